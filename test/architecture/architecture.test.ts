@@ -1,0 +1,45 @@
+import { existsSync } from 'node:fs'
+import test from 'ava'
+import { brokenArrows, cycles, productSources, sourceOf } from './imports.ts'
+
+const sources = productSources('.')
+
+test('only the allowed import arrows exist', (t) => {
+  t.true(sources.length > 50, 'the product was found')
+  t.deepEqual(brokenArrows(sources), [])
+})
+
+test('no file imports itself through others', (t) => {
+  t.deepEqual(cycles(sources), [])
+})
+
+test('an import of a project file names a file that exists', (t) => {
+  const missing = sources.flatMap((source) =>
+    source.imports.filter((name) => /^(domain|application|infrastructure|projections|interfaces)\//.test(name) && !existsSync(name)),
+  )
+  t.deepEqual(missing, [])
+})
+
+const forbidden: ReadonlyArray<readonly [string, string]> = [
+  ['domain/live/decider.ts', "import { createHash } from 'node:crypto'"],
+  ['domain/live/decider.ts', "import type { EventStore } from '../../application/ports/event-store.ts'"],
+  ['application/lives/create-live.ts', "import { readFile } from 'node:fs/promises'"],
+  ['application/lives/create-live.ts', "export { x } from '../../infrastructure/settings.ts'"],
+  ['application/lives/create-live.ts', "const x = await import('../../projections/lives.ts')"],
+  ['application/ports/pipeline.ts', "import { createLiveBus } from '../pipeline/live-bus.ts'"],
+  ['projections/lives.ts', "import { live } from '../domain/live/decider.ts'"],
+  ['projections/lives.ts', "import { queries } from '../application/queries.ts'"],
+  ['infrastructure/settings.ts', "import { createLive } from '../application/lives/create-live.ts'"],
+  ['interfaces/http/app.ts', "import { open } from '../../infrastructure/sqlite/event-store.ts'"],
+  ['interfaces/ws/hub.ts', "import { compose } from '../compose.ts'"],
+]
+
+for (const [path, text] of forbidden)
+  test(`the check sees a broken arrow: ${path} with ${text}`, (t) => {
+    t.is(brokenArrows([sourceOf(path, text)]).length, 1)
+  })
+
+test('the check sees a cycle', (t) => {
+  const ring = [sourceOf('domain/a.ts', "import './b.ts'"), sourceOf('domain/b.ts', "import './c.ts'"), sourceOf('domain/c.ts', "import './a.ts'")]
+  t.deepEqual(cycles(ring), [['domain/a.ts', 'domain/b.ts', 'domain/c.ts']])
+})

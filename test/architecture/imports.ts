@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { globSync } from 'node:fs'
+import { parseSync } from 'oxc-parser'
+
+/** A source file and what it imports: project files as paths from the root, packages and node:* by name. */
+export interface Source {
+  readonly path: string
+  readonly imports: ReadonlyArray<string>
+}
+
+const importedBy = (path: string, text: string): ReadonlyArray<string> => {
+  const { module } = parseSync(path, text)
+  const statics = module.staticImports.map((entry) => entry.moduleRequest.value)
+  const reexports = module.staticExports.flatMap((entry) => entry.entries.flatMap((e) => (e.moduleRequest === null ? [] : [e.moduleRequest.value])))
+  const dynamics = module.dynamicImports.map((entry) => text.slice(entry.moduleRequest.start + 1, entry.moduleRequest.end - 1))
+  return [...new Set([...statics, ...reexports, ...dynamics])]
+}
+
+/** Reads the imports of one file, types included. */
+export const sourceOf = (path: string, text: string): Source => ({
+  path,
+  imports: importedBy(path, text).map((name) => (name.startsWith('.') ? join(dirname(path), name) : name)),
+})
+
+const LAYERS = ['domain', 'application', 'infrastructure', 'projections', 'interfaces']
+
+/** Every product file, seen from `root`. */
+export const productSources = (root: string): ReadonlyArray<Source> =>
+  globSync(LAYERS.map((layer) => `${layer}/**/*.ts`), { cwd: root })
+    .map((path) => relative('.', path))
+    .toSorted()
+    .map((path) => sourceOf(path, readFileSync(join(root, path), 'utf8')))
+
+interface Arrow {
+  readonly from: RegExp
+  /** What such a file may import; all else is a broken arrow. */
+  readonly may: ReadonlyArray<RegExp>
+}
+
+const PURE_PACKAGES = /^(fp-ts|io-ts)(\/|$)/
+const PACKAGE = /^(?!(domain|application|infrastructure|projections|interfaces|test|bench|tools)\/)/
+
+/** The only arrows allowed (docs/architecture.md); the first row that matches a file speaks for it. */
+const ARROWS: ReadonlyArray<Arrow> = [
+  { from: /^domain\//, may: [/^domain\//, PURE_PACKAGES] },
+  { from: /^application\/ports\//, may: [/^domain\//, /^application\/ports\//, PURE_PACKAGES] },
+  { from: /^application\//, may: [/^domain\//, /^application\//, PURE_PACKAGES] },
+  { from: /^infrastructure\//, may: [/^infrastructure\//, /^application\/ports\//, /^domain\//, PACKAGE] },
+  { from: /^projections\//, may: [/^projections\//, /^domain\/shared\//, /^domain\/[^/]+\/events\.ts$/, /^application\/ports\//, PURE_PACKAGES] },
+  { from: /^interfaces\/(compose\.ts|main\.ts|compose\/|cli\/)/, may: [/./] },
+  { from: /^interfaces\//, may: [/^interfaces\/(?!compose|main|cli)/, /^application\//, /^domain\//, PACKAGE] },
+]
+
+/** Every import that no arrow allows, as `from → to`. */
+export const brokenArrows = (sources: ReadonlyArray<Source>): ReadonlyArray<string> =>
+  sources.flatMap((source) => {
+    const arrow = ARROWS.find(({ from }) => from.test(source.path))
+    return source.imports
+      .filter((name) => arrow === undefined || !arrow.may.some((allowed) => allowed.test(name)))
+      .map((name) => `${source.path} → ${name}`)
+  })
+
+/** Every import cycle, as the files on it. */
+export const cycles = (sources: ReadonlyArray<Source>): ReadonlyArray<ReadonlyArray<string>> => {
+  const byPath = new Map(sources.map((source) => [source.path, source]))
+  const done = new Set<string>()
+  const found: Array<ReadonlyArray<string>> = []
+  const visit = (path: string, trail: ReadonlyArray<string>): void => {
+    const at = trail.indexOf(path)
+    if (at >= 0) {
+      found.push(trail.slice(at))
+      return
+    }
+    if (done.has(path)) return
+    for (const next of byPath.get(path)?.imports ?? []) if (byPath.has(next)) visit(next, [...trail, path])
+    done.add(path)
+  }
+  for (const source of sources) visit(source.path, [])
+  return found
+}

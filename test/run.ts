@@ -1,0 +1,67 @@
+/**
+ * `npm test`: every check and test but the long ones; `npm run test:long`: those in test/long. Ends with
+ * `N passed, N failed, N skipped` alone on a line, and names what was skipped.
+ */
+import { spawn } from 'node:child_process'
+import { globSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+
+const long = process.argv.includes('--long')
+
+interface Tally {
+  readonly passed: number
+  readonly failed: number
+  readonly skipped: ReadonlyArray<string>
+}
+
+const exitOf = (child: ReturnType<typeof spawn>): Promise<number> =>
+  new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code) => resolve(code ?? 1))
+  })
+
+/** A command that passes or fails as a whole; it may print. */
+const check = async (name: string, command: string, args: ReadonlyArray<string>): Promise<Tally> => {
+  const code = await exitOf(spawn(command, args, { stdio: 'inherit' }))
+  console.log(`${code === 0 ? 'ok' : 'not ok'} - check: ${name}`)
+  return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: [] }
+}
+
+const TEST_LINE = /^(ok|not ok) \d+ - (.*?)( # (SKIP|TODO).*)?$/
+
+/** Runs ava and counts its TAP lines; everything but passing tests is printed as it comes. */
+const tests = async (files: ReadonlyArray<string>): Promise<Tally> => {
+  const child = spawn('ava', ['--tap', ...files], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let passed = 0
+  let failed = 0
+  const skipped: Array<string> = []
+  for await (const line of createInterface({ input: child.stdout })) {
+    const [, outcome, title, , directive] = TEST_LINE.exec(line) ?? []
+    if (outcome === undefined) {
+      console.log(line)
+      continue
+    }
+    if (directive !== undefined) skipped.push(title ?? '')
+    else if (outcome === 'ok') passed += 1
+    else failed += 1
+    if (outcome === 'not ok') console.log(line)
+  }
+  const code = child.exitCode ?? (await exitOf(child))
+  return { passed, failed: code !== 0 && failed === 0 ? 1 : failed, skipped }
+}
+
+const files = globSync('test/**/*.test.ts').filter((path) => path.startsWith('test/long/') === long).toSorted()
+const tallies: Array<Tally> = []
+if (!long) {
+  tallies.push(await check('types', 'tsc', []))
+  tallies.push(await check('lint', 'oxlint', ['--type-aware', '--deny-warnings']))
+  tallies.push(await check('unused exports and dependencies', 'knip', []))
+}
+tallies.push(await tests(files))
+
+const skipped = tallies.flatMap((tally) => tally.skipped).toSorted()
+for (const name of skipped) console.log(`skipped: ${name}`)
+const passed = tallies.reduce((sum, tally) => sum + tally.passed, 0)
+const failed = tallies.reduce((sum, tally) => sum + tally.failed, 0)
+console.log(`${passed} passed, ${failed} failed, ${skipped.length} skipped`)
+process.exitCode = failed === 0 && passed > 0 ? 0 : 1
