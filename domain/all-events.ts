@@ -1,0 +1,85 @@
+import type * as t from 'io-ts'
+import { AdmissionSnapshotTaken, Admitted, CapacitySet, Released } from './admission/events.ts'
+import { ModelListed } from './catalogue/events.ts'
+import {
+  ListenerTokenClaimed,
+  LiveAborted,
+  LiveCreated,
+  LiveFailed,
+  LiveFinished,
+  LiveStarted,
+  SenderAttached,
+  SenderDetached,
+  SourceStarted,
+} from './live/events.ts'
+import { ProfileAdded, ProfileChanged, ProfileRemoved } from './profiles/events.ts'
+import type { EventDefinition } from './shared/event.ts'
+import { IdTaken } from './shared/sequence.ts'
+import { SegmentFinalised } from './transcript/events.ts'
+import { PasswordChanged, UserDisabled, UserEnabled, UserRegistered, UsernameClaimed } from './user/events.ts'
+
+/** An event definition whose data type is known at run time only. */
+export interface AnyEventDefinition {
+  readonly type: string
+  readonly codec: t.Decoder<unknown, object>
+  /** Members that are sealed in the store. */
+  readonly personal: ReadonlyArray<string>
+  /** Name of the key that seals the members of `data` (plain form), absent where nothing is personal. Throws on data of another kind. */
+  readonly keyOf?: (data: unknown) => string
+}
+
+const erase = <Type extends string, Data extends object, Personal extends keyof Data & string>(
+  definition: EventDefinition<Type, Data, Personal>,
+): AnyEventDefinition => {
+  const { type, codec, personal, keyOf } = definition
+  if (keyOf === undefined) return { type, codec, personal }
+  const keyOfAny = (data: unknown): string => {
+    if (!codec.is(data)) throw new TypeError(`not the plain data of ${type}`)
+    return keyOf(data)
+  }
+  return { type, codec, personal, keyOf: keyOfAny }
+}
+
+/** Every kind of event that was ever stored. */
+export const allEvents: ReadonlyArray<AnyEventDefinition> = [
+  erase(CapacitySet),
+  erase(Admitted),
+  erase(Released),
+  erase(AdmissionSnapshotTaken),
+  erase(ModelListed),
+  erase(LiveCreated),
+  erase(SenderAttached),
+  erase(SenderDetached),
+  erase(SourceStarted),
+  erase(LiveStarted),
+  erase(LiveFinished),
+  erase(LiveFailed),
+  erase(LiveAborted),
+  erase(ListenerTokenClaimed),
+  erase(ProfileAdded),
+  erase(ProfileChanged),
+  erase(ProfileRemoved),
+  erase(SegmentFinalised),
+  erase(UserRegistered),
+  erase(PasswordChanged),
+  erase(UserDisabled),
+  erase(UserEnabled),
+  erase(UsernameClaimed),
+  erase(IdTaken),
+]
+
+const byType: ReadonlyMap<string, AnyEventDefinition> = new Map(allEvents.map((definition) => [definition.type, definition]))
+
+/** Undefined for a type that was never defined. */
+export const definitionOf = (type: string): AnyEventDefinition | undefined => byType.get(type)
+
+type StoredData = Readonly<Record<string, unknown>>
+
+/**
+ * One step from an old shape of a type's data to the present one, by type. Empty: no shape has changed yet. A step gets
+ * the stored form (personal members are envelopes) and must leave the present shape as it is; its golden files stay.
+ */
+const upgrades: ReadonlyMap<string, (data: StoredData) => StoredData> = new Map()
+
+/** Stored data in its present shape; every reader of stored events calls this before it decodes. */
+export const upgrade = (type: string, data: StoredData): StoredData => upgrades.get(type)?.(data) ?? data

@@ -1,0 +1,185 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import type { Decider } from '../shared/decider.ts'
+import type { EventOf } from '../shared/event.ts'
+import type { FailureCode, FinishReason, LiveAborted, LiveCreated, LiveEvent, SourceStarted } from './events.ts'
+
+type LiveCreatedData = EventOf<typeof LiveCreated>['data']
+type SourceStartedData = EventOf<typeof SourceStarted>['data']
+type AbortReason = EventOf<typeof LiveAborted>['data']['reason']
+
+/** A live that was created: everything that its answers need. */
+export interface Live {
+  readonly status: 'pending' | 'active' | 'finished' | 'error'
+  /** As created; `created.config` are the settings of the request, `created.at` its time. */
+  readonly created: LiveCreatedData
+  /** How many senders were attached so far. */
+  readonly epoch: number
+  /** The sender that holds the live; null when it left or the live ended. */
+  readonly sender: { readonly epoch: number; readonly instance: string } | null
+  /** The last process of an auto-started live, kept after its end (D26). */
+  readonly autoStartPid: number | null
+  /** When the status or the pid last changed; null until then. */
+  readonly updatedAt: string | null
+}
+
+/** `aborted`: fenced off before it was created; to the outside it never existed. */
+export type LiveState = { readonly status: 'none' } | { readonly status: 'aborted' } | Live
+
+export type LiveCommand =
+  | { readonly type: 'CreateLive'; readonly data: LiveCreatedData }
+  /** `otherInstances`: the processes that live beside `instance`; a sender of any other counts as detached. */
+  | { readonly type: 'AttachSender'; readonly instance: string; readonly otherInstances: ReadonlyArray<string>; readonly at: string }
+  | { readonly type: 'DetachSender'; readonly epoch: number; readonly at: string }
+  | ({ readonly type: 'StartSource' } & Omit<SourceStartedData, 'liveId' | 'userId'>)
+  | { readonly type: 'StartLive'; readonly at: string }
+  | { readonly type: 'FinishLive'; readonly reason: FinishReason; readonly at: string }
+  | { readonly type: 'FailLive'; readonly code: FailureCode; readonly detail: string; readonly at: string }
+  | { readonly type: 'AbortLive'; readonly liveId: number; readonly userId: number; readonly reason: AbortReason; readonly at: string }
+
+export type LiveRefusal =
+  /** By another command than this one: its id is taken. */
+  | { readonly _tag: 'AlreadyCreated' }
+  | { readonly _tag: 'LiveUnknown' }
+  | { readonly _tag: 'LiveOver' }
+  | { readonly _tag: 'SenderAlreadyConnected' }
+
+type Decision = Either<LiveRefusal, ReadonlyArray<LiveEvent>>
+type CommandOf<Type extends LiveCommand['type']> = Extract<LiveCommand, { readonly type: Type }>
+/** Commands that speak to a live which must exist already. */
+type LaterCommand = Exclude<LiveCommand, CommandOf<'CreateLive' | 'AbortLive'>>
+
+const nothingToDo: Decision = E.right([])
+const refuse = (_tag: LiveRefusal['_tag']): Decision => E.left({ _tag })
+
+/** Repeating the same create changes nothing; a live that was fenced off can never be created. */
+const create = (data: LiveCreatedData, state: LiveState): Decision => {
+  switch (state.status) {
+    case 'none':
+      return E.right([{ type: 'LiveCreated', data }])
+    case 'aborted':
+      return refuse('LiveOver')
+    case 'pending':
+    case 'active':
+    case 'finished':
+    case 'error':
+      return state.created.commandId === data.commandId ? nothingToDo : refuse('AlreadyCreated')
+  }
+}
+
+/** Fences off a create that never completed; once it did complete there is nothing to fence. */
+const abort = ({ liveId, userId, reason, at }: CommandOf<'AbortLive'>, state: LiveState): Decision => {
+  switch (state.status) {
+    case 'none':
+      return E.right([{ type: 'LiveAborted', data: { liveId, userId, reason, at } }])
+    case 'aborted':
+      return nothingToDo
+    case 'pending':
+    case 'active':
+    case 'finished':
+    case 'error':
+      return refuse('AlreadyCreated')
+  }
+}
+
+const decideOpen = (command: LaterCommand, live: Live): Decision => {
+  const about = { liveId: live.created.liveId, userId: live.created.userId, at: command.at }
+  const started: LiveEvent = { type: 'LiveStarted', data: about }
+  switch (command.type) {
+    case 'AttachSender': {
+      const { instance, otherInstances } = command
+      const held = live.sender !== null && [instance, ...otherInstances].includes(live.sender.instance)
+      if (held) return refuse('SenderAlreadyConnected')
+      return E.right([{ type: 'SenderAttached', data: { ...about, epoch: live.epoch + 1, instance } }])
+    }
+    case 'DetachSender':
+      return live.sender?.epoch === command.epoch
+        ? E.right([{ type: 'SenderDetached', data: { ...about, epoch: command.epoch } }])
+        : nothingToDo
+    case 'StartSource': {
+      const { pid, sampleOffset, nextSegment, mediaSequence } = command
+      const source: LiveEvent = { type: 'SourceStarted', data: { ...about, pid, sampleOffset, nextSegment, mediaSequence } }
+      // D24: an auto-started live is active as soon as its process has a pid, without waiting for audio.
+      const activates = live.status === 'pending' && live.created.autoStart && pid !== null
+      return E.right(activates ? [source, started] : [source])
+    }
+    case 'StartLive':
+      return live.status === 'active' ? nothingToDo : E.right([started])
+    case 'FinishLive':
+      return E.right([{ type: 'LiveFinished', data: { ...about, reason: command.reason } }])
+    case 'FailLive':
+      return E.right([{ type: 'LiveFailed', data: { ...about, code: command.code, detail: command.detail } }])
+  }
+}
+
+/** Terminal is final: ending again changes nothing, anything that would begin is refused. */
+const decideOver = (command: LaterCommand): Decision => {
+  switch (command.type) {
+    case 'AttachSender':
+    case 'StartSource':
+    case 'StartLive':
+      return refuse('LiveOver')
+    case 'DetachSender':
+    case 'FinishLive':
+    case 'FailLive':
+      return nothingToDo
+  }
+}
+
+const decide = (command: LiveCommand, state: LiveState): Decision => {
+  if (command.type === 'CreateLive') return create(command.data, state)
+  if (command.type === 'AbortLive') return abort(command, state)
+  switch (state.status) {
+    case 'none':
+      return refuse('LiveUnknown')
+    case 'pending':
+    case 'active':
+      return decideOpen(command, state)
+    case 'finished':
+    case 'error':
+    case 'aborted':
+      return decideOver(command)
+  }
+}
+
+const evolveLive = (live: Live, event: LiveEvent): Live => {
+  switch (event.type) {
+    case 'SenderAttached': {
+      const { epoch, instance } = event.data
+      return { ...live, epoch, sender: { epoch, instance } }
+    }
+    case 'SenderDetached':
+      return live.sender?.epoch === event.data.epoch ? { ...live, sender: null } : live
+    case 'SourceStarted':
+      return live.created.autoStart ? { ...live, autoStartPid: event.data.pid, updatedAt: event.data.at } : live
+    case 'LiveStarted':
+      return { ...live, status: 'active', updatedAt: event.data.at }
+    case 'LiveFinished':
+      return { ...live, status: 'finished', sender: null, updatedAt: event.data.at }
+    case 'LiveFailed':
+      return { ...live, status: 'error', sender: null, updatedAt: event.data.at }
+    case 'LiveCreated':
+    case 'LiveAborted':
+      return live
+  }
+}
+
+/** Events that the rules never make (a first one that is no birth, any after a terminal one) change nothing. */
+const evolve = (state: LiveState, event: LiveEvent): LiveState => {
+  switch (state.status) {
+    case 'none':
+      if (event.type === 'LiveAborted') return { status: 'aborted' }
+      if (event.type !== 'LiveCreated') return state
+      return { status: 'pending', created: event.data, epoch: 0, sender: null, autoStartPid: null, updatedAt: null }
+    case 'pending':
+    case 'active':
+      return evolveLive(state, event)
+    case 'finished':
+    case 'error':
+    case 'aborted':
+      return state
+  }
+}
+
+/** One live: pending → active → finished | error, or fenced off before it was created (R98). */
+export const liveDecider: Decider<LiveState, LiveCommand, LiveEvent, LiveRefusal> = { initialState: { status: 'none' }, evolve, decide }

@@ -1,0 +1,109 @@
+import * as t from 'io-ts'
+import { boundedInteger, boundedNumber, id, instant } from '../shared/codecs.ts'
+import { defineEvent, definePersonalEvent } from '../shared/event.ts'
+import type { EventOf, StoredEventOf } from '../shared/event.ts'
+import { engineSettings } from './settings.ts'
+
+export const audioFormat = t.keyof({ raw: null, hls: null, rtmp: null, rtsp: null })
+export type AudioFormat = t.TypeOf<typeof audioFormat>
+
+/** Name of the key that seals the members of a live (audio URL, tokens); it dies with the live or its user. */
+export const liveKey = (liveId: number): string => `live-${liveId}`
+/** Name of the key that seals a live's transcript text. */
+export const textKey = (liveId: number): string => `text-${liveId}`
+export const liveStream = (liveId: number): string => `live-${liveId}`
+/** Who first used a custom listener token owns it for ever (D15). */
+export const listenerTokenStream = (tokenHash: string): string => `listener-token-${tokenHash}`
+
+const about = { liveId: id, userId: id, at: instant }
+
+/** Look of the embeddable view, null unless a display field was given (D21). */
+const display = t.union([
+  t.null,
+  t.strict({
+    background_color: t.union([t.string, t.null]),
+    color_text: t.union([t.string, t.null]),
+    size_text: t.union([boundedNumber(0, 1000), t.null]),
+  }),
+])
+
+export const LiveCreated = definePersonalEvent(
+  'LiveCreated',
+  t.strict({
+    ...about,
+    commandId: t.string,
+    worker: t.string,
+    model: t.strict({ id, name: t.string, vram: boundedInteger(0, 1e9) }),
+    language: t.string,
+    translations: t.readonlyArray(t.strict({ id, model: t.string, to: t.string, vram: boundedInteger(0, 1e9) })),
+    audioFormat,
+    audioUrl: t.union([t.string, t.null]),
+    /** Keyed hash of the URL (finish-by-audio_url compares it), null for raw. */
+    audioUrlHash: t.union([t.string, t.null]),
+    autoStart: t.boolean,
+    retention: t.boolean,
+    /** Megabytes reserved: model and translations. */
+    vram: boundedInteger(0, 1e9),
+    config: engineSettings,
+    display,
+    senderToken: t.string,
+    senderTokenHash: t.string,
+    listenerToken: t.string,
+    listenerTokenHash: t.string,
+  }),
+  ['audioUrl', 'senderToken', 'listenerToken'],
+  (data) => liveKey(data.liveId),
+)
+
+/** One sender won the live; `epoch` counts the attachments, `instance` is the process that holds the socket. */
+export const SenderAttached = defineEvent('SenderAttached', t.strict({ ...about, epoch: boundedInteger(1, 1e9), instance: t.string }))
+
+export const SenderDetached = defineEvent('SenderDetached', t.strict({ ...about, epoch: boundedInteger(1, 1e9) }))
+
+/** A source process began at `sampleOffset` samples of the live's clock (16 kHz). */
+export const SourceStarted = defineEvent(
+  'SourceStarted',
+  t.strict({
+    ...about,
+    pid: t.union([boundedInteger(1, 2 ** 31), t.null]),
+    sampleOffset: boundedInteger(0, Number.MAX_SAFE_INTEGER),
+    nextSegment: boundedInteger(1, Number.MAX_SAFE_INTEGER),
+    mediaSequence: t.union([boundedInteger(0, Number.MAX_SAFE_INTEGER), t.null]),
+  }),
+)
+
+/** pending → active (D24). */
+export const LiveStarted = defineEvent('LiveStarted', t.strict(about))
+
+/** Why a live finished: the rows of A4's table of ends. */
+export const finishReason = t.keyof({
+  finish_message: null,
+  finish_route: null,
+  source_ended: null,
+  sender_closed: null,
+  audio_too_fast: null,
+  rate_limited: null,
+  bad_frames: null,
+  restart: null,
+})
+export type FinishReason = t.TypeOf<typeof finishReason>
+
+export const LiveFinished = defineEvent('LiveFinished', t.strict({ ...about, reason: finishReason }))
+
+export const failureCode = t.keyof({ engine_failed: null, model_load_failed: null, source_failed: null })
+export type FailureCode = t.TypeOf<typeof failureCode>
+
+/** `detail` is for people and holds neither transcript nor secrets. */
+export const LiveFailed = defineEvent('LiveFailed', t.strict({ ...about, code: failureCode, detail: t.string }))
+
+/** A create that never completed, fenced off by the reconciler or by a lost token claim; such a live is never listed. */
+export const LiveAborted = defineEvent('LiveAborted', t.strict({ ...about, reason: t.keyof({ orphan: null, token_taken: null }) }))
+
+export const liveEvents = [LiveCreated, SenderAttached, SenderDetached, SourceStarted, LiveStarted, LiveFinished, LiveFailed, LiveAborted] as const
+
+export type LiveEvent = EventOf<(typeof liveEvents)[number]>
+export type StoredLiveEvent = StoredEventOf<(typeof liveEvents)[number]>
+
+/** First use of a custom listener token. */
+export const ListenerTokenClaimed = defineEvent('ListenerTokenClaimed', t.strict({ userId: id, at: instant }))
+export type ListenerTokenClaimed = EventOf<typeof ListenerTokenClaimed>

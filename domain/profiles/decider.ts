@@ -1,0 +1,105 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import { buffersAreOrdered } from '../live/settings.ts'
+import type { EngineSettings } from '../live/settings.ts'
+import type { Decider } from '../shared/decider.ts'
+import type { EventOf } from '../shared/event.ts'
+import type { ProfileAdded, ProfileEvent } from './events.ts'
+
+type ProfileData = EventOf<typeof ProfileAdded>['data']
+
+export interface Profile {
+  readonly profileId: number
+  readonly userId: number
+  readonly name: string
+  readonly settings: EngineSettings
+  readonly createdAt: string
+  /** Null until the first change. */
+  readonly updatedAt: string | null
+}
+
+/** One user's profiles in the order in which they were added. */
+export type ProfilesState = ReadonlyArray<Profile>
+
+export type ProfilesCommand =
+  | ({ readonly type: 'AddProfile' } & ProfileData)
+  /** Only the members sent change (R109). */
+  | {
+      readonly type: 'ChangeProfile'
+      readonly profileId: number
+      readonly name?: string
+      readonly settings: Partial<EngineSettings>
+      readonly at: string
+    }
+  | { readonly type: 'RemoveProfile'; readonly profileId: number; readonly at: string }
+
+export type ProfilesRefusal =
+  | { readonly _tag: 'ProfileExists' }
+  | { readonly _tag: 'ProfileUnknown' }
+  /** Every user keeps at least one. */
+  | { readonly _tag: 'LastProfile' }
+  /** min_buffer would be larger than max_buffer. */
+  | { readonly _tag: 'BuffersNotOrdered' }
+
+type Decision = Either<ProfilesRefusal, ReadonlyArray<ProfileEvent>>
+type CommandOf<Type extends ProfilesCommand['type']> = Extract<ProfilesCommand, { readonly type: Type }>
+
+const refuse = (_tag: ProfilesRefusal['_tag']): Decision => E.left({ _tag })
+
+const add = ({ profileId, userId, name, settings, at }: CommandOf<'AddProfile'>, state: ProfilesState): Decision => {
+  if (state.some((profile) => profile.profileId === profileId)) return refuse('ProfileExists')
+  if (!buffersAreOrdered(settings)) return refuse('BuffersNotOrdered')
+  return E.right([{ type: 'ProfileAdded', data: { profileId, userId, name, settings, at } }])
+}
+
+const sameSettings = (a: EngineSettings, b: EngineSettings): boolean =>
+  a.vad === b.vad &&
+  a.mode === b.mode &&
+  a.min_buffer === b.min_buffer &&
+  a.max_buffer === b.max_buffer &&
+  a.buffer_timeout === b.buffer_timeout &&
+  a.max_delay === b.max_delay &&
+  a.max_chars === b.max_chars &&
+  a.max_lines === b.max_lines &&
+  a.punctuation === b.punctuation
+
+const change = (command: CommandOf<'ChangeProfile'>, profile: Profile): Decision => {
+  const { profileId, userId } = profile
+  const name = command.name ?? profile.name
+  const settings = { ...profile.settings, ...command.settings }
+  if (!buffersAreOrdered(settings)) return refuse('BuffersNotOrdered')
+  if (name === profile.name && sameSettings(settings, profile.settings)) return E.right([])
+  return E.right([{ type: 'ProfileChanged', data: { profileId, userId, name, settings, at: command.at } }])
+}
+
+const decide = (command: ProfilesCommand, state: ProfilesState): Decision => {
+  if (command.type === 'AddProfile') return add(command, state)
+  const profile = state.find((candidate) => candidate.profileId === command.profileId)
+  if (profile === undefined) return refuse('ProfileUnknown')
+  switch (command.type) {
+    case 'ChangeProfile':
+      return change(command, profile)
+    case 'RemoveProfile': {
+      const { profileId, userId } = profile
+      return state.length === 1 ? refuse('LastProfile') : E.right([{ type: 'ProfileRemoved', data: { profileId, userId, at: command.at } }])
+    }
+  }
+}
+
+const evolve = (state: ProfilesState, event: ProfileEvent): ProfilesState => {
+  switch (event.type) {
+    case 'ProfileAdded': {
+      const { profileId, userId, name, settings, at } = event.data
+      return [...state, { profileId, userId, name, settings, createdAt: at, updatedAt: null }]
+    }
+    case 'ProfileChanged': {
+      const { profileId, name, settings, at } = event.data
+      return state.map((profile) => (profile.profileId === profileId ? { ...profile, name, settings, updatedAt: at } : profile))
+    }
+    case 'ProfileRemoved':
+      return state.filter((profile) => profile.profileId !== event.data.profileId)
+  }
+}
+
+/** The set of one user's profiles. */
+export const profilesDecider: Decider<ProfilesState, ProfilesCommand, ProfileEvent, ProfilesRefusal> = { initialState: [], evolve, decide }

@@ -1,0 +1,16 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Decider } from '../shared/decider.ts'
+import type { EventOf } from '../shared/event.ts'
+import { profilesDecider } from './decider.ts'
+import type { ProfilesState } from './decider.ts'
+import type { ProfileAdded, ProfileEvent } from './events.ts'
+
+/** Name of the profile that every user begins with (D30). */
+export const FIRST_PROFILE_NAME = 'Default'
+
+/** Adds a profile to a user without one; a user who has any is left alone, so it can be tried again at any time. */
+export const firstProfileDecider: Decider<ProfilesState, EventOf<typeof ProfileAdded>['data'], ProfileEvent, never> = {
+  initialState: profilesDecider.initialState,
+  evolve: profilesDecider.evolve,
+  decide: (data, profiles) => E.right(profiles.length === 0 ? [{ type: 'ProfileAdded', data }] : []),
+}

@@ -1,0 +1,88 @@
+/** Room for one caption: characters (code points) a line, lines a caption. */
+export interface CaptionShape {
+  readonly maxChars: number
+  readonly maxLines: number
+}
+
+/** A stretch of a text: from inclusive, to exclusive, in UTF-16 units. */
+interface Span {
+  readonly from: number
+  readonly to: number
+}
+
+/** A caption's worth of a longer text. */
+export interface Caption extends Span {
+  /** Without line breaks. */
+  readonly text: string
+  /** With them. */
+  readonly caption: string
+}
+
+const lengthOf = (text: string): number => [...text].length
+
+const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' })
+
+/** The units that a word may be broken between: graphemes, or code points of one that is itself wider than a line. */
+const unitsOf = (word: string, maxChars: number): ReadonlyArray<string> =>
+  Array.from(graphemes.segment(word), ({ segment }) => segment).flatMap((unit) => (lengthOf(unit) > maxChars ? [...unit] : [unit]))
+
+const breakWord = (text: string, word: Span, maxChars: number): ReadonlyArray<Span> => {
+  const pieces: Array<Span> = []
+  let [from, to, length] = [word.from, word.from, 0]
+  for (const unit of unitsOf(text.slice(word.from, word.to), maxChars)) {
+    if (length + lengthOf(unit) > maxChars) {
+      pieces.push({ from, to })
+      from = to
+      length = 0
+    }
+    to += unit.length
+    length += lengthOf(unit)
+  }
+  return [...pieces, { from, to }]
+}
+
+/** Lines of at most `maxChars`: broken at spaces, and inside a word only where it is longer than a line. */
+const wrap = (text: string, maxChars: number): ReadonlyArray<Span> => {
+  const lines: Array<Span> = []
+  for (const match of text.matchAll(/\S+/gu)) {
+    const word = { from: match.index, to: match.index + match[0].length }
+    const line = lines.at(-1)
+    if (line !== undefined && lengthOf(text.slice(line.from, word.to)) <= maxChars) lines[lines.length - 1] = { from: line.from, to: word.to }
+    else lines.push(...breakWord(text, word, maxChars))
+  }
+  return lines
+}
+
+const render = (text: string, lines: ReadonlyArray<Span>): string =>
+  lines.map(({ from, to }) => text.slice(from, to).replaceAll(/\s+/gu, ' ')).join('\n')
+
+/** The newest lines of `text` that one caption holds. */
+export const newestCaption = (text: string, shape: CaptionShape): string => render(text, wrap(text, shape.maxChars).slice(-shape.maxLines))
+
+/** `text` as captions that hold all of it, each as full as it may be. */
+export const splitIntoCaptions = (text: string, shape: CaptionShape): ReadonlyArray<Caption> => {
+  const lines = wrap(text, shape.maxChars)
+  return Array.from({ length: Math.ceil(lines.length / shape.maxLines) }, (_, i) => {
+    const own = lines.slice(i * shape.maxLines, (i + 1) * shape.maxLines)
+    const from = own[0]?.from ?? 0
+    const to = own.at(-1)?.to ?? from
+    return { from, to, text: text.slice(from, to), caption: render(text, own) }
+  })
+}
+
+const MARK = '[.,?!;:…¿¡\u037e،؛؟۔।॥。、，．？！；：｡､﹐﹒﹔﹕﹖﹗]'
+const LETTER = String.raw`[\p{L}\p{M}\p{N}]`
+/** Of scripts that put spaces between words: where there are none, a mark between two letters ends a sentence or a clause. */
+const SPACED_LETTER = String.raw`[${LETTER}--[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}]]`
+
+/** Marks that belong to a word: in numbers (3.5, 10:30, 1,000, .5), names and abbreviations (example.com, U.S, EU:s). */
+const OWN_MARK = String.raw`(?<=\p{N})${MARK}(?=\p{N})|(?<!${LETTER}|${MARK})\.(?=\p{N})|(?<=${SPACED_LETTER})[.:](?=${SPACED_LETTER})`
+
+const MARKS = new RegExp(`(?<own>${OWN_MARK})|(?<joint>(?<=${LETTER})${MARK}+(?=${LETTER}))|${MARK}+`, 'gv')
+
+/**
+ * `text` without the marks `. , ? ! ; :` and their forms in other scripts; those inside a word stay, and where marks
+ * stood between two words without a space, a space takes their place.
+ */
+export const withoutPunctuation = (text: string): string =>
+  text.replaceAll(MARKS, (_, own: string | undefined, joint: string | undefined) => own ?? (joint === undefined ? '' : ' ')).replaceAll(/\s+/gu, ' ')

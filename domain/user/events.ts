@@ -1,0 +1,47 @@
+import * as t from 'io-ts'
+import { boundedInteger, id, instant } from '../shared/codecs.ts'
+import { defineEvent, definePersonalEvent } from '../shared/event.ts'
+import type { EventOf, StoredEventOf } from '../shared/event.ts'
+
+export const userStream = (userId: number): string => `user-${userId}`
+export const userKey = (userId: number): string => `user-${userId}`
+/** Uniqueness of a username: `Claimed` is appended with NO_STREAM. */
+export const usernameStream = (usernameHash: string): string => `username-${usernameHash}`
+
+export const permission = t.keyof({ user_retention: null, admin: null })
+export type Permission = t.TypeOf<typeof permission>
+
+export const UserRegistered = definePersonalEvent(
+  'UserRegistered',
+  t.strict({
+    userId: id,
+    username: t.string,
+    usernameHash: t.string,
+    /** argon2id in PHC form. */
+    passwordHash: t.string,
+    permissions: t.readonlyArray(permission),
+    maxSessions: boundedInteger(0, 1e6),
+    maxTranslations: boundedInteger(0, 1e6),
+    at: instant,
+  }),
+  ['username', 'passwordHash'],
+  (data) => userKey(data.userId),
+)
+
+/** `generation` rises by one, so every JWT of an earlier one is refused. */
+export const PasswordChanged = definePersonalEvent(
+  'PasswordChanged',
+  t.strict({ userId: id, passwordHash: t.string, generation: boundedInteger(1, 1e9), at: instant }),
+  ['passwordHash'],
+  (data) => userKey(data.userId),
+)
+
+export const UserDisabled = defineEvent('UserDisabled', t.strict({ userId: id, at: instant }))
+export const UserEnabled = defineEvent('UserEnabled', t.strict({ userId: id, at: instant }))
+
+export const userEvents = [UserRegistered, PasswordChanged, UserDisabled, UserEnabled] as const
+export type UserEvent = EventOf<(typeof userEvents)[number]>
+export type StoredUserEvent = StoredEventOf<(typeof userEvents)[number]>
+
+export const UsernameClaimed = defineEvent('UsernameClaimed', t.strict({ userId: id, at: instant }))
+export type UsernameClaimed = EventOf<typeof UsernameClaimed>
