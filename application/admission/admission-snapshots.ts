@@ -1,0 +1,64 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { toSnapshot } from '../../domain/admission/decider.ts'
+import type { AdmissionState } from '../../domain/admission/decider.ts'
+import { ADMISSION_SNAPSHOT_STREAM } from '../../domain/admission/events.ts'
+import type { AdmissionSnapshotTaken } from '../../domain/admission/events.ts'
+import type { Unavailable } from '../errors.ts'
+import { openEvents, sealEvents } from '../event-serialization.ts'
+import type { WriteDeps } from '../handle-command.ts'
+import type { Logger } from '../ports/environment.ts'
+import type { Revision } from '../ports/event-store.ts'
+
+type Snapshot = AdmissionSnapshotTaken['data']
+
+const orThrow = <A>(result: E.Either<Unavailable, A>): A => {
+  if (E.isRight(result)) return result.right
+  throw new Error(`cannot read ${ADMISSION_SNAPSHOT_STREAM}: ${result.left._tag}`, { cause: result.left })
+}
+
+/**
+ * Copies of the admission state, so that a start reads `every` events however long the history is. A missed one costs
+ * the next start a longer read, nothing else: failures wait for the next offer.
+ */
+export const createSnapshots = (deps: WriteDeps & { readonly logger: Logger }, every: number) => {
+  let taken = -1
+  let limited = false
+  let writing: Promise<void> | null = null
+
+  const write = async (state: AdmissionState, revision: Revision): Promise<void> => {
+    if (!limited) {
+      // Two, so that the last but one still stands while the last is being written.
+      if (E.isLeft(await deps.store.setMetadata(ADMISSION_SNAPSHOT_STREAM, { maxCount: 2 })())) return
+      limited = true
+    }
+    const sealed = await sealEvents(deps.keyring)([{ type: 'AdmissionSnapshotTaken', data: toSnapshot(state, revision) }])()
+    if (E.isLeft(sealed)) return
+    const id = deps.environment.newId()
+    const actor = `instance:${deps.environment.instance}`
+    const metadata = { correlationId: id, causationId: id, actor, recordedAt: deps.environment.now() }
+    // Any order of several writers' snapshots is right: each says which revision it includes.
+    const appended = await deps.store.append(ADMISSION_SNAPSHOT_STREAM, 'any', sealed.right.map((event) => ({ ...event, id, metadata })))()
+    if (E.isRight(appended)) taken = Math.max(taken, revision)
+  }
+
+  return {
+    /** The newest, null when there is none. Rejects when the store cannot be read. */
+    last: async (): Promise<Snapshot | null> => {
+      const stored = orThrow(await deps.store.read(ADMISSION_SNAPSHOT_STREAM, { direction: 'backwards', limit: 1 })())
+      const [event] = orThrow(await openEvents(deps.keyring)(stored)())
+      if (event === undefined) return null
+      const snapshot = event.data as Snapshot
+      limited = true
+      taken = snapshot.revision
+      return snapshot
+    },
+    /** Takes one when the last is far enough behind; never in the way of the next append. */
+    offer: (state: AdmissionState, revision: Revision): void => {
+      if (writing !== null || revision - taken < every) return
+      writing = write(state, revision)
+        .catch((error: unknown) => { deps.logger.error({ err: error }, 'a snapshot of the admissions could not be taken') })
+        .finally(() => { writing = null })
+    },
+    idle: async (): Promise<void> => { await writing },
+  }
+}

@@ -1,0 +1,103 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import { liveDecider } from '../../domain/live/decider.ts'
+import type { Live, LiveState } from '../../domain/live/decider.ts'
+import { liveStream } from '../../domain/live/events.ts'
+import type { LiveEvent } from '../../domain/live/events.ts'
+import type { Caller } from '../caller.ts'
+import { endLive } from './end-live.ts'
+import type { EndLiveDeps } from './end-live.ts'
+import type { Unavailable } from '../errors.ts'
+import { loadState } from '../handle-command.ts'
+import type { Loaded } from '../handle-command.ts'
+import type { Credentials } from '../ports/credentials.ts'
+import type { Position, StoredEvent } from '../ports/event-store.ts'
+import type { LiveView } from '../ports/read-models.ts'
+import type { LiveSessions, Services } from '../services.ts'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+
+export interface FinishLivesDeps extends EndLiveDeps {
+  readonly credentials: Pick<Credentials, 'keyedHash'>
+  /** Lets the live's pipeline speak out what it has heard. */
+  readonly flush: LiveSessions['flush']
+  /** Best effort, at most 2 s: until the read models have passed the position. */
+  readonly whenProjected: (position: Position) => Promise<void>
+  /** A live as its owner sees it, folded from its stream. */
+  readonly viewOf: (stored: ReadonlyArray<StoredEvent>) => TaskEither<Unavailable, LiveView>
+}
+
+const FLUSH_MS = 2000
+const CAUSE = { status: 'finished', reason: 'finish_route' } as const
+
+const isOwned = (state: LiveState, userId: number): state is Live =>
+  state.status !== 'none' && state.status !== 'aborted' && state.created.userId === userId
+
+const isOpen = (live: Live): boolean => live.status === 'pending' || live.status === 'active'
+
+/** The two routes by which an owner ends lives. The answer comes after the release (R92). */
+export const createFinishLives = (deps: FinishLivesDeps): Pick<Services, 'finishLive' | 'finishByAudioUrl'> => {
+  const load = (liveId: number) => loadState(deps)<LiveState, LiveEvent>(liveStream(liveId), liveDecider)
+
+  const originOf = ({ userId }: Caller) => {
+    const commandId = deps.environment.newId()
+    return { commandId, correlationId: commandId, actor: `user:${userId}` }
+  }
+
+  /** The newest first: streams of the open lives whose URL has this hash. */
+  const openWithUrl = async (userId: number, hash: string): Promise<Either<Unavailable, ReadonlyArray<number>>> => {
+    // Every open live has a reservation, so the write side knows them all: no lag, and no read model is needed.
+    const admission = await deps.admission.refresh()
+    if (E.isLeft(admission)) return admission
+    const mine = admission.right.open.filter((reservation) => reservation.userId === userId).map(({ liveId }) => liveId)
+    const matches: Array<number> = []
+    for (const liveId of mine.toSorted((a, b) => b - a)) {
+      const loaded = await load(liveId)()
+      if (E.isLeft(loaded)) return loaded
+      const { state } = loaded.right
+      if (isOwned(state, userId) && isOpen(state) && state.created.audioUrlHash === hash) matches.push(liveId)
+    }
+    return E.right(matches)
+  }
+
+  return {
+    finishLive: (caller, liveId) => async () => {
+      const before = await load(liveId)()
+      if (E.isLeft(before)) return before
+      if (!isOwned(before.right.state, caller.userId)) return E.left({ _tag: 'LiveNotFound' })
+      if (!isOpen(before.right.state)) return await deps.viewOf(before.right.stored)()
+
+      await deps.flush(liveId, FLUSH_MS)
+      const ended = await endLive(deps, liveId, CAUSE, originOf(caller))()
+      if (E.isLeft(ended)) return ended
+      if (ended.right !== null) await deps.whenProjected(ended.right)
+      const after: Either<Unavailable, Loaded<LiveState, LiveEvent>> = await load(liveId)()
+      return E.isLeft(after) ? after : await deps.viewOf(after.right.stored)()
+    },
+
+    finishByAudioUrl: (caller, audioUrl, { skip, limit }) => async () => {
+      const matches = await openWithUrl(caller.userId, deps.credentials.keyedHash('audio-url', audioUrl))
+      if (E.isLeft(matches)) return matches
+      await Promise.all(matches.right.map((liveId) => deps.flush(liveId, FLUSH_MS)))
+
+      const ended: Array<{ readonly liveId: number; readonly position: Position }> = []
+      for (const liveId of matches.right) {
+        const position = await endLive(deps, liveId, CAUSE, originOf(caller))()
+        if (E.isLeft(position)) return position
+        // Null: another call was faster, so it is not in this answer.
+        if (position.right !== null) ended.push({ liveId, position: position.right })
+      }
+      const last = ended.reduce<Position | null>((max, { position }) => (max === null || position > max ? position : max), null)
+      if (last !== null) await deps.whenProjected(last)
+
+      const items: Array<LiveView> = []
+      for (const { liveId } of ended.slice(skip, skip + limit)) {
+        const loaded = await load(liveId)()
+        if (E.isLeft(loaded)) return loaded
+        const view = await deps.viewOf(loaded.right.stored)()
+        if (E.isLeft(view)) return view
+        items.push(view.right)
+      }
+      return E.right({ items, total: ended.length })
+    },
+  }
+}

@@ -1,0 +1,69 @@
+import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { ERASED } from '../../domain/shared/event.ts'
+import type { StoredEvent } from '../ports/event-store.ts'
+import type { Keyring, KeyringUnavailable } from '../ports/keyring.ts'
+import type { LiveDocument, LiveFacts, LiveView } from '../ports/read-models.ts'
+
+/** Named one by one: a stored document holds members (its position) that are nobody's business. */
+const factsOf = (live: LiveDocument): LiveFacts => ({
+  id: live.id,
+  userId: live.userId,
+  status: live.status,
+  worker: live.worker,
+  model: live.model,
+  language: live.language,
+  translations: live.translations,
+  audioFormat: live.audioFormat,
+  audioUrlHash: live.audioUrlHash,
+  autoStart: live.autoStart,
+  autoStartPid: live.autoStartPid,
+  retention: live.retention,
+  vram: live.vram,
+  config: live.config,
+  display: live.display,
+  createdAt: live.createdAt,
+  updatedAt: live.updatedAt,
+})
+
+/** The sealed members of lives, opened in one call; what was erased reads ERASED. */
+export const openLives =
+  (keyring: Pick<Keyring, 'open'>) =>
+  (lives: ReadonlyArray<LiveDocument>): TaskEither<KeyringUnavailable, ReadonlyArray<LiveView>> =>
+  async () => {
+    if (lives.length === 0) return E.right([])
+    const envelopes = lives.flatMap((live) => [live.senderToken, live.listenerToken, ...(live.audioUrl === null ? [] : [live.audioUrl])])
+    const opened = await keyring.open(envelopes)()
+    if (E.isLeft(opened)) return opened
+    const texts = new Map(envelopes.map((envelope, index) => [envelope, opened.right[index] ?? O.none] as const))
+    const textOf = (envelope: LiveDocument['senderToken']): string => O.getOrElse(() => ERASED)(texts.get(envelope) ?? O.none)
+    return E.right(
+      lives.map((live) => ({
+        ...factsOf(live),
+        audioUrl: live.audioUrl && textOf(live.audioUrl),
+        senderToken: textOf(live.senderToken),
+        listenerToken: textOf(live.listenerToken),
+      })),
+    )
+  }
+
+export interface ViewOfDeps {
+  readonly keyring: Pick<Keyring, 'open'>
+  /** The same fold that makes the lists, so that an answer to a write and the next read agree. */
+  readonly foldLive: (events: ReadonlyArray<StoredEvent>) => LiveDocument | null
+}
+
+/** A live as its owner sees it, from the events of its stream. Throws on events that make no live: asking for one is a defect. */
+export const viewOf =
+  ({ keyring, foldLive }: ViewOfDeps) =>
+  (events: ReadonlyArray<StoredEvent>): TaskEither<KeyringUnavailable, LiveView> =>
+  async () => {
+    const live = foldLive(events)
+    if (live === null) throw new Error('these events make no live')
+    const opened = await openLives(keyring)([live])()
+    if (E.isLeft(opened)) return opened
+    const [view] = opened.right
+    if (view === undefined) throw new Error('one live in, no live out')
+    return E.right(view)
+  }

@@ -1,0 +1,237 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { EngineSettings } from '../../domain/live/settings.ts'
+import { SAMPLE_RATE, VAD_FRAME } from '../ports/engine.ts'
+import type { JobFailed, ModelLoadFailed, SpeechEngine } from '../ports/engine.ts'
+import type { CreatePipeline } from '../ports/pipeline.ts'
+import type { Timers } from '../ports/timers.ts'
+import { createAudioBuffer } from './audio-buffer.ts'
+import { createCallOff } from './call-off.ts'
+import { loudRegions } from './loudness.ts'
+import { nextStep } from './next-step.ts'
+import type { Pass } from './next-step.ts'
+import { limitsOf } from './policy-limits.ts'
+import { initialPolicy } from './policy-state.ts'
+import type { Scheduler } from './scheduler.ts'
+import { dropPhrase, endOfAudio, foldSpeech, forgetBefore, hearEverything, INITIAL_SEGMENTER } from './speech-segmenter.ts'
+import { close, giveUp, hear, release, settleAt, skipSilence } from './streaming-policy.ts'
+import type { Outcome } from './streaming-policy.ts'
+import { createVoiceDetection } from './voice-detection.ts'
+
+interface Dependencies {
+  readonly engine: Pick<SpeechEngine, 'load' | 'detectSpeech'>
+  readonly scheduler: Scheduler
+  /** Milliseconds that only ever grow. */
+  readonly monotonic: () => number
+  readonly timers: Timers
+}
+
+/** Frames that one call of the detector judges. */
+const VAD_BATCH = 125
+/** Audio kept while nobody speaks: more than the detector looks back. */
+const LOOK_BACK = SAMPLE_RATE
+/** Part of the time to finish in that passes may take; what is known by then is sent in the rest. */
+const PASSES_SHARE = 0.9
+
+/**
+ * Pipelines of lives: audio → speech regions → passes of the engine → words → segments, in the order of the audio.
+ * The only clock is the number of samples, so that audio may come at any speed.
+ */
+export const createLivePipeline =
+  ({ engine, scheduler, monotonic, timers }: Dependencies): CreatePipeline =>
+  ({ liveId, model, language, settings, nextSegment, events }) => {
+    const audio = createAudioBuffer()
+    let config: EngineSettings = settings
+    let windowSeconds: number | null = null
+    let limits = limitsOf(config, config.max_buffer)
+    let segmenter = INITIAL_SEGMENTER
+    let policy = initialPolicy(nextSegment)
+    /** When the audio up to `end` had arrived, for what is not yet consumed. */
+    const arrivals: Array<{ readonly end: number; readonly at: number }> = []
+    let consumed = 0
+    let driving = false
+    /** Something came while the drive was looking. */
+    let woken = false
+    let ended = false
+    let hurried = false
+    let over = false
+    const finished = Promise.withResolvers<void>()
+    /** Of the waits for the engine. */
+    const waits = createCallOff()
+    const judge = createVoiceDetection(engine, timers, waits)
+
+    const stop = (): void => {
+      over = true
+      scheduler.withdraw(liveId)
+      waits.callOff()
+      finished.resolve()
+      audio.clear()
+      arrivals.length = 0
+    }
+
+    const fail = (failure: ModelLoadFailed | JobFailed): void => {
+      if (over) return
+      stop()
+      events.failed(failure)
+    }
+
+    /** Where unheard speech begins; all audio before it is done with. */
+    const unheardFrom = (): number => {
+      const next = segmenter.phrases.flatMap(({ regions }) => regions).find(({ end }) => end === null || end > policy.heardEnd)
+      return next === undefined ? segmenter.clock : Math.min(segmenter.clock, Math.max(policy.heardEnd, next.start))
+    }
+
+    const tidy = (): void => {
+      const done = Math.max(consumed, unheardFrom())
+      const drained = done > consumed
+      consumed = done
+      const keep = segmenter.phrases.length === 0 ? segmenter.clock - LOOK_BACK : Math.min(segmenter.clock - LOOK_BACK, policy.bufferStart)
+      audio.dropBefore(keep)
+      segmenter = forgetBefore(segmenter, policy.bufferStart)
+      while ((arrivals[0]?.end ?? Infinity) <= consumed) arrivals.shift()
+      if (drained) events.drained()
+    }
+
+    /** Frames that were pushed and not yet judged; at the end of the audio the last one is filled up with silence. */
+    const nextFrames = (): Int16Array => {
+      const samples = audio.end() - segmenter.clock
+      const whole = Math.min(VAD_BATCH, Math.floor(samples / VAD_FRAME))
+      if (whole > 0) return audio.slice(segmenter.clock, segmenter.clock + whole * VAD_FRAME)
+      const rest = new Int16Array(ended && samples > 0 ? VAD_FRAME : 0)
+      if (rest.length > 0) rest.set(audio.slice(segmenter.clock, audio.end()))
+      return rest
+    }
+
+    /** Judges a batch of frames; false when there was nothing to judge. */
+    const detect = async (): Promise<boolean> => {
+      if (!config.vad) {
+        if (audio.end() > segmenter.clock) segmenter = hearEverything(segmenter, audio.end())
+        return false
+      }
+      const frames = nextFrames()
+      if (frames.length === 0) return false
+      const judged = await judge(frames)
+      if (judged === null || over) return false
+      if (E.isLeft(judged)) {
+        fail(judged.left)
+        return false
+      }
+      const next = foldSpeech(segmenter, judged.right, limits.phraseSilence)
+      segmenter = { ...next, clock: Math.min(next.clock, audio.end()) }
+      return true
+    }
+
+    const emit = async (outcome: Outcome): Promise<void> => {
+      policy = outcome.state
+      for (const final of outcome.finals) {
+        if (over) return
+        await events.final(final)
+      }
+      if (!over && outcome.partial !== null) events.partial(outcome.partial)
+    }
+
+    const transcribe = async (pass: Pass): Promise<void> => {
+      const deadline = (arrivals[0]?.at ?? monotonic()) + config.max_delay * 1000
+      const samples = audio.slice(pass.from, pass.to)
+      const heard = await waits.orNull(() => scheduler.transcribe(liveId, deadline, { model, language, samples }))
+      const phrase = segmenter.phrases[0]
+      if (heard === null || over || phrase === undefined) return
+      if (E.isLeft(heard)) fail(heard.left)
+      else await emit(hear(policy, limits.vad ? phrase.regions : loudRegions(samples, pass.from), pass, heard.right, limits))
+    }
+
+    /** Does what is next to do for the words; false when it waits for more audio. */
+    const advance = async (): Promise<boolean> => {
+      const phrase = segmenter.phrases[0]
+      if (phrase === undefined) return false
+      policy = skipSilence(policy, phrase, limits)
+      const step = nextStep(policy, phrase, segmenter.clock, limits)
+      switch (step.kind) {
+        case 'wait':
+          return false
+        case 'pass':
+          await transcribe(step)
+          return true
+        case 'settle':
+          await emit(settleAt(policy, step, limits))
+          return true
+        case 'release':
+          await emit(release(policy, phrase, limits))
+          return true
+        case 'close':
+          if (phrase.closedAt !== null) segmenter = dropPhrase(segmenter)
+          await emit(close(policy, phrase, limits))
+          return true
+      }
+    }
+
+    const speakOut = async (): Promise<void> => {
+      await emit(giveUp(policy, limits))
+      stop()
+    }
+
+    const drive = async (): Promise<void> => {
+      for (;;) {
+        if (over) return
+        if (hurried) return await speakOut()
+        woken = false
+        const more = (await detect()) || (await advance())
+        if (over) return
+        if (!hurried) tidy()
+        if (more || woken || hurried) continue
+        if (!ended) break
+        if (segmenter.phrases.some(({ closedAt }) => closedAt === null)) segmenter = endOfAudio(segmenter, audio.end())
+        else if (segmenter.phrases.length === 0 && segmenter.clock >= audio.end()) stop()
+      }
+      driving = false
+    }
+
+    const wake = (): void => {
+      woken = true
+      if (driving || over || windowSeconds === null) return
+      driving = true
+      drive().catch((error: unknown) => {
+        fail({ _tag: 'JobFailed', reason: error instanceof Error ? error.message : String(error) })
+      })
+    }
+
+    return {
+      configure: (next) => {
+        if (audio.end() > 0) return
+        config = next
+        limits = limitsOf(next, windowSeconds ?? next.max_buffer)
+      },
+      start: () => async () => {
+        const loaded = await engine.load(model)()
+        if (E.isLeft(loaded)) {
+          stop()
+          return loaded
+        }
+        windowSeconds = loaded.right.windowSeconds
+        limits = limitsOf(config, windowSeconds)
+        wake()
+        return E.right(undefined)
+      },
+      push: (samples) => {
+        if (over || ended || samples.length === 0) return
+        audio.push(samples)
+        arrivals.push({ end: audio.end(), at: monotonic() })
+        wake()
+      },
+      backlogSeconds: () => (over ? 0 : (audio.end() - consumed) / SAMPLE_RATE),
+      finish: async (limitMs) => {
+        ended = true
+        wake()
+        const calledOff = [
+          timers.after(limitMs * PASSES_SHARE, () => {
+            hurried = true
+            scheduler.withdraw(liveId)
+            waits.callOff()
+          }),
+          timers.after(limitMs, stop),
+        ]
+        await finished.promise
+        for (const callOff of calledOff) callOff()
+      },
+      abort: stop,
+    }
+  }

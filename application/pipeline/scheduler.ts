@@ -1,0 +1,103 @@
+import type { Either } from 'fp-ts/lib/Either.js'
+import type { Hypothesis, JobFailed, ModelLoadFailed, SpeechEngine, TranscribeJob } from '../ports/engine.ts'
+
+type Answer = Either<ModelLoadFailed | JobFailed, Hypothesis>
+
+interface Waiting {
+  readonly live: number
+  readonly deadline: number
+  /** The virtual time when it came. */
+  readonly since: number
+  readonly job: TranscribeJob
+  readonly answer: (answer: Answer | null) => void
+  readonly broken: (error: unknown) => void
+}
+
+/** An engine whose oldest job is due for so many milliseconds is behind. */
+const BEHIND = 1000
+
+/**
+ * Shares the engine between lives. While it keeps up, the job whose deadline comes first runs first. Once it is behind,
+ * that rule would serve the lives furthest behind and nobody else, and a few lives on a heavy model would hold up all on
+ * light ones: then engine time is shared equally (fair queueing by finish times; Demers, Keshav and Shenker, 1989, with
+ * the virtual time of Goyal, Vin and Cheng, 1996).
+ */
+export interface Scheduler {
+  /**
+   * The engine's answer, null when the live withdrew. A live has one job at a time: a second one replaces the first,
+   * which is withdrawn.
+   *
+   * @param deadline when the text is due, in milliseconds of the monotonic clock
+   */
+  readonly transcribe: (live: number, deadline: number, job: TranscribeJob) => Promise<Answer | null>
+  /** The live is over: its job, waiting or running, answers null at once. */
+  readonly withdraw: (live: number) => void
+}
+
+/** @param monotonic milliseconds that only ever grow */
+export const createScheduler = (engine: Pick<SpeechEngine, 'transcribe' | 'parallelism'>, monotonic: () => number): Scheduler => {
+  const waiting = new Map<number, Waiting>()
+  const running = new Map<number, Waiting>()
+  /** The virtual time up to which a live has had its share, and what its last job took. */
+  const served = new Map<number, { readonly until: number; readonly took: number }>()
+  /** The virtual start of the job that began last. */
+  let virtualTime = 0
+  /** Jobs in the engine, those of lives that have withdrawn included. */
+  let busy = 0
+
+  const startOf = ({ live, since }: Waiting): number => Math.max(since, served.get(live)?.until ?? 0)
+  const finishOf = (job: Waiting): number => startOf(job) + (served.get(job.live)?.took ?? 0)
+
+  const run = async (next: Waiting): Promise<void> => {
+    const [start, began] = [startOf(next), monotonic()]
+    virtualTime = Math.max(virtualTime, start)
+    try {
+      next.answer(await engine.transcribe(next.job)())
+    } catch (error) {
+      next.broken(error)
+    } finally {
+      busy -= 1
+      if (running.get(next.live) === next) {
+        running.delete(next.live)
+        const took = monotonic() - began
+        served.set(next.live, { until: start + took, took })
+      }
+      dispatch()
+    }
+  }
+
+  const mostUrgent = (): Waiting | undefined => {
+    const jobs = [...waiting.values()].filter(({ live }) => !running.has(live))
+    const now = monotonic()
+    const rank = jobs.some(({ deadline }) => now - deadline > BEHIND) ? finishOf : ({ deadline }: Waiting): number => deadline
+    return jobs.reduce<Waiting | undefined>((first, job) => (first === undefined || rank(job) < rank(first) ? job : first), undefined)
+  }
+
+  const dispatch = (): void => {
+    while (busy < engine.parallelism) {
+      const next = mostUrgent()
+      if (next === undefined) return
+      waiting.delete(next.live)
+      running.set(next.live, next)
+      busy += 1
+      void run(next)
+    }
+  }
+
+  return {
+    transcribe: (live, deadline, job) =>
+      new Promise((resolve, reject) => {
+        waiting.get(live)?.answer(null)
+        waiting.delete(live)
+        waiting.set(live, { live, deadline, since: virtualTime, job, answer: resolve, broken: reject })
+        dispatch()
+      }),
+    withdraw: (live) => {
+      waiting.get(live)?.answer(null)
+      waiting.delete(live)
+      running.get(live)?.answer(null)
+      running.delete(live)
+      served.delete(live)
+    },
+  }
+}

@@ -1,0 +1,45 @@
+import type { Option } from 'fp-ts/lib/Option.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Position } from './event-store.ts'
+
+export type Scalar = string | number | boolean | null
+export type Document = Readonly<Record<string, unknown>>
+
+/** The read models cannot be reached. */
+export interface DocumentsUnavailable {
+  readonly _tag: 'DocumentsUnavailable'
+  readonly reason: string
+}
+
+/** Replaces the whole document, or removes it, unless what is stored came from `position` or later. */
+export type Change =
+  | { readonly kind: 'put'; readonly collection: string; readonly id: string; readonly document: Document; readonly position: Position }
+  | { readonly kind: 'remove'; readonly collection: string; readonly id: string; readonly position: Position }
+
+/** Top-level members to compare; a list means any of its values. */
+export type Filter = Readonly<Record<string, Scalar | ReadonlyArray<Scalar>>>
+
+export interface PageRequest {
+  readonly filter: Filter
+  readonly sort: { readonly by: string; readonly direction: 'ascending' | 'descending' }
+  readonly skip: number
+  readonly limit: number
+}
+
+export interface CollectionSpec {
+  readonly name: string
+  /** Each one: the top-level members that a query filters and sorts by, in that order. */
+  readonly indexes: ReadonlyArray<ReadonlyArray<string>>
+}
+
+/** The read models: documents with a position guard, and the checkpoint of each projection. */
+export interface Documents {
+  readonly ensure: (collections: ReadonlyArray<CollectionSpec>) => TaskEither<DocumentsUnavailable, void>
+  /** All changes, then the projection's checkpoint. Repeating it changes nothing. */
+  readonly commit: (projection: string, changes: ReadonlyArray<Change>, checkpoint: Position) => TaskEither<DocumentsUnavailable, void>
+  /** BEGINNING for a projection that never committed. */
+  readonly checkpoint: (projection: string) => TaskEither<DocumentsUnavailable, Position>
+  readonly get: (collection: string, id: string) => TaskEither<DocumentsUnavailable, Option<Document>>
+  readonly page: (collection: string, request: PageRequest) => TaskEither<DocumentsUnavailable, ReadonlyArray<Document>>
+  readonly close: () => Promise<void>
+}

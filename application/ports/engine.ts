@@ -1,0 +1,72 @@
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+
+/** 16 kHz mono everywhere. */
+export const SAMPLE_RATE = 16000
+/** Samples of one VAD frame: 32 ms. */
+export const VAD_FRAME = 512
+
+export interface ModelLoadFailed {
+  readonly _tag: 'ModelLoadFailed'
+  readonly model: string
+  readonly reason: string
+}
+
+/** The job broke: an exception in inference, or it brought the engine process down when it ran alone. */
+export interface JobFailed {
+  readonly _tag: 'JobFailed'
+  readonly reason: string
+}
+
+export interface LoadedModel {
+  /** Seconds of audio that one pass can hear. */
+  readonly windowSeconds: number
+}
+
+export interface TranscribeJob {
+  readonly model: string
+  /** ISO 639-1. */
+  readonly language: string
+  /** s16le samples, at most windowSeconds of them. */
+  readonly samples: Int16Array
+}
+
+/** What the model heard between two of its timestamps; times in seconds from the start of `samples`. */
+export interface HypothesisSegment {
+  readonly start: number
+  readonly end: number
+  readonly text: string
+}
+
+export interface Hypothesis {
+  readonly segments: ReadonlyArray<HypothesisSegment>
+  /** Mean log probability of the tokens chosen, end of text included. */
+  readonly avgLogprob: number
+  /** Probability of the no-speech token at the first step, 0 where the model has none. */
+  readonly noSpeechProb: number
+  /** Length of the UTF-8 text over that of its zlib form. */
+  readonly compressionRatio: number
+}
+
+/** The recurrent state of one live's voice activity detector; opaque, begins as null. */
+export type VadState = Float32Array | null
+
+export interface SpeechProbabilities {
+  /** One a frame of VAD_FRAME samples. */
+  readonly probabilities: Float32Array
+  readonly state: VadState
+}
+
+/**
+ * Speech models in a process of their own. It keeps nothing of a live between calls, so a restart loses nothing: jobs
+ * that were in flight when the process died run again, one at a time; one that dies alone is JobFailed.
+ */
+export interface SpeechEngine {
+  readonly load: (model: string) => TaskEither<ModelLoadFailed, LoadedModel>
+  readonly transcribe: (job: TranscribeJob) => TaskEither<ModelLoadFailed | JobFailed, Hypothesis>
+  /** `samples` holds a whole number of frames. */
+  readonly detectSpeech: (samples: Int16Array, state: VadState) => TaskEither<JobFailed, SpeechProbabilities>
+  /** How many transcribe jobs run at the same time. */
+  readonly parallelism: number
+  readonly pid: () => number | undefined
+  readonly close: () => Promise<void>
+}

@@ -1,0 +1,111 @@
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+
+/** Zero-based number of an event in its stream. */
+export type Revision = number
+
+/**
+ * Place of an event in the whole log. Opaque, but its strings sort as the log does, so two positions compare with
+ * `<`, fit a read model's guard, and survive as text.
+ */
+export type Position = string & { readonly _brand: 'Position' }
+
+/** Before the first event. */
+export const BEGINNING = '' as Position
+
+/** `any` only for checkpoints, ids and snapshots: a retried append of the same ids must not write twice elsewhere. */
+export type ExpectedRevision = Revision | 'no-stream' | 'any'
+
+export interface EventMetadata {
+  readonly correlationId: string
+  readonly causationId: string
+  /** `user:7`, `service` or `instance:<uuid>`. */
+  readonly actor: string
+  /** Instant in D23's form. */
+  readonly recordedAt: string
+}
+
+export interface NewEvent {
+  /** UUID (version 7, so that indexes stay ordered). The same id is the same event: appends are idempotent by it. */
+  readonly id: string
+  readonly type: string
+  /** JSON object, personal members sealed. */
+  readonly data: Readonly<Record<string, unknown>>
+  readonly metadata: EventMetadata
+}
+
+export interface StoredEvent extends NewEvent {
+  readonly stream: string
+  readonly revision: Revision
+  readonly position: Position
+}
+
+/** The store cannot be reached or did not answer in time; the outcome of an append is unknown. */
+export interface StoreUnavailable {
+  readonly _tag: 'StoreUnavailable'
+  readonly reason: string
+}
+
+/** Somebody else appended first; `actual` is the stream's last revision. */
+export interface WrongRevision {
+  readonly _tag: 'WrongRevision'
+  readonly stream: string
+  readonly actual: Revision | 'no-stream'
+}
+
+/** A stored row does not match its hash. */
+export interface LogCorrupted {
+  readonly _tag: 'LogCorrupted'
+  readonly reason: string
+}
+
+export interface Appended {
+  /** Revision and position of the last event appended. */
+  readonly revision: Revision
+  readonly position: Position
+}
+
+export interface StreamMetadata {
+  readonly maxCount?: number
+  readonly maxAgeSeconds?: number
+}
+
+export type ReadOptions = {
+  /** Inclusive; default: the first event forwards, the last one backwards. */
+  readonly from?: Revision
+  readonly direction?: 'forwards' | 'backwards'
+  readonly limit?: number
+}
+
+export type SubscriptionMessage =
+  | { readonly kind: 'event'; readonly event: StoredEvent }
+  /** Everything up to here was considered, matching or not. */
+  | { readonly kind: 'checkpoint'; readonly position: Position }
+  /** All that was in the log when this was sent has been delivered. */
+  | { readonly kind: 'caught-up'; readonly position: Position }
+
+/**
+ * The log. Appends are atomic and durable once answered. An append whose ids stand at expected+1 onward already is
+ * answered as it was the first time. A deleted stream reads as empty and goes on numbering.
+ */
+export interface EventStore {
+  readonly append: (
+    stream: string,
+    expected: ExpectedRevision,
+    events: ReadonlyArray<NewEvent>,
+  ) => TaskEither<WrongRevision | StoreUnavailable, Appended>
+  /** An unknown stream reads as `[]`. */
+  readonly read: (stream: string, options?: ReadOptions) => TaskEither<StoreUnavailable | LogCorrupted, ReadonlyArray<StoredEvent>>
+  /**
+   * Events of streams whose name starts with one of `prefixes`, after `from` (exclusive), in the order of the log,
+   * then those still to come. Pulled: the next is read when the consumer asks. Ends when `signal` aborts; throws
+   * StoreUnavailable or LogCorrupted (as an Error's cause) when the store goes away: the consumer resumes from its
+   * own position.
+   */
+  readonly subscribe: (from: Position, prefixes: ReadonlyArray<string>, signal: AbortSignal) => AsyncIterable<SubscriptionMessage>
+  /** Position of the newest event, BEGINNING when there is none. */
+  readonly head: () => TaskEither<StoreUnavailable, Position>
+  readonly setMetadata: (stream: string, metadata: StreamMetadata) => TaskEither<StoreUnavailable, void>
+  /** Soft delete: the events are gone from reads, numbering goes on. */
+  readonly deleteStream: (stream: string) => TaskEither<StoreUnavailable, void>
+  readonly close: () => Promise<void>
+}

@@ -1,0 +1,86 @@
+import type { AudioFormat } from '../../domain/live/events.ts'
+import type { EngineSettings } from '../../domain/live/settings.ts'
+import type { Envelope } from '../../domain/shared/event.ts'
+import type { Permission } from '../../domain/user/events.ts'
+
+/** Names of the collections; their documents' types follow. */
+export const LIVES = 'lives'
+export const LIVE_TOKENS = 'live-tokens'
+export const LIVE_COUNTS = 'live-counts'
+export const USERS = 'users'
+
+export type LiveStatus = 'pending' | 'active' | 'finished' | 'error'
+export const LIVE_STATUSES: ReadonlyArray<LiveStatus> = ['pending', 'active', 'finished', 'error']
+
+/** Everything of a live but its secrets. */
+export interface LiveFacts {
+  readonly id: number
+  readonly userId: number
+  readonly status: LiveStatus
+  readonly worker: string
+  readonly model: { readonly id: number; readonly name: string; readonly vram: number }
+  readonly language: string
+  readonly translations: ReadonlyArray<{ readonly id: number; readonly model: string; readonly to: string; readonly vram: number }>
+  readonly audioFormat: AudioFormat
+  readonly audioUrlHash: string | null
+  readonly autoStart: boolean
+  readonly autoStartPid: number | null
+  readonly retention: boolean
+  /** Megabytes reserved, 0 once terminal (D25). */
+  readonly vram: number
+  readonly config: EngineSettings
+  readonly display: { readonly background_color: string | null; readonly color_text: string | null; readonly size_text: number | null } | null
+  readonly createdAt: string
+  readonly updatedAt: string | null
+}
+
+/** A live as the read model holds it: `_id` is the id as text; personal members sealed. */
+export interface LiveDocument extends LiveFacts {
+  readonly audioUrl: Envelope | null
+  readonly senderToken: Envelope
+  readonly listenerToken: Envelope
+}
+
+/** A live as its owner sees it: secrets opened. */
+export interface LiveView extends LiveFacts {
+  readonly audioUrl: string | null
+  readonly senderToken: string
+  readonly listenerToken: string
+}
+
+export type SocketRole = 'sender' | 'listener'
+
+/** One of a live's two tokens; id `<liveId>-<role>`. A custom listener token's hash may belong to several lives of one user. */
+export interface LiveTokenDocument {
+  readonly liveId: number
+  readonly userId: number
+  readonly role: SocketRole
+  readonly hash: string
+}
+
+/** A user's lives by status (id: the user's id as text), folded from events alone: open ones by id, ended ones as totals. */
+export interface LiveCountsDocument {
+  readonly userId: number
+  readonly pending: ReadonlyArray<number>
+  readonly active: ReadonlyArray<number>
+  readonly finished: number
+  readonly error: number
+}
+
+export interface UserFacts {
+  readonly id: number
+  readonly permissions: ReadonlyArray<Permission>
+  readonly maxSessions: number
+  readonly maxTranslations: number
+  readonly isActive: boolean
+  readonly createdAt: string
+  readonly updatedAt: string | null
+}
+
+export interface UserDocument extends UserFacts {
+  readonly username: Envelope
+}
+
+export interface UserView extends UserFacts {
+  readonly username: string
+}

@@ -1,0 +1,43 @@
+/** Waiting, injected so that tests do not wait. */
+export interface Timers {
+  /** Runs `task` once, `ms` milliseconds from now; the function returned cancels it. */
+  readonly after: (ms: number, task: () => void) => () => void
+}
+
+/** Resolves after `ms`, or at once when `signal` aborts. */
+export const pause = async (timers: Timers, ms: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal?.aborted === true) return resolve()
+    const stop = (): void => {
+      cancel()
+      resolve()
+    }
+    const cancel = timers.after(ms, () => {
+      signal?.removeEventListener('abort', stop)
+      resolve()
+    })
+    signal?.addEventListener('abort', stop, { once: true })
+  })
+
+/** Resolves when `work` has settled or `ms` have passed, whichever comes first; a rejection of `work` passes through. */
+export const atMost = async (timers: Timers, ms: number, work: Promise<unknown>): Promise<void> => {
+  let cancel: () => void = () => undefined
+  const limit = new Promise<void>((resolve) => {
+    cancel = timers.after(ms, resolve)
+  })
+  try {
+    await Promise.race([work, limit])
+  } finally {
+    cancel()
+  }
+}
+
+/** Milliseconds before the first attempt after a failure, and at most. */
+interface BackOff {
+  readonly first: number
+  readonly longest: number
+}
+
+/** Milliseconds before attempt `n` (from 0) after failures: doubling, half of it at random. `random` lies between 0 and 1. */
+export const retryDelay = ({ first, longest }: BackOff, attempt: number, random: number): number =>
+  Math.min(longest, first * 2 ** attempt) * (0.5 + random / 2)

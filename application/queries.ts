@@ -1,0 +1,104 @@
+import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { ERASED } from '../domain/shared/event.ts'
+import type { LiveNotFound, Unavailable } from './errors.ts'
+import { openLives } from './lives/live-views.ts'
+import type { Document, Documents } from './ports/documents.ts'
+import type { Keyring } from './ports/keyring.ts'
+import { LIVE_COUNTS, LIVES, LIVE_STATUSES, USERS } from './ports/read-models.ts'
+import type { LiveCountsDocument, LiveDocument, LiveStatus, UserDocument, UserView } from './ports/read-models.ts'
+import type { Page, PageQuery, Services } from './services.ts'
+import type { UserDirectory } from './users/user-directory.ts'
+
+export interface QueryDeps {
+  readonly documents: Pick<Documents, 'get' | 'page'>
+  readonly keyring: Pick<Keyring, 'open'>
+  readonly directory: Pick<UserDirectory, 'count'>
+}
+
+type Queries = Pick<Services, 'getLive' | 'listLives' | 'listUsers'>
+
+// A collection holds what its projection alone wrote into it, so its type is the projection's.
+const asLive = (document: Document): LiveDocument => document as unknown as LiveDocument
+const asCounts = (document: Document): LiveCountsDocument => document as unknown as LiveCountsDocument
+const asUser = (document: Document): UserDocument => document as unknown as UserDocument
+
+const totalOf = (counts: LiveCountsDocument, status: LiveStatus): number => {
+  switch (status) {
+    case 'pending':
+    case 'active':
+      return counts[status].length
+    case 'finished':
+    case 'error':
+      return counts[status]
+    default:
+      return status satisfies never
+  }
+}
+
+const openUsers =
+  (keyring: Pick<Keyring, 'open'>) =>
+  (users: ReadonlyArray<UserDocument>): TaskEither<Unavailable, ReadonlyArray<UserView>> =>
+  async () => {
+    const opened = await keyring.open(users.map(({ username }) => username))()
+    if (E.isLeft(opened)) return opened
+    return E.right(
+      users.map(({ id, permissions, maxSessions, maxTranslations, isActive, createdAt, updatedAt }, index) => {
+        const username = O.getOrElse(() => ERASED)(opened.right[index] ?? O.none)
+        return { id, username, permissions, maxSessions, maxTranslations, isActive, createdAt, updatedAt }
+      }),
+    )
+  }
+
+/** What the read models answer. */
+export const createQueries = ({ documents, keyring, directory }: QueryDeps): Queries => {
+  const getLive: Queries['getLive'] = (caller, liveId) => async () => {
+    const found = await documents.get(LIVES, String(liveId))()
+    if (E.isLeft(found)) return found
+    const live = O.map(asLive)(found.right)
+    // Somebody else's live is as unknown as one that never was (R36).
+    if (O.isNone(live) || live.value.userId !== caller.userId) return E.left<LiveNotFound>({ _tag: 'LiveNotFound' })
+    const opened = await openLives(keyring)([live.value])()
+    if (E.isLeft(opened)) return opened
+    return E.fromNullable<LiveNotFound>({ _tag: 'LiveNotFound' })(opened.right[0])
+  }
+
+  /** From the user's counter, so that its cost does not grow with the number of lives. */
+  const countLives = (userId: number, statuses: ReadonlyArray<LiveStatus>): TaskEither<Unavailable, number> => async () => {
+    const found = await documents.get(LIVE_COUNTS, String(userId))()
+    if (E.isLeft(found)) return found
+    if (O.isNone(found.right)) return E.right(0)
+    const counts = asCounts(found.right.value)
+    return E.right(statuses.reduce((sum, status) => sum + totalOf(counts, status), 0))
+  }
+
+  const listLives: Queries['listLives'] = (caller, asked, { skip, limit }) => async () => {
+    // A status that was asked for twice counts once.
+    const statuses = LIVE_STATUSES.filter((status) => asked.length === 0 || asked.includes(status))
+    const total = await countLives(caller.userId, statuses)()
+    if (E.isLeft(total)) return total
+    if (skip >= total.right) return E.right({ items: [], total: total.right })
+    const everyStatus = statuses.length === LIVE_STATUSES.length
+    const found = await documents.page(LIVES, {
+      filter: everyStatus ? { userId: caller.userId } : { userId: caller.userId, status: statuses },
+      sort: { by: 'id', direction: 'descending' },
+      skip,
+      limit,
+    })()
+    if (E.isLeft(found)) return found
+    const items = await openLives(keyring)(found.right.map(asLive))()
+    return E.isLeft(items) ? items : E.right({ items: items.right, total: total.right })
+  }
+
+  const listUsers = ({ skip, limit }: PageQuery): TaskEither<Unavailable, Page<UserView>> => async () => {
+    const total = directory.count()
+    if (skip >= total) return E.right({ items: [], total })
+    const found = await documents.page(USERS, { filter: {}, sort: { by: 'id', direction: 'ascending' }, skip, limit })()
+    if (E.isLeft(found)) return found
+    const items = await openUsers(keyring)(found.right.map(asUser))()
+    return E.isLeft(items) ? items : E.right({ items: items.right, total })
+  }
+
+  return { getLive, listLives, listUsers }
+}

@@ -1,0 +1,85 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Environment, Logger } from '../ports/environment.ts'
+import type { CreatePipeline } from '../ports/pipeline.ts'
+import type { EndCause, LiveBus } from '../pipeline/signals.ts'
+import type { AttachedLive, LiveLifecycle, LiveSessions } from '../services.ts'
+import { createRunningLive } from './running-live.ts'
+import type { RunningLive } from './running-live.ts'
+import { createSenderSession } from './sender-session.ts'
+import type { Timers } from '../ports/timers.ts'
+import type { LiveEnd } from './watch-ends.ts'
+
+export interface LiveSessionsOptions {
+  readonly lifecycle: LiveLifecycle
+  readonly createPipeline: CreatePipeline
+  readonly bus: LiveBus
+  /** Terminal events of any process, from before the first sender can attach until the signal aborts (see watchEnds). */
+  readonly ends: (signal: AbortSignal) => AsyncIterable<LiveEnd>
+  readonly logger: Logger
+  readonly environment: Pick<Environment, 'random'>
+  readonly timers: Timers
+}
+
+export interface RunningSessions extends LiveSessions {
+  /** Lives with a sender or a pipeline in this process. */
+  readonly count: () => number
+  /** Lets every pipeline speak out, for a drain; the lives stay as they are. */
+  readonly flushAll: (limitMs: number) => Promise<void>
+}
+
+/** Orchestrates senders, pipelines and the write side; the log decides how and when a live ends. */
+export const createLiveSessions = (options: LiveSessionsOptions): RunningSessions => {
+  const { lifecycle, bus } = options
+  const lives = new Map<number, RunningLive>()
+  const closing = new AbortController()
+  const pending = new Set<Promise<void>>()
+
+  const track = (work: Promise<void>): void => {
+    pending.add(work)
+    void work.finally(() => pending.delete(work))
+  }
+
+  const settle = (liveId: number, cause: EndCause): void => {
+    lives.get(liveId)?.settle()
+    lives.delete(liveId)
+    bus.publish(liveId, { kind: 'ended', cause })
+  }
+
+  const follow = async (): Promise<void> => {
+    for await (const { liveId, cause, listed } of options.ends(closing.signal)) track(listed.then(() => settle(liveId, cause)))
+  }
+  const following = follow()
+
+  const run = (liveId: number, live: AttachedLive): RunningLive => {
+    const present = lives.get(liveId)
+    if (present !== undefined) return present
+    const running = createRunningLive({ ...options, liveId, live, signal: closing.signal, track, ended: (cause) => settle(liveId, cause) })
+    lives.set(liveId, running)
+    return running
+  }
+
+  return {
+    resolveToken: lifecycle.resolveToken,
+    attachSender: (liveId) => async () => {
+      const attached = await lifecycle.attachSender(liveId)()
+      if (E.isLeft(attached)) return attached
+      const running = run(liveId, attached.right)
+      const detached = (): void => {
+        // Without a pipeline there is nothing to keep: the next sender opens the live anew.
+        if (running.isIdle() && lives.get(liveId) === running) lives.delete(liveId)
+      }
+      return E.right(createSenderSession({ liveId, live: attached.right, running, lifecycle, detached }))
+    },
+    flush: async (liveId, limitMs) => lives.get(liveId)?.finish(limitMs),
+    flushAll: async (limitMs) => {
+      await Promise.all([...lives.values()].map(async (running) => running.finish(limitMs)))
+    },
+    close: async () => {
+      closing.abort()
+      for (const running of lives.values()) running.settle()
+      lives.clear()
+      await Promise.all([...pending, following])
+    },
+    count: () => lives.size,
+  }
+}

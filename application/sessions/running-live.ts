@@ -1,0 +1,185 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { EngineSettings } from '../../domain/live/settings.ts'
+import type { JobFailed, ModelLoadFailed } from '../ports/engine.ts'
+import type { Environment, Logger } from '../ports/environment.ts'
+import type { CreatePipeline, LivePipeline, Segment } from '../ports/pipeline.ts'
+import type { EndCause, LiveBus } from '../pipeline/signals.ts'
+import type { AttachedLive, LiveLifecycle } from '../services.ts'
+import { atMost } from '../ports/timers.ts'
+import type { Timers } from '../ports/timers.ts'
+import { createWriteQueue } from './write-queue.ts'
+import type { WriteQueue } from './write-queue.ts'
+
+/** How long a final waits for the store before it is sent all the same (design 6). */
+const STORE_PATIENCE = 1000
+/** How long our own end waits for the log to tell it, which knows the true cause, before we tell it ourselves. */
+const END_PATIENCE = 1000
+/** A pipeline that outlives its limit by this much is no longer waited for: the live must end. */
+const FINISH_MARGIN = 2000
+
+export interface RunningLiveOptions {
+  readonly liveId: number
+  readonly live: Pick<AttachedLive, 'model' | 'language'>
+  readonly lifecycle: Pick<LiveLifecycle, 'start' | 'end' | 'recordSegment'>
+  readonly createPipeline: CreatePipeline
+  readonly bus: Pick<LiveBus, 'publish'>
+  readonly logger: Logger
+  readonly environment: Pick<Environment, 'random'>
+  readonly timers: Timers
+  readonly signal: AbortSignal
+  readonly track: (work: Promise<void>) => void
+  /** Our own end is durable and the log has not told it within END_PATIENCE. */
+  readonly ended: (cause: EndCause) => void
+}
+
+/** The one pipeline of a live in this process, and the writes that it causes. */
+export interface RunningLive {
+  readonly writes: WriteQueue
+  /** The first call starts the pipeline; every call is followed by one `started` once the model is ready. */
+  readonly configure: (settings: EngineSettings) => void
+  readonly push: (samples: Int16Array) => void
+  readonly backlogSeconds: () => number
+  readonly onDrained: (callback: () => void) => void
+  /** No sender has configured it yet. */
+  readonly isIdle: () => boolean
+  /** False from the first `finish` on. */
+  readonly takesAudio: () => boolean
+  /** Transcribes what was heard; a later call with less time hurries the earlier one. */
+  readonly finish: (limitMs: number) => Promise<void>
+  /** Appends the terminal event behind all writes before it; only the first cause counts. */
+  readonly end: (cause: EndCause) => void
+  /** The terminal event is known: nothing more is published. */
+  readonly settle: () => void
+}
+
+const failureCause = (model: string, failure: ModelLoadFailed | JobFailed): EndCause =>
+  failure._tag === 'ModelLoadFailed'
+    ? { status: 'error', code: 'model_load_failed', detail: `The model could not be loaded: ${model}` }
+    : { status: 'error', code: 'engine_failed', detail: 'The transcription engine failed' }
+
+export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
+  const { liveId, live, lifecycle, bus, logger, timers } = options
+  const writes = createWriteQueue(options)
+  let pipeline: LivePipeline | undefined
+  let ready: Promise<boolean> = Promise.resolve(false)
+  let started = false
+  let settled = false
+  let ending = false
+  let storeIsLate = false
+  let finishing = false
+  let lastFinal: Promise<void> = Promise.resolve()
+  let drained: () => void = () => undefined
+  let cancelFallback: () => void = () => undefined
+
+  const append = async (cause: EndCause): Promise<void> => {
+    await writes.add('end', lifecycle.end(liveId, cause))
+    if (!settled && !options.signal.aborted) cancelFallback = timers.after(END_PATIENCE, () => options.ended(cause))
+  }
+
+  const end = (cause: EndCause): void => {
+    if (ending || settled) return
+    ending = true
+    void append(cause)
+  }
+
+  const fail = (failure: ModelLoadFailed | JobFailed): void => {
+    logger.error({ liveId, failure: failure._tag, reason: failure.reason }, 'a live failed')
+    end(failureCause(live.model, failure))
+  }
+
+  const publish = ({ segment, start, end: until, caption: text }: Segment, final: boolean): void => {
+    if (settled) return
+    bus.publish(liveId, { kind: 'transcription', segment, final, start, end: until, text, language: live.language })
+  }
+
+  const record = async (final: Segment): Promise<void> => {
+    const { segment, start, end: until, text } = final
+    const behind = storeIsLate && writes.size() > 0
+    const written = writes.add('segment', lifecycle.recordSegment({ liveId, segment, start, end: until, text, kind: 'transcription', language: live.language }))
+    // Behind a write that already kept a final waiting, the wait would be for nothing.
+    if (!behind) {
+      await atMost(timers, STORE_PATIENCE, written)
+      storeIsLate = writes.size() > 0
+    }
+    publish(final, true)
+  }
+
+  const load = async (starting: LivePipeline): Promise<boolean> => {
+    const loaded = await starting.start()()
+    if (E.isLeft(loaded)) fail(loaded.left)
+    return E.isRight(loaded)
+  }
+
+  const announce = async (loading: Promise<boolean>): Promise<void> => {
+    if ((await loading) && !settled) bus.publish(liveId, { kind: 'started' })
+  }
+
+  const broke = (error: unknown): boolean => {
+    fail({ _tag: 'JobFailed', reason: String(error) })
+    return false
+  }
+
+  const open = (settings: EngineSettings): LivePipeline =>
+    options.createPipeline({
+      liveId,
+      model: live.model,
+      language: live.language,
+      settings,
+      nextSegment: 1,
+      events: {
+        partial: (segment) => publish(segment, false),
+        final: async (segment) => {
+          lastFinal = record(segment)
+          await lastFinal
+        },
+        failed: fail,
+        drained: () => drained(),
+      },
+    })
+
+  const speakOut = async (limitMs: number): Promise<void> => {
+    try {
+      if (pipeline !== undefined) await atMost(timers, limitMs + FINISH_MARGIN, pipeline.finish(limitMs))
+      await lastFinal
+    } catch (error) {
+      broke(error)
+    }
+  }
+
+  return {
+    writes,
+    configure: (settings) => {
+      if (pipeline === undefined) {
+        pipeline = open(settings)
+        ready = load(pipeline).catch(broke)
+      } else {
+        pipeline.configure(settings)
+      }
+      void announce(ready)
+    },
+    push: (samples) => {
+      if (!started) {
+        started = true
+        void writes.add('start', lifecycle.start(liveId))
+      }
+      pipeline?.push(samples)
+    },
+    backlogSeconds: () => pipeline?.backlogSeconds() ?? 0,
+    onDrained: (callback) => {
+      drained = callback
+    },
+    isIdle: () => pipeline === undefined,
+    takesAudio: () => !finishing && !ending && !settled,
+    finish: async (limitMs) => {
+      finishing = true
+      await speakOut(limitMs)
+    },
+    end,
+    settle: () => {
+      if (settled) return
+      settled = true
+      cancelFallback()
+      pipeline?.abort()
+    },
+  }
+}

@@ -1,0 +1,98 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { LiveOver, Unavailable } from '../errors.ts'
+import type { Environment, Logger } from '../ports/environment.ts'
+import { pause, retryDelay } from '../ports/timers.ts'
+import type { Timers } from '../ports/timers.ts'
+
+/** Finals that may wait for a store that is away (design 6). */
+const LONGEST_QUEUE = 10_000
+const RETRY = { first: 100, longest: 5000 }
+/** A defect is rarely cured by trying again. */
+const ATTEMPTS_AFTER_DEFECTS = 3
+
+type WriteName = 'start' | 'segment' | 'detach' | 'end'
+
+/** Writes of one live, in order, each retried until the store took it. */
+export interface WriteQueue {
+  /** Resolves once it is durable, was refused for good, or the queue was closed. */
+  readonly add: (name: WriteName, write: TaskEither<LiveOver | Unavailable, void>) => Promise<void>
+  /** Writes not yet durable. */
+  readonly size: () => number
+}
+
+export interface WriteQueueOptions {
+  readonly liveId: number
+  readonly logger: Logger
+  readonly timers: Timers
+  readonly environment: Pick<Environment, 'random'>
+  /** Aborts when the service closes: what still waits is given up and logged. */
+  readonly signal: AbortSignal
+  /** Told of every write, so that a close can wait for those in flight. */
+  readonly track: (work: Promise<void>) => void
+}
+
+/** A segment whose key is gone or whose log is broken can never be written; an end is tried for ever. */
+const isHopeless = (name: WriteName, refusal: LiveOver | Unavailable): boolean => {
+  switch (refusal._tag) {
+    case 'LiveOver':
+      return true
+    case 'KeyErased':
+    case 'LogCorrupted':
+      return name !== 'end'
+    case 'StoreUnavailable':
+    case 'DocumentsUnavailable':
+    case 'KeyringUnavailable':
+    case 'Contended':
+      return false
+  }
+}
+
+export const createWriteQueue = ({ liveId, logger, timers, environment, signal, track }: WriteQueueOptions): WriteQueue => {
+  let size = 0
+  let last: Promise<void> = Promise.resolve()
+
+  /** True when it needs another attempt. */
+  const attempt = async (name: WriteName, write: TaskEither<LiveOver | Unavailable, void>, count: number): Promise<boolean> => {
+    try {
+      const written = await write()
+      if (E.isRight(written)) return false
+      const hopeless = isHopeless(name, written.left)
+      if (written.left._tag !== 'LiveOver') logger.warn({ liveId, write: name, refusal: written.left._tag, attempt: count, hopeless }, 'a write of a live failed')
+      return !hopeless
+    } catch (error) {
+      const hopeless = name !== 'end' && count >= ATTEMPTS_AFTER_DEFECTS
+      logger.error({ liveId, write: name, attempt: count, error: String(error), hopeless }, 'a write of a live broke')
+      return !hopeless
+    }
+  }
+
+  const run = async (name: WriteName, write: TaskEither<LiveOver | Unavailable, void>): Promise<void> => {
+    let count = 1
+    while (await attempt(name, write, count)) {
+      if (signal.aborted) {
+        logger.error({ liveId, write: name }, 'a write of a live was given up at close')
+        return
+      }
+      await pause(timers, retryDelay(RETRY, count - 1, environment.random()), signal)
+      count += 1
+    }
+  }
+
+  return {
+    add: async (name, write) => {
+      if (name === 'segment' && size >= LONGEST_QUEUE) {
+        logger.error({ liveId }, 'too many finals wait for the store: one is not recorded')
+        return
+      }
+      size += 1
+      const done = last.then(async () => run(name, write)).finally(() => {
+        size -= 1
+      })
+      last = done
+      track(done)
+      await done
+    },
+    size: () => size,
+  }
+}

@@ -1,0 +1,146 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
+import { profilesStream } from '../../domain/profiles/events.ts'
+import { FIRST_PROFILE_NAME, firstProfileDecider } from '../../domain/profiles/first-profile.ts'
+import { userDecider } from '../../domain/user/decider.ts'
+import { usernameStream, userStream } from '../../domain/user/events.ts'
+import type { UserRegistered } from '../../domain/user/events.ts'
+import { usernameClaimDecider } from '../../domain/user/username-claim.ts'
+import type { EventOf } from '../../domain/shared/event.ts'
+import { usernameHash } from './authentication.ts'
+import type { Unavailable, UsernameTaken } from '../errors.ts'
+import { handleCommand, loadState } from '../handle-command.ts'
+import type { WriteDeps } from '../handle-command.ts'
+import type { Credentials } from '../ports/credentials.ts'
+import type { Projector } from '../ports/projector.ts'
+import type { UserView } from '../ports/read-models.ts'
+import { nextId } from '../sequence.ts'
+import type { Services } from '../services.ts'
+import type { UserDirectory } from './user-directory.ts'
+
+export interface UserDeps extends WriteDeps {
+  readonly credentials: Pick<Credentials, 'hashPassword' | 'keyedHash'>
+  readonly directory: Pick<UserDirectory, 'whenSeen' | 'ids'>
+  readonly projector: Pick<Projector, 'whenProjected'>
+}
+
+export interface Users extends Pick<Services, 'registerUser'> {
+  /** Gives every known user without a profile the first one, and says how many that were; costs nothing when repeated. */
+  readonly ensureFirstProfiles: () => TaskEither<Unavailable, number>
+}
+
+/** D11: what a user may do unless told otherwise. */
+export const DEFAULT_QUOTAS = { maxSessions: 10, maxTranslations: 5 }
+
+/** Who did it, as the metadata of all its events say. */
+interface Cause {
+  readonly commandId: string
+  readonly actor: string
+}
+
+type Registration = EventOf<typeof UserRegistered>['data']
+
+const usernameTaken: UsernameTaken = { _tag: 'UsernameTaken' }
+
+const viewOf = (user: Registration): UserView => ({
+  id: user.userId,
+  username: user.username,
+  permissions: user.permissions,
+  maxSessions: user.maxSessions,
+  maxTranslations: user.maxTranslations,
+  isActive: true,
+  createdAt: user.at,
+  updatedAt: null,
+})
+
+export const createUsers = (deps: UserDeps): Users => {
+  const { environment, credentials, directory, projector } = deps
+  const handle = handleCommand(deps)
+  const takeId = nextId(deps)
+  const about = ({ commandId, actor }: Cause) => ({ commandId, actor, correlationId: commandId })
+
+  /** The id that the name stands for, claimed now or by a registration that never got further. */
+  const claim = async (hash: string, cause: Cause): Promise<Either<UsernameTaken | Unavailable, number>> => {
+    const stream = usernameStream(hash)
+    const claimed = await loadState(deps)(stream, usernameClaimDecider)()
+    if (E.isLeft(claimed)) return claimed
+    if (claimed.right.state !== null) {
+      const owner = await loadState(deps)(userStream(claimed.right.state), userDecider)()
+      if (E.isLeft(owner)) return owner
+      return owner.right.state.status === 'none' ? E.right(claimed.right.state) : E.left(usernameTaken)
+    }
+    const metadata = { correlationId: cause.commandId, causationId: cause.commandId, actor: cause.actor }
+    const userId = await takeId('user', metadata)()
+    if (E.isLeft(userId)) return userId
+    const command = { userId: userId.right, at: environment.now() }
+    const won = await handle({ stream, decider: usernameClaimDecider, command, ...about(cause) })()
+    if (E.isRight(won)) return userId
+    return won.left._tag === 'UsernameClaimedAlready' ? E.left(usernameTaken) : E.left(won.left)
+  }
+
+  const addFirstProfile = async (userId: number, cause: Cause): Promise<Either<Unavailable, boolean>> => {
+    const metadata = { correlationId: cause.commandId, causationId: cause.commandId, actor: cause.actor }
+    const profileId = await takeId('profile', metadata)()
+    if (E.isLeft(profileId)) return profileId
+    const added = await handle({
+      stream: profilesStream(userId),
+      decider: firstProfileDecider,
+      command: { profileId: profileId.right, userId, name: FIRST_PROFILE_NAME, settings: DEFAULT_ENGINE_SETTINGS, at: environment.now() },
+      ...about(cause),
+    })()
+    return E.isLeft(added) ? added : E.right(added.right.events.length > 0)
+  }
+
+  // Each step finds what an earlier, broken off attempt left: a claim without a user is taken up with its id, and of
+  // several who do so the stream of the user lets one through.
+  const registerUser: Users['registerUser'] = (user, actor) => async () => {
+    const cause = { commandId: environment.newId(), actor }
+    const hash = usernameHash(credentials, user.username)
+    const userId = await claim(hash, cause)
+    if (E.isLeft(userId)) return userId
+    const registration: Registration = {
+      userId: userId.right,
+      username: user.username,
+      usernameHash: hash,
+      passwordHash: await credentials.hashPassword(user.password),
+      permissions: user.permissions,
+      maxSessions: user.maxSessions,
+      maxTranslations: user.maxTranslations,
+      at: environment.now(),
+    }
+    const stream = userStream(userId.right)
+    const registered = await handle({ stream, decider: userDecider, command: { type: 'Register', data: registration }, ...about(cause) })()
+    if (E.isLeft(registered)) {
+      const refusal = registered.left
+      return E.left(refusal._tag === 'AlreadyRegistered' || refusal._tag === 'UserUnknown' ? usernameTaken : refusal)
+    }
+    const profile = await addFirstProfile(userId.right, cause)
+    if (E.isLeft(profile)) return profile
+    const { position } = registered.right
+    // Not the profile's position: no projection reads it yet, and the wait would be for nothing.
+    if (position !== null) await Promise.all([directory.whenSeen(position), projector.whenProjected(position)])
+    return E.right(viewOf(registration))
+  }
+
+  const complete = new Set<number>()
+
+  const ensureFirstProfiles = (): TaskEither<Unavailable, number> => async () => {
+    let count = 0
+    for (const userId of directory.ids().filter((id) => !complete.has(id))) {
+      const known = await deps.store.read(profilesStream(userId), { limit: 1 })()
+      if (E.isLeft(known)) return known
+      if (known.right.length === 0) {
+        const added = await addFirstProfile(userId, { commandId: environment.newId(), actor: `instance:${environment.instance}` })
+        // An erased user needs none.
+        if (E.isLeft(added) && added.left._tag !== 'KeyErased') return added
+        if (E.isRight(added) && added.right) count += 1
+      }
+      complete.add(userId)
+    }
+    return E.right(count)
+  }
+
+  return { registerUser, ensureFirstProfiles }
+}
