@@ -1,0 +1,103 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import { hash, verify } from '@node-rs/argon2'
+import * as O from 'fp-ts/lib/Option.js'
+import { SignJWT, errors, jwtVerify } from 'jose'
+import type { Credentials, JwtClaims } from '../application/ports/credentials.ts'
+import type { Environment } from '../application/ports/environment.ts'
+import { createEnvironment } from './environment.ts'
+import { deriveKey } from './master-key.ts'
+
+const ISSUER = 'stenolog'
+const CLOCK_TOLERANCE_SECONDS = 5
+const MAX_PASSWORD_BYTES = 1024
+const MAX_CONCURRENT_HASHES = 4
+
+/** The package's `Algorithm.Argon2id`, a const enum that stripped types cannot reach. */
+const ARGON2ID = 2
+/** OWASP's second choice for argon2id: 19 MiB, two passes, one lane. */
+const PARAMETERS = { algorithm: ARGON2ID, memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+
+/** Runs at most `size` tasks at once, the others in the order in which they came. */
+const createQueue = (size: number) => {
+  const waiting: Array<() => void> = []
+  let running = 0
+  return async <A>(task: () => Promise<A>): Promise<A> => {
+    if (running >= size) await new Promise<void>((resolve) => waiting.push(resolve))
+    else running += 1
+    try {
+      return await task()
+    } finally {
+      const next = waiting.shift()
+      if (next === undefined) running -= 1
+      else next()
+    }
+  }
+}
+
+const base64 = (bytes: number): string => randomBytes(bytes).toString('base64').replaceAll('=', '')
+
+/** A hash that no password has, of the same cost as a real one. */
+const unmatchableHash = (): string =>
+  `$argon2id$v=19$m=${PARAMETERS.memoryCost},t=${PARAMETERS.timeCost},p=${PARAMETERS.parallelism}$${base64(16)}$${base64(32)}`
+
+const toClaims = (subject: string | undefined, generation: unknown): O.Option<JwtClaims> => {
+  const userId = /^[1-9]\d*$/.test(subject ?? '') ? Number(subject) : NaN
+  return Number.isSafeInteger(userId) && typeof generation === 'number' && Number.isSafeInteger(generation) && generation >= 0
+    ? O.some({ userId, generation })
+    : O.none
+}
+
+interface CredentialsOptions {
+  readonly masterKey: Uint8Array
+  readonly jwtTtlSeconds: number
+  readonly environment?: Pick<Environment, 'now' | 'newId'>
+}
+
+/** Passwords by argon2id, tokens by HMAC: every key derives from the master key. */
+export const createCredentials = ({ masterKey, jwtTtlSeconds, environment = createEnvironment() }: CredentialsOptions): Credentials => {
+  const jwtKey = deriveKey(masterKey, 'jwt')
+  const hmacKey = deriveKey(masterKey, 'hmac')
+  const queue = createQueue(MAX_CONCURRENT_HASHES)
+  const dummy = unmatchableHash()
+  const now = (): Date => new Date(environment.now())
+  const fits = (password: string): boolean => Buffer.byteLength(password) <= MAX_PASSWORD_BYTES
+
+  return {
+    hashPassword: async (password) => {
+      if (!fits(password)) throw new RangeError(`a password has at most ${MAX_PASSWORD_BYTES} bytes`)
+      return queue(() => hash(password, PARAMETERS))
+    },
+    verifyPassword: async (password, passwordHash) => {
+      const known = fits(password) && O.isSome(passwordHash)
+      const matches = await queue(() => verify(known ? passwordHash.value : dummy, fits(password) ? password : ''))
+      return known && matches
+    },
+    signJwt: ({ userId, generation }) => {
+      const issuedAt = Math.floor(now().getTime() / 1000)
+      return new SignJWT({ gen: generation })
+        .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+        .setIssuer(ISSUER)
+        .setSubject(String(userId))
+        .setIssuedAt(issuedAt)
+        .setExpirationTime(issuedAt + jwtTtlSeconds)
+        .setJti(environment.newId())
+        .sign(jwtKey)
+    },
+    verifyJwt: async (token) => {
+      try {
+        const { payload } = await jwtVerify(token, jwtKey, {
+          algorithms: ['HS256'],
+          issuer: ISSUER,
+          requiredClaims: ['sub', 'iat', 'exp', 'jti', 'gen'],
+          clockTolerance: CLOCK_TOLERANCE_SECONDS,
+          currentDate: now(),
+        })
+        return toClaims(payload.sub, payload['gen'])
+      } catch (error) {
+        if (error instanceof errors.JOSEError) return O.none
+        throw error
+      }
+    },
+    keyedHash: (purpose, value) => createHmac('sha256', hmacKey).update(`${purpose}\0${value}`).digest('base64url'),
+  }
+}

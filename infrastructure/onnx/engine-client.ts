@@ -1,0 +1,53 @@
+import { availableParallelism } from 'node:os'
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import type {
+  Hypothesis,
+  JobFailed,
+  LoadedModel,
+  ModelLoadFailed,
+  SpeechEngine,
+  SpeechProbabilities,
+} from '../../application/ports/engine.ts'
+import type { Logger } from '../../application/ports/environment.ts'
+import { createTaskRunner } from './task-runner.ts'
+import type { TaskLimits } from './task-runner.ts'
+
+/**
+ * Far more than a slow machine needs, and no live is served by a slower one: a call that takes longer hangs. Detection
+ * takes milliseconds, and all lives wait for its one thread.
+ */
+const LIMITS: TaskLimits = { detect: 30_000, transcribe: 120_000, load: 600_000 }
+
+/**
+ * The speech engine: a child process that is started at once, and again whenever it dies or hangs. `models` are folders by the
+ * names they go by; `workers` defaults to the number of cores; `execArgv` are flags for its Node.
+ */
+export const createSpeechEngine = (options: {
+  readonly models: ReadonlyMap<string, string>
+  readonly workers?: number
+  readonly logger: Logger
+  readonly execArgv?: ReadonlyArray<string>
+  readonly limits?: TaskLimits
+}): SpeechEngine => {
+  const parallelism = options.workers ?? availableParallelism()
+  const { models, logger, execArgv = [], limits = LIMITS } = options
+  const runner = createTaskRunner({ models, workers: parallelism, logger, execArgv, limits })
+  return {
+    parallelism,
+    pid: runner.pid,
+    close: runner.close,
+    load: (model) => async () => {
+      const outcome = (await runner.run({ kind: 'load', model })) as Either<ModelLoadFailed | JobFailed, LoadedModel>
+      return E.mapLeft(({ reason }: ModelLoadFailed | JobFailed): ModelLoadFailed => ({ _tag: 'ModelLoadFailed', model, reason }))(outcome)
+    },
+    transcribe: (job) => async () => {
+      const task = { kind: 'transcribe', job: { ...job, samples: job.samples.slice() } } as const
+      return (await runner.run(task)) as Either<ModelLoadFailed | JobFailed, Hypothesis>
+    },
+    detectSpeech: (samples, state) => async () => {
+      const task = { kind: 'detect', samples: samples.slice(), state: state?.slice() ?? null } as const
+      return (await runner.run(task)) as Either<JobFailed, SpeechProbabilities>
+    },
+  }
+}

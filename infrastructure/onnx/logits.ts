@@ -1,0 +1,89 @@
+/** What may not be said, and when: the logits processors of the Whisper reference, in its order. */
+export interface LogitsRules {
+  /** Never. */
+  readonly suppressed: ReadonlyArray<number>
+  /** Not as the first token. */
+  readonly suppressedAtBegin: ReadonlyArray<number>
+  readonly endOfText: number
+  /** Null: the prompt ended with the no-timestamps token, so the timestamp rules do not apply. */
+  readonly timestamps: TimestampRules | null
+}
+
+export interface TimestampRules {
+  readonly noTimestamps: number
+  /** The token of 0.00 s; every token from here on is a time. */
+  readonly begin: number
+  /** Highest index, counted from `begin`, that the first timestamp may have; null for any. */
+  readonly maxInitialIndex: number | null
+}
+
+export interface Choice {
+  readonly token: number
+  /** Natural logarithm of its probability after the rules. */
+  readonly logprob: number
+}
+
+const forbid = (logits: Float32Array, tokens: ReadonlyArray<number>): void => {
+  for (const token of tokens) if (token < logits.length) logits[token] = -Infinity
+}
+
+// Plain loops: these run over a vocabulary of 50,000 for every token.
+const maximum = (logits: Float32Array): number => {
+  let highest = -Infinity
+  for (const logit of logits) if (logit > highest) highest = logit
+  return highest
+}
+
+const logSumExp = (logits: Float32Array): number => {
+  const highest = maximum(logits)
+  if (highest === -Infinity) return -Infinity
+  let sum = 0
+  for (const logit of logits) sum += Math.exp(logit - highest)
+  return highest + Math.log(sum)
+}
+
+const applyTimestampRules = (
+  logits: Float32Array,
+  generated: ReadonlyArray<number>,
+  { noTimestamps, begin, maxInitialIndex }: TimestampRules,
+  endOfText: number,
+): void => {
+  forbid(logits, [noTimestamps])
+  const isTimestamp = (token: number | undefined): boolean => token !== undefined && token >= begin
+  const lastWas = isTimestamp(generated.at(-1))
+  // The reference counts a missing token before the last one as a timestamp.
+  const penultimateWas = generated.length < 2 || isTimestamp(generated.at(-2))
+
+  // They come in pairs, except right before the end of text.
+  if (lastWas && penultimateWas) logits.fill(-Infinity, begin)
+  if (lastWas && !penultimateWas) logits.fill(-Infinity, 0, endOfText)
+
+  // They never go back, and a segment is not empty.
+  const latest = generated.findLast(isTimestamp)
+  if (latest !== undefined) logits.fill(-Infinity, begin, lastWas && !penultimateWas ? latest : latest + 1)
+
+  if (generated.length === 0) {
+    logits.fill(-Infinity, 0, begin)
+    if (maxInitialIndex !== null) logits.fill(-Infinity, begin + maxInitialIndex + 1)
+  }
+
+  // When all timestamps together are likelier than any single text token, it is time for a timestamp.
+  if (logSumExp(logits.subarray(begin)) > maximum(logits.subarray(0, begin))) logits.fill(-Infinity, 0, begin)
+}
+
+/** Applies the rules in place to the logits of the token that follows `generated` (the prompt not included). */
+export const applyRules = (logits: Float32Array, generated: ReadonlyArray<number>, rules: LogitsRules): void => {
+  if (generated.length === 0) forbid(logits, rules.suppressedAtBegin)
+  forbid(logits, rules.suppressed)
+  if (rules.timestamps !== null) applyTimestampRules(logits, generated, rules.timestamps, rules.endOfText)
+}
+
+/** The likeliest token; of equals the one with the smallest id. */
+export const chooseToken = (logits: Float32Array): Choice => {
+  let token = 0
+  for (let i = 1; i < logits.length; i++) if ((logits[i] ?? 0) > (logits[token] ?? 0)) token = i
+  return { token, logprob: (logits[token] ?? 0) - logSumExp(logits) }
+}
+
+/** Probability of one token, before any rule. */
+export const probabilityOf = (logits: Float32Array, token: number): number => Math.exp((logits[token] ?? -Infinity) - logSumExp(logits))

@@ -1,0 +1,32 @@
+import type { Either } from 'fp-ts/lib/Either.js'
+import type {
+  Hypothesis,
+  JobFailed,
+  LoadedModel,
+  ModelLoadFailed,
+  SpeechProbabilities,
+  TranscribeJob,
+  VadState,
+} from '../../application/ports/engine.ts'
+
+/** What the engine process is asked to do; structured clone carries it, so samples stay typed arrays. */
+export type Task =
+  | { readonly kind: 'load'; readonly model: string }
+  | { readonly kind: 'transcribe'; readonly job: TranscribeJob }
+  | { readonly kind: 'detect'; readonly samples: Int16Array; readonly state: VadState }
+
+export type Outcome = Either<ModelLoadFailed | JobFailed, LoadedModel | Hypothesis | SpeechProbabilities>
+
+/** To the engine process; `configure` comes first, as the answer to its `ready`. */
+export type Request =
+  | { readonly kind: 'configure'; readonly models: ReadonlyMap<string, string>; readonly workers: number }
+  | { readonly kind: 'task'; readonly id: number; readonly task: Task }
+
+/** From the engine process. Each task begins once and is answered once, in any order. */
+export type Reply =
+  | { readonly kind: 'ready' }
+  /** Its turn has come; `loads`: on a thread that has yet to load its model. */
+  | { readonly kind: 'began'; readonly id: number; readonly loads: boolean }
+  | { readonly kind: 'outcome'; readonly id: number; readonly outcome: Outcome }
+
+export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

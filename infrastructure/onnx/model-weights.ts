@@ -1,0 +1,51 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+
+/** `two`: one graph for the prompt, one for each further token; `merged`: both behind the input `use_cache_branch`. */
+export type DecoderFiles =
+  | { readonly kind: 'two'; readonly prompt: string; readonly next: string }
+  | { readonly kind: 'merged'; readonly file: string }
+
+export interface ModelWeights {
+  readonly encoder: string
+  readonly decoder: DecoderFiles
+  /** Of all the files together. */
+  readonly bytes: number
+}
+
+/** Eight bits first: on a CPU they take a quarter of the memory and half of the decoder's time. */
+const SUFFIXES = ['_quantized', ''] as const
+
+const sizeOf = async (file: string): Promise<number | null> =>
+  stat(file).then(
+    (stats) => stats.size,
+    () => null,
+  )
+
+/** The best of the graphs in an `onnx` folder. Two decoder files come first: the merged graph copies the cache through its branch. */
+export const findWeights = async (folder: string): Promise<Either<string, ModelWeights>> => {
+  const total = async (files: ReadonlyArray<string>): Promise<number | null> => {
+    const graphs = await Promise.all(files.map(sizeOf))
+    const external = await Promise.all(files.map((file) => sizeOf(`${file}_data`)))
+    return graphs.some((size) => size === null) ? null : [...graphs, ...external].reduce<number>((sum, size) => sum + (size ?? 0), 0)
+  }
+  const graph = (name: string, suffix: string): string => join(folder, `${name}${suffix}.onnx`)
+
+  const encoders = SUFFIXES.map((suffix) => graph('encoder_model', suffix))
+  const decoders = SUFFIXES.flatMap((suffix): ReadonlyArray<DecoderFiles> => [
+    { kind: 'two', prompt: graph('decoder_model', suffix), next: graph('decoder_with_past_model', suffix) },
+    { kind: 'merged', file: graph('decoder_model_merged', suffix) },
+  ])
+  for (const encoder of encoders) {
+    const encoderBytes = await total([encoder])
+    if (encoderBytes === null) continue
+    for (const decoder of decoders) {
+      const decoderBytes = await total(decoder.kind === 'two' ? [decoder.prompt, decoder.next] : [decoder.file])
+      if (decoderBytes !== null) return E.right({ encoder, decoder, bytes: encoderBytes + decoderBytes })
+    }
+    return E.left('onnx/decoder_model[_quantized].onnx with decoder_with_past_model, or decoder_model_merged, is missing')
+  }
+  return E.left('onnx/encoder_model[_quantized].onnx is missing')
+}

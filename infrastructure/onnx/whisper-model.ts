@@ -1,0 +1,124 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import { SAMPLE_RATE } from '../../application/ports/engine.ts'
+import type { LogMelSettings } from './log-mel.ts'
+import type { TimestampRules } from './logits.ts'
+import type { GenerationConfig, ModelConfig, ModelJson, PreprocessorConfig } from './model-json.ts'
+import type { ModelWeights } from './model-weights.ts'
+
+/** Everything that running a Whisper model needs to know; every number comes from the JSON files of its folder. */
+export interface WhisperModel {
+  readonly mel: LogMelSettings
+  /** Length of the full window in samples. */
+  readonly windowSamples: number
+  /** The model was trained on windows shorter than the full one. */
+  readonly dynamicWindow: boolean
+  /** Seconds between two timestamp tokens. */
+  readonly timePrecision: number
+  readonly maxTargetPositions: number
+  readonly decoderLayers: number
+  readonly decoderHeads: number
+  readonly headSize: number
+  readonly startOfTranscript: number
+  readonly endOfText: number
+  /** Null for an English-only model, whose prompt names neither language nor task. */
+  readonly multilingual: { readonly languageTokens: ReadonlyMap<string, number>; readonly transcribe: number } | null
+  readonly timestampRules: TimestampRules
+  /** Whether to decode with timestamps. */
+  readonly timestamps: boolean
+  readonly noSpeech: number | null
+  readonly suppressed: ReadonlyArray<number>
+  readonly suppressedAtBegin: ReadonlyArray<number>
+  readonly tokenizer: { readonly json: object; readonly config: object }
+  readonly weights: ModelWeights
+}
+
+/** Codes that the token names spell differently: ISO 639-1 has `jv` for Javanese. */
+const ISO_OF_TOKEN: Readonly<Record<string, string>> = { jw: 'jv' }
+
+/** ISO 639-1 codes and their tokens; names of three letters (`haw`, `yue`) have no such code. */
+const languageTokens = (langToId: Readonly<Record<string, number>>): ReadonlyMap<string, number> =>
+  new Map(
+    Object.entries(langToId).flatMap(([name, id]): ReadonlyArray<[string, number]> => {
+      const code = /^<\|([a-z]{2})\|>$/.exec(name)?.[1]
+      return code === undefined ? [] : [[ISO_OF_TOKEN[code] ?? code, id]]
+    }),
+  )
+
+/** ISO 639-1 codes that the model can transcribe. */
+export const languagesOf = (model: WhisperModel): ReadonlyArray<string> =>
+  model.multilingual === null ? ['en'] : [...model.multilingual.languageTokens.keys()]
+
+/** The forced beginning of every transcript; null where the model does not know the language. */
+export const promptFor = (model: WhisperModel, language: string): ReadonlyArray<number> | null => {
+  const ending = model.timestamps ? [] : [model.timestampRules.noTimestamps]
+  if (model.multilingual === null) return language === 'en' ? [model.startOfTranscript, ...ending] : null
+  const languageToken = model.multilingual.languageTokens.get(language)
+  return languageToken === undefined ? null : [model.startOfTranscript, languageToken, model.multilingual.transcribe, ...ending]
+}
+
+const contradiction = (config: ModelConfig, preprocessor: PreprocessorConfig): string | null => {
+  const frames = (preprocessor.chunk_length * preprocessor.sampling_rate) / preprocessor.hop_length
+  if (preprocessor.sampling_rate !== SAMPLE_RATE) return `preprocessor_config.json: sampling_rate is not ${SAMPLE_RATE}`
+  if (preprocessor.n_fft % 2 !== 0) return 'preprocessor_config.json: n_fft is odd'
+  if (preprocessor.feature_size !== config.num_mel_bins) {
+    return 'feature_size of preprocessor_config.json is not num_mel_bins of config.json'
+  }
+  if (frames !== 2 * config.max_source_positions) {
+    return 'chunk_length and hop_length do not fit max_source_positions of config.json'
+  }
+  if (config.d_model % config.decoder_attention_heads !== 0) return 'config.json: d_model does not divide into decoder_attention_heads'
+  return null
+}
+
+const multilingualOf = (
+  generation: GenerationConfig,
+  tokenId: (content: string) => number | undefined,
+): Either<string, WhisperModel['multilingual']> => {
+  if (generation.lang_to_id === undefined || generation.is_multilingual === false) return E.right(null)
+  const transcribe = generation.task_to_id?.['transcribe'] ?? tokenId('<|transcribe|>')
+  if (transcribe === undefined) return E.left('generation_config.json: task_to_id.transcribe is missing')
+  return E.right({ languageTokens: languageTokens(generation.lang_to_id), transcribe })
+}
+
+const suppressionOf = (generation: GenerationConfig): Pick<WhisperModel, 'suppressed' | 'suppressedAtBegin'> => ({
+  suppressed: generation.suppress_tokens ?? [],
+  suppressedAtBegin: generation.begin_suppress_tokens ?? [],
+})
+
+const shapeOf = (config: ModelConfig): Pick<WhisperModel, 'maxTargetPositions' | 'decoderLayers' | 'decoderHeads' | 'headSize'> => ({
+  maxTargetPositions: config.max_target_positions,
+  decoderLayers: config.decoder_layers,
+  decoderHeads: config.decoder_attention_heads,
+  headSize: config.d_model / config.decoder_attention_heads,
+})
+
+/** What the files say together, or how they contradict each other. */
+export const whisperModel = (json: ModelJson, weights: ModelWeights): Either<string, WhisperModel> => {
+  const { config, generation, preprocessor, tokenizer, tokenizerConfig } = json
+  const problem = contradiction(config, preprocessor)
+  if (problem !== null) return E.left(problem)
+  const tokenId = (content: string): number | undefined => tokenizer.added_tokens.find((added) => added.content === content)?.id
+  const multilingual = multilingualOf(generation, tokenId)
+  if (E.isLeft(multilingual)) return multilingual
+  const noTimestamps = generation.no_timestamps_token_id ?? tokenId('<|notimestamps|>')
+  if (noTimestamps === undefined) return E.left('generation_config.json: no_timestamps_token_id is missing')
+
+  const { feature_size, sampling_rate, n_fft, hop_length, chunk_length } = preprocessor
+  return E.right({
+    ...shapeOf(config),
+    ...suppressionOf(generation),
+    mel: { samplingRate: sampling_rate, fftSize: n_fft, hopLength: hop_length, melBins: feature_size },
+    windowSamples: chunk_length * sampling_rate,
+    timePrecision: chunk_length / config.max_source_positions,
+    dynamicWindow: config.stenolog?.dynamic_window ?? false,
+    timestamps: config.stenolog?.timestamps ?? true,
+    startOfTranscript: generation.decoder_start_token_id ?? config.decoder_start_token_id,
+    endOfText: generation.eos_token_id ?? config.eos_token_id,
+    multilingual: multilingual.right,
+    timestampRules: { noTimestamps, begin: noTimestamps + 1, maxInitialIndex: generation.max_initial_timestamp_index ?? null },
+    noSpeech: tokenId('<|nospeech|>') ?? tokenId('<|nocaptions|>') ?? null,
+    tokenizer: { json: tokenizer, config: tokenizerConfig },
+    weights,
+  })
+}

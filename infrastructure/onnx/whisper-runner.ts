@@ -1,0 +1,100 @@
+import { Tokenizer } from '@huggingface/tokenizers'
+import { Tensor } from 'onnxruntime-node'
+import type { InferenceSession } from 'onnxruntime-node'
+import { SAMPLE_RATE } from '../../application/ports/engine.ts'
+import type { Hypothesis } from '../../application/ports/engine.ts'
+import { decodeGreedily, mergedDecoder, twoFileDecoder } from './decoding.ts'
+import type { Decoder } from './decoding.ts'
+import { compressionRatioOf, segmentsOf } from './hypothesis.ts'
+import { createLogMel } from './log-mel.ts'
+import { probabilityOf } from './logits.ts'
+import { openSession } from './sessions.ts'
+import { promptFor } from './whisper-model.ts'
+import type { WhisperModel } from './whisper-model.ts'
+
+/** A loaded model; it keeps nothing between calls. Throws on samples or languages that do not fit. */
+export interface WhisperRunner {
+  readonly windowSeconds: number
+  readonly transcribe: (samples: Int16Array, language: string) => Promise<Hypothesis>
+}
+
+/** Audio that ends in mid-word makes Whisper loop; this much silence after it lets the text end. */
+const TRAILING_SILENCE = 0.5
+/** The shortest window on which the models with a dynamic one were found to be reliable. */
+const SHORTEST_WINDOW = 3
+/** Nobody speaks faster than this many tokens a second; below the minimum, text is too short to judge. */
+const TOKENS_PER_SECOND = 22.5
+const FEWEST_TOKENS = 50
+
+/** The samples as floats, with silence behind: to the full window, or to the shortest multiple of two hops that will do. */
+const windowOf = (samples: Int16Array, model: WhisperModel, dynamic: boolean): Float32Array => {
+  const wanted = Math.max(samples.length + TRAILING_SILENCE * SAMPLE_RATE, SHORTEST_WINDOW * SAMPLE_RATE)
+  const step = 2 * model.mel.hopLength
+  const length = dynamic ? Math.min(model.windowSamples, Math.ceil(wanted / step) * step) : model.windowSamples
+  const window = new Float32Array(length)
+  for (let i = 0; i < samples.length; i++) window[i] = (samples[i] ?? 0) / 32768
+  return window
+}
+
+const openDecoder = async (model: WhisperModel): Promise<Decoder> => {
+  const { decoder } = model.weights
+  switch (decoder.kind) {
+    case 'two':
+      return twoFileDecoder(await openSession(decoder.prompt), await openSession(decoder.next))
+    case 'merged':
+      return mergedDecoder(await openSession(decoder.file), model)
+  }
+}
+
+/** Whether the graph takes any number of frames; a fixed axis of the export shows as a number. */
+const takesAnyLength = (encoder: InferenceSession): boolean => {
+  const input = encoder.inputMetadata.find(({ name }) => name === 'input_features')
+  return input?.isTensor === true && typeof input.shape[2] !== 'number'
+}
+
+/** Loads the weights; throws what onnxruntime says of files that are damaged. */
+export const loadWhisper = async (model: WhisperModel): Promise<WhisperRunner> => {
+  const tokenizer = new Tokenizer(model.tokenizer.json, model.tokenizer.config)
+  const encoder = await openSession(model.weights.encoder)
+  const decoder = await openDecoder(model)
+  const logMel = createLogMel(model.mel)
+  const dynamic = model.dynamicWindow && takesAnyLength(encoder)
+  const windowSeconds = model.windowSamples / SAMPLE_RATE
+  const layout = { timestampBegin: model.timestampRules.begin, timePrecision: model.timePrecision, endOfText: model.endOfText }
+  const rules = {
+    suppressed: model.suppressed,
+    suppressedAtBegin: model.suppressedAtBegin,
+    endOfText: model.endOfText,
+    timestamps: model.timestamps ? model.timestampRules : null,
+  }
+  // The tokenizer refuses to decode nothing.
+  const decodeText = (tokens: ReadonlyArray<number>): string => (tokens.length === 0 ? '' : tokenizer.decode([...tokens]))
+
+  const encode = async (window: Float32Array): Promise<Tensor> => {
+    const { data, frames } = logMel(window)
+    const results = await encoder.run({ input_features: new Tensor('float32', data, [1, model.mel.melBins, frames]) })
+    const encoded = results['last_hidden_state']
+    if (encoded === undefined) throw new Error('the encoder has no output "last_hidden_state"')
+    return encoded
+  }
+
+  return {
+    windowSeconds,
+    transcribe: async (samples, language) => {
+      const prompt = promptFor(model, language)
+      if (prompt === null) throw new Error(`the model does not know the language ${language}`)
+      if (samples.length > model.windowSamples) throw new Error(`${samples.length} samples are more than the window of ${windowSeconds} s`)
+      const seconds = samples.length / SAMPLE_RATE
+      const limit = Math.min(model.maxTargetPositions / 2, Math.max(FEWEST_TOKENS, Math.ceil(TOKENS_PER_SECOND * seconds)))
+      const encoded = await encode(windowOf(samples, model, dynamic))
+      const decoded = await decodeGreedily(decoder, encoded, prompt, rules, limit)
+      const segments = segmentsOf(decoded.tokens, seconds, layout, decodeText)
+      return {
+        segments,
+        avgLogprob: decoded.avgLogprob,
+        noSpeechProb: model.noSpeech === null ? 0 : probabilityOf(decoded.firstLogits, model.noSpeech),
+        compressionRatio: compressionRatioOf(segments.map(({ text }) => text).join('')),
+      }
+    },
+  }
+}

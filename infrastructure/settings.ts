@@ -1,0 +1,62 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { SETTINGS_TABLE } from './settings-table.ts'
+import type { SettingName } from './settings-table.ts'
+
+type Camel<S extends string> = S extends `${infer Head}_${infer Tail}` ? `${Lowercase<Head>}${Capitalize<Camel<Tail>>}` : Lowercase<S>
+
+type ValueOf<N extends SettingName> =
+  | (typeof SETTINGS_TABLE)[N]['fallback']
+  | ((typeof SETTINGS_TABLE)[N]['parse'] extends (text: string) => E.Either<string, infer A> ? A : never)
+
+/** The settings under their names in camel case (`MODELS_DIR` is `modelsDir`); durations are in milliseconds. */
+export type Settings = { readonly [N in SettingName as Camel<N>]: ValueOf<N> }
+
+const PREFIX = 'STENOLOG_'
+/** Read by the test suites only. */
+const TEST_PREFIX = `${PREFIX}TEST_`
+
+const names = Object.keys(SETTINGS_TABLE) as ReadonlyArray<SettingName>
+
+const isKnown = (name: string): boolean => Object.hasOwn(SETTINGS_TABLE, name)
+
+const camel = (name: string): string => name.toLowerCase().replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+const readOne = (name: SettingName, text: string | undefined): E.Either<string, unknown> => {
+  const { fallback, parse } = SETTINGS_TABLE[name]
+  if (text === undefined || text === '') return E.right(fallback)
+  const parsed = parse(text)
+  return E.isLeft(parsed) ? E.left(`${PREFIX}${name} ${parsed.left}`) : parsed
+}
+
+/** Rules between settings. */
+const contradictions = (settings: Settings): ReadonlyArray<string> => [
+  ...(settings.adminPassword !== null && settings.adminPasswordFile !== null
+    ? [`${PREFIX}ADMIN_PASSWORD and ${PREFIX}ADMIN_PASSWORD_FILE exclude each other`]
+    : []),
+  ...((settings.adminPassword !== null || settings.adminPasswordFile !== null) && settings.adminUsername === null
+    ? [`${PREFIX}ADMIN_USERNAME is missing beside the password`]
+    : []),
+  ...(settings.adminUsername !== null && settings.adminPassword === null && settings.adminPasswordFile === null
+    ? [`${PREFIX}ADMIN_PASSWORD or ${PREFIX}ADMIN_PASSWORD_FILE is missing beside ${PREFIX}ADMIN_USERNAME`]
+    : []),
+]
+
+/** The settings of the environment, or everything that is wrong with them. An empty value counts as not set. */
+export const readSettings = (env: Readonly<Record<string, string | undefined>>): E.Either<ReadonlyArray<string>, Settings> => {
+  const unknown = Object.keys(env)
+    .filter((name) => name.startsWith(PREFIX) && !name.startsWith(TEST_PREFIX) && !isKnown(name.slice(PREFIX.length)))
+    .map((name) => `${name} is not a setting`)
+  const results = names.map((name) => [name, readOne(name, env[`${PREFIX}${name}`])] as const)
+  const wrong = results.flatMap(([, result]) => (E.isLeft(result) ? [result.left] : []))
+  if (unknown.length + wrong.length > 0) return E.left([...unknown, ...wrong])
+  const values = results.flatMap(([name, result]) => (E.isRight(result) ? [[camel(name), result.right] as const] : []))
+  const settings = Object.fromEntries(values) as Settings
+  const between = contradictions(settings)
+  return between.length > 0 ? E.left(between) : E.right(settings)
+}
+
+/** For print-outs: secrets are masked. */
+export const describeSettings = (settings: Settings): Readonly<Record<string, unknown>> => {
+  const secrets = new Set<string>(names.filter((name) => SETTINGS_TABLE[name].secret).map(camel))
+  return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, secrets.has(name) && value !== null ? '***' : value]))
+}

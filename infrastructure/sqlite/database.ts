@@ -1,0 +1,66 @@
+import { DatabaseSync } from 'node:sqlite'
+
+const BUSY_TIMEOUT_MS = 2000
+
+/** Result codes of SQLite: https://www.sqlite.org/rescode.html */
+/** Bad SQL, a broken constraint, a value of the wrong type, an interface used wrongly: mistakes of the code, not of the disk. */
+const DEFECTS: ReadonlyArray<number | undefined> = [1, 19, 20, 21, 25]
+const BUSY = 5
+const CORRUPT = 11
+const NOT_A_DATABASE = 26
+
+export interface WriterOptions {
+  /** FULL survives a power cut, NORMAL a kill -9: for what can be rebuilt. */
+  readonly synchronous: 'FULL' | 'NORMAL'
+  /** Overwrites what is deleted. */
+  readonly secureDelete?: boolean
+}
+
+/** The one connection that writes a file, in WAL mode. */
+export const openForWriting = (file: string, { synchronous, secureDelete = false }: WriterOptions): DatabaseSync => {
+  const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
+  database.exec(`
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = ${synchronous};
+    PRAGMA secure_delete = ${secureDelete ? 'ON' : 'OFF'};
+    PRAGMA cache_size = -65536;
+    PRAGMA trusted_schema = OFF;
+  `)
+  return database
+}
+
+/** A connection for reads beside the writer; each statement sees all that was committed before it. */
+export const openForReading = (file: string): DatabaseSync => new DatabaseSync(file, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
+
+/** All of `run` or nothing. */
+export const transaction = <A>(database: DatabaseSync, run: () => A): A => {
+  database.exec('BEGIN IMMEDIATE')
+  try {
+    const result = run()
+    database.exec('COMMIT')
+    return result
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK')
+    throw error
+  }
+}
+
+const sqliteCode = (error: unknown): number | undefined =>
+  error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR' && 'errcode' in error && typeof error.errcode === 'number'
+    ? error.errcode & 0xff
+    : undefined
+
+/** An error of SQLite itself: disk full, locked, unreadable, closed. Everything else is a defect of ours. */
+export const isSqliteError = (error: unknown): error is Error => {
+  const code = sqliteCode(error)
+  if (code !== undefined) return !DEFECTS.includes(code)
+  return error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_STATE'
+}
+
+export const isCorruption = (error: unknown): error is Error => {
+  const code = sqliteCode(error)
+  return code === CORRUPT || code === NOT_A_DATABASE
+}
+
+/** Another connection holds the lock. */
+export const isBusy = (error: unknown): boolean => sqliteCode(error) === BUSY

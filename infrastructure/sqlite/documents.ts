@@ -1,0 +1,114 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
+import type { Document, Documents, DocumentsUnavailable, Filter, PageRequest, Scalar } from '../../application/ports/documents.ts'
+import { BEGINNING, type Position } from '../../application/ports/event-store.ts'
+import { isSqliteError, openForReading } from './database.ts'
+import { memberOf, tableOf } from './documents-schema.ts'
+import type { DocumentsJob } from './documents-worker.ts'
+import { openWriter } from './writer.ts'
+
+const MAX_STATEMENTS = 100
+
+interface Condition {
+  readonly sql: string
+  readonly values: ReadonlyArray<SQLInputValue>
+}
+
+/** JSON's true and false are 1 and 0 in SQL. */
+const toSql = (value: Scalar): SQLInputValue => (typeof value === 'boolean' ? Number(value) : value)
+
+const isList = (wanted: Scalar | ReadonlyArray<Scalar>): wanted is ReadonlyArray<Scalar> => Array.isArray(wanted)
+
+const conditionOf = (member: string, wanted: Scalar | ReadonlyArray<Scalar>): Condition => {
+  const column = memberOf(member)
+  if (!isList(wanted)) return { sql: `${column} IS ?`, values: [toSql(wanted)] }
+  const anyOf = `${column} IN (SELECT value FROM json_each(?))`
+  return { sql: wanted.includes(null) ? `(${anyOf} OR ${column} IS NULL)` : anyOf, values: [JSON.stringify(wanted.map(toSql))] }
+}
+
+/** Ties of the sort go by id, in the same direction, so that pages never overlap. */
+const pageQuery = (collection: string, filter: Filter, { by, direction }: PageRequest['sort']): Condition => {
+  const conditions = Object.entries(filter).map(([member, wanted]) => conditionOf(member, wanted))
+  const order = direction === 'ascending' ? 'ASC' : 'DESC'
+  const where = ['body IS NOT NULL', ...conditions.map(({ sql }) => sql)].join(' AND ')
+  return {
+    sql: `SELECT body FROM ${tableOf(collection)} WHERE ${where} ORDER BY ${memberOf(by)} ${order}, id ${order} LIMIT ? OFFSET ?`,
+    values: conditions.flatMap(({ values }) => values),
+  }
+}
+
+/** Prepared statements by their text, the oldest forgotten first. */
+const statementCache = (database: DatabaseSync): ((sql: string) => StatementSync) => {
+  const statements = new Map<string, StatementSync>()
+  return (sql) => {
+    const statement = statements.get(sql) ?? database.prepare(sql)
+    statements.set(sql, statement)
+    const [oldest] = statements.keys()
+    if (statements.size > MAX_STATEMENTS && oldest !== undefined) statements.delete(oldest)
+    return statement
+  }
+}
+
+const unavailable = (reason: string): DocumentsUnavailable => ({ _tag: 'DocumentsUnavailable', reason })
+
+const requireCount = (name: string, value: number): number => {
+  if (!Number.isSafeInteger(value) || value < 0) throw new TypeError(`${name} must be a whole number from 0`)
+  return value
+}
+
+/** The embedded read models: one SQLite file, written by one worker thread, read on the calling one. */
+export const openSqliteDocuments = async ({ file }: { readonly file: string }): Promise<Documents> => {
+  const writer = await openWriter<DocumentsJob, void>(new URL('./documents-worker.ts', import.meta.url), { file })
+  const database = openForReading(file)
+  const prepare = statementCache(database)
+
+  const submit = async (job: DocumentsJob): Promise<E.Either<DocumentsUnavailable, void>> => {
+    const answer = await writer.submit(job)
+    return E.isLeft(answer) ? E.left(unavailable(answer.left)) : E.right(undefined)
+  }
+  const reading =
+    <A>(read: () => A) =>
+    async (): Promise<E.Either<DocumentsUnavailable, A>> => {
+      try {
+        return E.right(read())
+      } catch (error) {
+        if (isSqliteError(error)) return E.left(unavailable(error.message))
+        throw error
+      }
+    }
+  const parse = (row: { readonly body: string }): Document => JSON.parse(row.body) as Document
+
+  return {
+    ensure: (collections) => () => submit({ kind: 'ensure', collections }),
+    commit: (projection, changes, checkpoint) => () => {
+      const encoded = changes.map((change) => ({
+        collection: change.collection,
+        id: change.id,
+        position: change.position,
+        body: change.kind === 'put' ? JSON.stringify(change.document) : null,
+      }))
+      return submit({ kind: 'commit', projection, changes: encoded, checkpoint })
+    },
+    checkpoint: (projection) =>
+      reading(() => {
+        const row = prepare('SELECT position FROM checkpoints WHERE projection = ?').get(projection)
+        return (row as { readonly position: Position } | undefined)?.position ?? BEGINNING
+      }),
+    get: (collection, id) =>
+      reading(() => {
+        const row = prepare(`SELECT body FROM ${tableOf(collection)} WHERE id = ? AND body IS NOT NULL`).get(id)
+        return row === undefined ? O.none : O.some(parse(row as { readonly body: string }))
+      }),
+    page: (collection, { filter, sort, skip, limit }) =>
+      reading(() => {
+        const { sql, values } = pageQuery(collection, filter, sort)
+        const rows = prepare(sql).all(...values, requireCount('limit', limit), requireCount('skip', skip))
+        return (rows as unknown as ReadonlyArray<{ readonly body: string }>).map(parse)
+      }),
+    close: async () => {
+      await writer.close()
+      if (database.isOpen) database.close()
+    },
+  }
+}

@@ -1,0 +1,94 @@
+import { hash } from 'node:crypto'
+import type { EventMetadata, Position, StoredEvent } from '../../application/ports/event-store.ts'
+
+/** Schema of the log: rows are never deleted, so positions and the revisions of a stream have no gaps. */
+export const EVENT_LOG_SCHEMA = `
+  CREATE TABLE IF NOT EXISTS streams(
+    sid INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    last INTEGER NOT NULL DEFAULT -1,      -- last revision
+    first INTEGER NOT NULL DEFAULT 0,      -- first revision still read
+    base INTEGER NOT NULL DEFAULT 0,       -- first revision after the last deletion
+    purged INTEGER NOT NULL DEFAULT 0,     -- rows below this revision hold digests only
+    max_count INTEGER,
+    max_age_ms INTEGER,
+    oldest_at INTEGER                      -- time of the first event still read, where max_age_ms is set
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS streams_to_purge ON streams(sid) WHERE purged < first;
+  CREATE INDEX IF NOT EXISTS streams_to_expire ON streams(oldest_at + max_age_ms) WHERE oldest_at + max_age_ms IS NOT NULL;
+  CREATE TABLE IF NOT EXISTS events(
+    pos INTEGER PRIMARY KEY AUTOINCREMENT,
+    sid INTEGER NOT NULL,
+    rev INTEGER NOT NULL,
+    type TEXT NOT NULL,
+    id TEXT NOT NULL,
+    at INTEGER NOT NULL,                   -- milliseconds since 1970, never less than the row before
+    data TEXT,
+    metadata TEXT,
+    digests BLOB,                          -- of data and metadata, once these are purged
+    prev BLOB NOT NULL,                    -- hash of the row before
+    hash BLOB NOT NULL,
+    UNIQUE(sid, rev)
+  ) STRICT;
+`
+
+/** Columns of a row together with its stream's name, as `rowHash` and `toStoredEvent` take them. */
+export const EVENT_COLUMNS = 'e.pos, s.name AS stream, e.rev, e.type, e.id, e.at, e.data, e.metadata, e.digests, e.prev, e.hash'
+
+export interface EventRow {
+  readonly pos: number
+  readonly stream: string
+  readonly rev: number
+  readonly type: string
+  readonly id: string
+  readonly at: number
+  readonly data: string | null
+  readonly metadata: string | null
+  readonly digests: Uint8Array | null
+  readonly prev: Uint8Array
+  readonly hash: Uint8Array
+}
+
+/** What the first row of a log follows. */
+export const GENESIS = Buffer.alloc(32)
+
+const sha256 = (content: string | Uint8Array): Buffer => hash('sha256', content, 'buffer')
+
+/** SHA-256 of data, then of metadata: 64 bytes, all that remains of a purged row's content. */
+export const contentDigests = (data: string, metadata: string): Buffer => Buffer.concat([sha256(data), sha256(metadata)])
+
+/** SHA-256 over the previous row's hash, the row's place and kind, and the digests of its content. */
+export const rowHash = (
+  row: Pick<EventRow, 'pos' | 'stream' | 'rev' | 'type' | 'id' | 'at' | 'prev'>,
+  digests: Uint8Array,
+): Buffer =>
+  sha256(Buffer.concat([row.prev, Buffer.from(JSON.stringify([row.pos, row.stream, row.rev, row.type, row.id, row.at])), digests]))
+
+/** Whether the row is what was once written; a purged one is judged by the digests it keeps. */
+export const isIntact = (row: EventRow): boolean => {
+  const digests = row.data === null || row.metadata === null ? row.digests : contentDigests(row.data, row.metadata)
+  return digests !== null && rowHash(row, digests).equals(row.hash)
+}
+
+/** Positions are row numbers, padded so that their text sorts as the log does. */
+export const toPosition = (pos: number): Position => String(pos).padStart(20, '0') as Position
+
+/** Throws on a position that is not one of this store. */
+export const fromPosition = (position: Position): number => {
+  if (position !== '' && !/^\d{20}$/.test(position)) throw new TypeError(`"${position}" is not a position of this log`)
+  return Number(position)
+}
+
+/** The event of an intact row, none for a damaged or purged one. */
+export const toStoredEvent = (row: EventRow): StoredEvent | undefined => {
+  if (row.data === null || row.metadata === null || !isIntact(row)) return undefined
+  return {
+    id: row.id,
+    type: row.type,
+    data: JSON.parse(row.data) as Readonly<Record<string, unknown>>,
+    metadata: JSON.parse(row.metadata) as EventMetadata,
+    stream: row.stream,
+    revision: row.rev,
+    position: toPosition(row.pos),
+  }
+}
