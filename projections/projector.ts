@@ -1,0 +1,128 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import type { Documents } from '../application/ports/documents.ts'
+import type { Environment, Logger } from '../application/ports/environment.ts'
+import type { EventStore, Position } from '../application/ports/event-store.ts'
+import type { Projector } from '../application/ports/projector.ts'
+import { pause, retryDelay } from '../application/ports/timers.ts'
+import type { Timers } from '../application/ports/timers.ts'
+import { changesOf } from './apply.ts'
+import { inBatches } from './batches.ts'
+import type { Batch } from './batches.ts'
+import { createProgress } from './progress.ts'
+import type { Reporter } from './progress.ts'
+import type { Projection } from './projection.ts'
+
+export interface ProjectorDeps {
+  readonly store: Pick<EventStore, 'subscribe'>
+  readonly documents: Pick<Documents, 'ensure' | 'commit' | 'checkpoint' | 'get'>
+  readonly projections: ReadonlyArray<Projection>
+  readonly logger: Logger
+  readonly environment: Pick<Environment, 'monotonic' | 'random'>
+  readonly timers: Timers
+  /** Stops all of it. */
+  readonly signal: AbortSignal
+}
+
+const BATCH_SIZE = 500
+/** Events without a change for this projection after which its checkpoint is written all the same. */
+const CHECKPOINT_INTERVAL = 500
+const RETRY = { first: 20, longest: 2000 }
+
+const describe = (error: unknown): string => {
+  if (!(error instanceof Error)) return JSON.stringify(error)
+  return error.cause === undefined ? error.message : `${error.message}: ${describe(error.cause)}`
+}
+
+const createRunner = (deps: ProjectorDeps, projection: Projection, report: Reporter) => {
+  const { store, documents, logger, environment, timers, signal } = deps
+  // Each projection hears the streams of all: an event that others consume then moves this one too, at once, and
+  // nobody who waits for that event depends on how often a store sends checkpoints.
+  const prefixes = [...new Set(deps.projections.flatMap((one) => one.prefixes))]
+
+  const failed = async (error: unknown, attempt: number): Promise<void> => {
+    const reason = describe(error)
+    report.failing(reason)
+    logger.warn({ projection: projection.name, attempt, reason }, 'projection is held up and tries again')
+    await pause(timers, retryDelay(RETRY, attempt, environment.random()), signal)
+  }
+
+  /** Until it works: a projection that gave up would show old data for ever. Throws once the signal is given. */
+  const persistently = async <A>(step: () => Promise<Either<unknown, A>>): Promise<A> => {
+    for (let attempt = 0; ; attempt++) {
+      signal.throwIfAborted()
+      try {
+        const done = await step()
+        if (E.isRight(done)) {
+          report.succeeding()
+          return done.right
+        }
+        await failed(done.left, attempt)
+      } catch (error) {
+        await failed(error, attempt)
+      }
+    }
+  }
+
+  let unsaved = 0
+  const apply = async (batch: Batch): Promise<Either<unknown, void>> => {
+    const changes = await changesOf(documents, projection, batch.events)
+    if (E.isLeft(changes)) return changes
+    const considered = unsaved + batch.events.length
+    if (changes.right.length === 0 && considered < CHECKPOINT_INTERVAL) {
+      unsaved = considered
+      return E.right(undefined)
+    }
+    const committed = await documents.commit(projection.name, changes.right, batch.position)()
+    if (E.isRight(committed)) unsaved = 0
+    return committed
+  }
+
+  /** One subscription, from `from` to its end; every position passed goes to `reached`. */
+  const consume = async (from: Position, reached: (position: Position) => void): Promise<void> => {
+    let hasCaughtUp = false
+    for await (const batch of inBatches(store.subscribe(from, prefixes, signal), BATCH_SIZE)) {
+      report.working()
+      await persistently(() => apply(batch))
+      reached(batch.position)
+      hasCaughtUp ||= batch.caughtUp
+      if (hasCaughtUp) report.resting()
+    }
+  }
+
+  const run = async (): Promise<void> => {
+    await persistently(documents.ensure([projection.collection]))
+    let position = await persistently(documents.checkpoint(projection.name))
+    report.reached(position)
+    for (let attempt = 0; !signal.aborted; attempt++) {
+      try {
+        await consume(position, (passed) => {
+          position = passed
+          attempt = 0
+          report.reached(passed)
+        })
+        if (!signal.aborted) await failed(new Error('the subscription ended'), attempt)
+      } catch (error) {
+        if (!signal.aborted) await failed(error, attempt)
+      }
+    }
+  }
+
+  return async (): Promise<void> => {
+    try {
+      await run()
+    } catch (error) {
+      // Given up by the signal while it was retrying; anything else is a defect.
+      if (!signal.aborted) throw error
+    }
+  }
+}
+
+/** Keeps the read models up to date until the signal; each projection is on its own, so one that fails holds up no other. */
+export const startProjector = (deps: ProjectorDeps): Projector => {
+  const progress = createProgress(deps.projections.map(({ name }) => name), deps)
+  const running = deps.projections.map((projection) => createRunner(deps, projection, progress.reporter(projection.name))())
+  const stopped = Promise.all(running).then(progress.close)
+  const { whenProjected, caughtUp, lag, timeouts } = progress
+  return { whenProjected, caughtUp, lag, timeouts, stopped }
+}
