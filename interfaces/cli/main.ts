@@ -1,0 +1,58 @@
+/** `npm run stenolog -- COMMAND`: the command line. Commands load on demand, so that `serve` loads no audio decoder. */
+
+interface Command {
+  readonly name: string
+  readonly summary: string
+  /** Resolves to the exit code, or to null when the command goes on running. */
+  readonly run: (args: ReadonlyArray<string>) => Promise<number | null>
+  readonly help: () => Promise<string>
+}
+
+const COMMANDS: ReadonlyArray<Command> = [
+  {
+    name: 'serve',
+    summary: 'run the service (settings: environment variables STENOLOG_*)',
+    run: async () => {
+      await import('../main.ts')
+      return null
+    },
+    help: async () => 'stenolog serve\n\nRuns the service, as `npm start` does. README.md lists the settings.',
+  },
+  {
+    name: 'demo',
+    summary: 'stream the bundled sample through a throw-away instance',
+    run: async (args) => (await import('./demo.ts')).demo(args),
+    help: async () => (await import('./demo.ts')).DEMO_HELP,
+  },
+  {
+    name: 'transcribe',
+    summary: 'stream audio files through a throw-away instance',
+    run: async (args) => (await import('./transcribe.ts')).transcribe(args),
+    help: async () => (await import('./transcribe.ts')).TRANSCRIBE_HELP,
+  },
+]
+
+const usage = (): string =>
+  ['usage: npm run stenolog -- COMMAND [--help]', '', ...COMMANDS.map(({ name, summary }) => `  ${name.padEnd(12)}${summary}`)].join('\n')
+
+const main = async ([name, ...args]: ReadonlyArray<string>): Promise<number | null> => {
+  const command = COMMANDS.find((candidate) => candidate.name === name)
+  if (command === undefined) {
+    const asked = name === '--help' || name === 'help'
+    ;(asked ? console.log : console.error)(usage())
+    return asked ? 0 : 2
+  }
+  if (args.includes('--help')) {
+    console.log(await command.help())
+    return 0
+  }
+  return command.run(args)
+}
+
+try {
+  const code = await main(process.argv.slice(2))
+  if (code !== null) process.exitCode = code
+} catch (error) {
+  console.error(`stenolog: ${error instanceof Error ? error.message : String(error)}`)
+  process.exitCode = 1
+}

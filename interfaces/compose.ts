@@ -1,0 +1,183 @@
+import { readFile } from 'node:fs/promises'
+import { totalmem } from 'node:os'
+import { join } from 'node:path'
+import * as E from 'fp-ts/lib/Either.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { reservedVram, totalVram } from '../domain/admission/decider.ts'
+import { passwordProblem } from '../domain/user/credential-rules.ts'
+import { createAdmissionActor } from '../application/admission/admission-actor.ts'
+import { createAuthentication } from '../application/users/authentication.ts'
+import { createCreateLive } from '../application/lives/create-live.ts'
+import { createFinishLives } from '../application/lives/finish-lives.ts'
+import { startForgettingText } from '../application/lives/forget-text.ts'
+import { createLiveLifecycle } from '../application/lives/live-lifecycle.ts'
+import { viewOf } from '../application/lives/live-views.ts'
+import type { Logger } from '../application/ports/environment.ts'
+import { createLiveBus } from '../application/pipeline/live-bus.ts'
+import { createLivePipeline } from '../application/pipeline/live-pipeline.ts'
+import { createScheduler } from '../application/pipeline/scheduler.ts'
+import { pause } from '../application/ports/timers.ts'
+import { createQueries } from '../application/queries.ts'
+import { reconcileAtStart, startReconciler } from '../application/lives/reconciler.ts'
+import type { Services } from '../application/services.ts'
+import { createLiveSessions } from '../application/sessions/live-sessions.ts'
+import { watchEnds } from '../application/sessions/watch-ends.ts'
+import { adminFromSettings, createSetup } from '../application/users/setup.ts'
+import { startUserDirectory } from '../application/users/user-directory.ts'
+import { createUsers } from '../application/users/users.ts'
+import { openCatalogue } from '../infrastructure/catalogue/catalogue.ts'
+import { createCredentials } from '../infrastructure/credentials.ts'
+import { createEnvironment } from '../infrastructure/environment.ts'
+import { createLogger } from '../infrastructure/logger.ts'
+import { createMetrics } from '../infrastructure/metrics.ts'
+import { createSpeechEngine } from '../infrastructure/onnx/engine-client.ts'
+import type { Settings } from '../infrastructure/settings.ts'
+import { systemTimers as timers } from '../infrastructure/system-timers.ts'
+import { allProjections } from '../projections/all-projections.ts'
+import { foldLive } from '../projections/lives.ts'
+import { startProjector } from '../projections/projector.ts'
+import { openFront } from './compose/front.ts'
+import { openStores } from './compose/stores.ts'
+
+const BUNDLED_MODELS = join(import.meta.dirname, '..', 'models')
+/** The only worker there is while one process does everything (ROLE all). */
+const WORKER = 'local'
+/** Time for the last words of lives that outlast the drain. */
+const LAST_WORDS_MS = 10_000
+/** D50: half of the machine's memory where no GPU is used. */
+const detectVram = (): number => Math.floor(totalmem() / 2 ** 20 / 2)
+
+export interface RunningService {
+  /** `http://host:port` as bound. */
+  readonly url: string
+  /** Path and fragment of the one-time set-up link, null once there is a user. */
+  readonly setupLink: string | null
+  /** Drains: no new lives and sockets, open lives get DRAIN_TIMEOUT, then the stores close. */
+  readonly stop: () => Promise<void>
+  readonly logger: Logger
+}
+
+/** Throws an Error that names the failed step: a service that cannot begin must not look as if it had. */
+const succeed = async <L extends { readonly _tag: string }, A>(step: string, task: TaskEither<L, A>): Promise<A> => {
+  const done = await task()
+  if (E.isLeft(done)) throw new Error(`${step}: ${'reason' in done.left ? String(done.left.reason) : done.left._tag}`)
+  return done.right
+}
+
+/** Throws an Error where POST /users/ would refuse the password too: above all an empty file must not open the door. */
+const adminPassword = async ({ adminPassword: given, adminPasswordFile }: Settings): Promise<string> => {
+  const password = given ?? (adminPasswordFile === null ? '' : (await readFile(adminPasswordFile, 'utf8')).trimEnd())
+  const problem = passwordProblem(password)
+  if (problem !== null) throw new Error(`the password of the first admin ${problem}`)
+  return password
+}
+
+/** Puts the whole service together and starts it: the one place that knows every part. */
+export const startService = async (settings: Settings): Promise<RunningService> => {
+  const logger = createLogger(settings.logLevel)
+  const environment = createEnvironment()
+  const stores = await openStores(settings, logger)
+  const { store, documents, keyring } = stores
+  const credentials = createCredentials({ masterKey: stores.masterKey, jwtTtlSeconds: settings.jwtTtl / 1000, environment })
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const { version } = JSON.parse(await readFile(join(import.meta.dirname, '..', 'package.json'), 'utf8')) as { readonly version: string }
+
+  const catalogue = await openCatalogue({ store, environment, logger, modelsDir: settings.modelsDir, bundledDir: BUNDLED_MODELS })
+  const engine = createSpeechEngine({ models: catalogue.folders, logger })
+
+  // Write side. The lives of a process that died are settled before anybody can ask (D53, R104).
+  const write = { store, keyring, environment, timers }
+  const admission = await createAdmissionActor({ ...write, logger })
+  const capacity = { type: 'SetCapacity', worker: WORKER, vram: settings.vramMb ?? detectVram(), at: environment.now() } as const
+  const startId = environment.newId()
+  await succeed('set the capacity', admission.send({ command: capacity, commandId: startId, correlationId: startId, actor: 'service' }))
+  const otherInstances = (): ReadonlyArray<string> => []
+  const reconciling = { ...write, admission, otherInstances }
+  await succeed('reconcile lives and reservations', reconcileAtStart(reconciling))
+
+  // Read side.
+  const projector = startProjector({ store, documents, projections: allProjections, logger, environment, timers, signal })
+  const directory = startUserDirectory({ store, keyring, logger, environment, timers, signal })
+  await Promise.all([projector.caughtUp(), directory.ready()])
+  const { whenProjected } = projector
+  const view = viewOf({ keyring, foldLive })
+
+  // Lives that run here.
+  const lifecycle = createLiveLifecycle({ ...reconciling, credentials, documents, whenProjected })
+  const bus = createLiveBus({ logger })
+  const scheduler = createScheduler(engine, environment.monotonic)
+  const createPipeline = createLivePipeline({ engine, scheduler, monotonic: environment.monotonic, timers })
+  const head = await succeed('read the head of the log', store.head())
+  const sessions = createLiveSessions({
+    lifecycle,
+    createPipeline,
+    bus,
+    ends: (ended) => watchEnds({ store, from: head, logger, environment, timers, whenProjected }, ended),
+    logger,
+    environment,
+    timers,
+  })
+  const reconciler = startReconciler({ ...reconciling, logger })
+  const forgetting = startForgettingText({ store, documents, keyring, environment, logger, timers })
+
+  // What people and programs ask for.
+  const users = createUsers({ ...write, credentials, directory, projector })
+  const { registerUser } = users
+  const hasUsers = (): boolean => directory.count() > 0
+  await succeed('complete the users', users.ensureFirstProfiles())
+  if (settings.adminUsername !== null)
+    await succeed('create the first admin', adminFromSettings({ hasUsers, registerUser })(settings.adminUsername, await adminPassword(settings)))
+  const setup = createSetup({ environment, credentials, hasUsers, registerUser })
+
+  let draining = false
+  const createLive = createCreateLive({ ...write, admission, catalogue, credentials, documents, whenProjected, viewOf: view })
+  const services: Services = {
+    ...createAuthentication({ directory, credentials }),
+    ...createQueries({ documents, keyring, directory }),
+    ...createFinishLives({ ...write, admission, credentials, flush: sessions.flush, whenProjected, viewOf: view }),
+    hasUsers,
+    registerUser,
+    createLive: (caller, request) =>
+      draining ? async () => E.left({ _tag: 'StoreUnavailable', reason: 'the server is shutting down' }) : createLive(caller, request),
+  }
+  const lags = () => projector.lag().map(({ projection, secondsBehind, error }) => ({ projection, seconds: secondsBehind, error }))
+  const metrics = createMetrics({
+    vramReserved: () => reservedVram(admission.state()),
+    vramTotal: () => totalVram(admission.state()),
+    projectionLags: lags,
+    readYourWritesTimeouts: projector.timeouts,
+  })
+  const readiness = () => ({
+    ready: !draining && lags().every(({ error }) => error === null),
+    checks: { draining, projections: lags(), engine: engine.pid() === undefined ? 'restarting' : 'running' },
+  })
+
+  const isDraining = (): boolean => draining
+  const front = await openFront({
+    services, setup, catalogue, readiness, metrics, settings, version, logger, sessions, bus, environment, timers, draining: isDraining,
+  })
+
+  const stop = async (): Promise<void> => {
+    draining = true
+    const deadline = environment.monotonic() + settings.drainTimeout
+    while (sessions.count() > 0 && environment.monotonic() < deadline) await pause(timers, 50)
+    // What lives have heard by now is still sent; 0 means at once.
+    if (settings.drainTimeout > 0) await sessions.flushAll(LAST_WORDS_MS)
+    await front.close()
+    await sessions.close()
+    await Promise.all([reconciler.stop(), forgetting.stop()])
+    await engine.close()
+    await admission.idle()
+    stopping.abort()
+    await Promise.all([projector.stopped, directory.stopped])
+    await stores.close()
+  }
+  const token = setup.token()
+  return {
+    url: front.url,
+    setupLink: token === null ? null : `/setup#token=${token}`,
+    stop,
+    logger,
+  }
+}

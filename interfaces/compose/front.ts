@@ -1,0 +1,83 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { LiveBus } from '../../application/pipeline/signals.ts'
+import type { Environment } from '../../application/ports/environment.ts'
+import { atMost } from '../../application/ports/timers.ts'
+import type { Timers } from '../../application/ports/timers.ts'
+import type { LiveSessions } from '../../application/services.ts'
+import type { Settings } from '../../infrastructure/settings.ts'
+import { createHttpApp, SERVER_LIMITS } from '../http/app.ts'
+import type { HttpAppOptions } from '../http/app.ts'
+import { prefixes } from '../http/route-table.ts'
+import { attachSocketServer } from '../ws/socket-server.ts'
+
+/** Time for the close handshakes of sockets, and for requests that are being answered: a finish waits for last words. */
+const SOCKETS_MS = 1000
+const REQUESTS_MS = 6000
+
+interface FrontOptions extends Omit<HttpAppOptions, 'settings'> {
+  readonly settings: Settings
+  readonly sessions: LiveSessions
+  readonly bus: LiveBus
+  readonly environment: Pick<Environment, 'monotonic'>
+  readonly timers: Timers
+  /** True once no new socket is taken. */
+  readonly draining: () => boolean
+}
+
+export interface Front {
+  /** `http://host:port` as bound. */
+  readonly url: string
+  /** Takes nothing new, says goodbye to the sockets and lets the requests in hand be answered. */
+  readonly close: () => Promise<void>
+}
+
+const urlOf = ({ address, family, port }: AddressInfo): string => `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+
+/** HTTP and WebSocket on one port. Rejects when it cannot be bound. */
+export const openFront = async (options: FrontOptions): Promise<Front> => {
+  const { settings, sessions, bus, logger, environment, timers, draining } = options
+  const handle = createHttpApp(options).callback()
+  let closing = false
+  const server = createServer(SERVER_LIMITS, (request, response) => {
+    // Kept alive beyond its answer, a connection would hold up the close.
+    response.once('close', () => {
+      if (closing) setImmediate(() => server.closeIdleConnections())
+    })
+    void handle(request, response)
+  })
+  const sockets = attachSocketServer({
+    server,
+    prefixes: prefixes(settings.basePath),
+    sessions,
+    bus,
+    settings: {
+      origins: settings.wsOrigins.includes('*') ? '*' : settings.wsOrigins,
+      strict: settings.compatStrict,
+      rateLimits: settings.rateLimit > 0,
+      failedHandshakesPerMinute: 30,
+    },
+    logger,
+    environment,
+    timers,
+    draining,
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(settings.port, settings.host, resolve)
+  })
+  // One connection that cannot be accepted is no reason to give up the others.
+  server.on('error', (error) => logger.error({ err: error }, 'a connection could not be accepted'))
+
+  return {
+    url: urlOf(server.address() as AddressInfo),
+    close: async () => {
+      closing = true
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      await sockets.close(SOCKETS_MS)
+      await atMost(timers, REQUESTS_MS, closed)
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}

@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto'
+import cors from '@koa/cors'
+import Router from '@koa/router'
+import * as E from 'fp-ts/lib/Either.js'
+import Koa from 'koa'
+import type { Context, Middleware } from 'koa'
+import helmet from 'koa-helmet'
+import type { Logger } from '../../application/ports/environment.ts'
+import { admit } from './access.ts'
+import { loggable } from './access-log.ts'
+import { readBody } from './body.ts'
+import { errorResponse } from './errors.ts'
+import type { HttpRefusal } from './errors.ts'
+import { webSocketBase } from './links.ts'
+import type { LinkSettings } from './links.ts'
+import type { Answer, Dependencies, Route } from './route.ts'
+import { ROUTES, prefixes } from './route-table.ts'
+
+export interface HttpSettings extends LinkSettings {
+  /** `['*']` or the origins that may call. */
+  readonly corsOrigins: ReadonlyArray<string>
+}
+
+export interface HttpAppOptions extends Dependencies {
+  readonly settings: HttpSettings
+  /** Of the product, for the header X-Service-Version. */
+  readonly version: string
+  readonly logger: Logger
+}
+
+/** For the server that carries the app: slow and huge requests end here (S20, S21); times in milliseconds. */
+export const SERVER_LIMITS = { headersTimeout: 15_000, requestTimeout: 30_000, maxHeaderSize: 16 * 1024 } as const
+
+const API_POLICY = "default-src 'none'; frame-ancestors 'none'"
+
+/** Gives the request an id, and logs its end. */
+const traced =
+  (logger: Logger): Middleware =>
+  async (ctx, next) => {
+    const sent = ctx.get('X-Request-ID')
+    const requestId = /^[A-Za-z0-9._-]{1,64}$/.test(sent) ? sent : randomUUID()
+    const since = performance.now()
+    ctx.state['requestId'] = requestId
+    ctx.set('X-Request-ID', requestId)
+    await next()
+    const ms = Math.round(performance.now() - since)
+    logger.info({ requestId, method: ctx.method, url: loggable(ctx.path, ctx.querystring), status: ctx.status, ms }, 'request')
+  }
+
+const baseHeaders =
+  (version: string): Middleware =>
+  async (ctx, next) => {
+    ctx.set({ 'Content-Security-Policy': API_POLICY, 'Cache-Control': 'no-store', 'X-Service-Version': version })
+    await next()
+  }
+
+/** TLS ends in front of the service, so HSTS is for whoever ends it. */
+const protectiveHeaders = helmet({
+  contentSecurityPolicy: false,
+  strictTransportSecurity: false,
+  referrerPolicy: { policy: 'no-referrer' },
+  xFrameOptions: { action: 'deny' },
+})
+
+const crossOrigin = (origins: ReadonlyArray<string>): Middleware =>
+  cors({
+    origin: origins.includes('*') ? '*' : (ctx: Context) => (origins.includes(ctx.get('Origin')) ? ctx.get('Origin') : ''),
+    exposeHeaders: ['X-Request-ID', 'Retry-After', 'Link'],
+    maxAge: 600,
+  })
+
+const refuse = (ctx: Context, refusal: HttpRefusal, logger: Logger): void => {
+  const { status, body, headers } = errorResponse(refusal)
+  if (status >= 500) {
+    const reason = 'reason' in refusal ? refusal.reason : undefined
+    logger.warn({ requestId: ctx.state['requestId'], refusal: refusal._tag, reason }, 'request not served')
+  }
+  ctx.status = status
+  ctx.set(headers)
+  ctx.body = body
+}
+
+/** Turns what nobody expected into a 500 that tells nothing. */
+const guarded =
+  (logger: Logger): Middleware =>
+  async (ctx, next) => {
+    try {
+      await next()
+    } catch (error) {
+      logger.error({ requestId: ctx.state['requestId'], err: error }, 'unexpected error in a request')
+      refuse(ctx, { _tag: 'InternalError' }, logger)
+    }
+  }
+
+const queryOf = (ctx: Context): Readonly<Record<string, ReadonlyArray<string>>> => {
+  const search = new URLSearchParams(ctx.querystring)
+  return Object.fromEntries(Array.from(new Set(search.keys()), (name) => [name, search.getAll(name)]))
+}
+
+/** Access first, then the body, then everything that the route reads and does. */
+const ask = async (
+  ctx: Context,
+  route: Route,
+  options: HttpAppOptions,
+  params: Readonly<Record<string, string>>,
+): Promise<E.Either<HttpRefusal, Answer>> => {
+  const credentials = { authorization: ctx.headers.authorization, apiKey: ctx.headers['x-api-key']?.toString() }
+  const caller = await admit(route.access, credentials, options.services)
+  if (E.isLeft(caller)) return caller
+  const body = route.body === undefined ? E.right(undefined) : await readBody(ctx, route.body.kind)
+  if (E.isLeft(body)) return body
+  const encrypted = 'encrypted' in ctx.socket && ctx.socket.encrypted === true
+  const origin = { baseUrl: webSocketBase(options.settings, ctx.get('Host'), encrypted) }
+  return route.run({ params, query: queryOf(ctx), body: body.right }, caller.right, origin, options)
+}
+
+const routerOf = (options: HttpAppOptions): Router => {
+  const router = new Router({ sensitive: true })
+  for (const prefix of prefixes(options.settings.basePath))
+    for (const route of ROUTES)
+      router.register(`${prefix}${route.path}`, [route.method], async (ctx) => {
+        const answer = await ask(ctx, route, options, ctx.params)
+        if (E.isLeft(answer)) return refuse(ctx, answer.left, options.logger)
+        ctx.status = answer.right.status
+        ctx.set(route.response.headers ?? {})
+        ctx.body = answer.right.body
+        if (route.response.mediaType !== undefined) ctx.type = route.response.mediaType
+      })
+  return router
+}
+
+/** What is left when no route took the request: a path with other methods, or none at all. */
+const unmatched =
+  (logger: Logger): Middleware =>
+  (ctx) => {
+    const matched: ReadonlyArray<{ readonly methods: ReadonlyArray<string> }> = ctx['matched'] ?? []
+    const allow = Array.from(new Set(matched.flatMap(({ methods }) => methods))).sort()
+    refuse(ctx, allow.length === 0 ? { _tag: 'RouteNotFound' } : { _tag: 'MethodNotAllowed', allow }, logger)
+  }
+
+/** The HTTP side of the service as a Koa application; headers of proxies are never believed. */
+export const createHttpApp = (options: HttpAppOptions): Koa => {
+  const { logger, settings, version } = options
+  const app = new Koa()
+  app.on('error', (error: unknown) => logger.error({ err: error }, 'response could not be sent'))
+  app.use(traced(logger))
+  app.use(baseHeaders(version))
+  app.use(protectiveHeaders)
+  app.use(crossOrigin(settings.corsOrigins))
+  app.use(guarded(logger))
+  app.use(routerOf(options).routes())
+  app.use(unmatched(logger))
+  return app
+}

@@ -1,0 +1,87 @@
+import type { Refusal } from '../../application/errors.ts'
+import type { SetupRefused } from '../../application/users/setup.ts'
+import type { Issue } from './validation.ts'
+
+/** Refusals of the HTTP layer itself: credentials, form of the request. */
+export type TransportRefusal =
+  | { readonly _tag: 'NotAuthenticated' }
+  | { readonly _tag: 'InvalidCredentials' }
+  | { readonly _tag: 'WrongLogin' }
+  | { readonly _tag: 'PermissionMissing' }
+  | { readonly _tag: 'ApiKeyNotAccepted' }
+  | { readonly _tag: 'RouteNotFound' }
+  | { readonly _tag: 'MethodNotAllowed'; readonly allow: ReadonlyArray<string> }
+  | { readonly _tag: 'BodyTooLarge' }
+  | { readonly _tag: 'InvalidRequest'; readonly issues: ReadonlyArray<Issue> }
+  | { readonly _tag: 'InternalError' }
+
+export type HttpRefusal = Refusal | SetupRefused | TransportRefusal
+export type RefusalTag = HttpRefusal['_tag']
+type OfTag<T extends RefusalTag> = Extract<HttpRefusal, { readonly _tag: T }>
+
+interface Answer<R> {
+  readonly status: number
+  readonly detail: (refusal: R) => string | ReadonlyArray<Issue>
+  readonly headers?: (refusal: R) => Readonly<Record<string, string>>
+}
+
+const CHALLENGE = () => ({ 'WWW-Authenticate': 'Bearer' })
+const away = { status: 503, detail: () => 'Service temporarily unavailable', headers: () => ({ 'Retry-After': '5' }) }
+
+/** The one place that gives every refusal its status, text and headers; a refusal without a line here is a type error. */
+const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
+  ModelNotFound: { status: 404, detail: () => 'Model not found' },
+  LanguageNotFound: { status: 404, detail: () => 'Language not found' },
+  LanguageNotSupported: { status: 404, detail: ({ model, language }) => `Language not supported by model: ${model}, ${language}` },
+  TranslationNotFound: { status: 404, detail: ({ from, to }) => `Translation not found: ${from}->${to}` },
+  LiveNotFound: { status: 404, detail: () => 'Live not found' },
+  RouteNotFound: { status: 404, detail: () => 'Not Found' },
+  QuotaReached: { status: 403, detail: ({ maximum }) => `Maximum number of sessions reached (${maximum})` },
+  TooManyTranslations: { status: 403, detail: ({ maximum }) => `Maximum number of translations exceeded (${maximum})` },
+  PermissionMissing: { status: 403, detail: () => 'Not enough permissions' },
+  ApiKeyNotAccepted: { status: 403, detail: () => 'API keys are not accepted here' },
+  SetupRefused: { status: 403, detail: () => 'Setup link is invalid, expired or already used' },
+  InsufficientVram: {
+    status: 503,
+    detail: ({ needed, free }) => `Not enough VRAM: ${needed} MB required, ${free} MB available`,
+    headers: () => ({ 'Retry-After': '30' }),
+  },
+  StoreUnavailable: away,
+  LogCorrupted: away,
+  DocumentsUnavailable: away,
+  KeyringUnavailable: away,
+  KeyErased: away,
+  Contended: away,
+  ListenerTokenTaken: {
+    status: 422,
+    detail: () => [{ type: 'value_error', loc: ['body', 'listener_token'], msg: 'Value error, token is used by another user' }],
+  },
+  InvalidRequest: { status: 422, detail: ({ issues }) => issues },
+  UsernameTaken: { status: 409, detail: () => 'Username already taken' },
+  NotAuthenticated: { status: 401, detail: () => 'Not authenticated', headers: CHALLENGE },
+  InvalidCredentials: { status: 401, detail: () => 'Could not validate credentials', headers: CHALLENGE },
+  WrongLogin: { status: 401, detail: () => 'Incorrect username or password', headers: CHALLENGE },
+  MethodNotAllowed: { status: 405, detail: () => 'Method Not Allowed', headers: ({ allow }) => ({ Allow: allow.join(', ') }) },
+  BodyTooLarge: { status: 413, detail: () => 'Request body too large' },
+  InternalError: { status: 500, detail: () => 'Internal Server Error' },
+}
+
+export interface ErrorResponse {
+  readonly status: number
+  readonly body: { readonly detail: string | ReadonlyArray<Issue> }
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** The response to a refusal. */
+export const errorResponse = <T extends RefusalTag>(refusal: OfTag<T> & { readonly _tag: T }): ErrorResponse => {
+  const answer: Answer<OfTag<T>> = ANSWERS[refusal._tag]
+  return { status: answer.status, body: { detail: answer.detail(refusal) }, headers: answer.headers?.(refusal) ?? {} }
+}
+
+/** The status of a kind of refusal, for the description of routes. */
+export const statusOf = (tag: RefusalTag): number => ANSWERS[tag].status
+
+/** The tags of application/errors.ts' Unavailable: what any route that reads or writes a store can meet. */
+export const UNAVAILABLE = [
+  'StoreUnavailable', 'LogCorrupted', 'DocumentsUnavailable', 'KeyringUnavailable', 'KeyErased', 'Contended',
+] as const satisfies ReadonlyArray<RefusalTag>

@@ -1,0 +1,142 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type * as t from 'io-ts'
+import type { Caller } from '../../application/caller.ts'
+import type { Catalogue } from '../../application/ports/catalogue.ts'
+import type { Services } from '../../application/services.ts'
+import type { Setup } from '../../application/users/setup.ts'
+import type { HttpRefusal, RefusalTag } from './errors.ts'
+import { decodePart, members } from './validation.ts'
+import type { Field } from './validation.ts'
+
+/** Who may call: anybody; a user; a user with the `admin` permission and a login token (an API key is 403). */
+export type Access = 'public' | 'private' | 'admin'
+
+export interface Readiness {
+  readonly ready: boolean
+  /** What was looked at; shown to anybody, so without secrets. */
+  readonly checks: Readonly<Record<string, unknown>>
+}
+
+/** What the handlers may ask. */
+export interface Dependencies {
+  readonly services: Services
+  readonly setup: Pick<Setup, 'redeem'>
+  readonly catalogue: Catalogue
+  readonly readiness: () => Readiness
+  /** The metrics in Prometheus' text format. */
+  readonly metrics: () => Promise<string>
+}
+
+/** Facts of the request that answers depend on. */
+export interface Origin {
+  /** Base WebSocket address of lives as this client reaches them, or '' (D22). */
+  readonly baseUrl: string
+}
+
+/** A request before it is decoded. */
+export interface RawRequest {
+  readonly params: Readonly<Record<string, unknown>>
+  readonly query: Readonly<Record<string, ReadonlyArray<string>>>
+  readonly body: unknown
+}
+
+interface ResponseSpec<A> {
+  readonly codec: t.Type<A, unknown>
+  /** Sent as it is (a string) when this is set, else as JSON. */
+  readonly mediaType?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+interface Spec<P, Q, B, A, T extends RefusalTag> {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Without prefix and trailing slash: every served form is derived from it. Members are written `:id`. */
+  readonly path: string
+  readonly params?: Field<P>
+  readonly query?: Field<Q>
+  readonly body?: { readonly kind: 'json' | 'form'; readonly codec: Field<B> }
+  readonly response: ResponseSpec<A>
+  /** The refusals of the handler; those of access and of decoding come on top. */
+  readonly refusals: ReadonlyArray<T>
+  /** 200 unless given. */
+  readonly status?: (value: A) => number
+}
+
+interface Input<P, Q, B, C> {
+  readonly params: P
+  readonly query: Q
+  readonly body: B
+  readonly caller: C
+  readonly origin: Origin
+}
+
+type Handled<A, T extends RefusalTag> = Promise<E.Either<Extract<HttpRefusal, { readonly _tag: T }>, A>>
+
+export interface Answer {
+  readonly status: number
+  readonly body: unknown
+}
+
+type Run = (raw: RawRequest, caller: Caller | null, origin: Origin, deps: Dependencies) => Promise<E.Either<HttpRefusal, Answer>>
+
+/** One line of the table of routes: all that routing, validation and a description of the interface need. */
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly path: string
+  readonly access: Access
+  readonly params?: t.Mixed
+  readonly query?: t.Mixed
+  readonly body?: { readonly kind: 'json' | 'form'; readonly codec: t.Mixed }
+  readonly response: { readonly codec: t.Mixed; readonly mediaType?: string; readonly headers?: Readonly<Record<string, string>> }
+  readonly refusals: ReadonlyArray<RefusalTag>
+  /** Decodes, then asks the handler. */
+  readonly run: Run
+}
+
+const nothing: t.Mixed = members({})
+
+const decodeRequest = <P, Q, B, A, T extends RefusalTag>(
+  spec: Spec<P, Q, B, A, T>,
+  raw: RawRequest,
+): E.Either<HttpRefusal, { readonly params: P; readonly query: Q; readonly body: B }> => {
+  const params = decodePart('path', spec.params ?? nothing, raw.params)
+  const query = decodePart('query', spec.query ?? nothing, raw.query)
+  const body = decodePart('body', spec.body?.codec ?? nothing, spec.body === undefined ? {} : raw.body)
+  if (E.isRight(params) && E.isRight(query) && E.isRight(body))
+    return E.right({ params: params.right, query: query.right, body: body.right })
+  const issues = [params, query, body].flatMap((part) => (E.isLeft(part) ? part.left : []))
+  return E.left({ _tag: 'InvalidRequest', issues: issues.slice(0, 20) })
+}
+
+const answered = <P, Q, B, A, T extends RefusalTag>(
+  spec: Spec<P, Q, B, A, T>,
+  result: E.Either<HttpRefusal, A>,
+): E.Either<HttpRefusal, Answer> =>
+  E.isLeft(result) ? result : E.right({ status: spec.status?.(result.right) ?? 200, body: result.right })
+
+/** A route that needs no credentials; what is sent of them is ignored (R24). */
+export const publicRoute = <A, T extends RefusalTag = never, P = unknown, Q = unknown, B = unknown>(
+  spec: Spec<P, Q, B, A, T>,
+  handler: (input: Input<P, Q, B, null>, deps: Dependencies) => Handled<A, NoInfer<T>>,
+): Route => {
+  const run: Run = async (raw, _caller, origin, deps) => {
+    const request = decodeRequest(spec, raw)
+    if (E.isLeft(request)) return request
+    return answered(spec, await handler({ ...request.right, caller: null, origin }, deps))
+  }
+  return { ...spec, access: 'public', run }
+}
+
+/** A route for a known caller, asked before anything of the request is decoded (R25). */
+export const privateRoute = <A, T extends RefusalTag = never, P = unknown, Q = unknown, B = unknown>(
+  access: 'private' | 'admin',
+  spec: Spec<P, Q, B, A, T>,
+  handler: (input: Input<P, Q, B, Caller>, deps: Dependencies) => Handled<A, NoInfer<T>>,
+): Route => {
+  const run: Run = async (raw, caller, origin, deps) => {
+    if (caller === null) return E.left({ _tag: 'NotAuthenticated' })
+    const request = decodeRequest(spec, raw)
+    if (E.isLeft(request)) return request
+    return answered(spec, await handler({ ...request.right, caller, origin }, deps))
+  }
+  return { ...spec, access, run }
+}

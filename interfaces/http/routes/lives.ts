@@ -1,0 +1,91 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { LiveView } from '../../../application/ports/read-models.ts'
+import { createLiveBody, createLiveRequest } from '../create-live-codec.ts'
+import { UNAVAILABLE } from '../errors.ts'
+import { list, liveView, presentLive, presentPage, single } from '../presenters.ts'
+import { audioUrlBody, livesQuery, pageOf, pageQuery, pathId } from '../request-codecs.ts'
+import { privateRoute } from '../route.ts'
+import type { Dependencies, Origin, Route } from '../route.ts'
+
+const NOT_FOUND = E.left({ _tag: 'LiveNotFound' } as const)
+
+/** No live ever had another id, so nobody needs to be asked (R11). */
+const isPossible = (id: number): boolean => Number.isSafeInteger(id) && id > 0
+
+const oneLive = (live: LiveView, origin: Origin, { catalogue }: Dependencies) => ({ data: presentLive(live, catalogue, origin.baseUrl) })
+
+const createLive = privateRoute(
+  'private',
+  {
+    method: 'POST',
+    path: '/lives',
+    body: { kind: 'json', codec: createLiveBody },
+    response: { codec: single(liveView) },
+    refusals: [
+      'ModelNotFound', 'LanguageNotFound', 'LanguageNotSupported', 'TranslationNotFound', 'TooManyTranslations', 'ListenerTokenTaken',
+      'QuotaReached', 'InsufficientVram', ...UNAVAILABLE,
+    ],
+  },
+  async ({ body, caller, origin }, deps) => {
+    const created = await deps.services.createLive(caller, createLiveRequest(body))()
+    return E.isLeft(created) ? created : E.right(oneLive(created.right, origin, deps))
+  },
+)
+
+const listLives = privateRoute(
+  'private',
+  { method: 'GET', path: '/lives', query: livesQuery, response: { codec: list(liveView) }, refusals: UNAVAILABLE },
+  async ({ query, caller, origin }, deps) => {
+    const page = pageOf(query)
+    const lives = await deps.services.listLives(caller, Array.from(new Set(query.status)), page)()
+    if (E.isLeft(lives)) return lives
+    return E.right(presentPage(lives.right, page, (live) => presentLive(live, deps.catalogue, origin.baseUrl)))
+  },
+)
+
+const finishByAudioUrl = privateRoute(
+  'private',
+  {
+    method: 'PUT',
+    path: '/lives/finish-by-audio_url',
+    query: pageQuery,
+    body: { kind: 'json', codec: audioUrlBody },
+    response: { codec: list(liveView) },
+    refusals: UNAVAILABLE,
+  },
+  async ({ query, body, caller, origin }, deps) => {
+    const page = pageOf(query)
+    const lives = await deps.services.finishByAudioUrl(caller, body.audio_url, page)()
+    if (E.isLeft(lives)) return lives
+    return E.right(presentPage(lives.right, page, (live) => presentLive(live, deps.catalogue, origin.baseUrl)))
+  },
+)
+
+const getLive = privateRoute(
+  'private',
+  { method: 'GET', path: '/lives/:id', params: pathId, response: { codec: single(liveView) }, refusals: ['LiveNotFound', ...UNAVAILABLE] },
+  async ({ params, caller, origin }, deps) => {
+    if (!isPossible(params.id)) return NOT_FOUND
+    const live = await deps.services.getLive(caller, params.id)()
+    return E.isLeft(live) ? live : E.right(oneLive(live.right, origin, deps))
+  },
+)
+
+const finishLive = privateRoute(
+  'private',
+  {
+    method: 'PUT',
+    path: '/lives/:id/finish',
+    params: pathId,
+    response: { codec: single(liveView) },
+    refusals: ['LiveNotFound', ...UNAVAILABLE],
+  },
+  async ({ params, caller, origin }, deps) => {
+    if (!isPossible(params.id)) return NOT_FOUND
+    const live = await deps.services.finishLive(caller, params.id)()
+    return E.isLeft(live) ? live : E.right(oneLive(live.right, origin, deps))
+  },
+)
+
+/** The literal path stands before the one with a parameter: it wins (R89). */
+export const liveRoutes: ReadonlyArray<Route> = [createLive, listLives, finishByAudioUrl, getLive, finishLive]

@@ -1,0 +1,46 @@
+import * as E from 'fp-ts/lib/Either.js'
+import * as t from 'io-ts'
+import {
+  cut, languageView, list, modelView, presentLanguage, presentModel, presentPage, presentTranslation, translationView,
+} from '../presenters.ts'
+import { languagesQuery, modelsQuery, pageOf, translationsQuery } from '../request-codecs.ts'
+import { publicRoute } from '../route.ts'
+import type { Route } from '../route.ts'
+
+/** Version of the interface that is served (D34); the product's own is in the header X-Service-Version. */
+const INTERFACE_VERSION = '0.6.2'
+
+const fits = (wanted: string | null, value: string): boolean => wanted === null || wanted === value
+
+const listLanguages = publicRoute(
+  { method: 'GET', path: '/languages', query: languagesQuery, response: { codec: list(languageView) }, refusals: [] },
+  async ({ query }, { catalogue }) => {
+    const matching = catalogue.languages().filter(({ name, iso }) => fits(query.name, name) && fits(query.iso_639_1, iso))
+    const page = pageOf(query)
+    return E.right(presentPage(cut(matching, page), page, presentLanguage))
+  },
+)
+
+const listModels = publicRoute(
+  { method: 'GET', path: '/models', query: modelsQuery, response: { codec: list(modelView) }, refusals: [] },
+  async ({ query }, { catalogue }) => {
+    const page = pageOf(query)
+    return E.right(presentPage(cut(catalogue.models().filter(({ name }) => fits(query.name, name)), page), page, presentModel))
+  },
+)
+
+const listTranslations = publicRoute(
+  { method: 'GET', path: '/translations', query: translationsQuery, response: { codec: list(translationView) }, refusals: [] },
+  async ({ query }, { catalogue }) => {
+    const matching = catalogue.translations().filter(({ from, to }) => fits(query.lang_from, from) && fits(query.lang_to, to))
+    const page = pageOf(query)
+    return E.right(presentPage(cut(matching, page), page, (pair) => presentTranslation(pair, catalogue)))
+  },
+)
+
+const version = publicRoute(
+  { method: 'GET', path: '/version', response: { codec: t.strict({ version: t.string }, 'Version') }, refusals: [] },
+  async () => E.right({ version: INTERFACE_VERSION }),
+)
+
+export const referenceRoutes: ReadonlyArray<Route> = [listLanguages, listModels, listTranslations, version]

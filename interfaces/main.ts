@@ -1,0 +1,50 @@
+/** `npm start`: the service as a process. */
+import * as E from 'fp-ts/lib/Either.js'
+import { readSettings } from '../infrastructure/settings.ts'
+import { startService } from './compose.ts'
+import type { RunningService } from './compose.ts'
+
+const fail = (message: string): never => {
+  console.error(message)
+  process.exit(1)
+}
+
+// What the service writes is for its user alone.
+process.umask(0o077)
+
+/** Started by a program of ours (demo, transcribe, tests): ends with it, though that may be gone before we have begun. */
+const hasParent = process.connected
+
+const settings = readSettings(process.env)
+if (E.isLeft(settings)) fail(`stenolog cannot start:\n${settings.left.map((problem) => `  ${problem}`).join('\n')}`)
+else {
+  const service: RunningService = await startService(settings.right).catch((error: unknown) =>
+    fail(`stenolog cannot start: ${error instanceof Error ? error.message : String(error)}`),
+  )
+
+  let stopping = false
+  const stop = (code: number): void => {
+    stopping = true
+    service.stop().then(
+      () => process.exit(code),
+      (error: unknown) => fail(`stenolog did not stop cleanly: ${String(error)}`),
+    )
+  }
+  const onSignal = (): void => {
+    if (stopping) process.exit(1)
+    stop(0)
+  }
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
+  if (hasParent && process.connected) process.once('disconnect', onSignal)
+  else if (hasParent) onSignal()
+  // What nobody caught leaves the state unknown: the open lives are drained, then whoever watches us starts us anew.
+  process.on('uncaughtException', (error) => {
+    service.logger.error({ err: error }, 'unexpected error; the service stops')
+    if (!stopping) stop(1)
+  })
+
+  console.log(`Stenolog listens on ${service.url}`)
+  // Beside the log, where secrets have no place.
+  if (service.setupLink !== null) console.log(`Create the first administrator (once, within 30 minutes): ${service.url}${service.setupLink}`)
+}

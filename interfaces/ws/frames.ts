@@ -1,0 +1,58 @@
+import type { FailureCode } from '../../domain/live/events.ts'
+import type { LiveStatus, SocketRole } from '../../application/ports/read-models.ts'
+import type { TranscriptFrame } from '../../application/pipeline/signals.ts'
+import type { BadFrame } from './protocol.ts'
+
+/** Codes of error frames (A4). */
+export type ErrorCode =
+  | BadFrame
+  | 'config_required'
+  | 'config_too_late'
+  | 'audio_not_expected'
+  | 'forbidden'
+  | 'audio_too_fast'
+  | 'rate_limited'
+  | 'sender_already_connected'
+  | 'session_finished'
+  | 'slow_consumer'
+  | 'server_restart'
+  | FailureCode
+
+const DETAILS: Readonly<Record<ErrorCode, string>> = {
+  invalid_message: 'The message is not a JSON object with a known type',
+  invalid_config: 'The config holds a value that is out of bounds',
+  invalid_audio: 'The audio is not padded base64 of at most 10 seconds of 16-bit PCM',
+  config_required: 'Send a config message before audio',
+  config_too_late: 'The config cannot change after the first audio',
+  audio_not_expected: 'This session takes its audio from a URL',
+  forbidden: 'A listener only listens',
+  audio_too_fast: 'Audio arrives faster than it can be transcribed',
+  rate_limited: 'Too many messages',
+  sender_already_connected: 'Another sender is connected to this session',
+  session_finished: 'The session is over',
+  slow_consumer: 'The connection does not take the messages fast enough',
+  server_restart: 'The server restarts: connect again in 5 to 30 seconds',
+  engine_failed: 'The transcription engine failed',
+  model_load_failed: 'The model could not be loaded',
+  source_failed: 'The audio source failed',
+}
+
+/** The documented status frames, byte for byte (D38, D43). */
+export const ASR_STARTED = '{"status":"ASR process started"}'
+export const STARTED = '{"status":"started"}'
+export const FINISHED = '{"status":"finished"}'
+export const PONG = '{"type":"pong"}'
+
+export const connectionFrame = (role: SocketRole, liveId: number, state: LiveStatus): string =>
+  JSON.stringify({ type: 'connection', status: 'connected', role, session_id: liveId, state })
+
+/** `detail` is for people; the code's own sentence where none is given. */
+export const errorFrame = (code: ErrorCode, detail: string = DETAILS[code]): string => JSON.stringify({ type: 'error', code, detail })
+
+const milliseconds = (seconds: number): number => Math.round(seconds * 1000) / 1000
+
+/** Members in the order of A3; `strict` leaves exactly the interface's five (D45). */
+export const transcriptFrame = ({ kind, start, end, text, language, segment, final }: TranscriptFrame, strict: boolean): string => {
+  const members = { type: kind, start: milliseconds(start), end: milliseconds(end), text, language }
+  return JSON.stringify(strict ? members : { ...members, segment, final })
+}

@@ -1,0 +1,106 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { Environment } from '../../application/ports/environment.ts'
+
+/** Where an upgrade wants to go; `liveId` null for the token's own live. */
+export interface Target {
+  readonly liveId: number | null
+  readonly query: string
+}
+
+/** An answer instead of 101 (D36). */
+export interface HandshakeRefusal {
+  readonly status: 401 | 403 | 404 | 429 | 500 | 503
+  readonly detail: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+const REASONS: Readonly<Record<HandshakeRefusal['status'], string>> = {
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+}
+
+const challenge = { 'WWW-Authenticate': 'Bearer' }
+
+export const NOT_FOUND: HandshakeRefusal = { status: 404, detail: 'Not Found' }
+export const NOT_AUTHENTICATED: HandshakeRefusal = { status: 401, detail: 'Not authenticated', headers: challenge }
+export const BAD_TOKEN: HandshakeRefusal = { status: 401, detail: 'Could not validate credentials', headers: challenge }
+export const FOREIGN_ORIGIN: HandshakeRefusal = { status: 403, detail: 'Origin not allowed' }
+export const TOO_MANY: HandshakeRefusal = { status: 429, detail: 'Too many requests', headers: { 'Retry-After': '60' } }
+export const BROKEN: HandshakeRefusal = { status: 500, detail: 'Internal Server Error' }
+export const UNAVAILABLE: HandshakeRefusal = { status: 503, detail: 'Service Unavailable', headers: { 'Retry-After': '5' } }
+export const DRAINING: HandshakeRefusal = { status: 503, detail: 'The server is shutting down', headers: { 'Retry-After': '5' } }
+
+/** R128: the four paths of a session socket under any of the prefixes. */
+export const findTarget = (url: string, prefixes: ReadonlyArray<string>): Target | null => {
+  const [path = '', query = ''] = url.split(/\?(.*)/s, 2)
+  for (const prefix of prefixes) {
+    const rest = path.startsWith(`${prefix}/ws/live`) ? /^(?:\/(\d{1,20}))?\/?$/.exec(path.slice(prefix.length + '/ws/live'.length)) : null
+    if (rest !== null) return { liveId: rest[1] === undefined ? null : Number(rest[1]), query }
+  }
+  return null
+}
+
+const LONGEST_TOKEN = 512
+
+/** D35: one value, under either name, as often as it likes; different ones are refused, as is none. */
+export const findToken = (query: string): string | HandshakeRefusal => {
+  const parameters = new URLSearchParams(query)
+  const values = new Set([...parameters.getAll('token'), ...parameters.getAll('token_sender')])
+  const [token] = values
+  if (token === undefined || (token === '' && values.size === 1)) return NOT_AUTHENTICATED
+  return values.size > 1 || token.length > LONGEST_TOKEN ? BAD_TOKEN : token
+}
+
+/** S27: browsers send an Origin, other programs need not. */
+export const isOriginAllowed = (request: IncomingMessage, allowed: '*' | ReadonlyArray<string>): boolean => {
+  const { origin } = request.headers
+  return allowed === '*' || origin === undefined || allowed.includes(origin)
+}
+
+/** Answers and closes; the request never became a socket. */
+export const refuse = (socket: Duplex, { status, detail, headers }: HandshakeRefusal): void => {
+  const body = JSON.stringify({ detail })
+  const head = {
+    Connection: 'close',
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': String(Buffer.byteLength(body)),
+    'Cache-Control': 'no-store',
+    ...headers,
+  }
+  const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}`)
+  socket.once('finish', () => socket.destroy())
+  socket.end(`HTTP/1.1 ${status} ${REASONS[status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`)
+}
+
+export interface FailureLimit {
+  readonly isReached: (address: string) => boolean
+  readonly failed: (address: string) => void
+}
+
+/** S37: failed handshakes of one address within a minute; `perMinute` 0 switches it off. Valid tokens never count. */
+export const createFailureLimit = ({ monotonic }: Pick<Environment, 'monotonic'>, perMinute: number): FailureLimit => {
+  let since = monotonic()
+  const failures = new Map<string, number>()
+
+  const renew = (): void => {
+    if (monotonic() - since < 60_000) return
+    since = monotonic()
+    failures.clear()
+  }
+
+  return {
+    isReached: (address) => {
+      renew()
+      return perMinute > 0 && (failures.get(address) ?? 0) >= perMinute
+    },
+    failed: (address) => {
+      renew()
+      failures.set(address, (failures.get(address) ?? 0) + 1)
+    },
+  }
+}

@@ -1,0 +1,75 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import { SAMPLE_RATE } from '../../application/ports/engine.ts'
+import { engineSettingMembers } from '../../domain/live/settings.ts'
+import type { EngineSettings } from '../../domain/live/settings.ts'
+import { object } from '../../domain/shared/codecs.ts'
+
+/** D41: 10 s of s16le at 16 kHz. */
+export const MAX_AUDIO_BYTES = 10 * SAMPLE_RATE * 2
+
+export type BadFrame = 'invalid_message' | 'invalid_config' | 'invalid_audio'
+
+/** A text frame that is an object with a type of the protocol; its members are not yet checked. */
+export interface ClientFrame {
+  readonly type: 'config' | 'audio' | 'finish' | 'ping'
+  readonly body: object
+}
+
+const TYPES: ReadonlyMap<unknown, ClientFrame['type']> = new Map([
+  ['config', 'config'],
+  ['audio', 'audio'],
+  ['FINISH', 'finish'],
+  ['__FINISH__', 'finish'],
+  ['ping', 'ping'],
+])
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+/** R147: invalid JSON, anything but an object, a missing or unknown `type`. */
+export const parseFrame = (text: string): Either<'invalid_message', ClientFrame> => {
+  const body = parseJson(text)
+  if (typeof body !== 'object' || body === null || !('type' in body)) return E.left('invalid_message')
+  const type = TYPES.get(body.type)
+  return type === undefined ? E.left('invalid_message') : E.right({ type, body })
+}
+
+const configCodec = object({}, engineSettingMembers)
+
+/** The engine settings of a config frame, each optional; unknown members are ignored (D3). */
+export const decodeConfig = (body: object): Either<'invalid_config', Partial<EngineSettings>> => {
+  const decoded = configCodec.decode(body)
+  return E.isLeft(decoded) ? E.left('invalid_config') : E.right(decoded.right)
+}
+
+/** Samples of s16le bytes; copies where the bytes do not lie on an even address. */
+export const decodePcm = (bytes: Uint8Array): Either<'invalid_audio', Int16Array> => {
+  if (bytes.byteLength % 2 !== 0 || bytes.byteLength > MAX_AUDIO_BYTES) return E.left('invalid_audio')
+  const aligned = bytes.byteOffset % 2 === 0 ? bytes : Uint8Array.from(bytes)
+  return E.right(new Int16Array(aligned.buffer, aligned.byteOffset, aligned.byteLength / 2))
+}
+
+const LONGEST_BASE64 = Math.ceil(MAX_AUDIO_BYTES / 3) * 4
+
+/**
+ * RFC 4648 base64 and nothing else: Node's decoder skips what it does not know, so the text is checked before. Bits
+ * left over in the last quartet must be zero.
+ */
+const isBase64 = (text: string): boolean =>
+  text.length % 4 === 0 &&
+  text.length <= LONGEST_BASE64 &&
+  /^[A-Za-z0-9+/]*={0,2}$/.test(text) &&
+  Buffer.from(text.slice(-4), 'base64').toString('base64') === text.slice(-4)
+
+/** The samples of an audio frame; an empty string is no samples. */
+export const decodeAudio = (body: object): Either<'invalid_audio', Int16Array> => {
+  const data = 'data' in body ? body.data : undefined
+  return typeof data === 'string' && isBase64(data) ? decodePcm(Buffer.from(data, 'base64')) : E.left('invalid_audio')
+}

@@ -1,0 +1,97 @@
+import type { RawData, WebSocket } from 'ws'
+import type { Environment, Logger } from '../../application/ports/environment.ts'
+import type { LiveStatus, SocketRole } from '../../application/ports/read-models.ts'
+import type { SenderSession } from '../../application/services.ts'
+import type { Timers } from '../../application/ports/timers.ts'
+import { connect } from './connection.ts'
+import { errorEnding } from './ends.ts'
+import type { Ending } from './ends.ts'
+import { connectionFrame } from './frames.ts'
+import { startHeartbeat } from './heartbeat.ts'
+import type { Hub } from './hub.ts'
+import { createListener } from './listener.ts'
+import { createSender } from './sender.ts'
+
+interface ServeSocketOptions {
+  readonly socket: WebSocket
+  readonly liveId: number
+  readonly role: SocketRole
+  readonly status: LiveStatus
+  /** The sender's, null for listeners and for those refused. */
+  readonly session: SenderSession | null
+  /** Said right after the connection message. */
+  readonly refusal: 'sender_already_connected' | 'session_finished' | null
+  readonly hub: Hub
+  readonly logger: Logger
+  readonly environment: Pick<Environment, 'monotonic'>
+  readonly timers: Timers
+  readonly rateLimits: boolean
+}
+
+export interface OpenSocket {
+  readonly role: SocketRole
+  /** Closes it without the sender's live taking notice; resolves when it is closed. */
+  readonly end: (ending: Ending) => Promise<void>
+  readonly cut: () => void
+}
+
+const bytesOf = (data: RawData): Buffer => {
+  if (Array.isArray(data)) return Buffer.concat(data)
+  return Buffer.isBuffer(data) ? data : Buffer.from(data)
+}
+
+/** Wires an accepted socket to its role's protocol, the hub and the heartbeat, in the tick in which it opened. */
+export const serveSocket = (options: ServeSocketOptions): OpenSocket => {
+  const { socket, liveId, role, session, hub, logger, environment, timers, rateLimits } = options
+  const since = environment.monotonic()
+  const heartbeat = startHeartbeat({ ping: () => socket.ping(), lost: () => connection.drop(), timers, environment })
+  const connection = connect(socket, heartbeat.reading)
+  const member = { role, connection }
+  const gone = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+  let spared = false
+
+  // Joined before the connection message and in the same tick: nothing can be published in between.
+  const ended = options.refusal === null ? hub.join(liveId, member) : undefined
+  const refusal = ended === undefined ? options.refusal : 'session_finished'
+  const shared = { connection, environment, timers, rateLimits }
+  const incoming = session === null ? createListener(shared) : createSender(session, shared)
+
+  const guarded = (handle: () => void): void => {
+    try {
+      handle()
+    } catch (error) {
+      logger.error({ liveId, role, error: String(error) }, 'a socket broke')
+      socket.close(1011)
+    }
+  }
+
+  socket.on('message', (data, isBinary) =>
+    guarded(() => (isBinary ? incoming.binary(bytesOf(data)) : incoming.text(bytesOf(data).toString('utf8')))),
+  )
+  socket.on('ping', () => guarded(incoming.ping))
+  socket.on('pong', heartbeat.pong)
+  socket.on('error', (error) => logger.info({ liveId, role, error: error.message }, 'socket error'))
+  socket.once('close', (code) => {
+    heartbeat.stop()
+    hub.leave(liveId, member)
+    if (!spared) guarded(incoming.closed)
+    logger.info({ liveId, role, code, ms: Math.round(environment.monotonic() - since) }, 'socket closed')
+  })
+
+  connection.send(connectionFrame(role, liveId, ended?.status ?? options.status))
+  if (refusal !== null) connection.end(errorEnding(refusal))
+
+  return {
+    role,
+    end: async (ending) => {
+      spared = true
+      hub.leave(liveId, member)
+      connection.end(ending)
+      await gone
+    },
+    cut: () => {
+      spared = true
+      connection.drop()
+    },
+  }
+}

@@ -1,0 +1,176 @@
+import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
+import type { IncomingMessage, Server } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { WebSocketServer } from 'ws'
+import type { WebSocket } from 'ws'
+import type { Environment, Logger } from '../../application/ports/environment.ts'
+import type { LiveStatus, SocketRole } from '../../application/ports/read-models.ts'
+import type { LiveBus } from '../../application/pipeline/signals.ts'
+import type { LiveSessions, SenderSession } from '../../application/services.ts'
+import { pause } from '../../application/ports/timers.ts'
+import type { Timers } from '../../application/ports/timers.ts'
+import { loggable } from '../http/access-log.ts'
+import { errorEnding } from './ends.ts'
+import * as handshake from './handshake.ts'
+import type { HandshakeRefusal } from './handshake.ts'
+import { createHub } from './hub.ts'
+import { serveSocket } from './serve-socket.ts'
+import type { OpenSocket } from './serve-socket.ts'
+
+/** S29: a base64 frame of 10 s is 427 KB; nothing that a listener may say is long. */
+const LARGEST_FRAME: Readonly<Record<SocketRole, number>> = { sender: 512 * 1024, listener: 4 * 1024 }
+
+export interface SocketSettings {
+  /** Origins that may connect (WS_ORIGINS). */
+  readonly origins: '*' | ReadonlyArray<string>
+  /** COMPAT_STRICT: exactly the interface's members in frames. */
+  readonly strict: boolean
+  /** False (RATE_LIMIT=0) switches the limits on frames and on failed handshakes off. */
+  readonly rateLimits: boolean
+  /** Failed handshakes of one address before 429. */
+  readonly failedHandshakesPerMinute: number
+}
+
+export interface SocketServerOptions {
+  readonly server: Server
+  /** Path prefixes, '' among them where there is none (D1). */
+  readonly prefixes: ReadonlyArray<string>
+  readonly sessions: LiveSessions
+  readonly bus: LiveBus
+  readonly settings: SocketSettings
+  readonly logger: Logger
+  readonly environment: Pick<Environment, 'monotonic'>
+  readonly timers: Timers
+  /** True once no new socket is taken. */
+  readonly draining: () => boolean
+}
+
+export interface SocketServer {
+  /** `server_restart` and 1012 to all; those that do not answer within `limitMs` are cut. */
+  readonly close: (limitMs: number) => Promise<void>
+  readonly counts: () => Readonly<Record<SocketRole, number>>
+}
+
+/** A socket that may be opened: the sender's session, or the reason to close it right after the connection message. */
+interface Admission {
+  readonly liveId: number
+  readonly role: SocketRole
+  readonly status: LiveStatus
+  readonly session: SenderSession | null
+  readonly refusal: 'sender_already_connected' | 'session_finished' | null
+}
+
+const createUpgrader = (role: SocketRole): WebSocketServer =>
+  new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: LARGEST_FRAME[role],
+    maxFragments: 1024,
+    maxBufferedChunks: 8192,
+  })
+
+/** Takes the session sockets of `server`: token and place are settled before 101, the rest after it (D36). */
+export const attachSocketServer = (options: SocketServerOptions): SocketServer => {
+  const { server, prefixes, sessions, settings, logger, environment, timers } = options
+  const hub = createHub({ bus: options.bus, strict: settings.strict })
+  const upgraders = { sender: createUpgrader('sender'), listener: createUpgrader('listener') }
+  const failures = handshake.createFailureLimit(environment, settings.rateLimits ? settings.failedHandshakesPerMinute : 0)
+  const sockets = new Set<OpenSocket>()
+  let closed = false
+
+  const attach = async (liveId: number, status: LiveStatus): Promise<Admission | HandshakeRefusal> => {
+    const attached = await sessions.attachSender(liveId)()
+    if (E.isRight(attached)) return { liveId, role: 'sender', status, session: attached.right, refusal: null }
+    switch (attached.left._tag) {
+      case 'SenderAlreadyConnected':
+        return { liveId, role: 'sender', status, session: null, refusal: 'sender_already_connected' }
+      case 'LiveOver':
+        return { liveId, role: 'sender', status: status === 'error' ? 'error' : 'finished', session: null, refusal: 'session_finished' }
+      case 'StoreUnavailable':
+      case 'DocumentsUnavailable':
+      case 'KeyringUnavailable':
+      case 'LogCorrupted':
+      case 'KeyErased':
+      case 'Contended':
+        return handshake.UNAVAILABLE
+    }
+  }
+
+  const admit = async (token: string, wanted: number | null): Promise<Admission | HandshakeRefusal> => {
+    if (wanted !== null && (wanted === 0 || !Number.isSafeInteger(wanted))) return handshake.BAD_TOKEN
+    const resolved = await sessions.resolveToken(token, wanted)()
+    if (E.isLeft(resolved)) return handshake.UNAVAILABLE
+    if (O.isNone(resolved.right)) return handshake.BAD_TOKEN
+    const { liveId, role, status } = resolved.right.value
+    if (status === 'finished' || status === 'error') return { liveId, role, status, session: null, refusal: 'session_finished' }
+    return role === 'sender' ? attach(liveId, status) : { liveId, role, status, session: null, refusal: null }
+  }
+
+  const open = (socket: WebSocket, { liveId, role, status, session, refusal }: Admission): void => {
+    const opened = serveSocket({ socket, liveId, role, status, session, refusal, hub, logger, environment, timers, rateLimits: settings.rateLimits })
+    sockets.add(opened)
+    socket.once('close', () => sockets.delete(opened))
+    if (closed) void opened.end(errorEnding('server_restart'))
+  }
+
+  const judge = async (request: IncomingMessage): Promise<Admission | HandshakeRefusal> => {
+    const target = handshake.findTarget(request.url ?? '', prefixes)
+    if (target === null) return handshake.NOT_FOUND
+    if (closed || options.draining()) return handshake.DRAINING
+    if (!handshake.isOriginAllowed(request, settings.origins)) return handshake.FOREIGN_ORIGIN
+    const address = request.socket.remoteAddress ?? ''
+    if (failures.isReached(address)) return handshake.TOO_MANY
+    const token = handshake.findToken(target.query)
+    const admission = typeof token === 'string' ? await admit(token, target.liveId) : token
+    if (!('role' in admission) && admission.status === 401) failures.failed(address)
+    return admission
+  }
+
+  const answer = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+    const judged = await judge(request)
+    if (!('role' in judged)) {
+      logger.info({ status: judged.status, path: loggable((request.url ?? '').split('?', 1)[0] ?? '', '') }, 'socket refused')
+      handshake.refuse(socket, judged)
+      return
+    }
+    let upgraded = false
+    upgraders[judged.role].handleUpgrade(request, socket, head, (webSocket) => {
+      upgraded = true
+      open(webSocket, judged)
+    })
+    // The client left meanwhile or its handshake is malformed: the place that it won is free again.
+    if (!upgraded) judged.session?.abandoned()
+  }
+
+  const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    const onError = (error: Error): void => logger.info({ error: error.message }, 'a socket broke before its handshake')
+    socket.on('error', onError)
+    answer(request, socket, head)
+      .catch((error: unknown) => {
+        logger.error({ error: String(error) }, 'a handshake failed')
+        handshake.refuse(socket, handshake.BROKEN)
+      })
+      .finally(() => {
+        if (!socket.writableEnded) socket.off('error', onError)
+      })
+  }
+  server.on('upgrade', onUpgrade)
+
+  return {
+    close: async (limitMs) => {
+      closed = true
+      const waiting = new AbortController()
+      const gone = [...sockets].map(async (socket) => socket.end(errorEnding('server_restart')))
+      void Promise.all(gone).then(() => waiting.abort())
+      await pause(timers, limitMs, waiting.signal)
+      for (const socket of sockets) socket.cut()
+      server.off('upgrade', onUpgrade)
+    },
+    counts: () => {
+      const senders = [...sockets].filter(({ role }) => role === 'sender').length
+      return { sender: senders, listener: sockets.size - senders }
+    },
+  }
+}
