@@ -1,0 +1,88 @@
+import test from 'ava'
+import * as O from 'fp-ts/lib/Option.js'
+import { handleCommand } from '../../application/handle-command.ts'
+import { userDecider } from '../../domain/user/decider.ts'
+import type { UserCommand } from '../../domain/user/decider.ts'
+import { immediateTimers } from '../support/immediate-timers.ts'
+import { createMemoryEventStore } from '../support/memory-event-store.ts'
+import { createMemoryKeyring } from '../support/memory-keyring.ts'
+import { right } from '../support/projecting.ts'
+import { createTestEnvironment } from '../support/test-environment.ts'
+import { ada, startUserWorld } from '../support/user-world.ts'
+
+const startWithAda = async (t: Parameters<typeof startUserWorld>[0]) => {
+  const store = createMemoryEventStore()
+  const keyring = createMemoryKeyring()
+  const environment = createTestEnvironment()
+  const world = await startUserWorld(t, { store, keyring })
+  const user = right(await world.users.registerUser({ ...ada, permissions: ['admin'] }, 'setup')())
+  const change = async (command: UserCommand): Promise<void> => {
+    const about = { commandId: environment.newId(), correlationId: 'c', actor: 'service' }
+    const handle = handleCommand({ store, keyring, environment, timers: immediateTimers })
+    const { position } = right(await handle({ stream: `user-${user.id}`, decider: userDecider, command, ...about })())
+    if (position !== null) await world.directory.whenSeen(position)
+  }
+  const at = environment.now()
+  return { ...world, user, change, at, store, keyring }
+}
+
+const tokenOf = (token: O.Option<string>): string => {
+  if (O.isNone(token)) throw new Error('no token')
+  return token.value
+}
+
+test('R27: the token of a login tells who is asking', async (t) => {
+  const { authentication, user } = await startWithAda(t)
+  const token = tokenOf(await authentication.login('Ada', ada.password))
+  const expected = { userId: user.id, permissions: ['admin'] as const, maxSessions: 10, maxTranslations: 5, credential: 'jwt' as const }
+  t.deepEqual(await authentication.authenticate(token), O.some(expected))
+})
+
+test('R28: wrong names, wrong passwords and disabled users get the same answer at the same price', async (t) => {
+  const { authentication, credentials, change, at } = await startWithAda(t)
+  t.deepEqual(await authentication.login('Ada', 'wrong'), O.none)
+  t.deepEqual(await authentication.login('ada', ada.password), O.none)
+  t.deepEqual(await authentication.login('nobody', ada.password), O.none)
+  await change({ type: 'Disable', at })
+  t.deepEqual(await authentication.login('Ada', ada.password), O.none)
+  t.is(credentials.verifications.length, 4, 'each of them cost a verification')
+})
+
+test('a name with an accent logs in however it is typed', async (t) => {
+  const { authentication, users } = await startWithAda(t)
+  right(await users.registerUser({ ...ada, username: 'Zoë' }, 'setup')())
+  t.true(O.isSome(await authentication.login('Zoe\u0308', ada.password)))
+})
+
+test('R34: what is no token of ours is refused', async (t) => {
+  const { authentication } = await startWithAda(t)
+  t.deepEqual(await authentication.authenticate('no token'), O.none)
+  t.deepEqual(await authentication.authenticate(JSON.stringify({ userId: 999, generation: 0 })), O.none)
+})
+
+test('R34: a new password ends the tokens of the old one', async (t) => {
+  const { authentication, change, at } = await startWithAda(t)
+  const old = tokenOf(await authentication.login('Ada', ada.password))
+  await change({ type: 'ChangePassword', passwordHash: 'hash of another', at })
+  t.deepEqual(await authentication.authenticate(old), O.none)
+  t.deepEqual(await authentication.login('Ada', ada.password), O.none)
+  t.true(O.isSome(await authentication.authenticate(tokenOf(await authentication.login('Ada', 'another')))))
+})
+
+test('R34: a disabled user is refused with a token that was good, until enabled again', async (t) => {
+  const { authentication, change, at } = await startWithAda(t)
+  const token = tokenOf(await authentication.login('Ada', ada.password))
+  await change({ type: 'Disable', at })
+  t.deepEqual(await authentication.authenticate(token), O.none)
+  await change({ type: 'Enable', at })
+  t.true(O.isSome(await authentication.authenticate(token)))
+})
+
+test('a user whose key was erased cannot log in after a restart', async (t) => {
+  const { store, keyring, stop, user } = await startWithAda(t)
+  await stop()
+  right(await keyring.erase([`user-${user.id}`])())
+  const { authentication, credentials } = await startUserWorld(t, { store, keyring })
+  t.deepEqual(await authentication.login('Ada', ada.password), O.none)
+  t.deepEqual(credentials.verifications, [O.none])
+})

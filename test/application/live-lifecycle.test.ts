@@ -1,0 +1,101 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
+import { reservedVram } from '../../domain/admission/decider.ts'
+import { createFailingStore } from './failing-store.ts'
+import { callerOf, createWriteSide, requestOf, writeSideOf } from './write-side.ts'
+import { createMemoryEventStore } from '../support/memory-event-store.ts'
+import { right } from '../support/projecting.ts'
+
+const finished = { status: 'finished', reason: 'finish_message' } as const
+
+const segment = (number: number, text = 'hello', language = 'en') => ({
+  liveId: 1, segment: number, start: number, end: number + 1, text, kind: 'transcription' as const, language,
+})
+
+test('R132: of 20 senders at once exactly one wins', async (t) => {
+  const { createLive, lifecycle, typesOf } = await createWriteSide()
+  const { id } = right(await createLive(callerOf(1), requestOf())())
+  const answers = await Promise.all(Array.from({ length: 20 }, () => lifecycle.attachSender(id)()))
+  t.is(answers.filter(E.isRight).length, 1)
+  for (const answer of answers) if (E.isLeft(answer)) t.is(answer.left._tag, 'SenderAlreadyConnected')
+  t.deepEqual(typesOf('live-1'), ['LiveCreated', 'SenderAttached'])
+})
+
+test('A sender that left, or whose process died, makes room for the next one under the next epoch', async (t) => {
+  const { createLive, lifecycle, deps, admission } = await createWriteSide()
+  const { id } = right(await createLive(callerOf(1), requestOf())())
+  t.like(right(await lifecycle.attachSender(id)()), { epoch: 1, model: 'm1', language: 'en', audioFormat: 'raw', status: 'pending' })
+  right(await lifecycle.detachSender(id, 1)())
+  t.is(right(await lifecycle.attachSender(id)()).epoch, 2)
+
+  const elsewhere = writeSideOf({ ...deps, environment: { ...deps.environment, instance: 'another' } }, admission)
+  t.is(right(await elsewhere.lifecycle.attachSender(id)()).epoch, 3)
+})
+
+test('R83 R85: an end releases the memory before it answers, whoever ends it again changes nothing', async (t) => {
+  const { createLive, lifecycle, admission, typesOf } = await createWriteSide()
+  const { id } = right(await createLive(callerOf(1), requestOf({ model: 'm4' }))())
+  right(await lifecycle.start(id)())
+  right(await lifecycle.start(id)())
+  right(await lifecycle.end(id, { status: 'error', code: 'engine_failed', detail: 'out of memory' })())
+  t.is(reservedVram(admission.state()), 0)
+  right(await lifecycle.end(id, finished)())
+  t.deepEqual(typesOf('live-1'), ['LiveCreated', 'LiveStarted', 'LiveFailed'])
+  t.is(typesOf('admission').filter((type) => type === 'Released').length, 1)
+  for (const answer of [await lifecycle.attachSender(id)(), await lifecycle.start(id)()]) t.like(answer, { left: { _tag: 'LiveOver' } })
+})
+
+test('Segments are appended in order and sealed', async (t) => {
+  const { createLive, lifecycle, store } = await createWriteSide()
+  right(await createLive(callerOf(1), requestOf())())
+  await Promise.all([1, 2, 3].map((number) => lifecycle.recordSegment(segment(number, 'the secret text'))()))
+  const stored = right(await store.read('segments-1')())
+  t.deepEqual(stored.map(({ data }) => data['segment']), [1, 2, 3])
+  t.notRegex(JSON.stringify(stored), /secret/)
+})
+
+test('A segment whose append had an unknown outcome is not written twice when it is recorded again', async (t) => {
+  const memory = createMemoryEventStore()
+  const fates = ['answered', 'lost-answer', 'answered', 'lost-answer', 'lost-answer', 'lost-answer'] as const
+  const { store } = createFailingStore(memory, { 'segments-1': fates })
+  const { lifecycle } = await createWriteSide({ store })
+  right(await lifecycle.recordSegment(segment(1))())
+  right(await lifecycle.recordSegment(segment(2))())
+  t.like(await lifecycle.recordSegment(segment(3))(), { left: { _tag: 'StoreUnavailable' } })
+  right(await lifecycle.recordSegment(segment(3))())
+  right(await lifecycle.recordSegment(segment(3, 'hola', 'es'))())
+  const stored = right(await memory.read('segments-1')())
+  t.deepEqual(stored.map(({ data }) => `${String(data['segment'])} ${String(data['language'])}`), ['1 en', '2 en', '3 en', '3 es'])
+})
+
+test('A second writer of the segments is told', async (t) => {
+  const { lifecycle, deps, admission } = await createWriteSide()
+  const other = writeSideOf(deps, admission).lifecycle
+  right(await lifecycle.recordSegment(segment(1))())
+  right(await other.recordSegment(segment(2))())
+  t.like(await lifecycle.recordSegment(segment(3))(), { left: { _tag: 'Contended' } })
+})
+
+test('D15: a token opens its own live only; without an id the newest open one, else the newest', async (t) => {
+  const { createLive, lifecycle, project } = await createWriteSide()
+  const lives = []
+  for (let count = 0; count < 3; count++) lives.push(right(await createLive(callerOf(1), requestOf({ listenerToken: 'hall' }))()))
+  await project()
+  const resolve = async (token: string, id: number | null = null) => O.toNullable(right(await lifecycle.resolveToken(token, id)()))
+  const sender = lives[1]?.senderToken ?? ''
+
+  t.deepEqual(await resolve(sender), { liveId: 2, role: 'sender', status: 'pending' })
+  t.deepEqual(await resolve(sender, 2), { liveId: 2, role: 'sender', status: 'pending' })
+  t.is(await resolve(sender, 1), null)
+  t.is(await resolve('unknown'), null)
+  t.like(await resolve('hall'), { liveId: 3, role: 'listener' })
+  t.like(await resolve('hall', 1), { liveId: 1 })
+
+  right(await lifecycle.end(3, finished)())
+  await project()
+  t.deepEqual(await resolve('hall'), { liveId: 2, role: 'listener', status: 'pending' })
+  for (const id of [1, 2]) right(await lifecycle.end(id, finished)())
+  await project()
+  t.deepEqual(await resolve('hall'), { liveId: 3, role: 'listener', status: 'finished' })
+})

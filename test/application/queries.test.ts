@@ -1,0 +1,153 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import fc from 'fast-check'
+import type { Caller } from '../../application/caller.ts'
+import { sealEvents } from '../../application/event-serialization.ts'
+import { viewOf } from '../../application/lives/live-views.ts'
+import type { Documents } from '../../application/ports/documents.ts'
+import type { StoredEvent } from '../../application/ports/event-store.ts'
+import { LIVE_STATUSES } from '../../application/ports/read-models.ts'
+import type { LiveStatus } from '../../application/ports/read-models.ts'
+import { createQueries } from '../../application/queries.ts'
+import type { LiveEvent } from '../../domain/live/events.ts'
+import { ERASED } from '../../domain/shared/event.ts'
+import { allProjections } from '../../projections/all-projections.ts'
+import { foldLive } from '../../projections/lives.ts'
+import { after, liveCreated } from '../domain/samples.ts'
+import { createMemoryDocuments } from '../support/memory-documents.ts'
+import { createMemoryKeyring } from '../support/memory-keyring.ts'
+import { right, step, stored } from '../support/projecting.ts'
+
+const caller = (userId: number): Caller => ({ userId, permissions: [], maxSessions: 10, maxTranslations: 5, credential: 'jwt' })
+const everything = { skip: 0, limit: 1000 }
+
+const eventsOf = (liveId: number, userId: number, status: LiveStatus): ReadonlyArray<LiveEvent> => {
+  const about = { liveId, userId, at: after(liveId) }
+  const created = liveCreated({ ...about, senderToken: `sender ${liveId}`, audioUrl: liveId % 2 === 0 ? `http://host/${liveId}` : null })
+  switch (status) {
+    case 'pending':
+      return [created]
+    case 'active':
+      return [created, { type: 'LiveStarted', data: about }]
+    case 'finished':
+      return [created, { type: 'LiveFinished', data: { ...about, reason: 'finish_route' } }]
+    case 'error':
+      return [created, { type: 'LiveFailed', data: { ...about, code: 'engine_failed', detail: '' } }]
+    default:
+      return status satisfies never
+  }
+}
+
+interface Sample {
+  readonly userId: number
+  readonly status: LiveStatus
+}
+
+/** Lives numbered from 1 in the order of the list, in the read models. */
+const startWith = async (samples: ReadonlyArray<Sample>) => {
+  const keyring = createMemoryKeyring()
+  const documents = createMemoryDocuments()
+  right(await documents.ensure(allProjections.map(({ collection }) => collection))())
+  const plain = samples.flatMap(({ userId, status }, index) => eventsOf(index + 1, userId, status))
+  const sealed = right(await sealEvents(keyring)(plain)())
+  const events = stored(sealed)
+  for (const projection of allProjections) if (events.length > 0) await step(documents, projection, events)
+  const pages: Array<number> = []
+  const watched: Documents = {
+    ...documents,
+    page: (name, request) => {
+      pages.push(request.skip)
+      return documents.page(name, request)
+    },
+  }
+  return { keyring, events, pages, queries: createQueries({ documents: watched, keyring, directory: { count: () => 0 } }) }
+}
+
+const lives = (userId: number, ...statuses: ReadonlyArray<LiveStatus>): ReadonlyArray<Sample> =>
+  statuses.map((status) => ({ userId, status }))
+
+test('R84: the owner gets a live with its secrets opened', async (t) => {
+  const { queries } = await startWith(lives(3, 'pending', 'active'))
+  const live = right(await queries.getLive(caller(3), 2)())
+  t.like(live, { id: 2, status: 'active', audioUrl: 'http://host/2', senderToken: 'sender 2', listenerToken: 'listener' })
+  t.false('position' in live)
+  t.is(right(await queries.getLive(caller(3), 1)()).audioUrl, null)
+})
+
+test("R36: somebody else's live is as unknown as one that never was", async (t) => {
+  const { queries } = await startWith(lives(3, 'pending'))
+  const unknown = E.left({ _tag: 'LiveNotFound' })
+  t.deepEqual(await queries.getLive(caller(4), 1)(), unknown)
+  for (const id of [0, -1, 2, 2 ** 40]) t.deepEqual(await queries.getLive(caller(3), id)(), unknown)
+  t.deepEqual(right(await queries.listLives(caller(4), [], everything)()), { items: [], total: 0 })
+})
+
+test('R79: the lives of the caller, newest first', async (t) => {
+  const { queries } = await startWith([...lives(3, 'pending', 'finished'), ...lives(4, 'active'), ...lives(3, 'error')])
+  const page = right(await queries.listLives(caller(3), [], everything)())
+  t.deepEqual(page.items.map(({ id }) => id), [4, 2, 1])
+  t.is(page.total, 3)
+})
+
+test('R80: several statuses mean any of them, one that is repeated counts once', async (t) => {
+  const { queries } = await startWith(lives(3, 'pending', 'active', 'finished', 'error', 'active'))
+  const ids = async (...statuses: ReadonlyArray<LiveStatus>) => {
+    const page = right(await queries.listLives(caller(3), statuses, everything)())
+    t.is(page.total, page.items.length)
+    return page.items.map(({ id }) => id)
+  }
+  t.deepEqual(await ids('active'), [5, 2])
+  t.deepEqual(await ids('active', 'error'), [5, 4, 2])
+  t.deepEqual(await ids('active', 'active'), [5, 2])
+  t.deepEqual(await ids(...LIVE_STATUSES), [5, 4, 3, 2, 1])
+})
+
+test('R21: beyond the end there is nothing but the true total, and nothing is searched for it', async (t) => {
+  const { queries, pages } = await startWith(lives(3, 'pending', 'active', 'finished'))
+  t.deepEqual(right(await queries.listLives(caller(3), [], { skip: 3, limit: 100 })()), { items: [], total: 3 })
+  t.deepEqual(right(await queries.listLives(caller(3), ['active'], { skip: 2147483647, limit: 100 })()), { items: [], total: 1 })
+  t.deepEqual(pages, [])
+})
+
+test('R20, R22: pages of any size and filter put together are all matches once, newest first', async (t) => {
+  const anySample = fc.record({ userId: fc.constantFrom(3, 4), status: fc.constantFrom(...LIVE_STATUSES) })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(anySample, { maxLength: 25 }),
+      fc.subarray([...LIVE_STATUSES], { minLength: 1 }),
+      fc.integer({ min: 1, max: 7 }),
+      async (samples, statuses, limit) => {
+        const { queries } = await startWith(samples)
+        const isWanted = ({ userId, status }: Sample): boolean => userId === 3 && statuses.includes(status)
+        const expected = samples.flatMap((sample, index) => (isWanted(sample) ? [index + 1] : [])).toReversed()
+        const seen: Array<number> = []
+        for (let skip = 0; skip < expected.length + limit; skip += limit) {
+          const page = right(await queries.listLives(caller(3), statuses, { skip, limit })())
+          t.is(page.total, expected.length)
+          t.true(page.items.length <= limit)
+          seen.push(...page.items.map(({ id }) => id))
+        }
+        t.deepEqual(seen, expected)
+      },
+    ),
+    { numRuns: 60 },
+  )
+})
+
+test('the secrets of an erased live read as such, in lists too', async (t) => {
+  const { queries, keyring } = await startWith(lives(3, 'pending', 'finished'))
+  right(await keyring.erase(['live-2'])())
+  const page = right(await queries.listLives(caller(3), [], everything)())
+  t.deepEqual(page.items.map(({ senderToken }) => senderToken), [ERASED, 'sender 1'])
+  t.is(page.items[0]?.audioUrl, ERASED)
+})
+
+test('the answer to a write is the live that the list shows', async (t) => {
+  const { queries, keyring, events } = await startWith(lives(3, 'pending', 'active', 'finished', 'error'))
+  const page = right(await queries.listLives(caller(3), [], everything)())
+  for (const live of page.items) {
+    const its = events.filter(({ stream }: StoredEvent) => stream === `live-${live.id}`)
+    t.deepEqual(right(await viewOf({ keyring, foldLive })(its)()), live)
+  }
+  await t.throwsAsync(viewOf({ keyring, foldLive })([]), { message: /make no live/ })
+})

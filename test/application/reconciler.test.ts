@@ -1,0 +1,110 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import type { EventStore } from '../../application/ports/event-store.ts'
+import { startReconciler } from '../../application/lives/reconciler.ts'
+import { createMemoryEventStore } from '../support/memory-event-store.ts'
+import { right } from '../support/projecting.ts'
+import { createRecordingLogger } from '../support/recording-logger.ts'
+import { createTestEnvironment } from '../support/test-environment.ts'
+import { eventually } from '../support/eventually.ts'
+import { callerOf, createWriteSide, requestOf, writeSideOf } from './write-side.ts'
+
+type WriteSide = Awaited<ReturnType<typeof createWriteSide>>
+
+const seconds = (count: number): string => `2026-11-21T09:30:${String(count).padStart(2, '0')}.000000+00:00`
+
+/** An admission whose create never came further. */
+const orphan = async ({ admission, environment }: WriteSide, instance = environment.instance): Promise<void> => {
+  const commandId = environment.newId()
+  const command = { type: 'Admit', commandId, userId: 1, vram: 1, maxSessions: 10, instance, at: environment.now() } as const
+  right(await admission.send({ command, commandId, correlationId: commandId, actor: 'user:1' })())
+}
+
+/** The same stores and admission under another process: what a start finds. */
+const restarted = (side: WriteSide, otherInstances: ReadonlyArray<string> = []) => {
+  const environment = { ...side.environment, instance: 'restarted' }
+  return writeSideOf({ ...side.deps, environment, otherInstances: () => otherInstances }, side.admission)
+}
+
+test('D53 R104: at start raw lives that ran are finished, pending ones stay, and what ended holds no memory', async (t) => {
+  const side = await createWriteSide()
+  const create = async (changes: Parameters<typeof requestOf>[0] = {}) => right(await side.createLive(callerOf(1), requestOf(changes))()).id
+  const pending = await create()
+  const active = await create()
+  const left = await create()
+  const byConfig = await create({ audioFormat: 'hls', audioUrl: 'http://h/a' })
+  const waiting = await create({ audioFormat: 'hls', audioUrl: 'http://h/b', autoStart: true })
+  const attachedOnly = await create()
+  for (const id of [active, left, byConfig, attachedOnly]) right(await side.lifecycle.attachSender(id)())
+  for (const id of [active, left, byConfig]) right(await side.lifecycle.start(id)())
+  right(await side.lifecycle.detachSender(left, 1)())
+  await orphan(side)
+
+  right(await restarted(side).reconcileAtStart())
+  t.deepEqual(side.admission.state().open.map(({ liveId }) => liveId), [pending, waiting, attachedOnly])
+  for (const id of [active, left, byConfig]) t.is(side.typesOf(`live-${id}`).at(-1), 'LiveFinished')
+  t.deepEqual(side.typesOf('live-7'), ['LiveAborted'])
+
+  const before = side.log().length
+  right(await restarted(side).reconcileAtStart())
+  t.is(side.log().length, before)
+})
+
+test('A start beside living processes leaves their lives alone', async (t) => {
+  const side = await createWriteSide()
+  const { id } = right(await side.createLive(callerOf(1), requestOf())())
+  right(await side.lifecycle.attachSender(id)())
+  right(await side.lifecycle.start(id)())
+  await orphan(side)
+  right(await restarted(side, [side.environment.instance]).reconcileAtStart())
+  t.is(side.admission.state().open.length, 2)
+})
+
+test('Memory of a live whose release was lost is given back', async (t) => {
+  const side = await createWriteSide()
+  const { id } = right(await side.createLive(callerOf(1), requestOf())())
+  const broken = { ...side.admission, send: () => async () => E.left({ _tag: 'StoreUnavailable', reason: 'test' } as const) }
+  t.true(E.isLeft(await writeSideOf(side.deps, broken).finishLive(callerOf(1), id)()))
+  t.is(side.admission.state().open.length, 1)
+  right(await side.reconcileAtStart())
+  t.is(side.admission.state().open.length, 0)
+})
+
+test('Every 30 s: an admission of this process is fenced once it is older than 10 s; failures are logged and tried again', async (t) => {
+  let clock = 0
+  let isAway = false
+  const memory = createMemoryEventStore()
+  const store: EventStore = {
+    ...memory,
+    read: (...args) => async () => (isAway ? E.left({ _tag: 'StoreUnavailable', reason: 'test' } as const) : await memory.read(...args)()),
+  }
+  const side = await createWriteSide({ store, environment: { ...createTestEnvironment(), now: () => seconds(clock) } })
+  const logger = createRecordingLogger()
+  const planned: Array<{ readonly ms: number; readonly task: () => void }> = []
+  const after = (ms: number, task: () => void) => {
+    planned.push({ ms, task })
+    return () => undefined
+  }
+  const reconciler = startReconciler({ ...side.deps, logger, timers: { after } })
+  const round = async (): Promise<void> => {
+    const { length } = planned
+    planned.at(-1)?.task()
+    await eventually(() => { if (planned.length === length) throw new Error('the round is not over') })
+  }
+
+  await orphan(side)
+  clock = 10
+  await round()
+  t.is(side.admission.state().open.length, 1)
+
+  clock = 11
+  isAway = true
+  await round()
+  t.is(logger.lines.length, 1)
+  isAway = false
+  await round()
+  t.is(side.admission.state().open.length, 0)
+  t.true(memory.allEvents().some(({ type }) => type === 'LiveAborted'))
+  t.deepEqual(planned.map(({ ms }) => ms), [30_000, 30_000, 30_000, 30_000])
+  await reconciler.stop()
+})

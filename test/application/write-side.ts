@@ -1,0 +1,129 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Caller } from '../../application/caller.ts'
+import { createAdmissionActor } from '../../application/admission/admission-actor.ts'
+import type { AdmissionActor } from '../../application/admission/admission-actor.ts'
+import { createCreateLive } from '../../application/lives/create-live.ts'
+import type { CreateLiveDeps } from '../../application/lives/create-live.ts'
+import { createFinishLives } from '../../application/lives/finish-lives.ts'
+import type { WriteDeps } from '../../application/handle-command.ts'
+import { createLiveLifecycle } from '../../application/lives/live-lifecycle.ts'
+import { viewOf } from '../../application/lives/live-views.ts'
+import type { Catalogue, Model, TranslationPair } from '../../application/ports/catalogue.ts'
+import type { Documents } from '../../application/ports/documents.ts'
+import type { Environment } from '../../application/ports/environment.ts'
+import { BEGINNING } from '../../application/ports/event-store.ts'
+import type { EventStore, Position } from '../../application/ports/event-store.ts'
+import { reconcileAtStart } from '../../application/lives/reconciler.ts'
+import type { CreateLiveRequest } from '../../application/services.ts'
+import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
+import { foldLive } from '../../projections/lives.ts'
+import { allProjections } from '../../projections/all-projections.ts'
+import { immediateTimers } from '../support/immediate-timers.ts'
+import { createMemoryDocuments } from '../support/memory-documents.ts'
+import { createMemoryEventStore } from '../support/memory-event-store.ts'
+import { createMemoryKeyring } from '../support/memory-keyring.ts'
+import { right, step } from '../support/projecting.ts'
+import { createTestCredentials, createTestEnvironment, silentLogger } from '../support/test-environment.ts'
+
+const dates = { createdAt: '2026-01-01T00:00:00.000000+00:00', updatedAt: null }
+
+const model = (id: number, vram: number): Model =>
+  ({ id, name: `m${vram}`, active: true, vram, languages: vram === 2 ? ['en'] : ['en', 'fr'], ...dates })
+
+const pair = (id: number, to: string): TranslationPair => ({ id, model: `mt-${to}`, active: true, vram: 1, from: 'en', to, ...dates })
+
+/** Models m1, m2 (English only), m3 and m4 of 1 to 4 MB, an inactive one; en, fr; en → es, de at 1 MB each. */
+export const catalogue: Catalogue = {
+  models: () => [model(1, 1), model(2, 2), model(3, 3), model(4, 4), { ...model(5, 5), active: false }],
+  languages: () => ['en', 'fr'].map((iso, index) => ({ id: index + 1, iso, name: iso, active: true, ...dates })),
+  translations: () => [pair(1, 'es'), pair(2, 'de')],
+}
+
+export const callerOf = (userId: number, changes: Partial<Caller> = {}): Caller =>
+  ({ userId, permissions: [], maxSessions: 10, maxTranslations: 5, credential: 'jwt', ...changes })
+
+export const requestOf = (changes: Partial<CreateLiveRequest> = {}): CreateLiveRequest => ({
+  model: 'm1',
+  language: 'en',
+  audioFormat: 'raw',
+  audioUrl: null,
+  translations: [],
+  autoStart: false,
+  retention: false,
+  config: DEFAULT_ENGINE_SETTINGS,
+  display: null,
+  listenerToken: null,
+  ...changes,
+})
+
+export interface WriteSideOptions extends WriteDeps {
+  readonly documents?: Pick<Documents, 'get' | 'page'>
+  readonly otherInstances?: () => ReadonlyArray<string>
+  readonly whenProjected?: (position: Position) => Promise<void>
+  readonly flush?: (liveId: number, limitMs: number) => Promise<void>
+}
+
+const noDocuments: Pick<Documents, 'get' | 'page'> = {
+  get: () => { throw new Error('no read model here') },
+  page: () => async () => E.right([]),
+}
+
+/** The write side of one process, as the composition root puts it together. */
+export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor) => {
+  const deps: CreateLiveDeps & Parameters<typeof createLiveLifecycle>[0] & Parameters<typeof createFinishLives>[0] = {
+    ...options,
+    admission,
+    catalogue,
+    credentials: createTestCredentials(),
+    documents: options.documents ?? noDocuments,
+    whenProjected: options.whenProjected ?? (() => Promise.resolve()),
+    viewOf: viewOf({ keyring: options.keyring, foldLive }),
+    otherInstances: options.otherInstances ?? (() => []),
+    flush: options.flush ?? (() => Promise.resolve()),
+  }
+  return {
+    deps,
+    admission,
+    createLive: createCreateLive(deps),
+    lifecycle: createLiveLifecycle(deps),
+    ...createFinishLives(deps),
+    reconcileAtStart: reconcileAtStart(deps),
+  }
+}
+
+/** Sets what `worker-1` may reserve. */
+export const setCapacity = async (admission: AdmissionActor, environment: Environment, vram: number): Promise<void> => {
+  const command = { type: 'SetCapacity', worker: 'worker-1', vram, at: environment.now() } as const
+  right(await admission.send({ command, commandId: environment.newId(), correlationId: 'setup', actor: 'service' })())
+}
+
+/** One process around stores in memory; `project` brings the read models up to date. */
+export const createWriteSide = async (options: Partial<WriteSideOptions> & { readonly capacity?: number } = {}) => {
+  const memory = createMemoryEventStore()
+  const documents = createMemoryDocuments()
+  right(await documents.ensure(allProjections.map(({ collection }) => collection))())
+  const environment = options.environment ?? createTestEnvironment()
+  const deps = {
+    store: memory as EventStore,
+    keyring: createMemoryKeyring(),
+    environment,
+    documents,
+    timers: immediateTimers,
+    ...options,
+  }
+  const admission = await createAdmissionActor({ ...deps, logger: silentLogger })
+  await setCapacity(admission, environment, options.capacity ?? 100)
+  const side = writeSideOf(deps, admission)
+
+  const project = async (): Promise<void> => {
+    for (const projection of allProjections) {
+      const mine = memory.allEvents().filter(({ stream }) => projection.prefixes.some((prefix) => stream.startsWith(prefix)))
+      const before = right(await documents.checkpoint(projection.name)())
+      await step(documents, projection, mine.filter(({ position }) => before === BEGINNING || position > before))
+    }
+  }
+  const typesOf = (stream: string): ReadonlyArray<string> =>
+    memory.allEvents().filter((event) => event.stream === stream).map(({ type }) => type)
+
+  return { ...side, store: memory, documents, environment, project, typesOf, log: memory.allEvents }
+}

@@ -1,0 +1,46 @@
+import test from 'ava'
+import { delaysOf, partialsOf, quantiles, transcriptOf } from '../../interfaces/cli/live-report.ts'
+import type { ReceivedFrame } from '../../interfaces/cli/live-stream.ts'
+
+const frame = (receivedAt: number, segment: number, final: boolean, text: string): ReceivedFrame => ({
+  type: 'transcription',
+  start: 0,
+  end: 0,
+  language: 'en',
+  receivedAt,
+  segment,
+  final,
+  text,
+})
+
+const frames = [
+  frame(1.5, 1, false, 'good'),
+  frame(2.5, 1, false, 'wood morning'),
+  frame(3.5, 1, true, 'good\nmorning'),
+  frame(5, 2, false, 'every'),
+  frame(6, 2, true, 'everyone'),
+]
+
+test('the transcript is the finals, unwrapped', (t) => {
+  t.is(transcriptOf(frames), 'good morning everyone')
+})
+
+test('a word is displayed when a frame first shows it, a phrase is final with its last word', (t) => {
+  const words = [
+    { word: 'good', end: 1, closesPhrase: false },
+    { word: 'morning', end: 2, closesPhrase: true },
+    { word: 'everyone', end: 4, closesPhrase: true },
+  ]
+  t.deepEqual(delaysOf(words, frames), {
+    first_display_s: { median: 0.5, p95: 2 },
+    final_delay_s: { median: 1.5, p95: 2 },
+  })
+})
+
+test('rewrites are frames that take back a word', (t) => {
+  t.deepEqual(partialsOf(frames), { partials: 3, rewrites: 3 })
+})
+
+test('nothing has no quantiles', (t) => {
+  t.deepEqual(quantiles([]), { median: null, p95: null })
+})

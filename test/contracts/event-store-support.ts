@@ -1,0 +1,48 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { v7 } from 'uuid'
+import type { EventStore, NewEvent, SubscriptionMessage } from '../../application/ports/event-store.ts'
+
+export interface OpenedEventStore {
+  readonly store: EventStore
+  readonly close: () => Promise<void>
+}
+
+/** A new event with a number in its data. */
+export const newEvent = (n = 0): NewEvent => ({
+  id: v7(),
+  type: 'Counted',
+  data: { n },
+  metadata: { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: '2026-11-21T09:30:00.123456+00:00' },
+})
+
+export const newEvents = (count: number, from = 0): ReadonlyArray<NewEvent> => Array.from({ length: count }, (_, n) => newEvent(from + n))
+
+/** The right of a task that must not fail. */
+export const right = async <A>(task: TaskEither<unknown, A>): Promise<A> => {
+  const result = await task()
+  if (E.isLeft(result)) throw new Error(`refused: ${JSON.stringify(result.left)}`)
+  return result.right
+}
+
+/** Takes messages until `enough` of those so far. */
+export const take = async (
+  messages: AsyncIterable<SubscriptionMessage>,
+  enough: (taken: ReadonlyArray<SubscriptionMessage>) => boolean,
+): Promise<ReadonlyArray<SubscriptionMessage>> => {
+  const taken: SubscriptionMessage[] = []
+  for await (const message of messages) {
+    taken.push(message)
+    if (enough(taken)) break
+  }
+  return taken
+}
+
+export const caughtUp = (taken: ReadonlyArray<SubscriptionMessage>): boolean => taken.at(-1)?.kind === 'caught-up'
+
+export const delivered = (taken: ReadonlyArray<SubscriptionMessage>): ReadonlyArray<unknown> =>
+  taken.flatMap((message) => (message.kind === 'event' ? [message.event.data['n']] : []))
+
+/** At least so many events. */
+export const until = (count: number) => (taken: ReadonlyArray<SubscriptionMessage>) => delivered(taken).length >= count
+

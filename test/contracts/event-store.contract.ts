@@ -1,0 +1,210 @@
+import test, { type ExecutionContext } from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { BEGINNING, type Appended, type EventStore, type NewEvent, type ReadOptions } from '../../application/ports/event-store.ts'
+import { eventually } from '../support/eventually.ts'
+import { newEvent, newEvents, right, type OpenedEventStore } from './event-store-support.ts'
+import { subscriptionContract } from './subscription.contract.ts'
+
+const numbers = async (store: EventStore, stream: string, options?: ReadOptions): Promise<ReadonlyArray<unknown>> =>
+  (await right(store.read(stream, options))).map(({ data }) => data['n'])
+
+const revisions = async (store: EventStore, stream: string): Promise<ReadonlyArray<number>> =>
+  (await right(store.read(stream))).map(({ revision }) => revision)
+
+/** What every event store does, each of its tests on a store of its own. */
+export const eventStoreContract = (name: string, open: () => Promise<OpenedEventStore>): void => {
+  const on = (title: string, body: (t: ExecutionContext, store: EventStore, signal: AbortSignal, abort: () => void) => Promise<void>): void => {
+    test(`${name}: ${title}`, async (t) => {
+      const { store, close } = await open()
+      const controller = new AbortController()
+      try {
+        await body(t, store, controller.signal, () => controller.abort())
+      } finally {
+        controller.abort()
+        await close()
+      }
+    })
+  }
+  const wrong = (stream: string, actual: number | 'no-stream') => E.left({ _tag: 'WrongRevision', stream, actual })
+
+  on('an unknown stream reads as empty', async (t, store) => {
+    t.deepEqual(await right(store.read('nothing')), [])
+    t.deepEqual(await right(store.read('nothing', { direction: 'backwards', limit: 1 })), [])
+  })
+
+  on('events come back as they were appended, with revision and position', async (t, store) => {
+    const event = { ...newEvent(), type: 'Größe', data: { text: 'Ünïcödé 🎙 \u2028 \ud800', list: [1, null, { a: true }], big: 1e300 } }
+    const appended = await right(store.append('live-1', 'no-stream', [event]))
+    const [stored] = await right(store.read('live-1'))
+    t.deepEqual(stored, { ...event, stream: 'live-1', revision: 0, position: appended.position })
+    t.deepEqual(await right(store.head()), appended.position)
+  })
+
+  on('revisions count from 0 and positions grow with the log', async (t, store) => {
+    t.is(await right(store.head()), BEGINNING)
+    const answers: Appended[] = []
+    for (const [stream, expected] of [['a', 'no-stream'], ['b', 'no-stream'], ['a', 1], ['b', 1]] as const) {
+      answers.push(await right(store.append(stream, expected, newEvents(2))))
+    }
+    t.deepEqual(answers.map(({ revision }) => revision), [1, 1, 3, 3])
+    const positions = answers.map(({ position }) => position)
+    t.deepEqual(positions.toSorted(), positions)
+    t.is(new Set(positions).size, 4)
+  })
+
+  on('another revision than the expected one is answered as a value and writes nothing', async (t, store) => {
+    t.deepEqual(await store.append('a', 0, [newEvent()])(), wrong('a', 'no-stream'))
+    await right(store.append('a', 'no-stream', newEvents(3)))
+    t.deepEqual(await store.append('a', 'no-stream', [newEvent()])(), wrong('a', 2))
+    t.deepEqual(await store.append('a', 1, [newEvent()])(), wrong('a', 2))
+    t.deepEqual(await store.append('a', 7, [newEvent()])(), wrong('a', 2))
+    t.deepEqual(await revisions(store, 'a'), [0, 1, 2])
+  })
+
+  on('any appends whatever the revision is', async (t, store) => {
+    await right(store.append('a', 'any', [newEvent(1)]))
+    t.is((await right(store.append('a', 'any', [newEvent(2)]))).revision, 1)
+    t.deepEqual(await numbers(store, 'a'), [1, 2])
+  })
+
+  on('any is answered as before when its ids are the last ones of the stream', async (t, store) => {
+    const event = newEvent(1)
+    const first = await right(store.append('a', 'any', [event]))
+    t.deepEqual(await right(store.append('a', 'any', [event])), first)
+    t.deepEqual(await numbers(store, 'a'), [1])
+  })
+
+  on('an identical retry is answered as the first time, also after others have appended', async (t, store) => {
+    const [first, second] = [newEvents(2), newEvents(2, 2)]
+    const answers = [await right(store.append('a', 'no-stream', first)), await right(store.append('a', 1, second))]
+    await right(store.append('a', 3, newEvents(5, 4)))
+    t.deepEqual(await right(store.append('a', 'no-stream', first)), answers[0])
+    t.deepEqual(await right(store.append('a', 1, second)), answers[1])
+    t.deepEqual(await right(store.append('a', 'no-stream', [...first, ...second])), answers[1])
+    t.is((await right(store.append('a', 1, second.slice(0, 1)))).revision, 2)
+    t.deepEqual(await numbers(store, 'a'), [0, 1, 2, 3, 4, 5, 6, 7, 8])
+  })
+
+  on('a retry that matches only in part is a wrong revision', async (t, store) => {
+    const events = newEvents(3)
+    const [first, second, third] = events as [NewEvent, NewEvent, NewEvent]
+    await right(store.append('a', 'no-stream', events))
+    for (const other of [[first, newEvent()], [second, third], [second, first, third], [first, second, third, newEvent()]]) {
+      t.deepEqual(await store.append('a', 'no-stream', other)(), wrong('a', 2))
+    }
+    t.deepEqual(await numbers(store, 'a'), [0, 1, 2])
+  })
+
+  on('identical appends at the same moment store the events once', async (t, store) => {
+    const events = newEvents(2)
+    const first = await right(store.append('a', 'no-stream', newEvents(1, 9)))
+    const task = store.append('a', first.revision, events)
+    const answers = await Promise.all([task(), task(), task()])
+    t.true(answers.some(E.isRight))
+    t.is(new Set(answers.filter(E.isRight).map(({ right }) => right.position)).size, 1)
+    t.deepEqual(await numbers(store, 'a'), [9, 0, 1])
+  })
+
+  on('of 200 concurrent appends at one revision exactly one wins, round after round', async (t, store) => {
+    for (const expected of ['no-stream', 0, 1] as const) {
+      const answers = await Promise.all(newEvents(200).map((event) => store.append('a', expected, [event])()))
+      t.is(answers.filter(E.isRight).length, 1)
+      t.is(answers.filter((answer) => E.isLeft(answer) && answer.left._tag === 'WrongRevision').length, 199)
+    }
+    t.deepEqual(await revisions(store, 'a'), [0, 1, 2])
+  })
+
+  on('200 concurrent appends with any all succeed with revisions of their own', async (t, store) => {
+    const answers = await Promise.all(newEvents(200).map((event) => right(store.append('a', 'any', [event]))))
+    t.deepEqual(answers.map(({ revision }) => revision).sort((a, b) => a - b), Array.from({ length: 200 }, (_, n) => n))
+  })
+
+  on('a refused append does not touch others made at the same moment', async (t, store) => {
+    const answers = await Promise.all([
+      store.append('a', 'no-stream', newEvents(2))(),
+      store.append('b', 5, [newEvent()])(),
+      store.append('c', 'no-stream', [newEvent(7)])(),
+    ])
+    t.deepEqual(answers.map(E.isRight), [true, false, true])
+    t.deepEqual([await numbers(store, 'a'), await numbers(store, 'b'), await numbers(store, 'c')], [[0, 1], [], [7]])
+  })
+
+  on('an append of nothing, or with an id that is no UUID, is a defect and writes nothing', async (t, store) => {
+    await t.throwsAsync(store.append('a', 'no-stream', []))
+    await t.throwsAsync(store.append('a', 'no-stream', [{ ...newEvent(), id: 'seven' }]))
+    t.deepEqual(await right(store.read('a')), [])
+  })
+
+  on('reads go forwards and backwards, from a revision, with a limit', async (t, store) => {
+    await right(store.append('a', 'no-stream', newEvents(5)))
+    t.deepEqual(await numbers(store, 'a', { from: 2 }), [2, 3, 4])
+    t.deepEqual(await numbers(store, 'a', { from: 1, limit: 2 }), [1, 2])
+    t.deepEqual(await numbers(store, 'a', { direction: 'backwards' }), [4, 3, 2, 1, 0])
+    t.deepEqual(await numbers(store, 'a', { direction: 'backwards', limit: 1 }), [4])
+    t.deepEqual(await numbers(store, 'a', { direction: 'backwards', from: 2, limit: 2 }), [2, 1])
+    t.deepEqual(await numbers(store, 'a', { from: 5 }), [])
+  })
+
+  on('a long stream reads whole', async (t, store) => {
+    for (const part of [0, 1, 2]) await right(store.append('a', 'any', newEvents(500, part * 500)))
+    await right(store.append('a', 'any', [newEvent(1500)]))
+    t.deepEqual(await numbers(store, 'a'), Array.from({ length: 1501 }, (_, n) => n))
+    t.deepEqual(await numbers(store, 'a', { direction: 'backwards', limit: 1200 }), Array.from({ length: 1200 }, (_, n) => 1500 - n))
+  })
+
+  on('$maxCount keeps the last events and the numbering', async (t, store) => {
+    await right(store.setMetadata('a', { maxCount: 2 }))
+    await right(store.append('a', 'no-stream', newEvents(3)))
+    t.deepEqual(await numbers(store, 'a'), [1, 2])
+    await right(store.append('a', 2, [newEvent(3)]))
+    t.deepEqual(await numbers(store, 'a', { from: 0 }), [2, 3])
+    t.deepEqual(await revisions(store, 'a'), [2, 3])
+    t.deepEqual(await numbers(store, 'a', { direction: 'backwards' }), [3, 2])
+  })
+
+  on('$maxCount set later takes effect at once', async (t, store) => {
+    await right(store.append('a', 'no-stream', newEvents(5)))
+    await right(store.setMetadata('a', { maxCount: 1 }))
+    t.deepEqual(await numbers(store, 'a'), [4])
+  })
+
+  on('$maxAge takes events out of reads when they are too old, and the numbering goes on', async (t, store) => {
+    await right(store.setMetadata('a', { maxAgeSeconds: 1 }))
+    await right(store.setMetadata('b', { maxAgeSeconds: 3600 }))
+    await right(store.append('a', 'no-stream', newEvents(2)))
+    await right(store.append('b', 'no-stream', newEvents(2)))
+    await eventually(async () => {
+      if ((await right(store.read('a'))).length > 0) throw new Error('the events are still read')
+    })
+    t.is((await right(store.append('a', 1, [newEvent(2)]))).revision, 2)
+    t.deepEqual(await numbers(store, 'b'), [0, 1])
+  })
+
+  on('a deleted stream reads as empty and goes on numbering', async (t, store) => {
+    await right(store.append('a', 'no-stream', newEvents(3)))
+    await right(store.deleteStream('a'))
+    t.deepEqual(await right(store.read('a')), [])
+    t.deepEqual(await right(store.read('a', { direction: 'backwards', limit: 1 })), [])
+    await right(store.deleteStream('a'))
+    t.is((await right(store.append('a', 2, [newEvent(3)]))).revision, 3)
+    t.deepEqual(await revisions(store, 'a'), [3])
+  })
+
+  on('a deleted stream counts as no stream', async (t, store) => {
+    const original = newEvents(2)
+    const first = await right(store.append('a', 'no-stream', original))
+    await right(store.deleteStream('a'))
+    t.is((await right(store.append('a', 'no-stream', original))).revision, first.revision, 'the retry of what was deleted')
+    t.deepEqual(await right(store.read('a')), [])
+    t.is((await right(store.append('a', 'no-stream', [newEvent(2)]))).revision, 2)
+    t.deepEqual(await store.append('a', 'no-stream', [newEvent()])(), wrong('a', 2))
+    t.deepEqual(await numbers(store, 'a'), [2])
+  })
+
+  on('deleting a stream that does not exist changes nothing', async (t, store) => {
+    await right(store.deleteStream('a'))
+    t.is((await right(store.append('a', 'no-stream', [newEvent()]))).revision, 0)
+  })
+
+  subscriptionContract(on)
+}

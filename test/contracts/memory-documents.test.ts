@@ -1,0 +1,7 @@
+import { createMemoryDocuments } from '../support/memory-documents.ts'
+import { documentsContract } from './documents.contract.ts'
+
+documentsContract('memory', () => {
+  const documents = createMemoryDocuments()
+  return Promise.resolve({ documents, close: documents.close })
+})

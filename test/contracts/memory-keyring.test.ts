@@ -1,0 +1,7 @@
+import { createMemoryKeyring } from '../support/memory-keyring.ts'
+import { keyringContract } from './keyring.contract.ts'
+
+keyringContract('memory', () => {
+  const keyring = createMemoryKeyring()
+  return Promise.resolve({ keyring, close: keyring.close })
+})

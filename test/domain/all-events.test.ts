@@ -1,0 +1,101 @@
+import { globSync, readdirSync, readFileSync } from 'node:fs'
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { allEvents, definitionOf, upgrade } from '../../domain/all-events.ts'
+import type { AnyEventDefinition } from '../../domain/all-events.ts'
+import { decodeOrThrow } from '../../domain/shared/codecs.ts'
+import { envelope } from '../../domain/shared/event.ts'
+
+type Members = Readonly<Record<string, unknown>>
+
+/** One stored shape: `<Type>.json`, or `<Type>.<variant>.json` where one example cannot show every member. */
+interface Golden {
+  readonly file: string
+  readonly type: string
+  readonly plain: Members
+  readonly stored: Members
+}
+
+const folder = new URL('golden/', import.meta.url)
+
+const golden = readdirSync(folder).map((file): Golden => {
+  const shapes = JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as Pick<Golden, 'plain' | 'stored'>
+  return { ...shapes, file, type: file.split('.')[0] ?? '' }
+})
+
+const definition = (type: string): AnyEventDefinition => {
+  const found = definitionOf(type)
+  if (found === undefined) throw new Error(`no definition of ${type}`)
+  return found
+}
+
+test('every event type has a golden file, and every golden file an event type', (t) => {
+  const types = allEvents.map((event) => event.type)
+  t.deepEqual([...new Set(golden.map((shape) => shape.type))].sort(), [...types].sort())
+  t.is(new Set(types).size, types.length, 'no type is defined twice')
+})
+
+test('every event that the domain defines is listed', async (t) => {
+  const root = new URL('../../domain/', import.meta.url)
+  const modules = globSync('**/*.ts', { cwd: root }).map(async (path) => (await import(new URL(path, root).href)) as Members)
+  const exported = (await Promise.all(modules)).flatMap((module) => Object.values(module))
+  const defined = exported.flatMap((value) =>
+    typeof value === 'object' && value !== null && 'codec' in value && 'type' in value ? [value.type] : [])
+  t.true(defined.length > 20, 'the definitions were found')
+  t.deepEqual(defined.filter((type) => definitionOf(String(type)) === undefined), [])
+})
+
+for (const { file, type, plain, stored } of golden) {
+  test(`${file}: the plain form decodes to itself, nothing added and nothing lost`, (t) => {
+    t.deepEqual(definition(type).codec.decode(plain), E.right(plain))
+  })
+
+  test(`${file}: a missing member is refused, an unknown one stripped`, (t) => {
+    const { codec } = definition(type)
+    for (const member of Object.keys(plain)) {
+      const { [member]: _, ...rest } = plain
+      t.true(E.isLeft(codec.decode(rest)), member)
+    }
+    t.deepEqual(codec.decode({ ...plain, stranger: 1 }), E.right(plain))
+  })
+
+  test(`${file}: a number that JSON would lose is refused`, (t) => {
+    for (const [member, value] of Object.entries(plain))
+      if (typeof value === 'number') for (const lost of [NaN, Infinity]) t.true(E.isLeft(definition(type).codec.decode({ ...plain, [member]: lost })), member)
+    t.true(E.isLeft(definition(type).codec.decode({})))
+  })
+
+  test(`${file}: in the stored form exactly the personal members are envelopes, under the definition's key`, (t) => {
+    const { personal, keyOf } = definition(type)
+    for (const member of Object.keys(plain)) {
+      if (!personal.includes(member) || plain[member] === null) t.deepEqual(stored[member], plain[member], member)
+      else t.deepEqual(decodeOrThrow(envelope, stored[member]).k as string | undefined, keyOf?.(plain), member)
+    }
+    t.deepEqual(Object.keys(stored), Object.keys(plain))
+  })
+
+  test(`${file}: the stored form needs no upgrade and opens to the plain one`, (t) => {
+    const { codec, personal } = definition(type)
+    const current = upgrade(type, stored)
+    const opened = Object.fromEntries(personal.map((member) => [member, plain[member]]))
+    t.deepEqual(current, stored)
+    t.deepEqual(codec.decode({ ...current, ...opened }), E.right(plain))
+  })
+}
+
+test('D59: names, URLs, tokens, passwords and text are personal wherever they occur', (t) => {
+  const secrets = ['audioUrl', 'senderToken', 'listenerToken', 'username', 'passwordHash', 'text']
+  for (const { type, plain } of golden) {
+    const expected = Object.keys(plain).filter((member) => secrets.includes(member) || (member === 'name' && type.startsWith('Profile')))
+    t.deepEqual([...definition(type).personal].sort(), expected.sort(), type)
+  }
+})
+
+test('a key is asked for with the plain data of the right type only', (t) => {
+  t.throws(() => definition('LiveCreated').keyOf?.({ liveId: 7 }), { message: /LiveCreated/ })
+  t.is(definition('LiveStarted').keyOf, undefined)
+})
+
+test('an unknown type has no definition', (t) => {
+  t.is(definitionOf('constructor'), undefined)
+})

@@ -1,0 +1,158 @@
+import test from 'ava'
+import { liveDecider } from '../../domain/live/decider.ts'
+import type { LiveCommand, LiveRefusal } from '../../domain/live/decider.ts'
+import { finishReason } from '../../domain/live/events.ts'
+import type { FinishReason, LiveEvent } from '../../domain/live/events.ts'
+import { fold } from '../../domain/shared/decider.ts'
+import { specify } from '../support/specify.ts'
+import { after, liveCreated } from './samples.ts'
+
+const at = after(9000)
+const earlier = { liveId: 7, userId: 3, at: after(1000) }
+const about = { liveId: 7, userId: 3, at }
+
+const created = liveCreated()
+const autoStarted = liveCreated({ audioFormat: 'hls', audioUrl: 'https://media.example/a.m3u8', audioUrlHash: 'h', autoStart: true })
+const attached = (epoch: number, instance: string): LiveEvent => ({ type: 'SenderAttached', data: { ...earlier, epoch, instance } })
+const detached = (epoch: number): LiveEvent => ({ type: 'SenderDetached', data: { ...earlier, epoch } })
+const started: LiveEvent = { type: 'LiveStarted', data: earlier }
+const finished: LiveEvent = { type: 'LiveFinished', data: { ...earlier, reason: 'finish_message' } }
+const failed: LiveEvent = { type: 'LiveFailed', data: { ...earlier, code: 'engine_failed', detail: 'gone' } }
+const aborted: LiveEvent = { type: 'LiveAborted', data: { ...earlier, reason: 'orphan' } }
+const source = { pid: 4242, sampleOffset: 0, nextSegment: 1, mediaSequence: null }
+
+/** Every command that speaks to a live, under its name. */
+const commands = {
+  create: { type: 'CreateLive', data: { ...created.data, commandId: 'another' } },
+  abort: { type: 'AbortLive', ...about, reason: 'orphan' },
+  attach: { type: 'AttachSender', instance: 'a', otherInstances: ['b'], at },
+  detach: { type: 'DetachSender', epoch: 1, at },
+  source: { type: 'StartSource', ...source, at },
+  start: { type: 'StartLive', at },
+  finish: { type: 'FinishLive', reason: 'finish_route', at },
+  fail: { type: 'FailLive', code: 'source_failed', detail: 'no audio', at },
+} satisfies Record<string, LiveCommand>
+type CommandName = keyof typeof commands
+
+/** What each command leads to in each state: the types of its events, or the refusal's tag. */
+type Outcome = ReadonlyArray<LiveEvent['type']> | LiveRefusal['_tag']
+const over = { attach: 'LiveOver', detach: [], source: 'LiveOver', start: 'LiveOver', finish: [], fail: [] } as const
+const existing = { create: 'AlreadyCreated', abort: 'AlreadyCreated' } as const
+interface Stage {
+  readonly given: ReadonlyArray<LiveEvent>
+  readonly outcomes: Readonly<Record<CommandName, Outcome>>
+}
+const lifecycle: Readonly<Record<string, Stage>> = {
+  unknown: {
+    given: [],
+    outcomes: {
+      create: ['LiveCreated'], abort: ['LiveAborted'], attach: 'LiveUnknown', detach: 'LiveUnknown',
+      source: 'LiveUnknown', start: 'LiveUnknown', finish: 'LiveUnknown', fail: 'LiveUnknown',
+    },
+  },
+  pending: {
+    given: [created],
+    outcomes: {
+      ...existing, attach: ['SenderAttached'], detach: [], source: ['SourceStarted'],
+      start: ['LiveStarted'], finish: ['LiveFinished'], fail: ['LiveFailed'],
+    },
+  },
+  'pending with a sender': {
+    given: [created, attached(1, 'a')],
+    outcomes: {
+      ...existing, attach: 'SenderAlreadyConnected', detach: ['SenderDetached'], source: ['SourceStarted'],
+      start: ['LiveStarted'], finish: ['LiveFinished'], fail: ['LiveFailed'],
+    },
+  },
+  active: {
+    given: [created, attached(1, 'a'), started],
+    outcomes: {
+      ...existing, attach: 'SenderAlreadyConnected', detach: ['SenderDetached'], source: ['SourceStarted'],
+      start: [], finish: ['LiveFinished'], fail: ['LiveFailed'],
+    },
+  },
+  finished: { given: [created, attached(1, 'a'), started, finished], outcomes: { ...existing, ...over } },
+  error: { given: [created, attached(1, 'a'), started, failed], outcomes: { ...existing, ...over } },
+  aborted: { given: [aborted], outcomes: { create: 'LiveOver', abort: [], ...over } },
+}
+
+for (const [state, { given, outcomes }] of Object.entries(lifecycle))
+  for (const [name, outcome] of Object.entries(outcomes))
+    test(`R98: ${name} on a live that is ${state}: ${outcome.length === 0 ? 'nothing to do' : String(outcome)}`, (t) => {
+      const decision = liveDecider.decide(commands[name as CommandName], fold(liveDecider, given))
+      t.deepEqual(decision._tag === 'Left' ? decision.left._tag : decision.right.map((event) => event.type), outcome)
+    })
+
+test('creating a live records what was asked', (t) => {
+  specify(t, liveDecider).given().when({ type: 'CreateLive', data: created.data }).thenEvents(created)
+})
+
+test('repeating the same create changes nothing, even when the live is over', (t) => {
+  specify(t, liveDecider).given(created, finished).when({ type: 'CreateLive', data: created.data }).thenNothing()
+})
+
+test('a create that was fenced off is refused for ever', (t) => {
+  specify(t, liveDecider).given(aborted).when({ type: 'CreateLive', data: created.data }).thenRefused({ _tag: 'LiveOver' })
+})
+
+test('the first sender gets epoch 1, the next one after it left epoch 2', (t) => {
+  const { given } = specify(t, liveDecider)
+  given(created).when(commands.attach).thenEvents({ type: 'SenderAttached', data: { ...about, epoch: 1, instance: 'a' } })
+  given(created, attached(1, 'b'), detached(1))
+    .when(commands.attach)
+    .thenEvents({ type: 'SenderAttached', data: { ...about, epoch: 2, instance: 'a' } })
+})
+
+test('R132: a second sender is refused while the first one is connected, to this process or another that lives', (t) => {
+  const { given } = specify(t, liveDecider)
+  given(created, attached(1, 'a')).when(commands.attach).thenRefused({ _tag: 'SenderAlreadyConnected' })
+  given(created, attached(1, 'b')).when(commands.attach).thenRefused({ _tag: 'SenderAlreadyConnected' })
+})
+
+test('a sender of a process that no longer lives counts as detached', (t) => {
+  specify(t, liveDecider)
+    .given(created, attached(1, 'killed'))
+    .when(commands.attach)
+    .thenEvents({ type: 'SenderAttached', data: { ...about, epoch: 2, instance: 'a' } })
+})
+
+test('detaching a sender that was replaced changes nothing', (t) => {
+  specify(t, liveDecider).given(created, attached(1, 'killed'), attached(2, 'a')).when({ type: 'DetachSender', epoch: 1, at }).thenNothing()
+})
+
+test('D24: an auto-started live is active as soon as its process has a pid', (t) => {
+  const { given } = specify(t, liveDecider)
+  const sourceStarted: LiveEvent = { type: 'SourceStarted', data: { ...about, ...source } }
+  given(autoStarted).when(commands.source).thenEvents(sourceStarted, { type: 'LiveStarted', data: about })
+  given(autoStarted, started).when(commands.source).thenEvents(sourceStarted)
+  given(autoStarted)
+    .when({ ...commands.source, pid: null })
+    .thenEvents({ type: 'SourceStarted', data: { ...about, ...source, pid: null } })
+})
+
+for (const reason of Object.keys(finishReason.keys) as Array<FinishReason>)
+  test(`A4: a live finishes by ${reason}, pending or active`, (t) => {
+    const { given } = specify(t, liveDecider)
+    const event: LiveEvent = { type: 'LiveFinished', data: { ...about, reason } }
+    given(created).when({ type: 'FinishLive', reason, at }).thenEvents(event)
+    given(created, started).when({ type: 'FinishLive', reason, at }).thenEvents(event)
+  })
+
+test('R102: an engine failure is recorded with its code and detail', (t) => {
+  specify(t, liveDecider)
+    .given(created, started)
+    .when({ type: 'FailLive', code: 'engine_failed', detail: 'out of memory', at })
+    .thenEvents({ type: 'LiveFailed', data: { ...about, code: 'engine_failed', detail: 'out of memory' } })
+})
+
+test('the state holds what the answers need: sender, epoch, pid and the time of the last change', (t) => {
+  t.deepEqual(fold(liveDecider, [created]), {
+    status: 'pending', created: created.data, epoch: 0, sender: null, autoStartPid: null, updatedAt: null,
+  })
+  t.deepEqual(fold(liveDecider, [created, attached(1, 'a'), started]), {
+    status: 'active', created: created.data, epoch: 1, sender: { epoch: 1, instance: 'a' }, autoStartPid: null, updatedAt: earlier.at,
+  })
+  t.deepEqual(fold(liveDecider, [autoStarted, { type: 'SourceStarted', data: { ...earlier, ...source } }, started, finished]), {
+    status: 'finished', created: autoStarted.data, epoch: 0, sender: null, autoStartPid: 4242, updatedAt: earlier.at,
+  })
+})

@@ -1,0 +1,108 @@
+import test from 'ava'
+import fc from 'fast-check'
+import * as E from 'fp-ts/lib/Either.js'
+import { buffersAreOrdered, DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
+import type { EngineSettings } from '../../domain/live/settings.ts'
+import { profilesDecider } from '../../domain/profiles/decider.ts'
+import type { Profile, ProfilesCommand } from '../../domain/profiles/decider.ts'
+import type { ProfileEvent } from '../../domain/profiles/events.ts'
+import { fold } from '../../domain/shared/decider.ts'
+import { specify } from '../support/specify.ts'
+import { after } from './samples.ts'
+
+const at = after(9000)
+const profile = (profileId: number, changes: Partial<Pick<Profile, 'name' | 'settings'>> & { readonly at?: string } = {}) => ({
+  profileId, userId: 3, name: 'Default', settings: DEFAULT_ENGINE_SETTINGS, at: after(profileId), ...changes,
+})
+const added = (profileId: number): ProfileEvent => ({ type: 'ProfileAdded', data: profile(profileId) })
+const removed = (profileId: number): ProfileEvent => ({ type: 'ProfileRemoved', data: { profileId, userId: 3, at } })
+const change = (profileId: number, settings: Partial<EngineSettings>, name?: string): ProfilesCommand => ({
+  type: 'ChangeProfile', profileId, settings, at, ...(name === undefined ? {} : { name }),
+})
+const changed = (profileId: number, settings: EngineSettings, name = 'Default'): ProfileEvent => ({
+  type: 'ProfileChanged', data: profile(profileId, { settings, name, at }),
+})
+
+test('a profile is added; names need not be unique (D30), ids must be', (t) => {
+  const { given } = specify(t, profilesDecider)
+  given().when({ type: 'AddProfile', ...profile(1) }).thenEvents(added(1))
+  given(added(1)).when({ type: 'AddProfile', ...profile(2) }).thenEvents(added(2))
+  given(added(1)).when({ type: 'AddProfile', ...profile(1) }).thenRefused({ _tag: 'ProfileExists' })
+})
+
+test('R109: only the members sent change', (t) => {
+  const { given } = specify(t, profilesDecider)
+  given(added(1)).when(change(1, { max_chars: 40 })).thenEvents(changed(1, { ...DEFAULT_ENGINE_SETTINGS, max_chars: 40 }))
+  given(added(1)).when(change(1, {}, 'Lecture')).thenEvents(changed(1, DEFAULT_ENGINE_SETTINGS, 'Lecture'))
+})
+
+test('R109: a change that changes nothing is nothing to do', (t) => {
+  const { given } = specify(t, profilesDecider)
+  given(added(1)).when(change(1, {})).thenNothing()
+  given(added(1)).when(change(1, DEFAULT_ENGINE_SETTINGS, 'Default')).thenNothing()
+})
+
+const others: EngineSettings = {
+  vad: false, mode: 'final', min_buffer: 2, max_buffer: 9, buffer_timeout: 2, max_delay: 6, max_chars: 70, max_lines: 3, punctuation: false,
+}
+for (const member of Object.keys(others) as Array<keyof EngineSettings>)
+  test(`R109: a change of ${member} alone is a change`, (t) => {
+    const settings = { [member]: others[member] }
+    const expected = changed(1, { ...DEFAULT_ENGINE_SETTINGS, ...settings })
+    specify(t, profilesDecider).given(added(1)).when(change(1, settings)).thenEvents(expected)
+  })
+
+test('the smallest buffer stays at most the largest, also where only one of them is sent', (t) => {
+  const { given } = specify(t, profilesDecider)
+  const wide = { ...DEFAULT_ENGINE_SETTINGS, min_buffer: 12, max_buffer: 11 }
+  given().when({ type: 'AddProfile', ...profile(1, { settings: wide }) }).thenRefused({ _tag: 'BuffersNotOrdered' })
+  given(added(1)).when(change(1, { min_buffer: 11 })).thenRefused({ _tag: 'BuffersNotOrdered' })
+  given(added(1)).when(change(1, { max_buffer: 0.5 })).thenRefused({ _tag: 'BuffersNotOrdered' })
+  given(added(1)).when(change(1, { min_buffer: 10 })).thenEvents(changed(1, { ...DEFAULT_ENGINE_SETTINGS, min_buffer: 10 }))
+})
+
+test('the last profile cannot be removed, any other can', (t) => {
+  const { given } = specify(t, profilesDecider)
+  given(added(1), added(2)).when({ type: 'RemoveProfile', profileId: 1, at }).thenEvents(removed(1))
+  given(added(1)).when({ type: 'RemoveProfile', profileId: 1, at }).thenRefused({ _tag: 'LastProfile' })
+  given(added(1), added(2), removed(2)).when({ type: 'RemoveProfile', profileId: 1, at }).thenRefused({ _tag: 'LastProfile' })
+})
+
+test('a profile that is not there cannot be changed or removed', (t) => {
+  const { given } = specify(t, profilesDecider)
+  given(added(1), added(2), removed(2)).when(change(2, {})).thenRefused({ _tag: 'ProfileUnknown' })
+  given(added(1)).when({ type: 'RemoveProfile', profileId: 2, at }).thenRefused({ _tag: 'ProfileUnknown' })
+})
+
+test('the state is the list of profiles, each with its last change', (t) => {
+  const { at: createdAt, ...first } = profile(1)
+  const faster = { ...DEFAULT_ENGINE_SETTINGS, max_delay: 2 }
+  t.deepEqual(fold(profilesDecider, [added(1), added(2), removed(2)]), [{ ...first, createdAt, updatedAt: null }])
+  t.deepEqual(fold(profilesDecider, [added(1), changed(1, faster, 'Fast')]), [
+    { ...first, name: 'Fast', settings: faster, createdAt, updatedAt: at },
+  ])
+})
+
+test('once a user has a profile there is always one, and every stored one has its buffers in order', (t) => {
+  const profileId = fc.integer({ min: 1, max: 4 })
+  const seconds = fc.constantFrom(0.5, 1, 5, 10, 20)
+  const command = fc.oneof(
+    fc.record({ profileId, min_buffer: seconds, max_buffer: seconds }).map(({ profileId, ...buffers }): ProfilesCommand => ({
+      type: 'AddProfile', ...profile(profileId, { settings: { ...DEFAULT_ENGINE_SETTINGS, ...buffers } }),
+    })),
+    fc.record({ profileId, min_buffer: seconds }).map(({ profileId, ...settings }) => change(profileId, settings)),
+    fc.record({ profileId, max_buffer: seconds }).map(({ profileId, ...settings }) => change(profileId, settings)),
+    profileId.map((profileId): ProfilesCommand => ({ type: 'RemoveProfile', profileId, at })),
+  )
+  fc.assert(fc.property(fc.array(command, { maxLength: 40 }), (commands) => {
+    let state = profilesDecider.initialState
+    for (const next of commands) {
+      const hadOne = state.length > 0
+      state = fold(profilesDecider, E.getOrElse((): ReadonlyArray<ProfileEvent> => [])(profilesDecider.decide(next, state)), state)
+      if (hadOne && state.length === 0) return false
+      if (!state.every((kept) => buffersAreOrdered(kept.settings))) return false
+    }
+    return true
+  }), { numRuns: 1000 })
+  t.pass()
+})

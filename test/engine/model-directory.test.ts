@@ -1,0 +1,101 @@
+import { cp, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Tokenizer } from '@huggingface/tokenizers'
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { LANGUAGE_ROWS } from '../../infrastructure/catalogue/languages.ts'
+import { readModelDirectory } from '../../infrastructure/onnx/model-directory.ts'
+import { languagesOf, promptFor } from '../../infrastructure/onnx/whisper-model.ts'
+import type { WhisperModel } from '../../infrastructure/onnx/whisper-model.ts'
+import { sharedModel, testWith } from '../support/skip-unless.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const DEMO = 'models/demo-en'
+const RANDOM = sharedModel('whisper-tiny-random')
+
+const open = async (folder: string): Promise<WhisperModel> => {
+  const model = await readModelDirectory(folder)
+  if (E.isLeft(model)) throw new Error(model.left.reason)
+  return model.right
+}
+
+/** The reason why a copy of demo-en does not fit after `damage`. */
+const reasonAfter = async (damage: (folder: string) => Promise<void>): Promise<string> => {
+  const directory = await temporaryDirectory()
+  try {
+    await cp(DEMO, directory.path, { recursive: true })
+    await damage(directory.path)
+    const model = await readModelDirectory(directory.path)
+    return E.isLeft(model) ? model.left.reason : 'fits'
+  } finally {
+    await directory.remove()
+  }
+}
+
+const changed = (file: string, change: (json: Record<string, unknown>) => Record<string, unknown>) => async (folder: string) => {
+  const path = join(folder, file)
+  await writeFile(path, JSON.stringify(change(JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>)))
+}
+
+testWith(RANDOM)('D51: every language of the API reaches its token in whisper-tiny-random, jv as <|jw|>, haw not at all', async (t) => {
+  const model = await open(RANDOM)
+  const tokenizer = new Tokenizer(model.tokenizer.json, model.tokenizer.config)
+  const known = languagesOf(model)
+  t.is(known.length, 98)
+  t.deepEqual([...known].sort(), LANGUAGE_ROWS.map(({ iso }) => iso).sort())
+  for (const iso of known) {
+    const prompt = promptFor(model, iso) ?? []
+    const names = prompt.map((token) => tokenizer.id_to_token(token))
+    t.deepEqual(names, ['<|startoftranscript|>', `<|${iso === 'jv' ? 'jw' : iso}|>`, '<|transcribe|>'])
+  }
+  t.is(promptFor(model, 'haw'), null)
+  t.is(promptFor(model, 'jw'), null)
+})
+
+testWith(RANDOM)('the numbers of a foreign model come from its files', async (t) => {
+  const model = await open(RANDOM)
+  t.is(model.windowSamples, 480_000)
+  t.is(model.timePrecision, 0.02)
+  t.is(model.timestampRules.begin, 50_364)
+  t.is(model.timestampRules.maxInitialIndex, 50)
+  t.is(model.noSpeech, 50_362)
+  t.is(model.dynamicWindow, false)
+  t.deepEqual(model.suppressedAtBegin, [220, 50_257])
+})
+
+test('the model that ships has a dynamic window, steps of 0.04 s and English', async (t) => {
+  const model = await open(DEMO)
+  t.true(model.dynamicWindow)
+  t.is(model.timePrecision, 0.04)
+  t.deepEqual(languagesOf(model), ['en'])
+  t.deepEqual(promptFor(model, 'en'), [769, 770, 772])
+  t.is(promptFor(model, 'fr'), null)
+  t.deepEqual(promptFor({ ...model, timestamps: false }, 'en'), [769, 770, 772, 776])
+})
+
+test('an English-only model is prompted with neither language nor task', async (t) => {
+  const directory = await temporaryDirectory()
+  await cp(DEMO, directory.path, { recursive: true })
+  const makeEnglish = changed('generation_config.json', ({ lang_to_id: _languages, task_to_id: _tasks, ...rest }) => rest)
+  await makeEnglish(directory.path)
+  const model = await open(directory.path)
+  await directory.remove()
+  t.deepEqual(languagesOf(model), ['en'])
+  t.deepEqual(promptFor(model, 'en'), [769])
+  t.is(promptFor(model, 'fr'), null)
+})
+
+test('what is missing or does not fit is named', async (t) => {
+  t.is(await reasonAfter(async (folder) => rm(folder, { recursive: true })), 'the folder is missing')
+  t.is(await reasonAfter(async (folder) => rm(join(folder, 'tokenizer.json'))), 'tokenizer.json is missing')
+  t.is(await reasonAfter(async (folder) => writeFile(join(folder, 'config.json'), '{')), 'config.json is not JSON')
+  t.regex(await reasonAfter(changed('config.json', (json) => ({ ...json, num_mel_bins: 'many' }))), /^config\.json: num_mel_bins /)
+  t.regex(await reasonAfter(changed('config.json', (json) => ({ ...json, model_type: 'bart' }))), /^config\.json: model_type /)
+  const preprocessor = 'preprocessor_config.json'
+  t.regex(await reasonAfter(changed(preprocessor, ({ hop_length: _hop, ...rest }) => rest)), /^preprocessor_config\.json: hop_length /)
+  t.regex(await reasonAfter(changed(preprocessor, (json) => ({ ...json, hop_length: 160 }))), /do not fit max_source_positions/)
+  t.regex(await reasonAfter(changed(preprocessor, (json) => ({ ...json, feature_size: 128 }))), /is not num_mel_bins/)
+  const without = async (graph: string): Promise<string> => reasonAfter(async (folder) => rm(join(folder, `onnx/${graph}_quantized.onnx`)))
+  t.regex(await without('encoder_model'), /encoder_model.* is missing/)
+  t.regex(await without('decoder_with_past_model'), /decoder_with_past_model.* is missing/)
+})

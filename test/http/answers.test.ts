@@ -1,0 +1,166 @@
+import test from 'ava'
+import * as TE from 'fp-ts/lib/TaskEither.js'
+import type { Catalogue } from '../../application/ports/catalogue.ts'
+import type { LiveStatus } from '../../application/ports/read-models.ts'
+import { presentLive } from '../../interfaces/http/presenters.ts'
+import { catalogue, language, liveView, startHttp, userView } from './http-service.ts'
+
+interface Listing {
+  readonly data: ReadonlyArray<Readonly<Record<string, unknown>>>
+  readonly pagination: Readonly<Record<string, number>>
+}
+
+const MEMBERS = [
+  'id', 'status', 'live_retention', 'audio_format', 'audio_url', 'auto_start', 'auto_start_pid', 'vram', 'iframe_html', 'sender_token',
+  'listener_token', 'base_url', 'relative_path', 'config', 'model', 'language', 'translations', 'created_at', 'updated_at',
+]
+const AT = '2026-11-21T09:30:00.123456+00:00'
+
+test('R47, R48, R78: a live has exactly the 19 members, in the order of the normative example, nested objects included', (t) => {
+  const live = presentLive(liveView(7), catalogue, 'wss://host')
+  t.deepEqual(Object.keys(live), MEMBERS)
+  t.deepEqual(JSON.parse(JSON.stringify(live)), {
+    id: 7, status: 'pending', live_retention: false, audio_format: 'raw', audio_url: null, auto_start: false, auto_start_pid: null,
+    vram: 1400,
+    iframe_html: null, sender_token: 'sender-secret', listener_token: 'listener-secret', base_url: 'wss://host',
+    relative_path: '/ws/live/7',
+    config: {
+      vad: true, mode: 'partial', min_buffer: 1, max_buffer: 10, buffer_timeout: 1, max_delay: 5, max_chars: 80, max_lines: 2,
+      punctuation: true,
+    },
+    model: { id: 1, name: 'tiny', active: true, vram: 1000, created_at: AT, updated_at: null },
+    language: { id: 1, iso_639_1: 'en', name: 'English', active: true, created_at: AT, updated_at: null },
+    translations: [
+      {
+        id: 3, model: 'mt-en-fr', active: true, vram: 400,
+        lang_from: { id: 1, iso_639_1: 'en', name: 'English', active: true },
+        lang_to: { id: 2, iso_639_1: 'fr', name: 'French', active: true },
+        created_at: AT, updated_at: null,
+      },
+    ],
+    created_at: AT, updated_at: null,
+  })
+})
+
+test('a live whose model and pair are gone shows them as they were, inactive', (t) => {
+  const empty: Catalogue = { models: () => [], languages: catalogue.languages, translations: () => [] }
+  const live = presentLive(liveView(7), empty, '')
+  t.deepEqual([live.model.id, live.model.name, live.model.vram, live.model.active], [1, 'tiny', 1000, false])
+  t.deepEqual(
+    live.translations.map(({ id, model, active, lang_to }) => [id, model, active, lang_to.iso_639_1]), [[3, 'mt-en-fr', false, 'fr']],
+  )
+})
+
+test('R19: skip and limit outside their bounds are 422 at their place, on every list', async (t) => {
+  const http = await startHttp(t)
+  const lists = [
+    ['GET', '/lives'], ['GET', '/users'], ['GET', '/languages'], ['GET', '/models'], ['GET', '/translations'],
+    ['PUT', '/lives/finish-by-audio_url'],
+  ] as const
+  const bad = [['limit', ['0', '-1', 'abc', '', '1.5', '1e2', '%201', '+1']], ['skip', ['-1', '1.5', '', 'x', '2147483648']]] as const
+  for (const [method, path] of lists)
+    for (const [name, values] of bad)
+      for (const value of values) {
+        const response = await http.send(
+          method, `${path}?${name}=${value}`, { as: 'admin', ...(method === 'PUT' ? { body: { audio_url: 'x' } } : {}) },
+        )
+        t.is(response.status, 422, `${path}?${name}=${value}`)
+        const { detail } = (await response.json()) as { readonly detail: ReadonlyArray<{ readonly loc: unknown }> }
+        t.deepEqual(detail.map(({ loc }) => loc), [['query', name]])
+      }
+})
+
+test('R17, R18: defaults are 0 and 100; a limit above 1000 counts as 1000 and per_page says so', async (t) => {
+  const http = await startHttp(t)
+  const cases = [
+    ['', 0, 100], ['?limit=1', 0, 1], ['?limit=1000&skip=2147483647', 2147483647, 1000], ['?limit=1001', 0, 1000],
+    ['?limit=99999999999999999999', 0, 1000], ['?limit=5&limit=7', 0, 7],
+  ] as const
+  for (const [query, skip, limit] of cases) {
+    const response = await http.send('GET', `/lives${query}`, { as: 'user' })
+    const { pagination } = (await response.json()) as Listing
+    t.is(pagination['per_page'], limit, query)
+    t.deepEqual(http.calls.pages.at(-1), { skip, limit })
+  }
+})
+
+test('R16, R20–R22: pages of reference data add up to the whole, totals respect filters', async (t) => {
+  const many = Array.from({ length: 250 }, (_, index) => language(index + 1, `x${index}`, `Language ${index}`))
+  const http = await startHttp(t, {}, { catalogue: { ...catalogue, languages: () => many } })
+  const page = async (query: string): Promise<Listing> => (await (await http.send('GET', `/languages/${query}`)).json()) as Listing
+  const pages = await Promise.all([0, 100, 200].map((skip) => page(`?skip=${skip}`)))
+  t.deepEqual(pages.flatMap(({ data }) => data.map(({ id }) => id)), many.map(({ id }) => id))
+  t.deepEqual(
+    pages.map(({ pagination }) => pagination),
+    [1, 2, 3].map((current) => ({ total_items: 250, total_pages: 3, current_page: current, per_page: 100 })),
+  )
+  t.deepEqual(await page('?skip=1000'), { data: [], pagination: { total_items: 250, total_pages: 3, current_page: 11, per_page: 100 } })
+  t.deepEqual(await page('?name=none'), { data: [], pagination: { total_items: 0, total_pages: 0, current_page: 1, per_page: 100 } })
+  t.deepEqual((await page('?name=Language%207')).pagination, { total_items: 1, total_pages: 1, current_page: 1, per_page: 100 })
+})
+
+test('R38, R41, R43: filters are exact, case matters, several mean all of them', async (t) => {
+  const http = await startHttp(t)
+  const ids = async (path: string) => ((await (await http.send('GET', path)).json()) as Listing).data.map(({ id }) => id)
+  t.deepEqual(await ids('/languages?name=French'), [2])
+  t.deepEqual(await ids('/languages?name=fren'), [])
+  t.deepEqual(await ids('/languages?iso_639_1=fr'), [2])
+  t.deepEqual(await ids('/languages?iso_639_1=FR'), [])
+  t.deepEqual(await ids('/languages?iso_639_1=fr&name=English'), [])
+  t.deepEqual(await ids('/models?name=large-v3'), [2])
+  t.deepEqual(await ids('/models?name=large_v3'), [])
+  t.deepEqual(await ids('/translations?lang_from=en'), [3])
+  t.deepEqual(await ids('/translations?lang_from=en&lang_to=en'), [])
+  t.deepEqual(await ids('/translations?lang_to=zz&unknown=1'), [])
+})
+
+test('R80: status filters, repeated it means any of them, another value is 422', async (t) => {
+  const asked: Array<ReadonlyArray<LiveStatus>> = []
+  const http = await startHttp(t, {
+    listLives: (_caller, statuses) => {
+      asked.push(statuses)
+      return TE.right({ items: [], total: 0 })
+    },
+  })
+  for (const query of ['', '?status=pending', '?status=finished&status=error&status=error'])
+    t.is((await http.send('GET', `/lives/${query}`, { as: 'user' })).status, 200)
+  t.deepEqual(asked, [[], ['pending'], ['finished', 'error']])
+  for (const query of ['?status=', '?status=Pending', '?status=pending&status=over', '?status=pending,active']) {
+    const response = await http.send('GET', `/lives/${query}`, { as: 'user' })
+    const { detail } = (await response.json()) as { readonly detail: ReadonlyArray<unknown> }
+    t.deepEqual(
+      [response.status, detail],
+      [422, [{ type: 'enum', loc: ['query', 'status'], msg: "Input should be 'pending', 'active', 'finished' or 'error'" }]], query,
+    )
+  }
+})
+
+test('D34: the version of the interface is in the body, that of the product in a header', async (t) => {
+  const http = await startHttp(t)
+  const response = await http.send('GET', '/version')
+  t.deepEqual([await response.json(), response.headers.get('x-service-version')], [{ version: '0.6.2' }, '1.2.3'])
+})
+
+test('users are shown without anything secret', async (t) => {
+  const http = await startHttp(t, { listUsers: () => TE.right({ items: [{ ...userView(1, 'root'), permissions: ['admin'] }], total: 1 }) })
+  const { data } = (await (await http.send('GET', '/users', { as: 'admin' })).json()) as Listing
+  t.deepEqual(
+    data,
+    [{
+      id: 1, username: 'root', permissions: ['admin'], max_sessions: 10, max_translations: 5, is_active: true, created_at: AT,
+      updated_at: null,
+    }],
+  )
+})
+
+test('health: alive is alive, ready says what is missing', async (t) => {
+  const http = await startHttp(t, {}, { readiness: () => ({ ready: false, checks: { projections: 'behind' } }) })
+  t.deepEqual(await (await http.send('GET', '/health/live')).json(), { status: 'ok' })
+  const response = await http.send('GET', '/health/ready')
+  t.deepEqual(
+    [response.status, await response.json()],
+    [503, { status: 'unavailable', detail: 'Service is not ready', checks: { projections: 'behind' } }],
+  )
+  const ready = await startHttp(t)
+  t.deepEqual(await (await ready.send('GET', '/health/ready')).json(), { status: 'ok', checks: { eventStore: 'ok' } })
+})

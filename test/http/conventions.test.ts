@@ -1,0 +1,176 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import type { Route } from '../../interfaces/http/route.ts'
+import { ROUTES, prefixes } from '../../interfaces/http/route-table.ts'
+import { statusOf } from '../../interfaces/http/errors.ts'
+import { startHttp } from './http-service.ts'
+import type { HttpService } from './http-service.ts'
+
+const AUDIO_URL = 'http://host/stream.m3u8'
+
+/** A body that each route with one accepts. */
+const bodyOf = (route: Route): unknown => {
+  if (route.path === '/login') return new URLSearchParams({ username: 'ann', password: 'right password' })
+  if (route.path === '/users') return { username: 'bob', password: 'long enough' }
+  if (route.path === '/setup') return { token: 'good', username: 'bob', password: 'long enough' }
+  if (route.path === '/lives') return { model: 'tiny', language: 'en' }
+  return route.body === undefined ? undefined : { audio_url: AUDIO_URL }
+}
+
+const pathOf = (route: Route): string => route.path.replace(':id', '7').replace('{/setup}', '')
+
+const callAs = (route: Route): { readonly as?: string } => (route.access === 'public' ? {} : { as: 'admin' })
+
+const request = (http: HttpService, route: Route, path: string, method: string = route.method) =>
+  http.send(
+    method, path,
+    { ...callAs(route), ...(bodyOf(route) === undefined || method === 'GET' || method === 'HEAD' ? {} : { body: bodyOf(route) }) },
+  )
+
+const lastingHeaders = (response: Response) =>
+  Object.fromEntries(Array.from(response.headers).filter(([name]) => !['date', 'x-request-id', 'connection', 'keep-alive'].includes(name)))
+
+const isSetupPost = (route: Route): boolean => route.path === '/setup' && route.method === 'POST'
+
+test('R1, R2: every route answers the same at every prefix, with and without a trailing slash, without redirect', async (t) => {
+  const http = await startHttp(
+    t, {}, { settings: { host: '127.0.0.1', publicUrl: null, basePath: '/base', allowedHosts: null, corsOrigins: ['*'] } },
+  )
+  t.deepEqual(prefixes('/base'), ['', '/api/v1', '/base'])
+  for (const route of ROUTES) {
+    const forms = prefixes('/base').flatMap((prefix) => [`${prefix}${pathOf(route)}`, `${prefix}${pathOf(route)}/`])
+    const answers = await Promise.all(
+      forms.map(async (path) => {
+        const response = await request(http, route, path)
+        return { status: response.status, headers: lastingHeaders(response), body: await response.text() }
+      }),
+    )
+    t.is(answers[0]?.status, isSetupPost(route) ? 403 : 200, `${route.method} ${route.path}`)
+    for (const answer of answers) t.deepEqual(answer, answers[0], `${route.method} ${route.path}`)
+  }
+})
+
+test('R3, R4: JSON answers are what the table of routes promises, to the last member', async (t) => {
+  const http = await startHttp(t)
+  for (const route of ROUTES.filter((candidate) => !isSetupPost(candidate))) {
+    const response = await request(http, route, pathOf(route))
+    const type = response.headers.get('content-type')
+    if (route.response.mediaType !== undefined) {
+      t.is(type, route.response.mediaType)
+      continue
+    }
+    t.is(type, 'application/json; charset=utf-8')
+    const body: unknown = await response.json()
+    const decoded = route.response.codec.decode(body)
+    t.true(E.isRight(decoded), `${route.method} ${route.path}`)
+    if (E.isRight(decoded)) t.deepEqual(route.response.codec.encode(decoded.right), body, `${route.method} ${route.path}`)
+  }
+})
+
+test('R9: another method on a known path is 405 with Allow, whatever the prefix; OPTIONS and DELETE too', async (t) => {
+  const http = await startHttp(t)
+  for (const path of new Set(ROUTES.map(pathOf))) {
+    const known = ROUTES.filter((route) => pathOf(route) === path).map(({ method }) => method)
+    const methods: ReadonlyArray<string> = ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']
+    for (const method of methods.filter((candidate) => !known.some((one) => one === candidate))) {
+      // GET /lives/finish-by-audio_url is GET /lives/{id} with an id that is none.
+      if (path === '/lives/finish-by-audio_url' && method === 'GET') continue
+      const response = await http.send(method, `/api/v1${path}/`)
+      t.is(response.status, 405, `${method} ${path}`)
+      t.deepEqual(await response.json(), { detail: 'Method Not Allowed' })
+      for (const one of known) t.true(response.headers.get('allow')?.split(', ').includes(one))
+      t.is(response.headers.get('allow')?.includes('HEAD'), response.headers.get('allow')?.includes('GET'))
+    }
+  }
+})
+
+test('R9: an unknown path is 404', async (t) => {
+  const http = await startHttp(t)
+  for (const path of [
+    '/', '/nothing', '/api/v1', '/api/v1/', '/api/v2/version', '/lives//', '//lives', '/VERSION', '/lives/7/finish/now',
+    '/save_transcriptions', '/lives/..%2fusers/x',
+  ]) {
+    const response = await http.send('GET', path, { as: 'user' })
+    t.is(response.status, 404, path)
+    t.deepEqual(await response.json(), { detail: 'Not Found' })
+  }
+})
+
+test('HEAD answers as GET does, without the body', async (t) => {
+  const http = await startHttp(t)
+  for (const route of ROUTES.filter(({ method }) => method === 'GET')) {
+    const get = await request(http, route, pathOf(route))
+    const head = await request(http, route, pathOf(route), 'HEAD')
+    t.deepEqual([head.status, lastingHeaders(head)], [get.status, lastingHeaders(get)], route.path)
+    t.is(await head.text(), '')
+  }
+})
+
+test('R25, R62: without credentials every private route is 401 before anything of the request is looked at', async (t) => {
+  const http = await startHttp(t)
+  for (const route of ROUTES.filter(({ access }) => access !== 'public'))
+    for (const path of [pathOf(route), `${pathOf(route)}/?limit=none`, route.path.replace(':id', 'x')]) {
+      const body = route.method === 'GET' ? {} : { body: '{"broken' }
+      const none = await http.send(route.method, path, body)
+      t.is(none.status, 401, `${route.method} ${path}`)
+      t.is(none.headers.get('www-authenticate'), 'Bearer')
+      t.deepEqual(await none.json(), { detail: 'Not authenticated' })
+      const wrongOnes = [
+        { authorization: 'Bearer nobody' }, { authorization: 'Basic dXNlcjp4' }, { authorization: 'Bearer' }, { authorization: '' },
+        { 'x-api-key': 'lt_x' }, { authorization: 'Bearer nobody', 'x-api-key': 'lt_x' },
+      ]
+      for (const headers of wrongOnes) {
+        const wrong = await http.send(route.method, path, { ...body, headers })
+        t.is(wrong.status, 401)
+        t.is(wrong.headers.get('www-authenticate'), 'Bearer')
+        t.deepEqual(await wrong.json(), { detail: 'Could not validate credentials' })
+      }
+    }
+})
+
+test('R62: routes for admins are 403 for other users and for API keys, before the body is looked at', async (t) => {
+  const http = await startHttp(t)
+  for (const route of ROUTES.filter(({ access }) => access === 'admin')) {
+    const body = route.method === 'GET' ? {} : { body: '{"broken' }
+    const user = await http.send(route.method, pathOf(route), { as: 'user', ...body })
+    t.deepEqual([user.status, await user.json()], [403, { detail: 'Not enough permissions' }])
+    const key = await http.send(route.method, pathOf(route), { as: 'key', ...body })
+    t.deepEqual([key.status, await key.json()], [403, { detail: 'API keys are not accepted here' }])
+  }
+})
+
+test('R24: bad credentials on a public route are ignored', async (t) => {
+  const http = await startHttp(t)
+  for (const path of ['/version', '/models', '/languages', '/translations', '/health/live', '/metrics', '/setup'])
+    t.is((await http.send('GET', path, { headers: { authorization: 'nonsense', 'x-api-key': 'x' } })).status, 200, path)
+})
+
+test('R27: the scheme Bearer is read in any case', async (t) => {
+  const http = await startHttp(t)
+  for (const scheme of ['bearer', 'BEARER', 'BeArEr'])
+    t.is((await http.send('GET', '/lives', { headers: { authorization: `${scheme} user` } })).status, 200)
+})
+
+test('R11: an id that is no integer is 422, one that nothing has is 404', async (t) => {
+  const http = await startHttp(t)
+  for (const id of ['x', '1.5', '0x7', '7e0', '%20', 'null', '%E0%A4%A', '7%2F8']) {
+    const response = await http.send('GET', `/lives/${id}`, { as: 'user' })
+    t.is(response.status, 422, id)
+    const { detail } = (await response.json()) as { detail: ReadonlyArray<{ type: string; loc: unknown }> }
+    t.deepEqual(detail.map(({ type, loc }) => [type, loc]), [['int_parsing', ['path', 'id']]])
+  }
+  for (const id of ['0', '-1', '8', '2147483648', '9007199254740993', '9'.repeat(400)]) {
+    const response = await http.send('PUT', `/lives/${id}/finish`, { as: 'user' })
+    t.deepEqual([response.status, await response.json()], [404, { detail: 'Live not found' }], id)
+  }
+})
+
+test('R89: the literal path wins over the path with an id', async (t) => {
+  const http = await startHttp(t)
+  const response = await http.send('PUT', '/lives/finish-by-audio_url', { as: 'user', body: { audio_url: AUDIO_URL } })
+  t.is(response.status, 200)
+})
+
+test('every refusal that a route names has a status of an error', (t) => {
+  for (const route of ROUTES) for (const tag of route.refusals) t.true(statusOf(tag) >= 400)
+})

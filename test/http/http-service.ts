@@ -1,0 +1,139 @@
+import { createServer } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import type { ExecutionContext } from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
+import type { Caller } from '../../application/caller.ts'
+import type { Catalogue, Language, Model } from '../../application/ports/catalogue.ts'
+import type { LiveView, UserView } from '../../application/ports/read-models.ts'
+import type { CreateLiveRequest, NewUser, PageQuery, Services } from '../../application/services.ts'
+import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
+import { SERVER_LIMITS, createHttpApp } from '../../interfaces/http/app.ts'
+import type { HttpAppOptions } from '../../interfaces/http/app.ts'
+import { createRecordingLogger } from '../support/recording-logger.ts'
+
+const AT = '2026-11-21T09:30:00.123456+00:00'
+
+export const language = (id: number, iso: string, name: string): Language => ({
+  id, iso, name, active: true, createdAt: AT, updatedAt: null,
+})
+export const model = (id: number, name: string): Model => ({
+  id, name, active: true, vram: 1000, createdAt: AT, updatedAt: null, languages: ['en'],
+})
+
+export const catalogue: Catalogue = {
+  models: () => [model(1, 'tiny'), model(2, 'large-v3')],
+  languages: () => [language(1, 'en', 'English'), language(2, 'fr', 'French')],
+  translations: () => [{ id: 3, model: 'mt-en-fr', active: true, vram: 400, from: 'en', to: 'fr', createdAt: AT, updatedAt: null }],
+}
+
+export const liveView = (id: number, members: Partial<LiveView> = {}): LiveView => ({
+  id, userId: 7, status: 'pending', worker: 'local', model: { id: 1, name: 'tiny', vram: 1000 }, language: 'en',
+  translations: [{ id: 3, model: 'mt-en-fr', to: 'fr', vram: 400 }], audioFormat: 'raw', audioUrl: null, audioUrlHash: null,
+  autoStart: false, autoStartPid: null, retention: false, vram: 1400, config: DEFAULT_ENGINE_SETTINGS, display: null,
+  senderToken: 'sender-secret', listenerToken: 'listener-secret', createdAt: AT, updatedAt: null, ...members,
+})
+
+export const userView = (id: number, username: string): UserView => ({
+  id, username, permissions: [], maxSessions: 10, maxTranslations: 5, isActive: true, createdAt: AT, updatedAt: null,
+})
+
+const caller = (members: Partial<Caller>): Caller => ({
+  userId: 7, permissions: [], maxSessions: 10, maxTranslations: 5, credential: 'jwt', ...members,
+})
+
+/** Bearer tokens that the hand-made services know. */
+const CALLERS: Readonly<Record<string, Caller>> = {
+  user: caller({}),
+  admin: caller({ userId: 1, permissions: ['admin'] }),
+  key: caller({ userId: 1, permissions: ['admin'], credential: 'api-key' }),
+}
+
+export interface Calls {
+  readonly created: CreateLiveRequest[]
+  readonly registered: Array<{ readonly user: NewUser; readonly actor: string }>
+  readonly pages: PageQuery[]
+}
+
+export interface HttpService {
+  readonly url: string
+  readonly calls: Calls
+  readonly log: ReturnType<typeof createRecordingLogger>
+  readonly send: (
+    method: string, path: string, init?: { readonly as?: string; readonly body?: unknown; readonly headers?: Record<string, string> },
+  ) => Promise<Response>
+}
+
+/** The HTTP layer alone on a port of its own, over services made by hand; ends with the test. */
+export const startHttp = async (
+  t: ExecutionContext,
+  overrides: Partial<Services> = {},
+  options: Partial<HttpAppOptions> = {},
+): Promise<HttpService> => {
+  const calls: Calls = { created: [], registered: [], pages: [] }
+  const page = (query: PageQuery) => {
+    calls.pages.push(query)
+    return TE.right({ items: [liveView(2), liveView(1)], total: 2 })
+  }
+  const services: Services = {
+    login: async (username, password) => (username === 'ann' && password === 'right password' ? O.some('a.jwt.token') : O.none),
+    authenticate: async (bearer) => O.fromNullable(CALLERS[bearer]),
+    hasUsers: () => true,
+    registerUser: (user, actor) => {
+      calls.registered.push({ user, actor })
+      return TE.right(userView(9, user.username))
+    },
+    listUsers: () => TE.right({ items: [userView(1, 'root')], total: 1 }),
+    createLive: (_caller, request) => {
+      calls.created.push(request)
+      return TE.right(liveView(7))
+    },
+    getLive: (_caller, id) => (id === 7 ? TE.right(liveView(7)) : TE.left({ _tag: 'LiveNotFound' })),
+    listLives: (_caller, _statuses, query) => page(query),
+    finishLive: (_caller, id) => (id === 7 ? TE.right(liveView(7, { status: 'finished', vram: 0 })) : TE.left({ _tag: 'LiveNotFound' })),
+    finishByAudioUrl: (_caller, _url, query) => page(query),
+    ...overrides,
+  }
+  const log = createRecordingLogger()
+  const app = createHttpApp({
+    services,
+    setup: {
+      redeem: (token, username) => async () =>
+        token === 'good' ? E.right(userView(1, username)) : E.left({ _tag: 'SetupRefused', reason: 'invalid' }),
+    },
+    catalogue,
+    readiness: () => ({ ready: true, checks: { eventStore: 'ok' } }),
+    metrics: async () => '# HELP stenolog_x x\n',
+    settings: { host: '127.0.0.1', publicUrl: null, basePath: null, allowedHosts: null, corsOrigins: ['*'] },
+    version: '1.2.3',
+    logger: log,
+    ...options,
+  })
+  const handle = app.callback()
+  const server = createServer(SERVER_LIMITS, (request, response) => void handle(request, response))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    url,
+    calls,
+    log,
+    send: (method, path, { as, body, headers = {} } = {}) =>
+      fetch(url + path, {
+        method,
+        redirect: 'manual',
+        headers: {
+          ...(as === undefined ? {} : { authorization: `Bearer ${as}` }),
+          ...(body === undefined || body instanceof URLSearchParams ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: typeof body === 'string' || body instanceof URLSearchParams ? body : JSON.stringify(body) }),
+      }),
+  }
+}

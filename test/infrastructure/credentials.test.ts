@@ -1,0 +1,106 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import test from 'ava'
+import * as O from 'fp-ts/lib/Option.js'
+import { SignJWT, type JWTPayload } from 'jose'
+import { createCredentials } from '../../infrastructure/credentials.ts'
+import { deriveKey } from '../../infrastructure/master-key.ts'
+
+const masterKey = Buffer.alloc(32, 7)
+const jwtKey = deriveKey(masterKey, 'jwt')
+const NOON = Date.parse('2026-11-21T12:00:00Z') / 1000
+
+const at = (seconds: number) => {
+  const environment = { now: () => new Date((NOON + seconds) * 1000).toISOString(), newId: () => 'a-token-id' }
+  return createCredentials({ masterKey, jwtTtlSeconds: 3600, environment })
+}
+
+test('R28: a password is recognised by its argon2id hash, another one is not', async (t) => {
+  const credentials = at(0)
+  const hash = await credentials.hashPassword('correct horse 🐎')
+  t.regex(hash, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+  t.not(await credentials.hashPassword('correct horse 🐎'), hash)
+  t.true(await credentials.verifyPassword('correct horse 🐎', O.some(hash)))
+  t.false(await credentials.verifyPassword('correct horse', O.some(hash)))
+  t.false(await credentials.verifyPassword('', O.some(hash)))
+  t.false(await credentials.verifyPassword('correct horse 🐎', O.none))
+})
+
+test('a password over 1024 bytes is never hashed and never matches', async (t) => {
+  const credentials = at(0)
+  const longest = '€'.repeat(341)
+  const hash = await credentials.hashPassword(longest)
+  t.true(await credentials.verifyPassword(longest, O.some(hash)))
+  await t.throwsAsync(credentials.hashPassword(`${longest}ab`), { instanceOf: RangeError })
+  t.false(await credentials.verifyPassword(`${longest}ab`, O.some(hash)))
+})
+
+test('many passwords at once are all answered', async (t) => {
+  const credentials = at(0)
+  const hash = await credentials.hashPassword('right')
+  const tries = Array.from({ length: 12 }, (_, n) => credentials.verifyPassword(n % 2 === 0 ? 'right' : 'wrong', O.some(hash)))
+  const broken = credentials.verifyPassword('right', O.some('no hash at all'))
+  await t.throwsAsync(broken)
+  t.deepEqual(await Promise.all(tries), Array.from({ length: 12 }, (_, n) => n % 2 === 0))
+})
+
+test('R34: a token of ours gives its claims until it expires, with five seconds of tolerance', async (t) => {
+  const claims = { userId: 42, generation: 3 }
+  const token = await at(0).signJwt(claims)
+  t.deepEqual(JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()), {
+    iss: 'stenolog',
+    sub: '42',
+    iat: NOON,
+    exp: NOON + 3600,
+    jti: 'a-token-id',
+    gen: 3,
+  })
+  t.deepEqual(await at(0).verifyJwt(token), O.some(claims))
+  t.deepEqual(await at(3604).verifyJwt(token), O.some(claims))
+  t.deepEqual(await at(3606).verifyJwt(token), O.none)
+})
+
+const whole = { iss: 'stenolog', sub: '42', iat: NOON, exp: NOON + 60, jti: 'j', gen: 0 }
+
+const sign = (payload: JWTPayload, header: Record<string, unknown> = {}, key: Uint8Array = jwtKey): Promise<string> =>
+  new SignJWT(payload).setProtectedHeader({ alg: 'HS256', ...header }).sign(key)
+
+const without = (claim: keyof typeof whole): JWTPayload => Object.fromEntries(Object.entries(whole).filter(([name]) => name !== claim))
+
+test('R34: anything but a whole token of ours is none', async (t) => {
+  const credentials = at(0)
+  t.deepEqual(await credentials.verifyJwt(await sign(whole)), O.some({ userId: 42, generation: 0 }))
+  const body = Buffer.from(JSON.stringify(whole)).toString('base64url')
+  const good = await sign(whole)
+  const bad = [
+    '',
+    'a.b.c',
+    good.slice(0, -2),
+    `${good}x`,
+    `${Buffer.from('{"alg":"none"}').toString('base64url')}.${body}.`,
+    await sign(whole, {}, randomBytes(32)),
+    await sign(whole, { alg: 'HS512' }),
+    await sign(whole, { crit: ['exp'], exp: 1 }).catch(() => 'cannot be signed'),
+    await sign({ ...whole, iss: 'other' }),
+    await sign({ ...whole, exp: NOON - 6 }),
+    await sign({ ...whole, nbf: NOON + 60 }),
+    ...(await Promise.all((['iss', 'sub', 'iat', 'exp', 'jti', 'gen'] as const).map((claim) => sign(without(claim))))),
+    ...(await Promise.all(['0', '-1', '1.5', '042', 'x', '', '9007199254740993'].map((sub) => sign({ ...whole, sub })))),
+    ...(await Promise.all([-1, 0.5, '0', null].map((gen) => sign({ ...whole, gen })))),
+  ]
+  for (const token of bad) t.deepEqual(await credentials.verifyJwt(token), O.none, token)
+})
+
+test('R34: a key in the header is ignored', async (t) => {
+  const key = randomBytes(32)
+  const jwk = { kty: 'oct', k: key.toString('base64url') }
+  t.deepEqual(await at(0).verifyJwt(await sign(whole, { jwk, kid: 'mine' }, key)), O.none)
+})
+
+test('D59: keyed hashes keep purposes and values apart and cannot be made without the key', (t) => {
+  const credentials = at(0)
+  const hash = credentials.keyedHash('username', 'alice')
+  t.regex(hash, /^[A-Za-z0-9_-]{43}$/)
+  t.is(hash, createHmac('sha256', deriveKey(masterKey, 'hmac')).update('username\0alice').digest('base64url'))
+  const other = createCredentials({ masterKey: randomBytes(32), jwtTtlSeconds: 1 })
+  t.is(new Set([hash, credentials.keyedHash('live-token', 'alice'), credentials.keyedHash('username', 'bob'), other.keyedHash('username', 'alice')]).size, 4)
+})

@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
+import { openSqliteKeyring } from '../../infrastructure/sqlite/keyring.ts'
+import { right } from '../contracts/event-store-support.ts'
+import { eventually } from '../support/eventually.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+/** Whether any file of the directory holds these bytes. */
+const isOnDisk = async (directory: string, bytes: Buffer): Promise<boolean> => {
+  const files = await Promise.all((await readdir(directory)).map((name) => readFile(join(directory, name))))
+  return files.some((content) => content.includes(bytes))
+}
+
+test('D59: keys and erasures survive the process, erased keys leave no byte on the disk', async (t) => {
+  const { path, remove } = await temporaryDirectory()
+  const file = join(path, 'keyring.db')
+  const masterKey = randomBytes(32)
+  const first = await openSqliteKeyring({ file, masterKey })
+  const [alice] = await right(first.seal('user-1', ['Alice']))
+  const [bob] = await right(first.seal('user-2', ['Bob']))
+  if (alice === undefined || bob === undefined) throw new Error('no envelopes')
+  const database = new DatabaseSync(file, { readOnly: true })
+  const row = database.prepare("SELECT wrapped FROM keys WHERE name = 'user-1'").get()
+  const wrapped = Buffer.from(row?.['wrapped'] as Uint8Array)
+  database.close()
+  t.true(await isOnDisk(path, wrapped))
+  await right(first.erase(['user-1']))
+  t.false(await isOnDisk(path, wrapped))
+  await first.close()
+
+  const second = await openSqliteKeyring({ file, masterKey })
+  t.deepEqual(await right(second.open([alice, bob])), [O.none, O.some('Bob')])
+  t.deepEqual(await second.seal('user-1', ['Alice'])(), E.left({ _tag: 'KeyErased', key: 'user-1' }))
+  await second.close()
+  await remove()
+})
+
+test('a keyring does not open with another master key', async (t) => {
+  const { path, remove } = await temporaryDirectory()
+  const file = join(path, 'keyring.db')
+  await openSqliteKeyring({ file, masterKey: randomBytes(32) }).then((keyring) => keyring.close())
+  await t.throwsAsync(openSqliteKeyring({ file, masterKey: randomBytes(32) }), { message: /master key/ })
+  await remove()
+})
+
+test('a key in memory takes its own bytes and no more', async (t) => {
+  setFlagsFromString('--expose-gc')
+  const collectGarbage = runInNewContext('gc') as () => void
+  const held = (): number => {
+    collectGarbage()
+    return process.memoryUsage().arrayBuffers
+  }
+  const { path, remove } = await temporaryDirectory()
+  const keyring = await openSqliteKeyring({ file: join(path, 'keyring.db'), masterKey: randomBytes(32) })
+  t.teardown(async () => {
+    await keyring.close()
+    await remove()
+  })
+  const before = held()
+  const keys = 1000
+  for (let i = 0; i < keys; i += 1) {
+    await right(keyring.seal(`live-${i}`, ['text']))
+    // What else a service does between two lives takes the rest of the pool that small Buffers are slices of.
+    for (let size = 0; size < Buffer.poolSize; size += 1024) Buffer.from('x'.repeat(1024))
+  }
+  // The memory of what was collected is given back in the background.
+  await eventually(() => {
+    const taken = held() - before
+    if (taken > keys * 1024) throw new Error(`${keys} keys hold ${taken} bytes`)
+  })
+  t.pass()
+})

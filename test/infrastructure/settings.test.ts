@@ -1,0 +1,146 @@
+import { readFile } from 'node:fs/promises'
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { createMetrics } from '../../infrastructure/metrics.ts'
+import { describeSettings, readSettings } from '../../infrastructure/settings.ts'
+import { SETTINGS_TABLE, settingsMarkdown } from '../../infrastructure/settings-table.ts'
+
+const errorsOf = (env: Readonly<Record<string, string>>): ReadonlyArray<string> => {
+  const settings = readSettings(env)
+  return E.isLeft(settings) ? settings.left : []
+}
+
+test('with an empty environment every setting has the default of the launch contract', (t) => {
+  const settings = readSettings({ PATH: '/bin', STENOLOG_TEST_ANYTHING: 'x', STENOLOG_HOST: '' })
+  t.deepEqual(settings, E.right({
+    host: '127.0.0.1', port: 8080, dataDir: './data', adminUsername: null, adminPassword: null, adminPasswordFile: null,
+    masterKeyFile: null,
+    vramMb: null, eventstoreUrl: null, mongoUrl: null, modelsDir: null, publicUrl: null, basePath: null, allowedHosts: null,
+    trustedProxies: null,
+    corsOrigins: ['*'], wsOrigins: ['*'], frameAncestors: ['*'], audioUrlAllowCidrs: null, jwtTtl: 86_400_000, pendingTimeout: 3_600_000,
+    maxDuration: 86_400_000, idleTimeout: 600_000, retentionMax: 0, drainTimeout: 30_000, reconnectGrace: 0, rateLimit: 50,
+    compatStrict: false,
+    role: 'all', logLevel: 'info',
+  }))
+})
+
+test('values are read in their form', (t) => {
+  const settings = readSettings({
+    STENOLOG_PORT: '0', STENOLOG_JWT_TTL: '90s', STENOLOG_DRAIN_TIMEOUT: '0', STENOLOG_COMPAT_STRICT: '1', STENOLOG_RATE_LIMIT: '0',
+    STENOLOG_VRAM_MB: '1400',
+    STENOLOG_PUBLIC_URL: 'https://captions.example.org/steno/', STENOLOG_BASE_PATH: '/steno/',
+    STENOLOG_ALLOWED_HOSTS: 'a.example, b.example:81,[::1]',
+    STENOLOG_CORS_ORIGINS: 'https://a.example,http://localhost:3000', STENOLOG_PENDING_TIMEOUT: '1h', STENOLOG_MAX_DURATION: '1440m',
+    STENOLOG_ADMIN_USERNAME: 'root', STENOLOG_ADMIN_PASSWORD: 'a password',
+  })
+  if (E.isLeft(settings)) return t.fail(settings.left.join('\n'))
+  const { right } = settings
+  t.deepEqual(
+    [right.port, right.jwtTtl, right.drainTimeout, right.compatStrict, right.rateLimit, right.vramMb], [0, 90_000, 0, true, 0, 1400],
+  )
+  t.deepEqual(
+    [right.publicUrl, right.basePath, right.allowedHosts],
+    ['https://captions.example.org/steno', '/steno', ['a.example', 'b.example:81', '[::1]']],
+  )
+  t.deepEqual(right.corsOrigins, ['https://a.example', 'http://localhost:3000'])
+  t.false(JSON.stringify(describeSettings(right)).includes('a password'))
+  t.is(describeSettings(right)['adminPassword'], '***')
+})
+
+test('a name that is no setting is an error by itself', (t) => {
+  t.deepEqual(errorsOf({ STENOLOG_PROT: '8080' }), ['STENOLOG_PROT is not a setting'])
+  t.deepEqual(errorsOf({ stenolog_port: 'x', STENOLOGPORT: 'x' }), [])
+})
+
+test('every error is told at once, and none repeats a secret', (t) => {
+  const errors = errorsOf({
+    STENOLOG_PORT: '70000', STENOLOG_JWT_TTL: '0s', STENOLOG_DRAIN_TIMEOUT: '5 minutes', STENOLOG_PROT: '1', STENOLOG_: 'x',
+    STENOLOG_LOG_LEVEL: 'loud',
+    STENOLOG_COMPAT_STRICT: 'yes', STENOLOG_PUBLIC_URL: 'https://user:hunter2@h', STENOLOG_MONGO_URL: 'mongodb://u:hunter2@h',
+    STENOLOG_toString: '1',
+  })
+  t.deepEqual(errors, [
+    'STENOLOG_PROT is not a setting', 'STENOLOG_ is not a setting', 'STENOLOG_toString is not a setting',
+    'STENOLOG_PORT should be an integer from 0 to 65535', 'STENOLOG_MONGO_URL is not supported yet',
+    'STENOLOG_PUBLIC_URL should be an http or https URL without credentials, query and fragment',
+    'STENOLOG_JWT_TTL should be greater than 0', 'STENOLOG_DRAIN_TIMEOUT should be a duration like 30s, 60m or 24h',
+    'STENOLOG_COMPAT_STRICT should be 0 or 1', 'STENOLOG_LOG_LEVEL should be one of fatal, error, warn, info, debug, trace, silent',
+  ])
+})
+
+test('what the service does not honour yet is refused, its default is not', (t) => {
+  const refused: Readonly<Record<string, string>> = {
+    EVENTSTORE_URL: 'esdb://h', MONGO_URL: 'mongodb://h', TRUSTED_PROXIES: '10.0.0.0/8', FRAME_ANCESTORS: 'https://a.example',
+    AUDIO_URL_ALLOW_CIDRS: '::1/128',
+    RECONNECT_GRACE: '5s', RATE_LIMIT: '10', PENDING_TIMEOUT: '5m', MAX_DURATION: '1h', IDLE_TIMEOUT: '0', RETENTION_MAX: '24h',
+    ROLE: 'api',
+  }
+  for (const [name, value] of Object.entries(refused)) {
+    const errors = errorsOf({ [`STENOLOG_${name}`]: value })
+    t.is(errors.length, 1, name)
+    t.regex(errors[0] ?? '', new RegExp(`^STENOLOG_${name} .*is not supported yet$`))
+  }
+  t.deepEqual(
+    Object.entries(SETTINGS_TABLE).filter(([, { note }]) => note !== null).map(([name]) => name).sort(), Object.keys(refused).sort(),
+  )
+  const defaults = Object.entries(SETTINGS_TABLE)
+    .filter(([, { fallback }]) => fallback !== null)
+    .map(([name, { defaultText }]) => [`STENOLOG_${name}`, defaultText])
+  t.deepEqual(errorsOf(Object.fromEntries(defaults) as Record<string, string>), [])
+})
+
+test('an admin has no name that POST /users/ would refuse', (t) => {
+  const named = (username: string) => errorsOf({ STENOLOG_ADMIN_USERNAME: username, STENOLOG_ADMIN_PASSWORD: 'a password' })
+  t.deepEqual(named('\u{1F3A7}'.repeat(100)), [])
+  t.deepEqual(named('x'.repeat(101)), ['STENOLOG_ADMIN_USERNAME should have at most 100 characters'])
+  for (const username of ['ro\not', 'root\u0007', '\u{2028}', '\u{D800}'])
+    t.deepEqual(named(username), ['STENOLOG_ADMIN_USERNAME should not contain control characters'])
+})
+
+test('what an admin is made from belongs together', (t) => {
+  t.deepEqual(
+    errorsOf({ STENOLOG_ADMIN_USERNAME: 'root' }),
+    ['STENOLOG_ADMIN_PASSWORD or STENOLOG_ADMIN_PASSWORD_FILE is missing beside STENOLOG_ADMIN_USERNAME'],
+  )
+  t.deepEqual(errorsOf({ STENOLOG_ADMIN_PASSWORD: 'secret pw' }), ['STENOLOG_ADMIN_USERNAME is missing beside the password'])
+  t.is(errorsOf({ STENOLOG_ADMIN_USERNAME: 'root', STENOLOG_ADMIN_PASSWORD: 'a', STENOLOG_ADMIN_PASSWORD_FILE: 'b' }).length, 1)
+})
+
+test('lists, hosts and origins are checked', (t) => {
+  for (const [name, values] of [
+    ['ALLOWED_HOSTS', ['a b', 'http://a', 'a:b', ',', 'a,,b']], [
+      'CORS_ORIGINS', ['a.example', 'https://a.example/', 'https://a.example/x', 'null'],
+    ],
+    [
+      'TRUSTED_PROXIES', ['10.0.0.0', '10.0.0.0/33', '300.0.0.0/8', '::1/129'],
+    ], ['BASE_PATH', ['steno', '/', '//x', '/a?b']], ['PUBLIC_URL', ['h', 'ftp://h', 'https://h?x']],
+    ['VRAM_MB', ['0', '-1', '1.5', 'all']], ['ROLE', ['All', 'x']],
+  ] as const)
+    for (const value of values) {
+      const [error, ...more] = errorsOf({ [`STENOLOG_${name}`]: value })
+      t.regex(error ?? '', new RegExp(`^STENOLOG_${name} should be `), value)
+      t.deepEqual(more, [])
+    }
+})
+
+test('the README shows exactly the table of settings between its markers', async (t) => {
+  const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
+  const shown = /<!-- settings -->\n([^]*?)<!-- \/settings -->/.exec(readme)?.[1]
+  t.is(shown, settingsMarkdown(), 'between the markers belongs what settingsMarkdown() gives')
+})
+
+test('the metrics are read when they are asked for', async (t) => {
+  let reserved = 100
+  const metrics = createMetrics({
+    vramReserved: () => reserved, vramTotal: () => 2000, projectionLags: () => [{ projection: 'lives', seconds: 0.5 }],
+    readYourWritesTimeouts: () => 3,
+  })
+  await metrics()
+  reserved = 1400
+  const lines = (await metrics()).split('\n').filter((line) => !line.startsWith('#') && line !== '')
+  t.deepEqual(lines, [
+    'stenolog_vram_reserved_megabytes 1400', 'stenolog_vram_total_megabytes 2000',
+    'stenolog_projection_lag_seconds{projection="lives"} 0.5',
+    'stenolog_read_your_writes_timeouts_total 3',
+  ])
+})

@@ -1,0 +1,7 @@
+import test from 'ava'
+import { hearsNoText } from '../support/no-text.ts'
+
+test('R155: ten minutes of silence, noise and tones give no transcription frame', async (t) => {
+  t.timeout(15 * 60_000)
+  await hearsNoText(t, 600)
+})

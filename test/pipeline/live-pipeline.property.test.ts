@@ -1,0 +1,73 @@
+import test from 'ava'
+import fc from 'fast-check'
+import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
+import { scriptedAudio } from '../support/scripted-engine.ts'
+import type { EngineSettings } from '../../domain/live/settings.ts'
+import { stream } from '../support/stream.ts'
+import type { Streamed } from '../support/stream.ts'
+
+/** A word of its own for every place in the script. */
+const wordAt = (place: number, letters: number): string =>
+  Array.from({ length: letters }, (_, i) => String.fromCodePoint(97 + ((place * 7919 + i * (31 + (place % 17))) % 26))).join('') + place
+
+/** Words about as long as they sound: 12 letters a second. */
+const script = fc
+  .array(
+    fc.record({
+      letters: fc.integer({ min: 2, max: 9 }),
+      pause: fc.oneof({ weight: 5, arbitrary: fc.double({ min: 0, max: 0.06, noNaN: true }) }, { weight: 2, arbitrary: fc.double({ min: 0.1, max: 3, noNaN: true }) }),
+      stretch: fc.double({ min: 0.8, max: 1.25, noNaN: true }),
+    }),
+    { minLength: 1, maxLength: 60 },
+  )
+  .map((words) =>
+    words.map(({ letters, pause, stretch }, i) => ({ text: wordAt(i, letters), pause, seconds: (letters / 12) * stretch })),
+  )
+
+const settings = fc
+  .record({
+    vad: fc.boolean(),
+    mode: fc.constantFrom('partial' as const, 'final' as const),
+    min_buffer: fc.double({ min: 0.3, max: 3, noNaN: true }),
+    max_buffer: fc.double({ min: 6, max: 30, noNaN: true }),
+    buffer_timeout: fc.double({ min: 0.3, max: 3, noNaN: true }),
+    max_delay: fc.double({ min: 2, max: 20, noNaN: true }),
+    max_chars: fc.integer({ min: 12, max: 80 }),
+    max_lines: fc.integer({ min: 1, max: 3 }),
+  })
+  .map((chosen) => ({ ...DEFAULT_ENGINE_SETTINGS, ...chosen }))
+
+const pace = fc.record({
+  chunk: fc.integer({ min: 1000, max: 40000 }),
+  ticks: fc.integer({ min: 0, max: 4 }),
+  latency: fc.integer({ min: 0, max: 6 }),
+  windowSeconds: fc.constantFrom(10, 30),
+})
+
+const problemOf = (spoken: string, config: EngineSettings, { finals, frames, failures }: Streamed): string | null => {
+  const heard = finals.map(({ text }) => text).join(' ')
+  if (failures.length > 0) return `failed: ${JSON.stringify(failures)}`
+  if (heard !== spoken) return `spoken ${spoken}\nheard  ${heard}`
+  let [end, segment] = [0, 1]
+  for (const frame of frames) {
+    if (frame.segment !== segment) return `segment ${frame.segment} while ${segment} was open`
+    if (frame.start < end || frame.end < frame.start) return `segment ${segment} from ${frame.start} to ${frame.end} after ${end}`
+    if (config.mode === 'final' && !frame.final) return 'a partial in mode final'
+    if (!frame.final) continue
+    end = frame.end
+    segment += 1
+  }
+  return null
+}
+
+test('R150, R154: every word spoken is in the finals once and in order, whatever the pace, the pauses and the settings', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(script, settings, pace, async (words, config, how) => {
+      const streamed = await stream({ words, audio: scriptedAudio(words, 1), settings: config, ...how })
+      const problem = problemOf(words.map(({ text }) => text).join(' '), config, streamed)
+      if (problem !== null) throw new Error(problem)
+    }),
+    { numRuns: 150 },
+  )
+  t.pass()
+})

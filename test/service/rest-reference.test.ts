@@ -1,0 +1,148 @@
+import test from 'ava'
+import type { Json, Listing } from '../support/client.ts'
+import { runTestService } from '../support/service.ts'
+
+const service = await runTestService()
+test.after.always(() => service.dispose())
+const anonymous = service.anonymous()
+
+const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?[+-]\d\d:\d\d$/
+
+const rows = async (path: string): Promise<Listing<Json>> => {
+  const { status, body } = await anonymous.get<Listing<Json>>(path)
+  if (status !== 200) throw new Error(`${path} answered ${status} ${JSON.stringify(body)}`)
+  return body
+}
+
+const identities = async (path: string): Promise<ReadonlyArray<unknown>> =>
+  (await rows(path)).data.map((row) => row['iso_639_1'] ?? row['name'])
+
+test('R12, R16, R37, R39: 98 languages with real two-letter codes, each row whole', async (t) => {
+  const { data, pagination } = await rows('/languages/')
+  t.deepEqual(pagination, { total_items: 98, total_pages: 1, current_page: 1, per_page: 100 })
+  t.is(data.length, 98)
+  const codes = data.map((row) => String(row['iso_639_1']))
+  t.is(new Set(codes).size, 98)
+  t.deepEqual(codes.filter((code) => !/^[a-z]{2}$/.test(code) || new Intl.DisplayNames('en', { type: 'language' }).of(code) === code), [])
+  t.deepEqual(['haw', 'yue', 'jw'].filter((code) => codes.includes(code)), [])
+  t.true(codes.includes('jv'))
+  for (const row of data) {
+    t.deepEqual(Object.keys(row), ['id', 'iso_639_1', 'name', 'active', 'created_at', 'updated_at'])
+    t.true(Number.isSafeInteger(row['id']) && Number(row['id']) > 0)
+    t.is(typeof row['active'], 'boolean')
+    t.regex(String(row['name']), /^[A-Z][A-Za-z ]+$/)
+    t.regex(String(row['created_at']), DATE)
+    t.is(row['updated_at'], null)
+  }
+  const ids = data.map((row) => Number(row['id']))
+  t.deepEqual(ids, ids.toSorted((a, b) => a - b), 'R23: by id')
+})
+
+test('R22, R38: the two filters of languages are exact and join with AND', async (t) => {
+  t.deepEqual(await identities('/languages/?name=French'), ['fr'])
+  t.deepEqual(await identities('/languages/?name=fren'), [])
+  t.deepEqual(await identities('/languages/?name=french'), [])
+  t.deepEqual(await identities('/languages/?iso_639_1=fr'), ['fr'])
+  t.deepEqual(await identities('/languages/?iso_639_1=FR'), [])
+  t.deepEqual(await identities('/languages/?iso_639_1=fr&name=French'), ['fr'])
+  t.deepEqual(await identities('/languages/?iso_639_1=fr&name=German'), [])
+  const { pagination } = await rows('/languages/?iso_639_1=fr&limit=10')
+  t.deepEqual(pagination, { total_items: 1, total_pages: 1, current_page: 1, per_page: 10 })
+})
+
+test('R40, R41, R44, R45: the five names of the interface are listed inactive, demo-en active, the filter is exact', async (t) => {
+  const { data } = await rows('/models')
+  t.deepEqual((await rows('/models/')).data, data)
+  const names = data.map((row) => String(row['name']))
+  t.is(new Set(names).size, names.length)
+  for (const name of ['tiny', 'medium', 'large_v1', 'large_v2', 'large-v3'])
+    t.is(data.find((row) => row['name'] === name)?.['active'], false, name)
+  t.is(data.find((row) => row['name'] === 'demo-en')?.['active'], true)
+  for (const row of data) {
+    t.deepEqual(Object.keys(row), ['id', 'name', 'active', 'vram', 'created_at', 'updated_at'])
+    t.true(Number.isSafeInteger(row['vram']) && Number(row['vram']) > 0)
+    t.regex(String(row['created_at']), DATE)
+  }
+  t.deepEqual(await identities('/models?name=large-v3'), ['large-v3'])
+  t.deepEqual(await identities('/models/?name=large_v3'), [])
+  t.true((await rows('/languages/?iso_639_1=en')).data[0]?.['active'])
+})
+
+test('R16, R21, R43: without translators the list of pairs is an empty envelope, whatever is filtered', async (t) => {
+  const empty = { data: [], pagination: { total_items: 0, total_pages: 0, current_page: 1, per_page: 100 } }
+  for (const query of ['', '?lang_from=en', '?lang_to=fr', '?lang_from=en&lang_to=fr', '?lang_from=nowhere'])
+    t.deepEqual((await anonymous.get(`/translations/${query}`)).body, empty)
+})
+
+test('R3, R24, D34: version, health and metrics are public', async (t) => {
+  const version = await anonymous.get('/version')
+  t.deepEqual(version.body, { version: '0.6.2' })
+  t.regex(version.headers.get('x-service-version') ?? '', /^\d+\.\d+\.\d+/)
+  t.is((await anonymous.get('/health/live')).status, 200)
+  const ready = await anonymous.get('/health/ready')
+  t.is(ready.status, 200)
+  t.is(ready.body['status'], 'ok')
+  const metrics = await anonymous.get<string>('/metrics')
+  t.regex(metrics.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/)
+  t.regex(metrics.body, /^stenolog_vram_total_megabytes 100000$/m)
+  t.regex(metrics.body, /^stenolog_projection_lag_seconds\{projection="[a-z-]+"\} [\d.e-]+$/m)
+})
+
+test('R24: bad credentials on a public route are ignored', async (t) => {
+  for (const headers of [{ authorization: 'Bearer nonsense' }, { 'x-api-key': 'nonsense' }, { authorization: 'Basic eDp5' }])
+    for (const path of ['/languages/', '/models', '/translations/', '/version', '/health/ready', '/metrics', '/setup'])
+      t.is((await anonymous.request('GET', path, { headers })).status, 200, path)
+})
+
+test('R1, R2: both prefixes and both forms of every path answer alike, without a redirect', async (t) => {
+  const client = await service.user('reader')
+  await client.createLive()
+  for (const path of ['/languages', '/models', '/translations', '/version', '/lives', '/lives/999', '/users', '/health/live', '/nowhere']) {
+    const answers = await Promise.all(
+      ['', '/api/v1'].flatMap((prefix) => ['', '/'].map((slash) => client.request<unknown>('GET', prefix + path + slash))),
+    )
+    for (const { status, body } of answers) {
+      t.is(status, { '/lives/999': 404, '/nowhere': 404, '/users': 403 }[path] ?? 200, path)
+      t.deepEqual(body, answers[0]?.body, path)
+    }
+  }
+  for (const path of ['/lives', '/lives/', '/api/v1/lives', '/api/v1/lives/'])
+    t.is((await client.post(path, { model: 'demo-en', language: 'en' })).status, 200, 'the body survives')
+})
+
+test('R18, R19, R21: limit is clamped at 1000, bad values are refused at their place, beyond the end is empty', async (t) => {
+  t.is((await rows('/languages/?limit=5000')).pagination.per_page, 1000)
+  t.is((await rows('/languages/?limit=1')).data.length, 1)
+  t.deepEqual((await rows('/languages/?limit=1')).pagination, { total_items: 98, total_pages: 98, current_page: 1, per_page: 1 })
+  t.deepEqual(await rows('/languages/?skip=500'), {
+    data: [],
+    pagination: { total_items: 98, total_pages: 1, current_page: 6, per_page: 100 },
+  })
+  const admin = await service.admin()
+  for (const path of ['/languages/', '/models', '/translations/', '/lives/', '/users/'])
+    for (const [name, values] of [['limit', ['0', '-1', 'abc', '', '1.5']], ['skip', ['-1', '1.5', 'abc', '', '2147483648']]] as const)
+      for (const value of values) {
+        const { status, body } = await admin.get<{ readonly detail: ReadonlyArray<{ readonly loc: unknown }> }>(`${path}?${name}=${value}`)
+        t.is(status, 422, `${path} ${name}=${value}`)
+        t.deepEqual(body.detail.map(({ loc }) => loc), [['query', name]])
+      }
+})
+
+test('R5: unknown parameters and members are neither errors nor echoed', async (t) => {
+  t.is((await rows('/languages/?unheard=1&iso_639_1=fr')).data.length, 1)
+  const admin = await service.admin()
+  const request = { model: 'demo-en', language: 'en', unheard: 'of-it', config: { unheard: 'of-it' } }
+  const { body, status } = await admin.post('/lives', request)
+  t.is(status, 200)
+  t.false(JSON.stringify(body).includes('unheard'))
+})
+
+test('R9: unknown paths and other methods, D14 strings', async (t) => {
+  const unknown = await anonymous.get('/nothing/here')
+  t.is(unknown.status, 404)
+  t.deepEqual(unknown.body, { detail: 'Not Found' })
+  const method = await anonymous.request('DELETE', '/languages/')
+  t.is(method.status, 405)
+  t.deepEqual(method.body, { detail: 'Method Not Allowed' })
+  t.regex(method.headers.get('allow') ?? '', /GET/)
+})

@@ -1,0 +1,155 @@
+import test from 'ava'
+import type { Client, Json, LiveJson, TestSocket } from '../support/client.ts'
+import { runTestService, startTestService } from '../support/service.ts'
+import { sampleSentences, silence } from '../support/speech.ts'
+
+const sentences = (await sampleSentences()).slice(0, 2)
+const service = await runTestService()
+test.after.always(() => service.dispose())
+const [first] = sentences
+if (first === undefined) throw new Error('the sample has sentences')
+
+const transcriptions = (socket: TestSocket): ReadonlyArray<Json> => socket.frames.filter(({ type }) => type === 'transcription')
+const finals = (socket: TestSocket): ReadonlyArray<Json> => transcriptions(socket).filter(({ final }) => final === true)
+const words = (frames: ReadonlyArray<Json>): string => frames.map(({ text }) => String(text).replaceAll('\n', ' ')).join(' ')
+
+const speak = async (client: Client, live: LiveJson, config: Json, speech: ReadonlyArray<Int16Array>): Promise<TestSocket> => {
+  const sender = await client.socket(live, 'sender')
+  sender.send({ type: 'config', ...config })
+  for (const samples of speech) for (let at = 0; at < samples.length; at += 3200) sender.sendAudio(samples.slice(at, at + 3200))
+  sender.send({ type: 'FINISH' })
+  const { code } = await sender.closed
+  if (code !== 1000) throw new Error(`closed with ${code}: ${sender.texts.at(-1)}`)
+  return sender
+}
+
+test.serial('R141, R142, R150, R152–R154: text comes at its time, partials are replaced by finals, everybody sees the same', async (t) => {
+  const client = await service.user('speaker')
+  const live = await client.createLive({ config: { mode: 'partial' } })
+  const listener = await client.socket(live, 'listener')
+  const sender = await speak(client, live, {}, [silence(3), ...sentences.flatMap(({ samples }) => [samples, silence(2)])])
+  await listener.closed
+  t.deepEqual(transcriptions(listener), transcriptions(sender))
+
+  const frames = transcriptions(sender)
+  for (const frame of frames) {
+    t.deepEqual(Object.keys(frame), ['type', 'start', 'end', 'text', 'language', 'segment', 'final'])
+    t.true(0 <= Number(frame['start']) && Number(frame['start']) <= Number(frame['end']))
+    t.is(frame['language'], 'en')
+    t.true(String(frame['text']).length > 0)
+  }
+  t.true(frames.some(({ final }) => final === false), 'partials come in between')
+  const last = new Map(frames.map((frame) => [frame['segment'], frame['final']]))
+  t.deepEqual([...new Set(last.values())], [true], 'the last of each segment is final')
+  const ends = finals(sender)
+  t.deepEqual(ends.map(({ segment }) => segment), ends.map((_, index) => index + 1))
+  for (const [index, { start }] of ends.entries()) t.true(index === 0 || Number(start) >= Number(ends[index - 1]?.['end']))
+
+  let at = 3
+  for (const [index, { samples }] of sentences.entries()) {
+    const spoken = { start: at + 0.2, end: at + samples.length / 16000 - 0.2 }
+    t.true(Math.abs(Number(ends[index]?.['start']) - spoken.start) <= 1, `${JSON.stringify(ends[index])} is spoken from ${spoken.start}`)
+    t.true(Math.abs(Number(ends[index]?.['end']) - spoken.end) <= 1, `${JSON.stringify(ends[index])} is spoken until ${spoken.end}`)
+    at = spoken.end + 0.2 + 2
+  }
+})
+
+test.serial('R142, R154: base64 gives what binary gives, and mode final gives finals only', async (t) => {
+  const client = await service.user('finalist')
+  const live = await client.createLive({ config: { mode: 'final' } })
+  const listener = await client.socket(live, 'listener')
+  const sender = await client.socket(live, 'sender')
+  sender.send({ type: 'config' })
+  for (const { samples } of [first, { samples: silence(2) }])
+    for (let at = 0; at < samples.length; at += 3200) {
+      const chunk = samples.slice(at, at + 3200)
+      sender.send({ type: 'audio', data: Buffer.from(chunk.buffer).toString('base64') })
+    }
+  sender.send({ type: '__FINISH__' })
+  t.is((await sender.closed).code, 1000)
+  await listener.closed
+  t.deepEqual([...new Set(transcriptions(listener).map(({ final }) => final))], [true])
+  const binary = await speak(client, await client.createLive({ config: { mode: 'final' } }), {}, [first.samples, silence(2)])
+  t.deepEqual(finals(sender).map(({ text }) => text), finals(binary).map(({ text }) => text))
+})
+
+test.serial('R157: lines keep to max_chars, frames to max_lines, and no word is lost', async (t) => {
+  const client = await service.user('narrow')
+  const speech = sentences.flatMap(({ samples }) => [samples, silence(2)])
+  const wide = await speak(client, await client.createLive({ config: { max_chars: 1000 } }), {}, speech)
+  const narrow = await speak(client, await client.createLive(), { max_chars: 14, max_lines: 2 }, speech)
+  for (const { text } of transcriptions(narrow)) {
+    const lines = String(text).split('\n')
+    t.true(lines.length <= 2, String(text))
+    t.deepEqual(lines.filter((line) => line.length > 14), [])
+  }
+  t.is(words(finals(narrow)), words(finals(wide)))
+  t.true(finals(narrow).length > finals(wide).length)
+})
+
+test.serial('R158: punctuation false leaves none', async (t) => {
+  const client = await service.user('plain')
+  const speech = [first.samples, silence(2)]
+  const withMarks = await speak(client, await client.createLive(), {}, speech)
+  const without = await speak(client, await client.createLive({ config: { punctuation: false } }), {}, speech)
+  t.regex(words(finals(withMarks)), /[.,?!;:]/, 'there is something to leave out')
+  t.notRegex(words(transcriptions(without)), /[.,?!;:]/)
+  t.is(words(finals(without)), words(finals(withMarks)).replaceAll(/[.,?!;:]/g, ''))
+})
+
+test.serial('R100, D55: what a sender said before it left is still heard, then the live ends', async (t) => {
+  const client = await service.user('gone')
+  for (const leave of ['close', 'terminate'] as const) {
+    const live = await client.createLive()
+    const listener = await client.socket(live, 'listener')
+    const sender = await client.socket(live, 'sender')
+    sender.send({ type: 'config' })
+    sender.sendAudio(first.samples)
+    // Received is what counts: its answer says that the audio before it is there.
+    sender.send({ type: 'ping' })
+    await sender.frame(({ type }) => type === 'pong')
+    sender[leave]()
+    t.deepEqual(await listener.closed, { code: 1000, reason: '' })
+    t.true(words(finals(listener)).length > 10, leave)
+    t.is(listener.texts.at(-1), '{"status":"finished"}')
+    await client.untilStatus(live, 'finished')
+  }
+})
+
+test.serial('R85, R144: the finish route lets what was said be heard before it answers', async (t) => {
+  const client = await service.user('stopped')
+  const live = await client.createLive()
+  const sender = await client.socket(live, 'sender')
+  sender.send({ type: 'config' })
+  sender.sendAudio(first.samples)
+  sender.send({ type: 'ping' })
+  await sender.frame(({ type }) => type === 'pong')
+  t.is((await client.put(`/lives/${live.id}/finish`)).status, 200)
+  t.is((await sender.closed).code, 1000)
+  t.true(words(finals(sender)).length > 10)
+  t.is(sender.texts.at(-1), '{"status":"finished"}')
+})
+
+test.serial('R153: with COMPAT_STRICT a transcription has exactly the five members, status and ends are the same', async (t) => {
+  const strict = await startTestService(t, { COMPAT_STRICT: '1' })
+  const client = await strict.user('strict')
+  const live = await client.createLive()
+  const sender = await speak(client, live, {}, [first.samples, silence(2)])
+  t.true(transcriptions(sender).length > 0)
+  for (const frame of transcriptions(sender)) t.deepEqual(Object.keys(frame), ['type', 'start', 'end', 'text', 'language'])
+  t.deepEqual(sender.texts.slice(1, 3), ['{"status":"ASR process started"}', '{"status":"started"}'])
+  t.is(sender.texts.at(-1), '{"status":"finished"}')
+})
+
+test.serial('R133, R152: 200 listeners of one live all get every frame in the same order', async (t) => {
+  const client = await service.user('popular')
+  const live = await client.createLive()
+  const listeners = await Promise.all(Array.from({ length: 200 }, () => client.socket(live, 'listener')))
+  const sender = await speak(client, live, {}, [first.samples, silence(2)])
+  await Promise.all(listeners.map(({ closed }) => closed))
+  const texts = sender.texts.filter((text) => text.includes('"transcription"'))
+  t.true(texts.length > 1)
+  const different = listeners.filter((listener) => listener.texts.slice(2, -1).join('\n') !== texts.join('\n'))
+  t.is(different.length, 0)
+  t.true(listeners.every(({ texts: heard }) => heard[1] === '{"status":"started"}' && heard.at(-1) === '{"status":"finished"}'))
+})

@@ -1,0 +1,75 @@
+import { cp, truncate } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'ava'
+import type { Client, Json, Listing, LiveJson, Single } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
+import { runTestService } from '../support/service.ts'
+import { sampleSentences, silence } from '../support/speech.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const DEMO = 'models/demo-en'
+const models = await temporaryDirectory()
+for (const name of ['damaged', 'throwing']) await cp(DEMO, join(models.path, name), { recursive: true })
+// Loads, and throws with the second token: a graph for the prompt knows no past.
+await cp(join(DEMO, 'onnx/decoder_model_quantized.onnx'), join(models.path, 'throwing/onnx/decoder_with_past_model_quantized.onnx'))
+const [sentence] = await sampleSentences()
+const speech = sentence?.samples ?? silence(0)
+
+const service = await runTestService({ MODELS_DIR: models.path })
+test.after.always(async () => {
+  await service.dispose()
+  await models.remove()
+})
+
+const liveOf = async (client: Client, { id }: LiveJson): Promise<LiveJson> => (await client.get<Single<LiveJson>>(`/lives/${id}`)).body.data
+
+const reserved = async (client: Client): Promise<number> =>
+  Number(/^stenolog_vram_reserved_megabytes (\d+)$/m.exec((await client.get<string>('/metrics')).body)?.[1])
+
+test.serial('R14, R40: folders of the models directory are listed, active, behind those that ship', async (t) => {
+  const { data } = (await service.anonymous().get<Listing<Json>>('/models')).body
+  for (const name of ['damaged', 'throwing', 'demo-en']) t.is(data.find((row) => row['name'] === name)?.['active'], true)
+})
+
+for (const [model, code, break_] of [
+  ['damaged', 'model_load_failed', () => truncate(join(models.path, 'damaged/onnx/encoder_model_quantized.onnx'), 1_000_000)],
+  ['throwing', 'engine_failed', () => Promise.resolve()],
+] as const)
+  test.serial(`R98, R102, R159: ${code} is an error of that live alone, closes everybody with 1011 and frees the memory`, async (t) => {
+    await break_()
+    const client = await service.user(`user of ${model}`)
+    const healthy = await client.createLive()
+    const other = await client.socket(healthy, 'sender')
+    other.send({ type: 'config' })
+    const before = await reserved(client)
+
+    const live = await client.createLive({ model })
+    t.is(await reserved(client), before + live.vram)
+    const listener = await client.socket(live, 'listener')
+    const sender = await client.socket(live, 'sender')
+    sender.send({ type: 'config' })
+    sender.sendAudio(speech)
+    sender.sendAudio(silence(2))
+    for (const socket of [sender, listener]) {
+      t.deepEqual(await socket.closed, { code: 1011, reason: code })
+      const last = socket.frames.at(-1) ?? {}
+      t.deepEqual(Object.keys(last), ['type', 'code', 'detail'])
+      t.like(last, { type: 'error', code })
+      t.false(socket.texts.includes('{"status":"finished"}'))
+    }
+    await client.untilStatus(live, 'error')
+    t.is((await liveOf(client, live)).vram, 0)
+    await eventually(async () => {
+      if ((await reserved(client)) !== before) throw new Error('its memory is not free')
+    })
+    t.deepEqual((await client.get<Listing<LiveJson>>('/lives/?status=error')).body.data.map(({ id }) => id), [live.id])
+    t.like(await client.put<Single<LiveJson>>(`/lives/${live.id}/finish`), { status: 200, body: { data: { status: 'error' } } })
+    t.is((await (await client.socket(live, 'sender')).closed).code, 4410)
+
+    other.sendAudio(speech)
+    other.sendAudio(silence(2))
+    other.send({ type: 'FINISH' })
+    t.is((await other.closed).code, 1000, 'the live beside it goes on')
+    t.true(other.frames.some(({ final }) => final === true))
+    t.is((await client.get('/health/ready')).status, 200)
+  })

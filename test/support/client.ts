@@ -1,0 +1,180 @@
+import { once } from 'node:events'
+import { WebSocket } from 'ws'
+import { eventually } from './eventually.ts'
+
+export type Json = Readonly<Record<string, unknown>>
+
+/** A live as REST answers it: the members that tests use by name. */
+export interface LiveJson extends Json {
+  readonly id: number
+  readonly status: string
+  readonly vram: number
+  readonly sender_token: string
+  readonly listener_token: string
+  readonly relative_path: string
+}
+
+export interface Single<A> {
+  readonly data: A
+}
+
+export interface Listing<A> {
+  readonly data: ReadonlyArray<A>
+  readonly pagination: { readonly total_items: number; readonly total_pages: number; readonly current_page: number; readonly per_page: number }
+}
+
+/** `body` is parsed JSON where the answer says so, else text. */
+export interface Answer<Body = Json> {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Body
+}
+
+/** The caller names the shape that it expects; tests compare what they rely on. */
+export interface Client {
+  readonly get: <Body = Json>(path: string) => Promise<Answer<Body>>
+  readonly post: <Body = Json>(path: string, body: unknown) => Promise<Answer<Body>>
+  readonly put: <Body = Json>(path: string, body?: unknown) => Promise<Answer<Body>>
+  readonly form: <Body = Json>(path: string, fields: Readonly<Record<string, string>>) => Promise<Answer<Body>>
+  /** Creates a live with demo-en; throws unless that answered 200. */
+  readonly createLive: (members?: Json) => Promise<LiveJson>
+  /** Opens a socket of a live with one of its tokens. */
+  readonly socket: (live: LiveJson, role: 'sender' | 'listener') => Promise<TestSocket>
+  /** Waits until a live has this status. */
+  readonly untilStatus: (live: LiveJson, status: string) => Promise<void>
+  /** Any request, as it is given; the credential of the client is sent unless `headers` hold another. */
+  readonly request: <Body = Json>(method: string, path: string, request?: RawRequest) => Promise<Answer<Body>>
+  readonly url: string
+  readonly token: string | undefined
+}
+
+export interface RawRequest {
+  readonly headers?: Record<string, string>
+  readonly body?: string | URLSearchParams
+}
+
+export const createClient = (url: string, token?: string): Client => {
+  const call = async <Body>(
+    method: string,
+    path: string,
+    headers: Record<string, string>,
+    body?: string | URLSearchParams,
+  ): Promise<Answer<Body>> => {
+    const authorization: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
+    const response = await fetch(url + path, { method, headers: { ...authorization, ...headers }, ...(body === undefined ? {} : { body }) })
+    const text = await response.text()
+    const json = response.headers.get('content-type')?.startsWith('application/json') === true
+    return { status: response.status, headers: response.headers, body: (json ? JSON.parse(text) : text) as Body }
+  }
+  const sendJson = <Body>(method: string, path: string, body: unknown): Promise<Answer<Body>> =>
+    call(method, path, { 'content-type': 'application/json' }, body === undefined ? undefined : JSON.stringify(body))
+  return {
+    url,
+    token,
+    untilStatus: ({ id }, status) =>
+      eventually(async () => {
+        const { body } = await call<Single<LiveJson>>('GET', `/lives/${id}`, {})
+        if (body.data.status !== status) throw new Error(`live ${id} is ${body.data.status}, not ${status}`)
+      }),
+    request: (method, path, { headers = {}, body } = {}) => call(method, path, headers, body),
+    get: (path) => call('GET', path, {}),
+    post: (path, body) => sendJson('POST', path, body),
+    put: (path, body) => sendJson('PUT', path, body),
+    form: (path, fields) => call('POST', path, {}, new URLSearchParams(fields)),
+    createLive: async (members = {}) => {
+      const { status, body } = await sendJson<Single<LiveJson>>('POST', '/lives', { model: 'demo-en', language: 'en', ...members })
+      if (status !== 200) throw new Error(`no live: ${status} ${JSON.stringify(body)}`)
+      return body.data
+    },
+    socket: (live, role) =>
+      openSocket(`${url.replace(/^http/, 'ws')}${live.relative_path}?token=${role === 'sender' ? live.sender_token : live.listener_token}`),
+  }
+}
+
+export const logIn = async (url: string, username: string, password: string): Promise<Client> => {
+  const { status, body } = await createClient(url).form<{ readonly access_token: string }>('/login', { username, password })
+  if (status !== 200) throw new Error(`login answered ${status}`)
+  return createClient(url, body.access_token)
+}
+
+export interface TestSocket {
+  /** Frames so far, parsed. */
+  readonly frames: ReadonlyArray<Json>
+  /** Frames so far, as bytes came. */
+  readonly texts: ReadonlyArray<string>
+  /** The first frame, already there or still to come, that fits; fails when the socket closes without it. */
+  readonly frame: (fits: (frame: Json) => boolean) => Promise<Json>
+  readonly send: (message: unknown) => void
+  /** s16le samples as a binary frame. */
+  readonly sendAudio: (samples: Int16Array) => void
+  /** Code and reason of the close. */
+  readonly closed: Promise<{ readonly code: number; readonly reason: string }>
+  readonly close: () => void
+  readonly terminate: () => void
+}
+
+/** How a handshake was answered: 101, or the HTTP answer instead. A socket that opens is cut. */
+export const handshake = (url: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer<unknown>> =>
+  new Promise((resolve, reject) => {
+    const socket = new WebSocket(url, { headers })
+    socket.once('open', () => {
+      socket.terminate()
+      resolve({ status: 101, headers: new Headers(), body: null })
+    })
+    socket.once('error', reject)
+    socket.once('unexpected-response', (request, response) => {
+      const chunks: Array<Buffer> = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.once('end', () => {
+        request.destroy()
+        const text = Buffer.concat(chunks).toString()
+        const pairs = Object.entries(response.headers).map(([name, value]): [string, string] => [name, String(value)])
+        resolve({ status: response.statusCode ?? 0, headers: new Headers(pairs), body: text === '' ? null : JSON.parse(text) })
+      })
+    })
+  })
+
+export const openSocket = async (url: string): Promise<TestSocket> => {
+  const socket = new WebSocket(url)
+  const frames: Array<Json> = []
+  const texts: Array<string> = []
+  const waiting = new Set<() => void>()
+  socket.on('message', (data) => {
+    const text = (data as Buffer).toString()
+    texts.push(text)
+    frames.push(JSON.parse(text) as Json)
+    for (const look of waiting) look()
+  })
+  const closed = new Promise<{ code: number; reason: string }>((resolve) => {
+    socket.once('close', (code, reason) => resolve({ code, reason: String(reason) }))
+  })
+  socket.on('error', () => socket.terminate())
+  await Promise.race([
+    once(socket, 'open'),
+    closed.then(() => {
+      throw new Error('the handshake was refused')
+    }),
+  ])
+  const frame = (fits: (frame: Json) => boolean): Promise<Json> =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        const found = frames.find(fits)
+        if (found === undefined) return
+        waiting.delete(look)
+        resolve(found)
+      }
+      waiting.add(look)
+      look()
+      void closed.then(({ code }) => reject(new Error(`closed with ${code} before the frame came: ${JSON.stringify(frames.slice(-5))}`)))
+    })
+  return {
+    frames,
+    texts,
+    frame,
+    send: (message) => socket.send(typeof message === 'string' ? message : JSON.stringify(message)),
+    sendAudio: (samples) => socket.send(Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength)),
+    closed,
+    close: () => socket.close(),
+    terminate: () => socket.terminate(),
+  }
+}

@@ -1,0 +1,68 @@
+import * as O from 'fp-ts/lib/Option.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
+import type { Document, Documents, Filter, Scalar } from '../../application/ports/documents.ts'
+import { BEGINNING, type Position } from '../../application/ports/event-store.ts'
+
+interface Stored {
+  readonly position: Position
+  /** None for a removed document: its position still guards it. */
+  readonly document: Document | undefined
+}
+
+const rank = (value: unknown): number => (value === null || value === undefined ? 0 : typeof value === 'string' ? 2 : 1)
+
+/** Null, then numbers (false and true among them as 0 and 1), then text by its bytes. */
+const compare = (a: unknown, b: unknown): number => {
+  if (rank(a) !== rank(b)) return rank(a) - rank(b)
+  if (rank(a) === 0) return 0
+  return rank(a) === 2 ? Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b))) : Number(a) - Number(b)
+}
+
+const matches = (document: Document, filter: Filter): boolean =>
+  Object.entries(filter).every(([member, wanted]) => {
+    const value = document[member] ?? null
+    return (Array.isArray(wanted) ? (wanted as ReadonlyArray<Scalar>) : [wanted]).some((one) => one === value)
+  })
+
+/** The read models in memory. */
+export const createMemoryDocuments = (): Documents => {
+  const collections = new Map<string, Map<string, Stored>>()
+  const checkpoints = new Map<string, Position>()
+
+  const collection = (name: string): Map<string, Stored> => {
+    const found = collections.get(name)
+    if (found === undefined) throw new Error(`collection ${name} was never ensured`)
+    return found
+  }
+
+  return {
+    ensure: (specs) => async () => {
+      for (const { name } of specs) if (!collections.has(name)) collections.set(name, new Map())
+      return TE.right(undefined)()
+    },
+    commit: (projection, changes, checkpoint) => async () => {
+      for (const change of changes) {
+        const documents = collection(change.collection)
+        const stored = documents.get(change.id)
+        if (stored !== undefined && stored.position >= change.position) continue
+        const document = change.kind === 'put' ? (JSON.parse(JSON.stringify(change.document)) as Document) : undefined
+        documents.set(change.id, { position: change.position, document })
+      }
+      const before = checkpoints.get(projection) ?? BEGINNING
+      checkpoints.set(projection, checkpoint > before ? checkpoint : before)
+      return TE.right(undefined)()
+    },
+    checkpoint: (projection) => () => TE.right(checkpoints.get(projection) ?? BEGINNING)(),
+    get: (name, id) => async () => TE.right(O.fromNullable(collection(name).get(id)?.document))(),
+    page: (name, { filter, sort, skip, limit }) => async () => {
+      const bad = [...Object.keys(filter), sort.by].find((member) => !/^[a-zA-Z]+$/.test(member))
+      if (bad !== undefined) throw new TypeError(`"${bad}" cannot name a member to query by`)
+      const sign = sort.direction === 'ascending' ? 1 : -1
+      const found = [...collection(name)]
+        .flatMap(([id, { document }]) => (document !== undefined && matches(document, filter) ? [{ id, document }] : []))
+        .sort((a, b) => sign * (compare(a.document[sort.by], b.document[sort.by]) || compare(a.id, b.id)))
+      return TE.right(found.slice(skip, skip + limit).map(({ document }) => document))()
+    },
+    close: () => Promise.resolve(),
+  }
+}

@@ -1,0 +1,145 @@
+import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
+import type { StoreUnavailable } from '../../application/ports/event-store.ts'
+import type { LiveStatus } from '../../application/ports/read-models.ts'
+import type { EndCause } from '../../application/pipeline/signals.ts'
+import type { AttachedLive, LiveLifecycle } from '../../application/services.ts'
+import type { LiveEnd } from '../../application/sessions/watch-ends.ts'
+import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
+import type { SegmentFinalised } from '../../domain/transcript/events.ts'
+
+export interface MemoryLive {
+  readonly id: number
+  readonly senderToken: string
+  readonly listenerToken: string
+  status: LiveStatus
+  cause: EndCause | undefined
+  attached: boolean
+  epoch: number
+  readonly segments: Array<SegmentFinalised['data']>
+  /** Names of the writes, in the order in which they took effect. */
+  readonly writes: string[]
+  readonly facts: Pick<AttachedLive, 'audioFormat' | 'autoStart'>
+}
+
+export interface MemoryLifecycle extends LiveLifecycle {
+  readonly add: (facts?: Partial<AttachedLive>) => MemoryLive
+  /** Every call fails while this is true. */
+  readonly setAway: (away: boolean) => void
+  /** The terminal event of another process. */
+  readonly endElsewhere: (liveId: number, cause: EndCause) => void
+  /** False: terminal events are no longer delivered. */
+  readonly setDelivering: (delivering: boolean) => void
+  readonly ends: (signal: AbortSignal) => AsyncIterable<LiveEnd>
+}
+
+const AWAY: StoreUnavailable = { _tag: 'StoreUnavailable', reason: 'away' }
+
+/** The write side in memory, with a switch that takes the store away. */
+export const createMemoryLifecycle = (): MemoryLifecycle => {
+  const lives = new Map<number, MemoryLive>()
+  const delivered: LiveEnd[] = []
+  let wake: () => void = () => undefined
+  let away = false
+  let delivering = true
+
+  const isOver = ({ status }: MemoryLive): boolean => status === 'finished' || status === 'error'
+  const find = (liveId: number): MemoryLive => {
+    const live = lives.get(liveId)
+    if (live === undefined) throw new Error(`no live ${liveId}`)
+    return live
+  }
+  const endNow = (liveId: number, cause: EndCause): void => {
+    const live = find(liveId)
+    if (isOver(live)) return
+    live.status = cause.status
+    live.cause = cause
+    live.writes.push('end')
+    if (delivering) delivered.push({ liveId, cause, listed: Promise.resolve() })
+    wake()
+  }
+
+  return {
+    add: (facts = {}) => {
+      const id = lives.size + 1
+      const live: MemoryLive = {
+        id,
+        senderToken: `sender-${id}`,
+        listenerToken: `listener-${id}`,
+        status: 'pending',
+        cause: undefined,
+        attached: false,
+        epoch: 0,
+        segments: [],
+        writes: [],
+        facts: { audioFormat: facts.audioFormat ?? 'raw', autoStart: facts.autoStart ?? false },
+      }
+      lives.set(id, live)
+      return live
+    },
+    setAway: (now) => {
+      away = now
+    },
+    setDelivering: (now) => {
+      delivering = now
+    },
+    endElsewhere: endNow,
+    ends: async function* (signal) {
+      let next = 0
+      signal.addEventListener('abort', () => wake())
+      while (!signal.aborted) {
+        const end = delivered[next]
+        if (end !== undefined) {
+          next += 1
+          yield end
+        } else {
+          await new Promise<void>((resolve) => {
+            wake = resolve
+          })
+        }
+      }
+    },
+    resolveToken: (token, liveId) => async () => {
+      if (away) return E.left(AWAY)
+      const live = [...lives.values()].find(({ senderToken, listenerToken }) => senderToken === token || listenerToken === token)
+      if (live === undefined || (liveId !== null && live.id !== liveId)) return E.right(O.none)
+      return E.right(O.some({ liveId: live.id, role: live.senderToken === token ? 'sender' : 'listener', status: live.status }))
+    },
+    attachSender: (liveId) => async () => {
+      if (away) return E.left(AWAY)
+      const live = find(liveId)
+      if (isOver(live)) return E.left({ _tag: 'LiveOver' })
+      if (live.attached) return E.left({ _tag: 'SenderAlreadyConnected' })
+      live.attached = true
+      live.epoch += 1
+      return E.right({ epoch: live.epoch, userId: 1, status: live.status, model: 'demo-en', language: 'en', config: DEFAULT_ENGINE_SETTINGS, ...live.facts })
+    },
+    detachSender: (liveId, epoch) => async () => {
+      if (away) return E.left(AWAY)
+      const live = find(liveId)
+      if (live.epoch === epoch) live.attached = false
+      live.writes.push('detach')
+      return E.right(undefined)
+    },
+    start: (liveId) => async () => {
+      if (away) return E.left(AWAY)
+      const live = find(liveId)
+      if (isOver(live)) return E.left({ _tag: 'LiveOver' })
+      live.status = 'active'
+      live.writes.push('start')
+      return E.right(undefined)
+    },
+    end: (liveId, cause) => async () => {
+      if (away) return E.left(AWAY)
+      endNow(liveId, cause)
+      return E.right(undefined)
+    },
+    recordSegment: (segment) => async () => {
+      if (away) return E.left(AWAY)
+      const live = find(segment.liveId)
+      live.segments.push(segment)
+      live.writes.push(`segment ${segment.segment}`)
+      return E.right(undefined)
+    },
+  }
+}

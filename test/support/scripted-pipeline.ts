@@ -1,0 +1,108 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { SAMPLE_RATE } from '../../application/ports/engine.ts'
+import type { ModelLoadFailed } from '../../application/ports/engine.ts'
+import type { CreatePipeline, PipelineEvents, Segment } from '../../application/ports/pipeline.ts'
+import type { EngineSettings } from '../../domain/live/settings.ts'
+
+/** A pipeline whose every word a test decides. */
+export interface ScriptedPipeline {
+  readonly liveId: number
+  readonly settings: () => EngineSettings
+  readonly pushed: ReadonlyArray<Int16Array>
+  readonly samples: () => number
+  readonly partial: (segment: number, text: string) => void
+  readonly final: (segment: number, text: string) => Promise<void>
+  readonly fail: PipelineEvents['failed']
+  /** The model is loaded, or not. */
+  readonly load: (failure?: ModelLoadFailed) => void
+  /** Takes that many seconds out of the backlog. */
+  readonly consume: (seconds: number) => void
+  readonly finishes: ReadonlyArray<number>
+  readonly isAborted: () => boolean
+}
+
+export interface ScriptedPipelines {
+  readonly create: CreatePipeline
+  readonly of: (liveId: number) => ScriptedPipeline
+  readonly all: ReadonlyArray<ScriptedPipeline>
+}
+
+export interface Script {
+  /** The model is ready at once. */
+  readonly loads?: boolean
+  /** Consumes all audio at once. */
+  readonly consumes?: boolean
+  /** Text of the final that `finish` emits, null for none. */
+  readonly tail?: (pipeline: ScriptedPipeline) => string | null
+  /** What `finish` waits for. */
+  readonly beforeTail?: () => Promise<void>
+}
+
+const segmentOf = (segment: number, text: string): Segment => ({ segment, start: segment - 1, end: segment - 0.5, text, caption: text })
+
+export const createScriptedPipelines = (script: Script = {}): ScriptedPipelines => {
+  const { loads = true, consumes = true, tail = ({ samples }) => (samples() === 0 ? null : `heard ${samples()}`), beforeTail = async () => undefined } = script
+  const all: ScriptedPipeline[] = []
+
+  const create: CreatePipeline = ({ liveId, settings: first, events }) => {
+    let settings = first
+    let aborted = false
+    let consumed = 0
+    let segments = 0
+    const pushed: Int16Array[] = []
+    const finishes: number[] = []
+    const loading = Promise.withResolvers<E.Either<ModelLoadFailed, void>>()
+    const samples = (): number => pushed.reduce((sum, { length }) => sum + length, 0)
+    const pipeline: ScriptedPipeline = {
+      liveId,
+      settings: () => settings,
+      pushed,
+      samples,
+      partial: (segment, text) => events.partial(segmentOf(segment, text)),
+      final: async (segment, text) => {
+        segments = segment
+        await events.final(segmentOf(segment, text))
+      },
+      fail: events.failed,
+      load: (failure) => loading.resolve(failure === undefined ? E.right(undefined) : E.left(failure)),
+      consume: (seconds) => {
+        consumed += seconds * SAMPLE_RATE
+        events.drained()
+      },
+      finishes,
+      isAborted: () => aborted,
+    }
+    all.push(pipeline)
+    if (loads) pipeline.load()
+    return {
+      configure: (next) => {
+        settings = next
+      },
+      start: () => async () => loading.promise,
+      push: (audio) => {
+        pushed.push(audio.slice())
+        if (consumes) pipeline.consume(audio.length / SAMPLE_RATE)
+      },
+      backlogSeconds: () => (samples() - consumed) / SAMPLE_RATE,
+      finish: async (limitMs) => {
+        finishes.push(limitMs)
+        await beforeTail()
+        const text = tail(pipeline)
+        if (text !== null && !aborted) await pipeline.final(segments + 1, text)
+      },
+      abort: () => {
+        aborted = true
+      },
+    }
+  }
+
+  return {
+    create,
+    all,
+    of: (liveId) => {
+      const found = all.findLast((pipeline) => pipeline.liveId === liveId)
+      if (found === undefined) throw new Error(`live ${liveId} has no pipeline`)
+      return found
+    },
+  }
+}

@@ -1,0 +1,80 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ExecutionContext } from 'ava'
+import type { ServiceProcess } from '../../interfaces/cli/service-process.ts'
+import { startServiceProcess } from '../../interfaces/cli/service-process.ts'
+import type { Client } from './client.ts'
+import { createClient, logIn } from './client.ts'
+
+/** The password that `TestService.user` gives. */
+export const passwordOf = (username: string): string => `password of ${username}`
+
+export const ADMIN = { username: 'root', password: 'correct horse battery staple' }
+
+/** The whole service as a process of its own, on a data directory that outlives its kills. */
+export interface TestService {
+  readonly url: () => string
+  readonly pid: () => number
+  readonly log: () => string
+  readonly dataDirectory: string
+  readonly anonymous: () => Client
+  readonly admin: () => Promise<Client>
+  /** Creates a user and logs in as it. */
+  readonly user: (username: string, members?: Readonly<Record<string, unknown>>) => Promise<Client>
+  /** Ends the process, by default as `kill -9` does. */
+  readonly kill: (signal?: 'SIGTERM' | 'SIGINT' | 'SIGKILL') => Promise<number | null>
+  /** Starts it again on the same data, after a kill. */
+  readonly start: () => Promise<void>
+}
+
+/** Starts a service for as long as `dispose` is not called; `settings` without their prefix. */
+export const runTestService = async (
+  settings: Readonly<Record<string, string>> = {},
+): Promise<TestService & { readonly dispose: () => Promise<void> }> => {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'stenolog-test-'))
+  const environment = Object.fromEntries(
+    Object.entries({
+      HOST: '127.0.0.1',
+      PORT: '0',
+      DATA_DIR: dataDirectory,
+      ADMIN_USERNAME: ADMIN.username,
+      ADMIN_PASSWORD: ADMIN.password,
+      RATE_LIMIT: '0',
+      DRAIN_TIMEOUT: '0s',
+      VRAM_MB: '100000',
+      ...settings,
+    }).map(([name, value]) => [`STENOLOG_${name}`, value]),
+  )
+  let service: ServiceProcess = await startServiceProcess(environment)
+  const admin = () => logIn(service.url, ADMIN.username, ADMIN.password)
+  return {
+    url: () => service.url,
+    pid: () => service.pid,
+    log: () => service.log(),
+    dataDirectory,
+    anonymous: () => createClient(service.url),
+    admin,
+    user: async (username, members = {}) => {
+      const password = passwordOf(username)
+      const created = await (await admin()).post('/users/', { username, password, ...members })
+      if (created.status !== 200) throw new Error(`no user: ${created.status} ${JSON.stringify(created.body)}`)
+      return logIn(service.url, username, password)
+    },
+    kill: (signal = 'SIGKILL') => service.end(signal),
+    start: async () => {
+      service = await startServiceProcess(environment)
+    },
+    dispose: async () => {
+      await service.end('SIGKILL')
+      await rm(dataDirectory, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Starts a service and ends it with the test. */
+export const startTestService = async (t: ExecutionContext, settings: Readonly<Record<string, string>> = {}): Promise<TestService> => {
+  const { dispose, ...service } = await runTestService(settings)
+  t.teardown(dispose)
+  return service
+}

@@ -1,0 +1,50 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import * as O from 'fp-ts/lib/Option.js'
+import { v7 } from 'uuid'
+import type { Credentials, JwtClaims } from '../../application/ports/credentials.ts'
+import type { Environment, Logger } from '../../application/ports/environment.ts'
+
+export interface TestEnvironment extends Environment {
+  /** Moves the monotonic clock, which stands still otherwise. */
+  readonly advance: (milliseconds: number) => void
+}
+
+/** Real ids and secrets; a wall clock that ticks a microsecond an answer. */
+export const createTestEnvironment = (): TestEnvironment => {
+  let monotonic = 0
+  let microseconds = 0
+  return {
+    now: () => `2026-11-21T09:30:00.${String((microseconds += 1)).padStart(6, '0')}+00:00`,
+    monotonic: () => monotonic,
+    newId: () => v7(),
+    newSecret: () => randomBytes(32).toString('base64url'),
+    random: () => 0.5,
+    instance: v7(),
+    advance: (milliseconds) => {
+      monotonic += milliseconds
+    },
+  }
+}
+
+export interface TestCredentials extends Credentials {
+  /** What verifyPassword was asked so far: a hash, or none. */
+  readonly verifications: ReadonlyArray<O.Option<string>>
+}
+
+/** The port without its cost: nothing here is safe, all of it tells right from wrong. */
+export const createTestCredentials = (): TestCredentials => {
+  const verifications: Array<O.Option<string>> = []
+  return {
+    verifications,
+    hashPassword: (password) => Promise.resolve(`hash of ${password}`),
+    verifyPassword: (password, passwordHash) => {
+      verifications.push(passwordHash)
+      return Promise.resolve(O.isSome(passwordHash) && passwordHash.value === `hash of ${password}`)
+    },
+    signJwt: (claims) => Promise.resolve(JSON.stringify(claims)),
+    verifyJwt: (token) => Promise.resolve(token.startsWith('{') ? O.some(JSON.parse(token) as JwtClaims) : O.none),
+    keyedHash: (purpose, value) => createHmac('sha256', purpose).update(value).digest('base64url'),
+  }
+}
+
+export const silentLogger: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined }

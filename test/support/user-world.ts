@@ -1,0 +1,54 @@
+import type { ExecutionContext } from 'ava'
+import { createAuthentication } from '../../application/users/authentication.ts'
+import { createQueries } from '../../application/queries.ts'
+import type { EventStore } from '../../application/ports/event-store.ts'
+import type { Keyring } from '../../application/ports/keyring.ts'
+import type { NewUser } from '../../application/services.ts'
+import { startUserDirectory } from '../../application/users/user-directory.ts'
+import { createUsers, DEFAULT_QUOTAS } from '../../application/users/users.ts'
+import { allProjections } from '../../projections/all-projections.ts'
+import { systemTimers as timers } from '../../infrastructure/system-timers.ts'
+import { startProjector } from '../../projections/projector.ts'
+import { createMemoryDocuments } from './memory-documents.ts'
+import { createMemoryEventStore } from './memory-event-store.ts'
+import { createMemoryKeyring } from './memory-keyring.ts'
+import { createRecordingLogger } from './recording-logger.ts'
+import { createTestCredentials, createTestEnvironment } from './test-environment.ts'
+
+export const ada: NewUser = { username: 'Ada', password: 'first of all programs', permissions: [], ...DEFAULT_QUOTAS }
+
+/** What outlives a process. */
+interface Stores {
+  readonly store?: EventStore
+  readonly keyring?: Keyring
+}
+
+/** One process's users: directory, projections, authentication and registration over stores in memory. */
+export const startUserWorld = async (t: ExecutionContext, stores: Stores = {}) => {
+  const { store = createMemoryEventStore(), keyring = createMemoryKeyring() } = stores
+  const stop = new AbortController()
+  const { signal } = stop
+  const environment = createTestEnvironment()
+  const credentials = createTestCredentials()
+  const logger = createRecordingLogger()
+  const documents = createMemoryDocuments()
+  const projector = startProjector({ store, documents, projections: allProjections, logger, environment, timers, signal })
+  const directory = startUserDirectory({ store, keyring, logger, environment, timers, signal })
+  t.teardown(() => { stop.abort() })
+  await Promise.all([projector.caughtUp(), directory.ready()])
+  return {
+    environment,
+    credentials,
+    logger,
+    projector,
+    directory,
+    documents,
+    users: createUsers({ store, keyring, environment, timers, credentials, directory, projector }),
+    authentication: createAuthentication({ directory, credentials }),
+    queries: createQueries({ documents, keyring, directory }),
+    stop: async () => {
+      stop.abort()
+      await Promise.all([projector.stopped, directory.stopped])
+    },
+  }
+}

@@ -1,0 +1,97 @@
+import test from 'ava'
+import type { EndCause } from '../../application/pipeline/signals.ts'
+import type { FinishReason } from '../../domain/live/events.ts'
+import { endingFor } from '../../interfaces/ws/ends.ts'
+import { startSockets } from '../support/sockets.ts'
+
+const FINISHED = { frame: '{"status":"finished"}', close: 1000, reason: '' }
+const error = (code: string, close: number) => ({ code, close })
+
+const finished = (reason: FinishReason): EndCause => ({ status: 'finished', reason })
+const failed = (code: 'engine_failed' | 'model_load_failed' | 'source_failed'): EndCause => ({ status: 'error', code, detail: 'what broke' })
+
+/** A4, row by row: what the sender gets, what a listener gets. */
+const ROWS: ReadonlyArray<readonly [EndCause, unknown, unknown]> = [
+  [finished('finish_message'), FINISHED, FINISHED],
+  [finished('finish_route'), FINISHED, FINISHED],
+  [finished('source_ended'), FINISHED, FINISHED],
+  [finished('sender_closed'), null, FINISHED],
+  [finished('audio_too_fast'), error('audio_too_fast', 1008), FINISHED],
+  [finished('rate_limited'), error('rate_limited', 1008), FINISHED],
+  [finished('bad_frames'), error('invalid_message', 1008), FINISHED],
+  [finished('restart'), error('server_restart', 1012), error('server_restart', 1012)],
+  [failed('engine_failed'), error('engine_failed', 1011), error('engine_failed', 1011)],
+  [failed('model_load_failed'), error('model_load_failed', 1011), error('model_load_failed', 1011)],
+  [failed('source_failed'), error('source_failed', 1011), error('source_failed', 1011)],
+]
+
+const nameOf = (cause: EndCause): string => (cause.status === 'finished' ? cause.reason : cause.code)
+
+for (const [cause, sender, listener] of ROWS) {
+  test(`R159: the table of ends for ${nameOf(cause)}`, (t) => {
+    for (const [role, expected] of [['sender', sender], ['listener', listener]] as const) {
+      const ending = endingFor(cause, role)
+      if (typeof expected !== 'object' || expected === null || 'frame' in expected) {
+        t.deepEqual(ending, expected)
+      } else {
+        t.like(JSON.parse(ending?.frame ?? ''), { type: 'error', code: (expected as { code: string }).code })
+        t.like(ending, { close: (expected as { close: number }).close, reason: (expected as { code: string }).code })
+      }
+      t.true(Buffer.byteLength(ending?.reason ?? '') <= 123)
+    }
+  })
+
+  test(`R93, R159: a live that ends by ${nameOf(cause)} elsewhere tells its open sockets, last of all`, async (t) => {
+    const { lifecycle, configured, listener } = await startSockets(t)
+    const live = lifecycle.add()
+    const [sending, listening] = [await configured(live), await listener(live)]
+    lifecycle.endElsewhere(live.id, cause)
+    for (const [role, socket] of [['sender', sending], ['listener', listening]] as const) {
+      const ending = endingFor(cause, role)
+      const { code, reason } = await socket.closed
+      if (ending === null) {
+        t.is(code, 1006)
+      } else {
+        t.deepEqual({ code, reason }, { code: ending.close, reason: ending.reason })
+        t.is(socket.texts.at(-1), ending.frame)
+      }
+    }
+  })
+}
+
+test('R102: an engine that fails and a model that does not load close everybody with 1011 and the code', async (t) => {
+  const { lifecycle, configured, sender, listener, pipelines } = await startSockets(t, { loads: false })
+  const [broken, unloadable] = [lifecycle.add(), lifecycle.add()]
+  const unloaded = await sender(unloadable)
+  unloaded.send({ type: 'config' })
+  await unloaded.frame(({ status }) => status === 'ASR process started')
+  pipelines.of(unloadable.id).load({ _tag: 'ModelLoadFailed', model: 'demo-en', reason: 'no such file' })
+  t.deepEqual(await unloaded.closed, { code: 1011, reason: 'model_load_failed' })
+  t.like(unloaded.frames.at(-1), { type: 'error', code: 'model_load_failed' })
+
+  const listening = await listener(broken)
+  const opening = configured(broken)
+  await listening.frame(({ type }) => type === 'connection')
+  while (pipelines.all.length < 2) await new Promise(setImmediate)
+  pipelines.of(broken.id).load()
+  const sending = await opening
+  pipelines.of(broken.id).fail({ _tag: 'JobFailed', reason: 'it died' })
+  for (const socket of [sending, listening]) {
+    t.deepEqual(await socket.closed, { code: 1011, reason: 'engine_failed' })
+    t.like(socket.frames.at(-1), { type: 'error', code: 'engine_failed' })
+  }
+  t.is(broken.status, 'error')
+})
+
+test('a closing server says server_restart to all, closes with 1012 and leaves the lives to the restart', async (t) => {
+  const { lifecycle, configured, listener, sockets } = await startSockets(t)
+  const live = lifecycle.add()
+  const [sending, listening] = [await configured(live), await listener(live)]
+  await sockets.close(1000)
+  for (const socket of [sending, listening]) {
+    t.deepEqual(await socket.closed, { code: 1012, reason: 'server_restart' })
+    t.like(socket.frames.at(-1), { type: 'error', code: 'server_restart' })
+  }
+  t.is(live.status, 'pending')
+  t.deepEqual(sockets.counts(), { sender: 0, listener: 0 })
+})

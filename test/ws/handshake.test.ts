@@ -1,0 +1,135 @@
+import test from 'ava'
+import assert from 'node:assert/strict'
+import { openSocket } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
+import { shakeHands, startSockets } from '../support/sockets.ts'
+
+const hello = (role: string, id: number, state = 'pending'): string =>
+  `{"type":"connection","status":"connected","role":"${role}","session_id":${id},"state":"${state}"}`
+
+test('R128: four paths under every prefix and both parameters serve both roles', async (t) => {
+  const { origin, lifecycle } = await startSockets(t)
+  for (const prefix of ['', '/api/v1']) {
+    for (const parameter of ['token', 'token_sender']) {
+      for (const role of ['sender', 'listener'] as const) {
+        for (const form of ['/ws/live', '/ws/live/', '/ws/live/<id>', '/ws/live/<id>/']) {
+          const live = lifecycle.add()
+          const token = role === 'sender' ? live.senderToken : live.listenerToken
+          const url = `${origin}${prefix}${form.replace('<id>', String(live.id))}?${parameter}=${token}`
+          const socket = await openSocket(url)
+          await socket.frame(({ type }) => type === 'connection')
+          t.is(socket.texts[0], hello(role, live.id), `R130, R131: ${url}`)
+        }
+      }
+    }
+  }
+})
+
+test('R128: the same token under both names, or twice, is one token', async (t) => {
+  const { origin, lifecycle } = await startSockets(t)
+  const { listenerToken } = lifecycle.add()
+  t.is((await shakeHands(`${origin}/ws/live?token=${listenerToken}&token_sender=${listenerToken}`)).status, 101)
+  t.is((await shakeHands(`${origin}/ws/live?token=${listenerToken}&token=${listenerToken}`)).status, 101)
+})
+
+test('R129: without one valid token of that live there is no 101, only 401 with a detail', async (t) => {
+  const { origin, lifecycle, logger } = await startSockets(t)
+  const [live, other] = [lifecycle.add(), lifecycle.add()]
+  const refused = [
+    '/ws/live',
+    '/ws/live?',
+    '/ws/live?token=',
+    '/ws/live?token=&token_sender=',
+    '/ws/live?token=unknown',
+    `/ws/live?token=${live.senderToken}&token_sender=${live.listenerToken}`,
+    `/ws/live?token=${live.senderToken}&token=`,
+    `/ws/live?token=${live.senderToken}&token=${other.senderToken}`,
+    `/ws/live/${other.id}?token=${live.senderToken}`,
+    `/ws/live/0?token=${live.senderToken}`,
+    `/ws/live/99999999999999999999?token=${live.senderToken}`,
+    `/ws/live?token=${'x'.repeat(4000)}`,
+  ]
+  const headers = { Cookie: `token=${live.senderToken}`, Authorization: `Bearer ${live.senderToken}`, 'X-API-Key': live.senderToken }
+  for (const path of refused) {
+    const answer = await shakeHands(origin + path, headers)
+    t.is(answer.status, 401, path)
+    t.is(typeof JSON.parse(answer.body).detail, 'string')
+    t.is(answer.headers['www-authenticate'], 'Bearer')
+  }
+  t.is((await shakeHands(`${origin}/ws/live`)).body, '{"detail":"Not authenticated"}')
+  t.is((await shakeHands(`${origin}/ws/live?token=unknown`)).body, '{"detail":"Could not validate credentials"}')
+  t.notRegex(JSON.stringify(logger.lines), /sender-1|listener-1/, 'S26: no token is logged')
+})
+
+test('an unknown path answers 404', async (t) => {
+  const { origin, lifecycle } = await startSockets(t)
+  const { senderToken } = lifecycle.add()
+  for (const path of ['/', '/ws', '/ws/lives', '/ws/live/1/2', '/ws/live/x', '/ws/live//', '/ws/live/-1', '/api/v2/ws/live']) {
+    const answer = await shakeHands(`${origin}${path}?token=${senderToken}`)
+    t.is(answer.status, 404, path)
+    t.is(answer.body, '{"detail":"Not Found"}')
+  }
+})
+
+test('S27: an Origin outside the list is refused, one on it and none at all connect', async (t) => {
+  const { origin, lifecycle } = await startSockets(t, {}, { origins: ['https://captions.example'] })
+  const url = `${origin}/ws/live?token=${lifecycle.add().listenerToken}`
+  t.is((await shakeHands(url, { Origin: 'https://elsewhere.example' })).status, 403)
+  t.is((await shakeHands(url, { Origin: 'null' })).status, 403)
+  t.is((await shakeHands(url, { Origin: 'https://captions.example' })).status, 101)
+  t.is((await shakeHands(url)).status, 101)
+})
+
+test('while the service drains, and while the store is away, the handshake answers 503', async (t) => {
+  const { origin, lifecycle, setDraining } = await startSockets(t)
+  const url = `${origin}/ws/live?token=${lifecycle.add().senderToken}`
+  setDraining(true)
+  t.is((await shakeHands(url)).status, 503)
+  setDraining(false)
+  lifecycle.setAway(true)
+  t.is((await shakeHands(url)).status, 503)
+  lifecycle.setAway(false)
+  t.is((await shakeHands(url)).status, 101)
+})
+
+test('S37: too many failed handshakes of one address answer 429 for the rest of the minute; valid tokens never count', async (t) => {
+  const { origin, lifecycle, timers } = await startSockets(t, {}, { failedHandshakesPerMinute: 3 })
+  const good = `${origin}/ws/live?token=${lifecycle.add().listenerToken}`
+  for (let i = 0; i < 5; i += 1) t.is((await shakeHands(good)).status, 101)
+  for (let i = 0; i < 3; i += 1) t.is((await shakeHands(`${origin}/ws/live?token=guess`)).status, 401)
+  t.is((await shakeHands(`${origin}/ws/live?token=guess`)).status, 429)
+  timers.advance(60_000)
+  t.is((await shakeHands(good)).status, 101)
+})
+
+test('a sender whose handshake is malformed gives its place back', async (t) => {
+  const { origin, lifecycle, sender } = await startSockets(t)
+  const live = lifecycle.add()
+  t.is((await shakeHands(`${origin}/ws/live?token=${live.senderToken}`, { 'Sec-WebSocket-Key': 'too short' })).status, 400)
+  await eventually(() => assert.equal(live.attached, false))
+  const socket = await sender(live)
+  await socket.frame(({ type }) => type === 'connection')
+  t.is(live.status, 'pending')
+})
+
+for (const role of ['sender', 'listener'] as const) {
+  test(`R135: the ${role} of a live that is over hears so and is closed with 4410`, async (t) => {
+    const fixture = await startSockets(t)
+    const live = fixture.lifecycle.add()
+    fixture.lifecycle.endElsewhere(live.id, { status: 'finished', reason: 'finish_route' })
+    const socket = await fixture[role](live)
+    t.deepEqual(await socket.closed, { code: 4410, reason: 'session_finished' })
+    t.is(socket.texts[0], hello(role, live.id, 'finished'))
+    t.like(socket.frames[1], { type: 'error', code: 'session_finished' })
+    t.is(socket.frames.length, 2)
+  })
+}
+
+test('R135: a listener whose token was looked up before the end is told, although the read model lags', async (t) => {
+  const { bus, lifecycle, listener } = await startSockets(t)
+  const live = lifecycle.add()
+  bus.publish(live.id, { kind: 'ended', cause: { status: 'finished', reason: 'finish_route' } })
+  const socket = await listener(live)
+  t.deepEqual(await socket.closed, { code: 4410, reason: 'session_finished' })
+  t.is(socket.texts[0], hello('listener', live.id, 'finished'))
+})

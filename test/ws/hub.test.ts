@@ -1,0 +1,64 @@
+import test from 'ava'
+import { createLiveBus } from '../../application/pipeline/live-bus.ts'
+import type { TranscriptFrame } from '../../application/pipeline/signals.ts'
+import type { Connection } from '../../interfaces/ws/connection.ts'
+import type { Ending } from '../../interfaces/ws/ends.ts'
+import { createHub } from '../../interfaces/ws/hub.ts'
+import { createRecordingLogger } from '../support/recording-logger.ts'
+
+const fakeConnection = (buffered = 0) => {
+  const sent: Array<string | Buffer> = []
+  const endings: Ending[] = []
+  const connection: Connection = {
+    send: (frame) => sent.push(frame),
+    end: (ending) => endings.push(ending),
+    drop: () => undefined,
+    pause: () => undefined,
+    resume: () => undefined,
+    isPaused: () => false,
+    buffered: () => buffered,
+  }
+  return { connection, sent, endings }
+}
+
+const frame: TranscriptFrame = { kind: 'transcription', segment: 1, final: true, start: 0, end: 1, text: 'Hello', language: 'en' }
+
+test('S31: a frame is serialised once for all members of a live', (t) => {
+  const bus = createLiveBus({ logger: createRecordingLogger() })
+  const hub = createHub({ bus, strict: false })
+  const [first, second] = [fakeConnection(), fakeConnection()]
+  hub.join(1, { role: 'sender', connection: first.connection })
+  hub.join(1, { role: 'listener', connection: second.connection })
+  bus.publish(1, frame)
+  t.is(first.sent.length, 1)
+  t.is(first.sent[0], second.sent[0], 'the same bytes, not a copy')
+})
+
+test('S31: a listener with more than 1 MiB untaken is closed with 1013, a sender only misses captions, others get every frame', (t) => {
+  const bus = createLiveBus({ logger: createRecordingLogger() })
+  const hub = createHub({ bus, strict: false })
+  const limit = 1024 * 1024
+  const [slow, busy, good] = [fakeConnection(limit + 1), fakeConnection(limit + 1), fakeConnection(limit)]
+  hub.join(1, { role: 'listener', connection: slow.connection })
+  hub.join(1, { role: 'sender', connection: busy.connection })
+  hub.join(1, { role: 'listener', connection: good.connection })
+  for (let i = 0; i < 3; i += 1) bus.publish(1, frame)
+  t.deepEqual(slow.endings.map(({ close, reason }) => ({ close, reason })), [{ close: 1013, reason: 'slow_consumer' }])
+  t.is(slow.sent.length, 0)
+  t.is(busy.sent.length, 0)
+  t.is(busy.endings.length, 0)
+  t.is(good.sent.length, 3)
+})
+
+test('a live without sockets leaves nothing in the hub', (t) => {
+  const bus = createLiveBus({ logger: createRecordingLogger() })
+  const hub = createHub({ bus, strict: false })
+  for (let liveId = 1; liveId <= 200; liveId += 1) {
+    const member = { role: 'listener', connection: fakeConnection(liveId % 3 === 0 ? 2 ** 21 : 0).connection } as const
+    hub.join(liveId, member)
+    bus.publish(liveId, frame)
+    if (liveId % 2 === 0) bus.publish(liveId, { kind: 'ended', cause: { status: 'finished', reason: 'finish_message' } })
+    hub.leave(liveId, member)
+  }
+  t.is(hub.size(), 0)
+})
