@@ -34,6 +34,9 @@ const makeDirectory = (path: string): void => {
   }
 }
 
+/** Locks in force. A connection that nothing refers to is closed by the garbage collector, and its lock ends with it. */
+const held = new Set<DatabaseSync>()
+
 const takeLock = (path: string): E.Either<DataDirectoryInUse, { readonly release: () => void }> => {
   const lock = new DatabaseSync(join(path, 'lock.db'), { timeout: 0 })
   try {
@@ -43,7 +46,12 @@ const takeLock = (path: string): E.Either<DataDirectoryInUse, { readonly release
     if (isBusy(error)) return E.left({ _tag: 'DataDirectoryInUse', path })
     throw error
   }
-  return E.right({ release: () => lock.close() })
+  held.add(lock)
+  const release = (): void => {
+    held.delete(lock)
+    lock.close()
+  }
+  return E.right({ release })
 }
 
 /**

@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const holder = async (directory: string): Promise<{ readonly child: ChildProcess; readonly said: string }> => {
   const script = fileURLToPath(new URL('./directory-holder.ts', import.meta.url))
-  const child = spawn(process.execPath, [script, directory], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, ['--expose-gc', script, directory], { stdio: ['pipe', 'pipe', 'inherit'] })
   const [said] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
   return { child, said }
 }
