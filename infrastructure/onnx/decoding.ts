@@ -5,9 +5,9 @@ import type { LogitsRules } from './logits.ts'
 
 type Feeds = Readonly<Record<string, Tensor>>
 
-/** A decoder that answers the logits of the prompt, then of one token after the other. */
+/** A decoder that answers the logits of the prompt, then of one token after the other; `constant` is fed at every step. */
 export interface Decoder {
-  readonly open: (encoded: Tensor, prompt: ReadonlyArray<number>) => Promise<DecoderStep>
+  readonly open: (encoded: Tensor, prompt: ReadonlyArray<number>, constant?: Feeds) => Promise<DecoderStep>
 }
 
 export interface DecoderStep {
@@ -25,7 +25,7 @@ export interface Decoded {
   readonly firstLogits: Float32Array
 }
 
-const idsTensor = (ids: ReadonlyArray<number>): Tensor => new Tensor('int64', BigInt64Array.from(ids, BigInt), [1, ids.length])
+export const idsTensor = (ids: ReadonlyArray<number>): Tensor => new Tensor('int64', BigInt64Array.from(ids, BigInt), [1, ids.length])
 
 /** `present.0.decoder.key` of one step is `past_key_values.0.decoder.key` of the next. */
 const asPast = (results: Feeds): Feeds =>
@@ -51,8 +51,8 @@ export const twoFileDecoder = (promptGraph: InferenceSession, nextGraph: Inferen
     }
   }
   return {
-    open: async (encoded, prompt) =>
-      after(await promptGraph.run({ input_ids: idsTensor(prompt), encoder_hidden_states: encoded }), {}),
+    open: async (encoded, prompt, constant = {}) =>
+      after(await promptGraph.run({ ...constant, input_ids: idsTensor(prompt), encoder_hidden_states: encoded }), constant),
   }
 }
 
@@ -85,14 +85,16 @@ export const mergedDecoder = (
     }
   }
   return {
-    open: async (encoded, prompt) => {
-      const feeds = { ...emptyPast, input_ids: idsTensor(prompt), encoder_hidden_states: encoded, use_cache_branch: branch(false) }
-      return after(await graph.run(feeds), encoded, {})
+    open: async (encoded, prompt, constant = {}) => {
+      const fixed = { ...constant, encoder_hidden_states: encoded }
+      const feeds = { ...fixed, ...emptyPast, input_ids: idsTensor(prompt), use_cache_branch: branch(false) }
+      return after(await graph.run(feeds), encoded, constant)
     },
   }
 }
 
-const positionsOf = ({ logits }: DecoderStep): { readonly first: Float32Array; readonly last: Float32Array } => {
+/** The logits of the first and of the last position; both are views of what the step holds. */
+export const positionsOf = ({ logits }: DecoderStep): { readonly first: Float32Array; readonly last: Float32Array } => {
   const { data, dims } = logits
   const vocabulary = dims.at(-1) ?? 0
   if (!(data instanceof Float32Array)) throw new Error(`logits are ${logits.type}, not float32`)

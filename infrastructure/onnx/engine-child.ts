@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import type { Reply, Request } from './messages.ts'
+import type { EngineRole, Reply, Request } from './messages.ts'
 
 /** A running engine process as its client sees it. */
 export interface EngineChild {
@@ -23,8 +23,8 @@ export interface EngineChildEvents {
 /** All that native libraries need of our environment; secrets of the service stay out. */
 const INHERITED = ['PATH', 'LD_LIBRARY_PATH', 'CUDA_VISIBLE_DEVICES', 'SystemRoot']
 
-export const startEngineChild = (execArgv: ReadonlyArray<string>, events: EngineChildEvents): EngineChild => {
-  const child = fork(fileURLToPath(new URL('./engine-process.ts', import.meta.url)), [], {
+export const startEngineChild = (role: EngineRole, execArgv: ReadonlyArray<string>, events: EngineChildEvents): EngineChild => {
+  const child = fork(fileURLToPath(new URL('./engine-process.ts', import.meta.url)), [role], {
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     execArgv: [...execArgv],

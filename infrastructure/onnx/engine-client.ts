@@ -13,11 +13,13 @@ import type { Logger } from '../../application/ports/environment.ts'
 import { createTaskRunner } from './task-runner.ts'
 import type { TaskLimits } from './task-runner.ts'
 
+type Limits = Omit<TaskLimits, 'translate'>
+
 /**
  * Far more than a slow machine needs, and no live is served by a slower one: a call that takes longer hangs. Detection
  * takes milliseconds, and all lives wait for its one thread.
  */
-const LIMITS: TaskLimits = { detect: 30_000, transcribe: 120_000, load: 600_000 }
+const LIMITS: Limits = { detect: 30_000, transcribe: 120_000, load: 600_000 }
 
 /**
  * The speech engine: a child process that is started at once, and again whenever it dies or hangs. `models` are folders by the
@@ -28,11 +30,11 @@ export const createSpeechEngine = (options: {
   readonly workers?: number
   readonly logger: Logger
   readonly execArgv?: ReadonlyArray<string>
-  readonly limits?: TaskLimits
+  readonly limits?: Limits
 }): SpeechEngine => {
   const parallelism = options.workers ?? availableParallelism()
   const { models, logger, execArgv = [], limits = LIMITS } = options
-  const runner = createTaskRunner({ models, workers: parallelism, logger, execArgv, limits })
+  const runner = createTaskRunner({ role: 'speech', models, workers: parallelism, logger, execArgv, limits: { ...limits, translate: 0 } })
   return {
     parallelism,
     pid: runner.pid,

@@ -1,6 +1,7 @@
+import { setPriority } from 'node:os'
 import { createWorkerPool } from './worker-pool.ts'
 import type { WorkerPool } from './worker-pool.ts'
-import type { Reply, Request, Task } from './messages.ts'
+import type { EngineRole, Reply, Request, Task } from './messages.ts'
 
 /**
  * The engine's child process. Its main thread only passes messages; inference blocks the thread that it runs on, so it
@@ -16,32 +17,36 @@ const reply = (message: Reply): void => {
 }
 
 interface Pools {
-  readonly transcription: WorkerPool
+  readonly models: WorkerPool
   readonly voiceActivity: WorkerPool
 }
 
-const createPools = (models: ReadonlyMap<string, string>, workers: number): Pools => ({
-  transcription: createWorkerPool({
-    script: new URL('./transcription-worker.ts', import.meta.url),
-    size: workers,
-    workerData: { models },
-    onDeath: die,
-  }),
+const WORKERS: Readonly<Record<EngineRole, URL>> = {
+  speech: new URL('./transcription-worker.ts', import.meta.url),
+  translation: new URL('./translation-worker.ts', import.meta.url),
+}
+/** Translations get the processor time that speech leaves, and a little when it leaves none. */
+const NICENESS: Readonly<Record<EngineRole, number>> = { speech: 0, translation: 10 }
+
+const createPools = (role: EngineRole, models: ReadonlyMap<string, string>, workers: number): Pools => ({
+  models: createWorkerPool({ script: WORKERS[role], size: workers, workerData: { models }, onDeath: die }),
   voiceActivity: createWorkerPool({ script: new URL('./vad-worker.ts', import.meta.url), size: 1, workerData: null, onDeath: die }),
 })
 
 const perform = async (pools: Pools, id: number, task: Task): Promise<void> => {
-  const pool = task.kind === 'detect' ? pools.voiceActivity : pools.transcription
+  const pool = task.kind === 'detect' ? pools.voiceActivity : pools.models
   const outcome = await pool.run(task, (loads) => reply({ kind: 'began', id, loads }))
   reply({ kind: 'outcome', id, outcome })
 }
 
-const serve = (): void => {
+const serve = (role: EngineRole): void => {
+  // Threads inherit it from the one that starts them.
+  if (NICENESS[role] > 0) setPriority(NICENESS[role])
   let pools: Pools | null = null
   process.on('message', (request: Request) => {
     switch (request.kind) {
       case 'configure':
-        pools = createPools(request.models, request.workers)
+        pools = createPools(role, request.models, request.workers)
         return
       case 'task':
         if (pools === null) die('a task came before the configuration')
@@ -54,4 +59,4 @@ const serve = (): void => {
   reply({ kind: 'ready' })
 }
 
-serve()
+serve(process.argv[2] === 'translation' ? 'translation' : 'speech')

@@ -8,14 +8,21 @@ import type {
   TranscribeJob,
   VadState,
 } from '../../application/ports/engine.ts'
+import type { TranslateJob } from '../../application/ports/translation-engine.ts'
+
+/** Which models an engine process runs, its only argument: each kind has a process of its own. */
+export type EngineRole = 'speech' | 'translation'
 
 /** What the engine process is asked to do; structured clone carries it, so samples stay typed arrays. */
 export type Task =
   | { readonly kind: 'load'; readonly model: string }
   | { readonly kind: 'transcribe'; readonly job: TranscribeJob }
   | { readonly kind: 'detect'; readonly samples: Int16Array; readonly state: VadState }
+  | { readonly kind: 'translate'; readonly job: TranslateJob }
 
-export type Outcome = Either<ModelLoadFailed | JobFailed, LoadedModel | Hypothesis | SpeechProbabilities>
+/** What a task of its kind gives; `null` of a translator that is loaded, the text of a translation. */
+type Result = LoadedModel | Hypothesis | SpeechProbabilities | string | null
+export type Outcome = Either<ModelLoadFailed | JobFailed, Result>
 
 /** To the engine process; `configure` comes first, as the answer to its `ready`. */
 export type Request =

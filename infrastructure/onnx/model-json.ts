@@ -5,8 +5,8 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { boundedInteger, boundedNumber, object } from '../../domain/shared/codecs.ts'
 
-const positive = boundedInteger(1, 1_000_000_000)
-const token = boundedInteger(0, 10_000_000)
+export const positive = boundedInteger(1, 1_000_000_000)
+export const token = boundedInteger(0, 10_000_000)
 const tokens = t.union([t.readonlyArray(token), t.null])
 
 /** What we read of the JSON files of a Whisper folder in Hugging Face's layout; the rest of them is left alone. */
@@ -56,11 +56,11 @@ const preprocessorConfig = object({
 export type PreprocessorConfig = t.TypeOf<typeof preprocessorConfig>
 
 /** Of tokenizer.json only what tells special tokens; the tokenizer itself reads the rest. */
-const tokenizerJson = t.type({
+export const tokenizerJson = t.type({
   added_tokens: t.readonlyArray(t.type({ id: token, content: t.string })),
   model: t.UnknownRecord,
 })
-const tokenizerConfigJson = t.UnknownRecord
+export const tokenizerConfigJson = t.UnknownRecord
 
 export interface ModelJson {
   readonly config: ModelConfig
@@ -71,7 +71,7 @@ export interface ModelJson {
 }
 
 /** The decoded file, or a sentence that names the file and the member that is wrong. */
-const readJson = async <A>(folder: string, file: string, codec: t.Decoder<unknown, A>): Promise<Either<string, A>> => {
+export const readJson = async <A>(folder: string, file: string, codec: t.Decoder<unknown, A>): Promise<Either<string, A>> => {
   const content = await readFile(join(folder, file), 'utf8').then(E.right, (error: NodeJS.ErrnoException) =>
     E.left(error.code === 'ENOENT' ? `${file} is missing` : `${file} cannot be read (${error.code ?? error.message})`),
   )

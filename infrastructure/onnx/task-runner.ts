@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Logger } from '../../application/ports/environment.ts'
 import { startEngineChild } from './engine-child.ts'
 import type { EngineChild } from './engine-child.ts'
-import type { Outcome, Reply, Task } from './messages.ts'
+import type { EngineRole, Outcome, Reply, Task } from './messages.ts'
 import { createWatchdog } from './watchdog.ts'
 
 /** Runs tasks in an engine process that may die at any time. */
@@ -13,11 +13,7 @@ export interface TaskRunner {
 }
 
 /** Milliseconds that a thread of the engine may work on a task; those of `load` come on top where it loads the model first. */
-export interface TaskLimits {
-  readonly detect: number
-  readonly transcribe: number
-  readonly load: number
-}
+export type TaskLimits = Readonly<Record<Task['kind'], number>>
 
 interface Pending {
   readonly id: number
@@ -37,14 +33,15 @@ const HOPELESS_STARTS = 3
  * long, hangs in native code: it is killed, and counts as dead.
  */
 export const createTaskRunner = (options: {
+  readonly role: EngineRole
   readonly models: ReadonlyMap<string, string>
   readonly workers: number
   readonly logger: Logger
   readonly execArgv: ReadonlyArray<string>
   readonly limits: TaskLimits
 }): TaskRunner => {
-  const { logger, limits } = options
-  const longest = limits.load + limits.transcribe
+  const { role, logger, limits } = options
+  const longest = limits.load + Math.max(limits.transcribe, limits.translate)
   const inFlight = new Map<number, Pending>()
   let waiting: ReadonlyArray<Pending> = []
   let suspects: ReadonlyArray<Pending> = []
@@ -121,7 +118,7 @@ export const createTaskRunner = (options: {
       closed.resolve()
       return
     }
-    logger.warn({ reason, inFlight: caught.length }, 'engine process died')
+    logger.warn({ engine: role, reason, inFlight: caught.length }, 'engine process died')
     if (onTrial) caught.forEach((pending) => fail(pending, `it brought the engine process down (${reason})`))
     else suspects = [...suspects, ...caught]
     onTrial = false
@@ -134,9 +131,9 @@ export const createTaskRunner = (options: {
 
   const start = (): void => {
     restart = null
-    const onErrorLine = (line: string): void => logger.warn({ line }, 'engine process')
-    child = startEngineChild(options.execArgv, { onReply, onErrorLine, onExit })
-    logger.info({ pid: child.pid }, 'engine process started')
+    const onErrorLine = (line: string): void => logger.warn({ engine: role, line }, 'engine process')
+    child = startEngineChild(role, options.execArgv, { onReply, onErrorLine, onExit })
+    logger.info({ engine: role, pid: child.pid }, 'engine process started')
   }
 
   start()

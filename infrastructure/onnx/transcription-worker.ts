@@ -39,6 +39,7 @@ serveTasks(async (task: Task): Promise<Outcome> => {
       return E.right(await runner.right.transcribe(task.job.samples, task.job.language))
     }
     case 'detect':
-      throw new Error('another worker detects speech')
+    case 'translate':
+      throw new Error('this worker only transcribes')
   }
 })

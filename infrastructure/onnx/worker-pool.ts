@@ -25,6 +25,7 @@ const modelOf = (task: Task): string | null => {
     case 'load':
       return task.model
     case 'transcribe':
+    case 'translate':
       return task.job.model
     case 'detect':
       return null

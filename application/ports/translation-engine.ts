@@ -1,0 +1,23 @@
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { JobFailed, ModelLoadFailed } from './engine.ts'
+
+export interface TranslateJob {
+  readonly model: string
+  readonly text: string
+  /** ISO 639-1. */
+  readonly from: string
+  readonly to: string
+}
+
+/**
+ * Translators in a process of their own, so that none of them can harm the speech engine. It keeps nothing between calls:
+ * jobs that were in flight when the process died run again, one at a time; one that dies alone is JobFailed.
+ */
+export interface TranslationEngine {
+  /** Makes the first translation prompt; without it that one loads the model. */
+  readonly load: (model: string) => TaskEither<ModelLoadFailed, void>
+  /** The whole text, sentence by sentence. */
+  readonly translate: (job: TranslateJob) => TaskEither<ModelLoadFailed | JobFailed, string>
+  readonly pid: () => number | undefined
+  readonly close: () => Promise<void>
+}
