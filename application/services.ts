@@ -8,6 +8,7 @@ import type { Caller } from './caller.ts'
 import type { CreateLiveRefusal, LiveNotFound, LiveOver, SenderAlreadyConnected, Unavailable, UsernameTaken } from './errors.ts'
 import type { EndCause } from './pipeline/signals.ts'
 import type { LiveFacts, LiveStatus, LiveView, SocketRole, UserView } from './ports/read-models.ts'
+import type { TranslationTarget } from './translation/translations.ts'
 
 /** One page and the number of all items that match. */
 export interface Page<A> {
@@ -72,6 +73,7 @@ export interface AttachedLive {
   readonly status: LiveStatus
   readonly model: string
   readonly language: string
+  readonly translations: ReadonlyArray<TranslationTarget>
   readonly audioFormat: AudioFormat
   readonly autoStart: boolean
   readonly config: EngineSettings

@@ -1,6 +1,6 @@
 import type * as t from 'io-ts'
 import { AdmissionSnapshotTaken, Admitted, CapacitySet, Released } from './admission/events.ts'
-import { ModelListed } from './catalogue/events.ts'
+import { ModelListed, TranslationPairListed } from './catalogue/events.ts'
 import {
   ListenerTokenClaimed,
   LiveAborted,
@@ -47,6 +47,7 @@ export const allEvents: ReadonlyArray<AnyEventDefinition> = [
   erase(Released),
   erase(AdmissionSnapshotTaken),
   erase(ModelListed),
+  erase(TranslationPairListed),
   erase(LiveCreated),
   erase(SenderAttached),
   erase(SenderDetached),

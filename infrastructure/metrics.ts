@@ -1,4 +1,5 @@
 import { Counter, Gauge, Registry } from 'prom-client'
+import type { TranslationFigures } from '../application/ports/translation-engine.ts'
 
 /** Where the figures are read from when somebody asks for the metrics. */
 export interface MetricSources {
@@ -9,6 +10,7 @@ export interface MetricSources {
   readonly projectionLags: () => ReadonlyArray<{ readonly projection: string; readonly seconds: number }>
   /** Since the start of the process. */
   readonly readYourWritesTimeouts: () => number
+  readonly translations: () => TranslationFigures
 }
 
 /** The metrics of this process in Prometheus' text format; labels never hold names, tokens or URLs. */
@@ -33,6 +35,17 @@ export const createMetrics = (sources: MetricSources): (() => Promise<string>) =
       for (const { projection, seconds } of sources.projectionLags()) this.set({ projection }, seconds)
     },
   })
+  const translated = new Counter({
+    name: 'stenolog_translations_total',
+    help: 'Final segments given to a translator, by what became of them; dropped: their live ended first',
+    labelNames: ['outcome'],
+    registers: [],
+    collect() {
+      this.reset()
+      const { done, failed, dropped } = sources.translations()
+      for (const [outcome, count] of Object.entries({ done, failed, dropped })) this.inc({ outcome }, count)
+    },
+  })
   const timeouts = new Counter({
     name: 'stenolog_read_your_writes_timeouts_total',
     help: 'Writes answered before the lists showed them',
@@ -44,6 +57,11 @@ export const createMetrics = (sources: MetricSources): (() => Promise<string>) =
   })
   registry.registerMetric(gauge('stenolog_vram_reserved_megabytes', 'Memory that open lives have reserved', sources.vramReserved))
   registry.registerMetric(gauge('stenolog_vram_total_megabytes', 'Memory that lives can reserve from', sources.vramTotal))
+  registry.registerMetric(gauge('stenolog_translations_waiting', 'Final segments that wait for a translator', () => sources.translations().waiting))
+  registry.registerMetric(
+    gauge('stenolog_translation_lag_seconds', 'Age of the oldest final segment that waits for a translator', () => sources.translations().lagSeconds),
+  )
+  registry.registerMetric(translated)
   registry.registerMetric(lag)
   registry.registerMetric(timeouts)
   return () => registry.metrics()

@@ -25,12 +25,14 @@ import { watchEnds } from '../application/sessions/watch-ends.ts'
 import { adminFromSettings, createSetup } from '../application/users/setup.ts'
 import { startUserDirectory } from '../application/users/user-directory.ts'
 import { createUsers } from '../application/users/users.ts'
+import { createTranslations } from '../application/translation/translations.ts'
 import { openCatalogue } from '../infrastructure/catalogue/catalogue.ts'
 import { createCredentials } from '../infrastructure/credentials.ts'
 import { createEnvironment } from '../infrastructure/environment.ts'
 import { createLogger } from '../infrastructure/logger.ts'
 import { createMetrics } from '../infrastructure/metrics.ts'
 import { createSpeechEngine } from '../infrastructure/onnx/engine-client.ts'
+import { createTranslationEngine } from '../infrastructure/onnx/translation-client.ts'
 import type { Settings } from '../infrastructure/settings.ts'
 import { systemTimers as timers } from '../infrastructure/system-timers.ts'
 import { allProjections } from '../projections/all-projections.ts'
@@ -85,6 +87,7 @@ export const startService = async (settings: Settings): Promise<RunningService> 
 
   const catalogue = await openCatalogue({ store, environment, logger, modelsDir: settings.modelsDir, bundledDir: BUNDLED_MODELS })
   const engine = createSpeechEngine({ models: catalogue.folders, logger })
+  const translator = createTranslationEngine({ models: catalogue.translatorFolders, logger })
 
   // Write side. The lives of a process that died are settled before anybody can ask (D53, R104).
   const write = { store, keyring, environment, timers }
@@ -109,9 +112,11 @@ export const startService = async (settings: Settings): Promise<RunningService> 
   const scheduler = createScheduler(engine, environment.monotonic)
   const createPipeline = createLivePipeline({ engine, scheduler, monotonic: environment.monotonic, timers })
   const head = await succeed('read the head of the log', store.head())
+  const translations = createTranslations({ engine: translator, monotonic: environment.monotonic, logger })
   const sessions = createLiveSessions({
     lifecycle,
     createPipeline,
+    translations,
     bus,
     ends: (ended) => watchEnds({ store, from: head, logger, environment, timers, whenProjected }, ended),
     logger,
@@ -147,6 +152,7 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     vramTotal: () => totalVram(admission.state()),
     projectionLags: lags,
     readYourWritesTimeouts: projector.timeouts,
+    translations: translations.figures,
   })
   const readiness = () => ({
     ready: !draining && lags().every(({ error }) => error === null),
@@ -167,7 +173,7 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     await front.close()
     await sessions.close()
     await Promise.all([reconciler.stop(), forgetting.stop()])
-    await engine.close()
+    await Promise.all([engine.close(), translator.close()])
     await admission.idle()
     stopping.abort()
     await Promise.all([projector.stopped, directory.stopped])

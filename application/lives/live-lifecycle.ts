@@ -45,8 +45,9 @@ export const createLiveLifecycle = (deps: LiveLifecycleDeps): LiveLifecycle => {
       const attached = await change(liveId, { type: 'AttachSender', instance, otherInstances: deps.otherInstances(), at: now() })
       if (E.isLeft(attached)) return attached
       if (!isLive(attached.right)) throw new Error(`${liveStream(liveId)} has a sender but was never created`)
-      const { status, epoch, created: { userId, model, language, audioFormat, autoStart, config } } = attached.right
-      return E.right({ epoch, userId, status, model: model.name, language, audioFormat, autoStart, config })
+      const { status, epoch, created: { userId, model, language, translations, audioFormat, autoStart, config } } = attached.right
+      const targets = translations.map(({ model: translator, to }) => ({ model: translator, to }))
+      return E.right({ epoch, userId, status, model: model.name, language, translations: targets, audioFormat, autoStart, config })
     },
 
     detachSender: (liveId, epoch) => async () => {

@@ -21,3 +21,15 @@ export interface TranslationEngine {
   readonly pid: () => number | undefined
   readonly close: () => Promise<void>
 }
+
+/** Since the start of the process, but for what waits now. */
+export interface TranslationFigures {
+  readonly done: number
+  /** The translator broke or is missing. */
+  readonly failed: number
+  /** Given up because their live ended. */
+  readonly dropped: number
+  readonly waiting: number
+  /** Age of the oldest that waits, in seconds; 0 when none does. */
+  readonly lagSeconds: number
+}

@@ -7,11 +7,13 @@ import { createRunningLive } from './running-live.ts'
 import type { RunningLive } from './running-live.ts'
 import { createSenderSession } from './sender-session.ts'
 import type { Timers } from '../ports/timers.ts'
+import type { Translations } from '../translation/translations.ts'
 import type { LiveEnd } from './watch-ends.ts'
 
 export interface LiveSessionsOptions {
   readonly lifecycle: LiveLifecycle
   readonly createPipeline: CreatePipeline
+  readonly translations: Pick<Translations, 'ofLive'>
   readonly bus: LiveBus
   /** Terminal events of any process, from before the first sender can attach until the signal aborts (see watchEnds). */
   readonly ends: (signal: AbortSignal) => AsyncIterable<LiveEnd>

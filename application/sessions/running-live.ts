@@ -1,12 +1,14 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { EngineSettings } from '../../domain/live/settings.ts'
+import { withoutPunctuation, wrapped } from '../../domain/transcript/captions.ts'
 import type { JobFailed, ModelLoadFailed } from '../ports/engine.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
 import type { CreatePipeline, LivePipeline, Segment } from '../ports/pipeline.ts'
-import type { EndCause, LiveBus } from '../pipeline/signals.ts'
+import type { EndCause, LiveBus, TranscriptFrame } from '../pipeline/signals.ts'
 import type { AttachedLive, LiveLifecycle } from '../services.ts'
 import { atMost } from '../ports/timers.ts'
 import type { Timers } from '../ports/timers.ts'
+import type { Translations } from '../translation/translations.ts'
 import { createWriteQueue } from './write-queue.ts'
 import type { WriteQueue } from './write-queue.ts'
 
@@ -14,14 +16,15 @@ import type { WriteQueue } from './write-queue.ts'
 const STORE_PATIENCE = 1000
 /** How long our own end waits for the log to tell it, which knows the true cause, before we tell it ourselves. */
 const END_PATIENCE = 1000
-/** A pipeline that outlives its limit by this much is no longer waited for: the live must end. */
+/** A pipeline, or a translator, that outlives the limit by this much is no longer waited for: the live must end. */
 const FINISH_MARGIN = 2000
 
 export interface RunningLiveOptions {
   readonly liveId: number
-  readonly live: Pick<AttachedLive, 'model' | 'language'>
+  readonly live: Pick<AttachedLive, 'model' | 'language' | 'translations' | 'config'>
   readonly lifecycle: Pick<LiveLifecycle, 'start' | 'end' | 'recordSegment'>
   readonly createPipeline: CreatePipeline
+  readonly translations: Pick<Translations, 'ofLive'>
   readonly bus: Pick<LiveBus, 'publish'>
   readonly logger: Logger
   readonly environment: Pick<Environment, 'random'>
@@ -44,13 +47,16 @@ export interface RunningLive {
   readonly isIdle: () => boolean
   /** False from the first `finish` on. */
   readonly takesAudio: () => boolean
-  /** Transcribes what was heard; a later call with less time hurries the earlier one. */
+  /** Transcribes what was heard and translates it; a later call with less time hurries the earlier one. */
   readonly finish: (limitMs: number) => Promise<void>
   /** Appends the terminal event behind all writes before it; only the first cause counts. */
   readonly end: (cause: EndCause) => void
   /** The terminal event is known: nothing more is published. */
   readonly settle: () => void
 }
+
+/** Whose words a line is: the speaker's, or a translator's. */
+type Voice = Pick<TranscriptFrame, 'kind' | 'language'>
 
 const failureCause = (model: string, failure: ModelLoadFailed | JobFailed): EndCause =>
   failure._tag === 'ModelLoadFailed'
@@ -60,6 +66,8 @@ const failureCause = (model: string, failure: ModelLoadFailed | JobFailed): EndC
 export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
   const { liveId, live, lifecycle, bus, logger, timers } = options
   const writes = createWriteQueue(options)
+  const spoken: Voice = { kind: 'transcription', language: live.language }
+  let { config } = live
   let pipeline: LivePipeline | undefined
   let ready: Promise<boolean> = Promise.resolve(false)
   let started = false
@@ -87,22 +95,36 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
     end(failureCause(live.model, failure))
   }
 
-  const publish = ({ segment, start, end: until, caption: text }: Segment, final: boolean): void => {
+  const publish = ({ segment, start, end: until, caption: text }: Segment, final: boolean, { kind, language }: Voice): void => {
     if (settled) return
-    bus.publish(liveId, { kind: 'transcription', segment, final, start, end: until, text, language: live.language })
+    bus.publish(liveId, { kind, segment, final, start, end: until, text, language })
   }
 
-  const record = async (final: Segment): Promise<void> => {
+  const record = async (final: Segment, voice: Voice): Promise<void> => {
     const { segment, start, end: until, text } = final
     const behind = storeIsLate && writes.size() > 0
-    const written = writes.add('segment', lifecycle.recordSegment({ liveId, segment, start, end: until, text, kind: 'transcription', language: live.language }))
+    let durable = false
+    const written = writes.add('segment', lifecycle.recordSegment({ liveId, segment, start, end: until, text, ...voice })).then(() => {
+      durable = true
+    })
     // Behind a write that already kept a final waiting, the wait would be for nothing.
     if (!behind) {
       await atMost(timers, STORE_PATIENCE, written)
-      storeIsLate = writes.size() > 0
+      storeIsLate = !durable
     }
-    publish(final, true)
+    publish(final, true, voice)
   }
+
+  const translations = options.translations.ofLive({
+    liveId,
+    from: live.language,
+    targets: live.translations,
+    deliver: async (source, to, translated) => {
+      const text = config.punctuation ? translated : withoutPunctuation(translated)
+      // One frame a segment and target, whatever its length: no line is too long, and no word is lost.
+      await record({ ...source, text, caption: wrapped(text, config.max_chars) }, { kind: 'translation', language: to })
+    },
+  })
 
   const load = async (starting: LivePipeline): Promise<boolean> => {
     const loaded = await starting.start()()
@@ -127,31 +149,41 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
       settings,
       nextSegment: 1,
       events: {
-        partial: (segment) => publish(segment, false),
+        partial: (segment) => publish(segment, false, spoken),
         final: async (segment) => {
-          lastFinal = record(segment)
+          lastFinal = record(segment, spoken)
           await lastFinal
+          translations.add(segment)
         },
         failed: fail,
         drained: () => drained(),
       },
     })
 
+  const lastWords = async (running: LivePipeline, limitMs: number): Promise<void> => {
+    await running.finish(limitMs)
+    await lastFinal
+    await translations.settled()
+  }
+
   const speakOut = async (limitMs: number): Promise<void> => {
     try {
-      if (pipeline !== undefined) await atMost(timers, limitMs + FINISH_MARGIN, pipeline.finish(limitMs))
+      if (pipeline !== undefined) await atMost(timers, limitMs + FINISH_MARGIN, lastWords(pipeline, limitMs))
       await lastFinal
     } catch (error) {
       broke(error)
     }
+    translations.stop()
   }
 
   return {
     writes,
     configure: (settings) => {
+      config = settings
       if (pipeline === undefined) {
         pipeline = open(settings)
         ready = load(pipeline).catch(broke)
+        translations.prepare()
       } else {
         pipeline.configure(settings)
       }
@@ -180,6 +212,7 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
       settled = true
       cancelFallback()
       pipeline?.abort()
+      translations.stop()
     },
   }
 }

@@ -1,10 +1,13 @@
 import * as t from 'io-ts'
 import { id, instant } from '../shared/codecs.ts'
 import { defineEvent } from '../shared/event.ts'
-import type { EventOf } from '../shared/event.ts'
 
-/** Every model name ever seen gets an id here once, so ids stay when folders come and go. */
+/** Every model name and every translation pair ever seen gets an id here once, so ids stay when folders come and go. */
 export const CATALOGUE_STREAM = 'catalogue'
 
 export const ModelListed = defineEvent('ModelListed', t.strict({ modelId: id, name: t.string, at: instant }))
-export type CatalogueEvent = EventOf<typeof ModelListed>
+/** A translator is listed once for each pair of languages that it translates. */
+export const TranslationPairListed = defineEvent(
+  'TranslationPairListed',
+  t.strict({ pairId: id, model: t.string, from: t.string, to: t.string, at: instant }),
+)

@@ -59,6 +59,9 @@ const render = (text: string, lines: ReadonlyArray<Span>): string =>
 /** The newest lines of `text` that one caption holds. */
 export const newestCaption = (text: string, shape: CaptionShape): string => render(text, wrap(text, shape.maxChars).slice(-shape.maxLines))
 
+/** All of `text`, broken into lines of at most `maxChars`. */
+export const wrapped = (text: string, maxChars: number): string => render(text, wrap(text, maxChars))
+
 /** `text` as captions that hold all of it, each as full as it may be. */
 export const splitIntoCaptions = (text: string, shape: CaptionShape): ReadonlyArray<Caption> => {
   const lines = wrap(text, shape.maxChars)

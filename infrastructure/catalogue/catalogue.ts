@@ -1,44 +1,72 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { Catalogue, Model } from '../../application/ports/catalogue.ts'
+import type { Decoder } from 'io-ts'
+import type { Catalogue, Model, TranslationPair } from '../../application/ports/catalogue.ts'
 import type { Environment, Logger } from '../../application/ports/environment.ts'
-import type { EventStore, ExpectedRevision, NewEvent } from '../../application/ports/event-store.ts'
-import { CATALOGUE_STREAM, ModelListed } from '../../domain/catalogue/events.ts'
-import type { CatalogueEvent } from '../../domain/catalogue/events.ts'
+import type { EventStore, ExpectedRevision, NewEvent, StoredEvent } from '../../application/ports/event-store.ts'
+import { CATALOGUE_STREAM, ModelListed, TranslationPairListed } from '../../domain/catalogue/events.ts'
 import { decodeOrThrow } from '../../domain/shared/codecs.ts'
+import type { EventOf } from '../../domain/shared/event.ts'
 import { findInstalledModels } from './installed-models.ts'
-import type { InstalledModel } from './installed-models.ts'
+import type { InstalledModel, InstalledTranslator } from './installed-models.ts'
 import { LANGUAGE_ROWS } from './languages.ts'
 import { BUNDLED_MODEL, estimatedVramOf, INTERFACE_MODELS } from './models.ts'
 
-type Listing = CatalogueEvent['data']
+type ModelListing = EventOf<typeof ModelListed>['data']
+type PairListing = EventOf<typeof TranslationPairListed>['data']
+type Pair = Pick<PairListing, 'model' | 'from' | 'to'>
+
+/** All that was ever listed. */
+interface Listings {
+  readonly models: ReadonlyArray<ModelListing>
+  readonly pairs: ReadonlyArray<PairListing>
+}
 
 const ATTEMPTS = 5
 
-const listingEvent = (environment: Environment, modelId: number, name: string): NewEvent => {
-  const at = environment.now()
-  const id = environment.newId()
-  return {
-    id,
-    type: ModelListed.type,
-    data: ModelListed.codec.encode({ modelId, name, at }) as NewEvent['data'],
-    metadata: { correlationId: id, causationId: id, actor: `instance:${environment.instance}`, recordedAt: at },
-  }
+const listingsOf = (events: ReadonlyArray<StoredEvent>): Listings => {
+  const ofType = <A>(definition: { readonly type: string; readonly codec: Decoder<unknown, A> }): ReadonlyArray<A> =>
+    events.filter(({ type }) => type === definition.type).map(({ data }) => decodeOrThrow(definition.codec, data))
+  return { models: ofType(ModelListed), pairs: ofType(TranslationPairListed) }
 }
 
-/** The ids of all names, new ones appended first: whoever loses a race reads again what the winner listed. */
-const listNames = async (store: EventStore, environment: Environment, names: ReadonlyArray<string>): Promise<ReadonlyArray<Listing>> => {
+const isSame = (one: Pair, other: Pair): boolean => one.model === other.model && one.from === other.from && one.to === other.to
+
+/** Events for what is not listed yet, with the next ids. */
+const missingListings = (
+  environment: Environment,
+  { models, pairs }: Listings,
+  names: ReadonlyArray<string>,
+  installed: ReadonlyArray<Pair>,
+): ReadonlyArray<NewEvent> => {
+  const event = (type: string, data: NewEvent['data']): NewEvent => {
+    const id = environment.newId()
+    const metadata = { correlationId: id, causationId: id, actor: `instance:${environment.instance}`, recordedAt: environment.now() }
+    return { id, type, data, metadata }
+  }
+  const newNames = names.filter((name) => !models.some((listing) => listing.name === name))
+  const newPairs = installed.filter((pair) => !pairs.some((listing) => isSame(listing, pair)))
+  const at = environment.now()
+  return [
+    ...newNames.map((name, index) => event(ModelListed.type, { modelId: models.length + index + 1, name, at })),
+    ...newPairs.map(({ model, from, to }, index) => event(TranslationPairListed.type, { pairId: pairs.length + index + 1, model, from, to, at })),
+  ]
+}
+
+/** The ids of all names and pairs, new ones appended first: whoever loses a race reads again what the winner listed. */
+const list = async (
+  store: EventStore,
+  environment: Environment,
+  names: ReadonlyArray<string>,
+  installed: ReadonlyArray<Pair>,
+): Promise<Listings> => {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const events = await store.read(CATALOGUE_STREAM)()
     if (E.isLeft(events)) throw new Error(`the catalogue cannot be read: ${events.left.reason}`)
-    const listings = events.right.map(({ data }) => decodeOrThrow(ModelListed.codec, data))
-    const missing = names.filter((name) => !listings.some((listing) => listing.name === name))
+    const listings = listingsOf(events.right)
+    const missing = missingListings(environment, listings, names, installed)
     if (missing.length === 0) return listings
     const expected: ExpectedRevision = events.right.at(-1)?.revision ?? 'no-stream'
-    const appended = await store.append(
-      CATALOGUE_STREAM,
-      expected,
-      missing.map((name, index) => listingEvent(environment, listings.length + index + 1, name)),
-    )()
+    const appended = await store.append(CATALOGUE_STREAM, expected, missing)()
     if (E.isLeft(appended) && appended.left._tag === 'StoreUnavailable') {
       throw new Error(`the catalogue cannot be written: ${appended.left.reason}`)
     }
@@ -46,7 +74,7 @@ const listNames = async (store: EventStore, environment: Environment, names: Rea
   throw new Error(`the catalogue changed under ${ATTEMPTS} attempts to list models`)
 }
 
-const modelRow = ({ modelId, name, at }: Listing, installed: ReadonlyArray<InstalledModel>): ReadonlyArray<Model> => {
+const modelRow = ({ modelId, name, at }: ModelListing, installed: ReadonlyArray<InstalledModel>): ReadonlyArray<Model> => {
   const row = { id: modelId, name, createdAt: at, updatedAt: null }
   const model = installed.find((candidate) => candidate.name === name)
   if (model !== undefined) return [{ ...row, active: true, vram: model.vram, languages: model.languages }]
@@ -54,9 +82,21 @@ const modelRow = ({ modelId, name, at }: Listing, installed: ReadonlyArray<Insta
   return absent === undefined ? [] : [{ ...row, active: false, vram: estimatedVramOf(absent), languages: [] }]
 }
 
+/** Of several translators of one pair the first that was found is active. */
+const pairRow = ({ pairId, at, ...pair }: PairListing, installed: ReadonlyArray<InstalledTranslator>): ReadonlyArray<TranslationPair> => {
+  const ofPair = installed.filter(({ from, to }) => from === pair.from && to === pair.to)
+  const translator = ofPair.find(({ name }) => name === pair.model)
+  if (translator === undefined) return []
+  return [{ id: pairId, ...pair, active: translator === ofPair[0], vram: translator.vram, createdAt: at, updatedAt: null }]
+}
+
+const foldersOf = (found: ReadonlyArray<{ readonly name: string; readonly folder: string }>): ReadonlyMap<string, string> =>
+  new Map(found.map(({ name, folder }) => [name, folder]))
+
 /**
- * What is installed when the service starts. A name keeps the id it got when it was first seen, whether its folder
- * comes or goes. `folders` are the active models', for the engine. Throws when the store cannot be reached.
+ * What is installed when the service starts. A name, or a pair, keeps the id it got when it was first seen, whether its folder
+ * comes or goes. `folders` and
+ * `translatorFolders` are those of what is installed, for the engines. Throws when the store cannot be reached.
  */
 export const openCatalogue = async (options: {
   readonly store: EventStore
@@ -66,15 +106,18 @@ export const openCatalogue = async (options: {
   readonly modelsDir: string | null
   /** Where the models lie that come with the project. */
   readonly bundledDir: string
-}): Promise<Catalogue & { readonly folders: ReadonlyMap<string, string> }> => {
+}): Promise<Catalogue & { readonly folders: ReadonlyMap<string, string>; readonly translatorFolders: ReadonlyMap<string, string> }> => {
   const installed = await findInstalledModels(options)
-  const names = new Set([...INTERFACE_MODELS, BUNDLED_MODEL, ...installed.map(({ name }) => name)])
-  const listings = await listNames(options.store, options.environment, [...names])
-  const models = listings.flatMap((listing) => modelRow(listing, installed)).sort((a, b) => a.id - b.id)
+  const names = new Set([...INTERFACE_MODELS, BUNDLED_MODEL, ...installed.models.map(({ name }) => name)])
+  const pairs = installed.translators.map(({ name: model, from, to }) => ({ model, from, to }))
+  const listings = await list(options.store, options.environment, [...names], pairs)
+  const models = listings.models.flatMap((listing) => modelRow(listing, installed.models)).sort((a, b) => a.id - b.id)
+  const translations = listings.pairs.flatMap((listing) => pairRow(listing, installed.translators)).sort((a, b) => a.id - b.id)
   return {
     models: () => models,
     languages: () => LANGUAGE_ROWS,
-    translations: () => [],
-    folders: new Map(installed.map(({ name, folder }) => [name, folder])),
+    translations: () => translations,
+    folders: foldersOf(installed.models),
+    translatorFolders: foldersOf(installed.translators),
   }
 }

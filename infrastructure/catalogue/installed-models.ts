@@ -2,11 +2,13 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Logger } from '../../application/ports/environment.ts'
+import { readMarianDirectory } from '../onnx/marian-model.ts'
 import { readModelDirectory } from '../onnx/model-directory.ts'
 import { languagesOf } from '../onnx/whisper-model.ts'
+import { languagesOfTranslator } from './languages.ts'
 import { BUNDLED_MODEL, modelNameOf, vramOf } from './models.ts'
 
-/** A model whose folder can be run. */
+/** A speech model whose folder can be run. */
 export interface InstalledModel {
   readonly name: string
   readonly folder: string
@@ -14,15 +16,45 @@ export interface InstalledModel {
   readonly languages: ReadonlyArray<string>
 }
 
-/** Models that other engines load: nothing to complain about. */
-const OTHERS = new Set(['marian'])
+/** A translator whose folder can be run. */
+export interface InstalledTranslator {
+  readonly name: string
+  readonly folder: string
+  readonly vram: number
+  readonly from: string
+  readonly to: string
+}
 
-const inspect = async (name: string, folder: string, logger: Logger): Promise<ReadonlyArray<InstalledModel>> => {
+interface Candidate {
+  readonly name: string
+  readonly folder: string
+}
+
+interface Found {
+  readonly models: ReadonlyArray<InstalledModel>
+  readonly translators: ReadonlyArray<InstalledTranslator>
+}
+
+const NOTHING: Found = { models: [], translators: [] }
+
+const inspectTranslator = async ({ name, folder }: Candidate): Promise<E.Either<string, InstalledTranslator>> => {
+  const model = await readMarianDirectory(folder)
+  if (E.isLeft(model)) return model
+  const languages = languagesOfTranslator(name, model.right.source, model.right.target)
+  if (languages === null) return E.left('neither tokenizer_config.json nor the name of the folder says which languages it translates')
+  return E.right({ name, folder, vram: vramOf(model.right.weights.bytes), ...languages })
+}
+
+const inspect = async (candidate: Candidate, logger: Logger): Promise<Found> => {
+  const { name, folder } = candidate
   const model = await readModelDirectory(folder)
-  if (E.isRight(model)) return [{ name, folder, vram: vramOf(model.right.weights.bytes), languages: languagesOf(model.right) }]
-  const { modelType, reason } = model.left
-  if (modelType === null || !OTHERS.has(modelType)) logger.warn({ folder, reason }, 'model folder is not usable and not listed')
-  return []
+  if (E.isRight(model)) {
+    return { ...NOTHING, models: [{ name, folder, vram: vramOf(model.right.weights.bytes), languages: languagesOf(model.right) }] }
+  }
+  const translator = model.left.modelType === 'marian' ? await inspectTranslator(candidate) : E.left(model.left.reason)
+  if (E.isRight(translator)) return { ...NOTHING, translators: [translator.right] }
+  logger.warn({ folder, reason: translator.left }, 'model folder is not usable and not listed')
+  return NOTHING
 }
 
 const subfolders = async (directory: string, logger: Logger): Promise<ReadonlyArray<string>> => {
@@ -35,27 +67,40 @@ const subfolders = async (directory: string, logger: Logger): Promise<ReadonlyAr
   }
 }
 
-/** The model that ships, then those of the models directory by folder name; of two with one name the first counts. */
+const firstOfEachName = <A extends Candidate>(found: ReadonlyArray<A>, logger: Logger): ReadonlyArray<A> => {
+  const first = new Map<string, A>()
+  for (const model of found) {
+    const taken = first.get(model.name)
+    if (taken === undefined) first.set(model.name, model)
+    else logger.warn({ folder: model.folder, name: model.name, listed: taken.folder }, 'a model of this name is listed already')
+  }
+  return [...first.values()]
+}
+
+/**
+ * The models that ship and those of the models directory by folder name; of two with one name the first counts. A
+ * speech model that ships goes before the others, a translator behind them: whoever installs a better one means it.
+ */
 export const findInstalledModels = async (options: {
   readonly bundledDir: string
   readonly modelsDir: string | null
   readonly logger: Logger
-}): Promise<ReadonlyArray<InstalledModel>> => {
+}): Promise<Found> => {
   const { bundledDir, modelsDir, logger } = options
   const further = modelsDir === null ? [] : await subfolders(modelsDir, logger)
   // A folder that has our own name goes before one with its repository's.
   const own = further.filter((folder) => modelNameOf(folder) === folder)
   const renamed = further.filter((folder) => modelNameOf(folder) !== folder)
-  const candidates = [
+  const ships = (await subfolders(bundledDir, logger)).filter((folder) => folder !== BUNDLED_MODEL)
+  const candidates: ReadonlyArray<Candidate> = [
     { name: BUNDLED_MODEL, folder: join(bundledDir, BUNDLED_MODEL) },
     ...[...own, ...renamed].map((folder) => ({ name: modelNameOf(folder), folder: join(modelsDir ?? '', folder) })),
+    ...ships.map((folder) => ({ name: folder, folder: join(bundledDir, folder) })),
   ]
-  const found: InstalledModel[] = []
-  for (const { name, folder } of candidates) {
-    const models = await inspect(name, folder, logger)
-    const taken = found.find((model) => model.name === name)
-    if (taken === undefined) found.push(...models)
-    else if (models.length > 0) logger.warn({ folder, name, listed: taken.folder }, 'a model of this name is listed already')
+  const found: Array<Found> = []
+  for (const candidate of candidates) found.push(await inspect(candidate, logger))
+  return {
+    models: firstOfEachName(found.flatMap(({ models }) => models), logger),
+    translators: firstOfEachName(found.flatMap(({ translators }) => translators), logger),
   }
-  return found
 }

@@ -117,3 +117,28 @@ export const LANGUAGE_ROWS: ReadonlyArray<Language> = LANGUAGES.map(([iso, name]
   createdAt: CREATED_AT,
   updatedAt: null,
 }))
+
+/** The language that a model's files mean by a code of two or three letters, region and script aside; null for none of ours. */
+const isoOf = (code: string | null | undefined): string | null => {
+  const base = code?.toLowerCase().split(/[-_]/, 1)[0] ?? ''
+  const known = (iso: string | undefined): boolean => LANGUAGE_ROWS.some((row) => row.iso === iso)
+  if (known(base)) return base
+  const canonical = /^[a-z]{2,3}$/.test(base) ? Intl.getCanonicalLocales(base)[0] : undefined
+  return canonical !== undefined && known(canonical) ? canonical : null
+}
+
+/**
+ * What a translator translates: as its tokenizer says (`source`, `target`), else as its folder's name ends (`opus-mt-en-es`,
+ * `translate-eng-spa`). Null where that does not make a pair of our languages.
+ */
+export const languagesOfTranslator = (
+  folder: string,
+  source: string | null,
+  target: string | null,
+): { readonly from: string; readonly to: string } | null => {
+  // "mt" would be Maltese.
+  const [, first, second] = /(?:^|[-_])([a-z]{2,3})[-_]([a-z]{2,3})$/i.exec(folder.replace(/^.*opus-mt[-_]/i, '')) ?? []
+  const from = isoOf(source) ?? isoOf(first)
+  const to = isoOf(target) ?? isoOf(second)
+  return from === null || to === null || from === to ? null : { from, to }
+}

@@ -75,7 +75,8 @@ const settled = <K extends keyof typeof generationMembers>(key: K, config: Confi
 
 /** Tokens that greedy search may emit: the start token counts for max_length, and at its last place an end can be forced. */
 const mostTokens = (config: Config, generation: Generation): number => {
-  const wanted = generation.max_new_tokens == null ? settled('max_length', config, generation) : 1 + generation.max_new_tokens
+  const { max_new_tokens: added } = generation
+  const wanted = typeof added === 'number' ? 1 + added : settled('max_length', config, generation)
   const length = Math.min(wanted ?? config.max_position_embeddings, config.max_position_embeddings)
   return Math.max(1, length - (settled('forced_eos_token_id', config, generation) === null ? 1 : 2))
 }

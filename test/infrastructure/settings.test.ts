@@ -134,12 +134,16 @@ test('the metrics are read when they are asked for', async (t) => {
   const metrics = createMetrics({
     vramReserved: () => reserved, vramTotal: () => 2000, projectionLags: () => [{ projection: 'lives', seconds: 0.5 }],
     readYourWritesTimeouts: () => 3,
+    translations: () => ({ done: 7, failed: 2, dropped: 1, waiting: 4, lagSeconds: 0.25 }),
   })
   await metrics()
   reserved = 1400
   const lines = (await metrics()).split('\n').filter((line) => !line.startsWith('#') && line !== '')
   t.deepEqual(lines, [
     'stenolog_vram_reserved_megabytes 1400', 'stenolog_vram_total_megabytes 2000',
+    'stenolog_translations_waiting 4', 'stenolog_translation_lag_seconds 0.25',
+    'stenolog_translations_total{outcome="done"} 7', 'stenolog_translations_total{outcome="failed"} 2',
+    'stenolog_translations_total{outcome="dropped"} 1',
     'stenolog_projection_lag_seconds{projection="lives"} 0.5',
     'stenolog_read_your_writes_timeouts_total 3',
   ])

@@ -19,7 +19,7 @@ export interface MemoryLive {
   readonly segments: Array<SegmentFinalised['data']>
   /** Names of the writes, in the order in which they took effect. */
   readonly writes: string[]
-  readonly facts: Pick<AttachedLive, 'audioFormat' | 'autoStart'>
+  readonly facts: Pick<AttachedLive, 'audioFormat' | 'autoStart' | 'translations'>
 }
 
 export interface MemoryLifecycle extends LiveLifecycle {
@@ -72,7 +72,7 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
         epoch: 0,
         segments: [],
         writes: [],
-        facts: { audioFormat: facts.audioFormat ?? 'raw', autoStart: facts.autoStart ?? false },
+        facts: { audioFormat: facts.audioFormat ?? 'raw', autoStart: facts.autoStart ?? false, translations: facts.translations ?? [] },
       }
       lives.set(id, live)
       return live
@@ -138,7 +138,7 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
       if (away) return E.left(AWAY)
       const live = find(segment.liveId)
       live.segments.push(segment)
-      live.writes.push(`segment ${segment.segment}`)
+      live.writes.push(segment.kind === 'transcription' ? `segment ${segment.segment}` : `segment ${segment.segment} in ${segment.language}`)
       return E.right(undefined)
     },
   }

@@ -4,24 +4,28 @@ import { createLiveBus } from '../../application/pipeline/live-bus.ts'
 import type { LiveSignal } from '../../application/pipeline/signals.ts'
 import type { SenderSession } from '../../application/services.ts'
 import { createLiveSessions } from '../../application/sessions/live-sessions.ts'
+import { createTranslations } from '../../application/translation/translations.ts'
 import { createManualTimers } from './manual-timers.ts'
 import { createMemoryLifecycle } from './memory-lifecycle.ts'
 import { createRecordingLogger } from './recording-logger.ts'
 import { createScriptedPipelines } from './scripted-pipeline.ts'
 import type { Script } from './scripted-pipeline.ts'
+import { createScriptedTranslator } from './scripted-translator.ts'
 
 /** 100 ms. */
 export const AUDIO = new Int16Array(1600).fill(1)
 
 /** Live sessions in front of a write side in memory and scripted pipelines, on a clock that stands still. */
-export const startSessions = (t: ExecutionContext, script: Script = {}) => {
+export const startSessions = (t: ExecutionContext, script: Script = {}, translator = createScriptedTranslator({ answers: true })) => {
   const lifecycle = createMemoryLifecycle()
   const pipelines = createScriptedPipelines(script)
   const logger = createRecordingLogger()
   const timers = createManualTimers()
   const bus = createLiveBus({ logger })
   const environment = { random: () => 0.5 }
-  const sessions = createLiveSessions({ lifecycle, createPipeline: pipelines.create, bus, ends: lifecycle.ends, logger, environment, timers })
+  const translations = createTranslations({ engine: translator, monotonic: timers.monotonic, logger })
+  const { create: createPipeline } = pipelines
+  const sessions = createLiveSessions({ lifecycle, createPipeline, translations, bus, ends: lifecycle.ends, logger, environment, timers })
   t.teardown(sessions.close)
   const attach = async (liveId: number): Promise<SenderSession> => {
     const attached = await sessions.attachSender(liveId)()
@@ -33,7 +37,7 @@ export const startSessions = (t: ExecutionContext, script: Script = {}) => {
     bus.subscribe(liveId, (signal) => heard.push(signal))
     return heard
   }
-  return { lifecycle, pipelines, logger, timers, sessions, attach, listen }
+  return { lifecycle, pipelines, logger, timers, sessions, attach, listen, translations }
 }
 
 export const kindsOf = (signals: ReadonlyArray<LiveSignal>): ReadonlyArray<string> => signals.map(({ kind }) => kind)

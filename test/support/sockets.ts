@@ -19,6 +19,7 @@ import type { MemoryLifecycle, MemoryLive } from './memory-lifecycle.ts'
 import { createRecordingLogger } from './recording-logger.ts'
 import { createScriptedPipelines } from './scripted-pipeline.ts'
 import type { Script, ScriptedPipelines } from './scripted-pipeline.ts'
+import { promptTranslations } from './scripted-translator.ts'
 
 export interface SocketFixture {
   readonly origin: string
@@ -44,7 +45,9 @@ export const startSockets = async (t: ExecutionContext, script: Script = {}, set
   const pipelines = createScriptedPipelines(script)
   const bus = createLiveBus({ logger })
   const environment = { random: () => 0.5, monotonic: timers.monotonic }
-  const sessions = createLiveSessions({ lifecycle, createPipeline: pipelines.create, bus, ends: lifecycle.ends, logger, environment, timers })
+  const translations = promptTranslations()
+  const { create: createPipeline } = pipelines
+  const sessions = createLiveSessions({ lifecycle, createPipeline, translations, bus, ends: lifecycle.ends, logger, environment, timers })
   const server = createServer()
   let draining = false
   const sockets = attachSocketServer({

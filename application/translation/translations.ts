@@ -1,0 +1,141 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { JobFailed, ModelLoadFailed } from '../ports/engine.ts'
+import type { Logger } from '../ports/environment.ts'
+import type { Segment } from '../ports/pipeline.ts'
+import type { TranslationEngine, TranslationFigures } from '../ports/translation-engine.ts'
+
+/** One target of a live and the translator that serves it. */
+export interface TranslationTarget {
+  readonly model: string
+  /** ISO 639-1. */
+  readonly to: string
+}
+
+/** The translations of one live. */
+export interface LiveTranslations {
+  /** Has the translators loaded, so that the first final need not wait for that. */
+  readonly prepare: () => void
+  /** Queues a final for every target; never waits. */
+  readonly add: (segment: Segment) => void
+  /** Resolves once all that was added is delivered or given up. */
+  readonly settled: () => Promise<void>
+  /** At once: delivers nothing more. */
+  readonly stop: () => void
+}
+
+export interface LiveTranslationsOptions {
+  readonly liveId: number
+  /** The language spoken. */
+  readonly from: string
+  readonly targets: ReadonlyArray<TranslationTarget>
+  /** In the order of the segments for each target; awaited before the next one of the target. */
+  readonly deliver: (segment: Segment, to: string, text: string) => Promise<void>
+}
+
+export interface Translations {
+  readonly ofLive: (options: LiveTranslationsOptions) => LiveTranslations
+  readonly figures: () => TranslationFigures
+}
+
+interface Waiting {
+  readonly segment: Segment
+  readonly since: number
+}
+
+interface Dependencies {
+  readonly engine: Pick<TranslationEngine, 'load' | 'translate'>
+  /** Milliseconds that only ever grow. */
+  readonly monotonic: () => number
+  readonly logger: Logger
+}
+
+type Failure = ModelLoadFailed | JobFailed
+
+/**
+ * Translates the finals of lives, one job each. A live has one job at a time for each of its targets, so lives share the
+ * translators fairly and each target keeps the order. What fails is counted and left out: the live goes on.
+ */
+export const createTranslations = ({ engine, monotonic, logger }: Dependencies): Translations => {
+  const totals = { done: 0, failed: 0, dropped: 0 }
+  /** In the order in which they came. */
+  const waiting = new Set<Waiting>()
+
+  /** The queue of one target. */
+  const openLane = ({ liveId, from, deliver }: LiveTranslationsOptions, { model, to }: TranslationTarget) => {
+    const queue: Array<Waiting> = []
+    let working: Promise<void> | null = null
+    let failing = false
+    let stopped = false
+
+    const failed = (failure: Failure): void => {
+      totals.failed += 1
+      // Once, not for every sentence until somebody repairs it.
+      if (!failing) logger.warn({ liveId, model, to, failure: failure._tag, reason: failure.reason }, 'a translator fails')
+      failing = true
+    }
+
+    const perform = async (entry: Waiting): Promise<void> => {
+      const { segment } = entry
+      const translated = await engine.translate({ model, text: segment.text, from, to })()
+      if (stopped) return
+      if (E.isLeft(translated)) return failed(translated.left)
+      await deliver(segment, to, translated.right)
+      if (waiting.has(entry)) totals.done += 1
+      if (failing) logger.info({ liveId, model, to }, 'a translator works again')
+      failing = false
+    }
+
+    const work = async (): Promise<void> => {
+      for (let next = queue[0]; next !== undefined; next = queue[0]) {
+        await perform(next).catch((error: unknown) => failed({ _tag: 'JobFailed', reason: String(error) }))
+        // Unless a stop was faster.
+        if (waiting.delete(next)) queue.shift()
+      }
+      working = null
+    }
+
+    return {
+      prepare: async (): Promise<void> => {
+        const loaded = await engine.load(model)()
+        if (E.isLeft(loaded)) logger.warn({ liveId, model, to, reason: loaded.left.reason }, 'a translator cannot be loaded')
+      },
+      add: (segment: Segment): void => {
+        if (stopped) return
+        const entry = { segment, since: monotonic() }
+        queue.push(entry)
+        waiting.add(entry)
+        working ??= work()
+      },
+      settled: async (): Promise<void> => {
+        await working
+      },
+      stop: (): void => {
+        stopped = true
+        totals.dropped += queue.length
+        for (const entry of queue.splice(0)) waiting.delete(entry)
+      },
+    }
+  }
+
+  return {
+    ofLive: (options) => {
+      const lanes = options.targets.map((target) => openLane(options, target))
+      const stopping = Promise.withResolvers<void>()
+      return {
+        prepare: () => lanes.forEach((lane) => void lane.prepare()),
+        add: (segment) => lanes.forEach((lane) => lane.add(segment)),
+        settled: async () => {
+          await Promise.race([stopping.promise, Promise.all(lanes.map((lane) => lane.settled()))])
+        },
+        stop: () => {
+          lanes.forEach((lane) => lane.stop())
+          stopping.resolve()
+        },
+      }
+    },
+    figures: () => {
+      const [oldest] = waiting
+      return { ...totals, waiting: waiting.size, lagSeconds: oldest === undefined ? 0 : (monotonic() - oldest.since) / 1000 }
+    },
+  }
+}
