@@ -6,6 +6,8 @@ const liveAnswer = object({
   data: object({ id, sender_token: t.string, listener_token: t.string, relative_path: t.string }),
 })
 
+const pairsAnswer = object({ data: t.readonlyArray(object({ active: t.boolean, lang_to: object({ iso_639_1: t.string }) })) })
+
 /** The members of a live that a command uses. */
 export type CreatedLive = t.TypeOf<typeof liveAnswer>['data']
 
@@ -17,6 +19,8 @@ const answerOf = async (response: Response): Promise<unknown> => {
 
 export interface ApiClient {
   readonly createLive: (request: Readonly<Record<string, unknown>>) => Promise<CreatedLive>
+  /** Codes of the languages that `language` can be translated into. */
+  readonly targetsOf: (language: string) => Promise<ReadonlyArray<string>>
   /** WebSocket address of a live for one of its tokens. */
   readonly socketUrl: (live: CreatedLive, token: string) => string
 }
@@ -33,6 +37,10 @@ export const logIn = async (url: string, username: string, password: string): Pr
         body: JSON.stringify(request),
       })
       return decodeOrThrow(liveAnswer, await answerOf(response)).data
+    },
+    targetsOf: async (language) => {
+      const answer = await answerOf(await fetch(`${url}/translations/?lang_from=${encodeURIComponent(language)}`))
+      return decodeOrThrow(pairsAnswer, answer).data.flatMap(({ active, lang_to: { iso_639_1: code } }) => (active ? [code] : []))
     },
     socketUrl: (live, socketToken) => `${url.replace(/^http/, 'ws')}${live.relative_path}?token=${encodeURIComponent(socketToken)}`,
   }

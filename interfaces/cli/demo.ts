@@ -10,7 +10,7 @@ import { historyOf } from './history.ts'
 import { startThrowAwayInstance } from './instance.ts'
 import { createLiveDisplay } from './live-display.ts'
 import type { SpokenWord } from './live-report.ts'
-import { delaysOf, finals, transcriptOf } from './live-report.ts'
+import { delaysOf, finals, transcriptOf, translationsOf } from './live-report.ts'
 import type { ReceivedFrame } from './live-stream.ts'
 import { streamLive } from './live-stream.ts'
 import { comparableWords, wordErrorRate } from './word-alignment.ts'
@@ -18,8 +18,12 @@ import { comparableWords, wordErrorRate } from './word-alignment.ts'
 export const DEMO_HELP = `stenolog demo [--report FILE]
 
 Starts a throw-away instance, streams the bundled sample (synthetic speech) over the real WebSocket in real time, shows
-the text as a listener sees it, then the transcript, its word error rate, the delays and the history of the session.
+the text as a listener sees it, in English and, under it, in Spanish where that translator is installed; then the
+transcript, its word error rate, the delays and the history of the session.
 --report FILE  also writes all of it as JSON`
+
+/** What the demo shows beside English. */
+const TARGET = 'es'
 
 const SAMPLE = join(import.meta.dirname, 'demo', 'sample')
 
@@ -47,6 +51,7 @@ const reportOf = (sample: Sample, frames: ReadonlyArray<ReceivedFrame>, events: 
     transcript,
     segments: finals(frames).map(segment),
     translations: finals(frames, 'translation').map(segment),
+    ...translationsOf(frames),
     events,
   }
 }
@@ -58,6 +63,8 @@ const print = (report: ReturnType<typeof reportOf>): void => {
   console.log(`\nWord error rate  ${(report.wer * 100).toFixed(1)} % of ${report.words} words`)
   console.log(`First display    median ${seconds(report.first_display_s.median)}, p95 ${seconds(report.first_display_s.p95)} after the end of a word`)
   console.log(`Final            median ${seconds(report.final_delay_s.median)}, p95 ${seconds(report.final_delay_s.p95)} after the end of a phrase`)
+  for (const [language, count] of Object.entries(report.translation_counts))
+    console.log(`Translations     ${count} of ${report.segments.length} segments into ${language}, median ${seconds(report.translation_delay_s.median)} after the final`)
   console.log('\nThe session as events')
   for (const event of report.events) console.log(`  ${event.at}  ${event.stream.padEnd(12)}  ${event.type}`)
 }
@@ -72,7 +79,8 @@ export const demo = async (args: ReadonlyArray<string>): Promise<number> => {
   try {
     console.log(`Stenolog runs at ${instance.url}; streaming ${Math.round(samples.length / 16000)} s of synthetic speech in real time.\n`)
     const client = await logIn(instance.url, instance.username, instance.password)
-    const live = await client.createLive({ model: 'demo-en', language: 'en' })
+    const translations = (await client.targetsOf('en')).filter((code) => code === TARGET)
+    const live = await client.createLive({ model: 'demo-en', language: 'en', translations })
     const frames = await streamLive(client, live, samples, { speed: 1, onFrame: createLiveDisplay(process.stdout) })
     await instance.stop()
     const report = reportOf(sample, frames, await historyOf(instance.dataDirectory, live.id))

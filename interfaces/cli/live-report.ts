@@ -59,6 +59,18 @@ export const delaysOf = (words: ReadonlyArray<SpokenWord>, frames: ReadonlyArray
   }
 }
 
+/** How many final translations came, by language, and the seconds from each final to its translation. */
+export const translationsOf = (frames: ReadonlyArray<ReceivedFrame>) => {
+  const sources = new Map(finals(frames).map((frame) => [frame.segment, frame.receivedAt]))
+  const translated = finals(frames, 'translation')
+  const counts: Record<string, number> = {}
+  for (const { language } of translated) counts[language] = (counts[language] ?? 0) + 1
+  return {
+    translation_counts: counts,
+    translation_delay_s: quantiles(translated.map(({ segment, receivedAt }) => receivedAt - (sources.get(segment) ?? receivedAt))),
+  }
+}
+
 /** How many partials were sent, and how many of them took back a word shown before. */
 export const partialsOf = (frames: ReadonlyArray<ReceivedFrame>): { readonly partials: number; readonly rewrites: number } => {
   const before = new Map<number, ReadonlyArray<string>>()
