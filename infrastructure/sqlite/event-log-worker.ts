@@ -2,16 +2,17 @@ import { workerData } from 'node:worker_threads'
 import type { ExpectedRevision, Revision } from '../../application/ports/event-store.ts'
 import { outcomeOfAppend } from './append-outcome.ts'
 import { openForWriting } from './database.ts'
-import { EVENT_LOG_SCHEMA, GENESIS, contentDigests, rowHash } from './event-row.ts'
+import { EVENT_LOG_SCHEMA, GENESIS, rowHash } from './event-row.ts'
 import { startRetention } from './event-retention.ts'
 import { serveGroupCommit } from './group-commit.ts'
 
-/** An event with its JSON members as text. */
+/** An event with its JSON members as text, and what `contentDigests` gives for them. */
 interface EncodedEvent {
   readonly id: string
   readonly type: string
   readonly data: string
   readonly metadata: string
+  readonly digests: string
 }
 
 export type EventLogJob =
@@ -29,16 +30,15 @@ const database = openForWriting(file, { synchronous: 'FULL' })
 database.exec(EVENT_LOG_SCHEMA)
 const retention = startRetention(database)
 
-const findStream = database.prepare('SELECT sid, last, base FROM streams WHERE name = ?')
-const addStream = database.prepare('INSERT INTO streams(name) VALUES (?) ON CONFLICT DO NOTHING')
+const findStream = database.prepare('SELECT sid, last, base, max_count IS NOT NULL OR max_age_ms IS NOT NULL AS isLimited FROM streams WHERE name = ?')
+const addStream = database.prepare('INSERT INTO streams(name) VALUES (?)')
 const findEvent = database.prepare('SELECT pos, id FROM events WHERE sid = ? AND rev = ?')
 const lastRow = database.prepare('SELECT pos, at, hash FROM events ORDER BY pos DESC LIMIT 1')
 const addEvent = database.prepare(
   'INSERT INTO events(pos, sid, rev, type, id, at, data, metadata, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
 )
-const advance = database.prepare(`
-  UPDATE streams SET last = :last, oldest_at = CASE WHEN max_age_ms IS NULL THEN NULL ELSE coalesce(oldest_at, :at) END WHERE sid = :sid
-`)
+const advance = database.prepare('UPDATE streams SET last = ? WHERE sid = ?')
+const noteOldest = database.prepare('UPDATE streams SET oldest_at = coalesce(oldest_at, ?) WHERE sid = ? AND max_age_ms IS NOT NULL')
 const setLimits = database.prepare(`
   UPDATE streams SET max_count = :maxCount, max_age_ms = :maxAgeMs,
     oldest_at = CASE WHEN :maxAgeMs IS NULL THEN NULL
@@ -52,32 +52,68 @@ interface StreamRow {
   readonly sid: number
   readonly last: Revision
   readonly base: Revision
+  /** It has a $maxCount or a $maxAge. */
+  readonly isLimited: number
 }
 
-const streamNamed = (name: string): StreamRow => {
-  addStream.run(name)
-  return findStream.get(name) as unknown as StreamRow
+interface LastRow {
+  readonly pos: number
+  readonly at: number
+  readonly hash: Uint8Array
 }
 
-const write = (name: string, { sid }: StreamRow, from: Revision, events: ReadonlyArray<EncodedEvent>): number => {
-  const before = lastRow.get() as { readonly pos: number; readonly at: number; readonly hash: Uint8Array } | undefined
-  const at = Math.max(Date.now(), before?.at ?? 0)
-  let pos = before?.pos ?? 0
-  let prev: Uint8Array = before?.hash ?? GENESIS
-  for (const [index, { id, type, data, metadata }] of events.entries()) {
+/** Streams that are remembered; the one that was read first is forgotten first. */
+const MAX_REMEMBERED = 4096
+/** What the file says of streams and of its last row, for this is the one that writes it. Not beyond a rollback. */
+const remembered = new Map<string, StreamRow>()
+let newest: LastRow | null = null
+
+const forgetAll = (): void => {
+  remembered.clear()
+  newest = null
+}
+
+const remember = (name: string, stream: StreamRow): StreamRow => {
+  remembered.set(name, stream)
+  const [first] = remembered.keys()
+  if (remembered.size > MAX_REMEMBERED && first !== undefined) remembered.delete(first)
+  return stream
+}
+
+const streamNamed = (name: string): StreamRow | undefined => {
+  const known = remembered.get(name)
+  if (known !== undefined) return known
+  const found = findStream.get(name) as StreamRow | undefined
+  return found && remember(name, found)
+}
+
+const newStream = (name: string): StreamRow => remember(name, { sid: Number(addStream.run(name).lastInsertRowid), last: -1, base: 0, isLimited: 0 })
+
+const write = (name: string, stream: StreamRow, from: Revision, events: ReadonlyArray<EncodedEvent>): number => {
+  newest ??= (lastRow.get() as LastRow | undefined) ?? { pos: 0, at: 0, hash: GENESIS }
+  let { pos, hash: prev } = newest
+  const { sid } = stream
+  const at = Math.max(Date.now(), newest.at)
+  for (const [index, { id, type, data, metadata, digests }] of events.entries()) {
     pos += 1
     const rev = from + index
-    const hash = rowHash({ pos, stream: name, rev, type, id, at, prev }, contentDigests(data, metadata))
+    const hash = rowHash({ pos, stream: name, rev, type, id, at, prev }, digests)
     addEvent.run(pos, sid, rev, type, id, at, data, metadata, prev, hash)
     prev = hash
   }
-  advance.run({ sid, last: from + events.length - 1, at })
-  truncateByCount.run(name)
+  newest = { pos, at, hash: prev }
+  const last = from + events.length - 1
+  advance.run(last, sid)
+  if (stream.isLimited !== 0) {
+    noteOldest.run(at, sid)
+    truncateByCount.run(name)
+  }
+  remember(name, { ...stream, last })
   return pos
 }
 
 const append = ({ stream, expected, events }: Extract<EventLogJob, { kind: 'append' }>): EventLogAnswer => {
-  const known = findStream.get(stream) as StreamRow | undefined
+  const known = streamNamed(stream)
   const eventAt = (revision: Revision): { readonly pos: number; readonly id: string } | undefined =>
     known && (findEvent.get(known.sid, revision) as { readonly pos: number; readonly id: string } | undefined)
   const state = { last: known?.last ?? -1, base: known?.base ?? 0, idAt: (revision: Revision) => eventAt(revision)?.id }
@@ -88,7 +124,7 @@ const append = ({ stream, expected, events }: Extract<EventLogJob, { kind: 'appe
     case 'stored':
       return { kind: 'appended', revision: outcome.last, pos: eventAt(outcome.last)?.pos ?? 0 }
     case 'append': {
-      const pos = write(stream, known ?? streamNamed(stream), outcome.from, events)
+      const pos = write(stream, known ?? newStream(stream), outcome.from, events)
       return { kind: 'appended', revision: outcome.from + events.length - 1, pos }
     }
   }
@@ -99,12 +135,14 @@ const apply = (job: EventLogJob): EventLogAnswer => {
     case 'append':
       return append(job)
     case 'set-metadata':
-      streamNamed(job.stream)
+      if (streamNamed(job.stream) === undefined) newStream(job.stream)
       setLimits.run({ name: job.stream, maxCount: job.maxCount, maxAgeMs: job.maxAgeMs })
       truncateByCount.run(job.stream)
+      remembered.delete(job.stream)
       return { kind: 'done' }
     case 'delete':
       deleteStream.run(job.stream)
+      remembered.delete(job.stream)
       return { kind: 'done' }
   }
 }
@@ -113,4 +151,4 @@ const committed = (): undefined => {
   retention.schedule()
 }
 
-serveGroupCommit<EventLogJob, EventLogAnswer>({ database, apply, committed, closing: retention.stop })
+serveGroupCommit<EventLogJob, EventLogAnswer>({ database, apply, committed, rolledBack: forgetAll, closing: retention.stop })

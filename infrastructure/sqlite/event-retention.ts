@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { isSqliteError, transaction } from './database.ts'
-import { contentDigests } from './event-row.ts'
+import { bytesOf, contentDigests } from './event-row.ts'
 
 const ROWS_PER_STEP = 200
 const PURGE_DELAY_MS = 250
@@ -49,7 +49,7 @@ export const startRetention = (database: DatabaseSync): { readonly schedule: () 
       if (stream === undefined) return false
       const rows = staleRows.all(stream.sid, stream.purged, stream.first, budget) as unknown as ReadonlyArray<StaleRow>
       for (const { pos, data, metadata } of rows) {
-        if (data !== null && metadata !== null) purgeRow.run(contentDigests(data, metadata), pos)
+        if (data !== null && metadata !== null) purgeRow.run(bytesOf(contentDigests(data, metadata)), pos)
       }
       const done = rows.length < budget
       purgedTo.run(done ? stream.first : stream.purged + rows.length, stream.sid)

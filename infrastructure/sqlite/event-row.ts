@@ -52,21 +52,29 @@ export interface EventRow {
 /** What the first row of a log follows. */
 export const GENESIS = Buffer.alloc(32)
 
-const sha256 = (content: string | Uint8Array): Buffer => hash('sha256', content, 'buffer')
+/** The 32 bytes of a SHA-256, a character each: cheaper to make and to hand to another thread than a Buffer. */
+const sha256 = (content: string | Uint8Array): string => hash('sha256', content, 'binary')
 
-/** SHA-256 of data, then of metadata: 64 bytes, all that remains of a purged row's content. */
-export const contentDigests = (data: string, metadata: string): Buffer => Buffer.concat([sha256(data), sha256(metadata)])
+/** SHA-256 of data, then of metadata: 64 bytes, a character each, all that remains of a purged row's content. */
+export const contentDigests = (data: string, metadata: string): string => sha256(data) + sha256(metadata)
+
+/** Bytes that are written as text of one character each. */
+export const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1')
 
 /** SHA-256 over the previous row's hash, the row's place and kind, and the digests of its content. */
-export const rowHash = (
-  row: Pick<EventRow, 'pos' | 'stream' | 'rev' | 'type' | 'id' | 'at' | 'prev'>,
-  digests: Uint8Array,
-): Buffer =>
-  sha256(Buffer.concat([row.prev, Buffer.from(JSON.stringify([row.pos, row.stream, row.rev, row.type, row.id, row.at])), digests]))
+export const rowHash = (row: Pick<EventRow, 'pos' | 'stream' | 'rev' | 'type' | 'id' | 'at' | 'prev'>, digests: string): Buffer => {
+  const place = JSON.stringify([row.pos, row.stream, row.rev, row.type, row.id, row.at])
+  const input = Buffer.allocUnsafe(row.prev.length + Buffer.byteLength(place) + digests.length)
+  input.set(row.prev)
+  const behind = row.prev.length + input.write(place, row.prev.length)
+  input.write(digests, behind, 'latin1')
+  return bytesOf(sha256(input))
+}
 
 /** Whether the row is what was once written; a purged one is judged by the digests it keeps. */
 export const isIntact = (row: EventRow): boolean => {
-  const digests = row.data === null || row.metadata === null ? row.digests : contentDigests(row.data, row.metadata)
+  const kept = row.digests === null ? null : Buffer.from(row.digests).toString('latin1')
+  const digests = row.data === null || row.metadata === null ? kept : contentDigests(row.data, row.metadata)
   return digests !== null && rowHash(row, digests).equals(row.hash)
 }
 

@@ -14,7 +14,7 @@ import type { Logger } from '../../application/ports/environment.ts'
 import { requireWellFormed } from './append-outcome.ts'
 import { openForReading } from './database.ts'
 import type { EventLogAnswer, EventLogJob } from './event-log-worker.ts'
-import { EVENT_COLUMNS, toPosition, toStoredEvent, type EventRow } from './event-row.ts'
+import { contentDigests, EVENT_COLUMNS, toPosition, toStoredEvent, type EventRow } from './event-row.ts'
 import { readFailure } from './read-failure.ts'
 import { createSubscriptions } from './subscriptions.ts'
 import { openWriter } from './writer.ts'
@@ -79,12 +79,10 @@ export const openSqliteEventStore = async ({ file, logger }: { readonly file: st
 
   const append: EventStore['append'] = (stream, expected, events) => async () => {
     requireWellFormed(events)
-    const encoded = events.map(({ id, type, data, metadata }) => ({
-      id,
-      type,
-      data: JSON.stringify(data),
-      metadata: JSON.stringify(metadata),
-    }))
+    const encoded = events.map((event) => {
+      const [data, metadata] = [JSON.stringify(event.data), JSON.stringify(event.metadata)]
+      return { id: event.id, type: event.type, data, metadata, digests: contentDigests(data, metadata) }
+    })
     const answer = await submit({ kind: 'append', stream, expected, events: encoded })
     if (E.isLeft(answer)) return answer
     switch (answer.right.kind) {

@@ -4,7 +4,12 @@ import { isBusy, isSqliteError, transaction } from './database.ts'
 
 const MAX_BATCH = 1000
 
-export type Request<Job> = { readonly kind: 'job'; readonly id: number; readonly job: Job } | { readonly kind: 'close' }
+interface Queued<Job> {
+  readonly id: number
+  readonly job: Job
+}
+
+export type Request<Job> = { readonly kind: 'jobs'; readonly jobs: ReadonlyArray<Queued<Job>> } | { readonly kind: 'close' }
 
 export type Reply<Answer> =
   | { readonly id: number; readonly kind: 'answer'; readonly answer: Answer }
@@ -20,6 +25,8 @@ interface Handler<Job, Answer> {
   readonly apply: (job: Job) => Answer
   /** After the commit and before any answer; a reason why the outcome must count as unknown, if there is one. */
   readonly committed?: (jobs: ReadonlyArray<Job>) => string | undefined
+  /** Nothing that `apply` wrote since the last commit is there. */
+  readonly rolledBack?: () => void
   readonly closing?: () => void
 }
 
@@ -30,20 +37,20 @@ const failure = (id: number, error: unknown): Reply<never> =>
  * The worker's side of a writer: everything that has arrived goes into one transaction, answered after its commit.
  * When that fails each job runs again in a transaction of its own, so that a bad one fails alone.
  */
-export const serveGroupCommit = <Job, Answer>({ database, apply, committed, closing }: Handler<Job, Answer>): void => {
+export const serveGroupCommit = <Job, Answer>({ database, apply, committed, rolledBack, closing }: Handler<Job, Answer>): void => {
   const port = parentPort
   if (port === null) throw new Error('a writer runs in a worker thread')
-  type Queued = Extract<Request<Job>, { kind: 'job' }>
 
-  const commit = (batch: ReadonlyArray<Queued>): ReadonlyArray<Reply<Answer>> => {
+  const commit = (batch: ReadonlyArray<Queued<Job>>): ReadonlyArray<Reply<Answer>> => {
     const replies = transaction(database, () => batch.map(({ id, job }) => ({ id, kind: 'answer' as const, answer: apply(job) })))
     const reason = committed?.(batch.map(({ job }) => job))
     return reason === undefined ? replies : batch.map(({ id }) => ({ id, kind: 'unavailable', reason }))
   }
-  const attempt = (batch: ReadonlyArray<Queued>): ReadonlyArray<Reply<Answer>> => {
+  const attempt = (batch: ReadonlyArray<Queued<Job>>): ReadonlyArray<Reply<Answer>> => {
     try {
       return commit(batch)
     } catch (error) {
+      rolledBack?.()
       // Another connection that held the lock for the whole timeout would hold up each job as long.
       if (batch.length === 1 || isBusy(error)) return batch.map(({ id }) => failure(id, error))
       return batch.flatMap((one) => attempt([one]))
@@ -51,10 +58,10 @@ export const serveGroupCommit = <Job, Answer>({ database, apply, committed, clos
   }
 
   port.on('message', (first: Request<Job>) => {
-    const batch: Queued[] = []
+    const batch: Queued<Job>[] = []
     let request: Request<Job> | undefined = first
-    while (request?.kind === 'job') {
-      batch.push(request)
+    while (request?.kind === 'jobs') {
+      batch.push(...request.jobs)
       request = batch.length < MAX_BATCH ? (receiveMessageOnPort(port)?.message as Request<Job> | undefined) : undefined
     }
     if (batch.length > 0) port.postMessage({ kind: 'replies', replies: attempt(batch) } satisfies WorkerMessage<Answer>)

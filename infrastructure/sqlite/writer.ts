@@ -15,6 +15,12 @@ interface Pending<Answer> {
 }
 
 /**
+ * A message costs as much as a row, so the jobs of one turn go together; but no more than this many wait for it, so
+ * that the worker writes the first ones while the others are still being made.
+ */
+const JOBS_A_MESSAGE = 16
+
+/**
  * The one writer of a SQLite file, in a worker thread of its own, so that an fsync never stalls sockets. `onCommit`
  * runs after each batch, before its answers. A worker that dies fails what was pending; the next job starts another.
  */
@@ -22,11 +28,13 @@ export const openWriter = async <Job, Answer>(entry: URL, workerData: unknown, o
   const pending = new Map<number, Pending<Answer>>()
   let nextId = 1
   let closed = false
-  let running: Promise<Worker> | undefined
+  let running: Worker | undefined
+  let outbox: Array<Extract<Request<Job>, { kind: 'jobs' }>['jobs'][number]> = []
 
   const failAll = (reason: string): void => {
     const failed = [...pending.values()]
     pending.clear()
+    outbox = []
     for (const { resolve } of failed) resolve(E.left(reason))
   }
 
@@ -42,12 +50,14 @@ export const openWriter = async <Job, Answer>(entry: URL, workerData: unknown, o
     }
   }
 
-  const start = (): Promise<Worker> =>
+  /** Answers once the file is open. */
+  const start = (): Promise<void> =>
     new Promise((resolve, reject) => {
       const worker = new Worker(entry, { workerData })
+      running = worker
       let reason = 'the writer stopped'
       worker.on('message', receive)
-      worker.once('message', () => resolve(worker))
+      worker.once('message', () => resolve())
       worker.once('error', (error: Error) => {
         reason = error.message
       })
@@ -58,33 +68,37 @@ export const openWriter = async <Job, Answer>(entry: URL, workerData: unknown, o
       })
     })
 
-  const submit = async (job: Job): Promise<E.Either<string, Answer>> => {
-    if (closed) return E.left('the store is closed')
-    running ??= start()
-    let worker: Worker
-    try {
-      worker = await running
-    } catch (error) {
-      return E.left(error instanceof Error ? error.message : String(error))
-    }
+  const flush = (): void => {
+    if (outbox.length === 0) return
+    const jobs = outbox
+    outbox = []
+    running?.postMessage({ kind: 'jobs', jobs } satisfies Request<Job>)
+  }
+
+  const submit = (job: Job): Promise<E.Either<string, Answer>> => {
+    if (closed) return Promise.resolve(E.left('the store is closed'))
+    // Why it does not start its exit tells to all that wait.
+    if (running === undefined) start().catch(() => undefined)
     const id = nextId++
     return new Promise((resolve, reject) => {
       pending.set(id, { resolve, reject })
-      worker.postMessage({ kind: 'job', id, job } satisfies Request<Job>)
+      outbox.push({ id, job })
+      if (outbox.length === 1) process.nextTick(flush)
+      if (outbox.length === JOBS_A_MESSAGE) flush()
     })
   }
 
   const close = async (): Promise<void> => {
     if (closed) return
     closed = true
-    const worker = await running?.catch(() => undefined)
+    const worker = running
     if (worker === undefined) return
     const exited = new Promise((resolve) => worker.once('exit', resolve))
+    flush()
     worker.postMessage({ kind: 'close' } satisfies Request<Job>)
     await exited
   }
 
-  running = start()
-  await running
+  await start()
   return { submit, close }
 }
