@@ -1,0 +1,139 @@
+"""One grammar, three languages: sentences in English with their Spanish and their French.
+
+`sentence(rng)` draws one; the same generator state gives the same sentence. The English side is plain ASCII, cased, ends
+in . or ?, spells its numbers, and has at most 14 words: it serves the speech model's training too. Python standard
+library only. `python -m translation.grammar 20` prints samples, `--check` proves the golden triples and the demo.
+"""
+
+import argparse
+import random
+import re
+from collections.abc import Callable, Mapping
+
+from . import everyday, statements
+from .phrases import Choices, Text
+
+MAX_WORDS = 14
+RULES: dict[str, tuple[float, Callable[[Choices], Text]]] = {
+    "transitive": (26, statements.transitive),
+    "intransitive": (7, statements.intransitive),
+    "motion": (5, statements.motion),
+    "daily": (4, statements.daily),
+    "giving": (5, statements.giving),
+    "with_pronoun": (5, statements.with_pronoun),
+    "reciprocal": (1.5, statements.reciprocal),
+    "predicate": (8, statements.predicate),
+    "feeling": (2.5, statements.feeling),
+    "where_is": (3, statements.where_is),
+    "located": (4, statements.located),
+    "there_is": (6, statements.there_is),
+    "opinion": (6, statements.opinion),
+    "because": (5, statements.because),
+    "likes": (3.5, statements.likes),
+    "comparison": (3, statements.comparison),
+    "part_of": (2.5, statements.part_of),
+    "belongings": (3, statements.belongings),
+    "wh_question": (5, statements.wh_question),
+    "speaks": (2, statements.speaks),
+    "born": (1.2, statements.born),
+    "profession": (2, statements.profession),
+    "would_like": (3, statements.would_like),
+    "buys_container": (1.5, statements.buys_container),
+    "for_a_time": (2, statements.for_a_time),
+    "conditional": (1.5, statements.conditional),
+    "greeting": (2.5, everyday.greeting),
+    "thanks": (1.5, everyday.thanks),
+    "whole_phrase": (0.7, everyday.whole_phrase),
+    "see_you": (0.8, everyday.see_you),
+    "my_name": (1.2, everyday.my_name),
+    "request": (4, everyday.request),
+    "order": (3.5, everyday.order),
+    "how_much": (2.5, everyday.how_much),
+    "price": (4, everyday.price),
+    "value": (4, everyday.value),
+    "digits": (1.5, everyday.digits),
+    "today": (2.5, everyday.today),
+    "starts": (4.5, everyday.starts),
+    "when_does": (1.5, everyday.when_does),
+    "it_is_time": (1.2, everyday.it_is_time),
+    "event_date": (2, everyday.event_date),
+    "weather": (2.5, everyday.weather),
+    "age": (2, everyday.age),
+    "lasts": (1.2, everyday.lasts),
+}
+NAMES, WEIGHTS = list(RULES), [weight for weight, _ in RULES.values()]
+
+
+def sentence(rng: random.Random) -> tuple[str, dict[str, str]]:
+    """(English, {"es": ..., "fr": ...})."""
+    while True:
+        rule = rng.choices(NAMES, WEIGHTS)[0]
+        text = RULES[rule][1](Choices(rng))
+        if len(text.en.split()) <= MAX_WORDS:
+            return text.en, {"es": text.es, "fr": text.fr}
+
+
+def derive(rule: str, given: Mapping[str, str | int | bool]) -> Text:
+    """The sentence that the rule makes of these choices; what is not given is the first option. KeyError for a wrong one."""
+    choices = Choices.by_hand(given)
+    text = RULES[rule][1](choices)
+    if choices.unused:
+        raise KeyError(f"{rule}: never asked for {sorted(choices.unused)}")
+    return text
+
+
+def faults(text: Text) -> list[str]:
+    """What is wrong with the form of a triple, whatever it says."""
+    found = []
+    if not re.fullmatch(r"[A-Z][A-Za-z' ]*[.?]", text.en) or "  " in text.en:
+        found.append("English form")
+    if not re.fullmatch(r"¿?[A-ZÁÉÍÓÚÑ][A-Za-záéíóúñüÉÁ, ¿]*[.?]", text.es) or "  " in text.es:
+        found.append("Spanish form")
+    if not re.fullmatch(r"[A-ZÀÉÊÎÔ][A-Za-zàâçéèêëîïôûùœÉÀ,' -]*( \?|\.)", text.fr) or "  " in text.fr:
+        found.append("French form")
+    if re.search(r"\b(a el|de el|muy mucho) ", text.es):
+        found.append("Spanish contraction")
+    if re.search(r"\b([jJ]e|[nN]e|[dD]e|[lL]e|[lL]a|[qQ]ue|ce|ma|sa) (?!onz)[aeiouéêèàâîôœ]|(?<!\w)(à|de) les? ", text.fr):
+        found.append("French elision or contraction")
+    return found
+
+
+def check(samples: int) -> int:
+    """Prints what differs; returns how many."""
+    from .golden import DEMO, GOLDEN
+
+    wrong = 0
+    for rule, given, expected in [*DEMO, *GOLDEN]:
+        made = derive(rule, given)
+        if made != expected:
+            wrong += 1
+            print(f"{rule} {given}\n  expected {expected}\n  made     {made}")
+    rng = random.Random(7)
+    for _ in range(samples):
+        english, other = sentence(rng)
+        bad = faults(Text(english, other["es"], other["fr"]))
+        if bad:
+            wrong += 1
+            print(bad, english, other)
+    print(f"{len(DEMO)} demo sentences, {len(GOLDEN)} golden triples, {samples} samples: {wrong} wrong")
+    return wrong
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Samples of the bilingual grammar.")
+    parser.add_argument("count", nargs="?", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--check", action="store_true", help="derive the demo and the golden triples, look over 20000 samples"
+    )
+    args = parser.parse_args()
+    if args.check:
+        raise SystemExit(1 if check(20_000) else 0)
+    rng = random.Random(args.seed)
+    for _ in range(args.count):
+        english, other = sentence(rng)
+        print(english, other["es"], other["fr"], sep=" | ")
+
+
+if __name__ == "__main__":
+    main()
