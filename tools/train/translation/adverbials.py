@@ -77,6 +77,7 @@ UNITS = [
     (Text("month", "mes", "mois"), "m", "m"),
     (Text("year", "año", "an"), "m", "m"),
 ]
+LARGEST = {"hour": 24, "week": 12, "month": 12}
 HOME = Text("at home", "en casa", "à la maison")
 
 
@@ -130,7 +131,7 @@ def day_of_month(choices: Choices) -> Text:
 def amount(choices: Choices, units: Sequence[str], low: int = 2, high: int = 60) -> Text:
     """two hours, twenty one days."""
     unit, es_gender, fr_gender = choices.one("unit", [unit for unit in UNITS if unit[0].en in units])
-    n = choices.number("n", low, high)
+    n = choices.number("n", low, min(high, LARGEST.get(unit.en, high)))
     return Text(
         f"{english.number(n)} {unit.en}s",
         f"{spanish.number(n, es_gender, counting=True)} {spanish.plural(unit.es)}",
@@ -261,7 +262,7 @@ def company(choices: Choices) -> Text:
 NECESSARY = Text("because it is necessary", "porque es necesario", "parce que c'est nécessaire")
 
 
-def circumstance(choices: Choices, tense: str, spatial: bool = True) -> Text:
+def circumstance(choices: Choices, tense: str, spatial: bool = True, with_company: bool = True) -> Text:
     """What may stand behind any clause: nothing, a time, a place, both, company, an event, a reason."""
     choices = choices.under("circumstance")
     kinds = {
@@ -269,7 +270,7 @@ def circumstance(choices: Choices, tense: str, spatial: bool = True) -> Text:
         "time": 4,
         "place": 3 if spatial else 0,
         "event": 1.2,
-        "company": 1,
+        "company": 1 if with_company else 0,
         "both": 0.8 if spatial else 0,
         "reason": 0.2,
     }

@@ -16,6 +16,7 @@ from .phrases import (
     Phrase,
     Text,
     join_words,
+    name,
     noun_phrase,
     nouns,
 )
@@ -255,6 +256,8 @@ def choose_object(
     choices: Choices, action: Action, negative: bool = False, determiners: Sequence[Determiner] = FREE
 ) -> Text:
     """An object that fits the verb; "some" has no place under a negation."""
+    if action.takes_people and action.en != "have" and determiners is FREE and choices.chance("named", 0.12):
+        return object_of(action, name(choices))
     allowed = [each for each in determiners if not (negative and each in (SOME, SOME_MANY))]
     return object_of(action, noun_phrase(choices, action.objects, allowed), negative)
 

@@ -63,7 +63,6 @@ I am sorry; lo siento; je suis désolé
 I do not know; no lo sé; je ne sais pas
 I do not understand; no entiendo; je ne comprends pas
 Nice to meet you; mucho gusto; enchanté
-See you soon; hasta pronto; à bientôt
 See you later; hasta luego; à plus tard
 Have a nice day; que tengas un buen día; bonne journée
 Have a good trip; buen viaje; bon voyage
@@ -471,16 +470,17 @@ def starts(choices: Choices) -> Text:
         verb = choices.one("verb", LEAVE_MANY if vehicle else STARTS_MANY)
     else:
         ordinal = _ordinal(thing)
-        determiner = thing.one("determiner", [THE] if vehicle else [THE, THE, *ONE_OWNERS], None)
-        adjective = None
-        who = assemble(noun, determiner, adjective, ordinal=ordinal)
+        determiner = thing.one("determiner", [THE] if vehicle else [THE, THE, *ONE_OWNERS])
+        who = assemble(noun, determiner, ordinal=ordinal)
         verb = choices.one("verb", LEAVE if vehicle else START)
     if choices.chance("dated", 0.25):
-        date = day_of_month(choices)
-        time = choices.one(
-            "day", [Text("on " + date.en, "el " + date.es, "le " + date.fr), day(choices), *FUTURE[:1]], [1, 2, 1]
-        )
-        if choices.chance("both", 0.5) and time.en != "on " + date.en:
+        kind = choices.one("on", ["date", "day", "tomorrow"], [1, 2, 1])
+        if kind == "date":
+            date = day_of_month(choices)
+            time = Text("on " + date.en, "el " + date.es, "le " + date.fr)
+        else:
+            time = day(choices) if kind == "day" else FUTURE[0]
+        if kind != "date" and choices.chance("both", 0.5):
             time = join(time, at_clock(choices.under("time")))
     else:
         time = at_clock(choices.under("time"))
@@ -542,7 +542,8 @@ def event_date(choices: Choices) -> Text:
     elif kind == "weekday":
         time = day(choices)
     else:
-        time = at_clock(choices.under("time")) if kind == "clock" else at_place(choices)
+        away = thing.noun and thing.noun.en in ("trip", "visit")
+        time = at_clock(choices.under("time")) if kind == "clock" or away else at_place(choices)
     return finish(join(thing.text, is_, time))
 
 
@@ -634,7 +635,8 @@ def lasts(choices: Choices) -> Text:
     away = choices.chance("away", 0.25)
     among = [noun for noun in nouns("event") if (noun.en in ("trip", "visit")) == away]
     thing = noun_phrase(choices.under("thing"), among, [THE, THE, THIS, *ONE_OWNERS, THE_MANY], 0.2)
-    span = amount(choices, ("day", "week") if away else ("minute", "hour"), 2, 50)
+    unit = choices.one("unit", ["day", "week"] if away else ["minute", "hour"])
+    span = amount(choices, [unit], 2, {"hour": 6, "minute": 50}.get(unit, 12))
     past = choices.chance("past", 0.4)
     if past:
         verb = Text("lasted", "duraron", "ont duré") if thing.many else Text("lasted", "duró", "a duré")

@@ -170,6 +170,7 @@ PRONOUNS = [
     Text("they", "ellos", "ils"),
 ]
 IRREGULAR_BEFORE_VOWEL = {"nouveau": "nouvel", "vieux": "vieil", "beau": "bel"}
+FEMININE_ORDINALS = {"premier": "première", "prochain": "prochaine", "dernier": "dernière"}
 SHORT_BEFORE_NOUN = {"bueno": "buen", "malo": "mal"}
 
 
@@ -255,7 +256,6 @@ A = Determiner("a", "a", ("un", "una"), ("un", "une", "un", "une"), definite=Fal
 SOME_MANY = Determiner("some+", "some", ("unos", "unas"), ("des",) * 4, many=True, definite=False)
 MANY = Determiner("many+", "many", ("muchos", "muchas"), ("beaucoup de",) * 4, many=True, definite=False)
 SOME = Determiner("some", "some", ("", ""), ("de le", "de la", "de le", "de la"), definite=False)
-BARE = Determiner("", "", ("", ""), ("",) * 4, definite=False)
 OWNERS = [
     determiner
     for owner in (
@@ -272,7 +272,6 @@ THIS = Determiner("this", "this", ("este", "esta"), ("ce", "cette", "cet", "cett
 THAT = Determiner("that", "that", ("ese", "esa"), ("ce", "cette", "cet", "cette"))
 THESE = Determiner("these+", "these", ("estos", "estas"), ("ces",) * 4, many=True)
 THOSE = Determiner("those+", "those", ("esos", "esas"), ("ces",) * 4, many=True)
-EVERY = Determiner("every", "every", ("cada", "cada"), ("chaque",) * 4, definite=False)
 ALL = Determiner("all the+", "all the", ("todos los", "todas las"), ("tous les", "toutes les") * 2, many=True)
 COUNTED = Determiner("number+", "", ("", ""), ("",) * 4, many=True, definite=False)
 DEFINITE = [THE, THE_MANY, *OWNERS, THIS, THAT, THESE, THOSE, ALL]
@@ -298,7 +297,8 @@ def noun_phrase(
     else:
         allowed = list(determiners)
     if not noun.mass:
-        allowed = [determiner for determiner in allowed if determiner is not SOME]
+        many = "single" not in noun.tags
+        allowed = [each for each in allowed if each is not SOME and (many or not each.many)] or [THE]
     determiner = choices.one("determiner", allowed)
     fitting = attributes(noun)
     adjective = choices.one("adjective", fitting) if fitting and choices.chance("described", adjective_chance) else None
@@ -375,7 +375,7 @@ def _french_body(noun: Noun, many: bool, adjective: Adjective | None, ordinal: T
     if ordinal:
         number = ordinal.fr
         if noun.fr_gender == "f":
-            number = {"premier": "première", "second": "seconde"}.get(number, number)
+            number = FEMININE_ORDINALS.get(number, number)
     return join_words(number, before, word, after)
 
 

@@ -84,10 +84,13 @@ TENSE_WEIGHTS = {
 }
 
 
-def _tense(choices: Choices, action: Action, without: Sequence[str] = ()) -> str:
+def _tense(choices: Choices, action: Action, who: Phrase, without: Sequence[str] = ()) -> str:
     weights = {tense: weight for tense, weight in TENSE_WEIGHTS.items() if tense not in without}
     if action.en in NO_PROGRESSIVE:
         weights.pop("progressive", None)
+    if action.en == "read" and not who.third:
+        # "they read" is present and past
+        weights.pop("present", None)
     if action.en in ("want", "need", "hate", "love", "have", "know"):
         weights = {"present": 4, "past": 2}
     return choices.one("tense", list(weights), list(weights.values()))
@@ -97,7 +100,7 @@ def transitive(choices: Choices) -> Text:
     """The teacher opened the window in the kitchen; does she need a key?"""
     who = subject(choices.under("subject"))
     action = choices.one("verb", VERBS)
-    tense = _tense(choices, action)
+    tense = _tense(choices, action, who)
     form = choices.one("form", ["statement", "negative", "question"], [7, 2, 2])
     what = choose_object(choices.under("object"), action, negative=form == "negative")
     adverb = (
@@ -116,7 +119,7 @@ def intransitive(choices: Choices) -> Text:
     """The children slept at home last night."""
     who = subject(choices.under("subject"))
     action = choices.one("verb", INTRANSITIVE)
-    tense = _tense(choices, action, ("progressive",) if action.en in ("live", "stay") else ())
+    tense = _tense(choices, action, who, ("progressive",) if action.en in ("live", "stay") else ())
     form = choices.one("form", ["statement", "negative", "question"], [7, 2, 2])
     adverb = (
         choices.one("adverb", ADVERBS)
@@ -124,7 +127,11 @@ def intransitive(choices: Choices) -> Text:
         else None
     )
     verbal = clause(who, action, tense, None, form == "negative", form == "question", adverb=adverb)
-    after = at_place(choices) if action.en in ("live", "stay") else circumstance(choices, tense)
+    after = (
+        at_place(choices)
+        if action.en in ("live", "stay")
+        else circumstance(choices, tense, with_company=action.en != "sleep")
+    )
     manner = (
         choices.one("manner", MANNERS[:2] if tense == "past" else MANNERS)
         if action.en in MANNERED and choices.chance("how", 0.3)
@@ -146,7 +153,7 @@ def motion(choices: Choices) -> Text:
     """We went to the market with my friend yesterday."""
     who = subject(choices.under("subject"))
     action = choices.one("verb", MOTION)
-    tense = _tense(choices, action)
+    tense = _tense(choices, action, who)
     form = choices.one("form", ["statement", "negative", "question"], [7, 2, 2])
     where = goal(choices, action.goal)
     verbal = clause(who, action, tense, where, form == "negative", form == "question")
@@ -177,7 +184,7 @@ def giving(choices: Choices) -> Text:
     """She gave the book to her brother."""
     who = subject(choices.under("subject"))
     action = choices.one("verb", GIVING)
-    tense = choices.one("tense", ["past", "present", "future", "can", "want", "must"], [5, 2, 2, 1, 1, 0.7])
+    tense = _tense(choices, action, who, ("going", "progressive", "should"))
     thing = object_of(
         action,
         noun_phrase(
@@ -239,7 +246,7 @@ def with_pronoun(choices: Choices) -> Text:
     action = choices.one("verb", among)
     same = {I: ("me", "us"), WE: ("me", "us"), YOU: ("you",)}.get(who.person, ())
     clitic = IT if things else choices.one("whom", [each for each in CLITICS if each.en not in same])
-    tense = _tense(choices, action)
+    tense = _tense(choices, action, who)
     form = choices.one("form", ["statement", "negative", "question"], [6, 2, 2])
     text = join(
         clause(who, action, tense, None, form == "negative", form == "question", clitic),
@@ -277,7 +284,7 @@ def reciprocal(choices: Choices) -> Text:
             )
         ],
     )
-    tense = _tense(choices, action, ("progressive", "want", "going"))
+    tense = _tense(choices, action, phrase, ("progressive", "want", "going"))
     return finish(
         join(
             each_other(phrase, action, tense),
@@ -317,25 +324,19 @@ def _describable(choices: Choices) -> Phrase:
     return noun_phrase(choices, among, [THE, THE, THE, THE, THE_MANY, *DEFINITE], 0.2)
 
 
+WITHOUT_DEGREE = set(
+    "perfect closed broken delicious wonderful terrible open ready empty full "
+    "red green black white blue yellow gray brown".split()
+)
+
+
 def _predicate(choices: Choices, who: Phrase) -> tuple[Adjective, Text]:
     """An adjective for who, agreeing, perhaps with very."""
     kind = who.noun.kind if who.noun else "person"
     fitting = [each for each in ADJECTIVES if kind in each.kinds and (each.copula == "s" or each.en not in ("empty",))]
     adjective = choices.one("adjective", fitting)
     degree = Text("", "", "")
-    gradable = adjective.en not in (
-        "perfect",
-        "closed",
-        "broken",
-        "delicious",
-        "wonderful",
-        "terrible",
-        "open",
-        "ready",
-        "empty",
-        "full",
-    )
-    if gradable and choices.chance("degree", 0.45):
+    if adjective.en not in WITHOUT_DEGREE and choices.chance("degree", 0.45):
         degree = choices.one("how", PLAIN_DEGREES)
     text = Text(adjective.en, adjective.spanish(who.es_gender, who.many), adjective.french(who.fr_gender, who.many))
     return adjective, join(degree, text)
@@ -520,7 +521,7 @@ def opinion(choices: Choices) -> Text:
         return finish(join(start, _state(choices, False)))
     who = subject(choices.under("subject"))
     action = choices.one("verb", VERBS)
-    tense = _tense(choices, action, ("progressive", "want"))
+    tense = _tense(choices, action, who, ("progressive", "want"))
     return finish(join(start, clause(who, action, tense, choose_object(choices.under("object"), action))))
 
 
@@ -545,9 +546,7 @@ def likes(choices: Choices) -> Text:
     who = subject(choices.under("subject"), ("pronoun", "person", "name"))
     thing = choices.under("object")
     if thing.one("kind", ["generic", "own"]) == "generic":
-        noun = thing.one(
-            "noun", [noun for noun in nouns("food", "drink", "animal") if noun.en not in ("sheep", "mouse")]
-        )
+        noun = thing.one("noun", [noun for noun in nouns("food", "drink", "animal") if noun.en != "mouse"])
         generic = assemble(noun, THE if noun.mass else THE_MANY)
         what = generic.text._replace(en=noun.en if noun.mass else noun.en_plural)
         many = generic.many
@@ -643,7 +642,7 @@ def part_of(choices: Choices) -> Text:
             [verb for verb in VERBS if part in verb.objects and verb.en not in ("have", "take", "wear", "build")],
         )
         who = subject(choices.under("who"))
-        return finish(clause(who, action, _tense(choices, action, ("progressive",)), object_of(action, phrase)))
+        return finish(clause(who, action, _tense(choices, action, who, ("progressive",)), object_of(action, phrase)))
     adjective, what = _predicate(choices, phrase)
     past = choices.chance("past", 0.2)
     return finish(to_be(phrase, adjective.copula, past, False, False, what))
@@ -665,7 +664,7 @@ def belongings(choices: Choices) -> Text:
     kind = choices.one("kind", ["does", "object", "predicate"], [2, 2, 2])
     if kind == "does" and phrase.human:
         action = choices.one("verb", VERBS)
-        tense = _tense(choices, action)
+        tense = _tense(choices, action, phrase)
         return finish(
             join(
                 clause(phrase, action, tense, choose_object(choices.under("object"), action)),
@@ -675,7 +674,7 @@ def belongings(choices: Choices) -> Text:
     if kind == "object":
         action = choices.one("verb", [verb for verb in VERBS if thing in verb.objects])
         who = subject(choices.under("who"))
-        tense = _tense(choices, action)
+        tense = _tense(choices, action, who)
         return finish(
             join(clause(who, action, tense, object_of(action, phrase)), circumstance(choices, tense, spatial=False))
         )
@@ -701,7 +700,7 @@ def wh_question(choices: Choices) -> Text:
     if kind == "who":
         action = choices.one("verb", VERBS)
         someone = Phrase(Text("who", "quién", "qui"), HE)
-        tense = choices.one("tense", ["past", "present", "future", "can"], [4, 2, 2, 1])
+        tense = _tense(choices, action, someone, ("progressive", "going", "want"))
         return finish(
             join(
                 clause(someone, action, tense, choose_object(choices.under("object"), action)),
@@ -721,7 +720,7 @@ def wh_question(choices: Choices) -> Text:
             )
         ],
     )
-    tense = choices.one("tense", ["past", "present", "future", "can", "want", "must"], [4, 2, 2, 0.7, 0.7, 0.5])
+    tense = _tense(choices, action, who, ("progressive",))
     if kind == "what":
         text = clause(who, action, tense, None, question=True)
         en = _what_english(action, text.en)
@@ -871,7 +870,7 @@ def buys_container(choices: Choices) -> Text:
     action = choices.one(
         "verb", [BY_ENGLISH[verb] for verb in ("buy", "bring", "drink", "sell", "want", "share", "find")]
     )
-    tense = _tense(choices, action)
+    tense = _tense(choices, action, who)
     return finish(join(clause(who, action, tense, _container(choices)), circumstance(choices, tense)))
 
 

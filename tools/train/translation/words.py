@@ -4,8 +4,8 @@ Nouns:      english[/plural]; spanish gender[/plural]; french gender[/plural]; c
 Adjectives: english; spanish; s (ser) or e (estar); french masculine/feminine; b (before its noun) or a (after);
             classes of nouns that it may describe; english comparative, where the comparison rules may use it
 Regular plurals and feminines are made by rule (spanish.py, french.py, english.py).
-A noun of class `kin` is a person too, but wants an owner ("my sister"), `owned` people may have one; `mass` nouns are
-never counted.
+A noun of class `kin` is a person too, but wants an owner ("my sister"), `owned` people may have one; nobody has
+several of a `single` one; `mass` nouns are never counted.
 """
 
 NOUNS = """
@@ -29,14 +29,14 @@ lawyer; abogado m; avocat m; person owned
 artist; artista m; artiste m; person
 engineer; ingeniero m; ingénieur m; person
 journalist; periodista m; journaliste m; person
-president; presidente m; président m; person owned
-king; rey m; roi m; person owned
-queen; reina f; reine f; person owned
+president; presidente m; président m; person
+king; rey m; roi m; person
+queen; reina f; reine f; person
 guest; invitado m; invité m; person owned
 customer; cliente m; client m; person owned
 tourist; turista m; touriste m; person
 visitor; visitante m; visiteur m; person
-captain; capitán m; capitaine m; person owned
+captain; capitán m; capitaine m; person
 pilot; piloto m; pilote m; person
 soldier; soldado m; soldat m; person
 worker; trabajador m; ouvrier m; person
@@ -46,8 +46,8 @@ neighbor; vecino m; voisin m; kin
 colleague; colega m; collègue m; kin
 brother; hermano m; frère m; kin
 sister; hermana f; sœur f; kin
-mother; madre f; mère f; kin
-father; padre m; père m; kin
+mother; madre f; mère f; kin single
+father; padre m; père m; kin single
 son; hijo m; fils m; kin
 daughter; hija f; fille f; kin
 uncle; tío m; oncle m; kin
@@ -55,15 +55,15 @@ aunt; tía f; tante f; kin
 cousin; primo m; cousin m; kin
 grandfather; abuelo m; grand-père m/grands-pères; kin
 grandmother; abuela f; grand-mère f/grands-mères; kin
-husband; marido m; mari m; kin
-wife/wives; esposa f; femme f; kin
+husband; marido m; mari m; kin single
+wife/wives; esposa f; femme f; kin single
 dog; perro m; chien m; animal
 cat; gato m; chat m; animal
 horse; caballo m; cheval m; animal
 bird; pájaro m; oiseau m; animal
 cow; vaca f; vache f; animal
 rabbit; conejo m; lapin m; animal
-sheep/sheep; oveja f; mouton m; animal
+goat; cabra f; chèvre f; animal
 duck; pato m; canard m; animal
 mouse/mice; ratón m; souris f; animal
 apple; manzana f; pomme f; food
