@@ -1,0 +1,107 @@
+"""Corpora in memory: token ids of each utterance, and where its tokens and phones stand in time."""
+import bisect
+import json
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from tokenizers import Tokenizer
+
+from speech.corpus import RATE, Utterance, read_index, read_samples
+
+#: Phone classes that are no phone: silence and rare ones.
+SILENCE, RARE = 0, 1
+
+
+@dataclass
+class Item:
+    """One utterance. `tokens` are those of its text after a space; times are seconds from its start."""
+
+    corpus: int
+    offset: int
+    samples: int
+    text: str
+    tokens: list[int]
+    #: (start, end) of each token, or None where the synthesizer said nothing about time
+    token_times: list[tuple[float, float]] | None
+    #: (end of the word, number of tokens up to and with it)
+    word_ends: list[tuple[float, int]]
+    phones: list[tuple[float, int]]
+
+    @property
+    def seconds(self) -> float:
+        return self.samples / RATE
+
+
+def word_starts(utterance: Utterance) -> list[tuple[float, int]]:
+    """(start, character) of the words that were reported, in order, each at the beginning of a written word."""
+    text, result = utterance.text, []
+    for start, at in utterance.words:
+        begins = 0 <= at < len(text) and text[at] != " " and (at == 0 or text[at - 1] == " ")
+        if begins and (not result or (at > result[-1][1] and start >= result[-1][0])):
+            result.append((start, at))
+    return result
+
+
+def token_times(starts, text: str, seconds: float, offsets) -> list[tuple[float, float]]:
+    """Spreads each reported stretch of text over its time, character by character. `offsets` are of ' ' + text."""
+    times = [start for start, _ in starts] + [seconds]
+    places = [at for _, at in starts] + [len(text)]
+
+    def time(character: int) -> float:
+        word = max(0, bisect.bisect_right(places, character) - 1)
+        word = min(word, len(times) - 2)
+        part = (character - places[word]) / max(1, places[word + 1] - places[word])
+        return times[word] + (times[word + 1] - times[word]) * min(1.0, max(0.0, part))
+
+    spaced = " " + text
+    result = []
+    for begin, end in offsets:
+        first = begin + 1 if spaced[begin:begin + 1] == " " else begin
+        start = time(first - 1)
+        result.append((start, max(time(end - 1), start + 0.02)))
+    return result
+
+
+class Dataset:
+    """All utterances of some corpora, less those whose text is to stay unseen."""
+
+    def __init__(self, prefixes: list[str], tokenizer: Tokenizer, unseen: set[str] = frozenset(), phones: dict[str, int] | None = None):
+        self.raw = [read_samples(prefix) for prefix in prefixes]
+        rows = [(corpus, u) for corpus, prefix in enumerate(prefixes) for u in read_index(prefix) if u.text not in unseen]
+        self.phones = phones if phones is not None else phone_table(u for _, u in rows)
+        encodings = tokenizer.encode_batch([" " + u.text for _, u in rows])
+        self.items = [self._item(corpus, u, encoding) for (corpus, u), encoding in zip(rows, encodings)]
+
+    def _item(self, corpus: int, utterance: Utterance, encoding) -> Item:
+        seconds = utterance.samples / RATE
+        starts = word_starts(utterance)
+        times, ends = None, []
+        if starts:
+            times = token_times(starts, utterance.text, seconds, encoding.offsets)
+            for index, (_, at) in enumerate(starts):
+                last = index + 1 == len(starts)
+                end_character = len(utterance.text) if last else starts[index + 1][1] - 1
+                # Offsets are of ' ' + text, one to the right of the text's own.
+                count = sum(1 for _, end in encoding.offsets if end <= end_character + 1)
+                ends.append((seconds if last else starts[index + 1][0], count))
+        phones = [(start, self.phones.get(name, SILENCE if name.startswith("_") else RARE)) for start, name in utterance.phones]
+        return Item(corpus, utterance.offset, utterance.samples, utterance.text, encoding.ids, times, ends, phones)
+
+    def audio(self, item: Item) -> np.ndarray:
+        """Float samples at 16 kHz."""
+        return np.asarray(self.raw[item.corpus][item.offset:item.offset + item.samples], dtype=np.float32) / 32768
+
+
+def phone_table(utterances) -> dict[str, int]:
+    """A class for each phone that occurs more than 30 times."""
+    counts = Counter(name for u in utterances for _, name in u.phones if name and not name.startswith("_"))
+    return {name: index + RARE + 1 for index, (name, count) in enumerate(counts.most_common()) if count > 30}
+
+
+def load_phones(path: Path, make) -> dict[str, int]:
+    """The table in the file, which `make()` gives when it is absent: heads that were trained keep their classes."""
+    if not path.exists():
+        path.write_text(json.dumps(make()))
+    return json.loads(path.read_text())

@@ -1,0 +1,79 @@
+"""Whisper's log-mel spectrogram in torch, and what makes one speaker in one room sound like others."""
+import numpy as np
+import torch
+from torch import Tensor, nn
+from transformers.audio_utils import mel_filter_bank
+
+RATE = 16_000
+WINDOW = 400
+MELS = 80
+#: Factors by which a vocal tract is shorter (> 1) or longer than the recorded one.
+WARPS = np.linspace(0.88, 1.14, 14)
+
+
+def _filters() -> np.ndarray:
+    return mel_filter_bank(WINDOW // 2 + 1, MELS, 0.0, RATE / 2, RATE, norm="slaney", mel_scale="slaney").T
+
+
+def _warped_filters(factor: float) -> np.ndarray:
+    """Mel filters that read frequency f at f / factor below 80 % of the band, and linearly up to its end above."""
+    bins = np.arange(WINDOW // 2 + 1, dtype=np.float64)
+    top, knee = WINDOW // 2, 0.8 * WINDOW // 2 / max(1.0, factor)
+    source = np.where(bins <= knee, bins * factor, top - (top - knee * factor) * (top - bins) / (top - knee))
+    filters = _filters()
+    result = np.zeros_like(filters)
+    low = np.floor(source).astype(int).clip(0, top - 1)
+    part = source - low
+    for bin_, (at, fraction) in enumerate(zip(low, part)):
+        result[:, at] += filters[:, bin_] * (1 - fraction)
+        result[:, at + 1] += filters[:, bin_] * fraction
+    return result
+
+
+class LogMel(nn.Module):
+    """Samples [batch, n] -> [batch, 80, n / hop] as Hugging Face's WhisperFeatureExtractor computes it (Slaney mel, clamp of 8)."""
+
+    def __init__(self, hop: int) -> None:
+        super().__init__()
+        self.hop = hop
+        self.register_buffer("filters", torch.tensor(_filters(), dtype=torch.float32))
+        self.register_buffer("warped", torch.tensor(np.stack([_warped_filters(f) for f in WARPS]), dtype=torch.float32))
+        self.register_buffer("hann", torch.hann_window(WINDOW))
+
+    def forward(self, samples: Tensor, augment: bool = False) -> Tensor:
+        spectrum = torch.stft(samples, WINDOW, self.hop, window=self.hann, center=True, pad_mode="reflect", return_complex=True)
+        power = spectrum[..., :-1].abs() ** 2
+        if not augment:
+            return _normalized(torch.log10(torch.clamp(self.filters @ power, min=1e-10)))
+        batch = len(samples)
+        choice = torch.randint(len(WARPS), (batch,))
+        straight = torch.rand(batch) < 0.35
+        filters = torch.where(straight[:, None, None], self.filters, self.warped[choice])
+        log = torch.log10(torch.clamp(filters @ power, min=1e-10)) + _equalizer(batch)
+        return _masked(_normalized(log))
+
+
+def _normalized(log: Tensor) -> Tensor:
+    log = torch.maximum(log, log.amax((1, 2), keepdim=True) - 8.0)
+    return (log + 4) / 4
+
+
+def _equalizer(batch: int) -> Tensor:
+    """A smooth curve over the bands for each row, up to about 8 dB either way: another microphone, another timbre."""
+    knots = torch.randn(batch, 1, 6) * 0.3 * (torch.rand(batch, 1, 1) < 0.7)
+    return nn.functional.interpolate(knots, size=MELS, mode="linear", align_corners=True).transpose(1, 2)
+
+
+def _masked(features: Tensor) -> Tensor:
+    """SpecAugment with small masks: the floor of a few bands, or of up to 0.12 s, in some rows."""
+    batch, bands, frames = features.shape
+    floor = features.amin((1, 2))
+    for row in range(batch):
+        if torch.rand(()) < 0.4:
+            width = int(torch.randint(2, 11, ()))
+            at = int(torch.randint(0, bands - width, ()))
+            features[row, at:at + width] = floor[row]
+        if torch.rand(()) < 0.25 and frames > 40:
+            at = int(torch.randint(0, frames - 6, ()))
+            features[row, :, at:at + int(torch.randint(2, 7, ()))] = floor[row]
+    return features

@@ -1,0 +1,85 @@
+"""Speaks sentences into a corpus: `python -m speech.synthesize WORK NAME --voices espeak --count 20000 --seed 1`."""
+import argparse
+import random
+import time
+from pathlib import Path
+
+import soxr
+
+from speech.corpus import RATE, CorpusWriter, trimmed
+from speech.espeak import Espeak
+from speech.flite import VOICES, Flite
+from text import grammar
+from text.sentences import Sentences
+
+
+def resampled(audio, rate: float, words, phones):
+    """Trimmed, at 16 kHz, with its times; a `rate` other than the true one is another vocal tract at another speed."""
+    audio, cut = trimmed(audio, int(rate))
+    shift = lambda times: [(round(time - cut, 3), what) for time, what in times]
+    return soxr.resample(audio, rate, RATE), shift(words), shift(phones)
+
+
+def warped(rate: float, warp: float, times):
+    """The rate that makes the voice `warp` times as high and fast, and the times of what is said then."""
+    return rate * warp, [(time / warp, what) for time, what in times]
+
+
+def say_espeak(espeak: Espeak, text: str, voice: str, rng: random.Random, warp: float = 1.0):
+    audio, words, phones = espeak.say(
+        text, voice, rng.randint(130, 200), rng.randint(25, 75), rng.randint(30, 70), rng.choice([0, 0, 0, 1, 2, 4])
+    )
+    rate, words = warped(espeak.rate, warp, words)
+    return resampled(audio, rate, words, [(time / warp, name) for time, name in phones])
+
+
+def say_flite(flite: Flite, text: str, voice: str, rng: random.Random):
+    audio, rate, words, phones = flite.say(text, voice, rng.uniform(0.8, 1.2), rng.uniform(85, 140))
+    warp = rng.uniform(0.82, 1.22)
+    rate, words = warped(rate, warp, words)
+    return resampled(audio, rate, words, [(time / warp, name) for time, name in phones])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("work", type=Path, help="folder of the corpora")
+    parser.add_argument("name")
+    parser.add_argument("--voices", choices=["espeak", "known", "held", "flite"], required=True)
+    parser.add_argument("--text", choices=["mix", "grammar"], default="mix")
+    parser.add_argument("--count", type=int, required=True)
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--made-up", type=int, default=90, help="espeak voices made up for the training (the library holds 349 voices)")
+    arguments = parser.parse_args()
+    rng = random.Random(arguments.seed)
+    draw = Sentences(translated()).draw if arguments.text == "mix" else grammar.sentence
+    writer = CorpusWriter(str(arguments.work / arguments.name))
+    started = time.monotonic()
+    if arguments.voices == "flite":
+        flite = Flite()
+        for _ in range(arguments.count):
+            text, voice = draw(rng), rng.choice(VOICES)
+            writer.add(text, "flite-" + voice, *say_flite(flite, text, voice, rng))
+    else:
+        made_up = arguments.made_up if arguments.voices == "espeak" else 0
+        folder = arguments.work / f"espeak-{arguments.name}"
+        folder.mkdir(parents=True, exist_ok=True)
+        espeak = Espeak(folder, made_up, arguments.seed)
+        choose = {"espeak": espeak.any_voice, "known": espeak.known_voice, "held": espeak.held_voice}[arguments.voices]
+        for _ in range(arguments.count):
+            text, voice = draw(rng), choose(rng)
+            warp = rng.uniform(0.85, 1.18) if arguments.voices == "espeak" and rng.random() < 0.4 else 1.0
+            writer.add(text, voice, *say_espeak(espeak, text, voice, rng, warp))
+    writer.close()
+    hours = writer.offset / RATE / 3600
+    print(f"{arguments.name}: {writer.count} utterances, {hours:.2f} h, in {time.monotonic() - started:.0f} s")
+
+
+def translated():
+    """The English side of the translators' grammar."""
+    from translation.grammar import sentence
+
+    return lambda rng: sentence(rng)[0]
+
+
+if __name__ == "__main__":
+    main()
