@@ -1,0 +1,137 @@
+"""Word error rates of a speech model's shipped files: `python evaluate.py WORK MODEL [--json FILE] [--clips FOLDER]`.
+
+The speech is made by Debian's synthesizers (speech/evaluation.py), the text by the independent loop of verify/whisper_reference.py,
+greedy, without timestamps, in the runner's windows (the clip and half a second of silence, at least three seconds).
+"""
+import argparse
+import json
+import random
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import soundfile
+from tokenizers import Tokenizer
+
+from model.transcribe import word_errors
+from speech.corpus import RATE, Utterance, read_index, read_samples
+from speech.evaluation import SETS, emptiness, first_whole_words, make
+from text.sentences import spoken_form
+from verify.whisper_reference import WhisperReference
+
+#: What the model has to reach, in percent.
+LIMITS = {"known": 3.0, "held": 7.0, "festival": 22.0, "hand": 20.0, "partial": 3.0}
+#: Silence around a clip, as a live stream has it: about -60 dB of noise.
+LEAD, NOISE = 2000, 33
+EMPTY_STEP = 5 * RATE
+PARTIALS = 150
+
+
+class Transcriber:
+    def __init__(self, folder: Path) -> None:
+        self.reference = WhisperReference(folder, timestamps=False, language="en")
+        self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+
+    def text(self, samples: np.ndarray) -> str:
+        return self.tokenizer.decode(self.reference.decode(samples)["tokens"]).strip()
+
+
+def clip(raw: np.ndarray, utterance: Utterance) -> np.ndarray:
+    """The utterance after an eighth of a second, on noise that is the same in every run."""
+    samples = np.zeros(LEAD + utterance.samples, np.float64)
+    samples[LEAD:] = raw[utterance.offset:utterance.offset + utterance.samples]
+    samples += np.random.default_rng(utterance.offset).normal(0, NOISE, len(samples))
+    return samples.clip(-32768, 32767).astype(np.int16)
+
+
+def clips(work: Path, name: str) -> list[tuple[Utterance, np.ndarray]]:
+    prefix = make(work, name)
+    raw = read_samples(prefix)
+    return [(u, clip(raw, u)) for u in read_index(prefix) if u.samples < 9.3 * RATE]
+
+
+def group(voice: str) -> str:
+    """The voice without its accent, for rates by voice."""
+    return voice.split("+")[-1] if "+" in voice else voice
+
+
+def rate(errors: int, words: int) -> float:
+    return round(100 * errors / max(1, words), 2)
+
+
+def sentences(transcriber: Transcriber, spoken: list[tuple[Utterance, np.ndarray]]) -> tuple[float, dict[str, float]]:
+    """WER in percent of whole sentences, of all and by voice."""
+    sums = defaultdict(lambda: [0, 0])
+    for utterance, samples in spoken:
+        errors, words = word_errors(utterance.text, transcriber.text(samples))
+        for key in ("", group(utterance.voice)):
+            sums[key][0] += errors
+            sums[key][1] += words
+    rates = {key: rate(*value) for key, value in sums.items()}
+    return rates.pop(""), rates
+
+
+def partials(transcriber: Transcriber, spoken: list[tuple[Utterance, np.ndarray]], seed: int = 3) -> float:
+    """WER in percent of the words that were whole when the audio ended, anywhere; one more word is not counted against it."""
+    rng, errors, words = random.Random(seed), 0, 0
+    for utterance, samples in spoken[:PARTIALS]:
+        cut = rng.uniform(0.6, len(samples) / RATE - 0.1)
+        whole = first_whole_words(utterance, cut)
+        wanted = spoken_form(utterance.text).split()[:whole]
+        got = spoken_form(transcriber.text(samples[:int(cut * RATE)])).split()
+        if len(got) > whole:
+            got = got[:max(whole, len(got) - 1)]
+        wrong, count = word_errors(" ".join(wanted), " ".join(got))
+        errors, words = errors + wrong, words + count
+    return rate(errors, words)
+
+
+def words_in_emptiness(transcriber: Transcriber) -> int:
+    """Words heard in ten minutes of silence, noise and tones, in windows of ten seconds every five."""
+    samples = (emptiness() * 32767).astype(np.int16)
+    windows = range(0, len(samples) - RATE, EMPTY_STEP)
+    return sum(len(spoken_form(transcriber.text(samples[at:at + 10 * RATE])).split()) for at in windows)
+
+
+def write_clips(folder: Path, spoken: dict[str, list], seed: int = 40) -> None:
+    """40 clips for `npm test`: ten of each of four sets, as FLAC, with their texts in clips.json."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rng, rows = random.Random(seed), []
+    for name in ("known", "held", "festival", "hand"):
+        for number, (utterance, samples) in enumerate(rng.sample(spoken[name], 10)):
+            file = f"{name}-{number}.flac"
+            soundfile.write(folder / file, samples, RATE, format="FLAC")
+            rows.append({"file": file, "set": name, "voice": utterance.voice, "text": utterance.text})
+    (folder / "clips.json").write_text(json.dumps(rows, indent=1) + "\n")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("work", type=Path, help="folder of the evaluation's speech, which is made there when it is absent")
+    parser.add_argument("model", type=Path)
+    parser.add_argument("--json", type=Path, help="write the figures there")
+    parser.add_argument("--clips", type=Path, help="write the clips that npm test uses there")
+    arguments = parser.parse_args()
+    transcriber = Transcriber(arguments.model)
+    spoken = {name: clips(arguments.work, name) for name in SETS}
+    if arguments.clips:
+        write_clips(arguments.clips, spoken)
+    figures: dict[str, float] = {}
+    for name, items in spoken.items():
+        figures[name], voices = sentences(transcriber, items)
+        by_voice = "" if name == "known" else ": " + ", ".join(f"{voice} {value:.1f}" for voice, value in sorted(voices.items()))
+        print(f"{name}: {figures[name]:.1f} % WER of {len(items)} sentences{by_voice}", flush=True)
+    figures["partial"] = partials(transcriber, spoken["known"])
+    print(f"partial: {figures['partial']:.1f} % WER of the whole words of {PARTIALS} windows cut in mid-word")
+    figures["empty"] = words_in_emptiness(transcriber)
+    print(f"empty: {figures['empty']} words in ten minutes of silence, noise and tones")
+    if arguments.json:
+        arguments.json.write_text(json.dumps(figures, indent=1) + "\n")
+    missed = [name for name, limit in LIMITS.items() if figures[name] >= limit] + (["empty"] if figures["empty"] else [])
+    print("every limit holds" if not missed else f"limits missed: {', '.join(missed)}")
+    sys.exit(1 if missed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""Makes demo-en and the translators from nothing and prints their figures: `python make.py WORK`.
+
+Interrupted, it goes on where it was: a corpus that is whole is kept, training goes on from its last checkpoint.
+"""
+import argparse
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parent
+MODELS = ROOT.parent.parent / "models"
+
+
+@dataclass
+class Corpus:
+    name: str
+    voices: str
+    count: int
+    seed: int
+
+
+#: 85 hours of speech. Each espeak corpus makes up ninety voices of its own.
+CORPORA = [
+    Corpus("e1", "espeak", 22_000, 101), Corpus("f1", "flite", 5_500, 201), Corpus("e2", "espeak", 22_000, 102),
+    Corpus("f2", "flite", 5_500, 202), Corpus("e3", "espeak", 22_000, 103), Corpus("e4", "espeak", 22_000, 104),
+]
+HELD_BACK = "test-known,test-held,test-flite,test-festival,test-hand"
+
+
+def python(*arguments: object) -> None:
+    """Runs a module or script of this folder and stops everything when it fails."""
+    subprocess.run([sys.executable, *map(str, arguments)], cwd=ROOT, check=True)
+
+
+def synthesize(work: Path, corpus: Corpus, scale: float) -> None:
+    """Makes the corpus unless its mark says that it is whole."""
+    done = work / f"{corpus.name}.done"
+    if not done.exists():
+        count = max(20, int(corpus.count * scale))
+        python("-m", "speech.synthesize", work, corpus.name, "--voices", corpus.voices, "--count", count, "--seed", corpus.seed)
+        done.touch()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("work", type=Path, help="folder for corpora and checkpoints (12 GB)")
+    parser.add_argument("--models", type=Path, default=MODELS, help="where the model folders are written")
+    parser.add_argument("--hours", type=float, default=500, help="of speech that the speech model hears, over and over")
+    parser.add_argument("--scale", type=float, default=1.0, help="of the corpora's sizes: 0.01 tries everything out")
+    parser.add_argument("--processes", type=int, default=2, help="synthesizers at once")
+    arguments = parser.parse_args()
+    work, models = arguments.work.resolve(), arguments.models.resolve()
+    work.mkdir(parents=True, exist_ok=True)
+    python("-m", "speech.evaluation", work)
+    with ThreadPoolExecutor(arguments.processes) as pool:
+        list(pool.map(lambda corpus: synthesize(work, corpus, arguments.scale), CORPORA))
+    names = ",".join(corpus.name for corpus in CORPORA)
+    python("-m", "model.train", work, "--data", names, "--unseen", HELD_BACK, "--check", "test-known,test-held", "--hours", arguments.hours)
+    python("-m", "model.pack", work, models / "demo-en")
+    python("-m", "translation.make", "--work", work / "translation", "--models", models)
+    python("evaluate.py", work, models / "demo-en")
+
+
+if __name__ == "__main__":
+    main()
