@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from . import english, french, spanish, words
 from .phrases import (
@@ -22,7 +23,7 @@ from .phrases import (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Action:
     """A verb in the three languages and what can be its object."""
 
@@ -37,7 +38,7 @@ class Action:
     def en(self) -> str:
         return self.en_verb.base
 
-    @property
+    @cached_property
     def takes_people(self) -> bool:
         return any(noun.kind == "person" for noun in self.objects)
 

@@ -110,14 +110,23 @@ def _present(infinitive: str, strong: str) -> list[str]:
     return [stem + "é", strong + "e", strong + "e", ons + "ons", stem + "ez", strong + "ent"]
 
 
+ELIDED = re.compile(
+    rf"\b([Jj]e|[Nn]e|[Dd]e|[Mm]e|[Tt]e|[Ss]e|[Ll]e|[Ll]a|[Qq]ue|[Ss]i(?= ils?\b)) (?=[{VOWELS}{VOWELS.upper()}])(?!huit|onz)"
+)
+CONTRACTED = re.compile(r"(?<!\w)([Àà]|[Dd]e) (les?) ")
+CONTRACTIONS = {
+    "à le": "au",
+    "à les": "aux",
+    "de le": "du",
+    "de les": "des",
+    "À le": "Au",
+    "À les": "Aux",
+    "De le": "Du",
+    "De les": "Des",
+}
+
+
 def elide(text: str) -> str:
-    """Elision (j', l', qu', parce qu', s'il) and contractions (du, des, au, aux) of a sentence written without them."""
-    vowel = rf"(?=[{VOWELS}{VOWELS.upper()}])(?!huit|onz)"
-    text = re.sub(
-        rf"\b([Jj]e|[Nn]e|[Dd]e|[Mm]e|[Tt]e|[Ss]e|[Ll]e|[Ll]a|[Qq]ue) {vowel}", lambda found: found[1][:-1] + "'", text
-    )
-    text = re.sub(r"\b([Ss])i (?=ils?\b)", r"\1'", text)
-    for plain, joined in (("à le ", "au "), ("à les ", "aux "), ("de le ", "du "), ("de les ", "des ")):
-        text = re.sub(rf"\b{plain[0].upper()}{plain[1:]}", joined.capitalize(), text)
-        text = re.sub(rf"(?<!\w){plain}", joined, text)
-    return text
+    """Elision (j', l', qu', s'il) and contractions (du, des, au, aux) of a sentence written without them."""
+    text = ELIDED.sub(lambda found: found[1][:-1] + "'", text)
+    return CONTRACTED.sub(lambda found: CONTRACTIONS[f"{found[1]} {found[2]}"] + " ", text)

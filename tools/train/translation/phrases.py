@@ -6,6 +6,7 @@ Text is composed without elision and contraction ("de le", "que il", "a el"); `f
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import NamedTuple, TypeVar
 
 from . import english, french, spanish, words
@@ -84,7 +85,7 @@ def label(option: object) -> object:
     return getattr(option, "name", None) or getattr(option, "en", option)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Noun:
     en: str
     en_plural: str
@@ -102,7 +103,7 @@ class Noun:
         return "mass" in self.tags
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Adjective:
     en: str
     es: tuple[str, str]
@@ -218,16 +219,18 @@ NAMES = words.WOMEN + words.MEN
 CITIES = texts(words.CITIES)
 
 
+@cache
 def nouns(*tags: str) -> list[Noun]:
     """Nouns of these kinds or with these tags."""
     return [noun for noun in NOUNS if noun.kind in tags or noun.tags & set(tags)]
 
 
+@cache
 def attributes(noun: Noun) -> list[Adjective]:
     return [adjective for adjective in ADJECTIVES if noun.kind in adjective.kinds]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Determiner:
     """Spanish and French: masculine, feminine; French also before a vowel. `en` with a + ends as a plural."""
 

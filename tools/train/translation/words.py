@@ -296,7 +296,7 @@ new; nuevo; s; nouveau/nouvelle; b; thing place info event; newer
 old; viejo; s; vieux/vieille; b; person animal thing place; older
 young; joven/jóvenes; s; jeune/jeune; b; person animal; younger
 good; bueno; s; bon/bonne; b; person food drink info event; better
-bad; malo; s; mauvais/mauvaise; b; food drink info event
+bad; malo; s; mauvais/mauvaise; b; info event
 beautiful; hermoso; s; beau/belle; b; person animal thing place; more beautiful
 pretty; bonito; s; joli/jolie; b; thing place; prettier
 long; largo; s; long/longue; b; info event; longer
@@ -379,7 +379,7 @@ forget/forgets/forgot/forgetting; olvidar; oublier; carry info
 prepare/prepares/prepared/preparing; preparar; préparer; cook prepare
 look for/looks for/looked for/looking for; buscar; chercher; person animal thing place
 love/loves/loved/loving; amar state; aimer; person animal place
-hate/hates/hated/hating; odiar state; détester; person animal food drink event
+hate/hates/hated/hating; odiar state; détester; animal food drink event
 break/breaks/broke; romper; casser; carry machine
 repair; reparar; réparer; machine vehicle
 hide/hides/hid/hiding; esconder; cacher; carry

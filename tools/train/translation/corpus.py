@@ -1,0 +1,66 @@
+"""Sentence pairs for the translators: drawn once into a file, split into training and unseen, varied as a recogniser may."""
+
+import json
+import random
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from .golden import DEMO
+from .grammar import sentence
+
+LANGUAGES = {"es": "Spanish", "fr": "French"}
+SENTENCES = 240_000
+SEED = 5
+EVALUATION, VERIFICATION = 400, 200
+VARIED = 0.1
+
+
+class Pair(NamedTuple):
+    source: str
+    target: str
+
+
+def draw(file: Path, count: int = SENTENCES, seed: int = SEED) -> None:
+    """Writes FILE: COUNT lines of {"en", "es", "fr"}, each English sentence once, in the order of the draw."""
+    rng = random.Random(seed)
+    seen: set[str] = set()
+    unfinished = file.with_suffix(".part")
+    with unfinished.open("w", encoding="utf-8") as out:
+        while len(seen) < count:
+            english, others = sentence(rng)
+            if english not in seen:
+                seen.add(english)
+                out.write(json.dumps({"en": english, **others}, ensure_ascii=False) + "\n")
+    unfinished.rename(file)
+
+
+def load(work: Path) -> list[dict[str, str]]:
+    """The sentences of WORK/sentences.jsonl, drawn where they are missing."""
+    file = work / "sentences.jsonl"
+    if not file.exists():
+        work.mkdir(parents=True, exist_ok=True)
+        draw(file)
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def split(sentences: list[dict[str, str]], language: str) -> tuple[list[Pair], list[Pair], list[Pair]]:
+    """(training, evaluation, verification). No English sentence is in two of them; the demo's are in none."""
+    demo = {text.en for _, _, text in DEMO}
+    pairs = [Pair(each["en"], each[language]) for each in sentences if each["en"] not in demo]
+    random.Random(SEED).shuffle(pairs)
+    unseen = EVALUATION + VERIFICATION
+    return pairs[unseen:], pairs[:EVALUATION], pairs[EVALUATION:unseen]
+
+
+def vary(rng: random.Random, english: str) -> str:
+    """The sentence as speech recognition may give it: without its mark, or without its capital, or both."""
+    bare = english[:-1]
+    plain = english if english.startswith("I ") else english[0].lower() + english[1:]
+    return rng.choice([bare, bare, plain, plain[:-1], english.lower(), english[:-1].lower()])
+
+
+def texts(pairs: Iterable[Pair]) -> Iterable[str]:
+    for pair in pairs:
+        yield pair.source
+        yield pair.target

@@ -1,0 +1,88 @@
+"""Measures translators on sentences that they were not trained on: exact matches, 32 and 8 bits, and the demo's sentences.
+
+    python -m translation.evaluate es --work DIR --model FOLDER [--full FOLDER] [--write FILE]
+
+Uses verify/marian_reference.py, which shares nothing with the training, on FOLDER's 8-bit files (`--full`: the folder of
+the 32-bit ones). Exact is word for word, marks and capitals included. `--write` leaves the 200 sentences that
+verification compares runners on, as JSON lines of {"text"}; they are neither in the training nor in these figures.
+"""
+
+import argparse
+import json
+import random
+from pathlib import Path
+
+from verify.marian_reference import translate
+
+from . import corpus
+from .corpus import Pair
+from .golden import DEMO
+
+
+def compare(folder: Path, pairs: list[Pair], suffix: str) -> list[tuple[Pair, str]]:
+    """The pairs that the folder's files do not translate word for word, with what they make of them."""
+    made = translate(folder, [pair.source for pair in pairs], suffix)
+    return [
+        (pair, each["translation"])
+        for pair, each in zip(pairs, made, strict=True)
+        if each["translation"] != pair.target
+    ]
+
+
+def percent(wrong: int, of: int) -> str:
+    return f"{100 * (of - wrong) / of:.2f} % of {of}"
+
+
+def evaluate(language: str, work: Path, model: Path, full: Path | None = None, show: int = 8) -> dict[str, float]:
+    """Prints the figures; returns the shares of exact matches by the name of their set."""
+    _, unseen, verification = corpus.split(corpus.load(work), language)
+    everything = unseen + verification
+    rng = random.Random(1)
+    varied = [Pair(corpus.vary(rng, pair.source), pair.target) for pair in everything]
+    demo = [Pair(text.en, getattr(text, language)) for _, _, text in DEMO]
+    runs = [
+        ("unseen, 8 bits", model, everything, "_quantized"),
+        ("the same without mark or capital, 8 bits", model, varied, "_quantized"),
+        ("demo, 8 bits", model, demo, "_quantized"),
+    ]
+    if full:
+        runs.insert(0, ("unseen, 32 bits", full, everything, ""))
+    shares = {}
+    for name, folder, pairs, suffix in runs:
+        wrong = compare(folder, pairs, suffix)
+        shares[name] = 1 - len(wrong) / len(pairs)
+        print(f"{language} {name}: exact {percent(len(wrong), len(pairs))}", flush=True)
+        for pair, made in wrong[:show]:
+            print(f"   {pair.source}\n      wanted {pair.target}\n      made   {made}")
+    return shares
+
+
+def write_verification(language: str, work: Path, file: Path) -> None:
+    _, _, verification = corpus.split(corpus.load(work), language)
+    with file.open("w", encoding="utf-8") as out:
+        for pair in verification:
+            out.write(json.dumps({"text": pair.source}) + "\n")
+
+
+def show_demo(language: str, model: Path) -> None:
+    for each in translate(model, [text.en for _, _, text in DEMO]):
+        print(f"{language}  {each['text']}  ->  {each['translation']}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("language", choices=list(corpus.LANGUAGES))
+    parser.add_argument("--work", type=Path, required=True, help="the training's folder, which has the sentences")
+    parser.add_argument("--model", type=Path, required=True, help="folder with the 8-bit files")
+    parser.add_argument("--full", type=Path, help="folder with the 32-bit files")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="write the sentences for verification and stop")
+    args = parser.parse_args()
+    if args.write:
+        write_verification(args.language, args.work, args.write)
+        return
+    evaluate(args.language, args.work, args.model, args.full)
+    show_demo(args.language, args.model)
+
+
+if __name__ == "__main__":
+    main()
