@@ -40,8 +40,8 @@ export const segmentsOf = (
   return segments
 }
 
-/** Length of the UTF-8 text over that of its zlib form: text that repeats itself compresses well. */
+/** Length of the UTF-8 text, without space around it, over that of its zlib form: text that repeats itself compresses well. */
 export const compressionRatioOf = (text: string): number => {
-  const bytes = Buffer.from(text, 'utf8')
+  const bytes = Buffer.from(text.trim(), 'utf8')
   return bytes.length / deflateSync(bytes).length
 }

@@ -39,6 +39,7 @@ const generationConfig = object(
     no_timestamps_token_id: token,
     decoder_start_token_id: token,
     eos_token_id: token,
+    max_length: t.union([positive, t.null]),
     max_initial_timestamp_index: t.union([token, t.null]),
     suppress_tokens: tokens,
     begin_suppress_tokens: tokens,

@@ -16,6 +16,8 @@ export interface WhisperModel {
   /** Seconds between two timestamp tokens. */
   readonly timePrecision: number
   readonly maxTargetPositions: number
+  /** The most tokens that generation_config.json allows after the prompt; null where it says nothing. */
+  readonly maxLength: number | null
   readonly decoderLayers: number
   readonly decoderHeads: number
   readonly headSize: number
@@ -109,6 +111,7 @@ export const whisperModel = (json: ModelJson, weights: ModelWeights): Either<str
     ...shapeOf(config),
     ...suppressionOf(generation),
     mel: { samplingRate: sampling_rate, fftSize: n_fft, hopLength: hop_length, melBins: feature_size },
+    maxLength: generation.max_length ?? null,
     windowSamples: chunk_length * sampling_rate,
     timePrecision: chunk_length / config.max_source_positions,
     dynamicWindow: config.stenolog?.dynamic_window ?? false,

@@ -12,11 +12,25 @@ import { openSession } from './sessions.ts'
 import { promptFor } from './whisper-model.ts'
 import type { WhisperModel } from './whisper-model.ts'
 
+/** What one pass over a window gave, before it is text. */
+export interface DecodedWindow {
+  /** Without prompt and end of text. */
+  readonly tokens: ReadonlyArray<number>
+  /** Mean log probability of the tokens chosen, end of text included. */
+  readonly avgLogprob: number
+  /** Probability of the no-speech token at the start of the transcript, 0 where the model has none. */
+  readonly noSpeechProb: number
+}
+
 /** A loaded model; it keeps nothing between calls. Throws on samples or languages that do not fit. */
 export interface WhisperRunner {
   readonly windowSeconds: number
+  readonly decode: (samples: Int16Array, language: string) => Promise<DecodedWindow>
   readonly transcribe: (samples: Int16Array, language: string) => Promise<Hypothesis>
 }
+
+/** The most tokens that may follow a prompt of `promptLength` tokens, for so many seconds of audio. */
+export type TokenLimit = (model: WhisperModel, promptLength: number, seconds: number) => number
 
 /** Audio that ends in mid-word makes Whisper loop; this much silence after it lets the text end. */
 const TRAILING_SILENCE = 0.5
@@ -25,6 +39,18 @@ const SHORTEST_WINDOW = 3
 /** Nobody speaks faster than this many tokens a second; below the minimum, text is too short to judge. */
 const TOKENS_PER_SECOND = 22.5
 const FEWEST_TOKENS = 50
+
+/** As the reference counts: as many as generation_config.json allows and the decoder has positions for. */
+export const referenceLimit: TokenLimit = ({ maxLength, maxTargetPositions }, promptLength) =>
+  Math.min(maxLength ?? Infinity, maxTargetPositions - promptLength)
+
+/** Ours (decision 11): nor more than half of the positions, as in Whisper's own decoding, nor more than anybody can say. */
+const speechRateLimit: TokenLimit = (model, promptLength, seconds) =>
+  Math.min(
+    referenceLimit(model, promptLength, seconds),
+    model.maxTargetPositions / 2,
+    Math.max(FEWEST_TOKENS, Math.ceil(TOKENS_PER_SECOND * seconds)),
+  )
 
 /** The samples as floats, with silence behind: to the full window, or to the shortest multiple of two hops that will do. */
 const windowOf = (samples: Int16Array, model: WhisperModel, dynamic: boolean): Float32Array => {
@@ -53,7 +79,7 @@ const takesAnyLength = (encoder: InferenceSession): boolean => {
 }
 
 /** Loads the weights; throws what onnxruntime says of files that are damaged. */
-export const loadWhisper = async (model: WhisperModel): Promise<WhisperRunner> => {
+export const loadWhisper = async (model: WhisperModel, limit: TokenLimit = speechRateLimit): Promise<WhisperRunner> => {
   const tokenizer = new Tokenizer(model.tokenizer.json, model.tokenizer.config)
   const encoder = await openSession(model.weights.encoder)
   const decoder = await openDecoder(model)
@@ -67,8 +93,9 @@ export const loadWhisper = async (model: WhisperModel): Promise<WhisperRunner> =
     endOfText: model.endOfText,
     timestamps: model.timestamps ? model.timestampRules : null,
   }
-  // The tokenizer refuses to decode nothing.
-  const decodeText = (tokens: ReadonlyArray<number>): string => (tokens.length === 0 ? '' : tokenizer.decode([...tokens]))
+  const decodeText = (tokens: ReadonlyArray<number>): string =>
+    // The tokenizer refuses to decode nothing. Its cleaning up is for word pieces: it would take the space before a French `?`.
+    tokens.length === 0 ? '' : tokenizer.decode([...tokens], { clean_up_tokenization_spaces: false })
 
   const encode = async (window: Float32Array): Promise<Tensor> => {
     const { data, frames } = logMel(window)
@@ -78,23 +105,25 @@ export const loadWhisper = async (model: WhisperModel): Promise<WhisperRunner> =
     return encoded
   }
 
+  const decode = async (samples: Int16Array, language: string): Promise<DecodedWindow> => {
+    const prompt = promptFor(model, language)
+    if (prompt === null) throw new Error(`the model does not know the language ${language}`)
+    const { length } = samples
+    if (length > model.windowSamples) throw new Error(`${length} samples are more than the window of ${windowSeconds} s`)
+    const encoded = await encode(windowOf(samples, model, dynamic))
+    const mostTokens = limit(model, prompt.length, length / SAMPLE_RATE)
+    const { tokens, avgLogprob, firstLogits } = await decodeGreedily(decoder, encoded, prompt, rules, mostTokens)
+    return { tokens, avgLogprob, noSpeechProb: model.noSpeech === null ? 0 : probabilityOf(firstLogits, model.noSpeech) }
+  }
+
   return {
     windowSeconds,
+    decode,
     transcribe: async (samples, language) => {
-      const prompt = promptFor(model, language)
-      if (prompt === null) throw new Error(`the model does not know the language ${language}`)
-      if (samples.length > model.windowSamples) throw new Error(`${samples.length} samples are more than the window of ${windowSeconds} s`)
-      const seconds = samples.length / SAMPLE_RATE
-      const limit = Math.min(model.maxTargetPositions / 2, Math.max(FEWEST_TOKENS, Math.ceil(TOKENS_PER_SECOND * seconds)))
-      const encoded = await encode(windowOf(samples, model, dynamic))
-      const decoded = await decodeGreedily(decoder, encoded, prompt, rules, limit)
-      const segments = segmentsOf(decoded.tokens, seconds, layout, decodeText)
-      return {
-        segments,
-        avgLogprob: decoded.avgLogprob,
-        noSpeechProb: model.noSpeech === null ? 0 : probabilityOf(decoded.firstLogits, model.noSpeech),
-        compressionRatio: compressionRatioOf(segments.map(({ text }) => text).join('')),
-      }
+      const { tokens, avgLogprob, noSpeechProb } = await decode(samples, language)
+      const segments = segmentsOf(tokens, samples.length / SAMPLE_RATE, layout, decodeText)
+      const compressionRatio = compressionRatioOf(segments.map(({ text }) => text).join(''))
+      return { segments, avgLogprob, noSpeechProb, compressionRatio }
     },
   }
 }

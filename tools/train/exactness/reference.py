@@ -1,0 +1,156 @@
+"""What `transformers` generates for the fixture's clips: the real reference, samples to tokens, greedy, 32 bits."""
+
+import math
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from transformers import GenerationConfig, WhisperForConditionalGeneration
+
+from exactness.clips import RATE
+from exactness.fixture_model import HOP, LONGEST_TEXT, SILENCE_BEHIND, WINDOW_SECONDS, hearing, make_extractor
+from exactness.tokens import Vocabulary
+
+# The thresholds of Whisper's own decoding.
+LOWEST_LOGPROB = -1.0
+HIGHEST_NO_SPEECH = 0.6
+HIGHEST_COMPRESSION = 2.4
+SHORTEST_WINDOW = 3.0
+LATEST_FIRST_TIME = 20
+
+
+@dataclass(frozen=True)
+class Passed:
+    """One pass of the reference.
+
+    `gaps`: how far the best log probability is above the second at each step; None where only one token may follow.
+    """
+
+    tokens: list[int]
+    gaps: list[float | None]
+    avg_logprob: float
+    no_speech_prob: float
+    needs_fallback: bool
+    is_silence: bool
+
+
+class Reference(WhisperForConditionalGeneration):
+    """The reference, which also keeps what its last passes were judged by. It changes nothing."""
+
+    passed: list[Passed]
+
+    def _need_fallback(
+        self, seek_sequence: torch.Tensor, seek_outputs: list[dict[str, Any]], index: int, *rest: Any
+    ) -> Any:
+        answer = super()._need_fallback(seek_sequence, seek_outputs, index, *rest)
+        logits_processor, generation_config, _, temperature = rest
+        # A batch goes on until its last text ends.
+        scores = seek_outputs[index]["scores"][: len(seek_sequence)]
+        best = [torch.log_softmax(score.float(), -1).topk(2).values.tolist() for score in scores]
+        ends = int(seek_sequence[-1]) == generation_config.eos_token_id
+        detector = next(processor for processor in logits_processor if hasattr(processor, "no_speech_prob"))
+        self.passed.append(
+            Passed(
+                tokens=(seek_sequence[:-1] if ends else seek_sequence).tolist(),
+                gaps=[None if math.isinf(second) else first - second for first, second in best],
+                avg_logprob=float(self._retrieve_avg_logprobs(scores, seek_sequence, temperature)),
+                no_speech_prob=float(detector.no_speech_prob[index]),
+                needs_fallback=bool(answer[0]),
+                is_silence=bool(answer[1]),
+            )
+        )
+        return answer
+
+
+def generation_config(vocabulary: Vocabulary) -> GenerationConfig:
+    """As the files of a real Whisper have it: every rule is on, the suppress lists hold texts and special tokens."""
+    special = vocabulary.special
+    end = special("endoftext")
+    config = GenerationConfig(
+        max_length=LONGEST_TEXT,
+        decoder_start_token_id=special("startoftranscript"),
+        bos_token_id=end,
+        eos_token_id=end,
+        pad_token_id=end,
+        suppress_tokens=[
+            vocabulary.song,
+            *(vocabulary.text(sign)[0] for sign in "?!"),
+            *(
+                special(name)
+                for name in ("startoftranscript", "translate", "transcribe", "startoflm", "startofprev", "nospeech")
+            ),
+        ],
+        begin_suppress_tokens=[vocabulary.space, end],
+    )
+    config.is_multilingual = True
+    config.lang_to_id = {f"<|{language}|>": special(language) for language in ("en", "de")}
+    config.task_to_id = {task: special(task) for task in ("translate", "transcribe")}
+    config.no_timestamps_token_id = special("notimestamps")
+    config.prev_sot_token_id = special("startofprev")
+    config.max_initial_timestamp_index = LATEST_FIRST_TIME
+    config.return_timestamps = False
+    return config
+
+
+def features_of(samples: np.ndarray, shorter: bool) -> torch.Tensor:
+    """[1, mels, frames] of the full window, or of one as the runner shortens it: 0.5 s of silence, at least 3 s."""
+    window = WINDOW_SECONDS * RATE
+    if shorter:
+        step = 2 * HOP
+        wanted = max(len(samples) + round(SILENCE_BEHIND * RATE), round(SHORTEST_WINDOW * RATE))
+        window = min(window, math.ceil(wanted / step) * step)
+    return make_extractor()(samples, sampling_rate=RATE, max_length=window, return_tensors="pt").input_features
+
+
+def generate(
+    model: Reference, features: torch.Tensor, language: str, timestamps: bool, task: str = "transcribe"
+) -> list[Passed]:
+    """What the reference says of each window of a batch."""
+    model.passed = []
+    with hearing(model, features.shape[2]), torch.no_grad():
+        model.generate(
+            features,
+            language=language,
+            task=task,
+            return_timestamps=timestamps,
+            num_beams=1,
+            temperature=0.0,
+            logprob_threshold=LOWEST_LOGPROB,
+            no_speech_threshold=HIGHEST_NO_SPEECH,
+            return_dict_in_generate=True,
+            output_scores=True,
+            # Else what follows the last pair of times would be decoded in passes of its own.
+            force_unique_generate_call=True,
+        )
+    return model.passed
+
+
+def compression_ratio(text: str) -> float:
+    """As Whisper's own decoding has it: of the text. The reference's is of the tokens, with another threshold."""
+    raw = text.encode()
+    return len(raw) / len(zlib.compress(raw))
+
+
+def verdict(passed: Passed, text: str) -> str:
+    """What Whisper's fallback would decide: `silence` is left out, `rejected` is decoded again with a temperature."""
+    if text == "" or passed.is_silence:
+        return "silence"
+    return "rejected" if passed.needs_fallback or compression_ratio(text) > HIGHEST_COMPRESSION else "words"
+
+
+@contextmanager
+def without(model: Reference, **settings: Any) -> Iterator[None]:
+    """The reference with other settings of its generation."""
+    config = model.generation_config
+    before = {name: getattr(config, name, None) for name in settings}
+    try:
+        for name, value in settings.items():
+            setattr(config, name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(config, name, value)
