@@ -1,7 +1,7 @@
 """Quantises the ONNX graphs of a model folder to 8 bits: FOLDER/onnx/X.onnx -> FOLDER/onnx/X_quantized.onnx
 
-Weights are unsigned as the activations are: signed ones overflow in the 16-bit sums of processors without VNNI, so the same files
-would give other texts there. Only two decoder files are quantised, never a merged one, which came out broken.
+Weights are unsigned as the activations are: signed ones overflow in the 16-bit sums of processors without VNNI, so the
+same files would give other texts there. There is no merged decoder to quantise: it came out broken.
 
     python quantize.py FOLDER [--remove-originals]
 """

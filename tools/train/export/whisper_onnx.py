@@ -4,8 +4,8 @@
 * decoder_model.onnx             input_ids [batch, tokens], encoder_hidden_states -> logits, the whole cache
 * decoder_with_past_model.onnx   input_ids [batch, tokens], the whole cache -> logits, the decoder's part of the cache
 
-Names of inputs and outputs are those of Hugging Face's own exports. Frames may be fewer than the model's full window. There is
-no merged decoder: its branch copies the encoder's part of the cache at every step.
+Names of inputs and outputs are those of Hugging Face's own exports. Frames may be fewer than the model's full window.
+There is no merged decoder: its branch copies the encoder's part of the cache at every step.
 
     python whisper_onnx.py MODEL FOLDER     (MODEL as `save_pretrained` wrote it)
 """
@@ -72,7 +72,7 @@ class EncoderGraph(nn.Module):
 
 
 class DecoderGraph(nn.Module):
-    """The decoder: of the prompt, which makes the cache, or (`cached`) of what follows, which extends the decoder's part of it.
+    """The decoder: of the prompt, which makes the cache, or (`cached`) of what follows, which extends it.
 
     A layer's cache is (decoder key, decoder value, encoder key, encoder value).
     """
@@ -81,7 +81,8 @@ class DecoderGraph(nn.Module):
         super().__init__()
         self.decoder = model.model.decoder
         self.cached = cached
-        # One matrix for both uses of the embedding, in the layout that MatMul wants: constant folding would store a transposed second one.
+        # One matrix for both uses of the embedding, in the layout that MatMul wants: constant folding would store a
+        # transposed second one.
         self.register_buffer("embedding", model.model.decoder.embed_tokens.weight.detach().t().contiguous())
 
     def embed(self, input_ids: Tensor, first_position: int) -> Tensor:
@@ -132,7 +133,7 @@ def write_graph(
     axes: dict[str, dict[int, str]],
 ) -> None:
     with warnings.catch_warnings():
-        # The exporter calls itself deprecated, and every size that is compared in Python a risk; `largest_difference` is the check.
+        # The exporter calls itself deprecated, and every size compared in Python a risk: see `largest_difference`.
         warnings.simplefilter("ignore")
         torch.onnx.export(
             graph,
@@ -149,7 +150,7 @@ def write_graph(
 
 
 def export_whisper(model: WhisperForConditionalGeneration, folder: str | Path) -> None:
-    """Writes FOLDER/onnx/*.onnx, and config.json and generation_config.json beside it. The model is left in evaluation mode."""
+    """Writes FOLDER/onnx/*.onnx, config.json and generation_config.json. The model is left in evaluation mode."""
     folder = Path(folder)
     graphs = folder / "onnx"
     graphs.mkdir(parents=True, exist_ok=True)
@@ -181,7 +182,8 @@ def export_whisper(model: WhisperForConditionalGeneration, folder: str | Path) -
         {**ids_axes, "encoder_hidden_states": {0: "batch", 1: "source"}, **cache_axes(whole, "tokens")},
     )
     example_cache = [
-        torch.randn(batch, heads, past_tokens if ".decoder." in name else source, config.d_model // heads) for name in past
+        torch.randn(batch, heads, past_tokens if ".decoder." in name else source, config.d_model // heads)
+        for name in past
     ]
     write_graph(
         DecoderGraph(model, cached=True),
@@ -196,11 +198,13 @@ def export_whisper(model: WhisperForConditionalGeneration, folder: str | Path) -
 
 
 def largest_difference(model: WhisperForConditionalGeneration, folder: str | Path, steps: int = 3) -> float:
-    """How far the logits of the graphs are from the model's at most, for random features, a prompt of 3 and `steps` single tokens."""
+    """How far the graphs' logits are from the model's at most: random features, a prompt of 3, `steps` more tokens."""
     model = model.eval().cpu().float()
     config = model.config
     sessions = {
-        name: onnxruntime.InferenceSession(str(Path(folder) / "onnx" / f"{name}.onnx"), providers=["CPUExecutionProvider"])
+        name: onnxruntime.InferenceSession(
+            str(Path(folder) / "onnx" / f"{name}.onnx"), providers=["CPUExecutionProvider"]
+        )
         for name in ("encoder_model", "decoder_model", "decoder_with_past_model")
     }
     features = torch.randn(1, config.num_mel_bins, 2 * config.max_source_positions)
@@ -217,7 +221,9 @@ def largest_difference(model: WhisperForConditionalGeneration, folder: str | Pat
     logits, cache = [answer["logits"]], {}
     for step in range(steps):
         cache |= {
-            name.replace("present", "past_key_values"): value for name, value in answer.items() if name.startswith("present")
+            name.replace("present", "past_key_values"): value
+            for name, value in answer.items()
+            if name.startswith("present")
         }
         answer = run("decoder_with_past_model", {"input_ids": ids[:, 3 + step : 4 + step].numpy(), **cache})
         logits.append(answer["logits"])
