@@ -1,5 +1,5 @@
 import test from 'ava'
-import { delaysOf, partialsOf, quantiles, transcriptOf } from '../../interfaces/cli/live-report.ts'
+import { delaysOf, partialsOf, quantiles, transcriptOf, translationsOf } from '../../interfaces/cli/live-report.ts'
 import type { ReceivedFrame } from '../../interfaces/cli/live-stream.ts'
 
 const frame = (receivedAt: number, segment: number, final: boolean, text: string): ReceivedFrame => ({
@@ -43,4 +43,13 @@ test('rewrites are frames that take back a word', (t) => {
 
 test('nothing has no quantiles', (t) => {
   t.deepEqual(quantiles([]), { median: null, p95: null })
+})
+
+test('translations are counted by language, with the time from their final', (t) => {
+  const line = (receivedAt: number, segment: number, language: string): ReceivedFrame => ({
+    ...frame(receivedAt, segment, true, 'buenos días'), type: 'translation', language,
+  })
+  const report = translationsOf([...frames, line(3.7, 1, 'es'), line(3.8, 1, 'fr'), line(6.4, 2, 'es')])
+  t.deepEqual(report, { translation_counts: { es: 2, fr: 1 }, translation_delay_s: { median: 0.3, p95: 0.4 } })
+  t.deepEqual(translationsOf(frames), { translation_counts: {}, translation_delay_s: { median: null, p95: null } })
 })
