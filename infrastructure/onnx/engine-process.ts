@@ -33,9 +33,16 @@ const createPools = (role: EngineRole, models: ReadonlyMap<string, string>, work
   voiceActivity: createWorkerPool({ script: new URL('./vad-worker.ts', import.meta.url), size: 1, workerData: null, onDeath: die }),
 })
 
+/** A task that is done sooner is not said to have begun: that message would cost as much as its outcome's. */
+const NOTICE_MS = 20
+
 const perform = async (pools: Pools, id: number, task: Task): Promise<void> => {
   const pool = task.kind === 'detect' ? pools.voiceActivity : pools.models
-  const outcome = await pool.run(task, (loads) => reply({ kind: 'began', id, loads }))
+  let notice: NodeJS.Timeout | undefined
+  const outcome = await pool.run(task, (loads) => {
+    notice = setTimeout(() => reply({ kind: 'began', id, loads }), NOTICE_MS)
+  })
+  clearTimeout(notice)
   reply({ kind: 'outcome', id, outcome })
 }
 

@@ -27,18 +27,20 @@ const forbid = (logits: Float32Array, tokens: ReadonlyArray<number>): void => {
   for (const token of tokens) if (token < logits.length) logits[token] = -Infinity
 }
 
-// Plain loops: these run over a vocabulary of 50,000 for every token.
+// Plain loops with an index: these run over a vocabulary of 50,000 for every token.
 const maximum = (logits: Float32Array): number => {
   let highest = -Infinity
-  for (const logit of logits) if (logit > highest) highest = logit
+  for (let i = 0; i < logits.length; i++) {
+    const logit = logits[i] ?? 0
+    if (logit > highest) highest = logit
+  }
   return highest
 }
 
-const logSumExp = (logits: Float32Array): number => {
-  const highest = maximum(logits)
+const logSumExp = (logits: Float32Array, highest = maximum(logits)): number => {
   if (highest === -Infinity) return -Infinity
   let sum = 0
-  for (const logit of logits) sum += Math.exp(logit - highest)
+  for (let i = 0; i < logits.length; i++) sum += Math.exp((logits[i] ?? 0) - highest)
   return highest + Math.log(sum)
 }
 
@@ -80,9 +82,9 @@ export const applyRules = (logits: Float32Array, generated: ReadonlyArray<number
 
 /** The likeliest token; of equals the one with the smallest id. */
 export const chooseToken = (logits: Float32Array): Choice => {
-  let token = 0
-  for (let i = 1; i < logits.length; i++) if ((logits[i] ?? 0) > (logits[token] ?? 0)) token = i
-  return { token, logprob: (logits[token] ?? 0) - logSumExp(logits) }
+  const highest = maximum(logits)
+  const token = Math.max(0, logits.indexOf(highest))
+  return { token, logprob: highest - logSumExp(logits, highest) }
 }
 
 /** Probability of one token, before any rule. */

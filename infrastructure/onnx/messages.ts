@@ -29,10 +29,10 @@ export type Request =
   | { readonly kind: 'configure'; readonly models: ReadonlyMap<string, string>; readonly workers: number }
   | { readonly kind: 'task'; readonly id: number; readonly task: Task }
 
-/** From the engine process. Each task begins once and is answered once, in any order. */
+/** From the engine process. Each task is answered once, in any order; of one that takes longer it is told once that it began. */
 export type Reply =
   | { readonly kind: 'ready' }
-  /** Its turn has come; `loads`: on a thread that has yet to load its model. */
+  /** Its turn has come a moment ago; `loads`: on a thread that has yet to load its model. */
   | { readonly kind: 'began'; readonly id: number; readonly loads: boolean }
   | { readonly kind: 'outcome'; readonly id: number; readonly outcome: Outcome }
 
