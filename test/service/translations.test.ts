@@ -50,7 +50,7 @@ const translationProcess = (pid: number): number => {
   const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
     readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').trim().split(' ').filter(Boolean),
   )
-  const found = children.find((child) => /engine-process\.ts\0translation\0$/.test(readFileSync(`/proc/${child}/cmdline`, 'utf8')))
+  const found = children.find((child) => readFileSync(`/proc/${child}/cmdline`, 'utf8').endsWith('engine-process.ts\0translation\0'))
   if (found === undefined) throw new Error('no translation process')
   return Number(found)
 }
