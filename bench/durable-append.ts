@@ -1,45 +1,81 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import * as E from 'fp-ts/lib/Either.js'
 import { v7 } from 'uuid'
-import type { NewEvent } from '../application/ports/event-store.ts'
+import type { ExpectedRevision } from '../application/ports/event-store.ts'
+import { openForWriting, transaction } from '../infrastructure/sqlite/database.ts'
+import { EVENT_LOG_SCHEMA } from '../infrastructure/sqlite/event-row.ts'
 import { openSqliteEventStore } from '../infrastructure/sqlite/event-store.ts'
 import type { Benchmark } from './harness.ts'
-import { rate } from './harness.ts'
+import { timed } from './cpu-time.ts'
 
-const COUNT = 1000
-const payload = { liveId: 7, userId: 3, at: '2026-11-21T09:30:00.123456+00:00', reason: 'finish_message', note: 'x'.repeat(200) }
-const metadata = { correlationId: v7(), causationId: v7(), actor: 'user:3', recordedAt: payload.at }
-const newEvent = (): NewEvent => ({ id: v7(), type: 'LiveFinished', data: payload, metadata })
+const TYPE = 'LiveFinished'
+const data = { liveId: 7, userId: 3, at: '2026-11-21T09:30:00.123456+00:00', reason: 'finish_message', note: 'x'.repeat(200) }
+const metadata = { correlationId: v7(), causationId: v7(), actor: 'user:3', recordedAt: data.at }
 
-/** One insert a commit, synchronous=FULL, on the calling thread: the least that a durable append can cost here. */
-const openPeer = (file: string) => {
-  const database = new DatabaseSync(file)
-  database.exec('PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE events (position INTEGER PRIMARY KEY, id TEXT, data TEXT, metadata TEXT)')
-  const insert = database.prepare('INSERT INTO events (id, data, metadata) VALUES (?, ?, ?)')
-  return { append: () => insert.run(v7(), JSON.stringify(payload), JSON.stringify(metadata)), close: () => database.close() }
+const range = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, i) => i)
+
+/** The rows that the event store writes for `count` appends, `writers` at a time: made beforehand, written with one commit for each turn of the writers. */
+const openPeer = (file: string, writers: number, count: number) => {
+  const database = openForWriting(file, { synchronous: 'FULL' })
+  database.exec(EVENT_LOG_SCHEMA)
+  const addStream = database.prepare('INSERT INTO streams(name) VALUES (?)')
+  const addEvent = database.prepare(
+    'INSERT INTO events(pos, sid, rev, type, id, at, data, metadata, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  )
+  const advance = database.prepare('UPDATE streams SET last = ? WHERE sid = ?')
+  let pos = 0
+  const round = () => {
+    const [encodedData, encodedMetadata] = [JSON.stringify(data), JSON.stringify(metadata)]
+    const names = range(writers).map(() => `bench-${v7()}`)
+    const rows = range(count).map((i) => ({ rev: Math.floor(i / writers), writer: i % writers, id: v7(), prev: randomBytes(32), hash: randomBytes(32) }))
+    const write = (): void => {
+      const sids = names.map((name) => Number(addStream.run(name).lastInsertRowid))
+      for (let from = 0; from < count; from += writers) {
+        transaction(database, () => {
+          for (const { rev, writer, id, prev, hash } of rows.slice(from, from + writers)) {
+            pos += 1
+            addEvent.run(pos, sids[writer] ?? 0, rev, TYPE, id, Date.now(), encodedData, encodedMetadata, prev, hash)
+            advance.run(rev, sids[writer] ?? 0)
+          }
+        })
+      }
+    }
+    return timed(count, write)
+  }
+  return { round, close: () => database.close() }
 }
 
-const durableAppend = (name: string, concurrency: number): Benchmark => ({
+const durableAppend = (name: string, writers: number, count: number, atLeast: number | null): Benchmark => ({
   name,
-  meaning: `durable appends a second, ${concurrency} at a time, each to a stream of its own`,
-  peer: 'bare node:sqlite, one insert a commit, synchronous=FULL',
+  meaning: `durable appends by ${writers} writers at once, each to a stream of its own and waiting for each answer, through the event store`,
+  peer: `bare node:sqlite on one thread: the same rows, made beforehand, ${writers} to a commit, with the same schema and synchronous=FULL`,
+  unit: 'appends',
+  basis: 'wall',
+  atLeast,
+  rounds: 9,
+  warmUp: true,
   prepare: async () => {
     const directory = await mkdtemp(join(tmpdir(), 'stenolog-bench-'))
     const store = await openSqliteEventStore({ file: join(directory, 'events.sqlite') })
-    const peer = openPeer(join(directory, 'peer.sqlite'))
-    const appendOne = async (): Promise<void> => {
-      const appended = await store.append(`bench-${v7()}`, 'no-stream', [newEvent()])()
-      if (E.isLeft(appended)) throw new Error(appended.left._tag)
-    }
-    const client = async (): Promise<void> => {
-      for (let i = 0; i < COUNT / concurrency; i += 1) await appendOne()
+    const peer = openPeer(join(directory, 'peer.sqlite'), writers, count)
+    const writer = async (ids: ReadonlyArray<string>): Promise<void> => {
+      const stream = `bench-${v7()}`
+      let expected: ExpectedRevision = 'no-stream'
+      for (const id of ids) {
+        const appended = await store.append(stream, expected, [{ id, type: TYPE, data, metadata }])()
+        if (E.isLeft(appended)) throw new Error(appended.left._tag)
+        expected = appended.right.revision
+      }
     }
     return {
-      ours: () => rate(COUNT, async () => void (await Promise.all(Array.from({ length: concurrency }, client)))),
-      peers: () => rate(COUNT, () => Array.from({ length: COUNT }).forEach(() => peer.append())),
+      ours: async () => {
+        const ids = range(writers).map(() => range(count / writers).map(() => v7()))
+        return timed(count, async () => void (await Promise.all(ids.map(writer))))
+      },
+      peers: peer.round,
       close: async () => {
         await store.close()
         peer.close()
@@ -49,4 +85,8 @@ const durableAppend = (name: string, concurrency: number): Benchmark => ({
   },
 })
 
-export const durableAppends: ReadonlyArray<Benchmark> = [durableAppend('append-1', 1), durableAppend('append-200', 200)]
+export const durableAppends: ReadonlyArray<Benchmark> = [
+  durableAppend('append-1', 1, 1000, null),
+  durableAppend('append', 64, 12_800, 0.7),
+  durableAppend('append-200', 200, 12_800, null),
+]

@@ -1,24 +1,34 @@
-/** `npm run bench [-- NAME] [--json FILE]`: each figure is a ratio against a peer measured in the same run. */
+/** `npm run bench [-- NAME…] [--json FILE]`: each figure is a ratio against a peer measured in the same run; docs/bench.md says what of. */
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { durableAppends } from './durable-append.ts'
-import type { Benchmark, Figure } from './harness.ts'
+import type { Benchmark, Figure, SkippedFigure } from './harness.ts'
 import { machine, measure } from './harness.ts'
+import { lives } from './lives.ts'
+import { peers } from './peer.ts'
 import { pipeline } from './pipeline.ts'
+import { services } from './service.ts'
 
-const BENCHMARKS: ReadonlyArray<Benchmark> = [...durableAppends, pipeline]
+const BENCHMARKS: ReadonlyArray<Benchmark> = [...durableAppends, pipeline, ...services, lives, ...peers]
+
+const lineOf = (figure: Figure | SkippedFigure): string => {
+  if ('skipped' in figure) return `${figure.name}: skipped: ${figure.skipped}`
+  const { name, ratio, ratio_min: least, ratio_max: most, at_least: promised, basis, unit, ours_per_s: ours, peer_per_s: peers, meaning, peer } = figure
+  const verdict = promised === null ? '' : `, promised ${promised}: ${ratio >= promised ? 'held' : 'MISSED'}`
+  return `${name}: ${ratio} (${least} to ${most})${verdict}; ${ours} against ${peers} ${unit}${basis === 'count' ? '' : ` a ${basis} second`}\n  ${meaning}\n  beside ${peer}`
+}
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: 'string' } } })
-const [wanted] = positionals
-const chosen = BENCHMARKS.filter(({ name }) => wanted === undefined || name === wanted)
-if (chosen.length === 0) {
-  console.error(`no benchmark "${wanted}"; there are ${BENCHMARKS.map(({ name }) => name).join(', ')}`)
+const unknown = positionals.filter((wanted) => BENCHMARKS.every(({ name }) => name !== wanted))
+if (unknown.length > 0) {
+  console.error(`no benchmark "${unknown.join('", "')}"; there are ${BENCHMARKS.map(({ name }) => name).join(', ')}`)
   process.exitCode = 2
+} else {
+  const figures: Array<Figure | SkippedFigure> = []
+  for (const benchmark of BENCHMARKS.filter(({ name }) => positionals.length === 0 || positionals.includes(name))) {
+    const figure = await measure(benchmark)
+    figures.push(figure)
+    console.log(lineOf(figure))
+  }
+  if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify({ machine: machine(), figures }, null, 2)}\n`)
 }
-const figures: Array<Figure> = []
-for (const benchmark of chosen) {
-  const figure = await measure(benchmark)
-  figures.push(figure)
-  console.log(`${figure.name}: ${figure.ratio} of ${figure.peer} (${figure.ours_per_s}/s against ${figure.peer_per_s}/s): ${figure.meaning}`)
-}
-if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify({ machine: machine(), figures }, null, 2)}\n`)

@@ -1,63 +1,122 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import * as E from 'fp-ts/lib/Either.js'
-import { SAMPLE_RATE, VAD_FRAME } from '../application/ports/engine.ts'
-import type { Logger } from '../application/ports/environment.ts'
+import { createLivePipeline } from '../application/pipeline/live-pipeline.ts'
+import { createScheduler } from '../application/pipeline/scheduler.ts'
+import { SAMPLE_RATE } from '../application/ports/engine.ts'
+import type { SpeechEngine } from '../application/ports/engine.ts'
+import { DEFAULT_ENGINE_SETTINGS } from '../domain/live/settings.ts'
 import { createSpeechEngine } from '../infrastructure/onnx/engine-client.ts'
-import { logIn } from '../interfaces/cli/api-client.ts'
-import { readAudioFile } from '../interfaces/cli/audio-file.ts'
-import { startThrowAwayInstance } from '../interfaces/cli/instance.ts'
-import { streamLive } from '../interfaces/cli/live-stream.ts'
+import { systemTimers as timers } from '../infrastructure/system-timers.ts'
+import { demoSpeech, QUIET, ROOT } from './audio.ts'
+import { timed } from './cpu-time.ts'
 import type { Benchmark } from './harness.ts'
-import { rate } from './harness.ts'
+import { openModelLoop } from './model-loop.ts'
+import type { ModelRun } from './model-loop.ts'
 
-const ROOT = join(import.meta.dirname, '..')
-const SAMPLE = join(ROOT, 'interfaces/cli/demo/sample')
-const LIVES = 4
-const QUIET: Logger = { info: () => undefined, warn: console.warn, error: console.error }
+const MODEL = 'demo-en'
+const LIVES = 2
+/** What a client sends at once. */
+const CHUNK = SAMPLE_RATE / 10
+const FINISH_MS = 600_000
 
-interface Sentence {
-  readonly start: number
-  readonly end: number
-}
+const monotonic = (): number => performance.now()
 
-/** The least that a transcript can cost: speech detection, and one pass over each sentence by who knows where they lie. */
-const openPeer = (samples: Int16Array, sentences: ReadonlyArray<Sentence>) => {
-  const engine = createSpeechEngine({ models: new Map([['demo-en', join(ROOT, 'models/demo-en')]]), logger: QUIET })
-  const succeed = async (outcome: Promise<E.Either<{ readonly reason: string }, unknown>>): Promise<void> => {
-    const done = await outcome
-    if (E.isLeft(done)) throw new Error(done.left.reason)
-  }
-  const transcribe = async (): Promise<void> => {
-    await succeed(engine.detectSpeech(samples.slice(0, samples.length - (samples.length % VAD_FRAME)), null)())
-    for (const { start, end } of sentences) {
-      const heard = samples.slice(Math.round(start * SAMPLE_RATE), Math.round(end * SAMPLE_RATE))
-      await succeed(engine.transcribe({ model: 'demo-en', language: 'en', samples: heard })())
+/** The engine, writing down what it is asked and telling when it has nothing left to do. */
+const observed = (engine: SpeechEngine) => {
+  const runs: Array<ModelRun> = []
+  let busy = 0
+  let idle = (): void => undefined
+  const counted = async <A>(run: ModelRun, work: () => Promise<A>): Promise<A> => {
+    runs.push(run)
+    busy += 1
+    try {
+      return await work()
+    } finally {
+      busy -= 1
+      if (busy === 0) idle()
     }
   }
-  return { transcribe, close: engine.close }
+  const watched: SpeechEngine = {
+    ...engine,
+    detectSpeech: (samples, state) => () => counted({ kind: 'detect', samples }, engine.detectSpeech(samples, state)),
+    transcribe: (job) => () => counted({ kind: 'transcribe', job }, engine.transcribe(job)),
+  }
+  /** All that the audio so far asked for is done. */
+  const settled = async (): Promise<void> => {
+    await setImmediate()
+    if (busy === 0) return
+    await new Promise<void>((resolve) => (idle = resolve))
+    await settled()
+  }
+  return { runs, watched, settled }
 }
 
-/** The service as a whole, over real sockets, beside the bare engine. */
+/**
+ * One live on the pipeline of the service. The next chunk comes when the pipeline has done what the last one asked for,
+ * so that it hears the same windows however fast the machine is: those of a live in real time.
+ */
+const runLive = async (engine: SpeechEngine, liveId: number, samples: Int16Array): Promise<ReadonlyArray<ModelRun>> => {
+  const { runs, watched, settled } = observed(engine)
+  const failure = Promise.withResolvers<never>()
+  failure.promise.catch(() => undefined)
+  const pipeline = createLivePipeline({ engine: watched, scheduler: createScheduler(watched, monotonic), monotonic, timers })({
+    liveId,
+    model: MODEL,
+    language: 'en',
+    settings: DEFAULT_ENGINE_SETTINGS,
+    nextSegment: 1,
+    events: {
+      partial: () => undefined,
+      final: () => Promise.resolve(),
+      failed: ({ reason }) => failure.reject(new Error(reason)),
+      drained: () => undefined,
+    },
+  })
+  const started = await pipeline.start()()
+  if (E.isLeft(started)) throw new Error(started.left.reason)
+  for (let from = 0; from < samples.length; from += CHUNK) {
+    pipeline.push(samples.subarray(from, from + CHUNK))
+    await Promise.race([settled(), failure.promise])
+  }
+  await pipeline.finish(FINISH_MS)
+  return runs
+}
+
+const shapeOf = (runs: ReadonlyArray<ModelRun>): string =>
+  runs.map((run) => `${run.kind} ${run.kind === 'detect' ? run.samples.length : run.job.samples.length}`).join()
+
+/** The pipeline with its engine process, beside the runs of the models that it asked for. */
 export const pipeline: Benchmark = {
   name: 'pipeline',
-  meaning: `seconds of speech transcribed a second, ${LIVES} lives at once as fast as the service takes them`,
-  peer: 'the engine alone: speech detection and one pass over each sentence, whose places it is told',
+  meaning: `${LIVES} lives, one after the other, on the pipeline of the service, with scheduler and engine process: audio in chunks of 100 ms, segments out`,
+  peer: 'the bare model loop: the same windows through the same speech detector and model, in the same order, on one thread of one process',
+  unit: 'seconds of audio',
+  basis: 'cpu',
+  atLeast: 0.95,
+  rounds: 5,
+  warmUp: true,
   prepare: async () => {
-    const { sentences } = JSON.parse(await readFile(`${SAMPLE}.json`, 'utf8')) as { readonly sentences: ReadonlyArray<Sentence> }
-    const samples = await readAudioFile(`${SAMPLE}.flac`)
-    const instance = await startThrowAwayInstance()
-    const client = await logIn(instance.url, instance.username, instance.password)
-    const peer = openPeer(samples, sentences)
+    const { samples } = await demoSpeech()
+    const folder = join(ROOT, 'models', MODEL)
+    const engine = createSpeechEngine({ models: new Map([[MODEL, folder]]), workers: 1, logger: QUIET })
+    const loop = await openModelLoop(folder)
+    const runs = await runLive(engine, 0, samples)
     const seconds = (LIVES * samples.length) / SAMPLE_RATE
-    const all = (one: () => Promise<unknown>) => rate(seconds, async () => void (await Promise.all(Array.from({ length: LIVES }, one))))
+    const lives = Array.from({ length: LIVES }, (_, i) => i + 1)
     return {
-      ours: () => all(async () => streamLive(client, await client.createLive({ model: 'demo-en', language: 'en' }), samples, { speed: Infinity })),
-      peers: () => all(peer.transcribe),
-      close: async () => {
-        await peer.close()
-        await instance.dispose()
-      },
+      ours: () =>
+        timed(seconds, async () => {
+          for (const liveId of lives) {
+            const own = await runLive(engine, liveId, samples)
+            if (shapeOf(own) !== shapeOf(runs)) throw new Error('the pipeline heard other windows than before')
+          }
+        }),
+      peers: () =>
+        timed(seconds, async () => {
+          for (const _ of lives) await loop(runs)
+        }),
+      close: engine.close,
     }
   },
 }

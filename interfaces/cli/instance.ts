@@ -19,8 +19,8 @@ export interface ThrowAwayInstance {
   readonly dispose: () => Promise<void>
 }
 
-/** Starts one and waits until it listens. Ctrl-C disposes of it and exits with 130. */
-export const startThrowAwayInstance = async (): Promise<ThrowAwayInstance> => {
+/** Starts one, with further `settings` (names with their prefix), and waits until it listens. Ctrl-C disposes of it and exits with 130. */
+export const startThrowAwayInstance = async (settings: Readonly<Record<string, string>> = {}): Promise<ThrowAwayInstance> => {
   let cleanUp = async (): Promise<void> => undefined
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void cleanUp().finally(() => process.exit(signal === 'SIGINT' ? 130 : 143)))
@@ -37,6 +37,7 @@ export const startThrowAwayInstance = async (): Promise<ThrowAwayInstance> => {
     STENOLOG_DRAIN_TIMEOUT: '0s',
     STENOLOG_LOG_LEVEL: 'warn',
     ...(modelsDirectory === undefined ? {} : { STENOLOG_MODELS_DIR: modelsDirectory }),
+    ...settings,
   })
   const stop = async (): Promise<void> => {
     // One that did not start has nothing to end.

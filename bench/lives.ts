@@ -1,0 +1,175 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import * as E from 'fp-ts/lib/Either.js'
+import { createLivePipeline } from '../application/pipeline/live-pipeline.ts'
+import { createScheduler } from '../application/pipeline/scheduler.ts'
+import type { Scheduler } from '../application/pipeline/scheduler.ts'
+import { SAMPLE_RATE } from '../application/ports/engine.ts'
+import type { SpeechEngine } from '../application/ports/engine.ts'
+import type { LivePipeline } from '../application/ports/pipeline.ts'
+import { DEFAULT_ENGINE_SETTINGS as SETTINGS } from '../domain/live/settings.ts'
+import { createSpeechEngine } from '../infrastructure/onnx/engine-client.ts'
+import { systemTimers as timers } from '../infrastructure/system-timers.ts'
+import { demoSpeech, QUIET } from './audio.ts'
+import type { Benchmark, Contest, Round, Skipped } from './harness.ts'
+import { openOneThreadEngine } from './one-thread-engine.ts'
+import { openTinyModel, TINY_ABSENT } from './tiny-model.ts'
+
+const TOKENS = 40
+const CHUNK_MS = 100
+const CHUNK = (SAMPLE_RATE * CHUNK_MS) / 1000
+/** What a trial takes, and from when on its lags count: before, queues fill. */
+const TRIAL_MS = 20_000
+const WARM_UP_MS = 8_000
+/** Lives start at different places of the speech. */
+const OFFSET = 3.7 * SAMPLE_RATE
+
+const monotonic = (): number => performance.now()
+
+/** How an engine's jobs are ordered. */
+type Order = (engine: SpeechEngine) => Scheduler
+
+/** As they come: what a lock does. */
+const inOrder: Order = (engine) => ({ transcribe: (_live, _deadline, job) => engine.transcribe(job)(), withdraw: () => undefined })
+
+/** Lags of the passes of all lives, in milliseconds: from the arrival of the oldest audio that was not heard before to the answer. */
+const measuredLags = (order: Scheduler) => {
+  const lags: Array<number> = []
+  const waiting = new Set<number>()
+  const answers = new Set<Promise<unknown>>()
+  let counts = false
+  const scheduler: Scheduler = {
+    ...order,
+    transcribe: async (live, deadline, job) => {
+      const arrival = deadline - SETTINGS.max_delay * 1000
+      waiting.add(arrival)
+      const answering = order.transcribe(live, deadline, job)
+      answers.add(answering)
+      const answer = await answering
+      answers.delete(answering)
+      waiting.delete(arrival)
+      if (counts) lags.push(monotonic() - arrival)
+      return answer
+    },
+  }
+  return {
+    scheduler,
+    count: () => void (counts = true),
+    /** What was asked for is answered: nothing is left that would slow the next trial down. */
+    settled: async () => void (await Promise.allSettled(answers)),
+    /** The 95th percentile; passes that never came count with the time that they have waited. */
+    p95: (): number => {
+      const all = [...lags, ...[...waiting].map((arrival) => monotonic() - arrival)].toSorted((a, b) => a - b)
+      return all[Math.ceil(0.95 * all.length) - 1] ?? Infinity
+    },
+  }
+}
+
+/** Sends the speech in real time, again and again, until the signal aborts. */
+const speak = async (pipeline: LivePipeline, samples: Int16Array, offset: number, signal: AbortSignal): Promise<void> => {
+  const begin = monotonic()
+  for (let sent = 0; !signal.aborted; sent += 1) {
+    const from = (offset + sent * CHUNK) % (samples.length - CHUNK)
+    pipeline.push(samples.subarray(from, from + CHUNK))
+    await delay(Math.max(0, begin + (sent + 1) * CHUNK_MS - monotonic()))
+  }
+}
+
+/** Whether so many lives at once are heard within max_delay. */
+const isHeld = async (engine: SpeechEngine, order: Order, model: string, samples: Int16Array, lives: number): Promise<boolean> => {
+  const { scheduler, count, p95, settled } = measuredLags(order(engine))
+  const stop = new AbortController()
+  const create = createLivePipeline({ engine, scheduler, monotonic, timers })
+  const pipelines = Array.from({ length: lives }, (_, liveId) =>
+    create({
+      liveId,
+      model,
+      language: 'en',
+      settings: SETTINGS,
+      nextSegment: 1,
+      events: {
+        partial: () => undefined,
+        final: () => Promise.resolve(),
+        failed: ({ reason }) => console.error(reason),
+        drained: () => undefined,
+      },
+    }),
+  )
+  const started = await Promise.all(pipelines.map((pipeline) => pipeline.start()()))
+  if (started.some(E.isLeft)) throw new Error('a live did not start')
+  const speaking = pipelines.map((pipeline, i) => speak(pipeline, samples, Math.round(i * OFFSET), stop.signal))
+  await delay(WARM_UP_MS)
+  count()
+  await delay(TRIAL_MS - WARM_UP_MS)
+  const lag = p95()
+  stop.abort()
+  for (const pipeline of pipelines) pipeline.abort()
+  await Promise.all(speaking)
+  await settled()
+  return lag <= SETTINGS.max_delay * 1000
+}
+
+/** The search for the most lives that are held: up by a half until one is not, then between the two. */
+const createSearch = (first: number) => {
+  let [held, lost] = [0, Infinity]
+  return {
+    next: (): number | null => {
+      if (lost - held <= 1) return null
+      return lost === Infinity ? Math.max(first, Math.ceil(held * 1.5)) : Math.floor((held + lost) / 2)
+    },
+    tell: (lives: number, isHeld: boolean): void => {
+      if (isHeld) held = lives
+      else lost = lives
+    },
+    held: () => held,
+  }
+}
+
+const contest = async (): Promise<Contest | Skipped> => {
+  const tiny = await openTinyModel(TOKENS)
+  if (tiny === null) return TINY_ABSENT
+  const { samples } = await demoSpeech()
+  const ours = createSpeechEngine({ models: new Map([[tiny.name, tiny.folder]]), logger: QUIET })
+  const peer = openOneThreadEngine(tiny.folder)
+  const sides = [
+    { engine: ours, order: (engine: SpeechEngine) => createScheduler(engine, monotonic), search: createSearch(6) },
+    { engine: peer, order: inOrder, search: createSearch(4) },
+  ] as const
+  // Trial by trial in turn: what else the machine does falls on both.
+  const searched = async (): Promise<void> => {
+    for (let open = true; open; ) {
+      open = false
+      for (const { engine, order, search } of sides) {
+        const lives = search.next()
+        if (lives === null) continue
+        open = true
+        search.tell(lives, await isHeld(engine, order, tiny.name, samples, lives))
+      }
+    }
+  }
+  let both: Promise<void> | null = null
+  const result = async (side: 0 | 1): Promise<Round> => {
+    both ??= searched()
+    await both
+    return { work: sides[side].search.held(), seconds: 1, cpuSeconds: null }
+  }
+  return {
+    ours: () => result(0),
+    peers: () => result(1),
+    close: async () => {
+      await Promise.all([ours.close(), peer.close()])
+      await tiny.remove()
+    },
+  }
+}
+
+export const lives: Benchmark = {
+  name: 'lives',
+  meaning: `lives of whisper-tiny-random in real time whose passes come within max_delay (${SETTINGS.max_delay} s, p95 of the lag), ${TOKENS} tokens a pass, on our engine and scheduler`,
+  peer: 'the same pipelines on one thread with one lock: one set of sessions, one intra-op thread, one job at a time in the order they come',
+  unit: 'lives',
+  basis: 'count',
+  atLeast: 1.6,
+  rounds: 1,
+  warmUp: false,
+  prepare: contest,
+}

