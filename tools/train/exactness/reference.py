@@ -20,7 +20,8 @@ LOWEST_LOGPROB = -1.0
 HIGHEST_NO_SPEECH = 0.6
 HIGHEST_COMPRESSION = 2.4
 SHORTEST_WINDOW = 3.0
-LATEST_FIRST_TIME = 20
+# The latest start among the clips that may have theirs; two clips start later.
+LATEST_FIRST_TIME = 12
 
 
 @dataclass(frozen=True)
