@@ -6,6 +6,7 @@ from . import english, french, spanish, words
 from .phrases import (
     BY_ENGLISH,
     CITIES,
+    NOTHING,
     ONE_OWNERS,
     THE,
     A,
@@ -15,8 +16,10 @@ from .phrases import (
     assemble,
     attributes,
     join,
+    name,
     noun_phrase,
     nouns,
+    person,
     texts,
 )
 
@@ -252,8 +255,6 @@ def beside_event(choices: Choices) -> Text:
 
 def company(choices: Choices) -> Text:
     """with my friend, with Anna, with the old man."""
-    from .phrases import name, person
-
     choices = choices.under("company")
     who = name(choices) if choices.one("kind", ["person", "name"], [3, 1]) == "name" else person(choices)
     return join(COMPANY, who.text)
@@ -285,4 +286,4 @@ def circumstance(choices: Choices, tense: str, spatial: bool = True, with_compan
         return company(choices)
     if kind == "both":
         return join(at_place(choices), when(choices, tense))
-    return NECESSARY if kind == "reason" else Text("", "", "")
+    return NECESSARY if kind == "reason" else NOTHING

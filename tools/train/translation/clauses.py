@@ -8,6 +8,7 @@ from . import english, french, spanish, words
 from .phrases import (
     FREE,
     HE,
+    NOTHING,
     SHE,
     SOME,
     SOME_MANY,
@@ -32,7 +33,7 @@ class Action:
     fr: french.Verb
     objects: tuple[Noun, ...] = ()
     # of moving verbs: Spanish, French, English prepositions of the goal
-    goal: Text = Text("", "", "")
+    goal: Text = NOTHING
 
     @property
     def en(self) -> str:
@@ -55,7 +56,7 @@ def _action(row: list[str]) -> Action:
         spanish.verb(row[1]),
         french.verb(row[2]),
         _objects(row[3]) if len(row) == 4 else (),
-        Text(row[5], row[3], row[4]) if len(row) == 6 else Text("", "", ""),
+        Text(row[5], row[3], row[4]) if len(row) == 6 else NOTHING,
     )
 
 
@@ -103,6 +104,32 @@ NO_PROGRESSIVE = {
     "keep",
     "choose",
 }
+
+
+TENSE_WEIGHTS = {
+    "present": 4.0,
+    "past": 6,
+    "future": 3,
+    "going": 1.5,
+    "progressive": 1.5,
+    "can": 1.5,
+    "must": 1,
+    "want": 1.5,
+    "should": 0.7,
+}
+
+
+def choose_tense(choices: Choices, action: Action, who: Phrase, without: Sequence[str] = ()) -> str:
+    """A tense that suits the verb."""
+    weights = {tense: weight for tense, weight in TENSE_WEIGHTS.items() if tense not in without}
+    if action.en in NO_PROGRESSIVE:
+        weights.pop("progressive", None)
+    if action.en == "read" and not who.third:
+        # "they read" is present and past
+        weights.pop("present", None)
+    if action.en in ("want", "need", "hate", "love", "have", "know"):
+        weights = {"present": 4, "past": 2}
+    return choices.one("tense", list(weights), list(weights.values()))
 
 
 @dataclass(frozen=True)
@@ -218,7 +245,7 @@ def clause(
     adverb: "Text | None" = None,
 ) -> Text:
     """A clause without capital and mark. `what` follows the verb; `adverb` (never, always...) only in the present."""
-    what = what or Text("", "", "")
+    what = what or NOTHING
     auxiliary, rest, plain = _english(action, who, tense)
     subject, after = who.text, what.en if clitic is None else join_words(clitic.en, what.en)
     if question:
@@ -265,8 +292,7 @@ def choose_object(
 
 def each_other(who: Phrase, action: Action, tense: str) -> Text:
     """We see each other: nos vemos, nous nous voyons."""
-    _, rest, plain = _english(action, who, tense)
-    auxiliary = _english(action, who, tense)[0]
+    auxiliary, rest, plain = _english(action, who, tense)
     en = join_words(who.text.en, plain or auxiliary + " " + rest, "each other")
     head, tail = spanish_verb(action, who, tense, spanish.REFLEXIVE[who.es_person])
     return Text(

@@ -1,4 +1,4 @@
-"""Sentence pairs for the translators: drawn once into a file, split into training and unseen, varied as a recogniser may."""
+"""Sentence pairs for the translators: drawn once into a file, split, and varied as a recogniser may vary them."""
 
 import json
 import random

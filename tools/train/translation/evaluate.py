@@ -1,9 +1,9 @@
-"""Measures translators on sentences that they were not trained on: exact matches, 32 and 8 bits, and the demo's sentences.
+"""Measures translators on sentences that they were not trained on, in 32 and in 8 bits, and on the demo's.
 
     python -m translation.evaluate es --work DIR --model FOLDER [--full FOLDER] [--write FILE]
 
-Uses verify/marian_reference.py, which shares nothing with the training, on FOLDER's 8-bit files (`--full`: the folder of
-the 32-bit ones). Exact is word for word, marks and capitals included. `--write` leaves the 200 sentences that
+Uses verify/marian_reference.py, which shares nothing with the training, on FOLDER's 8-bit files (`--full`: the folder
+of the 32-bit ones). Exact is word for word, marks and capitals included. `--write` leaves the 200 sentences that
 verification compares runners on, as JSON lines of {"text"}; they are neither in the training nor in these figures.
 """
 

@@ -58,7 +58,7 @@ class EncoderGraph(nn.Module):
 
 
 class DecoderGraph(nn.Module):
-    """The decoder: of the first token, which makes the cache, or (`cached`) of what follows, which extends its own part.
+    """The decoder: of the first token, which makes the cache, or (`cached`) of what follows, which extends its part.
 
     A layer's cache is (decoder key, decoder value, encoder key, encoder value).
     """

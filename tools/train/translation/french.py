@@ -111,7 +111,8 @@ def _present(infinitive: str, strong: str) -> list[str]:
 
 
 ELIDED = re.compile(
-    rf"\b([Jj]e|[Nn]e|[Dd]e|[Mm]e|[Tt]e|[Ss]e|[Ll]e|[Ll]a|[Qq]ue|[Ss]i(?= ils?\b)) (?=[{VOWELS}{VOWELS.upper()}])(?!huit|onz)"
+    r"\b([Jj]e|[Nn]e|[Dd]e|[Mm]e|[Tt]e|[Ss]e|[Ll]e|[Ll]a|[Qq]ue|[Ss]i(?= ils?\b))"
+    rf" (?=[{VOWELS}{VOWELS.upper()}])(?!huit|onz)"
 )
 CONTRACTED = re.compile(r"(?<!\w)([Àà]|[Dd]e) (les?) ")
 CONTRACTIONS = {

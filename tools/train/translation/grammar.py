@@ -1,7 +1,7 @@
 """One grammar, three languages: sentences in English with their Spanish and their French.
 
-`sentence(rng)` draws one; the same generator state gives the same sentence. The English side is plain ASCII, cased, ends
-in . or ?, spells its numbers, and has at most 14 words: it serves the speech model's training too. Python standard
+`sentence(rng)` draws one; the same generator state gives the same sentence. The English side is plain ASCII, cased,
+ends in . or ?, spells its numbers, and has at most 14 words: it serves the speech model's training too. Python standard
 library only. `python -m translation.grammar 20` prints samples, `--check` proves the golden triples and the demo.
 """
 
@@ -10,56 +10,56 @@ import random
 import re
 from collections.abc import Callable, Mapping
 
-from . import everyday, statements
+from . import actions, combined, descriptions, figures, greetings
 from .phrases import Choices, Text
 
 MAX_WORDS = 14
 RULES: dict[str, tuple[float, Callable[[Choices], Text]]] = {
-    "transitive": (26, statements.transitive),
-    "intransitive": (7, statements.intransitive),
-    "motion": (5, statements.motion),
-    "daily": (4, statements.daily),
-    "giving": (5, statements.giving),
-    "with_pronoun": (5, statements.with_pronoun),
-    "reciprocal": (1.5, statements.reciprocal),
-    "predicate": (8, statements.predicate),
-    "feeling": (2.5, statements.feeling),
-    "where_is": (3, statements.where_is),
-    "located": (4, statements.located),
-    "there_is": (6, statements.there_is),
-    "opinion": (6, statements.opinion),
-    "because": (5, statements.because),
-    "likes": (3.5, statements.likes),
-    "comparison": (3, statements.comparison),
-    "part_of": (2.5, statements.part_of),
-    "belongings": (3, statements.belongings),
-    "wh_question": (5, statements.wh_question),
-    "speaks": (2, statements.speaks),
-    "born": (1.2, statements.born),
-    "profession": (2, statements.profession),
-    "would_like": (3, statements.would_like),
-    "buys_container": (1.5, statements.buys_container),
-    "for_a_time": (2, statements.for_a_time),
-    "conditional": (1.5, statements.conditional),
-    "greeting": (2.5, everyday.greeting),
-    "thanks": (1.5, everyday.thanks),
-    "whole_phrase": (0.7, everyday.whole_phrase),
-    "see_you": (0.8, everyday.see_you),
-    "my_name": (1.2, everyday.my_name),
-    "request": (4, everyday.request),
-    "order": (3.5, everyday.order),
-    "how_much": (2.5, everyday.how_much),
-    "price": (4, everyday.price),
-    "value": (4, everyday.value),
-    "digits": (1.5, everyday.digits),
-    "today": (2.5, everyday.today),
-    "starts": (4.5, everyday.starts),
-    "when_does": (1.5, everyday.when_does),
-    "it_is_time": (1.2, everyday.it_is_time),
-    "event_date": (2, everyday.event_date),
-    "weather": (2.5, everyday.weather),
-    "age": (2, everyday.age),
-    "lasts": (1.2, everyday.lasts),
+    "transitive": (26, actions.transitive),
+    "intransitive": (7, actions.intransitive),
+    "motion": (5, actions.motion),
+    "daily": (4, actions.daily),
+    "giving": (5, actions.giving),
+    "with_pronoun": (5, actions.with_pronoun),
+    "reciprocal": (1.5, actions.reciprocal),
+    "predicate": (8, descriptions.predicate),
+    "feeling": (2.5, descriptions.feeling),
+    "where_is": (3, descriptions.where_is),
+    "located": (4, descriptions.located),
+    "there_is": (6, descriptions.there_is),
+    "opinion": (6, combined.opinion),
+    "because": (5, combined.because),
+    "likes": (3.5, descriptions.likes),
+    "comparison": (3, descriptions.comparison),
+    "part_of": (2.5, combined.part_of),
+    "belongings": (3, combined.belongings),
+    "wh_question": (5, combined.wh_question),
+    "speaks": (2, actions.speaks),
+    "born": (1.2, actions.born),
+    "profession": (2, descriptions.profession),
+    "would_like": (3, actions.would_like),
+    "buys_container": (1.5, actions.buys_container),
+    "for_a_time": (2, actions.for_a_time),
+    "conditional": (1.5, actions.conditional),
+    "greeting": (2.5, greetings.greeting),
+    "thanks": (1.5, greetings.thanks),
+    "whole_phrase": (0.7, greetings.whole_phrase),
+    "see_you": (0.8, greetings.see_you),
+    "my_name": (1.2, greetings.my_name),
+    "request": (4, greetings.request),
+    "order": (3.5, greetings.order),
+    "how_much": (2.5, figures.how_much),
+    "price": (4, figures.price),
+    "value": (4, figures.value),
+    "digits": (1.5, figures.digits),
+    "today": (2.5, figures.today),
+    "starts": (4.5, figures.starts),
+    "when_does": (1.5, figures.when_does),
+    "it_is_time": (1.2, figures.it_is_time),
+    "event_date": (2, figures.event_date),
+    "weather": (2.5, figures.weather),
+    "age": (2, figures.age),
+    "lasts": (1.2, figures.lasts),
 }
 NAMES, WEIGHTS = list(RULES), [weight for weight, _ in RULES.values()]
 
@@ -74,7 +74,9 @@ def sentence(rng: random.Random) -> tuple[str, dict[str, str]]:
 
 
 def derive(rule: str, given: Mapping[str, str | int | bool]) -> Text:
-    """The sentence that the rule makes of these choices; what is not given is the first option. KeyError for a wrong one."""
+    """The sentence that the rule makes of these choices; what is not given is the first option.
+
+    A choice that does not exist, and one that was never asked for, raise KeyError."""
     choices = Choices.by_hand(given)
     text = RULES[rule][1](choices)
     if choices.unused:

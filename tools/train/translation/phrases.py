@@ -5,7 +5,7 @@ Text is composed without elision and contraction ("de le", "que il", "a el"); `f
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple, TypeVar
 
@@ -20,10 +20,13 @@ class Text(NamedTuple):
     fr: str
 
 
+NOTHING = Text("", "", "")
+
+
 def join(*parts: "Text | str") -> Text:
     """The parts with spaces between them, language by language; a plain string is the same in each."""
     texts = [part if isinstance(part, Text) else Text(part, part, part) for part in parts]
-    return Text(*(" ".join(piece for piece in pieces if piece) for pieces in zip(*texts)))
+    return Text(*(" ".join(piece for piece in pieces if piece) for pieces in zip(*texts, strict=True)))
 
 
 def texts(table: str) -> list[Text]:
@@ -124,7 +127,7 @@ class Adjective:
 
 @dataclass(frozen=True)
 class Phrase:
-    """A noun phrase or subject. `person` is an index into ENGLISH; `en_object` where English has another form."""
+    """A noun phrase or subject. `person` is I, YOU, HE, SHE, WE or THEY; `fr_negative` what stands under a negation."""
 
     text: Text
     person: int
@@ -132,7 +135,6 @@ class Phrase:
     fr_gender: str = "m"
     human: bool = False
     pronoun: bool = False
-    proper: bool = False
     definite: bool = True
     fr_negative: str = ""
     noun: "Noun | None" = field(default=None)
@@ -153,15 +155,8 @@ class Phrase:
     def third(self) -> bool:
         return self.person in (2, 3)
 
-    def as_object(self) -> "Phrase":
-        """With the Spanish "a" of a known person: veo a mi hermano."""
-        if self.human:
-            return replace(self, text=self.text._replace(es="a " + self.text.es))
-        return self
 
-
-I, YOU, HE, SHE, WE, THEY = range(6)
-SPANISH_SUBJECTS = ("", "", "él", "ella", "", "ellos")
+I, YOU, HE, SHE, WE, THEY = range(6)  # noqa: E741
 PRONOUNS = [
     Text("I", "", "je"),
     Text("you", "", "vous"),
@@ -289,7 +284,10 @@ FOR_MASS = (THE, SOME, *ONE_OWNERS, THIS)
 def noun_phrase(
     choices: Choices, among: Sequence[Noun], determiners: Sequence[Determiner] = FREE, adjective_chance: float = 0.35
 ) -> Phrase:
-    """A determiner, perhaps an adjective, and a noun. Kin gets an owner, which other people rarely do; mass nouns the, some or an owner."""
+    """A determiner, perhaps an adjective, and a noun: one of `among`.
+
+    Kin gets an owner, which other people rarely do; mass nouns get the, some or an owner.
+    """
     noun = choices.one("noun", among)
     if noun.mass:
         allowed = [determiner for determiner in determiners if determiner in FOR_MASS] or [THE]
@@ -402,7 +400,7 @@ def pronoun(choices: Choices, allowed: Sequence[int] = (I, YOU, HE, SHE, WE, THE
 def name(choices: Choices) -> Phrase:
     who = choices.one("name", NAMES)
     gender = "f" if who in words.WOMEN else "m"
-    return Phrase(Text(who, who, who), SHE if gender == "f" else HE, gender, gender, human=True, proper=True)
+    return Phrase(Text(who, who, who), SHE if gender == "f" else HE, gender, gender, human=True)
 
 
 def couple(choices: Choices) -> Phrase:
@@ -416,7 +414,6 @@ def couple(choices: Choices) -> Phrase:
         gender,
         gender,
         human=True,
-        proper=True,
     )
 
 
@@ -429,6 +426,10 @@ def subject(choices: Choices, kinds: Sequence[str] = ("pronoun", "person", "name
     weights = {"pronoun": 5, "person": 4, "name": 2, "couple": 0.5}
     kind = choices.one("kind", kinds, [weights[each] for each in kinds])
     return {"pronoun": pronoun, "person": person, "name": name, "couple": couple}[kind](choices)
+
+
+def mark(form: str) -> str:
+    return "?" if form == "question" else "."
 
 
 def finish(text: Text, mark: str = ".", spanish_opening: bool = True) -> Text:

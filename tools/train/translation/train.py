@@ -1,4 +1,4 @@
-"""Trains one translator in pieces: `python -m translation.train es --work DIR [--minutes M] [--stop-after M]`, again to go on.
+"""Trains one translator in pieces: `python -m translation.train es --work DIR [--stop-after M]`, again to go on.
 
 DIR gets sentences.jsonl (both languages), es/checkpoint.pt and, when the minutes are used up, es/model (Hugging Face's
 Marian) with its tokenizer. Minutes are the processor's, of one thread: a busy machine trains longer, not worse.
@@ -197,7 +197,8 @@ def train(
         print(f"{language}: {inherit(model, tokens, work / start_from / 'model')} embeddings of {start_from}")
     print(
         f"{language}: {len(pairs)} pairs, vocabulary {tokens.get_vocab_size()}, "
-        f"{sum(each.numel() for each in model.parameters()) / 1e6:.2f} M parameters, from minute {state.seconds / 60:.1f}",
+        f"{sum(each.numel() for each in model.parameters()) / 1e6:.2f} M parameters, "
+        f"from minute {state.seconds / 60:.1f}",
         flush=True,
     )
     batches = Batches(tokens, pairs, random.Random(f"{language} {state.step}"))
@@ -219,7 +220,8 @@ def train(
             state.save(checkpoint)
             right = exact_matches(model, tokens, evaluation[:100])
             print(
-                f"{language}: minute {state.seconds / 60:.1f}, step {state.step}, loss {loss.item():.3f}, exact {right} of 100",
+                f"{language}: minute {state.seconds / 60:.1f}, step {state.step}, loss {loss.item():.3f}, "
+                f"exact {right} of 100",
                 flush=True,
             )
     state.save(checkpoint)
