@@ -1,87 +1,15 @@
 import { join } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
-import * as E from 'fp-ts/lib/Either.js'
-import { createLivePipeline } from '../application/pipeline/live-pipeline.ts'
-import { createScheduler } from '../application/pipeline/scheduler.ts'
 import { SAMPLE_RATE } from '../application/ports/engine.ts'
-import type { SpeechEngine } from '../application/ports/engine.ts'
-import { DEFAULT_ENGINE_SETTINGS } from '../domain/live/settings.ts'
 import { createSpeechEngine } from '../infrastructure/onnx/engine-client.ts'
-import { systemTimers as timers } from '../infrastructure/system-timers.ts'
 import { demoSpeech, QUIET, ROOT } from './audio.ts'
 import { timed } from './cpu-time.ts'
 import type { Benchmark } from './harness.ts'
 import { openModelLoop } from './model-loop.ts'
 import type { ModelRun } from './model-loop.ts'
+import { recordLive } from './recorded-live.ts'
 
 const MODEL = 'demo-en'
 const LIVES = 2
-/** What a client sends at once. */
-const CHUNK = SAMPLE_RATE / 10
-const FINISH_MS = 600_000
-
-const monotonic = (): number => performance.now()
-
-/** The engine, writing down what it is asked and telling when it has nothing left to do. */
-const observed = (engine: SpeechEngine) => {
-  const runs: Array<ModelRun> = []
-  let busy = 0
-  let idle = (): void => undefined
-  const counted = async <A>(run: ModelRun, work: () => Promise<A>): Promise<A> => {
-    runs.push(run)
-    busy += 1
-    try {
-      return await work()
-    } finally {
-      busy -= 1
-      if (busy === 0) idle()
-    }
-  }
-  const watched: SpeechEngine = {
-    ...engine,
-    detectSpeech: (samples, state) => () => counted({ kind: 'detect', samples }, engine.detectSpeech(samples, state)),
-    transcribe: (job) => () => counted({ kind: 'transcribe', job }, engine.transcribe(job)),
-  }
-  /** All that the audio so far asked for is done. */
-  const settled = async (): Promise<void> => {
-    await setImmediate()
-    if (busy === 0) return
-    await new Promise<void>((resolve) => (idle = resolve))
-    await settled()
-  }
-  return { runs, watched, settled }
-}
-
-/**
- * One live on the pipeline of the service. The next chunk comes when the pipeline has done what the last one asked for,
- * so that it hears the same windows however fast the machine is: those of a live in real time.
- */
-const runLive = async (engine: SpeechEngine, liveId: number, samples: Int16Array): Promise<ReadonlyArray<ModelRun>> => {
-  const { runs, watched, settled } = observed(engine)
-  const failure = Promise.withResolvers<never>()
-  failure.promise.catch(() => undefined)
-  const pipeline = createLivePipeline({ engine: watched, scheduler: createScheduler(watched, monotonic), monotonic, timers })({
-    liveId,
-    model: MODEL,
-    language: 'en',
-    settings: DEFAULT_ENGINE_SETTINGS,
-    nextSegment: 1,
-    events: {
-      partial: () => undefined,
-      final: () => Promise.resolve(),
-      failed: ({ reason }) => failure.reject(new Error(reason)),
-      drained: () => undefined,
-    },
-  })
-  const started = await pipeline.start()()
-  if (E.isLeft(started)) throw new Error(started.left.reason)
-  for (let from = 0; from < samples.length; from += CHUNK) {
-    pipeline.push(samples.subarray(from, from + CHUNK))
-    await Promise.race([settled(), failure.promise])
-  }
-  await pipeline.finish(FINISH_MS)
-  return runs
-}
 
 const shapeOf = (runs: ReadonlyArray<ModelRun>): string =>
   runs.map((run) => `${run.kind} ${run.kind === 'detect' ? run.samples.length : run.job.samples.length}`).join()
@@ -101,14 +29,14 @@ export const pipeline: Benchmark = {
     const folder = join(ROOT, 'models', MODEL)
     const engine = createSpeechEngine({ models: new Map([[MODEL, folder]]), workers: 1, logger: QUIET })
     const loop = await openModelLoop(folder)
-    const runs = await runLive(engine, 0, samples)
+    const runs = await recordLive(engine, MODEL, samples)
     const seconds = (LIVES * samples.length) / SAMPLE_RATE
     const lives = Array.from({ length: LIVES }, (_, i) => i + 1)
     return {
       ours: () =>
         timed(seconds, async () => {
-          for (const liveId of lives) {
-            const own = await runLive(engine, liveId, samples)
+          for (const _ of lives) {
+            const own = await recordLive(engine, MODEL, samples)
             if (shapeOf(own) !== shapeOf(runs)) throw new Error('the pipeline heard other windows than before')
           }
         }),
