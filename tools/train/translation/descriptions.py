@@ -20,6 +20,7 @@ from .phrases import (
     SOME_MANY,
     THE,
     THE_MANY,
+    TRANSPORT,
     WE,
     A,
     Adjective,
@@ -30,6 +31,7 @@ from .phrases import (
     assemble,
     finish,
     join,
+    join_words,
     mark,
     name,
     noun_phrase,
@@ -40,6 +42,7 @@ from .phrases import (
 )
 from .phrases import BY_ENGLISH as NOUN
 
+# what one "has" in Spanish and French: to_be's copula; Spanish, with very; French, with very
 SPECIAL = {
     "hungry": ("t", "hambre", "mucha hambre", "faim", "très faim"),
     "thirsty": ("t", "sed", "mucha sed", "soif", "très soif"),
@@ -48,9 +51,7 @@ SPECIAL = {
     "cold": ("t", "frío", "mucho frío", "froid", "très froid"),
     "afraid": ("t", "miedo", "mucho miedo", "peur", "très peur"),
 }
-
-
-PLAIN_DEGREES = [Text("very", "muy", "très"), Text("too", "demasiado", "trop"), Text("really", "realmente", "vraiment")]
+DEGREES = [Text("very", "muy", "très"), Text("too", "demasiado", "trop"), Text("really", "realmente", "vraiment")]
 
 
 def describable(choices: Choices) -> Phrase:
@@ -77,11 +78,12 @@ WITHOUT_DEGREE = set(
 def predicate_of(choices: Choices, who: Phrase) -> tuple[Adjective, Text]:
     """An adjective for who, agreeing, perhaps with very."""
     kind = who.noun.kind if who.noun else "person"
-    fitting = [each for each in ADJECTIVES if kind in each.kinds and (each.copula == "s" or each.en not in ("empty",))]
+    # "empty" only stands beside its noun
+    fitting = [each for each in ADJECTIVES if kind in each.kinds and each.en != "empty"]
     adjective = choices.one("adjective", fitting)
     degree = NOTHING
     if adjective.en not in WITHOUT_DEGREE and choices.chance("degree", 0.45):
-        degree = choices.one("how", PLAIN_DEGREES)
+        degree = choices.one("how", DEGREES)
     text = Text(adjective.en, adjective.spanish(who.es_gender, who.many), adjective.french(who.fr_gender, who.many))
     return adjective, join(degree, text)
 
@@ -104,10 +106,9 @@ def state(choices: Choices, past: bool) -> Text:
     """A state without mark: the train was late, I was hungry, the house was very old."""
     kind = choices.one("state", ["late", "special", "adjective"], [2, 1.5, 4])
     if kind == "late":
-        among = [noun for noun in nouns("vehicle") if noun.en in ("train", "bus", "plane", "boat")]
         which = choices.under("subject")
         who = (
-            noun_phrase(which, among, [THE, THE, *ONE_OWNERS], 0)
+            noun_phrase(which, TRANSPORT, [THE, THE, *ONE_OWNERS], 0)
             if which.one("kind", ["vehicle", "other"]) == "vehicle"
             else subject(which)
         )
@@ -128,7 +129,7 @@ def _late(who: Phrase, past: bool) -> Text:
         if past
         else ("llego", "llegas", "llega", "llegamos", "llegan")
     )[who.es_person]
-    return base._replace(es=" ".join(filter(None, [who.text.es, arrives, "tarde"])))
+    return base._replace(es=join_words(who.text.es, arrives, "tarde"))
 
 
 def _special(choices: Choices, who: Phrase, past: bool, negative: bool = False, question: bool = False) -> Text:
@@ -190,8 +191,6 @@ def located(choices: Choices) -> Text:
 
 
 INSIDE = [Text("on", "sobre", "sur"), Text("in", "en", "dans"), Text("under", "debajo de", "sous"), *PREPOSITIONS]
-
-
 ON = {
     "on": ("table", "chair", "bed", "book", "box"),
     "in": ("box", "bag", "suitcase", "basket", "car", "bottle", "cup"),
@@ -257,34 +256,21 @@ def likes(choices: Choices) -> Text:
     negative, question = form == "negative", form == "question"
     clitic = ("me", "te", "le", "nos", "les")[who.es_person]
     whom = ("", "", "a él", "a ella", "", "a ellos")[who.person] if who.pronoun else "a " + who.text.es
-    es = " ".join(filter(None, [whom, "no" if negative else "", clitic, "gustan" if many else "gusta", what.es]))
+    es = join_words(whom, "no" if negative else "", clitic, "gustan" if many else "gusta", what.es)
     verb = ("aime", "aime", "aimons", "aimez", "aiment")[who.fr_person]
-    fr = " ".join(
-        filter(
-            None,
-            [
-                "est-ce que" if question else "",
-                who.text.fr,
-                "ne" if negative else "",
-                verb,
-                "pas" if negative else "",
-                what.fr,
-            ],
-        )
-    )
+    ne, pas = ("ne", "pas") if negative else ("", "")
+    fr = join_words("est-ce que" if question else "", who.text.fr, ne, verb, pas, what.fr)
     do = "does" if who.third else "do"
-    en = (
-        f"{do} {who.text.en} like {what.en}"
-        if question
-        else f"{who.text.en} {do} not like {what.en}"
-        if negative
-        else f"{who.text.en} {'likes' if who.third else 'like'} {what.en}"
-    )
-    return finish(Text(en, es, fr), "?" if question else ".")
+    if question:
+        en = f"{do} {who.text.en} like {what.en}"
+    else:
+        likes_ = f"{do} not like" if negative else "likes" if who.third else "like"
+        en = f"{who.text.en} {likes_} {what.en}"
+    return finish(Text(en, es, fr), mark(form))
 
 
 def comparison(choices: Choices) -> Text:
-    """The train is faster... the apples are cheaper than the oranges."""
+    """The apples are cheaper than the oranges; is Anna older than my brother?"""
     kind = choices.one("kind", ["person", "animal", "thing", "place", "food", "info", "event"], [3, 1, 3, 2, 1, 1, 1])
     among = [noun for noun in nouns(kind) if not noun.mass and "meal" not in noun.tags]
     determiners = [THE, THE, THE, THE_MANY, *OWNERS, *OWNERS]
@@ -317,9 +303,7 @@ def profession(choices: Choices) -> Text:
     row = choices.one("profession", [Text(*row) for row in words.rows(words.PROFESSIONS)])
     female = who.es_gender == "f"
     es, fr = row.es.split("/")[female], row.fr.split("/")[female]
-    if who.many:
-        es, fr = spanish.plural(es), french.plural(fr)
-    elif who.person == WE:
+    if who.many or who.person == WE:
         es, fr = spanish.plural(es), french.plural(fr)
     en = english.plural(row.en) if who.many or who.person == WE else english.article(row.en)
     form = choices.one("form", ["statement", "negative", "question"], [6, 1.5, 1.5])

@@ -25,6 +25,7 @@ from .phrases import (
     THESE,
     THEY,
     THIS,
+    TRANSPORT,
     WE,
     YOU,
     A,
@@ -34,6 +35,7 @@ from .phrases import (
     assemble,
     finish,
     join,
+    join_words,
     noun_phrase,
     nouns,
     subject,
@@ -71,13 +73,10 @@ def price(choices: Choices) -> Text:
     unit, es_one, es_many, fr = choices.one("money", MONEY)
     es_gender = fr_gender = "f" if unit == "pound" else "m"
     past = choices.chance("past", 0.15)
-    verb = Text(
-        "cost" if past or thing.many else "costs",
-        (("costaron" if thing.many else "costó") if past else ("cuestan" if thing.many else "cuesta")),
-        (("ont coûté" if thing.many else "a coûté") if past else ("coûtent" if thing.many else "coûte")),
-    )
     if past:
-        verb = verb._replace(en="cost")
+        verb = Text("cost", "costaron", "ont coûté") if thing.many else Text("cost", "costó", "a coûté")
+    else:
+        verb = Text("cost", "cuestan", "coûtent") if thing.many else Text("costs", "cuesta", "coûte")
     cost = Text(
         f"{english.number(n)} {unit}s",
         f"{spanish.number(n, es_gender, counting=True)} {es_many}",
@@ -88,6 +87,7 @@ def price(choices: Choices) -> Text:
 
 
 COUNTABLE_VALUES = ["answer", "number", "price", "result"]
+OF_VALUES = [adjective for adjective in ADJECTIVES if adjective.en in ("new", "good", "important")]
 
 
 def value(choices: Choices) -> Text:
@@ -96,7 +96,7 @@ def value(choices: Choices) -> Text:
     what = assemble(
         noun,
         choices.one("determiner", [THE, THE, *ONE_OWNERS]),
-        choices.one("adjective", [*NEWNESS, *CORRECTNESS], [3, 1, 1]) if choices.chance("described", 0.2) else None,
+        choices.one("adjective", OF_VALUES, [3, 1, 1]) if choices.chance("described", 0.2) else None,
     )
     n = choices.number("n", 0, choices.one("size", [9999, 99, 999, 20], [4, 3, 4, 1]))
     past = choices.chance("past", 0.15)
@@ -107,13 +107,6 @@ def value(choices: Choices) -> Text:
             Text(english.number(n), spanish.number(n), french.number(n)),
         )
     )
-
-
-def _adjectives(*names: str) -> list:
-    return [adjective for adjective in ADJECTIVES if adjective.en in names]
-
-
-NEWNESS, CORRECTNESS = _adjectives("new"), _adjectives("good", "important")
 
 
 def digits(choices: Choices) -> Text:
@@ -183,32 +176,23 @@ ORDINALS = [
     Text("next", "próximo", "prochain"),
     Text("last", "último", "dernier"),
 ]
-
-
 START = texts("""
 starts; empieza; commence
 begins; comienza; commence
 ends; termina; se termine""")
-
-
 STARTS_MANY = texts("""
 start; empiezan; commencent
 begin; comienzan; commencent
 end; terminan; se terminent""")
-
-
 LEAVE = texts("""
 leaves; sale; part
 arrives; llega; arrive""")
-
-
 LEAVE_MANY = texts("""
 leave; salen; partent
 arrive; llegan; arrivent""")
 
 
 def _ordinal(choices: Choices) -> "Text | None":
-    """next and last have French feminines of their own, made where they are used."""
     return choices.one("ordinal", ORDINALS) if choices.chance("ordered", 0.45) else None
 
 
@@ -216,11 +200,7 @@ def starts(choices: Choices) -> Text:
     """The first lesson starts at nine thirty; the next train leaves at noon."""
     thing = choices.under("thing")
     vehicle = choices.chance("vehicle", 0.35)
-    among = (
-        [noun for noun in nouns("vehicle") if noun.en in ("train", "bus", "plane", "boat")]
-        if vehicle
-        else nouns("event")
-    )
+    among = TRANSPORT if vehicle else nouns("event")
     noun = thing.one("noun", among)
     many = thing.chance("many", 0.12)
     if many:
@@ -248,11 +228,7 @@ def starts(choices: Choices) -> Text:
 def when_does(choices: Choices) -> Text:
     """What time does the next train leave? When does the lesson start?"""
     vehicle = choices.chance("vehicle", 0.45)
-    among = (
-        [noun for noun in nouns("vehicle") if noun.en in ("train", "bus", "plane", "boat")]
-        if vehicle
-        else nouns("event")
-    )
+    among = TRANSPORT if vehicle else nouns("event")
     noun = choices.one("noun", among)
     who = assemble(
         noun, THE if vehicle else choices.one("determiner", [THE, THE, *ONE_OWNERS]), ordinal=_ordinal(choices)
@@ -317,19 +293,13 @@ snowing; está nevando; il neige
 dark; está oscuro; il fait nuit
 late; es tarde; il est tard
 early; es temprano; il est tôt""")
-
-
 VERY = {
     "cold": Text("", "hace mucho frío", "il fait très froid"),
     "hot": Text("", "hace mucho calor", "il fait très chaud"),
     "windy": Text("", "hace mucho viento", "il y a beaucoup de vent"),
     "late": Text("", "es muy tarde", "il est très tard"),
 }
-
-
 WEATHER_PAST = {"hace": "hacía", "está": "estaba", "hay": "había", "es": "era"}
-
-
 WEATHER_PAST_FR = {
     "il fait": "il faisait",
     "il y a": "il y avait",
@@ -375,7 +345,7 @@ def age(choices: Choices) -> Text:
         return finish(
             Text(
                 f"how old {english_be(who)} {who.text.en}",
-                " ".join(filter(None, ["cuántos años", have_es, who.text.es])),
+                join_words("cuántos años", have_es, who.text.es),
                 f"quel âge {fr}",
             ),
             "?",

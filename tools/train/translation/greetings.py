@@ -31,8 +31,6 @@ Good afternoon; buenas tardes; bonjour
 Good evening; buenas noches; bonsoir
 Hello; hola; bonjour
 Welcome; bienvenidos; bienvenue""")
-
-
 WHOLE = {
     ".": texts("""
 Good night; buenas noches; bonne nuit
@@ -65,16 +63,12 @@ Can you help me; puedes ayudarme; pouvez-vous m'aider
 Do you speak English; hablas inglés; parlez-vous anglais
 What day is it today; qué día es hoy; quel jour sommes-nous aujourd'hui"""),
 }
-
-
 ADDRESSED = [
     Text("everyone", "a todos", "à tous"),
     Text("my friends", "mis amigos", "mes amis"),
     Text("ladies and gentlemen", "señoras y señores", "mesdames et messieurs"),
     Text("children", "niños", "les enfants"),
 ]
-
-
 THANKED = texts("""
 attention; atención; attention
 help; ayuda; aide
@@ -90,8 +84,6 @@ advice; consejo; conseil
 gift; regalo; cadeau
 invitation; invitación; invitation
 call; llamada; appel""")
-
-
 PLEASE = Text("please", "por favor", "s'il vous plaît")
 
 
@@ -160,18 +152,11 @@ def whole_phrase(choices: Choices) -> Text:
 def see_you(choices: Choices) -> Text:
     time = when(choices, "future") if choices.chance("general", 0.5) else day(choices)
     where = at_place(choices) if choices.chance("somewhere", 0.4) else NOTHING
-    spanish_time = "el próximo año" if time.es == "el próximo año" else time.es
-    return finish(
-        Text(
-            " ".join(filter(None, ["see you", where.en, time.en])),
-            " ".join(filter(None, ["nos vemos", where.es, spanish_time])),
-            " ".join(filter(None, ["on se voit", where.fr, time.fr])),
-        )
-    )
+    return finish(join(Text("see you", "nos vemos", "on se voit"), where, time))
 
 
 def my_name(choices: Choices) -> Text:
-    """My name is Anna; his name is Tom; my brother's... is left to other rules."""
+    """My name is Anna; hello my name is Tom and I am from Rome."""
     whose, es, fr = choices.one(
         "whose",
         [
@@ -218,20 +203,7 @@ def request(choices: Choices) -> Text:
     return finish(comma(text, PLEASE), "?")
 
 
-NO_REQUEST = {
-    "want",
-    "need",
-    "lose",
-    "forget",
-    "love",
-    "hate",
-    "break",
-    "know",
-    "meet",
-    "receive",
-    "have",
-    "understand",
-}
+NO_REQUEST = set("want need lose forget love hate break know meet receive have understand".split())
 
 
 def order(choices: Choices) -> Text:

@@ -210,6 +210,7 @@ def _adjective(row: list[str]) -> Adjective:
 NOUNS = [_noun(row) for row in words.rows(words.NOUNS)]
 ADJECTIVES = [_adjective(row) for row in words.rows(words.ADJECTIVES)]
 BY_ENGLISH = {noun.en: noun for noun in NOUNS}
+TRANSPORT = [noun for noun in NOUNS if noun.en in ("train", "bus", "plane", "boat")]
 NAMES = words.WOMEN + words.MEN
 CITIES = texts(words.CITIES)
 

@@ -135,7 +135,7 @@ def _past(stem: str, ending: str, change: str, irregular: dict[str, str]) -> tup
     if given:
         return tuple(given + end for end in ("e", "iste", "o", "imos", "eron" if given.endswith("j") else "ieron"))
     if ending == "ar":
-        return tuple([_before_e(stem) + "é", *(stem + end for end in ("aste", "ó", "amos", "aron"))])
+        return (_before_e(stem) + "é", *(stem + end for end in ("aste", "ó", "amos", "aron")))
     weak = _weak(stem, change, ending)
     return (stem + "í", stem + "iste", weak + "ió", stem + "imos", weak + "ieron")
 
