@@ -26,7 +26,7 @@ const WORKERS: Readonly<Record<EngineRole, URL>> = {
   translation: new URL('./translation-worker.ts', import.meta.url),
 }
 /** Translations get the processor time that speech leaves, and a little when it leaves none. */
-const NICENESS: Readonly<Record<EngineRole, number>> = { speech: 0, translation: 10 }
+const NICENESS: Readonly<Record<EngineRole, number>> = { speech: 0, translation: 5 }
 
 const createPools = (role: EngineRole, models: ReadonlyMap<string, string>, workers: number): Pools => ({
   models: createWorkerPool({ script: WORKERS[role], size: workers, workerData: { models }, onDeath: die }),

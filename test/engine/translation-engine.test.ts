@@ -32,7 +32,7 @@ test('nothing runs before the first job; then texts are translated in a process 
   t.notDeepEqual(await translate('the test', 'es'), await translate('the test', 'fr'))
   const pid = engine.pid() ?? 0
   t.not(pid, process.pid)
-  t.is(getPriority(pid), Math.min(19, getPriority() + 10))
+  t.is(getPriority(pid), Math.min(19, getPriority() + 5))
 })
 
 test('a translator that is missing, broken or unheard of fails its own jobs alone, and works once it is repaired', async (t) => {
