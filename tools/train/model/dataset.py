@@ -89,6 +89,10 @@ class Dataset:
         phones = [(start, self.phones.get(name, SILENCE if name.startswith("_") else RARE)) for start, name in utterance.phones]
         return Item(corpus, utterance.offset, utterance.samples, utterance.text, encoding.ids, times, ends, phones)
 
+    def weigh(self, weights: list[int]) -> None:
+        """Holds the items of each corpus as often as its weight says."""
+        self.items = [item for item in self.items for _ in range(weights[item.corpus])]
+
     def audio(self, item: Item) -> np.ndarray:
         """Float samples at 16 kHz."""
         return np.asarray(self.raw[item.corpus][item.offset:item.offset + item.samples], dtype=np.float32) / 32768
@@ -100,8 +104,6 @@ def phone_table(utterances) -> dict[str, int]:
     return {name: index + RARE + 1 for index, (name, count) in enumerate(counts.most_common()) if count > 30}
 
 
-def load_phones(path: Path, make) -> dict[str, int]:
-    """The table in the file, which `make()` gives when it is absent: heads that were trained keep their classes."""
-    if not path.exists():
-        path.write_text(json.dumps(make()))
-    return json.loads(path.read_text())
+def read_phones(table: Path) -> dict[str, int] | None:
+    """The classes of an earlier piece of training: heads that were trained keep them."""
+    return json.loads(table.read_text()) if table.exists() else None

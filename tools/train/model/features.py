@@ -42,14 +42,14 @@ class LogMel(nn.Module):
 
     def forward(self, samples: Tensor, augment: bool = False) -> Tensor:
         spectrum = torch.stft(samples, WINDOW, self.hop, window=self.hann, center=True, pad_mode="reflect", return_complex=True)
-        power = spectrum[..., :-1].abs() ** 2
+        power = torch.view_as_real(spectrum[..., :-1]).square().sum(-1)
         if not augment:
             return _normalized(torch.log10(torch.clamp(self.filters @ power, min=1e-10)))
         batch = len(samples)
         choice = torch.randint(len(WARPS), (batch,))
         straight = torch.rand(batch) < 0.35
         filters = torch.where(straight[:, None, None], self.filters, self.warped[choice])
-        log = torch.log10(torch.clamp(filters @ power, min=1e-10)) + _equalizer(batch)
+        log = _roughened(torch.log10(torch.clamp(filters @ power, min=1e-10))) + _equalizer(batch)
         return _masked(_normalized(log))
 
 
@@ -59,9 +59,19 @@ def _normalized(log: Tensor) -> Tensor:
 
 
 def _equalizer(batch: int) -> Tensor:
-    """A smooth curve over the bands for each row, up to about 8 dB either way: another microphone, another timbre."""
-    knots = torch.randn(batch, 1, 6) * 0.3 * (torch.rand(batch, 1, 1) < 0.7)
+    """A smooth curve over the bands for each row, up to about 10 dB either way: another microphone, another timbre."""
+    knots = torch.randn(batch, 1, 6) * 0.4 * (torch.rand(batch, 1, 1) < 0.7)
     return nn.functional.interpolate(knots, size=MELS, mode="linear", align_corners=True).transpose(1, 2)
+
+
+def _roughened(log: Tensor) -> Tensor:
+    """Some rows with bands that run into each other, some with jitter: synthesizers differ in how finely they draw a spectrum."""
+    batch = len(log)
+    blur = torch.rand(batch, 1, 1) * 0.3 * (torch.rand(batch, 1, 1) < 0.3)
+    padded = nn.functional.pad(log, (0, 0, 1, 1), mode="replicate")
+    log = log + blur * (padded[:, 2:] + padded[:, :-2] - 2 * log)
+    jitter = torch.rand(batch, 1, 1) * 0.12 * (torch.rand(batch, 1, 1) < 0.3)
+    return log + jitter * torch.randn_like(log)
 
 
 def _masked(features: Tensor) -> Tensor:

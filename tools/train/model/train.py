@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 
 from model.batches import IGNORED, Batch, BatchMaker
-from model.dataset import Dataset, load_phones
+from model.dataset import Dataset, read_phones
 from model.features import LogMel
 from model.network import SpeechModel, whisper_config
 from model.tokenizer import SpecialIds, load_or_train
@@ -53,7 +53,7 @@ def total(parts: dict[str, torch.Tensor]) -> torch.Tensor:
     )
 
 
-def learning_rate(peak: float, step: int, progress: float, warm_up: int, flat: float = 0.25) -> float:
+def learning_rate(peak: float, step: int, progress: float, warm_up: int, flat: float = 0.2) -> float:
     """Linear warm-up, a flat part, then half a cosine down to two hundredths of the peak."""
     if progress < flat:
         return peak * min(1.0, (step + 1) / warm_up)
@@ -69,7 +69,7 @@ def window_seconds(rng: random.Random, progress: float) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("work", type=Path, help="folder of corpora, tokenizer and checkpoint")
-    parser.add_argument("--data", required=True, help="names of the corpora, separated by commas")
+    parser.add_argument("--data", required=True, help="names of the corpora, separated by commas; f1*3 is drawn three times as often")
     parser.add_argument("--unseen", default="", help="corpora whose sentences must not be trained on")
     parser.add_argument("--check", default="", help="corpora on which the word error rate is printed now and then")
     parser.add_argument("--hours", type=float, required=True, help="of speech heard in all, by which the learning rate falls")
@@ -93,6 +93,7 @@ def run(arguments: argparse.Namespace) -> None:
     tokenizer = load_or_train(work / "tokenizer.json", arguments.pieces)
     ids, vocabulary = SpecialIds(tokenizer), tokenizer.get_vocab_size()
     corpora = lambda names: [str(work / name) for name in names.split(",") if name]
+    weights = [(name.partition("*")[0], int(name.partition("*")[2] or 1)) for name in arguments.data.split(",")]
     unseen = {item.text for item in Dataset(corpora(arguments.unseen), tokenizer, phones={}).items}
     checkpoint = work / "checkpoint.pt"
     state = torch.load(checkpoint) if checkpoint.exists() else dict(step=0, heard=0.0)
@@ -100,8 +101,10 @@ def run(arguments: argparse.Namespace) -> None:
     seed = arguments.seed + state["step"]
     torch.manual_seed(seed)
     table = work / "phones.json"
-    dataset = Dataset(corpora(arguments.data), tokenizer, unseen, json.loads(table.read_text()) if table.exists() else None)
-    phones = load_phones(table, lambda: dataset.phones)
+    dataset = Dataset([str(work / name) for name, _ in weights], tokenizer, unseen, read_phones(table))
+    dataset.weigh([weight for _, weight in weights])
+    phones = dataset.phones
+    table.write_text(json.dumps(phones))
     config = whisper_config(ids, vocabulary, arguments.width, arguments.encoder_layers, arguments.decoder_layers)
     model, mel = SpeechModel(config, max(phones.values()) + 1), LogMel(HOP)
     optimizer = torch.optim.AdamW(model.parameters(), lr=arguments.peak, betas=(0.9, 0.98), weight_decay=0.02, foreach=True)

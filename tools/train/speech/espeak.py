@@ -35,24 +35,29 @@ _Callback = C.CFUNCTYPE(C.c_int, C.POINTER(C.c_short), C.c_int, C.POINTER(_Event
 
 
 def random_variant(rng: random.Random) -> str:
-    """A voice file of espeak-ng: another vocal tract, pitch and manner, within what the named variants do."""
-    tract = rng.uniform(0.84, 1.22)
-    base = rng.uniform(70, 230)
-    lines = ["language variant", "name made-up", f"pitch {base:.0f} {base * rng.uniform(1.2, 1.9):.0f}"]
+    """A voice file of espeak-ng: another vocal tract, pitch and manner, within and somewhat beyond what the named variants do."""
+    tract = rng.uniform(0.84, 1.24)
+    # Some speakers are all in proportion, some are not; the upper formants may be anywhere.
+    spread = rng.uniform(0.02, 0.12)
+    base = rng.uniform(55, 240)
+    lines = ["language variant", "name made-up", f"pitch {base:.0f} {base * rng.uniform(1.1, 2.2):.0f}"]
     for formant in range(9):
-        frequency = 100 * (1 if formant == 0 else tract * rng.uniform(0.92, 1.08))
-        strength = rng.uniform(70, 125) if formant < 6 else rng.choice([0, rng.uniform(60, 120)])
-        lines.append(f"formant {formant} {frequency:.0f} {strength:.0f} {rng.uniform(50, 140):.0f}")
+        disorder = spread if formant < 3 else spread * 2.5
+        frequency = 100 * (rng.uniform(0.88, 1.08) if formant == 0 else tract * rng.uniform(1 - disorder, 1 + disorder))
+        strength = rng.uniform(55, 135) if formant < 6 else rng.choice([0, rng.uniform(50, 130)])
+        lines.append(f"formant {formant} {frequency:.0f} {strength:.0f} {rng.uniform(45, 170):.0f}")
     options = [
-        f"voicing {rng.uniform(70, 150):.0f}",
+        f"voicing {rng.uniform(40, 150):.0f}",
         f"consonants {rng.uniform(60, 130):.0f} {rng.uniform(60, 130):.0f}",
         f"flutter {rng.randint(0, 10)}",
         f"roughness {rng.randint(0, 4)}",
         f"intonation {rng.randint(1, 4)}",
         f"breath 0 {rng.randint(0, 30)} {rng.randint(0, 30)} {rng.randint(0, 30)} {rng.randint(0, 20)}",
         f"tone 600 {rng.randint(150, 255)} 1200 {rng.randint(80, 200)} 2000 {rng.randint(40, 180)}",
+        "stressAdd " + " ".join(str(rng.randint(-25, 60)) for _ in range(8)),
+        f"echo {rng.randint(20, 130)} {rng.randint(5, 20)}",
     ]
-    return "\n".join(lines + [line for line in options if rng.random() < 0.5]) + "\n"
+    return "\n".join(lines + [line for line in options if rng.random() < 0.4]) + "\n"
 
 
 class Espeak:
@@ -114,6 +119,9 @@ class Espeak:
 
     def held_voice(self, rng: random.Random) -> str:
         return _voice(rng.choice(KNOWN_ACCENTS), rng.choice(HELD_VARIANTS))
+
+    def made_up_voice(self, rng: random.Random) -> str:
+        return _voice(rng.choice(KNOWN_ACCENTS), rng.choice(self.made_up))
 
     def any_voice(self, rng: random.Random) -> str:
         """A voice for training: a known one, any other variant that is not held back, or a made-up one."""

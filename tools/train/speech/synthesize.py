@@ -9,7 +9,6 @@ import soxr
 from speech.corpus import RATE, CorpusWriter, trimmed
 from speech.espeak import Espeak
 from speech.flite import VOICES, Flite
-from text import grammar
 from text.sentences import Sentences
 
 
@@ -44,14 +43,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("work", type=Path, help="folder of the corpora")
     parser.add_argument("name")
-    parser.add_argument("--voices", choices=["espeak", "known", "held", "flite"], required=True)
-    parser.add_argument("--text", choices=["mix", "grammar"], default="mix")
+    parser.add_argument("--voices", choices=["espeak", "made-up", "flite"], required=True)
     parser.add_argument("--count", type=int, required=True)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--made-up", type=int, default=90, help="espeak voices made up for the training (the library holds 349 voices)")
     arguments = parser.parse_args()
     rng = random.Random(arguments.seed)
-    draw = Sentences(translated()).draw if arguments.text == "mix" else grammar.sentence
+    draw = Sentences(translated()).draw
     writer = CorpusWriter(str(arguments.work / arguments.name))
     started = time.monotonic()
     if arguments.voices == "flite":
@@ -60,14 +58,13 @@ def main() -> None:
             text, voice = draw(rng), rng.choice(VOICES)
             writer.add(text, "flite-" + voice, *say_flite(flite, text, voice, rng))
     else:
-        made_up = arguments.made_up if arguments.voices == "espeak" else 0
         folder = arguments.work / f"espeak-{arguments.name}"
         folder.mkdir(parents=True, exist_ok=True)
-        espeak = Espeak(folder, made_up, arguments.seed)
-        choose = {"espeak": espeak.any_voice, "known": espeak.known_voice, "held": espeak.held_voice}[arguments.voices]
+        espeak = Espeak(folder, arguments.made_up, arguments.seed)
+        choose = espeak.any_voice if arguments.voices == "espeak" else espeak.made_up_voice
         for _ in range(arguments.count):
             text, voice = draw(rng), choose(rng)
-            warp = rng.uniform(0.85, 1.18) if arguments.voices == "espeak" and rng.random() < 0.4 else 1.0
+            warp = rng.uniform(0.85, 1.18) if rng.random() < 0.4 else 1.0
             writer.add(text, voice, *say_espeak(espeak, text, voice, rng, warp))
     writer.close()
     hours = writer.offset / RATE / 3600
