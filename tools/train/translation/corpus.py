@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -10,7 +11,9 @@ from .golden import DEMO
 from .grammar import sentence
 
 LANGUAGES = {"es": "Spanish", "fr": "French"}
-SENTENCES = 240_000
+LINES = 260_000
+# Set phrases come up again and again, and should: "Good night." once in the file would not be learned.
+MOST_REPEATS = 100
 SEED = 5
 EVALUATION, VERIFICATION = 400, 200
 VARIED = 0.1
@@ -21,16 +24,18 @@ class Pair(NamedTuple):
     target: str
 
 
-def draw(file: Path, count: int = SENTENCES, seed: int = SEED) -> None:
-    """Writes FILE: COUNT lines of {"en", "es", "fr"}, each English sentence once, in the order of the draw."""
+def draw(file: Path, count: int = LINES, seed: int = SEED) -> None:
+    """Writes FILE: COUNT lines of {"en", "es", "fr"} as they are drawn, no English sentence too often."""
     rng = random.Random(seed)
-    seen: set[str] = set()
+    times: Counter[str] = Counter()
+    written = 0
     unfinished = file.with_suffix(".part")
     with unfinished.open("w", encoding="utf-8") as out:
-        while len(seen) < count:
+        while written < count:
             english, others = sentence(rng)
-            if english not in seen:
-                seen.add(english)
+            times[english] += 1
+            if times[english] <= MOST_REPEATS:
+                written += 1
                 out.write(json.dumps({"en": english, **others}, ensure_ascii=False) + "\n")
     unfinished.rename(file)
 
@@ -45,12 +50,18 @@ def load(work: Path) -> list[dict[str, str]]:
 
 
 def split(sentences: list[dict[str, str]], language: str) -> tuple[list[Pair], list[Pair], list[Pair]]:
-    """(training, evaluation, verification). No English sentence is in two of them; the demo's are in none."""
+    """(training, evaluation, verification). No English sentence is in two of them; the demo's are in none.
+
+    What is held back was drawn once only, which the short and common sentences were not.
+    """
     demo = {text.en for _, _, text in DEMO}
+    times = Counter(each["en"] for each in sentences)
     pairs = [Pair(each["en"], each[language]) for each in sentences if each["en"] not in demo]
     random.Random(SEED).shuffle(pairs)
-    unseen = EVALUATION + VERIFICATION
-    return pairs[unseen:], pairs[:EVALUATION], pairs[EVALUATION:unseen]
+    unseen = [pair for pair in pairs if times[pair.source] == 1][: EVALUATION + VERIFICATION]
+    held_back = {pair.source for pair in unseen}
+    training = [pair for pair in pairs if pair.source not in held_back]
+    return training, unseen[:EVALUATION], unseen[EVALUATION:]
 
 
 def vary(rng: random.Random, english: str) -> str:

@@ -17,6 +17,8 @@ from verify.marian_reference import translate
 from . import corpus
 from .corpus import Pair
 from .golden import DEMO
+from .greetings import WHOLE
+from .phrases import finish
 
 
 def compare(folder: Path, pairs: list[Pair], suffix: str) -> list[tuple[Pair, str]]:
@@ -27,6 +29,12 @@ def compare(folder: Path, pairs: list[Pair], suffix: str) -> list[tuple[Pair, st
         for pair, each in zip(pairs, made, strict=True)
         if each["translation"] != pair.target
     ]
+
+
+def set_phrases(language: str) -> list[Pair]:
+    """Good night; how are you: what the rules have no say in, so that it must be known by heart."""
+    texts = [finish(text, mark) for mark, phrases in WHOLE.items() for text in phrases]
+    return [Pair(text.en, getattr(text, language)) for text in texts]
 
 
 def percent(wrong: int, of: int) -> str:
@@ -44,6 +52,7 @@ def evaluate(language: str, work: Path, model: Path, full: Path | None = None, s
         ("unseen, 8 bits", model, everything, "_quantized"),
         ("the same without mark or capital, 8 bits", model, varied, "_quantized"),
         ("demo, 8 bits", model, demo, "_quantized"),
+        ("set phrases (not held back), 8 bits", model, set_phrases(language), "_quantized"),
     ]
     if full:
         runs.insert(0, ("unseen, 32 bits", full, everything, ""))

@@ -193,6 +193,32 @@ def _golden(rule: str, given: dict[str, str | int | bool], en: str, es: str, fr:
 
 
 GOLDEN: list[Derivation] = [
+    _golden(
+        "transitive",
+        {
+            "subject.pronoun": "I",
+            "verb": "need",
+            "tense": "present",
+            "object.noun": "attention",
+            "object.determiner": "your",
+        },
+        "I need your attention.",
+        "Necesito tu atención.",
+        "J'ai besoin de votre attention.",
+    ),
+    _golden(
+        "transitive",
+        {
+            "subject.pronoun": "they",
+            "verb": "have",
+            "tense": "present",
+            "object.noun": "time",
+            "object.determiner": "some",
+        },
+        "They have some time.",
+        "Ellos tienen tiempo.",
+        "Ils ont du temps.",
+    ),
     # persons as objects, and what a negation does to articles
     _golden(
         "transitive",

@@ -43,7 +43,7 @@ RULES: dict[str, tuple[float, Callable[[Choices], Text]]] = {
     "conditional": (1.5, actions.conditional),
     "greeting": (2.5, greetings.greeting),
     "thanks": (1.5, greetings.thanks),
-    "whole_phrase": (0.7, greetings.whole_phrase),
+    "whole_phrase": (1.2, greetings.whole_phrase),
     "see_you": (0.8, greetings.see_you),
     "my_name": (1.2, greetings.my_name),
     "request": (4, greetings.request),

@@ -190,6 +190,12 @@ project; proyecto m; projet m; info explain
 job; empleo m; emploi m; info
 color; color m; couleur f; info
 language; idioma m; langue f; info
+attention; atención f; attention f; abstract mass
+help; ayuda f; aide f; abstract mass
+patience; paciencia f; patience f; abstract mass
+time; tiempo m; temps m; abstract mass
+money; dinero m; argent m; abstract mass
+information; información f; information f/informations; abstract mass
 lesson; lección f; leçon f; event prepare
 class/classes; clase f; cours m; event prepare
 meeting; reunión f; réunion f; event prepare
@@ -368,8 +374,8 @@ see/sees/saw/seeing; ver yo=veo past=vi,viste,vio,vimos,vieron; voir vu vois voi
 buy/buys/bought; comprar; acheter stem=achèt; thing food drink
 sell/sells/sold; vender; vendre; thing food drink
 find/finds/found; encontrar ue; trouver; person animal thing info
-want/wants/wanted; querer ie state; vouloir voulu veux veut voulons voulez veulent; thing food drink info
-need/needs/needed; necesitar state; avoir_besoin eu_besoin ai_besoin a_besoin avons_besoin avez_besoin ont_besoin de; person thing info
+want/wants/wanted; querer ie state; vouloir voulu veux veut voulons voulez veulent; thing food drink info abstract
+need/needs/needed; necesitar state; avoir_besoin eu_besoin ai_besoin a_besoin avons_besoin avez_besoin ont_besoin de; person thing info abstract
 take/takes/took/taking; tomar; prendre pris prends prend prenons prenez prennent; carry vehicle food drink
 clean/cleans/cleaned; limpiar; nettoyer; thing place
 draw/draws/drew; dibujar; dessiner; animal thing place
@@ -409,7 +415,7 @@ use/uses/used/using; usar; utiliser; carry machine
 wash/washes/washed; lavar; laver; wear vehicle
 move/moves/moved/moving; mover ue; déplacer; seat carry
 keep/keeps/kept; guardar; garder; carry info
-receive/receives/received/receiving; recibir; recevoir reçu reçois reçoit recevons recevez reçoivent; carry info
+receive/receives/received/receiving; recibir; recevoir reçu reçois reçoit recevons recevez reçoivent; carry info abstract
 explain; explicar; expliquer; explain
 understand/understands/understood; entender ie; comprendre compris comprends comprend comprenons comprenez comprennent; explain
 accept; aceptar; accepter; info
@@ -418,7 +424,7 @@ paint; pintar; peindre peint peins peint peignons peignez peignent; seat fixed p
 build/builds/built; construir present=construyo,construyes,construye,construimos,construyen past=construí,construiste,construyó,construimos,construyeron gerund=construyendo; construire construit construis construit construisons construisez construisent; place
 follow; seguir i yo=sigo; suivre suivi suis suit suivons suivez suivent; person animal vehicle
 pay for/pays for/paid for/paying for; pagar; payer; thing food drink
-have/has/had/having; tener ie yo=tengo past=tuv state; avoir eu ai a avons avez ont; kin animal thing info
+have/has/had/having; tener ie yo=tengo past=tuv state; avoir eu ai a avons avez ont; kin animal thing info abstract
 """
 
 # english; spanish; french; how its past is made in French: e for être. Verbs without an object.
