@@ -112,7 +112,7 @@ export const decodeGreedily = async (
   const tokens: number[] = []
   let logprobs = 0
   let step = await decoder.open(encoded, prompt)
-  const firstLogits = Float32Array.from(positionsOf(step).first)
+  const firstLogits = positionsOf(step).first.slice()
   for (;;) {
     const logits = positionsOf(step).last
     applyRules(logits, tokens, rules)

@@ -37,11 +37,43 @@ const maximum = (logits: Float32Array): number => {
   return highest
 }
 
-const logSumExp = (logits: Float32Array, highest = maximum(logits)): number => {
-  if (highest === -Infinity) return -Infinity
+/** Steps of the table of exponentials for each unit, and its deepest exponent: e^-40 is nothing beside the likeliest token's 1. */
+const STEPS = 256
+const DEEPEST = 40
+const EXPONENTIALS = Float64Array.from({ length: DEEPEST * STEPS + 1 }, (_, step) => Math.exp(-step / STEPS))
+
+interface Total {
+  /** The first of the highest logits; 0 where all are forbidden. */
+  readonly token: number
+  readonly highest: number
+  readonly logSumExp: number
+}
+
+/**
+ * One pass, for both the maximum and Math.exp would take longer than the rest of a step outside the model: the sum is
+ * kept relative to the highest logit so far, and e^-x is the table's nearest value times a short series for the rest,
+ * exact to 2 parts in 10^9.
+ */
+const totalOf = (logits: Float32Array): Total => {
+  let token = 0
+  let highest = -Infinity
   let sum = 0
-  for (let i = 0; i < logits.length; i++) sum += Math.exp((logits[i] ?? 0) - highest)
-  return highest + Math.log(sum)
+  for (let i = 0; i < logits.length; i++) {
+    const logit = logits[i] ?? 0
+    if (logit > highest) {
+      sum = sum * Math.exp(highest - logit) + 1
+      highest = logit
+      token = i
+      continue
+    }
+    const depth = (highest - logit) * STEPS
+    // Not `depth >= …`: it is NaN while all so far are forbidden.
+    if (!(depth < DEEPEST * STEPS)) continue
+    const step = ~~(depth + 0.5)
+    const rest = (step - depth) * (1 / STEPS)
+    sum += (EXPONENTIALS[step] ?? 0) * (1 + rest + (rest * rest) / 2)
+  }
+  return { token, highest, logSumExp: highest + Math.log(sum) }
 }
 
 const applyTimestampRules = (
@@ -70,7 +102,7 @@ const applyTimestampRules = (
   }
 
   // When all timestamps together are likelier than any single text token, it is time for a timestamp.
-  if (logSumExp(logits.subarray(begin)) > maximum(logits.subarray(0, begin))) logits.fill(-Infinity, 0, begin)
+  if (totalOf(logits.subarray(begin)).logSumExp > maximum(logits.subarray(0, begin))) logits.fill(-Infinity, 0, begin)
 }
 
 /** Applies the rules in place to the logits of the token that follows `generated` (the prompt not included). */
@@ -82,10 +114,9 @@ export const applyRules = (logits: Float32Array, generated: ReadonlyArray<number
 
 /** The likeliest token; of equals the one with the smallest id. */
 export const chooseToken = (logits: Float32Array): Choice => {
-  const highest = maximum(logits)
-  const token = Math.max(0, logits.indexOf(highest))
-  return { token, logprob: highest - logSumExp(logits, highest) }
+  const { token, highest, logSumExp } = totalOf(logits)
+  return { token, logprob: highest - logSumExp }
 }
 
 /** Probability of one token, before any rule. */
-export const probabilityOf = (logits: Float32Array, token: number): number => Math.exp((logits[token] ?? -Infinity) - logSumExp(logits))
+export const probabilityOf = (logits: Float32Array, token: number): number => Math.exp((logits[token] ?? -Infinity) - totalOf(logits).logSumExp)

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
+import fc from 'fast-check'
 import { applyRules, chooseToken, probabilityOf } from '../../infrastructure/onnx/logits.ts'
 import type { LogitsRules } from '../../infrastructure/onnx/logits.ts'
 
@@ -66,6 +67,21 @@ test('the likeliest token is chosen, the first of equals, with its log probabili
   t.true(Math.abs(logprob - Math.log(Math.E / (1 + 2 * Math.E))) < 1e-6)
   t.true(Math.abs(probabilityOf(logits, 0) - 1 / (1 + 2 * Math.E)) < 1e-6)
   t.is(probabilityOf(logits, 2), 0)
+})
+
+test('log probabilities are those of plain arithmetic, however the logits lie', (t) => {
+  const logit = fc.oneof(fc.float({ min: -60, max: 60, noNaN: true }), fc.constant(-Infinity))
+  fc.assert(
+    fc.property(fc.array(logit, { minLength: 1, maxLength: 300 }), (values) => {
+      const logits = Float32Array.from(values)
+      const highest = logits.reduce((most, value) => Math.max(most, value))
+      fc.pre(highest > -Infinity)
+      const sum = logits.reduce((total, value) => total + Math.exp(value - highest), 0)
+      const { token, logprob } = chooseToken(logits)
+      return token === logits.indexOf(highest) && Math.abs(logprob + Math.log(sum)) < 1e-8
+    }),
+  )
+  t.deepEqual(chooseToken(Float32Array.of(-Infinity, -Infinity)), { token: 0, logprob: Number.NaN })
 })
 
 interface Reference {
