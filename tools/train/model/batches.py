@@ -160,10 +160,12 @@ class BatchMaker:
         audio *= decibels(rng.uniform(-14, 3))
         power = np.sqrt((audio ** 2).mean()) + 1e-4
         added = self.noise.draw(len(audio), rng) * (power * decibels(-rng.uniform(8, 45)))
-        if cut is not None and rng.random() < 0.7:
-            # A live partial ends in the digital silence that the runner appends.
-            audio[int(cut * RATE):] = 0
-            added[int(cut * RATE):] = 0
+        if spoken and rng.random() < 0.7:
+            # The window ends in the digital silence that the runner appends: right where a partial was cut off, or soon after a
+            # sentence, which it must not take for one that was cut off.
+            end = cut if cut is not None else spoken[-1].end + rng.choice([0.0, rng.uniform(0, 0.6)])
+            audio[int(end * RATE):] = 0
+            added[int(end * RATE):] = 0
         audio += added
         return spoken
 
