@@ -79,7 +79,7 @@ def generation_config(vocabulary: Vocabulary) -> GenerationConfig:
         pad_token_id=end,
         suppress_tokens=[
             vocabulary.song,
-            *(vocabulary.text(sign)[0] for sign in "?!"),
+            vocabulary.text("!")[0],
             *(
                 special(name)
                 for name in ("startoftranscript", "translate", "transcribe", "startoflm", "startofprev", "nospeech")
