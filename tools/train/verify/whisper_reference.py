@@ -50,7 +50,9 @@ def log_mel(audio: np.ndarray, fft_size: int, hop: int, mels: int) -> np.ndarray
     hann = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(fft_size) / fft_size)
     power = np.abs(np.fft.rfft(frames * hann)) ** 2
     energies = np.log10(np.maximum(1e-10, mel_filters(fft_size // 2 + 1, mels) @ power.T))
-    return ((np.maximum(energies, energies.max() - 8) + 4) / 4).astype(np.float32)
+    # Rounded where the runner rounds: 8-bit activations can make another token of the last bit of a feature.
+    rounded = energies.astype(np.float32).astype(np.float64)
+    return ((np.maximum(rounded, rounded.max() - 8) + 4) / 4).astype(np.float32)
 
 
 def log_softmax(logits: np.ndarray) -> np.ndarray:
