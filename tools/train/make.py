@@ -61,7 +61,7 @@ def main() -> None:
     names = ",".join(corpus.name + ("*3" if corpus.voices == "flite" else "") for corpus in CORPORA)
     python("-m", "model.train", work, "--data", names, "--unseen", HELD_BACK, "--check", "test-known,test-held", "--hours", arguments.hours)
     python("-m", "model.pack", work, models / "demo-en")
-    python("-m", "translation", "--work", work / "translation", "--models", models)
+    python("-m", "translation.make", "--work", work / "translation", "--models", models)
     python("evaluate.py", work, models / "demo-en")
 
 

@@ -1,4 +1,4 @@
-"""Makes both translators from nothing and prints their figures: `python -m translation --work DIR --models FOLDER`.
+"""Makes both translators from nothing and prints their figures: `python -m translation.make --work DIR --models FOLDER`.
 
 FOLDER gets translate-en-es and translate-en-fr (8-bit files only; their MODEL.md is written by hand). DIR keeps the
 sentences, checkpoints and 32-bit files; what is finished there is not done again, so a run may be cut off and repeated.
