@@ -1,26 +1,76 @@
-"""Festival's English voices, which no training hears: unit and HTS synthesis of other speakers than espeak's and flite's."""
+"""Festival's English voices: one that the training hears, with the times of words and phones, and two kept for the evaluation."""
 import subprocess
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import soundfile
 
-#: Debian's festvox-kallpc16k, festvox-kdlpc16k and festvox-us-slt-hts.
-VOICES = ["kal_diphone", "ked_diphone", "cmu_us_slt_arctic_hts"]
+from speech.flite import PHONES
+
+#: Debian's festvox-kdlpc16k, and festvox-kallpc16k and festvox-us-slt-hts.
+TRAINED_VOICE = "ked_diphone"
+HELD_VOICES = ["kal_diphone", "cmu_us_slt_arctic_hts"]
 
 
-def say_all(spoken: list[tuple[str, str, float]]) -> list[tuple[np.ndarray, int]]:
-    """Speaks (text, voice, stretch of durations) in one run of festival. Returns float samples and rate of each."""
+@dataclass
+class Order:
+    """What is to be said, `stretch` times as slowly; `pitch` in Hz moves the diphone voices only, None leaves it."""
+
+    text: str
+    voice: str
+    stretch: float
+    pitch: float | None = None
+
+    def script(self, file: Path) -> str:
+        pitch = "" if self.pitch is None else (
+            f"(set! int_lr_params '((target_f0_mean {self.pitch:.0f}) (target_f0_std {self.pitch / 7:.0f})"
+            " (model_f0_mean 170) (model_f0_std 34)))"
+        )
+        return (
+            f"(voice_{self.voice}) {pitch} (Parameter.set 'Duration_Stretch {self.stretch:.2f})"
+            f'(set! said (utt.synth (Utterance Text "{self.text}"))) (utt.save.wave said "{file}.wav")'
+            f'(utt.save.segs said "{file}.segments") (utt.save.words said "{file}.words")'
+        )
+
+
+@dataclass
+class Said:
+    """Float samples, their rate, [(seconds, character)] of words (empty where festival split the text otherwise than at spaces),
+    [(seconds, name)] of phones."""
+
+    audio: np.ndarray
+    rate: int
+    words: list[tuple[float, int]]
+    phones: list[tuple[float, str]]
+
+
+def say_all(orders: list[Order]) -> list[Said]:
+    """Speaks all of them in one run of festival."""
     with tempfile.TemporaryDirectory() as folder:
-        lines = []
-        for number, (text, voice, stretch) in enumerate(spoken):
-            file = Path(folder) / f"{number}.wav"
-            lines += [
-                f"(voice_{voice})", f"(Parameter.set 'Duration_Stretch {stretch:.2f})",
-                f'(utt.save.wave (utt.synth (Utterance Text "{text}")) "{file}")',
-            ]
+        files = [Path(folder) / str(number) for number in range(len(orders))]
         script = Path(folder) / "say.scm"
-        script.write_text("\n".join(lines))
+        script.write_text("\n".join(order.script(file) for order, file in zip(orders, files)))
         subprocess.run(["festival", "-b", str(script)], check=True, capture_output=True)
-        return [soundfile.read(Path(folder) / f"{number}.wav", dtype="float32") for number in range(len(spoken))]
+        return [read(order.text, file) for order, file in zip(orders, files)]
+
+
+def read(text: str, file: Path) -> Said:
+    audio, rate = soundfile.read(f"{file}.wav", dtype="float32")
+    phones, begin = [], 0.0
+    for end, name in labels(Path(f"{file}.segments")):
+        phones.append((begin, PHONES.get(name, name)))
+        begin = end
+    # A part such as 's of "John's" is a word of its own that ends with the one before.
+    ends = [end for end, word in labels(Path(f"{file}.words")) if not word.startswith("'")]
+    places = [at for at in range(len(text)) if text[at] != " " and (at == 0 or text[at - 1] == " ")]
+    starts = [next((start for start, name in phones if name != "_" and start > last - 0.001), None) for last in [0.0, *ends[:-1]]]
+    whole = len(places) == len(starts) and None not in starts
+    return Said(audio, rate, list(zip(starts, places)) if whole else [], phones)
+
+
+def labels(file: Path) -> list[tuple[float, str]]:
+    """(end in seconds, name) of each line of one of festival's label files."""
+    rows = [line.split() for line in file.read_text().splitlines() if line != "#"]
+    return [(float(row[0]), row[2]) for row in rows]

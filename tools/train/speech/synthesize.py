@@ -6,10 +6,13 @@ from pathlib import Path
 
 import soxr
 
+from speech import festival
 from speech.corpus import RATE, CorpusWriter, trimmed
 from speech.espeak import Espeak
 from speech.flite import VOICES, Flite
 from text.sentences import Sentences
+
+FESTIVAL_PIECE = 200
 
 
 def resampled(audio, rate: float, words, phones):
@@ -34,16 +37,33 @@ def say_espeak(espeak: Espeak, text: str, voice: str, rng: random.Random, warp: 
 
 def say_flite(flite: Flite, text: str, voice: str, rng: random.Random):
     audio, rate, words, phones = flite.say(text, voice, rng.uniform(0.8, 1.2), rng.uniform(85, 140))
+    return in_another_tract(audio, rate, words, phones, rng)
+
+
+def in_another_tract(audio, rate: float, words, phones, rng: random.Random):
     warp = rng.uniform(0.82, 1.22)
     rate, words = warped(rate, warp, words)
     return resampled(audio, rate, words, [(time / warp, name) for time, name in phones])
+
+
+def write_festival(writer: CorpusWriter, draw, count: int, rng: random.Random) -> None:
+    """In pieces, for a process of festival lets go of no utterance."""
+    while count > 0:
+        piece = min(count, FESTIVAL_PIECE)
+        count -= piece
+        orders = [
+            festival.Order(draw(rng), festival.TRAINED_VOICE, rng.uniform(0.8, 1.25), rng.uniform(85, 150)) for _ in range(piece)
+        ]
+        for order, said in zip(orders, festival.say_all(orders)):
+            spoken = in_another_tract(said.audio, said.rate, said.words, said.phones, rng)
+            writer.add(order.text, "festival-" + order.voice, *spoken)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("work", type=Path, help="folder of the corpora")
     parser.add_argument("name")
-    parser.add_argument("--voices", choices=["espeak", "made-up", "flite"], required=True)
+    parser.add_argument("--voices", choices=["espeak", "made-up", "flite", "festival"], required=True)
     parser.add_argument("--count", type=int, required=True)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--made-up", type=int, default=90, help="espeak voices made up for the training (the library holds 349 voices)")
@@ -57,6 +77,8 @@ def main() -> None:
         for _ in range(arguments.count):
             text, voice = draw(rng), rng.choice(VOICES)
             writer.add(text, "flite-" + voice, *say_flite(flite, text, voice, rng))
+    elif arguments.voices == "festival":
+        write_festival(writer, draw, arguments.count, rng)
     else:
         folder = arguments.work / f"espeak-{arguments.name}"
         folder.mkdir(parents=True, exist_ok=True)
