@@ -1,4 +1,8 @@
-"""Trains the speech model, in pieces: `python -m model.train WORK --data e1,f1 --hours 400 [--stop-after 90]`, again to go on."""
+"""Trains the speech model, in pieces: `python -m model.train WORK --data e1,f1 --hours 400 [--stop-after 90]`, again to go on.
+
+On several cores: `torchrun --nproc-per-node 2 -m model.train …`. Each process hears batches of its own and their gradients are averaged:
+a second process adds what the first one hears, a second thread a fifth of it.
+"""
 import argparse
 import json
 import math
@@ -8,6 +12,7 @@ import time
 from pathlib import Path
 
 import torch
+import torch.distributed as dist
 import torch.nn.functional as F
 
 from model.batches import IGNORED, Batch, BatchMaker
@@ -20,7 +25,8 @@ from model.transcribe import word_error_rate
 HOP = 320
 #: Weights of the losses beside the decoder's own; their derivation is in shared figures of the README.
 CTC, PHONES, TOKENS, ATTENTION = 0.3, 0.5, 0.3, 0.3
-BATCH_SECONDS = 72.0
+#: Of a step, all processes together.
+BATCH_SECONDS = 96.0
 
 
 def losses(model: SpeechModel, mel: LogMel, batch: Batch, ids: SpecialIds, vocabulary: int) -> dict[str, torch.Tensor]:
@@ -81,11 +87,32 @@ def main() -> None:
     parser.add_argument("--decoder-layers", type=int, default=2)
     parser.add_argument("--pieces", type=int, default=768, help="of the tokenizer")
     parser.add_argument("--check-every", type=float, default=12.0, help="minutes")
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=1, help="of each process")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
-    run(arguments)
+    dist.init_process_group("gloo", **({} if "WORLD_SIZE" in os.environ else dict(store=dist.HashStore(), rank=0, world_size=1)))
+    try:
+        run(arguments)
+    finally:
+        dist.destroy_process_group()
+
+
+def average_gradients(model: SpeechModel) -> None:
+    """Of all processes, by one message."""
+    gradients = [p.grad for p in model.parameters() if p.grad is not None]
+    flat = torch.cat([gradient.flatten() for gradient in gradients])
+    dist.all_reduce(flat)
+    flat /= dist.get_world_size()
+    for gradient, part in zip(gradients, flat.split([gradient.numel() for gradient in gradients])):
+        gradient.copy_(part.view_as(gradient))
+
+
+def anyone(vote: bool) -> bool:
+    """Whether a process says so: all take the same turn."""
+    votes = torch.tensor(float(vote))
+    dist.all_reduce(votes)
+    return votes.item() > 0
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -97,38 +124,50 @@ def run(arguments: argparse.Namespace) -> None:
     unseen = {item.text for item in Dataset(corpora(arguments.unseen), tokenizer, phones={}).items}
     checkpoint = work / "checkpoint.pt"
     state = torch.load(checkpoint) if checkpoint.exists() else dict(step=0, heard=0.0)
-    # Another piece draws other windows.
-    seed = arguments.seed + state["step"]
-    torch.manual_seed(seed)
+    # Another piece draws other windows, and so does another process.
+    first = dist.get_rank() == 0
+    seed = arguments.seed + state["step"] + 1_000_000 * dist.get_rank()
+    torch.manual_seed(arguments.seed)
     table = work / "phones.json"
     dataset = Dataset([str(work / name) for name, _ in weights], tokenizer, unseen, read_phones(table))
     dataset.weigh([weight for _, weight in weights])
     phones = dataset.phones
-    table.write_text(json.dumps(phones))
+    if first:
+        table.write_text(json.dumps(phones))
     config = whisper_config(ids, vocabulary, arguments.width, arguments.encoder_layers, arguments.decoder_layers)
     model, mel = SpeechModel(config, max(phones.values()) + 1), LogMel(HOP)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=arguments.peak, betas=(0.9, 0.98), weight_decay=0.02, foreach=True)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=arguments.peak, betas=(0.9, 0.98), weight_decay=0.02, fused=True)
     if "model" in state:
         model.load_state_dict(state["model"])
         if "optimizer" in state:
             optimizer.load_state_dict(state["optimizer"])
+    torch.manual_seed(seed)
     parameters = sum(p.numel() for p in model.whisper.parameters())
-    print(f"{len(dataset.items)} utterances, {parameters / 1e6:.2f} M parameters, from step {state['step']}", flush=True)
+    say(f"{len(dataset.items)} utterances, {parameters / 1e6:.2f} M parameters, from step {state['step']}")
     maker = BatchMaker(dataset, ids, vocabulary, HOP, seed)
     checks = {name: Dataset([str(work / name)], tokenizer, phones={}) for name in arguments.check.split(",") if name}
     trainer = Trainer(model, mel, optimizer, maker, ids, vocabulary, arguments, state)
     minutes = lambda: (time.monotonic() - started) / 60
     next_save, next_check = 4.0, arguments.check_every
-    while trainer.progress < 1 and minutes() < arguments.stop_after:
+    while trainer.progress < 1 and not anyone(minutes() >= arguments.stop_after):
         trainer.step()
+        if not first:
+            continue
         if minutes() > next_save:
             next_save = minutes() + 4.0
             trainer.save(checkpoint)
         if minutes() > next_check:
             next_check = minutes() + arguments.check_every
             print_rates(state, checks, model, mel, tokenizer, ids)
-    trainer.save(checkpoint)
-    print_rates(state, checks, model, mel, tokenizer, ids)
+    if first:
+        trainer.save(checkpoint)
+        print_rates(state, checks, model, mel, tokenizer, ids)
+
+
+def say(line: str) -> None:
+    """The first process speaks for all."""
+    if dist.get_rank() == 0:
+        print(line, flush=True)
 
 
 def print_rates(state, checks, model, mel, tokenizer, ids) -> None:
@@ -157,19 +196,20 @@ class Trainer:
         rate = learning_rate(self.arguments.peak, state["step"] - self.warm, self.progress, self.arguments.warm_up)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-        batch = self.maker.draw(window_seconds(self.rng, self.progress), BATCH_SECONDS)
+        batch = self.maker.draw(window_seconds(self.rng, self.progress), BATCH_SECONDS / dist.get_world_size())
         parts = losses(self.model, self.mel, batch, self.ids, self.vocabulary)
         self.optimizer.zero_grad()
         total(parts).backward()
+        average_gradients(self.model)
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         self.optimizer.step()
         state["step"] += 1
-        state["heard"] += batch.samples.numel() / 16_000
+        state["heard"] += batch.samples.numel() / 16_000 * dist.get_world_size()
         for name, value in parts.items():
             self.sums[name] = self.sums.get(name, 0.0) + value.item()
         if state["step"] % 100 == 0:
             means = " ".join(f"{name} {value / 100:.3f}" for name, value in self.sums.items())
-            print(f"{time.strftime('%H:%M:%S')} step {state['step']}, {state['heard'] / 3600:.1f} h: {means}, rate {rate:.5f}", flush=True)
+            say(f"{time.strftime('%H:%M:%S')} step {state['step']}, {state['heard'] / 3600:.1f} h: {means}, rate {rate:.5f}")
             self.sums = {}
 
     def save(self, path: Path) -> None:
