@@ -169,9 +169,9 @@ test('R54, R55: what is unknown or inactive is 404, in the order of D10', async 
     [{ model: 'demo-en', language: 'EN' }, 'Language not found'],
     [{ model: 'demo-en', language: 'jw' }, 'Language not found'],
     [{ model: 'demo-en', language: 'fr' }, 'Language not supported by model: demo-en, fr'],
-    [{ ...MINIMAL, translations: ['fr'] }, 'Translation not found: en->fr'],
+    [{ ...MINIMAL, translations: ['de'] }, 'Translation not found: en->de'],
     [{ ...MINIMAL, translations: ['en'] }, 'Translation not found: en->en'],
-    [{ ...MINIMAL, translations: ['xx', 'fr', 'xx'] }, 'Translation not found: en->xx'],
+    [{ ...MINIMAL, translations: ['xx', 'de', 'xx'] }, 'Translation not found: en->xx'],
   ]
   for (const [request, detail] of cases) {
     const { status, body } = await client.post('/lives', request)
