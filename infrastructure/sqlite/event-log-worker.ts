@@ -6,14 +6,8 @@ import { EVENT_LOG_SCHEMA, GENESIS, rowHash } from './event-row.ts'
 import { startRetention } from './event-retention.ts'
 import { serveGroupCommit } from './group-commit.ts'
 
-/** An event with its JSON members as text, and what `contentDigests` gives for them. */
-interface EncodedEvent {
-  readonly id: string
-  readonly type: string
-  readonly data: string
-  readonly metadata: string
-  readonly digests: string
-}
+/** An event with its JSON members as text, and what `contentDigests` gives for them; a tuple as all that many jobs bring along. */
+type EncodedEvent = readonly [id: string, type: string, data: string, metadata: string, digests: string]
 
 export type EventLogJob =
   | { readonly kind: 'append'; readonly stream: string; readonly expected: ExpectedRevision; readonly events: ReadonlyArray<EncodedEvent> }
@@ -94,7 +88,7 @@ const write = (name: string, stream: StreamRow, from: Revision, events: Readonly
   let { pos, hash: prev } = newest
   const { sid } = stream
   const at = Math.max(Date.now(), newest.at)
-  for (const [index, { id, type, data, metadata, digests }] of events.entries()) {
+  for (const [index, [id, type, data, metadata, digests]] of events.entries()) {
     pos += 1
     const rev = from + index
     const hash = rowHash({ pos, stream: name, rev, type, id, at, prev }, digests)
@@ -117,7 +111,7 @@ const append = ({ stream, expected, events }: Extract<EventLogJob, { kind: 'appe
   const eventAt = (revision: Revision): { readonly pos: number; readonly id: string } | undefined =>
     known && (findEvent.get(known.sid, revision) as { readonly pos: number; readonly id: string } | undefined)
   const state = { last: known?.last ?? -1, base: known?.base ?? 0, idAt: (revision: Revision) => eventAt(revision)?.id }
-  const outcome = outcomeOfAppend(state, expected, events.map(({ id }) => id))
+  const outcome = outcomeOfAppend(state, expected, events.map(([id]) => id))
   switch (outcome.kind) {
     case 'wrong-revision':
       return { kind: 'wrong-revision', actual: state.last < 0 ? 'no-stream' : state.last }

@@ -61,14 +61,18 @@ export const contentDigests = (data: string, metadata: string): string => sha256
 /** Bytes that are written as text of one character each. */
 export const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1')
 
+/** What is hashed; one for all rows, for making it costs a fourth of the hash. */
+let scratch = Buffer.allocUnsafe(1024)
+
 /** SHA-256 over the previous row's hash, the row's place and kind, and the digests of its content. */
 export const rowHash = (row: Pick<EventRow, 'pos' | 'stream' | 'rev' | 'type' | 'id' | 'at' | 'prev'>, digests: string): Buffer => {
   const place = JSON.stringify([row.pos, row.stream, row.rev, row.type, row.id, row.at])
-  const input = Buffer.allocUnsafe(row.prev.length + Buffer.byteLength(place) + digests.length)
-  input.set(row.prev)
-  const behind = row.prev.length + input.write(place, row.prev.length)
-  input.write(digests, behind, 'latin1')
-  return bytesOf(sha256(input))
+  const needed = row.prev.length + Buffer.byteLength(place) + digests.length
+  if (scratch.length < needed) scratch = Buffer.allocUnsafe(2 * needed)
+  scratch.set(row.prev)
+  const behind = row.prev.length + scratch.write(place, row.prev.length)
+  scratch.write(digests, behind, 'latin1')
+  return bytesOf(sha256(scratch.subarray(0, needed)))
 }
 
 /** Whether the row is what was once written; a purged one is judged by the digests it keeps. */

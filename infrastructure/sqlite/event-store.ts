@@ -79,9 +79,9 @@ export const openSqliteEventStore = async ({ file, logger }: { readonly file: st
 
   const append: EventStore['append'] = (stream, expected, events) => async () => {
     requireWellFormed(events)
-    const encoded = events.map((event) => {
+    const encoded = events.map(({ id, type, ...event }) => {
       const [data, metadata] = [JSON.stringify(event.data), JSON.stringify(event.metadata)]
-      return { id: event.id, type: event.type, data, metadata, digests: contentDigests(data, metadata) }
+      return [id, type, data, metadata, contentDigests(data, metadata)] as const
     })
     const answer = await submit({ kind: 'append', stream, expected, events: encoded })
     if (E.isLeft(answer)) return answer

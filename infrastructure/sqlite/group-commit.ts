@@ -1,23 +1,24 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { parentPort, receiveMessageOnPort } from 'node:worker_threads'
-import { isBusy, isSqliteError, transaction } from './database.ts'
+import { isBusy, isSqliteError } from './database.ts'
 
 const MAX_BATCH = 1000
 
-interface Queued<Job> {
-  readonly id: number
-  readonly job: Job
-}
+/** Tuples, not objects: names of members cost as much to hand to another thread as what they hold. */
+type Queued<Job> = readonly [id: number, job: Job]
 
-export type Request<Job> = { readonly kind: 'jobs'; readonly jobs: ReadonlyArray<Queued<Job>> } | { readonly kind: 'close' }
+/** `more`: other jobs of the same turn follow at once, to be committed with these. */
+export type Request<Job> =
+  | { readonly kind: 'jobs'; readonly jobs: ReadonlyArray<Queued<Job>>; readonly more: boolean }
+  | { readonly kind: 'close' }
 
-export type Reply<Answer> =
-  | { readonly id: number; readonly kind: 'answer'; readonly answer: Answer }
-  | { readonly id: number; readonly kind: 'unavailable'; readonly reason: string }
-  | { readonly id: number; readonly kind: 'defect'; readonly error: unknown }
+type Reply<Answer> =
+  | readonly [id: number, kind: 'answer', answer: Answer]
+  | readonly [id: number, kind: 'unavailable', reason: string]
+  | readonly [id: number, kind: 'defect', error: unknown]
 
 /** What the worker says to its owner: that the file is open, or the replies to one batch. */
-export type WorkerMessage<Answer> = { readonly kind: 'ready' } | { readonly kind: 'replies'; readonly replies: ReadonlyArray<Reply<Answer>> }
+export type WorkerMessage<Answer> = 'ready' | ReadonlyArray<Reply<Answer>>
 
 interface Handler<Job, Answer> {
   readonly database: DatabaseSync
@@ -30,8 +31,16 @@ interface Handler<Job, Answer> {
   readonly closing?: () => void
 }
 
-const failure = (id: number, error: unknown): Reply<never> =>
-  isSqliteError(error) ? { id, kind: 'unavailable', reason: error.message } : { id, kind: 'defect', error }
+const failed = (id: number, error: unknown): Reply<never> =>
+  isSqliteError(error) ? [id, 'unavailable', error.message] : [id, 'defect', error]
+
+/** Jobs that share a transaction. */
+interface Batch<Job, Answer> {
+  readonly jobs: Queued<Job>[]
+  readonly replies: Reply<Answer>[]
+  /** Why nothing of it is in the file. */
+  failure?: { readonly error: unknown }
+}
 
 /**
  * The worker's side of a writer: everything that has arrived goes into one transaction, answered after its commit.
@@ -41,35 +50,59 @@ export const serveGroupCommit = <Job, Answer>({ database, apply, committed, roll
   const port = parentPort
   if (port === null) throw new Error('a writer runs in a worker thread')
 
-  const commit = (batch: ReadonlyArray<Queued<Job>>): ReadonlyArray<Reply<Answer>> => {
-    const replies = transaction(database, () => batch.map(({ id, job }) => ({ id, kind: 'answer' as const, answer: apply(job) })))
-    const reason = committed?.(batch.map(({ job }) => job))
-    return reason === undefined ? replies : batch.map(({ id }) => ({ id, kind: 'unavailable', reason }))
-  }
-  const attempt = (batch: ReadonlyArray<Queued<Job>>): ReadonlyArray<Reply<Answer>> => {
+  const emptyBatch = (): Batch<Job, Answer> => ({ jobs: [], replies: [] })
+  const orRollBack = (batch: Batch<Job, Answer>, step: () => void): void => {
+    if (batch.failure !== undefined) return
     try {
-      return commit(batch)
+      step()
     } catch (error) {
+      batch.failure = { error }
+      if (database.isTransaction) database.exec('ROLLBACK')
       rolledBack?.()
-      // Another connection that held the lock for the whole timeout would hold up each job as long.
-      if (batch.length === 1 || isBusy(error)) return batch.map(({ id }) => failure(id, error))
-      return batch.flatMap((one) => attempt([one]))
     }
+  }
+  const add = (batch: Batch<Job, Answer>, jobs: ReadonlyArray<Queued<Job>>): void => {
+    batch.jobs.push(...jobs)
+    orRollBack(batch, () => {
+      if (!database.isTransaction) database.exec('BEGIN IMMEDIATE')
+      for (const [id, job] of jobs) batch.replies.push([id, 'answer', apply(job)])
+    })
+  }
+  const commit = (batch: Batch<Job, Answer>): ReadonlyArray<Reply<Answer>> => {
+    orRollBack(batch, () => database.exec('COMMIT'))
+    const { jobs, replies, failure } = batch
+    if (failure === undefined) {
+      const reason = committed?.(jobs.map(([, job]) => job))
+      return reason === undefined ? replies : jobs.map(([id]) => [id, 'unavailable', reason])
+    }
+    // Another connection that held the lock for the whole timeout would hold up each job as long.
+    if (jobs.length === 1 || isBusy(failure.error)) return jobs.map(([id]) => failed(id, failure.error))
+    return jobs.flatMap((one) => {
+      const alone = emptyBatch()
+      add(alone, [one])
+      return commit(alone)
+    })
   }
 
+  let open = emptyBatch()
   port.on('message', (first: Request<Job>) => {
-    const batch: Queued<Job>[] = []
     let request: Request<Job> | undefined = first
+    let more = false
     while (request?.kind === 'jobs') {
-      batch.push(...request.jobs)
-      request = batch.length < MAX_BATCH ? (receiveMessageOnPort(port)?.message as Request<Job> | undefined) : undefined
+      add(open, request.jobs)
+      more = request.more
+      request = open.jobs.length < MAX_BATCH ? (receiveMessageOnPort(port)?.message as Request<Job> | undefined) : undefined
     }
-    if (batch.length > 0) port.postMessage({ kind: 'replies', replies: attempt(batch) } satisfies WorkerMessage<Answer>)
+    if (open.jobs.length > 0 && (!more || open.jobs.length >= MAX_BATCH)) {
+      const replies = commit(open)
+      open = emptyBatch()
+      port.postMessage(replies satisfies WorkerMessage<Answer>)
+    }
     if (request?.kind === 'close') {
       closing?.()
       database.close()
       port.close()
     }
   })
-  port.postMessage({ kind: 'ready' } satisfies WorkerMessage<Answer>)
+  port.postMessage('ready' satisfies WorkerMessage<Answer>)
 }

@@ -15,8 +15,8 @@ interface Pending<Answer> {
 }
 
 /**
- * A message costs as much as a row, so the jobs of one turn go together; but no more than this many wait for it, so
- * that the worker writes the first ones while the others are still being made.
+ * A message costs as much as a row, so the jobs of one turn of the event loop go together; but no more than this many
+ * wait for it, so that the worker writes the first ones while the others are still being made.
  */
 const JOBS_A_MESSAGE = 16
 
@@ -28,6 +28,8 @@ export const openWriter = async <Job, Answer>(entry: URL, workerData: unknown, o
   const pending = new Map<number, Pending<Answer>>()
   let nextId = 1
   let closed = false
+  /** Jobs were submitted in this turn of the event loop. */
+  let turning = false
   let running: Worker | undefined
   let outbox: Array<Extract<Request<Job>, { kind: 'jobs' }>['jobs'][number]> = []
 
@@ -39,14 +41,14 @@ export const openWriter = async <Job, Answer>(entry: URL, workerData: unknown, o
   }
 
   const receive = (message: WorkerMessage<Answer>): void => {
-    if (message.kind === 'ready') return
+    if (message === 'ready') return
     onCommit?.()
-    for (const reply of message.replies) {
-      const waiting = pending.get(reply.id)
-      pending.delete(reply.id)
-      if (reply.kind === 'answer') waiting?.resolve(E.right(reply.answer))
-      else if (reply.kind === 'unavailable') waiting?.resolve(E.left(reply.reason))
-      else waiting?.reject(reply.error)
+    for (const [id, kind, content] of message) {
+      const waiting = pending.get(id)
+      pending.delete(id)
+      if (kind === 'answer') waiting?.resolve(E.right(content))
+      else if (kind === 'unavailable') waiting?.resolve(E.left(content))
+      else waiting?.reject(content)
     }
   }
 
@@ -68,11 +70,15 @@ export const openWriter = async <Job, Answer>(entry: URL, workerData: unknown, o
       })
     })
 
-  const flush = (): void => {
-    if (outbox.length === 0) return
+  const flush = (more: boolean): void => {
     const jobs = outbox
     outbox = []
-    running?.postMessage({ kind: 'jobs', jobs } satisfies Request<Job>)
+    running?.postMessage({ kind: 'jobs', jobs, more } satisfies Request<Job>)
+  }
+  /** The jobs of this turn that wait: every piece that was sent before says that they follow. */
+  const endTurn = (): void => {
+    turning = false
+    flush(false)
   }
 
   const submit = (job: Job): Promise<E.Either<string, Answer>> => {
@@ -82,9 +88,10 @@ export const openWriter = async <Job, Answer>(entry: URL, workerData: unknown, o
     const id = nextId++
     return new Promise((resolve, reject) => {
       pending.set(id, { resolve, reject })
-      outbox.push({ id, job })
-      if (outbox.length === 1) process.nextTick(flush)
-      if (outbox.length === JOBS_A_MESSAGE) flush()
+      outbox.push([id, job])
+      if (!turning) process.nextTick(endTurn)
+      turning = true
+      if (outbox.length === JOBS_A_MESSAGE) flush(true)
     })
   }
 
@@ -94,7 +101,7 @@ export const openWriter = async <Job, Answer>(entry: URL, workerData: unknown, o
     const worker = running
     if (worker === undefined) return
     const exited = new Promise((resolve) => worker.once('exit', resolve))
-    flush()
+    flush(false)
     worker.postMessage({ kind: 'close' } satisfies Request<Job>)
     await exited
   }
