@@ -32,6 +32,21 @@ export interface CollectionSpec {
   readonly indexes: ReadonlyArray<ReadonlyArray<string>>
 }
 
+/** A document as it is stored. */
+export interface ScannedDocument {
+  readonly id: string
+  /** Of the change that wrote it. */
+  readonly position: Position
+  /** Null: what is stored there is no document. */
+  readonly document: Document | null
+}
+
+/** A projection's checkpoint and its documents. */
+export interface ReadModel {
+  readonly projection: string
+  readonly collection: string
+}
+
 /** The read models: documents with a position guard, and the checkpoint of each projection. */
 export interface Documents {
   readonly ensure: (collections: ReadonlyArray<CollectionSpec>) => TaskEither<DocumentsUnavailable, void>
@@ -41,5 +56,17 @@ export interface Documents {
   readonly checkpoint: (projection: string) => TaskEither<DocumentsUnavailable, Position>
   readonly get: (collection: string, id: string) => TaskEither<DocumentsUnavailable, Option<Document>>
   readonly page: (collection: string, request: PageRequest) => TaskEither<DocumentsUnavailable, ReadonlyArray<Document>>
+  /** At most `limit` documents after the id `after` (null: from the first), in the order of the bytes of their ids. */
+  readonly scan: (collection: string, after: string | null, limit: number) => TaskEither<DocumentsUnavailable, ReadonlyArray<ScannedDocument>>
+  /**
+   * Forgets a read model as if its projection had never committed; its collection is to be ensured again. Without a
+   * collection: the checkpoint alone. One that does not exist is no error.
+   */
+  readonly discard: (model: { readonly projection: string; readonly collection: string | null }) => TaskEither<DocumentsUnavailable, void>
+  /**
+   * At one moment for all readers: `to` is what `from` was, documents and checkpoint, and what `to` was is gone, as is
+   * the name `from`. Whoever writes `to` must not do so meanwhile.
+   */
+  readonly promote: (from: ReadModel, to: ReadModel) => TaskEither<DocumentsUnavailable, void>
   readonly close: () => Promise<void>
 }

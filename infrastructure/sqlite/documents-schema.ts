@@ -1,3 +1,5 @@
+import type { DatabaseSync } from 'node:sqlite'
+
 const COLLECTION = /^[a-zA-Z][a-zA-Z0-9_-]*$/
 const MEMBER = /^[a-zA-Z]+$/
 
@@ -18,7 +20,21 @@ export const tableSchema = (collection: string): string => `
   CREATE TABLE IF NOT EXISTS ${tableOf(collection)}(id TEXT PRIMARY KEY, position TEXT NOT NULL, body TEXT) STRICT;
 `
 
-export const indexSchema = (collection: string, members: ReadonlyArray<string>): string => `
-  CREATE INDEX IF NOT EXISTS "by_${collection}_${members.join('_')}"
-  ON ${tableOf(collection)}(${[...members.map(memberOf), 'id'].join(', ')});
-`
+/** What an index is over: the part of its SQL that stays the same when its table is renamed. */
+const indexedMembers = (members: ReadonlyArray<string>): string => `(${[...members.map(memberOf), 'id'].join(', ')})`
+
+/**
+ * Makes the index unless the table has it under any name: a table that took another's place has kept the names of its
+ * indexes, so that the usual name may be taken.
+ */
+export const ensureIndex = (database: DatabaseSync, collection: string, members: ReadonlyArray<string>): void => {
+  const over = indexedMembers(members)
+  const indexes = database.prepare("SELECT name, tbl_name AS tableName, sql FROM sqlite_master WHERE type = 'index'").all()
+  const isThere = indexes.some(({ tableName, sql }) => `"${String(tableName)}"` === tableOf(collection) && String(sql).endsWith(over))
+  if (isThere) return
+  const taken = new Set(indexes.map(({ name }) => name))
+  const plain = `by_${collection}_${members.join('_')}`
+  let name = plain
+  for (let n = 2; taken.has(name); n++) name = `${plain}_${n}`
+  database.exec(`CREATE INDEX "${name}" ON ${tableOf(collection)}${over}`)
+}

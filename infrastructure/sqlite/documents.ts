@@ -57,6 +57,22 @@ const requireCount = (name: string, value: number): number => {
   return value
 }
 
+interface ScannedRow {
+  readonly id: string
+  readonly position: Position
+  readonly body: string
+}
+
+/** Null for what is no JSON object: a damaged row. */
+const documentIn = (body: string): Document | null => {
+  try {
+    const value: unknown = JSON.parse(body)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Document) : null
+  } catch {
+    return null
+  }
+}
+
 /** The embedded read models: one SQLite file, written by one worker thread, read on the calling one. */
 export const openSqliteDocuments = async ({ file }: { readonly file: string }): Promise<Documents> => {
   const writer = await openWriter<DocumentsJob, void>(new URL('./documents-worker.ts', import.meta.url), { file })
@@ -106,6 +122,15 @@ export const openSqliteDocuments = async ({ file }: { readonly file: string }): 
         const rows = prepare(sql).all(...values, requireCount('limit', limit), requireCount('skip', skip))
         return (rows as unknown as ReadonlyArray<{ readonly body: string }>).map(parse)
       }),
+    scan: (collection, after, limit) =>
+      reading(() => {
+        const from = after === null ? '' : 'id > ? AND'
+        const select = prepare(`SELECT id, position, body FROM ${tableOf(collection)} WHERE ${from} body IS NOT NULL ORDER BY id LIMIT ?`)
+        const rows = select.all(...(after === null ? [] : [after]), requireCount('limit', limit))
+        return (rows as unknown as ReadonlyArray<ScannedRow>).map(({ id, position, body }) => ({ id, position, document: documentIn(body) }))
+      }),
+    discard: ({ projection, collection }) => () => submit({ kind: 'discard', projection, collection }),
+    promote: (from, to) => () => submit({ kind: 'promote', from, to }),
     close: async () => {
       await writer.close()
       if (database.isOpen) database.close()

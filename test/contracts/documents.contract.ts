@@ -42,6 +42,7 @@ export const documentsContract = (name: string, open: () => Promise<OpenedDocume
     right(documents.commit('projection', changes, at(checkpoint)))
   const get = async (documents: Documents, id: string): Promise<Document | undefined> =>
     O.toUndefined(await right(documents.get('lives', id)))
+  const scan = (documents: Documents, after: string | null) => right(documents.scan('lives', after, 3))
   const ids = async (documents: Documents, request: Partial<PageRequest>): Promise<ReadonlyArray<unknown>> =>
     (await right(documents.page('lives', { ...everything, ...request }))).map((document) => document['id'])
 
@@ -157,6 +158,55 @@ export const documentsContract = (name: string, open: () => Promise<OpenedDocume
     await t.throwsAsync(documents.page('lives', { ...everything, filter: { "id') OR 1=1 --": 1 } }))
     await t.throwsAsync(documents.page('lives', { ...everything, sort: { by: '$where', direction: 'ascending' } }))
     await t.throwsAsync(documents.page('lives"; DROP TABLE x', everything))
+  })
+
+  on('a scan gives every document once, in the order of the bytes of the ids, removed ones left out', async (t, documents) => {
+    const names = ['b', 'a', '10', '9', 'é', '🎙', '\uffee', 'gone']
+    await commit(documents, names.map((id, n) => put(id, n + 1, { id, n })))
+    await commit(documents, [remove('gone', 20)])
+    const scanned: Array<unknown> = []
+    let after: string | null = null
+    for (;;) {
+      const some: Awaited<ReturnType<typeof scan>> = await scan(documents, after)
+      if (some.length === 0) break
+      scanned.push(...some)
+      after = some.at(-1)?.id ?? null
+    }
+    const sorted = names.filter((id) => id !== 'gone').toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+    t.deepEqual(scanned, sorted.map((id) => ({ id, position: at(names.indexOf(id) + 1), document: { id, n: names.indexOf(id) } })))
+  })
+
+  on('a discarded read model is as if it had never been, others stay', async (t, documents) => {
+    await commit(documents, [put('1', 1, { id: 1 })], 5)
+    await right(documents.commit('other', [put('x', 1, { hash: 'h' }, 'live-tokens')], at(4)))
+    await right(documents.discard({ projection: 'projection', collection: 'lives' }))
+    await right(documents.discard({ projection: 'nobody', collection: 'nothing' }))
+    await right(documents.ensure([LIVES]))
+    t.is(await right(documents.checkpoint('projection')), BEGINNING)
+    t.deepEqual(await ids(documents, {}), [])
+    await commit(documents, [put('1', 1, { id: 'anew' })])
+    t.deepEqual(await ids(documents, {}), ['anew'], 'no guard is left')
+    t.is(await right(documents.checkpoint('other')), at(4))
+    await right(documents.discard({ projection: 'other', collection: null }))
+    t.is(await right(documents.checkpoint('other')), BEGINNING)
+    t.deepEqual(await right(documents.get('live-tokens', 'x')), O.some({ hash: 'h' }))
+  })
+
+  on('a promoted read model takes the place of the other, as often as one likes', async (t, documents) => {
+    await commit(documents, [put('1', 1, { id: 1, userId: 1 }), put('2', 9, { id: 2, userId: 1 })], 9)
+    for (const version of [1, 2, 3]) {
+      const staged = { ...LIVES, name: 'lives_rebuild' }
+      await right(documents.ensure([staged]))
+      await right(documents.commit('staged', [put('1', version, { id: 1, version, userId: 1 }, staged.name)], at(version)))
+      await right(documents.promote({ projection: 'staged', collection: staged.name }, { projection: 'projection', collection: 'lives' }))
+      await right(documents.ensure([LIVES]))
+      t.is(await right(documents.checkpoint('projection')), at(version))
+      t.is(await right(documents.checkpoint('staged')), BEGINNING)
+      t.deepEqual(await right(documents.page('lives', { ...everything, filter: { userId: 1 } })), [{ id: 1, version, userId: 1 }])
+    }
+    await commit(documents, [put('1', 3, { id: 1, version: 'late' }), put('2', 4, { id: 2 })], 4)
+    t.deepEqual(await ids(documents, {}), [1, 2])
+    t.is((await get(documents, '1'))?.['version'], 3, 'its positions guard it')
   })
 
   on('concurrent commits of different projections are all kept', async (t, documents) => {

@@ -63,6 +63,24 @@ export const createMemoryDocuments = (): Documents => {
         .sort((a, b) => sign * (compare(a.document[sort.by], b.document[sort.by]) || compare(a.id, b.id)))
       return TE.right(found.slice(skip, skip + limit).map(({ document }) => document))()
     },
+    scan: (name, after, limit) => async () => {
+      const found = [...collection(name)]
+        .filter(([id, { document }]) => document !== undefined && (after === null || compare(id, after) > 0))
+        .sort(([a], [b]) => compare(a, b))
+      return TE.right(found.slice(0, limit).map(([id, { position, document = null }]) => ({ id, position, document })))()
+    },
+    discard: ({ projection, collection: name }) => async () => {
+      checkpoints.delete(projection)
+      if (name !== null) collections.delete(name)
+      return TE.right(undefined)()
+    },
+    promote: (from, to) => async () => {
+      collections.set(to.collection, collection(from.collection))
+      collections.delete(from.collection)
+      checkpoints.set(to.projection, checkpoints.get(from.projection) ?? BEGINNING)
+      checkpoints.delete(from.projection)
+      return TE.right(undefined)()
+    },
     close: () => Promise.resolve(),
   }
 }
