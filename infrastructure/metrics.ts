@@ -1,13 +1,23 @@
 import { Counter, Gauge, Registry } from 'prom-client'
 import type { TranslationFigures } from '../application/ports/translation-engine.ts'
 
+interface ProjectionFigures {
+  readonly projection: string
+  /** Behind the log. */
+  readonly seconds: number
+  /** What it is retrying after. */
+  readonly error: string | null
+  readonly failures: number
+  readonly rebuilding: boolean
+}
+
 /** Where the figures are read from when somebody asks for the metrics. */
 export interface MetricSources {
   /** Megabytes that open lives hold. */
   readonly vramReserved: () => number
   /** Megabytes that there are to reserve from. */
   readonly vramTotal: () => number
-  readonly projectionLags: () => ReadonlyArray<{ readonly projection: string; readonly seconds: number }>
+  readonly projectionLags: () => ReadonlyArray<ProjectionFigures>
   /** Since the start of the process. */
   readonly readYourWritesTimeouts: () => number
   readonly translations: () => TranslationFigures
@@ -25,14 +35,25 @@ export const createMetrics = (sources: MetricSources): (() => Promise<string>) =
         this.set(read())
       },
     })
-  const lag = new Gauge({
-    name: 'stenolog_projection_lag_seconds',
-    help: 'Time by which a projection is behind the log',
+  const ofProjections = (name: string, help: string, read: (figures: ProjectionFigures) => number) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['projection'],
+      registers: [],
+      collect() {
+        this.reset()
+        for (const figures of sources.projectionLags()) this.set({ projection: figures.projection }, read(figures))
+      },
+    })
+  const failures = new Counter({
+    name: 'stenolog_projection_failures_total',
+    help: 'Attempts of a projection that failed and were made again',
     labelNames: ['projection'],
     registers: [],
     collect() {
       this.reset()
-      for (const { projection, seconds } of sources.projectionLags()) this.set({ projection }, seconds)
+      for (const { projection, failures } of sources.projectionLags()) this.inc({ projection }, failures)
     },
   })
   const translated = new Counter({
@@ -62,7 +83,14 @@ export const createMetrics = (sources: MetricSources): (() => Promise<string>) =
     gauge('stenolog_translation_lag_seconds', 'Age of the oldest final segment that waits for a translator', () => sources.translations().lagSeconds),
   )
   registry.registerMetric(translated)
-  registry.registerMetric(lag)
+  registry.registerMetric(ofProjections('stenolog_projection_lag_seconds', 'Time by which a projection is behind the log', ({ seconds }) => seconds))
+  registry.registerMetric(
+    ofProjections('stenolog_projection_failing', '1 while a projection tries again after an error', ({ error }) => (error === null ? 0 : 1)),
+  )
+  registry.registerMetric(failures)
+  registry.registerMetric(
+    ofProjections('stenolog_projection_rebuilding', '1 while a read model is built anew', ({ rebuilding }) => (rebuilding ? 1 : 0)),
+  )
   registry.registerMetric(timeouts)
   return () => registry.metrics()
 }

@@ -9,7 +9,7 @@ import { createAdmissionActor } from '../application/admission/admission-actor.t
 import { createAuthentication } from '../application/users/authentication.ts'
 import { createCreateLive } from '../application/lives/create-live.ts'
 import { createFinishLives } from '../application/lives/finish-lives.ts'
-import { startForgettingText } from '../application/lives/forget-text.ts'
+import { FORGET_TEXT, startForgettingText } from '../application/lives/forget-text.ts'
 import { createLiveLifecycle } from '../application/lives/live-lifecycle.ts'
 import { viewOf } from '../application/lives/live-views.ts'
 import type { Logger } from '../application/ports/environment.ts'
@@ -36,8 +36,10 @@ import { createTranslationEngine } from '../infrastructure/onnx/translation-clie
 import type { Settings } from '../infrastructure/settings.ts'
 import { systemTimers as timers } from '../infrastructure/system-timers.ts'
 import { allProjections } from '../projections/all-projections.ts'
+import { discardLostFuture } from '../projections/lost-future.ts'
 import { foldLive } from '../projections/lives.ts'
 import { startProjector } from '../projections/projector.ts'
+import { openControl } from './compose/control.ts'
 import { openFront } from './compose/front.ts'
 import { openStores } from './compose/stores.ts'
 
@@ -80,6 +82,7 @@ export const startService = async (settings: Settings): Promise<RunningService> 
   const environment = createEnvironment()
   const stores = await openStores(settings, logger)
   const { store, documents, keyring } = stores
+  await succeed('compare the read models with the log', discardLostFuture({ store, documents, projections: allProjections, duties: [FORGET_TEXT], logger }))
   const credentials = createCredentials({ masterKey: stores.masterKey, jwtTtlSeconds: settings.jwtTtl / 1000, environment })
   const stopping = new AbortController()
   const { signal } = stopping
@@ -146,7 +149,7 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     createLive: (caller, request) =>
       draining ? async () => E.left({ _tag: 'StoreUnavailable', reason: 'the server is shutting down' }) : createLive(caller, request),
   }
-  const lags = () => projector.lag().map(({ projection, secondsBehind, error }) => ({ projection, seconds: secondsBehind, error }))
+  const lags = () => projector.lag().map(({ secondsBehind, position: _, ...lag }) => ({ ...lag, seconds: secondsBehind }))
   const metrics = createMetrics({
     vramReserved: () => reservedVram(admission.state()),
     vramTotal: () => totalVram(admission.state()),
@@ -164,6 +167,8 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     services, setup, catalogue, readiness, metrics, settings, version, logger, sessions, bus, environment, timers, draining: isDraining,
   })
 
+  const control = await openControl({ dataDir: settings.dataDir, projector, logger })
+
   const stop = async (): Promise<void> => {
     draining = true
     const deadline = environment.monotonic() + settings.drainTimeout
@@ -175,6 +180,7 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     await Promise.all([reconciler.stop(), forgetting.stop()])
     await Promise.all([engine.close(), translator.close()])
     await admission.idle()
+    await control.close()
     stopping.abort()
     await Promise.all([projector.stopped, directory.stopped])
     await stores.close()

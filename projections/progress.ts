@@ -16,6 +16,9 @@ export interface Reporter {
   readonly resting: () => void
   readonly failing: (error: string) => void
   readonly succeeding: () => void
+  readonly rebuilding: (is: boolean) => void
+  /** What it is retrying after, null while all is well. */
+  readonly error: () => string | null
 }
 
 interface State {
@@ -25,6 +28,8 @@ interface State {
   /** Monotonic time since when there is something to do; null at rest. */
   busySince: number | null
   error: string | null
+  failures: number
+  rebuilding: boolean
 }
 
 interface Waiter {
@@ -46,7 +51,7 @@ export const createProgress = (
   const states = new Map(
     names.map((projection): [string, State] => [
       projection,
-      { projection, position: BEGINNING, hasCaughtUp: false, busySince: environment.monotonic(), error: null },
+      { projection, position: BEGINNING, hasCaughtUp: false, busySince: environment.monotonic(), error: null, failures: 0, rebuilding: false },
     ]),
   )
   const waiters = new Set<Waiter>()
@@ -90,11 +95,13 @@ export const createProgress = (
       wake()
     })
 
-  const lagOf = ({ projection, position, busySince, error }: State): ProjectionLag => ({
+  const lagOf = ({ projection, position, busySince, error, failures, rebuilding }: State): ProjectionLag => ({
     projection,
     position,
     secondsBehind: busySince === null ? 0 : (environment.monotonic() - busySince) / 1000,
     error,
+    failures,
+    rebuilding,
   })
 
   const reporter = (projection: string): Reporter => {
@@ -116,10 +123,15 @@ export const createProgress = (
       failing: (error) => {
         state.busySince ??= environment.monotonic()
         state.error = error
+        state.failures += 1
       },
       succeeding: () => {
         state.error = null
       },
+      rebuilding: (is) => {
+        state.rebuilding = is
+      },
+      error: () => state.error,
     }
   }
 

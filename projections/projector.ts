@@ -2,20 +2,22 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Documents } from '../application/ports/documents.ts'
 import type { Environment, Logger } from '../application/ports/environment.ts'
+import { BEGINNING } from '../application/ports/event-store.ts'
 import type { EventStore, Position } from '../application/ports/event-store.ts'
-import type { Projector } from '../application/ports/projector.ts'
+import type { Projector, RebuildProgress, Rebuilt } from '../application/ports/projector.ts'
 import { pause, retryDelay } from '../application/ports/timers.ts'
 import type { Timers } from '../application/ports/timers.ts'
 import { changesOf } from './apply.ts'
 import { inBatches } from './batches.ts'
 import type { Batch } from './batches.ts'
+import { rebuildReadModel } from './rebuild.ts'
 import { createProgress } from './progress.ts'
 import type { Reporter } from './progress.ts'
 import type { Projection } from './projection.ts'
 
 export interface ProjectorDeps {
-  readonly store: Pick<EventStore, 'subscribe'>
-  readonly documents: Pick<Documents, 'ensure' | 'commit' | 'checkpoint' | 'get'>
+  readonly store: Pick<EventStore, 'subscribe' | 'head'>
+  readonly documents: Documents
   readonly projections: ReadonlyArray<Projection>
   readonly logger: Logger
   readonly environment: Pick<Environment, 'monotonic' | 'random'>
@@ -32,6 +34,16 @@ const RETRY = { first: 20, longest: 2000 }
 const describe = (error: unknown): string => {
   if (!(error instanceof Error)) return JSON.stringify(error)
   return error.cause === undefined ? error.message : `${error.message}: ${describe(error.cause)}`
+}
+
+/** Runs one task after another. */
+const createTurns = () => {
+  let tail: Promise<unknown> = Promise.resolve()
+  return <A>(task: () => Promise<A>): Promise<A> => {
+    const turn = tail.then(task)
+    tail = turn.catch(() => undefined)
+    return turn
+  }
 }
 
 const createRunner = (deps: ProjectorDeps, projection: Projection, report: Reporter) => {
@@ -64,6 +76,9 @@ const createRunner = (deps: ProjectorDeps, projection: Projection, report: Repor
     }
   }
 
+  /** Whoever writes the read model, this projection or its rebuild. */
+  const inTurn = createTurns()
+  let applied: Position = BEGINNING
   let unsaved = 0
   const apply = async (batch: Batch): Promise<Either<unknown, void>> => {
     const changes = await changesOf(documents, projection, batch.events)
@@ -71,10 +86,13 @@ const createRunner = (deps: ProjectorDeps, projection: Projection, report: Repor
     const considered = unsaved + batch.events.length
     if (changes.right.length === 0 && considered < CHECKPOINT_INTERVAL) {
       unsaved = considered
+      applied = batch.position
       return E.right(undefined)
     }
     const committed = await documents.commit(projection.name, changes.right, batch.position)()
-    if (E.isRight(committed)) unsaved = 0
+    if (E.isLeft(committed)) return committed
+    unsaved = 0
+    applied = batch.position
     return committed
   }
 
@@ -83,7 +101,7 @@ const createRunner = (deps: ProjectorDeps, projection: Projection, report: Repor
     let hasCaughtUp = false
     for await (const batch of inBatches(store.subscribe(from, prefixes, signal), BATCH_SIZE)) {
       report.working()
-      await persistently(() => apply(batch))
+      await persistently(() => inTurn(() => apply(batch)))
       reached(batch.position)
       hasCaughtUp ||= batch.caughtUp
       if (hasCaughtUp) report.resting()
@@ -93,6 +111,7 @@ const createRunner = (deps: ProjectorDeps, projection: Projection, report: Repor
   const run = async (): Promise<void> => {
     await persistently(documents.ensure([projection.collection]))
     let position = await persistently(documents.checkpoint(projection.name))
+    applied = position
     report.reached(position)
     for (let attempt = 0; !signal.aborted; attempt++) {
       try {
@@ -108,7 +127,22 @@ const createRunner = (deps: ProjectorDeps, projection: Projection, report: Repor
     }
   }
 
-  return async (): Promise<void> => {
+  let rebuilding = false
+  const rebuild = async (onProgress: (progress: RebuildProgress) => void): Promise<Either<string, Rebuilt>> => {
+    if (rebuilding) return E.left('it is being rebuilt already')
+    rebuilding = true
+    report.rebuilding(true)
+    logger.info({ projection: projection.name }, 'the read model is being rebuilt')
+    const standing = async (): Promise<Position | null> => (report.error() === null ? applied : null)
+    const rebuilt = await rebuildReadModel({ store, documents, projection, environment, standing, exclusively: inTurn, signal, onProgress })
+    rebuilding = false
+    report.rebuilding(false)
+    if (E.isLeft(rebuilt)) logger.error({ projection: projection.name, reason: rebuilt.left }, 'the rebuild was given up; the old read model serves on')
+    else logger.info({ ...rebuilt.right }, 'the read model was rebuilt')
+    return rebuilt
+  }
+
+  const start = async (): Promise<void> => {
     try {
       await run()
     } catch (error) {
@@ -116,13 +150,16 @@ const createRunner = (deps: ProjectorDeps, projection: Projection, report: Repor
       if (!signal.aborted) throw error
     }
   }
+  return { start, rebuild }
 }
 
 /** Keeps the read models up to date until the signal; each projection is on its own, so one that fails holds up no other. */
 export const startProjector = (deps: ProjectorDeps): Projector => {
   const progress = createProgress(deps.projections.map(({ name }) => name), deps)
-  const running = deps.projections.map((projection) => createRunner(deps, projection, progress.reporter(projection.name))())
-  const stopped = Promise.all(running).then(progress.close)
+  const runners = new Map(deps.projections.map((projection) => [projection.name, createRunner(deps, projection, progress.reporter(projection.name))]))
+  const stopped = Promise.all([...runners.values()].map(({ start }) => start())).then(progress.close)
   const { whenProjected, caughtUp, lag, timeouts } = progress
-  return { whenProjected, caughtUp, lag, timeouts, stopped }
+  const rebuild: Projector['rebuild'] = async (name, onProgress) =>
+    (await runners.get(name)?.rebuild(onProgress)) ?? E.left(`no projection is named ${name}; there are ${[...runners.keys()].join(', ')}`)
+  return { whenProjected, caughtUp, lag, timeouts, rebuild, stopped }
 }

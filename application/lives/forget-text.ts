@@ -20,7 +20,7 @@ export interface ForgetTextDeps {
 }
 
 /** Name of the checkpoint: every end of a live up to there has been dealt with. */
-const DUTY = 'forget-text'
+export const FORGET_TEXT = 'forget-text'
 
 /** A little under the promised 60 s, so that from then on nothing can be read (R88). */
 const FORGET_AFTER_MS = 58_000
@@ -58,7 +58,7 @@ const isToBeForgotten = async (deps: ForgetTextDeps, liveId: number): Promise<bo
  * order of time, so waiting for one never delays the next; after a restart it goes on from its checkpoint.
  */
 const follow = async (deps: ForgetTextDeps, signal: AbortSignal, onProgress: () => void): Promise<void> => {
-  const from = orThrow(await deps.documents.checkpoint(DUTY)())
+  const from = orThrow(await deps.documents.checkpoint(FORGET_TEXT)())
   for await (const message of deps.store.subscribe(from, ['live-'], signal)) {
     if (message.kind !== 'event' || !isEnd(message.event)) continue
     const { data, position } = message.event
@@ -70,7 +70,7 @@ const follow = async (deps: ForgetTextDeps, signal: AbortSignal, onProgress: () 
       orThrow(await forget(deps, liveId))
     }
     // Written at ends alone: what lies between two of them is quickly passed again after a restart.
-    orThrow(await deps.documents.commit(DUTY, [], position)())
+    orThrow(await deps.documents.commit(FORGET_TEXT, [], position)())
     onProgress()
   }
 }

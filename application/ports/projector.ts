@@ -1,3 +1,4 @@
+import type { Either } from 'fp-ts/lib/Either.js'
 import type { Position } from './event-store.ts'
 
 /** How far one projection is; `error` is what it is retrying after, null while all is well. */
@@ -8,6 +9,28 @@ export interface ProjectionLag {
   /** Seconds since it last knew of nothing left to do; 0 when that is now. */
   readonly secondsBehind: number
   readonly error: string | null
+  /** Failed attempts since the start of the process. */
+  readonly failures: number
+  /** Its read model is being built anew beside the one that serves. */
+  readonly rebuilding: boolean
+}
+
+/** How far a rebuild is. */
+export interface RebuildProgress {
+  readonly projection: string
+  readonly events: number
+  /** Of the log, 0 to 1; null where positions do not tell. */
+  readonly share: number | null
+}
+
+export interface Rebuilt {
+  readonly projection: string
+  readonly events: number
+  /** Documents that were not what the log says, and now are; null when the old ones could not be compared. */
+  readonly corrected: number | null
+  /** Everything up to here is in the new documents. */
+  readonly position: Position
+  readonly seconds: number
 }
 
 /** The read side's progress, as writers, health and metrics see it. */
@@ -17,6 +40,11 @@ export interface Projector {
   /** Resolves once every projection has been through all that was in the log, or has been stopped. */
   readonly caughtUp: () => Promise<void>
   readonly lag: () => ReadonlyArray<ProjectionLag>
+  /**
+   * Builds one read model anew beside the one that serves, then puts it in its place. Left: why it was given up; the
+   * old one serves on.
+   */
+  readonly rebuild: (projection: string, onProgress: (progress: RebuildProgress) => void) => Promise<Either<string, Rebuilt>>
   /** Waits of `whenProjected` that ran out of time so far. */
   readonly timeouts: () => number
   /** Resolves when the last projection has stopped after the signal. */

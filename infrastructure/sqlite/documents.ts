@@ -73,39 +73,25 @@ const documentIn = (body: string): Document | null => {
   }
 }
 
-/** The embedded read models: one SQLite file, written by one worker thread, read on the calling one. */
-export const openSqliteDocuments = async ({ file }: { readonly file: string }): Promise<Documents> => {
-  const writer = await openWriter<DocumentsJob, void>(new URL('./documents-worker.ts', import.meta.url), { file })
+const reading =
+  <A>(read: () => A) =>
+  async (): Promise<E.Either<DocumentsUnavailable, A>> => {
+    try {
+      return E.right(read())
+    } catch (error) {
+      if (isSqliteError(error)) return E.left(unavailable(error.message))
+      throw error
+    }
+  }
+
+type DocumentsReader = Pick<Documents, 'checkpoint' | 'get' | 'page' | 'scan' | 'close'>
+
+/** The embedded read models for those who only read them, beside the process that writes them. */
+export const openSqliteDocumentsReader = ({ file }: { readonly file: string }): DocumentsReader => {
   const database = openForReading(file)
   const prepare = statementCache(database)
-
-  const submit = async (job: DocumentsJob): Promise<E.Either<DocumentsUnavailable, void>> => {
-    const answer = await writer.submit(job)
-    return E.isLeft(answer) ? E.left(unavailable(answer.left)) : E.right(undefined)
-  }
-  const reading =
-    <A>(read: () => A) =>
-    async (): Promise<E.Either<DocumentsUnavailable, A>> => {
-      try {
-        return E.right(read())
-      } catch (error) {
-        if (isSqliteError(error)) return E.left(unavailable(error.message))
-        throw error
-      }
-    }
   const parse = (row: { readonly body: string }): Document => JSON.parse(row.body) as Document
-
   return {
-    ensure: (collections) => () => submit({ kind: 'ensure', collections }),
-    commit: (projection, changes, checkpoint) => () => {
-      const encoded = changes.map((change) => ({
-        collection: change.collection,
-        id: change.id,
-        position: change.position,
-        body: change.kind === 'put' ? JSON.stringify(change.document) : null,
-      }))
-      return submit({ kind: 'commit', projection, changes: encoded, checkpoint })
-    },
     checkpoint: (projection) =>
       reading(() => {
         const row = prepare('SELECT position FROM checkpoints WHERE projection = ?').get(projection)
@@ -129,11 +115,37 @@ export const openSqliteDocuments = async ({ file }: { readonly file: string }): 
         const rows = select.all(...(after === null ? [] : [after]), requireCount('limit', limit))
         return (rows as unknown as ReadonlyArray<ScannedRow>).map(({ id, position, body }) => ({ id, position, document: documentIn(body) }))
       }),
+    close: async () => {
+      if (database.isOpen) database.close()
+    },
+  }
+}
+
+/** The embedded read models: one SQLite file, written by one worker thread, read on the calling one. */
+export const openSqliteDocuments = async ({ file }: { readonly file: string }): Promise<Documents> => {
+  const writer = await openWriter<DocumentsJob, void>(new URL('./documents-worker.ts', import.meta.url), { file })
+  const reader = openSqliteDocumentsReader({ file })
+  const submit = async (job: DocumentsJob): Promise<E.Either<DocumentsUnavailable, void>> => {
+    const answer = await writer.submit(job)
+    return E.isLeft(answer) ? E.left(unavailable(answer.left)) : E.right(undefined)
+  }
+  return {
+    ...reader,
+    ensure: (collections) => () => submit({ kind: 'ensure', collections }),
+    commit: (projection, changes, checkpoint) => () => {
+      const encoded = changes.map((change) => ({
+        collection: change.collection,
+        id: change.id,
+        position: change.position,
+        body: change.kind === 'put' ? JSON.stringify(change.document) : null,
+      }))
+      return submit({ kind: 'commit', projection, changes: encoded, checkpoint })
+    },
     discard: ({ projection, collection }) => () => submit({ kind: 'discard', projection, collection }),
     promote: (from, to) => () => submit({ kind: 'promote', from, to }),
     close: async () => {
       await writer.close()
-      if (database.isOpen) database.close()
+      await reader.close()
     },
   }
 }

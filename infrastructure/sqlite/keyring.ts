@@ -6,12 +6,7 @@ import { isSqliteError, openForReading } from './database.ts'
 import type { KeyringAnswer, KeyringJob } from './keyring-worker.ts'
 import { openWriter } from './writer.ts'
 
-/**
- * The embedded keyring: one SQLite file of wrapped keys, written by one worker thread, read on the calling one.
- * Rejects when the master key is not the one that the file's keys are wrapped by.
- */
-export const openSqliteKeyring = async ({ file, masterKey }: { readonly file: string; readonly masterKey: Uint8Array }): Promise<Keyring> => {
-  const writer = await openWriter<KeyringJob, KeyringAnswer>(new URL('./keyring-worker.ts', import.meta.url), { file })
+const openStorageForReading = (file: string): Pick<KeyStorage, 'find' | 'close'> => {
   const database = openForReading(file)
   const select = database.prepare('SELECT wrapped FROM keys WHERE name = ?')
   const selectErased = database.prepare('SELECT 1 FROM erased WHERE name = ?')
@@ -22,8 +17,7 @@ export const openSqliteKeyring = async ({ file, masterKey }: { readonly file: st
     return row?.wrapped ?? (selectErased.get(name) === undefined ? undefined : null)
   }
 
-  const storage: KeyStorage = {
-    ensure: async (name, wrapped) => E.map((answer: KeyringAnswer) => answer.wrapped)(await writer.submit({ kind: 'ensure', name, wrapped })),
+  return {
     find: async (names) => {
       try {
         return E.right(new Map(names.flatMap((name): ReadonlyArray<[string, StoredKey]> => {
@@ -35,10 +29,39 @@ export const openSqliteKeyring = async ({ file, masterKey }: { readonly file: st
         throw error
       }
     },
+    close: async () => {
+      if (database.isOpen) database.close()
+    },
+  }
+}
+
+/** The embedded keyring for those who only read it, beside the process that writes it: it makes and erases no key. */
+export const openSqliteKeyringReader = async ({ file, masterKey }: { readonly file: string; readonly masterKey: Uint8Array }): Promise<Keyring> => {
+  const reader = openStorageForReading(file)
+  const refused = E.left('this keyring is open for reading only')
+  const ensure: KeyStorage['ensure'] = async (name) => {
+    const found = await reader.find([name])
+    if (E.isLeft(found)) return found
+    const key = found.right.get(name)
+    return key === undefined ? refused : E.right(key)
+  }
+  return await openKeyring({ ...reader, ensure, erase: async () => refused }, masterKey)
+}
+
+/**
+ * The embedded keyring: one SQLite file of wrapped keys, written by one worker thread, read on the calling one.
+ * Rejects when the master key is not the one that the file's keys are wrapped by.
+ */
+export const openSqliteKeyring = async ({ file, masterKey }: { readonly file: string; readonly masterKey: Uint8Array }): Promise<Keyring> => {
+  const writer = await openWriter<KeyringJob, KeyringAnswer>(new URL('./keyring-worker.ts', import.meta.url), { file })
+  const reader = openStorageForReading(file)
+  const storage: KeyStorage = {
+    ensure: async (name, wrapped) => E.map((answer: KeyringAnswer) => answer.wrapped)(await writer.submit({ kind: 'ensure', name, wrapped })),
+    find: reader.find,
     erase: async (names) => E.map(() => undefined)(await writer.submit({ kind: 'erase', names })),
     close: async () => {
       await writer.close()
-      if (database.isOpen) database.close()
+      await reader.close()
     },
   }
   return await openKeyring(storage, masterKey)

@@ -30,6 +30,42 @@ const COMMANDS: ReadonlyArray<Command> = [
     run: async (args) => (await import('./transcribe.ts')).transcribe(args),
     help: async () => (await import('./transcribe.ts')).TRANSCRIBE_HELP,
   },
+  {
+    name: 'replay',
+    summary: "a live's history, and what it was at any revision",
+    run: async (args) => (await import('./replay.ts')).replay(args),
+    help: async () => (await import('./replay.ts')).REPLAY_HELP,
+  },
+  {
+    name: 'export',
+    summary: 'everything that is kept of a live, in clear, as JSON',
+    run: async (args) => (await import('./export.ts')).exportLive(args),
+    help: async () => (await import('./export.ts')).EXPORT_HELP,
+  },
+  {
+    name: 'check',
+    summary: 'distrust the stored data: hash chain, rules, keys, read models',
+    run: async (args) => (await import('./check.ts')).check(args),
+    help: async () => (await import('./check.ts')).CHECK_HELP,
+  },
+  {
+    name: 'rebuild',
+    summary: 'make read models anew from the log, while the service serves',
+    run: async (args) => (await import('./rebuild.ts')).rebuild(args),
+    help: async () => (await import('./rebuild.ts')).REBUILD_HELP,
+  },
+  {
+    name: 'backup',
+    summary: 'copy the embedded stores, while the service serves',
+    run: async (args) => (await import('./backup.ts')).backup(args),
+    help: async () => (await import('./backup.ts')).BACKUP_HELP,
+  },
+  {
+    name: 'restore',
+    summary: 'put a backup in place',
+    run: async (args) => (await import('./restore.ts')).restore(args),
+    help: async () => (await import('./restore.ts')).RESTORE_HELP,
+  },
 ]
 
 const usage = (): string =>

@@ -132,7 +132,8 @@ test('the README shows exactly the table of settings between its markers', async
 test('the metrics are read when they are asked for', async (t) => {
   let reserved = 100
   const metrics = createMetrics({
-    vramReserved: () => reserved, vramTotal: () => 2000, projectionLags: () => [{ projection: 'lives', seconds: 0.5 }],
+    vramReserved: () => reserved, vramTotal: () => 2000,
+    projectionLags: () => [{ projection: 'lives', seconds: 0.5, error: 'away', failures: 6, rebuilding: true }],
     readYourWritesTimeouts: () => 3,
     translations: () => ({ done: 7, failed: 2, dropped: 1, waiting: 4, lagSeconds: 0.25 }),
   })
@@ -144,7 +145,8 @@ test('the metrics are read when they are asked for', async (t) => {
     'stenolog_translations_waiting 4', 'stenolog_translation_lag_seconds 0.25',
     'stenolog_translations_total{outcome="done"} 7', 'stenolog_translations_total{outcome="failed"} 2',
     'stenolog_translations_total{outcome="dropped"} 1',
-    'stenolog_projection_lag_seconds{projection="lives"} 0.5',
+    'stenolog_projection_lag_seconds{projection="lives"} 0.5', 'stenolog_projection_failing{projection="lives"} 1',
+    'stenolog_projection_failures_total{projection="lives"} 6', 'stenolog_projection_rebuilding{projection="lives"} 1',
     'stenolog_read_your_writes_timeouts_total 3',
   ])
 })

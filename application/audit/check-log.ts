@@ -1,0 +1,86 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { openEvents } from '../event-serialization.ts'
+import { BEGINNING } from '../ports/event-store.ts'
+import type { EventStore, StoredEvent } from '../ports/event-store.ts'
+import type { Keyring } from '../ports/keyring.ts'
+import { createOrderRules } from './order-rules.ts'
+
+const BATCH_SIZE = 500
+/** A create or an end in progress is no orphan, nor what the reconciler, twice a minute, has yet to find. */
+const ORPHAN_MS = 70_000
+
+export interface LogProblem {
+  readonly check: 'decoding' | 'order' | 'reservations'
+  readonly where: string
+  readonly problem: string
+}
+
+interface CheckLogDeps {
+  readonly store: Pick<EventStore, 'subscribe' | 'head'>
+  readonly keyring: Pick<Keyring, 'open'>
+  /** Milliseconds since 1970, null to go by the newest event: nobody runs who could have released anything since. */
+  readonly now: number | null
+}
+
+const placeOf = ({ stream, revision, position }: StoredEvent): string => `revision ${revision} of ${stream}, position ${position}`
+
+/** The events in clear, or for each why it is not: one that cannot be read does not hide the others. */
+const decoded = async (keyring: Pick<Keyring, 'open'>, events: ReadonlyArray<StoredEvent>): Promise<ReadonlyArray<E.Either<string, unknown>>> => {
+  try {
+    const opened = await openEvents(keyring)(events)()
+    if (E.isLeft(opened)) throw new Error(`the keyring cannot be read: ${opened.left.reason}`)
+    return opened.right.map(({ data }) => E.right(data))
+  } catch (error) {
+    const [only] = events
+    if (events.length > 1) return (await Promise.all(events.map((event) => decoded(keyring, [event])))).flat()
+    return only === undefined ? [] : [E.left(error instanceof Error ? error.message : String(error))]
+  }
+}
+
+/**
+ * Reads the whole log up to its present end: every event must be one that this version knows, its sealed members must
+ * open, the rules of order must hold, and nobody may hold memory for a live that is over or never came to be. Rejects
+ * when the log cannot be read.
+ */
+export const checkLog = async ({ store, keyring, now }: CheckLogDeps): Promise<{ readonly events: number; readonly problems: ReadonlyArray<LogProblem> }> => {
+  const head = await store.head()()
+  if (E.isLeft(head)) throw new Error(head.left.reason)
+  const rules = createOrderRules()
+  const problems: Array<LogProblem> = []
+  let [events, newest] = [0, 0]
+  let waiting: Array<StoredEvent> = []
+
+  const judge = async (): Promise<void> => {
+    const batch = waiting
+    waiting = []
+    const plain = await decoded(keyring, batch)
+    for (const [index, event] of batch.entries()) {
+      events += 1
+      newest = Math.max(newest, Date.parse(event.metadata.recordedAt))
+      const clear = plain[index] ?? E.left('it was not read')
+      if (E.isLeft(clear)) {
+        problems.push({ check: 'decoding', where: placeOf(event), problem: clear.left })
+        continue
+      }
+      const { stream, revision, type } = event
+      const broken = rules.broken({ stream, revision, type, data: clear.right })
+      if (broken !== null) problems.push({ check: 'order', where: placeOf(event), problem: broken })
+    }
+  }
+
+  const stop = new AbortController()
+  let done = false
+  for await (const message of store.subscribe(BEGINNING, [''], stop.signal)) {
+    if (done) continue
+    if (message.kind === 'event' && message.event.position <= head.right) waiting.push(message.event)
+    done = message.kind === 'caught-up' || (message.kind === 'event' ? message.event.position : message.position) >= head.right
+    if (done || waiting.length >= BATCH_SIZE) await judge()
+    if (done) stop.abort()
+  }
+  for (const { reservation, live } of rules.open()) {
+    const { liveId, vram, at } = reservation
+    if (live === 'pending' || live === 'active' || (now ?? newest) - Date.parse(at) <= ORPHAN_MS) continue
+    problems.push({ check: 'reservations', where: `live ${liveId}`, problem: `holds ${vram} MB although it ${live === 'none' ? 'never came to be' : 'is over'}` })
+  }
+  return { events, problems }
+}

@@ -1,0 +1,152 @@
+import { admissionDecider } from '../../domain/admission/decider.ts'
+import type { AdmissionState } from '../../domain/admission/decider.ts'
+import { ADMISSION_STREAM } from '../../domain/admission/events.ts'
+import type { AdmissionEvent, Reservation } from '../../domain/admission/events.ts'
+import { liveDecider } from '../../domain/live/decider.ts'
+import type { LiveState } from '../../domain/live/decider.ts'
+import { liveStream } from '../../domain/live/events.ts'
+import type { LiveEvent } from '../../domain/live/events.ts'
+import type { SegmentFinalised } from '../../domain/transcript/events.ts'
+import { segmentsStream } from '../../domain/transcript/events.ts'
+import type { UserEvent } from '../../domain/user/events.ts'
+
+/** An event in clear, where it stands in the log. */
+export interface AuditedEvent {
+  readonly stream: string
+  readonly revision: number
+  readonly type: string
+  readonly data: unknown
+}
+
+/** Events in the order of the log; each answers which rule it breaks, null for none. */
+export interface OrderRules {
+  readonly broken: (event: AuditedEvent) => string | null
+  /** What holds megabytes after the events so far, and what became of the live. */
+  readonly open: () => ReadonlyArray<{ readonly reservation: Reservation; readonly live: LiveState['status'] }>
+}
+
+/** Streams of which nothing is ever truncated: each revision follows the one before. */
+const WHOLE = /^(admission$|live-|user-|profiles-)/
+
+const isOpen = (status: LiveState['status']): boolean => status === 'pending' || status === 'active'
+
+const brokenByLive = (state: LiveState, event: LiveEvent, reserved: Reservation | undefined): string | null => {
+  if (state.status === 'none') {
+    if (event.type !== 'LiveCreated') return event.type === 'LiveAborted' ? null : `${event.type} before the live was created`
+    if (reserved === undefined) return 'the live was created without a reservation'
+    const { userId, vram, worker } = event.data
+    return reserved.userId === userId && reserved.vram === vram && reserved.worker === worker ? null : 'the live is not the one that was admitted'
+  }
+  if (state.status === 'aborted' || !isOpen(state.status)) return `${event.type} after the end of the live`
+  switch (event.type) {
+    case 'LiveCreated':
+    case 'LiveAborted':
+      return `${event.type} although the live exists`
+    case 'LiveStarted':
+      return state.status === 'active' ? 'the live was started twice' : null
+    case 'SenderAttached':
+      return event.data.epoch === state.epoch + 1 ? null : `sender ${event.data.epoch} came after sender ${state.epoch}`
+    case 'SenderDetached':
+      return event.data.epoch === state.sender?.epoch ? null : `sender ${event.data.epoch} left without holding the live`
+    case 'SourceStarted':
+    case 'LiveFinished':
+    case 'LiveFailed':
+      return null
+  }
+}
+
+const brokenByAdmission = (state: AdmissionState, event: AdmissionEvent, live: LiveState['status']): string | null => {
+  switch (event.type) {
+    case 'CapacitySet':
+      return null
+    case 'Admitted': {
+      const { liveId, worker, vram } = event.data
+      if (liveId <= state.lastLiveId) return `live ${liveId} was admitted after live ${state.lastLiveId}`
+      const capacity = state.capacity.find((entry) => entry.worker === worker)?.vram ?? 0
+      const reserved = state.open.filter((held) => held.worker === worker).reduce((sum, held) => sum + held.vram, 0)
+      return reserved + vram > capacity ? `${reserved + vram} MB reserved of ${capacity} on worker ${worker}` : null
+    }
+    case 'Released': {
+      const { liveId } = event.data
+      if (!state.open.some((reservation) => reservation.liveId === liveId)) return `live ${liveId} was released without holding anything`
+      return isOpen(live) || live === 'none' ? `live ${liveId} was released before its end` : null
+    }
+  }
+}
+
+const brokenBySegment = (last: number, { segment, kind }: SegmentFinalised['data']): string | null => {
+  if (kind === 'translation') return segment <= last ? null : `a translation of segment ${segment} before that segment`
+  return segment > last ? null : `segment ${segment} after segment ${last}`
+}
+
+const brokenByUser = (generation: number | undefined, event: UserEvent): string | null => {
+  if ((generation === undefined) !== (event.type === 'UserRegistered')) return generation === undefined ? `${event.type} before the user was registered` : 'the user was registered twice'
+  return event.type === 'PasswordChanged' && generation !== undefined && event.data.generation <= generation ? 'an older password after a newer one' : null
+}
+
+/** What the write side never does: rules about the order of events, judged anew from nothing but the log. */
+export const createOrderRules = (): OrderRules => {
+  const revisions = new Map<string, number>()
+  const lives = new Map<number, LiveState>()
+  /** Who was admitted and has not ended: kept until the live does. */
+  const admitted = new Map<number, Reservation>()
+  const segments = new Map<string, number>()
+  const generations = new Map<string, number>()
+  let admission = admissionDecider.initialState
+
+  const statusOf = (liveId: number): LiveState['status'] => lives.get(liveId)?.status ?? 'none'
+
+  const brokenRevision = ({ stream, revision }: AuditedEvent): string | null => {
+    const before = revisions.get(stream)
+    revisions.set(stream, revision)
+    if (!WHOLE.test(stream)) return before === undefined || revision > before ? null : `revision ${revision} after revision ${before}`
+    const expected = (before ?? -1) + 1
+    return revision === expected ? null : `revision ${revision} where ${expected} should be`
+  }
+
+  const brokenLive = (stream: string, event: LiveEvent): string | null => {
+    const { liveId } = event.data
+    if (stream !== liveStream(liveId)) return `an event of live ${liveId} in another stream`
+    const state = lives.get(liveId) ?? liveDecider.initialState
+    const broken = brokenByLive(state, event, admitted.get(liveId))
+    const next = liveDecider.evolve(state, event)
+    // Of what is over only that it is over matters.
+    lives.set(liveId, next.status === 'finished' || next.status === 'error' ? { status: 'aborted' } : next)
+    return broken
+  }
+
+  const brokenAdmission = (event: AdmissionEvent): string | null => {
+    const live = event.type === 'CapacitySet' ? 'none' : statusOf(event.data.liveId)
+    const broken = brokenByAdmission(admission, event, live)
+    if (event.type === 'Admitted') admitted.set(event.data.liveId, event.data)
+    if (event.type === 'Released') admitted.delete(event.data.liveId)
+    admission = admissionDecider.evolve(admission, event)
+    return broken
+  }
+
+  const brokenSegment = (stream: string, data: SegmentFinalised['data']): string | null => {
+    if (stream !== segmentsStream(data.liveId)) return `a segment of live ${data.liveId} in another stream`
+    const last = segments.get(stream) ?? 0
+    if (data.kind === 'transcription') segments.set(stream, data.segment)
+    return brokenBySegment(last, data)
+  }
+
+  const brokenUser = (stream: string, event: UserEvent): string | null => {
+    const generation = generations.get(stream)
+    generations.set(stream, event.type === 'PasswordChanged' ? event.data.generation : (generation ?? 0))
+    return brokenByUser(generation, event)
+  }
+
+  /** The events of these streams have been decoded by the codec of their type. */
+  const brokenRule = ({ stream, type, data }: AuditedEvent): string | null => {
+    if (stream === ADMISSION_STREAM) return brokenAdmission({ type, data } as AdmissionEvent)
+    if (stream.startsWith('live-')) return brokenLive(stream, { type, data } as LiveEvent)
+    if (stream.startsWith('user-')) return brokenUser(stream, { type, data } as UserEvent)
+    return type === 'SegmentFinalised' ? brokenSegment(stream, data as SegmentFinalised['data']) : null
+  }
+
+  return {
+    broken: (event) => brokenRevision(event) ?? brokenRule(event),
+    open: () => admission.open.map((reservation) => ({ reservation, live: statusOf(reservation.liveId) })),
+  }
+}

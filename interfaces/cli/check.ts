@@ -1,0 +1,182 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import * as E from 'fp-ts/lib/Either.js'
+import { checkLog } from '../../application/audit/check-log.ts'
+import type { Documents } from '../../application/ports/documents.ts'
+import type { EventStore, Position } from '../../application/ports/event-store.ts'
+import { loadMasterKey } from '../../infrastructure/master-key.ts'
+import type { Settings } from '../../infrastructure/settings.ts'
+import { openSqliteDocuments, openSqliteDocumentsReader } from '../../infrastructure/sqlite/documents.ts'
+import { openSqliteEventReader } from '../../infrastructure/sqlite/event-reader.ts'
+import { openSqliteKeyringReader } from '../../infrastructure/sqlite/keyring.ts'
+import { verifyChain } from '../../infrastructure/sqlite/verify-chain.ts'
+import { verifyFile, verifyKeys } from '../../infrastructure/sqlite/verify-files.ts'
+import { allProjections } from '../../projections/all-projections.ts'
+import { differencesOf, foldLog, isStillThere, orThrow } from '../../projections/fold-log.ts'
+import type { Difference } from '../../projections/fold-log.ts'
+import type { Projection } from '../../projections/projection.ts'
+import { dataFiles, isServiceRunning, toolSettings } from './tool-data.ts'
+import type { DataFiles } from './tool-data.ts'
+
+export const CHECK_HELP = `stenolog check [--json]
+
+Distrusts the stored data and changes nothing, beside a running service or without one. Exit code 0: all is well; 1:
+something is wrong, and the place is named.
+  files         pages and indexes of the three databases
+  hash chain    every row of the log is what was written, in its place, and none is missing
+  keys          every key opens with the master key
+  decoding      every event is one that this version knows, and its sealed members open
+  order         no event stands where the rules would not have put it
+  reservations  no memory is held for a live that is over or never came to be
+  read models   every document is what the log says, and there is no other
+--json          {ok, checks: [{name, seen, problems: [{where, problem}]}]}`
+
+interface Problem {
+  readonly where: string
+  readonly problem: string
+}
+
+interface Result {
+  readonly name: string
+  /** What was looked at, for people. */
+  readonly seen: string
+  readonly problems: ReadonlyArray<Problem>
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** A check that cannot be made is a problem too. */
+const attempt = async (name: string, run: () => Promise<Omit<Result, 'name'>>): Promise<Result> => {
+  try {
+    return { name, ...(await run()) }
+  } catch (error) {
+    return { name, seen: '', problems: [{ where: name, problem: `cannot be checked: ${messageOf(error)}` }] }
+  }
+}
+
+const checkFiles = async ({ events, documents, keyring }: DataFiles): Promise<Omit<Result, 'name'>> => {
+  const files = [events, documents, keyring]
+  return { seen: `${files.length} databases`, problems: files.flatMap((where) => verifyFile(where).map((problem) => ({ where, problem }))) }
+}
+
+const checkChain = async ({ events }: DataFiles): Promise<Omit<Result, 'name'>> => {
+  const verified = await verifyChain(events)
+  if (E.isRight(verified)) return { seen: `${verified.right} rows`, problems: [] }
+  return { seen: '', problems: [{ where: `position ${verified.left.position}`, problem: verified.left.reason }] }
+}
+
+const checkKeys = async ({ keyring, masterKey }: DataFiles): Promise<Omit<Result, 'name'>> => {
+  const { keys, problems } = verifyKeys(keyring, await loadMasterKey(masterKey))
+  return { seen: `${keys} keys`, problems: problems.map(({ name, problem }) => ({ where: `key ${name}`, problem })) }
+}
+
+const LOG_CHECKS = ['decoding', 'order', 'reservations'] as const
+
+const checkEvents = async (files: DataFiles, now: number | null): Promise<ReadonlyArray<Result>> => {
+  try {
+    const keyring = await openSqliteKeyringReader({ file: files.keyring, masterKey: await loadMasterKey(files.masterKey) })
+    const store = openSqliteEventReader({ file: files.events })
+    try {
+      const { events, problems } = await checkLog({ store, keyring, now })
+      return LOG_CHECKS.map((name) => ({ name, seen: `${events} events`, problems: problems.filter(({ check }) => check === name) }))
+    } finally {
+      await Promise.all([store.close(), keyring.close()])
+    }
+  } catch (error) {
+    return LOG_CHECKS.map((name) => ({ name, seen: '', problems: [{ where: name, problem: `cannot be checked: ${messageOf(error)}` }] }))
+  }
+}
+
+const SAYS: Readonly<Record<Difference['kind'], string>> = {
+  differs: 'is not what the log says',
+  missing: 'is missing',
+  surplus: 'should not be there',
+  unreadable: 'cannot be read',
+  misguarded: 'stands at another position than its content',
+}
+
+interface Compared {
+  readonly store: Pick<EventStore, 'subscribe' | 'head'>
+  readonly documents: Pick<Documents, 'checkpoint' | 'get' | 'scan'>
+  readonly scratch: Documents
+}
+
+/** Looks again while the service goes on writing: only what differs although nothing was written meanwhile is wrong. */
+const MAX_LOOKS = 50
+
+/** Folds the log as far as the read model has come, beside it, and compares. */
+const compareModel = async ({ store, documents, scratch }: Compared, projection: Projection): Promise<ReadonlyArray<Problem>> => {
+  const { name, collection } = projection
+  const { signal } = new AbortController()
+  let reached = '' as Position
+  const follow = async (): Promise<boolean> => {
+    const checkpoint = orThrow(await documents.checkpoint(name)())
+    if (checkpoint > orThrow(await store.head()())) throw new Error(`the checkpoint ${checkpoint} lies past the end of the log`)
+    if (checkpoint <= reached) return false
+    await foldLog({ store, documents: scratch }, projection, { from: reached, to: checkpoint, signal })
+    reached = checkpoint
+    return true
+  }
+  const [is, should] = [documents, scratch].map((side) => ({ documents: side, collection: collection.name }))
+  if (is === undefined || should === undefined) return []
+  orThrow(await scratch.ensure([collection])())
+  await follow()
+  const found: Array<Difference> = []
+  for await (const difference of differencesOf(is, should)) found.push(difference)
+  let left: ReadonlyArray<Difference> = found
+  for (let look = 0; look < MAX_LOOKS && left.length > 0; look++) {
+    const still = await Promise.all(left.map((difference) => isStillThere(difference, is, should)))
+    left = left.filter((_, index) => still[index] === true)
+    if (!(await follow())) break
+  }
+  return left.map(({ id, kind }) => ({ where: `${collection.name} ${id}`, problem: SAYS[kind] }))
+}
+
+const checkModels = async (files: DataFiles): Promise<Omit<Result, 'name'>> => {
+  const directory = await mkdtemp(join(tmpdir(), 'stenolog-check-'))
+  const scratch = await openSqliteDocuments({ file: join(directory, 'documents.sqlite') })
+  try {
+    const documents = openSqliteDocumentsReader({ file: files.documents })
+    const store = openSqliteEventReader({ file: files.events })
+    const problems: Array<Problem> = []
+    for (const projection of allProjections)
+      try {
+        problems.push(...(await compareModel({ store, documents, scratch }, projection)))
+      } catch (error) {
+        problems.push({ where: projection.name, problem: `cannot be checked: ${messageOf(error)}` })
+      }
+    await Promise.all([store.close(), documents.close()])
+    return { seen: allProjections.map(({ name }) => name).join(', '), problems }
+  } finally {
+    await scratch.close()
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+/** Every check, in the order in which the help names them. */
+const checkAll = async (settings: Settings): Promise<ReadonlyArray<Result>> => {
+  const files = dataFiles(settings)
+  return [
+    await attempt('files', () => checkFiles(files)),
+    await attempt('hash chain', () => checkChain(files)),
+    await attempt('keys', () => checkKeys(files)),
+    ...(await checkEvents(files, isServiceRunning(settings.dataDir) ? Date.now() : null)),
+    await attempt('read models', () => checkModels(files)),
+  ]
+}
+
+/** Prints what it finds; resolves to the exit code. */
+export const check = async (args: ReadonlyArray<string>): Promise<number> => {
+  const { values } = parseArgs({ args: [...args], options: { json: { type: 'boolean', default: false } } })
+  const checks = await checkAll(toolSettings())
+  const ok = checks.every(({ problems }) => problems.length === 0)
+  if (values.json) console.log(JSON.stringify({ ok, checks }))
+  else
+    for (const { name, seen, problems } of checks) {
+      console.log(`${name.padEnd(14)}${problems.length === 0 ? `ok     ${seen}` : 'WRONG'}`)
+      for (const { where, problem } of problems) console.log(`  ${where}: ${problem}`)
+    }
+  return ok ? 0 : 1
+}

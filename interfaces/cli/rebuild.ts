@@ -1,0 +1,100 @@
+import { parseArgs } from 'node:util'
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import * as t from 'io-ts'
+import { decodeOrThrow } from '../../domain/shared/codecs.ts'
+import type { RebuildProgress, Rebuilt } from '../../application/ports/projector.ts'
+import { askService } from '../../infrastructure/control-socket.ts'
+import type { Settings } from '../../infrastructure/settings.ts'
+import { openSqliteDocuments } from '../../infrastructure/sqlite/documents.ts'
+import { openSqliteEventReader } from '../../infrastructure/sqlite/event-reader.ts'
+import { allProjections } from '../../projections/all-projections.ts'
+import type { Projection } from '../../projections/projection.ts'
+import { rebuildReadModel } from '../../projections/rebuild.ts'
+import { controlPath } from '../compose/control.ts'
+import { takeDataDirectory } from '../compose/stores.ts'
+import { createProgressBar } from './progress-bar.ts'
+import { dataFiles, isServiceRunning, toolSettings } from './tool-data.ts'
+
+const NAMES = allProjections.map(({ name }) => name)
+
+export const REBUILD_HELP = `stenolog rebuild [PROJECTION] [--json]
+
+Makes read models anew from the log, one after another: beside the documents in use, which serve until the new ones have
+caught up and take their place. Nothing else changes. Without PROJECTION: all of them (${NAMES.join(', ')}).
+A running service does it itself; without one this process does.
+"corrected" counts the documents that were not what the log says.
+--json   one line of JSON a projection`
+
+const progressAnswer = t.strict({ projection: t.string, events: t.number, share: t.union([t.number, t.null]) })
+const rebuiltAnswer = t.strict({
+  projection: t.string,
+  events: t.number,
+  corrected: t.union([t.number, t.null]),
+  position: t.string,
+  seconds: t.number,
+})
+type Outcome = Either<string, Omit<Rebuilt, 'position'>>
+
+type Rebuild = (projection: Projection, onProgress: (progress: RebuildProgress) => void) => Promise<Outcome>
+
+const throughService =
+  (path: string): Rebuild =>
+  async ({ name }, onProgress) => {
+    const answer = await askService(path, { command: 'rebuild', argument: name }, (progress) => onProgress(decodeOrThrow(progressAnswer, progress)))
+    if (E.isRight(answer)) return E.right(decodeOrThrow(rebuiltAnswer, answer.right))
+    const { unreachable, reason } = answer.left
+    return E.left(unreachable ? `another process holds the data directory and cannot be reached (${reason}): stop it first` : reason)
+  }
+
+/** With the data directory taken by this process. */
+const ownRebuild = async (settings: Settings, use: (rebuild: Rebuild) => Promise<void>): Promise<void> => {
+  const files = dataFiles(settings)
+  const lock = takeDataDirectory(settings.dataDir)
+  const store = openSqliteEventReader({ file: files.events })
+  const documents = await openSqliteDocuments({ file: files.documents })
+  const environment = { monotonic: () => performance.now() }
+  const { signal } = new AbortController()
+  try {
+    await use(async (projection, onProgress) => {
+      const standing = async () => {
+        const checkpoint = await documents.checkpoint(projection.name)()
+        return E.isRight(checkpoint) && checkpoint.right !== '' ? checkpoint.right : null
+      }
+      return await rebuildReadModel({ store, documents, projection, environment, standing, exclusively: (run) => run(), signal, onProgress })
+    })
+  } finally {
+    await Promise.all([store.close(), documents.close()])
+    lock.release()
+  }
+}
+
+/** Rebuilds; resolves to the exit code: 1 when one was given up. */
+export const rebuild = async (args: ReadonlyArray<string>): Promise<number> => {
+  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: { json: { type: 'boolean', default: false } } })
+  const [asked, ...more] = positionals
+  const wanted = allProjections.filter(({ name }) => asked === undefined || name === asked)
+  if (wanted.length === 0 || more.length > 0) throw new Error(`rebuild takes one of ${NAMES.join(', ')}, or nothing for all of them`)
+  const settings = toolSettings()
+  dataFiles(settings)
+  let code = 0
+  const all = async (rebuild: Rebuild): Promise<void> => {
+    for (const projection of wanted) {
+      const bar = createProgressBar(process.stderr, projection.name)
+      const outcome = await rebuild(projection, ({ events, share }) => bar.show(share, `${events} events`))
+      bar.end()
+      if (E.isLeft(outcome)) {
+        code = 1
+        console.error(`${projection.name}: not rebuilt: ${outcome.left}`)
+        continue
+      }
+      const { events, corrected, seconds } = outcome.right
+      const found = corrected === null ? 'the old documents could not be compared' : `${corrected} documents corrected`
+      if (values.json) console.log(JSON.stringify({ projection: projection.name, events, corrected, seconds }))
+      else console.log(`${projection.name.padEnd(12)} rebuilt from ${events} events in ${seconds.toFixed(1)} s, ${found}`)
+    }
+  }
+  if (isServiceRunning(settings.dataDir)) await all(throughService(controlPath(settings.dataDir)))
+  else await ownRebuild(settings, all)
+  return code
+}
