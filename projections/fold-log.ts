@@ -5,6 +5,7 @@ import type { Document, Documents, ScannedDocument } from '../application/ports/
 import type { EventStore, Position } from '../application/ports/event-store.ts'
 import { changesOf } from './apply.ts'
 import { inBatches } from './batches.ts'
+import type { Batch } from './batches.ts'
 import type { Projection } from './projection.ts'
 
 const BATCH_SIZE = 2000
@@ -37,18 +38,26 @@ export const foldLog = async (
   projection: Projection,
   { from, to, signal, onStep }: Stretch,
 ): Promise<void> => {
-  // A subscription that is waiting for more ends by its signal alone.
+  // A subscription that waits for more ends by its signal alone, also when it is left because of an error.
   const enough = new AbortController()
   let done = false
-  for await (const batch of inBatches(store.subscribe(from, projection.prefixes, AbortSignal.any([signal, enough.signal])), BATCH_SIZE)) {
-    if (done) continue
+  const step = async (batch: Batch): Promise<void> => {
     const events = batch.events.filter(({ position }) => position <= to)
     done = batch.caughtUp || batch.position >= to
     const changes = orThrow(await changesOf(documents, projection, events))
     const position = done ? to : batch.position
     orThrow(await documents.commit(projection.name, changes, position)())
     onStep?.({ events: events.length, position })
-    if (done) enough.abort()
+  }
+  for await (const batch of inBatches(store.subscribe(from, projection.prefixes, AbortSignal.any([signal, enough.signal])), BATCH_SIZE)) {
+    if (done) continue
+    try {
+      await step(batch)
+      if (done) enough.abort()
+    } catch (error) {
+      enough.abort()
+      throw error
+    }
   }
   signal.throwIfAborted()
 }

@@ -50,6 +50,15 @@ export const checkLog = async ({ store, keyring, now }: CheckLogDeps): Promise<{
   let [events, newest] = [0, 0]
   let waiting: Array<StoredEvent> = []
 
+  /** It happened all the same: the events after it are judged by it as far as it goes. No rule looks at sealed members. */
+  const passOver = ({ stream, revision, type, data }: StoredEvent): void => {
+    try {
+      rules.broken({ stream, revision, type, data })
+    } catch {
+      // Members that the rules look at are missing; that it cannot be read is said already.
+    }
+  }
+
   const judge = async (): Promise<void> => {
     const batch = waiting
     waiting = []
@@ -60,6 +69,7 @@ export const checkLog = async ({ store, keyring, now }: CheckLogDeps): Promise<{
       const clear = plain[index] ?? E.left('it was not read')
       if (E.isLeft(clear)) {
         problems.push({ check: 'decoding', where: placeOf(event), problem: clear.left })
+        passOver(event)
         continue
       }
       const { stream, revision, type } = event
@@ -74,8 +84,14 @@ export const checkLog = async ({ store, keyring, now }: CheckLogDeps): Promise<{
     if (done) continue
     if (message.kind === 'event' && message.event.position <= head.right) waiting.push(message.event)
     done = message.kind === 'caught-up' || (message.kind === 'event' ? message.event.position : message.position) >= head.right
-    if (done || waiting.length >= BATCH_SIZE) await judge()
-    if (done) stop.abort()
+    try {
+      if (done || waiting.length >= BATCH_SIZE) await judge()
+      if (done) stop.abort()
+    } catch (error) {
+      // Or the subscription, which waits for more, would never end.
+      stop.abort()
+      throw error
+    }
   }
   for (const { reservation, live } of rules.open()) {
     const { liveId, vram, at } = reservation

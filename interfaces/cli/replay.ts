@@ -40,9 +40,12 @@ const brief = (data: Readonly<Record<string, unknown>>): string =>
     .map(([name, value]) => `${name}=${text(value)}`)
     .join(' ')
 
+/** Of a process the beginning of its id: enough to tell it from the others. */
+const shortActor = (actor: string): string => actor.slice(0, 17).padEnd(17)
+
 const print = (liveId: number, events: ReadonlyArray<ReplayedEvent>, state: Document | null): void => {
   for (const { revision, at, actor, type, data } of events)
-    console.log(`${String(revision).padStart(3)}  ${at}  ${actor.padEnd(10)}  ${type.padEnd(14)}  ${brief(data)}`.trimEnd())
+    console.log(`${String(revision).padStart(3)}  ${at}  ${shortActor(actor)}  ${type.padEnd(14)}  ${brief(data)}`.trimEnd())
   console.log(`\nlive ${liveId} after revision ${events.at(-1)?.revision ?? 'none'}`)
   if (state === null) console.log('  does not exist')
   else for (const [name, value] of Object.entries(state)) console.log(`  ${name.padEnd(14)}${text(value)}`)

@@ -11,7 +11,7 @@ import { verifyKeys } from '../../infrastructure/sqlite/verify-files.ts'
 import { EVENTS_FILE, KEYRING_FILE, UNFINISHED_RESTORE, masterKeyPath, takeDataDirectory } from '../compose/stores.ts'
 import { BACKED_UP, MASTER_KEY_FILE, readManifest } from './backup-manifest.ts'
 import type { Manifest } from './backup-manifest.ts'
-import { toolSettings } from './tool-data.ts'
+import { isServiceRunning, toolSettings } from './tool-data.ts'
 
 export const RESTORE_HELP = `stenolog restore DIR [--replace]
 
@@ -96,6 +96,7 @@ export const restore = async (args: ReadonlyArray<string>): Promise<number> => {
   if (directory === undefined || more.length > 0) throw new Error('restore needs one DIR')
   const settings = toolSettings()
   const manifest = await readManifest(directory)
+  if (isServiceRunning(settings.dataDir)) throw new Error(`another process uses the data directory ${settings.dataDir}: stop the service first`)
   const lock = takeDataDirectory(settings.dataDir)
   try {
     const again = await putInPlace(directory, settings, manifest, values.replace)

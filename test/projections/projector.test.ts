@@ -101,6 +101,7 @@ test('read models that are away are tried again, and the lag shows it meanwhile'
   await eventually(() => { assert.match(projector.lag()[0]?.error ?? '', /the test says so/) })
   environment.advance(5000)
   t.true((projector.lag()[0]?.secondsBehind ?? 0) >= 5)
+  t.true((projector.lag()[0]?.failures ?? 0) >= 1)
   t.true(logger.lines.some(({ level, fields }) => level === 'warn' && fields['projection'] === 'lives'))
 
   isAway = false

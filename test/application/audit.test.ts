@@ -1,0 +1,116 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { checkLog } from '../../application/audit/check-log.ts'
+import { sealEvents } from '../../application/event-serialization.ts'
+import type { NewEvent } from '../../application/ports/event-store.ts'
+import { after, liveCreated } from '../domain/samples.ts'
+import { createMemoryEventStore } from '../support/memory-event-store.ts'
+import { createMemoryKeyring } from '../support/memory-keyring.ts'
+import { right } from '../support/projecting.ts'
+import { createTestEnvironment } from '../support/test-environment.ts'
+
+const environment = createTestEnvironment()
+
+type Step = readonly [stream: string, event: { readonly type: string; readonly data: object }]
+
+const about = (liveId: number) => ({ liveId, userId: 3, at: after(0) })
+const created = liveCreated().data
+const { vram, worker } = created
+
+const capacity: Step = ['admission', { type: 'CapacitySet', data: { worker, vram: 3 * vram, at: after(0) } }]
+const admitted = (liveId: number, members: object = {}): Step => [
+  'admission',
+  { type: 'Admitted', data: { ...about(liveId), userId: created.userId, worker, vram, instance: 'i', commandId: `c${liveId}`, ...members } },
+]
+const released = (liveId: number): Step => ['admission', { type: 'Released', data: { liveId, at: after(0) } }]
+const on = (type: string, liveId = 1, members: object = {}): Step => [`live-${liveId}`, { type, data: { ...about(liveId), ...members } }]
+const birth = (liveId = 1): Step => [`live-${liveId}`, { type: 'LiveCreated', data: { ...created, liveId } }]
+const segment = (number: number, kind = 'transcription'): Step => [
+  'segments-1',
+  { type: 'SegmentFinalised', data: { liveId: 1, segment: number, start: 0, end: 1, text: 'words', kind, language: 'en' } },
+]
+const attached = (epoch: number) => on('SenderAttached', 1, { epoch, instance: 'i' })
+const finished = on('LiveFinished', 1, { reason: 'restart' })
+const aborted = on('LiveAborted', 1, { reason: 'orphan' })
+
+const problemsOf = async (steps: ReadonlyArray<Step>, raw: ReadonlyArray<Step> = []) => {
+  const store = createMemoryEventStore()
+  const keyring = createMemoryKeyring()
+  const append = async (stream: string, type: string, data: object): Promise<void> => {
+    const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }
+    const event: NewEvent = { id: environment.newId(), type, data: { ...data }, metadata }
+    right(await store.append(stream, 'any', [event])())
+  }
+  for (const [stream, event] of steps) for (const { type, data } of right(await sealEvents(keyring)([event])())) await append(stream, type, data)
+  for (const [stream, { type, data }] of raw) await append(stream, type, data)
+  const { problems } = await checkLog({ store, keyring, now: Date.parse(after(1_000_000)) })
+  return problems.map(({ check, where, problem }) => `${check}: ${where.replace(/, position.*/, '')}: ${problem}`)
+}
+
+test('a history that the rules made passes', async (t) => {
+  const whole = [
+    capacity, admitted(1), birth(), attached(1), on('LiveStarted'), segment(1), segment(1, 'translation'), segment(2),
+    on('SenderDetached', 1, { epoch: 1 }), attached(2), finished, released(1), admitted(2), on('LiveAborted', 2, { reason: 'orphan' }), released(2),
+  ]
+  t.deepEqual(await problemsOf(whole), [])
+})
+
+const begun = [capacity, admitted(1), birth()]
+
+const broken: ReadonlyArray<readonly [expected: RegExp, steps: ReadonlyArray<Step>]> = [
+  [/^order: revision 0 of live-1: the live was created without a reservation$/, [capacity, birth()]],
+  [/^order: revision 0 of live-1: the live is not the one that was admitted$/, [capacity, admitted(1, { vram: vram - 1 }), birth()]],
+  [/^order: revision 0 of live-1: LiveStarted before the live was created$/, [capacity, admitted(1), on('LiveStarted')]],
+  [/^order: revision 1 of live-1: LiveCreated although the live exists$/, [...begun, birth()]],
+  [/^order: revision 1 of live-1: LiveAborted although the live exists$/, [...begun, aborted]],
+  [/^order: revision 2 of live-1: the live was started twice$/, [...begun, on('LiveStarted'), on('LiveStarted')]],
+  [/^order: revision 2 of live-1: LiveStarted after the end of the live$/, [...begun, finished, on('LiveStarted')]],
+  [/^order: revision 1 of live-1: LiveCreated after the end of the live$/, [capacity, admitted(1), aborted, birth()]],
+  [/^order: revision 1 of live-1: sender 2 came after sender 0$/, [...begun, attached(2)]],
+  [/^order: revision 1 of live-1: sender 1 left without holding the live$/, [...begun, on('SenderDetached', 1, { epoch: 1 })]],
+  [/^order: revision 1 of live-1: an event of live 2 in another stream$/, [...begun, ['live-1', on('LiveStarted', 2)[1]]]],
+  [/^order: revision 2 of admission: live 1 was admitted after live 2$/, [capacity, admitted(2), admitted(1)]],
+  [/^order: revision 4 of admission: .* MB reserved of .* on worker /, [capacity, admitted(1), admitted(2), admitted(3), admitted(4)]],
+  [/^order: revision 2 of admission: live 1 was released before its end$/, [...begun, released(1)]],
+  [/^order: revision 1 of admission: live 7 was released without holding anything$/, [capacity, released(7)]],
+  [/^order: revision 1 of segments-1: segment 1 after segment 1$/, [...begun, segment(1), segment(1)]],
+  [/^order: revision 0 of segments-1: a translation of segment 1 before that segment$/, [...begun, segment(1, 'translation')]],
+  [/^reservations: live 1: holds \d+ MB although it is over$/, [...begun, finished]],
+  [/^reservations: live 1: holds \d+ MB although it never came to be$/, [capacity, admitted(1)]],
+]
+
+for (const [expected, steps] of broken)
+  test(`what no rule made is named: ${expected.source}`, async (t) => {
+    const found = await problemsOf(steps)
+    t.true(found.some((problem) => expected.test(problem)), found.join('\n'))
+  })
+
+test('what this version cannot read is named, and what stands behind it is judged', async (t) => {
+  const raw: ReadonlyArray<Step> = [
+    ['live-1', { type: 'LiveStarted', data: { ...about(1), at: 'yesterday' } }],
+    ['live-1', { type: 'LiveSang', data: {} }],
+    ['live-1', { type: 'LiveFailed', data: { ...about(1), code: 'engine_failed', detail: '' } }],
+  ]
+  const found = await problemsOf(begun, raw)
+  t.is(found.filter((problem) => problem.startsWith('decoding: ')).length, 2, found.join('\n'))
+  t.regex(found[0] ?? '', /revision 1 of live-1: stored value does not fit/)
+  t.regex(found[1] ?? '', /revision 2 of live-1: no definition of the event LiveSang/)
+  t.deepEqual(found.filter((problem) => problem.startsWith('order: ')), [])
+})
+
+test('an envelope whose key was never made is named, one whose key was erased is not', async (t) => {
+  const store = createMemoryEventStore()
+  const [one, other] = [createMemoryKeyring(), createMemoryKeyring()]
+  const [sealed] = right(await sealEvents(one)([segment(1)[1]])())
+  const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }
+  right(await store.append('segments-1', 'any', [{ id: environment.newId(), type: 'SegmentFinalised', data: sealed?.data ?? {}, metadata }])())
+  const foreign = await checkLog({ store, keyring: other, now: null })
+  t.regex(foreign.problems.map(({ problem }) => problem).join(), /key text-1/)
+  right(await one.erase(['text-1'])())
+  t.deepEqual((await checkLog({ store, keyring: one, now: null })).problems, [])
+})
+
+test('a log that cannot be read is no clean log', async (t) => {
+  const store = { ...createMemoryEventStore(), head: () => async () => E.left({ _tag: 'StoreUnavailable' as const, reason: 'gone' }) }
+  await t.throwsAsync(checkLog({ store, keyring: createMemoryKeyring(), now: null }), { message: 'gone' })
+})
