@@ -149,7 +149,7 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     createLive: (caller, request) =>
       draining ? async () => E.left({ _tag: 'StoreUnavailable', reason: 'the server is shutting down' }) : createLive(caller, request),
   }
-  const lags = () => projector.lag().map(({ secondsBehind, position: _, ...lag }) => ({ ...lag, seconds: secondsBehind }))
+  const lags = () => projector.lag().map(({ projection, secondsBehind: seconds, error, failures, rebuilding }) => ({ projection, seconds, error, failures, rebuilding }))
   const metrics = createMetrics({
     vramReserved: () => reservedVram(admission.state()),
     vramTotal: () => totalVram(admission.state()),

@@ -115,16 +115,24 @@ const differenceOf = (id: string, is: ScannedDocument | null, should: Document |
   return is.position === is.document['position'] ? [] : [{ id, kind: 'misguarded' }]
 }
 
+const withId = (document: ScannedDocument | null, id: string): ScannedDocument | null => (document?.id === id ? document : null)
+
+const lesser = (a: ScannedDocument | null, b: ScannedDocument | null): string => {
+  if (a === null || b === null) return a?.id ?? b?.id ?? ''
+  return a.id < b.id ? a.id : b.id
+}
+
 /** Where the documents of one collection are not those of another; both are read in the order of their ids (ASCII). */
 export async function* differencesOf(is: ReadableCollection, should: ReadableCollection): AsyncGenerator<Difference, undefined> {
   const [left, right] = [walk(is), walk(should)]
-  let [a, b] = [(await left.next()).value, (await right.next()).value]
-  while (a !== undefined || b !== undefined) {
-    const id: string = b === undefined || (a !== undefined && a.id < b.id) ? (a?.id ?? '') : b.id
-    const [mine, other]: [ScannedDocument | undefined, ScannedDocument | undefined] = [a?.id === id ? a : undefined, b?.id === id ? b : undefined]
-    yield* differenceOf(id, mine ?? null, other?.document ?? null)
-    if (mine !== undefined) a = (await left.next()).value
-    if (other !== undefined) b = (await right.next()).value
+  const next = async (side: AsyncGenerator<ScannedDocument, undefined>): Promise<ScannedDocument | null> => (await side.next()).value ?? null
+  let [a, b] = [await next(left), await next(right)]
+  while (a !== null || b !== null) {
+    const id = lesser(a, b)
+    const [mine, other]: [ScannedDocument | null, ScannedDocument | null] = [withId(a, id), withId(b, id)]
+    yield* differenceOf(id, mine, other?.document ?? null)
+    if (mine !== null) a = await next(left)
+    if (other !== null) b = await next(right)
   }
   return undefined
 }

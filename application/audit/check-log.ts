@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { openEvents } from '../event-serialization.ts'
 import { BEGINNING } from '../ports/event-store.ts'
-import type { EventStore, StoredEvent } from '../ports/event-store.ts'
+import type { EventStore, Position, StoredEvent, SubscriptionMessage } from '../ports/event-store.ts'
 import type { Keyring } from '../ports/keyring.ts'
 import { createOrderRules } from './order-rules.ts'
 
@@ -37,18 +37,11 @@ const decoded = async (keyring: Pick<Keyring, 'open'>, events: ReadonlyArray<Sto
   }
 }
 
-/**
- * Reads the whole log up to its present end: every event must be one that this version knows, its sealed members must
- * open, the rules of order must hold, and nobody may hold memory for a live that is over or never came to be. Rejects
- * when the log cannot be read.
- */
-export const checkLog = async ({ store, keyring, now }: CheckLogDeps): Promise<{ readonly events: number; readonly problems: ReadonlyArray<LogProblem> }> => {
-  const head = await store.head()()
-  if (E.isLeft(head)) throw new Error(head.left.reason)
+/** Judges events in the order of the log. */
+const createJudge = (keyring: Pick<Keyring, 'open'>) => {
   const rules = createOrderRules()
   const problems: Array<LogProblem> = []
   let [events, newest] = [0, 0]
-  let waiting: Array<StoredEvent> = []
 
   /** It happened all the same: the events after it are judged by it as far as it goes. No rule looks at sealed members. */
   const passOver = ({ stream, revision, type, data }: StoredEvent): void => {
@@ -59,44 +52,65 @@ export const checkLog = async ({ store, keyring, now }: CheckLogDeps): Promise<{
     }
   }
 
-  const judge = async (): Promise<void> => {
-    const batch = waiting
-    waiting = []
-    const plain = await decoded(keyring, batch)
-    for (const [index, event] of batch.entries()) {
-      events += 1
-      newest = Math.max(newest, Date.parse(event.metadata.recordedAt))
-      const clear = plain[index] ?? E.left('it was not read')
-      if (E.isLeft(clear)) {
-        problems.push({ check: 'decoding', where: placeOf(event), problem: clear.left })
-        passOver(event)
-        continue
-      }
-      const { stream, revision, type } = event
-      const broken = rules.broken({ stream, revision, type, data: clear.right })
-      if (broken !== null) problems.push({ check: 'order', where: placeOf(event), problem: broken })
+  const judgeOne = (event: StoredEvent, clear: E.Either<string, unknown>): void => {
+    events += 1
+    newest = Math.max(newest, Date.parse(event.metadata.recordedAt))
+    if (E.isLeft(clear)) {
+      problems.push({ check: 'decoding', where: placeOf(event), problem: clear.left })
+      passOver(event)
+      return
     }
+    const { stream, revision, type } = event
+    const broken = rules.broken({ stream, revision, type, data: clear.right })
+    if (broken !== null) problems.push({ check: 'order', where: placeOf(event), problem: broken })
   }
 
+  return {
+    judge: async (batch: ReadonlyArray<StoredEvent>): Promise<void> => {
+      const plain = await decoded(keyring, batch)
+      batch.forEach((event, index) => judgeOne(event, plain[index] ?? E.left('it was not read')))
+    },
+    verdict: (now: number | null): { readonly events: number; readonly problems: ReadonlyArray<LogProblem> } => {
+      const orphans = rules.open().filter(
+        ({ reservation, live }) => live !== 'pending' && live !== 'active' && (now ?? newest) - Date.parse(reservation.at) > ORPHAN_MS,
+      )
+      const held = orphans.map(({ reservation: { liveId, vram }, live }): LogProblem => {
+        const problem = `holds ${vram} MB although it ${live === 'none' ? 'never came to be' : 'is over'}`
+        return { check: 'reservations', where: `live ${liveId}`, problem }
+      })
+      return { events, problems: [...problems, ...held] }
+    },
+  }
+}
+
+const positionOf = (message: SubscriptionMessage): Position => (message.kind === 'event' ? message.event.position : message.position)
+
+/**
+ * Reads the whole log up to its present end: every event must be one that this version knows, its sealed members must
+ * open, the rules of order must hold, and nobody may hold memory for a live that is over or never came to be. Rejects
+ * when the log cannot be read.
+ */
+export const checkLog = async ({ store, keyring, now }: CheckLogDeps): Promise<{ readonly events: number; readonly problems: ReadonlyArray<LogProblem> }> => {
+  const head = await store.head()()
+  if (E.isLeft(head)) throw new Error(head.left.reason)
+  const { judge, verdict } = createJudge(keyring)
+  let waiting: Array<StoredEvent> = []
+  // A subscription that waits for more ends by its signal alone, also when it is left because of an error.
   const stop = new AbortController()
   let done = false
   for await (const message of store.subscribe(BEGINNING, [''], stop.signal)) {
     if (done) continue
     if (message.kind === 'event' && message.event.position <= head.right) waiting.push(message.event)
-    done = message.kind === 'caught-up' || (message.kind === 'event' ? message.event.position : message.position) >= head.right
+    done = message.kind === 'caught-up' || positionOf(message) >= head.right
+    if (!done && waiting.length < BATCH_SIZE) continue
     try {
-      if (done || waiting.length >= BATCH_SIZE) await judge()
-      if (done) stop.abort()
+      await judge(waiting)
     } catch (error) {
-      // Or the subscription, which waits for more, would never end.
       stop.abort()
       throw error
     }
+    waiting = []
+    if (done) stop.abort()
   }
-  for (const { reservation, live } of rules.open()) {
-    const { liveId, vram, at } = reservation
-    if (live === 'pending' || live === 'active' || (now ?? newest) - Date.parse(at) <= ORPHAN_MS) continue
-    problems.push({ check: 'reservations', where: `live ${liveId}`, problem: `holds ${vram} MB although it ${live === 'none' ? 'never came to be' : 'is over'}` })
-  }
-  return { events, problems }
+  return verdict(now)
 }

@@ -3,7 +3,7 @@ import type { AdmissionState } from '../../domain/admission/decider.ts'
 import { ADMISSION_STREAM } from '../../domain/admission/events.ts'
 import type { AdmissionEvent, Reservation } from '../../domain/admission/events.ts'
 import { liveDecider } from '../../domain/live/decider.ts'
-import type { LiveState } from '../../domain/live/decider.ts'
+import type { Live, LiveState } from '../../domain/live/decider.ts'
 import { liveStream } from '../../domain/live/events.ts'
 import type { LiveEvent } from '../../domain/live/events.ts'
 import type { SegmentFinalised } from '../../domain/transcript/events.ts'
@@ -30,28 +30,43 @@ const WHOLE = /^(admission$|live-|user-|profiles-)/
 
 const isOpen = (status: LiveState['status']): boolean => status === 'pending' || status === 'active'
 
-const brokenByLive = (state: LiveState, event: LiveEvent, reserved: Reservation | undefined): string | null => {
-  if (state.status === 'none') {
-    if (event.type !== 'LiveCreated') return event.type === 'LiveAborted' ? null : `${event.type} before the live was created`
-    if (reserved === undefined) return 'the live was created without a reservation'
-    const { userId, vram, worker } = event.data
-    return reserved.userId === userId && reserved.vram === vram && reserved.worker === worker ? null : 'the live is not the one that was admitted'
-  }
-  if (state.status === 'aborted' || !isOpen(state.status)) return `${event.type} after the end of the live`
+const brokenByBirth = (event: LiveEvent, reserved: Reservation | undefined): string | null => {
+  if (event.type === 'LiveAborted') return null
+  if (event.type !== 'LiveCreated') return `${event.type} before the live was created`
+  if (reserved === undefined) return 'the live was created without a reservation'
+  const { userId, vram, worker } = event.data
+  return reserved.userId === userId && reserved.vram === vram && reserved.worker === worker ? null : 'the live is not the one that was admitted'
+}
+
+const brokenByOpenLive = (live: Live, event: LiveEvent): string | null => {
   switch (event.type) {
     case 'LiveCreated':
     case 'LiveAborted':
       return `${event.type} although the live exists`
     case 'LiveStarted':
-      return state.status === 'active' ? 'the live was started twice' : null
+      return live.status === 'active' ? 'the live was started twice' : null
     case 'SenderAttached':
-      return event.data.epoch === state.epoch + 1 ? null : `sender ${event.data.epoch} came after sender ${state.epoch}`
+      return event.data.epoch === live.epoch + 1 ? null : `sender ${event.data.epoch} came after sender ${live.epoch}`
     case 'SenderDetached':
-      return event.data.epoch === state.sender?.epoch ? null : `sender ${event.data.epoch} left without holding the live`
+      return event.data.epoch === live.sender?.epoch ? null : `sender ${event.data.epoch} left without holding the live`
     case 'SourceStarted':
     case 'LiveFinished':
     case 'LiveFailed':
       return null
+  }
+}
+
+const brokenByLive = (state: LiveState, event: LiveEvent, reserved: Reservation | undefined): string | null => {
+  switch (state.status) {
+    case 'none':
+      return brokenByBirth(event, reserved)
+    case 'pending':
+    case 'active':
+      return brokenByOpenLive(state, event)
+    case 'finished':
+    case 'error':
+    case 'aborted':
+      return `${event.type} after the end of the live`
   }
 }
 
