@@ -121,6 +121,29 @@ test('F7: a rebuild while events are written serves every read, corrects what wa
   t.deepEqual(await differences(store, documents), [])
 })
 
+test('what is written while the old and the new documents are compared is in the new ones, and counts as no difference', async (t) => {
+  const store = createMemoryEventStore()
+  const inner = createMemoryDocuments()
+  let written = false
+  const documents: Documents = {
+    ...inner,
+    scan: (collection, ...rest) => async () => {
+      if (!written) {
+        written = true
+        const about = { liveId: 1, userId: 2, at: environment.now() }
+        right(await store.append('live-1', 0, [newEvent({ type: 'LiveStarted', data: about })])())
+        await projector.whenProjected(await createLives(store, 100, 3))
+      }
+      return await inner.scan(collection, ...rest)()
+    },
+  }
+  const { projector } = serve(t, store, documents)
+  await projector.whenProjected(await createLives(store, 1, 6))
+  t.like(right(await projector.rebuild('lives', () => undefined)), { corrected: 0 })
+  t.true(written)
+  t.deepEqual(await differences(store, inner), [])
+})
+
 test('a rebuild that cannot write is given up, and the old read model serves on', async (t) => {
   const store = createMemoryEventStore()
   const inner = createMemoryDocuments()
