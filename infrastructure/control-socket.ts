@@ -2,6 +2,7 @@ import { chmod, rm } from 'node:fs/promises'
 import { createConnection, createServer } from 'node:net'
 import type { Server, Socket } from 'node:net'
 import { createInterface } from 'node:readline'
+import type { Interface } from 'node:readline'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
@@ -31,6 +32,9 @@ const parsed = <A>(codec: t.Decoder<unknown, A>, line: string): A | null => {
     return null
   }
 }
+
+/** Its own 'error' is the socket's once more: whoever has the socket deals with that. */
+const linesOf = (socket: Socket): Interface => createInterface({ input: socket }).on('error', () => undefined)
 
 const serve = async (socket: Socket, line: string, commands: Readonly<Record<string, ControlCommand>>): Promise<void> => {
   const send = (message: Answer): void => void (socket.writable && socket.write(`${JSON.stringify(message)}\n`))
@@ -64,7 +68,7 @@ export const openControlSocket = async (
     open.add(socket)
     socket.on('error', () => socket.destroy())
     socket.once('close', () => open.delete(socket))
-    createInterface({ input: socket }).once('line', (line) => void serve(socket, line, commands))
+    linesOf(socket).once('line', (line) => void serve(socket, line, commands))
   })
   // One that a killed process left behind.
   await rm(path, { force: true })
@@ -94,7 +98,7 @@ export const askService = (
     })
     socket.once('error', (error) => resolve(E.left({ unreachable: !isConnected, reason: error.message })))
     socket.once('close', () => resolve(E.left({ unreachable: !isConnected, reason: 'the service went away' })))
-    createInterface({ input: socket }).on('line', (line) => {
+    linesOf(socket).on('line', (line) => {
       const message = parsed(answer, line)
       if (message === null) resolve(E.left({ unreachable: false, reason: 'the service gave an answer that is none' }))
       else if (message.kind === 'progress') onProgress(message.progress)
