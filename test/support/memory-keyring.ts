@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import * as O from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Keyring } from '../../application/ports/keyring.ts'
-import { openText, sealText } from '../../infrastructure/sqlite/envelope.ts'
+import { openText, sealText } from '../../infrastructure/envelope.ts'
 
 /** The keyring port in memory. */
 export const createMemoryKeyring = (): Keyring => {

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import type { Envelope } from '../../domain/shared/event.ts'
+import type { Envelope } from '../domain/shared/event.ts'
 
 const CIPHER = 'aes-256-gcm'
 /** Length of an initialisation vector. */

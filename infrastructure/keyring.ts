@@ -1,0 +1,146 @@
+import { randomBytes } from 'node:crypto'
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
+import type { Keyring, KeyringUnavailable } from '../application/ports/keyring.ts'
+import { IV_BYTES, decrypt, encrypt, openText, sealText } from './envelope.ts'
+import { deriveKey } from './master-key.ts'
+
+const KEY_BYTES = 32
+const MAX_CACHED = 10_000
+
+/** Name of a key that nothing is sealed with: it tells whether the master key is the one of this keyring. */
+const PROBE = 'keyring-probe'
+
+/** A key as it is stored, wrapped by the master key; null for an erased one. */
+export type StoredKey = Uint8Array | null
+
+/** Where wrapped keys lie. Left: why the store did not do it, or may not have. */
+export interface KeyStorage {
+  /** Keeps `wrapped` unless the key exists or was erased; answers, once it is durable, what is stored. */
+  readonly ensure: (name: string, wrapped: Uint8Array) => Promise<Either<string, StoredKey>>
+  /** Without those that were never made. */
+  readonly find: (names: ReadonlyArray<string>) => Promise<Either<string, ReadonlyMap<string, StoredKey>>>
+  readonly erase: (names: ReadonlyArray<string>) => Promise<Either<string, void>>
+  readonly close: () => Promise<void>
+}
+
+/** The most recently used keys, unwrapped. */
+const keyCache = () => {
+  const keys = new Map<string, Uint8Array>()
+  return {
+    get: (name: string): Uint8Array | undefined => {
+      const key = keys.get(name)
+      if (key === undefined) return undefined
+      keys.delete(name)
+      keys.set(name, key)
+      return key
+    },
+    set: (name: string, key: Uint8Array): void => {
+      keys.set(name, key)
+      const [oldest] = keys.keys()
+      if (keys.size > MAX_CACHED && oldest !== undefined) keys.delete(oldest)
+    },
+    // Not overwritten: a seal that runs at this moment may still hold the key, and must not go on with zeros.
+    drop: (name: string): boolean => keys.delete(name),
+  }
+}
+
+const unavailable = (reason: string): KeyringUnavailable => ({ _tag: 'KeyringUnavailable', reason })
+
+/**
+ * The keyring on a storage of wrapped keys. Rejects, and closes the storage, when that cannot be reached or the master
+ * key is not the one that its keys are wrapped by.
+ */
+export const openKeyring = async (storage: KeyStorage, masterKey: Uint8Array): Promise<Keyring> => {
+  const wrappingKey = deriveKey(masterKey, 'keyring')
+  const wrap = (name: string, key: Uint8Array): Buffer => {
+    const { iv, sealed } = encrypt(wrappingKey, name, key)
+    return Buffer.concat([iv, sealed])
+  }
+  // A copy: a small Buffer is a slice of a pool, all of which would stay in memory for as long as the key does.
+  const unwrap = (name: string, wrapped: Uint8Array): Uint8Array =>
+    Uint8Array.from(decrypt(wrappingKey, name, wrapped.subarray(0, IV_BYTES), wrapped.subarray(IV_BYTES)))
+
+  const cache = keyCache()
+  let erasures = 0
+  /** Remembers what was asked for at `asked`, unless an erasure has come in between: the answer may be older than that. */
+  const remember = (name: string, key: Uint8Array, asked: number): void => {
+    if (asked === erasures) cache.set(name, key)
+  }
+
+  /** None for an erased key. */
+  const getOrCreate = async (name: string): Promise<Either<string, O.Option<Uint8Array>>> => {
+    const known = cache.get(name)
+    if (known !== undefined) return E.right(O.some(known))
+    const asked = erasures
+    const stored = await storage.ensure(name, wrap(name, randomBytes(KEY_BYTES)))
+    if (E.isLeft(stored)) return stored
+    if (stored.right === null) return E.right(O.none)
+    const key = unwrap(name, stored.right)
+    remember(name, key, asked)
+    return E.right(O.some(key))
+  }
+
+  const seal: Keyring['seal'] = (name, texts) => async () => {
+    const key = await getOrCreate(name)
+    if (E.isLeft(key)) return E.left(unavailable(key.left))
+    if (O.isNone(key.right)) return E.left({ _tag: 'KeyErased', key: name })
+    const { value } = key.right
+    return E.right(texts.map((text) => sealText(value, name, text)))
+  }
+
+  /** The keys of these names, from memory where they are there; null for erased ones. */
+  const keysOf = async (names: ReadonlySet<string>): Promise<Either<string, ReadonlyMap<string, StoredKey>>> => {
+    const keys = new Map<string, StoredKey>()
+    for (const name of names) {
+      const known = cache.get(name)
+      if (known !== undefined) keys.set(name, known)
+    }
+    const others = [...names].filter((name) => !keys.has(name))
+    if (others.length === 0) return E.right(keys)
+    const asked = erasures
+    const stored = await storage.find(others)
+    if (E.isLeft(stored)) return stored
+    for (const [name, wrapped] of stored.right) {
+      const key = wrapped && unwrap(name, wrapped)
+      keys.set(name, key)
+      if (key !== null) remember(name, key, asked)
+    }
+    return E.right(keys)
+  }
+
+  const open: Keyring['open'] = (envelopes) => async () => {
+    const keys = await keysOf(new Set(envelopes.map(({ k }) => k)))
+    if (E.isLeft(keys)) return E.left(unavailable(keys.left))
+    return E.right(
+      envelopes.map((envelope) => {
+        const key = keys.right.get(envelope.k)
+        if (key === undefined) throw new Error(`an envelope names key ${envelope.k}, which was never made here`)
+        return key === null ? O.none : O.some(openText(key, envelope))
+      }),
+    )
+  }
+
+  const erase: Keyring['erase'] = (names) => async () => {
+    const erased = await storage.erase(names)
+    erasures += 1
+    for (const name of names) cache.drop(name)
+    return E.isLeft(erased) ? E.left(unavailable(erased.left)) : E.right(undefined)
+  }
+
+  const probe = async (): Promise<Either<string, unknown>> => {
+    try {
+      return await getOrCreate(PROBE)
+    } catch (cause) {
+      await storage.close()
+      throw new Error('the keyring cannot be opened with this master key', { cause })
+    }
+  }
+  const probed = await probe()
+  if (E.isLeft(probed)) {
+    await storage.close()
+    throw new Error(`the keyring cannot be opened: ${probed.left}`)
+  }
+  return { seal, open, erase, close: storage.close }
+}
