@@ -1,0 +1,105 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
+import type { Change, Document, Documents, DocumentsUnavailable, Filter, PageRequest, Scalar } from '../../application/ports/documents.ts'
+import { BEGINNING } from '../../application/ports/event-store.ts'
+import type { Position } from '../../application/ports/event-store.ts'
+import { createCollections, pathOf } from './collections.ts'
+import type { StoredDocument } from './collections.ts'
+import { outcomeOf } from './connection.ts'
+import type { MongoConnection } from './connection.ts'
+import { putGuarded } from './guarded-writes.ts'
+
+interface Checkpoint {
+  readonly _id: string
+  readonly v: Position
+}
+
+/** Building an index over many documents takes its time; nobody but a projection that starts waits for it. */
+const INDEX_MS = 600_000
+
+const isList = (wanted: Scalar | ReadonlyArray<Scalar>): wanted is ReadonlyArray<Scalar> => Array.isArray(wanted)
+
+/** Removed documents have no body. */
+const conditionOf = (filter: Filter): Readonly<Record<string, unknown>> => ({
+  ...Object.fromEntries(
+    Object.entries(filter).map(([member, wanted]) => [pathOf(member), isList(wanted) ? { $in: wanted } : { $eq: wanted }]),
+  ),
+  body: { $ne: null },
+})
+
+/** Ties of the sort go by id, in the same direction, so that pages never overlap and the index serves both. */
+const orderOf = ({ by, direction }: PageRequest['sort']): Record<string, 1 | -1> => {
+  const order = direction === 'ascending' ? 1 : -1
+  return { [pathOf(by)]: order, _id: order }
+}
+
+/** As JSON would store it, like every other store of read models. */
+const asStored = (change: Change): StoredDocument => ({
+  _id: change.id,
+  v: change.position,
+  body: change.kind === 'put' ? (JSON.parse(JSON.stringify(change.document)) as Document) : null,
+})
+
+/** The changes by collection; of several to one document the one of the latest position, which alone would stay. */
+const latestByCollection = (changes: ReadonlyArray<Change>): ReadonlyMap<string, ReadonlyMap<string, Change>> => {
+  const collections = new Map<string, Map<string, Change>>()
+  for (const change of changes) {
+    const latest = collections.get(change.collection) ?? new Map<string, Change>()
+    const other = latest.get(change.id)
+    if (other === undefined || change.position > other.position) latest.set(change.id, change)
+    collections.set(change.collection, latest)
+  }
+  return collections
+}
+
+const unavailable = (reason: string): DocumentsUnavailable => ({ _tag: 'DocumentsUnavailable', reason })
+
+const requireCount = (name: string, value: number): number => {
+  if (!Number.isSafeInteger(value) || value < 0) throw new TypeError(`${name} must be a whole number from 0`)
+  return value
+}
+
+/** The read models in MongoDB. The connection is its opener's to close. */
+export const createMongoDocuments = ({ readModels, limitMs }: Pick<MongoConnection, 'readModels' | 'limitMs'>): Documents => {
+  const collections = createCollections(readModels)
+  const checkpoints = readModels.collection<Checkpoint>('checkpoints')
+
+  const asked = async <A>(requests: () => Promise<A>, limit = limitMs): Promise<Either<DocumentsUnavailable, A>> =>
+    E.mapLeft(unavailable)(await outcomeOf(limit, requests))
+
+  return {
+    ensure: (specs) => () =>
+      asked(async () => {
+        for (const spec of specs) await collections.ensure(spec)
+      }, INDEX_MS),
+    commit: (projection, changes, checkpoint) => async () => {
+      const puts = [...latestByCollection(changes)].map(([name, latest]) => ({
+        collection: collections.current(name),
+        documents: [...latest.values()].map(asStored),
+      }))
+      return asked(async () => {
+        await Promise.all(puts.map(async ({ collection, documents }) => putGuarded(await collection, documents)))
+        await checkpoints.updateOne({ _id: projection }, { $max: { v: checkpoint } }, { upsert: true })
+      })
+    },
+    checkpoint: (projection) => () => asked(async () => (await checkpoints.findOne({ _id: projection }))?.v ?? BEGINNING),
+    get: (name, id) => async () => {
+      const collection = collections.current(name)
+      return asked(async () => O.fromNullable((await (await collection).findOne({ _id: id }))?.body))
+    },
+    page: (name, { filter, sort, skip, limit }) => async () => {
+      const [condition, order] = [conditionOf(filter), orderOf(sort)]
+      const [from, count] = [requireCount('skip', skip), requireCount('limit', limit)]
+      const collection = collections.current(name)
+      return asked(async () => {
+        const opened = await collection
+        // To the server a limit of 0 is none.
+        if (count === 0) return []
+        const found = await opened.find(condition, { projection: { body: 1 }, sort: order, skip: from, limit: count }).toArray()
+        return found.flatMap(({ body }) => (body === null ? [] : [body]))
+      })
+    },
+    close: () => Promise.resolve(),
+  }
+}
