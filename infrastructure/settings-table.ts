@@ -116,7 +116,7 @@ export const SETTINGS_TABLE = {
   MASTER_KEY_FILE: absent('`<data>/master.key`', text, '32 bytes that wrap the keyring and derive the JWT and HMAC keys'),
   VRAM_MB: absent('50 % of RAM on CPU', integer(1, 1e9), 'capacity to reserve from, megabytes'),
   EVENTSTORE_URL: absent('–', serverUrl('esdb', 'esdb+discover'), 'event store; unset: embedded', { secret: true, ...SOME_DAY }),
-  MONGO_URL: absent('–', serverUrl('mongodb', 'mongodb+srv'), 'read models and keyring; unset: embedded', { secret: true, ...SOME_DAY }),
+  MONGO_URL: absent('–', serverUrl('mongodb', 'mongodb+srv'), 'read models and keyring; unset: embedded', { secret: true }),
   MODELS_DIR: absent('–', text, 'further models: one folder each'),
   PUBLIC_URL: absent('–', publicUrl, 'address under which clients reach the service'),
   BASE_PATH: absent('–', basePath, 'further path prefix under which everything is served'),

@@ -39,6 +39,10 @@ const contradictions = (settings: Settings): ReadonlyArray<string> => [
   ...(settings.adminUsername !== null && settings.adminPassword === null && settings.adminPasswordFile === null
     ? [`${PREFIX}ADMIN_PASSWORD or ${PREFIX}ADMIN_PASSWORD_FILE is missing beside ${PREFIX}ADMIN_USERNAME`]
     : []),
+  // Keys that live elsewhere must not depend on a file that nobody knows of.
+  ...(settings.mongoUrl !== null && settings.masterKeyFile === null
+    ? [`${PREFIX}MASTER_KEY_FILE is missing beside ${PREFIX}MONGO_URL`]
+    : []),
 ]
 
 /** The settings of the environment, or everything that is wrong with them. An empty value counts as not set. */

@@ -155,8 +155,13 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     translations: translations.figures,
   })
   const readiness = () => ({
-    ready: !draining && lags().every(({ error }) => error === null),
-    checks: { draining, projections: lags(), engine: engine.pid() === undefined ? 'restarting' : 'running' },
+    ready: !draining && stores.isReachable() && lags().every(({ error }) => error === null),
+    checks: {
+      draining,
+      readModels: stores.isReachable() ? 'reachable' : 'unreachable',
+      projections: lags(),
+      engine: engine.pid() === undefined ? 'restarting' : 'running',
+    },
   })
 
   const isDraining = (): boolean => draining

@@ -95,9 +95,15 @@ const liveData = (deps: CreateLiveDeps, { caller, request, chosen, origin }: Cre
   }
 }
 
+interface Undone {
+  readonly liveId: number
+  readonly userId: number
+  readonly reason: 'token_taken' | 'orphan'
+}
+
 /** Fences the live off, only then gives its reservation back. What fails here is left to the reconciler. */
-const undo = async (deps: CreateLiveDeps, liveId: number, userId: number, origin: Origin): Promise<void> => {
-  const command = { type: 'AbortLive', liveId, userId, reason: 'token_taken', at: deps.environment.now() } as const
+const undo = async (deps: CreateLiveDeps, { liveId, userId, reason }: Undone, origin: Origin): Promise<void> => {
+  const command = { type: 'AbortLive', liveId, userId, reason, at: deps.environment.now() } as const
   // A command of its own: the create, repeated, must not take the fence for its live.
   const undoing: Origin = { ...origin, commandId: `${origin.commandId}/undo` }
   const fenced = await handleCommand(deps)({ ...undoing, stream: liveStream(liveId), decider: liveDecider, command })()
@@ -121,7 +127,7 @@ const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<
     const claim = { stream: listenerTokenStream(tokenHash), decider: listenerTokenClaim, command: { userId, at: now() } }
     const claimed = await handleCommand(deps)({ ...origin, ...claim })()
     if (E.isLeft(claimed)) {
-      if (claimed.left._tag === 'ListenerTokenTaken') await undo(deps, liveId, userId, origin)
+      if (claimed.left._tag === 'ListenerTokenTaken') await undo(deps, { liveId, userId, reason: 'token_taken' }, origin)
       return claimed
     }
   }
@@ -140,6 +146,10 @@ const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<
     case 'LiveUnknown':
     case 'SenderAlreadyConnected':
       throw unexpected(created.left, stream)
+    case 'KeyringUnavailable':
+      // Nothing was appended. Who tries again while the keys are away must not run out of sessions.
+      await undo(deps, { liveId, userId, reason: 'orphan' }, origin)
+      return E.left(created.left)
     default:
       return E.left(created.left)
   }
@@ -147,8 +157,8 @@ const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<
 
 /**
  * Create in the order that survives a crash at any step: check the token's claim, admit, claim the token, LiveCreated.
- * A create that stops after its admission is fenced off and released by the reconciler, never here: whether its last
- * append was made may be unknown. The same `commandId` again answers the live that it made, or completes it.
+ * A create that stops after its admission is fenced off and released by the reconciler: whether its last append was made
+ * may be unknown. Here only where it is known: the token was taken, or there was no key to seal with. The same `commandId` again answers the live that it made, or completes it.
  */
 export const createCreateLive =
   (deps: CreateLiveDeps) =>

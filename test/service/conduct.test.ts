@@ -27,7 +27,7 @@ test.serial('B17, F23: everything that is wrong with the settings is told at onc
     STENOLOG_JWT_TTL: '0',
     STENOLOG_HSOT: '0.0.0.0',
     STENOLOG_EVENTSTORE_URL: 'esdb://user:s3cret-in-url@db.example:2113',
-    STENOLOG_MONGO_URL: 'mongodb://user:s3cret-in-url@db.example',
+    STENOLOG_MONGO_URL: 'mongo://user:s3cret-in-url@db.example',
     STENOLOG_TEST_ANYTHING: 'of the suites',
   })
   t.is(await service.exited, 1)
