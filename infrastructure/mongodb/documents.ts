@@ -8,7 +8,7 @@ import { createCollections, pathOf } from './collections.ts'
 import type { StoredDocument } from './collections.ts'
 import { outcomeOf } from './connection.ts'
 import type { MongoConnection } from './connection.ts'
-import { putGuarded } from './guarded-writes.ts'
+import { checkUpserted, putGuarded } from './guarded-writes.ts'
 
 interface Checkpoint {
   readonly _id: string
@@ -80,7 +80,7 @@ export const createMongoDocuments = ({ readModels, limitMs }: Pick<MongoConnecti
       }))
       return asked(async () => {
         await Promise.all(puts.map(async ({ collection, documents }) => putGuarded(await collection, documents)))
-        await checkpoints.updateOne({ _id: projection }, { $max: { v: checkpoint } }, { upsert: true })
+        checkUpserted(await checkpoints.updateOne({ _id: projection }, { $max: { v: checkpoint } }, { upsert: true }))
       })
     },
     checkpoint: (projection) => () => asked(async () => (await checkpoints.findOne({ _id: projection }))?.v ?? BEGINNING),

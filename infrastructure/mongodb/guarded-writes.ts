@@ -1,18 +1,25 @@
 import { MongoBulkWriteError } from 'mongodb'
-import type { Collection } from 'mongodb'
+import type { Collection, UpdateResult } from 'mongodb'
 import type { StoredDocument } from './collections.ts'
 
 /** Every server that speaks MongoDB's protocol takes so many writes at once (decision 13). */
 const BATCH = 50
 /** Rounds in which others got in between, before it is their turn. */
 const MAX_ROUNDS = 10
-const DUPLICATE_KEY = 11000
+/** The code of a server that has another document under a key. */
+export const DUPLICATE_KEY = 11000
+
+/** Throws when an upsert of one document was acknowledged without having found or made it. */
+export const checkUpserted = ({ matchedCount, upsertedCount }: Pick<UpdateResult, 'matchedCount' | 'upsertedCount'>): void => {
+  if (matchedCount + upsertedCount !== 1) throw new Error('the server acknowledged a write that it has not made')
+}
 
 /** False when another writer has put one of them there in the meantime. */
 const insertAll = async (collection: Collection<StoredDocument>, documents: ReadonlyArray<StoredDocument>): Promise<boolean> => {
   if (documents.length === 0) return true
   try {
-    await collection.insertMany(documents, { ordered: false })
+    const { insertedCount } = await collection.insertMany(documents, { ordered: false })
+    if (insertedCount !== documents.length) throw new Error('the server acknowledged fewer inserts than it was asked for')
     return true
   } catch (error) {
     if (!(error instanceof MongoBulkWriteError) || error.result.getWriteConcernError() !== undefined) throw error

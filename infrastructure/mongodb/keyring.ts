@@ -4,6 +4,7 @@ import { openKeyring } from '../keyring.ts'
 import type { KeyStorage, StoredKey } from '../keyring.ts'
 import { outcomeOf } from './connection.ts'
 import type { MongoConnection } from './connection.ts'
+import { checkUpserted, DUPLICATE_KEY } from './guarded-writes.ts'
 
 /** One document a key, for good: an erased one loses `wrapped` and keeps its place. */
 interface KeyDocument {
@@ -12,7 +13,6 @@ interface KeyDocument {
   readonly erasedAt?: Date
 }
 
-const DUPLICATE_KEY = 11000
 const MAX_ATTEMPTS = 5
 /** Keys asked for, or erased, at once. */
 const BATCH = 500
@@ -64,7 +64,7 @@ export const openMongoKeyring = async (
 
   const eraseOne = async (name: string): Promise<void> => {
     const erased = { $unset: { wrapped: true }, $min: { erasedAt: new Date() } } as const
-    await despiteRaces(() => keys.updateOne({ _id: name }, erased, { upsert: true }))
+    checkUpserted(await despiteRaces(() => keys.updateOne({ _id: name }, erased, { upsert: true })))
   }
 
   const storage: KeyStorage = {

@@ -42,8 +42,8 @@ const serve = (socket: Socket, request: Request): void => {
   }
   if (!request.wantsReply) return
   const reply = replyTo(request, effect === 'empty' ? { ok: 1 } : document)
-  // The length of the document, and all that follows.
-  if (effect === 'garbled') reply.fill(0xff, request.isQuery ? 36 : 21)
+  // All of the document but its length: one that is none sends the driver round in circles (mongodb 7.9).
+  if (effect === 'garbled') reply.fill(0xff, request.isQuery ? 40 : 25)
   socket.write(reply)
 }
 
