@@ -52,7 +52,7 @@ const openWorld = async (t: ExecutionContext, replicaSet = ''): Promise<World> =
 
 const until = (condition: () => boolean | Promise<boolean>): Promise<void> =>
   eventually(async () => {
-    if (!(await condition())) throw new Error(`still not: ${condition}`)
+    if (!(await condition())) throw new Error(`still not: ${String(condition)}`)
   })
 
 const isUnavailable = (t: ExecutionContext, outcome: E.Either<unknown, unknown>): void => {

@@ -102,10 +102,10 @@ test.serial('F6: MongoDB killed with -9 and started again under load, six times:
   const client = await service.user('load', { max_sessions: 1_000_000 })
   const [created, finished] = [new Set<number>(), new Set<number>()]
   let refused = 0
-  let stopping = false
+  const stopping = new AbortController()
 
   const work = async (): Promise<void> => {
-    while (!stopping) {
+    while (!stopping.signal.aborted) {
       const live = await client.post<{ readonly data: LiveJson }>('/lives', { model: 'demo-en', language: 'en' })
       if (live.status === 200) created.add(live.body.data.id)
       else if (live.status === 503) refused += 1
@@ -133,7 +133,7 @@ test.serial('F6: MongoDB killed with -9 and started again under load, six times:
     await double.start()
   }
   await untilCreated(5)
-  stopping = true
+  stopping.abort()
   await workers
   await untilReady(client, 200)
 
