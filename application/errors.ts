@@ -1,3 +1,4 @@
+import type { TooBusy } from './ports/credentials.ts'
 import type { DocumentsUnavailable } from './ports/documents.ts'
 import type { LogCorrupted, StoreUnavailable } from './ports/event-store.ts'
 import type { KeyErased, KeyringUnavailable } from './ports/keyring.ts'
@@ -22,6 +23,13 @@ export interface InsufficientVram { readonly _tag: 'InsufficientVram'; readonly 
 export interface ListenerTokenTaken { readonly _tag: 'ListenerTokenTaken' }
 export interface LiveNotFound { readonly _tag: 'LiveNotFound' }
 export interface UsernameTaken { readonly _tag: 'UsernameTaken' }
+export interface UserNotFound { readonly _tag: 'UserNotFound' }
+/** Of a login: unknown names, disabled users and wrong passwords alike (R28). */
+export interface WrongLogin { readonly _tag: 'WrongLogin' }
+/** Of a user who is logged in and wants another password. */
+export interface WrongPassword { readonly _tag: 'WrongPassword' }
+/** To be tried again after so many seconds. */
+export interface TooManyRequests { readonly _tag: 'TooManyRequests'; readonly seconds: number }
 export interface SenderAlreadyConnected { readonly _tag: 'SenderAlreadyConnected' }
 /** The live is terminal. */
 export interface LiveOver { readonly _tag: 'LiveOver' }
@@ -38,4 +46,12 @@ export type CreateLiveRefusal =
   | Unavailable
 
 /** Every refusal that a request can meet. */
-export type Refusal = CreateLiveRefusal | LiveNotFound | UsernameTaken
+export type Refusal =
+  | CreateLiveRefusal
+  | LiveNotFound
+  | UsernameTaken
+  | UserNotFound
+  | WrongLogin
+  | WrongPassword
+  | TooManyRequests
+  | TooBusy

@@ -12,11 +12,20 @@ import {
   SenderDetached,
   SourceStarted,
 } from './live/events.ts'
+import { LoginFailed, LoginFailuresCleared } from './login/events.ts'
 import { ProfileAdded, ProfileChanged, ProfileRemoved } from './profiles/events.ts'
 import type { EventDefinition } from './shared/event.ts'
 import { IdTaken } from './shared/sequence.ts'
 import { SegmentFinalised } from './transcript/events.ts'
-import { PasswordChanged, UserDisabled, UserEnabled, UserRegistered, UsernameClaimed } from './user/events.ts'
+import {
+  PasswordChanged,
+  UserDisabled,
+  UserEnabled,
+  UserLimitsChanged,
+  UsernameClaimed,
+  UserPermissionsChanged,
+  UserRegistered,
+} from './user/events.ts'
 
 /** An event definition whose data type is known at run time only. */
 export interface AnyEventDefinition {
@@ -63,9 +72,13 @@ export const allEvents: ReadonlyArray<AnyEventDefinition> = [
   erase(SegmentFinalised),
   erase(UserRegistered),
   erase(PasswordChanged),
+  erase(UserLimitsChanged),
+  erase(UserPermissionsChanged),
   erase(UserDisabled),
   erase(UserEnabled),
   erase(UsernameClaimed),
+  erase(LoginFailed),
+  erase(LoginFailuresCleared),
   erase(IdTaken),
 ]
 

@@ -2,12 +2,15 @@ import { readFile } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { reservedVram, totalVram } from '../domain/admission/decider.ts'
+import type { User } from '../domain/user/decider.ts'
 import { passwordProblem } from '../domain/user/credential-rules.ts'
 import { createAdmissionActor } from '../application/admission/admission-actor.ts'
 import { createAuthentication } from '../application/users/authentication.ts'
 import { createCreateLive } from '../application/lives/create-live.ts'
+import { createEndLivesOf } from '../application/lives/end-lives-of.ts'
 import { createFinishLives } from '../application/lives/finish-lives.ts'
 import { startForgettingText } from '../application/lives/forget-text.ts'
 import { createLiveLifecycle } from '../application/lives/live-lifecycle.ts'
@@ -22,8 +25,10 @@ import { reconcileAtStart, startReconciler } from '../application/lives/reconcil
 import type { Services } from '../application/services.ts'
 import { createLiveSessions } from '../application/sessions/live-sessions.ts'
 import { watchEnds } from '../application/sessions/watch-ends.ts'
+import { createLoginThrottle } from '../application/users/login-throttle.ts'
 import { adminFromSettings, createSetup } from '../application/users/setup.ts'
 import { startUserDirectory } from '../application/users/user-directory.ts'
+import { createUserChanges } from '../application/users/user-changes.ts'
 import { createUsers } from '../application/users/users.ts'
 import { createTranslations } from '../application/translation/translations.ts'
 import { openCatalogue } from '../infrastructure/catalogue/catalogue.ts'
@@ -123,7 +128,8 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     environment,
     timers,
   })
-  const reconciler = startReconciler({ ...reconciling, logger })
+  const isDisabled = (userId: number): boolean => O.exists(({ status }: User) => status === 'disabled')(directory.byId(userId))
+  const reconciler = startReconciler({ ...reconciling, isDisabled, logger })
   const forgetting = startForgettingText({ store, documents, keyring, environment, logger, timers })
 
   // What people and programs ask for.
@@ -135,10 +141,13 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     await succeed('create the first admin', adminFromSettings({ hasUsers, registerUser })(settings.adminUsername, await adminPassword(settings)))
   const setup = createSetup({ environment, credentials, hasUsers, registerUser })
 
+  const throttle = createLoginThrottle({ ...write, logger, enabled: settings.rateLimit > 0 })
+  const endLivesOf = createEndLivesOf({ ...write, admission })
   let draining = false
   const createLive = createCreateLive({ ...write, admission, catalogue, credentials, documents, whenProjected, viewOf: view })
   const services: Services = {
-    ...createAuthentication({ directory, credentials }),
+    ...createAuthentication({ directory, credentials, throttle }),
+    ...createUserChanges({ ...write, credentials, directory, projector, throttle, endLivesOf }),
     ...createQueries({ documents, keyring, directory }),
     ...createFinishLives({ ...write, admission, credentials, flush: sessions.flush, whenProjected, viewOf: view }),
     hasUsers,

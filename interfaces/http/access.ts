@@ -35,6 +35,6 @@ export const admit = async (
   if (access === 'public') return E.right(null)
   const caller = await identify(sent, services)
   if (E.isLeft(caller) || access === 'private') return caller
-  if (caller.right.credential !== 'jwt') return E.left({ _tag: 'ApiKeyNotAccepted' })
-  return caller.right.permissions.includes('admin') ? caller : E.left({ _tag: 'PermissionMissing' })
+  if (caller.right.credential === 'api-key') return E.left({ _tag: 'ApiKeyNotAccepted' })
+  return access === 'login' || caller.right.permissions.includes('admin') ? caller : E.left({ _tag: 'PermissionMissing' })
 }

@@ -9,6 +9,7 @@ import type { Logger } from '../../application/ports/environment.ts'
 import { admit } from './access.ts'
 import { loggable } from './access-log.ts'
 import { readBody } from './body.ts'
+import { clientAddress } from './client-address.ts'
 import { errorResponse } from './errors.ts'
 import type { HttpRefusal } from './errors.ts'
 import { webSocketBase } from './links.ts'
@@ -110,7 +111,7 @@ const ask = async (
   const body = route.body === undefined ? E.right(undefined) : await readBody(ctx, route.body.kind)
   if (E.isLeft(body)) return body
   const encrypted = 'encrypted' in ctx.socket && ctx.socket.encrypted === true
-  const origin = { baseUrl: webSocketBase(options.settings, ctx.get('Host'), encrypted) }
+  const origin = { baseUrl: webSocketBase(options.settings, ctx.get('Host'), encrypted), address: clientAddress(ctx.req.socket.remoteAddress) }
   return route.run({ params, query: queryOf(ctx), body: body.right }, caller.right, origin, options)
 }
 

@@ -58,6 +58,9 @@ export const userView = t.strict(
   'User',
 )
 
+/** What was done, where there is nothing to show. */
+export const messageView = t.strict({ message: t.string }, 'Message')
+
 export const single = <C extends t.Mixed>(codec: C) => t.strict({ data: codec }, `{data: ${codec.name}}`)
 export const list = <C extends t.Mixed>(codec: C) =>
   t.strict(

@@ -78,13 +78,16 @@ export const startHttp = async (
     return TE.right({ items: [liveView(2), liveView(1)], total: 2 })
   }
   const services: Services = {
-    login: async (username, password) => (username === 'ann' && password === 'right password' ? O.some('a.jwt.token') : O.none),
+    login: async (username, password) => (username === 'ann' && password === 'right password' ? E.right('a.jwt.token') : E.left({ _tag: 'WrongLogin' })),
     authenticate: async (bearer) => O.fromNullable(CALLERS[bearer]),
     hasUsers: () => true,
     registerUser: (user, actor) => {
       calls.registered.push({ user, actor })
       return TE.right(userView(9, user.username))
     },
+    me: ({ userId }) => E.right(userView(userId, 'ann')),
+    changeUser: (_caller, id) => TE.right(userView(id, 'ann')),
+    changeOwnPassword: () => TE.right(undefined),
     listUsers: () => TE.right({ items: [userView(1, 'root')], total: 1 }),
     createLive: (_caller, request) => {
       calls.created.push(request)

@@ -125,3 +125,11 @@ test('a disabled user is listed as inactive until enabled again', async (t) => {
     .given(registered, disabled, { type: 'UserEnabled', data: { ...user, at: after(2000) } })
     .thenDocuments({ 3: { ...ada, updatedAt: after(2000) } })
 })
+
+test('D47: new limits and permissions of a user are listed', async (t) => {
+  const limits: StoredUserEvent = { type: 'UserLimitsChanged', data: { ...user, maxSessions: 1, maxTranslations: 0 } }
+  const permissions: StoredUserEvent = { type: 'UserPermissionsChanged', data: { ...user, permissions: [], at: after(2000) } }
+  await projecting(t, users)
+    .given(registered, limits, permissions)
+    .thenDocuments({ 3: { ...ada, maxSessions: 1, maxTranslations: 0, permissions: [], updatedAt: after(2000) } })
+})
