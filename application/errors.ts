@@ -16,6 +16,8 @@ export interface ModelNotFound { readonly _tag: 'ModelNotFound' }
 export interface LanguageNotFound { readonly _tag: 'LanguageNotFound' }
 export interface LanguageNotSupported { readonly _tag: 'LanguageNotSupported'; readonly model: string; readonly language: string }
 export interface TranslationNotFound { readonly _tag: 'TranslationNotFound'; readonly from: string; readonly to: string }
+/** By its id. */
+export interface PairNotFound { readonly _tag: 'PairNotFound' }
 export interface QuotaReached { readonly _tag: 'QuotaReached'; readonly maximum: number }
 export interface TooManyTranslations { readonly _tag: 'TooManyTranslations'; readonly maximum: number }
 export interface InsufficientVram { readonly _tag: 'InsufficientVram'; readonly needed: number; readonly free: number }
@@ -51,6 +53,7 @@ export type Refusal =
   | LiveNotFound
   | UsernameTaken
   | UserNotFound
+  | PairNotFound
   | WrongLogin
   | WrongPassword
   | TooManyRequests

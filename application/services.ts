@@ -9,8 +9,11 @@ import type { Permission } from '../domain/user/events.ts'
 import type { Caller } from './caller.ts'
 import type {
   CreateLiveRefusal,
+  LanguageNotFound,
   LiveNotFound,
   LiveOver,
+  ModelNotFound,
+  PairNotFound,
   SenderAlreadyConnected,
   TooManyRequests,
   Unavailable,
@@ -20,6 +23,7 @@ import type {
   WrongPassword,
 } from './errors.ts'
 import type { EndCause } from './pipeline/signals.ts'
+import type { Language, Model, TranslationPair } from './ports/catalogue.ts'
 import type { TooBusy } from './ports/credentials.ts'
 import type { LiveFacts, LiveStatus, LiveView, SocketRole, UserView } from './ports/read-models.ts'
 import type { TranslationTarget } from './translation/translations.ts'
@@ -65,6 +69,19 @@ export interface ChangeUserRequest extends Omit<UserChanges, 'passwordHash'> {
   readonly password?: string | undefined
 }
 
+/** Of which lives an administrator wants to know. */
+export interface AllLivesQuery {
+  /** Null: of all users. */
+  readonly userId: number | null
+  /** None means all. */
+  readonly statuses: ReadonlyArray<LiveStatus>
+}
+
+/** A live as administrators see it: no tokens, no audio URL, no text. */
+export interface AdminLive extends LiveFacts {
+  readonly username: string
+}
+
 /** What the REST routes ask of the application. */
 export interface Services {
   /** A JWT (R28). `address`: where the attempt comes from, for S24. */
@@ -98,6 +115,14 @@ export interface Services {
   readonly finishLive: (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, LiveView>
   /** Ends all matches; the page only cuts the answer (D27). */
   readonly finishByAudioUrl: (caller: Caller, audioUrl: string, page: PageQuery) => TaskEither<Unavailable, Page<LiveView>>
+  /** For administrators: newest first; that they looked is on record. */
+  readonly listAllLives: (caller: Caller, query: AllLivesQuery, page: PageQuery) => TaskEither<Unavailable, Page<AdminLive>>
+  /** For administrators. */
+  readonly finishAnyLive: (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, AdminLive>
+  /** For administrators: what is switched off is refused for new lives; what is not installed stays inactive. */
+  readonly switchModel: (caller: Caller, id: number, active: boolean) => TaskEither<ModelNotFound | Unavailable, Model>
+  readonly switchLanguage: (caller: Caller, id: number, active: boolean) => TaskEither<LanguageNotFound | Unavailable, Language>
+  readonly switchTranslation: (caller: Caller, id: number, active: boolean) => TaskEither<PairNotFound | Unavailable, TranslationPair>
 }
 
 /** A live as its pipeline needs it. */

@@ -1,6 +1,7 @@
 import type * as t from 'io-ts'
 import { AdmissionSnapshotTaken, Admitted, CapacitySet, Released } from './admission/events.ts'
-import { ModelListed, TranslationPairListed } from './catalogue/events.ts'
+import { LivesListed } from './administration/events.ts'
+import { LanguageSwitched, ModelListed, ModelSwitched, TranslationPairListed, TranslationPairSwitched } from './catalogue/events.ts'
 import {
   ListenerTokenClaimed,
   LiveAborted,
@@ -57,6 +58,10 @@ export const allEvents: ReadonlyArray<AnyEventDefinition> = [
   erase(AdmissionSnapshotTaken),
   erase(ModelListed),
   erase(TranslationPairListed),
+  erase(ModelSwitched),
+  erase(LanguageSwitched),
+  erase(TranslationPairSwitched),
+  erase(LivesListed),
   erase(LiveCreated),
   erase(SenderAttached),
   erase(SenderDetached),

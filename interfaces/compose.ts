@@ -8,6 +8,8 @@ import { reservedVram, totalVram } from '../domain/admission/decider.ts'
 import type { User } from '../domain/user/decider.ts'
 import { passwordProblem } from '../domain/user/credential-rules.ts'
 import { createAdmissionActor } from '../application/admission/admission-actor.ts'
+import { createAdminLives } from '../application/administration/admin-lives.ts'
+import { openReferenceSwitches } from '../application/administration/reference-switches.ts'
 import { createAuthentication } from '../application/users/authentication.ts'
 import { createCreateLive } from '../application/lives/create-live.ts'
 import { createEndLivesOf } from '../application/lives/end-lives-of.ts'
@@ -90,12 +92,13 @@ export const startService = async (settings: Settings): Promise<RunningService> 
   const { signal } = stopping
   const { version } = JSON.parse(await readFile(join(import.meta.dirname, '..', 'package.json'), 'utf8')) as { readonly version: string }
 
-  const catalogue = await openCatalogue({ store, environment, logger, modelsDir: settings.modelsDir, bundledDir: BUNDLED_MODELS })
-  const engine = createSpeechEngine({ models: catalogue.folders, logger })
-  const translator = createTranslationEngine({ models: catalogue.translatorFolders, logger })
+  const installed = await openCatalogue({ store, environment, logger, modelsDir: settings.modelsDir, bundledDir: BUNDLED_MODELS })
+  const engine = createSpeechEngine({ models: installed.folders, logger })
+  const translator = createTranslationEngine({ models: installed.translatorFolders, logger })
 
   // Write side. The lives of a process that died are settled before anybody can ask (D53, R104).
   const write = { store, keyring, environment, timers }
+  const { catalogue, ...switches } = await succeed('read what is switched off', openReferenceSwitches(write, installed))
   const admission = await createAdmissionActor({ ...write, logger })
   const capacity = { type: 'SetCapacity', worker: WORKER, vram: settings.vramMb ?? detectVram(), at: environment.now() } as const
   const startId = environment.newId()
@@ -145,11 +148,14 @@ export const startService = async (settings: Settings): Promise<RunningService> 
   const endLivesOf = createEndLivesOf({ ...write, admission })
   let draining = false
   const createLive = createCreateLive({ ...write, admission, catalogue, credentials, documents, whenProjected, viewOf: view })
+  const finishing = createFinishLives({ ...write, admission, credentials, flush: sessions.flush, whenProjected, viewOf: view })
   const services: Services = {
     ...createAuthentication({ directory, credentials, throttle }),
     ...createUserChanges({ ...write, credentials, directory, projector, throttle, endLivesOf }),
     ...createQueries({ documents, keyring, directory }),
-    ...createFinishLives({ ...write, admission, credentials, flush: sessions.flush, whenProjected, viewOf: view }),
+    ...finishing,
+    ...createAdminLives({ ...write, documents, directory, finish: finishing.finishAny }),
+    ...switches,
     hasUsers,
     registerUser,
     createLive: (caller, request) =>

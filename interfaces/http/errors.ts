@@ -34,6 +34,7 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
   LanguageNotSupported: { status: 404, detail: ({ model, language }) => `Language not supported by model: ${model}, ${language}` },
   TranslationNotFound: { status: 404, detail: ({ from, to }) => `Translation not found: ${from}->${to}` },
   LiveNotFound: { status: 404, detail: () => 'Live not found' },
+  PairNotFound: { status: 404, detail: () => 'Translation not found' },
   UserNotFound: { status: 404, detail: () => 'User not found' },
   RouteNotFound: { status: 404, detail: () => 'Not Found' },
   QuotaReached: { status: 403, detail: ({ maximum }) => `Maximum number of sessions reached (${maximum})` },

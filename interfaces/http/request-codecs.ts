@@ -25,9 +25,13 @@ export const pageQuery = members(pagination)
 export const languagesQuery = members({ ...pagination, name: exact, iso_639_1: exact })
 export const modelsQuery = members({ ...pagination, name: exact })
 export const translationsQuery = members({ ...pagination, lang_from: exact, lang_to: exact })
-export const livesQuery = members({
+const liveStatus = t.keyof({ pending: null, active: null, finished: null, error: null })
+export const livesQuery = members({ ...pagination, status: repeated(liveStatus) })
+
+export const allLivesQuery = members({
   ...pagination,
-  status: repeated(t.keyof({ pending: null, active: null, finished: null, error: null })),
+  status: repeated(liveStatus),
+  user_id: single(optional(integerText(1, Number.MAX_SAFE_INTEGER), null)),
 })
 
 /** Any integer is well formed; one that no resource can have is simply not found (R11). */
@@ -62,6 +66,8 @@ export const changeUserBody = members({
   max_translations: omittable(boundedInteger(0, 1e6)),
   is_active: omittable(t.boolean),
 })
+
+export const switchBody = members({ is_active: t.boolean })
 
 export const changePasswordBody = members({ current_password: t.string, new_password: credential('new_password', passwordProblem) })
 

@@ -97,6 +97,11 @@ export const startHttp = async (
     listLives: (_caller, _statuses, query) => page(query),
     finishLive: (_caller, id) => (id === 7 ? TE.right(liveView(7, { status: 'finished', vram: 0 })) : TE.left({ _tag: 'LiveNotFound' })),
     finishByAudioUrl: (_caller, _url, query) => page(query),
+    listAllLives: () => TE.right({ items: [{ ...liveView(2), username: 'ann' }], total: 1 }),
+    finishAnyLive: (_caller, id) => TE.right({ ...liveView(id, { status: 'finished', vram: 0 }), username: 'ann' }),
+    switchModel: (_caller, id, active) => TE.right({ ...model(id, 'tiny'), active }),
+    switchLanguage: (_caller, id, active) => TE.right({ ...language(id, 'en', 'English'), active }),
+    switchTranslation: () => TE.left({ _tag: 'PairNotFound' }),
     ...overrides,
   }
   const log = createRecordingLogger()

@@ -1,7 +1,7 @@
 import test from 'ava'
 import type { StoredLiveEvent } from '../../domain/live/events.ts'
 import type { StoredUserEvent } from '../../domain/user/events.ts'
-import { liveCounts } from '../../projections/live-counts.ts'
+import { liveCounts, liveTotals } from '../../projections/live-counts.ts'
 import { liveTokens } from '../../projections/live-tokens.ts'
 import { lives } from '../../projections/lives.ts'
 import { users } from '../../projections/users.ts'
@@ -79,6 +79,13 @@ test('R22: the totals of a user tell open lives by id and ended ones by number',
       3: { userId: 3, pending: [1], active: [2], finished: 1, error: 1 },
       8: { userId: 8, pending: [5], active: [], finished: 0, error: 0 },
     })
+})
+
+test('R22: the totals of all users are those of each together', async (t) => {
+  const created = [1, 2, 3].map((id) => sealedLive({ liveId: id }))
+  await projecting(t, liveTotals)
+    .given(...created, sealedLive({ liveId: 5, userId: 8 }), started(2), finished(3), aborted)
+    .thenDocuments({ all: { userId: 0, pending: [1, 5], active: [2], finished: 1, error: 0 } })
 })
 
 test('an end that is told twice in two events counts once', async (t) => {
