@@ -45,6 +45,7 @@ import { systemTimers as timers } from '../infrastructure/system-timers.ts'
 import { allProjections } from '../projections/all-projections.ts'
 import { foldLive } from '../projections/lives.ts'
 import { startProjector } from '../projections/projector.ts'
+import { openControl } from './compose/control.ts'
 import { openFront } from './compose/front.ts'
 import { openStores } from './compose/stores.ts'
 
@@ -175,9 +176,9 @@ export const startService = async (settings: Settings): Promise<RunningService> 
   })
 
   const isDraining = (): boolean => draining
-  const front = await openFront({
-    services, setup, catalogue, readiness, metrics, settings, version, logger, sessions, bus, environment, timers, draining: isDraining,
-  })
+  const http = { services, setup, catalogue, readiness, metrics, settings, version, logger }
+  const front = await openFront({ ...http, sessions, bus, environment, timers, draining: isDraining })
+  const closeControl = await openControl(http, settings.dataDir)
 
   const stop = async (): Promise<void> => {
     draining = true
@@ -185,7 +186,7 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     while (sessions.count() > 0 && environment.monotonic() < deadline) await pause(timers, 50)
     // What lives have heard by now is still sent; 0 means at once.
     if (settings.drainTimeout > 0) await sessions.flushAll(LAST_WORDS_MS)
-    await front.close()
+    await Promise.all([front.close(), closeControl()])
     await sessions.close()
     await Promise.all([reconciler.stop(), forgetting.stop()])
     await Promise.all([engine.close(), translator.close()])
