@@ -58,7 +58,7 @@ const listOf = async (control: Control, options: Options): Promise<ReadonlyArray
   const query = new URLSearchParams({ skip: options.skip, limit: options.limit })
   for (const status of options.status) query.append('status', status)
   if (options.user !== undefined) query.set('user_id', String((await findUser(control, options.user)).id))
-  return control.ask('GET', `/admin/lives?${query}`, t.readonlyArray(live))
+  return control.ask('GET', `/admin/lives?${query.toString()}`, t.readonlyArray(live))
 }
 
 /** `stenolog lives …`: resolves to the exit code. */

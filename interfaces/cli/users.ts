@@ -82,7 +82,7 @@ const numberOf = (option: string, given: string | undefined): number | undefined
 const limitsOf = (options: Options) => ({
   max_sessions: numberOf('max-sessions', options['max-sessions']),
   max_translations: numberOf('max-translations', options['max-translations']),
-  permissions: options['no-permissions'] === true ? [] : options.permission,
+  permissions: options['no-permissions'] ? [] : options.permission,
 })
 
 const change = async (control: Control, name: string, body: object): Promise<User> => {

@@ -52,10 +52,11 @@ test('switching on what is not installed makes nothing active', async (t) => {
 })
 
 test('what nobody listed cannot be switched', async (t) => {
-  const { switchModel, switchLanguage, switchTranslation } = await open()
+  const { store, switchModel, switchLanguage, switchTranslation } = await open()
   t.deepEqual(await switchModel(admin, 99, false)(), E.left({ _tag: 'ModelNotFound' }))
   t.deepEqual(await switchLanguage(admin, 99, false)(), E.left({ _tag: 'LanguageNotFound' }))
   t.deepEqual(await switchTranslation(admin, 99, false)(), E.left({ _tag: 'PairNotFound' }))
+  t.deepEqual(store.allEvents(), [])
 })
 
 test('of several translators of a pair the next one takes over when the active one is switched off', async (t) => {

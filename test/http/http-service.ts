@@ -6,7 +6,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Caller } from '../../application/caller.ts'
-import type { Catalogue, Language, Model } from '../../application/ports/catalogue.ts'
+import type { Catalogue, Language, Model, TranslationPair } from '../../application/ports/catalogue.ts'
 import type { LiveView, UserView } from '../../application/ports/read-models.ts'
 import type { CreateLiveRequest, NewUser, PageQuery, Services } from '../../application/services.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
@@ -23,10 +23,12 @@ export const model = (id: number, name: string): Model => ({
   id, name, active: true, vram: 1000, createdAt: AT, updatedAt: null, languages: ['en'],
 })
 
+const pair: TranslationPair = { id: 3, model: 'mt-en-fr', active: true, vram: 400, from: 'en', to: 'fr', createdAt: AT, updatedAt: null }
+
 export const catalogue: Catalogue = {
   models: () => [model(1, 'tiny'), model(2, 'large-v3')],
   languages: () => [language(1, 'en', 'English'), language(2, 'fr', 'French')],
-  translations: () => [{ id: 3, model: 'mt-en-fr', active: true, vram: 400, from: 'en', to: 'fr', createdAt: AT, updatedAt: null }],
+  translations: () => [pair],
 }
 
 export const liveView = (id: number, members: Partial<LiveView> = {}): LiveView => ({
@@ -101,7 +103,7 @@ export const startHttp = async (
     finishAnyLive: (_caller, id) => TE.right({ ...liveView(id, { status: 'finished', vram: 0 }), username: 'ann' }),
     switchModel: (_caller, id, active) => TE.right({ ...model(id, 'tiny'), active }),
     switchLanguage: (_caller, id, active) => TE.right({ ...language(id, 'en', 'English'), active }),
-    switchTranslation: () => TE.left({ _tag: 'PairNotFound' }),
+    switchTranslation: (_caller, id, active) => TE.right({ ...pair, id, active }),
     ...overrides,
   }
   const log = createRecordingLogger()
