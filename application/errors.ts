@@ -1,3 +1,4 @@
+import type { TooBusy } from './ports/credentials.ts'
 import type { DocumentsUnavailable } from './ports/documents.ts'
 import type { LogCorrupted, StoreUnavailable } from './ports/event-store.ts'
 import type { KeyErased, KeyringUnavailable } from './ports/keyring.ts'
@@ -15,6 +16,8 @@ export interface ModelNotFound { readonly _tag: 'ModelNotFound' }
 export interface LanguageNotFound { readonly _tag: 'LanguageNotFound' }
 export interface LanguageNotSupported { readonly _tag: 'LanguageNotSupported'; readonly model: string; readonly language: string }
 export interface TranslationNotFound { readonly _tag: 'TranslationNotFound'; readonly from: string; readonly to: string }
+/** By its id. */
+export interface PairNotFound { readonly _tag: 'PairNotFound' }
 export interface QuotaReached { readonly _tag: 'QuotaReached'; readonly maximum: number }
 export interface TooManyTranslations { readonly _tag: 'TooManyTranslations'; readonly maximum: number }
 export interface InsufficientVram { readonly _tag: 'InsufficientVram'; readonly needed: number; readonly free: number }
@@ -22,6 +25,13 @@ export interface InsufficientVram { readonly _tag: 'InsufficientVram'; readonly 
 export interface ListenerTokenTaken { readonly _tag: 'ListenerTokenTaken' }
 export interface LiveNotFound { readonly _tag: 'LiveNotFound' }
 export interface UsernameTaken { readonly _tag: 'UsernameTaken' }
+export interface UserNotFound { readonly _tag: 'UserNotFound' }
+/** Of a login: unknown names, disabled users and wrong passwords alike (R28). */
+export interface WrongLogin { readonly _tag: 'WrongLogin' }
+/** Of a user who is logged in and wants another password. */
+export interface WrongPassword { readonly _tag: 'WrongPassword' }
+/** To be tried again after so many seconds. */
+export interface TooManyRequests { readonly _tag: 'TooManyRequests'; readonly seconds: number }
 export interface SenderAlreadyConnected { readonly _tag: 'SenderAlreadyConnected' }
 /** The live is terminal. */
 export interface LiveOver { readonly _tag: 'LiveOver' }
@@ -38,4 +48,13 @@ export type CreateLiveRefusal =
   | Unavailable
 
 /** Every refusal that a request can meet. */
-export type Refusal = CreateLiveRefusal | LiveNotFound | UsernameTaken
+export type Refusal =
+  | CreateLiveRefusal
+  | LiveNotFound
+  | UsernameTaken
+  | UserNotFound
+  | PairNotFound
+  | WrongLogin
+  | WrongPassword
+  | TooManyRequests
+  | TooBusy

@@ -1,12 +1,30 @@
+import type { Either } from 'fp-ts/lib/Either.js'
 import type { Option } from 'fp-ts/lib/Option.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { AudioFormat, FinishReason } from '../domain/live/events.ts'
 import type { EngineSettings } from '../domain/live/settings.ts'
 import type { SegmentFinalised } from '../domain/transcript/events.ts'
+import type { UserChanges } from '../domain/user/decider.ts'
 import type { Permission } from '../domain/user/events.ts'
 import type { Caller } from './caller.ts'
-import type { CreateLiveRefusal, LiveNotFound, LiveOver, SenderAlreadyConnected, Unavailable, UsernameTaken } from './errors.ts'
+import type {
+  CreateLiveRefusal,
+  LanguageNotFound,
+  LiveNotFound,
+  LiveOver,
+  ModelNotFound,
+  PairNotFound,
+  SenderAlreadyConnected,
+  TooManyRequests,
+  Unavailable,
+  UserNotFound,
+  UsernameTaken,
+  WrongLogin,
+  WrongPassword,
+} from './errors.ts'
 import type { EndCause } from './pipeline/signals.ts'
+import type { Language, Model, TranslationPair } from './ports/catalogue.ts'
+import type { TooBusy } from './ports/credentials.ts'
 import type { LiveFacts, LiveStatus, LiveView, SocketRole, UserView } from './ports/read-models.ts'
 import type { TranslationTarget } from './translation/translations.ts'
 
@@ -46,15 +64,48 @@ export interface NewUser {
   readonly maxTranslations: number
 }
 
+/** What an administrator changes; what is undefined stays. */
+export interface ChangeUserRequest extends Omit<UserChanges, 'passwordHash'> {
+  readonly password?: string | undefined
+}
+
+/** Of which lives an administrator wants to know. */
+export interface AllLivesQuery {
+  /** Null: of all users. */
+  readonly userId: number | null
+  /** None means all. */
+  readonly statuses: ReadonlyArray<LiveStatus>
+}
+
+/** A live as administrators see it: no tokens, no audio URL, no text. */
+export interface AdminLive extends LiveFacts {
+  readonly username: string
+}
+
 /** What the REST routes ask of the application. */
 export interface Services {
-  /** A JWT, none for a wrong name or password (R28). */
-  readonly login: (username: string, password: string) => Promise<Option<string>>
+  /** A JWT (R28). `address`: where the attempt comes from, for S24. */
+  readonly login: (username: string, password: string, address: string) => Promise<Either<WrongLogin | TooManyRequests | TooBusy, string>>
   /** The caller behind a bearer token, none for anything invalid (R34). */
   readonly authenticate: (bearer: string) => Promise<Option<Caller>>
   readonly hasUsers: () => boolean
   /** Also adds the first profile, `Default`. `actor`: `user:7` or `setup`. */
-  readonly registerUser: (user: NewUser, actor: string) => TaskEither<UsernameTaken | Unavailable, UserView>
+  readonly registerUser: (user: NewUser, actor: string) => TaskEither<UsernameTaken | TooBusy | Unavailable, UserView>
+  /** From memory. */
+  readonly me: (caller: Caller) => Either<UserNotFound, UserView>
+  /** All of it or nothing. A new password ends the user's earlier JWTs; a disabled user's open lives end. */
+  readonly changeUser: (
+    caller: Caller,
+    userId: number,
+    request: ChangeUserRequest,
+  ) => TaskEither<UserNotFound | TooBusy | Unavailable, UserView>
+  /** Ends the caller's earlier JWTs, the one of this call included. */
+  readonly changeOwnPassword: (
+    caller: Caller,
+    current: string,
+    next: string,
+    address: string,
+  ) => TaskEither<WrongPassword | TooManyRequests | TooBusy | Unavailable, void>
   readonly listUsers: (page: PageQuery) => TaskEither<Unavailable, Page<UserView>>
   readonly createLive: (caller: Caller, request: CreateLiveRequest) => TaskEither<CreateLiveRefusal, LiveView>
   /** Another user's live is not found (R36). */
@@ -64,6 +115,14 @@ export interface Services {
   readonly finishLive: (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, LiveView>
   /** Ends all matches; the page only cuts the answer (D27). */
   readonly finishByAudioUrl: (caller: Caller, audioUrl: string, page: PageQuery) => TaskEither<Unavailable, Page<LiveView>>
+  /** For administrators: newest first; that they looked is on record. */
+  readonly listAllLives: (caller: Caller, query: AllLivesQuery, page: PageQuery) => TaskEither<Unavailable, Page<AdminLive>>
+  /** For administrators. */
+  readonly finishAnyLive: (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, AdminLive>
+  /** For administrators: what is switched off is refused for new lives; what is not installed stays inactive. */
+  readonly switchModel: (caller: Caller, id: number, active: boolean) => TaskEither<ModelNotFound | Unavailable, Model>
+  readonly switchLanguage: (caller: Caller, id: number, active: boolean) => TaskEither<LanguageNotFound | Unavailable, Language>
+  readonly switchTranslation: (caller: Caller, id: number, active: boolean) => TaskEither<PairNotFound | Unavailable, TranslationPair>
 }
 
 /** A live as its pipeline needs it. */

@@ -1,6 +1,7 @@
 import type * as t from 'io-ts'
 import { AdmissionSnapshotTaken, Admitted, CapacitySet, Released } from './admission/events.ts'
-import { ModelListed, TranslationPairListed } from './catalogue/events.ts'
+import { LivesListed } from './administration/events.ts'
+import { LanguageSwitched, ModelListed, ModelSwitched, TranslationPairListed, TranslationPairSwitched } from './catalogue/events.ts'
 import {
   ListenerTokenClaimed,
   LiveAborted,
@@ -12,11 +13,20 @@ import {
   SenderDetached,
   SourceStarted,
 } from './live/events.ts'
+import { LoginFailed, LoginFailuresCleared } from './login/events.ts'
 import { ProfileAdded, ProfileChanged, ProfileRemoved } from './profiles/events.ts'
 import type { EventDefinition } from './shared/event.ts'
 import { IdTaken } from './shared/sequence.ts'
 import { SegmentFinalised } from './transcript/events.ts'
-import { PasswordChanged, UserDisabled, UserEnabled, UserRegistered, UsernameClaimed } from './user/events.ts'
+import {
+  PasswordChanged,
+  UserDisabled,
+  UserEnabled,
+  UserLimitsChanged,
+  UsernameClaimed,
+  UserPermissionsChanged,
+  UserRegistered,
+} from './user/events.ts'
 
 /** An event definition whose data type is known at run time only. */
 export interface AnyEventDefinition {
@@ -48,6 +58,10 @@ export const allEvents: ReadonlyArray<AnyEventDefinition> = [
   erase(AdmissionSnapshotTaken),
   erase(ModelListed),
   erase(TranslationPairListed),
+  erase(ModelSwitched),
+  erase(LanguageSwitched),
+  erase(TranslationPairSwitched),
+  erase(LivesListed),
   erase(LiveCreated),
   erase(SenderAttached),
   erase(SenderDetached),
@@ -63,9 +77,13 @@ export const allEvents: ReadonlyArray<AnyEventDefinition> = [
   erase(SegmentFinalised),
   erase(UserRegistered),
   erase(PasswordChanged),
+  erase(UserLimitsChanged),
+  erase(UserPermissionsChanged),
   erase(UserDisabled),
   erase(UserEnabled),
   erase(UsernameClaimed),
+  erase(LoginFailed),
+  erase(LoginFailuresCleared),
   erase(IdTaken),
 ]
 

@@ -134,7 +134,7 @@ export const SETTINGS_TABLE = {
   DRAIN_TIMEOUT: given('30s', duration(0), 'time for open lives when the service stops; 0 = at once'),
   RECONNECT_GRACE: given('0', duration(0), 'how long a live waits for a sender lost without FINISH', { only: ['0'] }),
   RATE_LIMIT: given(
-    '50', integer(0, 1e6), 'requests per second and credential, so far only the limits of WebSockets; 0 = no limits',
+    '50', integer(0, 1e6), 'requests per second and credential, so far only the limits of WebSockets and logins; 0 = no limits',
     { only: ['50', '0'] },
   ),
   COMPAT_STRICT: given('0', flag, "1: exactly the interface's members in frames"),

@@ -2,12 +2,17 @@ import { readFile } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { reservedVram, totalVram } from '../domain/admission/decider.ts'
+import type { User } from '../domain/user/decider.ts'
 import { passwordProblem } from '../domain/user/credential-rules.ts'
 import { createAdmissionActor } from '../application/admission/admission-actor.ts'
+import { createAdminLives } from '../application/administration/admin-lives.ts'
+import { openReferenceSwitches } from '../application/administration/reference-switches.ts'
 import { createAuthentication } from '../application/users/authentication.ts'
 import { createCreateLive } from '../application/lives/create-live.ts'
+import { createEndLivesOf } from '../application/lives/end-lives-of.ts'
 import { createFinishLives } from '../application/lives/finish-lives.ts'
 import { startForgettingText } from '../application/lives/forget-text.ts'
 import { createLiveLifecycle } from '../application/lives/live-lifecycle.ts'
@@ -22,8 +27,10 @@ import { reconcileAtStart, startReconciler } from '../application/lives/reconcil
 import type { Services } from '../application/services.ts'
 import { createLiveSessions } from '../application/sessions/live-sessions.ts'
 import { watchEnds } from '../application/sessions/watch-ends.ts'
+import { createLoginThrottle } from '../application/users/login-throttle.ts'
 import { adminFromSettings, createSetup } from '../application/users/setup.ts'
 import { startUserDirectory } from '../application/users/user-directory.ts'
+import { createUserChanges } from '../application/users/user-changes.ts'
 import { createUsers } from '../application/users/users.ts'
 import { createTranslations } from '../application/translation/translations.ts'
 import { openCatalogue } from '../infrastructure/catalogue/catalogue.ts'
@@ -38,6 +45,7 @@ import { systemTimers as timers } from '../infrastructure/system-timers.ts'
 import { allProjections } from '../projections/all-projections.ts'
 import { foldLive } from '../projections/lives.ts'
 import { startProjector } from '../projections/projector.ts'
+import { openControl } from './compose/control.ts'
 import { openFront } from './compose/front.ts'
 import { openStores } from './compose/stores.ts'
 
@@ -85,12 +93,13 @@ export const startService = async (settings: Settings): Promise<RunningService> 
   const { signal } = stopping
   const { version } = JSON.parse(await readFile(join(import.meta.dirname, '..', 'package.json'), 'utf8')) as { readonly version: string }
 
-  const catalogue = await openCatalogue({ store, environment, logger, modelsDir: settings.modelsDir, bundledDir: BUNDLED_MODELS })
-  const engine = createSpeechEngine({ models: catalogue.folders, logger })
-  const translator = createTranslationEngine({ models: catalogue.translatorFolders, logger })
+  const installed = await openCatalogue({ store, environment, logger, modelsDir: settings.modelsDir, bundledDir: BUNDLED_MODELS })
+  const engine = createSpeechEngine({ models: installed.folders, logger })
+  const translator = createTranslationEngine({ models: installed.translatorFolders, logger })
 
   // Write side. The lives of a process that died are settled before anybody can ask (D53, R104).
   const write = { store, keyring, environment, timers }
+  const { catalogue, ...switches } = await succeed('read what is switched off', openReferenceSwitches(write, installed))
   const admission = await createAdmissionActor({ ...write, logger })
   const capacity = { type: 'SetCapacity', worker: WORKER, vram: settings.vramMb ?? detectVram(), at: environment.now() } as const
   const startId = environment.newId()
@@ -123,7 +132,8 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     environment,
     timers,
   })
-  const reconciler = startReconciler({ ...reconciling, logger })
+  const isDisabled = (userId: number): boolean => O.exists(({ status }: User) => status === 'disabled')(directory.byId(userId))
+  const reconciler = startReconciler({ ...reconciling, isDisabled, logger })
   const forgetting = startForgettingText({ store, documents, keyring, environment, logger, timers })
 
   // What people and programs ask for.
@@ -135,12 +145,18 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     await succeed('create the first admin', adminFromSettings({ hasUsers, registerUser })(settings.adminUsername, await adminPassword(settings)))
   const setup = createSetup({ environment, credentials, hasUsers, registerUser })
 
+  const throttle = createLoginThrottle({ ...write, logger, enabled: settings.rateLimit > 0 })
+  const endLivesOf = createEndLivesOf({ ...write, admission })
   let draining = false
   const createLive = createCreateLive({ ...write, admission, catalogue, credentials, documents, whenProjected, viewOf: view })
+  const finishing = createFinishLives({ ...write, admission, credentials, flush: sessions.flush, whenProjected, viewOf: view })
   const services: Services = {
-    ...createAuthentication({ directory, credentials }),
+    ...createAuthentication({ directory, credentials, throttle }),
+    ...createUserChanges({ ...write, credentials, directory, projector, throttle, endLivesOf }),
     ...createQueries({ documents, keyring, directory }),
-    ...createFinishLives({ ...write, admission, credentials, flush: sessions.flush, whenProjected, viewOf: view }),
+    ...finishing,
+    ...createAdminLives({ ...write, documents, directory, finish: finishing.finishAny }),
+    ...switches,
     hasUsers,
     registerUser,
     createLive: (caller, request) =>
@@ -165,9 +181,9 @@ export const startService = async (settings: Settings): Promise<RunningService> 
   })
 
   const isDraining = (): boolean => draining
-  const front = await openFront({
-    services, setup, catalogue, readiness, metrics, settings, version, logger, sessions, bus, environment, timers, draining: isDraining,
-  })
+  const http = { services, setup, catalogue, readiness, metrics, settings, version, logger }
+  const front = await openFront({ ...http, sessions, bus, environment, timers, draining: isDraining })
+  const closeControl = await openControl(http, settings.dataDir)
 
   const stop = async (): Promise<void> => {
     draining = true
@@ -175,7 +191,7 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     while (sessions.count() > 0 && environment.monotonic() < deadline) await pause(timers, 50)
     // What lives have heard by now is still sent; 0 means at once.
     if (settings.drainTimeout > 0) await sessions.flushAll(LAST_WORDS_MS)
-    await front.close()
+    await Promise.all([front.close(), closeControl()])
     await sessions.close()
     await Promise.all([reconciler.stop(), forgetting.stop()])
     await Promise.all([engine.close(), translator.close()])

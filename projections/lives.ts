@@ -53,12 +53,14 @@ const project = (live: LiveDocument | null, event: StoredLiveEvent): LiveDocumen
   }
 }
 
-/** What the owner's listings and single reads show. */
+/** What the owner's listings and single reads show, and the administrators' list. */
 export const lives = defineProjection({
   name: 'lives',
   collection: {
     name: LIVES,
     indexes: [
+      ['id'],
+      ['status', 'id'],
       ['userId', 'id'],
       ['userId', 'status', 'id'],
       ['userId', 'audioUrlHash', 'status', 'id'],

@@ -15,6 +15,8 @@ import type { Logger } from '../ports/environment.ts'
 export interface ReconcilerDeps extends EndLiveDeps {
   /** Processes that live beside this one; with the embedded store there are none. */
   readonly otherInstances: () => ReadonlyArray<string>
+  /** A live that was created while its owner was being disabled ends in the next round. */
+  readonly isDisabled?: (userId: number) => boolean
 }
 
 /** Age at which an admission without a live is an orphan although its process lives. */
@@ -75,8 +77,9 @@ const reconcileOne = async (deps: ReconcilerDeps, reservation: Reservation, atSt
       return await releaseLive(deps, liveId, originOf(deps))()
     case 'pending':
     case 'active': {
-      if (!isAbandoned(deps, state, atStart)) return E.right(undefined)
-      const ended = await endLive(deps, liveId, { status: 'finished', reason: 'restart' }, originOf(deps))()
+      const isDisabled = deps.isDisabled?.(reservation.userId) === true
+      if (!isDisabled && !isAbandoned(deps, state, atStart)) return E.right(undefined)
+      const ended = await endLive(deps, liveId, { status: 'finished', reason: isDisabled ? 'owner_disabled' : 'restart' }, originOf(deps))()
       return E.isLeft(ended) ? ended : E.right(undefined)
     }
   }

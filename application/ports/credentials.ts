@@ -1,4 +1,5 @@
 import type { Option } from 'fp-ts/lib/Option.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 
 export interface JwtClaims {
   readonly userId: number
@@ -6,11 +7,16 @@ export interface JwtClaims {
   readonly generation: number
 }
 
+/** At most four passwords are hashed at once and a hundred wait (S13): one more is refused. */
+export interface TooBusy {
+  readonly _tag: 'TooBusy'
+}
+
 export interface Credentials {
   /** argon2id, m=19456 KiB, t=2, p=1, as a PHC string. */
-  readonly hashPassword: (password: string) => Promise<string>
+  readonly hashPassword: (password: string) => TaskEither<TooBusy, string>
   /** Also takes the time of a hash when `passwordHash` is none, so that unknown users cannot be told by time. */
-  readonly verifyPassword: (password: string, passwordHash: Option<string>) => Promise<boolean>
+  readonly verifyPassword: (password: string, passwordHash: Option<string>) => TaskEither<TooBusy, boolean>
   /** HS256, with the life of JWT_TTL. */
   readonly signJwt: (claims: JwtClaims) => Promise<string>
   /** None for anything but a valid token of ours. */

@@ -7,6 +7,9 @@ import type { Permission } from '../../domain/user/events.ts'
 export const LIVES = 'lives'
 export const LIVE_TOKENS = 'live-tokens'
 export const LIVE_COUNTS = 'live-counts'
+/** The lives of all users by status: one document, ALL_LIVES, like that of a user. */
+export const LIVE_TOTALS = 'live-totals'
+export const ALL_LIVES = 'all'
 export const USERS = 'users'
 
 export type LiveStatus = 'pending' | 'active' | 'finished' | 'error'
@@ -58,7 +61,7 @@ export interface LiveTokenDocument {
   readonly hash: string
 }
 
-/** A user's lives by status (id: the user's id as text), folded from events alone: open ones by id, ended ones as totals. */
+/** A user's lives by status (id: the user's id as text; userId 0 stands for all users), folded from events alone: open ones by id, ended ones as totals. */
 export interface LiveCountsDocument {
   readonly userId: number
   readonly pending: ReadonlyArray<number>

@@ -1,3 +1,4 @@
+import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { ERASED } from '../../domain/shared/event.ts'
@@ -5,11 +6,13 @@ import type { User } from '../../domain/user/decider.ts'
 import type { Caller } from '../caller.ts'
 import type { Credentials } from '../ports/credentials.ts'
 import type { Services } from '../services.ts'
+import type { LoginThrottle } from './login-throttle.ts'
 import type { UserDirectory } from './user-directory.ts'
 
 export interface AuthenticationDeps {
   readonly directory: Pick<UserDirectory, 'byId' | 'byUsernameHash'>
   readonly credentials: Credentials
+  readonly throttle: LoginThrottle
 }
 
 /** Under which a username is claimed and found: exact case, canonical form, so that one name is one name on every keyboard. */
@@ -29,17 +32,21 @@ const callerOf = (user: User): Caller => ({
   credential: 'jwt',
 })
 
-/** Who is asking, from memory alone: neither store is read. */
-export const createAuthentication = ({ directory, credentials }: AuthenticationDeps): Pick<Services, 'login' | 'authenticate'> => ({
-  login: async (username, password) => {
-    const found = directory.byUsernameHash(usernameHash(credentials, username))
-    const user = O.filter((known: User) => isActive(known) && hasPassword(known))(found)
-    // Unknown and disabled users cost a verification too, so that time tells nothing (R28).
-    const isRight = await credentials.verifyPassword(password, O.map(({ passwordHash }: User) => passwordHash)(user))
-    if (O.isNone(user) || !isRight) return O.none
+/** Who is asking, from memory alone: no read model is read, and the log only for how often a login failed. */
+export const createAuthentication = ({ directory, credentials, throttle }: AuthenticationDeps): Pick<Services, 'login' | 'authenticate'> => ({
+  login: async (username, password, address) => {
+    const hash = usernameHash(credentials, username)
+    const shown = await throttle(hash, address, async () => {
+      const user = O.filter((known: User) => isActive(known) && hasPassword(known))(directory.byUsernameHash(hash))
+      // Unknown and disabled users cost a verification too, so that time tells nothing (R28).
+      const verified = await credentials.verifyPassword(password, O.map(({ passwordHash }: User) => passwordHash)(user))()
+      return E.map((isRight: boolean) => (isRight ? user : O.none))(verified)
+    })
+    if (E.isLeft(shown)) return shown
+    if (O.isNone(shown.right)) return E.left({ _tag: 'WrongLogin' })
     // The generation from before the verification: should the password change meanwhile, this token is void.
-    const { userId, generation } = user.value
-    return O.some(await credentials.signJwt({ userId, generation }))
+    const { userId, generation } = shown.right.value
+    return E.right(await credentials.signJwt({ userId, generation }))
   },
 
   authenticate: async (bearer) => {

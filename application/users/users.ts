@@ -5,6 +5,7 @@ import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
 import { profilesStream } from '../../domain/profiles/events.ts'
 import { FIRST_PROFILE_NAME, firstProfileDecider } from '../../domain/profiles/first-profile.ts'
 import { userDecider } from '../../domain/user/decider.ts'
+import type { User } from '../../domain/user/decider.ts'
 import { usernameStream, userStream } from '../../domain/user/events.ts'
 import type { UserRegistered } from '../../domain/user/events.ts'
 import { usernameClaimDecider } from '../../domain/user/username-claim.ts'
@@ -44,15 +45,16 @@ type Registration = EventOf<typeof UserRegistered>['data']
 
 const usernameTaken: UsernameTaken = { _tag: 'UsernameTaken' }
 
-const viewOf = (user: Registration): UserView => ({
+/** A user as administrators and the user see it: nothing of the password. */
+export const userViewOf = (user: User): UserView => ({
   id: user.userId,
   username: user.username,
   permissions: user.permissions,
   maxSessions: user.maxSessions,
   maxTranslations: user.maxTranslations,
-  isActive: true,
-  createdAt: user.at,
-  updatedAt: null,
+  isActive: user.status === 'active',
+  createdAt: user.createdAt,
+  updatedAt: user.updatedAt,
 })
 
 export const createUsers = (deps: UserDeps): Users => {
@@ -100,11 +102,13 @@ export const createUsers = (deps: UserDeps): Users => {
     const hash = usernameHash(credentials, user.username)
     const userId = await claim(hash, cause)
     if (E.isLeft(userId)) return userId
+    const passwordHash = await credentials.hashPassword(user.password)()
+    if (E.isLeft(passwordHash)) return passwordHash
     const registration: Registration = {
       userId: userId.right,
       username: user.username,
       usernameHash: hash,
-      passwordHash: await credentials.hashPassword(user.password),
+      passwordHash: passwordHash.right,
       permissions: user.permissions,
       maxSessions: user.maxSessions,
       maxTranslations: user.maxTranslations,
@@ -114,14 +118,22 @@ export const createUsers = (deps: UserDeps): Users => {
     const registered = await handle({ stream, decider: userDecider, command: { type: 'Register', data: registration }, ...about(cause) })()
     if (E.isLeft(registered)) {
       const refusal = registered.left
-      return E.left(refusal._tag === 'AlreadyRegistered' || refusal._tag === 'UserUnknown' ? usernameTaken : refusal)
+      switch (refusal._tag) {
+        case 'AlreadyRegistered':
+        case 'UserUnknown':
+        case 'PasswordOutdated':
+          return E.left(usernameTaken)
+        default:
+          return E.left(refusal)
+      }
     }
     const profile = await addFirstProfile(userId.right, cause)
     if (E.isLeft(profile)) return profile
-    const { position } = registered.right
+    const { position, state } = registered.right
+    if (state.status === 'none') throw new Error('a registered user is none')
     // Not the profile's position: no projection reads it yet, and the wait would be for nothing.
     if (position !== null) await Promise.all([directory.whenSeen(position), projector.whenProjected(position)])
-    return E.right(viewOf(registration))
+    return E.right(userViewOf(state))
   }
 
   const complete = new Set<number>()

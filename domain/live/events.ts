@@ -85,6 +85,7 @@ export const finishReason = t.keyof({
   rate_limited: null,
   bad_frames: null,
   restart: null,
+  owner_disabled: null,
 })
 export type FinishReason = t.TypeOf<typeof finishReason>
 

@@ -6,9 +6,10 @@ import Koa from 'koa'
 import type { Context, Middleware } from 'koa'
 import helmet from 'koa-helmet'
 import type { Logger } from '../../application/ports/environment.ts'
-import { admit } from './access.ts'
+import { admit, admitOperator } from './access.ts'
 import { loggable } from './access-log.ts'
 import { readBody } from './body.ts'
+import { clientAddress } from './client-address.ts'
 import { errorResponse } from './errors.ts'
 import type { HttpRefusal } from './errors.ts'
 import { webSocketBase } from './links.ts'
@@ -26,6 +27,8 @@ export interface HttpAppOptions extends Dependencies {
   /** Of the product, for the header X-Service-Version. */
   readonly version: string
   readonly logger: Logger
+  /** True on the socket in the data directory: whoever gets there is the operator. */
+  readonly isControl?: boolean
 }
 
 /** For the server that carries the app: slow and huge requests end here (S20, S21); times in milliseconds. */
@@ -105,12 +108,13 @@ const ask = async (
   params: Readonly<Record<string, string>>,
 ): Promise<E.Either<HttpRefusal, Answer>> => {
   const credentials = { authorization: ctx.headers.authorization, apiKey: ctx.headers['x-api-key']?.toString() }
-  const caller = await admit(route.access, credentials, options.services)
+  const isControl = options.isControl === true
+  const caller = isControl ? admitOperator(route.access) : await admit(route.access, credentials, options.services)
   if (E.isLeft(caller)) return caller
   const body = route.body === undefined ? E.right(undefined) : await readBody(ctx, route.body.kind)
   if (E.isLeft(body)) return body
   const encrypted = 'encrypted' in ctx.socket && ctx.socket.encrypted === true
-  const origin = { baseUrl: webSocketBase(options.settings, ctx.get('Host'), encrypted) }
+  const origin = { baseUrl: webSocketBase(options.settings, ctx.get('Host'), encrypted), address: clientAddress(ctx.req.socket.remoteAddress) }
   return route.run({ params, query: queryOf(ctx), body: body.right }, caller.right, origin, options)
 }
 

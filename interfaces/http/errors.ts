@@ -6,7 +6,6 @@ import type { Issue } from './validation.ts'
 export type TransportRefusal =
   | { readonly _tag: 'NotAuthenticated' }
   | { readonly _tag: 'InvalidCredentials' }
-  | { readonly _tag: 'WrongLogin' }
   | { readonly _tag: 'PermissionMissing' }
   | { readonly _tag: 'ApiKeyNotAccepted' }
   | { readonly _tag: 'RouteNotFound' }
@@ -35,6 +34,8 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
   LanguageNotSupported: { status: 404, detail: ({ model, language }) => `Language not supported by model: ${model}, ${language}` },
   TranslationNotFound: { status: 404, detail: ({ from, to }) => `Translation not found: ${from}->${to}` },
   LiveNotFound: { status: 404, detail: () => 'Live not found' },
+  PairNotFound: { status: 404, detail: () => 'Translation not found' },
+  UserNotFound: { status: 404, detail: () => 'User not found' },
   RouteNotFound: { status: 404, detail: () => 'Not Found' },
   QuotaReached: { status: 403, detail: ({ maximum }) => `Maximum number of sessions reached (${maximum})` },
   TooManyTranslations: { status: 403, detail: ({ maximum }) => `Maximum number of translations exceeded (${maximum})` },
@@ -61,6 +62,9 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
   NotAuthenticated: { status: 401, detail: () => 'Not authenticated', headers: CHALLENGE },
   InvalidCredentials: { status: 401, detail: () => 'Could not validate credentials', headers: CHALLENGE },
   WrongLogin: { status: 401, detail: () => 'Incorrect username or password', headers: CHALLENGE },
+  WrongPassword: { status: 400, detail: () => 'Incorrect password' },
+  TooManyRequests: { status: 429, detail: () => 'Too many requests', headers: ({ seconds }) => ({ 'Retry-After': String(seconds) }) },
+  TooBusy: { status: 429, detail: () => 'Too many requests', headers: () => ({ 'Retry-After': '1' }) },
   MethodNotAllowed: { status: 405, detail: () => 'Method Not Allowed', headers: ({ allow }) => ({ Allow: allow.join(', ') }) },
   BodyTooLarge: { status: 413, detail: () => 'Request body too large' },
   InternalError: { status: 500, detail: () => 'Internal Server Error' },

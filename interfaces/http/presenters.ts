@@ -1,7 +1,7 @@
 import * as t from 'io-ts'
 import type { Catalogue, Language, Model, TranslationPair } from '../../application/ports/catalogue.ts'
-import type { LiveView, UserView } from '../../application/ports/read-models.ts'
-import type { Page, PageQuery } from '../../application/services.ts'
+import type { LiveFacts, LiveView, UserView } from '../../application/ports/read-models.ts'
+import type { AdminLive, Page, PageQuery } from '../../application/services.ts'
 import { audioFormat } from '../../domain/live/events.ts'
 import { engineSettings } from '../../domain/live/settings.ts'
 import { boundedInteger, instant } from '../../domain/shared/codecs.ts'
@@ -45,6 +45,27 @@ export const liveView = t.strict(
   'LiveSession',
 )
 
+/** A live as administrators see it: nothing with which to listen or send. */
+export const adminLiveView = t.strict(
+  {
+    id: count,
+    user_id: count,
+    username: t.string,
+    status: t.keyof({ pending: null, active: null, finished: null, error: null }),
+    live_retention: t.boolean,
+    audio_format: audioFormat,
+    auto_start: t.boolean,
+    auto_start_pid: nullable(count),
+    vram: count,
+    config: engineSettings,
+    model: modelView,
+    language: languageView,
+    translations: t.readonlyArray(translationView),
+    ...dates,
+  },
+  'AdminLiveSession',
+)
+
 export const userView = t.strict(
   {
     id: count,
@@ -57,6 +78,9 @@ export const userView = t.strict(
   },
   'User',
 )
+
+/** What was done, where there is nothing to show. */
+export const messageView = t.strict({ message: t.string }, 'Message')
 
 export const single = <C extends t.Mixed>(codec: C) => t.strict({ data: codec }, `{data: ${codec.name}}`)
 export const list = <C extends t.Mixed>(codec: C) =>
@@ -117,12 +141,12 @@ export const presentTranslation = (pair: TranslationPair, catalogue: Catalogue):
 })
 
 /** A model or pair that is no longer installed is shown as it was when the live was created, and inactive. */
-const nestedModel = (live: LiveView, catalogue: Catalogue): Model =>
+const nestedModel = (live: LiveFacts, catalogue: Catalogue): Model =>
   catalogue.models().find((model) => model.id === live.model.id) ?? {
     ...live.model, active: false, languages: [], createdAt: live.createdAt, updatedAt: null,
   }
 
-const nestedPair = (live: LiveView, pair: LiveView['translations'][number], catalogue: Catalogue): TranslationPair =>
+const nestedPair = (live: LiveFacts, pair: LiveFacts['translations'][number], catalogue: Catalogue): TranslationPair =>
   catalogue.translations().find(({ id }) => id === pair.id) ?? {
     ...pair, active: false, from: live.language, createdAt: live.createdAt, updatedAt: null,
   }
@@ -142,6 +166,24 @@ export const presentLive = (live: LiveView, catalogue: Catalogue, baseUrl: strin
   listener_token: live.listenerToken,
   base_url: baseUrl,
   relative_path: `/ws/live/${live.id}`,
+  config: engineSettings.encode(live.config),
+  model: presentModel(nestedModel(live, catalogue)),
+  language: presentLanguage(findLanguage(catalogue, live.language, live.createdAt)),
+  translations: live.translations.map((pair) => presentTranslation(nestedPair(live, pair, catalogue), catalogue)),
+  created_at: live.createdAt,
+  updated_at: live.updatedAt,
+})
+
+export const presentAdminLive = (live: AdminLive, catalogue: Catalogue): t.TypeOf<typeof adminLiveView> => ({
+  id: live.id,
+  user_id: live.userId,
+  username: live.username,
+  status: live.status,
+  live_retention: live.retention,
+  audio_format: live.audioFormat,
+  auto_start: live.autoStart,
+  auto_start_pid: live.autoStartPid,
+  vram: live.vram,
   config: engineSettings.encode(live.config),
   model: presentModel(nestedModel(live, catalogue)),
   language: presentLanguage(findLanguage(catalogue, live.language, live.createdAt)),

@@ -4,7 +4,7 @@ import { DEFAULT_QUOTAS } from '../../application/users/users.ts'
 import { boundedInteger, boundedString } from '../../domain/shared/codecs.ts'
 import { passwordProblem, usernameProblem } from '../../domain/user/credential-rules.ts'
 import { permission } from '../../domain/user/events.ts'
-import { checkedString, integerText, members, optional, repeated, single } from './validation.ts'
+import { checkedString, integerText, members, omittable, optional, repeated, single } from './validation.ts'
 import type { Field } from './validation.ts'
 
 const MAX_LIMIT = 1000
@@ -25,9 +25,13 @@ export const pageQuery = members(pagination)
 export const languagesQuery = members({ ...pagination, name: exact, iso_639_1: exact })
 export const modelsQuery = members({ ...pagination, name: exact })
 export const translationsQuery = members({ ...pagination, lang_from: exact, lang_to: exact })
-export const livesQuery = members({
+const liveStatus = t.keyof({ pending: null, active: null, finished: null, error: null })
+export const livesQuery = members({ ...pagination, status: repeated(liveStatus) })
+
+export const allLivesQuery = members({
   ...pagination,
-  status: repeated(t.keyof({ pending: null, active: null, finished: null, error: null })),
+  status: repeated(liveStatus),
+  user_id: single(optional(integerText(1, Number.MAX_SAFE_INTEGER), null)),
 })
 
 /** Any integer is well formed; one that no resource can have is simply not found (R11). */
@@ -53,6 +57,19 @@ export const newUserBody = members({
   max_sessions: optional(boundedInteger(0, 1e6), DEFAULT_QUOTAS.maxSessions),
   max_translations: optional(boundedInteger(0, 1e6), DEFAULT_QUOTAS.maxTranslations),
 })
+
+/** Only the members sent change; as with profiles, `null` is none of their values. */
+export const changeUserBody = members({
+  password: omittable(password),
+  permissions: omittable(t.readonlyArray(permission)),
+  max_sessions: omittable(boundedInteger(0, 1e6)),
+  max_translations: omittable(boundedInteger(0, 1e6)),
+  is_active: omittable(t.boolean),
+})
+
+export const switchBody = members({ is_active: t.boolean })
+
+export const changePasswordBody = members({ current_password: t.string, new_password: credential('new_password', passwordProblem) })
 
 export const setupBody: Field<{ readonly token: string; readonly username: string; readonly password: string }> = members({
   token: boundedString(1, 512),

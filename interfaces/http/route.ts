@@ -8,8 +8,8 @@ import type { HttpRefusal, RefusalTag } from './errors.ts'
 import { decodePart, members } from './validation.ts'
 import type { Field } from './validation.ts'
 
-/** Who may call: anybody; a user; a user with the `admin` permission and a login token (an API key is 403). */
-export type Access = 'public' | 'private' | 'admin'
+/** Who may call: anybody; a user; the same with a login token (an API key is 403); that and the permission `admin`. */
+export type Access = 'public' | 'private' | 'login' | 'admin'
 
 export interface Readiness {
   readonly ready: boolean
@@ -31,6 +31,8 @@ export interface Dependencies {
 export interface Origin {
   /** Base WebSocket address of lives as this client reaches them, or '' (D22). */
   readonly baseUrl: string
+  /** Of the client, for limits. */
+  readonly address: string
 }
 
 /** A request before it is decoded. */
@@ -128,7 +130,7 @@ export const publicRoute = <A, T extends RefusalTag = never, P = unknown, Q = un
 
 /** A route for a known caller, asked before anything of the request is decoded (R25). */
 export const privateRoute = <A, T extends RefusalTag = never, P = unknown, Q = unknown, B = unknown>(
-  access: 'private' | 'admin',
+  access: Exclude<Access, 'public'>,
   spec: Spec<P, Q, B, A, T>,
   handler: (input: Input<P, Q, B, Caller>, deps: Dependencies) => Handled<A, NoInfer<T>>,
 ): Route => {

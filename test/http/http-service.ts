@@ -6,7 +6,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Caller } from '../../application/caller.ts'
-import type { Catalogue, Language, Model } from '../../application/ports/catalogue.ts'
+import type { Catalogue, Language, Model, TranslationPair } from '../../application/ports/catalogue.ts'
 import type { LiveView, UserView } from '../../application/ports/read-models.ts'
 import type { CreateLiveRequest, NewUser, PageQuery, Services } from '../../application/services.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
@@ -23,10 +23,12 @@ export const model = (id: number, name: string): Model => ({
   id, name, active: true, vram: 1000, createdAt: AT, updatedAt: null, languages: ['en'],
 })
 
+const pair: TranslationPair = { id: 3, model: 'mt-en-fr', active: true, vram: 400, from: 'en', to: 'fr', createdAt: AT, updatedAt: null }
+
 export const catalogue: Catalogue = {
   models: () => [model(1, 'tiny'), model(2, 'large-v3')],
   languages: () => [language(1, 'en', 'English'), language(2, 'fr', 'French')],
-  translations: () => [{ id: 3, model: 'mt-en-fr', active: true, vram: 400, from: 'en', to: 'fr', createdAt: AT, updatedAt: null }],
+  translations: () => [pair],
 }
 
 export const liveView = (id: number, members: Partial<LiveView> = {}): LiveView => ({
@@ -78,13 +80,16 @@ export const startHttp = async (
     return TE.right({ items: [liveView(2), liveView(1)], total: 2 })
   }
   const services: Services = {
-    login: async (username, password) => (username === 'ann' && password === 'right password' ? O.some('a.jwt.token') : O.none),
+    login: async (username, password) => (username === 'ann' && password === 'right password' ? E.right('a.jwt.token') : E.left({ _tag: 'WrongLogin' })),
     authenticate: async (bearer) => O.fromNullable(CALLERS[bearer]),
     hasUsers: () => true,
     registerUser: (user, actor) => {
       calls.registered.push({ user, actor })
       return TE.right(userView(9, user.username))
     },
+    me: ({ userId }) => E.right(userView(userId, 'ann')),
+    changeUser: (_caller, id) => TE.right(userView(id, 'ann')),
+    changeOwnPassword: () => TE.right(undefined),
     listUsers: () => TE.right({ items: [userView(1, 'root')], total: 1 }),
     createLive: (_caller, request) => {
       calls.created.push(request)
@@ -94,6 +99,11 @@ export const startHttp = async (
     listLives: (_caller, _statuses, query) => page(query),
     finishLive: (_caller, id) => (id === 7 ? TE.right(liveView(7, { status: 'finished', vram: 0 })) : TE.left({ _tag: 'LiveNotFound' })),
     finishByAudioUrl: (_caller, _url, query) => page(query),
+    listAllLives: () => TE.right({ items: [{ ...liveView(2), username: 'ann' }], total: 1 }),
+    finishAnyLive: (_caller, id) => TE.right({ ...liveView(id, { status: 'finished', vram: 0 }), username: 'ann' }),
+    switchModel: (_caller, id, active) => TE.right({ ...model(id, 'tiny'), active }),
+    switchLanguage: (_caller, id, active) => TE.right({ ...language(id, 'en', 'English'), active }),
+    switchTranslation: (_caller, id, active) => TE.right({ ...pair, id, active }),
     ...overrides,
   }
   const log = createRecordingLogger()

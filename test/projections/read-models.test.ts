@@ -1,7 +1,7 @@
 import test from 'ava'
 import type { StoredLiveEvent } from '../../domain/live/events.ts'
 import type { StoredUserEvent } from '../../domain/user/events.ts'
-import { liveCounts } from '../../projections/live-counts.ts'
+import { liveCounts, liveTotals } from '../../projections/live-counts.ts'
 import { liveTokens } from '../../projections/live-tokens.ts'
 import { lives } from '../../projections/lives.ts'
 import { users } from '../../projections/users.ts'
@@ -81,6 +81,13 @@ test('R22: the totals of a user tell open lives by id and ended ones by number',
     })
 })
 
+test('R22: the totals of all users are those of each together', async (t) => {
+  const created = [1, 2, 3].map((id) => sealedLive({ liveId: id }))
+  await projecting(t, liveTotals)
+    .given(...created, sealedLive({ liveId: 5, userId: 8 }), started(2), finished(3), aborted)
+    .thenDocuments({ all: { userId: 0, pending: [1, 5], active: [2], finished: 1, error: 0 } })
+})
+
 test('an end that is told twice in two events counts once', async (t) => {
   const counts = { userId: 3, pending: [], active: [], finished: 1, error: 0 }
   await projecting(t, liveCounts).given(sealedLive(), finished(), failed()).thenDocuments({ 3: counts })
@@ -124,4 +131,12 @@ test('a disabled user is listed as inactive until enabled again', async (t) => {
   await projecting(t, users)
     .given(registered, disabled, { type: 'UserEnabled', data: { ...user, at: after(2000) } })
     .thenDocuments({ 3: { ...ada, updatedAt: after(2000) } })
+})
+
+test('D47: new limits and permissions of a user are listed', async (t) => {
+  const limits: StoredUserEvent = { type: 'UserLimitsChanged', data: { ...user, maxSessions: 1, maxTranslations: 0 } }
+  const permissions: StoredUserEvent = { type: 'UserPermissionsChanged', data: { ...user, permissions: [], at: after(2000) } }
+  await projecting(t, users)
+    .given(registered, limits, permissions)
+    .thenDocuments({ 3: { ...ada, maxSessions: 1, maxTranslations: 0, permissions: [], updatedAt: after(2000) } })
 })

@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
+import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import { v7 } from 'uuid'
 import type { Credentials, JwtClaims } from '../../application/ports/credentials.ts'
@@ -36,10 +37,10 @@ export const createTestCredentials = (): TestCredentials => {
   const verifications: Array<O.Option<string>> = []
   return {
     verifications,
-    hashPassword: (password) => Promise.resolve(`hash of ${password}`),
-    verifyPassword: (password, passwordHash) => {
+    hashPassword: (password) => async () => E.right(`hash of ${password}`),
+    verifyPassword: (password, passwordHash) => async () => {
       verifications.push(passwordHash)
-      return Promise.resolve(O.isSome(passwordHash) && passwordHash.value === `hash of ${password}`)
+      return E.right(O.isSome(passwordHash) && passwordHash.value === `hash of ${password}`)
     },
     signJwt: (claims) => Promise.resolve(JSON.stringify(claims)),
     verifyJwt: (token) => Promise.resolve(token.startsWith('{') ? O.some(JSON.parse(token) as JwtClaims) : O.none),
