@@ -22,6 +22,14 @@ export interface InsufficientVram { readonly _tag: 'InsufficientVram'; readonly 
 export interface ListenerTokenTaken { readonly _tag: 'ListenerTokenTaken' }
 export interface LiveNotFound { readonly _tag: 'LiveNotFound' }
 export interface UsernameTaken { readonly _tag: 'UsernameTaken' }
+export interface ProfileNotFound { readonly _tag: 'ProfileNotFound' }
+/** Every user keeps at least one profile. */
+export interface LastProfile { readonly _tag: 'LastProfile' }
+/** With the change min_buffer would be larger than max_buffer; `member` is the one that was sent. */
+export interface BuffersNotOrdered { readonly _tag: 'BuffersNotOrdered'; readonly member: 'min_buffer' | 'max_buffer' }
+export interface ApiTokenNotFound { readonly _tag: 'ApiTokenNotFound' }
+/** A token would have expired before it was issued. */
+export interface ExpiryNotInFuture { readonly _tag: 'ExpiryNotInFuture' }
 export interface SenderAlreadyConnected { readonly _tag: 'SenderAlreadyConnected' }
 /** The live is terminal. */
 export interface LiveOver { readonly _tag: 'LiveOver' }
@@ -38,4 +46,12 @@ export type CreateLiveRefusal =
   | Unavailable
 
 /** Every refusal that a request can meet. */
-export type Refusal = CreateLiveRefusal | LiveNotFound | UsernameTaken
+export type Refusal =
+  | CreateLiveRefusal
+  | LiveNotFound
+  | UsernameTaken
+  | ProfileNotFound
+  | LastProfile
+  | BuffersNotOrdered
+  | ApiTokenNotFound
+  | ExpiryNotInFuture

@@ -1,5 +1,13 @@
 import type * as t from 'io-ts'
 import { AdmissionSnapshotTaken, Admitted, CapacitySet, Released } from './admission/events.ts'
+import {
+  ApiTokenActivated,
+  ApiTokenDeactivated,
+  ApiTokenIssued,
+  ApiTokenRenamed,
+  ApiTokenRevoked,
+  ApiTokenUsed,
+} from './api-token/events.ts'
 import { ModelListed, TranslationPairListed } from './catalogue/events.ts'
 import {
   ListenerTokenClaimed,
@@ -46,6 +54,12 @@ export const allEvents: ReadonlyArray<AnyEventDefinition> = [
   erase(Admitted),
   erase(Released),
   erase(AdmissionSnapshotTaken),
+  erase(ApiTokenIssued),
+  erase(ApiTokenRenamed),
+  erase(ApiTokenDeactivated),
+  erase(ApiTokenActivated),
+  erase(ApiTokenRevoked),
+  erase(ApiTokenUsed),
   erase(ModelListed),
   erase(TranslationPairListed),
   erase(LiveCreated),

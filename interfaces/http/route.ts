@@ -8,8 +8,8 @@ import type { HttpRefusal, RefusalTag } from './errors.ts'
 import { decodePart, members } from './validation.ts'
 import type { Field } from './validation.ts'
 
-/** Who may call: anybody; a user; a user with the `admin` permission and a login token (an API key is 403). */
-export type Access = 'public' | 'private' | 'admin'
+/** Who may call: anybody; a user; a user with a login token (an API key is 403); one who also has the `admin` permission. */
+export type Access = 'public' | 'private' | 'login' | 'admin'
 
 export interface Readiness {
   readonly ready: boolean
@@ -128,7 +128,7 @@ export const publicRoute = <A, T extends RefusalTag = never, P = unknown, Q = un
 
 /** A route for a known caller, asked before anything of the request is decoded (R25). */
 export const privateRoute = <A, T extends RefusalTag = never, P = unknown, Q = unknown, B = unknown>(
-  access: 'private' | 'admin',
+  access: Exclude<Access, 'public'>,
   spec: Spec<P, Q, B, A, T>,
   handler: (input: Input<P, Q, B, Caller>, deps: Dependencies) => Handled<A, NoInfer<T>>,
 ): Route => {

@@ -36,6 +36,15 @@ export const optional = <A, F>(codec: Field<A>, fallback: F): Field<A | F> =>
     t.identity,
   )
 
+/** A member that may be left out of a change: what is sent must fit, so `null` is refused (D18). */
+export const omissible = <A>(codec: Field<A>): Field<A | undefined> =>
+  new t.Type<A | undefined, unknown>(
+    `${codec.name} or left out`,
+    (u): u is A | undefined => u === undefined || codec.is(u),
+    (u, context) => (u === undefined ? t.success(undefined) : delegate(codec, u, context)),
+    t.identity,
+  )
+
 type Decoded<P extends t.Props> = { readonly [K in keyof P]: t.TypeOf<P[K]> }
 
 const isRecord = (u: unknown): u is Readonly<Record<string, unknown>> => typeof u === 'object' && u !== null && !Array.isArray(u)
