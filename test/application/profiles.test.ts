@@ -1,9 +1,12 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
+import { createUsers } from '../../application/users/users.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
 import { ERASED } from '../../domain/shared/event.ts'
+import { systemTimers } from '../../infrastructure/system-timers.ts'
 import { right } from '../support/projecting.ts'
 import { callerOf, startTokenWorld } from '../support/token-world.ts'
+import { ada } from '../support/user-world.ts'
 
 const everything = { skip: 0, limit: 100 }
 const notFound = E.left({ _tag: 'ProfileNotFound' })
@@ -19,6 +22,16 @@ test('R106: a new user has one profile, Default, as soon as the registration is 
   const page = right(await profiles.listProfiles(caller, everything)())
   t.is(page.total, 1)
   t.like(page.items[0], { name: 'Default', settings: DEFAULT_ENGINE_SETTINGS, updatedAt: null })
+})
+
+test('R106: a registration waits until the read model has the profile', async (t) => {
+  const { store, keyring, environment, credentials, directory } = await startTokenWorld(t)
+  const asked: Array<string> = []
+  const projector = { whenProjected: async (position: string) => { asked.push(position) } }
+  const users = createUsers({ store, keyring, environment, timers: systemTimers, credentials, directory, projector })
+  const { id } = right(await users.registerUser(ada, 'setup')())
+  const [added] = right(await store.read(`profiles-${id}`)())
+  t.deepEqual(asked, [added?.position])
 })
 
 test('R15, R108, R109: what is answered is what is read next', async (t) => {

@@ -5,6 +5,7 @@ import * as O from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { EventStore } from '../../application/ports/event-store.ts'
 import { handleCommand } from '../../application/handle-command.ts'
+import { createTokens } from '../../application/tokens/tokens.ts'
 import { userDecider } from '../../domain/user/decider.ts'
 import { systemTimers } from '../../infrastructure/system-timers.ts'
 import { after } from '../domain/samples.ts'
@@ -28,9 +29,9 @@ const startWithToken = async (t: Parameters<typeof startTokenWorld>[0], stores: 
 }
 
 test('R30: a token tells who is asking, with an API key, from the moment that it is answered', async (t) => {
-  const { authenticateKey, secret, userId, directory } = await startWithToken(t)
+  const { authenticateKey, secret, userId, tokenDirectory } = await startWithToken(t)
   t.deepEqual(authenticateKey(secret), O.some({ ...callerOf(userId), credential: 'api-key' as const }))
-  t.is(directory.countOf(userId), 1)
+  t.is(tokenDirectory.countOf(userId), 1)
 })
 
 test('R117: the log, the documents and the directory hold neither the secret nor, in clear, the name', async (t) => {
@@ -62,6 +63,31 @@ test('R119, R120: a token that is switched off or revoked is refused as soon as 
   t.deepEqual(right(await tokens.listTokens(caller, everything)()), { items: [], total: 0 })
 })
 
+test('R32: a write is answered when the directory knows of it, and not before', async (t) => {
+  const { caller, store, keyring, environment, credentials, documents, tokenDirectory, projector } = await startWithToken(t)
+  let seen = Promise.withResolvers<void>()
+  const waiting = { ...tokenDirectory, whenSeen: () => seen.promise }
+  const tokens = createTokens({ store, keyring, environment, timers: systemTimers, credentials, documents, projector, tokens: waiting })
+  const isAnswered = async (answer: Promise<unknown>): Promise<boolean> => {
+    let answered = false
+    void answer.then(() => { answered = true })
+    const head = right(await store.head()())
+    await Promise.all([projector.whenProjected(head), tokenDirectory.whenSeen(head)])
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+    return answered
+  }
+  const answersInTime = async <A>(send: () => Promise<A>): Promise<A> => {
+    seen = Promise.withResolvers<void>()
+    const answer = send()
+    t.false(await isAnswered(answer))
+    seen.resolve()
+    return answer
+  }
+  const { token } = right(await answersInTime(tokens.issueToken(caller, ci)))
+  right(await answersInTime(tokens.changeToken(caller, token.id, { isActive: false })))
+  right(await answersInTime(tokens.revokeToken(caller, token.id)))
+})
+
 test('R32: a token is refused from the instant that it expires', async (t) => {
   const { authenticateKey, tokens, caller, setClock } = await startWithToken(t)
   setClock(after(0))
@@ -81,7 +107,7 @@ test('R118: a token that would have expired is not issued', async (t) => {
 })
 
 test("R32, S10: a disabled user's tokens are refused until the user is enabled again", async (t) => {
-  const { authenticateKey, secret, userId, store, keyring, users: _, directory: __, ...world } = await startWithToken(t)
+  const { authenticateKey, secret, userId, store, keyring, ...world } = await startWithToken(t)
   const environment = createTestEnvironment()
   const change = async (type: 'Disable' | 'Enable'): Promise<void> => {
     const about = { commandId: environment.newId(), correlationId: 'c', actor: 'service' }
@@ -109,7 +135,7 @@ test("R36, R119: another user's token is unknown, and stays as it is", async (t)
 })
 
 test('R33: uses are recorded at most once a minute, and the token shows the last one', async (t) => {
-  const { authenticateKey, tokens, caller, token, secret, uses, setClock, usesInLog, directory } = await startWithToken(t)
+  const { authenticateKey, tokens, caller, token, secret, uses, setClock, usesInLog, tokenDirectory } = await startWithToken(t)
   t.is(right(await tokens.listTokens(caller, everything)()).items[0]?.lastUsedAt, null)
   const useAt = async (milliseconds: number, times: number): Promise<void> => {
     setClock(after(milliseconds))
@@ -118,7 +144,7 @@ test('R33: uses are recorded at most once a minute, and the token shows the last
   }
   const shows = (at: string) => eventually(async () => {
     assert.equal(right(await tokens.listTokens(caller, everything)()).items[0]?.lastUsedAt, at)
-    assert.equal(O.toNullable(directory.byId(token.id))?.lastUsedAt, at)
+    assert.equal(O.toNullable(tokenDirectory.byId(token.id))?.lastUsedAt, at)
   })
   await useAt(0, 20)
   await shows(after(0))
@@ -167,12 +193,12 @@ test('R14, R30: after a restart tokens, their states and uses are as they were',
   right(await first.tokens.revokeToken(first.caller, gone.token.id)())
   await first.stop()
 
-  const { authenticateKey, tokens, directory, uses, setClock } = await startTokenWorld(t, { store, keyring })
+  const { authenticateKey, tokens, tokenDirectory, uses, setClock } = await startTokenWorld(t, { store, keyring })
   setClock(after(30_000))
   t.true(O.isSome(authenticateKey(first.secret)))
   await uses.settled()
   t.deepEqual([authenticateKey(off.secret), authenticateKey(gone.secret)], [O.none, O.none])
-  t.like(O.toNullable(directory.byId(first.token.id)), { lastUsedAt: after(0) })
+  t.like(O.toNullable(tokenDirectory.byId(first.token.id)), { lastUsedAt: after(0) })
   t.deepEqual(right(await tokens.listTokens(first.caller, everything)()).items.map(({ id }) => id), [off.token.id, first.token.id])
   t.true(right(await tokens.issueToken(first.caller, ci)()).token.id > gone.token.id)
 })

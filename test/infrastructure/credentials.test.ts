@@ -98,18 +98,18 @@ test('R34: a key in the header is ignored', async (t) => {
 
 test('D31: an API token is lt_, 12 and 43 base62 characters, each as likely as any other; no two are alike', (t) => {
   const credentials = at(0)
-  const made = Array.from({ length: 500 }, () => credentials.newApiToken())
-  for (const { secret, prefix, hash } of made) {
+  const made = Array.from({ length: 5000 }, () => credentials.newApiToken())
+  for (const { secret, prefix, hash } of made.slice(0, 100)) {
     t.regex(secret, /^lt_[0-9A-Za-z]{12}_[0-9A-Za-z]{43}$/)
     t.is(prefix, secret.slice(0, 15))
     t.is(hash, createHash('sha256').update(secret).digest('base64url'))
   }
-  t.is(new Set(made.map(({ prefix }) => prefix)).size, 500)
+  t.is(new Set(made.map(({ prefix }) => prefix)).size, 5000)
   const counts = new Map<string, number>()
   for (const letter of made.flatMap(({ secret }) => [...secret.slice(16)])) counts.set(letter, (counts.get(letter) ?? 0) + 1)
-  // 347 of each are expected; six standard deviations from it lie 235 and 459.
+  // 3468 of each are expected; six standard deviations from it lie 3117 and 3819.
   t.is(counts.size, 62)
-  t.true([...counts.values()].every((count) => count > 235 && count < 459))
+  t.true([...counts.values()].every((count) => count > 3117 && count < 3819))
 })
 
 test('an API token is recognised by its hash and by nothing else', (t) => {

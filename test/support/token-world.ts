@@ -39,7 +39,7 @@ export const startTokenWorld = async (t: ExecutionContext, { store = createMemor
     ...world,
     store,
     keyring,
-    directory,
+    tokenDirectory: directory,
     uses,
     tokens: createTokens({ ...write, credentials, documents, tokens: directory, projector }),
     profiles: createProfiles({ ...write, documents, projector }),
