@@ -32,7 +32,10 @@ const viewOf = ({ profileId, name, settings, createdAt, updatedAt }: Profile): P
 })
 
 /** A refusal in the words of the routes; one without a meaning cannot come of the command. */
-const told = <R>(left: ProfilesRefusal | Unavailable, meanings: Partial<Record<ProfilesRefusal['_tag'], R>>): E.Either<R | Unavailable, never> => {
+const told = <R>(
+  left: ProfilesRefusal | Unavailable,
+  meanings: Partial<Record<ProfilesRefusal['_tag'], R>>,
+): E.Either<R | Unavailable, never> => {
   switch (left._tag) {
     case 'ProfileExists':
     case 'ProfileUnknown':
@@ -71,7 +74,8 @@ export const createProfiles = (deps: ProfileDeps): Profiles => {
     return E.right(O.isSome(found.right) ? (found.right.value as unknown as ProfilesDocument).profiles : [])
   }
 
-  const send = (caller: Caller, command: ProfilesCommand, commandId: string): TaskEither<ProfilesRefusal | Unavailable, ProfilesState> =>
+  const send =
+    (caller: Caller, command: ProfilesCommand, commandId: string): TaskEither<ProfilesRefusal | Unavailable, ProfilesState> =>
     async () => {
       const stream = profilesStream(caller.userId)
       const about = { commandId, correlationId: commandId, actor: `user:${caller.userId}` }

@@ -31,7 +31,10 @@ type Tokens = Pick<Services, 'listTokens' | 'issueToken' | 'changeToken' | 'revo
 const notFound: ApiTokenNotFound = { _tag: 'ApiTokenNotFound' }
 
 /** A refusal in the words of the routes; one without a meaning cannot come of the command. */
-const told = <R>(left: ApiTokenRefusal | Unavailable, meanings: Partial<Record<ApiTokenRefusal['_tag'], R>>): E.Either<R | Unavailable, never> => {
+const told = <R>(
+  left: ApiTokenRefusal | Unavailable,
+  meanings: Partial<Record<ApiTokenRefusal['_tag'], R>>,
+): E.Either<R | Unavailable, never> => {
   switch (left._tag) {
     case 'TokenExists':
     case 'TokenUnknown':

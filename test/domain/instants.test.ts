@@ -31,5 +31,5 @@ test('what is no date-time with an offset is none', (t) => {
 
 test('D29, D31: a name has 1 to 100 characters, whatever their size', (t) => {
   for (const name of ['a', ' ', 'ä'.repeat(100), '🎙'.repeat(100), 'two\nlines']) t.is(nameProblem(name), null, name)
-  for (const name of ['', 'a'.repeat(101), '🎙'.repeat(101), '\ud83c', `a${'\udf99'}`]) t.not(nameProblem(name), null, name)
+  for (const name of ['', 'a'.repeat(101), '🎙'.repeat(101), '\ud83c', 'a\udf99']) t.not(nameProblem(name), null, name)
 })

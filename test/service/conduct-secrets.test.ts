@@ -63,7 +63,8 @@ test('D59, D60, S10, S11, S26: no secret of a run is in its log or, in clear, in
     'audio URL': url, 'password in the URL': 'Xylophone-77',
     'key in the URL': 'Wapiti-4711', 'host in the URL': 'cams.example',
     'guessed token': guesses[0] ?? '', 'guess elsewhere': guesses[1] ?? '',
-    'wrong password': 'Pangolin-but-wrong', 'API key': 'Aardvark_secret', 'API token': key.token.slice(16), 'token name': 'Numbat key', 'profile name': 'Wombat profile',
+    'wrong password': 'Pangolin-but-wrong', 'API key': 'Aardvark_secret', 'API token': key.token.slice(16),
+    'token name': 'Numbat key', 'profile name': 'Wombat profile',
     ...Object.fromEntries(texts.map((text, index) => [`text ${index + 1}`, text.split('\n')[0] ?? text])),
   }
   const found = (bytes: Buffer): ReadonlyArray<string> =>

@@ -24,7 +24,8 @@ export const callerOf = (userId: number): Caller => ({
 })
 
 /** One process's users, profiles and API tokens over stores in memory, with a wall clock that can be set. */
-export const startTokenWorld = async (t: ExecutionContext, { store = createMemoryEventStore(), keyring = createMemoryKeyring() }: Stores = {}) => {
+export const startTokenWorld = async (t: ExecutionContext, stores: Stores = {}) => {
+  const { store = createMemoryEventStore(), keyring = createMemoryKeyring() } = stores
   const world = await startUserWorld(t, { store, keyring })
   let at: string | null = null
   const environment: Environment = { ...world.environment, now: () => at ?? world.environment.now() }
