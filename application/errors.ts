@@ -32,6 +32,14 @@ export interface WrongLogin { readonly _tag: 'WrongLogin' }
 export interface WrongPassword { readonly _tag: 'WrongPassword' }
 /** To be tried again after so many seconds. */
 export interface TooManyRequests { readonly _tag: 'TooManyRequests'; readonly seconds: number }
+export interface ProfileNotFound { readonly _tag: 'ProfileNotFound' }
+/** Every user keeps at least one profile. */
+export interface LastProfile { readonly _tag: 'LastProfile' }
+/** With the change min_buffer would be larger than max_buffer; `member` is the one that was sent. */
+export interface BuffersNotOrdered { readonly _tag: 'BuffersNotOrdered'; readonly member: 'min_buffer' | 'max_buffer' }
+export interface ApiTokenNotFound { readonly _tag: 'ApiTokenNotFound' }
+/** A token would have expired before it was issued. */
+export interface ExpiryNotInFuture { readonly _tag: 'ExpiryNotInFuture' }
 export interface SenderAlreadyConnected { readonly _tag: 'SenderAlreadyConnected' }
 /** The live is terminal. */
 export interface LiveOver { readonly _tag: 'LiveOver' }
@@ -58,3 +66,8 @@ export type Refusal =
   | WrongPassword
   | TooManyRequests
   | TooBusy
+  | ProfileNotFound
+  | LastProfile
+  | BuffersNotOrdered
+  | ApiTokenNotFound
+  | ExpiryNotInFuture

@@ -8,12 +8,17 @@ import type { UserChanges } from '../domain/user/decider.ts'
 import type { Permission } from '../domain/user/events.ts'
 import type { Caller } from './caller.ts'
 import type {
+  ApiTokenNotFound,
+  BuffersNotOrdered,
   CreateLiveRefusal,
+  ExpiryNotInFuture,
   LanguageNotFound,
+  LastProfile,
   LiveNotFound,
   LiveOver,
   ModelNotFound,
   PairNotFound,
+  ProfileNotFound,
   SenderAlreadyConnected,
   TooManyRequests,
   Unavailable,
@@ -25,7 +30,7 @@ import type {
 import type { EndCause } from './pipeline/signals.ts'
 import type { Language, Model, TranslationPair } from './ports/catalogue.ts'
 import type { TooBusy } from './ports/credentials.ts'
-import type { LiveFacts, LiveStatus, LiveView, SocketRole, UserView } from './ports/read-models.ts'
+import type { ApiTokenView, LiveFacts, LiveStatus, LiveView, ProfileView, SocketRole, UserView } from './ports/read-models.ts'
 import type { TranslationTarget } from './translation/translations.ts'
 
 /** One page and the number of all items that match. */
@@ -82,12 +87,32 @@ export interface AdminLive extends LiveFacts {
   readonly username: string
 }
 
+/** What of a profile changes: the members that were sent. */
+export interface ProfileChange {
+  readonly name?: string
+  readonly settings: Partial<EngineSettings>
+}
+
+export interface NewApiToken {
+  readonly name: string
+  /** In D23's form; null for never. */
+  readonly expiresAt: string | null
+}
+
+/** What of a token changes: the members that were sent. */
+export interface ApiTokenChange {
+  readonly name?: string
+  readonly isActive?: boolean
+}
+
 /** What the REST routes ask of the application. */
 export interface Services {
   /** A JWT (R28). `address`: where the attempt comes from, for S24. */
   readonly login: (username: string, password: string, address: string) => Promise<Either<WrongLogin | TooManyRequests | TooBusy, string>>
   /** The caller behind a bearer token, none for anything invalid (R34). */
   readonly authenticate: (bearer: string) => Promise<Option<Caller>>
+  /** The caller behind an API token: none for one that is unknown, inactive, expired or revoked, or whose user is not active. */
+  readonly authenticateKey: (secret: string) => Option<Caller>
   readonly hasUsers: () => boolean
   /** Also adds the first profile, `Default`. `actor`: `user:7` or `setup`. */
   readonly registerUser: (user: NewUser, actor: string) => TaskEither<UsernameTaken | TooBusy | Unavailable, UserView>
@@ -123,6 +148,32 @@ export interface Services {
   readonly switchModel: (caller: Caller, id: number, active: boolean) => TaskEither<ModelNotFound | Unavailable, Model>
   readonly switchLanguage: (caller: Caller, id: number, active: boolean) => TaskEither<LanguageNotFound | Unavailable, Language>
   readonly switchTranslation: (caller: Caller, id: number, active: boolean) => TaskEither<PairNotFound | Unavailable, TranslationPair>
+  /** By id, ascending; the caller's own, as in all that follows. */
+  readonly listProfiles: (caller: Caller, page: PageQuery) => TaskEither<Unavailable, Page<ProfileView>>
+  readonly getProfile: (caller: Caller, profileId: number) => TaskEither<ProfileNotFound | Unavailable, ProfileView>
+  readonly createProfile: (
+    caller: Caller,
+    profile: { readonly name: string; readonly settings: EngineSettings },
+  ) => TaskEither<BuffersNotOrdered | Unavailable, ProfileView>
+  readonly changeProfile: (
+    caller: Caller,
+    profileId: number,
+    change: ProfileChange,
+  ) => TaskEither<ProfileNotFound | BuffersNotOrdered | Unavailable, ProfileView>
+  readonly removeProfile: (caller: Caller, profileId: number) => TaskEither<ProfileNotFound | LastProfile | Unavailable, void>
+  /** Newest first. */
+  readonly listTokens: (caller: Caller, page: PageQuery) => TaskEither<Unavailable, Page<ApiTokenView>>
+  /** The one answer that holds the secret. */
+  readonly issueToken: (
+    caller: Caller,
+    token: NewApiToken,
+  ) => TaskEither<ExpiryNotInFuture | Unavailable, { readonly token: ApiTokenView; readonly secret: string }>
+  readonly changeToken: (
+    caller: Caller,
+    tokenId: number,
+    change: ApiTokenChange,
+  ) => TaskEither<ApiTokenNotFound | Unavailable, ApiTokenView>
+  readonly revokeToken: (caller: Caller, tokenId: number) => TaskEither<ApiTokenNotFound | Unavailable, void>
 }
 
 /** A live as its pipeline needs it. */

@@ -1,6 +1,14 @@
 import type * as t from 'io-ts'
 import { AdmissionSnapshotTaken, Admitted, CapacitySet, Released } from './admission/events.ts'
 import { LivesListed } from './administration/events.ts'
+import {
+  ApiTokenActivated,
+  ApiTokenDeactivated,
+  ApiTokenIssued,
+  ApiTokenRenamed,
+  ApiTokenRevoked,
+  ApiTokenUsed,
+} from './api-token/events.ts'
 import { LanguageSwitched, ModelListed, ModelSwitched, TranslationPairListed, TranslationPairSwitched } from './catalogue/events.ts'
 import {
   ListenerTokenClaimed,
@@ -56,6 +64,12 @@ export const allEvents: ReadonlyArray<AnyEventDefinition> = [
   erase(Admitted),
   erase(Released),
   erase(AdmissionSnapshotTaken),
+  erase(ApiTokenIssued),
+  erase(ApiTokenRenamed),
+  erase(ApiTokenDeactivated),
+  erase(ApiTokenActivated),
+  erase(ApiTokenRevoked),
+  erase(ApiTokenUsed),
   erase(ModelListed),
   erase(TranslationPairListed),
   erase(ModelSwitched),

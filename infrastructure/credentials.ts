@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHash, createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
 import { hash, verify } from '@node-rs/argon2'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
@@ -43,6 +43,13 @@ const base64 = (bytes: number): string => randomBytes(bytes).toString('base64').
 /** A hash that no password has, of the same cost as a real one. */
 const unmatchableHash = (): string =>
   `$argon2id$v=19$m=${PARAMETERS.memoryCost},t=${PARAMETERS.timeCost},p=${PARAMETERS.parallelism}$${base64(16)}$${base64(32)}`
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** Every character as likely as any other. */
+const base62 = (length: number): string => Array.from({ length }, () => BASE62.charAt(randomInt(BASE62.length))).join('')
+
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 const toClaims = (subject: string | undefined, generation: unknown): O.Option<JwtClaims> => {
   const userId = /^[1-9]\d*$/.test(subject ?? '') ? Number(subject) : NaN
@@ -103,6 +110,16 @@ export const createCredentials = ({ masterKey, jwtTtlSeconds, environment = crea
         if (error instanceof errors.JOSEError) return O.none
         throw error
       }
+    },
+    newApiToken: () => {
+      const prefix = `lt_${base62(12)}`
+      const secret = `${prefix}_${base62(43)}`
+      return { secret, prefix, hash: sha256(secret).toString('base64url') }
+    },
+    verifyApiToken: (secret, hash) => {
+      const known = Buffer.from(O.isSome(hash) ? hash.value : '', 'base64url')
+      const isHash = known.length === 32
+      return timingSafeEqual(sha256(secret), isHash ? known : Buffer.alloc(32)) && isHash
     },
     keyedHash: (purpose, value) => createHmac('sha256', hmacKey).update(`${purpose}\0${value}`).digest('base64url'),
   }

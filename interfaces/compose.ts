@@ -22,12 +22,17 @@ import { createLiveBus } from '../application/pipeline/live-bus.ts'
 import { createLivePipeline } from '../application/pipeline/live-pipeline.ts'
 import { createScheduler } from '../application/pipeline/scheduler.ts'
 import { pause } from '../application/ports/timers.ts'
+import { createProfiles } from '../application/profiles/profiles.ts'
 import { createQueries } from '../application/queries.ts'
 import { reconcileAtStart, startReconciler } from '../application/lives/reconciler.ts'
 import type { Services } from '../application/services.ts'
 import { createLiveSessions } from '../application/sessions/live-sessions.ts'
 import { watchEnds } from '../application/sessions/watch-ends.ts'
 import { createLoginThrottle } from '../application/users/login-throttle.ts'
+import { createKeyAuthentication } from '../application/tokens/key-authentication.ts'
+import { startTokenDirectory } from '../application/tokens/token-directory.ts'
+import { createTokenUses } from '../application/tokens/token-uses.ts'
+import { createTokens } from '../application/tokens/tokens.ts'
 import { adminFromSettings, createSetup } from '../application/users/setup.ts'
 import { startUserDirectory } from '../application/users/user-directory.ts'
 import { createUserChanges } from '../application/users/user-changes.ts'
@@ -111,7 +116,8 @@ export const startService = async (settings: Settings): Promise<RunningService> 
   // Read side.
   const projector = startProjector({ store, documents, projections: allProjections, logger, environment, timers, signal })
   const directory = startUserDirectory({ store, keyring, logger, environment, timers, signal })
-  await Promise.all([projector.caughtUp(), directory.ready()])
+  const tokens = startTokenDirectory({ store, logger, environment, timers, signal })
+  await Promise.all([projector.caughtUp(), directory.ready(), tokens.ready()])
   const { whenProjected } = projector
   const view = viewOf({ keyring, foldLive })
 
@@ -150,9 +156,13 @@ export const startService = async (settings: Settings): Promise<RunningService> 
   let draining = false
   const createLive = createCreateLive({ ...write, admission, catalogue, credentials, documents, whenProjected, viewOf: view })
   const finishing = createFinishLives({ ...write, admission, credentials, flush: sessions.flush, whenProjected, viewOf: view })
+  const uses = createTokenUses({ ...write, logger })
   const services: Services = {
     ...createAuthentication({ directory, credentials, throttle }),
     ...createUserChanges({ ...write, credentials, directory, projector, throttle, endLivesOf }),
+    ...createKeyAuthentication({ tokens, users: directory, credentials, environment, uses }),
+    ...createTokens({ ...write, credentials, documents, tokens, projector }),
+    ...createProfiles({ ...write, documents, projector }),
     ...createQueries({ documents, keyring, directory }),
     ...finishing,
     ...createAdminLives({ ...write, documents, directory, finish: finishing.finishAny }),
@@ -196,8 +206,9 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     await Promise.all([reconciler.stop(), forgetting.stop()])
     await Promise.all([engine.close(), translator.close()])
     await admission.idle()
+    await uses.settled()
     stopping.abort()
-    await Promise.all([projector.stopped, directory.stopped])
+    await Promise.all([projector.stopped, directory.stopped, tokens.stopped])
     await stores.close()
   }
   const token = setup.token()

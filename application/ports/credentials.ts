@@ -12,6 +12,15 @@ export interface TooBusy {
   readonly _tag: 'TooBusy'
 }
 
+export interface NewApiToken {
+  /** `lt_` + 12 base62 characters + `_` + 43 more, which are 256 random bits. */
+  readonly secret: string
+  /** Its first 15 characters, which are public. */
+  readonly prefix: string
+  /** SHA-256 of the whole secret, base64url. */
+  readonly hash: string
+}
+
 export interface Credentials {
   /** argon2id, m=19456 KiB, t=2, p=1, as a PHC string. */
   readonly hashPassword: (password: string) => TaskEither<TooBusy, string>
@@ -21,6 +30,9 @@ export interface Credentials {
   readonly signJwt: (claims: JwtClaims) => Promise<string>
   /** None for anything but a valid token of ours. */
   readonly verifyJwt: (token: string) => Promise<Option<JwtClaims>>
+  readonly newApiToken: () => NewApiToken
+  /** Whether the secret has this hash, compared in constant time; it takes as long where there is none to compare with. */
+  readonly verifyApiToken: (secret: string, hash: Option<string>) => boolean
   /** HMAC-SHA-256 under a key derived from the master key, base64url; `purpose` keeps kinds apart. */
   readonly keyedHash: (purpose: 'username' | 'live-token' | 'audio-url' | 'setup-token', value: string) => string
 }

@@ -19,17 +19,17 @@ export interface AuthenticationDeps {
 export const usernameHash = (credentials: Pick<Credentials, 'keyedHash'>, username: string): string =>
   credentials.keyedHash('username', username.normalize('NFC'))
 
-const isActive = (user: User): boolean => user.status === 'active'
+export const isActive = (user: User): boolean => user.status === 'active'
 
 /** An erased password is none: what it reads as is not the hash of anything. */
 const hasPassword = (user: User): boolean => user.passwordHash !== ERASED
 
-const callerOf = (user: User): Caller => ({
+export const callerOf = (user: User, credential: Caller['credential']): Caller => ({
   userId: user.userId,
   permissions: user.permissions,
   maxSessions: user.maxSessions,
   maxTranslations: user.maxTranslations,
-  credential: 'jwt',
+  credential,
 })
 
 /** Who is asking, from memory alone: no read model is read, and the log only for how often a login failed. */
@@ -55,7 +55,7 @@ export const createAuthentication = ({ directory, credentials, throttle }: Authe
     return pipe(
       directory.byId(claims.value.userId),
       O.filter((user) => isActive(user) && user.generation === claims.value.generation),
-      O.map(callerOf),
+      O.map((user) => callerOf(user, 'jwt')),
     )
   },
 })

@@ -15,6 +15,7 @@ import type { Unavailable, UsernameTaken } from '../errors.ts'
 import { handleCommand, loadState } from '../handle-command.ts'
 import type { WriteDeps } from '../handle-command.ts'
 import type { Credentials } from '../ports/credentials.ts'
+import type { Position } from '../ports/event-store.ts'
 import type { Projector } from '../ports/projector.ts'
 import type { UserView } from '../ports/read-models.ts'
 import { nextId } from '../sequence.ts'
@@ -82,7 +83,8 @@ export const createUsers = (deps: UserDeps): Users => {
     return won.left._tag === 'UsernameClaimedAlready' ? E.left(usernameTaken) : E.left(won.left)
   }
 
-  const addFirstProfile = async (userId: number, cause: Cause): Promise<Either<Unavailable, boolean>> => {
+  /** The position of its event, null where the user had one. */
+  const addFirstProfile = async (userId: number, cause: Cause): Promise<Either<Unavailable, Position | null>> => {
     const metadata = { correlationId: cause.commandId, causationId: cause.commandId, actor: cause.actor }
     const profileId = await takeId('profile', metadata)()
     if (E.isLeft(profileId)) return profileId
@@ -92,7 +94,7 @@ export const createUsers = (deps: UserDeps): Users => {
       command: { profileId: profileId.right, userId, name: FIRST_PROFILE_NAME, settings: DEFAULT_ENGINE_SETTINGS, at: environment.now() },
       ...about(cause),
     })()
-    return E.isLeft(added) ? added : E.right(added.right.events.length > 0)
+    return E.isLeft(added) ? added : E.right(added.right.position)
   }
 
   // Each step finds what an earlier, broken off attempt left: a claim without a user is taken up with its id, and of
@@ -131,8 +133,8 @@ export const createUsers = (deps: UserDeps): Users => {
     if (E.isLeft(profile)) return profile
     const { position, state } = registered.right
     if (state.status === 'none') throw new Error('a registered user is none')
-    // Not the profile's position: no projection reads it yet, and the wait would be for nothing.
-    if (position !== null) await Promise.all([directory.whenSeen(position), projector.whenProjected(position)])
+    // The profile's event is the later one; it may have been there already.
+    if (position !== null) await Promise.all([directory.whenSeen(position), projector.whenProjected(profile.right ?? position)])
     return E.right(userViewOf(state))
   }
 
@@ -147,7 +149,7 @@ export const createUsers = (deps: UserDeps): Users => {
         const added = await addFirstProfile(userId, { commandId: environment.newId(), actor: `instance:${environment.instance}` })
         // An erased user needs none.
         if (E.isLeft(added) && added.left._tag !== 'KeyErased') return added
-        if (E.isRight(added) && added.right) count += 1
+        if (E.isRight(added) && added.right !== null) count += 1
       }
       complete.add(userId)
     }

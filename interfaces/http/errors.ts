@@ -1,5 +1,6 @@
 import type { Refusal } from '../../application/errors.ts'
 import type { SetupRefused } from '../../application/users/setup.ts'
+import { BUFFERS_NOT_ORDERED } from './settings-codec.ts'
 import type { Issue } from './validation.ts'
 
 /** Refusals of the HTTP layer itself: credentials, form of the request. */
@@ -33,6 +34,9 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
   LanguageNotFound: { status: 404, detail: () => 'Language not found' },
   LanguageNotSupported: { status: 404, detail: ({ model, language }) => `Language not supported by model: ${model}, ${language}` },
   TranslationNotFound: { status: 404, detail: ({ from, to }) => `Translation not found: ${from}->${to}` },
+  ProfileNotFound: { status: 404, detail: () => 'Profile not found' },
+  ApiTokenNotFound: { status: 404, detail: () => 'Token not found' },
+  LastProfile: { status: 400, detail: () => 'The last profile cannot be deleted' },
   LiveNotFound: { status: 404, detail: () => 'Live not found' },
   PairNotFound: { status: 404, detail: () => 'Translation not found' },
   UserNotFound: { status: 404, detail: () => 'User not found' },
@@ -56,6 +60,14 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
   ListenerTokenTaken: {
     status: 422,
     detail: () => [{ type: 'value_error', loc: ['body', 'listener_token'], msg: 'Value error, token is used by another user' }],
+  },
+  BuffersNotOrdered: {
+    status: 422,
+    detail: ({ member }) => [{ type: 'value_error', loc: ['body', member], msg: `Value error, ${BUFFERS_NOT_ORDERED}` }],
+  },
+  ExpiryNotInFuture: {
+    status: 422,
+    detail: () => [{ type: 'value_error', loc: ['body', 'expires_at'], msg: 'Value error, expires_at should be in the future' }],
   },
   InvalidRequest: { status: 422, detail: ({ issues }) => issues },
   UsernameTaken: { status: 409, detail: () => 'Username already taken' },

@@ -7,9 +7,9 @@ import { engineSettings } from '../../domain/live/settings.ts'
 import { boundedInteger, instant } from '../../domain/shared/codecs.ts'
 import { permission } from '../../domain/user/events.ts'
 
-const count = boundedInteger(0, Number.MAX_SAFE_INTEGER)
-const nullable = <A>(codec: t.Type<A>): t.Type<A | null> => t.union([codec, t.null])
-const dates = { created_at: instant, updated_at: nullable(instant) }
+export const count = boundedInteger(0, Number.MAX_SAFE_INTEGER)
+export const nullable = <A>(codec: t.Type<A>): t.Type<A | null> => t.union([codec, t.null])
+export const dates = { created_at: instant, updated_at: nullable(instant) }
 
 export const modelView = t.strict({ id: count, name: t.string, active: t.boolean, vram: count, ...dates }, 'Model')
 const languageMembers = { id: count, iso_639_1: t.string, name: t.string, active: t.boolean }

@@ -2,6 +2,8 @@ import * as t from 'io-ts'
 import type { PageQuery } from '../../application/services.ts'
 import { DEFAULT_QUOTAS } from '../../application/users/users.ts'
 import { boundedInteger, boundedString } from '../../domain/shared/codecs.ts'
+import { toInstant } from '../../domain/shared/instants.ts'
+import { nameProblem } from '../../domain/shared/names.ts'
 import { passwordProblem, usernameProblem } from '../../domain/user/credential-rules.ts'
 import { permission } from '../../domain/user/events.ts'
 import { checkedString, integerText, members, omittable, optional, repeated, single } from './validation.ts'
@@ -41,14 +43,31 @@ export const loginForm = members({ username: t.string, password: t.string })
 
 export const audioUrlBody = members({ audio_url: t.string })
 
-const credential = (name: string, problem: (value: string) => string | null): Field<string> =>
+const checked = (name: string, problem: (value: string) => string | null): Field<string> =>
   checkedString(name, (value) => {
     const found = problem(value)
     return found === null ? null : `${name} ${found}`
   })
 
-const username = credential('username', usernameProblem)
-const password = credential('password', passwordProblem)
+/** Name of a profile or of an API token. */
+export const resourceName = checked('name', nameProblem)
+
+/** A date-time with a time-zone offset, decoded to D23's form. */
+export const dateTime: Field<string> = Object.assign(
+  new t.Type<string, unknown>(
+    'date-time',
+    (u): u is string => typeof u === 'string' && toInstant(u) === u,
+    (u, context) => {
+      const at = typeof u === 'string' ? toInstant(u) : null
+      return at === null ? t.failure(u, context) : t.success(at)
+    },
+    t.identity,
+  ),
+  { explain: () => ({ type: 'datetime_parsing', msg: 'Input should be a valid date-time with a time-zone offset' }) },
+)
+
+const username = checked('username', usernameProblem)
+const password = checked('password', passwordProblem)
 
 export const newUserBody = members({
   username,
@@ -69,7 +88,7 @@ export const changeUserBody = members({
 
 export const switchBody = members({ is_active: t.boolean })
 
-export const changePasswordBody = members({ current_password: t.string, new_password: credential('new_password', passwordProblem) })
+export const changePasswordBody = members({ current_password: t.string, new_password: checked('new_password', passwordProblem) })
 
 export const setupBody: Field<{ readonly token: string; readonly username: string; readonly password: string }> = members({
   token: boundedString(1, 512),

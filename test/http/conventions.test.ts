@@ -16,6 +16,7 @@ const bodyOf = (route: Route): unknown => {
   if (route.path === '/users') return { username: 'bob', password: 'long enough' }
   if (route.path === '/setup') return { token: 'good', username: 'bob', password: 'long enough' }
   if (route.path === '/lives') return { model: 'tiny', language: 'en' }
+  if (/^\/(?:user-live-configs|tokens)/.test(route.path) && route.body !== undefined) return { name: 'bob' }
   return route.body === undefined ? undefined : { audio_url: AUDIO_URL }
 }
 
@@ -138,8 +139,34 @@ test('R62: routes for admins are 403 for other users and for API keys, before th
     const body = route.method === 'GET' ? {} : { body: '{"broken' }
     const user = await http.send(route.method, pathOf(route), { as: 'user', ...body })
     t.deepEqual([user.status, await user.json()], [403, { detail: 'Not enough permissions' }])
-    const key = await http.send(route.method, pathOf(route), { as: 'key', ...body })
+    const key = await http.send(route.method, pathOf(route), { as: 'lt_key', ...body })
     t.deepEqual([key.status, await key.json()], [403, { detail: 'API keys are not accepted here' }])
+  }
+})
+
+test('R121: routes for logins only are 403 for API keys, however they are sent, before the body is looked at', async (t) => {
+  const http = await startHttp(t)
+  const routes = ROUTES.filter(({ access }) => access === 'login')
+  t.deepEqual(routes.map(({ method, path }) => `${method} ${path}`), ['POST /tokens', 'PUT /tokens/:id'])
+  for (const route of routes)
+    for (const headers of [{ 'x-api-key': 'lt_key' }, { authorization: 'Bearer lt_key' }]) {
+      const key = await http.send(route.method, pathOf(route), { headers, body: '{"broken' })
+      t.deepEqual([key.status, await key.json()], [403, { detail: 'API keys are not accepted here' }])
+    }
+})
+
+test('R30, R31: an API key opens every other private route in either header, and Authorization alone decides where it is sent', async (t) => {
+  const http = await startHttp(t)
+  const withHeaders = async (route: Route, headers: Record<string, string>): Promise<number> =>
+    (await http.send(route.method, pathOf(route), { headers, ...(route.body === undefined ? {} : { body: bodyOf(route) }) })).status
+  for (const route of ROUTES.filter(({ access }) => access === 'private')) {
+    const name = `${route.method} ${route.path}`
+    t.is(await withHeaders(route, { 'x-api-key': 'lt_key' }), 200, name)
+    t.is(await withHeaders(route, { authorization: 'Bearer lt_key' }), 200, name)
+    t.is(await withHeaders(route, { authorization: 'Bearer lt_key', 'x-api-key': 'bad' }), 200, name)
+    t.is(await withHeaders(route, { authorization: 'Bearer bad', 'x-api-key': 'lt_key' }), 401, name)
+    t.is(await withHeaders(route, { authorization: '', 'x-api-key': 'lt_key' }), 401, name)
+    t.is(await withHeaders(route, { 'x-api-key': 'user' }), 401, `${name}: a JWT is no API key`)
   }
 })
 

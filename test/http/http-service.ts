@@ -7,7 +7,7 @@ import * as O from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Caller } from '../../application/caller.ts'
 import type { Catalogue, Language, Model, TranslationPair } from '../../application/ports/catalogue.ts'
-import type { LiveView, UserView } from '../../application/ports/read-models.ts'
+import type { ApiTokenView, LiveView, ProfileView, UserView } from '../../application/ports/read-models.ts'
 import type { CreateLiveRequest, NewUser, PageQuery, Services } from '../../application/services.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
 import { SERVER_LIMITS, createHttpApp } from '../../interfaces/http/app.ts'
@@ -42,6 +42,14 @@ export const userView = (id: number, username: string): UserView => ({
   id, username, permissions: [], maxSessions: 10, maxTranslations: 5, isActive: true, createdAt: AT, updatedAt: null,
 })
 
+export const profileView = (id: number, name: string): ProfileView => ({
+  id, name, settings: DEFAULT_ENGINE_SETTINGS, createdAt: AT, updatedAt: null,
+})
+
+export const tokenView = (id: number): ApiTokenView => ({
+  id, userId: 7, name: 'ci', prefix: 'lt_abcdefghijkl', isActive: true, expiresAt: null, lastUsedAt: null, createdAt: AT,
+})
+
 const caller = (members: Partial<Caller>): Caller => ({
   userId: 7, permissions: [], maxSessions: 10, maxTranslations: 5, credential: 'jwt', ...members,
 })
@@ -50,7 +58,11 @@ const caller = (members: Partial<Caller>): Caller => ({
 const CALLERS: Readonly<Record<string, Caller>> = {
   user: caller({}),
   admin: caller({ userId: 1, permissions: ['admin'] }),
-  key: caller({ userId: 1, permissions: ['admin'], credential: 'api-key' }),
+}
+
+/** API keys that they know; `lt_key` as bearer token too. */
+const KEYS: Readonly<Record<string, Caller>> = {
+  lt_key: caller({ userId: 1, permissions: ['admin'], credential: 'api-key' }),
 }
 
 export interface Calls {
@@ -82,6 +94,7 @@ export const startHttp = async (
   const services: Services = {
     login: async (username, password) => (username === 'ann' && password === 'right password' ? E.right('a.jwt.token') : E.left({ _tag: 'WrongLogin' })),
     authenticate: async (bearer) => O.fromNullable(CALLERS[bearer]),
+    authenticateKey: (secret) => O.fromNullable(KEYS[secret]),
     hasUsers: () => true,
     registerUser: (user, actor) => {
       calls.registered.push({ user, actor })
@@ -104,6 +117,15 @@ export const startHttp = async (
     switchModel: (_caller, id, active) => TE.right({ ...model(id, 'tiny'), active }),
     switchLanguage: (_caller, id, active) => TE.right({ ...language(id, 'en', 'English'), active }),
     switchTranslation: (_caller, id, active) => TE.right({ ...pair, id, active }),
+    listProfiles: () => TE.right({ items: [profileView(7, 'Default')], total: 1 }),
+    getProfile: (_caller, id) => (id === 7 ? TE.right(profileView(7, 'Default')) : TE.left({ _tag: 'ProfileNotFound' })),
+    createProfile: (_caller, { name }) => TE.right(profileView(8, name)),
+    changeProfile: (_caller, id) => (id === 7 ? TE.right(profileView(7, 'Default')) : TE.left({ _tag: 'ProfileNotFound' })),
+    removeProfile: (_caller, id) => (id === 7 ? TE.right(undefined) : TE.left({ _tag: 'ProfileNotFound' })),
+    listTokens: () => TE.right({ items: [tokenView(7)], total: 1 }),
+    issueToken: () => TE.right({ token: tokenView(7), secret: 'lt_abcdefghijkl_secret' }),
+    changeToken: (_caller, id) => (id === 7 ? TE.right(tokenView(7)) : TE.left({ _tag: 'ApiTokenNotFound' })),
+    revokeToken: (_caller, id) => (id === 7 ? TE.right(undefined) : TE.left({ _tag: 'ApiTokenNotFound' })),
     ...overrides,
   }
   const log = createRecordingLogger()

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHash, createHmac, randomBytes } from 'node:crypto'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
@@ -105,6 +105,32 @@ test('R34: a key in the header is ignored', async (t) => {
   const key = randomBytes(32)
   const jwk = { kty: 'oct', k: key.toString('base64url') }
   t.deepEqual(await at(0).verifyJwt(await sign(whole, { jwk, kid: 'mine' }, key)), O.none)
+})
+
+test('D31: an API token is lt_, 12 and 43 base62 characters, each as likely as any other; no two are alike', (t) => {
+  const credentials = at(0)
+  const made = Array.from({ length: 5000 }, () => credentials.newApiToken())
+  for (const { secret, prefix, hash } of made.slice(0, 100)) {
+    t.regex(secret, /^lt_[0-9A-Za-z]{12}_[0-9A-Za-z]{43}$/)
+    t.is(prefix, secret.slice(0, 15))
+    t.is(hash, createHash('sha256').update(secret).digest('base64url'))
+  }
+  t.is(new Set(made.map(({ prefix }) => prefix)).size, 5000)
+  const counts = new Map<string, number>()
+  for (const letter of made.flatMap(({ secret }) => Array.from(secret.slice(16)))) counts.set(letter, (counts.get(letter) ?? 0) + 1)
+  // 3468 of each are expected; six standard deviations from it lie 3117 and 3819.
+  t.is(counts.size, 62)
+  t.true([...counts.values()].every((count) => count > 3117 && count < 3819))
+})
+
+test('an API token is recognised by its hash and by nothing else', (t) => {
+  const credentials = at(0)
+  const [{ secret, hash }, other] = [credentials.newApiToken(), credentials.newApiToken()]
+  t.true(credentials.verifyApiToken(secret, O.some(hash)))
+  t.false(credentials.verifyApiToken(other.secret, O.some(hash)))
+  t.false(credentials.verifyApiToken(secret.slice(0, -1), O.some(hash)))
+  for (const broken of ['', 'x', hash.slice(0, -2), `${hash}AAAA`]) t.false(credentials.verifyApiToken(secret, O.some(broken)), broken)
+  t.false(credentials.verifyApiToken(secret, O.none))
 })
 
 test('D59: keyed hashes keep purposes and values apart and cannot be made without the key', (t) => {

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHash, createHmac, randomBytes } from 'node:crypto'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import { v7 } from 'uuid'
@@ -32,6 +32,8 @@ export interface TestCredentials extends Credentials {
   readonly verifications: ReadonlyArray<O.Option<string>>
 }
 
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
+
 /** The port without its cost: nothing here is safe, all of it tells right from wrong. */
 export const createTestCredentials = (): TestCredentials => {
   const verifications: Array<O.Option<string>> = []
@@ -44,6 +46,12 @@ export const createTestCredentials = (): TestCredentials => {
     },
     signJwt: (claims) => Promise.resolve(JSON.stringify(claims)),
     verifyJwt: (token) => Promise.resolve(token.startsWith('{') ? O.some(JSON.parse(token) as JwtClaims) : O.none),
+    newApiToken: () => {
+      const letters = randomBytes(28).toString('hex').slice(0, 55)
+      const secret = `lt_${letters.slice(0, 12)}_${letters.slice(12)}`
+      return { secret, prefix: secret.slice(0, 15), hash: digest(secret) }
+    },
+    verifyApiToken: (secret, hash) => O.isSome(hash) && hash.value === digest(secret),
     keyedHash: (purpose, value) => createHmac('sha256', purpose).update(value).digest('base64url'),
   }
 }
