@@ -5,16 +5,18 @@ import { eventually } from '../support/eventually.ts'
 import { newEvent, newEvents, right, type OpenedEventStore } from './event-store-support.ts'
 import { subscriptionContract } from './subscription.contract.ts'
 
+type RunTest = (title: string, body: (t: ExecutionContext) => Promise<void>) => void
+
 const numbers = async (store: EventStore, stream: string, options?: ReadOptions): Promise<ReadonlyArray<unknown>> =>
   (await right(store.read(stream, options))).map(({ data }) => data['n'])
 
 const revisions = async (store: EventStore, stream: string): Promise<ReadonlyArray<number>> =>
   (await right(store.read(stream))).map(({ revision }) => revision)
 
-/** What every event store does, each of its tests on a store of its own. */
-export const eventStoreContract = (name: string, open: () => Promise<OpenedEventStore>): void => {
+/** What every event store does, each of its tests on a store of its own; `run` is how they are run, together by default. */
+export const eventStoreContract = (name: string, open: () => Promise<OpenedEventStore>, run: RunTest = test): void => {
   const on = (title: string, body: (t: ExecutionContext, store: EventStore, signal: AbortSignal, abort: () => void) => Promise<void>): void => {
-    test(`${name}: ${title}`, async (t) => {
+    run(`${name}: ${title}`, async (t) => {
       const { store, close } = await open()
       const controller = new AbortController()
       try {

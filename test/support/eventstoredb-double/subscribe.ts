@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto'
+import streams from '@eventstore/db-client/generated/streams_pb.js'
+import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
+import type { EventLog, LogRecord } from './event-log.ts'
+import { checkpointResponse, eventResponse, nameOf, thrownFailure } from './messages.ts'
+import { fail, send, type ReadCall } from './read-answers.ts'
+
+/** Records searched at a time, unless the client asks for another number; checkpoints come once for so many. */
+const SEARCH_WINDOW = 32
+
+type Matches = (record: LogRecord) => boolean
+
+/** Throws a SyntaxError for a filter that is no regular expression. */
+const matcher = (filter: ReadReq.Options.FilterOptions | undefined): Matches => {
+  const onType = filter?.hasEventType() === true
+  const expression = onType ? filter.getEventType() : filter?.getStreamIdentifier()
+  if (expression === undefined) return () => true
+  const prefixes = expression.getPrefixList()
+  const regex = prefixes.length > 0 ? null : new RegExp(expression.getRegex(), 'u')
+  return (record) => {
+    const text = onType ? record.type : record.stream
+    return regex === null ? prefixes.some((prefix) => text.startsWith(prefix)) : regex.test(text)
+  }
+}
+
+/** Whether a position is one that this log hands out, or lies behind its end. */
+const isBoundary = (log: EventLog, commit: number, prepare: number): boolean =>
+  commit >= log.end() ||
+  ((prepare === 0 || prepare === commit) && (commit === 0 || log.records.some((record) => record.position === commit || record.next === commit)))
+
+const confirmation = (): ReadResp => {
+  const confirmed = new streams.ReadResp.SubscriptionConfirmation()
+  confirmed.setSubscriptionId(randomUUID())
+  const response = new streams.ReadResp()
+  response.setConfirmation(confirmed)
+  return response
+}
+
+const caughtUp = (): ReadResp => {
+  const response = new streams.ReadResp()
+  response.setCaughtUp(new streams.ReadResp.CaughtUp())
+  return response
+}
+
+/** The record after which a subscription begins, as its index; null for a position that cannot be. */
+const startOf = (log: EventLog, options: ReadReq.Options): number | null => {
+  const [all, stream] = [options.getAll(), options.getStream()]
+  if (all?.hasEnd() === true || stream?.hasEnd() === true) return log.records.length
+  const position = all?.getPosition()
+  if (position === undefined) return 0
+  const [commit, prepare] = [Number(position.getCommitPosition()), Number(position.getPreparePosition())]
+  if (!isBoundary(log, commit, prepare)) return null
+  const index = log.records.findIndex((record) => record.position > commit || (record.position === commit && prepare < commit))
+  return index < 0 ? log.records.length : index
+}
+
+/** Events that match, then those still to come; with a filter on $all also checkpoints, within the log and live. */
+export const subscribe = async (call: ReadCall, log: EventLog, options: ReadReq.Options): Promise<void> => {
+  const filter = options.getFilter()
+  const stream = options.hasStream() ? nameOf(options.getStream()?.getStreamIdentifier()) : null
+  const after = options.getStream()?.hasRevision() === true ? BigInt(options.getStream()?.getRevision() ?? 0) : -1n
+  const start = startOf(log, options)
+  if (start === null) return fail(call, thrownFailure())
+  let matchesFilter: Matches
+  try {
+    matchesFilter = matcher(filter)
+  } catch {
+    return fail(call, thrownFailure())
+  }
+  const matches: Matches = stream === null ? matchesFilter : (record) => record.stream === stream && record.revision > after
+  const window = filter?.hasMax() === true ? filter.getMax() : SEARCH_WINDOW
+  const interval = filter === undefined ? Infinity : window * Math.max(1, filter.getCheckpointintervalmultiplier())
+
+  let wake: () => void = () => undefined
+  const stopListening = log.onWrite(() => wake())
+  const stop = (): void => {
+    stopListening()
+    wake()
+  }
+  call.on('cancelled', stop)
+  call.on('close', stop)
+
+  await send(call, confirmation())
+  let next = start
+  let considered = 0
+  let isLive = false
+  while (!call.cancelled && !call.destroyed) {
+    const record = log.records[next]
+    if (record === undefined) {
+      // A subscription to a stream has caught up with its first event at the earliest.
+      if (!isLive && (stream === null || log.last(stream) >= 0n)) {
+        isLive = true
+        if (filter !== undefined && next > start) await send(call, checkpointResponse(log.records[next - 1]?.next ?? 0, 0))
+        await send(call, caughtUp())
+        considered = 0
+        continue
+      }
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      continue
+    }
+    next += 1
+    considered += 1
+    if (matches(record)) await send(call, eventResponse(record))
+    if (considered < interval) continue
+    considered = 0
+    await send(call, isLive ? checkpointResponse(record.position, record.position) : checkpointResponse(record.next, 0))
+  }
+}
