@@ -39,6 +39,10 @@ const contradictions = (settings: Settings): ReadonlyArray<string> => [
   ...(settings.adminUsername !== null && settings.adminPassword === null && settings.adminPasswordFile === null
     ? [`${PREFIX}ADMIN_PASSWORD or ${PREFIX}ADMIN_PASSWORD_FILE is missing beside ${PREFIX}ADMIN_USERNAME`]
     : []),
+  // The log of a server outlives a data directory; the only key to what is sealed in it must not lie there by accident.
+  ...(settings.eventstoreUrl !== null && settings.masterKeyFile === null
+    ? [`${PREFIX}MASTER_KEY_FILE is missing beside ${PREFIX}EVENTSTORE_URL`]
+    : []),
 ]
 
 /** The settings of the environment, or everything that is wrong with them. An empty value counts as not set. */

@@ -39,6 +39,7 @@ import { allProjections } from '../projections/all-projections.ts'
 import { foldLive } from '../projections/lives.ts'
 import { startProjector } from '../projections/projector.ts'
 import { openFront } from './compose/front.ts'
+import { watchStore } from './compose/store-watch.ts'
 import { openStores } from './compose/stores.ts'
 
 const BUNDLED_MODELS = join(import.meta.dirname, '..', 'models')
@@ -154,9 +155,15 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     readYourWritesTimeouts: projector.timeouts,
     translations: translations.figures,
   })
+  const storeWatch = watchStore({ store, timers, signal })
   const readiness = () => ({
-    ready: !draining && lags().every(({ error }) => error === null),
-    checks: { draining, projections: lags(), engine: engine.pid() === undefined ? 'restarting' : 'running' },
+    ready: !draining && storeWatch.isAnswering() && lags().every(({ error }) => error === null),
+    checks: {
+      draining,
+      eventStore: storeWatch.isAnswering() ? 'ok' : 'unavailable',
+      projections: lags(),
+      engine: engine.pid() === undefined ? 'restarting' : 'running',
+    },
   })
 
   const isDraining = (): boolean => draining
@@ -176,7 +183,7 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     await Promise.all([engine.close(), translator.close()])
     await admission.idle()
     stopping.abort()
-    await Promise.all([projector.stopped, directory.stopped])
+    await Promise.all([projector.stopped, directory.stopped, storeWatch.stopped])
     await stores.close()
   }
   const token = setup.token()

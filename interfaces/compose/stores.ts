@@ -24,7 +24,14 @@ export interface Stores {
   readonly close: () => Promise<void>
 }
 
-/** Opens the embedded stores; throws an Error for people when the directory cannot be had. */
+/** Never the embedded one in place of a server that does not answer. The client of the server is loaded only where there is one. */
+const openEventStore = async (url: string | null, file: string, logger: Logger): Promise<EventStore> => {
+  if (url === null) return await openSqliteEventStore({ file, logger })
+  const { openEventStoreDb } = await import('../../infrastructure/eventstoredb/event-store.ts')
+  return await openEventStoreDb({ url, logger })
+}
+
+/** Opens the stores that the settings name; throws an Error for people when the directory or a server cannot be had. */
 export const openStores = async (settings: Settings, logger: Logger): Promise<Stores> => {
   const lock = acquireDataDirectory(settings.dataDir)
   if (E.isLeft(lock)) {
@@ -38,7 +45,7 @@ export const openStores = async (settings: Settings, logger: Logger): Promise<St
   const file = (name: string): string => join(settings.dataDir, name)
   const masterKey =
     settings.masterKeyFile === null ? await loadOrCreateMasterKey(file('master.key')) : await loadMasterKey(settings.masterKeyFile)
-  const store = await openSqliteEventStore({ file: file(EVENTS_FILE), logger })
+  const store = await openEventStore(settings.eventstoreUrl, file(EVENTS_FILE), logger)
   const documents = await openSqliteDocuments({ file: file(DOCUMENTS_FILE) })
   const keyring = await openSqliteKeyring({ file: file(KEYRING_FILE), masterKey })
   const close = async (): Promise<void> => {

@@ -54,6 +54,14 @@ export const eventStoreContract = (name: string, open: () => Promise<OpenedEvent
     t.is(new Set(positions).size, 4)
   })
 
+  on('the events of one append have positions of their own, in order, and the append that of the last', async (t, store) => {
+    const { position } = await right(store.append('a', 'no-stream', newEvents(5)))
+    const positions = (await right(store.read('a'))).map((event) => event.position)
+    t.deepEqual(positions.toSorted(), positions)
+    t.is(new Set(positions).size, 5)
+    t.is(positions.at(-1), position)
+  })
+
   on('another revision than the expected one is answered as a value and writes nothing', async (t, store) => {
     t.deepEqual(await store.append('a', 0, [newEvent()])(), wrong('a', 'no-stream'))
     await right(store.append('a', 'no-stream', newEvents(3)))
@@ -201,6 +209,18 @@ export const eventStoreContract = (name: string, open: () => Promise<OpenedEvent
     t.is((await right(store.append('a', 'no-stream', [newEvent(2)]))).revision, 2)
     t.deepEqual(await store.append('a', 'no-stream', [newEvent()])(), wrong('a', 2))
     t.deepEqual(await numbers(store, 'a'), [2])
+  })
+
+  on('limits set for a deleted stream do not bring it back, nor take away what comes', async (t, store) => {
+    await right(store.append('a', 'no-stream', newEvents(3)))
+    await right(store.deleteStream('a'))
+    await right(store.setMetadata('a', { maxCount: 2 }))
+    t.deepEqual(await right(store.read('a')), [])
+    await right(store.append('a', 'no-stream', newEvents(3, 3)))
+    t.deepEqual(await numbers(store, 'a'), [4, 5])
+    await right(store.setMetadata('a', {}))
+    await right(store.append('a', 5, [newEvent(6)]))
+    t.false((await numbers(store, 'a')).includes(2))
   })
 
   on('deleting a stream that does not exist changes nothing', async (t, store) => {

@@ -70,7 +70,7 @@ test('every error is told at once, and none repeats a secret', (t) => {
 
 test('what the service does not honour yet is refused, its default is not', (t) => {
   const refused: Readonly<Record<string, string>> = {
-    EVENTSTORE_URL: 'esdb://h', MONGO_URL: 'mongodb://h', TRUSTED_PROXIES: '10.0.0.0/8', FRAME_ANCESTORS: 'https://a.example',
+    MONGO_URL: 'mongodb://h', TRUSTED_PROXIES: '10.0.0.0/8', FRAME_ANCESTORS: 'https://a.example',
     AUDIO_URL_ALLOW_CIDRS: '::1/128',
     RECONNECT_GRACE: '5s', RATE_LIMIT: '10', PENDING_TIMEOUT: '5m', MAX_DURATION: '1h', IDLE_TIMEOUT: '0', RETENTION_MAX: '24h',
     ROLE: 'api',
@@ -104,6 +104,13 @@ test('what an admin is made from belongs together', (t) => {
   )
   t.deepEqual(errorsOf({ STENOLOG_ADMIN_PASSWORD: 'secret pw' }), ['STENOLOG_ADMIN_USERNAME is missing beside the password'])
   t.is(errorsOf({ STENOLOG_ADMIN_USERNAME: 'root', STENOLOG_ADMIN_PASSWORD: 'a', STENOLOG_ADMIN_PASSWORD_FILE: 'b' }).length, 1)
+})
+
+test('an event store beside this machine needs a master key of its own, and its URL is checked', (t) => {
+  const url = (text: string) => errorsOf({ STENOLOG_EVENTSTORE_URL: text, STENOLOG_MASTER_KEY_FILE: 'k' })
+  t.deepEqual(url('esdb://user:pass@h'), [])
+  t.regex(url('esdb://h')[0] ?? '', /^STENOLOG_EVENTSTORE_URL should hold user:password@/)
+  t.deepEqual(errorsOf({ STENOLOG_EVENTSTORE_URL: 'esdb://u:p@h' }), ['STENOLOG_MASTER_KEY_FILE is missing beside STENOLOG_EVENTSTORE_URL'])
 })
 
 test('lists, hosts and origins are checked', (t) => {

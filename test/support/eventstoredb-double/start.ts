@@ -34,11 +34,17 @@ export const startDouble = async (settings: Partial<Pick<Options, 'tls' | 'accou
   let child: ChildProcess | null = null
 
   const next = async (process: ChildProcess): Promise<Report> => {
-    const ended = once(process, 'exit').then(() => {
-      throw new Error('the double ended')
-    })
-    const [message] = (await Promise.race([once(process, 'message'), ended])) as [Report]
-    return message
+    const settled = new AbortController()
+    const ended = once(process, 'exit', settled).then(
+      () => Promise.reject(new Error('the double ended')),
+      () => new Promise<never>(() => undefined),
+    )
+    try {
+      const [message] = (await Promise.race([once(process, 'message', settled), ended])) as [Report]
+      return message
+    } finally {
+      settled.abort()
+    }
   }
   const spawn = async (port: number): Promise<number> => {
     child = fork(MAIN, [JSON.stringify({ ...options, port } satisfies Options)], { stdio: 'inherit' })
