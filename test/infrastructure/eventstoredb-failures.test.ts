@@ -109,6 +109,34 @@ for (const kind of ['wrong', 'hang', 'drop'] as const)
     t.deepEqual(await answered(store.read('a')).then((events) => events.map(({ data }) => data['n'])), [7])
   })
 
+test.serial('killed six times under load: every append stands once, in order', async (t) => {
+  const { double, store } = await start(t)
+  const written = [0, 0, 0, 0]
+  let isOver = false
+  const write = async (writer: number): Promise<void> => {
+    while (!isOver) {
+      const n = written[writer] ?? 0
+      const event = newEvent(n)
+      await answered(() => store.append(`w${writer}`, n === 0 ? 'no-stream' : n - 1, [event])())
+      written[writer] = n + 1
+    }
+  }
+  const writers = Promise.all(written.map((_, writer) => write(writer)))
+  const total = (): number => written.reduce((sum, n) => sum + n, 0)
+  for (let kill = 0; kill < 6; kill++) {
+    const before = total()
+    await eventually(() => {
+      if (total() < before + 40) throw new Error('too few appends yet')
+    }, { timeoutMs: 60_000 })
+    await double.kill()
+    await double.start()
+  }
+  isOver = true
+  await writers
+  for (const [writer, count] of written.entries())
+    t.deepEqual((await right(store.read(`w${writer}`))).map(({ data }) => data['n']), Array.from({ length: count }, (_, n) => n))
+})
+
 /** Consumes until the subscription throws; what it threw and where it stood. */
 const consume = async (messages: AsyncIterable<SubscriptionMessage>, taken: SubscriptionMessage[]): Promise<unknown> => {
   try {
