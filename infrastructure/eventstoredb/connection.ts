@@ -45,6 +45,18 @@ const optionsOf = (query: string): E.Either<string, ReadonlyMap<string, string>>
   return tls === 'true' || tls === 'false' ? E.right(options) : E.left('should have tls=true or tls=false')
 }
 
+/** The account in a URL; a server without TLS needs none, and gets one that it ignores. */
+const credentialsOf = (rawUser: string | undefined, rawPassword: string | undefined, isSecure: boolean): E.Either<string, Connection['credentials']> => {
+  if (rawUser === undefined || rawPassword === undefined)
+    return isSecure
+      ? E.left('should hold user:password@ (or tls=false for a server without both)')
+      : E.right({ username: 'none', password: 'none' })
+  const [username, password] = [decoded(rawUser), decoded(rawPassword)]
+  return username === null || password === null
+    ? E.left('has a user or password that is not percent-encoded')
+    : E.right({ username, password })
+}
+
 /** The connection that a setting describes, or what is wrong with it, to be read after the setting's name; it never repeats the value. */
 export const parseConnection = (text: string): E.Either<string, Connection> => {
   const [, scheme, rawUser, rawPassword, hosts = '', query = ''] = SHAPE.exec(text.trim()) ?? []
@@ -52,14 +64,12 @@ export const parseConnection = (text: string): E.Either<string, Connection> => {
     return E.left('should look like esdb://user:password@host:2113?option=value, special characters percent-encoded')
   const options = optionsOf(query)
   if (E.isLeft(options)) return options
-  const [username, password] = [decoded(rawUser ?? ''), decoded(rawPassword ?? '')]
-  if (username === null || password === null) return E.left('has a user or password that is not percent-encoded')
-  const isSecure = options.right.get('tls') !== 'false'
-  if (isSecure && username === '') return E.left('should hold user:password@ (or tls=false for a server without both)')
+  const credentials = credentialsOf(rawUser, rawPassword, options.right.get('tls') !== 'false')
+  if (E.isLeft(credentials)) return credentials
   const all = new URLSearchParams(Object.entries({ ...KEEP_ALIVE, ...Object.fromEntries(options.right) }))
   const userInfo = rawUser === undefined || rawPassword === undefined ? '' : `${rawUser}:${rawPassword}@`
   return E.right({
     connectionString: `${scheme}://${userInfo}${hosts}?${[...all].map(([name, value]) => `${name}=${value}`).join('&')}`,
-    credentials: username === '' ? { username: 'none', password: 'none' } : { username, password },
+    credentials: credentials.right,
   })
 }

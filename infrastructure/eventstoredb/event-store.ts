@@ -14,13 +14,15 @@ import { createSubscriptions } from './subscriptions.ts'
 const START_MS = 3000
 
 const connect = (connectionString: string): EventStoreDBClient => {
+  let failed: unknown
   try {
     return EventStoreDBClient.connectionString(connectionString)
   } catch (error) {
-    // Of the errors that are left only those about certificate files do not quote the string, which may hold a password.
-    const isAboutFile = error instanceof Error && /certificate|userCertFile/.test(error.message)
-    throw new Error(isAboutFile ? `the event store cannot be used: ${error.message}` : 'the event store cannot be used: its URL is wrong')
+    failed = error
   }
+  // Not passed on: only those about certificate files do not quote the string, which may hold a password.
+  const reason = failed instanceof Error && /certificate|userCertFile/.test(failed.message) ? failed.message : 'its URL is wrong'
+  throw new Error(`the event store cannot be used: ${reason}`)
 }
 
 interface Options {

@@ -65,9 +65,9 @@ export const createStreamLimits = ({ client, credentials, patience, logger }: Pa
     for (let tries = 0; tries < ATTEMPTS; tries++) {
       const known = await metadataOf(stream)
       if (E.isLeft(known)) return known
-      const { $maxCount, $maxAge, ...others } = known.right.members
+      const others = Object.entries(known.right.members).filter(([name]) => name !== '$maxCount' && name !== '$maxAge')
       const metadata: ServerMetadata = {
-        ...others,
+        ...Object.fromEntries(others),
         ...(maxCount === undefined ? {} : { maxCount }),
         ...(maxAgeSeconds === undefined ? {} : { maxAge: maxAgeSeconds }),
       }

@@ -112,9 +112,9 @@ for (const kind of ['wrong', 'hang', 'drop'] as const)
 test.serial('killed six times under load: every append stands once, in order', async (t) => {
   const { double, store } = await start(t)
   const written = [0, 0, 0, 0]
-  let isOver = false
+  const over = new AbortController()
   const write = async (writer: number): Promise<void> => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const n = written[writer] ?? 0
       const event = newEvent(n)
       await answered(() => store.append(`w${writer}`, n === 0 ? 'no-stream' : n - 1, [event])())
@@ -131,7 +131,7 @@ test.serial('killed six times under load: every append stands once, in order', a
     await double.kill()
     await double.start()
   }
-  isOver = true
+  over.abort()
   await writers
   for (const [writer, count] of written.entries())
     t.deepEqual((await right(store.read(`w${writer}`))).map(({ data }) => data['n']), Array.from({ length: count }, (_, n) => n))

@@ -96,10 +96,10 @@ test.serial('F3: the event store is killed six times under load: every acknowled
   const created = new Set<number>()
   const finished = new Set<number>()
   let refused = 0
-  let isOver = false
+  const over = new AbortController()
 
   const work = async (): Promise<void> => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const made = await client.post<Single<LiveJson>>('/lives', LIVE)
       t.true(made.status === 200 || made.status === 503, `a create is answered ${made.status}`)
       if (made.status !== 200) {
@@ -127,7 +127,7 @@ test.serial('F3: the event store is killed six times under load: every acknowled
     })
     await double.start()
   }
-  isOver = true
+  over.abort()
   await workers
   await untilReady(client)
 

@@ -1,4 +1,4 @@
-import type { Metadata, UntypedHandleCall, UntypedServiceImplementation } from '@grpc/grpc-js'
+import type { Metadata, UntypedServiceImplementation } from '@grpc/grpc-js'
 import { accessDenied } from './messages.ts'
 
 interface AnyCall {
@@ -17,7 +17,7 @@ export const withAccess = (calls: UntypedServiceImplementation, account: string 
       if (callback === undefined) call.emit('error', accessDenied())
       else callback(accessDenied())
     }
-    return [name, guard as unknown as UntypedHandleCall] as const
+    return [name, guard] as const
   })
   return Object.fromEntries(guarded)
 }

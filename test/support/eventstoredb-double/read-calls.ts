@@ -14,7 +14,7 @@ const notFound = (stream: string): ReadResp => {
   return response
 }
 
-const isBackwards = (options: ReadReq.Options): boolean => options.getReadDirection() === 1
+const isBackwards = (options: ReadReq.Options): boolean => options.getReadDirection() === streams.ReadReq.Options.ReadDirection.BACKWARDS
 
 /** The records that a read of a stream asks for; null where there is no stream. */
 const streamRecords = (log: EventLog, options: ReadReq.Options): ReadonlyArray<LogRecord> | null => {

@@ -54,22 +54,43 @@ const startOf = (log: EventLog, options: ReadReq.Options): number | null => {
   return index < 0 ? log.records.length : index
 }
 
+interface Plan {
+  /** Index of the first record that is considered. */
+  readonly start: number
+  readonly matches: Matches
+  /** Records between two checkpoints. */
+  readonly interval: number
+  readonly hasCheckpoints: boolean
+  /** A subscription to a stream has caught up with its first event at the earliest. */
+  readonly mayCatchUp: () => boolean
+}
+
+/** What a subscription asks for; null where the server throws. */
+const planOf = (log: EventLog, options: ReadReq.Options): Plan | null => {
+  const filter = options.getFilter()
+  const stream = options.getStream()
+  const start = startOf(log, options)
+  if (start === null) return null
+  const interval = (filter?.hasMax() === true ? filter.getMax() : SEARCH_WINDOW) * Math.max(1, filter?.getCheckpointintervalmultiplier() ?? 1)
+  const hasCheckpoints = filter !== undefined
+  if (stream !== undefined) {
+    const name = nameOf(stream.getStreamIdentifier())
+    const after = stream.hasRevision() ? BigInt(stream.getRevision()) : -1n
+    const matches: Matches = (record) => record.stream === name && record.revision > after
+    return { start, matches, interval, hasCheckpoints, mayCatchUp: () => log.last(name) >= 0n }
+  }
+  try {
+    return { start, matches: matcher(filter), interval, hasCheckpoints, mayCatchUp: () => true }
+  } catch {
+    return null
+  }
+}
+
 /** Events that match, then those still to come; with a filter on $all also checkpoints, within the log and live. */
 export const subscribe = async (call: ReadCall, log: EventLog, options: ReadReq.Options): Promise<void> => {
-  const filter = options.getFilter()
-  const stream = options.hasStream() ? nameOf(options.getStream()?.getStreamIdentifier()) : null
-  const after = options.getStream()?.hasRevision() === true ? BigInt(options.getStream()?.getRevision() ?? 0) : -1n
-  const start = startOf(log, options)
-  if (start === null) return fail(call, thrownFailure())
-  let matchesFilter: Matches
-  try {
-    matchesFilter = matcher(filter)
-  } catch {
-    return fail(call, thrownFailure())
-  }
-  const matches: Matches = stream === null ? matchesFilter : (record) => record.stream === stream && record.revision > after
-  const window = filter?.hasMax() === true ? filter.getMax() : SEARCH_WINDOW
-  const interval = filter === undefined ? Infinity : window * Math.max(1, filter.getCheckpointintervalmultiplier())
+  const plan = planOf(log, options)
+  if (plan === null) return fail(call, thrownFailure())
+  const { start, matches, interval, hasCheckpoints, mayCatchUp } = plan
 
   let wake: () => void = () => undefined
   const stopListening = log.onWrite(() => wake())
@@ -80,31 +101,33 @@ export const subscribe = async (call: ReadCall, log: EventLog, options: ReadReq.
   call.on('cancelled', stop)
   call.on('close', stop)
 
-  await send(call, confirmation())
   let next = start
   let considered = 0
   let isLive = false
-  while (!call.cancelled && !call.destroyed) {
-    const record = log.records[next]
-    if (record === undefined) {
-      // A subscription to a stream has caught up with its first event at the earliest.
-      if (!isLive && (stream === null || log.last(stream) >= 0n)) {
-        isLive = true
-        if (filter !== undefined && next > start) await send(call, checkpointResponse(log.records[next - 1]?.next ?? 0, 0))
-        await send(call, caughtUp())
-        considered = 0
-        continue
-      }
-      await new Promise<void>((resolve) => {
-        wake = resolve
-      })
-      continue
-    }
+  const deliver = async (record: LogRecord): Promise<void> => {
     next += 1
     considered += 1
     if (matches(record)) await send(call, eventResponse(record))
-    if (considered < interval) continue
+    if (!hasCheckpoints || considered < interval) return
     considered = 0
     await send(call, isLive ? checkpointResponse(record.position, record.position) : checkpointResponse(record.next, 0))
+  }
+  const rest = async (): Promise<void> => {
+    if (isLive || !mayCatchUp()) {
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      return
+    }
+    isLive = true
+    considered = 0
+    if (hasCheckpoints && next > start) await send(call, checkpointResponse(log.records[next - 1]?.next ?? 0, 0))
+    await send(call, caughtUp())
+  }
+
+  await send(call, confirmation())
+  while (!call.cancelled && !call.destroyed) {
+    const record = log.records[next]
+    await (record === undefined ? rest() : deliver(record))
   }
 }

@@ -51,8 +51,8 @@ export const reading =
   async (): Promise<ReadonlyArray<string>> => {
     const seen: string[] = []
     for await (const { event: found } of client.readStream(stream, options)) {
-      const data = found?.data as { readonly n?: unknown } | undefined
-      seen.push(`${found?.revision}:${String(data?.n ?? found?.type)}`)
+      const data = found?.data as { readonly n?: number } | undefined
+      seen.push(`${found?.revision}:${data?.n ?? found?.type}`)
     }
     return seen
   }
