@@ -88,6 +88,17 @@ export const subscriptionContract = (on: On): void => {
     t.deepEqual(seen, count(100))
   })
 
+  on('a slow consumer is caught up only when it has the events before', async (t, store, signal) => {
+    await right(store.append('a', 'no-stream', newEvents(12)))
+    const told: unknown[] = []
+    for await (const message of store.subscribe(BEGINNING, ['a'], signal)) {
+      if (message.kind !== 'checkpoint') told.push(message.kind === 'event' ? message.event.data['n'] : message.kind)
+      if (message.kind === 'caught-up') break
+      for (const _ of count(3)) await right(store.read('a', { limit: 1 }))
+    }
+    t.deepEqual(told, [...count(12), 'caught-up'])
+  })
+
   on('a waiting subscription ends when it is aborted', async (t, store, signal, abort) => {
     await right(store.append('a', 'no-stream', newEvents(2)))
     const taken: SubscriptionMessage[] = []
