@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import * as E from 'fp-ts/lib/Either.js'
 import { usernameProblem } from '../domain/user/credential-rules.ts'
+import { parseConnection } from './eventstoredb/connection.ts'
 
 /** Left: what is wrong, to be read after the name; it never repeats the value. */
 type Parse<A> = (text: string) => E.Either<string, A>
@@ -75,6 +76,11 @@ const serverUrl =
   (value) =>
     schemes.some((scheme) => value.startsWith(`${scheme}://`)) ? E.right(value) : E.left(`should begin with ${schemes.join(':// or ')}://`)
 
+const eventStoreUrl: Parse<string> = (value) => {
+  const connection = parseConnection(value)
+  return E.isLeft(connection) ? connection : E.right(value)
+}
+
 interface Options {
   readonly secret?: boolean
   /** The only values, as text, that the service can honour yet; every other one is refused, never ignored. */
@@ -113,9 +119,9 @@ export const SETTINGS_TABLE = {
   ADMIN_USERNAME: absent('–', username, 'name of the first admin, created when no user exists; without it a one-time set-up link is printed'),
   ADMIN_PASSWORD: absent('–', text, 'password of the first admin', { secret: true }),
   ADMIN_PASSWORD_FILE: absent('–', text, 'file that holds the password of the first admin'),
-  MASTER_KEY_FILE: absent('`<data>/master.key`', text, '32 bytes that wrap the keyring and derive the JWT and HMAC keys'),
+  MASTER_KEY_FILE: absent('`<data>/master.key`', text, '32 bytes that wrap the keyring and derive the JWT and HMAC keys; required with EVENTSTORE_URL and MONGO_URL'),
   VRAM_MB: absent('50 % of RAM on CPU', integer(1, 1e9), 'capacity to reserve from, megabytes'),
-  EVENTSTORE_URL: absent('–', serverUrl('esdb', 'esdb+discover'), 'event store; unset: embedded', { secret: true, ...SOME_DAY }),
+  EVENTSTORE_URL: absent('–', eventStoreUrl, 'EventStoreDB, as esdb://user:password@host:2113; unset: embedded', { secret: true }),
   MONGO_URL: absent('–', serverUrl('mongodb', 'mongodb+srv'), 'read models and keyring; unset: embedded', { secret: true }),
   MODELS_DIR: absent('–', text, 'further models: one folder each'),
   PUBLIC_URL: absent('–', publicUrl, 'address under which clients reach the service'),

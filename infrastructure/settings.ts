@@ -39,9 +39,12 @@ const contradictions = (settings: Settings): ReadonlyArray<string> => [
   ...(settings.adminUsername !== null && settings.adminPassword === null && settings.adminPasswordFile === null
     ? [`${PREFIX}ADMIN_PASSWORD or ${PREFIX}ADMIN_PASSWORD_FILE is missing beside ${PREFIX}ADMIN_USERNAME`]
     : []),
-  // Keys that live elsewhere must not depend on a file that nobody knows of.
-  ...(settings.mongoUrl !== null && settings.masterKeyFile === null
-    ? [`${PREFIX}MASTER_KEY_FILE is missing beside ${PREFIX}MONGO_URL`]
+  // What lies elsewhere must not depend on a key in a file that nobody knows of.
+  ...(settings.masterKeyFile === null
+    ? [
+        ...(settings.eventstoreUrl === null ? [] : [`${PREFIX}MASTER_KEY_FILE is missing beside ${PREFIX}EVENTSTORE_URL`]),
+        ...(settings.mongoUrl === null ? [] : [`${PREFIX}MASTER_KEY_FILE is missing beside ${PREFIX}MONGO_URL`]),
+      ]
     : []),
 ]
 

@@ -52,6 +52,7 @@ import { foldLive } from '../projections/lives.ts'
 import { startProjector } from '../projections/projector.ts'
 import { openControl } from './compose/control.ts'
 import { openFront } from './compose/front.ts'
+import { watchStore } from './compose/store-watch.ts'
 import { openStores } from './compose/stores.ts'
 
 const BUNDLED_MODELS = join(import.meta.dirname, '..', 'models')
@@ -180,11 +181,13 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     readYourWritesTimeouts: projector.timeouts,
     translations: translations.figures,
   })
+  const storeWatch = watchStore({ store, timers, signal })
   const readiness = () => ({
-    ready: !draining && stores.isReachable() && lags().every(({ error }) => error === null),
+    ready: !draining && storeWatch.isAnswering() && stores.isReachable() && lags().every(({ error }) => error === null),
     checks: {
       draining,
-      readModels: stores.isReachable() ? 'reachable' : 'unreachable',
+      eventStore: storeWatch.isAnswering() ? 'ok' : 'unavailable',
+      readModels: stores.isReachable() ? 'ok' : 'unavailable',
       projections: lags(),
       engine: engine.pid() === undefined ? 'restarting' : 'running',
     },
@@ -208,7 +211,7 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     await admission.idle()
     await uses.settled()
     stopping.abort()
-    await Promise.all([projector.stopped, directory.stopped, tokens.stopped])
+    await Promise.all([projector.stopped, directory.stopped, tokens.stopped, storeWatch.stopped])
     await stores.close()
   }
   const token = setup.token()

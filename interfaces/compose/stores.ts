@@ -51,6 +51,13 @@ const openMongo = async (url: string, masterKey: Buffer): Promise<ReadSide> => {
   return { documents: createMongoDocuments(connection), keyring, isReachable: connection.isReachable, close: connection.close }
 }
 
+/** Never the embedded one in place of a server that does not answer. The client of the server is loaded only where there is one. */
+const openEventStore = async (url: string | null, file: string, logger: Logger): Promise<EventStore> => {
+  if (url === null) return await openSqliteEventStore({ file, logger })
+  const { openEventStoreDb } = await import('../../infrastructure/eventstoredb/event-store.ts')
+  return await openEventStoreDb({ url, logger })
+}
+
 /**
  * Opens the stores that the settings name; throws an Error for people when the directory or a server cannot be had, and
  * never takes an embedded store for a server that was asked for.
@@ -69,7 +76,7 @@ export const openStores = async (settings: Settings, logger: Logger): Promise<St
   const masterKey =
     settings.masterKeyFile === null ? await loadOrCreateMasterKey(file('master.key')) : await loadMasterKey(settings.masterKeyFile)
   const readSide = settings.mongoUrl === null ? await openEmbedded(file, masterKey) : await openMongo(settings.mongoUrl, masterKey)
-  const store = await openSqliteEventStore({ file: file(EVENTS_FILE), logger })
+  const store = await openEventStore(settings.eventstoreUrl, file(EVENTS_FILE), logger)
   const close = async (): Promise<void> => {
     await Promise.all([store.close(), readSide.close()])
     lock.right.release()

@@ -70,7 +70,7 @@ test('every error is told at once, and none repeats a secret', (t) => {
 
 test('what the service does not honour yet is refused, its default is not', (t) => {
   const refused: Readonly<Record<string, string>> = {
-    EVENTSTORE_URL: 'esdb://h', TRUSTED_PROXIES: '10.0.0.0/8', FRAME_ANCESTORS: 'https://a.example',
+    TRUSTED_PROXIES: '10.0.0.0/8', FRAME_ANCESTORS: 'https://a.example',
     AUDIO_URL_ALLOW_CIDRS: '::1/128',
     RECONNECT_GRACE: '5s', RATE_LIMIT: '10', PENDING_TIMEOUT: '5m', MAX_DURATION: '1h', IDLE_TIMEOUT: '0', RETENTION_MAX: '24h',
     ROLE: 'api',
@@ -109,6 +109,13 @@ test('what an admin is made from belongs together', (t) => {
 test('keys in MongoDB need a master key whose place is known', (t) => {
   t.deepEqual(errorsOf({ STENOLOG_MONGO_URL: 'mongodb://h' }), ['STENOLOG_MASTER_KEY_FILE is missing beside STENOLOG_MONGO_URL'])
   t.deepEqual(errorsOf({ STENOLOG_MONGO_URL: 'mongodb+srv://u:p@h/d?tls=true', STENOLOG_MASTER_KEY_FILE: '/k' }), [])
+})
+
+test('an event store beside this machine needs a master key of its own, and its URL is checked', (t) => {
+  const url = (text: string) => errorsOf({ STENOLOG_EVENTSTORE_URL: text, STENOLOG_MASTER_KEY_FILE: 'k' })
+  t.deepEqual(url('esdb://user:pass@h'), [])
+  t.regex(url('esdb://h')[0] ?? '', /^STENOLOG_EVENTSTORE_URL should hold user:password@/)
+  t.deepEqual(errorsOf({ STENOLOG_EVENTSTORE_URL: 'esdb://u:p@h' }), ['STENOLOG_MASTER_KEY_FILE is missing beside STENOLOG_EVENTSTORE_URL'])
 })
 
 test('lists, hosts and origins are checked', (t) => {

@@ -47,7 +47,7 @@ const AWAY = { status: 503, body: { detail: 'Service temporarily unavailable' } 
 /** What F6 promises for as long as MongoDB is away; ends `live`. */
 const holdsWhileAway = async (t: ExecutionContext, service: TestService, alice: Client, live: LiveJson): Promise<void> => {
   await untilReady(alice, 503)
-  t.like(await alice.get('/health/ready'), { status: 503, body: { checks: { readModels: 'unreachable' } } })
+  t.like(await alice.get('/health/ready'), { status: 503, body: { checks: { readModels: 'unavailable' } } })
   const begin = performance.now()
   t.like(await alice.get('/lives/'), AWAY)
   t.like(await alice.get(`/lives/${live.id}`), AWAY)
