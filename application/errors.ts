@@ -21,6 +21,8 @@ export interface InsufficientVram { readonly _tag: 'InsufficientVram'; readonly 
 /** A custom listener token that another user used first (D15). */
 export interface ListenerTokenTaken { readonly _tag: 'ListenerTokenTaken' }
 export interface LiveNotFound { readonly _tag: 'LiveNotFound' }
+/** The live keeps no text: it was not asked to, or no longer does (D20). */
+export interface TranscriptNotFound { readonly _tag: 'TranscriptNotFound' }
 export interface UsernameTaken { readonly _tag: 'UsernameTaken' }
 export interface SenderAlreadyConnected { readonly _tag: 'SenderAlreadyConnected' }
 /** The live is terminal. */
@@ -35,7 +37,8 @@ export type CreateLiveRefusal =
   | ListenerTokenTaken
   | QuotaReached
   | InsufficientVram
+  | LiveNotFound
   | Unavailable
 
 /** Every refusal that a request can meet. */
-export type Refusal = CreateLiveRefusal | LiveNotFound | UsernameTaken
+export type Refusal = CreateLiveRefusal | TranscriptNotFound | UsernameTaken

@@ -3,9 +3,18 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { AudioFormat, FinishReason } from '../domain/live/events.ts'
 import type { EngineSettings } from '../domain/live/settings.ts'
 import type { SegmentFinalised } from '../domain/transcript/events.ts'
+import type { TranscriptSegment } from '../domain/transcript/subtitles.ts'
 import type { Permission } from '../domain/user/events.ts'
 import type { Caller } from './caller.ts'
-import type { CreateLiveRefusal, LiveNotFound, LiveOver, SenderAlreadyConnected, Unavailable, UsernameTaken } from './errors.ts'
+import type {
+  CreateLiveRefusal,
+  LiveNotFound,
+  LiveOver,
+  SenderAlreadyConnected,
+  TranscriptNotFound,
+  Unavailable,
+  UsernameTaken,
+} from './errors.ts'
 import type { EndCause } from './pipeline/signals.ts'
 import type { LiveFacts, LiveStatus, LiveView, SocketRole, UserView } from './ports/read-models.ts'
 import type { TranslationTarget } from './translation/translations.ts'
@@ -46,6 +55,22 @@ export interface NewUser {
   readonly maxTranslations: number
 }
 
+/** What a live that keeps its text has said so far, by segment; `language` is the spoken one. */
+export interface Transcript {
+  readonly language: string
+  readonly segments: ReadonlyArray<TranscriptSegment>
+}
+
+/** One event of a live, secrets masked. */
+export interface HistoryEntry {
+  /** From 1. */
+  readonly id: number
+  readonly type: string
+  readonly at: string
+  readonly actor: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+
 /** What the REST routes ask of the application. */
 export interface Services {
   /** A JWT, none for a wrong name or password (R28). */
@@ -64,6 +89,12 @@ export interface Services {
   readonly finishLive: (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, LiveView>
   /** Ends all matches; the page only cuts the answer (D27). */
   readonly finishByAudioUrl: (caller: Caller, audioUrl: string, page: PageQuery) => TaskEither<Unavailable, Page<LiveView>>
+  /** For good: its text, URL and tokens can never be read again (R86). */
+  readonly deleteLive: (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, void>
+  /** Oldest first. */
+  readonly getHistory: (caller: Caller, liveId: number, page: PageQuery) => TaskEither<LiveNotFound | Unavailable, Page<HistoryEntry>>
+  /** Also while the live still runs. */
+  readonly getTranscript: (caller: Caller, liveId: number) => TaskEither<LiveNotFound | TranscriptNotFound | Unavailable, Transcript>
 }
 
 /** A live as its pipeline needs it. */

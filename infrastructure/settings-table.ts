@@ -130,7 +130,7 @@ export const SETTINGS_TABLE = {
   PENDING_TIMEOUT: given('60m', duration(0), 'a pending live without sender ends after this; 0 = never', { only: ['60m'] }),
   MAX_DURATION: given('24h', duration(0), 'a live ends after this; 0 = never', { only: ['24h'] }),
   IDLE_TIMEOUT: given('10m', duration(0), 'an active raw live without frames ends after this; 0 = never', { only: ['10m'] }),
-  RETENTION_MAX: given('0', duration(0), 'retained transcripts are erased after this; 0 = never', { only: ['0'] }),
+  RETENTION_MAX: given('0', duration(0), 'retained transcripts are erased after this; 0 = never'),
   DRAIN_TIMEOUT: given('30s', duration(0), 'time for open lives when the service stops; 0 = at once'),
   RECONNECT_GRACE: given('0', duration(0), 'how long a live waits for a sender lost without FINISH', { only: ['0'] }),
   RATE_LIMIT: given(

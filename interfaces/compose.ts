@@ -8,10 +8,13 @@ import { passwordProblem } from '../domain/user/credential-rules.ts'
 import { createAdmissionActor } from '../application/admission/admission-actor.ts'
 import { createAuthentication } from '../application/users/authentication.ts'
 import { createCreateLive } from '../application/lives/create-live.ts'
+import { createDeleteLive, startErasingDeleted } from '../application/lives/delete-live.ts'
 import { createFinishLives } from '../application/lives/finish-lives.ts'
 import { startForgettingText } from '../application/lives/forget-text.ts'
+import { createHistory } from '../application/lives/history.ts'
 import { createLiveLifecycle } from '../application/lives/live-lifecycle.ts'
 import { viewOf } from '../application/lives/live-views.ts'
+import { createTranscripts } from '../application/lives/transcripts.ts'
 import type { Logger } from '../application/ports/environment.ts'
 import { createLiveBus } from '../application/pipeline/live-bus.ts'
 import { createLivePipeline } from '../application/pipeline/live-pipeline.ts'
@@ -124,7 +127,9 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     timers,
   })
   const reconciler = startReconciler({ ...reconciling, logger })
-  const forgetting = startForgettingText({ store, documents, keyring, environment, logger, timers })
+  const duties = { store, documents, keyring, environment, logger, timers }
+  const forgetting = startForgettingText({ ...duties, retentionMax: settings.retentionMax })
+  const erasing = startErasingDeleted(duties)
 
   // What people and programs ask for.
   const users = createUsers({ ...write, credentials, directory, projector })
@@ -141,6 +146,9 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     ...createAuthentication({ directory, credentials }),
     ...createQueries({ documents, keyring, directory }),
     ...createFinishLives({ ...write, admission, credentials, flush: sessions.flush, whenProjected, viewOf: view }),
+    ...createDeleteLive({ ...write, admission, whenProjected }),
+    ...createHistory({ store, keyring }),
+    ...createTranscripts({ store, keyring, environment, retentionMax: settings.retentionMax }),
     hasUsers,
     registerUser,
     createLive: (caller, request) =>
@@ -172,7 +180,7 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     if (settings.drainTimeout > 0) await sessions.flushAll(LAST_WORDS_MS)
     await front.close()
     await sessions.close()
-    await Promise.all([reconciler.stop(), forgetting.stop()])
+    await Promise.all([reconciler.stop(), forgetting.stop(), erasing.stop()])
     await Promise.all([engine.close(), translator.close()])
     await admission.idle()
     stopping.abort()

@@ -3,7 +3,7 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { liveIdOfCommand } from '../../domain/admission/decider.ts'
-import { liveDecider } from '../../domain/live/decider.ts'
+import { exists, liveDecider } from '../../domain/live/decider.ts'
 import { listenerTokenStream, liveStream } from '../../domain/live/events.ts'
 import type { LiveCreated } from '../../domain/live/events.ts'
 import { listenerTokenClaim } from '../../domain/live/listener-token-claim.ts'
@@ -130,6 +130,8 @@ const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<
   const data = liveData(deps, create, liveId, worker)
   const created = await handleCommand(deps)({ ...origin, stream, decider: liveDecider, command: { type: 'CreateLive', data } })()
   if (E.isRight(created)) {
+    // Its owner has deleted it since: what was answered then can no longer be read.
+    if (!exists(created.right.state)) return E.left({ _tag: 'LiveNotFound' })
     if (created.right.position !== null) await deps.whenProjected(created.right.position)
     return await deps.viewOf(created.right.stored)()
   }

@@ -72,6 +72,7 @@ const reconcileOne = async (deps: ReconcilerDeps, reservation: Reservation, atSt
     case 'aborted':
     case 'finished':
     case 'error':
+    case 'deleted':
       return await releaseLive(deps, liveId, originOf(deps))()
     case 'pending':
     case 'active': {

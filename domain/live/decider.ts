@@ -23,8 +23,12 @@ export interface Live {
   readonly updatedAt: string | null
 }
 
-/** `aborted`: fenced off before it was created; to the outside it never existed. */
-export type LiveState = { readonly status: 'none' } | { readonly status: 'aborted' } | Live
+/** `aborted`: fenced off before it was created; to the outside it never existed. `deleted`: it no longer does. */
+export type LiveState = { readonly status: 'none' } | { readonly status: 'aborted' } | { readonly status: 'deleted' } | Live
+
+/** A live that was made and not deleted. */
+export const exists = (state: LiveState): state is Live =>
+  state.status !== 'none' && state.status !== 'aborted' && state.status !== 'deleted'
 
 export type LiveCommand =
   | { readonly type: 'CreateLive'; readonly data: LiveCreatedData }
@@ -35,6 +39,7 @@ export type LiveCommand =
   | { readonly type: 'StartLive'; readonly at: string }
   | { readonly type: 'FinishLive'; readonly reason: FinishReason; readonly at: string }
   | { readonly type: 'FailLive'; readonly code: FailureCode; readonly detail: string; readonly at: string }
+  | { readonly type: 'DeleteLive'; readonly at: string }
   | { readonly type: 'AbortLive'; readonly liveId: number; readonly userId: number; readonly reason: AbortReason; readonly at: string }
 
 export type LiveRefusal =
@@ -47,7 +52,7 @@ export type LiveRefusal =
 type Decision = Either<LiveRefusal, ReadonlyArray<LiveEvent>>
 type CommandOf<Type extends LiveCommand['type']> = Extract<LiveCommand, { readonly type: Type }>
 /** Commands that speak to a live which must exist already. */
-type LaterCommand = Exclude<LiveCommand, CommandOf<'CreateLive' | 'AbortLive'>>
+type LaterCommand = Exclude<LiveCommand, CommandOf<'CreateLive' | 'AbortLive' | 'DeleteLive'>>
 
 const nothingToDo: Decision = E.right([])
 const refuse = (_tag: LiveRefusal['_tag']): Decision => E.left({ _tag })
@@ -59,6 +64,8 @@ const create = (data: LiveCreatedData, state: LiveState): Decision => {
       return E.right([{ type: 'LiveCreated', data }])
     case 'aborted':
       return refuse('LiveOver')
+    case 'deleted':
+      return refuse('AlreadyCreated')
     case 'pending':
     case 'active':
     case 'finished':
@@ -74,6 +81,7 @@ const abort = ({ liveId, userId, reason, at }: CommandOf<'AbortLive'>, state: Li
       return E.right([{ type: 'LiveAborted', data: { liveId, userId, reason, at } }])
     case 'aborted':
       return nothingToDo
+    case 'deleted':
     case 'pending':
     case 'active':
     case 'finished':
@@ -112,6 +120,17 @@ const decideOpen = (command: LaterCommand, live: Live): Decision => {
   }
 }
 
+/** A live that runs finishes first. */
+const remove = (at: string, state: LiveState): Decision => {
+  if (state.status === 'none') return refuse('LiveUnknown')
+  if (!exists(state)) return nothingToDo
+  const about = { liveId: state.created.liveId, userId: state.created.userId, at }
+  const lastStatus = state.status === 'error' ? 'error' : 'finished'
+  const deleted: LiveEvent = { type: 'LiveDeleted', data: { ...about, lastStatus } }
+  if (state.status === lastStatus) return E.right([deleted])
+  return E.right([{ type: 'LiveFinished', data: { ...about, reason: 'deleted' } }, deleted])
+}
+
 /** Terminal is final: ending again changes nothing, anything that would begin is refused. */
 const decideOver = (command: LaterCommand): Decision => {
   switch (command.type) {
@@ -129,6 +148,7 @@ const decideOver = (command: LaterCommand): Decision => {
 const decide = (command: LiveCommand, state: LiveState): Decision => {
   if (command.type === 'CreateLive') return create(command.data, state)
   if (command.type === 'AbortLive') return abort(command, state)
+  if (command.type === 'DeleteLive') return remove(command.at, state)
   switch (state.status) {
     case 'none':
       return refuse('LiveUnknown')
@@ -138,6 +158,7 @@ const decide = (command: LiveCommand, state: LiveState): Decision => {
     case 'finished':
     case 'error':
     case 'aborted':
+    case 'deleted':
       return decideOver(command)
   }
 }
@@ -160,6 +181,7 @@ const evolveLive = (live: Live, event: LiveEvent): Live => {
       return { ...live, status: 'error', sender: null, updatedAt: event.data.at }
     case 'LiveCreated':
     case 'LiveAborted':
+    case 'LiveDeleted':
       return live
   }
 }
@@ -176,10 +198,12 @@ const evolve = (state: LiveState, event: LiveEvent): LiveState => {
       return evolveLive(state, event)
     case 'finished':
     case 'error':
+      return event.type === 'LiveDeleted' ? { status: 'deleted' } : state
     case 'aborted':
+    case 'deleted':
       return state
   }
 }
 
-/** One live: pending → active → finished | error, or fenced off before it was created (R98). */
+/** One live: pending → active → finished | error, then perhaps deleted; or fenced off before it was created (R98). */
 export const liveDecider: Decider<LiveState, LiveCommand, LiveEvent, LiveRefusal> = { initialState: { status: 'none' }, evolve, decide }

@@ -11,6 +11,7 @@ import { loggable } from './access-log.ts'
 import { readBody } from './body.ts'
 import { errorResponse } from './errors.ts'
 import type { HttpRefusal } from './errors.ts'
+import { linkHeader } from './link-header.ts'
 import { webSocketBase } from './links.ts'
 import type { LinkSettings } from './links.ts'
 import type { Answer, Dependencies, Route } from './route.ts'
@@ -97,6 +98,9 @@ const queryOf = (ctx: Context): Readonly<Record<string, ReadonlyArray<string>>> 
   return Object.fromEntries(Array.from(new Set(search.keys()), (name) => [name, search.getAll(name)]))
 }
 
+const webSocketBaseOf = (ctx: Context, settings: HttpSettings): string =>
+  webSocketBase(settings, ctx.get('Host'), 'encrypted' in ctx.socket && ctx.socket.encrypted === true)
+
 /** Access first, then the body, then everything that the route reads and does. */
 const ask = async (
   ctx: Context,
@@ -109,9 +113,8 @@ const ask = async (
   if (E.isLeft(caller)) return caller
   const body = route.body === undefined ? E.right(undefined) : await readBody(ctx, route.body.kind)
   if (E.isLeft(body)) return body
-  const encrypted = 'encrypted' in ctx.socket && ctx.socket.encrypted === true
-  const origin = { baseUrl: webSocketBase(options.settings, ctx.get('Host'), encrypted) }
-  return route.run({ params, query: queryOf(ctx), body: body.right }, caller.right, origin, options)
+  const origin = { baseUrl: webSocketBaseOf(ctx, options.settings) }
+  return route.run({ params, query: queryOf(ctx), headers: ctx.headers, body: body.right }, caller.right, origin, options)
 }
 
 const routerOf = (options: HttpAppOptions): Router => {
@@ -124,7 +127,11 @@ const routerOf = (options: HttpAppOptions): Router => {
         ctx.status = answer.right.status
         ctx.set(route.response.headers ?? {})
         ctx.body = answer.right.body
-        if (route.response.mediaType !== undefined) ctx.type = route.response.mediaType
+        const address = { webSocketBase: webSocketBaseOf(ctx, options.settings), basePath: options.settings.basePath, path: ctx.path }
+        const link = linkHeader(address, answer.right.listQuery, answer.right.body)
+        if (link !== null) ctx.set('Link', link)
+        const mediaType = answer.right.mediaType ?? route.response.mediaType
+        if (mediaType !== undefined) ctx.type = mediaType
       })
   return router
 }

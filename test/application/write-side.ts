@@ -4,6 +4,7 @@ import { createAdmissionActor } from '../../application/admission/admission-acto
 import type { AdmissionActor } from '../../application/admission/admission-actor.ts'
 import { createCreateLive } from '../../application/lives/create-live.ts'
 import type { CreateLiveDeps } from '../../application/lives/create-live.ts'
+import { createDeleteLive } from '../../application/lives/delete-live.ts'
 import { createFinishLives } from '../../application/lives/finish-lives.ts'
 import type { WriteDeps } from '../../application/handle-command.ts'
 import { createLiveLifecycle } from '../../application/lives/live-lifecycle.ts'
@@ -87,6 +88,7 @@ export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor
     createLive: createCreateLive(deps),
     lifecycle: createLiveLifecycle(deps),
     ...createFinishLives(deps),
+    ...createDeleteLive(deps),
     reconcileAtStart: reconcileAtStart(deps),
   }
 }

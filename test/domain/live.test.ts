@@ -21,6 +21,8 @@ const failed: LiveEvent = { type: 'LiveFailed', data: { ...earlier, code: 'engin
 const aborted: LiveEvent = { type: 'LiveAborted', data: { ...earlier, reason: 'orphan' } }
 const source = { pid: 4242, sampleOffset: 0, nextSegment: 1, mediaSequence: null }
 
+const deleted: LiveEvent = { type: 'LiveDeleted', data: { ...earlier, lastStatus: 'finished' } }
+
 /** Every command that speaks to a live, under its name. */
 const commands = {
   create: { type: 'CreateLive', data: { ...created.data, commandId: 'another' } },
@@ -31,6 +33,7 @@ const commands = {
   start: { type: 'StartLive', at },
   finish: { type: 'FinishLive', reason: 'finish_route', at },
   fail: { type: 'FailLive', code: 'source_failed', detail: 'no audio', at },
+  remove: { type: 'DeleteLive', at },
 } satisfies Record<string, LiveCommand>
 type CommandName = keyof typeof commands
 
@@ -47,33 +50,34 @@ const lifecycle: Readonly<Record<string, Stage>> = {
     given: [],
     outcomes: {
       create: ['LiveCreated'], abort: ['LiveAborted'], attach: 'LiveUnknown', detach: 'LiveUnknown',
-      source: 'LiveUnknown', start: 'LiveUnknown', finish: 'LiveUnknown', fail: 'LiveUnknown',
+      source: 'LiveUnknown', start: 'LiveUnknown', finish: 'LiveUnknown', fail: 'LiveUnknown', remove: 'LiveUnknown',
     },
   },
   pending: {
     given: [created],
     outcomes: {
       ...existing, attach: ['SenderAttached'], detach: [], source: ['SourceStarted'],
-      start: ['LiveStarted'], finish: ['LiveFinished'], fail: ['LiveFailed'],
+      start: ['LiveStarted'], finish: ['LiveFinished'], fail: ['LiveFailed'], remove: ['LiveFinished', 'LiveDeleted'],
     },
   },
   'pending with a sender': {
     given: [created, attached(1, 'a')],
     outcomes: {
       ...existing, attach: 'SenderAlreadyConnected', detach: ['SenderDetached'], source: ['SourceStarted'],
-      start: ['LiveStarted'], finish: ['LiveFinished'], fail: ['LiveFailed'],
+      start: ['LiveStarted'], finish: ['LiveFinished'], fail: ['LiveFailed'], remove: ['LiveFinished', 'LiveDeleted'],
     },
   },
   active: {
     given: [created, attached(1, 'a'), started],
     outcomes: {
       ...existing, attach: 'SenderAlreadyConnected', detach: ['SenderDetached'], source: ['SourceStarted'],
-      start: [], finish: ['LiveFinished'], fail: ['LiveFailed'],
+      start: [], finish: ['LiveFinished'], fail: ['LiveFailed'], remove: ['LiveFinished', 'LiveDeleted'],
     },
   },
-  finished: { given: [created, attached(1, 'a'), started, finished], outcomes: { ...existing, ...over } },
-  error: { given: [created, attached(1, 'a'), started, failed], outcomes: { ...existing, ...over } },
-  aborted: { given: [aborted], outcomes: { create: 'LiveOver', abort: [], ...over } },
+  finished: { given: [created, attached(1, 'a'), started, finished], outcomes: { ...existing, ...over, remove: ['LiveDeleted'] } },
+  error: { given: [created, attached(1, 'a'), started, failed], outcomes: { ...existing, ...over, remove: ['LiveDeleted'] } },
+  aborted: { given: [aborted], outcomes: { create: 'LiveOver', abort: [], ...over, remove: [] } },
+  deleted: { given: [created, finished, deleted], outcomes: { ...existing, ...over, remove: [] } },
 }
 
 for (const [state, { given, outcomes }] of Object.entries(lifecycle))
@@ -93,6 +97,15 @@ test('repeating the same create changes nothing, even when the live is over', (t
 
 test('a create that was fenced off is refused for ever', (t) => {
   specify(t, liveDecider).given(aborted).when({ type: 'CreateLive', data: created.data }).thenRefused({ _tag: 'LiveOver' })
+})
+
+test('R86: a deletion tells how the live had ended; one that still runs finishes first, in the same decision', (t) => {
+  const { given } = specify(t, liveDecider)
+  const gone = (lastStatus: 'finished' | 'error'): LiveEvent => ({ type: 'LiveDeleted', data: { ...about, lastStatus } })
+  given(created, started).when(commands.remove).thenEvents({ type: 'LiveFinished', data: { ...about, reason: 'deleted' } }, gone('finished'))
+  given(created, started, finished).when(commands.remove).thenEvents(gone('finished'))
+  given(created, started, failed).when(commands.remove).thenEvents(gone('error'))
+  t.deepEqual(fold(liveDecider, [created, finished, deleted]), { status: 'deleted' }, 'nothing of it is kept')
 })
 
 test('the first sender gets epoch 1, the next one after it left epoch 2', (t) => {

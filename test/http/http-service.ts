@@ -94,6 +94,9 @@ export const startHttp = async (
     listLives: (_caller, _statuses, query) => page(query),
     finishLive: (_caller, id) => (id === 7 ? TE.right(liveView(7, { status: 'finished', vram: 0 })) : TE.left({ _tag: 'LiveNotFound' })),
     finishByAudioUrl: (_caller, _url, query) => page(query),
+    deleteLive: (_caller, id) => (id === 7 ? TE.right(undefined) : TE.left({ _tag: 'LiveNotFound' })),
+    getHistory: (_caller, id) => (id === 7 ? TE.right({ items: [], total: 0 }) : TE.left({ _tag: 'LiveNotFound' })),
+    getTranscript: (_caller, id) => (id === 7 ? TE.right({ language: 'en', segments: [] }) : TE.left({ _tag: 'LiveNotFound' })),
     ...overrides,
   }
   const log = createRecordingLogger()

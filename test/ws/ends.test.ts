@@ -20,6 +20,7 @@ const ROWS: ReadonlyArray<readonly [EndCause, unknown, unknown]> = [
   [finished('rate_limited'), error('rate_limited', 1008), FINISHED],
   [finished('bad_frames'), error('invalid_message', 1008), FINISHED],
   [finished('restart'), error('server_restart', 1012), error('server_restart', 1012)],
+  [finished('deleted'), error('token_revoked', 4401), error('token_revoked', 4401)],
   [failed('engine_failed'), error('engine_failed', 1011), error('engine_failed', 1011)],
   [failed('model_load_failed'), error('model_load_failed', 1011), error('model_load_failed', 1011)],
   [failed('source_failed'), error('source_failed', 1011), error('source_failed', 1011)],
