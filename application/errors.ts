@@ -28,6 +28,11 @@ export interface SenderAlreadyConnected { readonly _tag: 'SenderAlreadyConnected
 /** The live is terminal. */
 export interface LiveOver { readonly _tag: 'LiveOver' }
 
+/** The key came with another request first (R76). */
+export interface IdempotencyKeyReused { readonly _tag: 'IdempotencyKeyReused' }
+/** The first request with the key is not answered yet. */
+export interface RequestStillRunning { readonly _tag: 'RequestStillRunning' }
+
 export type CreateLiveRefusal =
   | ModelNotFound
   | LanguageNotFound
@@ -41,4 +46,4 @@ export type CreateLiveRefusal =
   | Unavailable
 
 /** Every refusal that a request can meet. */
-export type Refusal = CreateLiveRefusal | TranscriptNotFound | UsernameTaken
+export type Refusal = CreateLiveRefusal | IdempotencyKeyReused | RequestStillRunning | TranscriptNotFound | UsernameTaken

@@ -8,8 +8,10 @@ import type { Permission } from '../domain/user/events.ts'
 import type { Caller } from './caller.ts'
 import type {
   CreateLiveRefusal,
+  IdempotencyKeyReused,
   LiveNotFound,
   LiveOver,
+  RequestStillRunning,
   SenderAlreadyConnected,
   TranscriptNotFound,
   Unavailable,
@@ -81,7 +83,12 @@ export interface Services {
   /** Also adds the first profile, `Default`. `actor`: `user:7` or `setup`. */
   readonly registerUser: (user: NewUser, actor: string) => TaskEither<UsernameTaken | Unavailable, UserView>
   readonly listUsers: (page: PageQuery) => TaskEither<Unavailable, Page<UserView>>
-  readonly createLive: (caller: Caller, request: CreateLiveRequest) => TaskEither<CreateLiveRefusal, LiveView>
+  /** With a key, a repeated request gets the first one's answer for 24 hours (R76). */
+  readonly createLive: (
+    caller: Caller,
+    request: CreateLiveRequest,
+    idempotencyKey: string | null,
+  ) => TaskEither<CreateLiveRefusal | IdempotencyKeyReused | RequestStillRunning, LiveView>
   /** Another user's live is not found (R36). */
   readonly getLive: (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, LiveView>
   /** Newest first; no statuses means all. */
@@ -141,7 +148,7 @@ export interface SenderSession {
   /** FINISH: no more audio, flush (≤ 30 s), then the live finishes; repeats are ignored (D42). */
   readonly finish: () => void
   /** The socket is gone: what arrived is still transcribed (≤ 10 s), then the live finishes (D55). */
-  readonly closed: (reason: Extract<FinishReason, 'sender_closed' | 'audio_too_fast' | 'rate_limited' | 'bad_frames'>) => void
+  readonly closed: (reason: Extract<FinishReason, 'sender_closed' | 'audio_too_fast' | 'rate_limited' | 'bad_frames' | 'idle'>) => void
   /** The handshake never completed: the sender is detached, the live stays as it is. */
   readonly abandoned: () => void
 }

@@ -1,6 +1,7 @@
 import type * as t from 'io-ts'
 import { AdmissionSnapshotTaken, Admitted, CapacitySet, Released } from './admission/events.ts'
 import { ModelListed, TranslationPairListed } from './catalogue/events.ts'
+import { IdempotencyKeyUsed } from './idempotency/events.ts'
 import {
   ListenerTokenClaimed,
   LiveAborted,
@@ -59,6 +60,7 @@ export const allEvents: ReadonlyArray<AnyEventDefinition> = [
   erase(LiveAborted),
   erase(LiveDeleted),
   erase(ListenerTokenClaimed),
+  erase(IdempotencyKeyUsed),
   erase(ProfileAdded),
   erase(ProfileChanged),
   erase(ProfileRemoved),

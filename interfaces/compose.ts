@@ -7,13 +7,14 @@ import { reservedVram, totalVram } from '../domain/admission/decider.ts'
 import { passwordProblem } from '../domain/user/credential-rules.ts'
 import { createAdmissionActor } from '../application/admission/admission-actor.ts'
 import { createAuthentication } from '../application/users/authentication.ts'
-import { createCreateLive } from '../application/lives/create-live.ts'
+import { createCreateLiveOnce } from '../application/lives/create-live-once.ts'
 import { createDeleteLive, startErasingDeleted } from '../application/lives/delete-live.ts'
 import { createFinishLives } from '../application/lives/finish-lives.ts'
 import { startForgettingText } from '../application/lives/forget-text.ts'
 import { createHistory } from '../application/lives/history.ts'
 import { createLiveLifecycle } from '../application/lives/live-lifecycle.ts'
 import { viewOf } from '../application/lives/live-views.ts'
+import { createExpire, lookEvery } from '../application/lives/time-limits.ts'
 import { createTranscripts } from '../application/lives/transcripts.ts'
 import type { Logger } from '../application/ports/environment.ts'
 import { createLiveBus } from '../application/pipeline/live-bus.ts'
@@ -126,7 +127,8 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     environment,
     timers,
   })
-  const reconciler = startReconciler({ ...reconciling, logger })
+  const expire = createExpire({ ...reconciling, limits: settings, flush: sessions.flush })
+  const reconciler = startReconciler({ ...reconciling, logger, expire, every: lookEvery(settings) })
   const duties = { store, documents, keyring, environment, logger, timers }
   const forgetting = startForgettingText({ ...duties, retentionMax: settings.retentionMax })
   const erasing = startErasingDeleted(duties)
@@ -141,7 +143,7 @@ export const startService = async (settings: Settings): Promise<RunningService> 
   const setup = createSetup({ environment, credentials, hasUsers, registerUser })
 
   let draining = false
-  const createLive = createCreateLive({ ...write, admission, catalogue, credentials, documents, whenProjected, viewOf: view })
+  const createLive = createCreateLiveOnce({ ...write, admission, catalogue, credentials, documents, whenProjected, viewOf: view })
   const services: Services = {
     ...createAuthentication({ directory, credentials }),
     ...createQueries({ documents, keyring, directory }),
@@ -151,8 +153,8 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     ...createTranscripts({ store, keyring, environment, retentionMax: settings.retentionMax }),
     hasUsers,
     registerUser,
-    createLive: (caller, request) =>
-      draining ? async () => E.left({ _tag: 'StoreUnavailable', reason: 'the server is shutting down' }) : createLive(caller, request),
+    createLive: (...given) =>
+      draining ? async () => E.left({ _tag: 'StoreUnavailable', reason: 'the server is shutting down' }) : createLive(...given),
   }
   const lags = () => projector.lag().map(({ projection, secondsBehind, error }) => ({ projection, seconds: secondsBehind, error }))
   const metrics = createMetrics({

@@ -36,6 +36,10 @@ export interface CreateLiveDeps extends EndLiveDeps {
 /** Admissions of one create: after each but the last, the reconciler may have undone what took too long. */
 const MAX_ADMISSIONS = 3
 
+/** A create that was undone runs again under the next name of its command. */
+export const commandNames = (commandId: string): ReadonlyArray<string> =>
+  Array.from({ length: MAX_ADMISSIONS }, (_, admission) => (admission === 0 ? commandId : `${commandId}/${admission}`))
+
 type LiveCreatedData = EventOf<typeof LiveCreated>['data']
 
 /**
@@ -164,9 +168,7 @@ export const createCreateLive =
     const maximum = caller.maxTranslations
     if (chosen.right.pairs.length > maximum) return E.left({ _tag: 'TooManyTranslations', maximum })
 
-    for (let admission = 0; admission < MAX_ADMISSIONS; admission++) {
-      // A create that was undone runs again under the next name of its command.
-      const name = admission === 0 ? commandId : `${commandId}/${admission}`
+    for (const name of commandNames(commandId)) {
       const origin: Origin = { commandId: name, correlationId: commandId, actor: `user:${caller.userId}` }
       const created = await createOnce(deps, { caller, request, chosen: chosen.right, tokenHash, origin })
       if (E.isLeft(created)) return created

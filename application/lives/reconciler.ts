@@ -15,6 +15,8 @@ import type { Logger } from '../ports/environment.ts'
 export interface ReconcilerDeps extends EndLiveDeps {
   /** Processes that live beside this one; with the embedded store there are none. */
   readonly otherInstances: () => ReadonlyArray<string>
+  /** Ends a live that has reached a time limit; absent before lives are served. */
+  readonly expire?: (liveId: number, live: Live) => Promise<Either<Unavailable, void>>
 }
 
 /** Age at which an admission without a live is an orphan although its process lives. */
@@ -76,7 +78,7 @@ const reconcileOne = async (deps: ReconcilerDeps, reservation: Reservation, atSt
       return await releaseLive(deps, liveId, originOf(deps))()
     case 'pending':
     case 'active': {
-      if (!isAbandoned(deps, state, atStart)) return E.right(undefined)
+      if (!isAbandoned(deps, state, atStart)) return (await deps.expire?.(liveId, state)) ?? E.right(undefined)
       const ended = await endLive(deps, liveId, { status: 'finished', reason: 'restart' }, originOf(deps))()
       return E.isLeft(ended) ? ended : E.right(undefined)
     }
@@ -102,13 +104,13 @@ const reconcile = async (deps: ReconcilerDeps, atStart: boolean): Promise<Either
 /** D53, before the service says ready. On a failure the caller tries again: lives may not be served before. */
 export const reconcileAtStart = (deps: ReconcilerDeps): TaskEither<Unavailable, void> => () => reconcile(deps, true)
 
-const RECONCILE_EVERY_MS = 30_000
-
 interface PeriodicReconcilerDeps extends ReconcilerDeps {
   readonly logger: Logger
+  /** Milliseconds between two rounds. */
+  readonly every: number
 }
 
-/** Reconciles every 30 s until stopped; `stop` waits for the round in progress. Failures are logged and tried again. */
+/** Reconciles again and again until stopped; `stop` waits for the round in progress. Failures are logged and tried again. */
 export const startReconciler = (deps: PeriodicReconcilerDeps): { readonly stop: () => Promise<void> } => {
   let stopped = false
   let round: Promise<void> = Promise.resolve()
@@ -123,7 +125,7 @@ export const startReconciler = (deps: PeriodicReconcilerDeps): { readonly stop: 
     }
     if (!stopped) plan()
   }
-  const plan = (): void => { cancel = deps.timers.after(RECONCILE_EVERY_MS, () => { round = run() }) }
+  const plan = (): void => { cancel = deps.timers.after(deps.every, () => { round = run() }) }
 
   plan()
   return {

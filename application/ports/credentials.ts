@@ -16,5 +16,5 @@ export interface Credentials {
   /** None for anything but a valid token of ours. */
   readonly verifyJwt: (token: string) => Promise<Option<JwtClaims>>
   /** HMAC-SHA-256 under a key derived from the master key, base64url; `purpose` keeps kinds apart. */
-  readonly keyedHash: (purpose: 'username' | 'live-token' | 'audio-url' | 'setup-token', value: string) => string
+  readonly keyedHash: (purpose: 'username' | 'live-token' | 'audio-url' | 'setup-token' | 'idempotency-key' | 'create-request', value: string) => string
 }

@@ -86,6 +86,9 @@ export const finishReason = t.keyof({
   bad_frames: null,
   restart: null,
   deleted: null,
+  pending_timeout: null,
+  max_duration: null,
+  idle: null,
 })
 export type FinishReason = t.TypeOf<typeof finishReason>
 

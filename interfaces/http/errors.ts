@@ -57,6 +57,11 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
     status: 422,
     detail: () => [{ type: 'value_error', loc: ['body', 'listener_token'], msg: 'Value error, token is used by another user' }],
   },
+  IdempotencyKeyReused: {
+    status: 422,
+    detail: () => [{ type: 'value_error', loc: ['header', 'idempotency-key'], msg: 'Value error, key was used with another request' }],
+  },
+  RequestStillRunning: { status: 409, detail: () => 'A request with this Idempotency-Key is still running' },
   InvalidRequest: { status: 422, detail: ({ issues }) => issues },
   UsernameTaken: { status: 409, detail: () => 'Username already taken' },
   NotAuthenticated: { status: 401, detail: () => 'Not authenticated', headers: CHALLENGE },

@@ -55,6 +55,9 @@ const ENDS: Readonly<Record<FinishReason, Row>> = {
   bad_frames: { sender: errorEnding('invalid_message'), listener: finished },
   restart: both(errorEnding('server_restart')),
   deleted: both(errorEnding('token_revoked')),
+  pending_timeout: both(finished),
+  max_duration: both(finished),
+  idle: { sender: errorEnding('session_idle'), listener: finished },
 }
 
 const FAILURES: Readonly<Record<FailureCode, (detail: string) => Row>> = {

@@ -2,6 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Caller } from '../../application/caller.ts'
 import { createAdmissionActor } from '../../application/admission/admission-actor.ts'
 import type { AdmissionActor } from '../../application/admission/admission-actor.ts'
+import { createCreateLiveOnce } from '../../application/lives/create-live-once.ts'
 import { createCreateLive } from '../../application/lives/create-live.ts'
 import type { CreateLiveDeps } from '../../application/lives/create-live.ts'
 import { createDeleteLive } from '../../application/lives/delete-live.ts'
@@ -86,6 +87,7 @@ export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor
     deps,
     admission,
     createLive: createCreateLive(deps),
+    createLiveOnce: createCreateLiveOnce(deps),
     lifecycle: createLiveLifecycle(deps),
     ...createFinishLives(deps),
     ...createDeleteLive(deps),

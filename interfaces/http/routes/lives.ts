@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { LiveView } from '../../../application/ports/read-models.ts'
-import { createLiveBody, createLiveRequest } from '../create-live-codec.ts'
+import { createLiveBody, createLiveHeaders, createLiveRequest } from '../create-live-codec.ts'
 import { UNAVAILABLE } from '../errors.ts'
 import { list, liveView, message, presentLive, presentPage, single } from '../presenters.ts'
 import { audioUrlBody, livesQuery, pageOf, pageQuery, pathId } from '../request-codecs.ts'
@@ -19,15 +19,16 @@ const createLive = privateRoute(
   {
     method: 'POST',
     path: '/lives',
+    headers: createLiveHeaders,
     body: { kind: 'json', codec: createLiveBody },
     response: { codec: single(liveView) },
     refusals: [
       'ModelNotFound', 'LanguageNotFound', 'LanguageNotSupported', 'TranslationNotFound', 'TooManyTranslations', 'ListenerTokenTaken',
-      'QuotaReached', 'InsufficientVram', 'LiveNotFound', ...UNAVAILABLE,
+      'QuotaReached', 'InsufficientVram', 'LiveNotFound', 'IdempotencyKeyReused', 'RequestStillRunning', ...UNAVAILABLE,
     ],
   },
-  async ({ body, caller, origin }, deps) => {
-    const created = await deps.services.createLive(caller, createLiveRequest(body))()
+  async ({ headers, body, caller, origin }, deps) => {
+    const created = await deps.services.createLive(caller, createLiveRequest(body), headers['idempotency-key'])()
     return E.isLeft(created) ? created : E.right(oneLive(created.right, origin, deps))
   },
 )
