@@ -127,7 +127,7 @@ const routerOf = (options: HttpAppOptions): Router => {
         ctx.status = answer.right.status
         ctx.set(route.response.headers ?? {})
         ctx.body = answer.right.body
-        const address = { webSocketBase: webSocketBaseOf(ctx, options.settings), basePath: options.settings.basePath, path: ctx.path }
+        const address = { webSocketBase: webSocketBaseOf(ctx, options.settings), prefix, path: ctx.path.slice(prefix.length) }
         const link = linkHeader(address, answer.right.listQuery, answer.right.body)
         if (link !== null) ctx.set('Link', link)
         const mediaType = answer.right.mediaType ?? route.response.mediaType

@@ -7,17 +7,15 @@ const listQuery = t.intersection([t.type({ skip: t.number }), t.UnknownRecord])
 export interface ListAddress {
   /** WebSocket address of the service, '' when nobody knows it (D22); links are then relative to the host. */
   readonly webSocketBase: string
-  /** Part of that address which `path` may begin with too. */
-  readonly basePath: string | null
-  /** Of the request. */
+  /** Under which the request came (D1). */
+  readonly prefix: string
+  /** Of the request, behind the prefix. */
   readonly path: string
 }
 
-const locationOf = ({ webSocketBase, basePath, path }: ListAddress): string => {
-  if (webSocketBase === '') return path
-  const isDoubled = basePath !== null && path.startsWith(`${basePath}/`)
-  return `${webSocketBase.replace(/^ws/, 'http')}${isDoubled ? path.slice(basePath.length) : path}`
-}
+/** The same for every form of an address, as all of an answer is (R2). */
+const locationOf = ({ webSocketBase, prefix, path }: ListAddress): string =>
+  `${webSocketBase === '' ? prefix : webSocketBase.replace(/^ws/, 'http')}${path.replace(/\/$/, '')}`
 
 /** Only what the route has understood: unknown parameters, which may hold secrets, are never echoed (R5). */
 const queryOf = (understood: Readonly<Record<string, unknown>>, skip: number, limit: number): string => {

@@ -44,8 +44,16 @@ test('R76: what was refused runs again with the same key, and what changed since
   right(await finishLive(owner, first.id)())
   const second = right(await createLiveOnce(owner, requestOf(), 'key-2')())
   t.true(second.id > first.id)
-  // Neither the full memory nor a lower quota is asked again.
-  t.deepEqual(right(await createLiveOnce(callerOf(1, { maxSessions: 0 }), requestOf(), 'key-2')()), second)
+  right(await finishLive(owner, second.id)())
+  const third = right(await createLiveOnce(owner, requestOf({ model: 'm1', translations: [] }), 'key-3')())
+  t.deepEqual(right(await createLiveOnce(callerOf(1, { maxSessions: 0 }), requestOf(), 'key-3')()), third, 'the quota is not asked again')
+})
+
+test('R76: a lower limit of translations does not touch the first answer', async (t) => {
+  const { createLiveOnce } = await createWriteSide()
+  const request = requestOf({ translations: ['es', 'de'] })
+  const first = right(await createLiveOnce(owner, request, 'key-1')())
+  t.deepEqual(right(await createLiveOnce(callerOf(1, { maxTranslations: 1 }), request, 'key-1')()), first)
 })
 
 test('R76, R86: a deleted live is not found again by its key, and not made anew', async (t) => {

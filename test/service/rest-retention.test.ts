@@ -164,13 +164,13 @@ test.serial('B20: lists tell their first, previous, next and last page in a Link
   for (let next: string | undefined = '/api/v1/languages?limit=40&token=secret'; next !== undefined;) {
     const { links, ids } = await page(next)
     walked.push(...ids)
-    for (const target of links.values()) t.regex(target, new RegExp(`^${url}/api/v1/languages\\?skip=\\d+&limit=40$`), 'unknown parameters are not echoed')
+    for (const target of links.values()) t.regex(target, new RegExp(`^${url}/languages\\?skip=\\d+&limit=40$`), 'unknown parameters are not echoed')
     next = links.get('next')?.slice(url.length)
   }
   t.deepEqual(walked, all.ids)
   t.deepEqual([...(await page('/languages/?skip=50&limit=40')).links], [
-    ['first', `${url}/languages/?skip=0&limit=40`], ['prev', `${url}/languages/?skip=10&limit=40`],
-    ['next', `${url}/languages/?skip=90&limit=40`], ['last', `${url}/languages/?skip=80&limit=40`],
+    ['first', `${url}/languages?skip=0&limit=40`], ['prev', `${url}/languages?skip=10&limit=40`],
+    ['next', `${url}/languages?skip=90&limit=40`], ['last', `${url}/languages?skip=80&limit=40`],
   ])
-  t.is((await page('/languages/?skip=0&limit=1&name=French')).links.get('last'), `${url}/languages/?name=French&skip=0&limit=1`)
+  t.is((await page('/languages/?skip=0&limit=1&name=French')).links.get('last'), `${url}/languages?name=French&skip=0&limit=1`)
 })

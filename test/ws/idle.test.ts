@@ -47,3 +47,14 @@ test('R105: any frame counts, so a ping keeps a silent live; with IDLE_TIMEOUT 0
     t.is(live.cause, undefined)
   }
 })
+
+test('R105: while the server itself does not read, nobody is idle', async (t) => {
+  const { lifecycle, configured, listener, timers, pipelines } = await startSockets(t, { consumes: false }, { idleTimeout: LIMIT })
+  const live = lifecycle.add()
+  const [sender, listening] = [await configured(live), await listener(live)]
+  for (let i = 0; i < 4; i += 1) sender.sendAudio(audioOf(10))
+  await eventually(() => assert.ok(pipelines.of(live.id).samples() >= 30 * 16_000))
+  await pass(2 * LIMIT, { timers, sockets: [listening] })
+  t.deepEqual(codesOf(sender.frames), [])
+  t.is(live.cause, undefined)
+})
