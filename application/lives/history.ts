@@ -22,7 +22,7 @@ const isInternal = (member: string): boolean => member === 'commandId' || member
 /** Secrets masked (D60); null stays null, it tells that there is none. */
 const maskedMember = (member: string, value: unknown, isPersonal: boolean): unknown => {
   if (!isPersonal || value === null) return value
-  return member === 'audioUrl' && value !== ERASED ? maskedUrl(String(value)) : MASK
+  return member === 'audioUrl' && typeof value === 'string' && value !== ERASED ? maskedUrl(value) : MASK
 }
 
 /** What happened to a live, straight from its stream: an event's number there is its place in the history. */

@@ -22,7 +22,8 @@ const queryOf = (understood: Readonly<Record<string, unknown>>, skip: number, li
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(understood)) {
     if (name === 'skip' || name === 'limit') continue
-    for (const one of Array.isArray(value) ? (value as ReadonlyArray<unknown>) : [value]) if (one !== null) query.append(name, String(one))
+    const values: ReadonlyArray<unknown> = Array.isArray(value) ? value : [value]
+    for (const one of values) if (typeof one === 'string' || typeof one === 'number') query.append(name, String(one))
   }
   query.append('skip', String(skip))
   query.append('limit', String(limit))
