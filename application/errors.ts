@@ -24,6 +24,8 @@ export interface InsufficientVram { readonly _tag: 'InsufficientVram'; readonly 
 /** A custom listener token that another user used first (D15). */
 export interface ListenerTokenTaken { readonly _tag: 'ListenerTokenTaken' }
 export interface LiveNotFound { readonly _tag: 'LiveNotFound' }
+/** The live keeps no text: it was not asked to, or no longer does (D20). */
+export interface TranscriptNotFound { readonly _tag: 'TranscriptNotFound' }
 export interface UsernameTaken { readonly _tag: 'UsernameTaken' }
 export interface UserNotFound { readonly _tag: 'UserNotFound' }
 /** Of a login: unknown names, disabled users and wrong passwords alike (R28). */
@@ -44,6 +46,11 @@ export interface SenderAlreadyConnected { readonly _tag: 'SenderAlreadyConnected
 /** The live is terminal. */
 export interface LiveOver { readonly _tag: 'LiveOver' }
 
+/** The key came with another request first (R76). */
+export interface IdempotencyKeyReused { readonly _tag: 'IdempotencyKeyReused' }
+/** The first request with the key is not answered yet. */
+export interface RequestStillRunning { readonly _tag: 'RequestStillRunning' }
+
 export type CreateLiveRefusal =
   | ModelNotFound
   | LanguageNotFound
@@ -53,6 +60,7 @@ export type CreateLiveRefusal =
   | ListenerTokenTaken
   | QuotaReached
   | InsufficientVram
+  | LiveNotFound
   | Unavailable
 
 /** Every refusal that a request can meet. */
@@ -71,3 +79,6 @@ export type Refusal =
   | BuffersNotOrdered
   | ApiTokenNotFound
   | ExpiryNotInFuture
+  | IdempotencyKeyReused
+  | RequestStillRunning
+  | TranscriptNotFound

@@ -49,7 +49,7 @@ export const sealEvents =
 
 /** Stored events back to plain ones, decoded by their codec (a misfit is a defect and throws); erased members read ERASED. */
 export const openEvents =
-  (keyring: Keyring) =>
+  (keyring: Pick<Keyring, 'open'>) =>
   (stored: ReadonlyArray<Pick<StoredEvent, 'type' | 'data'>>): TaskEither<KeyringUnavailable, ReadonlyArray<PlainEvent>> =>
   async () => {
     const plain = stored.map(({ type, data }) => ({ definition: knownDefinition(type), data: { ...upgrade(type, data) } }))

@@ -4,6 +4,7 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { AudioFormat, FinishReason } from '../domain/live/events.ts'
 import type { EngineSettings } from '../domain/live/settings.ts'
 import type { SegmentFinalised } from '../domain/transcript/events.ts'
+import type { TranscriptSegment } from '../domain/transcript/subtitles.ts'
 import type { UserChanges } from '../domain/user/decider.ts'
 import type { Permission } from '../domain/user/events.ts'
 import type { Caller } from './caller.ts'
@@ -12,6 +13,7 @@ import type {
   BuffersNotOrdered,
   CreateLiveRefusal,
   ExpiryNotInFuture,
+  IdempotencyKeyReused,
   LanguageNotFound,
   LastProfile,
   LiveNotFound,
@@ -19,8 +21,10 @@ import type {
   ModelNotFound,
   PairNotFound,
   ProfileNotFound,
+  RequestStillRunning,
   SenderAlreadyConnected,
   TooManyRequests,
+  TranscriptNotFound,
   Unavailable,
   UserNotFound,
   UsernameTaken,
@@ -105,6 +109,22 @@ export interface ApiTokenChange {
   readonly isActive?: boolean
 }
 
+/** What a live that keeps its text has said so far, by segment; `language` is the spoken one. */
+export interface Transcript {
+  readonly language: string
+  readonly segments: ReadonlyArray<TranscriptSegment>
+}
+
+/** One event of a live, secrets masked. */
+export interface HistoryEntry {
+  /** From 1. */
+  readonly id: number
+  readonly type: string
+  readonly at: string
+  readonly actor: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+
 /** What the REST routes ask of the application. */
 export interface Services {
   /** A JWT (R28). `address`: where the attempt comes from, for S24. */
@@ -132,7 +152,12 @@ export interface Services {
     address: string,
   ) => TaskEither<WrongPassword | TooManyRequests | TooBusy | Unavailable, void>
   readonly listUsers: (page: PageQuery) => TaskEither<Unavailable, Page<UserView>>
-  readonly createLive: (caller: Caller, request: CreateLiveRequest) => TaskEither<CreateLiveRefusal, LiveView>
+  /** With a key, a repeated request gets the first one's answer for 24 hours (R76). */
+  readonly createLive: (
+    caller: Caller,
+    request: CreateLiveRequest,
+    idempotencyKey: string | null,
+  ) => TaskEither<CreateLiveRefusal | IdempotencyKeyReused | RequestStillRunning, LiveView>
   /** Another user's live is not found (R36). */
   readonly getLive: (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, LiveView>
   /** Newest first; no statuses means all. */
@@ -174,6 +199,12 @@ export interface Services {
     change: ApiTokenChange,
   ) => TaskEither<ApiTokenNotFound | Unavailable, ApiTokenView>
   readonly revokeToken: (caller: Caller, tokenId: number) => TaskEither<ApiTokenNotFound | Unavailable, void>
+  /** For good: its text, URL and tokens can never be read again (R86). */
+  readonly deleteLive: (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, void>
+  /** Oldest first. */
+  readonly getHistory: (caller: Caller, liveId: number, page: PageQuery) => TaskEither<LiveNotFound | Unavailable, Page<HistoryEntry>>
+  /** Also while the live still runs. */
+  readonly getTranscript: (caller: Caller, liveId: number) => TaskEither<LiveNotFound | TranscriptNotFound | Unavailable, Transcript>
 }
 
 /** A live as its pipeline needs it. */
@@ -220,7 +251,7 @@ export interface SenderSession {
   /** FINISH: no more audio, flush (≤ 30 s), then the live finishes; repeats are ignored (D42). */
   readonly finish: () => void
   /** The socket is gone: what arrived is still transcribed (≤ 10 s), then the live finishes (D55). */
-  readonly closed: (reason: Extract<FinishReason, 'sender_closed' | 'audio_too_fast' | 'rate_limited' | 'bad_frames'>) => void
+  readonly closed: (reason: Extract<FinishReason, 'sender_closed' | 'audio_too_fast' | 'rate_limited' | 'bad_frames' | 'idle'>) => void
   /** The handshake never completed: the sender is detached, the live stays as it is. */
   readonly abandoned: () => void
 }

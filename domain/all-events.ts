@@ -10,10 +10,12 @@ import {
   ApiTokenUsed,
 } from './api-token/events.ts'
 import { LanguageSwitched, ModelListed, ModelSwitched, TranslationPairListed, TranslationPairSwitched } from './catalogue/events.ts'
+import { IdempotencyKeyUsed } from './idempotency/events.ts'
 import {
   ListenerTokenClaimed,
   LiveAborted,
   LiveCreated,
+  LiveDeleted,
   LiveFailed,
   LiveFinished,
   LiveStarted,
@@ -84,7 +86,9 @@ export const allEvents: ReadonlyArray<AnyEventDefinition> = [
   erase(LiveFinished),
   erase(LiveFailed),
   erase(LiveAborted),
+  erase(LiveDeleted),
   erase(ListenerTokenClaimed),
+  erase(IdempotencyKeyUsed),
   erase(ProfileAdded),
   erase(ProfileChanged),
   erase(ProfileRemoved),

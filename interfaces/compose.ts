@@ -11,12 +11,16 @@ import { createAdmissionActor } from '../application/admission/admission-actor.t
 import { createAdminLives } from '../application/administration/admin-lives.ts'
 import { openReferenceSwitches } from '../application/administration/reference-switches.ts'
 import { createAuthentication } from '../application/users/authentication.ts'
-import { createCreateLive } from '../application/lives/create-live.ts'
+import { createCreateLiveOnce } from '../application/lives/create-live-once.ts'
+import { createDeleteLive, startErasingDeleted } from '../application/lives/delete-live.ts'
 import { createEndLivesOf } from '../application/lives/end-lives-of.ts'
 import { createFinishLives } from '../application/lives/finish-lives.ts'
 import { startForgettingText } from '../application/lives/forget-text.ts'
+import { createHistory } from '../application/lives/history.ts'
 import { createLiveLifecycle } from '../application/lives/live-lifecycle.ts'
 import { viewOf } from '../application/lives/live-views.ts'
+import { createExpire, lookEvery } from '../application/lives/time-limits.ts'
+import { createTranscripts } from '../application/lives/transcripts.ts'
 import type { Logger } from '../application/ports/environment.ts'
 import { createLiveBus } from '../application/pipeline/live-bus.ts'
 import { createLivePipeline } from '../application/pipeline/live-pipeline.ts'
@@ -140,8 +144,11 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     timers,
   })
   const isDisabled = (userId: number): boolean => O.exists(({ status }: User) => status === 'disabled')(directory.byId(userId))
-  const reconciler = startReconciler({ ...reconciling, isDisabled, logger })
-  const forgetting = startForgettingText({ store, documents, keyring, environment, logger, timers })
+  const expire = createExpire({ ...reconciling, limits: settings, flush: sessions.flush })
+  const reconciler = startReconciler({ ...reconciling, isDisabled, logger, expire, every: lookEvery(settings) })
+  const duties = { store, documents, keyring, environment, logger, timers }
+  const forgetting = startForgettingText({ ...duties, retentionMax: settings.retentionMax })
+  const erasing = startErasingDeleted(duties)
 
   // What people and programs ask for.
   const users = createUsers({ ...write, credentials, directory, projector })
@@ -155,7 +162,7 @@ export const startService = async (settings: Settings): Promise<RunningService> 
   const throttle = createLoginThrottle({ ...write, logger, enabled: settings.rateLimit > 0 })
   const endLivesOf = createEndLivesOf({ ...write, admission })
   let draining = false
-  const createLive = createCreateLive({ ...write, admission, catalogue, credentials, documents, whenProjected, viewOf: view })
+  const createLive = createCreateLiveOnce({ ...write, admission, catalogue, credentials, documents, whenProjected, viewOf: view })
   const finishing = createFinishLives({ ...write, admission, credentials, flush: sessions.flush, whenProjected, viewOf: view })
   const uses = createTokenUses({ ...write, logger })
   const services: Services = {
@@ -168,10 +175,13 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     ...finishing,
     ...createAdminLives({ ...write, documents, directory, finish: finishing.finishAny }),
     ...switches,
+    ...createDeleteLive({ ...write, admission, whenProjected }),
+    ...createHistory({ store, keyring }),
+    ...createTranscripts({ store, keyring, environment, retentionMax: settings.retentionMax }),
     hasUsers,
     registerUser,
-    createLive: (caller, request) =>
-      draining ? async () => E.left({ _tag: 'StoreUnavailable', reason: 'the server is shutting down' }) : createLive(caller, request),
+    createLive: (...given) =>
+      draining ? async () => E.left({ _tag: 'StoreUnavailable', reason: 'the server is shutting down' }) : createLive(...given),
   }
   const lags = () => projector.lag().map(({ projection, secondsBehind, error }) => ({ projection, seconds: secondsBehind, error }))
   const metrics = createMetrics({
@@ -206,7 +216,7 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     if (settings.drainTimeout > 0) await sessions.flushAll(LAST_WORDS_MS)
     await Promise.all([front.close(), closeControl()])
     await sessions.close()
-    await Promise.all([reconciler.stop(), forgetting.stop()])
+    await Promise.all([reconciler.stop(), forgetting.stop(), erasing.stop()])
     await Promise.all([engine.close(), translator.close()])
     await admission.idle()
     await uses.settled()

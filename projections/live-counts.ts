@@ -35,6 +35,8 @@ const fold = (current: LiveCountsDocument | null, event: StoredLiveEvent, userId
       return ended(counts, liveId, 'error')
     case 'LiveAborted':
       return current && { ...current, pending: without(current.pending, liveId), active: without(current.active, liveId) }
+    case 'LiveDeleted':
+      return current && { ...current, [event.data.lastStatus]: current[event.data.lastStatus] - 1 }
     case 'SourceStarted':
     case 'SenderAttached':
     case 'SenderDetached':

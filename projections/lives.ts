@@ -44,6 +44,7 @@ const project = (live: LiveDocument | null, event: StoredLiveEvent): LiveDocumen
       // The pid belongs to auto-started lives only and outlives their end (D26).
       return live?.autoStart === true ? { ...live, autoStartPid: event.data.pid, updatedAt: event.data.at } : live
     case 'LiveAborted':
+    case 'LiveDeleted':
       return null
     case 'SenderAttached':
     case 'SenderDetached':

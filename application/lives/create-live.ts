@@ -3,7 +3,7 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { liveIdOfCommand } from '../../domain/admission/decider.ts'
-import { liveDecider } from '../../domain/live/decider.ts'
+import { exists, liveDecider } from '../../domain/live/decider.ts'
 import { listenerTokenStream, liveStream } from '../../domain/live/events.ts'
 import type { LiveCreated } from '../../domain/live/events.ts'
 import { listenerTokenClaim } from '../../domain/live/listener-token-claim.ts'
@@ -35,6 +35,10 @@ export interface CreateLiveDeps extends EndLiveDeps {
 
 /** Admissions of one create: after each but the last, the reconciler may have undone what took too long. */
 const MAX_ADMISSIONS = 3
+
+/** A create that was undone runs again under the next name of its command. */
+export const commandNames = (commandId: string): ReadonlyArray<string> =>
+  Array.from({ length: MAX_ADMISSIONS }, (_, admission) => (admission === 0 ? commandId : `${commandId}/${admission}`))
 
 type LiveCreatedData = EventOf<typeof LiveCreated>['data']
 
@@ -136,6 +140,8 @@ const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<
   const data = liveData(deps, create, liveId, worker)
   const created = await handleCommand(deps)({ ...origin, stream, decider: liveDecider, command: { type: 'CreateLive', data } })()
   if (E.isRight(created)) {
+    // Its owner has deleted it since: what was answered then can no longer be read.
+    if (!exists(created.right.state)) return E.left({ _tag: 'LiveNotFound' })
     if (created.right.position !== null) await deps.whenProjected(created.right.position)
     return await deps.viewOf(created.right.stored)()
   }
@@ -172,9 +178,7 @@ export const createCreateLive =
     const maximum = caller.maxTranslations
     if (chosen.right.pairs.length > maximum) return E.left({ _tag: 'TooManyTranslations', maximum })
 
-    for (let admission = 0; admission < MAX_ADMISSIONS; admission++) {
-      // A create that was undone runs again under the next name of its command.
-      const name = admission === 0 ? commandId : `${commandId}/${admission}`
+    for (const name of commandNames(commandId)) {
       const origin: Origin = { commandId: name, correlationId: commandId, actor: `user:${caller.userId}` }
       const created = await createOnce(deps, { caller, request, chosen: chosen.right, tokenHash, origin })
       if (E.isLeft(created)) return created

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { liveDecider } from '../../domain/live/decider.ts'
+import { exists, liveDecider } from '../../domain/live/decider.ts'
 import type { Live, LiveState } from '../../domain/live/decider.ts'
 import { liveStream } from '../../domain/live/events.ts'
 import type { LiveEvent } from '../../domain/live/events.ts'
@@ -29,8 +29,6 @@ export interface FinishLivesDeps extends EndLiveDeps {
 
 const FLUSH_MS = 2000
 const CAUSE = { status: 'finished', reason: 'finish_route' } as const
-
-const exists = (state: LiveState): state is Live => state.status !== 'none' && state.status !== 'aborted'
 
 const isOwned = (state: LiveState, userId: number): state is Live => exists(state) && state.created.userId === userId
 
@@ -79,7 +77,10 @@ export const createFinishLives = (deps: FinishLivesDeps): FinishLives => {
       if (E.isLeft(ended)) return ended
       if (ended.right !== null) await deps.whenProjected(ended.right)
       const after: Either<Unavailable, Loaded<LiveState, LiveEvent>> = await load(liveId)()
-      return E.isLeft(after) ? after : await deps.viewOf(after.right.stored)()
+      if (E.isLeft(after)) return after
+      // Deleted meanwhile.
+      if (!isFor(after.right.state)) return E.left({ _tag: 'LiveNotFound' })
+      return await deps.viewOf(after.right.stored)()
     }
 
   return {
@@ -105,6 +106,7 @@ export const createFinishLives = (deps: FinishLivesDeps): FinishLives => {
       for (const { liveId } of ended.slice(skip, skip + limit)) {
         const loaded = await load(liveId)()
         if (E.isLeft(loaded)) return loaded
+        if (!isOwned(loaded.right.state, caller.userId)) continue
         const view = await deps.viewOf(loaded.right.stored)()
         if (E.isLeft(view)) return view
         items.push(view.right)

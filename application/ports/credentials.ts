@@ -34,5 +34,5 @@ export interface Credentials {
   /** Whether the secret has this hash, compared in constant time; it takes as long where there is none to compare with. */
   readonly verifyApiToken: (secret: string, hash: Option<string>) => boolean
   /** HMAC-SHA-256 under a key derived from the master key, base64url; `purpose` keeps kinds apart. */
-  readonly keyedHash: (purpose: 'username' | 'live-token' | 'audio-url' | 'setup-token', value: string) => string
+  readonly keyedHash: (purpose: 'username' | 'live-token' | 'audio-url' | 'setup-token' | 'idempotency-key' | 'create-request', value: string) => string
 }

@@ -58,6 +58,9 @@ const oneListenerToken = ({ listener_token, custom_listener_token }: Fields): Co
     ? { at: 'listener_token', message: 'listener_token and custom_listener_token should be the same' }
     : null
 
+/** Printable ASCII, as long as a client's own id may be (R76). */
+export const createLiveHeaders = members({ 'idempotency-key': optional(boundedString(1, 255, /^[\x20-\x7e]+$/), null) })
+
 /** Body of POST /lives (interface.md 4.5 with D9, D15, D17, D18, D21). */
 export const createLiveBody = refined(refined(fields, fittingUrl), oneListenerToken)
 

@@ -36,6 +36,14 @@ export const allLivesQuery = members({
   user_id: single(optional(integerText(1, Number.MAX_SAFE_INTEGER), null)),
 })
 
+/** `chars_per_line` and `lines` take the bounds of max_chars and max_lines (D17). */
+export const transcriptQuery = members({
+  format: single(optional(t.keyof({ json: null, txt: null, srt: null, vtt: null }), 'json' as const)),
+  language: exact,
+  chars_per_line: single(optional(integerText(1, 1000), null)),
+  lines: single(optional(integerText(1, 100), 2)),
+})
+
 /** Any integer is well formed; one that no resource can have is simply not found (R11). */
 export const pathId = members({ id: integerText(-Infinity, Infinity) })
 

@@ -209,7 +209,7 @@ const issueOf = (part: string, error: t.ValidationError): Issue => {
 }
 
 /** Reads one part of a request; at most 20 issues are told. */
-export const decodePart = <A>(part: 'path' | 'query' | 'body', codec: Field<A>, value: unknown): E.Either<ReadonlyArray<Issue>, A> => {
+export const decodePart = <A>(part: 'path' | 'query' | 'header' | 'body', codec: Field<A>, value: unknown): E.Either<ReadonlyArray<Issue>, A> => {
   const decoded = codec.decode(value)
   return E.isLeft(decoded) ? E.left(decoded.left.slice(0, MAX_ISSUES).map((error) => issueOf(part, error))) : decoded
 }

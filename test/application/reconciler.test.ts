@@ -94,7 +94,7 @@ test('Every 30 s: an admission of this process is fenced once it is older than 1
     planned.push({ ms, task })
     return () => undefined
   }
-  const reconciler = startReconciler({ ...side.deps, logger, timers: { after } })
+  const reconciler = startReconciler({ ...side.deps, logger, timers: { after }, every: 30_000 })
   const round = async (): Promise<void> => {
     const { length } = planned
     planned.at(-1)?.task()

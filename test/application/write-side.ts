@@ -2,8 +2,10 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Caller } from '../../application/caller.ts'
 import { createAdmissionActor } from '../../application/admission/admission-actor.ts'
 import type { AdmissionActor } from '../../application/admission/admission-actor.ts'
+import { createCreateLiveOnce } from '../../application/lives/create-live-once.ts'
 import { createCreateLive } from '../../application/lives/create-live.ts'
 import type { CreateLiveDeps } from '../../application/lives/create-live.ts'
+import { createDeleteLive } from '../../application/lives/delete-live.ts'
 import { createFinishLives } from '../../application/lives/finish-lives.ts'
 import type { WriteDeps } from '../../application/handle-command.ts'
 import { createLiveLifecycle } from '../../application/lives/live-lifecycle.ts'
@@ -85,8 +87,10 @@ export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor
     deps,
     admission,
     createLive: createCreateLive(deps),
+    createLiveOnce: createCreateLiveOnce(deps),
     lifecycle: createLiveLifecycle(deps),
     ...createFinishLives(deps),
+    ...createDeleteLive(deps),
     reconcileAtStart: reconcileAtStart(deps),
   }
 }

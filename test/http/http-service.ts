@@ -126,6 +126,9 @@ export const startHttp = async (
     issueToken: () => TE.right({ token: tokenView(7), secret: 'lt_abcdefghijkl_secret' }),
     changeToken: (_caller, id) => (id === 7 ? TE.right(tokenView(7)) : TE.left({ _tag: 'ApiTokenNotFound' })),
     revokeToken: (_caller, id) => (id === 7 ? TE.right(undefined) : TE.left({ _tag: 'ApiTokenNotFound' })),
+    deleteLive: (_caller, id) => (id === 7 ? TE.right(undefined) : TE.left({ _tag: 'LiveNotFound' })),
+    getHistory: (_caller, id) => (id === 7 ? TE.right({ items: [], total: 0 }) : TE.left({ _tag: 'LiveNotFound' })),
+    getTranscript: (_caller, id) => (id === 7 ? TE.right({ language: 'en', segments: [] }) : TE.left({ _tag: 'LiveNotFound' })),
     ...overrides,
   }
   const log = createRecordingLogger()

@@ -56,6 +56,18 @@ test('a live that was fenced off before it was created is in no read model', asy
   await projecting(t, liveCounts).given(aborted).thenDocuments({})
 })
 
+test('R86: a deleted live is in no list, its tokens lead nowhere, and the totals forget it', async (t) => {
+  const deleted = (lastStatus: 'finished' | 'error'): StoredLiveEvent => ({ type: 'LiveDeleted', data: { ...live(), lastStatus } })
+  const none = { userId: 3, pending: [], active: [], finished: 0, error: 0 }
+  await projecting(t, lives).given(sealedLive(), finished(), deleted('finished')).thenDocuments({})
+  await projecting(t, liveTokens).given(sealedLive(), finished(), deleted('finished')).thenDocuments({})
+  await projecting(t, liveCounts).given(sealedLive(), finished(), deleted('finished')).thenDocuments({ 3: none })
+  await projecting(t, liveCounts).given(sealedLive(), failed(), deleted('error')).thenDocuments({ 3: none })
+  await projecting(t, liveCounts)
+    .given(sealedLive({ liveId: 8 }), finished(8), sealedLive(), finished(), deleted('finished'))
+    .thenDocuments({ 3: { ...none, finished: 1 } })
+})
+
 test('an event of a later version changes nothing', async (t) => {
   const later = { type: 'LiveApplauded', data: live() }
   const active = { ...pending, status: 'active', updatedAt: after(1000) }

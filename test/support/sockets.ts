@@ -55,7 +55,7 @@ export const startSockets = async (t: ExecutionContext, script: Script = {}, set
     prefixes: ['', '/api/v1'],
     sessions,
     bus,
-    settings: { origins: '*', strict: false, rateLimits: true, failedHandshakesPerMinute: 0, ...settings },
+    settings: { origins: '*', strict: false, rateLimits: true, idleTimeout: 0, failedHandshakesPerMinute: 0, ...settings },
     logger,
     environment,
     timers,

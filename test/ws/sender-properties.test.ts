@@ -87,7 +87,7 @@ const play = async (steps: ReadonlyArray<Step>) => {
   const hub = createHub({ bus, strict: false })
   const attached = await sessions.attachSender(live.id)()
   if (E.isLeft(attached)) return assert.fail(attached.left._tag)
-  const sender = createSender(attached.right, { connection, environment, timers, rateLimits: true })
+  const sender = createSender(attached.right, { connection, environment, timers, rateLimits: true, idleTimeout: 0 })
   const member = { role: 'sender', connection } as const
   hub.join(live.id, member)
   for (const step of steps) {
