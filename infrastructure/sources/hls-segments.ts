@@ -122,7 +122,9 @@ export async function* followHls({ fetcher, playlist, after, onTargetDuration, s
   let next = firstSequence(current, after)
   let isNew = true
   let lastMap: string | null = null
+  /** In a row, and the last of their errors. */
   let lost = 0
+  let loss: unknown = null
   /** Reloads in a row whose last segment is older than what was heard: a cache may serve one, a packager that began anew goes on so. */
   let older = 0
 
@@ -145,8 +147,10 @@ export async function* followHls({ fetcher, playlist, after, onTargetDuration, s
       } catch (error) {
         if (!isLost(error) || (lost += 1) >= MAX_LOST) throw error
         isNew = true
+        loss = error
       }
     }
+    if (current.ended && lost > 0) throw loss
     if (current.ended) return
     await delay(Math.max(500, Math.min(current.targetDuration, 10) * 500), undefined, { signal }).catch(() => undefined)
     if (signal.aborted) return

@@ -92,7 +92,7 @@ export const hostileSite = ({ host, port }: ForbiddenHost, segment: Buffer): Hos
       if (kind.startsWith('ok.') || name.startsWith('ok.')) send(response, segment)
       else if (name === 'plain.m3u8') send(response, media('#EXTINF:2,\nok.ts'))
       else if (files[kind] !== undefined) send(response, files[kind])
-      else if (kind === 'redirect' && uri !== undefined) response.writeHead(Number(status), { location: uri }).end()
+      else if (kind === 'redirect' && uri !== undefined && /^\d{3}$/.test(status)) response.writeHead(Number(status), { location: uri }).end()
       else if (playlists[kind] !== undefined && uri !== undefined) send(response, playlists[kind](uri))
       else response.writeHead(404).end()
     },

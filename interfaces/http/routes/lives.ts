@@ -23,7 +23,7 @@ const createLive = privateRoute(
     response: { codec: single(liveView) },
     refusals: [
       'ModelNotFound', 'LanguageNotFound', 'LanguageNotSupported', 'TranslationNotFound', 'TooManyTranslations', 'ListenerTokenTaken',
-      'QuotaReached', 'InsufficientVram', ...UNAVAILABLE,
+      'AudioUrlForbidden', 'QuotaReached', 'InsufficientVram', ...UNAVAILABLE,
     ],
   },
   async ({ body, caller, origin }, deps) => {
