@@ -13,6 +13,8 @@ export type PullEnd =
   | { readonly kind: 'failed'; readonly code: string; readonly retry: boolean }
 
 export interface PullerEvents {
+  /** The processes of this attempt are up; from now on its silence is the source's. */
+  readonly began: () => void
   /** s16le 16 kHz mono, in order. */
   readonly audio: (samples: Int16Array) => void
   /** All audio of this HLS media sequence has been delivered. */

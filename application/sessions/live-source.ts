@@ -10,6 +10,8 @@ const FORGIVEN_AFTER = 60 * SAMPLE_RATE
 /** S8: without audio for this long, or for three segments of an HLS source, an attempt has failed. */
 const PATIENCE = 10_000
 const PATIENCE_SEGMENTS = 3
+/** For the processes themselves to start, on a machine that has much else to do. */
+const START_PATIENCE = 60_000
 /** D41: seconds of audio held before nothing more is taken. */
 const FULL_BACKLOG = 30
 
@@ -46,6 +48,8 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
   let heardSinceFailure = 0
   let patience = PATIENCE
   let paused = false
+  /** An attempt runs. */
+  let pulling = false
   let over = false
   /** Processes that were given up are no more. */
   let gone: Promise<unknown> = Promise.resolve()
@@ -53,9 +57,9 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
   let cancelWatch: () => void = () => undefined
 
   /** Not while we do not listen. */
-  const watch = (): void => {
+  const watch = (limit = patience): void => {
     cancelWatch()
-    if (!paused) cancelWatch = timers.after(patience, () => lost('silent'))
+    if (!paused) cancelWatch = timers.after(limit, () => lost('silent'))
   }
 
   const finish = (tell: () => void): void => {
@@ -67,6 +71,7 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
 
   const tryAgain = (code: string, retry: boolean): void => {
     cancelWatch()
+    pulling = false
     const delay = RETRY_AFTER[failures]
     if (!retry || delay === undefined) {
       logger.warn({ liveId, code, attempts: failures + 1 }, 'a source was given up')
@@ -105,6 +110,7 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
 
   const launch = (): Puller => {
     const mine: Puller = startPuller({
+      began: () => { if (!over && pulling) watch() },
       audio: (samples) => { if (!over) hear(samples) },
       heard: (sequence) => { mediaSequence = sequence },
       targetDuration: (seconds) => { patience = Math.max(PATIENCE, PATIENCE_SEGMENTS * seconds * 1000) },
@@ -119,7 +125,8 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
     puller ??= launch()
     patience = PATIENCE
     puller.pull({ url: options.target.url, mediaSequence })
-    watch()
+    pulling = true
+    watch(START_PATIENCE)
   }
 
   pull()

@@ -23,6 +23,8 @@ interface Fed {
  */
 const createFeeder = (send: (frame: Buffer) => Promise<void>, isolate: boolean) => {
   let decoder: Decoder | null = null
+  /** Started ahead, while the source is being reached. */
+  let spare: Decoder | null = null
   let fed: Array<Fed> = []
   let [samples, length] = [0, 0]
 
@@ -45,7 +47,8 @@ const createFeeder = (send: (frame: Buffer) => Promise<void>, isolate: boolean) 
 
   const sink: SourceSink = {
     bytes: async (bytes) => {
-      decoder ??= begin()
+      decoder ??= spare ?? begin()
+      spare = null
       await decoder.feed(bytes)
     },
     stretchEnds: async () => {
@@ -62,7 +65,23 @@ const createFeeder = (send: (frame: Buffer) => Promise<void>, isolate: boolean) 
     },
     targetDuration: (seconds) => void send(messageFrame({ kind: 'target', seconds })),
   }
-  return { sink, kill: () => decoder?.kill() }
+  return {
+    sink,
+    prepare: async () => {
+      spare = begin()
+      await spare.up
+      await send(messageFrame({ kind: 'began' }))
+    },
+    /** What is no longer needed. */
+    dismiss: () => {
+      spare?.kill()
+      spare = null
+    },
+    kill: () => {
+      spare?.kill()
+      decoder?.kill()
+    },
+  }
 }
 
 export interface Attempt {
@@ -77,6 +96,7 @@ export const startAttempt = (command: PullCommand, send: (frame: Buffer) => Prom
   const stop = new AbortController()
 
   const run = async (): Promise<PullEnd> => {
+    void feeder.prepare()
     try {
       await pullSource({ url: command.url, after: command.mediaSequence, rules: command.rules }, feeder.sink, stop.signal)
       await feeder.sink.stretchEnds()
@@ -85,6 +105,8 @@ export const startAttempt = (command: PullCommand, send: (frame: Buffer) => Prom
       await feeder.sink.stretchEnds().catch(() => undefined)
       const { code, retry } = sourceErrorOf(error)
       return { kind: 'failed', code, retry }
+    } finally {
+      feeder.dismiss()
     }
   }
 

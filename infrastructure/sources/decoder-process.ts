@@ -3,7 +3,8 @@ import { decode } from './decode.ts'
 
 /**
  * The decoder of one stretch of a source: container bytes on stdin, s16le 16 kHz mono on stdout; it knows no URL and
- * has, where the system lets it, no network. Exit code 0 at the end of the bytes, 1 when they are not audio.
+ * has, where the system lets it, no network. Says on stderr
+ * that it is up. Exit code 0 at the end of the bytes, 1 when they are not audio.
  */
 const QUEUE = 512 * 1024
 
@@ -23,6 +24,7 @@ const feed = async (): Promise<void> => {
   queue.finish()
 }
 
+process.stderr.write('up\n')
 process.stdout.on('error', die)
 // A terminal signals everybody; whoever started us says when we end.
 process.on('SIGINT', () => undefined)

@@ -5,6 +5,8 @@ import { SourceError } from './source-error.ts'
 
 /** A decoder process that takes a stretch of container bytes. */
 export interface Decoder {
+  /** It runs, or is gone. */
+  readonly up: Promise<void>
   /** Resolves when there is room for more; throws `not_audio` when the decoder is gone. */
   readonly feed: (bytes: Buffer) => Promise<void>
   /** No more bytes; resolves when all their audio has been delivered, throws `not_audio` when they held none. */
@@ -20,11 +22,17 @@ interface DecoderOptions {
 
 export const startDecoder = ({ isolate, onAudio }: DecoderOptions): Decoder => {
   const { file, args } = decoderCommand(isolate)
-  const child = spawn(file, args, { stdio: ['pipe', 'pipe', 'ignore'], env: {}, cwd: '/' })
+  const child = spawn(file, args, { stdio: ['pipe', 'pipe', 'pipe'], env: {}, cwd: '/' })
   const exited = new Promise<number | null>((resolve) => {
     child.once('exit', (code) => resolve(code))
     child.once('error', () => resolve(null))
   })
+  const up = new Promise<void>((resolve) => {
+    child.stderr.once('data', () => resolve())
+    void exited.then(() => resolve())
+  })
+  // Whatever else it may write there is dropped (F9).
+  child.stderr.resume()
   // Its exit code says what there is to say.
   child.stdin.on('error', () => undefined)
 
@@ -42,6 +50,7 @@ export const startDecoder = ({ isolate, onAudio }: DecoderOptions): Decoder => {
   delivered.catch(() => undefined)
 
   return {
+    up,
     feed: async (bytes) => {
       if (child.stdin.write(bytes)) return
       await Promise.race([once(child.stdin, 'drain'), exited])

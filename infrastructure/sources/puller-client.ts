@@ -19,6 +19,8 @@ const samplesOf = (pcm: Buffer): Int16Array => {
 
 const tell = (events: PullerEvents, message: PullerMessage): void => {
   switch (message.kind) {
+    case 'began':
+      return events.began()
     case 'heard':
       return events.heard(message.mediaSequence)
     case 'target':

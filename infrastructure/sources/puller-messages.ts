@@ -10,6 +10,7 @@ export interface PullCommand extends SourceTarget {
 
 /** What a puller tells beside audio, in the order in which it happens. */
 export type PullerMessage =
+  | { readonly kind: 'began' }
   | { readonly kind: 'heard'; readonly mediaSequence: number }
   | { readonly kind: 'target'; readonly seconds: number }
   | { readonly kind: 'ended'; readonly end: PullEnd }

@@ -23,7 +23,7 @@ const endless = (folder: string): RequestListener => {
   return (request, response) => {
     if (request.url?.startsWith('/live.m3u8') !== true) return files(request, response)
     const now = Math.floor((Date.now() - began) / 2000)
-    const segments = [now, now + 1, now + 2].map((sequence) => `#EXT-X-DISCONTINUITY\n#EXTINF:2,\nindex${sequence % 2}.ts?${sequence}\n`)
+    const segments = [now, now + 1, now + 2].map((sequence) => `#EXTINF:2,\nindex${sequence % 2}.ts?${sequence}\n`)
     response.end(`#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXT-X-MEDIA-SEQUENCE:${now}\n${segments.join('')}`)
   }
 }

@@ -18,6 +18,7 @@ export const startPulling = (t: ExecutionContext, allow: ReadonlyArray<string> =
   const [heard, ends, deaths]: [number[], PullEnd[], string[]] = [[], [], []]
   let settle: (end: PullEnd | string) => void = () => undefined
   const puller = createPullers({ rules: () => ({ allow, ownPort }) })({
+    began: () => undefined,
     audio: (pcm) => { samples += pcm.length },
     heard: (sequence) => heard.push(sequence),
     targetDuration: () => undefined,
