@@ -46,8 +46,8 @@ const withoutNetwork = (): ReadonlyArray<string> => {
 export const canIsolate = (): boolean => usable(withoutNetwork()).length > 0
 
 const commandOf = (prefix: ReadonlyArray<string>, script: string, flags: ReadonlyArray<string>): ChildCommand => {
-  const [file = process.execPath, ...args] = [...prefix, process.execPath]
-  return { file, args: [...args, `--max-old-space-size=${HEAP_MB}`, ...flags, join(import.meta.dirname, script)] }
+  const [file, ...args] = [...prefix, process.execPath, `--max-old-space-size=${HEAP_MB}`, ...flags, join(import.meta.dirname, script)]
+  return { file: file ?? process.execPath, args }
 }
 
 export const pullerCommand = (): ChildCommand => commandOf(limiting(), 'puller-process.ts', [])

@@ -134,7 +134,8 @@ const mediaOf = (lines: ReadonlyArray<Line>): MediaPlaylist => {
 
   const add = (uri: string): void => {
     const last = segments.at(-1)
-    const from = last?.range != null && last.uri === uri ? last.range.offset + last.range.length : 0
+    const before = last?.uri === uri ? last.range : null
+    const from = before === null ? 0 : before.offset + before.length
     segments.push({ sequence, uri, duration, range: rangeText === null ? null : rangeOf(rangeText, from), discontinuity, key, map })
     sequence += 1
     rangeText = null

@@ -75,7 +75,7 @@ const createLoader = (fetcher: Fetcher) => {
     initial: async ({ map, key, sequence }: Segment, base: URL): Promise<Buffer> => {
       if (map === null) return Buffer.alloc(0)
       const { bytes } = await fetcher.bytes(resolve(map.uri, base), MAX_INITIAL, map.range)
-      return key?.iv == null ? bytes : await decrypted(bytes, key, sequence, base)
+      return key === null || key.iv === null ? bytes : await decrypted(bytes, key, sequence, base)
     },
     media: async ({ uri, range, key, sequence }: Segment, base: URL): Promise<Buffer> => {
       const { bytes } = await fetcher.bytes(resolve(uri, base), MAX_SEGMENT, range)
@@ -85,6 +85,8 @@ const createLoader = (fetcher: Fetcher) => {
     resolve,
   }
 }
+
+type Loader = ReturnType<typeof createLoader>
 
 const mediaPlaylistOf = (text: Buffer): MediaPlaylist => {
   const playlist = parsePlaylist(text.toString('utf8'))
@@ -103,65 +105,90 @@ const firstSequence = ({ segments, ended }: MediaPlaylist, after: number | null)
 
 const isLost = (error: unknown): boolean => error instanceof SourceError && (error.code === 'http_404' || error.code === 'http_410')
 
+/** The media playlist to hear, and where it came from. */
+const openPlaylist = async (loader: Loader, { url, bytes }: Fetched): Promise<{ readonly url: URL; readonly playlist: MediaPlaylist }> => {
+  const first = parsePlaylist(bytes.toString('utf8'))
+  if (first.kind === 'media') return { url, playlist: first }
+  const chosen = await loader.playlist(loader.resolve(chooseRendition(first), url))
+  return { url: chosen.url, playlist: mediaPlaylistOf(chosen.bytes) }
+}
+
+/** Which segments come next, and whether each goes on where the one before ended. */
+const createCursor = (playlist: MediaPlaylist, after: number | null) => {
+  let next = firstSequence(playlist, after)
+  let isNew = true
+  let map: string | null = null
+  let lost = 0
+  let loss: unknown = null
+  /** Reloads in a row whose last segment is older than what was heard: a cache may serve one, a packager that began anew goes on so. */
+  let older = 0
+
+  return {
+    /** Takes the segment; false when it was taken before. */
+    take: (segment: Segment): boolean => {
+      if (segment.sequence < next) return false
+      const itsMap = segment.map === null ? null : JSON.stringify(segment.map)
+      isNew ||= segment.sequence > next || segment.discontinuity || itsMap !== map
+      map = itsMap
+      next = segment.sequence + 1
+      return true
+    },
+    isNew: (): boolean => isNew,
+    loaded: (): void => {
+      isNew = false
+      lost = 0
+    },
+    /** Leaves out a segment that the server no longer has; throws any other error, and one loss too many. */
+    leaveOut: (error: unknown): void => {
+      lost += 1
+      if (!isLost(error) || lost >= MAX_LOST) throw error
+      isNew = true
+      loss = error
+    },
+    /** A recording may not end with a loss. */
+    end: (): void => {
+      if (lost > 0) throw loss
+    },
+    reloaded: (again: MediaPlaylist): void => {
+      const last = again.segments.at(-1)?.sequence
+      older = last !== undefined && last < next - 1 ? older + 1 : 0
+      if (older < 2) return
+      next = firstSequence(again, null)
+      isNew = true
+      older = 0
+    },
+  }
+}
+
 /**
  * The segments of a playlist, live or recorded, in order, once each; ends with a recording. Any failure but a lost
  * segment of many ends it: the caller tries again and says what was heard, so that nothing is missed or heard twice.
  */
 export async function* followHls({ fetcher, playlist, after, onTargetDuration, signal }: FollowHls): AsyncGenerator<HlsSegment, void, undefined> {
   const loader = createLoader(fetcher)
-  const first = parsePlaylist(playlist.bytes.toString('utf8'))
-  let { url } = playlist
-  let current: MediaPlaylist
-  if (first.kind === 'master') {
-    const chosen = await loader.playlist(loader.resolve(chooseRendition(first), url))
-    url = chosen.url
-    current = mediaPlaylistOf(chosen.bytes)
-  } else {
-    current = first
-  }
-  let next = firstSequence(current, after)
-  let isNew = true
-  let lastMap: string | null = null
-  /** In a row, and the last of their errors. */
-  let lost = 0
-  let loss: unknown = null
-  /** Reloads in a row whose last segment is older than what was heard: a cache may serve one, a packager that began anew goes on so. */
-  let older = 0
+  const { url, playlist: first } = await openPlaylist(loader, playlist)
+  let current = first
+  const cursor = createCursor(current, after)
 
-  for (;;) {
+  while (!signal.aborted) {
     onTargetDuration(current.targetDuration)
     for (const segment of current.segments) {
-      if (segment.sequence < next) continue
-      if (segment.sequence > next) isNew = true
-      next = segment.sequence + 1
       if (signal.aborted) return
-      const map = segment.map === null ? null : JSON.stringify(segment.map)
-      if (segment.discontinuity || map !== lastMap) isNew = true
+      if (!cursor.take(segment)) continue
       try {
+        const isNew = cursor.isNew()
         const initial = isNew ? await loader.initial(segment, url) : Buffer.alloc(0)
         const bytes = Buffer.concat([initial, await loader.media(segment, url)])
+        cursor.loaded()
         yield { sequence: segment.sequence, duration: segment.duration, bytes, isNew }
-        isNew = false
-        lost = 0
-        lastMap = map
       } catch (error) {
-        if (!isLost(error) || (lost += 1) >= MAX_LOST) throw error
-        isNew = true
-        loss = error
+        cursor.leaveOut(error)
       }
     }
-    if (current.ended && lost > 0) throw loss
-    if (current.ended) return
+    if (current.ended) return cursor.end()
     await delay(Math.max(500, Math.min(current.targetDuration, 10) * 500), undefined, { signal }).catch(() => undefined)
     if (signal.aborted) return
-    const again = await loader.playlist(url)
-    current = mediaPlaylistOf(again.bytes)
-    const last = current.segments.at(-1)?.sequence
-    older = last !== undefined && last < next - 1 ? older + 1 : 0
-    if (older >= 2) {
-      next = firstSequence(current, null)
-      isNew = true
-      older = 0
-    }
+    current = mediaPlaylistOf((await loader.playlist(url)).bytes)
+    cursor.reloaded(current)
   }
 }

@@ -46,14 +46,14 @@ export interface Fetcher {
 export const createFetcher = (guard: AddressGuard, first: URL): Fetcher => {
   const agents = { 'http:': new HttpAgent({ keepAlive: true, maxSockets: 4 }), 'https:': new HttpsAgent({ keepAlive: true, maxSockets: 4 }) }
 
-  const lookupFor = (port: number): LookupFunction => (host, { all }, callback) => {
+  const lookupFor = (port: number): LookupFunction => (host, { all }, answer) => {
     guard.resolve(host, port).then(
       (found) => {
         const [one] = found
-        if (all === true || one === undefined) callback(null, [...found])
-        else callback(null, one.address, one.family)
+        if (all === true || one === undefined) answer(null, [...found])
+        else answer(null, one.address, one.family)
       },
-      (error: unknown) => callback(sourceErrorOf(error), []),
+      (error: unknown) => answer(sourceErrorOf(error), []),
     )
   }
 

@@ -24,7 +24,7 @@ onLinux('S3, S4, S7: a hostile site makes no contact with a forbidden address, i
   const folder = await packageSample(t, 'ts', 7)
   const site = hostileSite(forbidden, await readFile(join(folder, 'index0.ts')))
   const server = await serve(t, site.listener, ALLOWED)
-  t.true(site.paths.length > 350)
+  t.true(site.paths.length > 250)
 
   const waiting = [...site.paths]
   const codes = new Map<string, string>()

@@ -82,7 +82,8 @@ export const hostileSite = ({ host, port }: ForbiddenHost, segment: Buffer): Hos
   return {
     paths: [
       ...Object.keys(playlists).flatMap((position) => Object.keys(uris).map((name) => `${position}/${name}`)),
-      ...Object.keys(uris).flatMap((name) => [301, 302, 303, 307, 308].map((status) => `redirect/${name}/${status}`)),
+      ...Object.keys(uris).map((name) => `redirect/${name}/302`),
+      ...[301, 303, 307, 308].flatMap((status) => ['http', 'rtmp', 'file'].map((name) => `redirect/${name}/${status}`)),
       ...Object.keys(files),
     ],
     listener: (request, response) => {
