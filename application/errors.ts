@@ -23,6 +23,8 @@ export interface TooManyTranslations { readonly _tag: 'TooManyTranslations'; rea
 export interface InsufficientVram { readonly _tag: 'InsufficientVram'; readonly needed: number; readonly free: number }
 /** A custom listener token that another user used first (D15). */
 export interface ListenerTokenTaken { readonly _tag: 'ListenerTokenTaken' }
+/** The audio URL names an address that is not open to sources (S1). */
+export interface AudioUrlForbidden { readonly _tag: 'AudioUrlForbidden' }
 export interface LiveNotFound { readonly _tag: 'LiveNotFound' }
 /** The live keeps no text: it was not asked to, or no longer does (D20). */
 export interface TranscriptNotFound { readonly _tag: 'TranscriptNotFound' }
@@ -58,6 +60,7 @@ export type CreateLiveRefusal =
   | TranslationNotFound
   | TooManyTranslations
   | ListenerTokenTaken
+  | AudioUrlForbidden
   | QuotaReached
   | InsufficientVram
   | LiveNotFound

@@ -216,8 +216,19 @@ export interface AttachedLive {
   readonly language: string
   readonly translations: ReadonlyArray<TranslationTarget>
   readonly audioFormat: AudioFormat
+  /** May hold secrets; null for raw. */
+  readonly audioUrl: string | null
   readonly autoStart: boolean
   readonly config: EngineSettings
+}
+
+/** Where a source process begins in a live. */
+export interface SourcePoint {
+  /** Samples of the live's clock (16 kHz). */
+  readonly sampleOffset: number
+  readonly nextSegment: number
+  /** The last HLS segment that was heard. */
+  readonly mediaSequence: number | null
 }
 
 /** What the live sessions (sockets and pipelines) ask of the write side. Each answers once the event is durable. */
@@ -232,6 +243,10 @@ export interface LiveLifecycle {
   readonly detachSender: (liveId: number, epoch: number) => TaskEither<Unavailable, void>
   /** pending → active; nothing to do when it is active already. */
   readonly start: (liveId: number) => TaskEither<LiveOver | Unavailable, void>
+  /** An open auto-started live and where its source goes on; null for any other live. */
+  readonly autoStarted: (liveId: number) => TaskEither<Unavailable, { readonly live: AttachedLive; readonly point: SourcePoint } | null>
+  /** A source process began; with a pid an auto-started live is active (D24). */
+  readonly startSource: (liveId: number, facts: SourcePoint & { readonly pid: number | null }) => TaskEither<LiveOver | Unavailable, void>
   /** Terminal event, then Released, then the answer; nothing to do when it is terminal already. */
   readonly end: (liveId: number, cause: EndCause) => TaskEither<Unavailable, void>
   readonly recordSegment: (segment: SegmentFinalised['data']) => TaskEither<Unavailable, void>
@@ -260,6 +275,8 @@ export interface SenderSession {
 export interface LiveSessions {
   readonly resolveToken: LiveLifecycle['resolveToken']
   readonly attachSender: (liveId: number) => TaskEither<SenderAlreadyConnected | LiveOver | Unavailable, SenderSession>
+  /** Pulls the source of an open auto-started live; does nothing for any other live. Resolves when it has begun. */
+  readonly autoStart: (liveId: number) => Promise<void>
   /** Lets a live's pipeline speak out what it has heard, for at most `limitMs`; at once where there is none. */
   readonly flush: (liveId: number, limitMs: number) => Promise<void>
   readonly close: () => Promise<void>

@@ -131,7 +131,7 @@ export const SETTINGS_TABLE = {
   CORS_ORIGINS: given('*', list(isOrigin, 'origins'), 'origins whose pages may call the REST interface'),
   WS_ORIGINS: given('*', list(isOrigin, 'origins'), 'origins whose pages may open WebSockets'),
   FRAME_ANCESTORS: given('*', list(isOrigin, 'origins'), 'origins whose pages may embed a live', { only: ['*'] }),
-  AUDIO_URL_ALLOW_CIDRS: absent('–', list(isCidr, 'CIDR ranges'), 'ranges that audio URLs may reach beside public ones', SOME_DAY),
+  AUDIO_URL_ALLOW_CIDRS: absent('–', list(isCidr, 'CIDR ranges'), 'ranges that audio URLs may reach beside public ones'),
   JWT_TTL: given('24h', duration(1), 'life of a login token'),
   PENDING_TIMEOUT: given('60m', duration(0), 'a pending live without sender ends after this; 0 = never'),
   MAX_DURATION: given('24h', duration(0), 'a live ends after this; 0 = never'),

@@ -50,6 +50,8 @@ import { createMetrics } from '../infrastructure/metrics.ts'
 import { createSpeechEngine } from '../infrastructure/onnx/engine-client.ts'
 import { createTranslationEngine } from '../infrastructure/onnx/translation-client.ts'
 import type { Settings } from '../infrastructure/settings.ts'
+import { createAddressGuard, namesForbiddenAddress } from '../infrastructure/sources/address-guard.ts'
+import { createPullers } from '../infrastructure/sources/puller-client.ts'
 import { systemTimers as timers } from '../infrastructure/system-timers.ts'
 import { allProjections } from '../projections/all-projections.ts'
 import { foldLive } from '../projections/lives.ts'
@@ -131,11 +133,15 @@ export const startService = async (settings: Settings): Promise<RunningService> 
   const bus = createLiveBus({ logger })
   const scheduler = createScheduler(engine, environment.monotonic)
   const createPipeline = createLivePipeline({ engine, scheduler, monotonic: environment.monotonic, timers })
+  // Never ourselves, not even where everything is allowed: the port is known once it is bound.
+  let ownPort = settings.port === 0 ? null : settings.port
+  const rules = () => ({ allow: settings.audioUrlAllowCidrs ?? [], ownPort })
   const head = await succeed('read the head of the log', store.head())
   const translations = createTranslations({ engine: translator, monotonic: environment.monotonic, logger })
   const sessions = createLiveSessions({
     lifecycle,
     createPipeline,
+    startPuller: createPullers({ rules }),
     translations,
     bus,
     ends: (ended) => watchEnds({ store, from: head, logger, environment, timers, whenProjected }, ended),
@@ -162,9 +168,16 @@ export const startService = async (settings: Settings): Promise<RunningService> 
   const throttle = createLoginThrottle({ ...write, logger, enabled: settings.rateLimit > 0 })
   const endLivesOf = createEndLivesOf({ ...write, admission })
   let draining = false
-  const createLive = createCreateLiveOnce({ ...write, admission, catalogue, credentials, documents, whenProjected, viewOf: view })
+  const mayPull = (url: string): boolean => !namesForbiddenAddress(createAddressGuard(rules()), url)
+  const createLive = createCreateLiveOnce({ ...write, admission, catalogue, credentials, documents, whenProjected, viewOf: view, mayPull })
   const finishing = createFinishLives({ ...write, admission, credentials, flush: sessions.flush, whenProjected, viewOf: view })
   const uses = createTokenUses({ ...write, logger })
+  const startedOnceCreated = (create: ReturnType<typeof createLive>): ReturnType<typeof createLive> => async () => {
+    const created = await create()
+    // The answer does not wait for it (R68).
+    if (E.isRight(created) && created.right.autoStart) void sessions.autoStart(created.right.id)
+    return created
+  }
   const services: Services = {
     ...createAuthentication({ directory, credentials, throttle }),
     ...createUserChanges({ ...write, credentials, directory, projector, throttle, endLivesOf }),
@@ -181,7 +194,7 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     hasUsers,
     registerUser,
     createLive: (...given) =>
-      draining ? async () => E.left({ _tag: 'StoreUnavailable', reason: 'the server is shutting down' }) : createLive(...given),
+      draining ? async () => E.left({ _tag: 'StoreUnavailable', reason: 'the server is shutting down' }) : startedOnceCreated(createLive(...given)),
   }
   const lags = () => projector.lag().map(({ projection, secondsBehind, error }) => ({ projection, seconds: secondsBehind, error }))
   const metrics = createMetrics({
@@ -203,10 +216,14 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     },
   })
 
+  // D53: sources of an earlier process go on, before a sender can come to their lives.
+  await Promise.all(admission.state().open.map(({ liveId }) => sessions.autoStart(liveId)))
+
   const isDraining = (): boolean => draining
   const http = { services, setup, catalogue, readiness, metrics, settings, version, logger }
   const front = await openFront({ ...http, sessions, bus, environment, timers, draining: isDraining })
   const closeControl = await openControl(http, settings.dataDir)
+  ownPort = Number(new URL(front.url).port)
 
   const stop = async (): Promise<void> => {
     draining = true

@@ -29,6 +29,8 @@ export interface CreateLiveDeps extends EndLiveDeps {
   readonly documents: Pick<Documents, 'page'>
   /** Best effort, at most 2 s: until the read models have passed the position. */
   readonly whenProjected: (position: Position) => Promise<void>
+  /** May a live's source be pulled from there, as far as the URL itself tells (S1)? */
+  readonly mayPull: (url: string) => boolean
   /** A live as its owner sees it, folded from its stream. */
   readonly viewOf: (stored: ReadonlyArray<StoredEvent>) => TaskEither<Unavailable, LiveView>
 }
@@ -170,6 +172,7 @@ export const createCreateLive =
   (deps: CreateLiveDeps) =>
   (caller: Caller, request: CreateLiveRequest, commandId: string = deps.environment.newId()): TaskEither<CreateLiveRefusal, LiveView> =>
   async () => {
+    if (request.audioUrl !== null && !deps.mayPull(request.audioUrl)) return E.left({ _tag: 'AudioUrlForbidden' })
     const tokenHash = request.listenerToken === null ? null : deps.credentials.keyedHash('live-token', request.listenerToken)
     const free = tokenHash === null ? E.right(undefined) : await checkToken(deps, tokenHash, caller.userId)
     if (E.isLeft(free)) return free

@@ -75,6 +75,14 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
     detail: () => [{ type: 'value_error', loc: ['header', 'idempotency-key'], msg: 'Value error, key was used with another request' }],
   },
   RequestStillRunning: { status: 409, detail: () => 'A request with this Idempotency-Key is still running' },
+  AudioUrlForbidden: {
+    status: 422,
+    detail: () => [{
+      type: 'value_error',
+      loc: ['body', 'audio_url'],
+      msg: 'Value error, URL names an address that is not public; STENOLOG_AUDIO_URL_ALLOW_CIDRS opens further ranges',
+    }],
+  },
   InvalidRequest: { status: 422, detail: ({ issues }) => issues },
   UsernameTaken: { status: 409, detail: () => 'Username already taken' },
   NotAuthenticated: { status: 401, detail: () => 'Not authenticated', headers: CHALLENGE },

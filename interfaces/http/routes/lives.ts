@@ -24,7 +24,7 @@ const createLive = privateRoute(
     response: { codec: single(liveView) },
     refusals: [
       'ModelNotFound', 'LanguageNotFound', 'LanguageNotSupported', 'TranslationNotFound', 'TooManyTranslations', 'ListenerTokenTaken',
-      'QuotaReached', 'InsufficientVram', 'LiveNotFound', 'IdempotencyKeyReused', 'RequestStillRunning', ...UNAVAILABLE,
+      'AudioUrlForbidden', 'QuotaReached', 'InsufficientVram', 'LiveNotFound', 'IdempotencyKeyReused', 'RequestStillRunning', ...UNAVAILABLE,
     ],
   },
   async ({ headers, body, caller, origin }, deps) => {
