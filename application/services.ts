@@ -4,9 +4,6 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { AudioFormat, FinishReason } from '../domain/live/events.ts'
 import type { EngineSettings } from '../domain/live/settings.ts'
 import type { SegmentFinalised } from '../domain/transcript/events.ts'
-import type { TranscriptSegment } from '../domain/transcript/subtitles.ts'
-import type { UserChanges } from '../domain/user/decider.ts'
-import type { Permission } from '../domain/user/events.ts'
 import type { Caller } from './caller.ts'
 import type {
   ApiTokenNotFound,
@@ -34,7 +31,19 @@ import type {
 import type { EndCause } from './pipeline/signals.ts'
 import type { Language, Model, TranslationPair } from './ports/catalogue.ts'
 import type { TooBusy } from './ports/credentials.ts'
-import type { ApiTokenView, LiveFacts, LiveStatus, LiveView, ProfileView, SocketRole, UserView } from './ports/read-models.ts'
+import type { ApiTokenView, LiveStatus, LiveView, ProfileView, SocketRole, UserView } from './ports/read-models.ts'
+import type {
+  AdminLive,
+  AllLivesQuery,
+  ApiTokenChange,
+  ChangeUserRequest,
+  CreateLiveRequest,
+  HistoryEntry,
+  NewApiToken,
+  NewUser,
+  ProfileChange,
+  Transcript,
+} from './requests.ts'
 import type { TranslationTarget } from './translation/translations.ts'
 
 /** One page and the number of all items that match. */
@@ -46,83 +55,6 @@ export interface Page<A> {
 export interface PageQuery {
   readonly skip: number
   readonly limit: number
-}
-
-/** A well-formed request for a live: defaults filled in, bounds checked. */
-export interface CreateLiveRequest {
-  readonly model: string
-  readonly language: string
-  readonly audioFormat: AudioFormat
-  /** Null for raw. */
-  readonly audioUrl: string | null
-  /** Target codes as asked; duplicates are counted once, order kept (R55). */
-  readonly translations: ReadonlyArray<string>
-  readonly autoStart: boolean
-  readonly retention: boolean
-  readonly config: EngineSettings
-  readonly display: LiveFacts['display']
-  /** Custom listener token (D15), null for a random one. */
-  readonly listenerToken: string | null
-}
-
-export interface NewUser {
-  readonly username: string
-  readonly password: string
-  readonly permissions: ReadonlyArray<Permission>
-  readonly maxSessions: number
-  readonly maxTranslations: number
-}
-
-/** What an administrator changes; what is undefined stays. */
-export interface ChangeUserRequest extends Omit<UserChanges, 'passwordHash'> {
-  readonly password?: string | undefined
-}
-
-/** Of which lives an administrator wants to know. */
-export interface AllLivesQuery {
-  /** Null: of all users. */
-  readonly userId: number | null
-  /** None means all. */
-  readonly statuses: ReadonlyArray<LiveStatus>
-}
-
-/** A live as administrators see it: no tokens, no audio URL, no text. */
-export interface AdminLive extends LiveFacts {
-  readonly username: string
-}
-
-/** What of a profile changes: the members that were sent. */
-export interface ProfileChange {
-  readonly name?: string
-  readonly settings: Partial<EngineSettings>
-}
-
-export interface NewApiToken {
-  readonly name: string
-  /** In D23's form; null for never. */
-  readonly expiresAt: string | null
-}
-
-/** What of a token changes: the members that were sent. */
-export interface ApiTokenChange {
-  readonly name?: string
-  readonly isActive?: boolean
-}
-
-/** What a live that keeps its text has said so far, by segment; `language` is the spoken one. */
-export interface Transcript {
-  readonly language: string
-  readonly segments: ReadonlyArray<TranscriptSegment>
-}
-
-/** One event of a live, secrets masked. */
-export interface HistoryEntry {
-  /** From 1. */
-  readonly id: number
-  readonly type: string
-  readonly at: string
-  readonly actor: string
-  readonly data: Readonly<Record<string, unknown>>
 }
 
 /** What the REST routes ask of the application. */

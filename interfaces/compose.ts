@@ -242,10 +242,5 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     await stores.close()
   }
   const token = setup.token()
-  return {
-    url: front.url,
-    setupLink: token === null ? null : `/setup#token=${token}`,
-    stop,
-    logger,
-  }
+  return { url: front.url, setupLink: token === null ? null : `/setup#token=${token}`, stop, logger }
 }

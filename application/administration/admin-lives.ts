@@ -12,7 +12,8 @@ import type { Documents } from '../ports/documents.ts'
 import { ALL_LIVES, LIVE_COUNTS, LIVES, LIVE_STATUSES, LIVE_TOTALS } from '../ports/read-models.ts'
 import type { LiveCountsDocument, LiveDocument, LiveFacts, LiveView } from '../ports/read-models.ts'
 import { totalOf } from '../queries.ts'
-import type { AdminLive, Services } from '../services.ts'
+import type { AdminLive } from '../requests.ts'
+import type { Services } from '../services.ts'
 import type { UserDirectory } from '../users/user-directory.ts'
 
 export interface AdminLivesDeps extends WriteDeps {

@@ -21,7 +21,7 @@ import type { Documents } from '../ports/documents.ts'
 import type { Position, StoredEvent } from '../ports/event-store.ts'
 import { LIVE_TOKENS } from '../ports/read-models.ts'
 import type { LiveTokenDocument, LiveView } from '../ports/read-models.ts'
-import type { CreateLiveRequest } from '../services.ts'
+import type { CreateLiveRequest } from '../requests.ts'
 
 export interface CreateLiveDeps extends EndLiveDeps {
   readonly catalogue: Catalogue
@@ -116,6 +116,19 @@ const undo = async (deps: CreateLiveDeps, { liveId, userId, reason }: Undone, or
   if (E.isRight(fenced)) await releaseLive(deps, liveId, undoing)()
 }
 
+/** The listener token that the user chose, for that user alone (D15); the live is undone when it is another's. */
+const claimToken = async (
+  deps: CreateLiveDeps,
+  tokenHash: string,
+  liveId: number,
+  { caller: { userId }, origin }: Create,
+): Promise<Either<CreateLiveRefusal, unknown>> => {
+  const claim = { stream: listenerTokenStream(tokenHash), decider: listenerTokenClaim, command: { userId, at: deps.environment.now() } }
+  const claimed = await handleCommand(deps)({ ...origin, ...claim })()
+  if (E.isLeft(claimed) && claimed.left._tag === 'ListenerTokenTaken') await undo(deps, { liveId, userId, reason: 'token_taken' }, origin)
+  return claimed
+}
+
 /** Admit, claim the token, LiveCreated. Null when the reconciler was faster and fenced the live off. */
 const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<CreateLiveRefusal, LiveView | null>> => {
   const { caller: { userId, maxSessions }, chosen: { vram }, tokenHash, origin } = create
@@ -130,12 +143,8 @@ const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<
   const worker = admitted.right.open.find((reservation) => reservation.liveId === liveId)?.worker ?? ''
 
   if (tokenHash !== null) {
-    const claim = { stream: listenerTokenStream(tokenHash), decider: listenerTokenClaim, command: { userId, at: now() } }
-    const claimed = await handleCommand(deps)({ ...origin, ...claim })()
-    if (E.isLeft(claimed)) {
-      if (claimed.left._tag === 'ListenerTokenTaken') await undo(deps, { liveId, userId, reason: 'token_taken' }, origin)
-      return claimed
-    }
+    const claimed = await claimToken(deps, tokenHash, liveId, create)
+    if (E.isLeft(claimed)) return claimed
   }
 
   const stream = liveStream(liveId)

@@ -65,6 +65,14 @@ const fenceAndRelease = async (deps: ReconcilerDeps, { liveId, userId }: Reserva
   }
 }
 
+/** Ends a live that nobody may or can go on with, or that has reached a time limit. */
+const reconcileOpen = async (deps: ReconcilerDeps, { liveId, userId }: Reservation, live: Live, atStart: boolean): Promise<Either<Unavailable, void>> => {
+  const isDisabled = deps.isDisabled?.(userId) === true
+  if (!isDisabled && !isAbandoned(deps, live, atStart)) return (await deps.expire?.(liveId, live)) ?? E.right(undefined)
+  const ended = await endLive(deps, liveId, { status: 'finished', reason: isDisabled ? 'owner_disabled' : 'restart' }, originOf(deps))()
+  return E.isLeft(ended) ? ended : E.right(undefined)
+}
+
 const reconcileOne = async (deps: ReconcilerDeps, reservation: Reservation, atStart: boolean): Promise<Either<Unavailable, void>> => {
   const { liveId } = reservation
   const loaded = await loadState(deps)<LiveState, LiveEvent>(liveStream(liveId), liveDecider)()
@@ -79,12 +87,8 @@ const reconcileOne = async (deps: ReconcilerDeps, reservation: Reservation, atSt
     case 'deleted':
       return await releaseLive(deps, liveId, originOf(deps))()
     case 'pending':
-    case 'active': {
-      const isDisabled = deps.isDisabled?.(reservation.userId) === true
-      if (!isDisabled && !isAbandoned(deps, state, atStart)) return (await deps.expire?.(liveId, state)) ?? E.right(undefined)
-      const ended = await endLive(deps, liveId, { status: 'finished', reason: isDisabled ? 'owner_disabled' : 'restart' }, originOf(deps))()
-      return E.isLeft(ended) ? ended : E.right(undefined)
-    }
+    case 'active':
+      return await reconcileOpen(deps, reservation, state, atStart)
   }
 }
 

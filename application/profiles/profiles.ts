@@ -14,7 +14,8 @@ import type { Projector } from '../ports/projector.ts'
 import { PROFILES } from '../ports/read-models.ts'
 import type { ProfilesDocument, ProfileView } from '../ports/read-models.ts'
 import { nextId } from '../sequence.ts'
-import type { ProfileChange, Services } from '../services.ts'
+import type { ProfileChange } from '../requests.ts'
+import type { Services } from '../services.ts'
 import { createTurns } from '../turns.ts'
 
 export interface ProfileDeps extends WriteDeps {

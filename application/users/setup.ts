@@ -4,7 +4,8 @@ import type { Unavailable, UsernameTaken } from '../errors.ts'
 import type { Credentials, TooBusy } from '../ports/credentials.ts'
 import type { Environment } from '../ports/environment.ts'
 import type { UserView } from '../ports/read-models.ts'
-import type { NewUser, Services } from '../services.ts'
+import type { NewUser } from '../requests.ts'
+import type { Services } from '../services.ts'
 import { DEFAULT_QUOTAS } from './users.ts'
 
 export interface SetupDeps {

@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { AdminLive } from '../../../application/services.ts'
+import type { AdminLive } from '../../../application/requests.ts'
 import { UNAVAILABLE } from '../errors.ts'
 import {
   adminLiveView, languageView, list, modelView, presentAdminLive, presentLanguage, presentModel, presentPage, presentTranslation, single,

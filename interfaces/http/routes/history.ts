@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import type { HistoryEntry } from '../../../application/services.ts'
+import type { HistoryEntry } from '../../../application/requests.ts'
 import { boundedInteger, instant } from '../../../domain/shared/codecs.ts'
 import { UNAVAILABLE } from '../errors.ts'
 import { list, presentPage } from '../presenters.ts'
