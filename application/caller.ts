@@ -6,5 +6,9 @@ export interface Caller {
   readonly permissions: ReadonlyArray<Permission>
   readonly maxSessions: number
   readonly maxTranslations: number
-  readonly credential: 'jwt' | 'api-key'
+  /** `operator`: whoever may use the data directory, through the socket in it. */
+  readonly credential: 'jwt' | 'api-key' | 'operator'
 }
+
+/** Who acts, for the metadata of the events. */
+export const actorOf = ({ credential, userId }: Caller): string => (credential === 'operator' ? 'operator' : `user:${userId}`)

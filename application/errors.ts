@@ -1,3 +1,4 @@
+import type { TooBusy } from './ports/credentials.ts'
 import type { DocumentsUnavailable } from './ports/documents.ts'
 import type { LogCorrupted, StoreUnavailable } from './ports/event-store.ts'
 import type { KeyErased, KeyringUnavailable } from './ports/keyring.ts'
@@ -15,16 +16,42 @@ export interface ModelNotFound { readonly _tag: 'ModelNotFound' }
 export interface LanguageNotFound { readonly _tag: 'LanguageNotFound' }
 export interface LanguageNotSupported { readonly _tag: 'LanguageNotSupported'; readonly model: string; readonly language: string }
 export interface TranslationNotFound { readonly _tag: 'TranslationNotFound'; readonly from: string; readonly to: string }
+/** By its id. */
+export interface PairNotFound { readonly _tag: 'PairNotFound' }
 export interface QuotaReached { readonly _tag: 'QuotaReached'; readonly maximum: number }
 export interface TooManyTranslations { readonly _tag: 'TooManyTranslations'; readonly maximum: number }
 export interface InsufficientVram { readonly _tag: 'InsufficientVram'; readonly needed: number; readonly free: number }
 /** A custom listener token that another user used first (D15). */
 export interface ListenerTokenTaken { readonly _tag: 'ListenerTokenTaken' }
+/** The audio URL names an address that is not open to sources (S1). */
+export interface AudioUrlForbidden { readonly _tag: 'AudioUrlForbidden' }
 export interface LiveNotFound { readonly _tag: 'LiveNotFound' }
+/** The live keeps no text: it was not asked to, or no longer does (D20). */
+export interface TranscriptNotFound { readonly _tag: 'TranscriptNotFound' }
 export interface UsernameTaken { readonly _tag: 'UsernameTaken' }
+export interface UserNotFound { readonly _tag: 'UserNotFound' }
+/** Of a login: unknown names, disabled users and wrong passwords alike (R28). */
+export interface WrongLogin { readonly _tag: 'WrongLogin' }
+/** Of a user who is logged in and wants another password. */
+export interface WrongPassword { readonly _tag: 'WrongPassword' }
+/** To be tried again after so many seconds. */
+export interface TooManyRequests { readonly _tag: 'TooManyRequests'; readonly seconds: number }
+export interface ProfileNotFound { readonly _tag: 'ProfileNotFound' }
+/** Every user keeps at least one profile. */
+export interface LastProfile { readonly _tag: 'LastProfile' }
+/** With the change min_buffer would be larger than max_buffer; `member` is the one that was sent. */
+export interface BuffersNotOrdered { readonly _tag: 'BuffersNotOrdered'; readonly member: 'min_buffer' | 'max_buffer' }
+export interface ApiTokenNotFound { readonly _tag: 'ApiTokenNotFound' }
+/** A token would have expired before it was issued. */
+export interface ExpiryNotInFuture { readonly _tag: 'ExpiryNotInFuture' }
 export interface SenderAlreadyConnected { readonly _tag: 'SenderAlreadyConnected' }
 /** The live is terminal. */
 export interface LiveOver { readonly _tag: 'LiveOver' }
+
+/** The key came with another request first (R76). */
+export interface IdempotencyKeyReused { readonly _tag: 'IdempotencyKeyReused' }
+/** The first request with the key is not answered yet. */
+export interface RequestStillRunning { readonly _tag: 'RequestStillRunning' }
 
 export type CreateLiveRefusal =
   | ModelNotFound
@@ -33,9 +60,28 @@ export type CreateLiveRefusal =
   | TranslationNotFound
   | TooManyTranslations
   | ListenerTokenTaken
+  | AudioUrlForbidden
   | QuotaReached
   | InsufficientVram
+  | LiveNotFound
   | Unavailable
 
 /** Every refusal that a request can meet. */
-export type Refusal = CreateLiveRefusal | LiveNotFound | UsernameTaken
+export type Refusal =
+  | CreateLiveRefusal
+  | LiveNotFound
+  | UsernameTaken
+  | UserNotFound
+  | PairNotFound
+  | WrongLogin
+  | WrongPassword
+  | TooManyRequests
+  | TooBusy
+  | ProfileNotFound
+  | LastProfile
+  | BuffersNotOrdered
+  | ApiTokenNotFound
+  | ExpiryNotInFuture
+  | IdempotencyKeyReused
+  | RequestStillRunning
+  | TranscriptNotFound

@@ -24,7 +24,8 @@ const asLive = (document: Document): LiveDocument => document as unknown as Live
 const asCounts = (document: Document): LiveCountsDocument => document as unknown as LiveCountsDocument
 const asUser = (document: Document): UserDocument => document as unknown as UserDocument
 
-const totalOf = (counts: LiveCountsDocument, status: LiveStatus): number => {
+/** How many lives have this status. */
+export const totalOf = (counts: LiveCountsDocument, status: LiveStatus): number => {
   switch (status) {
     case 'pending':
     case 'active':

@@ -1,13 +1,49 @@
+import type { Either } from 'fp-ts/lib/Either.js'
 import type { Option } from 'fp-ts/lib/Option.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { AudioFormat, FinishReason } from '../domain/live/events.ts'
 import type { EngineSettings } from '../domain/live/settings.ts'
 import type { SegmentFinalised } from '../domain/transcript/events.ts'
-import type { Permission } from '../domain/user/events.ts'
 import type { Caller } from './caller.ts'
-import type { CreateLiveRefusal, LiveNotFound, LiveOver, SenderAlreadyConnected, Unavailable, UsernameTaken } from './errors.ts'
+import type {
+  ApiTokenNotFound,
+  BuffersNotOrdered,
+  CreateLiveRefusal,
+  ExpiryNotInFuture,
+  IdempotencyKeyReused,
+  LanguageNotFound,
+  LastProfile,
+  LiveNotFound,
+  LiveOver,
+  ModelNotFound,
+  PairNotFound,
+  ProfileNotFound,
+  RequestStillRunning,
+  SenderAlreadyConnected,
+  TooManyRequests,
+  TranscriptNotFound,
+  Unavailable,
+  UserNotFound,
+  UsernameTaken,
+  WrongLogin,
+  WrongPassword,
+} from './errors.ts'
 import type { EndCause } from './pipeline/signals.ts'
-import type { LiveFacts, LiveStatus, LiveView, SocketRole, UserView } from './ports/read-models.ts'
+import type { Language, Model, TranslationPair } from './ports/catalogue.ts'
+import type { TooBusy } from './ports/credentials.ts'
+import type { ApiTokenView, LiveStatus, LiveView, ProfileView, SocketRole, UserView } from './ports/read-models.ts'
+import type {
+  AdminLive,
+  AllLivesQuery,
+  ApiTokenChange,
+  ChangeUserRequest,
+  CreateLiveRequest,
+  HistoryEntry,
+  NewApiToken,
+  NewUser,
+  ProfileChange,
+  Transcript,
+} from './requests.ts'
 import type { TranslationTarget } from './translation/translations.ts'
 
 /** One page and the number of all items that match. */
@@ -21,42 +57,39 @@ export interface PageQuery {
   readonly limit: number
 }
 
-/** A well-formed request for a live: defaults filled in, bounds checked. */
-export interface CreateLiveRequest {
-  readonly model: string
-  readonly language: string
-  readonly audioFormat: AudioFormat
-  /** Null for raw. */
-  readonly audioUrl: string | null
-  /** Target codes as asked; duplicates are counted once, order kept (R55). */
-  readonly translations: ReadonlyArray<string>
-  readonly autoStart: boolean
-  readonly retention: boolean
-  readonly config: EngineSettings
-  readonly display: LiveFacts['display']
-  /** Custom listener token (D15), null for a random one. */
-  readonly listenerToken: string | null
-}
-
-export interface NewUser {
-  readonly username: string
-  readonly password: string
-  readonly permissions: ReadonlyArray<Permission>
-  readonly maxSessions: number
-  readonly maxTranslations: number
-}
-
 /** What the REST routes ask of the application. */
 export interface Services {
-  /** A JWT, none for a wrong name or password (R28). */
-  readonly login: (username: string, password: string) => Promise<Option<string>>
+  /** A JWT (R28). `address`: where the attempt comes from, for S24. */
+  readonly login: (username: string, password: string, address: string) => Promise<Either<WrongLogin | TooManyRequests | TooBusy, string>>
   /** The caller behind a bearer token, none for anything invalid (R34). */
   readonly authenticate: (bearer: string) => Promise<Option<Caller>>
+  /** The caller behind an API token: none for one that is unknown, inactive, expired or revoked, or whose user is not active. */
+  readonly authenticateKey: (secret: string) => Option<Caller>
   readonly hasUsers: () => boolean
   /** Also adds the first profile, `Default`. `actor`: `user:7` or `setup`. */
-  readonly registerUser: (user: NewUser, actor: string) => TaskEither<UsernameTaken | Unavailable, UserView>
+  readonly registerUser: (user: NewUser, actor: string) => TaskEither<UsernameTaken | TooBusy | Unavailable, UserView>
+  /** From memory. */
+  readonly me: (caller: Caller) => Either<UserNotFound, UserView>
+  /** All of it or nothing. A new password ends the user's earlier JWTs; a disabled user's open lives end. */
+  readonly changeUser: (
+    caller: Caller,
+    userId: number,
+    request: ChangeUserRequest,
+  ) => TaskEither<UserNotFound | TooBusy | Unavailable, UserView>
+  /** Ends the caller's earlier JWTs, the one of this call included. */
+  readonly changeOwnPassword: (
+    caller: Caller,
+    current: string,
+    next: string,
+    address: string,
+  ) => TaskEither<WrongPassword | TooManyRequests | TooBusy | Unavailable, void>
   readonly listUsers: (page: PageQuery) => TaskEither<Unavailable, Page<UserView>>
-  readonly createLive: (caller: Caller, request: CreateLiveRequest) => TaskEither<CreateLiveRefusal, LiveView>
+  /** With a key, a repeated request gets the first one's answer for 24 hours (R76). */
+  readonly createLive: (
+    caller: Caller,
+    request: CreateLiveRequest,
+    idempotencyKey: string | null,
+  ) => TaskEither<CreateLiveRefusal | IdempotencyKeyReused | RequestStillRunning, LiveView>
   /** Another user's live is not found (R36). */
   readonly getLive: (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, LiveView>
   /** Newest first; no statuses means all. */
@@ -64,6 +97,46 @@ export interface Services {
   readonly finishLive: (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, LiveView>
   /** Ends all matches; the page only cuts the answer (D27). */
   readonly finishByAudioUrl: (caller: Caller, audioUrl: string, page: PageQuery) => TaskEither<Unavailable, Page<LiveView>>
+  /** For administrators: newest first; that they looked is on record. */
+  readonly listAllLives: (caller: Caller, query: AllLivesQuery, page: PageQuery) => TaskEither<Unavailable, Page<AdminLive>>
+  /** For administrators. */
+  readonly finishAnyLive: (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, AdminLive>
+  /** For administrators: what is switched off is refused for new lives; what is not installed stays inactive. */
+  readonly switchModel: (caller: Caller, id: number, active: boolean) => TaskEither<ModelNotFound | Unavailable, Model>
+  readonly switchLanguage: (caller: Caller, id: number, active: boolean) => TaskEither<LanguageNotFound | Unavailable, Language>
+  readonly switchTranslation: (caller: Caller, id: number, active: boolean) => TaskEither<PairNotFound | Unavailable, TranslationPair>
+  /** By id, ascending; the caller's own, as in all that follows. */
+  readonly listProfiles: (caller: Caller, page: PageQuery) => TaskEither<Unavailable, Page<ProfileView>>
+  readonly getProfile: (caller: Caller, profileId: number) => TaskEither<ProfileNotFound | Unavailable, ProfileView>
+  readonly createProfile: (
+    caller: Caller,
+    profile: { readonly name: string; readonly settings: EngineSettings },
+  ) => TaskEither<BuffersNotOrdered | Unavailable, ProfileView>
+  readonly changeProfile: (
+    caller: Caller,
+    profileId: number,
+    change: ProfileChange,
+  ) => TaskEither<ProfileNotFound | BuffersNotOrdered | Unavailable, ProfileView>
+  readonly removeProfile: (caller: Caller, profileId: number) => TaskEither<ProfileNotFound | LastProfile | Unavailable, void>
+  /** Newest first. */
+  readonly listTokens: (caller: Caller, page: PageQuery) => TaskEither<Unavailable, Page<ApiTokenView>>
+  /** The one answer that holds the secret. */
+  readonly issueToken: (
+    caller: Caller,
+    token: NewApiToken,
+  ) => TaskEither<ExpiryNotInFuture | Unavailable, { readonly token: ApiTokenView; readonly secret: string }>
+  readonly changeToken: (
+    caller: Caller,
+    tokenId: number,
+    change: ApiTokenChange,
+  ) => TaskEither<ApiTokenNotFound | Unavailable, ApiTokenView>
+  readonly revokeToken: (caller: Caller, tokenId: number) => TaskEither<ApiTokenNotFound | Unavailable, void>
+  /** For good: its text, URL and tokens can never be read again (R86). */
+  readonly deleteLive: (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, void>
+  /** Oldest first. */
+  readonly getHistory: (caller: Caller, liveId: number, page: PageQuery) => TaskEither<LiveNotFound | Unavailable, Page<HistoryEntry>>
+  /** Also while the live still runs. */
+  readonly getTranscript: (caller: Caller, liveId: number) => TaskEither<LiveNotFound | TranscriptNotFound | Unavailable, Transcript>
 }
 
 /** A live as its pipeline needs it. */
@@ -75,8 +148,19 @@ export interface AttachedLive {
   readonly language: string
   readonly translations: ReadonlyArray<TranslationTarget>
   readonly audioFormat: AudioFormat
+  /** May hold secrets; null for raw. */
+  readonly audioUrl: string | null
   readonly autoStart: boolean
   readonly config: EngineSettings
+}
+
+/** Where a source process begins in a live. */
+export interface SourcePoint {
+  /** Samples of the live's clock (16 kHz). */
+  readonly sampleOffset: number
+  readonly nextSegment: number
+  /** The last HLS segment that was heard. */
+  readonly mediaSequence: number | null
 }
 
 /** What the live sessions (sockets and pipelines) ask of the write side. Each answers once the event is durable. */
@@ -91,6 +175,10 @@ export interface LiveLifecycle {
   readonly detachSender: (liveId: number, epoch: number) => TaskEither<Unavailable, void>
   /** pending → active; nothing to do when it is active already. */
   readonly start: (liveId: number) => TaskEither<LiveOver | Unavailable, void>
+  /** An open auto-started live and where its source goes on; null for any other live. */
+  readonly autoStarted: (liveId: number) => TaskEither<Unavailable, { readonly live: AttachedLive; readonly point: SourcePoint } | null>
+  /** A source process began; with a pid an auto-started live is active (D24). */
+  readonly startSource: (liveId: number, facts: SourcePoint & { readonly pid: number | null }) => TaskEither<LiveOver | Unavailable, void>
   /** Terminal event, then Released, then the answer; nothing to do when it is terminal already. */
   readonly end: (liveId: number, cause: EndCause) => TaskEither<Unavailable, void>
   readonly recordSegment: (segment: SegmentFinalised['data']) => TaskEither<Unavailable, void>
@@ -110,7 +198,7 @@ export interface SenderSession {
   /** FINISH: no more audio, flush (≤ 30 s), then the live finishes; repeats are ignored (D42). */
   readonly finish: () => void
   /** The socket is gone: what arrived is still transcribed (≤ 10 s), then the live finishes (D55). */
-  readonly closed: (reason: Extract<FinishReason, 'sender_closed' | 'audio_too_fast' | 'rate_limited' | 'bad_frames'>) => void
+  readonly closed: (reason: Extract<FinishReason, 'sender_closed' | 'audio_too_fast' | 'rate_limited' | 'bad_frames' | 'idle'>) => void
   /** The handshake never completed: the sender is detached, the live stays as it is. */
   readonly abandoned: () => void
 }
@@ -119,6 +207,8 @@ export interface SenderSession {
 export interface LiveSessions {
   readonly resolveToken: LiveLifecycle['resolveToken']
   readonly attachSender: (liveId: number) => TaskEither<SenderAlreadyConnected | LiveOver | Unavailable, SenderSession>
+  /** Pulls the source of an open auto-started live; does nothing for any other live. Resolves when it has begun. */
+  readonly autoStart: (liveId: number) => Promise<void>
   /** Lets a live's pipeline speak out what it has heard, for at most `limitMs`; at once where there is none. */
   readonly flush: (liveId: number, limitMs: number) => Promise<void>
   readonly close: () => Promise<void>

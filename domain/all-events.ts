@@ -1,10 +1,21 @@
 import type * as t from 'io-ts'
 import { AdmissionSnapshotTaken, Admitted, CapacitySet, Released } from './admission/events.ts'
-import { ModelListed, TranslationPairListed } from './catalogue/events.ts'
+import { LivesListed } from './administration/events.ts'
+import {
+  ApiTokenActivated,
+  ApiTokenDeactivated,
+  ApiTokenIssued,
+  ApiTokenRenamed,
+  ApiTokenRevoked,
+  ApiTokenUsed,
+} from './api-token/events.ts'
+import { LanguageSwitched, ModelListed, ModelSwitched, TranslationPairListed, TranslationPairSwitched } from './catalogue/events.ts'
+import { IdempotencyKeyUsed } from './idempotency/events.ts'
 import {
   ListenerTokenClaimed,
   LiveAborted,
   LiveCreated,
+  LiveDeleted,
   LiveFailed,
   LiveFinished,
   LiveStarted,
@@ -12,11 +23,20 @@ import {
   SenderDetached,
   SourceStarted,
 } from './live/events.ts'
+import { LoginFailed, LoginFailuresCleared } from './login/events.ts'
 import { ProfileAdded, ProfileChanged, ProfileRemoved } from './profiles/events.ts'
 import type { EventDefinition } from './shared/event.ts'
 import { IdTaken } from './shared/sequence.ts'
 import { SegmentFinalised } from './transcript/events.ts'
-import { PasswordChanged, UserDisabled, UserEnabled, UserRegistered, UsernameClaimed } from './user/events.ts'
+import {
+  PasswordChanged,
+  UserDisabled,
+  UserEnabled,
+  UserLimitsChanged,
+  UsernameClaimed,
+  UserPermissionsChanged,
+  UserRegistered,
+} from './user/events.ts'
 
 /** An event definition whose data type is known at run time only. */
 export interface AnyEventDefinition {
@@ -46,8 +66,18 @@ export const allEvents: ReadonlyArray<AnyEventDefinition> = [
   erase(Admitted),
   erase(Released),
   erase(AdmissionSnapshotTaken),
+  erase(ApiTokenIssued),
+  erase(ApiTokenRenamed),
+  erase(ApiTokenDeactivated),
+  erase(ApiTokenActivated),
+  erase(ApiTokenRevoked),
+  erase(ApiTokenUsed),
   erase(ModelListed),
   erase(TranslationPairListed),
+  erase(ModelSwitched),
+  erase(LanguageSwitched),
+  erase(TranslationPairSwitched),
+  erase(LivesListed),
   erase(LiveCreated),
   erase(SenderAttached),
   erase(SenderDetached),
@@ -56,16 +86,22 @@ export const allEvents: ReadonlyArray<AnyEventDefinition> = [
   erase(LiveFinished),
   erase(LiveFailed),
   erase(LiveAborted),
+  erase(LiveDeleted),
   erase(ListenerTokenClaimed),
+  erase(IdempotencyKeyUsed),
   erase(ProfileAdded),
   erase(ProfileChanged),
   erase(ProfileRemoved),
   erase(SegmentFinalised),
   erase(UserRegistered),
   erase(PasswordChanged),
+  erase(UserLimitsChanged),
+  erase(UserPermissionsChanged),
   erase(UserDisabled),
   erase(UserEnabled),
   erase(UsernameClaimed),
+  erase(LoginFailed),
+  erase(LoginFailuresCleared),
   erase(IdTaken),
 ]
 

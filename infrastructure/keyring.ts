@@ -129,18 +129,20 @@ export const openKeyring = async (storage: KeyStorage, masterKey: Uint8Array): P
     return E.isLeft(erased) ? E.left(unavailable(erased.left)) : E.right(undefined)
   }
 
-  const probe = async (): Promise<Either<string, unknown>> => {
+  const checkMasterKey = (probe: Uint8Array): void => {
     try {
-      return await getOrCreate(PROBE)
+      unwrap(PROBE, probe)
     } catch (cause) {
-      await storage.close()
       throw new Error('the keyring cannot be opened with this master key', { cause })
     }
   }
-  const probed = await probe()
-  if (E.isLeft(probed)) {
+  try {
+    const probe = await storage.ensure(PROBE, wrap(PROBE, randomBytes(KEY_BYTES)))
+    if (E.isLeft(probe)) throw new Error(`the keyring cannot be opened: ${probe.left}`)
+    if (probe.right !== null) checkMasterKey(probe.right)
+  } catch (error) {
     await storage.close()
-    throw new Error(`the keyring cannot be opened: ${probed.left}`)
+    throw error
   }
   return { seal, open, erase, close: storage.close }
 }

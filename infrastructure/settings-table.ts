@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import * as E from 'fp-ts/lib/Either.js'
 import { usernameProblem } from '../domain/user/credential-rules.ts'
+import { parseConnection } from './eventstoredb/connection.ts'
 
 /** Left: what is wrong, to be read after the name; it never repeats the value. */
 type Parse<A> = (text: string) => E.Either<string, A>
@@ -75,6 +76,11 @@ const serverUrl =
   (value) =>
     schemes.some((scheme) => value.startsWith(`${scheme}://`)) ? E.right(value) : E.left(`should begin with ${schemes.join(':// or ')}://`)
 
+const eventStoreUrl: Parse<string> = (value) => {
+  const connection = parseConnection(value)
+  return E.isLeft(connection) ? connection : E.right(value)
+}
+
 interface Options {
   readonly secret?: boolean
   /** The only values, as text, that the service can honour yet; every other one is refused, never ignored. */
@@ -113,10 +119,10 @@ export const SETTINGS_TABLE = {
   ADMIN_USERNAME: absent('–', username, 'name of the first admin, created when no user exists; without it a one-time set-up link is printed'),
   ADMIN_PASSWORD: absent('–', text, 'password of the first admin', { secret: true }),
   ADMIN_PASSWORD_FILE: absent('–', text, 'file that holds the password of the first admin'),
-  MASTER_KEY_FILE: absent('`<data>/master.key`', text, '32 bytes that wrap the keyring and derive the JWT and HMAC keys'),
+  MASTER_KEY_FILE: absent('`<data>/master.key`', text, '32 bytes that wrap the keyring and derive the JWT and HMAC keys; required with EVENTSTORE_URL and MONGO_URL'),
   VRAM_MB: absent('50 % of RAM on CPU', integer(1, 1e9), 'capacity to reserve from, megabytes'),
-  EVENTSTORE_URL: absent('–', serverUrl('esdb', 'esdb+discover'), 'event store; unset: embedded', { secret: true, ...SOME_DAY }),
-  MONGO_URL: absent('–', serverUrl('mongodb', 'mongodb+srv'), 'read models and keyring; unset: embedded', { secret: true, ...SOME_DAY }),
+  EVENTSTORE_URL: absent('–', eventStoreUrl, 'EventStoreDB, as esdb://user:password@host:2113; unset: embedded', { secret: true }),
+  MONGO_URL: absent('–', serverUrl('mongodb', 'mongodb+srv'), 'read models and keyring; unset: embedded', { secret: true }),
   MODELS_DIR: absent('–', text, 'further models: one folder each'),
   PUBLIC_URL: absent('–', publicUrl, 'address under which clients reach the service'),
   BASE_PATH: absent('–', basePath, 'further path prefix under which everything is served'),
@@ -125,16 +131,16 @@ export const SETTINGS_TABLE = {
   CORS_ORIGINS: given('*', list(isOrigin, 'origins'), 'origins whose pages may call the REST interface'),
   WS_ORIGINS: given('*', list(isOrigin, 'origins'), 'origins whose pages may open WebSockets'),
   FRAME_ANCESTORS: given('*', list(isOrigin, 'origins'), 'origins whose pages may embed a live', { only: ['*'] }),
-  AUDIO_URL_ALLOW_CIDRS: absent('–', list(isCidr, 'CIDR ranges'), 'ranges that audio URLs may reach beside public ones', SOME_DAY),
+  AUDIO_URL_ALLOW_CIDRS: absent('–', list(isCidr, 'CIDR ranges'), 'ranges that audio URLs may reach beside public ones'),
   JWT_TTL: given('24h', duration(1), 'life of a login token'),
-  PENDING_TIMEOUT: given('60m', duration(0), 'a pending live without sender ends after this; 0 = never', { only: ['60m'] }),
-  MAX_DURATION: given('24h', duration(0), 'a live ends after this; 0 = never', { only: ['24h'] }),
-  IDLE_TIMEOUT: given('10m', duration(0), 'an active raw live without frames ends after this; 0 = never', { only: ['10m'] }),
-  RETENTION_MAX: given('0', duration(0), 'retained transcripts are erased after this; 0 = never', { only: ['0'] }),
+  PENDING_TIMEOUT: given('60m', duration(0), 'a pending live without sender ends after this; 0 = never'),
+  MAX_DURATION: given('24h', duration(0), 'a live ends after this; 0 = never'),
+  IDLE_TIMEOUT: given('10m', duration(0), 'an active raw live without frames ends after this; 0 = never'),
+  RETENTION_MAX: given('0', duration(0), 'retained transcripts are erased after this; 0 = never'),
   DRAIN_TIMEOUT: given('30s', duration(0), 'time for open lives when the service stops; 0 = at once'),
   RECONNECT_GRACE: given('0', duration(0), 'how long a live waits for a sender lost without FINISH', { only: ['0'] }),
   RATE_LIMIT: given(
-    '50', integer(0, 1e6), 'requests per second and credential, so far only the limits of WebSockets; 0 = no limits',
+    '50', integer(0, 1e6), 'requests per second and credential, so far only the limits of WebSockets and logins; 0 = no limits',
     { only: ['50', '0'] },
   ),
   COMPAT_STRICT: given('0', flag, "1: exactly the interface's members in frames"),

@@ -39,6 +39,13 @@ const contradictions = (settings: Settings): ReadonlyArray<string> => [
   ...(settings.adminUsername !== null && settings.adminPassword === null && settings.adminPasswordFile === null
     ? [`${PREFIX}ADMIN_PASSWORD or ${PREFIX}ADMIN_PASSWORD_FILE is missing beside ${PREFIX}ADMIN_USERNAME`]
     : []),
+  // What lies elsewhere must not depend on a key in a file that nobody knows of.
+  ...(settings.masterKeyFile === null
+    ? [
+        ...(settings.eventstoreUrl === null ? [] : [`${PREFIX}MASTER_KEY_FILE is missing beside ${PREFIX}EVENTSTORE_URL`]),
+        ...(settings.mongoUrl === null ? [] : [`${PREFIX}MASTER_KEY_FILE is missing beside ${PREFIX}MONGO_URL`]),
+      ]
+    : []),
 ]
 
 /** The settings of the environment, or everything that is wrong with them. An empty value counts as not set. */

@@ -2,28 +2,42 @@ import { readFile } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { reservedVram, totalVram } from '../domain/admission/decider.ts'
-import { passwordProblem } from '../domain/user/credential-rules.ts'
+import type { User } from '../domain/user/decider.ts'
 import { createAdmissionActor } from '../application/admission/admission-actor.ts'
+import { createAdminLives } from '../application/administration/admin-lives.ts'
+import { openReferenceSwitches } from '../application/administration/reference-switches.ts'
 import { createAuthentication } from '../application/users/authentication.ts'
-import { createCreateLive } from '../application/lives/create-live.ts'
+import { createCreateLiveOnce } from '../application/lives/create-live-once.ts'
+import { createDeleteLive } from '../application/lives/delete-live.ts'
+import { createEndLivesOf } from '../application/lives/end-lives-of.ts'
 import { createFinishLives } from '../application/lives/finish-lives.ts'
-import { FORGET_TEXT, startForgettingText } from '../application/lives/forget-text.ts'
+import { createHistory } from '../application/lives/history.ts'
 import { createLiveLifecycle } from '../application/lives/live-lifecycle.ts'
 import { viewOf } from '../application/lives/live-views.ts'
+import { createExpire, lookEvery } from '../application/lives/time-limits.ts'
+import { createTranscripts } from '../application/lives/transcripts.ts'
 import type { Logger } from '../application/ports/environment.ts'
 import { createLiveBus } from '../application/pipeline/live-bus.ts'
 import { createLivePipeline } from '../application/pipeline/live-pipeline.ts'
 import { createScheduler } from '../application/pipeline/scheduler.ts'
 import { pause } from '../application/ports/timers.ts'
+import { createProfiles } from '../application/profiles/profiles.ts'
 import { createQueries } from '../application/queries.ts'
 import { reconcileAtStart, startReconciler } from '../application/lives/reconciler.ts'
 import type { Services } from '../application/services.ts'
 import { createLiveSessions } from '../application/sessions/live-sessions.ts'
 import { watchEnds } from '../application/sessions/watch-ends.ts'
+import { createLoginThrottle } from '../application/users/login-throttle.ts'
+import { createKeyAuthentication } from '../application/tokens/key-authentication.ts'
+import { startTokenDirectory } from '../application/tokens/token-directory.ts'
+import { createTokenUses } from '../application/tokens/token-uses.ts'
+import { createTokens } from '../application/tokens/tokens.ts'
 import { adminFromSettings, createSetup } from '../application/users/setup.ts'
 import { startUserDirectory } from '../application/users/user-directory.ts'
+import { createUserChanges } from '../application/users/user-changes.ts'
 import { createUsers } from '../application/users/users.ts'
 import { createTranslations } from '../application/translation/translations.ts'
 import { openCatalogue } from '../infrastructure/catalogue/catalogue.ts'
@@ -34,13 +48,18 @@ import { createMetrics } from '../infrastructure/metrics.ts'
 import { createSpeechEngine } from '../infrastructure/onnx/engine-client.ts'
 import { createTranslationEngine } from '../infrastructure/onnx/translation-client.ts'
 import type { Settings } from '../infrastructure/settings.ts'
+import { createAddressGuard, namesForbiddenAddress } from '../infrastructure/sources/address-guard.ts'
+import { createPullers } from '../infrastructure/sources/puller-client.ts'
 import { systemTimers as timers } from '../infrastructure/system-timers.ts'
 import { allProjections } from '../projections/all-projections.ts'
 import { discardLostFuture } from '../projections/lost-future.ts'
 import { foldLive } from '../projections/lives.ts'
 import { startProjector } from '../projections/projector.ts'
 import { openControl } from './compose/control.ts'
+import { DUTIES, startDuties } from './compose/duties.ts'
+import { adminPassword } from './compose/first-admin.ts'
 import { openFront } from './compose/front.ts'
+import { watchStore } from './compose/store-watch.ts'
 import { openStores } from './compose/stores.ts'
 
 const BUNDLED_MODELS = join(import.meta.dirname, '..', 'models')
@@ -68,32 +87,25 @@ const succeed = async <L extends { readonly _tag: string }, A>(step: string, tas
   return done.right
 }
 
-/** Throws an Error where POST /users/ would refuse the password too: above all an empty file must not open the door. */
-const adminPassword = async ({ adminPassword: given, adminPasswordFile }: Settings): Promise<string> => {
-  const password = given ?? (adminPasswordFile === null ? '' : (await readFile(adminPasswordFile, 'utf8')).trimEnd())
-  const problem = passwordProblem(password)
-  if (problem !== null) throw new Error(`the password of the first admin ${problem}`)
-  return password
-}
-
 /** Puts the whole service together and starts it: the one place that knows every part. */
 export const startService = async (settings: Settings): Promise<RunningService> => {
   const logger = createLogger(settings.logLevel)
   const environment = createEnvironment()
   const stores = await openStores(settings, logger)
   const { store, documents, keyring } = stores
-  await succeed('compare the read models with the log', discardLostFuture({ store, documents, projections: allProjections, duties: [FORGET_TEXT], logger }))
+  await succeed('compare the read models with the log', discardLostFuture({ store, documents, projections: allProjections, duties: DUTIES, logger }))
   const credentials = createCredentials({ masterKey: stores.masterKey, jwtTtlSeconds: settings.jwtTtl / 1000, environment })
   const stopping = new AbortController()
   const { signal } = stopping
   const { version } = JSON.parse(await readFile(join(import.meta.dirname, '..', 'package.json'), 'utf8')) as { readonly version: string }
 
-  const catalogue = await openCatalogue({ store, environment, logger, modelsDir: settings.modelsDir, bundledDir: BUNDLED_MODELS })
-  const engine = createSpeechEngine({ models: catalogue.folders, logger })
-  const translator = createTranslationEngine({ models: catalogue.translatorFolders, logger })
+  const installed = await openCatalogue({ store, environment, logger, modelsDir: settings.modelsDir, bundledDir: BUNDLED_MODELS })
+  const engine = createSpeechEngine({ models: installed.folders, logger })
+  const translator = createTranslationEngine({ models: installed.translatorFolders, logger })
 
   // Write side. The lives of a process that died are settled before anybody can ask (D53, R104).
   const write = { store, keyring, environment, timers }
+  const { catalogue, ...switches } = await succeed('read what is switched off', openReferenceSwitches(write, installed))
   const admission = await createAdmissionActor({ ...write, logger })
   const capacity = { type: 'SetCapacity', worker: WORKER, vram: settings.vramMb ?? detectVram(), at: environment.now() } as const
   const startId = environment.newId()
@@ -105,7 +117,8 @@ export const startService = async (settings: Settings): Promise<RunningService> 
   // Read side.
   const projector = startProjector({ store, documents, projections: allProjections, logger, environment, timers, signal })
   const directory = startUserDirectory({ store, keyring, logger, environment, timers, signal })
-  await Promise.all([projector.caughtUp(), directory.ready()])
+  const tokens = startTokenDirectory({ store, logger, environment, timers, signal })
+  await Promise.all([projector.caughtUp(), directory.ready(), tokens.ready()])
   const { whenProjected } = projector
   const view = viewOf({ keyring, foldLive })
 
@@ -114,11 +127,15 @@ export const startService = async (settings: Settings): Promise<RunningService> 
   const bus = createLiveBus({ logger })
   const scheduler = createScheduler(engine, environment.monotonic)
   const createPipeline = createLivePipeline({ engine, scheduler, monotonic: environment.monotonic, timers })
+  // Never ourselves, not even where everything is allowed: the port is known once it is bound.
+  let ownPort = settings.port === 0 ? null : settings.port
+  const rules = () => ({ allow: settings.audioUrlAllowCidrs ?? [], ownPort })
   const head = await succeed('read the head of the log', store.head())
   const translations = createTranslations({ engine: translator, monotonic: environment.monotonic, logger })
   const sessions = createLiveSessions({
     lifecycle,
     createPipeline,
+    startPuller: createPullers({ rules }),
     translations,
     bus,
     ends: (ended) => watchEnds({ store, from: head, logger, environment, timers, whenProjected }, ended),
@@ -126,8 +143,10 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     environment,
     timers,
   })
-  const reconciler = startReconciler({ ...reconciling, logger })
-  const forgetting = startForgettingText({ store, documents, keyring, environment, logger, timers })
+  const isDisabled = (userId: number): boolean => O.exists(({ status }: User) => status === 'disabled')(directory.byId(userId))
+  const expire = createExpire({ ...reconciling, limits: settings, flush: sessions.flush })
+  const reconciler = startReconciler({ ...reconciling, isDisabled, logger, expire, every: lookEvery(settings) })
+  const duties = startDuties({ ...write, documents, logger, retentionMax: settings.retentionMax })
 
   // What people and programs ask for.
   const users = createUsers({ ...write, credentials, directory, projector })
@@ -138,16 +157,36 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     await succeed('create the first admin', adminFromSettings({ hasUsers, registerUser })(settings.adminUsername, await adminPassword(settings)))
   const setup = createSetup({ environment, credentials, hasUsers, registerUser })
 
+  const throttle = createLoginThrottle({ ...write, logger, enabled: settings.rateLimit > 0 })
+  const endLivesOf = createEndLivesOf({ ...write, admission })
   let draining = false
-  const createLive = createCreateLive({ ...write, admission, catalogue, credentials, documents, whenProjected, viewOf: view })
+  const mayPull = (url: string): boolean => !namesForbiddenAddress(createAddressGuard(rules()), url)
+  const createLive = createCreateLiveOnce({ ...write, admission, catalogue, credentials, documents, whenProjected, viewOf: view, mayPull })
+  const finishing = createFinishLives({ ...write, admission, credentials, flush: sessions.flush, whenProjected, viewOf: view })
+  const uses = createTokenUses({ ...write, logger })
+  const startedOnceCreated = (create: ReturnType<typeof createLive>): ReturnType<typeof createLive> => async () => {
+    const created = await create()
+    // The answer does not wait for it (R68).
+    if (E.isRight(created) && created.right.autoStart) void sessions.autoStart(created.right.id)
+    return created
+  }
   const services: Services = {
-    ...createAuthentication({ directory, credentials }),
+    ...createAuthentication({ directory, credentials, throttle }),
+    ...createUserChanges({ ...write, credentials, directory, projector, throttle, endLivesOf }),
+    ...createKeyAuthentication({ tokens, users: directory, credentials, environment, uses }),
+    ...createTokens({ ...write, credentials, documents, tokens, projector }),
+    ...createProfiles({ ...write, documents, projector }),
     ...createQueries({ documents, keyring, directory }),
-    ...createFinishLives({ ...write, admission, credentials, flush: sessions.flush, whenProjected, viewOf: view }),
+    ...finishing,
+    ...createAdminLives({ ...write, documents, directory, finish: finishing.finishAny }),
+    ...switches,
+    ...createDeleteLive({ ...write, admission, whenProjected }),
+    ...createHistory({ store, keyring }),
+    ...createTranscripts({ store, keyring, environment, retentionMax: settings.retentionMax }),
     hasUsers,
     registerUser,
-    createLive: (caller, request) =>
-      draining ? async () => E.left({ _tag: 'StoreUnavailable', reason: 'the server is shutting down' }) : createLive(caller, request),
+    createLive: (...given) =>
+      draining ? async () => E.left({ _tag: 'StoreUnavailable', reason: 'the server is shutting down' }) : startedOnceCreated(createLive(...given)),
   }
   const lags = () => projector.lag().map(({ projection, secondsBehind: seconds, error, failures, rebuilding }) => ({ projection, seconds, error, failures, rebuilding }))
   const metrics = createMetrics({
@@ -157,17 +196,26 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     readYourWritesTimeouts: projector.timeouts,
     translations: translations.figures,
   })
+  const storeWatch = watchStore({ store, timers, signal })
   const readiness = () => ({
-    ready: !draining && lags().every(({ error }) => error === null),
-    checks: { draining, projections: lags(), engine: engine.pid() === undefined ? 'restarting' : 'running' },
+    ready: !draining && storeWatch.isAnswering() && stores.isReachable() && lags().every(({ error }) => error === null),
+    checks: {
+      draining,
+      eventStore: storeWatch.isAnswering() ? 'ok' : 'unavailable',
+      readModels: stores.isReachable() ? 'ok' : 'unavailable',
+      projections: lags(),
+      engine: engine.pid() === undefined ? 'restarting' : 'running',
+    },
   })
+
+  // D53: sources of an earlier process go on, before a sender can come to their lives.
+  await Promise.all(admission.state().open.map(({ liveId }) => sessions.autoStart(liveId)))
 
   const isDraining = (): boolean => draining
-  const front = await openFront({
-    services, setup, catalogue, readiness, metrics, settings, version, logger, sessions, bus, environment, timers, draining: isDraining,
-  })
-
-  const control = await openControl({ dataDir: settings.dataDir, projector, logger })
+  const http = { services, setup, catalogue, readiness, metrics, settings, version, logger }
+  const front = await openFront({ ...http, sessions, bus, environment, timers, draining: isDraining })
+  const closeControl = await openControl({ ...http, projector }, settings.dataDir)
+  ownPort = Number(new URL(front.url).port)
 
   const stop = async (): Promise<void> => {
     draining = true
@@ -175,21 +223,16 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     while (sessions.count() > 0 && environment.monotonic() < deadline) await pause(timers, 50)
     // What lives have heard by now is still sent; 0 means at once.
     if (settings.drainTimeout > 0) await sessions.flushAll(LAST_WORDS_MS)
-    await front.close()
+    await Promise.all([front.close(), closeControl()])
     await sessions.close()
-    await Promise.all([reconciler.stop(), forgetting.stop()])
+    await Promise.all([reconciler.stop(), duties.stop()])
     await Promise.all([engine.close(), translator.close()])
     await admission.idle()
-    await control.close()
+    await uses.settled()
     stopping.abort()
-    await Promise.all([projector.stopped, directory.stopped])
+    await Promise.all([projector.stopped, directory.stopped, tokens.stopped, storeWatch.stopped])
     await stores.close()
   }
   const token = setup.token()
-  return {
-    url: front.url,
-    setupLink: token === null ? null : `/setup#token=${token}`,
-    stop,
-    logger,
-  }
+  return { url: front.url, setupLink: token === null ? null : `/setup#token=${token}`, stop, logger }
 }

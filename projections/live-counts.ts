@@ -1,4 +1,4 @@
-import { LIVE_COUNTS } from '../application/ports/read-models.ts'
+import { ALL_LIVES, LIVE_COUNTS, LIVE_TOTALS } from '../application/ports/read-models.ts'
 import type { LiveCountsDocument } from '../application/ports/read-models.ts'
 import { liveEvents } from '../domain/live/events.ts'
 import type { StoredLiveEvent } from '../domain/live/events.ts'
@@ -19,8 +19,8 @@ const ended = (counts: LiveCountsDocument, liveId: number, total: 'finished' | '
       }
     : counts
 
-const project = (current: LiveCountsDocument | null, event: StoredLiveEvent): LiveCountsDocument | null => {
-  const { liveId, userId } = event.data
+const fold = (current: LiveCountsDocument | null, event: StoredLiveEvent, userId: number): LiveCountsDocument | null => {
+  const { liveId } = event.data
   const counts = current ?? none(userId)
   switch (event.type) {
     case 'LiveCreated':
@@ -35,6 +35,8 @@ const project = (current: LiveCountsDocument | null, event: StoredLiveEvent): Li
       return ended(counts, liveId, 'error')
     case 'LiveAborted':
       return current && { ...current, pending: without(current.pending, liveId), active: without(current.active, liveId) }
+    case 'LiveDeleted':
+      return current && { ...current, [event.data.lastStatus]: current[event.data.lastStatus] - 1 }
     case 'SourceStarted':
     case 'SenderAttached':
     case 'SenderDetached':
@@ -54,5 +56,15 @@ export const liveCounts = defineProjection({
   prefixes: ['live-'],
   events: liveEvents,
   touches: (event) => [String(event.data.userId)],
-  project,
+  project: (current: LiveCountsDocument | null, event) => fold(current, event, event.data.userId),
+})
+
+/** The same of all users together, for administrators. */
+export const liveTotals = defineProjection({
+  name: 'live-totals',
+  collection: { name: LIVE_TOTALS, indexes: [] },
+  prefixes: ['live-'],
+  events: liveEvents,
+  touches: () => [ALL_LIVES],
+  project: (current: LiveCountsDocument | null, event) => fold(current, event, 0),
 })

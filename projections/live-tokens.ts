@@ -11,6 +11,7 @@ const touches = (event: StoredLiveEvent): ReadonlyArray<string> => {
   switch (event.type) {
     case 'LiveCreated':
     case 'LiveAborted':
+    case 'LiveDeleted':
       return [senderId(event.data.liveId), listenerId(event.data.liveId)]
     // A terminal live keeps its tokens: a socket that comes late is told what became of it.
     case 'LiveStarted':
@@ -34,6 +35,7 @@ const project = (current: LiveTokenDocument | null, event: StoredLiveEvent, id: 
         : { liveId, userId, role: 'listener', hash: listenerTokenHash }
     }
     case 'LiveAborted':
+    case 'LiveDeleted':
       return null
     case 'LiveStarted':
     case 'LiveFinished':

@@ -44,6 +44,7 @@ const project = (live: LiveDocument | null, event: StoredLiveEvent): LiveDocumen
       // The pid belongs to auto-started lives only and outlives their end (D26).
       return live?.autoStart === true ? { ...live, autoStartPid: event.data.pid, updatedAt: event.data.at } : live
     case 'LiveAborted':
+    case 'LiveDeleted':
       return null
     case 'SenderAttached':
     case 'SenderDetached':
@@ -53,12 +54,14 @@ const project = (live: LiveDocument | null, event: StoredLiveEvent): LiveDocumen
   }
 }
 
-/** What the owner's listings and single reads show. */
+/** What the owner's listings and single reads show, and the administrators' list. */
 export const lives = defineProjection({
   name: 'lives',
   collection: {
     name: LIVES,
     indexes: [
+      ['id'],
+      ['status', 'id'],
       ['userId', 'id'],
       ['userId', 'status', 'id'],
       ['userId', 'audioUrlHash', 'status', 'id'],

@@ -19,6 +19,12 @@ const project = (user: UserDocument | null, event: StoredUserEvent): UserDocumen
       }
     case 'PasswordChanged':
       return user && { ...user, updatedAt: event.data.at }
+    case 'UserLimitsChanged': {
+      const { maxSessions, maxTranslations, at } = event.data
+      return user && { ...user, maxSessions, maxTranslations, updatedAt: at }
+    }
+    case 'UserPermissionsChanged':
+      return user && { ...user, permissions: event.data.permissions, updatedAt: event.data.at }
     case 'UserDisabled':
       return user && { ...user, isActive: false, updatedAt: event.data.at }
     case 'UserEnabled':

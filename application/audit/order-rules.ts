@@ -22,13 +22,19 @@ export interface AuditedEvent {
 export interface OrderRules {
   readonly broken: (event: AuditedEvent) => string | null
   /** What holds megabytes after the events so far, and what became of the live. */
-  readonly open: () => ReadonlyArray<{ readonly reservation: Reservation; readonly live: LiveState['status'] }>
+  readonly open: () => ReadonlyArray<{ readonly reservation: Reservation; readonly live: JudgedLive['status'] }>
 }
 
 /** Streams of which nothing is ever truncated: each revision follows the one before. */
 const WHOLE = /^(admission$|live-|user-|profiles-)/
 
-const isOpen = (status: LiveState['status']): boolean => status === 'pending' || status === 'active'
+/** `over`: finished or failed; of such a live nothing else matters, and a log may hold millions. */
+type JudgedLive = LiveState | { readonly status: 'over' }
+const OVER: JudgedLive = { status: 'over' }
+
+const afterEnd = ({ type }: LiveEvent): JudgedLive => (type === 'LiveDeleted' ? { status: 'deleted' } : OVER)
+
+const isOpen = (status: JudgedLive['status']): boolean => status === 'pending' || status === 'active'
 
 const brokenByBirth = (event: LiveEvent, reserved: Reservation | undefined): string | null => {
   if (event.type === 'LiveAborted') return null
@@ -43,6 +49,8 @@ const brokenByOpenLive = (live: Live, event: LiveEvent): string | null => {
     case 'LiveCreated':
     case 'LiveAborted':
       return `${event.type} although the live exists`
+    case 'LiveDeleted':
+      return 'the live was deleted before its end'
     case 'LiveStarted':
       return live.status === 'active' ? 'the live was started twice' : null
     case 'SenderAttached':
@@ -56,21 +64,24 @@ const brokenByOpenLive = (live: Live, event: LiveEvent): string | null => {
   }
 }
 
-const brokenByLive = (state: LiveState, event: LiveEvent, reserved: Reservation | undefined): string | null => {
+const brokenByLive = (state: JudgedLive, event: LiveEvent, reserved: Reservation | undefined): string | null => {
   switch (state.status) {
     case 'none':
       return brokenByBirth(event, reserved)
     case 'pending':
     case 'active':
       return brokenByOpenLive(state, event)
+    case 'over':
     case 'finished':
     case 'error':
+      return event.type === 'LiveDeleted' ? null : `${event.type} after the end of the live`
     case 'aborted':
+    case 'deleted':
       return `${event.type} after the end of the live`
   }
 }
 
-const brokenByAdmission = (state: AdmissionState, event: AdmissionEvent, live: LiveState['status']): string | null => {
+const brokenByAdmission = (state: AdmissionState, event: AdmissionEvent, live: JudgedLive['status']): string | null => {
   switch (event.type) {
     case 'CapacitySet':
       return null
@@ -102,14 +113,14 @@ const brokenByUser = (generation: number | undefined, event: UserEvent): string 
 /** What the write side never does: rules about the order of events, judged anew from nothing but the log. */
 export const createOrderRules = (): OrderRules => {
   const revisions = new Map<string, number>()
-  const lives = new Map<number, LiveState>()
+  const lives = new Map<number, JudgedLive>()
   /** Who was admitted and has not ended: kept until the live does. */
   const admitted = new Map<number, Reservation>()
   const segments = new Map<string, number>()
   const generations = new Map<string, number>()
   let admission = admissionDecider.initialState
 
-  const statusOf = (liveId: number): LiveState['status'] => lives.get(liveId)?.status ?? 'none'
+  const statusOf = (liveId: number): JudgedLive['status'] => lives.get(liveId)?.status ?? 'none'
 
   const brokenRevision = ({ stream, revision }: AuditedEvent): string | null => {
     const before = revisions.get(stream)
@@ -124,9 +135,9 @@ export const createOrderRules = (): OrderRules => {
     if (stream !== liveStream(liveId)) return `an event of live ${liveId} in another stream`
     const state = lives.get(liveId) ?? liveDecider.initialState
     const broken = brokenByLive(state, event, admitted.get(liveId))
-    const next = liveDecider.evolve(state, event)
+    const next = state.status === 'over' ? afterEnd(event) : liveDecider.evolve(state, event)
     // Of what is over only that it is over matters.
-    lives.set(liveId, next.status === 'finished' || next.status === 'error' ? { status: 'aborted' } : next)
+    lives.set(liveId, next.status === 'finished' || next.status === 'error' ? OVER : next)
     return broken
   }
 

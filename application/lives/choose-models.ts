@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { LanguageNotFound, LanguageNotSupported, ModelNotFound, TranslationNotFound } from '../errors.ts'
 import type { Catalogue, Model, TranslationPair } from '../ports/catalogue.ts'
-import type { CreateLiveRequest } from '../services.ts'
+import type { CreateLiveRequest } from '../requests.ts'
 
 export interface ChosenModels {
   readonly model: Model

@@ -3,7 +3,7 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { liveIdOfCommand } from '../../domain/admission/decider.ts'
-import { liveDecider } from '../../domain/live/decider.ts'
+import { exists, liveDecider } from '../../domain/live/decider.ts'
 import { listenerTokenStream, liveStream } from '../../domain/live/events.ts'
 import type { LiveCreated } from '../../domain/live/events.ts'
 import { listenerTokenClaim } from '../../domain/live/listener-token-claim.ts'
@@ -21,7 +21,7 @@ import type { Documents } from '../ports/documents.ts'
 import type { Position, StoredEvent } from '../ports/event-store.ts'
 import { LIVE_TOKENS } from '../ports/read-models.ts'
 import type { LiveTokenDocument, LiveView } from '../ports/read-models.ts'
-import type { CreateLiveRequest } from '../services.ts'
+import type { CreateLiveRequest } from '../requests.ts'
 
 export interface CreateLiveDeps extends EndLiveDeps {
   readonly catalogue: Catalogue
@@ -29,12 +29,18 @@ export interface CreateLiveDeps extends EndLiveDeps {
   readonly documents: Pick<Documents, 'page'>
   /** Best effort, at most 2 s: until the read models have passed the position. */
   readonly whenProjected: (position: Position) => Promise<void>
+  /** May a live's source be pulled from there, as far as the URL itself tells (S1)? */
+  readonly mayPull: (url: string) => boolean
   /** A live as its owner sees it, folded from its stream. */
   readonly viewOf: (stored: ReadonlyArray<StoredEvent>) => TaskEither<Unavailable, LiveView>
 }
 
 /** Admissions of one create: after each but the last, the reconciler may have undone what took too long. */
 const MAX_ADMISSIONS = 3
+
+/** A create that was undone runs again under the next name of its command. */
+export const commandNames = (commandId: string): ReadonlyArray<string> =>
+  Array.from({ length: MAX_ADMISSIONS }, (_, admission) => (admission === 0 ? commandId : `${commandId}/${admission}`))
 
 type LiveCreatedData = EventOf<typeof LiveCreated>['data']
 
@@ -95,13 +101,32 @@ const liveData = (deps: CreateLiveDeps, { caller, request, chosen, origin }: Cre
   }
 }
 
+interface Undone {
+  readonly liveId: number
+  readonly userId: number
+  readonly reason: 'token_taken' | 'orphan'
+}
+
 /** Fences the live off, only then gives its reservation back. What fails here is left to the reconciler. */
-const undo = async (deps: CreateLiveDeps, liveId: number, userId: number, origin: Origin): Promise<void> => {
-  const command = { type: 'AbortLive', liveId, userId, reason: 'token_taken', at: deps.environment.now() } as const
+const undo = async (deps: CreateLiveDeps, { liveId, userId, reason }: Undone, origin: Origin): Promise<void> => {
+  const command = { type: 'AbortLive', liveId, userId, reason, at: deps.environment.now() } as const
   // A command of its own: the create, repeated, must not take the fence for its live.
   const undoing: Origin = { ...origin, commandId: `${origin.commandId}/undo` }
   const fenced = await handleCommand(deps)({ ...undoing, stream: liveStream(liveId), decider: liveDecider, command })()
   if (E.isRight(fenced)) await releaseLive(deps, liveId, undoing)()
+}
+
+/** The listener token that the user chose, for that user alone (D15); the live is undone when it is another's. */
+const claimToken = async (
+  deps: CreateLiveDeps,
+  tokenHash: string,
+  liveId: number,
+  { caller: { userId }, origin }: Create,
+): Promise<Either<CreateLiveRefusal, unknown>> => {
+  const claim = { stream: listenerTokenStream(tokenHash), decider: listenerTokenClaim, command: { userId, at: deps.environment.now() } }
+  const claimed = await handleCommand(deps)({ ...origin, ...claim })()
+  if (E.isLeft(claimed) && claimed.left._tag === 'ListenerTokenTaken') await undo(deps, { liveId, userId, reason: 'token_taken' }, origin)
+  return claimed
 }
 
 /** Admit, claim the token, LiveCreated. Null when the reconciler was faster and fenced the live off. */
@@ -118,18 +143,16 @@ const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<
   const worker = admitted.right.open.find((reservation) => reservation.liveId === liveId)?.worker ?? ''
 
   if (tokenHash !== null) {
-    const claim = { stream: listenerTokenStream(tokenHash), decider: listenerTokenClaim, command: { userId, at: now() } }
-    const claimed = await handleCommand(deps)({ ...origin, ...claim })()
-    if (E.isLeft(claimed)) {
-      if (claimed.left._tag === 'ListenerTokenTaken') await undo(deps, liveId, userId, origin)
-      return claimed
-    }
+    const claimed = await claimToken(deps, tokenHash, liveId, create)
+    if (E.isLeft(claimed)) return claimed
   }
 
   const stream = liveStream(liveId)
   const data = liveData(deps, create, liveId, worker)
   const created = await handleCommand(deps)({ ...origin, stream, decider: liveDecider, command: { type: 'CreateLive', data } })()
   if (E.isRight(created)) {
+    // Its owner has deleted it since: what was answered then can no longer be read.
+    if (!exists(created.right.state)) return E.left({ _tag: 'LiveNotFound' })
     if (created.right.position !== null) await deps.whenProjected(created.right.position)
     return await deps.viewOf(created.right.stored)()
   }
@@ -140,6 +163,10 @@ const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<
     case 'LiveUnknown':
     case 'SenderAlreadyConnected':
       throw unexpected(created.left, stream)
+    case 'KeyringUnavailable':
+      // Nothing was appended. Who tries again while the keys are away must not run out of sessions.
+      await undo(deps, { liveId, userId, reason: 'orphan' }, origin)
+      return E.left(created.left)
     default:
       return E.left(created.left)
   }
@@ -147,13 +174,14 @@ const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<
 
 /**
  * Create in the order that survives a crash at any step: check the token's claim, admit, claim the token, LiveCreated.
- * A create that stops after its admission is fenced off and released by the reconciler, never here: whether its last
- * append was made may be unknown. The same `commandId` again answers the live that it made, or completes it.
+ * A create that stops after its admission is fenced off and released by the reconciler: whether its last append was made
+ * may be unknown. Here only where it is known: the token was taken, or there was no key to seal with. The same `commandId` again answers the live that it made, or completes it.
  */
 export const createCreateLive =
   (deps: CreateLiveDeps) =>
   (caller: Caller, request: CreateLiveRequest, commandId: string = deps.environment.newId()): TaskEither<CreateLiveRefusal, LiveView> =>
   async () => {
+    if (request.audioUrl !== null && !deps.mayPull(request.audioUrl)) return E.left({ _tag: 'AudioUrlForbidden' })
     const tokenHash = request.listenerToken === null ? null : deps.credentials.keyedHash('live-token', request.listenerToken)
     const free = tokenHash === null ? E.right(undefined) : await checkToken(deps, tokenHash, caller.userId)
     if (E.isLeft(free)) return free
@@ -162,9 +190,7 @@ export const createCreateLive =
     const maximum = caller.maxTranslations
     if (chosen.right.pairs.length > maximum) return E.left({ _tag: 'TooManyTranslations', maximum })
 
-    for (let admission = 0; admission < MAX_ADMISSIONS; admission++) {
-      // A create that was undone runs again under the next name of its command.
-      const name = admission === 0 ? commandId : `${commandId}/${admission}`
+    for (const name of commandNames(commandId)) {
       const origin: Origin = { commandId: name, correlationId: commandId, actor: `user:${caller.userId}` }
       const created = await createOnce(deps, { caller, request, chosen: chosen.right, tokenHash, origin })
       if (E.isLeft(created)) return created

@@ -1,13 +1,14 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { liveDecider } from '../../domain/live/decider.ts'
+import { exists, liveDecider } from '../../domain/live/decider.ts'
 import type { Live, LiveState } from '../../domain/live/decider.ts'
 import { liveStream } from '../../domain/live/events.ts'
 import type { LiveEvent } from '../../domain/live/events.ts'
+import { actorOf } from '../caller.ts'
 import type { Caller } from '../caller.ts'
 import { endLive } from './end-live.ts'
 import type { EndLiveDeps } from './end-live.ts'
-import type { Unavailable } from '../errors.ts'
+import type { LiveNotFound, Unavailable } from '../errors.ts'
 import { loadState } from '../handle-command.ts'
 import type { Loaded } from '../handle-command.ts'
 import type { Credentials } from '../ports/credentials.ts'
@@ -29,18 +30,22 @@ export interface FinishLivesDeps extends EndLiveDeps {
 const FLUSH_MS = 2000
 const CAUSE = { status: 'finished', reason: 'finish_route' } as const
 
-const isOwned = (state: LiveState, userId: number): state is Live =>
-  state.status !== 'none' && state.status !== 'aborted' && state.created.userId === userId
+const isOwned = (state: LiveState, userId: number): state is Live => exists(state) && state.created.userId === userId
 
 const isOpen = (live: Live): boolean => live.status === 'pending' || live.status === 'active'
 
-/** The two routes by which an owner ends lives. The answer comes after the release (R92). */
-export const createFinishLives = (deps: FinishLivesDeps): Pick<Services, 'finishLive' | 'finishByAudioUrl'> => {
+export interface FinishLives extends Pick<Services, 'finishLive' | 'finishByAudioUrl'> {
+  /** Whoever owns it: for administrators. */
+  readonly finishAny: (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, LiveView>
+}
+
+/** The routes by which owners and administrators end lives. The answer comes after the release (R92). */
+export const createFinishLives = (deps: FinishLivesDeps): FinishLives => {
   const load = (liveId: number) => loadState(deps)<LiveState, LiveEvent>(liveStream(liveId), liveDecider)
 
-  const originOf = ({ userId }: Caller) => {
+  const originOf = (caller: Caller) => {
     const commandId = deps.environment.newId()
-    return { commandId, correlationId: commandId, actor: `user:${userId}` }
+    return { commandId, correlationId: commandId, actor: actorOf(caller) }
   }
 
   /** The newest first: streams of the open lives whose URL has this hash. */
@@ -59,11 +64,12 @@ export const createFinishLives = (deps: FinishLivesDeps): Pick<Services, 'finish
     return E.right(matches)
   }
 
-  return {
-    finishLive: (caller, liveId) => async () => {
+  const finish =
+    (caller: Caller, liveId: number, isFor: (state: LiveState) => state is Live): TaskEither<LiveNotFound | Unavailable, LiveView> =>
+    async () => {
       const before = await load(liveId)()
       if (E.isLeft(before)) return before
-      if (!isOwned(before.right.state, caller.userId)) return E.left({ _tag: 'LiveNotFound' })
+      if (!isFor(before.right.state)) return E.left({ _tag: 'LiveNotFound' })
       if (!isOpen(before.right.state)) return await deps.viewOf(before.right.stored)()
 
       await deps.flush(liveId, FLUSH_MS)
@@ -71,8 +77,15 @@ export const createFinishLives = (deps: FinishLivesDeps): Pick<Services, 'finish
       if (E.isLeft(ended)) return ended
       if (ended.right !== null) await deps.whenProjected(ended.right)
       const after: Either<Unavailable, Loaded<LiveState, LiveEvent>> = await load(liveId)()
-      return E.isLeft(after) ? after : await deps.viewOf(after.right.stored)()
-    },
+      if (E.isLeft(after)) return after
+      // Deleted meanwhile.
+      if (!isFor(after.right.state)) return E.left({ _tag: 'LiveNotFound' })
+      return await deps.viewOf(after.right.stored)()
+    }
+
+  return {
+    finishLive: (caller, liveId) => finish(caller, liveId, (state): state is Live => isOwned(state, caller.userId)),
+    finishAny: (caller, liveId) => finish(caller, liveId, exists),
 
     finishByAudioUrl: (caller, audioUrl, { skip, limit }) => async () => {
       const matches = await openWithUrl(caller.userId, deps.credentials.keyedHash('audio-url', audioUrl))
@@ -93,6 +106,7 @@ export const createFinishLives = (deps: FinishLivesDeps): Pick<Services, 'finish
       for (const { liveId } of ended.slice(skip, skip + limit)) {
         const loaded = await load(liveId)()
         if (E.isLeft(loaded)) return loaded
+        if (!isOwned(loaded.right.state, caller.userId)) continue
         const view = await deps.viewOf(loaded.right.stored)()
         if (E.isLeft(view)) return view
         items.push(view.right)

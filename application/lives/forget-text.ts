@@ -2,30 +2,35 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { liveStream, textKey } from '../../domain/live/events.ts'
 import { segmentsStream } from '../../domain/transcript/events.ts'
-import type { Documents } from '../ports/documents.ts'
-import type { Environment, Logger } from '../ports/environment.ts'
+import type { Unavailable } from '../errors.ts'
+import { orThrow, startLogDuty } from '../log-duty.ts'
+import type { LogDutyDeps, RunningDuty } from '../log-duty.ts'
+import type { Environment } from '../ports/environment.ts'
 import type { EventStore, StoredEvent } from '../ports/event-store.ts'
 import type { Keyring } from '../ports/keyring.ts'
-import { pause, retryDelay } from '../ports/timers.ts'
-import type { Timers } from '../ports/timers.ts'
-import type { Unavailable } from '../errors.ts'
+import { pause } from '../ports/timers.ts'
 
-export interface ForgetTextDeps {
+export interface ForgetTextDeps extends LogDutyDeps {
   readonly store: Pick<EventStore, 'subscribe' | 'read' | 'deleteStream'>
   readonly keyring: Pick<Keyring, 'erase'>
-  readonly documents: Pick<Documents, 'checkpoint' | 'commit'>
   readonly environment: Pick<Environment, 'now' | 'random'>
-  readonly logger: Logger
-  readonly timers: Timers
+  /** Milliseconds after their end for which lives keep the text that they were asked to keep; 0 for ever (RETENTION_MAX). */
+  readonly retentionMax: number
 }
 
-/** Name of the checkpoint: every end of a live up to there has been dealt with. */
-export const FORGET_TEXT = 'forget-text'
+/** Which text goes, and how long after the end of its live. */
+interface Policy {
+  /** Name of its checkpoint. */
+  readonly name: string
+  readonly retained: boolean
+  readonly afterMs: number
+}
 
 /** A little under the promised 60 s, so that from then on nothing can be read (R88). */
-const FORGET_AFTER_MS = 58_000
+const UNRETAINED: Policy = { name: 'forget-text', retained: false, afterMs: 58_000 }
 
-const RETRY = { first: 500, longest: 30_000 }
+/** Of Node's timers; a longer wait takes several. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 const isEnd = ({ type }: StoredEvent): boolean => type === 'LiveFinished' || type === 'LiveFailed'
 
@@ -35,69 +40,54 @@ const forget = async (deps: ForgetTextDeps, liveId: number): Promise<Either<Unav
   return E.isLeft(erased) ? erased : await deps.store.deleteStream(segmentsStream(liveId))()
 }
 
-const orThrow = <A>(result: Either<Unavailable, A>): A => {
-  if (E.isRight(result)) return result.right
-  throw new Error(result.left._tag, { cause: result.left })
-}
-
 /**
- * Whether the live did not ask to keep its text; one without a beginning keeps nothing. Where the beginning cannot be
- * trusted nobody knows, and what is erased never comes back: the text stays, and the ends of later lives do not wait.
+ * Whether the live asked to keep its text; one without a beginning keeps nothing. Where the beginning cannot be
+ * trusted nobody knows (null), and what is erased never comes back: the text stays, and the ends of later lives do not
+ * wait.
  */
-const isToBeForgotten = async (deps: ForgetTextDeps, liveId: number): Promise<boolean> => {
+const isRetained = async (deps: ForgetTextDeps, liveId: number): Promise<boolean | null> => {
   const first = await deps.store.read(liveStream(liveId), { limit: 1 })()
   if (E.isLeft(first) && first.left._tag === 'LogCorrupted') {
     deps.logger.error({ liveId, reason: first.left.reason }, 'the text of a live is kept: its log is corrupted, so nobody knows whether it asked for that')
-    return false
+    return null
   }
-  return !orThrow(first).some((event) => event.data['retention'] === true)
+  return orThrow(first).some((event) => event.data['retention'] === true)
 }
+
+const sleep = async (deps: ForgetTextDeps, ms: number, signal: AbortSignal): Promise<void> => {
+  let left = ms
+  do {
+    await pause(deps.timers, Math.min(left, LONGEST_TIMER_MS), signal)
+    left -= LONGEST_TIMER_MS
+  } while (left > 0 && !signal.aborted)
+}
+
+/** Ends come in the order of time, so waiting for one never delays the next. */
+const startPolicy = (deps: ForgetTextDeps, { name, retained, afterMs }: Policy): RunningDuty =>
+  startLogDuty(deps, {
+    name,
+    prefixes: ['live-'],
+    concerns: isEnd,
+    perform: async ({ data }, signal) => {
+      const liveId = Number(data['liveId'])
+      if ((await isRetained(deps, liveId)) !== retained) return
+      const due = Date.parse(String(data['at'])) + afterMs
+      await sleep(deps, Math.min(afterMs, Math.max(0, due - Date.parse(deps.environment.now()))), signal)
+      if (!signal.aborted) orThrow(await forget(deps, liveId))
+    },
+    failure: 'the text of ended lives could not be forgotten; trying again',
+  })
 
 /**
- * Follows the ends of lives and makes the text of those without retention unreadable a minute later. Ends come in the
- * order of time, so waiting for one never delays the next; after a restart it goes on from its checkpoint.
+ * Follows the ends of lives and makes their text unreadable: a minute later without retention, after `retentionMax` with
+ * it. Runs until stopped; failures are logged and tried again, so no live is passed over.
  */
-const follow = async (deps: ForgetTextDeps, signal: AbortSignal, onProgress: () => void): Promise<void> => {
-  const from = orThrow(await deps.documents.checkpoint(FORGET_TEXT)())
-  for await (const message of deps.store.subscribe(from, ['live-'], signal)) {
-    if (message.kind !== 'event' || !isEnd(message.event)) continue
-    const { data, position } = message.event
-    const liveId = Number(data['liveId'])
-    if (await isToBeForgotten(deps, liveId)) {
-      const due = Date.parse(String(data['at'])) + FORGET_AFTER_MS
-      await pause(deps.timers, Math.min(FORGET_AFTER_MS, Math.max(0, due - Date.parse(deps.environment.now()))), signal)
-      if (signal.aborted) return
-      orThrow(await forget(deps, liveId))
-    }
-    // Written at ends alone: what lies between two of them is quickly passed again after a restart.
-    orThrow(await deps.documents.commit(FORGET_TEXT, [], position)())
-    onProgress()
-  }
-}
-
-/** Runs until stopped; failures are logged and tried again from the checkpoint, so no live is passed over. */
-export const startForgettingText = (deps: ForgetTextDeps): { readonly stop: () => Promise<void> } => {
-  const controller = new AbortController()
-  const { signal } = controller
-
-  const run = async (): Promise<void> => {
-    let attempt = 0
-    while (!signal.aborted) {
-      try {
-        await follow(deps, signal, () => { attempt = 0 })
-      } catch (error) {
-        deps.logger.warn({ err: error, attempt }, 'the text of ended lives could not be forgotten; trying again')
-      }
-      // Also when the subscription merely ended: a store that ends each at once must not keep the process busy.
-      await pause(deps.timers, retryDelay(RETRY, attempt++, deps.environment.random()), signal)
-    }
-  }
-
-  const running = run()
+export const startForgettingText = (deps: ForgetTextDeps): RunningDuty => {
+  const policies = [UNRETAINED, ...(deps.retentionMax === 0 ? [] : [{ name: 'retention-max', retained: true, afterMs: deps.retentionMax }])]
+  const duties = policies.map((policy) => startPolicy(deps, policy))
   return {
     stop: async () => {
-      controller.abort()
-      await running
+      await Promise.all(duties.map((duty) => duty.stop()))
     },
   }
 }

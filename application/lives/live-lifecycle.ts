@@ -1,13 +1,15 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { liveDecider } from '../../domain/live/decider.ts'
-import type { Live, LiveCommand, LiveState } from '../../domain/live/decider.ts'
+import { exists, liveDecider } from '../../domain/live/decider.ts'
+import type { LiveCommand, LiveState } from '../../domain/live/decider.ts'
 import { liveStream } from '../../domain/live/events.ts'
+import { attachedLive } from './attached-live.ts'
 import { endLive, ownOrigin, unexpected } from './end-live.ts'
 import type { EndLiveDeps } from './end-live.ts'
 import type { LiveOver, SenderAlreadyConnected, Unavailable } from '../errors.ts'
 import { handleCommand } from '../handle-command.ts'
 import type { Position } from '../ports/event-store.ts'
+import { createAutoStarted } from './live-source-point.ts'
 import { createResolveToken } from './resolve-token.ts'
 import type { ResolveTokenDeps } from './resolve-token.ts'
 import { createSegmentWriter } from './segment-writer.ts'
@@ -19,8 +21,6 @@ export interface LiveLifecycleDeps extends EndLiveDeps, ResolveTokenDeps {
   /** Processes that live beside this one; a sender of any other counts as detached. */
   readonly otherInstances: () => ReadonlyArray<string>
 }
-
-const isLive = (state: LiveState): state is Live => state.status !== 'none' && state.status !== 'aborted'
 
 /** What sockets and pipelines write; each answers once the event is durable. */
 export const createLiveLifecycle = (deps: LiveLifecycleDeps): LiveLifecycle => {
@@ -44,10 +44,8 @@ export const createLiveLifecycle = (deps: LiveLifecycleDeps): LiveLifecycle => {
       const { instance, now } = deps.environment
       const attached = await change(liveId, { type: 'AttachSender', instance, otherInstances: deps.otherInstances(), at: now() })
       if (E.isLeft(attached)) return attached
-      if (!isLive(attached.right)) throw new Error(`${liveStream(liveId)} has a sender but was never created`)
-      const { status, epoch, created: { userId, model, language, translations, audioFormat, autoStart, config } } = attached.right
-      const targets = translations.map(({ model: translator, to }) => ({ model: translator, to }))
-      return E.right({ epoch, userId, status, model: model.name, language, translations: targets, audioFormat, autoStart, config })
+      if (!exists(attached.right)) throw new Error(`${liveStream(liveId)} has a sender but was never created`)
+      return E.right(attachedLive(attached.right))
     },
 
     detachSender: (liveId, epoch) => async () => {
@@ -59,6 +57,15 @@ export const createLiveLifecycle = (deps: LiveLifecycleDeps): LiveLifecycle => {
 
     start: (liveId) => async () => {
       const started = await change(liveId, { type: 'StartLive', at: deps.environment.now() })
+      if (E.isRight(started)) return E.right(undefined)
+      if (started.left._tag === 'SenderAlreadyConnected') throw unexpected(started.left, liveStream(liveId))
+      return E.left(started.left)
+    },
+
+    autoStarted: createAutoStarted(deps),
+
+    startSource: (liveId, facts) => async () => {
+      const started = await change(liveId, { type: 'StartSource', ...facts, at: deps.environment.now() })
       if (E.isRight(started)) return E.right(undefined)
       if (started.left._tag === 'SenderAlreadyConnected') throw unexpected(started.left, liveStream(liveId))
       return E.left(started.left)

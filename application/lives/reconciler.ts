@@ -15,6 +15,10 @@ import type { Logger } from '../ports/environment.ts'
 export interface ReconcilerDeps extends EndLiveDeps {
   /** Processes that live beside this one; with the embedded store there are none. */
   readonly otherInstances: () => ReadonlyArray<string>
+  /** A live that was created while its owner was being disabled ends in the next round. */
+  readonly isDisabled?: (userId: number) => boolean
+  /** Ends a live that has reached a time limit; absent before lives are served. */
+  readonly expire?: (liveId: number, live: Live) => Promise<Either<Unavailable, void>>
 }
 
 /** Age at which an admission without a live is an orphan although its process lives. */
@@ -61,6 +65,14 @@ const fenceAndRelease = async (deps: ReconcilerDeps, { liveId, userId }: Reserva
   }
 }
 
+/** Ends a live that nobody may or can go on with, or that has reached a time limit. */
+const reconcileOpen = async (deps: ReconcilerDeps, { liveId, userId }: Reservation, live: Live, atStart: boolean): Promise<Either<Unavailable, void>> => {
+  const isDisabled = deps.isDisabled?.(userId) === true
+  if (!isDisabled && !isAbandoned(deps, live, atStart)) return (await deps.expire?.(liveId, live)) ?? E.right(undefined)
+  const ended = await endLive(deps, liveId, { status: 'finished', reason: isDisabled ? 'owner_disabled' : 'restart' }, originOf(deps))()
+  return E.isLeft(ended) ? ended : E.right(undefined)
+}
+
 const reconcileOne = async (deps: ReconcilerDeps, reservation: Reservation, atStart: boolean): Promise<Either<Unavailable, void>> => {
   const { liveId } = reservation
   const loaded = await loadState(deps)<LiveState, LiveEvent>(liveStream(liveId), liveDecider)()
@@ -72,13 +84,11 @@ const reconcileOne = async (deps: ReconcilerDeps, reservation: Reservation, atSt
     case 'aborted':
     case 'finished':
     case 'error':
+    case 'deleted':
       return await releaseLive(deps, liveId, originOf(deps))()
     case 'pending':
-    case 'active': {
-      if (!isAbandoned(deps, state, atStart)) return E.right(undefined)
-      const ended = await endLive(deps, liveId, { status: 'finished', reason: 'restart' }, originOf(deps))()
-      return E.isLeft(ended) ? ended : E.right(undefined)
-    }
+    case 'active':
+      return await reconcileOpen(deps, reservation, state, atStart)
   }
 }
 
@@ -101,13 +111,13 @@ const reconcile = async (deps: ReconcilerDeps, atStart: boolean): Promise<Either
 /** D53, before the service says ready. On a failure the caller tries again: lives may not be served before. */
 export const reconcileAtStart = (deps: ReconcilerDeps): TaskEither<Unavailable, void> => () => reconcile(deps, true)
 
-const RECONCILE_EVERY_MS = 30_000
-
 interface PeriodicReconcilerDeps extends ReconcilerDeps {
   readonly logger: Logger
+  /** Milliseconds between two rounds. */
+  readonly every: number
 }
 
-/** Reconciles every 30 s until stopped; `stop` waits for the round in progress. Failures are logged and tried again. */
+/** Reconciles again and again until stopped; `stop` waits for the round in progress. Failures are logged and tried again. */
 export const startReconciler = (deps: PeriodicReconcilerDeps): { readonly stop: () => Promise<void> } => {
   let stopped = false
   let round: Promise<void> = Promise.resolve()
@@ -122,7 +132,7 @@ export const startReconciler = (deps: PeriodicReconcilerDeps): { readonly stop: 
     }
     if (!stopped) plan()
   }
-  const plan = (): void => { cancel = deps.timers.after(RECONCILE_EVERY_MS, () => { round = run() }) }
+  const plan = (): void => { cancel = deps.timers.after(deps.every, () => { round = run() }) }
 
   plan()
   return {

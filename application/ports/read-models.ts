@@ -7,7 +7,12 @@ import type { Permission } from '../../domain/user/events.ts'
 export const LIVES = 'lives'
 export const LIVE_TOKENS = 'live-tokens'
 export const LIVE_COUNTS = 'live-counts'
+/** The lives of all users by status: one document, ALL_LIVES, like that of a user. */
+export const LIVE_TOTALS = 'live-totals'
+export const ALL_LIVES = 'all'
 export const USERS = 'users'
+export const PROFILES = 'profiles'
+export const API_TOKENS = 'api-tokens'
 
 export type LiveStatus = 'pending' | 'active' | 'finished' | 'error'
 export const LIVE_STATUSES: ReadonlyArray<LiveStatus> = ['pending', 'active', 'finished', 'error']
@@ -58,7 +63,7 @@ export interface LiveTokenDocument {
   readonly hash: string
 }
 
-/** A user's lives by status (id: the user's id as text), folded from events alone: open ones by id, ended ones as totals. */
+/** A user's lives by status (id: the user's id as text; userId 0 stands for all users), folded from events alone: open ones by id, ended ones as totals. */
 export interface LiveCountsDocument {
   readonly userId: number
   readonly pending: ReadonlyArray<number>
@@ -83,4 +88,40 @@ export interface UserDocument extends UserFacts {
 
 export interface UserView extends UserFacts {
   readonly username: string
+}
+
+export interface ProfileFacts {
+  readonly id: number
+  readonly settings: EngineSettings
+  readonly createdAt: string
+  readonly updatedAt: string | null
+}
+
+/** All profiles of one user, ascending by id (`_id` is the user's id as text): a set is never large, and always needed whole to be counted. */
+export interface ProfilesDocument {
+  readonly userId: number
+  readonly profiles: ReadonlyArray<ProfileFacts & { readonly name: Envelope }>
+}
+
+export interface ProfileView extends ProfileFacts {
+  readonly name: string
+}
+
+/** An API token without its secret and the hash of it. */
+export interface ApiTokenFacts {
+  readonly id: number
+  readonly userId: number
+  readonly prefix: string
+  readonly isActive: boolean
+  readonly expiresAt: string | null
+  readonly lastUsedAt: string | null
+  readonly createdAt: string
+}
+
+export interface ApiTokenDocument extends ApiTokenFacts {
+  readonly name: Envelope
+}
+
+export interface ApiTokenView extends ApiTokenFacts {
+  readonly name: string
 }

@@ -1,11 +1,14 @@
 import * as E from 'fp-ts/lib/Either.js'
+import type { StartPuller } from '../ports/audio-source.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
 import type { CreatePipeline } from '../ports/pipeline.ts'
 import type { EndCause, LiveBus } from '../pipeline/signals.ts'
-import type { AttachedLive, LiveLifecycle, LiveSessions } from '../services.ts'
+import type { AttachedLive, LiveLifecycle, LiveSessions, SourcePoint } from '../services.ts'
 import { createRunningLive } from './running-live.ts'
-import type { RunningLive } from './running-live.ts'
 import { createSenderSession } from './sender-session.ts'
+import { BEGINNING, withSource } from './sourced-live.ts'
+import type { SourcedLive } from './sourced-live.ts'
+import { pause, retryDelay } from '../ports/timers.ts'
 import type { Timers } from '../ports/timers.ts'
 import type { Translations } from '../translation/translations.ts'
 import type { LiveEnd } from './watch-ends.ts'
@@ -13,6 +16,7 @@ import type { LiveEnd } from './watch-ends.ts'
 export interface LiveSessionsOptions {
   readonly lifecycle: LiveLifecycle
   readonly createPipeline: CreatePipeline
+  readonly startPuller: StartPuller
   readonly translations: Pick<Translations, 'ofLive'>
   readonly bus: LiveBus
   /** Terminal events of any process, from before the first sender can attach until the signal aborts (see watchEnds). */
@@ -29,10 +33,12 @@ export interface RunningSessions extends LiveSessions {
   readonly flushAll: (limitMs: number) => Promise<void>
 }
 
+const RETRY = { first: 100, longest: 5000 }
+
 /** Orchestrates senders, pipelines and the write side; the log decides how and when a live ends. */
 export const createLiveSessions = (options: LiveSessionsOptions): RunningSessions => {
-  const { lifecycle, bus } = options
-  const lives = new Map<number, RunningLive>()
+  const { lifecycle, bus, logger, timers, environment } = options
+  const lives = new Map<number, SourcedLive>()
   const closing = new AbortController()
   const pending = new Set<Promise<void>>()
 
@@ -52,12 +58,29 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
   }
   const following = follow()
 
-  const run = (liveId: number, live: AttachedLive): RunningLive => {
+  const run = (liveId: number, live: AttachedLive, point: SourcePoint = BEGINNING): SourcedLive => {
     const present = lives.get(liveId)
     if (present !== undefined) return present
-    const running = createRunningLive({ ...options, liveId, live, signal: closing.signal, track, ended: (cause) => settle(liveId, cause) })
-    lives.set(liveId, running)
-    return running
+    const ended = (cause: EndCause): void => settle(liveId, cause)
+    const running = createRunningLive({ ...options, liveId, live, point, signal: closing.signal, track, ended })
+    const sourced = withSource({ ...options, liveId, live, point, running, track })
+    lives.set(liveId, sourced)
+    return sourced
+  }
+
+  const autoStart = async (liveId: number): Promise<void> => {
+    for (let attempt = 0; !closing.signal.aborted; attempt += 1) {
+      const found = await lifecycle.autoStarted(liveId)()
+      if (E.isRight(found)) {
+        if (found.right === null || closing.signal.aborted) return
+        const { live, point } = found.right
+        const running = run(liveId, live, point)
+        if (running.isIdle()) running.configure(live.config)
+        return running.startSource()
+      }
+      logger.warn({ liveId, refusal: found.left._tag, attempt }, 'an auto-started live could not be read; trying again')
+      await pause(timers, retryDelay(RETRY, attempt, environment.random()), closing.signal)
+    }
   }
 
   return {
@@ -71,6 +94,11 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
         if (running.isIdle() && lives.get(liveId) === running) lives.delete(liveId)
       }
       return E.right(createSenderSession({ liveId, live: attached.right, running, lifecycle, detached }))
+    },
+    autoStart: async (liveId) => {
+      const work = autoStart(liveId)
+      track(work)
+      await work
     },
     flush: async (liveId, limitMs) => lives.get(liveId)?.finish(limitMs),
     flushAll: async (limitMs) => {

@@ -1,11 +1,12 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { EngineSettings } from '../../domain/live/settings.ts'
 import { withoutPunctuation, wrapped } from '../../domain/transcript/captions.ts'
+import { SAMPLE_RATE } from '../ports/engine.ts'
 import type { JobFailed, ModelLoadFailed } from '../ports/engine.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
 import type { CreatePipeline, LivePipeline, Segment } from '../ports/pipeline.ts'
 import type { EndCause, LiveBus, TranscriptFrame } from '../pipeline/signals.ts'
-import type { AttachedLive, LiveLifecycle } from '../services.ts'
+import type { AttachedLive, LiveLifecycle, SourcePoint } from '../services.ts'
 import { atMost } from '../ports/timers.ts'
 import type { Timers } from '../ports/timers.ts'
 import type { Translations } from '../translation/translations.ts'
@@ -22,6 +23,8 @@ const FINISH_MARGIN = 2000
 export interface RunningLiveOptions {
   readonly liveId: number
   readonly live: Pick<AttachedLive, 'model' | 'language' | 'translations' | 'config'>
+  /** Where the clock and the segments go on after an earlier process. */
+  readonly point: Pick<SourcePoint, 'sampleOffset' | 'nextSegment'>
   readonly lifecycle: Pick<LiveLifecycle, 'start' | 'end' | 'recordSegment'>
   readonly createPipeline: CreatePipeline
   readonly translations: Pick<Translations, 'ofLive'>
@@ -43,6 +46,8 @@ export interface RunningLive {
   readonly push: (samples: Int16Array) => void
   readonly backlogSeconds: () => number
   readonly onDrained: (callback: () => void) => void
+  /** Samples pushed so far. */
+  readonly heardSamples: () => number
   /** No sender has configured it yet. */
   readonly isIdle: () => boolean
   /** False from the first `finish` on. */
@@ -70,7 +75,7 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
   let { config } = live
   let pipeline: LivePipeline | undefined
   let ready: Promise<boolean> = Promise.resolve(false)
-  let started = false
+  let heard = 0
   let settled = false
   let ending = false
   let storeIsLate = false
@@ -94,6 +99,10 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
     logger.error({ liveId, failure: failure._tag, reason: failure.reason }, 'a live failed')
     end(failureCause(live.model, failure))
   }
+
+  /** The pipeline counts from its own first sample, the live from its first ever. */
+  const earlier = options.point.sampleOffset / SAMPLE_RATE
+  const onClock = (segment: Segment): Segment => ({ ...segment, start: earlier + segment.start, end: earlier + segment.end })
 
   const publish = ({ segment, start, end: until, caption: text }: Segment, final: boolean, { kind, language }: Voice): void => {
     if (settled) return
@@ -147,10 +156,11 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
       model: live.model,
       language: live.language,
       settings,
-      nextSegment: 1,
+      nextSegment: options.point.nextSegment,
       events: {
-        partial: (segment) => publish(segment, false, spoken),
-        final: async (segment) => {
+        partial: (segment) => publish(onClock(segment), false, spoken),
+        final: async (heardFinal) => {
+          const segment = onClock(heardFinal)
           lastFinal = record(segment, spoken)
           await lastFinal
           translations.add(segment)
@@ -190,16 +200,17 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
       void announce(ready)
     },
     push: (samples) => {
-      if (!started) {
-        started = true
+      if (heard === 0) {
         void writes.add('start', lifecycle.start(liveId))
       }
+      heard += samples.length
       pipeline?.push(samples)
     },
     backlogSeconds: () => pipeline?.backlogSeconds() ?? 0,
     onDrained: (callback) => {
       drained = callback
     },
+    heardSamples: () => heard,
     isIdle: () => pipeline === undefined,
     takesAudio: () => !finishing && !ending && !settled,
     finish: async (limitMs) => {

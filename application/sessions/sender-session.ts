@@ -1,6 +1,6 @@
 import { buffersAreOrdered } from '../../domain/live/settings.ts'
 import type { AttachedLive, LiveLifecycle, SenderSession } from '../services.ts'
-import type { RunningLive } from './running-live.ts'
+import type { SourcedLive } from './sourced-live.ts'
 
 /** D42 and D55: wall time for what was heard before FINISH, and before a sender that went away. */
 const FINISH_LIMIT = 30_000
@@ -9,7 +9,7 @@ const CLOSE_LIMIT = 10_000
 interface SenderSessionOptions {
   readonly liveId: number
   readonly live: AttachedLive
-  readonly running: RunningLive
+  readonly running: SourcedLive
   readonly lifecycle: Pick<LiveLifecycle, 'detachSender'>
   /** This sender is gone and the live stays open. */
   readonly detached: () => void
@@ -17,6 +17,7 @@ interface SenderSessionOptions {
 
 /** The rules of one sender (D40, D42, D55) in front of a running live. */
 export const createSenderSession = ({ liveId, live, running, lifecycle, detached }: SenderSessionOptions): SenderSession => {
+  const isPulled = live.audioFormat !== 'raw'
   let configured = false
   let heard = false
   let gone = false
@@ -37,16 +38,18 @@ export const createSenderSession = ({ liveId, live, running, lifecycle, detached
     liveId,
     configure: (overrides) => {
       if (gone || !running.takesAudio()) return 'over'
-      if (heard) return 'config_too_late'
+      // Of an auto-started live the audio may have come before the sender.
+      if (heard || (isPulled && running.heardSamples() > 0)) return 'config_too_late'
       const settings = { ...live.config, ...overrides }
       if (!buffersAreOrdered(settings)) return 'invalid'
       configured = true
       running.configure(settings)
+      if (isPulled) running.startSource()
       return 'ok'
     },
     audio: (samples) => {
       if (gone || !running.takesAudio()) return 'over'
-      if (live.audioFormat !== 'raw') return 'audio_not_expected'
+      if (isPulled) return 'audio_not_expected'
       if (!configured) return 'config_required'
       if (samples.length === 0) return 'ok'
       heard = true
@@ -59,7 +62,7 @@ export const createSenderSession = ({ liveId, live, running, lifecycle, detached
     closed: (reason) => {
       if (gone) return
       // No socket owns an auto-started source.
-      if (reason === 'sender_closed' && live.autoStart && live.audioFormat !== 'raw') leave()
+      if (reason === 'sender_closed' && live.autoStart && isPulled) leave()
       else finishAs(reason, CLOSE_LIMIT)
     },
     abandoned: () => {

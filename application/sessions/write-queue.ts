@@ -11,7 +11,7 @@ const RETRY = { first: 100, longest: 5000 }
 /** A defect is rarely cured by trying again. */
 const ATTEMPTS_AFTER_DEFECTS = 3
 
-type WriteName = 'start' | 'segment' | 'detach' | 'end'
+type WriteName = 'start' | 'source' | 'segment' | 'detach' | 'end'
 
 /** Writes of one live, in order, each retried until the store took it. */
 export interface WriteQueue {

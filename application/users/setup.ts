@@ -1,10 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { Unavailable, UsernameTaken } from '../errors.ts'
-import type { Credentials } from '../ports/credentials.ts'
+import type { Credentials, TooBusy } from '../ports/credentials.ts'
 import type { Environment } from '../ports/environment.ts'
 import type { UserView } from '../ports/read-models.ts'
-import type { NewUser, Services } from '../services.ts'
+import type { NewUser } from '../requests.ts'
+import type { Services } from '../services.ts'
 import { DEFAULT_QUOTAS } from './users.ts'
 
 export interface SetupDeps {
@@ -24,7 +25,7 @@ export interface Setup {
   /** For the link that is printed at first start; null once it is of no use. */
   readonly token: () => string | null
   /** Registers the first administrator. A registration that is refused leaves the token as it was. */
-  readonly redeem: (token: string, username: string, password: string) => TaskEither<SetupRefused | UsernameTaken | Unavailable, UserView>
+  readonly redeem: (token: string, username: string, password: string) => TaskEither<SetupRefused | UsernameTaken | TooBusy | Unavailable, UserView>
 }
 
 const TOKEN_LIFE_MS = 30 * 60 * 1000
@@ -72,7 +73,7 @@ export const createSetup = ({ environment, credentials, hasUsers, registerUser }
 /** The first administrator from the settings; null when there are users already, so that it can run at every start. */
 export const adminFromSettings =
   ({ hasUsers, registerUser }: Pick<SetupDeps, 'hasUsers' | 'registerUser'>) =>
-  (username: string, password: string): TaskEither<Unavailable, UserView | null> =>
+  (username: string, password: string): TaskEither<TooBusy | Unavailable, UserView | null> =>
   async () => {
     if (hasUsers()) return E.right(null)
     const registered = await registerUser(firstAdmin(username, password), 'setup')()

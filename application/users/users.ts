@@ -5,6 +5,7 @@ import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
 import { profilesStream } from '../../domain/profiles/events.ts'
 import { FIRST_PROFILE_NAME, firstProfileDecider } from '../../domain/profiles/first-profile.ts'
 import { userDecider } from '../../domain/user/decider.ts'
+import type { User } from '../../domain/user/decider.ts'
 import { usernameStream, userStream } from '../../domain/user/events.ts'
 import type { UserRegistered } from '../../domain/user/events.ts'
 import { usernameClaimDecider } from '../../domain/user/username-claim.ts'
@@ -14,6 +15,7 @@ import type { Unavailable, UsernameTaken } from '../errors.ts'
 import { handleCommand, loadState } from '../handle-command.ts'
 import type { WriteDeps } from '../handle-command.ts'
 import type { Credentials } from '../ports/credentials.ts'
+import type { Position } from '../ports/event-store.ts'
 import type { Projector } from '../ports/projector.ts'
 import type { UserView } from '../ports/read-models.ts'
 import { nextId } from '../sequence.ts'
@@ -44,15 +46,16 @@ type Registration = EventOf<typeof UserRegistered>['data']
 
 const usernameTaken: UsernameTaken = { _tag: 'UsernameTaken' }
 
-const viewOf = (user: Registration): UserView => ({
+/** A user as administrators and the user see it: nothing of the password. */
+export const userViewOf = (user: User): UserView => ({
   id: user.userId,
   username: user.username,
   permissions: user.permissions,
   maxSessions: user.maxSessions,
   maxTranslations: user.maxTranslations,
-  isActive: true,
-  createdAt: user.at,
-  updatedAt: null,
+  isActive: user.status === 'active',
+  createdAt: user.createdAt,
+  updatedAt: user.updatedAt,
 })
 
 export const createUsers = (deps: UserDeps): Users => {
@@ -80,7 +83,8 @@ export const createUsers = (deps: UserDeps): Users => {
     return won.left._tag === 'UsernameClaimedAlready' ? E.left(usernameTaken) : E.left(won.left)
   }
 
-  const addFirstProfile = async (userId: number, cause: Cause): Promise<Either<Unavailable, boolean>> => {
+  /** The position of its event, null where the user had one. */
+  const addFirstProfile = async (userId: number, cause: Cause): Promise<Either<Unavailable, Position | null>> => {
     const metadata = { correlationId: cause.commandId, causationId: cause.commandId, actor: cause.actor }
     const profileId = await takeId('profile', metadata)()
     if (E.isLeft(profileId)) return profileId
@@ -90,7 +94,7 @@ export const createUsers = (deps: UserDeps): Users => {
       command: { profileId: profileId.right, userId, name: FIRST_PROFILE_NAME, settings: DEFAULT_ENGINE_SETTINGS, at: environment.now() },
       ...about(cause),
     })()
-    return E.isLeft(added) ? added : E.right(added.right.events.length > 0)
+    return E.isLeft(added) ? added : E.right(added.right.position)
   }
 
   // Each step finds what an earlier, broken off attempt left: a claim without a user is taken up with its id, and of
@@ -100,11 +104,13 @@ export const createUsers = (deps: UserDeps): Users => {
     const hash = usernameHash(credentials, user.username)
     const userId = await claim(hash, cause)
     if (E.isLeft(userId)) return userId
+    const passwordHash = await credentials.hashPassword(user.password)()
+    if (E.isLeft(passwordHash)) return passwordHash
     const registration: Registration = {
       userId: userId.right,
       username: user.username,
       usernameHash: hash,
-      passwordHash: await credentials.hashPassword(user.password),
+      passwordHash: passwordHash.right,
       permissions: user.permissions,
       maxSessions: user.maxSessions,
       maxTranslations: user.maxTranslations,
@@ -114,14 +120,22 @@ export const createUsers = (deps: UserDeps): Users => {
     const registered = await handle({ stream, decider: userDecider, command: { type: 'Register', data: registration }, ...about(cause) })()
     if (E.isLeft(registered)) {
       const refusal = registered.left
-      return E.left(refusal._tag === 'AlreadyRegistered' || refusal._tag === 'UserUnknown' ? usernameTaken : refusal)
+      switch (refusal._tag) {
+        case 'AlreadyRegistered':
+        case 'UserUnknown':
+        case 'PasswordOutdated':
+          return E.left(usernameTaken)
+        default:
+          return E.left(refusal)
+      }
     }
     const profile = await addFirstProfile(userId.right, cause)
     if (E.isLeft(profile)) return profile
-    const { position } = registered.right
-    // Not the profile's position: no projection reads it yet, and the wait would be for nothing.
-    if (position !== null) await Promise.all([directory.whenSeen(position), projector.whenProjected(position)])
-    return E.right(viewOf(registration))
+    const { position, state } = registered.right
+    if (state.status === 'none') throw new Error('a registered user is none')
+    // The profile's event is the later one; it may have been there already.
+    if (position !== null) await Promise.all([directory.whenSeen(position), projector.whenProjected(profile.right ?? position)])
+    return E.right(userViewOf(state))
   }
 
   const complete = new Set<number>()
@@ -135,7 +149,7 @@ export const createUsers = (deps: UserDeps): Users => {
         const added = await addFirstProfile(userId, { commandId: environment.newId(), actor: `instance:${environment.instance}` })
         // An erased user needs none.
         if (E.isLeft(added) && added.left._tag !== 'KeyErased') return added
-        if (E.isRight(added) && added.right) count += 1
+        if (E.isRight(added) && added.right !== null) count += 1
       }
       complete.add(userId)
     }

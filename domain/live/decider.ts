@@ -17,14 +17,30 @@ export interface Live {
   readonly epoch: number
   /** The sender that holds the live; null when it left or the live ended. */
   readonly sender: { readonly epoch: number; readonly instance: string } | null
+  /** When a sender last came or left; null before the first. */
+  readonly senderAt: string | null
+  /** When it became active; null until then. */
+  readonly startedAt: string | null
   /** The last process of an auto-started live, kept after its end (D26). */
   readonly autoStartPid: number | null
   /** When the status or the pid last changed; null until then. */
   readonly updatedAt: string | null
 }
 
-/** `aborted`: fenced off before it was created; to the outside it never existed. */
-export type LiveState = { readonly status: 'none' } | { readonly status: 'aborted' } | Live
+/** `aborted`: fenced off before it was created; to the outside it never existed. `deleted`: it no longer does. */
+export type LiveState = { readonly status: 'none' } | { readonly status: 'aborted' } | { readonly status: 'deleted' } | Live
+
+/** D46, in milliseconds; 0 is never. */
+export interface TimeLimits {
+  /** For a pending live without sender and background process. */
+  readonly pendingTimeout: number
+  /** From its start, or while a sender keeps it pending, from when that came. */
+  readonly maxDuration: number
+}
+
+/** A live that was made and not deleted. */
+export const exists = (state: LiveState): state is Live =>
+  state.status !== 'none' && state.status !== 'aborted' && state.status !== 'deleted'
 
 export type LiveCommand =
   | { readonly type: 'CreateLive'; readonly data: LiveCreatedData }
@@ -35,6 +51,8 @@ export type LiveCommand =
   | { readonly type: 'StartLive'; readonly at: string }
   | { readonly type: 'FinishLive'; readonly reason: FinishReason; readonly at: string }
   | { readonly type: 'FailLive'; readonly code: FailureCode; readonly detail: string; readonly at: string }
+  | ({ readonly type: 'ExpireLive'; readonly instances: ReadonlyArray<string>; readonly at: string } & TimeLimits)
+  | { readonly type: 'DeleteLive'; readonly at: string }
   | { readonly type: 'AbortLive'; readonly liveId: number; readonly userId: number; readonly reason: AbortReason; readonly at: string }
 
 export type LiveRefusal =
@@ -47,7 +65,7 @@ export type LiveRefusal =
 type Decision = Either<LiveRefusal, ReadonlyArray<LiveEvent>>
 type CommandOf<Type extends LiveCommand['type']> = Extract<LiveCommand, { readonly type: Type }>
 /** Commands that speak to a live which must exist already. */
-type LaterCommand = Exclude<LiveCommand, CommandOf<'CreateLive' | 'AbortLive'>>
+type LaterCommand = Exclude<LiveCommand, CommandOf<'CreateLive' | 'AbortLive' | 'ExpireLive' | 'DeleteLive'>>
 
 const nothingToDo: Decision = E.right([])
 const refuse = (_tag: LiveRefusal['_tag']): Decision => E.left({ _tag })
@@ -59,6 +77,8 @@ const create = (data: LiveCreatedData, state: LiveState): Decision => {
       return E.right([{ type: 'LiveCreated', data }])
     case 'aborted':
       return refuse('LiveOver')
+    case 'deleted':
+      return refuse('AlreadyCreated')
     case 'pending':
     case 'active':
     case 'finished':
@@ -74,12 +94,32 @@ const abort = ({ liveId, userId, reason, at }: CommandOf<'AbortLive'>, state: Li
       return E.right([{ type: 'LiveAborted', data: { liveId, userId, reason, at } }])
     case 'aborted':
       return nothingToDo
+    case 'deleted':
     case 'pending':
     case 'active':
     case 'finished':
     case 'error':
       return refuse('AlreadyCreated')
   }
+}
+
+const hasPassed = (since: string, limit: number, at: string): boolean => limit > 0 && Date.parse(at) - Date.parse(since) >= limit
+
+/** The limit that a live has reached (D46); `instances` are the processes that live. */
+const expiry = (live: Live, { pendingTimeout, maxDuration, instances, at }: CommandOf<'ExpireLive'>): FinishReason | null => {
+  const since = live.senderAt ?? live.created.at
+  const isHeld = live.sender !== null && instances.includes(live.sender.instance)
+  if (live.status === 'active') return hasPassed(live.startedAt ?? since, maxDuration, at) ? 'max_duration' : null
+  if (isHeld) return hasPassed(since, maxDuration, at) ? 'max_duration' : null
+  return live.autoStartPid === null && hasPassed(since, pendingTimeout, at) ? 'pending_timeout' : null
+}
+
+const expire = (command: CommandOf<'ExpireLive'>, state: LiveState): Decision => {
+  if (state.status === 'none') return refuse('LiveUnknown')
+  if (state.status !== 'pending' && state.status !== 'active') return nothingToDo
+  const { liveId, userId } = state.created
+  const reason = expiry(state, command)
+  return reason === null ? nothingToDo : E.right([{ type: 'LiveFinished', data: { liveId, userId, at: command.at, reason } }])
 }
 
 const decideOpen = (command: LaterCommand, live: Live): Decision => {
@@ -112,6 +152,17 @@ const decideOpen = (command: LaterCommand, live: Live): Decision => {
   }
 }
 
+/** A live that runs finishes first. */
+const remove = (at: string, state: LiveState): Decision => {
+  if (state.status === 'none') return refuse('LiveUnknown')
+  if (!exists(state)) return nothingToDo
+  const about = { liveId: state.created.liveId, userId: state.created.userId, at }
+  const lastStatus = state.status === 'error' ? 'error' : 'finished'
+  const deleted: LiveEvent = { type: 'LiveDeleted', data: { ...about, lastStatus } }
+  if (state.status === lastStatus) return E.right([deleted])
+  return E.right([{ type: 'LiveFinished', data: { ...about, reason: 'deleted' } }, deleted])
+}
+
 /** Terminal is final: ending again changes nothing, anything that would begin is refused. */
 const decideOver = (command: LaterCommand): Decision => {
   switch (command.type) {
@@ -129,6 +180,8 @@ const decideOver = (command: LaterCommand): Decision => {
 const decide = (command: LiveCommand, state: LiveState): Decision => {
   if (command.type === 'CreateLive') return create(command.data, state)
   if (command.type === 'AbortLive') return abort(command, state)
+  if (command.type === 'ExpireLive') return expire(command, state)
+  if (command.type === 'DeleteLive') return remove(command.at, state)
   switch (state.status) {
     case 'none':
       return refuse('LiveUnknown')
@@ -138,6 +191,7 @@ const decide = (command: LiveCommand, state: LiveState): Decision => {
     case 'finished':
     case 'error':
     case 'aborted':
+    case 'deleted':
       return decideOver(command)
   }
 }
@@ -145,21 +199,22 @@ const decide = (command: LiveCommand, state: LiveState): Decision => {
 const evolveLive = (live: Live, event: LiveEvent): Live => {
   switch (event.type) {
     case 'SenderAttached': {
-      const { epoch, instance } = event.data
-      return { ...live, epoch, sender: { epoch, instance } }
+      const { epoch, instance, at } = event.data
+      return { ...live, epoch, sender: { epoch, instance }, senderAt: at }
     }
     case 'SenderDetached':
-      return live.sender?.epoch === event.data.epoch ? { ...live, sender: null } : live
+      return live.sender?.epoch === event.data.epoch ? { ...live, sender: null, senderAt: event.data.at } : live
     case 'SourceStarted':
       return live.created.autoStart ? { ...live, autoStartPid: event.data.pid, updatedAt: event.data.at } : live
     case 'LiveStarted':
-      return { ...live, status: 'active', updatedAt: event.data.at }
+      return { ...live, status: 'active', startedAt: event.data.at, updatedAt: event.data.at }
     case 'LiveFinished':
       return { ...live, status: 'finished', sender: null, updatedAt: event.data.at }
     case 'LiveFailed':
       return { ...live, status: 'error', sender: null, updatedAt: event.data.at }
     case 'LiveCreated':
     case 'LiveAborted':
+    case 'LiveDeleted':
       return live
   }
 }
@@ -170,16 +225,18 @@ const evolve = (state: LiveState, event: LiveEvent): LiveState => {
     case 'none':
       if (event.type === 'LiveAborted') return { status: 'aborted' }
       if (event.type !== 'LiveCreated') return state
-      return { status: 'pending', created: event.data, epoch: 0, sender: null, autoStartPid: null, updatedAt: null }
+      return { status: 'pending', created: event.data, epoch: 0, sender: null, senderAt: null, startedAt: null, autoStartPid: null, updatedAt: null }
     case 'pending':
     case 'active':
       return evolveLive(state, event)
     case 'finished':
     case 'error':
+      return event.type === 'LiveDeleted' ? { status: 'deleted' } : state
     case 'aborted':
+    case 'deleted':
       return state
   }
 }
 
-/** One live: pending → active → finished | error, or fenced off before it was created (R98). */
+/** One live: pending → active → finished | error, then perhaps deleted; or fenced off before it was created (R98). */
 export const liveDecider: Decider<LiveState, LiveCommand, LiveEvent, LiveRefusal> = { initialState: { status: 'none' }, evolve, decide }

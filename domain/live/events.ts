@@ -85,6 +85,11 @@ export const finishReason = t.keyof({
   rate_limited: null,
   bad_frames: null,
   restart: null,
+  owner_disabled: null,
+  deleted: null,
+  pending_timeout: null,
+  max_duration: null,
+  idle: null,
 })
 export type FinishReason = t.TypeOf<typeof finishReason>
 
@@ -99,7 +104,12 @@ export const LiveFailed = defineEvent('LiveFailed', t.strict({ ...about, code: f
 /** A create that never completed, fenced off by the reconciler or by a lost token claim; such a live is never listed. */
 export const LiveAborted = defineEvent('LiveAborted', t.strict({ ...about, reason: t.keyof({ orphan: null, token_taken: null }) }))
 
-export const liveEvents = [LiveCreated, SenderAttached, SenderDetached, SourceStarted, LiveStarted, LiveFinished, LiveFailed, LiveAborted] as const
+/** Its owner no longer wants it: from here on it is nowhere to be seen, and its keys die. A live that ran has finished right before. */
+export const LiveDeleted = defineEvent('LiveDeleted', t.strict({ ...about, lastStatus: t.keyof({ finished: null, error: null }) }))
+
+export const liveEvents = [
+  LiveCreated, SenderAttached, SenderDetached, SourceStarted, LiveStarted, LiveFinished, LiveFailed, LiveAborted, LiveDeleted,
+] as const
 
 export type LiveEvent = EventOf<(typeof liveEvents)[number]>
 export type StoredLiveEvent = StoredEventOf<(typeof liveEvents)[number]>

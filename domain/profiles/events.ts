@@ -1,7 +1,7 @@
 import * as t from 'io-ts'
 import { id, instant } from '../shared/codecs.ts'
 import { defineEvent, definePersonalEvent } from '../shared/event.ts'
-import type { EventOf } from '../shared/event.ts'
+import type { EventOf, StoredEventOf } from '../shared/event.ts'
 import { engineSettings } from '../live/settings.ts'
 import { userKey } from '../user/events.ts'
 
@@ -17,3 +17,4 @@ export const ProfileRemoved = defineEvent('ProfileRemoved', t.strict({ profileId
 
 export const profileEvents = [ProfileAdded, ProfileChanged, ProfileRemoved] as const
 export type ProfileEvent = EventOf<(typeof profileEvents)[number]>
+export type StoredProfileEvent = StoredEventOf<(typeof profileEvents)[number]>

@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Decider } from '../shared/decider.ts'
 import type { EventOf } from '../shared/event.ts'
-import type { UserEvent, UserRegistered } from './events.ts'
+import type { Permission, UserEvent, UserRegistered } from './events.ts'
 
 type UserRegisteredData = EventOf<typeof UserRegistered>['data']
 
@@ -18,27 +18,68 @@ export interface User extends Omit<UserRegisteredData, 'at'> {
 
 export type UserState = { readonly status: 'none' } | User
 
+/** What an administrator changes of a user; what is undefined stays. */
+export interface UserChanges {
+  readonly maxSessions?: number | undefined
+  readonly maxTranslations?: number | undefined
+  readonly permissions?: ReadonlyArray<Permission> | undefined
+  readonly passwordHash?: string | undefined
+  readonly isActive?: boolean | undefined
+}
+
 export type UserCommand =
   | { readonly type: 'Register'; readonly data: UserRegisteredData }
-  | { readonly type: 'ChangePassword'; readonly passwordHash: string; readonly at: string }
-  | { readonly type: 'Disable'; readonly at: string }
-  | { readonly type: 'Enable'; readonly at: string }
+  /** `generation`: of the password that was shown to be known; another one means that it has changed since. */
+  | { readonly type: 'ChangePassword'; readonly passwordHash: string; readonly generation?: number; readonly at: string }
+  /** All of it at once or nothing. */
+  | { readonly type: 'Change'; readonly changes: UserChanges; readonly at: string }
 
-export type UserRefusal = { readonly _tag: 'AlreadyRegistered' } | { readonly _tag: 'UserUnknown' }
+export type UserRefusal = { readonly _tag: 'AlreadyRegistered' } | { readonly _tag: 'UserUnknown' } | { readonly _tag: 'PasswordOutdated' }
 
 type Decision = Either<UserRefusal, ReadonlyArray<UserEvent>>
+
+interface About {
+  readonly userId: number
+  readonly at: string
+}
+
+const newLimits = (user: User, changes: UserChanges, about: About): ReadonlyArray<UserEvent> => {
+  const { maxSessions = user.maxSessions, maxTranslations = user.maxTranslations } = changes
+  const isSame = maxSessions === user.maxSessions && maxTranslations === user.maxTranslations
+  return isSame ? [] : [{ type: 'UserLimitsChanged', data: { ...about, maxSessions, maxTranslations } }]
+}
+
+const newPermissions = (user: User, { permissions }: UserChanges, about: About): ReadonlyArray<UserEvent> => {
+  const wanted = Array.from(new Set(permissions ?? user.permissions))
+  const isSame = wanted.length === user.permissions.length && wanted.every((one) => user.permissions.includes(one))
+  return isSame ? [] : [{ type: 'UserPermissionsChanged', data: { ...about, permissions: wanted } }]
+}
+
+/** Also to the same password: whoever sets one wants the earlier JWTs to end. */
+const newPassword = (user: User, passwordHash: string | undefined, about: About): ReadonlyArray<UserEvent> =>
+  passwordHash === undefined ? [] : [{ type: 'PasswordChanged', data: { ...about, passwordHash, generation: user.generation + 1 } }]
+
+const newStatus = (user: User, isActive: boolean | undefined, about: About): ReadonlyArray<UserEvent> => {
+  if (isActive === undefined || isActive === (user.status === 'active')) return []
+  return [{ type: isActive ? 'UserEnabled' : 'UserDisabled', data: about }]
+}
 
 const decideRegistered = (command: Exclude<UserCommand, { readonly type: 'Register' }>, user: User): Decision => {
   const about = { userId: user.userId, at: command.at }
   switch (command.type) {
-    case 'ChangePassword': {
-      const { passwordHash } = command
-      return E.right([{ type: 'PasswordChanged', data: { ...about, passwordHash, generation: user.generation + 1 } }])
+    case 'ChangePassword':
+      return command.generation === undefined || command.generation === user.generation
+        ? E.right(newPassword(user, command.passwordHash, about))
+        : E.left({ _tag: 'PasswordOutdated' })
+    case 'Change': {
+      const { changes } = command
+      return E.right([
+        ...newLimits(user, changes, about),
+        ...newPermissions(user, changes, about),
+        ...newPassword(user, changes.passwordHash, about),
+        ...newStatus(user, changes.isActive, about),
+      ])
     }
-    case 'Disable':
-      return E.right(user.status === 'disabled' ? [] : [{ type: 'UserDisabled', data: about }])
-    case 'Enable':
-      return E.right(user.status === 'active' ? [] : [{ type: 'UserEnabled', data: about }])
   }
 }
 
@@ -67,6 +108,10 @@ const evolve = (state: UserState, event: UserEvent): UserState => {
       return state
     case 'PasswordChanged':
       return { ...state, passwordHash: event.data.passwordHash, generation: event.data.generation, updatedAt }
+    case 'UserLimitsChanged':
+      return { ...state, maxSessions: event.data.maxSessions, maxTranslations: event.data.maxTranslations, updatedAt }
+    case 'UserPermissionsChanged':
+      return { ...state, permissions: event.data.permissions, updatedAt }
     case 'UserDisabled':
       return { ...state, status: 'disabled', updatedAt }
     case 'UserEnabled':
@@ -74,5 +119,5 @@ const evolve = (state: UserState, event: UserEvent): UserState => {
   }
 }
 
-/** One user: registered once, then password changes (each ends the earlier JWTs), disabled and enabled. */
+/** One user: registered once, then limits, permissions and passwords change (a new password ends the earlier JWTs), disabled and enabled. */
 export const userDecider: Decider<UserState, UserCommand, UserEvent, UserRefusal> = { initialState: { status: 'none' }, evolve, decide }

@@ -36,10 +36,21 @@ export const PasswordChanged = definePersonalEvent(
   (data) => userKey(data.userId),
 )
 
+export const UserLimitsChanged = defineEvent(
+  'UserLimitsChanged',
+  t.strict({ userId: id, maxSessions: boundedInteger(0, 1e6), maxTranslations: boundedInteger(0, 1e6), at: instant }),
+)
+export const UserPermissionsChanged = defineEvent(
+  'UserPermissionsChanged',
+  t.strict({ userId: id, permissions: t.readonlyArray(permission), at: instant }),
+)
+
 export const UserDisabled = defineEvent('UserDisabled', t.strict({ userId: id, at: instant }))
 export const UserEnabled = defineEvent('UserEnabled', t.strict({ userId: id, at: instant }))
 
-export const userEvents = [UserRegistered, PasswordChanged, UserDisabled, UserEnabled] as const
+export const userEvents = [
+  UserRegistered, PasswordChanged, UserLimitsChanged, UserPermissionsChanged, UserDisabled, UserEnabled,
+] as const
 export type UserEvent = EventOf<(typeof userEvents)[number]>
 export type StoredUserEvent = StoredEventOf<(typeof userEvents)[number]>
 

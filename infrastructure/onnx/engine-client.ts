@@ -17,7 +17,7 @@ type Limits = Omit<TaskLimits, 'translate'>
 
 /**
  * Far more than a slow machine needs, and no live is served by a slower one: a call that takes longer hangs. Detection
- * takes milliseconds, and all lives wait for its one thread.
+ * takes milliseconds, and the detections of all lives wait for one another.
  */
 const LIMITS: Limits = { detect: 30_000, transcribe: 120_000, load: 600_000 }
 

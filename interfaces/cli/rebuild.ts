@@ -1,18 +1,15 @@
 import { parseArgs } from 'node:util'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import * as t from 'io-ts'
-import { decodeOrThrow } from '../../domain/shared/codecs.ts'
 import type { RebuildProgress, Rebuilt } from '../../application/ports/projector.ts'
-import { askService } from '../../infrastructure/control-socket.ts'
 import type { Settings } from '../../infrastructure/settings.ts'
 import { openSqliteDocuments } from '../../infrastructure/sqlite/documents.ts'
 import { openSqliteEventReader } from '../../infrastructure/sqlite/event-reader.ts'
 import { allProjections } from '../../projections/all-projections.ts'
 import type { Projection } from '../../projections/projection.ts'
 import { rebuildReadModel } from '../../projections/rebuild.ts'
-import { controlPath } from '../compose/control.ts'
 import { takeDataDirectory } from '../compose/stores.ts'
+import { rebuildByService } from './control-client.ts'
 import { createProgressBar } from './progress-bar.ts'
 import { dataFiles, isServiceRunning, toolSettings } from './tool-data.ts'
 
@@ -26,26 +23,9 @@ A running service does it itself; without one this process does.
 "corrected" counts the documents that were not what the log says.
 --json   one line of JSON a projection`
 
-const progressAnswer = t.strict({ projection: t.string, events: t.number, share: t.union([t.number, t.null]) })
-const rebuiltAnswer = t.strict({
-  projection: t.string,
-  events: t.number,
-  corrected: t.union([t.number, t.null]),
-  position: t.string,
-  seconds: t.number,
-})
 type Outcome = Either<string, Omit<Rebuilt, 'position'>>
 
 type Rebuild = (projection: Projection, onProgress: (progress: RebuildProgress) => void) => Promise<Outcome>
-
-const throughService =
-  (path: string): Rebuild =>
-  async ({ name }, onProgress) => {
-    const answer = await askService(path, { command: 'rebuild', argument: name }, (progress) => onProgress(decodeOrThrow(progressAnswer, progress)))
-    if (E.isRight(answer)) return E.right(decodeOrThrow(rebuiltAnswer, answer.right))
-    const { unreachable, reason } = answer.left
-    return E.left(unreachable ? `another process holds the data directory and cannot be reached (${reason}): stop it first` : reason)
-  }
 
 /** With the data directory taken by this process. */
 const ownRebuild = async (settings: Settings, use: (rebuild: Rebuild) => Promise<void>): Promise<void> => {
@@ -94,7 +74,7 @@ export const rebuild = async (args: ReadonlyArray<string>): Promise<number> => {
       else console.log(`${projection.name.padEnd(12)} rebuilt from ${events} events in ${seconds.toFixed(1)} s, ${found}`)
     }
   }
-  if (isServiceRunning(settings.dataDir)) await all(throughService(controlPath(settings.dataDir)))
+  if (isServiceRunning(settings.dataDir)) await all(({ name }, onProgress) => rebuildByService(settings.dataDir, name, onProgress))
   else await ownRebuild(settings, all)
   return code
 }

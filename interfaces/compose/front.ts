@@ -55,6 +55,7 @@ export const openFront = async (options: FrontOptions): Promise<Front> => {
       origins: settings.wsOrigins.includes('*') ? '*' : settings.wsOrigins,
       strict: settings.compatStrict,
       rateLimits: settings.rateLimit > 0,
+      idleTimeout: settings.idleTimeout,
       failedHandshakesPerMinute: 30,
     },
     logger,

@@ -7,6 +7,9 @@ import type { EventStore } from '../../application/ports/event-store.ts'
 import type { Keyring } from '../../application/ports/keyring.ts'
 import { acquireDataDirectory } from '../../infrastructure/data-directory.ts'
 import { loadMasterKey, loadOrCreateMasterKey } from '../../infrastructure/master-key.ts'
+import { connectMongo } from '../../infrastructure/mongodb/connection.ts'
+import { createMongoDocuments } from '../../infrastructure/mongodb/documents.ts'
+import { openMongoKeyring } from '../../infrastructure/mongodb/keyring.ts'
 import type { Settings } from '../../infrastructure/settings.ts'
 import { openSqliteDocuments } from '../../infrastructure/sqlite/documents.ts'
 import { openSqliteEventStore } from '../../infrastructure/sqlite/event-store.ts'
@@ -34,15 +37,49 @@ export const takeDataDirectory = (dataDir: string): { readonly release: () => vo
   )
 }
 
-export interface Stores {
-  readonly store: EventStore
+interface ReadSide {
   readonly documents: Documents
   readonly keyring: Keyring
-  readonly masterKey: Buffer
+  /** False while the server that holds them is away. */
+  readonly isReachable: () => boolean
   readonly close: () => Promise<void>
 }
 
-/** Opens the embedded stores; throws an Error for people when the directory cannot be had. */
+export interface Stores extends ReadSide {
+  readonly store: EventStore
+  readonly masterKey: Buffer
+}
+
+const openEmbedded = async (file: (name: string) => string, masterKey: Buffer): Promise<ReadSide> => {
+  const documents = await openSqliteDocuments({ file: file(DOCUMENTS_FILE) })
+  const keyring = await openSqliteKeyring({ file: file(KEYRING_FILE), masterKey })
+  return {
+    documents,
+    keyring,
+    isReachable: () => true,
+    close: async () => {
+      await Promise.all([documents.close(), keyring.close()])
+    },
+  }
+}
+
+const openMongo = async (url: string, masterKey: Buffer): Promise<ReadSide> => {
+  const connection = await connectMongo(url)
+  const keyring = await openMongoKeyring(connection, masterKey)
+  return { documents: createMongoDocuments(connection), keyring, isReachable: connection.isReachable, close: connection.close }
+}
+
+/** Never the embedded one in place of a server that does not answer. The client of the server is loaded only where there is one. */
+const openEventStore = async (url: string | null, file: string, logger: Logger): Promise<EventStore> => {
+  if (url === null) return await openSqliteEventStore({ file, logger })
+  const { openEventStoreDb } = await import('../../infrastructure/eventstoredb/event-store.ts')
+  return await openEventStoreDb({ url, logger })
+}
+
+/**
+ * Opens the stores that the settings name; throws an Error for people when the directory or a server cannot be had, and
+ * never takes an embedded store for a server that was asked for.
+ */
 export const openStores = async (settings: Settings, logger: Logger): Promise<Stores> => {
   const lock = takeDataDirectory(settings.dataDir)
   const file = (name: string): string => join(settings.dataDir, name)
@@ -50,12 +87,11 @@ export const openStores = async (settings: Settings, logger: Logger): Promise<St
     throw new Error(`a restore into ${settings.dataDir} was not finished: run it again, with --replace`)
   const keyFile = masterKeyPath(settings)
   const masterKey = settings.masterKeyFile === null ? await loadOrCreateMasterKey(keyFile) : await loadMasterKey(keyFile)
-  const store = await openSqliteEventStore({ file: file(EVENTS_FILE), logger })
-  const documents = await openSqliteDocuments({ file: file(DOCUMENTS_FILE) })
-  const keyring = await openSqliteKeyring({ file: file(KEYRING_FILE), masterKey })
+  const readSide = settings.mongoUrl === null ? await openEmbedded(file, masterKey) : await openMongo(settings.mongoUrl, masterKey)
+  const store = await openEventStore(settings.eventstoreUrl, file(EVENTS_FILE), logger)
   const close = async (): Promise<void> => {
-    await Promise.all([store.close(), documents.close(), keyring.close()])
+    await Promise.all([store.close(), readSide.close()])
     lock.release()
   }
-  return { store, documents, keyring, masterKey, close }
+  return { ...readSide, store, masterKey, close }
 }

@@ -6,11 +6,13 @@ import Koa from 'koa'
 import type { Context, Middleware } from 'koa'
 import helmet from 'koa-helmet'
 import type { Logger } from '../../application/ports/environment.ts'
-import { admit } from './access.ts'
+import { admit, admitOperator } from './access.ts'
 import { loggable } from './access-log.ts'
 import { readBody } from './body.ts'
+import { clientAddress } from './client-address.ts'
 import { errorResponse } from './errors.ts'
 import type { HttpRefusal } from './errors.ts'
+import { linkHeader } from './link-header.ts'
 import { webSocketBase } from './links.ts'
 import type { LinkSettings } from './links.ts'
 import type { Answer, Dependencies, Route } from './route.ts'
@@ -26,6 +28,8 @@ export interface HttpAppOptions extends Dependencies {
   /** Of the product, for the header X-Service-Version. */
   readonly version: string
   readonly logger: Logger
+  /** True on the socket in the data directory: whoever gets there is the operator. */
+  readonly isControl?: boolean
 }
 
 /** For the server that carries the app: slow and huge requests end here (S20, S21); times in milliseconds. */
@@ -97,6 +101,9 @@ const queryOf = (ctx: Context): Readonly<Record<string, ReadonlyArray<string>>> 
   return Object.fromEntries(Array.from(new Set(search.keys()), (name) => [name, search.getAll(name)]))
 }
 
+const webSocketBaseOf = (ctx: Context, settings: HttpSettings): string =>
+  webSocketBase(settings, ctx.get('Host'), 'encrypted' in ctx.socket && ctx.socket.encrypted === true)
+
 /** Access first, then the body, then everything that the route reads and does. */
 const ask = async (
   ctx: Context,
@@ -105,13 +112,13 @@ const ask = async (
   params: Readonly<Record<string, string>>,
 ): Promise<E.Either<HttpRefusal, Answer>> => {
   const credentials = { authorization: ctx.headers.authorization, apiKey: ctx.headers['x-api-key']?.toString() }
-  const caller = await admit(route.access, credentials, options.services)
+  const isControl = options.isControl === true
+  const caller = isControl ? admitOperator(route.access) : await admit(route.access, credentials, options.services)
   if (E.isLeft(caller)) return caller
   const body = route.body === undefined ? E.right(undefined) : await readBody(ctx, route.body.kind)
   if (E.isLeft(body)) return body
-  const encrypted = 'encrypted' in ctx.socket && ctx.socket.encrypted === true
-  const origin = { baseUrl: webSocketBase(options.settings, ctx.get('Host'), encrypted) }
-  return route.run({ params, query: queryOf(ctx), body: body.right }, caller.right, origin, options)
+  const origin = { baseUrl: webSocketBaseOf(ctx, options.settings), address: clientAddress(ctx.req.socket.remoteAddress) }
+  return route.run({ params, query: queryOf(ctx), headers: ctx.headers, body: body.right }, caller.right, origin, options)
 }
 
 const routerOf = (options: HttpAppOptions): Router => {
@@ -124,7 +131,11 @@ const routerOf = (options: HttpAppOptions): Router => {
         ctx.status = answer.right.status
         ctx.set(route.response.headers ?? {})
         ctx.body = answer.right.body
-        if (route.response.mediaType !== undefined) ctx.type = route.response.mediaType
+        const address = { webSocketBase: webSocketBaseOf(ctx, options.settings), prefix, path: ctx.path.slice(prefix.length) }
+        const link = linkHeader(address, answer.right.listQuery, answer.right.body)
+        if (link !== null) ctx.set('Link', link)
+        const mediaType = answer.right.mediaType ?? route.response.mediaType
+        if (mediaType !== undefined) ctx.type = mediaType
       })
   return router
 }

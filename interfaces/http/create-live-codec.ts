@@ -1,10 +1,10 @@
 import * as t from 'io-ts'
-import type { CreateLiveRequest } from '../../application/services.ts'
+import type { CreateLiveRequest } from '../../application/requests.ts'
 import { audioFormat } from '../../domain/live/events.ts'
 import type { AudioFormat } from '../../domain/live/events.ts'
-import { DEFAULT_ENGINE_SETTINGS, buffersAreOrdered, engineSettingMembers } from '../../domain/live/settings.ts'
-import type { EngineSettings } from '../../domain/live/settings.ts'
 import { boundedInteger, boundedString } from '../../domain/shared/codecs.ts'
+import { orderedBuffers, settingsBody, settingsOf } from './settings-codec.ts'
+import type { GivenSettings } from './settings-codec.ts'
 import { members, optional, refined } from './validation.ts'
 import type { Complaint } from './validation.ts'
 
@@ -13,40 +13,6 @@ const SCHEMES: Readonly<Record<Exclude<AudioFormat, 'raw'>, ReadonlyArray<string
   hls: ['http:', 'https:'],
   rtmp: ['rtmp:', 'rtmps:'],
   rtsp: ['rtsp:', 'rtsps:'],
-}
-
-const m = engineSettingMembers
-const configFields = members({
-  vad: optional(m.vad, undefined),
-  mode: optional(m.mode, undefined),
-  min_buffer: optional(m.min_buffer, undefined),
-  max_buffer: optional(m.max_buffer, undefined),
-  buffer_timeout: optional(m.buffer_timeout, undefined),
-  max_delay: optional(m.max_delay, undefined),
-  max_chars: optional(m.max_chars, undefined),
-  max_lines: optional(m.max_lines, undefined),
-  punctuation: optional(m.punctuation, undefined),
-})
-type ConfigFields = t.TypeOf<typeof configFields>
-
-/** Omitted settings take the defaults of D17. */
-const settingsOf = (given: ConfigFields): EngineSettings => ({
-  vad: given.vad ?? DEFAULT_ENGINE_SETTINGS.vad,
-  mode: given.mode ?? DEFAULT_ENGINE_SETTINGS.mode,
-  min_buffer: given.min_buffer ?? DEFAULT_ENGINE_SETTINGS.min_buffer,
-  max_buffer: given.max_buffer ?? DEFAULT_ENGINE_SETTINGS.max_buffer,
-  buffer_timeout: given.buffer_timeout ?? DEFAULT_ENGINE_SETTINGS.buffer_timeout,
-  max_delay: given.max_delay ?? DEFAULT_ENGINE_SETTINGS.max_delay,
-  max_chars: given.max_chars ?? DEFAULT_ENGINE_SETTINGS.max_chars,
-  max_lines: given.max_lines ?? DEFAULT_ENGINE_SETTINGS.max_lines,
-  punctuation: given.punctuation ?? DEFAULT_ENGINE_SETTINGS.punctuation,
-})
-
-/** Named after the member that the caller sent, min_buffer when both or none. */
-const orderedBuffers = (given: ConfigFields): Complaint | null => {
-  if (buffersAreOrdered(settingsOf(given))) return null
-  const at = given.min_buffer === undefined ? 'max_buffer' : 'min_buffer'
-  return { at, message: 'min_buffer should not be greater than max_buffer' }
 }
 
 const colour = boundedString(3, 8, /^(?:[0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$/)
@@ -62,7 +28,7 @@ const fields = members({
   translations: optional(t.readonlyArray(name), []),
   auto_start: optional(t.boolean, false),
   live_retention: optional(t.boolean, false),
-  config: optional(refined(configFields, orderedBuffers), undefined),
+  config: optional(refined(settingsBody, orderedBuffers), undefined),
   background_color: optional(colour, null),
   color_text: optional(colour, null),
   size_text: optional(boundedInteger(8, 200), null),
@@ -92,6 +58,9 @@ const oneListenerToken = ({ listener_token, custom_listener_token }: Fields): Co
     ? { at: 'listener_token', message: 'listener_token and custom_listener_token should be the same' }
     : null
 
+/** Printable ASCII, as long as a client's own id may be (R76). */
+export const createLiveHeaders = members({ 'idempotency-key': optional(boundedString(1, 255, /^[\x20-\x7e]+$/), null) })
+
 /** Body of POST /lives (interface.md 4.5 with D9, D15, D17, D18, D21). */
 export const createLiveBody = refined(refined(fields, fittingUrl), oneListenerToken)
 
@@ -108,7 +77,7 @@ export const createLiveRequest = (body: Fields): CreateLiveRequest => {
     translations: Array.from(new Set(body.translations)),
     autoStart: !isRaw && body.auto_start,
     retention: body.live_retention,
-    config: settingsOf(body.config ?? ({} as ConfigFields)),
+    config: settingsOf(body.config ?? ({} as GivenSettings)),
     display: isDisplayed ? { background_color, color_text, size_text } : null,
     listenerToken: body.listener_token ?? body.custom_listener_token,
   }

@@ -1,12 +1,12 @@
 import type { Refusal } from '../../application/errors.ts'
 import type { SetupRefused } from '../../application/users/setup.ts'
+import { BUFFERS_NOT_ORDERED } from './settings-codec.ts'
 import type { Issue } from './validation.ts'
 
 /** Refusals of the HTTP layer itself: credentials, form of the request. */
 export type TransportRefusal =
   | { readonly _tag: 'NotAuthenticated' }
   | { readonly _tag: 'InvalidCredentials' }
-  | { readonly _tag: 'WrongLogin' }
   | { readonly _tag: 'PermissionMissing' }
   | { readonly _tag: 'ApiKeyNotAccepted' }
   | { readonly _tag: 'RouteNotFound' }
@@ -34,7 +34,13 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
   LanguageNotFound: { status: 404, detail: () => 'Language not found' },
   LanguageNotSupported: { status: 404, detail: ({ model, language }) => `Language not supported by model: ${model}, ${language}` },
   TranslationNotFound: { status: 404, detail: ({ from, to }) => `Translation not found: ${from}->${to}` },
+  ProfileNotFound: { status: 404, detail: () => 'Profile not found' },
+  ApiTokenNotFound: { status: 404, detail: () => 'Token not found' },
+  LastProfile: { status: 400, detail: () => 'The last profile cannot be deleted' },
   LiveNotFound: { status: 404, detail: () => 'Live not found' },
+  PairNotFound: { status: 404, detail: () => 'Translation not found' },
+  UserNotFound: { status: 404, detail: () => 'User not found' },
+  TranscriptNotFound: { status: 404, detail: () => 'Transcript not found' },
   RouteNotFound: { status: 404, detail: () => 'Not Found' },
   QuotaReached: { status: 403, detail: ({ maximum }) => `Maximum number of sessions reached (${maximum})` },
   TooManyTranslations: { status: 403, detail: ({ maximum }) => `Maximum number of translations exceeded (${maximum})` },
@@ -56,11 +62,35 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
     status: 422,
     detail: () => [{ type: 'value_error', loc: ['body', 'listener_token'], msg: 'Value error, token is used by another user' }],
   },
+  BuffersNotOrdered: {
+    status: 422,
+    detail: ({ member }) => [{ type: 'value_error', loc: ['body', member], msg: `Value error, ${BUFFERS_NOT_ORDERED}` }],
+  },
+  ExpiryNotInFuture: {
+    status: 422,
+    detail: () => [{ type: 'value_error', loc: ['body', 'expires_at'], msg: 'Value error, expires_at should be in the future' }],
+  },
+  IdempotencyKeyReused: {
+    status: 422,
+    detail: () => [{ type: 'value_error', loc: ['header', 'idempotency-key'], msg: 'Value error, key was used with another request' }],
+  },
+  RequestStillRunning: { status: 409, detail: () => 'A request with this Idempotency-Key is still running' },
+  AudioUrlForbidden: {
+    status: 422,
+    detail: () => [{
+      type: 'value_error',
+      loc: ['body', 'audio_url'],
+      msg: 'Value error, URL names an address that is not public; STENOLOG_AUDIO_URL_ALLOW_CIDRS opens further ranges',
+    }],
+  },
   InvalidRequest: { status: 422, detail: ({ issues }) => issues },
   UsernameTaken: { status: 409, detail: () => 'Username already taken' },
   NotAuthenticated: { status: 401, detail: () => 'Not authenticated', headers: CHALLENGE },
   InvalidCredentials: { status: 401, detail: () => 'Could not validate credentials', headers: CHALLENGE },
   WrongLogin: { status: 401, detail: () => 'Incorrect username or password', headers: CHALLENGE },
+  WrongPassword: { status: 400, detail: () => 'Incorrect password' },
+  TooManyRequests: { status: 429, detail: () => 'Too many requests', headers: ({ seconds }) => ({ 'Retry-After': String(seconds) }) },
+  TooBusy: { status: 429, detail: () => 'Too many requests', headers: () => ({ 'Retry-After': '1' }) },
   MethodNotAllowed: { status: 405, detail: () => 'Method Not Allowed', headers: ({ allow }) => ({ Allow: allow.join(', ') }) },
   BodyTooLarge: { status: 413, detail: () => 'Request body too large' },
   InternalError: { status: 500, detail: () => 'Internal Server Error' },

@@ -1,15 +1,16 @@
 import * as t from 'io-ts'
 import type { Catalogue, Language, Model, TranslationPair } from '../../application/ports/catalogue.ts'
-import type { LiveView, UserView } from '../../application/ports/read-models.ts'
+import type { LiveFacts, LiveView, UserView } from '../../application/ports/read-models.ts'
+import type { AdminLive } from '../../application/requests.ts'
 import type { Page, PageQuery } from '../../application/services.ts'
 import { audioFormat } from '../../domain/live/events.ts'
 import { engineSettings } from '../../domain/live/settings.ts'
 import { boundedInteger, instant } from '../../domain/shared/codecs.ts'
 import { permission } from '../../domain/user/events.ts'
 
-const count = boundedInteger(0, Number.MAX_SAFE_INTEGER)
-const nullable = <A>(codec: t.Type<A>): t.Type<A | null> => t.union([codec, t.null])
-const dates = { created_at: instant, updated_at: nullable(instant) }
+export const count = boundedInteger(0, Number.MAX_SAFE_INTEGER)
+export const nullable = <A>(codec: t.Type<A>): t.Type<A | null> => t.union([codec, t.null])
+export const dates = { created_at: instant, updated_at: nullable(instant) }
 
 export const modelView = t.strict({ id: count, name: t.string, active: t.boolean, vram: count, ...dates }, 'Model')
 const languageMembers = { id: count, iso_639_1: t.string, name: t.string, active: t.boolean }
@@ -45,6 +46,27 @@ export const liveView = t.strict(
   'LiveSession',
 )
 
+/** A live as administrators see it: nothing with which to listen or send. */
+export const adminLiveView = t.strict(
+  {
+    id: count,
+    user_id: count,
+    username: t.string,
+    status: t.keyof({ pending: null, active: null, finished: null, error: null }),
+    live_retention: t.boolean,
+    audio_format: audioFormat,
+    auto_start: t.boolean,
+    auto_start_pid: nullable(count),
+    vram: count,
+    config: engineSettings,
+    model: modelView,
+    language: languageView,
+    translations: t.readonlyArray(translationView),
+    ...dates,
+  },
+  'AdminLiveSession',
+)
+
 export const userView = t.strict(
   {
     id: count,
@@ -58,6 +80,9 @@ export const userView = t.strict(
   'User',
 )
 
+/** What was done, where there is nothing to show. */
+export const messageView = t.strict({ message: t.string }, 'Message')
+
 export const single = <C extends t.Mixed>(codec: C) => t.strict({ data: codec }, `{data: ${codec.name}}`)
 export const list = <C extends t.Mixed>(codec: C) =>
   t.strict(
@@ -67,6 +92,9 @@ export const list = <C extends t.Mixed>(codec: C) =>
     },
     `Page of ${codec.name}`,
   )
+
+/** The answer to a deletion. */
+export const message = t.strict({ message: t.string }, 'Message')
 
 /** The envelope of every list (D7). */
 export const presentPage = <A, B>(page: Page<A>, query: PageQuery, present: (item: A) => B) => ({
@@ -117,12 +145,12 @@ export const presentTranslation = (pair: TranslationPair, catalogue: Catalogue):
 })
 
 /** A model or pair that is no longer installed is shown as it was when the live was created, and inactive. */
-const nestedModel = (live: LiveView, catalogue: Catalogue): Model =>
+const nestedModel = (live: LiveFacts, catalogue: Catalogue): Model =>
   catalogue.models().find((model) => model.id === live.model.id) ?? {
     ...live.model, active: false, languages: [], createdAt: live.createdAt, updatedAt: null,
   }
 
-const nestedPair = (live: LiveView, pair: LiveView['translations'][number], catalogue: Catalogue): TranslationPair =>
+const nestedPair = (live: LiveFacts, pair: LiveFacts['translations'][number], catalogue: Catalogue): TranslationPair =>
   catalogue.translations().find(({ id }) => id === pair.id) ?? {
     ...pair, active: false, from: live.language, createdAt: live.createdAt, updatedAt: null,
   }
@@ -142,6 +170,24 @@ export const presentLive = (live: LiveView, catalogue: Catalogue, baseUrl: strin
   listener_token: live.listenerToken,
   base_url: baseUrl,
   relative_path: `/ws/live/${live.id}`,
+  config: engineSettings.encode(live.config),
+  model: presentModel(nestedModel(live, catalogue)),
+  language: presentLanguage(findLanguage(catalogue, live.language, live.createdAt)),
+  translations: live.translations.map((pair) => presentTranslation(nestedPair(live, pair, catalogue), catalogue)),
+  created_at: live.createdAt,
+  updated_at: live.updatedAt,
+})
+
+export const presentAdminLive = (live: AdminLive, catalogue: Catalogue): t.TypeOf<typeof adminLiveView> => ({
+  id: live.id,
+  user_id: live.userId,
+  username: live.username,
+  status: live.status,
+  live_retention: live.retention,
+  audio_format: live.audioFormat,
+  auto_start: live.autoStart,
+  auto_start_pid: live.autoStartPid,
+  vram: live.vram,
   config: engineSettings.encode(live.config),
   model: presentModel(nestedModel(live, catalogue)),
   language: presentLanguage(findLanguage(catalogue, live.language, live.createdAt)),

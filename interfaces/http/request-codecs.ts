@@ -2,9 +2,11 @@ import * as t from 'io-ts'
 import type { PageQuery } from '../../application/services.ts'
 import { DEFAULT_QUOTAS } from '../../application/users/users.ts'
 import { boundedInteger, boundedString } from '../../domain/shared/codecs.ts'
+import { toInstant } from '../../domain/shared/instants.ts'
+import { nameProblem } from '../../domain/shared/names.ts'
 import { passwordProblem, usernameProblem } from '../../domain/user/credential-rules.ts'
 import { permission } from '../../domain/user/events.ts'
-import { checkedString, integerText, members, optional, repeated, single } from './validation.ts'
+import { checkedString, integerText, members, omittable, optional, repeated, single } from './validation.ts'
 import type { Field } from './validation.ts'
 
 const MAX_LIMIT = 1000
@@ -25,9 +27,21 @@ export const pageQuery = members(pagination)
 export const languagesQuery = members({ ...pagination, name: exact, iso_639_1: exact })
 export const modelsQuery = members({ ...pagination, name: exact })
 export const translationsQuery = members({ ...pagination, lang_from: exact, lang_to: exact })
-export const livesQuery = members({
+const liveStatus = t.keyof({ pending: null, active: null, finished: null, error: null })
+export const livesQuery = members({ ...pagination, status: repeated(liveStatus) })
+
+export const allLivesQuery = members({
   ...pagination,
-  status: repeated(t.keyof({ pending: null, active: null, finished: null, error: null })),
+  status: repeated(liveStatus),
+  user_id: single(optional(integerText(1, Number.MAX_SAFE_INTEGER), null)),
+})
+
+/** `chars_per_line` and `lines` take the bounds of max_chars and max_lines (D17). */
+export const transcriptQuery = members({
+  format: single(optional(t.keyof({ json: null, txt: null, srt: null, vtt: null }), 'json' as const)),
+  language: exact,
+  chars_per_line: single(optional(integerText(1, 1000), null)),
+  lines: single(optional(integerText(1, 100), 2)),
 })
 
 /** Any integer is well formed; one that no resource can have is simply not found (R11). */
@@ -37,14 +51,31 @@ export const loginForm = members({ username: t.string, password: t.string })
 
 export const audioUrlBody = members({ audio_url: t.string })
 
-const credential = (name: string, problem: (value: string) => string | null): Field<string> =>
+const checked = (name: string, problem: (value: string) => string | null): Field<string> =>
   checkedString(name, (value) => {
     const found = problem(value)
     return found === null ? null : `${name} ${found}`
   })
 
-const username = credential('username', usernameProblem)
-const password = credential('password', passwordProblem)
+/** Name of a profile or of an API token. */
+export const resourceName = checked('name', nameProblem)
+
+/** A date-time with a time-zone offset, decoded to D23's form. */
+export const dateTime: Field<string> = Object.assign(
+  new t.Type<string, unknown>(
+    'date-time',
+    (u): u is string => typeof u === 'string' && toInstant(u) === u,
+    (u, context) => {
+      const at = typeof u === 'string' ? toInstant(u) : null
+      return at === null ? t.failure(u, context) : t.success(at)
+    },
+    t.identity,
+  ),
+  { explain: () => ({ type: 'datetime_parsing', msg: 'Input should be a valid date-time with a time-zone offset' }) },
+)
+
+const username = checked('username', usernameProblem)
+const password = checked('password', passwordProblem)
 
 export const newUserBody = members({
   username,
@@ -53,6 +84,19 @@ export const newUserBody = members({
   max_sessions: optional(boundedInteger(0, 1e6), DEFAULT_QUOTAS.maxSessions),
   max_translations: optional(boundedInteger(0, 1e6), DEFAULT_QUOTAS.maxTranslations),
 })
+
+/** Only the members sent change; as with profiles, `null` is none of their values. */
+export const changeUserBody = members({
+  password: omittable(password),
+  permissions: omittable(t.readonlyArray(permission)),
+  max_sessions: omittable(boundedInteger(0, 1e6)),
+  max_translations: omittable(boundedInteger(0, 1e6)),
+  is_active: omittable(t.boolean),
+})
+
+export const switchBody = members({ is_active: t.boolean })
+
+export const changePasswordBody = members({ current_password: t.string, new_password: checked('new_password', passwordProblem) })
 
 export const setupBody: Field<{ readonly token: string; readonly username: string; readonly password: string }> = members({
   token: boundedString(1, 512),

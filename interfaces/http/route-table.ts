@@ -1,12 +1,28 @@
 import type { Route } from './route.ts'
+import { adminRoutes } from './routes/admin.ts'
+import { historyRoutes } from './routes/history.ts'
 import { liveRoutes } from './routes/lives.ts'
 import { operationRoutes } from './routes/operations.ts'
+import { profileRoutes } from './routes/profiles.ts'
 import { referenceRoutes } from './routes/reference.ts'
 import { setupRoutes } from './routes/setup.ts'
+import { tokenRoutes } from './routes/tokens.ts'
+import { transcriptRoutes } from './routes/transcripts.ts'
 import { userRoutes } from './routes/users.ts'
 
 /** Every route of the service; the first one that matches a path wins. */
-export const ROUTES: ReadonlyArray<Route> = [...userRoutes, ...liveRoutes, ...referenceRoutes, ...operationRoutes, ...setupRoutes]
+export const ROUTES: ReadonlyArray<Route> = [
+  ...userRoutes,
+  ...liveRoutes,
+  ...transcriptRoutes,
+  ...historyRoutes,
+  ...profileRoutes,
+  ...tokenRoutes,
+  ...referenceRoutes,
+  ...operationRoutes,
+  ...setupRoutes,
+  ...adminRoutes,
+]
 
 /** Everything is served at each of these (D1). */
 export const prefixes = (basePath: string | null): ReadonlyArray<string> => Array.from(new Set(['', '/api/v1', basePath ?? '']))

@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type * as t from 'io-ts'
+import * as t from 'io-ts'
 import type { Caller } from '../../application/caller.ts'
 import type { Catalogue } from '../../application/ports/catalogue.ts'
 import type { Services } from '../../application/services.ts'
@@ -8,8 +8,8 @@ import type { HttpRefusal, RefusalTag } from './errors.ts'
 import { decodePart, members } from './validation.ts'
 import type { Field } from './validation.ts'
 
-/** Who may call: anybody; a user; a user with the `admin` permission and a login token (an API key is 403). */
-export type Access = 'public' | 'private' | 'admin'
+/** Who may call: anybody; a user; the same with a login token (an API key is 403); that and the permission `admin`. */
+export type Access = 'public' | 'private' | 'login' | 'admin'
 
 export interface Readiness {
   readonly ready: boolean
@@ -31,12 +31,16 @@ export interface Dependencies {
 export interface Origin {
   /** Base WebSocket address of lives as this client reaches them, or '' (D22). */
   readonly baseUrl: string
+  /** Of the client, for limits. */
+  readonly address: string
 }
 
 /** A request before it is decoded. */
 export interface RawRequest {
   readonly params: Readonly<Record<string, unknown>>
   readonly query: Readonly<Record<string, ReadonlyArray<string>>>
+  /** By their names in lower case. */
+  readonly headers: Readonly<Record<string, unknown>>
   readonly body: unknown
 }
 
@@ -44,15 +48,22 @@ interface ResponseSpec<A> {
   readonly codec: t.Type<A, unknown>
   /** Sent as it is (a string) when this is set, else as JSON. */
   readonly mediaType?: string
+  /** Media types that a request may choose instead of JSON: the handler then answers a `textFile`. */
+  readonly texts?: ReadonlyArray<string>
   readonly headers?: Readonly<Record<string, string>>
 }
 
-interface Spec<P, Q, B, A, T extends RefusalTag> {
+/** A text of one of the response's `texts`, in place of JSON. */
+export const textFile = t.strict({ mediaType: t.string, text: t.string }, 'TextFile')
+
+interface Spec<P, Q, B, A, T extends RefusalTag, H = unknown> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Without prefix and trailing slash: every served form is derived from it. Members are written `:id`. */
   readonly path: string
   readonly params?: Field<P>
   readonly query?: Field<Q>
+  /** Named in lower case. */
+  readonly headers?: Field<H>
   readonly body?: { readonly kind: 'json' | 'form'; readonly codec: Field<B> }
   readonly response: ResponseSpec<A>
   /** The refusals of the handler; those of access and of decoding come on top. */
@@ -61,9 +72,10 @@ interface Spec<P, Q, B, A, T extends RefusalTag> {
   readonly status?: (value: A) => number
 }
 
-interface Input<P, Q, B, C> {
+interface Input<P, Q, B, C, H = unknown> {
   readonly params: P
   readonly query: Q
+  readonly headers: H
   readonly body: B
   readonly caller: C
   readonly origin: Origin
@@ -74,6 +86,10 @@ type Handled<A, T extends RefusalTag> = Promise<E.Either<Extract<HttpRefusal, { 
 export interface Answer {
   readonly status: number
   readonly body: unknown
+  /** Of a body that is a text chosen by the request. */
+  readonly mediaType?: string
+  /** The query as it was understood; only with a list that was fetched, for its `Link` header. */
+  readonly listQuery?: unknown
 }
 
 type Run = (raw: RawRequest, caller: Caller | null, origin: Origin, deps: Dependencies) => Promise<E.Either<HttpRefusal, Answer>>
@@ -85,8 +101,9 @@ export interface Route {
   readonly access: Access
   readonly params?: t.Mixed
   readonly query?: t.Mixed
+  readonly headers?: t.Mixed
   readonly body?: { readonly kind: 'json' | 'form'; readonly codec: t.Mixed }
-  readonly response: { readonly codec: t.Mixed; readonly mediaType?: string; readonly headers?: Readonly<Record<string, string>> }
+  readonly response: Omit<ResponseSpec<unknown>, 'codec'> & { readonly codec: t.Mixed }
   readonly refusals: ReadonlyArray<RefusalTag>
   /** Decodes, then asks the handler. */
   readonly run: Run
@@ -94,49 +111,63 @@ export interface Route {
 
 const nothing: t.Mixed = members({})
 
-const decodeRequest = <P, Q, B, A, T extends RefusalTag>(
-  spec: Spec<P, Q, B, A, T>,
+interface Decoded<P, Q, B, H> {
+  readonly params: P
+  readonly query: Q
+  readonly headers: H
+  readonly body: B
+}
+
+const decodeRequest = <P, Q, B, A, T extends RefusalTag, H>(
+  spec: Spec<P, Q, B, A, T, H>,
   raw: RawRequest,
-): E.Either<HttpRefusal, { readonly params: P; readonly query: Q; readonly body: B }> => {
+): E.Either<HttpRefusal, Decoded<P, Q, B, H>> => {
   const params = decodePart('path', spec.params ?? nothing, raw.params)
   const query = decodePart('query', spec.query ?? nothing, raw.query)
+  const headers = decodePart('header', spec.headers ?? nothing, raw.headers)
   const body = decodePart('body', spec.body?.codec ?? nothing, spec.body === undefined ? {} : raw.body)
-  if (E.isRight(params) && E.isRight(query) && E.isRight(body))
-    return E.right({ params: params.right, query: query.right, body: body.right })
-  const issues = [params, query, body].flatMap((part) => (E.isLeft(part) ? part.left : []))
+  if (E.isRight(params) && E.isRight(query) && E.isRight(headers) && E.isRight(body))
+    return E.right({ params: params.right, query: query.right, headers: headers.right, body: body.right })
+  const issues = [params, query, headers, body].flatMap((part) => (E.isLeft(part) ? part.left : []))
   return E.left({ _tag: 'InvalidRequest', issues: issues.slice(0, 20) })
 }
 
-const answered = <P, Q, B, A, T extends RefusalTag>(
-  spec: Spec<P, Q, B, A, T>,
+const answered = <P, Q, B, A, T extends RefusalTag, H>(
+  spec: Spec<P, Q, B, A, T, H>,
+  request: Decoded<P, Q, B, H>,
   result: E.Either<HttpRefusal, A>,
-): E.Either<HttpRefusal, Answer> =>
-  E.isLeft(result) ? result : E.right({ status: spec.status?.(result.right) ?? 200, body: result.right })
+): E.Either<HttpRefusal, Answer> => {
+  if (E.isLeft(result)) return result
+  const status = spec.status?.(result.right) ?? 200
+  const value: unknown = result.right
+  if (spec.response.texts !== undefined && textFile.is(value)) return E.right({ status, body: value.text, mediaType: value.mediaType })
+  return E.right({ status, body: value, ...(spec.method === 'GET' && { listQuery: request.query }) })
+}
 
 /** A route that needs no credentials; what is sent of them is ignored (R24). */
-export const publicRoute = <A, T extends RefusalTag = never, P = unknown, Q = unknown, B = unknown>(
-  spec: Spec<P, Q, B, A, T>,
-  handler: (input: Input<P, Q, B, null>, deps: Dependencies) => Handled<A, NoInfer<T>>,
+export const publicRoute = <A, T extends RefusalTag = never, P = unknown, Q = unknown, B = unknown, H = unknown>(
+  spec: Spec<P, Q, B, A, T, H>,
+  handler: (input: Input<P, Q, B, null, H>, deps: Dependencies) => Handled<A, NoInfer<T>>,
 ): Route => {
   const run: Run = async (raw, _caller, origin, deps) => {
     const request = decodeRequest(spec, raw)
     if (E.isLeft(request)) return request
-    return answered(spec, await handler({ ...request.right, caller: null, origin }, deps))
+    return answered(spec, request.right, await handler({ ...request.right, caller: null, origin }, deps))
   }
   return { ...spec, access: 'public', run }
 }
 
 /** A route for a known caller, asked before anything of the request is decoded (R25). */
-export const privateRoute = <A, T extends RefusalTag = never, P = unknown, Q = unknown, B = unknown>(
-  access: 'private' | 'admin',
-  spec: Spec<P, Q, B, A, T>,
-  handler: (input: Input<P, Q, B, Caller>, deps: Dependencies) => Handled<A, NoInfer<T>>,
+export const privateRoute = <A, T extends RefusalTag = never, P = unknown, Q = unknown, B = unknown, H = unknown>(
+  access: Exclude<Access, 'public'>,
+  spec: Spec<P, Q, B, A, T, H>,
+  handler: (input: Input<P, Q, B, Caller, H>, deps: Dependencies) => Handled<A, NoInfer<T>>,
 ): Route => {
   const run: Run = async (raw, caller, origin, deps) => {
     if (caller === null) return E.left({ _tag: 'NotAuthenticated' })
     const request = decodeRequest(spec, raw)
     if (E.isLeft(request)) return request
-    return answered(spec, await handler({ ...request.right, caller, origin }, deps))
+    return answered(spec, request.right, await handler({ ...request.right, caller, origin }, deps))
   }
   return { ...spec, access, run }
 }

@@ -36,6 +36,15 @@ export const optional = <A, F>(codec: Field<A>, fallback: F): Field<A | F> =>
     t.identity,
   )
 
+/** A member that may be left out, where `null` is a value like any other: of a change, in which what is left out stays. */
+export const omittable = <A>(codec: Field<A>): Field<A | undefined> =>
+  new t.Type<A | undefined, unknown>(
+    `${codec.name} or left out`,
+    (u): u is A | undefined => u === undefined || codec.is(u),
+    (u, context) => (u === undefined ? t.success(undefined) : delegate(codec, u, context)),
+    t.identity,
+  )
+
 type Decoded<P extends t.Props> = { readonly [K in keyof P]: t.TypeOf<P[K]> }
 
 const isRecord = (u: unknown): u is Readonly<Record<string, unknown>> => typeof u === 'object' && u !== null && !Array.isArray(u)
@@ -200,7 +209,7 @@ const issueOf = (part: string, error: t.ValidationError): Issue => {
 }
 
 /** Reads one part of a request; at most 20 issues are told. */
-export const decodePart = <A>(part: 'path' | 'query' | 'body', codec: Field<A>, value: unknown): E.Either<ReadonlyArray<Issue>, A> => {
+export const decodePart = <A>(part: 'path' | 'query' | 'header' | 'body', codec: Field<A>, value: unknown): E.Either<ReadonlyArray<Issue>, A> => {
   const decoded = codec.decode(value)
   return E.isLeft(decoded) ? E.left(decoded.left.slice(0, MAX_ISSUES).map((error) => issueOf(part, error))) : decoded
 }

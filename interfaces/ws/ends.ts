@@ -22,6 +22,8 @@ const CLOSE_CODES: Readonly<Record<ClosingCode, number>> = {
   forbidden: 4403,
   sender_already_connected: 4409,
   session_finished: 4410,
+  session_idle: 4408,
+  token_revoked: 4401,
   slow_consumer: 1013,
   server_restart: 1012,
   engine_failed: 1011,
@@ -52,6 +54,11 @@ const ENDS: Readonly<Record<FinishReason, Row>> = {
   rate_limited: { sender: errorEnding('rate_limited'), listener: finished },
   bad_frames: { sender: errorEnding('invalid_message'), listener: finished },
   restart: both(errorEnding('server_restart')),
+  owner_disabled: both(errorEnding('token_revoked')),
+  deleted: both(errorEnding('token_revoked')),
+  pending_timeout: both(finished),
+  max_duration: both(finished),
+  idle: { sender: errorEnding('session_idle'), listener: finished },
 }
 
 const FAILURES: Readonly<Record<FailureCode, (detail: string) => Row>> = {

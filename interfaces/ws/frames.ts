@@ -14,6 +14,8 @@ export type ErrorCode =
   | 'rate_limited'
   | 'sender_already_connected'
   | 'session_finished'
+  | 'session_idle'
+  | 'token_revoked'
   | 'slow_consumer'
   | 'server_restart'
   | FailureCode
@@ -30,6 +32,8 @@ const DETAILS: Readonly<Record<ErrorCode, string>> = {
   rate_limited: 'Too many messages',
   sender_already_connected: 'Another sender is connected to this session',
   session_finished: 'The session is over',
+  session_idle: 'Nothing was sent for too long',
+  token_revoked: 'The token is no longer valid',
   slow_consumer: 'The connection does not take the messages fast enough',
   server_restart: 'The server restarts: connect again in 5 to 30 seconds',
   engine_failed: 'The transcription engine failed',

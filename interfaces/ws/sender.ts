@@ -6,6 +6,7 @@ import type { Timers } from '../../application/ports/timers.ts'
 import type { Connection } from './connection.ts'
 import { errorEnding } from './ends.ts'
 import { ASR_STARTED, errorFrame, PONG } from './frames.ts'
+import { createIdleWatch } from './idle.ts'
 import { createAudioLimit, createBadFrameCounter, createControlLimit, createErrorThrottle } from './limits.ts'
 import { decodeAudio, decodeConfig, decodePcm, parseFrame } from './protocol.ts'
 import type { BadFrame, ClientFrame } from './protocol.ts'
@@ -32,8 +33,13 @@ export interface IncomingOptions {
   readonly rateLimits: boolean
 }
 
+interface SenderOptions extends IncomingOptions {
+  /** Milliseconds without any frame, once there was audio, after which the live ends; 0 is never (D46). */
+  readonly idleTimeout: number
+}
+
 /** The sender's protocol: R137–R149, D39–D42. */
-export const createSender = (session: SenderSession, options: IncomingOptions): Incoming => {
+export const createSender = (session: SenderSession, options: SenderOptions): Incoming => {
   const { connection, timers, rateLimits } = options
   const { monotonic } = options.environment
   const isOneTooMany = createBadFrameCounter()
@@ -47,13 +53,19 @@ export const createSender = (session: SenderSession, options: IncomingOptions): 
   const stop = (): void => {
     open = false
     cancelStall()
+    idle.stop()
   }
 
-  const expel = (code: BadFrame | 'audio_too_fast' | 'rate_limited'): void => {
+  const expel = (code: BadFrame | 'audio_too_fast' | 'rate_limited' | 'session_idle'): void => {
     stop()
-    session.closed(code === 'audio_too_fast' || code === 'rate_limited' ? code : 'bad_frames')
+    if (code === 'session_idle') session.closed('idle')
+    else session.closed(code === 'audio_too_fast' || code === 'rate_limited' ? code : 'bad_frames')
     connection.end(errorEnding(code))
   }
+
+  const idle = createIdleWatch({
+    limit: options.idleTimeout, monotonic, timers, isPaused: connection.isPaused, expired: () => expel('session_idle'),
+  })
 
   const refuse = (code: BadFrame): void => {
     if (isOneTooMany(code)) expel(code)
@@ -92,6 +104,7 @@ export const createSender = (session: SenderSession, options: IncomingOptions): 
     if (audio.right.length === 0) return
     const outcome = session.audio(audio.right)
     if (outcome !== 'ok') return tell(outcome)
+    idle.begin()
     if (session.backlogSeconds() < FULL_BACKLOG || connection.isPaused()) return
     connection.pause()
     watchStall()
@@ -101,6 +114,7 @@ export const createSender = (session: SenderSession, options: IncomingOptions): 
     if (finishing) return
     finishing = true
     cancelStall()
+    idle.stop()
     session.finish()
   }
 
@@ -120,6 +134,7 @@ export const createSender = (session: SenderSession, options: IncomingOptions): 
   return {
     text: (text) => {
       if (!open) return
+      idle.heard()
       const frame = parseFrame(text)
       const isAudio = E.isRight(frame) && frame.right.type === 'audio'
       if (!isAudio && tooManyControls()) expel('rate_limited')
@@ -127,6 +142,7 @@ export const createSender = (session: SenderSession, options: IncomingOptions): 
       else if (!finishing) refuse(frame.left)
     },
     binary: (bytes) => {
+      idle.heard()
       if (open && !finishing) hear(decodePcm(bytes))
     },
     ping: () => {

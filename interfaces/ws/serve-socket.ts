@@ -26,6 +26,8 @@ interface ServeSocketOptions {
   readonly environment: Pick<Environment, 'monotonic'>
   readonly timers: Timers
   readonly rateLimits: boolean
+  /** Milliseconds, 0 is never (D46). */
+  readonly idleTimeout: number
 }
 
 export interface OpenSocket {
@@ -42,7 +44,7 @@ const bytesOf = (data: RawData): Buffer => {
 
 /** Wires an accepted socket to its role's protocol, the hub and the heartbeat, in the tick in which it opened. */
 export const serveSocket = (options: ServeSocketOptions): OpenSocket => {
-  const { socket, liveId, role, session, hub, logger, environment, timers, rateLimits } = options
+  const { socket, liveId, role, session, hub, logger, environment, timers, rateLimits, idleTimeout } = options
   const since = environment.monotonic()
   const heartbeat = startHeartbeat({ ping: () => socket.ping(), lost: () => connection.drop(), timers, environment })
   const connection = connect(socket, heartbeat.reading)
@@ -54,7 +56,7 @@ export const serveSocket = (options: ServeSocketOptions): OpenSocket => {
   const ended = options.refusal === null ? hub.join(liveId, member) : undefined
   const refusal = ended === undefined ? options.refusal : 'session_finished'
   const shared = { connection, environment, timers, rateLimits }
-  const incoming = session === null ? createListener(shared) : createSender(session, shared)
+  const incoming = session === null ? createListener(shared) : createSender(session, { ...shared, idleTimeout })
 
   const guarded = (handle: () => void): void => {
     try {

@@ -28,6 +28,8 @@ export interface SocketSettings {
   readonly strict: boolean
   /** False (RATE_LIMIT=0) switches the limits on frames and on failed handshakes off. */
   readonly rateLimits: boolean
+  /** Milliseconds without a frame after which an active raw live ends, 0 is never (IDLE_TIMEOUT). */
+  readonly idleTimeout: number
   /** Failed handshakes of one address before 429. */
   readonly failedHandshakesPerMinute: number
 }
@@ -109,7 +111,8 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
   }
 
   const open = (socket: WebSocket, { liveId, role, status, session, refusal }: Admission): void => {
-    const opened = serveSocket({ socket, liveId, role, status, session, refusal, hub, logger, environment, timers, rateLimits: settings.rateLimits })
+    const { rateLimits, idleTimeout } = settings
+    const opened = serveSocket({ socket, liveId, role, status, session, refusal, hub, logger, environment, timers, rateLimits, idleTimeout })
     sockets.add(opened)
     socket.once('close', () => sockets.delete(opened))
     if (closed) void opened.end(errorEnding('server_restart'))

@@ -1,4 +1,5 @@
 import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import { handleCommand } from '../../application/handle-command.ts'
 import { userDecider } from '../../domain/user/decider.ts'
@@ -26,32 +27,31 @@ const startWithAda = async (t: Parameters<typeof startUserWorld>[0]) => {
   return { ...world, user, change, at, store, keyring }
 }
 
-const tokenOf = (token: O.Option<string>): string => {
-  if (O.isNone(token)) throw new Error('no token')
-  return token.value
-}
+const ADDRESS = '192.0.2.1'
+const wrong = E.left({ _tag: 'WrongLogin' })
+const tokenOf = (token: E.Either<unknown, string>): string => right(token)
 
 test('R27: the token of a login tells who is asking', async (t) => {
   const { authentication, user } = await startWithAda(t)
-  const token = tokenOf(await authentication.login('Ada', ada.password))
+  const token = tokenOf(await authentication.login('Ada', ada.password, ADDRESS))
   const expected = { userId: user.id, permissions: ['admin'] as const, maxSessions: 10, maxTranslations: 5, credential: 'jwt' as const }
   t.deepEqual(await authentication.authenticate(token), O.some(expected))
 })
 
 test('R28: wrong names, wrong passwords and disabled users get the same answer at the same price', async (t) => {
   const { authentication, credentials, change, at } = await startWithAda(t)
-  t.deepEqual(await authentication.login('Ada', 'wrong'), O.none)
-  t.deepEqual(await authentication.login('ada', ada.password), O.none)
-  t.deepEqual(await authentication.login('nobody', ada.password), O.none)
-  await change({ type: 'Disable', at })
-  t.deepEqual(await authentication.login('Ada', ada.password), O.none)
+  t.deepEqual(await authentication.login('Ada', 'wrong', ADDRESS), wrong)
+  t.deepEqual(await authentication.login('ada', ada.password, ADDRESS), wrong)
+  t.deepEqual(await authentication.login('nobody', ada.password, ADDRESS), wrong)
+  await change({ type: 'Change', changes: { isActive: false }, at })
+  t.deepEqual(await authentication.login('Ada', ada.password, ADDRESS), wrong)
   t.is(credentials.verifications.length, 4, 'each of them cost a verification')
 })
 
 test('a name with an accent logs in however it is typed', async (t) => {
   const { authentication, users } = await startWithAda(t)
   right(await users.registerUser({ ...ada, username: 'Zoë' }, 'setup')())
-  t.true(O.isSome(await authentication.login('Zoe\u0308', ada.password)))
+  t.true(E.isRight(await authentication.login('Zoe\u0308', ada.password, ADDRESS)))
 })
 
 test('R34: what is no token of ours is refused', async (t) => {
@@ -62,19 +62,19 @@ test('R34: what is no token of ours is refused', async (t) => {
 
 test('R34: a new password ends the tokens of the old one', async (t) => {
   const { authentication, change, at } = await startWithAda(t)
-  const old = tokenOf(await authentication.login('Ada', ada.password))
+  const old = tokenOf(await authentication.login('Ada', ada.password, ADDRESS))
   await change({ type: 'ChangePassword', passwordHash: 'hash of another', at })
   t.deepEqual(await authentication.authenticate(old), O.none)
-  t.deepEqual(await authentication.login('Ada', ada.password), O.none)
-  t.true(O.isSome(await authentication.authenticate(tokenOf(await authentication.login('Ada', 'another')))))
+  t.deepEqual(await authentication.login('Ada', ada.password, ADDRESS), wrong)
+  t.true(O.isSome(await authentication.authenticate(tokenOf(await authentication.login('Ada', 'another', ADDRESS)))))
 })
 
 test('R34: a disabled user is refused with a token that was good, until enabled again', async (t) => {
   const { authentication, change, at } = await startWithAda(t)
-  const token = tokenOf(await authentication.login('Ada', ada.password))
-  await change({ type: 'Disable', at })
+  const token = tokenOf(await authentication.login('Ada', ada.password, ADDRESS))
+  await change({ type: 'Change', changes: { isActive: false }, at })
   t.deepEqual(await authentication.authenticate(token), O.none)
-  await change({ type: 'Enable', at })
+  await change({ type: 'Change', changes: { isActive: true }, at })
   t.true(O.isSome(await authentication.authenticate(token)))
 })
 
@@ -83,6 +83,6 @@ test('a user whose key was erased cannot log in after a restart', async (t) => {
   await stop()
   right(await keyring.erase([`user-${user.id}`])())
   const { authentication, credentials } = await startUserWorld(t, { store, keyring })
-  t.deepEqual(await authentication.login('Ada', ada.password), O.none)
+  t.deepEqual(await authentication.login('Ada', ada.password, ADDRESS), wrong)
   t.deepEqual(credentials.verifications, [O.none])
 })

@@ -66,7 +66,7 @@ const createWorld = (seed: number) => {
     let ready = await side.reconcileAtStart()
     while (E.isLeft(ready)) ready = await side.reconcileAtStart()
 
-    startReconciler({ ...side.deps, logger: silentLogger })
+    startReconciler({ ...side.deps, logger: silentLogger, every: 30_000 })
     running = [...running, { process, side, reconcile: () => due() }]
   }
 

@@ -55,7 +55,7 @@ test('R88: a minute after the end unretained text is gone from the log and from 
     },
   }
   const logger = createRecordingLogger()
-  const forgetting = startForgettingText({ store, keyring, documents, environment, logger, timers })
+  const forgetting = startForgettingText({ store, keyring, documents, environment, logger, timers, retentionMax: 0 })
 
   await until(() => waits.length === 1)
   t.is(waits[0]?.ms, 58_000)
@@ -88,7 +88,7 @@ test('a live whose log is corrupted keeps its text, which is logged, and holds u
     return E.left(reads === 1 ? { _tag: 'StoreUnavailable', reason: 'away' } : { _tag: 'LogCorrupted', reason: 'a flipped bit' })
   }
   const logger = createRecordingLogger()
-  const forgetting = startForgettingText({ ...deps, store: { ...store, read }, documents, logger, timers: immediateTimers })
+  const forgetting = startForgettingText({ ...deps, store: { ...store, read }, documents, logger, timers: immediateTimers, retentionMax: 0 })
   await until(async () => right(await store.read('segments-2')()).length === 0)
   t.is(right(await store.read('segments-1')()).length, 1)
   t.is(reads, 2)
@@ -105,7 +105,7 @@ test('a store whose subscriptions end at once is asked again after a while, not 
     subscriptions += 1
     return store.subscribe(BEGINNING, [], AbortSignal.abort())
   }
-  const forgetting = startForgettingText({ ...deps, store: { ...store, subscribe }, documents, logger: createRecordingLogger(), timers })
+  const forgetting = startForgettingText({ ...deps, store: { ...store, subscribe }, documents, logger: createRecordingLogger(), timers, retentionMax: 0 })
   await until(() => timers.size() === 1)
   t.is(subscriptions, 1)
   timers.advance(500)

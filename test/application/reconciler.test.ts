@@ -1,7 +1,7 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { EventStore } from '../../application/ports/event-store.ts'
-import { startReconciler } from '../../application/lives/reconciler.ts'
+import { reconcileAtStart, startReconciler } from '../../application/lives/reconciler.ts'
 import { createMemoryEventStore } from '../support/memory-event-store.ts'
 import { right } from '../support/projecting.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
@@ -60,6 +60,15 @@ test('A start beside living processes leaves their lives alone', async (t) => {
   t.is(side.admission.state().open.length, 2)
 })
 
+test('A4: a live that was created while its owner was being disabled ends in the next round, others stay', async (t) => {
+  const side = await createWriteSide()
+  const { id } = right(await side.createLive(callerOf(1), requestOf())())
+  const other = right(await side.createLive(callerOf(2), requestOf())()).id
+  right(await reconcileAtStart({ ...side.deps, isDisabled: (userId) => userId === 1 })())
+  t.deepEqual(side.log().filter(({ type }) => type === 'LiveFinished').map(({ data }) => [data['liveId'], data['reason']]), [[id, 'owner_disabled']])
+  t.deepEqual(side.admission.state().open.map(({ liveId }) => liveId), [other])
+})
+
 test('Memory of a live whose release was lost is given back', async (t) => {
   const side = await createWriteSide()
   const { id } = right(await side.createLive(callerOf(1), requestOf())())
@@ -85,7 +94,7 @@ test('Every 30 s: an admission of this process is fenced once it is older than 1
     planned.push({ ms, task })
     return () => undefined
   }
-  const reconciler = startReconciler({ ...side.deps, logger, timers: { after } })
+  const reconciler = startReconciler({ ...side.deps, logger, timers: { after }, every: 30_000 })
   const round = async (): Promise<void> => {
     const { length } = planned
     planned.at(-1)?.task()

@@ -77,5 +77,5 @@ test('the settings make the first administrator once', async (t) => {
   t.deepEqual(await adminFromSettings({ hasUsers, registerUser })('root', 'another')(), E.right(null))
   const late = { hasUsers: () => false, registerUser }
   t.deepEqual(await adminFromSettings(late)('root', 'another')(), E.right(null), 'another process was faster')
-  t.is((await authentication.login('root', 'password'))._tag, 'Some')
+  t.is((await authentication.login('root', 'password', '192.0.2.1'))._tag, 'Right')
 })

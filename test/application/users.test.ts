@@ -19,7 +19,7 @@ test('R15: a registered user can log in and is listed with the answer', async (t
   const user = right(await users.registerUser({ ...ada, permissions: ['user_retention'] }, 'user:1')())
   t.like(user, { id: 1, username: 'Ada', permissions: ['user_retention'], maxSessions: 10, maxTranslations: 5, isActive: true })
   t.is(user.updatedAt, null)
-  t.true(O.isSome(await authentication.login('Ada', ada.password)))
+  t.true(E.isRight(await authentication.login('Ada', ada.password, '192.0.2.1')))
   t.deepEqual(right(await queries.listUsers({ skip: 0, limit: 10 })()), { items: [user], total: 1 })
 })
 
@@ -119,7 +119,7 @@ for (const [index, step] of STEPS.entries()) {
       t.is(eventTypes(store).filter((type) => type === 'UsernameClaimed').length, 1)
       t.is(eventTypes(store).filter((type) => type === 'UserRegistered').length, 1)
       t.is(eventTypes(store).filter((type) => type === 'ProfileAdded').length, 1)
-      t.true(O.isSome(await second.authentication.login('Ada', ada.password)))
+      t.true(E.isRight(await second.authentication.login('Ada', ada.password, '192.0.2.1')))
     })
   }
 }

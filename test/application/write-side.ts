@@ -2,8 +2,10 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Caller } from '../../application/caller.ts'
 import { createAdmissionActor } from '../../application/admission/admission-actor.ts'
 import type { AdmissionActor } from '../../application/admission/admission-actor.ts'
+import { createCreateLiveOnce } from '../../application/lives/create-live-once.ts'
 import { createCreateLive } from '../../application/lives/create-live.ts'
 import type { CreateLiveDeps } from '../../application/lives/create-live.ts'
+import { createDeleteLive } from '../../application/lives/delete-live.ts'
 import { createFinishLives } from '../../application/lives/finish-lives.ts'
 import type { WriteDeps } from '../../application/handle-command.ts'
 import { createLiveLifecycle } from '../../application/lives/live-lifecycle.ts'
@@ -14,7 +16,7 @@ import type { Environment } from '../../application/ports/environment.ts'
 import { BEGINNING } from '../../application/ports/event-store.ts'
 import type { EventStore, Position } from '../../application/ports/event-store.ts'
 import { reconcileAtStart } from '../../application/lives/reconciler.ts'
-import type { CreateLiveRequest } from '../../application/services.ts'
+import type { CreateLiveRequest } from '../../application/requests.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
 import { foldLive } from '../../projections/lives.ts'
 import { allProjections } from '../../projections/all-projections.ts'
@@ -77,6 +79,7 @@ export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor
     credentials: createTestCredentials(),
     documents: options.documents ?? noDocuments,
     whenProjected: options.whenProjected ?? (() => Promise.resolve()),
+    mayPull: () => true,
     viewOf: viewOf({ keyring: options.keyring, foldLive }),
     otherInstances: options.otherInstances ?? (() => []),
     flush: options.flush ?? (() => Promise.resolve()),
@@ -85,8 +88,10 @@ export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor
     deps,
     admission,
     createLive: createCreateLive(deps),
+    createLiveOnce: createCreateLiveOnce(deps),
     lifecycle: createLiveLifecycle(deps),
     ...createFinishLives(deps),
+    ...createDeleteLive(deps),
     reconcileAtStart: reconcileAtStart(deps),
   }
 }

@@ -1,4 +1,4 @@
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext, type SerialFn } from 'ava'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Change, Document, Documents, PageRequest } from '../../application/ports/documents.ts'
 import { BEGINNING, type Position } from '../../application/ports/event-store.ts'
@@ -26,9 +26,9 @@ const everything: PageRequest = { filter: {}, sort: { by: 'id', direction: 'asce
 const LIVES = { name: 'lives', indexes: [['userId', 'id'], ['userId', 'status', 'id'], ['id']] }
 
 /** What every store of read models does, each of its tests on a store of its own. */
-export const documentsContract = (name: string, open: () => Promise<OpenedDocuments>): void => {
+export const documentsContract = (name: string, open: () => Promise<OpenedDocuments>, run: SerialFn | typeof test = test): void => {
   const on = (title: string, body: (t: ExecutionContext, documents: Documents) => Promise<void>): void => {
-    test(`${name}: ${title}`, async (t) => {
+    run(`${name}: ${title}`, async (t) => {
       const { documents, close } = await open()
       try {
         await right(documents.ensure([LIVES, { name: 'live-tokens', indexes: [] }]))

@@ -1,4 +1,4 @@
-import test, { type ExecutionContext } from 'ava'
+import test, { type ExecutionContext, type SerialFn } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Keyring } from '../../application/ports/keyring.ts'
@@ -11,9 +11,9 @@ export interface OpenedKeyring {
 }
 
 /** What every keyring does, each of its tests on a keyring of its own; `open` twice gives two that know nothing of each other. */
-export const keyringContract = (name: string, open: () => Promise<OpenedKeyring>): void => {
+export const keyringContract = (name: string, open: () => Promise<OpenedKeyring>, run: SerialFn | typeof test = test): void => {
   const on = (title: string, body: (t: ExecutionContext, keyring: Keyring) => Promise<void>): void => {
-    test(`${name}: ${title}`, async (t) => {
+    run(`${name}: ${title}`, async (t) => {
       const { keyring, close } = await open()
       try {
         await body(t, keyring)

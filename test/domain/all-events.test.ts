@@ -86,7 +86,7 @@ for (const { file, type, plain, stored } of golden) {
 test('D59: names, URLs, tokens, passwords and text are personal wherever they occur', (t) => {
   const secrets = ['audioUrl', 'senderToken', 'listenerToken', 'username', 'passwordHash', 'text']
   for (const { type, plain } of golden) {
-    const expected = Object.keys(plain).filter((member) => secrets.includes(member) || (member === 'name' && type.startsWith('Profile')))
+    const expected = Object.keys(plain).filter((member) => secrets.includes(member) || (member === 'name' && /^(?:Profile|ApiToken)/.test(type)))
     t.deepEqual([...definition(type).personal].sort(), expected.sort(), type)
   }
 })

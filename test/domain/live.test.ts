@@ -21,6 +21,8 @@ const failed: LiveEvent = { type: 'LiveFailed', data: { ...earlier, code: 'engin
 const aborted: LiveEvent = { type: 'LiveAborted', data: { ...earlier, reason: 'orphan' } }
 const source = { pid: 4242, sampleOffset: 0, nextSegment: 1, mediaSequence: null }
 
+const deleted: LiveEvent = { type: 'LiveDeleted', data: { ...earlier, lastStatus: 'finished' } }
+
 /** Every command that speaks to a live, under its name. */
 const commands = {
   create: { type: 'CreateLive', data: { ...created.data, commandId: 'another' } },
@@ -31,12 +33,14 @@ const commands = {
   start: { type: 'StartLive', at },
   finish: { type: 'FinishLive', reason: 'finish_route', at },
   fail: { type: 'FailLive', code: 'source_failed', detail: 'no audio', at },
+  remove: { type: 'DeleteLive', at },
+  expire: { type: 'ExpireLive', pendingTimeout: 1000, maxDuration: 1000, instances: ['a', 'b'], at },
 } satisfies Record<string, LiveCommand>
 type CommandName = keyof typeof commands
 
 /** What each command leads to in each state: the types of its events, or the refusal's tag. */
 type Outcome = ReadonlyArray<LiveEvent['type']> | LiveRefusal['_tag']
-const over = { attach: 'LiveOver', detach: [], source: 'LiveOver', start: 'LiveOver', finish: [], fail: [] } as const
+const over = { attach: 'LiveOver', detach: [], source: 'LiveOver', start: 'LiveOver', finish: [], fail: [], expire: [] } as const
 const existing = { create: 'AlreadyCreated', abort: 'AlreadyCreated' } as const
 interface Stage {
   readonly given: ReadonlyArray<LiveEvent>
@@ -47,33 +51,34 @@ const lifecycle: Readonly<Record<string, Stage>> = {
     given: [],
     outcomes: {
       create: ['LiveCreated'], abort: ['LiveAborted'], attach: 'LiveUnknown', detach: 'LiveUnknown',
-      source: 'LiveUnknown', start: 'LiveUnknown', finish: 'LiveUnknown', fail: 'LiveUnknown',
+      source: 'LiveUnknown', start: 'LiveUnknown', finish: 'LiveUnknown', fail: 'LiveUnknown', remove: 'LiveUnknown', expire: 'LiveUnknown',
     },
   },
   pending: {
     given: [created],
     outcomes: {
       ...existing, attach: ['SenderAttached'], detach: [], source: ['SourceStarted'],
-      start: ['LiveStarted'], finish: ['LiveFinished'], fail: ['LiveFailed'],
+      start: ['LiveStarted'], finish: ['LiveFinished'], fail: ['LiveFailed'], remove: ['LiveFinished', 'LiveDeleted'], expire: ['LiveFinished'],
     },
   },
   'pending with a sender': {
     given: [created, attached(1, 'a')],
     outcomes: {
       ...existing, attach: 'SenderAlreadyConnected', detach: ['SenderDetached'], source: ['SourceStarted'],
-      start: ['LiveStarted'], finish: ['LiveFinished'], fail: ['LiveFailed'],
+      start: ['LiveStarted'], finish: ['LiveFinished'], fail: ['LiveFailed'], remove: ['LiveFinished', 'LiveDeleted'], expire: ['LiveFinished'],
     },
   },
   active: {
     given: [created, attached(1, 'a'), started],
     outcomes: {
       ...existing, attach: 'SenderAlreadyConnected', detach: ['SenderDetached'], source: ['SourceStarted'],
-      start: [], finish: ['LiveFinished'], fail: ['LiveFailed'],
+      start: [], finish: ['LiveFinished'], fail: ['LiveFailed'], remove: ['LiveFinished', 'LiveDeleted'], expire: ['LiveFinished'],
     },
   },
-  finished: { given: [created, attached(1, 'a'), started, finished], outcomes: { ...existing, ...over } },
-  error: { given: [created, attached(1, 'a'), started, failed], outcomes: { ...existing, ...over } },
-  aborted: { given: [aborted], outcomes: { create: 'LiveOver', abort: [], ...over } },
+  finished: { given: [created, attached(1, 'a'), started, finished], outcomes: { ...existing, ...over, remove: ['LiveDeleted'] } },
+  error: { given: [created, attached(1, 'a'), started, failed], outcomes: { ...existing, ...over, remove: ['LiveDeleted'] } },
+  aborted: { given: [aborted], outcomes: { create: 'LiveOver', abort: [], ...over, remove: [] } },
+  deleted: { given: [created, finished, deleted], outcomes: { ...existing, ...over, remove: [] } },
 }
 
 for (const [state, { given, outcomes }] of Object.entries(lifecycle))
@@ -93,6 +98,41 @@ test('repeating the same create changes nothing, even when the live is over', (t
 
 test('a create that was fenced off is refused for ever', (t) => {
   specify(t, liveDecider).given(aborted).when({ type: 'CreateLive', data: created.data }).thenRefused({ _tag: 'LiveOver' })
+})
+
+test('R86: a deletion tells how the live had ended; one that still runs finishes first, in the same decision', (t) => {
+  const { given } = specify(t, liveDecider)
+  const gone = (lastStatus: 'finished' | 'error'): LiveEvent => ({ type: 'LiveDeleted', data: { ...about, lastStatus } })
+  given(created, started).when(commands.remove).thenEvents({ type: 'LiveFinished', data: { ...about, reason: 'deleted' } }, gone('finished'))
+  given(created, started, finished).when(commands.remove).thenEvents(gone('finished'))
+  given(created, started, failed).when(commands.remove).thenEvents(gone('error'))
+  t.deepEqual(fold(liveDecider, [created, finished, deleted]), { status: 'deleted' }, 'nothing of it is kept')
+})
+
+test('R105: a pending live without sender ends after PENDING_TIMEOUT, counted from its creation or from when the last one left', (t) => {
+  const { given } = specify(t, liveDecider)
+  const expireAt = (ms: number, limits: object = {}) => ({ ...commands.expire, pendingTimeout: 5000, maxDuration: 0, ...limits, at: after(ms) })
+  const timedOut = (ms: number): LiveEvent => ({ type: 'LiveFinished', data: { ...about, at: after(ms), reason: 'pending_timeout' } })
+  given(created).when(expireAt(4999)).thenNothing()
+  given(created).when(expireAt(5000)).thenEvents(timedOut(5000))
+  given(created).when(expireAt(1e9, { pendingTimeout: 0 })).thenNothing()
+  given(created, attached(1, 'a')).when(expireAt(1e9)).thenNothing()
+  given(created, attached(1, 'a'), detached(1)).when(expireAt(5999)).thenNothing()
+  given(created, attached(1, 'a'), detached(1)).when(expireAt(6000)).thenEvents(timedOut(6000))
+  given(created, attached(1, 'killed')).when(expireAt(6000)).thenEvents(timedOut(6000))
+  given(created, started).when(expireAt(1e9)).thenNothing()
+})
+
+test('R105: a live ends MAX_DURATION after its start; a sender that never speaks does not keep one for ever', (t) => {
+  const { given } = specify(t, liveDecider)
+  const expireAt = (ms: number, maxDuration = 5000) => ({ ...commands.expire, pendingTimeout: 0, maxDuration, at: after(ms) })
+  const tooLong = (ms: number): LiveEvent => ({ type: 'LiveFinished', data: { ...about, at: after(ms), reason: 'max_duration' } })
+  given(created, attached(1, 'a'), started).when(expireAt(5999)).thenNothing()
+  given(created, attached(1, 'a'), started).when(expireAt(6000)).thenEvents(tooLong(6000))
+  given(created, attached(1, 'a'), started).when(expireAt(1e9, 0)).thenNothing()
+  given(created, attached(1, 'a')).when(expireAt(6000)).thenEvents(tooLong(6000))
+  given(created).when(expireAt(1e9)).thenNothing()
+  given(autoStarted, { type: 'SourceStarted', data: { ...earlier, ...source } }, started).when(expireAt(6000)).thenEvents(tooLong(6000))
 })
 
 test('the first sender gets epoch 1, the next one after it left epoch 2', (t) => {
@@ -147,12 +187,12 @@ test('R102: an engine failure is recorded with its code and detail', (t) => {
 
 test('the state holds what the answers need: sender, epoch, pid and the time of the last change', (t) => {
   t.deepEqual(fold(liveDecider, [created]), {
-    status: 'pending', created: created.data, epoch: 0, sender: null, autoStartPid: null, updatedAt: null,
+    status: 'pending', created: created.data, epoch: 0, sender: null, senderAt: null, startedAt: null, autoStartPid: null, updatedAt: null,
   })
   t.deepEqual(fold(liveDecider, [created, attached(1, 'a'), started]), {
-    status: 'active', created: created.data, epoch: 1, sender: { epoch: 1, instance: 'a' }, autoStartPid: null, updatedAt: earlier.at,
+    status: 'active', created: created.data, epoch: 1, sender: { epoch: 1, instance: 'a' }, senderAt: earlier.at, startedAt: earlier.at, autoStartPid: null, updatedAt: earlier.at,
   })
   t.deepEqual(fold(liveDecider, [autoStarted, { type: 'SourceStarted', data: { ...earlier, ...source } }, started, finished]), {
-    status: 'finished', created: autoStarted.data, epoch: 0, sender: null, autoStartPid: 4242, updatedAt: earlier.at,
+    status: 'finished', created: autoStarted.data, epoch: 0, sender: null, senderAt: null, startedAt: earlier.at, autoStartPid: 4242, updatedAt: earlier.at,
   })
 })

@@ -41,20 +41,47 @@ test('each password change raises the generation by one, so that earlier JWTs en
     .thenEvents(passwordChanged('third', 2, at))
 })
 
+test('a password that was shown to be known is changed only while it is still the password', (t) => {
+  const { given } = specify(t, userDecider)
+  const change = { type: 'ChangePassword', passwordHash: 'third', generation: 0, at } as const
+  given(registered).when(change).thenEvents(passwordChanged('third', 1, at))
+  given(registered, passwordChanged('second', 1)).when(change).thenRefused({ _tag: 'PasswordOutdated' })
+})
+
+test('an administrator changes what differs, all of it in one step', (t) => {
+  const { given } = specify(t, userDecider)
+  const limits: UserEvent = { type: 'UserLimitsChanged', data: { userId: 3, maxSessions: 2, maxTranslations: 5, at } }
+  const permissions: UserEvent = { type: 'UserPermissionsChanged', data: { userId: 3, permissions: ['admin'], at } }
+  given(registered).when({ type: 'Change', changes: { maxSessions: 2 }, at }).thenEvents(limits)
+  given(registered).when({ type: 'Change', changes: { permissions: ['admin', 'admin'] }, at }).thenEvents(permissions)
+  given(registered)
+    .when({ type: 'Change', changes: { maxSessions: 2, permissions: ['admin'], passwordHash: 'second', isActive: false }, at })
+    .thenEvents(limits, permissions, passwordChanged('second', 1, at), disabled(at))
+})
+
+test('what is as it was already is no change, but a password that is set again is one', (t) => {
+  const { given } = specify(t, userDecider)
+  given(registered).when({ type: 'Change', changes: {}, at }).thenNothing()
+  given(registered)
+    .when({ type: 'Change', changes: { maxSessions: 10, maxTranslations: 5, permissions: ['user_retention'], isActive: true }, at })
+    .thenNothing()
+  given(registered).when({ type: 'Change', changes: { passwordHash: 'first' }, at }).thenEvents(passwordChanged('first', 1, at))
+})
+
 test('a user is disabled and enabled; repeating either is nothing to do', (t) => {
   const { given } = specify(t, userDecider)
-  given(registered).when({ type: 'Disable', at }).thenEvents(disabled(at))
-  given(registered, disabled()).when({ type: 'Disable', at }).thenNothing()
-  given(registered, disabled()).when({ type: 'Enable', at }).thenEvents(enabled(at))
-  given(registered).when({ type: 'Enable', at }).thenNothing()
-  given(registered, disabled(), enabled()).when({ type: 'Enable', at }).thenNothing()
+  given(registered).when({ type: 'Change', changes: { isActive: false }, at }).thenEvents(disabled(at))
+  given(registered, disabled()).when({ type: 'Change', changes: { isActive: false }, at }).thenNothing()
+  given(registered, disabled()).when({ type: 'Change', changes: { isActive: true }, at }).thenEvents(enabled(at))
+  given(registered).when({ type: 'Change', changes: { isActive: true }, at }).thenNothing()
+  given(registered, disabled(), enabled()).when({ type: 'Change', changes: { isActive: true }, at }).thenNothing()
 })
 
 test('nothing can be asked of a user who was never registered', (t) => {
   const { given } = specify(t, userDecider)
   given().when({ type: 'ChangePassword', passwordHash: 'x', at }).thenRefused({ _tag: 'UserUnknown' })
-  given().when({ type: 'Disable', at }).thenRefused({ _tag: 'UserUnknown' })
-  given().when({ type: 'Enable', at }).thenRefused({ _tag: 'UserUnknown' })
+  given().when({ type: 'Change', changes: { isActive: false }, at }).thenRefused({ _tag: 'UserUnknown' })
+  given().when({ type: 'Change', changes: { isActive: true }, at }).thenRefused({ _tag: 'UserUnknown' })
 })
 
 test('the state holds the user as changed since', (t) => {
@@ -62,5 +89,10 @@ test('the state holds the user as changed since', (t) => {
   t.deepEqual(fold(userDecider, [registered]), { ...facts, status: 'active', generation: 0, createdAt, updatedAt: null })
   t.deepEqual(fold(userDecider, [registered, passwordChanged('second', 1), disabled(at)]), {
     ...facts, passwordHash: 'second', status: 'disabled', generation: 1, createdAt, updatedAt: at,
+  })
+  const limits: UserEvent = { type: 'UserLimitsChanged', data: { userId: 3, maxSessions: 0, maxTranslations: 1, at: earlier } }
+  const permissions: UserEvent = { type: 'UserPermissionsChanged', data: { userId: 3, permissions: [], at } }
+  t.deepEqual(fold(userDecider, [registered, limits, permissions]), {
+    ...facts, maxSessions: 0, maxTranslations: 1, permissions: [], status: 'active', generation: 0, createdAt, updatedAt: at,
   })
 })

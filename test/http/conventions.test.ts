@@ -11,9 +11,12 @@ const AUDIO_URL = 'http://host/stream.m3u8'
 /** A body that each route with one accepts. */
 const bodyOf = (route: Route): unknown => {
   if (route.path === '/login') return new URLSearchParams({ username: 'ann', password: 'right password' })
+  if (route.path === '/users/me/password') return { current_password: 'the old one', new_password: 'a new password' }
+  if (route.path.startsWith('/admin/')) return route.body === undefined ? undefined : { is_active: true }
   if (route.path === '/users') return { username: 'bob', password: 'long enough' }
   if (route.path === '/setup') return { token: 'good', username: 'bob', password: 'long enough' }
   if (route.path === '/lives') return { model: 'tiny', language: 'en' }
+  if (/^\/(?:user-live-configs|tokens)/.test(route.path) && route.body !== undefined) return { name: 'bob' }
   return route.body === undefined ? undefined : { audio_url: AUDIO_URL }
 }
 
@@ -73,8 +76,10 @@ test('R9: another method on a known path is 405 with Allow, whatever the prefix;
     const known = ROUTES.filter((route) => pathOf(route) === path).map(({ method }) => method)
     const methods: ReadonlyArray<string> = ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']
     for (const method of methods.filter((candidate) => !known.some((one) => one === candidate))) {
-      // GET /lives/finish-by-audio_url is GET /lives/{id} with an id that is none.
-      if (path === '/lives/finish-by-audio_url' && method === 'GET') continue
+      // These are GET and DELETE of /lives/{id} with an id that is none.
+      if (path === '/lives/finish-by-audio_url' && ['GET', 'DELETE'].includes(method)) continue
+      // PUT /users/me is PUT /users/{id} in the same way.
+      if (path === '/users/me' && method === 'PUT') continue
       const response = await http.send(method, `/api/v1${path}/`)
       t.is(response.status, 405, `${method} ${path}`)
       t.deepEqual(await response.json(), { detail: 'Method Not Allowed' })
@@ -134,8 +139,34 @@ test('R62: routes for admins are 403 for other users and for API keys, before th
     const body = route.method === 'GET' ? {} : { body: '{"broken' }
     const user = await http.send(route.method, pathOf(route), { as: 'user', ...body })
     t.deepEqual([user.status, await user.json()], [403, { detail: 'Not enough permissions' }])
-    const key = await http.send(route.method, pathOf(route), { as: 'key', ...body })
+    const key = await http.send(route.method, pathOf(route), { as: 'lt_key', ...body })
     t.deepEqual([key.status, await key.json()], [403, { detail: 'API keys are not accepted here' }])
+  }
+})
+
+test('R121: routes for logins only are 403 for API keys, however they are sent, before the body is looked at', async (t) => {
+  const http = await startHttp(t)
+  const routes = ROUTES.filter(({ access }) => access === 'login')
+  t.deepEqual(routes.map(({ method, path }) => `${method} ${path}`), ['PUT /users/me/password', 'POST /tokens', 'PUT /tokens/:id'])
+  for (const route of routes)
+    for (const headers of [{ 'x-api-key': 'lt_key' }, { authorization: 'Bearer lt_key' }]) {
+      const key = await http.send(route.method, pathOf(route), { headers, body: '{"broken' })
+      t.deepEqual([key.status, await key.json()], [403, { detail: 'API keys are not accepted here' }])
+    }
+})
+
+test('R30, R31: an API key opens every other private route in either header, and Authorization alone decides where it is sent', async (t) => {
+  const http = await startHttp(t)
+  const withHeaders = async (route: Route, headers: Record<string, string>): Promise<number> =>
+    (await http.send(route.method, pathOf(route), { headers, ...(route.body === undefined ? {} : { body: bodyOf(route) }) })).status
+  for (const route of ROUTES.filter(({ access }) => access === 'private')) {
+    const name = `${route.method} ${route.path}`
+    t.is(await withHeaders(route, { 'x-api-key': 'lt_key' }), 200, name)
+    t.is(await withHeaders(route, { authorization: 'Bearer lt_key' }), 200, name)
+    t.is(await withHeaders(route, { authorization: 'Bearer lt_key', 'x-api-key': 'bad' }), 200, name)
+    t.is(await withHeaders(route, { authorization: 'Bearer bad', 'x-api-key': 'lt_key' }), 401, name)
+    t.is(await withHeaders(route, { authorization: '', 'x-api-key': 'lt_key' }), 401, name)
+    t.is(await withHeaders(route, { 'x-api-key': 'user' }), 401, `${name}: a JWT is no API key`)
   }
 })
 

@@ -6,9 +6,10 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Caller } from '../../application/caller.ts'
-import type { Catalogue, Language, Model } from '../../application/ports/catalogue.ts'
-import type { LiveView, UserView } from '../../application/ports/read-models.ts'
-import type { CreateLiveRequest, NewUser, PageQuery, Services } from '../../application/services.ts'
+import type { Catalogue, Language, Model, TranslationPair } from '../../application/ports/catalogue.ts'
+import type { ApiTokenView, LiveView, ProfileView, UserView } from '../../application/ports/read-models.ts'
+import type { CreateLiveRequest, NewUser } from '../../application/requests.ts'
+import type { PageQuery, Services } from '../../application/services.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
 import { SERVER_LIMITS, createHttpApp } from '../../interfaces/http/app.ts'
 import type { HttpAppOptions } from '../../interfaces/http/app.ts'
@@ -23,10 +24,12 @@ export const model = (id: number, name: string): Model => ({
   id, name, active: true, vram: 1000, createdAt: AT, updatedAt: null, languages: ['en'],
 })
 
+const pair: TranslationPair = { id: 3, model: 'mt-en-fr', active: true, vram: 400, from: 'en', to: 'fr', createdAt: AT, updatedAt: null }
+
 export const catalogue: Catalogue = {
   models: () => [model(1, 'tiny'), model(2, 'large-v3')],
   languages: () => [language(1, 'en', 'English'), language(2, 'fr', 'French')],
-  translations: () => [{ id: 3, model: 'mt-en-fr', active: true, vram: 400, from: 'en', to: 'fr', createdAt: AT, updatedAt: null }],
+  translations: () => [pair],
 }
 
 export const liveView = (id: number, members: Partial<LiveView> = {}): LiveView => ({
@@ -40,6 +43,14 @@ export const userView = (id: number, username: string): UserView => ({
   id, username, permissions: [], maxSessions: 10, maxTranslations: 5, isActive: true, createdAt: AT, updatedAt: null,
 })
 
+export const profileView = (id: number, name: string): ProfileView => ({
+  id, name, settings: DEFAULT_ENGINE_SETTINGS, createdAt: AT, updatedAt: null,
+})
+
+export const tokenView = (id: number): ApiTokenView => ({
+  id, userId: 7, name: 'ci', prefix: 'lt_abcdefghijkl', isActive: true, expiresAt: null, lastUsedAt: null, createdAt: AT,
+})
+
 const caller = (members: Partial<Caller>): Caller => ({
   userId: 7, permissions: [], maxSessions: 10, maxTranslations: 5, credential: 'jwt', ...members,
 })
@@ -48,7 +59,11 @@ const caller = (members: Partial<Caller>): Caller => ({
 const CALLERS: Readonly<Record<string, Caller>> = {
   user: caller({}),
   admin: caller({ userId: 1, permissions: ['admin'] }),
-  key: caller({ userId: 1, permissions: ['admin'], credential: 'api-key' }),
+}
+
+/** API keys that they know; `lt_key` as bearer token too. */
+const KEYS: Readonly<Record<string, Caller>> = {
+  lt_key: caller({ userId: 1, permissions: ['admin'], credential: 'api-key' }),
 }
 
 export interface Calls {
@@ -78,13 +93,17 @@ export const startHttp = async (
     return TE.right({ items: [liveView(2), liveView(1)], total: 2 })
   }
   const services: Services = {
-    login: async (username, password) => (username === 'ann' && password === 'right password' ? O.some('a.jwt.token') : O.none),
+    login: async (username, password) => (username === 'ann' && password === 'right password' ? E.right('a.jwt.token') : E.left({ _tag: 'WrongLogin' })),
     authenticate: async (bearer) => O.fromNullable(CALLERS[bearer]),
+    authenticateKey: (secret) => O.fromNullable(KEYS[secret]),
     hasUsers: () => true,
     registerUser: (user, actor) => {
       calls.registered.push({ user, actor })
       return TE.right(userView(9, user.username))
     },
+    me: ({ userId }) => E.right(userView(userId, 'ann')),
+    changeUser: (_caller, id) => TE.right(userView(id, 'ann')),
+    changeOwnPassword: () => TE.right(undefined),
     listUsers: () => TE.right({ items: [userView(1, 'root')], total: 1 }),
     createLive: (_caller, request) => {
       calls.created.push(request)
@@ -94,6 +113,23 @@ export const startHttp = async (
     listLives: (_caller, _statuses, query) => page(query),
     finishLive: (_caller, id) => (id === 7 ? TE.right(liveView(7, { status: 'finished', vram: 0 })) : TE.left({ _tag: 'LiveNotFound' })),
     finishByAudioUrl: (_caller, _url, query) => page(query),
+    listAllLives: () => TE.right({ items: [{ ...liveView(2), username: 'ann' }], total: 1 }),
+    finishAnyLive: (_caller, id) => TE.right({ ...liveView(id, { status: 'finished', vram: 0 }), username: 'ann' }),
+    switchModel: (_caller, id, active) => TE.right({ ...model(id, 'tiny'), active }),
+    switchLanguage: (_caller, id, active) => TE.right({ ...language(id, 'en', 'English'), active }),
+    switchTranslation: (_caller, id, active) => TE.right({ ...pair, id, active }),
+    listProfiles: () => TE.right({ items: [profileView(7, 'Default')], total: 1 }),
+    getProfile: (_caller, id) => (id === 7 ? TE.right(profileView(7, 'Default')) : TE.left({ _tag: 'ProfileNotFound' })),
+    createProfile: (_caller, { name }) => TE.right(profileView(8, name)),
+    changeProfile: (_caller, id) => (id === 7 ? TE.right(profileView(7, 'Default')) : TE.left({ _tag: 'ProfileNotFound' })),
+    removeProfile: (_caller, id) => (id === 7 ? TE.right(undefined) : TE.left({ _tag: 'ProfileNotFound' })),
+    listTokens: () => TE.right({ items: [tokenView(7)], total: 1 }),
+    issueToken: () => TE.right({ token: tokenView(7), secret: 'lt_abcdefghijkl_secret' }),
+    changeToken: (_caller, id) => (id === 7 ? TE.right(tokenView(7)) : TE.left({ _tag: 'ApiTokenNotFound' })),
+    revokeToken: (_caller, id) => (id === 7 ? TE.right(undefined) : TE.left({ _tag: 'ApiTokenNotFound' })),
+    deleteLive: (_caller, id) => (id === 7 ? TE.right(undefined) : TE.left({ _tag: 'LiveNotFound' })),
+    getHistory: (_caller, id) => (id === 7 ? TE.right({ items: [], total: 0 }) : TE.left({ _tag: 'LiveNotFound' })),
+    getTranscript: (_caller, id) => (id === 7 ? TE.right({ language: 'en', segments: [] }) : TE.left({ _tag: 'LiveNotFound' })),
     ...overrides,
   }
   const log = createRecordingLogger()

@@ -1,9 +1,11 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHash, createHmac, randomBytes } from 'node:crypto'
 import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import { SignJWT, type JWTPayload } from 'jose'
 import { createCredentials } from '../../infrastructure/credentials.ts'
 import { deriveKey } from '../../infrastructure/master-key.ts'
+import { right } from '../support/projecting.ts'
 
 const masterKey = Buffer.alloc(32, 7)
 const jwtKey = deriveKey(masterKey, 'jwt')
@@ -16,31 +18,40 @@ const at = (seconds: number) => {
 
 test('R28: a password is recognised by its argon2id hash, another one is not', async (t) => {
   const credentials = at(0)
-  const hash = await credentials.hashPassword('correct horse 🐎')
+  const hash = right(await credentials.hashPassword('correct horse 🐎')())
   t.regex(hash, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
-  t.not(await credentials.hashPassword('correct horse 🐎'), hash)
-  t.true(await credentials.verifyPassword('correct horse 🐎', O.some(hash)))
-  t.false(await credentials.verifyPassword('correct horse', O.some(hash)))
-  t.false(await credentials.verifyPassword('', O.some(hash)))
-  t.false(await credentials.verifyPassword('correct horse 🐎', O.none))
+  t.not(right(await credentials.hashPassword('correct horse 🐎')()), hash)
+  t.true(right(await credentials.verifyPassword('correct horse 🐎', O.some(hash))()))
+  t.false(right(await credentials.verifyPassword('correct horse', O.some(hash))()))
+  t.false(right(await credentials.verifyPassword('', O.some(hash))()))
+  t.false(right(await credentials.verifyPassword('correct horse 🐎', O.none)()))
 })
 
 test('a password over 1024 bytes is never hashed and never matches', async (t) => {
   const credentials = at(0)
   const longest = '€'.repeat(341)
-  const hash = await credentials.hashPassword(longest)
-  t.true(await credentials.verifyPassword(longest, O.some(hash)))
-  await t.throwsAsync(credentials.hashPassword(`${longest}ab`), { instanceOf: RangeError })
-  t.false(await credentials.verifyPassword(`${longest}ab`, O.some(hash)))
+  const hash = right(await credentials.hashPassword(longest)())
+  t.true(right(await credentials.verifyPassword(longest, O.some(hash))()))
+  t.throws(() => credentials.hashPassword(`${longest}ab`), { instanceOf: RangeError })
+  t.false(right(await credentials.verifyPassword(`${longest}ab`, O.some(hash))()))
 })
 
 test('many passwords at once are all answered', async (t) => {
   const credentials = at(0)
-  const hash = await credentials.hashPassword('right')
-  const tries = Array.from({ length: 12 }, (_, n) => credentials.verifyPassword(n % 2 === 0 ? 'right' : 'wrong', O.some(hash)))
-  const broken = credentials.verifyPassword('right', O.some('no hash at all'))
+  const hash = right(await credentials.hashPassword('right')())
+  const tries = Array.from({ length: 12 }, (_, n) => credentials.verifyPassword(n % 2 === 0 ? 'right' : 'wrong', O.some(hash))())
+  const broken = credentials.verifyPassword('right', O.some('no hash at all'))()
   await t.throwsAsync(broken)
-  t.deepEqual(await Promise.all(tries), Array.from({ length: 12 }, (_, n) => n % 2 === 0))
+  t.deepEqual((await Promise.all(tries)).map(right), Array.from({ length: 12 }, (_, n) => n % 2 === 0))
+})
+
+test('S13: four passwords are hashed at once, a hundred wait, and what is more is refused at once', async (t) => {
+  const credentials = at(0)
+  const tries = Array.from({ length: 120 }, () => credentials.verifyPassword('guess', O.none)())
+  const answers = await Promise.all(tries)
+  t.deepEqual(answers.slice(0, 104), Array.from({ length: 104 }, () => E.right(false)))
+  t.deepEqual(answers.slice(104), Array.from({ length: 16 }, () => E.left({ _tag: 'TooBusy' })))
+  t.deepEqual(await credentials.verifyPassword('guess', O.none)(), E.right(false), 'there is room again')
 })
 
 test('R34: a token of ours gives its claims until it expires, with five seconds of tolerance', async (t) => {
@@ -94,6 +105,32 @@ test('R34: a key in the header is ignored', async (t) => {
   const key = randomBytes(32)
   const jwk = { kty: 'oct', k: key.toString('base64url') }
   t.deepEqual(await at(0).verifyJwt(await sign(whole, { jwk, kid: 'mine' }, key)), O.none)
+})
+
+test('D31: an API token is lt_, 12 and 43 base62 characters, each as likely as any other; no two are alike', (t) => {
+  const credentials = at(0)
+  const made = Array.from({ length: 5000 }, () => credentials.newApiToken())
+  for (const { secret, prefix, hash } of made.slice(0, 100)) {
+    t.regex(secret, /^lt_[0-9A-Za-z]{12}_[0-9A-Za-z]{43}$/)
+    t.is(prefix, secret.slice(0, 15))
+    t.is(hash, createHash('sha256').update(secret).digest('base64url'))
+  }
+  t.is(new Set(made.map(({ prefix }) => prefix)).size, 5000)
+  const counts = new Map<string, number>()
+  for (const letter of made.flatMap(({ secret }) => Array.from(secret.slice(16)))) counts.set(letter, (counts.get(letter) ?? 0) + 1)
+  // 3468 of each are expected; six standard deviations from it lie 3117 and 3819.
+  t.is(counts.size, 62)
+  t.true([...counts.values()].every((count) => count > 3117 && count < 3819))
+})
+
+test('an API token is recognised by its hash and by nothing else', (t) => {
+  const credentials = at(0)
+  const [{ secret, hash }, other] = [credentials.newApiToken(), credentials.newApiToken()]
+  t.true(credentials.verifyApiToken(secret, O.some(hash)))
+  t.false(credentials.verifyApiToken(other.secret, O.some(hash)))
+  t.false(credentials.verifyApiToken(secret.slice(0, -1), O.some(hash)))
+  for (const broken of ['', 'x', hash.slice(0, -2), `${hash}AAAA`]) t.false(credentials.verifyApiToken(secret, O.some(broken)), broken)
+  t.false(credentials.verifyApiToken(secret, O.none))
 })
 
 test('D59: keyed hashes keep purposes and values apart and cannot be made without the key', (t) => {

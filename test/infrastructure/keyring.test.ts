@@ -7,6 +7,8 @@ import { runInNewContext } from 'node:vm'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
+import { openKeyring } from '../../infrastructure/keyring.ts'
+import type { KeyStorage } from '../../infrastructure/keyring.ts'
 import { openSqliteKeyring } from '../../infrastructure/sqlite/keyring.ts'
 import { right } from '../contracts/event-store-support.ts'
 import { eventually } from '../support/eventually.ts'
@@ -76,4 +78,32 @@ test('a key in memory takes its own bytes and no more', async (t) => {
     if (taken > keys * 1024) throw new Error(`${keys} keys hold ${taken} bytes`)
   })
   t.pass()
+})
+
+test('an answer that an erasure has overtaken leaves no key in memory', async (t) => {
+  const stored = new Map<string, Uint8Array | null>()
+  let answer = (): Promise<void> => Promise.resolve()
+  const storage: KeyStorage = {
+    ensure: async (name, wrapped) => {
+      const key = stored.get(name)
+      if (key === undefined) stored.set(name, wrapped)
+      await answer()
+      return E.right(key === undefined ? wrapped : key)
+    },
+    find: async (names) => E.right(new Map(names.map((name) => [name, stored.get(name) ?? null]))),
+    erase: async (names) => {
+      for (const name of names) stored.set(name, null)
+      return E.right(undefined)
+    },
+    close: () => Promise.resolve(),
+  }
+  const keyring = await openKeyring(storage, randomBytes(32))
+  const late = Promise.withResolvers<void>()
+  answer = () => late.promise
+  const sealing = keyring.seal('user-1', ['Alice'])()
+  await right(keyring.erase(['user-1']))
+  late.resolve()
+  const sealed = await sealing
+  t.deepEqual(await right(keyring.open(E.isRight(sealed) ? sealed.right : [])), [O.none])
+  t.deepEqual(await keyring.seal('user-1', ['again'])(), E.left({ _tag: 'KeyErased', key: 'user-1' }))
 })

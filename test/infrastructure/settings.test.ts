@@ -56,12 +56,12 @@ test('every error is told at once, and none repeats a secret', (t) => {
   const errors = errorsOf({
     STENOLOG_PORT: '70000', STENOLOG_JWT_TTL: '0s', STENOLOG_DRAIN_TIMEOUT: '5 minutes', STENOLOG_PROT: '1', STENOLOG_: 'x',
     STENOLOG_LOG_LEVEL: 'loud',
-    STENOLOG_COMPAT_STRICT: 'yes', STENOLOG_PUBLIC_URL: 'https://user:hunter2@h', STENOLOG_MONGO_URL: 'mongodb://u:hunter2@h',
+    STENOLOG_COMPAT_STRICT: 'yes', STENOLOG_PUBLIC_URL: 'https://user:hunter2@h', STENOLOG_MONGO_URL: 'mongo://u:hunter2@h',
     STENOLOG_toString: '1',
   })
   t.deepEqual(errors, [
     'STENOLOG_PROT is not a setting', 'STENOLOG_ is not a setting', 'STENOLOG_toString is not a setting',
-    'STENOLOG_PORT should be an integer from 0 to 65535', 'STENOLOG_MONGO_URL is not supported yet',
+    'STENOLOG_PORT should be an integer from 0 to 65535', 'STENOLOG_MONGO_URL should begin with mongodb:// or mongodb+srv://',
     'STENOLOG_PUBLIC_URL should be an http or https URL without credentials, query and fragment',
     'STENOLOG_JWT_TTL should be greater than 0', 'STENOLOG_DRAIN_TIMEOUT should be a duration like 30s, 60m or 24h',
     'STENOLOG_COMPAT_STRICT should be 0 or 1', 'STENOLOG_LOG_LEVEL should be one of fatal, error, warn, info, debug, trace, silent',
@@ -70,9 +70,8 @@ test('every error is told at once, and none repeats a secret', (t) => {
 
 test('what the service does not honour yet is refused, its default is not', (t) => {
   const refused: Readonly<Record<string, string>> = {
-    EVENTSTORE_URL: 'esdb://h', MONGO_URL: 'mongodb://h', TRUSTED_PROXIES: '10.0.0.0/8', FRAME_ANCESTORS: 'https://a.example',
-    AUDIO_URL_ALLOW_CIDRS: '::1/128',
-    RECONNECT_GRACE: '5s', RATE_LIMIT: '10', PENDING_TIMEOUT: '5m', MAX_DURATION: '1h', IDLE_TIMEOUT: '0', RETENTION_MAX: '24h',
+    TRUSTED_PROXIES: '10.0.0.0/8', FRAME_ANCESTORS: 'https://a.example',
+    RECONNECT_GRACE: '5s', RATE_LIMIT: '10',
     ROLE: 'api',
   }
   for (const [name, value] of Object.entries(refused)) {
@@ -104,6 +103,18 @@ test('what an admin is made from belongs together', (t) => {
   )
   t.deepEqual(errorsOf({ STENOLOG_ADMIN_PASSWORD: 'secret pw' }), ['STENOLOG_ADMIN_USERNAME is missing beside the password'])
   t.is(errorsOf({ STENOLOG_ADMIN_USERNAME: 'root', STENOLOG_ADMIN_PASSWORD: 'a', STENOLOG_ADMIN_PASSWORD_FILE: 'b' }).length, 1)
+})
+
+test('keys in MongoDB need a master key whose place is known', (t) => {
+  t.deepEqual(errorsOf({ STENOLOG_MONGO_URL: 'mongodb://h' }), ['STENOLOG_MASTER_KEY_FILE is missing beside STENOLOG_MONGO_URL'])
+  t.deepEqual(errorsOf({ STENOLOG_MONGO_URL: 'mongodb+srv://u:p@h/d?tls=true', STENOLOG_MASTER_KEY_FILE: '/k' }), [])
+})
+
+test('an event store beside this machine needs a master key of its own, and its URL is checked', (t) => {
+  const url = (text: string) => errorsOf({ STENOLOG_EVENTSTORE_URL: text, STENOLOG_MASTER_KEY_FILE: 'k' })
+  t.deepEqual(url('esdb://user:pass@h'), [])
+  t.regex(url('esdb://h')[0] ?? '', /^STENOLOG_EVENTSTORE_URL should hold user:password@/)
+  t.deepEqual(errorsOf({ STENOLOG_EVENTSTORE_URL: 'esdb://u:p@h' }), ['STENOLOG_MASTER_KEY_FILE is missing beside STENOLOG_EVENTSTORE_URL'])
 })
 
 test('lists, hosts and origins are checked', (t) => {

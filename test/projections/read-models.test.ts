@@ -1,7 +1,7 @@
 import test from 'ava'
 import type { StoredLiveEvent } from '../../domain/live/events.ts'
 import type { StoredUserEvent } from '../../domain/user/events.ts'
-import { liveCounts } from '../../projections/live-counts.ts'
+import { liveCounts, liveTotals } from '../../projections/live-counts.ts'
 import { liveTokens } from '../../projections/live-tokens.ts'
 import { lives } from '../../projections/lives.ts'
 import { users } from '../../projections/users.ts'
@@ -56,6 +56,18 @@ test('a live that was fenced off before it was created is in no read model', asy
   await projecting(t, liveCounts).given(aborted).thenDocuments({})
 })
 
+test('R86: a deleted live is in no list, its tokens lead nowhere, and the totals forget it', async (t) => {
+  const deleted = (lastStatus: 'finished' | 'error'): StoredLiveEvent => ({ type: 'LiveDeleted', data: { ...live(), lastStatus } })
+  const none = { userId: 3, pending: [], active: [], finished: 0, error: 0 }
+  await projecting(t, lives).given(sealedLive(), finished(), deleted('finished')).thenDocuments({})
+  await projecting(t, liveTokens).given(sealedLive(), finished(), deleted('finished')).thenDocuments({})
+  await projecting(t, liveCounts).given(sealedLive(), finished(), deleted('finished')).thenDocuments({ 3: none })
+  await projecting(t, liveCounts).given(sealedLive(), failed(), deleted('error')).thenDocuments({ 3: none })
+  await projecting(t, liveCounts)
+    .given(sealedLive({ liveId: 8 }), finished(8), sealedLive(), finished(), deleted('finished'))
+    .thenDocuments({ 3: { ...none, finished: 1 } })
+})
+
 test('an event of a later version changes nothing', async (t) => {
   const later = { type: 'LiveApplauded', data: live() }
   const active = { ...pending, status: 'active', updatedAt: after(1000) }
@@ -79,6 +91,13 @@ test('R22: the totals of a user tell open lives by id and ended ones by number',
       3: { userId: 3, pending: [1], active: [2], finished: 1, error: 1 },
       8: { userId: 8, pending: [5], active: [], finished: 0, error: 0 },
     })
+})
+
+test('R22: the totals of all users are those of each together', async (t) => {
+  const created = [1, 2, 3].map((id) => sealedLive({ liveId: id }))
+  await projecting(t, liveTotals)
+    .given(...created, sealedLive({ liveId: 5, userId: 8 }), started(2), finished(3), aborted)
+    .thenDocuments({ all: { userId: 0, pending: [1, 5], active: [2], finished: 1, error: 0 } })
 })
 
 test('an end that is told twice in two events counts once', async (t) => {
@@ -124,4 +143,12 @@ test('a disabled user is listed as inactive until enabled again', async (t) => {
   await projecting(t, users)
     .given(registered, disabled, { type: 'UserEnabled', data: { ...user, at: after(2000) } })
     .thenDocuments({ 3: { ...ada, updatedAt: after(2000) } })
+})
+
+test('D47: new limits and permissions of a user are listed', async (t) => {
+  const limits: StoredUserEvent = { type: 'UserLimitsChanged', data: { ...user, maxSessions: 1, maxTranslations: 0 } }
+  const permissions: StoredUserEvent = { type: 'UserPermissionsChanged', data: { ...user, permissions: [], at: after(2000) } }
+  await projecting(t, users)
+    .given(registered, limits, permissions)
+    .thenDocuments({ 3: { ...ada, maxSessions: 1, maxTranslations: 0, permissions: [], updatedAt: after(2000) } })
 })

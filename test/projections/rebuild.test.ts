@@ -4,7 +4,10 @@ import * as O from 'fp-ts/lib/Option.js'
 import type { Document, Documents } from '../../application/ports/documents.ts'
 import { BEGINNING } from '../../application/ports/event-store.ts'
 import type { StoredEvent } from '../../application/ports/event-store.ts'
+import type { StoredApiTokenEvent } from '../../domain/api-token/events.ts'
 import type { StoredLiveEvent } from '../../domain/live/events.ts'
+import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
+import type { StoredProfileEvent } from '../../domain/profiles/events.ts'
 import type { StoredUserEvent } from '../../domain/user/events.ts'
 import { allProjections } from '../../projections/all-projections.ts'
 import { changesOf } from '../../projections/apply.ts'
@@ -14,7 +17,7 @@ import { after } from '../domain/samples.ts'
 import { createMemoryDocuments } from '../support/memory-documents.ts'
 import { documentsOf, envelopeOf, right, sealedLive, step, stored, withoutPosition } from '../support/projecting.ts'
 
-type Event = StoredLiveEvent | StoredUserEvent
+type Event = StoredLiveEvent | StoredUserEvent | StoredProfileEvent | StoredApiTokenEvent
 
 const registration = {
   username: envelopeOf('a'),
@@ -27,12 +30,14 @@ const registration = {
 
 const NUMBERS = [1, 2, 3, 4]
 
-const anyNumbers = fc.tuple(fc.constantFrom(...NUMBERS), fc.nat({ max: 10 }), fc.nat({ max: 1e6 }))
-/** Any event of one of four lives or two users, in no sensible order: a fold has to bear it. */
+const anyNumbers = fc.tuple(fc.constantFrom(...NUMBERS), fc.nat({ max: 19 }), fc.nat({ max: 1e6 }))
+/** Any event of one of four lives, profiles or tokens or of two users, in no sensible order: a fold has to bear it. */
 const anyEvent: fc.Arbitrary<Event> = anyNumbers.map(([liveId, kind, time]): Event => {
   const userId = liveId % 2 === 0 ? 2 : 1
   const user = { userId, at: after(time) }
   const live = { liveId, ...user }
+  const token = { tokenId: liveId, ...user }
+  const profile = { profileId: liveId, ...user, name: envelopeOf(`name ${time}`), settings: DEFAULT_ENGINE_SETTINGS }
   const kinds: ReadonlyArray<Event> = [
     sealedLive({ ...live, autoStart: liveId === 3 }),
     { type: 'LiveStarted', data: live },
@@ -45,6 +50,15 @@ const anyEvent: fc.Arbitrary<Event> = anyNumbers.map(([liveId, kind, time]): Eve
     { type: 'PasswordChanged', data: { ...user, passwordHash: envelopeOf('q'), generation: 1 } },
     { type: 'UserDisabled', data: user },
     { type: 'UserEnabled', data: user },
+    { type: 'ProfileAdded', data: profile },
+    { type: 'ProfileChanged', data: profile },
+    { type: 'ProfileRemoved', data: { profileId: liveId, ...user } },
+    { type: 'ApiTokenIssued', data: { ...token, name: envelopeOf('ci'), prefix: 'lt_abc', secretHash: 'h', expiresAt: null } },
+    { type: 'ApiTokenRenamed', data: { ...token, name: envelopeOf(`name ${time}`) } },
+    { type: 'ApiTokenDeactivated', data: token },
+    { type: 'ApiTokenActivated', data: token },
+    { type: 'ApiTokenUsed', data: token },
+    { type: 'ApiTokenRevoked', data: token },
   ]
   return kinds[kind] ?? sealedLive(live)
 })

@@ -2,7 +2,7 @@ import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
 import { createClient, handshake } from '../support/client.ts'
-import type { LiveJson, Listing } from '../support/client.ts'
+import type { LiveJson, Listing, Single } from '../support/client.ts'
 import { ADMIN, passwordOf, startTestService } from '../support/service.ts'
 import { sampleSentences, silence } from '../support/speech.ts'
 
@@ -31,6 +31,14 @@ test('D59, D60, S10, S11, S26: no secret of a run is in its log or, in clear, in
   const texts = sender.frames.filter(({ final }) => final === true).map(({ text }) => String(text))
   t.true(texts.length > 0)
 
+  const key = (await client.post<Single<{ readonly id: number; readonly token: string }>>('/tokens/', { name: 'Numbat key' })).body.data
+  await client.post('/user-live-configs/', { name: 'Wombat profile' })
+  await createClient(service.url()).request('GET', '/lives/', { headers: { 'x-api-key': key.token } })
+  await client.get(`/lives/?api_key=${key.token}`)
+  await client.get(`/tokens/${key.token}`)
+  await client.put(`/tokens/${key.id}`, { name: 'Numbat key again', is_active: false })
+  t.is((await createClient(service.url(), key.token).get('/lives/')).status, 401)
+
   // Roads on which secrets may be led astray: refusals, odd places, wrong kinds of credentials.
   const ws = service.url().replace('http', 'ws')
   await handshake(`${ws}/ws/live?token=${guesses[0]}`)
@@ -55,7 +63,8 @@ test('D59, D60, S10, S11, S26: no secret of a run is in its log or, in clear, in
     'audio URL': url, 'password in the URL': 'Xylophone-77',
     'key in the URL': 'Wapiti-4711', 'host in the URL': 'cams.example',
     'guessed token': guesses[0] ?? '', 'guess elsewhere': guesses[1] ?? '',
-    'wrong password': 'Pangolin-but-wrong', 'API key': 'Aardvark_secret',
+    'wrong password': 'Pangolin-but-wrong', 'API key': 'Aardvark_secret', 'API token': key.token.slice(16),
+    'token name': 'Numbat key', 'profile name': 'Wombat profile',
     ...Object.fromEntries(texts.map((text, index) => [`text ${index + 1}`, text.split('\n')[0] ?? text])),
   }
   const found = (bytes: Buffer): ReadonlyArray<string> =>
@@ -71,7 +80,7 @@ test('D59, D60, S10, S11, S26: no secret of a run is in its log or, in clear, in
   t.is(await service.kill('SIGTERM'), 0)
   for (const files of [running, await contents(service.dataDirectory)]) {
     const events = Buffer.concat([...files].filter(([name]) => name.startsWith('events.sqlite')).map(([, bytes]) => bytes))
-    t.true(events.includes('LiveCreated') && events.includes('listener-token-'), 'what is no secret is found')
+    t.true(events.includes('LiveCreated') && events.includes('ApiTokenUsed') && events.includes('listener-token-'), 'what is no secret is found')
     for (const [name, bytes] of files) t.deepEqual(found(bytes), [], name)
   }
   t.deepEqual(found(Buffer.from(service.log())), [])

@@ -18,6 +18,8 @@ test('R25, R62: every private route is 401 before its body is looked at, with an
   const routes = [
     ['GET', '/lives/'], ['POST', '/lives'], ['GET', '/lives/1'], ['GET', '/lives/none'], ['PUT', '/lives/1/finish'],
     ['PUT', '/lives/finish-by-audio_url'], ['GET', '/users/'], ['POST', '/users/'],
+    ['GET', '/user-live-configs/'], ['POST', '/user-live-configs'], ['PUT', '/user-live-configs/1'], ['DELETE', '/user-live-configs/1'],
+    ['GET', '/tokens/'], ['POST', '/tokens'], ['PUT', '/tokens/1'], ['DELETE', '/tokens/1'],
   ] as const
   for (const [method, path] of routes) {
     const body = method === 'GET' ? {} : { body: '{', headers: { 'content-type': 'application/json' } }

@@ -3,7 +3,7 @@ import * as O from 'fp-ts/lib/Option.js'
 import type { StoreUnavailable } from '../../application/ports/event-store.ts'
 import type { LiveStatus } from '../../application/ports/read-models.ts'
 import type { EndCause } from '../../application/pipeline/signals.ts'
-import type { AttachedLive, LiveLifecycle } from '../../application/services.ts'
+import type { AttachedLive, LiveLifecycle, SourcePoint } from '../../application/services.ts'
 import type { LiveEnd } from '../../application/sessions/watch-ends.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
 import type { SegmentFinalised } from '../../domain/transcript/events.ts'
@@ -16,10 +16,12 @@ export interface MemoryLive {
   cause: EndCause | undefined
   attached: boolean
   epoch: number
+  /** Where its source goes on. */
+  point: SourcePoint
   readonly segments: Array<SegmentFinalised['data']>
   /** Names of the writes, in the order in which they took effect. */
   readonly writes: string[]
-  readonly facts: Pick<AttachedLive, 'audioFormat' | 'autoStart' | 'translations'>
+  readonly facts: Pick<AttachedLive, 'audioFormat' | 'audioUrl' | 'autoStart' | 'translations'>
 }
 
 export interface MemoryLifecycle extends LiveLifecycle {
@@ -49,6 +51,8 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
     if (live === undefined) throw new Error(`no live ${liveId}`)
     return live
   }
+  const attachedTo = (live: MemoryLive): AttachedLive =>
+    ({ epoch: live.epoch, userId: 1, status: live.status, model: 'demo-en', language: 'en', config: DEFAULT_ENGINE_SETTINGS, ...live.facts })
   const endNow = (liveId: number, cause: EndCause): void => {
     const live = find(liveId)
     if (isOver(live)) return
@@ -69,10 +73,16 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
         status: 'pending',
         cause: undefined,
         attached: false,
+        point: { sampleOffset: 0, nextSegment: 1, mediaSequence: null },
         epoch: 0,
         segments: [],
         writes: [],
-        facts: { audioFormat: facts.audioFormat ?? 'raw', autoStart: facts.autoStart ?? false, translations: facts.translations ?? [] },
+        facts: {
+          audioFormat: facts.audioFormat ?? 'raw',
+          audioUrl: facts.audioUrl ?? null,
+          autoStart: facts.autoStart ?? false,
+          translations: facts.translations ?? [],
+        },
       }
       lives.set(id, live)
       return live
@@ -112,7 +122,21 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
       if (live.attached) return E.left({ _tag: 'SenderAlreadyConnected' })
       live.attached = true
       live.epoch += 1
-      return E.right({ epoch: live.epoch, userId: 1, status: live.status, model: 'demo-en', language: 'en', config: DEFAULT_ENGINE_SETTINGS, ...live.facts })
+      return E.right(attachedTo(live))
+    },
+    autoStarted: (liveId) => async () => {
+      if (away) return E.left(AWAY)
+      const live = find(liveId)
+      if (isOver(live) || !live.facts.autoStart) return E.right(null)
+      return E.right({ live: attachedTo(live), point: live.point })
+    },
+    startSource: (liveId, { pid, sampleOffset, mediaSequence }) => async () => {
+      if (away) return E.left(AWAY)
+      const live = find(liveId)
+      if (isOver(live)) return E.left({ _tag: 'LiveOver' })
+      if (pid !== null) live.status = 'active'
+      live.writes.push(`source ${pid} at ${sampleOffset} after ${mediaSequence}`)
+      return E.right(undefined)
     },
     detachSender: (liveId, epoch) => async () => {
       if (away) return E.left(AWAY)

@@ -7,6 +7,7 @@ import type { EngineSettings } from '../../domain/live/settings.ts'
 /** A pipeline whose every word a test decides. */
 export interface ScriptedPipeline {
   readonly liveId: number
+  readonly nextSegment: number
   readonly settings: () => EngineSettings
   readonly pushed: ReadonlyArray<Int16Array>
   readonly samples: () => number
@@ -44,7 +45,7 @@ export const createScriptedPipelines = (script: Script = {}): ScriptedPipelines 
   const { loads = true, consumes = true, tail = ({ samples }) => (samples() === 0 ? null : `heard ${samples()}`), beforeTail = async () => undefined } = script
   const all: ScriptedPipeline[] = []
 
-  const create: CreatePipeline = ({ liveId, settings: first, events }) => {
+  const create: CreatePipeline = ({ liveId, nextSegment, settings: first, events }) => {
     let settings = first
     let aborted = false
     let consumed = 0
@@ -55,6 +56,7 @@ export const createScriptedPipelines = (script: Script = {}): ScriptedPipelines 
     const samples = (): number => pushed.reduce((sum, { length }) => sum + length, 0)
     const pipeline: ScriptedPipeline = {
       liveId,
+      nextSegment,
       settings: () => settings,
       pushed,
       samples,

@@ -10,6 +10,7 @@ import { createMemoryLifecycle } from './memory-lifecycle.ts'
 import { createRecordingLogger } from './recording-logger.ts'
 import { createScriptedPipelines } from './scripted-pipeline.ts'
 import type { Script } from './scripted-pipeline.ts'
+import { createScriptedPullers } from './scripted-puller.ts'
 import { createScriptedTranslator } from './scripted-translator.ts'
 
 /** 100 ms. */
@@ -25,7 +26,10 @@ export const startSessions = (t: ExecutionContext, script: Script = {}, translat
   const environment = { random: () => 0.5 }
   const translations = createTranslations({ engine: translator, monotonic: timers.monotonic, logger })
   const { create: createPipeline } = pipelines
-  const sessions = createLiveSessions({ lifecycle, createPipeline, translations, bus, ends: lifecycle.ends, logger, environment, timers })
+  const pullers = createScriptedPullers()
+  const sessions = createLiveSessions({
+    lifecycle, createPipeline, startPuller: pullers.start, translations, bus, ends: lifecycle.ends, logger, environment, timers,
+  })
   t.teardown(sessions.close)
   const attach = async (liveId: number): Promise<SenderSession> => {
     const attached = await sessions.attachSender(liveId)()
@@ -37,7 +41,7 @@ export const startSessions = (t: ExecutionContext, script: Script = {}, translat
     bus.subscribe(liveId, (signal) => heard.push(signal))
     return heard
   }
-  return { lifecycle, pipelines, logger, timers, sessions, attach, listen, translations }
+  return { lifecycle, pipelines, pullers, logger, timers, sessions, attach, listen, translations }
 }
 
 export const kindsOf = (signals: ReadonlyArray<LiveSignal>): ReadonlyArray<string> => signals.map(({ kind }) => kind)

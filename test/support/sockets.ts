@@ -18,6 +18,7 @@ import { createMemoryLifecycle } from './memory-lifecycle.ts'
 import type { MemoryLifecycle, MemoryLive } from './memory-lifecycle.ts'
 import { createRecordingLogger } from './recording-logger.ts'
 import { createScriptedPipelines } from './scripted-pipeline.ts'
+import { createScriptedPullers } from './scripted-puller.ts'
 import type { Script, ScriptedPipelines } from './scripted-pipeline.ts'
 import { promptTranslations } from './scripted-translator.ts'
 
@@ -47,7 +48,8 @@ export const startSockets = async (t: ExecutionContext, script: Script = {}, set
   const environment = { random: () => 0.5, monotonic: timers.monotonic }
   const translations = promptTranslations()
   const { create: createPipeline } = pipelines
-  const sessions = createLiveSessions({ lifecycle, createPipeline, translations, bus, ends: lifecycle.ends, logger, environment, timers })
+  const startPuller = createScriptedPullers().start
+  const sessions = createLiveSessions({ lifecycle, createPipeline, startPuller, translations, bus, ends: lifecycle.ends, logger, environment, timers })
   const server = createServer()
   let draining = false
   const sockets = attachSocketServer({
@@ -55,7 +57,7 @@ export const startSockets = async (t: ExecutionContext, script: Script = {}, set
     prefixes: ['', '/api/v1'],
     sessions,
     bus,
-    settings: { origins: '*', strict: false, rateLimits: true, failedHandshakesPerMinute: 0, ...settings },
+    settings: { origins: '*', strict: false, rateLimits: true, idleTimeout: 0, failedHandshakesPerMinute: 0, ...settings },
     logger,
     environment,
     timers,

@@ -1,4 +1,5 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHash, createHmac, randomBytes } from 'node:crypto'
+import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import { v7 } from 'uuid'
 import type { Credentials, JwtClaims } from '../../application/ports/credentials.ts'
@@ -31,18 +32,26 @@ export interface TestCredentials extends Credentials {
   readonly verifications: ReadonlyArray<O.Option<string>>
 }
 
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
+
 /** The port without its cost: nothing here is safe, all of it tells right from wrong. */
 export const createTestCredentials = (): TestCredentials => {
   const verifications: Array<O.Option<string>> = []
   return {
     verifications,
-    hashPassword: (password) => Promise.resolve(`hash of ${password}`),
-    verifyPassword: (password, passwordHash) => {
+    hashPassword: (password) => async () => E.right(`hash of ${password}`),
+    verifyPassword: (password, passwordHash) => async () => {
       verifications.push(passwordHash)
-      return Promise.resolve(O.isSome(passwordHash) && passwordHash.value === `hash of ${password}`)
+      return E.right(O.isSome(passwordHash) && passwordHash.value === `hash of ${password}`)
     },
     signJwt: (claims) => Promise.resolve(JSON.stringify(claims)),
     verifyJwt: (token) => Promise.resolve(token.startsWith('{') ? O.some(JSON.parse(token) as JwtClaims) : O.none),
+    newApiToken: () => {
+      const letters = randomBytes(28).toString('hex').slice(0, 55)
+      const secret = `lt_${letters.slice(0, 12)}_${letters.slice(12)}`
+      return { secret, prefix: secret.slice(0, 15), hash: digest(secret) }
+    },
+    verifyApiToken: (secret, hash) => O.isSome(hash) && hash.value === digest(secret),
     keyedHash: (purpose, value) => createHmac('sha256', purpose).update(value).digest('base64url'),
   }
 }

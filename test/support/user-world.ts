@@ -1,10 +1,13 @@
 import type { ExecutionContext } from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
 import { createAuthentication } from '../../application/users/authentication.ts'
 import { createQueries } from '../../application/queries.ts'
 import type { EventStore } from '../../application/ports/event-store.ts'
 import type { Keyring } from '../../application/ports/keyring.ts'
-import type { NewUser } from '../../application/services.ts'
+import type { NewUser } from '../../application/requests.ts'
 import { startUserDirectory } from '../../application/users/user-directory.ts'
+import { createLoginThrottle } from '../../application/users/login-throttle.ts'
+import { createUserChanges } from '../../application/users/user-changes.ts'
 import { createUsers, DEFAULT_QUOTAS } from '../../application/users/users.ts'
 import { allProjections } from '../../projections/all-projections.ts'
 import { systemTimers as timers } from '../../infrastructure/system-timers.ts'
@@ -34,6 +37,7 @@ export const startUserWorld = async (t: ExecutionContext, stores: Stores = {}) =
   const documents = createMemoryDocuments()
   const projector = startProjector({ store, documents, projections: allProjections, logger, environment, timers, signal })
   const directory = startUserDirectory({ store, keyring, logger, environment, timers, signal })
+  const throttle = createLoginThrottle({ store, keyring, environment, timers, logger, enabled: false })
   t.teardown(() => { stop.abort() })
   await Promise.all([projector.caughtUp(), directory.ready()])
   return {
@@ -44,7 +48,8 @@ export const startUserWorld = async (t: ExecutionContext, stores: Stores = {}) =
     directory,
     documents,
     users: createUsers({ store, keyring, environment, timers, credentials, directory, projector }),
-    authentication: createAuthentication({ directory, credentials }),
+    authentication: createAuthentication({ directory, credentials, throttle }),
+    changes: createUserChanges({ store, keyring, environment, timers, credentials, directory, projector, throttle, endLivesOf: async () => E.right(undefined) }),
     queries: createQueries({ documents, keyring, directory }),
     stop: async () => {
       stop.abort()

@@ -12,6 +12,7 @@ import { createManualTimers } from '../support/manual-timers.ts'
 import { createMemoryLifecycle } from '../support/memory-lifecycle.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
 import { createScriptedPipelines } from '../support/scripted-pipeline.ts'
+import { createScriptedPullers } from '../support/scripted-puller.ts'
 import { promptTranslations } from '../support/scripted-translator.ts'
 
 type Step = { readonly text: string } | { readonly bytes: Uint8Array } | { readonly wait: number } | { readonly word: string } | { readonly turn: true }
@@ -53,7 +54,8 @@ const play = async (steps: ReadonlyArray<Step>) => {
   const environment = { random: () => 0, monotonic: timers.monotonic }
   const translations = promptTranslations()
   const { create: createPipeline } = pipelines
-  const sessions = createLiveSessions({ lifecycle, createPipeline, translations, bus, ends: lifecycle.ends, logger, environment, timers })
+  const startPuller = createScriptedPullers().start
+  const sessions = createLiveSessions({ lifecycle, createPipeline, startPuller, translations, bus, ends: lifecycle.ends, logger, environment, timers })
   const live = lifecycle.add()
   const said: string[] = []
   const after: string[] = []
@@ -87,7 +89,7 @@ const play = async (steps: ReadonlyArray<Step>) => {
   const hub = createHub({ bus, strict: false })
   const attached = await sessions.attachSender(live.id)()
   if (E.isLeft(attached)) return assert.fail(attached.left._tag)
-  const sender = createSender(attached.right, { connection, environment, timers, rateLimits: true })
+  const sender = createSender(attached.right, { connection, environment, timers, rateLimits: true, idleTimeout: 0 })
   const member = { role: 'sender', connection } as const
   hub.join(live.id, member)
   for (const step of steps) {

@@ -1,8 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { LiveView } from '../../../application/ports/read-models.ts'
-import { createLiveBody, createLiveRequest } from '../create-live-codec.ts'
+import { createLiveBody, createLiveHeaders, createLiveRequest } from '../create-live-codec.ts'
 import { UNAVAILABLE } from '../errors.ts'
-import { list, liveView, presentLive, presentPage, single } from '../presenters.ts'
+import { list, liveView, message, presentLive, presentPage, single } from '../presenters.ts'
 import { audioUrlBody, livesQuery, pageOf, pageQuery, pathId } from '../request-codecs.ts'
 import { privateRoute } from '../route.ts'
 import type { Dependencies, Origin, Route } from '../route.ts'
@@ -19,15 +19,16 @@ const createLive = privateRoute(
   {
     method: 'POST',
     path: '/lives',
+    headers: createLiveHeaders,
     body: { kind: 'json', codec: createLiveBody },
     response: { codec: single(liveView) },
     refusals: [
       'ModelNotFound', 'LanguageNotFound', 'LanguageNotSupported', 'TranslationNotFound', 'TooManyTranslations', 'ListenerTokenTaken',
-      'QuotaReached', 'InsufficientVram', ...UNAVAILABLE,
+      'AudioUrlForbidden', 'QuotaReached', 'InsufficientVram', 'LiveNotFound', 'IdempotencyKeyReused', 'RequestStillRunning', ...UNAVAILABLE,
     ],
   },
-  async ({ body, caller, origin }, deps) => {
-    const created = await deps.services.createLive(caller, createLiveRequest(body))()
+  async ({ headers, body, caller, origin }, deps) => {
+    const created = await deps.services.createLive(caller, createLiveRequest(body), headers['idempotency-key'])()
     return E.isLeft(created) ? created : E.right(oneLive(created.right, origin, deps))
   },
 )
@@ -87,5 +88,15 @@ const finishLive = privateRoute(
   },
 )
 
+const deleteLive = privateRoute(
+  'private',
+  { method: 'DELETE', path: '/lives/:id', params: pathId, response: { codec: message }, refusals: ['LiveNotFound', ...UNAVAILABLE] },
+  async ({ params, caller }, { services }) => {
+    if (!isPossible(params.id)) return NOT_FOUND
+    const deleted = await services.deleteLive(caller, params.id)()
+    return E.isLeft(deleted) ? deleted : E.right({ message: 'Live deleted' })
+  },
+)
+
 /** The literal path stands before the one with a parameter: it wins (R89). */
-export const liveRoutes: ReadonlyArray<Route> = [createLive, listLives, finishByAudioUrl, getLive, finishLive]
+export const liveRoutes: ReadonlyArray<Route> = [createLive, listLives, finishByAudioUrl, getLive, finishLive, deleteLive]

@@ -35,7 +35,7 @@ const complete = publicRoute(
     path: '/setup',
     body: { kind: 'json', codec: setupBody },
     response: { codec: single(userView) },
-    refusals: ['SetupRefused', 'UsernameTaken', ...UNAVAILABLE],
+    refusals: ['SetupRefused', 'UsernameTaken', 'TooBusy', ...UNAVAILABLE],
   },
   async ({ body }, { services, setup }) => {
     if (services.hasUsers()) return E.left({ _tag: 'SetupRefused', reason: 'used' } as const)

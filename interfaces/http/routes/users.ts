@@ -1,20 +1,20 @@
 import * as E from 'fp-ts/lib/Either.js'
-import * as O from 'fp-ts/lib/Option.js'
 import * as t from 'io-ts'
+import type { UserView } from '../../../application/ports/read-models.ts'
+import { actorOf } from '../../../application/caller.ts'
 import { UNAVAILABLE } from '../errors.ts'
-import { list, presentPage, presentUser, single, userView } from '../presenters.ts'
-import { loginForm, newUserBody, pageOf, pageQuery } from '../request-codecs.ts'
+import { list, messageView, presentPage, presentUser, single, userView } from '../presenters.ts'
+import { changePasswordBody, changeUserBody, loginForm, newUserBody, pageOf, pageQuery, pathId } from '../request-codecs.ts'
 import { privateRoute, publicRoute } from '../route.ts'
 import type { Route } from '../route.ts'
 
 const bearerToken = t.strict({ access_token: t.string, token_type: t.literal('bearer') }, 'BearerToken')
 
 const login = publicRoute(
-  { method: 'POST', path: '/login', body: { kind: 'form', codec: loginForm }, response: { codec: bearerToken }, refusals: ['WrongLogin'] },
-  async ({ body }, { services }) => {
-    const token = await services.login(body.username, body.password)
-    if (O.isNone(token)) return E.left({ _tag: 'WrongLogin' })
-    return E.right({ access_token: token.value, token_type: 'bearer' as const })
+  { method: 'POST', path: '/login', body: { kind: 'form', codec: loginForm }, response: { codec: bearerToken }, refusals: ['WrongLogin', 'TooManyRequests', 'TooBusy'] },
+  async ({ body, origin }, { services }) => {
+    const token = await services.login(body.username, body.password, origin.address)
+    return E.isLeft(token) ? token : E.right({ access_token: token.right, token_type: 'bearer' as const })
   },
 )
 
@@ -25,7 +25,7 @@ const createUser = privateRoute(
     path: '/users',
     body: { kind: 'json', codec: newUserBody },
     response: { codec: single(userView) },
-    refusals: ['UsernameTaken', ...UNAVAILABLE],
+    refusals: ['UsernameTaken', 'TooBusy', ...UNAVAILABLE],
   },
   async ({ body, caller }, { services }) => {
     const user = {
@@ -35,7 +35,7 @@ const createUser = privateRoute(
       maxSessions: body.max_sessions,
       maxTranslations: body.max_translations,
     }
-    const registered = await services.registerUser(user, `user:${caller.userId}`)()
+    const registered = await services.registerUser(user, actorOf(caller))()
     return E.isLeft(registered) ? registered : E.right({ data: presentUser(registered.right) })
   },
 )
@@ -50,4 +50,49 @@ const listUsers = privateRoute(
   },
 )
 
-export const userRoutes: ReadonlyArray<Route> = [login, createUser, listUsers]
+const changeUser = privateRoute(
+  'admin',
+  {
+    method: 'PUT',
+    path: '/users/:id',
+    params: pathId,
+    body: { kind: 'json', codec: changeUserBody },
+    response: { codec: single(userView) },
+    refusals: ['UserNotFound', 'TooBusy', ...UNAVAILABLE],
+  },
+  async ({ params, body, caller }, { services }) => {
+    const changes = {
+      password: body.password,
+      permissions: body.permissions,
+      maxSessions: body.max_sessions,
+      maxTranslations: body.max_translations,
+      isActive: body.is_active,
+    }
+    const changed = await services.changeUser(caller, params.id, changes)()
+    return E.isLeft(changed) ? changed : E.right({ data: presentUser(changed.right) })
+  },
+)
+
+const me = privateRoute(
+  'private',
+  { method: 'GET', path: '/users/me', response: { codec: single(userView) }, refusals: ['UserNotFound'] },
+  async ({ caller }, { services }) => E.map((user: UserView) => ({ data: presentUser(user) }))(services.me(caller)),
+)
+
+const changePassword = privateRoute(
+  'login',
+  {
+    method: 'PUT',
+    path: '/users/me/password',
+    body: { kind: 'json', codec: changePasswordBody },
+    response: { codec: messageView },
+    refusals: ['WrongPassword', 'TooManyRequests', 'TooBusy', ...UNAVAILABLE],
+  },
+  async ({ body, caller, origin }, { services }) => {
+    const changed = await services.changeOwnPassword(caller, body.current_password, body.new_password, origin.address)()
+    return E.isLeft(changed) ? changed : E.right({ message: 'Password changed; log in again' })
+  },
+)
+
+/** The literal paths stand before the one with a parameter. */
+export const userRoutes: ReadonlyArray<Route> = [login, me, changePassword, createUser, listUsers, changeUser]

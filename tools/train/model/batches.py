@@ -16,6 +16,8 @@ FRAME_RATE = 25
 IGNORED = -100
 #: How far the guided attention lets a token look beyond its own time, in seconds.
 ATTENTION_MARGIN = 0.12
+#: What a word may lack, in seconds, and still be heard: with less the model drops last words of whole sentences that fade out.
+ALMOST_WHOLE = 0.1
 
 
 @dataclass
@@ -209,13 +211,13 @@ class BatchMaker:
             labels[frame(start):max(frame(start) + 1, frame(end))] = token
 
     def _cut_off(self, spoken: list[Spoken], audio, phones, labels) -> float | None:
-        """The audio ends anywhere in the last sentence, its text with the last whole word before that."""
+        """The audio ends anywhere in the last sentence, its text with the last word that was as good as whole by then."""
         piece = spoken[-1]
         if piece.end - piece.start < 0.3:
             return None
         origin = piece.start - piece.cut
         cut = self.rng.uniform(piece.start + 0.15, piece.end)
-        heard = [(end, count) for end, count in piece.item.word_ends if origin + end <= cut + 0.03 and count > piece.first]
+        heard = [(end, count) for end, count in piece.item.word_ends if origin + end <= cut + ALMOST_WHOLE and count > piece.first]
         end, count = heard[-1] if heard else (piece.cut, piece.first)
         piece.last, piece.end = count, min(piece.end, origin + end)
         audio[int(cut * RATE):] = 0

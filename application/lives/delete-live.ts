@@ -1,0 +1,83 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { exists, liveDecider } from '../../domain/live/decider.ts'
+import type { LiveState } from '../../domain/live/decider.ts'
+import { LiveDeleted, liveKey, liveStream, textKey } from '../../domain/live/events.ts'
+import type { LiveEvent } from '../../domain/live/events.ts'
+import { segmentsStream } from '../../domain/transcript/events.ts'
+import type { Unavailable } from '../errors.ts'
+import { handleCommand, loadState } from '../handle-command.ts'
+import { orThrow, startLogDuty } from '../log-duty.ts'
+import type { LogDutyDeps, RunningDuty } from '../log-duty.ts'
+import type { EventStore, Position } from '../ports/event-store.ts'
+import type { Keyring } from '../ports/keyring.ts'
+import type { Services } from '../services.ts'
+import { releaseLive, unexpected } from './end-live.ts'
+import type { EndLiveDeps, Origin } from './end-live.ts'
+
+interface EraseDeps {
+  readonly store: Pick<EventStore, 'deleteStream'>
+  readonly keyring: Pick<Keyring, 'erase'>
+}
+
+export interface DeleteLiveDeps extends EndLiveDeps {
+  /** Best effort, at most 2 s: until the read models have passed the position. */
+  readonly whenProjected: (position: Position) => Promise<void>
+}
+
+/** Its URL, its tokens and its text can never be read again, wherever they are. Repeatable. */
+const eraseLive = ({ store, keyring }: EraseDeps, liveId: number): TaskEither<Unavailable, void> => async () => {
+  const erased = await keyring.erase([liveKey(liveId), textKey(liveId)])()
+  return E.isLeft(erased) ? erased : await store.deleteStream(segmentsStream(liveId))()
+}
+
+/**
+ * R86: LiveDeleted, behind LiveFinished in the same append where the live still runs; then the release, then the keys.
+ * After a crash the reconciler does the release and the duty below the keys.
+ */
+export const createDeleteLive = (deps: DeleteLiveDeps): Pick<Services, 'deleteLive'> => ({
+  deleteLive: (caller, liveId) => async () => {
+    const stream = liveStream(liveId)
+    const before = await loadState(deps)<LiveState, LiveEvent>(stream, liveDecider)()
+    if (E.isLeft(before)) return before
+    const { state } = before.right
+    if (!exists(state) || state.created.userId !== caller.userId) return E.left({ _tag: 'LiveNotFound' })
+
+    const commandId = deps.environment.newId()
+    const origin: Origin = { commandId, correlationId: commandId, actor: `user:${caller.userId}` }
+    const command = { type: 'DeleteLive', at: deps.environment.now() } as const
+    const deleted = await handleCommand(deps)({ ...origin, stream, decider: liveDecider, command })()
+    if (E.isLeft(deleted)) {
+      switch (deleted.left._tag) {
+        case 'LiveUnknown':
+        case 'LiveOver':
+        case 'AlreadyCreated':
+        case 'SenderAlreadyConnected':
+          throw unexpected(deleted.left, stream)
+        default:
+          return E.left(deleted.left)
+      }
+    }
+    const { position } = deleted.right
+    // Another call was faster.
+    if (position === null) return E.left({ _tag: 'LiveNotFound' })
+    const released = await releaseLive(deps, liveId, origin)()
+    if (E.isLeft(released)) return released
+    const erased = await eraseLive(deps, liveId)()
+    if (E.isLeft(erased)) return erased
+    await deps.whenProjected(position)
+    return E.right(undefined)
+  },
+})
+
+/** Erases what a deletion could not, because its process died or a store was away. Runs until stopped. */
+export const startErasingDeleted = (deps: LogDutyDeps & EraseDeps): RunningDuty =>
+  startLogDuty(deps, {
+    name: 'erase-deleted',
+    prefixes: ['live-'],
+    concerns: ({ type }) => type === LiveDeleted.type,
+    perform: async ({ data }) => {
+      orThrow(await eraseLive(deps, Number(data['liveId']))())
+    },
+    failure: 'deleted lives could not be erased; trying again',
+  })

@@ -1,0 +1,48 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { liveDecider } from '../../domain/live/decider.ts'
+import type { LiveState } from '../../domain/live/decider.ts'
+import { liveStream, SourceStarted } from '../../domain/live/events.ts'
+import type { LiveEvent } from '../../domain/live/events.ts'
+import { segmentsStream } from '../../domain/transcript/events.ts'
+import { loadState } from '../handle-command.ts'
+import type { WriteDeps } from '../handle-command.ts'
+import { SAMPLE_RATE } from '../ports/engine.ts'
+import type { LiveLifecycle, SourcePoint } from '../services.ts'
+import { attachedLive } from './attached-live.ts'
+
+/** Stored segments in which the last transcription is looked for; translations may stand behind it. */
+const LOOK_BACK = 200
+
+/** Seconds and number of the last final segment. */
+interface LastFinal {
+  readonly end: number
+  readonly segment: number
+}
+
+const lastStart = (events: ReadonlyArray<LiveEvent>) => events.findLast((event) => event.type === SourceStarted.type)?.data
+
+const pointOf = (events: ReadonlyArray<LiveEvent>, final: LastFinal): SourcePoint => {
+  const before = lastStart(events)
+  return {
+    // The clock never goes back, and no second of it is given twice.
+    sampleOffset: Math.max(before?.sampleOffset ?? 0, Math.ceil(final.end * SAMPLE_RATE)),
+    nextSegment: Math.max(before?.nextSegment ?? 1, final.segment + 1),
+    mediaSequence: before?.mediaSequence ?? null,
+  }
+}
+
+/** What a process needs to pull an auto-started live on from where an earlier one stopped (D53); none for any other live. */
+export const createAutoStarted =
+  (deps: WriteDeps): LiveLifecycle['autoStarted'] =>
+  (liveId) =>
+  async () => {
+    const loaded = await loadState(deps)<LiveState, LiveEvent>(liveStream(liveId), liveDecider)()
+    if (E.isLeft(loaded)) return loaded
+    const { state, events } = loaded.right
+    if ((state.status !== 'pending' && state.status !== 'active') || !state.created.autoStart) return E.right(null)
+    const newest = await deps.store.read(segmentsStream(liveId), { direction: 'backwards', limit: LOOK_BACK })()
+    if (E.isLeft(newest)) return newest
+    const final = newest.right.find(({ data }) => data['kind'] === 'transcription')?.data
+    const point = pointOf(events, { end: Number(final?.['end'] ?? 0), segment: Number(final?.['segment'] ?? 0) })
+    return E.right({ live: attachedLive(state), point })
+  }

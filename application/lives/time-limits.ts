@@ -1,0 +1,51 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import { liveDecider } from '../../domain/live/decider.ts'
+import type { Live, TimeLimits } from '../../domain/live/decider.ts'
+import { liveStream } from '../../domain/live/events.ts'
+import type { Unavailable } from '../errors.ts'
+import { handleCommand } from '../handle-command.ts'
+import type { LiveSessions } from '../services.ts'
+import { ownOrigin, releaseLive, unexpected } from './end-live.ts'
+import type { EndLiveDeps, Origin } from './end-live.ts'
+
+export interface ExpireDeps extends EndLiveDeps {
+  readonly limits: TimeLimits
+  /** Lets the live's pipeline speak out what it has heard. */
+  readonly flush: LiveSessions['flush']
+  /** Processes that live beside this one. */
+  readonly otherInstances: () => ReadonlyArray<string>
+}
+
+const FLUSH_MS = 2000
+
+/** Finishes an open live that has reached a limit of D46 and gives its memory back; any other is left as it is (R105). */
+export const createExpire =
+  (deps: ExpireDeps) =>
+  async (liveId: number, live: Live): Promise<Either<Unavailable, void>> => {
+    const commandAt = (at: string) =>
+      ({ type: 'ExpireLive', ...deps.limits, instances: [deps.environment.instance, ...deps.otherInstances()], at }) as const
+    const due = liveDecider.decide(commandAt(deps.environment.now()), live)
+    if (E.isLeft(due) || due.right.length === 0) return E.right(undefined)
+
+    if (live.status === 'active') await deps.flush(liveId, FLUSH_MS)
+    const origin: Origin = { ...ownOrigin(deps), actor: 'service' }
+    const command = commandAt(deps.environment.now())
+    const expired = await handleCommand(deps)({ ...origin, stream: liveStream(liveId), decider: liveDecider, command })()
+    if (E.isRight(expired)) return expired.right.position === null ? E.right(undefined) : await releaseLive(deps, liveId, origin)()
+    switch (expired.left._tag) {
+      case 'LiveUnknown':
+      case 'LiveOver':
+      case 'AlreadyCreated':
+      case 'SenderAlreadyConnected':
+        throw unexpected(expired.left, liveStream(liveId))
+      default:
+        return E.left(expired.left)
+    }
+  }
+
+/** Milliseconds between two looks at the open lives: often enough for the shortest limit, at least every 30 s. */
+export const lookEvery = ({ pendingTimeout, maxDuration }: TimeLimits): number => {
+  const shortest = Math.min(...[pendingTimeout, maxDuration].filter((limit) => limit > 0))
+  return Math.min(30_000, Math.max(250, shortest / 4))
+}

@@ -1,0 +1,43 @@
+/** Where a live's audio is pulled from. */
+export interface SourceTarget {
+  /** May hold secrets: never logged. */
+  readonly url: string
+  /** HLS goes on after this media sequence; null: wherever the source begins. */
+  readonly mediaSequence: number | null
+}
+
+export type PullEnd =
+  /** The source is over and said so (D56). */
+  | { readonly kind: 'complete' }
+  /** `code` says why and holds no secret; `retry` is false where another attempt cannot help. */
+  | { readonly kind: 'failed'; readonly code: string; readonly retry: boolean }
+
+export interface PullerEvents {
+  /** The processes of this attempt are up; from now on its silence is the source's. */
+  readonly began: () => void
+  /** s16le 16 kHz mono, in order. */
+  readonly audio: (samples: Int16Array) => void
+  /** All audio of this HLS media sequence has been delivered. */
+  readonly heard: (mediaSequence: number) => void
+  /** The segments of this HLS source last so long. */
+  readonly targetDuration: (seconds: number) => void
+  /** Once for each `pull`, after all its audio. */
+  readonly ended: (end: PullEnd) => void
+  /** Once: the process is gone without having been stopped, or never began. */
+  readonly died: (reason: string) => void
+}
+
+/** The process that pulls one live's source. */
+export interface Puller {
+  /** Null when it could not be started. */
+  readonly pid: number | null
+  /** One attempt; the next one only after `ended`. */
+  readonly pull: (target: SourceTarget) => void
+  /** No audio is delivered until `resume`; soon the process stops reading its source. */
+  readonly pause: () => void
+  readonly resume: () => void
+  /** Resolves when it and its children are gone; no event follows the call. */
+  readonly stop: () => Promise<void>
+}
+
+export type StartPuller = (events: PullerEvents) => Puller

@@ -1,0 +1,88 @@
+import type { StartPuller } from '../ports/audio-source.ts'
+import type { Logger } from '../ports/environment.ts'
+import type { Timers } from '../ports/timers.ts'
+import type { AttachedLive, LiveLifecycle, SourcePoint } from '../services.ts'
+import { startLiveSource } from './live-source.ts'
+import type { LiveSource } from './live-source.ts'
+import type { RunningLive } from './running-live.ts'
+
+/** Wall time for what was heard before the source ended. */
+const FINISH_LIMIT = 30_000
+
+export interface SourcedLiveOptions {
+  readonly liveId: number
+  readonly live: Pick<AttachedLive, 'audioUrl' | 'autoStart'>
+  /** Where an earlier process stopped. */
+  readonly point: SourcePoint
+  readonly running: RunningLive
+  readonly lifecycle: Pick<LiveLifecycle, 'startSource'>
+  readonly startPuller: StartPuller
+  readonly timers: Timers
+  readonly logger: Logger
+  readonly track: (work: Promise<void>) => void
+}
+
+/** A running live that may pull its audio. */
+export interface SourcedLive extends RunningLive {
+  /** Begins to pull; only the first call counts. */
+  readonly startSource: () => void
+}
+
+/** Of a live that no process has pulled before. */
+export const BEGINNING: SourcePoint = { sampleOffset: 0, nextSegment: 1, mediaSequence: null }
+
+/** Puts a live's source in front of its pipeline: whoever finishes or settles the live stops the source too. */
+export const withSource = ({ running, ...options }: SourcedLiveOptions): SourcedLive => {
+  const { liveId, live, point, lifecycle, track } = options
+  let source: LiveSource | undefined
+  let drained: () => void = () => undefined
+
+  running.onDrained(() => {
+    source?.drained()
+    drained()
+  })
+
+  const stop = (): void => {
+    if (source !== undefined) track(source.stop())
+  }
+
+  const over = async (cause: Parameters<RunningLive['end']>[0]): Promise<void> => {
+    stop()
+    await running.finish(FINISH_LIMIT)
+    running.end(cause)
+  }
+
+  return {
+    ...running,
+    onDrained: (callback) => {
+      drained = callback
+    },
+    finish: async (limitMs) => {
+      stop()
+      await running.finish(limitMs)
+    },
+    settle: () => {
+      stop()
+      running.settle()
+    },
+    startSource: () => {
+      if (source !== undefined || live.audioUrl === null || !running.takesAudio()) return
+      let launches = 0
+      source = startLiveSource({
+        ...options,
+        target: { url: live.audioUrl, mediaSequence: point.mediaSequence },
+        launched: (pid, mediaSequence) => {
+          // Only the process of an auto-started live is shown (D26); a later one goes on where the clock stands.
+          const sampleOffset = launches === 0 ? point.sampleOffset : point.sampleOffset + running.heardSamples()
+          launches += 1
+          const facts = { pid: live.autoStart ? pid : null, sampleOffset, nextSegment: point.nextSegment, mediaSequence }
+          void running.writes.add('source', lifecycle.startSource(liveId, facts))
+        },
+        audio: running.push,
+        backlogSeconds: running.backlogSeconds,
+        completed: () => void over({ status: 'finished', reason: 'source_ended' }),
+        failed: (code) => void over({ status: 'error', code: 'source_failed', detail: `The audio source failed: ${code}` }),
+      })
+    },
+  }
+}

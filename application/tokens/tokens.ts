@@ -1,0 +1,122 @@
+import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { apiTokenDecider } from '../../domain/api-token/decider.ts'
+import type { ApiToken, ApiTokenCommand, ApiTokenRefusal, ApiTokenState } from '../../domain/api-token/decider.ts'
+import { apiTokenStream } from '../../domain/api-token/events.ts'
+import { ERASED } from '../../domain/shared/event.ts'
+import type { Caller } from '../caller.ts'
+import type { ApiTokenNotFound, ExpiryNotInFuture, Unavailable } from '../errors.ts'
+import { handleCommand } from '../handle-command.ts'
+import type { WriteDeps } from '../handle-command.ts'
+import type { Credentials } from '../ports/credentials.ts'
+import type { Documents } from '../ports/documents.ts'
+import type { Projector } from '../ports/projector.ts'
+import { API_TOKENS } from '../ports/read-models.ts'
+import type { ApiTokenDocument, ApiTokenView } from '../ports/read-models.ts'
+import { nextId } from '../sequence.ts'
+import type { Services } from '../services.ts'
+import { createTurns } from '../turns.ts'
+import type { KnownToken, TokenDirectory } from './token-directory.ts'
+
+export interface TokenDeps extends WriteDeps {
+  readonly credentials: Pick<Credentials, 'newApiToken'>
+  readonly documents: Pick<Documents, 'page'>
+  readonly tokens: Pick<TokenDirectory, 'byId' | 'countOf' | 'whenSeen'>
+  readonly projector: Pick<Projector, 'whenProjected'>
+}
+
+type Tokens = Pick<Services, 'listTokens' | 'issueToken' | 'changeToken' | 'revokeToken'>
+
+const notFound: ApiTokenNotFound = { _tag: 'ApiTokenNotFound' }
+
+/** A refusal in the words of the routes; one without a meaning cannot come of the command. */
+const told = <R>(
+  left: ApiTokenRefusal | Unavailable,
+  meanings: Partial<Record<ApiTokenRefusal['_tag'], R>>,
+): E.Either<R | Unavailable, never> => {
+  switch (left._tag) {
+    case 'TokenExists':
+    case 'TokenUnknown':
+    case 'ExpiryNotInFuture': {
+      const meaning = meanings[left._tag]
+      if (meaning === undefined) throw new Error(`an API token refused with ${left._tag}`)
+      return E.left(meaning)
+    }
+    default:
+      return E.left(left)
+  }
+}
+
+const viewOf = (token: ApiToken, lastUsedAt: string | null): ApiTokenView => ({
+  id: token.tokenId,
+  userId: token.userId,
+  name: token.name,
+  prefix: token.prefix,
+  isActive: token.isActive,
+  expiresAt: token.expiresAt,
+  lastUsedAt,
+  createdAt: token.createdAt,
+})
+
+/** The API tokens of users. An answer waits until the directory knows, so that what was switched off is refused from then on. */
+export const createTokens = (deps: TokenDeps): Tokens => {
+  const { environment, credentials, keyring, documents, tokens, projector } = deps
+  const handle = handleCommand(deps)
+  const inTurn = createTurns()
+
+  const send = (
+    caller: Caller, tokenId: number, command: ApiTokenCommand, commandId: string,
+  ): TaskEither<ApiTokenRefusal | Unavailable, ApiTokenState> =>
+    async () => {
+      const stream = apiTokenStream(tokenId)
+      const about = { commandId, correlationId: commandId, actor: `user:${caller.userId}` }
+      const handled = await inTurn(stream, handle({ stream, decider: apiTokenDecider, command, ...about }))
+      if (E.isLeft(handled)) return handled
+      const { position, state } = handled.right
+      if (position !== null) await Promise.all([tokens.whenSeen(position), projector.whenProjected(position)])
+      return E.right(state)
+    }
+
+  return {
+    listTokens: ({ userId }, { skip, limit }) => async () => {
+      const total = tokens.countOf(userId)
+      if (skip >= total) return E.right({ items: [], total })
+      const found = await documents.page(API_TOKENS, { filter: { userId }, sort: { by: 'id', direction: 'descending' }, skip, limit })()
+      if (E.isLeft(found)) return found
+      // A collection holds what its projection alone wrote into it, so its type is the projection's.
+      const sealed = found.right.map((document) => document as unknown as ApiTokenDocument)
+      const names = await keyring.open(sealed.map(({ name }) => name))()
+      if (E.isLeft(names)) return names
+      const items = sealed.map((token, index) => ({ ...token, name: O.getOrElse(() => ERASED)(names.right[index] ?? O.none) }))
+      return E.right({ items, total })
+    },
+
+    issueToken: (caller, { name, expiresAt }) => async () => {
+      const { userId } = caller
+      const commandId = environment.newId()
+      const tokenId = await nextId(deps)('api-token', { correlationId: commandId, causationId: commandId, actor: `user:${userId}` })()
+      if (E.isLeft(tokenId)) return tokenId
+      const { secret, prefix, hash } = credentials.newApiToken()
+      const data = { tokenId: tokenId.right, userId, name, prefix, secretHash: hash, expiresAt, at: environment.now() }
+      const issued = await send(caller, tokenId.right, { type: 'Issue', data }, commandId)()
+      if (E.isLeft(issued)) return told<ExpiryNotInFuture>(issued.left, { ExpiryNotInFuture: { _tag: 'ExpiryNotInFuture' } })
+      return E.right({ token: viewOf({ ...data, status: 'issued', isActive: true, createdAt: data.at }, null), secret })
+    },
+
+    changeToken: (caller, tokenId, change) => async () => {
+      const command = { type: 'Change', userId: caller.userId, ...change, at: environment.now() } as const
+      const changed = await send(caller, tokenId, command, environment.newId())()
+      if (E.isLeft(changed)) return told(changed.left, { TokenUnknown: notFound })
+      if (changed.right.status !== 'issued') return E.left(notFound)
+      const lastUsedAt = O.toNullable(O.map((known: KnownToken) => known.lastUsedAt)(tokens.byId(tokenId)))
+      return E.right(viewOf(changed.right, lastUsedAt))
+    },
+
+    revokeToken: (caller, tokenId) => async () => {
+      const command = { type: 'Revoke', userId: caller.userId, at: environment.now() } as const
+      const revoked = await send(caller, tokenId, command, environment.newId())()
+      return E.isLeft(revoked) ? told(revoked.left, { TokenUnknown: notFound }) : E.right(undefined)
+    },
+  }
+}

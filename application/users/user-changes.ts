@@ -1,0 +1,103 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
+import { userDecider } from '../../domain/user/decider.ts'
+import type { User, UserCommand, UserState } from '../../domain/user/decider.ts'
+import { userStream } from '../../domain/user/events.ts'
+import type { UserEvent } from '../../domain/user/events.ts'
+import { actorOf } from '../caller.ts'
+import type { Caller } from '../caller.ts'
+import type { Unavailable, UserNotFound, WrongPassword } from '../errors.ts'
+import { handleCommand } from '../handle-command.ts'
+import type { Handled, WriteDeps } from '../handle-command.ts'
+import type { Origin } from '../lives/end-live.ts'
+import type { Credentials } from '../ports/credentials.ts'
+import type { Projector } from '../ports/projector.ts'
+import type { Services } from '../services.ts'
+import type { LoginThrottle } from './login-throttle.ts'
+import type { UserDirectory } from './user-directory.ts'
+import { userViewOf } from './users.ts'
+
+export interface UserChangesDeps extends WriteDeps {
+  readonly credentials: Pick<Credentials, 'hashPassword' | 'verifyPassword'>
+  readonly directory: Pick<UserDirectory, 'byId' | 'whenSeen'>
+  readonly projector: Pick<Projector, 'whenProjected'>
+  readonly throttle: LoginThrottle
+  /** Ends every open live of a user who was disabled. */
+  readonly endLivesOf: (userId: number, origin: Origin) => Promise<Either<Unavailable, void>>
+}
+
+type Changed = Either<UserNotFound | WrongPassword | Unavailable, User>
+
+const notFound: UserNotFound = { _tag: 'UserNotFound' }
+const wrongPassword: WrongPassword = { _tag: 'WrongPassword' }
+
+/** What becomes of a user after the registration (D47). The answer comes once the directory and the lists know. */
+export const createUserChanges = (deps: UserChangesDeps): Pick<Services, 'me' | 'changeUser' | 'changeOwnPassword'> => {
+  const { environment, credentials, directory, projector, throttle } = deps
+
+  const originOf = (caller: Caller): Origin => {
+    const commandId = environment.newId()
+    return { commandId, correlationId: commandId, actor: actorOf(caller) }
+  }
+
+  const known = async ({ state, position }: Handled<UserState, UserEvent>): Promise<Changed> => {
+    if (position !== null) await Promise.all([directory.whenSeen(position), projector.whenProjected(position)])
+    return state.status === 'none' ? E.left(notFound) : E.right(state)
+  }
+
+  const change = async (userId: number, command: UserCommand, origin: Origin): Promise<Changed> => {
+    const handled = await handleCommand(deps)({ ...origin, stream: userStream(userId), decider: userDecider, command })()
+    if (E.isRight(handled)) return await known(handled.right)
+    switch (handled.left._tag) {
+      case 'UserUnknown':
+        return E.left(notFound)
+      case 'PasswordOutdated':
+        return E.left(wrongPassword)
+      case 'AlreadyRegistered':
+        throw new Error(`user ${userId} refused a change with AlreadyRegistered`)
+      default:
+        return E.left(handled.left)
+    }
+  }
+
+  return {
+    me: ({ userId }) => E.fromOption(() => notFound)(O.map(userViewOf)(directory.byId(userId))),
+
+    changeUser: (caller, userId, { password, ...changes }) => async () => {
+      // Who does not exist costs no hash.
+      if (O.isNone(directory.byId(userId))) return E.left(notFound)
+      const hashed = password === undefined ? E.right(undefined) : await credentials.hashPassword(password)()
+      if (E.isLeft(hashed)) return hashed
+      const origin = originOf(caller)
+      const command = { type: 'Change', changes: { ...changes, passwordHash: hashed.right }, at: environment.now() } as const
+      const changed = await change(userId, command, origin)
+      if (E.isLeft(changed)) {
+        if (changed.left._tag === 'WrongPassword') throw new Error('a change by an administrator needs no password')
+        return E.left(changed.left)
+      }
+      // Also when nothing changed: an earlier attempt may have been broken off between the two.
+      const ended = changed.right.status === 'disabled' ? await deps.endLivesOf(userId, origin) : E.right(undefined)
+      return E.isLeft(ended) ? ended : E.right(userViewOf(changed.right))
+    },
+
+    changeOwnPassword: (caller, current, next, address) => async () => {
+      const user = directory.byId(caller.userId)
+      if (O.isNone(user)) return E.left(wrongPassword)
+      // Guesses with a stolen token count as those of a login do.
+      const { usernameHash, passwordHash, generation } = user.value
+      const shown = await throttle(usernameHash, address, async () => {
+        const verified = await credentials.verifyPassword(current, O.some(passwordHash))()
+        return E.map((isRight: boolean) => (isRight ? O.some(generation) : O.none))(verified)
+      })
+      if (E.isLeft(shown)) return shown
+      if (O.isNone(shown.right)) return E.left(wrongPassword)
+      const hashed = await credentials.hashPassword(next)()
+      if (E.isLeft(hashed)) return hashed
+      const command = { type: 'ChangePassword', passwordHash: hashed.right, generation, at: environment.now() } as const
+      const changed = await change(caller.userId, command, originOf(caller))
+      if (E.isRight(changed)) return E.right(undefined)
+      return E.left(changed.left._tag === 'UserNotFound' ? wrongPassword : changed.left)
+    },
+  }
+}

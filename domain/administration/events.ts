@@ -1,0 +1,22 @@
+import * as t from 'io-ts'
+import { boundedInteger, id, instant } from '../shared/codecs.ts'
+import { defineEvent } from '../shared/event.ts'
+import type { EventOf } from '../shared/event.ts'
+
+/** What administrators looked at: acts that change nothing else. Who it was says the metadata of the event. */
+export const ADMINISTRATION_STREAM = 'administration'
+
+/** A list of the lives of all users, or of one, was shown. */
+export const LivesListed = defineEvent(
+  'LivesListed',
+  t.strict({
+    /** Null: of all users. */
+    ownerId: t.union([id, t.null]),
+    skip: boundedInteger(0, 2 ** 31),
+    limit: boundedInteger(1, 1000),
+    /** Those that were shown. */
+    liveIds: t.readonlyArray(id),
+    at: instant,
+  }),
+)
+export type LivesListed = EventOf<typeof LivesListed>

@@ -1,0 +1,52 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Decider } from '../shared/decider.ts'
+import type { CatalogueEvent } from './events.ts'
+
+export type ReferenceKind = 'model' | 'language' | 'translation'
+
+interface Switch {
+  readonly active: boolean
+  readonly at: string
+}
+
+/** What administrators switched, by kind and id. */
+export type Switches = Readonly<Record<ReferenceKind, Readonly<Record<number, Switch>>>>
+
+export interface SwitchReference {
+  readonly kind: ReferenceKind
+  readonly id: number
+  readonly active: boolean
+  readonly at: string
+}
+
+const eventOf = ({ kind, id, active, at }: SwitchReference): CatalogueEvent => {
+  switch (kind) {
+    case 'model':
+      return { type: 'ModelSwitched', data: { modelId: id, active, at } }
+    case 'language':
+      return { type: 'LanguageSwitched', data: { languageId: id, active, at } }
+    case 'translation':
+      return { type: 'TranslationPairSwitched', data: { pairId: id, active, at } }
+  }
+}
+
+const evolve = (state: Switches, event: CatalogueEvent): Switches => {
+  switch (event.type) {
+    case 'ModelSwitched':
+      return { ...state, model: { ...state.model, [event.data.modelId]: event.data } }
+    case 'LanguageSwitched':
+      return { ...state, language: { ...state.language, [event.data.languageId]: event.data } }
+    case 'TranslationPairSwitched':
+      return { ...state, translation: { ...state.translation, [event.data.pairId]: event.data } }
+    case 'ModelListed':
+    case 'TranslationPairListed':
+      return state
+  }
+}
+
+/** Reference data that administrators switch off and on; all of it is on at first. */
+export const switchesDecider: Decider<Switches, SwitchReference, CatalogueEvent, never> = {
+  initialState: { model: {}, language: {}, translation: {} },
+  evolve,
+  decide: (command, state) => E.right((state[command.kind][command.id]?.active ?? true) === command.active ? [] : [eventOf(command)]),
+}

@@ -1,0 +1,15 @@
+const FORM = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.(\d+))?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/
+
+/**
+ * A date-time of RFC 3339 in D23's form (UTC, microseconds, what is finer is cut off); null for anything else: no
+ * offset, a day or hour that does not exist, a year that four digits cannot write in UTC.
+ */
+export const toInstant = (text: string): string | null => {
+  const [, date = '', time = '', fraction = '', sign, hours = '0', minutes = '0'] = FORM.exec(text) ?? []
+  const local = new Date(`${date}T${time}Z`)
+  // The parser makes 1 March of 30 February, and the next day of 24:00:00.
+  if (Number.isNaN(local.getTime()) || !local.toISOString().startsWith(`${date}T${time}`)) return null
+  const offset = (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes))
+  const utc = new Date(local.getTime() - offset * 60_000).toISOString()
+  return /^\d{4}-/.test(utc) ? `${utc.slice(0, 19)}.${fraction.slice(0, 6).padEnd(6, '0')}+00:00` : null
+}

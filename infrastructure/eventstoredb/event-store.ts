@@ -1,0 +1,67 @@
+import { setTimeout } from 'node:timers/promises'
+import { EventStoreDBClient } from '@eventstore/db-client'
+import * as E from 'fp-ts/lib/Either.js'
+import type { EventStore } from '../../application/ports/event-store.ts'
+import type { Logger } from '../../application/ports/environment.ts'
+import { createAppends } from './appends.ts'
+import { parseConnection } from './connection.ts'
+import { createPatience, type Limits } from './patience.ts'
+import { createReads } from './reads.ts'
+import { createStreamLimits } from './stream-limits.ts'
+import { createSubscriptions } from './subscriptions.ts'
+
+/** A cluster that is just choosing its leader gets this long at start. */
+const START_MS = 3000
+
+const connect = (connectionString: string): EventStoreDBClient => {
+  let failed: unknown
+  try {
+    return EventStoreDBClient.connectionString(connectionString)
+  } catch (error) {
+    failed = error
+  }
+  // Not passed on: only those about certificate files do not quote the string, which may hold a password.
+  const reason = failed instanceof Error && /certificate|userCertFile/.test(failed.message) ? failed.message : 'its URL is wrong'
+  throw new Error(`the event store cannot be used: ${reason}`)
+}
+
+interface Options {
+  /** Connection string, as the setting EVENTSTORE_URL takes it. */
+  readonly url: string
+  readonly logger?: Logger
+  /** For a machine on which everything takes longer. */
+  readonly limits?: Limits
+}
+
+/**
+ * The event store on EventStoreDB (tried with server 23.10). One for a process: it holds one client, which is one
+ * connection. Throws an Error for people when the server cannot be reached.
+ */
+export const openEventStoreDb = async ({ url, logger, limits }: Options): Promise<EventStore> => {
+  const connection = parseConnection(url)
+  if (E.isLeft(connection)) throw new Error(`the event store's URL ${connection.left}`)
+  const { connectionString, credentials } = connection.right
+  const client = connect(connectionString)
+  const patience = createPatience(limits)
+  const reads = createReads(client, patience)
+
+  const deadline = performance.now() + START_MS
+  for (;;) {
+    const head = await reads.head()()
+    if (E.isRight(head)) break
+    if (performance.now() > deadline) {
+      await client.dispose()
+      throw new Error(`the event store cannot be used: ${head.left.reason}`)
+    }
+    await setTimeout(100)
+  }
+
+  const parts = { client, credentials, patience, reads, logger }
+  return {
+    ...reads,
+    append: createAppends(parts),
+    ...createStreamLimits(parts),
+    subscribe: createSubscriptions(client, patience),
+    close: () => client.dispose(),
+  }
+}

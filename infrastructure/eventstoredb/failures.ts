@@ -1,0 +1,14 @@
+import type { LogCorrupted, StoreUnavailable } from '../../application/ports/event-store.ts'
+
+export const unavailable = (reason: string): StoreUnavailable => ({ _tag: 'StoreUnavailable', reason })
+
+export const corrupted = (reason: string): LogCorrupted => ({ _tag: 'LogCorrupted', reason })
+
+/**
+ * Why a call failed, for logs. Whatever it was that the store or the connection said, the outcome of an append is then
+ * unknown: of those rejected in a crash of a real server up to 45 % had been stored.
+ */
+export const reasonOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  return error.message === '' ? error.constructor.name : error.message
+}

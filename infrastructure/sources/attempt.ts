@@ -1,0 +1,120 @@
+import { SAMPLE_RATE } from '../../application/ports/engine.ts'
+import type { PullEnd } from '../../application/ports/audio-source.ts'
+import { startDecoder } from './decoder.ts'
+import type { Decoder } from './decoder.ts'
+import { audioFrame, messageFrame } from './puller-messages.ts'
+import type { PullCommand } from './puller-messages.ts'
+import { pullSource } from './pull-source.ts'
+import { sourceErrorOf } from './source-error.ts'
+import type { SourceSink } from './source-kind.ts'
+
+/** Bytes of one sample. */
+const SAMPLE = 2
+
+/** A segment in the decoder; `end` in samples of the stretch. */
+interface Fed {
+  readonly mediaSequence: number
+  readonly end: number
+}
+
+/**
+ * Feeds a source to one decoder after another and tells, behind its audio, which HLS segment was heard: while a decoder
+ * runs, by the lengths that the playlist gives; exactly when it has finished.
+ */
+const createFeeder = (send: (frame: Buffer) => Promise<void>, isolate: boolean) => {
+  let decoder: Decoder | null = null
+  /** Started ahead, while the source is being reached. */
+  let spare: Decoder | null = null
+  let fed: Array<Fed> = []
+  let [samples, length] = [0, 0]
+
+  const tellHeard = async (until: number): Promise<void> => {
+    const heard = fed.findLast(({ end }) => end <= until)
+    if (heard === undefined) return
+    fed = fed.filter(({ end }) => end > until)
+    await send(messageFrame({ kind: 'heard', mediaSequence: heard.mediaSequence }))
+  }
+
+  const begin = (): Decoder =>
+    startDecoder({
+      isolate,
+      onAudio: async (pcm) => {
+        await send(audioFrame(pcm))
+        samples += pcm.length / SAMPLE
+        await tellHeard(samples)
+      },
+    })
+
+  const sink: SourceSink = {
+    bytes: async (bytes) => {
+      decoder ??= spare ?? begin()
+      spare = null
+      await decoder.feed(bytes)
+    },
+    stretchEnds: async () => {
+      const finishing = decoder
+      decoder = null
+      await finishing?.finish()
+      await tellHeard(Infinity)
+      samples = 0
+      length = 0
+    },
+    segment: (mediaSequence, seconds) => {
+      length += Math.round(seconds * SAMPLE_RATE)
+      fed.push({ mediaSequence, end: length })
+    },
+    targetDuration: (seconds) => void send(messageFrame({ kind: 'target', seconds })),
+  }
+  return {
+    sink,
+    prepare: async () => {
+      spare = begin()
+      await spare.up
+      await send(messageFrame({ kind: 'began' }))
+    },
+    /** What is no longer needed. */
+    dismiss: () => {
+      spare?.kill()
+      spare = null
+    },
+    kill: () => {
+      spare?.kill()
+      decoder?.kill()
+    },
+  }
+}
+
+export interface Attempt {
+  /** Never rejects; what came to the decoder before a failure has been delivered. */
+  readonly done: Promise<PullEnd>
+  readonly kill: () => void
+}
+
+/** Pulls a source once. */
+export const startAttempt = (command: PullCommand, send: (frame: Buffer) => Promise<void>): Attempt => {
+  const feeder = createFeeder(send, command.isolate)
+  const stop = new AbortController()
+
+  const run = async (): Promise<PullEnd> => {
+    void feeder.prepare()
+    try {
+      await pullSource({ url: command.url, after: command.mediaSequence, rules: command.rules }, feeder.sink, stop.signal)
+      await feeder.sink.stretchEnds()
+      return { kind: 'complete' }
+    } catch (error) {
+      await feeder.sink.stretchEnds().catch(() => undefined)
+      const { code, retry } = sourceErrorOf(error)
+      return { kind: 'failed', code, retry }
+    } finally {
+      feeder.dismiss()
+    }
+  }
+
+  return {
+    done: run(),
+    kill: () => {
+      stop.abort()
+      feeder.kill()
+    },
+  }
+}

@@ -1,0 +1,110 @@
+import { spawn } from 'node:child_process'
+import type { PullerEvents, StartPuller } from '../../application/ports/audio-source.ts'
+import type { AddressRules } from './address-guard.ts'
+import { canIsolate, pullerCommand } from './child-commands.ts'
+import { createFrameReader } from './puller-messages.ts'
+import type { PullCommand, PullerMessage } from './puller-messages.ts'
+
+/** F9: how long a puller may take over its own end. */
+const GRACE_MS = 500
+
+/** All that a puller needs of our environment; secrets of the service stay out. */
+const INHERITED = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'SystemRoot']
+
+/** Samples of their own: a piece of a frame may begin at an odd address. */
+const samplesOf = (pcm: Buffer): Int16Array => {
+  const copy = new Uint8Array(pcm)
+  return new Int16Array(copy.buffer, 0, Math.floor(copy.length / 2))
+}
+
+const tell = (events: PullerEvents, message: PullerMessage): void => {
+  switch (message.kind) {
+    case 'began':
+      return events.began()
+    case 'heard':
+      return events.heard(message.mediaSequence)
+    case 'target':
+      return events.targetDuration(message.seconds)
+    case 'ended':
+      return events.ended(message.end)
+  }
+}
+
+export interface PullersOptions {
+  /** As it is when a pull begins: the own port is known late. */
+  readonly rules: () => AddressRules
+}
+
+/** Pullers as processes of their own, each the leader of a group that dies as a whole. */
+export const createPullers = ({ rules }: PullersOptions): StartPuller => {
+  let isolate: boolean | undefined
+
+  return (events) => {
+    const { file, args } = pullerCommand()
+    const env = Object.fromEntries(INHERITED.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])))
+    const child = spawn(file, args, { stdio: ['pipe', 'pipe', 'ignore'], env, cwd: '/', detached: true })
+    const { pid } = child
+    let over = false
+
+    /** The puller and its decoder, also one that is stopped or whose parent died first. */
+    const killGroup = (): void => {
+      try {
+        if (pid !== undefined) process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL')
+      } catch {
+        // Nobody is left.
+      }
+    }
+    const exited = new Promise<void>((resolve) => {
+      child.once('exit', () => {
+        killGroup()
+        resolve()
+      })
+      child.once('error', () => resolve())
+    })
+    const died = (reason: string): void => {
+      if (over) return
+      over = true
+      killGroup()
+      events.died(reason)
+    }
+    const read = createFrameReader({
+      audio: (pcm) => { if (!over) events.audio(samplesOf(pcm)) },
+      message: (message) => { if (!over) tell(events, message) },
+    })
+    child.stdout.on('data', (bytes: Buffer) => {
+      try {
+        read(bytes)
+      } catch (error) {
+        died(String(error))
+      }
+    })
+    // Behind its last audio; also when it could not be started.
+    child.once('close', (code, signal) => died(signal ?? `exit code ${code}`))
+    child.once('error', (error) => died(error.message))
+    child.stdin.on('error', () => undefined)
+
+    return {
+      pid: pid ?? null,
+      pull: (target) => {
+        isolate ??= canIsolate()
+        const command: PullCommand = { ...target, rules: rules(), isolate }
+        child.stdin.write(`${JSON.stringify(command)}\n`)
+      },
+      pause: () => {
+        child.stdout.pause()
+      },
+      resume: () => {
+        child.stdout.resume()
+      },
+      stop: async () => {
+        over = true
+        child.stdout.destroy()
+        child.stdin.end()
+        child.kill('SIGTERM')
+        const grace = setTimeout(killGroup, GRACE_MS)
+        await exited
+        clearTimeout(grace)
+      },
+    }
+  }
+}

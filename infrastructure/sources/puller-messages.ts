@@ -1,0 +1,55 @@
+import type { PullEnd, SourceTarget } from '../../application/ports/audio-source.ts'
+import type { AddressRules } from './address-guard.ts'
+
+/** One line of JSON on the puller's stdin, where neither argv nor the environment shows the URL (S6). */
+export interface PullCommand extends SourceTarget {
+  readonly rules: AddressRules
+  /** May the decoder be started without network? */
+  readonly isolate: boolean
+}
+
+/** What a puller tells beside audio, in the order in which it happens. */
+export type PullerMessage =
+  | { readonly kind: 'began' }
+  | { readonly kind: 'heard'; readonly mediaSequence: number }
+  | { readonly kind: 'target'; readonly seconds: number }
+  | { readonly kind: 'ended'; readonly end: PullEnd }
+
+/** Frames on the puller's stdout: one byte of kind, four of length, the payload. One channel keeps audio and messages in order. */
+const AUDIO = 0
+const MESSAGE = 1
+const HEAD = 5
+const MAX_FRAME = 1 << 20
+
+const frameOf = (kind: number, payload: Buffer): Buffer => {
+  const head = Buffer.alloc(HEAD)
+  head.writeUInt8(kind, 0)
+  head.writeUInt32LE(payload.length, 1)
+  return Buffer.concat([head, payload])
+}
+
+export const audioFrame = (pcm: Buffer): Buffer => frameOf(AUDIO, pcm)
+export const messageFrame = (message: PullerMessage): Buffer => frameOf(MESSAGE, Buffer.from(JSON.stringify(message)))
+
+interface FrameHandlers {
+  readonly audio: (pcm: Buffer) => void
+  readonly message: (message: PullerMessage) => void
+}
+
+/** Takes the stream apart, in pieces of any size; throws an Error for what no puller writes. */
+export const createFrameReader = ({ audio, message }: FrameHandlers): ((bytes: Buffer) => void) => {
+  let rest: Buffer = Buffer.alloc(0)
+  return (bytes) => {
+    rest = rest.length === 0 ? bytes : Buffer.concat([rest, bytes])
+    while (rest.length >= HEAD) {
+      const length = rest.readUInt32LE(1)
+      if (length > MAX_FRAME) throw new Error('a frame of a puller is too long')
+      if (rest.length < HEAD + length) return
+      const kind = rest.readUInt8(0)
+      const payload = rest.subarray(HEAD, HEAD + length)
+      rest = rest.subarray(HEAD + length)
+      if (kind === AUDIO) audio(payload)
+      else message(JSON.parse(payload.toString('utf8')) as PullerMessage)
+    }
+  }
+}

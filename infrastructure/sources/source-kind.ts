@@ -1,0 +1,21 @@
+import type { AddressGuard } from './address-guard.ts'
+
+/** Takes the bytes of a source. The bytes of one stretch go to one decoder. */
+export interface SourceSink {
+  /** More of the present stretch, begun where there is none. */
+  readonly bytes: (bytes: Buffer) => Promise<void>
+  /** The stretch is over: what follows is no continuation of it. */
+  readonly stretchEnds: () => Promise<void>
+  /** The bytes so far hold all of this HLS segment, which lasts so many seconds. */
+  readonly segment: (mediaSequence: number, seconds: number) => void
+  readonly targetDuration: (seconds: number) => void
+}
+
+export interface PullRequest {
+  readonly url: URL
+  /** HLS goes on after this media sequence. */
+  readonly after: number | null
+}
+
+/** A kind of source: resolves when it is over and said so, throws a SourceError for any other end. */
+export type PullKind = (request: PullRequest, sink: SourceSink, guard: AddressGuard, signal: AbortSignal) => Promise<void>

@@ -1,0 +1,33 @@
+import { readFile } from 'node:fs/promises'
+import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+
+const withoutLineEnd = (content: string): string => content.replace(/\r?\n$/, '')
+
+/** Asks at the terminal, without showing what is typed, until it came twice alike. */
+const askTwice = async (): Promise<string> => {
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const prompt = createInterface({ input: process.stdin, output: silent, terminal: true })
+  const ask = async (label: string): Promise<string> => {
+    process.stderr.write(label)
+    const answer = await prompt.question('')
+    process.stderr.write('\n')
+    return answer
+  }
+  try {
+    for (;;) {
+      const password = await ask('Password: ')
+      if ((await ask('Once more: ')) === password) return password
+      process.stderr.write('These were two different ones.\n')
+    }
+  } finally {
+    prompt.close()
+  }
+}
+
+/** A password from a file, from the terminal, or from what is piped in; never from the command line, which others can read. */
+export const readPassword = async (file: string | undefined): Promise<string> => {
+  if (file !== undefined) return withoutLineEnd(await readFile(file, 'utf8'))
+  return process.stdin.isTTY ? askTwice() : withoutLineEnd(await text(process.stdin))
+}

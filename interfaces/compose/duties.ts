@@ -1,0 +1,19 @@
+import { startErasingDeleted } from '../../application/lives/delete-live.ts'
+import { startForgettingText } from '../../application/lives/forget-text.ts'
+import type { ForgetTextDeps } from '../../application/lives/forget-text.ts'
+import type { RunningDuty } from '../../application/log-duty.ts'
+
+type DutyDeps = ForgetTextDeps & Parameters<typeof startErasingDeleted>[0]
+
+/** Names of the checkpoints of all duties. */
+export const DUTIES = ['forget-text', 'retention-max', 'erase-deleted'] as const
+
+/** What follows the log to make unreadable what is no longer to be read. */
+export const startDuties = (deps: DutyDeps): RunningDuty => {
+  const duties = [startForgettingText(deps), startErasingDeleted(deps)]
+  return {
+    stop: async () => {
+      await Promise.all(duties.map(({ stop }) => stop()))
+    },
+  }
+}

@@ -1,0 +1,87 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { AdminLive } from '../../../application/requests.ts'
+import { UNAVAILABLE } from '../errors.ts'
+import {
+  adminLiveView, languageView, list, modelView, presentAdminLive, presentLanguage, presentModel, presentPage, presentTranslation, single,
+  translationView,
+} from '../presenters.ts'
+import { allLivesQuery, pageOf, pathId, switchBody } from '../request-codecs.ts'
+import { privateRoute } from '../route.ts'
+import type { Route } from '../route.ts'
+
+const listAllLives = privateRoute(
+  'admin',
+  { method: 'GET', path: '/admin/lives', query: allLivesQuery, response: { codec: list(adminLiveView) }, refusals: UNAVAILABLE },
+  async ({ query, caller }, { services, catalogue }) => {
+    const page = pageOf(query)
+    const wanted = { userId: query.user_id, statuses: Array.from(new Set(query.status)) }
+    const lives = await services.listAllLives(caller, wanted, page)()
+    return E.isLeft(lives) ? lives : E.right(presentPage(lives.right, page, (live) => presentAdminLive(live, catalogue)))
+  },
+)
+
+const finishAnyLive = privateRoute(
+  'admin',
+  {
+    method: 'PUT',
+    path: '/admin/lives/:id/finish',
+    params: pathId,
+    response: { codec: single(adminLiveView) },
+    refusals: ['LiveNotFound', ...UNAVAILABLE],
+  },
+  async ({ params, caller }, { services, catalogue }) => {
+    if (!Number.isSafeInteger(params.id) || params.id < 1) return E.left({ _tag: 'LiveNotFound' } as const)
+    const live = await services.finishAnyLive(caller, params.id)()
+    return E.map((one: AdminLive) => ({ data: presentAdminLive(one, catalogue) }))(live)
+  },
+)
+
+const switchModel = privateRoute(
+  'admin',
+  {
+    method: 'PUT',
+    path: '/admin/models/:id',
+    params: pathId,
+    body: { kind: 'json', codec: switchBody },
+    response: { codec: single(modelView) },
+    refusals: ['ModelNotFound', ...UNAVAILABLE],
+  },
+  async ({ params, body, caller }, { services }) => {
+    const model = await services.switchModel(caller, params.id, body.is_active)()
+    return E.isLeft(model) ? model : E.right({ data: presentModel(model.right) })
+  },
+)
+
+const switchLanguage = privateRoute(
+  'admin',
+  {
+    method: 'PUT',
+    path: '/admin/languages/:id',
+    params: pathId,
+    body: { kind: 'json', codec: switchBody },
+    response: { codec: single(languageView) },
+    refusals: ['LanguageNotFound', ...UNAVAILABLE],
+  },
+  async ({ params, body, caller }, { services }) => {
+    const language = await services.switchLanguage(caller, params.id, body.is_active)()
+    return E.isLeft(language) ? language : E.right({ data: presentLanguage(language.right) })
+  },
+)
+
+const switchTranslation = privateRoute(
+  'admin',
+  {
+    method: 'PUT',
+    path: '/admin/translations/:id',
+    params: pathId,
+    body: { kind: 'json', codec: switchBody },
+    response: { codec: single(translationView) },
+    refusals: ['PairNotFound', ...UNAVAILABLE],
+  },
+  async ({ params, body, caller }, { services, catalogue }) => {
+    const pair = await services.switchTranslation(caller, params.id, body.is_active)()
+    return E.isLeft(pair) ? pair : E.right({ data: presentTranslation(pair.right, catalogue) })
+  },
+)
+
+export const adminRoutes: ReadonlyArray<Route> = [listAllLives, finishAnyLive, switchModel, switchLanguage, switchTranslation]

@@ -1,0 +1,81 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { UNAVAILABLE } from '../errors.ts'
+import { list, messageView, presentPage, single } from '../presenters.ts'
+import { newProfileBody, presentProfile, profileChange, profileChangeBody, profileView } from '../profile-codecs.ts'
+import { pageOf, pageQuery, pathId } from '../request-codecs.ts'
+import { privateRoute } from '../route.ts'
+import type { Route } from '../route.ts'
+import { settingsOf } from '../settings-codec.ts'
+
+const listProfiles = privateRoute(
+  'private',
+  { method: 'GET', path: '/user-live-configs', query: pageQuery, response: { codec: list(profileView) }, refusals: UNAVAILABLE },
+  async ({ query, caller }, { services }) => {
+    const page = pageOf(query)
+    const profiles = await services.listProfiles(caller, page)()
+    return E.isLeft(profiles) ? profiles : E.right(presentPage(profiles.right, page, presentProfile))
+  },
+)
+
+const createProfile = privateRoute(
+  'private',
+  {
+    method: 'POST',
+    path: '/user-live-configs',
+    body: { kind: 'json', codec: newProfileBody },
+    response: { codec: single(profileView) },
+    refusals: ['BuffersNotOrdered', ...UNAVAILABLE],
+  },
+  async ({ body, caller }, { services }) => {
+    const profile = await services.createProfile(caller, { name: body.name, settings: settingsOf(body) })()
+    return E.isLeft(profile) ? profile : E.right({ data: presentProfile(profile.right) })
+  },
+)
+
+const getProfile = privateRoute(
+  'private',
+  {
+    method: 'GET',
+    path: '/user-live-configs/:id',
+    params: pathId,
+    response: { codec: single(profileView) },
+    refusals: ['ProfileNotFound', ...UNAVAILABLE],
+  },
+  async ({ params, caller }, { services }) => {
+    const profile = await services.getProfile(caller, params.id)()
+    return E.isLeft(profile) ? profile : E.right({ data: presentProfile(profile.right) })
+  },
+)
+
+const changeProfile = privateRoute(
+  'private',
+  {
+    method: 'PUT',
+    path: '/user-live-configs/:id',
+    params: pathId,
+    body: { kind: 'json', codec: profileChangeBody },
+    response: { codec: single(profileView) },
+    refusals: ['ProfileNotFound', 'BuffersNotOrdered', ...UNAVAILABLE],
+  },
+  async ({ params, body, caller }, { services }) => {
+    const profile = await services.changeProfile(caller, params.id, profileChange(body))()
+    return E.isLeft(profile) ? profile : E.right({ data: presentProfile(profile.right) })
+  },
+)
+
+const deleteProfile = privateRoute(
+  'private',
+  {
+    method: 'DELETE',
+    path: '/user-live-configs/:id',
+    params: pathId,
+    response: { codec: messageView },
+    refusals: ['ProfileNotFound', 'LastProfile', ...UNAVAILABLE],
+  },
+  async ({ params, caller }, { services }) => {
+    const removed = await services.removeProfile(caller, params.id)()
+    return E.isLeft(removed) ? removed : E.right({ message: 'Profile deleted' })
+  },
+)
+
+export const profileRoutes: ReadonlyArray<Route> = [listProfiles, createProfile, getProfile, changeProfile, deleteProfile]

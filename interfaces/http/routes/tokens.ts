@@ -1,0 +1,66 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { UNAVAILABLE } from '../errors.ts'
+import { list, messageView, presentPage, single } from '../presenters.ts'
+import { pageOf, pageQuery, pathId } from '../request-codecs.ts'
+import { privateRoute } from '../route.ts'
+import type { Route } from '../route.ts'
+import { issuedTokenView, newTokenBody, presentToken, tokenChange, tokenChangeBody, tokenView } from '../token-codecs.ts'
+
+const listTokens = privateRoute(
+  'private',
+  { method: 'GET', path: '/tokens', query: pageQuery, response: { codec: list(tokenView) }, refusals: UNAVAILABLE },
+  async ({ query, caller }, { services }) => {
+    const page = pageOf(query)
+    const tokens = await services.listTokens(caller, page)()
+    return E.isLeft(tokens) ? tokens : E.right(presentPage(tokens.right, page, presentToken))
+  },
+)
+
+/** A token that leaked must not be able to make others, or to switch itself on again (D32). */
+const issueToken = privateRoute(
+  'login',
+  {
+    method: 'POST',
+    path: '/tokens',
+    body: { kind: 'json', codec: newTokenBody },
+    response: { codec: single(issuedTokenView) },
+    refusals: ['ExpiryNotInFuture', ...UNAVAILABLE],
+  },
+  async ({ body, caller }, { services }) => {
+    const issued = await services.issueToken(caller, { name: body.name, expiresAt: body.expires_at })()
+    return E.isLeft(issued) ? issued : E.right({ data: { ...presentToken(issued.right.token), token: issued.right.secret } })
+  },
+)
+
+const changeToken = privateRoute(
+  'login',
+  {
+    method: 'PUT',
+    path: '/tokens/:id',
+    params: pathId,
+    body: { kind: 'json', codec: tokenChangeBody },
+    response: { codec: single(tokenView) },
+    refusals: ['ApiTokenNotFound', ...UNAVAILABLE],
+  },
+  async ({ params, body, caller }, { services }) => {
+    const token = await services.changeToken(caller, params.id, tokenChange(body))()
+    return E.isLeft(token) ? token : E.right({ data: presentToken(token.right) })
+  },
+)
+
+const revokeToken = privateRoute(
+  'private',
+  {
+    method: 'DELETE',
+    path: '/tokens/:id',
+    params: pathId,
+    response: { codec: messageView },
+    refusals: ['ApiTokenNotFound', ...UNAVAILABLE],
+  },
+  async ({ params, caller }, { services }) => {
+    const revoked = await services.revokeToken(caller, params.id)()
+    return E.isLeft(revoked) ? revoked : E.right({ message: 'Token revoked' })
+  },
+)
+
+export const tokenRoutes: ReadonlyArray<Route> = [listTokens, issueToken, changeToken, revokeToken]

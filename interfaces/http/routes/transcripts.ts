@@ -1,0 +1,75 @@
+import * as E from 'fp-ts/lib/Either.js'
+import * as t from 'io-ts'
+import { wrapped } from '../../../domain/transcript/captions.ts'
+import type { CaptionShape } from '../../../domain/transcript/captions.ts'
+import { toSubRip, toWebVtt } from '../../../domain/transcript/subtitles.ts'
+import type { TranscriptSegment } from '../../../domain/transcript/subtitles.ts'
+import { UNAVAILABLE } from '../errors.ts'
+import { single } from '../presenters.ts'
+import { pathId, transcriptQuery } from '../request-codecs.ts'
+import { privateRoute, textFile } from '../route.ts'
+import type { Route } from '../route.ts'
+
+const segmentView = t.strict(
+  {
+    start: t.number,
+    end: t.number,
+    text: t.string,
+    type: t.keyof({ transcription: null, translation: null }),
+    language: t.string,
+  },
+  'TranscriptSegment',
+)
+const transcriptView = t.strict({ transcript: t.readonlyArray(segmentView) }, 'Transcript')
+
+const seconds = (value: number): number => Math.round(value * 1000) / 1000
+
+/** interface.md 2.8. */
+const presentSegment = ({ start, end, text, kind, language }: TranscriptSegment): t.TypeOf<typeof segmentView> => ({
+  start: seconds(start), end: seconds(end), text, type: kind, language,
+})
+
+type TextFormat = Exclude<t.TypeOf<typeof transcriptQuery>['format'], 'json'>
+
+const MEDIA_TYPES: Readonly<Record<TextFormat, string>> = {
+  txt: 'text/plain; charset=utf-8',
+  srt: 'application/x-subrip; charset=utf-8',
+  vtt: 'text/vtt; charset=utf-8',
+}
+
+const textOf = (format: TextFormat, segments: ReadonlyArray<TranscriptSegment>, charsPerLine: number | null, lines: number): string => {
+  // Characters a line of broadcasters' subtitles.
+  const shape: CaptionShape = { maxChars: charsPerLine ?? 42, maxLines: lines }
+  switch (format) {
+    case 'txt':
+      return segments.map(({ text }) => `${charsPerLine === null ? text : wrapped(text, charsPerLine)}\n`).join('')
+    case 'srt':
+      return toSubRip(segments, shape)
+    case 'vtt':
+      return toWebVtt(segments, shape)
+  }
+}
+
+const getTranscript = privateRoute(
+  'private',
+  {
+    method: 'GET',
+    path: '/lives/:id/transcript',
+    params: pathId,
+    query: transcriptQuery,
+    response: { codec: t.union([single(transcriptView), textFile]), texts: Object.values(MEDIA_TYPES) },
+    refusals: ['LiveNotFound', 'TranscriptNotFound', ...UNAVAILABLE],
+  },
+  async ({ params, query, caller }, { services }) => {
+    const transcript = await services.getTranscript(caller, params.id)()
+    if (E.isLeft(transcript)) return transcript
+    const { format } = query
+    // One text has one language: the spoken one unless another is asked for. JSON tells the language of each segment.
+    const wanted = query.language ?? (format === 'json' ? null : transcript.right.language)
+    const segments = transcript.right.segments.filter(({ language }) => wanted === null || language === wanted)
+    if (format === 'json') return E.right({ data: { transcript: segments.map(presentSegment) } })
+    return E.right({ mediaType: MEDIA_TYPES[format], text: textOf(format, segments, query.chars_per_line, query.lines) })
+  },
+)
+
+export const transcriptRoutes: ReadonlyArray<Route> = [getTranscript]

@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict'
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
+import type { EventStore } from '../../application/ports/event-store.ts'
+import { handleCommand } from '../../application/handle-command.ts'
+import { createTokens } from '../../application/tokens/tokens.ts'
+import { userDecider } from '../../domain/user/decider.ts'
+import { systemTimers } from '../../infrastructure/system-timers.ts'
+import { after } from '../domain/samples.ts'
+import { eventually } from '../support/eventually.ts'
+import { createMemoryEventStore } from '../support/memory-event-store.ts'
+import { createMemoryKeyring } from '../support/memory-keyring.ts'
+import { right } from '../support/projecting.ts'
+import { createTestEnvironment } from '../support/test-environment.ts'
+import { callerOf, startTokenWorld } from '../support/token-world.ts'
+
+const everything = { skip: 0, limit: 100 }
+const ci = { name: 'ci', expiresAt: null }
+
+const startWithToken = async (t: Parameters<typeof startTokenWorld>[0], stores: Parameters<typeof startTokenWorld>[1] = {}) => {
+  const world = await startTokenWorld(t, stores)
+  const userId = await world.register('Ada')
+  const caller = callerOf(userId)
+  const { token, secret } = right(await world.tokens.issueToken(caller, ci)())
+  const usesInLog = async () => right(await world.store.read(`token-use-${token.id}`)()).map(({ data }) => data['at'])
+  return { ...world, userId, caller, token, secret, usesInLog }
+}
+
+test('R30: a token tells who is asking, with an API key, from the moment that it is answered', async (t) => {
+  const { authenticateKey, secret, userId, tokenDirectory } = await startWithToken(t)
+  t.deepEqual(authenticateKey(secret), O.some({ ...callerOf(userId), credential: 'api-key' as const }))
+  t.is(tokenDirectory.countOf(userId), 1)
+})
+
+test('R117: the log, the documents and the directory hold neither the secret nor, in clear, the name', async (t) => {
+  const store = createMemoryEventStore()
+  const { tokens, caller, documents, userId } = await startWithToken(t, { store })
+  const { secret, token } = right(await tokens.issueToken(caller, { name: 'Quokka key', expiresAt: null })())
+  const listed = documents.page('api-tokens', { filter: { userId }, sort: { by: 'id', direction: 'ascending' }, ...everything })
+  const found = JSON.stringify([store.allEvents(), right(await listed())])
+  t.true(found.includes(token.prefix))
+  t.false(found.includes(secret.slice(16)))
+  t.false(found.includes('Quokka'))
+  t.false(JSON.stringify(right(await tokens.listTokens(caller, everything)())).includes('ash'))
+})
+
+test('R32, S25: guesses, other forms and secrets that share a public part are refused', async (t) => {
+  const { authenticateKey, secret } = await startWithToken(t)
+  const turned = `${secret.slice(0, -1)}${secret.endsWith('0') ? '1' : '0'}`
+  for (const bad of ['', 'lt_', secret.slice(0, -1), turned, `${secret} `, secret.replace('lt_', 'lt-'), `lt_${'0'.repeat(12)}${secret.slice(15)}`])
+    t.deepEqual(authenticateKey(bad), O.none, bad)
+})
+
+test('R119, R120: a token that is switched off or revoked is refused as soon as that is answered, switched on it works again', async (t) => {
+  const { authenticateKey, tokens, caller, token, secret } = await startWithToken(t)
+  t.false(right(await tokens.changeToken(caller, token.id, { isActive: false })()).isActive)
+  t.deepEqual(authenticateKey(secret), O.none)
+  t.true(right(await tokens.changeToken(caller, token.id, { isActive: true })()).isActive)
+  t.true(O.isSome(authenticateKey(secret)))
+  right(await tokens.revokeToken(caller, token.id)())
+  t.deepEqual(authenticateKey(secret), O.none)
+  t.deepEqual(right(await tokens.listTokens(caller, everything)()), { items: [], total: 0 })
+})
+
+test('R32: a write is answered when the directory knows of it, and not before', async (t) => {
+  const { caller, store, keyring, environment, credentials, documents, tokenDirectory, projector } = await startWithToken(t)
+  let seen = Promise.withResolvers<void>()
+  const waiting = { ...tokenDirectory, whenSeen: () => seen.promise }
+  const tokens = createTokens({ store, keyring, environment, timers: systemTimers, credentials, documents, projector, tokens: waiting })
+  const isAnswered = async (answer: Promise<unknown>): Promise<boolean> => {
+    let answered = false
+    void answer.then(() => { answered = true })
+    const head = right(await store.head()())
+    await Promise.all([projector.whenProjected(head), tokenDirectory.whenSeen(head)])
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+    return answered
+  }
+  const answersInTime = async <A>(send: () => Promise<A>): Promise<A> => {
+    seen = Promise.withResolvers<void>()
+    const answer = send()
+    t.false(await isAnswered(answer))
+    seen.resolve()
+    return answer
+  }
+  const { token } = right(await answersInTime(tokens.issueToken(caller, ci)))
+  right(await answersInTime(tokens.changeToken(caller, token.id, { isActive: false })))
+  right(await answersInTime(tokens.revokeToken(caller, token.id)))
+})
+
+test('R32: a token is refused from the instant that it expires', async (t) => {
+  const { authenticateKey, tokens, caller, setClock } = await startWithToken(t)
+  setClock(after(0))
+  const { secret } = right(await tokens.issueToken(caller, { name: 'short', expiresAt: after(1000) })())
+  setClock(after(999))
+  t.true(O.isSome(authenticateKey(secret)))
+  setClock(after(1000))
+  t.deepEqual(authenticateKey(secret), O.none)
+})
+
+test('R118: a token that would have expired is not issued', async (t) => {
+  const { tokens, caller, setClock } = await startWithToken(t)
+  setClock(after(0))
+  for (const expiresAt of [after(0), after(-1)])
+    t.deepEqual(await tokens.issueToken(caller, { name: 'late', expiresAt })(), E.left({ _tag: 'ExpiryNotInFuture' }))
+  t.is(right(await tokens.listTokens(caller, everything)()).total, 1)
+})
+
+test("R32, S10: a disabled user's tokens are refused until the user is enabled again", async (t) => {
+  const { authenticateKey, secret, userId, store, keyring, ...world } = await startWithToken(t)
+  const environment = createTestEnvironment()
+  const setActive = async (isActive: boolean): Promise<void> => {
+    const about = { commandId: environment.newId(), correlationId: 'c', actor: 'service' }
+    const handle = handleCommand({ store, keyring, environment, timers: systemTimers })
+    right(await handle({ stream: `user-${userId}`, decider: userDecider, command: { type: 'Change', changes: { isActive }, at: environment.now() }, ...about })())
+    await eventually(() => { assert.equal(O.isSome(authenticateKey(secret)), isActive) })
+  }
+  await setActive(false)
+  await setActive(true)
+  await world.stop()
+  t.pass()
+})
+
+test("R36, R119: another user's token is unknown, and stays as it is", async (t) => {
+  const { tokens, token, secret, caller, authenticateKey, register } = await startWithToken(t)
+  const other = callerOf(await register('Bob'))
+  const unknown = E.left({ _tag: 'ApiTokenNotFound' })
+  for (const id of [token.id, token.id + 1, 0, -1, Infinity]) {
+    t.deepEqual(await tokens.revokeToken(other, id)(), unknown)
+    t.deepEqual(await tokens.changeToken(other, id, { isActive: false })(), unknown)
+  }
+  t.deepEqual(right(await tokens.listTokens(other, everything)()), { items: [], total: 0 })
+  t.true(O.isSome(authenticateKey(secret)))
+  t.deepEqual(right(await tokens.listTokens(caller, everything)()).items.map(({ isActive }) => isActive), [true])
+})
+
+test('R33: uses are recorded at most once a minute, and the token shows the last one', async (t) => {
+  const { authenticateKey, tokens, caller, token, secret, uses, setClock, usesInLog, tokenDirectory } = await startWithToken(t)
+  t.is(right(await tokens.listTokens(caller, everything)()).items[0]?.lastUsedAt, null)
+  const useAt = async (milliseconds: number, times: number): Promise<void> => {
+    setClock(after(milliseconds))
+    for (let n = 0; n < times; n++) t.true(O.isSome(authenticateKey(secret)))
+    await uses.settled()
+  }
+  const shows = (at: string) => eventually(async () => {
+    assert.equal(right(await tokens.listTokens(caller, everything)()).items[0]?.lastUsedAt, at)
+    assert.equal(O.toNullable(tokenDirectory.byId(token.id))?.lastUsedAt, at)
+  })
+  await useAt(0, 20)
+  await shows(after(0))
+  await useAt(59_999, 20)
+  t.deepEqual(await usesInLog(), [after(0)])
+  await useAt(60_000, 20)
+  await shows(after(60_000))
+  t.deepEqual(await usesInLog(), [after(60_000)], 'only the newest is kept')
+  t.is(right(await tokens.changeToken(caller, token.id, { name: 'renamed' })()).lastUsedAt, after(60_000))
+})
+
+test('R33: of a refused token no use is recorded', async (t) => {
+  const { authenticateKey, tokens, caller, token, secret, uses, usesInLog } = await startWithToken(t)
+  authenticateKey(`${secret.slice(0, 16)}${'x'.repeat(43)}`)
+  right(await tokens.changeToken(caller, token.id, { isActive: false })())
+  authenticateKey(secret)
+  await uses.settled()
+  t.deepEqual(await usesInLog(), [])
+})
+
+test('a use that cannot be recorded refuses nobody, and the next one is', async (t) => {
+  const inner = createMemoryEventStore()
+  let isAway = false
+  const append: EventStore['append'] = (stream, ...rest) =>
+    isAway && stream.startsWith('token-use-') ? TE.left({ _tag: 'StoreUnavailable', reason: 'away' }) : inner.append(stream, ...rest)
+  const { authenticateKey, secret, uses, logger, usesInLog } = await startWithToken(t, { store: { ...inner, append } })
+  isAway = true
+  t.true(O.isSome(authenticateKey(secret)))
+  await uses.settled()
+  t.true(logger.lines.some(({ message }) => message.includes('could not be recorded')))
+  t.deepEqual(await usesInLog(), [])
+  isAway = false
+  t.true(O.isSome(authenticateKey(secret)))
+  await uses.settled()
+  t.is((await usesInLog()).length, 1)
+})
+
+test('R14, R30: after a restart tokens, their states and uses are as they were', async (t) => {
+  const [store, keyring] = [createMemoryEventStore(), createMemoryKeyring()]
+  const first = await startWithToken(t, { store, keyring })
+  first.setClock(after(0))
+  t.true(O.isSome(first.authenticateKey(first.secret)))
+  const off = right(await first.tokens.issueToken(first.caller, ci)())
+  right(await first.tokens.changeToken(first.caller, off.token.id, { isActive: false })())
+  const gone = right(await first.tokens.issueToken(first.caller, ci)())
+  right(await first.tokens.revokeToken(first.caller, gone.token.id)())
+  await first.stop()
+
+  const { authenticateKey, tokens, tokenDirectory, uses, setClock } = await startTokenWorld(t, { store, keyring })
+  setClock(after(30_000))
+  t.true(O.isSome(authenticateKey(first.secret)))
+  await uses.settled()
+  t.deepEqual([authenticateKey(off.secret), authenticateKey(gone.secret)], [O.none, O.none])
+  t.like(O.toNullable(tokenDirectory.byId(first.token.id)), { lastUsedAt: after(0) })
+  t.deepEqual(right(await tokens.listTokens(first.caller, everything)()).items.map(({ id }) => id), [off.token.id, first.token.id])
+  t.true(right(await tokens.issueToken(first.caller, ci)()).token.id > gone.token.id)
+})

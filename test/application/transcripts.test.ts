@@ -1,0 +1,74 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { startForgettingText } from '../../application/lives/forget-text.ts'
+import { createTranscripts } from '../../application/lives/transcripts.ts'
+import { eventually } from '../support/eventually.ts'
+import { immediateTimers } from '../support/immediate-timers.ts'
+import { right } from '../support/projecting.ts'
+import { createRecordingLogger } from '../support/recording-logger.ts'
+import { createTestEnvironment } from '../support/test-environment.ts'
+import { callerOf, createWriteSide, requestOf } from './write-side.ts'
+
+const owner = callerOf(1, { permissions: ['user_retention'] })
+const NOT_FOUND = E.left({ _tag: 'LiveNotFound' } as const)
+const NO_TRANSCRIPT = E.left({ _tag: 'TranscriptNotFound' } as const)
+
+const said = (segment: number, language: string) => ({
+  liveId: 1, segment, start: segment, end: segment + 1, text: `${segment} in ${language}`,
+  kind: language === 'en' ? ('transcription' as const) : ('translation' as const), language,
+})
+
+const start = async (options: { readonly retention: boolean; readonly retentionMax?: number; readonly now?: () => string }) => {
+  const { now, retention, retentionMax = 0 } = options
+  const side = await createWriteSide(now === undefined ? {} : { environment: { ...createTestEnvironment(), now } })
+  right(await side.createLive(owner, requestOf({ retention }))())
+  return { ...side, getTranscript: createTranscripts({ ...side.deps, retentionMax }).getTranscript }
+}
+
+test('R87: the transcript is all that was recorded, by segment, the speaker before the translators', async (t) => {
+  const { lifecycle, getTranscript } = await start({ retention: true })
+  t.deepEqual(right(await getTranscript(owner, 1)()), { language: 'en', segments: [] })
+  for (const [segment, language] of [[1, 'en'], [2, 'en'], [1, 'fr'], [1, 'es'], [2, 'es']] as const) right(await lifecycle.recordSegment(said(segment, language))())
+  const expected = [said(1, 'en'), said(1, 'es'), said(1, 'fr'), said(2, 'en'), said(2, 'es')]
+  t.deepEqual(right(await getTranscript(owner, 1)()), { language: 'en', segments: expected }, 'while it runs')
+  right(await lifecycle.end(1, { status: 'finished', reason: 'finish_message' })())
+  t.deepEqual(right(await getTranscript(owner, 1)()).segments, expected)
+})
+
+test('R87: a long transcript is whole', async (t) => {
+  const { lifecycle, getTranscript } = await start({ retention: true })
+  for (let segment = 1; segment <= 1001; segment++) right(await lifecycle.recordSegment(said(segment, 'en'))())
+  t.deepEqual(right(await getTranscript(owner, 1)()).segments.map(({ segment }) => segment), Array.from({ length: 1001 }, (_, i) => i + 1))
+})
+
+test('R36, R86, R87: no transcript of a live that keeps none, of another user, of a deleted or an unknown live', async (t) => {
+  const { lifecycle, getTranscript, createLive, deleteLive } = await start({ retention: false })
+  right(await lifecycle.recordSegment(said(1, 'en'))())
+  t.deepEqual(await getTranscript(owner, 1)(), NO_TRANSCRIPT, 'not even while it runs')
+  t.deepEqual(await getTranscript(callerOf(2), 1)(), NOT_FOUND)
+  t.deepEqual(await getTranscript(owner, 3)(), NOT_FOUND)
+  right(await createLive(owner, requestOf({ retention: true }))())
+  right(await deleteLive(owner, 2)())
+  t.deepEqual(await getTranscript(owner, 2)(), NOT_FOUND)
+})
+
+test('RETENTION_MAX: that long after its end a kept text is no longer told, and is erased', async (t) => {
+  let clock = Date.parse('2026-11-21T09:30:00Z')
+  const now = (): string => new Date(clock).toISOString().replace('Z', '000+00:00')
+  const { lifecycle, getTranscript, deps, store, documents } = await start({ retention: true, retentionMax: 3_600_000, now })
+  right(await lifecycle.recordSegment(said(1, 'en'))())
+  clock += 7_200_000
+  t.is(right(await getTranscript(owner, 1)()).segments.length, 1, 'counted from the end')
+  right(await lifecycle.end(1, { status: 'finished', reason: 'finish_message' })())
+  clock += 3_599_999
+  t.is(right(await getTranscript(owner, 1)()).segments.length, 1)
+  clock += 1
+  t.deepEqual(await getTranscript(owner, 1)(), NO_TRANSCRIPT)
+  t.is(right(await store.read('segments-1')()).length, 1)
+  const forgetting = startForgettingText({ ...deps, documents, logger: createRecordingLogger(), timers: immediateTimers, retentionMax: 3_600_000 })
+  await eventually(async () => {
+    if (right(await store.read('segments-1')()).length > 0) throw new Error('not erased yet')
+  })
+  await forgetting.stop()
+  t.like(await deps.keyring.seal('text-1', ['again'])(), { left: { _tag: 'KeyErased' } })
+})

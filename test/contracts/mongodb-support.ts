@@ -1,0 +1,47 @@
+import test from 'ava'
+import { v7 } from 'uuid'
+import { connectMongo } from '../../infrastructure/mongodb/connection.ts'
+import type { MongoConnection } from '../../infrastructure/mongodb/connection.ts'
+import { startMongoDouble } from '../support/mongodb-double/process.ts'
+import type { MongoDouble } from '../support/mongodb-double/process.ts'
+
+interface Opened {
+  readonly connection: MongoConnection
+  readonly close: () => Promise<void>
+}
+
+/** `url` with a database that nobody else has. */
+const withDatabase = (url: string, database: string): string => url.replace(/^(mongodb(?:\+srv)?:\/\/[^/?]+)(?:\/[^?]*)?/, `$1/${database}`)
+
+/** What the contracts ask for is no question of time, also where the processor has others to serve. */
+const LIMIT_MS = 60_000
+
+/** A connection to a database of its own, which is gone with it. */
+const openAt = async (url: string): Promise<Opened> => {
+  const connection = await connectMongo(withDatabase(url, `stenolog_test_${v7().replaceAll('-', '')}`), LIMIT_MS)
+  return {
+    connection,
+    close: async () => {
+      await Promise.all([connection.readModels.dropDatabase(), connection.keyring.dropDatabase()])
+      await connection.close()
+    },
+  }
+}
+
+/**
+ * Runs a contract on the double, as a standalone server and as a replica set, and on the real server that
+ * STENOLOG_TEST_MONGO_URL names; without that the report names it as skipped.
+ */
+export const onEveryMongo = (contract: (name: string, open: () => Promise<Opened>) => void): void => {
+  for (const replicaSet of ['', 'rs0']) {
+    let double: MongoDouble | undefined
+    test.before(async () => {
+      double = await startMongoDouble({ replicaSet })
+    })
+    test.after.always(() => double?.dispose())
+    contract(replicaSet === '' ? 'mongodb standalone' : 'mongodb replica set', () => openAt(double?.url('any') ?? ''))
+  }
+  const url = process.env['STENOLOG_TEST_MONGO_URL']
+  if (url === undefined) test.skip('the server that STENOLOG_TEST_MONGO_URL names', (t) => t.pass())
+  else contract('mongodb server', () => openAt(url))
+}

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import type { RequestListener } from 'node:http'
+import { join } from 'node:path'
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import { filesOf, packageSample, serve, withFfmpeg } from '../support/audio-server.ts'
+import { logIn } from '../support/client.ts'
+import type { Client, Listing, LiveJson, Single } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
+import { groupOf, isRunning } from '../support/processes.ts'
+import { passwordOf, startTestService } from '../support/service.ts'
+
+const onLinux = process.platform === 'linux' ? withFfmpeg : test.skip
+const OPEN = { AUDIO_URL_ALLOW_CIDRS: '127.0.0.1/32', LOG_LEVEL: 'trace' }
+const SECRETS = { user: 'Okapi-user', password: 'Wapiti-4711', key: 'Xylophone-77' }
+
+/** The same two segments for ever: a live that never ends. */
+const endless = (folder: string): RequestListener => {
+  const began = Date.now()
+  const files = filesOf(folder)
+  return (request, response) => {
+    if (request.url?.startsWith('/live.m3u8') !== true) return files(request, response)
+    const now = Math.floor((Date.now() - began) / 2000)
+    const segments = [now, now + 1, now + 2].map((sequence) => `#EXTINF:2,\nindex${sequence % 2}.ts?${sequence}\n`)
+    response.end(`#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXT-X-MEDIA-SEQUENCE:${now}\n${segments.join('')}`)
+  }
+}
+
+const liveOf = async (client: Client, id: number): Promise<LiveJson> => (await client.get<Single<LiveJson>>(`/lives/${id}`)).body.data
+
+const pidOf = async (client: Client, id: number): Promise<number> =>
+  eventually(async () => {
+    const live = await liveOf(client, id)
+    assert.equal(live.status, 'active')
+    assert.equal(typeof live['auto_start_pid'], 'number')
+    return Number(live['auto_start_pid'])
+  })
+
+const startEndless = async (t: ExecutionContext) => {
+  const service = await startTestService(t, OPEN)
+  const client = await service.user('puller')
+  const server = await serve(t, endless(await packageSample(t, 'ts', 4)))
+  const url = server.url('live.m3u8')
+  const live = await client.createLive({ audio_format: 'hls', audio_url: url, auto_start: true })
+  return { service, client, server, url, live }
+}
+
+onLinux('R67, R68, R81, R82, S6, D60: auto_start pulls a recording in a process of its own, with words, and finishes at its end', async (t) => {
+  const service = await startTestService(t, OPEN)
+  const client = await service.user('puller')
+  const folder = await packageSample(t, 'ts', 9)
+  const playlist = await readFile(join(folder, 'index.m3u8'))
+  const gate = Promise.withResolvers<void>()
+  const credentials: Array<string | undefined> = []
+  const files = filesOf(folder)
+  const server = await serve(t, (request, response) => {
+    credentials.push(request.headers.authorization)
+    // The last segment waits until the process was looked at.
+    if (request.url === '/index4.ts') void gate.promise.then(() => files(request, response))
+    else if (request.url?.startsWith('/index.m3u8') === true) response.end(playlist)
+    else files(request, response)
+  })
+  const url = server.url(`index.m3u8?key=${SECRETS.key}`).replace('http://', `http://${SECRETS.user}:${SECRETS.password}@`)
+  const live = await client.createLive({ audio_format: 'hls', audio_url: url, auto_start: true })
+  t.is(live.status, 'pending')
+  t.is(live['auto_start_pid'], null)
+  const listener = await client.socket(live, 'listener')
+  const pid = await pidOf(client, live.id)
+  t.true(isRunning(pid))
+  const listed = await client.get<Listing<LiveJson>>('/lives/?status=active')
+  t.deepEqual(listed.body.data.map(({ id }) => id), [live.id])
+  await listener.frame(({ type }) => type === 'transcription')
+  for (const member of groupOf(pid))
+    for (const file of ['cmdline', 'environ'])
+      for (const secret of Object.values(SECRETS)) t.false(readFileSync(`/proc/${member}/${file}`, 'latin1').includes(secret), `${secret} in ${file}`)
+  gate.resolve()
+  t.is((await listener.closed).code, 1000)
+  const text = listener.frames.filter(({ final }) => final === true).map(({ text: words }) => String(words)).join(' ')
+  t.regex(text.toLowerCase(), /[a-z]+ [a-z]+ [a-z]+/)
+  const after = await liveOf(client, live.id)
+  t.like(after, { status: 'finished', auto_start_pid: pid, audio_url: url, vram: 0 })
+  await eventually(() => assert.deepEqual(groupOf(pid), []))
+  t.deepEqual([...new Set(credentials)], [`Basic ${Buffer.from(`${SECRETS.user}:${SECRETS.password}`).toString('base64')}`])
+  for (const secret of Object.values(SECRETS)) t.false(service.log().includes(secret), 'D60: in the log')
+})
+
+onLinux('R92: finish-by-audio_url ends an endless source, its process and its decoder within 5 s', async (t) => {
+  const { client, url, live } = await startEndless(t)
+  const pid = await pidOf(client, live.id)
+  await eventually(() => assert.equal(groupOf(pid).length, 2))
+  const began = process.hrtime.bigint()
+  const answer = await client.put<Listing<LiveJson>>('/lives/finish-by-audio_url', { audio_url: url })
+  t.like(answer.body.data[0], { id: live.id, status: 'finished', vram: 0 })
+  await eventually(() => assert.deepEqual(groupOf(pid), []))
+  t.log(`gone after ${Number((process.hrtime.bigint() - began) / 1_000_000n)} ms`)
+})
+
+onLinux('D53: kill -9 of the service leaves no process; the next one pulls on with a new pid, the clock goes on', async (t) => {
+  const { service, client, live } = await startEndless(t)
+  const listener = await client.socket(live, 'listener')
+  const pid = await pidOf(client, live.id)
+  const last = await listener.frame(({ type, final }) => type === 'transcription' && final === true)
+  const members = groupOf(pid)
+  t.is(members.length, 2)
+  // A stopped decoder does not notice that its parents are gone: the kernel must.
+  for (const member of members) if (member !== pid) process.kill(member, 'SIGSTOP')
+  await service.kill('SIGKILL')
+  await eventually(() => assert.deepEqual(members.filter(isRunning), []))
+  await service.start()
+  const again = await logIn(service.url(), 'puller', passwordOf('puller'))
+  t.not(await pidOf(again, live.id), pid)
+  const heir = await again.socket(live, 'listener')
+  const next = await heir.frame(({ type, final }) => type === 'transcription' && final === true)
+  t.true(Number(next['start']) >= Number(last['end']))
+  t.true(Number(next['segment']) > Number(last['segment']))
+})
+
+onLinux('R139, R148: without auto_start the config starts the source; audio is not expected; FINISH ends it', async (t) => {
+  const service = await startTestService(t, OPEN)
+  const client = await service.user('puller')
+  const server = await serve(t, endless(await packageSample(t, 'ts', 4)))
+  const live = await client.createLive({ audio_format: 'hls', audio_url: server.url('live.m3u8') })
+  const sender = await client.socket(live, 'sender')
+  t.deepEqual(server.requests, [])
+  sender.send({ type: 'config' })
+  sender.sendAudio(new Int16Array(1600))
+  await sender.frame(({ code }) => code === 'audio_not_expected')
+  await sender.frame(({ type }) => type === 'transcription')
+  t.like(await liveOf(client, live.id), { status: 'active', auto_start_pid: null })
+  sender.send({ type: 'FINISH' })
+  t.is((await sender.closed).code, 1000)
+  t.is((await liveOf(client, live.id)).status, 'finished')
+})
+
+onLinux('R53, S1: a forbidden literal is refused at once, a forbidden name when it is resolved; neither is contacted', async (t) => {
+  const service = await startTestService(t)
+  const client = await service.user('puller')
+  const server = await serve(t, (_request, response) => response.end())
+  for (const host of ['127.0.0.1', '127.1', '2130706433', '[::ffff:127.0.0.1]', '10.0.0.1', 'x@127.0.0.1'])
+    for (const [format, scheme] of [['hls', 'http'], ['rtmp', 'rtmp'], ['rtsp', 'rtsp']]) {
+      const body = { model: 'demo-en', language: 'en', audio_format: format, audio_url: `${scheme}://${host}:${server.port}/a`, auto_start: true }
+      const answer = await client.post<{ detail: ReadonlyArray<{ loc: ReadonlyArray<string>; msg: string }> }>('/lives/', body)
+      t.is(answer.status, 422, host)
+      t.deepEqual(answer.body.detail[0]?.loc, ['body', 'audio_url'])
+      t.regex(answer.body.detail[0]?.msg ?? '', /AUDIO_URL_ALLOW_CIDRS/)
+    }
+  const live = await client.createLive({ audio_format: 'hls', audio_url: `http://localhost:${server.port}/a`, auto_start: true })
+  const listener = await client.socket(live, 'listener')
+  await client.untilStatus(live, 'error')
+  t.true([1000, 1011, 4410].includes((await listener.closed).code))
+  t.deepEqual(server.requests, [])
+})

@@ -1,0 +1,36 @@
+import test from 'ava'
+import type { StoredApiTokenEvent } from '../../domain/api-token/events.ts'
+import { apiTokens } from '../../projections/api-tokens.ts'
+import { after } from '../domain/samples.ts'
+import { envelopeOf, projecting } from '../support/projecting.ts'
+
+const about = (at: number, tokenId = 4) => ({ tokenId, userId: 3, at: after(at) })
+const issued: StoredApiTokenEvent = {
+  type: 'ApiTokenIssued',
+  data: { ...about(0), name: envelopeOf('ci', 'user-3'), prefix: 'lt_abcdefghijkl', secretHash: 'a hash', expiresAt: after(5000) },
+}
+const listed = {
+  id: 4, userId: 3, name: envelopeOf('ci', 'user-3'), prefix: 'lt_abcdefghijkl', isActive: true, expiresAt: after(5000), lastUsedAt: null,
+  createdAt: after(0),
+}
+const used = (at: number): StoredApiTokenEvent => ({ type: 'ApiTokenUsed', data: about(at) })
+
+test('R116, R117: an issued token is listed without its hash', async (t) => {
+  await projecting(t, apiTokens).given(issued).thenDocuments({ 4: listed })
+})
+
+test('R120: a token shows its name and whether it is active', async (t) => {
+  const off: StoredApiTokenEvent = { type: 'ApiTokenDeactivated', data: about(1000) }
+  await projecting(t, apiTokens).given(issued, off).thenDocuments({ 4: { ...listed, isActive: false } })
+  await projecting(t, apiTokens)
+    .given(issued, off, { type: 'ApiTokenActivated', data: about(2000) }, { type: 'ApiTokenRenamed', data: { ...about(3000), name: envelopeOf('b') } })
+    .thenDocuments({ 4: { ...listed, name: envelopeOf('b') } })
+})
+
+test('R33: a token shows when it was last used', async (t) => {
+  await projecting(t, apiTokens).given(issued, used(1000), used(70_000)).thenDocuments({ 4: { ...listed, lastUsedAt: after(70_000) } })
+})
+
+test('R119: a revoked token is listed no more, also when a use of it is told late', async (t) => {
+  await projecting(t, apiTokens).given(issued, { type: 'ApiTokenRevoked', data: about(1000) }, used(2000)).thenDocuments({})
+})

@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto'
+import { LAST_REVISION, type EventLog } from './event-log.ts'
+import type { ProposedEvent } from './log-file.ts'
+
+export type Expected = bigint | 'any' | 'no_stream' | 'stream_exists'
+
+export type AppendAnswer =
+  | { readonly kind: 'done'; readonly revision: bigint; readonly position: number | null }
+  /** `actual` is -1n where there is no stream. */
+  | { readonly kind: 'wrong-version'; readonly actual: bigint }
+  | { readonly kind: 'tombstoned' }
+  | { readonly kind: 'too-large' }
+  | { readonly kind: 'bad-request' }
+
+export const MAX_APPEND_BYTES = 1024 * 1024
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+const metadataEvent = (data: string): ProposedEvent => ({
+  id: randomUUID(), type: '$metadata', isJson: true, data: Buffer.from(data), metadata: Buffer.alloc(0),
+})
+
+type Verdict = { readonly kind: 'write' } | { readonly kind: 'stored'; readonly last: bigint } | { readonly kind: 'refused' }
+
+/** Without an expected revision only ids that are still remembered tell a retry. */
+const judgeByMemory = (log: EventLog, stream: string, events: ReadonlyArray<ProposedEvent>): Verdict => {
+  let last: bigint | null = null
+  for (const [index, { id }] of events.entries()) {
+    const known = log.remembered(id)
+    if (known?.stream !== stream) return index === 0 ? { kind: 'write' } : { kind: 'refused' }
+    last = known.revision
+  }
+  return last === null ? { kind: 'write' } : { kind: 'stored', last }
+}
+
+/** What stands behind the expected revision decides whether a wrong one is a retry. */
+const judgeByRevision = (log: EventLog, stream: string, expected: bigint, events: ReadonlyArray<ProposedEvent>): Verdict => {
+  const current = log.last(stream)
+  if (expected === current) return { kind: 'write' }
+  if (expected > current) return { kind: 'refused' }
+  for (const [index, { id }] of events.entries()) {
+    if (log.at(stream, expected + 1n + BigInt(index))?.id === id) continue
+    return index === 0 && expected === -1n && log.isDeleted(stream) ? { kind: 'write' } : { kind: 'refused' }
+  }
+  return events.length === 0 ? { kind: 'write' } : { kind: 'stored', last: expected + BigInt(events.length) }
+}
+
+const judge = (log: EventLog, stream: string, expected: Expected, events: ReadonlyArray<ProposedEvent>): Verdict => {
+  if (expected === 'stream_exists' && log.last(stream) < 0n) return { kind: 'refused' }
+  if (expected === 'any' || expected === 'stream_exists') return judgeByMemory(log, stream, events)
+  return judgeByRevision(log, stream, expected === 'no_stream' ? -1n : expected, events)
+}
+
+/** Appends as server 23.10.6 was seen to (the decision record of the adapter names the recordings). */
+export const append = (log: EventLog, stream: string, expected: Expected, events: ReadonlyArray<ProposedEvent>): AppendAnswer => {
+  if (stream === '' || events.some(({ id }) => !UUID.test(id))) return { kind: 'bad-request' }
+  const bytes = events.reduce((sum, { type, data, metadata }) => sum + 2 * type.length + data.length + metadata.length, 0)
+  if (bytes > MAX_APPEND_BYTES) return { kind: 'too-large' }
+  if (log.isTombstoned(stream)) return { kind: 'tombstoned' }
+  const verdict = judge(log, stream, expected, events)
+  switch (verdict.kind) {
+    case 'refused':
+      return { kind: 'wrong-version', actual: log.last(stream) }
+    case 'stored':
+      return { kind: 'done', revision: verdict.last, position: log.isDeleted(stream) ? null : (log.at(stream, verdict.last)?.position ?? null) }
+    case 'write': {
+      const wasDeleted = log.isDeleted(stream)
+      const first = log.last(stream) + 1n
+      const position = log.write(stream, first, events)
+      // What was deleted stays away: the mark becomes a limit.
+      if (wasDeleted)
+        log.write(`$$${stream}`, log.last(`$$${stream}`) + 1n, [
+          metadataEvent(log.metadata(stream).replace(/("\$tb":\s*)\d+/, (_, member: string) => `${member}${first}`)),
+        ])
+      const last = log.last(stream)
+      return { kind: 'done', revision: last < 0n ? 0n : last, position }
+    }
+  }
+}
+
+/** Deletes for now, or for ever; both need a stream and its revision. */
+export const remove = (log: EventLog, stream: string, expected: Expected, forEver: boolean): AppendAnswer => {
+  if (log.isTombstoned(stream)) return { kind: 'tombstoned' }
+  const actual = log.last(stream)
+  if (actual < 0n || (typeof expected === 'bigint' && expected !== actual)) return { kind: 'wrong-version', actual }
+  const position = forEver
+    ? log.write(stream, LAST_REVISION, [{ ...metadataEvent(''), type: '$streamDeleted' }])
+    : log.write(`$$${stream}`, log.last(`$$${stream}`) + 1n, [metadataEvent(`{"$tb":${LAST_REVISION}}`)])
+  return { kind: 'done', revision: actual, position }
+}

@@ -1,0 +1,41 @@
+/**
+ * The double as a process, for tests only: it speaks as much of EventStoreDB's protocol as the client uses, keeps its
+ * log in a file and fails on request. Started with fork (see `start.ts`); argument: Options as JSON. Ends with its parent.
+ */
+import { openEventLog } from './event-log.ts'
+import { createFaults, type Fault } from './faults.ts'
+import { startServer } from './server.ts'
+
+export interface Options {
+  readonly file: string
+  readonly port: number
+  readonly tls: { readonly key: string; readonly certificate: string } | null
+  readonly account: string | null
+}
+
+/** From the test: inject a fault or break every connection now, both answered with `done`; or serve another, empty log, answered with its port. */
+export type Order = { readonly kind: 'fault'; readonly fault: Fault } | { readonly kind: 'drop' } | { readonly kind: 'another' }
+
+export type Report = { readonly kind: 'listening'; readonly port: number } | { readonly kind: 'done' }
+
+const report = (message: Report): void => void process.send?.(message)
+
+const { file, ...options } = JSON.parse(process.argv[2] ?? '') as Options
+const faults = createFaults()
+const server = await startServer({ ...options, log: openEventLog(file), faults })
+
+let others = 0
+const serveAnother = async (): Promise<void> => {
+  others += 1
+  const { port } = await startServer({ ...options, port: 0, log: openEventLog(`${file}-${others}`), faults })
+  report({ kind: 'listening', port })
+}
+
+process.on('message', (order: Order) => {
+  if (order.kind === 'another') return void serveAnother()
+  if (order.kind === 'fault') faults.add(order.fault)
+  else server.dropAll()
+  report({ kind: 'done' })
+})
+process.once('disconnect', () => process.exit(0))
+report({ kind: 'listening', port: server.port })

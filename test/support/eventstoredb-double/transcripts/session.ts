@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { EventStoreDBClient, jsonEvent, type JSONEventData, type ReadStreamOptions } from '@eventstore/db-client'
+
+/** What the recorded scripts share: they print each call and what became of it, for comparison with the real server's answers. */
+export interface Session {
+  readonly client: EventStoreDBClient
+  readonly connect: (options: string) => EventStoreDBClient
+  /** Prints the outcome of a call. */
+  readonly show: (label: string, call: () => unknown) => Promise<void>
+  readonly print: (...words: ReadonlyArray<unknown>) => void
+}
+
+const asText = (value: unknown): string | undefined => JSON.stringify(value, (_, member: unknown) => (typeof member === 'bigint' ? `${member}n` : member))
+
+const describe = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  const members = Object.entries(error).filter(([name]) => name !== '_raw' && name !== 'stack')
+  const { type } = error as { readonly type?: string }
+  return `${error.constructor.name} | type= ${type} | msg= ${error.message} | ${asText(Object.fromEntries(members))?.slice(0, 300)}`
+}
+
+/** The server's URL is the script's first argument. */
+export const openSession = (): Session => {
+  const connect = (options: string): EventStoreDBClient => EventStoreDBClient.connectionString(`${process.argv[2]}${options}`)
+  const print = (...words: ReadonlyArray<unknown>): void => console.log(...words)
+  const show = async (label: string, call: () => unknown): Promise<void> => {
+    try {
+      print(label, '->', 'OK', asText(await call()))
+    } catch (error) {
+      print(label, '->', 'ERR', describe(error))
+    }
+  }
+  return { client: connect(''), connect, show, print }
+}
+
+export const event = (n: unknown, { id, pad = 10, metadata }: { id?: string; pad?: number; metadata?: Record<string, unknown> } = {}): JSONEventData =>
+  jsonEvent({
+    type: 'TestEvent',
+    id: id ?? randomUUID(),
+    data: { n, pad: 'x'.repeat(pad) },
+    ...(metadata === undefined ? {} : { metadata }),
+  })
+
+/** What a call gives, or that it gave nothing in so many milliseconds. */
+export const orNothing = (call: Promise<unknown>, ms: number, nothing: string): Promise<unknown> => Promise.race([call, delay(ms, nothing)])
+
+/** Revision and number of each event that a read delivers. */
+export const reading =
+  (client: EventStoreDBClient, stream: string, options?: ReadStreamOptions) =>
+  async (): Promise<ReadonlyArray<string>> => {
+    const seen: string[] = []
+    for await (const { event: found } of client.readStream(stream, options)) {
+      const data = found?.data as { readonly n?: number } | undefined
+      seen.push(`${found?.revision}:${data?.n ?? found?.type}`)
+    }
+    return seen
+  }
+
+export const short = (): string => randomUUID().slice(0, 8)

@@ -1,0 +1,101 @@
+import { createSocket } from 'node:dgram'
+import type { RequestListener, ServerResponse } from 'node:http'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import type { ExecutionContext } from 'ava'
+
+/** Where nothing may ever be contacted; every contact is written down. */
+export interface ForbiddenHost {
+  readonly host: string
+  readonly port: number
+  readonly contacts: ReadonlyArray<string>
+}
+
+/** Listens on TCP and UDP of a loopback address that no rule allows. */
+export const listenForbidden = async (t: ExecutionContext, host: string): Promise<ForbiddenHost> => {
+  const contacts: string[] = []
+  const server = createServer((socket) => {
+    contacts.push('tcp')
+    socket.on('error', () => undefined)
+    socket.once('data', (bytes) => contacts.push(bytes.toString('latin1').split('\r\n')[0] ?? ''))
+    socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+  })
+  await new Promise<void>((resolve) => server.listen(0, host, resolve))
+  const { port } = server.address() as AddressInfo
+  const datagrams = createSocket('udp4').on('message', () => contacts.push('udp'))
+  await new Promise<void>((resolve) => datagrams.bind(port, host, resolve))
+  t.teardown(() => {
+    server.close()
+    datagrams.close()
+  })
+  return { host, port, contacts }
+}
+
+const media = (lines: string): string =>
+  `#EXTM3U\n#EXT-X-VERSION:7\n#EXT-X-TARGETDURATION:2\n#EXT-X-MEDIA-SEQUENCE:0\n${lines}\n#EXT-X-ENDLIST\n`
+const keyed = (uri: string): string => media(`#EXT-X-KEY:METHOD=AES-128,URI="${uri}",IV=0x01\n#EXTINF:2,\nok.ts`)
+const mapped = (uri: string): string => media(`#EXT-X-MAP:URI="${uri}"\n#EXTINF:2,\nok.m4s`)
+const variant = (uri: string): string => `#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\n${uri}\n`
+const rendition = (uri: string): string =>
+  `#EXTM3U\n#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="x",DEFAULT=YES,URI="${uri}"\n#EXT-X-STREAM-INF:BANDWIDTH=1,AUDIO="a"\nplain.m3u8\n`
+/** The second segment is hostile: the first one plays, so the puller gets that far. */
+const second = (uri: string): string => media(`#EXTINF:2,\nok.ts\n#EXTINF:2,\n${uri}`)
+
+/** Every spelling of a place that must not be reached, each of them tried in every position of a playlist. */
+const hostileUris = (host: string, port: number): Readonly<Record<string, string>> => {
+  const at = `${host}:${port}`
+  return {
+    http: `http://${at}/a.ts`, https: `https://${at}/a.ts`, tcp: `tcp://${at}/a.ts`, tcpQuery: `tcp://${at}?x=a.ts`, httpproxy: `httpproxy://${at}/x.ts`,
+    tls: `tls://${at}/a.ts`, file: 'file:///etc/passwd', fileTs: 'file:///etc/passwd.ts', absolute: '/etc/passwd',
+    concat: `concat:http://${at}/a.ts|http://${at}/b.ts`, subfile: `subfile,,start,0,end,100,,:http://${at}/a.ts`, gopher: `gopher://${at}/1a.ts`,
+    udp: `udp://${at}/a.ts`, rtp: `rtp://${at}/a.ts`, rtmp: `rtmp://${at}/live/a.ts`, rtsp: `rtsp://${at}/a.ts`, ftp: `ftp://${at}/a.ts`,
+    cryptoPlus: `crypto+http://${at}/a.ts`, crypto: `crypto:http://${at}/a.ts`, data: 'data:video/mp2t;base64,R0FB', async: `async:http://${at}/a.ts`,
+    cache: `cache:http://${at}/a.ts`, mmsh: `mmsh://${at}/a.ts`, icecast: `icecast://${at}/a.ts`, ipfs: 'ipfs://a.ts', hlsPlus: `hls+http://${at}/a.m3u8`,
+    srt: `srt://${at}?a.ts`, schemeless: `//${at}/a.ts`, decimal: `http://2130706435:${port}/a.ts`, hex: `http://0x7f000003:${port}/a.ts`,
+    mapped: `http://[::ffff:127.0.0.3]:${port}/a.ts`, dotted: `http://127.0.0.3.:${port}/a.ts`, userinfo: `http://127.0.0.2@${at}/a.ts`,
+    redirected: '/redirect/http', nested: '/second/http',
+  }
+}
+
+export interface HostileSite {
+  /** Paths under which the site is hostile. */
+  readonly paths: ReadonlyArray<string>
+  readonly listener: RequestListener
+}
+
+/** A web site whose answers try to make its reader contact `forbidden`. `segment` is what plays. */
+export const hostileSite = ({ host, port }: ForbiddenHost, segment: Buffer): HostileSite => {
+  const uris = hostileUris(host, port)
+  const at = `http://${host}:${port}`
+  const playlists: Readonly<Record<string, (uri: string) => string>> = { second, only: (uri) => media(`#EXTINF:2,\n${uri}`), key: keyed, map: mapped, variant, rendition }
+  const files: Readonly<Record<string, string>> = {
+    'a.mpd': `<?xml version="1.0"?><MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT10S" profiles="urn:mpeg:dash:profile:isoff-on-demand:2011"><Period><AdaptationSet mimeType="audio/mp4"><Representation id="1" bandwidth="1000" codecs="mp4a.40.2"><BaseURL>${at}/a.mp4</BaseURL></Representation></AdaptationSet></Period></MPD>`,
+    'a.ffconcat': `ffconcat version 1.0\nfile '${at}/a.ts'\n`,
+    'a.sdp': `v=0\r\no=- 0 0 IN IP4 ${host}\r\ns=x\r\nc=IN IP4 ${host}\r\nt=0 0\r\nm=audio ${port} RTP/AVP 0\r\na=rtpmap:0 PCMU/8000\r\n`,
+    'a.xspf': `<?xml version="1.0"?><playlist><trackList><track><location>${at}/a.ts</location></track></trackList></playlist>`,
+    'a.pls': `[playlist]\nFile1=${at}/a.ts\nNumberOfEntries=1\n`,
+    'a.late.m3u8': ` \n#EXTM3U\n#EXTINF:2,\n${at}/a.ts\n`,
+  }
+  const send = (response: ServerResponse, body: string | Buffer): void => {
+    response.writeHead(200, { 'content-length': Buffer.byteLength(body) }).end(body)
+  }
+  return {
+    paths: [
+      ...Object.keys(playlists).flatMap((position) => Object.keys(uris).map((name) => `${position}/${name}`)),
+      ...Object.keys(uris).map((name) => `redirect/${name}/302`),
+      ...[301, 303, 307, 308].flatMap((status) => ['http', 'rtmp', 'file'].map((name) => `redirect/${name}/${status}`)),
+      ...Object.keys(files),
+    ],
+    listener: (request, response) => {
+      const path = (request.url ?? '').slice(1)
+      const [kind = '', name = '', status = '302'] = path.split('/')
+      const uri = uris[name]
+      if (kind.startsWith('ok.') || name.startsWith('ok.')) send(response, segment)
+      else if (name === 'plain.m3u8') send(response, media('#EXTINF:2,\nok.ts'))
+      else if (files[kind] !== undefined) send(response, files[kind])
+      else if (kind === 'redirect' && uri !== undefined && /^\d{3}$/.test(status)) response.writeHead(Number(status), { location: uri }).end()
+      else if (playlists[kind] !== undefined && uri !== undefined) send(response, playlists[kind](uri))
+      else response.writeHead(404).end()
+    },
+  }
+}

@@ -1,0 +1,128 @@
+import { BSON } from 'mongodb'
+import { notLearned, ServerError } from './errors.ts'
+
+/** The order of types of the manual, as far as the double holds them. */
+const rankOf = (value: unknown): number => {
+  if (value === null || value === undefined) return 0
+  if (typeof value === 'number' || value instanceof BSON.Long) return 1
+  if (typeof value === 'string') return 2
+  if (Array.isArray(value)) return 4
+  if (value instanceof BSON.Binary) return 5
+  if (value instanceof BSON.ObjectId) return 6
+  if (typeof value === 'boolean') return 7
+  if (value instanceof Date) return 8
+  return 3
+}
+
+const textOrder = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
+
+const bytesOf = (value: BSON.Binary | BSON.ObjectId): Buffer => Buffer.from(value instanceof BSON.Binary ? value.value() : value.id)
+
+/** Lists and objects: member by member, names included; the shorter one first. */
+const memberOrder = (a: object, b: object): number => {
+  const [left, right] = [Object.entries(a), Object.entries(b)]
+  for (const [index, [name, value]] of left.entries()) {
+    const other = right[index]
+    if (other === undefined) return 1
+    const order = rankOf(value) - rankOf(other[1]) || textOrder(name, other[0]) || compare(value, other[1])
+    if (order !== 0) return order
+  }
+  return left.length - right.length
+}
+
+/** By BSON's order of types and values: text by its bytes, a missing member as null. */
+export const compare = (a: unknown, b: unknown): number => {
+  const rank = rankOf(a)
+  if (rank !== rankOf(b)) return rank - rankOf(b)
+  switch (rank) {
+    case 0:
+      return 0
+    case 2:
+      return textOrder(String(a), String(b))
+    case 3:
+    case 4:
+      return memberOrder(a as object, b as object)
+    case 5:
+    case 6: {
+      const [left, right] = [bytesOf(a as BSON.Binary), bytesOf(b as BSON.Binary)]
+      return rank === 5 ? left.length - right.length || Buffer.compare(left, right) : Buffer.compare(left, right)
+    }
+    default:
+      return Number(a) - Number(b)
+  }
+}
+
+/** The value at a dotted path; undefined where there is none. */
+export const valueAt = (document: BSON.Document, path: string): unknown =>
+  path.split('.').reduce<unknown>(
+    (value, name) => (typeof value === 'object' && value !== null ? (value as BSON.Document)[name] : undefined),
+    document,
+  )
+
+const equals = (value: unknown, wanted: unknown): boolean =>
+  compare(value, wanted) === 0 || (Array.isArray(value) && value.some((item) => compare(item, wanted) === 0))
+
+type Operator = (value: unknown, operand: unknown) => boolean
+
+const OPERATORS: Readonly<Record<string, Operator>> = {
+  $eq: equals,
+  $ne: (value, operand) => !equals(value, operand),
+  // Only values of the operand's type are compared with it.
+  $lt: (value, operand) => rankOf(value) === rankOf(operand) && compare(value, operand) < 0,
+  $gt: (value, operand) => rankOf(value) === rankOf(operand) && compare(value, operand) > 0,
+  $in: (value, operand) => {
+    if (!Array.isArray(operand)) throw new ServerError(2, 'BadValue', '$in needs an array')
+    return operand.some((one) => equals(value, one))
+  },
+}
+
+const isPlain = (value: unknown): value is BSON.Document => rankOf(value) === 3
+
+const isExpression = (wanted: unknown): wanted is BSON.Document => isPlain(wanted) && Object.keys(wanted)[0]?.startsWith('$') === true
+
+/** Refuses what is no filter, also where there is nothing to filter. */
+export const checkFilter = (filter: BSON.Document): void => {
+  for (const [path, wanted] of Object.entries(filter)) {
+    if (path.startsWith('$')) throw new ServerError(2, 'BadValue', `unknown top level operator: ${path}`)
+    if (!isExpression(wanted)) continue
+    for (const name of Object.keys(wanted)) if (!Object.hasOwn(OPERATORS, name)) throw new ServerError(2, 'BadValue', `unknown operator: ${name}`)
+  }
+}
+
+export const matches = (document: BSON.Document, filter: BSON.Document): boolean =>
+  Object.entries(filter).every(([path, wanted]) => {
+    const value = valueAt(document, path)
+    if (!isExpression(wanted)) return equals(value, wanted)
+    return Object.entries(wanted).every(([name, operand]) => OPERATORS[name]?.(value, operand) === true)
+  })
+
+/** The values that a filter demands: what an upsert begins with. */
+export const demanded = (filter: BSON.Document): BSON.Document =>
+  Object.fromEntries(
+    Object.entries(filter).flatMap(([path, wanted]) => {
+      if (!isExpression(wanted)) return [[path, wanted]]
+      return '$eq' in wanted ? [[path, wanted['$eq']]] : []
+    }),
+  )
+
+/** Stable: equal ones stay as they were. */
+export const sorted = (documents: ReadonlyArray<BSON.Document>, order: BSON.Document): ReadonlyArray<BSON.Document> => {
+  const keys = Object.entries(order)
+  for (const [, direction] of keys) if (direction !== 1 && direction !== -1) throw notLearned(`a sort by ${JSON.stringify(direction)}`)
+  if (keys.length === 0) return documents
+  return documents.toSorted((a, b) => {
+    for (const [path, direction] of keys) {
+      const difference = compare(valueAt(a, path), valueAt(b, path)) * Number(direction)
+      if (difference !== 0) return difference
+    }
+    return 0
+  })
+}
+
+/** Only the members asked for, and `_id`. */
+export const projected = (document: BSON.Document, projection: BSON.Document): BSON.Document => {
+  const names = Object.entries(projection)
+  for (const [name, kept] of names) if (kept !== 1 || name.includes('.')) throw notLearned(`the projection ${JSON.stringify(projection)}`)
+  if (names.length === 0) return document
+  return Object.fromEntries(Object.entries(document).filter(([name]) => name === '_id' || name in projection))
+}

@@ -1,0 +1,133 @@
+import { ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { BSON } from 'mongodb'
+import { ServerError } from './errors.ts'
+import { compare, valueAt } from './match.ts'
+
+export interface Index {
+  readonly name: string
+  readonly key: BSON.Document
+  readonly unique: boolean
+}
+
+/** One thing that happened to the collection `of`. */
+type Change =
+  | { readonly of: string; readonly put: BSON.Document }
+  | { readonly of: string; readonly create: true }
+  | { readonly of: string; readonly index: Index }
+  | { readonly of: string; readonly drop: true }
+
+/** The outcome of a retryable write, which a driver that has lost the answer asks for again. */
+export interface Retryable {
+  readonly session: string
+  readonly number: number
+  readonly reply: BSON.Document
+}
+
+interface Entry {
+  readonly changes: ReadonlyArray<Change>
+  readonly retryable: Retryable | null
+}
+
+interface Collection {
+  readonly documents: Map<string, BSON.Document>
+  readonly indexes: Map<string, Index>
+}
+
+const ID_INDEX: Index = { name: '_id_', key: { _id: 1 }, unique: true }
+
+const keyOf = (id: unknown): string => (typeof id === 'string' ? id : Buffer.from(BSON.serialize({ id })).toString('latin1'))
+
+const shown = (value: unknown): string => (typeof value === 'string' ? `"${value}"` : JSON.stringify(value))
+
+/**
+ * Collections in memory, by `database.collection`, and the file that holds them: one BSON document a command, written before
+ * the command is answered. A torn one at the end was never answered and is cut off.
+ */
+export const openStorage = (file: string) => {
+  const collections = new Map<string, Collection>()
+  const retryables = new Map<string, Retryable>()
+  let changes: Array<Change> = []
+
+  const made = (name: string): Collection => {
+    const collection = collections.get(name) ?? { documents: new Map(), indexes: new Map([[ID_INDEX.name, ID_INDEX]]) }
+    collections.set(name, collection)
+    return collection
+  }
+
+  const apply = (change: Change): void => {
+    if ('put' in change) made(change.of).documents.set(keyOf(change.put['_id']), change.put)
+    else if ('index' in change) made(change.of).indexes.set(change.index.name, change.index)
+    else if ('create' in change) made(change.of)
+    else collections.delete(change.of)
+  }
+
+  const record = (change: Change): void => {
+    apply(change)
+    changes.push(change)
+  }
+
+  const load = (bytes: Buffer): number => {
+    let offset = 0
+    while (offset + 4 <= bytes.length && offset + bytes.readInt32LE(offset) <= bytes.length) {
+      const end = offset + bytes.readInt32LE(offset)
+      const entry = BSON.deserialize(bytes.subarray(offset, end)) as Entry
+      entry.changes.forEach(apply)
+      if (entry.retryable !== null) retryables.set(entry.retryable.session, entry.retryable)
+      offset = end
+    }
+    return offset
+  }
+  const descriptor = openSync(file, 'a+')
+  ftruncateSync(descriptor, load(readFileSync(file)))
+
+  const checkUnique = (of: string, { name, key }: Index, document: BSON.Document): void => {
+    const paths = Object.keys(key)
+    const isSame = (other: BSON.Document): boolean =>
+      compare(other['_id'], document['_id']) !== 0 && paths.every((path) => compare(valueAt(other, path), valueAt(document, path)) === 0)
+    if (![...made(of).documents.values()].some(isSame)) return
+    const keyValue = Object.fromEntries(paths.map((path) => [path, valueAt(document, path) ?? null]))
+    throw duplicate(of, name, key, keyValue)
+  }
+
+  const duplicate = (of: string, index: string, keyPattern: BSON.Document, keyValue: BSON.Document): ServerError => {
+    const values = Object.entries(keyValue).map(([path, value]) => `${path}: ${shown(value)}`).join(', ')
+    const message = `E11000 duplicate key error collection: ${of} index: ${index} dup key: { ${values} }`
+    return new ServerError(11000, 'DuplicateKey', message, { keyPattern, keyValue })
+  }
+
+  const put = (of: string, document: BSON.Document): void => {
+    for (const index of made(of).indexes.values()) if (index.unique && index !== ID_INDEX) checkUnique(of, index, document)
+    record({ of, put: document })
+  }
+
+  return {
+    names: (): ReadonlyArray<string> => [...collections.keys()],
+    documents: (of: string): ReadonlyArray<BSON.Document> => [...(collections.get(of)?.documents.values() ?? [])],
+    byId: (of: string, id: unknown): BSON.Document | undefined => collections.get(of)?.documents.get(keyOf(id)),
+    indexes: (of: string): ReadonlyArray<Index> => [...(collections.get(of)?.indexes.values() ?? [])],
+    insert: (of: string, document: BSON.Document): void => {
+      if (made(of).documents.has(keyOf(document['_id']))) throw duplicate(of, '_id_', { _id: 1 }, { _id: document['_id'] })
+      put(of, document)
+    },
+    replace: put,
+    addIndex: (of: string, index: Index): void => {
+      if (index.unique) for (const document of made(of).documents.values()) checkUnique(of, index, document)
+      record({ of, index })
+    },
+    drop: (of: string): boolean => {
+      if (!collections.has(of)) return false
+      record({ of, drop: true })
+      return true
+    },
+    retryable: (session: string): Retryable | undefined => retryables.get(session),
+    /** Writes what the command has done; what is in the kernel's hands survives a kill -9. */
+    commit: (retryable: Retryable | null): void => {
+      if (retryable !== null) retryables.set(retryable.session, retryable)
+      if (changes.length === 0 && retryable === null) return
+      writeSync(descriptor, BSON.serialize({ changes, retryable } satisfies Entry))
+      changes = []
+    },
+  }
+}
+
+export type Storage = ReturnType<typeof openStorage>

@@ -1,0 +1,47 @@
+import type { ExecutionContext } from 'ava'
+import type { PullEnd, Puller, SourceTarget } from '../../application/ports/audio-source.ts'
+import { createPullers } from '../../infrastructure/sources/puller-client.ts'
+
+export interface Pulling {
+  readonly puller: Puller
+  readonly seconds: () => number
+  readonly heard: ReadonlyArray<number>
+  readonly ends: ReadonlyArray<PullEnd>
+  readonly deaths: ReadonlyArray<string>
+  /** Resolves with the end of the attempt, or with the death of the process. */
+  readonly pull: (target: Partial<SourceTarget> & Pick<SourceTarget, 'url'>) => Promise<PullEnd | string>
+}
+
+/** A real puller process whose events are kept. `allow`: what may be reached beside public addresses. */
+export const startPulling = (t: ExecutionContext, allow: ReadonlyArray<string> = ['127.0.0.1/32'], ownPort: number | null = null): Pulling => {
+  let samples = 0
+  const [heard, ends, deaths]: [number[], PullEnd[], string[]] = [[], [], []]
+  let settle: (end: PullEnd | string) => void = () => undefined
+  const puller = createPullers({ rules: () => ({ allow, ownPort }) })({
+    began: () => undefined,
+    audio: (pcm) => { samples += pcm.length },
+    heard: (sequence) => heard.push(sequence),
+    targetDuration: () => undefined,
+    ended: (end) => {
+      ends.push(end)
+      settle(end)
+    },
+    died: (reason) => {
+      deaths.push(reason)
+      settle(reason)
+    },
+  })
+  t.teardown(puller.stop)
+  return {
+    puller,
+    seconds: () => samples / 16_000,
+    heard,
+    ends,
+    deaths,
+    pull: ({ url, mediaSequence = null }) =>
+      new Promise((resolve) => {
+        settle = resolve
+        puller.pull({ url, mediaSequence })
+      }),
+  }
+}
