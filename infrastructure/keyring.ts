@@ -25,6 +25,22 @@ export interface KeyStorage {
   readonly close: () => Promise<void>
 }
 
+/** A storage that makes and erases no key, for those who only read. */
+export const readOnlyStorage = ({ find, close }: Pick<KeyStorage, 'find' | 'close'>): KeyStorage => {
+  const refused = E.left('this keyring is open for reading only')
+  return {
+    ensure: async (name) => {
+      const found = await find([name])
+      if (E.isLeft(found)) return found
+      const key = found.right.get(name)
+      return key === undefined ? refused : E.right(key)
+    },
+    find,
+    erase: async () => refused,
+    close,
+  }
+}
+
 /** The most recently used keys, unwrapped. */
 const keyCache = () => {
   const keys = new Map<string, Uint8Array>()

@@ -1,4 +1,4 @@
-import { streamNameFilter, type AllStreamResolvedEvent, type AllStreamSubscription, type EventStoreDBClient } from '@eventstore/db-client'
+import { eventTypeFilter, streamNameFilter, type AllStreamResolvedEvent, type AllStreamSubscription, type EventStoreDBClient } from '@eventstore/db-client'
 import * as E from 'fp-ts/lib/Either.js'
 import type { EventStore, LogCorrupted, Position, StoreUnavailable, SubscriptionMessage } from '../../application/ports/event-store.ts'
 import { reasonOf, unavailable } from './failures.ts'
@@ -18,6 +18,9 @@ interface Mark {
 /** What a subscription of the client says, in the order in which the server said it. */
 type Said = AllStreamResolvedEvent | Mark
 
+/** For the empty prefix: the server's own events are in no stream of ours. */
+const NOT_THE_SERVERS = '^[^$]'
+
 /**
  * Subscribes with the client, whose events are pulled while what lies between them arrives through callbacks, ahead of a
  * consumer that is slow. Each such mark is therefore kept until the events before it are taken: those taken so far and
@@ -36,9 +39,12 @@ const follow = (client: EventStoreDBClient, confirmationMs: number, from: Positi
     failed ??= error
     wake()
   }
+  const checkpoints = { checkpointInterval: 1, checkpointReached: (_: unknown, position: Parameters<typeof toPosition>[0]) => mark(toPosition(position)) }
   const subscription: AllStreamSubscription = client.subscribeToAll({
     fromPosition: fromPosition(from),
-    filter: streamNameFilter({ prefixes: [...prefixes], checkpointInterval: 1, checkpointReached: (_, position) => mark(toPosition(position)) }),
+    filter: prefixes.includes('')
+      ? eventTypeFilter({ regex: NOT_THE_SERVERS, ...checkpoints })
+      : streamNameFilter({ prefixes: [...prefixes], ...checkpoints }),
   })
   const alarm = startAlarm(confirmationMs, () => fail(new TimedOut(confirmationMs)))
   subscription

@@ -1,9 +1,10 @@
 import { Binary, MongoServerError } from 'mongodb'
 import type { Keyring } from '../../application/ports/keyring.ts'
-import { openKeyring } from '../keyring.ts'
+import { openKeyring, readOnlyStorage } from '../keyring.ts'
 import type { KeyStorage, StoredKey } from '../keyring.ts'
 import { outcomeOf } from './connection.ts'
 import type { MongoConnection } from './connection.ts'
+import type { KeyRow } from '../verify-keys.ts'
 import { checkUpserted, DUPLICATE_KEY } from './guarded-writes.ts'
 
 /** One document a key, for good: an erased one loses `wrapped` and keeps its place. */
@@ -12,6 +13,8 @@ interface KeyDocument {
   readonly wrapped?: Binary
   readonly erasedAt?: Date
 }
+
+type KeyringConnection = Pick<MongoConnection, 'keyring' | 'limitMs'>
 
 const MAX_ATTEMPTS = 5
 /** Keys asked for, or erased, at once. */
@@ -35,31 +38,40 @@ const despiteRaces = async <A>(upsert: () => Promise<A>): Promise<A> => {
   }
 }
 
+const keysIn = (database: MongoConnection['keyring']) => database.collection<KeyDocument>('keys')
+
+const findIn =
+  ({ keyring, limitMs }: KeyringConnection): KeyStorage['find'] =>
+  (names) =>
+    outcomeOf(limitMs, async () => {
+      const found = new Map<string, StoredKey>()
+      for (let from = 0; from < names.length; from += BATCH) {
+        const documents = await keysIn(keyring).find({ _id: { $in: names.slice(from, from + BATCH) } }).toArray()
+        for (const document of documents) found.set(document._id, storedIn(document))
+      }
+      return found
+    })
+
+const stayOpen = (): Promise<void> => Promise.resolve()
+
+/** The keyring for those who only read it. The connection is its opener's to close. */
+export const openMongoKeyringReader = async (connection: KeyringConnection, masterKey: Uint8Array): Promise<Keyring> =>
+  await openKeyring(readOnlyStorage({ find: findIn(connection), close: stayOpen }), masterKey)
+
 /**
  * The keyring in MongoDB; rejects when it cannot be reached or the master key is not the one that its keys are wrapped by.
  * Making a key is one write of a majority, also where it finds one that is there: what a seal uses is never rolled back.
  * The connection is its opener's to close.
  */
-export const openMongoKeyring = async (
-  { keyring: database, limitMs }: Pick<MongoConnection, 'keyring' | 'limitMs'>,
-  masterKey: Uint8Array,
-): Promise<Keyring> => {
-  const keys = database.collection<KeyDocument>('keys')
+export const openMongoKeyring = async (connection: KeyringConnection, masterKey: Uint8Array): Promise<Keyring> => {
+  const { limitMs } = connection
+  const keys = keysIn(connection.keyring)
 
   const ensure = async (name: string, wrapped: Uint8Array): Promise<StoredKey> => {
     const made = { $setOnInsert: { wrapped: new Binary(wrapped) } }
     const stored = await despiteRaces(() => keys.findOneAndUpdate({ _id: name }, made, { upsert: true, returnDocument: 'after' }))
     if (stored === null) throw new Error(`the server made no document of key ${name}`)
     return storedIn(stored)
-  }
-
-  const find = async (names: ReadonlyArray<string>): Promise<ReadonlyMap<string, StoredKey>> => {
-    const found = new Map<string, StoredKey>()
-    for (let from = 0; from < names.length; from += BATCH) {
-      const documents = await keys.find({ _id: { $in: names.slice(from, from + BATCH) } }).toArray()
-      for (const document of documents) found.set(document._id, storedIn(document))
-    }
-    return found
   }
 
   const eraseOne = async (name: string): Promise<void> => {
@@ -69,12 +81,20 @@ export const openMongoKeyring = async (
 
   const storage: KeyStorage = {
     ensure: (name, wrapped) => outcomeOf(limitMs, () => ensure(name, wrapped)),
-    find: (names) => outcomeOf(limitMs, () => find(names)),
+    find: findIn(connection),
     erase: (names) =>
       outcomeOf(limitMs, async () => {
         for (let from = 0; from < names.length; from += BATCH) await Promise.all(names.slice(from, from + BATCH).map(eraseOne))
       }),
-    close: () => Promise.resolve(),
+    close: stayOpen,
   }
   return await openKeyring(storage, masterKey)
+}
+
+/** All keys, by their names, for whoever checks them; rejects when the server does not answer. */
+export async function* mongoKeyRows({ keyring }: Pick<MongoConnection, 'keyring'>): AsyncGenerator<KeyRow> {
+  for await (const { _id, wrapped, erasedAt } of keysIn(keyring).find({}, { sort: { _id: 1 } })) {
+    if (erasedAt !== undefined && wrapped === undefined) continue
+    yield { name: _id, wrapped: wrapped instanceof Binary ? wrapped.value() : null, isErased: erasedAt !== undefined }
+  }
 }

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Keyring } from '../../application/ports/keyring.ts'
-import { openKeyring } from '../keyring.ts'
+import { openKeyring, readOnlyStorage } from '../keyring.ts'
 import type { KeyStorage, StoredKey } from '../keyring.ts'
 import { isSqliteError, openForReading } from './database.ts'
 import type { KeyringAnswer, KeyringJob } from './keyring-worker.ts'
@@ -36,17 +36,8 @@ const openStorageForReading = (file: string): Pick<KeyStorage, 'find' | 'close'>
 }
 
 /** The embedded keyring for those who only read it, beside the process that writes it: it makes and erases no key. */
-export const openSqliteKeyringReader = async ({ file, masterKey }: { readonly file: string; readonly masterKey: Uint8Array }): Promise<Keyring> => {
-  const reader = openStorageForReading(file)
-  const refused = E.left('this keyring is open for reading only')
-  const ensure: KeyStorage['ensure'] = async (name) => {
-    const found = await reader.find([name])
-    if (E.isLeft(found)) return found
-    const key = found.right.get(name)
-    return key === undefined ? refused : E.right(key)
-  }
-  return await openKeyring({ ...reader, ensure, erase: async () => refused }, masterKey)
-}
+export const openSqliteKeyringReader = async ({ file, masterKey }: { readonly file: string; readonly masterKey: Uint8Array }): Promise<Keyring> =>
+  await openKeyring(readOnlyStorage(openStorageForReading(file)), masterKey)
 
 /**
  * The embedded keyring: one SQLite file of wrapped keys, written by one worker thread, read on the calling one.

@@ -8,7 +8,7 @@ import { verifyChain } from '../../infrastructure/sqlite/verify-chain.ts'
 import { EVENTS_FILE } from '../compose/stores.ts'
 import { BACKED_UP, BACKUP_FORMAT, MANIFEST_FILE, MASTER_KEY_FILE, productVersion, sha256Of } from './backup-manifest.ts'
 import type { Manifest } from './backup-manifest.ts'
-import { dataFiles, toolSettings } from './tool-data.ts'
+import { dataFiles, requireEmbedded, toolSettings } from './tool-data.ts'
 
 export const BACKUP_HELP = `stenolog backup DIR [--without-key]
 
@@ -17,6 +17,7 @@ The copy of each store is that of one moment, and together they fit: the log hol
 keyring all keys that the log needs. The copied log is checked; a damaged one is copied too, with exit code 1.
 A master key that lies in the data directory is copied as well: whoever has DIR can then read everything, so keep it as
 you keep the service's own data. One named by STENOLOG_MASTER_KEY_FILE is never copied.
+The embedded stores alone: EventStoreDB and MongoDB have tools of their own.
 --without-key  leaves the master key out: without it the backup is of no use, so keep it elsewhere`
 
 const requireEmpty = async (directory: string): Promise<void> => {
@@ -41,6 +42,7 @@ export const backup = async (args: ReadonlyArray<string>): Promise<number> => {
   const [directory, ...more] = positionals
   if (directory === undefined || more.length > 0) throw new Error('backup needs one DIR')
   const settings = toolSettings()
+  requireEmbedded('backup', settings)
   const files = dataFiles(settings)
   await requireEmpty(directory)
   const sources = { 'documents.sqlite': files.documents, 'events.sqlite': files.events, 'keyring.sqlite': files.keyring }

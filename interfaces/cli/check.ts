@@ -8,24 +8,23 @@ import type { Documents } from '../../application/ports/documents.ts'
 import type { EventStore, Position } from '../../application/ports/event-store.ts'
 import { loadMasterKey } from '../../infrastructure/master-key.ts'
 import type { Settings } from '../../infrastructure/settings.ts'
-import { openSqliteDocuments, openSqliteDocumentsReader } from '../../infrastructure/sqlite/documents.ts'
-import { openSqliteEventReader } from '../../infrastructure/sqlite/event-reader.ts'
-import { openSqliteKeyringReader } from '../../infrastructure/sqlite/keyring.ts'
+import { openSqliteDocuments } from '../../infrastructure/sqlite/documents.ts'
 import { verifyChain } from '../../infrastructure/sqlite/verify-chain.ts'
-import { verifyFile, verifyKeys } from '../../infrastructure/sqlite/verify-files.ts'
+import { verifyFile } from '../../infrastructure/sqlite/verify-files.ts'
+import { verifyKeys } from '../../infrastructure/verify-keys.ts'
 import { allProjections } from '../../projections/all-projections.ts'
 import { differencesOf, foldLog, isStillThere, orThrow } from '../../projections/fold-log.ts'
 import type { Difference } from '../../projections/fold-log.ts'
 import type { Projection } from '../../projections/projection.ts'
-import { dataFiles, isServiceRunning, toolSettings } from './tool-data.ts'
+import { dataFiles, embeddedFiles, isServiceRunning, toolSettings, withData } from './tool-data.ts'
 import type { DataFiles } from './tool-data.ts'
 
 export const CHECK_HELP = `stenolog check [--json]
 
 Distrusts the stored data and changes nothing, beside a running service or without one. Exit code 0: all is well; 1:
 something is wrong, and the place is named.
-  files         pages and indexes of the three databases
-  hash chain    every row of the log is what was written, in its place, and none is missing
+  files         pages and indexes of the embedded databases
+  hash chain    every row of the log is what was written, in its place, and none is missing (EventStoreDB keeps none)
   keys          every key opens with the master key
   decoding      every event is one that this version knows, and its sealed members open
   order         no event stands where the rules would not have put it
@@ -56,34 +55,29 @@ const attempt = async (name: string, run: () => Promise<Omit<Result, 'name'>>): 
   }
 }
 
-const checkFiles = async ({ events, documents, keyring }: DataFiles): Promise<Omit<Result, 'name'>> => {
-  const files = [events, documents, keyring]
+const checkFiles = async (settings: Settings, data: DataFiles): Promise<Omit<Result, 'name'>> => {
+  const files = embeddedFiles(settings, data)
   return { seen: `${files.length} databases`, problems: files.flatMap((where) => verifyFile(where).map((problem) => ({ where, problem }))) }
 }
 
-const checkChain = async ({ events }: DataFiles): Promise<Omit<Result, 'name'>> => {
+const checkChain = async ({ eventstoreUrl }: Settings, { events }: DataFiles): Promise<Omit<Result, 'name'>> => {
+  if (eventstoreUrl !== null) return { seen: 'none: EventStoreDB keeps no hash chain', problems: [] }
   const verified = await verifyChain(events)
   if (E.isRight(verified)) return { seen: `${verified.right} rows`, problems: [] }
   return { seen: '', problems: [{ where: `position ${verified.left.position}`, problem: verified.left.reason }] }
 }
 
-const checkKeys = async ({ keyring, masterKey }: DataFiles): Promise<Omit<Result, 'name'>> => {
-  const { keys, problems } = verifyKeys(keyring, await loadMasterKey(masterKey))
+const checkKeys = async (settings: Settings, { masterKey }: DataFiles): Promise<Omit<Result, 'name'>> => {
+  const { keys, problems } = await withData(settings, async ({ keyRows }) => verifyKeys(keyRows(), await loadMasterKey(masterKey)))
   return { seen: `${keys} keys`, problems: problems.map(({ name, problem }) => ({ where: `key ${name}`, problem })) }
 }
 
 const LOG_CHECKS = ['decoding', 'order', 'reservations'] as const
 
-const checkEvents = async (files: DataFiles, now: number | null): Promise<ReadonlyArray<Result>> => {
+const checkEvents = async (settings: Settings, now: number | null): Promise<ReadonlyArray<Result>> => {
   try {
-    const keyring = await openSqliteKeyringReader({ file: files.keyring, masterKey: await loadMasterKey(files.masterKey) })
-    const store = openSqliteEventReader({ file: files.events })
-    try {
-      const { events, problems } = await checkLog({ store, keyring, now })
-      return LOG_CHECKS.map((name) => ({ name, seen: `${events} events`, problems: problems.filter(({ check }) => check === name) }))
-    } finally {
-      await Promise.all([store.close(), keyring.close()])
-    }
+    const { events, problems } = await withData(settings, ({ store, keyring }) => checkLog({ store, keyring, now }))
+    return LOG_CHECKS.map((name) => ({ name, seen: `${events} events`, problems: problems.filter(({ check }) => check === name) }))
   } catch (error) {
     return LOG_CHECKS.map((name) => ({ name, seen: '', problems: [{ where: name, problem: `cannot be checked: ${messageOf(error)}` }] }))
   }
@@ -134,20 +128,20 @@ const compareModel = async ({ store, documents, scratch }: Compared, projection:
   return left.map(({ id, kind }) => ({ where: `${collection.name} ${id}`, problem: SAYS[kind] }))
 }
 
-const checkModels = async (files: DataFiles): Promise<Omit<Result, 'name'>> => {
+const checkModels = async (settings: Settings): Promise<Omit<Result, 'name'>> => {
   const directory = await mkdtemp(join(tmpdir(), 'stenolog-check-'))
   const scratch = await openSqliteDocuments({ file: join(directory, 'documents.sqlite') })
   try {
-    const documents = openSqliteDocumentsReader({ file: files.documents })
-    const store = openSqliteEventReader({ file: files.events })
-    const problems: Array<Problem> = []
-    for (const projection of allProjections)
-      try {
-        problems.push(...(await compareModel({ store, documents, scratch }, projection)))
-      } catch (error) {
-        problems.push({ where: projection.name, problem: `cannot be checked: ${messageOf(error)}` })
-      }
-    await Promise.all([store.close(), documents.close()])
+    const problems = await withData(settings, async ({ store, documents }) => {
+      const found: Array<Problem> = []
+      for (const projection of allProjections)
+        try {
+          found.push(...(await compareModel({ store, documents, scratch }, projection)))
+        } catch (error) {
+          found.push({ where: projection.name, problem: `cannot be checked: ${messageOf(error)}` })
+        }
+      return found
+    })
     return { seen: allProjections.map(({ name }) => name).join(', '), problems }
   } finally {
     await scratch.close()
@@ -159,11 +153,11 @@ const checkModels = async (files: DataFiles): Promise<Omit<Result, 'name'>> => {
 const checkAll = async (settings: Settings): Promise<ReadonlyArray<Result>> => {
   const files = dataFiles(settings)
   return [
-    await attempt('files', () => checkFiles(files)),
-    await attempt('hash chain', () => checkChain(files)),
-    await attempt('keys', () => checkKeys(files)),
-    ...(await checkEvents(files, isServiceRunning(settings.dataDir) ? Date.now() : null)),
-    await attempt('read models', () => checkModels(files)),
+    await attempt('files', () => checkFiles(settings, files)),
+    await attempt('hash chain', () => checkChain(settings, files)),
+    await attempt('keys', () => checkKeys(settings, files)),
+    ...(await checkEvents(settings, isServiceRunning(settings.dataDir) ? Date.now() : null)),
+    await attempt('read models', () => checkModels(settings)),
   ]
 }
 

@@ -2,13 +2,12 @@ import { parseArgs } from 'node:util'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { RebuildProgress, Rebuilt } from '../../application/ports/projector.ts'
+import { createLogger } from '../../infrastructure/logger.ts'
 import type { Settings } from '../../infrastructure/settings.ts'
-import { openSqliteDocuments } from '../../infrastructure/sqlite/documents.ts'
-import { openSqliteEventReader } from '../../infrastructure/sqlite/event-reader.ts'
 import { allProjections } from '../../projections/all-projections.ts'
 import type { Projection } from '../../projections/projection.ts'
 import { rebuildReadModel } from '../../projections/rebuild.ts'
-import { takeDataDirectory } from '../compose/stores.ts'
+import { openStores } from '../compose/stores.ts'
 import { rebuildByService } from './control-client.ts'
 import { createProgressBar } from './progress-bar.ts'
 import { dataFiles, isServiceRunning, toolSettings } from './tool-data.ts'
@@ -29,10 +28,7 @@ type Rebuild = (projection: Projection, onProgress: (progress: RebuildProgress) 
 
 /** With the data directory taken by this process. */
 const ownRebuild = async (settings: Settings, use: (rebuild: Rebuild) => Promise<void>): Promise<void> => {
-  const files = dataFiles(settings)
-  const lock = takeDataDirectory(settings.dataDir)
-  const store = openSqliteEventReader({ file: files.events })
-  const documents = await openSqliteDocuments({ file: files.documents })
+  const { store, documents, close } = await openStores(settings, createLogger('warn'))
   const environment = { monotonic: () => performance.now() }
   const { signal } = new AbortController()
   try {
@@ -44,8 +40,7 @@ const ownRebuild = async (settings: Settings, use: (rebuild: Rebuild) => Promise
       return await rebuildReadModel({ store, documents, projection, environment, standing, exclusively: (run) => run(), signal, onProgress })
     })
   } finally {
-    await Promise.all([store.close(), documents.close()])
-    lock.release()
+    await close()
   }
 }
 

@@ -7,17 +7,19 @@ import { loadMasterKey } from '../../infrastructure/master-key.ts'
 import type { Settings } from '../../infrastructure/settings.ts'
 import { eraseKeys, erasedKeys } from '../../infrastructure/sqlite/copy-database.ts'
 import { verifyChain } from '../../infrastructure/sqlite/verify-chain.ts'
-import { verifyKeys } from '../../infrastructure/sqlite/verify-files.ts'
+import { sqliteKeyRows } from '../../infrastructure/sqlite/verify-files.ts'
+import { verifyKeys } from '../../infrastructure/verify-keys.ts'
 import { EVENTS_FILE, KEYRING_FILE, UNFINISHED_RESTORE, masterKeyPath, takeDataDirectory } from '../compose/stores.ts'
 import { BACKED_UP, MASTER_KEY_FILE, readManifest } from './backup-manifest.ts'
 import type { Manifest } from './backup-manifest.ts'
-import { isServiceRunning, toolSettings } from './tool-data.ts'
+import { isServiceRunning, requireEmbedded, toolSettings } from './tool-data.ts'
 
 export const RESTORE_HELP = `stenolog restore DIR [--replace]
 
 Puts a backup in place as the data directory's stores. No service may use the directory. The backup is checked first: one
 that is not complete, was changed, is of a newer version, or does not fit the master key is refused, and nothing changes.
 Keys that were erased since (texts forgotten, people erased) are erased from what is restored, too.
+For the embedded stores alone.
 --replace  deletes the stores that are there now; without it they are a reason to refuse`
 
 /** Databases have files beside them. */
@@ -42,7 +44,7 @@ const requireUsable = async (directory: string, keyFile: string, { rows }: Manif
   if (E.isLeft(verified)) throw new Error(`the log of the backup is damaged at position ${verified.left.position}: ${verified.left.reason}`)
   if (verified.right !== rows) throw new Error(`the log of the backup has ${verified.right} rows, not ${rows}`)
   if (!existsSync(keyFile)) throw new Error(`the backup holds no master key, and there is none at ${keyFile}`)
-  const { problems } = verifyKeys(join(directory, KEYRING_FILE), await loadMasterKey(keyFile))
+  const { problems } = await verifyKeys(sqliteKeyRows(join(directory, KEYRING_FILE)), await loadMasterKey(keyFile))
   if (problems.length > 0) throw new Error(`the master key ${keyFile} is not that of the backup: ${problems.length} keys do not open`)
 }
 
@@ -95,6 +97,7 @@ export const restore = async (args: ReadonlyArray<string>): Promise<number> => {
   const [directory, ...more] = positionals
   if (directory === undefined || more.length > 0) throw new Error('restore needs one DIR')
   const settings = toolSettings()
+  requireEmbedded('restore', settings)
   const manifest = await readManifest(directory)
   if (isServiceRunning(settings.dataDir)) throw new Error(`another process uses the data directory ${settings.dataDir}: stop the service first`)
   const lock = takeDataDirectory(settings.dataDir)

@@ -200,7 +200,7 @@ test('what stands past the end of the log is discarded, all else stays', async (
   t.is(right(await documents.checkpoint('lives')()), BEGINNING)
   t.is(right(await documents.checkpoint('duty')()), BEGINNING)
   t.is(right(await documents.checkpoint('live-counts')()) > head, true, 'not asked for')
-  t.deepEqual(logger.lines.map(({ fields }) => fields['projection']), ['lives', 'live-tokens', 'duty'])
+  t.deepEqual(logger.lines.map(({ fields }) => fields['projection']), ['lives', 'live-tokens', 'live-totals', 'duty'])
 })
 
 test('the share of the log is told by positions that begin with a number of fixed width', (t) => {
