@@ -30,6 +30,8 @@ export interface LiveNotFound { readonly _tag: 'LiveNotFound' }
 export interface TranscriptNotFound { readonly _tag: 'TranscriptNotFound' }
 export interface UsernameTaken { readonly _tag: 'UsernameTaken' }
 export interface UserNotFound { readonly _tag: 'UserNotFound' }
+/** Nobody would be left who can administer. */
+export interface LastAdministrator { readonly _tag: 'LastAdministrator' }
 /** Of a login: unknown names, disabled users and wrong passwords alike (R28). */
 export interface WrongLogin { readonly _tag: 'WrongLogin' }
 /** Of a user who is logged in and wants another password. */
@@ -72,6 +74,7 @@ export type Refusal =
   | LiveNotFound
   | UsernameTaken
   | UserNotFound
+  | LastAdministrator
   | PairNotFound
   | WrongLogin
   | WrongPassword

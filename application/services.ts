@@ -12,6 +12,7 @@ import type {
   ExpiryNotInFuture,
   IdempotencyKeyReused,
   LanguageNotFound,
+  LastAdministrator,
   LastProfile,
   LiveNotFound,
   LiveOver,
@@ -83,6 +84,8 @@ export interface Services {
     next: string,
     address: string,
   ) => TaskEither<WrongPassword | TooManyRequests | TooBusy | Unavailable, void>
+  /** For good: ends the open lives, destroys all keys of the user and of the lives, frees the name. */
+  readonly deleteUser: (caller: Caller, userId: number) => TaskEither<UserNotFound | LastAdministrator | Unavailable, void>
   readonly listUsers: (page: PageQuery) => TaskEither<Unavailable, Page<UserView>>
   /** With a key, a repeated request gets the first one's answer for 24 hours (R76). */
   readonly createLive: (

@@ -30,10 +30,12 @@ import { IdTaken } from './shared/sequence.ts'
 import { SegmentFinalised } from './transcript/events.ts'
 import {
   PasswordChanged,
+  UserDeleted,
   UserDisabled,
   UserEnabled,
   UserLimitsChanged,
   UsernameClaimed,
+  UsernameFreed,
   UserPermissionsChanged,
   UserRegistered,
 } from './user/events.ts'
@@ -99,7 +101,9 @@ export const allEvents: ReadonlyArray<AnyEventDefinition> = [
   erase(UserPermissionsChanged),
   erase(UserDisabled),
   erase(UserEnabled),
+  erase(UserDeleted),
   erase(UsernameClaimed),
+  erase(UsernameFreed),
   erase(LoginFailed),
   erase(LoginFailuresCleared),
   erase(IdTaken),

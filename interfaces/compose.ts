@@ -9,9 +9,10 @@ import type { User } from '../domain/user/decider.ts'
 import { createAdmissionActor } from '../application/admission/admission-actor.ts'
 import { createAdminLives } from '../application/administration/admin-lives.ts'
 import { openReferenceSwitches } from '../application/administration/reference-switches.ts'
-import { createAuthentication } from '../application/users/authentication.ts'
+import { createAuthentication, isActive } from '../application/users/authentication.ts'
 import { createCreateLiveOnce } from '../application/lives/create-live-once.ts'
-import { createDeleteLive } from '../application/lives/delete-live.ts'
+import { createDeleteLive, removeLive } from '../application/lives/delete-live.ts'
+import { ownOrigin } from '../application/lives/end-live.ts'
 import { createEndLivesOf } from '../application/lives/end-lives-of.ts'
 import { createFinishLives } from '../application/lives/finish-lives.ts'
 import { createHistory } from '../application/lives/history.ts'
@@ -30,6 +31,7 @@ import { reconcileAtStart, startReconciler } from '../application/lives/reconcil
 import type { Services } from '../application/services.ts'
 import { createLiveSessions } from '../application/sessions/live-sessions.ts'
 import { watchEnds } from '../application/sessions/watch-ends.ts'
+import { createDeleteUser } from '../application/users/delete-user.ts'
 import { createLoginThrottle } from '../application/users/login-throttle.ts'
 import { createKeyAuthentication } from '../application/tokens/key-authentication.ts'
 import { startTokenDirectory } from '../application/tokens/token-directory.ts'
@@ -57,6 +59,7 @@ import { foldLive } from '../projections/lives.ts'
 import { startProjector } from '../projections/projector.ts'
 import { openControl } from './compose/control.ts'
 import { DUTIES, startDuties } from './compose/duties.ts'
+import { eraseAgain } from './compose/erase-again.ts'
 import { adminPassword } from './compose/first-admin.ts'
 import { openFront } from './compose/front.ts'
 import { watchStore } from './compose/store-watch.ts'
@@ -143,10 +146,11 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     environment,
     timers,
   })
-  const isDisabled = (userId: number): boolean => O.exists(({ status }: User) => status === 'disabled')(directory.byId(userId))
+  const isDisabled = (userId: number): boolean => O.exists((user: User) => !isActive(user))(directory.byId(userId))
   const expire = createExpire({ ...reconciling, limits: settings, flush: sessions.flush })
   const reconciler = startReconciler({ ...reconciling, isDisabled, logger, expire, every: lookEvery(settings) })
-  const duties = startDuties({ ...write, documents, logger, retentionMax: settings.retentionMax })
+  const listsAreCurrent = () => projector.lag().every(({ secondsBehind, error }) => error === null && secondsBehind < 30)
+  const duties = startDuties({ ...write, admission, documents, logger, retentionMax: settings.retentionMax, listsAreCurrent })
 
   // What people and programs ask for.
   const users = createUsers({ ...write, credentials, directory, projector })
@@ -159,6 +163,11 @@ export const startService = async (settings: Settings): Promise<RunningService> 
 
   const throttle = createLoginThrottle({ ...write, logger, enabled: settings.rateLimit > 0 })
   const endLivesOf = createEndLivesOf({ ...write, admission })
+  const { deleteUser, deleteUserAgain } = createDeleteUser({ ...write, admission, documents, directory, projector })
+  await eraseAgain(settings.dataDir, {
+    deleteUserAgain,
+    deleteLiveAgain: (liveId) => removeLive({ ...write, admission }, liveId, ownOrigin(write))(),
+  })
   let draining = false
   const mayPull = (url: string): boolean => !namesForbiddenAddress(createAddressGuard(rules()), url)
   const createLive = createCreateLiveOnce({ ...write, admission, catalogue, credentials, documents, whenProjected, viewOf: view, mayPull })
@@ -185,6 +194,7 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     ...createTranscripts({ store, keyring, environment, retentionMax: settings.retentionMax }),
     hasUsers,
     registerUser,
+    deleteUser,
     createLive: (...given) =>
       draining ? async () => E.left({ _tag: 'StoreUnavailable', reason: 'the server is shutting down' }) : startedOnceCreated(createLive(...given)),
   }

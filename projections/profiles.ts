@@ -2,11 +2,14 @@ import { PROFILES } from '../application/ports/read-models.ts'
 import type { ProfilesDocument } from '../application/ports/read-models.ts'
 import { profileEvents } from '../domain/profiles/events.ts'
 import type { StoredProfileEvent } from '../domain/profiles/events.ts'
+import type { StoredEventOf } from '../domain/shared/event.ts'
+import { UserDeleted } from '../domain/user/events.ts'
 import { defineProjection } from './projection.ts'
 
 type Profiles = ProfilesDocument['profiles']
 
-const project = (current: ProfilesDocument | null, event: StoredProfileEvent): ProfilesDocument | null => {
+const project = (current: ProfilesDocument | null, event: StoredProfileEvent | StoredEventOf<typeof UserDeleted>): ProfilesDocument | null => {
+  if (event.type === 'UserDeleted') return null
   const { profileId, userId } = event.data
   const known: Profiles = current?.profiles ?? []
   const others = known.filter(({ id }) => id !== profileId)
@@ -28,12 +31,12 @@ const project = (current: ProfilesDocument | null, event: StoredProfileEvent): P
   }
 }
 
-/** A user's list of profiles, one document a user. */
+/** A user's list of profiles, one document a user; gone with the user. */
 export const profiles = defineProjection({
   name: 'profiles',
   collection: { name: PROFILES, indexes: [] },
-  prefixes: ['profiles-'],
-  events: profileEvents,
+  prefixes: ['profiles-', 'user-'],
+  events: [...profileEvents, UserDeleted],
   touches: (event) => [String(event.data.userId)],
   project,
 })

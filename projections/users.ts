@@ -29,6 +29,8 @@ const project = (user: UserDocument | null, event: StoredUserEvent): UserDocumen
       return user && { ...user, isActive: false, updatedAt: event.data.at }
     case 'UserEnabled':
       return user && { ...user, isActive: true, updatedAt: event.data.at }
+    case 'UserDeleted':
+      return null
     default:
       return event satisfies never
   }

@@ -3,14 +3,15 @@ import { openEvents } from '../event-serialization.ts'
 import { BEGINNING } from '../ports/event-store.ts'
 import type { EventStore, Position, StoredEvent, SubscriptionMessage } from '../ports/event-store.ts'
 import type { Keyring } from '../ports/keyring.ts'
+import { createErasureRules } from './erasure-rules.ts'
 import { createOrderRules } from './order-rules.ts'
 
 const BATCH_SIZE = 500
-/** A create or an end in progress is no orphan, nor what the reconciler, twice a minute, has yet to find. */
+/** A create, an end or a deletion in progress is no orphan, nor what the reconciler, twice a minute, or a duty has yet to find. */
 const ORPHAN_MS = 70_000
 
 export interface LogProblem {
-  readonly check: 'decoding' | 'order' | 'reservations'
+  readonly check: 'decoding' | 'order' | 'reservations' | 'erasure'
   readonly where: string
   readonly problem: string
 }
@@ -18,6 +19,8 @@ export interface LogProblem {
 interface CheckLogDeps {
   readonly store: Pick<EventStore, 'subscribe' | 'head'>
   readonly keyring: Pick<Keyring, 'open'>
+  /** Names of all keys that exist. */
+  readonly keyNames: () => AsyncIterable<string> | Iterable<string>
   /** Milliseconds since 1970, null to go by the newest event: nobody runs who could have released anything since. */
   readonly now: number | null
 }
@@ -40,6 +43,7 @@ const decoded = async (keyring: Pick<Keyring, 'open'>, events: ReadonlyArray<Sto
 /** Judges events in the order of the log. */
 const createJudge = (keyring: Pick<Keyring, 'open'>) => {
   const rules = createOrderRules()
+  const erasures = createErasureRules()
   const problems: Array<LogProblem> = []
   let [events, newest] = [0, 0]
 
@@ -55,6 +59,8 @@ const createJudge = (keyring: Pick<Keyring, 'open'>) => {
   const judgeOne = (event: StoredEvent, clear: E.Either<string, unknown>): void => {
     events += 1
     newest = Math.max(newest, Date.parse(event.metadata.recordedAt))
+    // Sealed members are of no interest here.
+    erasures.observe(event)
     if (E.isLeft(clear)) {
       problems.push({ check: 'decoding', where: placeOf(event), problem: clear.left })
       passOver(event)
@@ -70,7 +76,7 @@ const createJudge = (keyring: Pick<Keyring, 'open'>) => {
       const plain = await decoded(keyring, batch)
       batch.forEach((event, index) => judgeOne(event, plain[index] ?? E.left('it was not read')))
     },
-    verdict: (now: number | null): { readonly events: number; readonly problems: ReadonlyArray<LogProblem> } => {
+    verdict: async (now: number | null, keyNames: CheckLogDeps['keyNames']): Promise<{ readonly events: number; readonly problems: ReadonlyArray<LogProblem> }> => {
       const orphans = rules.open().filter(
         ({ reservation, live }) => live !== 'pending' && live !== 'active' && (now ?? newest) - Date.parse(reservation.at) > ORPHAN_MS,
       )
@@ -78,7 +84,8 @@ const createJudge = (keyring: Pick<Keyring, 'open'>) => {
         const problem = `holds ${vram} MB although it ${live === 'none' ? 'never came to be' : 'is over'}`
         return { check: 'reservations', where: `live ${liveId}`, problem }
       })
-      return { events, problems: [...problems, ...held] }
+      const left = await erasures.leftOver(keyNames(), (now ?? newest) - ORPHAN_MS)
+      return { events, problems: [...problems, ...held, ...left.map((one): LogProblem => ({ check: 'erasure', ...one }))] }
     },
   }
 }
@@ -87,10 +94,10 @@ const positionOf = (message: SubscriptionMessage): Position => (message.kind ===
 
 /**
  * Reads the whole log up to its present end: every event must be one that this version knows, its sealed members must
- * open, the rules of order must hold, and nobody may hold memory for a live that is over or never came to be. Rejects
- * when the log cannot be read.
+ * open, the rules of order must hold, nobody may hold memory for a live that is over or never came to be, and no key may
+ * be left of who was deleted. Rejects when the log cannot be read.
  */
-export const checkLog = async ({ store, keyring, now }: CheckLogDeps): Promise<{ readonly events: number; readonly problems: ReadonlyArray<LogProblem> }> => {
+export const checkLog = async ({ store, keyring, keyNames, now }: CheckLogDeps): Promise<{ readonly events: number; readonly problems: ReadonlyArray<LogProblem> }> => {
   const head = await store.head()()
   if (E.isLeft(head)) throw new Error(head.left.reason)
   const { judge, verdict } = createJudge(keyring)
@@ -112,5 +119,5 @@ export const checkLog = async ({ store, keyring, now }: CheckLogDeps): Promise<{
     waiting = []
     if (done) stop.abort()
   }
-  return verdict(now)
+  return await verdict(now, keyNames)
 }

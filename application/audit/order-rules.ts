@@ -105,9 +105,15 @@ const brokenBySegment = (last: number, { segment, kind }: SegmentFinalised['data
   return segment > last ? null : `segment ${segment} after segment ${last}`
 }
 
-const brokenByUser = (generation: number | undefined, event: UserEvent): string | null => {
+const brokenByUser = (generation: number | null | undefined, event: UserEvent): string | null => {
+  if (generation === null) return `${event.type} after the user was deleted`
   if ((generation === undefined) !== (event.type === 'UserRegistered')) return generation === undefined ? `${event.type} before the user was registered` : 'the user was registered twice'
   return event.type === 'PasswordChanged' && generation !== undefined && event.data.generation <= generation ? 'an older password after a newer one' : null
+}
+
+const generationAfter = (before: number | undefined, event: UserEvent): number | null => {
+  if (event.type === 'UserDeleted') return null
+  return event.type === 'PasswordChanged' ? event.data.generation : (before ?? 0)
 }
 
 /** What the write side never does: rules about the order of events, judged anew from nothing but the log. */
@@ -117,7 +123,8 @@ export const createOrderRules = (): OrderRules => {
   /** Who was admitted and has not ended: kept until the live does. */
   const admitted = new Map<number, Reservation>()
   const segments = new Map<string, number>()
-  const generations = new Map<string, number>()
+  /** Null for a user who was deleted. */
+  const generations = new Map<string, number | null>()
   let admission = admissionDecider.initialState
 
   const statusOf = (liveId: number): JudgedLive['status'] => lives.get(liveId)?.status ?? 'none'
@@ -159,7 +166,7 @@ export const createOrderRules = (): OrderRules => {
 
   const brokenUser = (stream: string, event: UserEvent): string | null => {
     const generation = generations.get(stream)
-    generations.set(stream, event.type === 'PasswordChanged' ? event.data.generation : (generation ?? 0))
+    if (generation !== null) generations.set(stream, generationAfter(generation, event))
     return brokenByUser(generation, event)
   }
 

@@ -32,9 +32,32 @@ const eraseLive = ({ store, keyring }: EraseDeps, liveId: number): TaskEither<Un
 }
 
 /**
- * R86: LiveDeleted, behind LiveFinished in the same append where the live still runs; then the release, then the keys.
- * After a crash the reconciler does the release and the duty below the keys.
+ * LiveDeleted, behind LiveFinished in the same append where the live still runs; then the release, then the keys.
+ * Repeatable. Answers the position of the deletion when it was this call that made it, else null.
  */
+export const removeLive = (deps: EndLiveDeps, liveId: number, origin: Origin): TaskEither<Unavailable, Position | null> => async () => {
+  const stream = liveStream(liveId)
+  const command = { type: 'DeleteLive', at: deps.environment.now() } as const
+  const deleted = await handleCommand(deps)({ ...origin, stream, decider: liveDecider, command })()
+  if (E.isLeft(deleted)) {
+    switch (deleted.left._tag) {
+      case 'LiveUnknown':
+        return E.right(null)
+      case 'LiveOver':
+      case 'AlreadyCreated':
+      case 'SenderAlreadyConnected':
+        throw unexpected(deleted.left, stream)
+      default:
+        return E.left(deleted.left)
+    }
+  }
+  const released = await releaseLive(deps, liveId, origin)()
+  if (E.isLeft(released)) return released
+  const erased = await eraseLive(deps, liveId)()
+  return E.isLeft(erased) ? erased : E.right(deleted.right.position)
+}
+
+/** R86. After a crash the reconciler does the release and the duty below the keys. */
 export const createDeleteLive = (deps: DeleteLiveDeps): Pick<Services, 'deleteLive'> => ({
   deleteLive: (caller, liveId) => async () => {
     const stream = liveStream(liveId)
@@ -45,26 +68,11 @@ export const createDeleteLive = (deps: DeleteLiveDeps): Pick<Services, 'deleteLi
 
     const commandId = deps.environment.newId()
     const origin: Origin = { commandId, correlationId: commandId, actor: `user:${caller.userId}` }
-    const command = { type: 'DeleteLive', at: deps.environment.now() } as const
-    const deleted = await handleCommand(deps)({ ...origin, stream, decider: liveDecider, command })()
-    if (E.isLeft(deleted)) {
-      switch (deleted.left._tag) {
-        case 'LiveUnknown':
-        case 'LiveOver':
-        case 'AlreadyCreated':
-        case 'SenderAlreadyConnected':
-          throw unexpected(deleted.left, stream)
-        default:
-          return E.left(deleted.left)
-      }
-    }
-    const { position } = deleted.right
+    const removed = await removeLive(deps, liveId, origin)()
+    if (E.isLeft(removed)) return removed
+    const position = removed.right
     // Another call was faster.
     if (position === null) return E.left({ _tag: 'LiveNotFound' })
-    const released = await releaseLive(deps, liveId, origin)()
-    if (E.isLeft(released)) return released
-    const erased = await eraseLive(deps, liveId)()
-    if (E.isLeft(erased)) return erased
     await deps.whenProjected(position)
     return E.right(undefined)
   },

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import { userDecider } from '../../domain/user/decider.ts'
+import { isUser, userDecider } from '../../domain/user/decider.ts'
 import type { User, UserCommand, UserState } from '../../domain/user/decider.ts'
 import { userStream } from '../../domain/user/events.ts'
 import type { UserEvent } from '../../domain/user/events.ts'
@@ -43,7 +43,7 @@ export const createUserChanges = (deps: UserChangesDeps): Pick<Services, 'me' | 
 
   const known = async ({ state, position }: Handled<UserState, UserEvent>): Promise<Changed> => {
     if (position !== null) await Promise.all([directory.whenSeen(position), projector.whenProjected(position)])
-    return state.status === 'none' ? E.left(notFound) : E.right(state)
+    return isUser(state) ? E.right(state) : E.left(notFound)
   }
 
   const change = async (userId: number, command: UserCommand, origin: Origin): Promise<Changed> => {

@@ -1,8 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
-import { userDecider } from '../../domain/user/decider.ts'
-import type { User, UserState } from '../../domain/user/decider.ts'
+import { isUser, userDecider } from '../../domain/user/decider.ts'
+import type { User } from '../../domain/user/decider.ts'
 import { userEvents } from '../../domain/user/events.ts'
 import type { UserEvent } from '../../domain/user/events.ts'
 import { openEvents } from '../event-serialization.ts'
@@ -15,7 +15,7 @@ export interface UserDirectoryDeps extends FollowDeps {
   readonly keyring: Keyring
 }
 
-/** Every user, in memory: who asks is answered without a store, and by the last known state while the store is away. */
+/** Every user who was not deleted, in memory: who asks is answered without a store, and by the last known state while the store is away. */
 export interface UserDirectory {
   readonly byId: (id: number) => Option<User>
   readonly byUsernameHash: (hash: string) => Option<User>
@@ -33,24 +33,23 @@ export interface UserDirectory {
 const knownTypes: ReadonlySet<string> = new Set(userEvents.map(({ type }) => type))
 
 const createRoster = () => {
-  const states = new Map<number, UserState>()
+  const users = new Map<number, User>()
   const idsByHash = new Map<string, number>()
 
-  const byId = (id: number): Option<User> => {
-    const state = states.get(id)
-    return state === undefined || state.status === 'none' ? O.none : O.some(state)
-  }
+  const byId = (id: number): Option<User> => O.fromNullable(users.get(id))
   return {
     byId,
     byUsernameHash: (hash: string): Option<User> => {
       const id = idsByHash.get(hash)
       return id === undefined ? O.none : byId(id)
     },
-    ids: (): ReadonlyArray<number> => [...states.keys()].toSorted((a, b) => a - b),
-    count: (): number => states.size,
+    ids: (): ReadonlyArray<number> => [...users.keys()].toSorted((a, b) => a - b),
+    count: (): number => users.size,
     add: (event: UserEvent): void => {
       const { userId } = event.data
-      states.set(userId, userDecider.evolve(states.get(userId) ?? userDecider.initialState, event))
+      const state = userDecider.evolve(users.get(userId) ?? userDecider.initialState, event)
+      if (isUser(state)) users.set(userId, state)
+      else users.delete(userId)
       if (event.type === 'UserRegistered') idsByHash.set(event.data.usernameHash, userId)
     },
   }

@@ -4,7 +4,7 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
 import { profilesStream } from '../../domain/profiles/events.ts'
 import { FIRST_PROFILE_NAME, firstProfileDecider } from '../../domain/profiles/first-profile.ts'
-import { userDecider } from '../../domain/user/decider.ts'
+import { isUser, userDecider } from '../../domain/user/decider.ts'
 import type { User } from '../../domain/user/decider.ts'
 import { usernameStream, userStream } from '../../domain/user/events.ts'
 import type { UserRegistered } from '../../domain/user/events.ts'
@@ -77,7 +77,7 @@ export const createUsers = (deps: UserDeps): Users => {
     const metadata = { correlationId: cause.commandId, causationId: cause.commandId, actor: cause.actor }
     const userId = await takeId('user', metadata)()
     if (E.isLeft(userId)) return userId
-    const command = { userId: userId.right, at: environment.now() }
+    const command = { type: 'Claim', userId: userId.right, at: environment.now() } as const
     const won = await handle({ stream, decider: usernameClaimDecider, command, ...about(cause) })()
     if (E.isRight(won)) return userId
     return won.left._tag === 'UsernameClaimedAlready' ? E.left(usernameTaken) : E.left(won.left)
@@ -132,7 +132,7 @@ export const createUsers = (deps: UserDeps): Users => {
     const profile = await addFirstProfile(userId.right, cause)
     if (E.isLeft(profile)) return profile
     const { position, state } = registered.right
-    if (state.status === 'none') throw new Error('a registered user is none')
+    if (!isUser(state)) throw new Error('a registered user is none')
     // The profile's event is the later one; it may have been there already.
     if (position !== null) await Promise.all([directory.whenSeen(position), projector.whenProjected(profile.right ?? position)])
     return E.right(userViewOf(state))

@@ -16,7 +16,8 @@ export interface User extends Omit<UserRegisteredData, 'at'> {
   readonly updatedAt: string | null
 }
 
-export type UserState = { readonly status: 'none' } | User
+/** `deleted`: to the outside it never existed, and it never comes back. */
+export type UserState = { readonly status: 'none' } | { readonly status: 'deleted' } | User
 
 /** What an administrator changes of a user; what is undefined stays. */
 export interface UserChanges {
@@ -33,6 +34,7 @@ export type UserCommand =
   | { readonly type: 'ChangePassword'; readonly passwordHash: string; readonly generation?: number; readonly at: string }
   /** All of it at once or nothing. */
   | { readonly type: 'Change'; readonly changes: UserChanges; readonly at: string }
+  | { readonly type: 'Delete'; readonly at: string }
 
 export type UserRefusal = { readonly _tag: 'AlreadyRegistered' } | { readonly _tag: 'UserUnknown' } | { readonly _tag: 'PasswordOutdated' }
 
@@ -80,15 +82,20 @@ const decideRegistered = (command: Exclude<UserCommand, { readonly type: 'Regist
         ...newStatus(user, changes.isActive, about),
       ])
     }
+    case 'Delete':
+      return E.right([{ type: 'UserDeleted', data: { ...about, usernameHash: user.usernameHash } }])
   }
 }
+
+/** A user who was registered and not deleted. */
+export const isUser = (state: UserState): state is User => state.status === 'active' || state.status === 'disabled'
 
 const decide = (command: UserCommand, state: UserState): Decision => {
   if (command.type === 'Register') {
     if (state.status !== 'none') return E.left({ _tag: 'AlreadyRegistered' })
     return E.right([{ type: 'UserRegistered', data: command.data }])
   }
-  return state.status === 'none' ? E.left({ _tag: 'UserUnknown' }) : decideRegistered(command, state)
+  return isUser(state) ? decideRegistered(command, state) : E.left({ _tag: 'UserUnknown' })
 }
 
 const register = ({ at, ...data }: UserRegisteredData): User => ({
@@ -99,9 +106,10 @@ const register = ({ at, ...data }: UserRegisteredData): User => ({
   updatedAt: null,
 })
 
-/** Events that the rules never make (a change before the registration, a second registration) change nothing. */
+/** Events that the rules never make (a change before the registration, a second registration, anything after the deletion) change nothing. */
 const evolve = (state: UserState, event: UserEvent): UserState => {
   if (state.status === 'none') return event.type === 'UserRegistered' ? register(event.data) : state
+  if (state.status === 'deleted') return state
   const updatedAt = event.data.at
   switch (event.type) {
     case 'UserRegistered':
@@ -116,8 +124,10 @@ const evolve = (state: UserState, event: UserEvent): UserState => {
       return { ...state, status: 'disabled', updatedAt }
     case 'UserEnabled':
       return { ...state, status: 'active', updatedAt }
+    case 'UserDeleted':
+      return { status: 'deleted' }
   }
 }
 
-/** One user: registered once, then limits, permissions and passwords change (a new password ends the earlier JWTs), disabled and enabled. */
+/** One user: registered once, then limits, permissions and passwords change (a new password ends the earlier JWTs), disabled and enabled, perhaps deleted. */
 export const userDecider: Decider<UserState, UserCommand, UserEvent, UserRefusal> = { initialState: { status: 'none' }, evolve, decide }

@@ -5,7 +5,7 @@ import type { EventOf, StoredEventOf } from '../shared/event.ts'
 
 export const userStream = (userId: number): string => `user-${userId}`
 export const userKey = (userId: number): string => `user-${userId}`
-/** Uniqueness of a username: `Claimed` is appended with NO_STREAM. */
+/** Uniqueness of a username: `UsernameClaimed` is appended with NO_STREAM, or at the very revision of a `UsernameFreed`. */
 export const usernameStream = (usernameHash: string): string => `username-${usernameHash}`
 
 export const permission = t.keyof({ user_retention: null, admin: null })
@@ -48,11 +48,16 @@ export const UserPermissionsChanged = defineEvent(
 export const UserDisabled = defineEvent('UserDisabled', t.strict({ userId: id, at: instant }))
 export const UserEnabled = defineEvent('UserEnabled', t.strict({ userId: id, at: instant }))
 
+/** For good: the key of the user dies, the lives and tokens with it, and the name is freed. */
+export const UserDeleted = defineEvent('UserDeleted', t.strict({ userId: id, usernameHash: t.string, at: instant }))
+
 export const userEvents = [
-  UserRegistered, PasswordChanged, UserLimitsChanged, UserPermissionsChanged, UserDisabled, UserEnabled,
+  UserRegistered, PasswordChanged, UserLimitsChanged, UserPermissionsChanged, UserDisabled, UserEnabled, UserDeleted,
 ] as const
 export type UserEvent = EventOf<(typeof userEvents)[number]>
 export type StoredUserEvent = StoredEventOf<(typeof userEvents)[number]>
 
 export const UsernameClaimed = defineEvent('UsernameClaimed', t.strict({ userId: id, at: instant }))
-export type UsernameClaimed = EventOf<typeof UsernameClaimed>
+/** Its owner was deleted: the next who wants the name may have it. */
+export const UsernameFreed = defineEvent('UsernameFreed', t.strict({ userId: id, at: instant }))
+export type UsernameEvent = EventOf<typeof UsernameClaimed | typeof UsernameFreed>

@@ -17,7 +17,7 @@ import { differencesOf, foldLog, isStillThere, orThrow } from '../../projections
 import type { Difference } from '../../projections/fold-log.ts'
 import type { Projection } from '../../projections/projection.ts'
 import { dataFiles, embeddedFiles, isServiceRunning, toolSettings, withData } from './tool-data.ts'
-import type { DataFiles } from './tool-data.ts'
+import type { DataFiles, ToolData } from './tool-data.ts'
 
 export const CHECK_HELP = `stenolog check [--json]
 
@@ -29,6 +29,7 @@ something is wrong, and the place is named.
   decoding      every event is one that this version knows, and its sealed members open
   order         no event stands where the rules would not have put it
   reservations  no memory is held for a live that is over or never came to be
+  erasure       of users and lives that were deleted no key is left, so nothing of them can be read
   read models   every document is what the log says, and there is no other
 --json          {ok, checks: [{name, seen, problems: [{where, problem}]}]}`
 
@@ -72,11 +73,15 @@ const checkKeys = async (settings: Settings, { masterKey }: DataFiles): Promise<
   return { seen: `${keys} keys`, problems: problems.map(({ name, problem }) => ({ where: `key ${name}`, problem })) }
 }
 
-const LOG_CHECKS = ['decoding', 'order', 'reservations'] as const
+const LOG_CHECKS = ['decoding', 'order', 'reservations', 'erasure'] as const
+
+async function* namesOf(rows: ReturnType<ToolData['keyRows']>): AsyncGenerator<string> {
+  for await (const { name } of rows) yield name
+}
 
 const checkEvents = async (settings: Settings, now: number | null): Promise<ReadonlyArray<Result>> => {
   try {
-    const { events, problems } = await withData(settings, ({ store, keyring }) => checkLog({ store, keyring, now }))
+    const { events, problems } = await withData(settings, ({ store, keyring, keyRows }) => checkLog({ store, keyring, keyNames: () => namesOf(keyRows()), now }))
     return LOG_CHECKS.map((name) => ({ name, seen: `${events} events`, problems: problems.filter(({ check }) => check === name) }))
   } catch (error) {
     return LOG_CHECKS.map((name) => ({ name, seen: '', problems: [{ where: name, problem: `cannot be checked: ${messageOf(error)}` }] }))

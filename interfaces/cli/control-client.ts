@@ -14,6 +14,8 @@ import { startServiceProcess } from './service-process.ts'
 export interface Control {
   /** The `data` of the answer; throws an Error for people on any refusal. `path` with its query. */
   readonly ask: <A>(method: 'GET' | 'POST' | 'PUT', path: string, codec: t.Decoder<unknown, A>, body?: object) => Promise<A>
+  /** Throws likewise. */
+  readonly remove: (path: string) => Promise<void>
 }
 
 const refusal = object({ detail: t.union([t.string, t.readonlyArray(object({ loc: t.UnknownArray, msg: t.string }))]) })
@@ -34,12 +36,20 @@ const send = (socketPath: string, method: string, path: string, body?: object): 
     sent.end(body === undefined ? undefined : JSON.stringify(body))
   })
 
+const answerOf = async (socketPath: string, method: string, path: string, body?: object): Promise<unknown> => {
+  const { status, text: content } = await send(socketPath, method, path, body)
+  const answer: unknown = JSON.parse(content)
+  if (status !== 200) throw new Error(explain(status, answer))
+  return answer
+}
+
 const controlOf = (socketPath: string): Control => ({
   ask: async (method, path, codec, body) => {
-    const { status, text: content } = await send(socketPath, method, path, body)
-    const answer: unknown = JSON.parse(content)
-    if (status !== 200) throw new Error(explain(status, answer))
+    const answer = await answerOf(socketPath, method, path, body)
     return decodeOrThrow(codec, decodeOrThrow(object({ data: t.unknown }), answer).data)
+  },
+  remove: async (path) => {
+    await answerOf(socketPath, 'DELETE', path)
   },
 })
 

@@ -44,8 +44,8 @@ export const readAround = async ({ read }: Pick<EventStore, 'read'>, stream: str
   return { events, lost }
 }
 
-/** Of an event in clear; tokens let somebody in and are left out. */
-const SECRETS = new Set(['senderToken', 'listenerToken'])
+/** Of an event in clear; what lets somebody in is left out. */
+const SECRETS = new Set(['senderToken', 'listenerToken', 'passwordHash', 'secretHash'])
 
 /** What happened, for people: personal members in clear (`[erased]` once their key is gone), tokens left out. */
 export const clearData = async (keyring: Pick<Keyring, 'open'>, event: StoredEvent): Promise<Readonly<Record<string, unknown>>> => {
@@ -54,4 +54,10 @@ export const clearData = async (keyring: Pick<Keyring, 'open'>, event: StoredEve
   if (E.isLeft(opened)) throw new Error(`the keys cannot be read: ${opened.left.reason}`)
   const data = (opened.right[0]?.data ?? {}) as Readonly<Record<string, unknown>>
   return Object.fromEntries(Object.entries(data).filter(([name]) => !SECRETS.has(name)))
+}
+
+/** An event as it is exported. */
+export const clearEvent = async (keyring: Pick<Keyring, 'open'>, event: StoredEvent) => {
+  const { revision, type, metadata } = event
+  return { revision, type, recordedAt: metadata.recordedAt, actor: metadata.actor, data: await clearData(keyring, event) }
 }

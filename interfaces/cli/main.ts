@@ -20,7 +20,7 @@ const COMMANDS: ReadonlyArray<Command> = [
   },
   {
     name: 'users',
-    summary: 'list, create and change users',
+    summary: 'list, create, change, export and delete users',
     run: async (args) => (await import('./users.ts')).users(args),
     help: async () => (await import('./users.ts')).USERS_HELP,
   },

@@ -9,6 +9,7 @@ import { eraseKeys, erasedKeys } from '../../infrastructure/sqlite/copy-database
 import { verifyChain } from '../../infrastructure/sqlite/verify-chain.ts'
 import { sqliteKeyRows } from '../../infrastructure/sqlite/verify-files.ts'
 import { verifyKeys } from '../../infrastructure/verify-keys.ts'
+import { ERASE_AGAIN_FILE } from '../compose/erase-again.ts'
 import { EVENTS_FILE, KEYRING_FILE, UNFINISHED_RESTORE, masterKeyPath, takeDataDirectory } from '../compose/stores.ts'
 import { BACKED_UP, MASTER_KEY_FILE, readManifest } from './backup-manifest.ts'
 import type { Manifest } from './backup-manifest.ts'
@@ -18,7 +19,7 @@ export const RESTORE_HELP = `stenolog restore DIR [--replace]
 
 Puts a backup in place as the data directory's stores. No service may use the directory. The backup is checked first: one
 that is not complete, was changed, is of a newer version, or does not fit the master key is refused, and nothing changes.
-Keys that were erased since (texts forgotten, people erased) are erased from what is restored, too.
+Keys that were erased since (texts forgotten, people erased) are erased from what is restored, too, and the next start deletes those lives and users again.
 For the embedded stores alone.
 --replace  deletes the stores that are there now; without it they are a reason to refuse`
 
@@ -79,6 +80,8 @@ const putInPlace = async (directory: string, settings: Settings, manifest: Manif
   const again = eraseKeys(staged(KEYRING_FILE), erased)
   for (const suffix of BESIDE) await rm(`${staged(KEYRING_FILE)}${suffix}`, { force: true })
   for (const name of files) await sync(staged(name))
+  await writeFile(target(ERASE_AGAIN_FILE), JSON.stringify(erased), { mode: 0o600 })
+  await sync(target(ERASE_AGAIN_FILE))
   await writeFile(target(UNFINISHED_RESTORE), `from ${directory}\n`, { mode: 0o600 })
   await sync(settings.dataDir)
   for (const name of files.toSorted((a, b) => Number(a === KEYRING_FILE) - Number(b === KEYRING_FILE))) await put(staged(name), target(name))

@@ -11,13 +11,19 @@ stenolog users create NAME [LIMITS] [--password-file FILE] [--json]
 stenolog users change NAME [LIMITS] [--no-permissions] [--json]
 stenolog users set-password NAME [--password-file FILE] [--json]
 stenolog users activate|deactivate NAME [--json]
+stenolog users delete NAME
+stenolog users export NAME
 
 Works on the instance of STENOLOG_DATA_DIR, beside a running service or without one.
 LIMITS            --max-sessions N, --max-translations N, --permission user_retention, --permission admin
 --password-file   file that holds the password; without it the password is asked for or read from standard input
 --json            the user, or the list of users, as JSON
 
-A new password ends the user's logins. Deactivating a user ends the open lives too; nothing is deleted.`
+A new password ends the user's logins. Deactivating a user ends the open lives too; nothing is deleted.
+delete            for good: ends the open lives and destroys all keys of the user and of the lives, so that nothing personal can
+                  be read again, in no backup either; the name is free. The last administrator cannot be deleted.
+export            all that is kept of a user as one JSON object, {user, profiles, tokens, lives}: secrets are left out, texts are
+                  there as long as they are kept. Reads the log, beside a running service or without one`
 
 const user = object({
   id: t.number,
@@ -124,6 +130,12 @@ export const users = async (args: ReadonlyArray<string>): Promise<number> => {
     return 0
   }
   if (action === undefined || name === undefined || rest.length > 0) throw new Error('users needs a command and a NAME; see --help')
+  if (action === 'export') return (await import('./user-export.ts')).exportUser(name)
+  if (action === 'delete') {
+    await withControl(async (control) => control.remove(`/users/${(await findUser(control, name)).id}`))
+    console.log('the user is deleted')
+    return 0
+  }
   const changed = await withControl(await actionFor(action, name, options))
   console.log(options.json ? JSON.stringify(changed) : table([changed]))
   return 0

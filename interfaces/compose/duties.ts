@@ -2,15 +2,17 @@ import { startErasingDeleted } from '../../application/lives/delete-live.ts'
 import { startForgettingText } from '../../application/lives/forget-text.ts'
 import type { ForgetTextDeps } from '../../application/lives/forget-text.ts'
 import type { RunningDuty } from '../../application/log-duty.ts'
+import { startErasingUsers } from '../../application/users/erase-user.ts'
+import type { ErasingUsersDeps } from '../../application/users/erase-user.ts'
 
-type DutyDeps = ForgetTextDeps & Parameters<typeof startErasingDeleted>[0]
+type DutyDeps = ForgetTextDeps & ErasingUsersDeps
 
 /** Names of the checkpoints of all duties. */
-export const DUTIES = ['forget-text', 'retention-max', 'erase-deleted'] as const
+export const DUTIES = ['forget-text', 'retention-max', 'erase-deleted', 'erase-users'] as const
 
 /** What follows the log to make unreadable what is no longer to be read. */
 export const startDuties = (deps: DutyDeps): RunningDuty => {
-  const duties = [startForgettingText(deps), startErasingDeleted(deps)]
+  const duties = [startForgettingText(deps), startErasingDeleted(deps), startErasingUsers(deps)]
   return {
     stop: async () => {
       await Promise.all(duties.map(({ stop }) => stop()))

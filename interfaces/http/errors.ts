@@ -36,6 +36,7 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
   TranslationNotFound: { status: 404, detail: ({ from, to }) => `Translation not found: ${from}->${to}` },
   ProfileNotFound: { status: 404, detail: () => 'Profile not found' },
   ApiTokenNotFound: { status: 404, detail: () => 'Token not found' },
+  LastAdministrator: { status: 400, detail: () => 'The last administrator cannot be deleted' },
   LastProfile: { status: 400, detail: () => 'The last profile cannot be deleted' },
   LiveNotFound: { status: 404, detail: () => 'Live not found' },
   PairNotFound: { status: 404, detail: () => 'Translation not found' },

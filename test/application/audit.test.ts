@@ -31,9 +31,15 @@ const segment = (number: number, kind = 'transcription'): Step => [
 ]
 const attached = (epoch: number) => on('SenderAttached', 1, { epoch, instance: 'i' })
 const finished = on('LiveFinished', 1, { reason: 'restart' })
+const deleted = on('LiveDeleted', 1, { lastStatus: 'finished' })
 const aborted = on('LiveAborted', 1, { reason: 'orphan' })
 
-const problemsOf = async (steps: ReadonlyArray<Step>, raw: ReadonlyArray<Step> = []) => {
+const limits = { permissions: [], maxSessions: 1, maxTranslations: 1 }
+const registered: Step = ['user-3', { type: 'UserRegistered', data: { userId: 3, username: 'u', usernameHash: 'h', passwordHash: 'p', ...limits, at: after(0) } }]
+const userDeleted: Step = ['user-3', { type: 'UserDeleted', data: { userId: 3, usernameHash: 'h', at: after(0) } }]
+const disabled: Step = ['user-3', { type: 'UserDisabled', data: { userId: 3, at: after(0) } }]
+
+const problemsOf = async (steps: ReadonlyArray<Step>, raw: ReadonlyArray<Step> = [], keyNames: ReadonlyArray<string> = []) => {
   const store = createMemoryEventStore()
   const keyring = createMemoryKeyring()
   const append = async (stream: string, type: string, data: object): Promise<void> => {
@@ -43,16 +49,17 @@ const problemsOf = async (steps: ReadonlyArray<Step>, raw: ReadonlyArray<Step> =
   }
   for (const [stream, event] of steps) for (const { type, data } of right(await sealEvents(keyring)([event])())) await append(stream, type, data)
   for (const [stream, { type, data }] of raw) await append(stream, type, data)
-  const { problems } = await checkLog({ store, keyring, now: Date.parse(after(1_000_000)) })
+  const { problems } = await checkLog({ store, keyring, keyNames: () => keyNames, now: Date.parse(after(1_000_000)) })
   return problems.map(({ check, where, problem }) => `${check}: ${where.replace(/, position.*/, '')}: ${problem}`)
 }
 
 test('a history that the rules made passes', async (t) => {
   const whole = [
     capacity, admitted(1), birth(), attached(1), on('LiveStarted'), segment(1), segment(1, 'translation'), segment(2),
-    on('SenderDetached', 1, { epoch: 1 }), attached(2), finished, released(1), admitted(2), on('LiveAborted', 2, { reason: 'orphan' }), released(2),
+    on('SenderDetached', 1, { epoch: 1 }), attached(2), finished, deleted, released(1), admitted(2), on('LiveAborted', 2, { reason: 'orphan' }), released(2),
+    registered, userDeleted,
   ]
-  t.deepEqual(await problemsOf(whole), [])
+  t.deepEqual(await problemsOf(whole, [], ['user-4', 'live-2', 'keyring-probe']), [])
 })
 
 const begun = [capacity, admitted(1), birth()]
@@ -75,15 +82,26 @@ const broken: ReadonlyArray<readonly [expected: RegExp, steps: ReadonlyArray<Ste
   [/^order: revision 1 of admission: live 7 was released without holding anything$/, [capacity, released(7)]],
   [/^order: revision 1 of segments-1: segment 1 after segment 1$/, [...begun, segment(1), segment(1)]],
   [/^order: revision 0 of segments-1: a translation of segment 1 before that segment$/, [...begun, segment(1, 'translation')]],
+  [/^order: revision 1 of live-1: the live was deleted before its end$/, [...begun, deleted]],
+  [/^order: revision 3 of live-1: LiveDeleted after the end of the live$/, [...begun, finished, deleted, deleted]],
+  [/^order: revision 2 of user-3: UserDisabled after the user was deleted$/, [registered, userDeleted, disabled]],
+  [/^erasure: live 1: is there although user 3 was deleted$/, [...begun, finished, registered, userDeleted]],
+  [/^erasure: key user-3: is there although user 3 was deleted$/, [registered, userDeleted]],
+  [/^erasure: key text-1: is there although live 1 was deleted$/, [...begun, finished, deleted]],
   [/^reservations: live 1: holds \d+ MB although it is over$/, [...begun, finished]],
   [/^reservations: live 1: holds \d+ MB although it never came to be$/, [capacity, admitted(1)]],
 ]
 
 for (const [expected, steps] of broken)
   test(`what no rule made is named: ${expected.source}`, async (t) => {
-    const found = await problemsOf(steps)
+    const found = await problemsOf(steps, [], ['user-3', 'live-1', 'text-1'])
     t.true(found.some((problem) => expected.test(problem)), found.join('\n'))
   })
+
+test('a deletion that is still at work is no fault', async (t) => {
+  const late: Step = ['user-3', { type: 'UserDeleted', data: { userId: 3, usernameHash: 'h', at: after(950_000) } }]
+  t.deepEqual((await problemsOf([registered, late], [], ['user-3'])).filter((problem) => problem.startsWith('erasure')), [])
+})
 
 test('what this version cannot read is named, and what stands behind it is judged', async (t) => {
   const raw: ReadonlyArray<Step> = [
@@ -104,13 +122,13 @@ test('an envelope whose key was never made is named, one whose key was erased is
   const [sealed] = right(await sealEvents(one)([segment(1)[1]])())
   const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }
   right(await store.append('segments-1', 'any', [{ id: environment.newId(), type: 'SegmentFinalised', data: sealed?.data ?? {}, metadata }])())
-  const foreign = await checkLog({ store, keyring: other, now: null })
+  const foreign = await checkLog({ store, keyring: other, keyNames: () => [], now: null })
   t.regex(foreign.problems.map(({ problem }) => problem).join(), /key text-1/)
   right(await one.erase(['text-1'])())
-  t.deepEqual((await checkLog({ store, keyring: one, now: null })).problems, [])
+  t.deepEqual((await checkLog({ store, keyring: one, keyNames: () => [], now: null })).problems, [])
 })
 
 test('a log that cannot be read is no clean log', async (t) => {
   const store = { ...createMemoryEventStore(), head: () => async () => E.left({ _tag: 'StoreUnavailable' as const, reason: 'gone' }) }
-  await t.throwsAsync(checkLog({ store, keyring: createMemoryKeyring(), now: null }), { message: 'gone' })
+  await t.throwsAsync(checkLog({ store, keyring: createMemoryKeyring(), keyNames: () => [], now: null }), { message: 'gone' })
 })

@@ -78,8 +78,8 @@ test('R9: another method on a known path is 405 with Allow, whatever the prefix;
     for (const method of methods.filter((candidate) => !known.some((one) => one === candidate))) {
       // These are GET and DELETE of /lives/{id} with an id that is none.
       if (path === '/lives/finish-by-audio_url' && ['GET', 'DELETE'].includes(method)) continue
-      // PUT /users/me is PUT /users/{id} in the same way.
-      if (path === '/users/me' && method === 'PUT') continue
+      // PUT and DELETE of /users/me are those of /users/{id} in the same way.
+      if (path === '/users/me' && ['PUT', 'DELETE'].includes(method)) continue
       const response = await http.send(method, `/api/v1${path}/`)
       t.is(response.status, 405, `${method} ${path}`)
       t.deepEqual(await response.json(), { detail: 'Method Not Allowed' })

@@ -10,6 +10,13 @@ import { startMongoDouble } from '../support/mongodb-double/process.ts'
 import { startTestService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
+interface Stored {
+  readonly _id: string
+  readonly base?: string
+  readonly version?: number
+  readonly [member: string]: unknown
+}
+
 test('check, replay, export and rebuild work on EventStoreDB and MongoDB, beside the service and without it; backup and restore refuse', async (t) => {
   const keys = await temporaryDirectory()
   t.teardown(keys.remove)
@@ -28,10 +35,10 @@ test('check, replay, export and rebuild work on EventStoreDB and MongoDB, beside
 
   const client = await MongoClient.connect(settings.MONGO_URL)
   t.teardown(() => client.close())
-  const pointer = () => client.db('stenolog').collection<{ readonly _id: string }>('collections').findOne({ _id: 'lives' })
+  const pointer = () => client.db('stenolog').collection<Stored>('collections').findOne({ _id: 'lives' })
   const corrupt = async (): Promise<void> => {
     const now = await pointer()
-    const collection = client.db('stenolog').collection<{ readonly _id: string }>(`${String(now?.['base'] ?? 'lives')}_v${String(now?.['version'])}`)
+    const collection = client.db('stenolog').collection<Stored>(`${now?.base ?? 'lives'}_v${now?.version}`)
     const stored = await collection.findOne({ _id: '1' })
     await collection.replaceOne({ _id: '1' }, { ...stored, body: { ...(stored?.['body'] as object), status: 'active' } })
   }

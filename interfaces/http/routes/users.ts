@@ -73,6 +73,21 @@ const changeUser = privateRoute(
   },
 )
 
+const deleteUser = privateRoute(
+  'admin',
+  {
+    method: 'DELETE',
+    path: '/users/:id',
+    params: pathId,
+    response: { codec: messageView },
+    refusals: ['UserNotFound', 'LastAdministrator', ...UNAVAILABLE],
+  },
+  async ({ params, caller }, { services }) => {
+    const deleted = await services.deleteUser(caller, params.id)()
+    return E.isLeft(deleted) ? deleted : E.right({ message: 'User deleted' })
+  },
+)
+
 const me = privateRoute(
   'private',
   { method: 'GET', path: '/users/me', response: { codec: single(userView) }, refusals: ['UserNotFound'] },
@@ -95,4 +110,4 @@ const changePassword = privateRoute(
 )
 
 /** The literal paths stand before the one with a parameter. */
-export const userRoutes: ReadonlyArray<Route> = [login, me, changePassword, createUser, listUsers, changeUser]
+export const userRoutes: ReadonlyArray<Route> = [login, me, changePassword, createUser, listUsers, changeUser, deleteUser]

@@ -1,0 +1,32 @@
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import * as t from 'io-ts'
+import type { Unavailable } from '../../application/errors.ts'
+import { decodeOrThrow } from '../../domain/shared/codecs.ts'
+
+/** Written by a restore: names of the keys that were erased since its backup was made, as JSON. */
+export const ERASE_AGAIN_FILE = 'erase-again.json'
+
+interface EraseAgainDeps {
+  readonly deleteUserAgain: (userId: number) => Promise<Either<Unavailable, void>>
+  readonly deleteLiveAgain: (liveId: number) => Promise<Either<Unavailable, unknown>>
+}
+
+/**
+ * Deletes again the users and lives that an older copy of the log shows although their keys were erased. Throws an Error
+ * when a store is away: a service that shows them must not say ready.
+ */
+export const eraseAgain = async (dataDir: string, { deleteUserAgain, deleteLiveAgain }: EraseAgainDeps): Promise<void> => {
+  const file = join(dataDir, ERASE_AGAIN_FILE)
+  const text = await readFile(file, 'utf8').catch(() => null)
+  if (text === null) return
+  for (const name of decodeOrThrow(t.readonlyArray(t.string), JSON.parse(text))) {
+    const [, kind, id] = /^(user|live)-(\d+)$/.exec(name) ?? []
+    if (kind === undefined) continue
+    const done = await (kind === 'user' ? deleteUserAgain : deleteLiveAgain)(Number(id))
+    if (E.isLeft(done)) throw new Error(`${name} was erased and could not be deleted again: ${done.left._tag}`)
+  }
+  await rm(file, { force: true })
+}

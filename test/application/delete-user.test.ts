@@ -1,0 +1,142 @@
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
+import { createAdmissionActor } from '../../application/admission/admission-actor.ts'
+import { handleCommand } from '../../application/handle-command.ts'
+import { API_TOKENS, LIVES, PROFILES, USERS } from '../../application/ports/read-models.ts'
+import { createDeleteUser } from '../../application/users/delete-user.ts'
+import type { DeleteUserDeps } from '../../application/users/delete-user.ts'
+import { startErasingUsers } from '../../application/users/erase-user.ts'
+import { startUserDirectory } from '../../application/users/user-directory.ts'
+import { createUsers } from '../../application/users/users.ts'
+import { apiTokenDecider } from '../../domain/api-token/decider.ts'
+import type { Envelope } from '../../domain/shared/event.ts'
+import { envelope } from '../../domain/shared/event.ts'
+import { createDyingProcess } from '../support/dying-process.ts'
+import { eventually } from '../support/eventually.ts'
+import { immediateTimers } from '../support/immediate-timers.ts'
+import { right } from '../support/projecting.ts'
+import { createRecordingLogger } from '../support/recording-logger.ts'
+import { createTestCredentials, silentLogger } from '../support/test-environment.ts'
+import { ada } from '../support/user-world.ts'
+import { callerOf, createWriteSide, requestOf } from './write-side.ts'
+
+const admin = callerOf(1, { permissions: ['admin'] })
+const PERSONAL = [USERS, PROFILES, LIVES, API_TOKENS]
+
+/** Root (1) administers; Ada (2) has an API token, a live that runs, with text, and one that is over. */
+const start = async (t: ExecutionContext) => {
+  const side = await createWriteSide()
+  const { deps, store, documents, project } = side
+  const stop = new AbortController()
+  t.teardown(() => stop.abort())
+  const directory = startUserDirectory({ ...deps, logger: silentLogger, timers: immediateTimers, signal: stop.signal })
+  await directory.ready()
+  const credentials = createTestCredentials()
+  const users = createUsers({ ...deps, credentials, directory, projector: { whenProjected: project } })
+  const register = async (username: string, permissions: ReadonlyArray<'admin'> = []) =>
+    right(await users.registerUser({ ...ada, username, permissions }, 'setup')())
+  await register('root', ['admin'])
+  await register('Ada')
+  const token = { tokenId: 1, userId: 2, name: 'ci', prefix: 'lt_x', secretHash: 'hash', expiresAt: null, at: deps.environment.now() }
+  const origin = { commandId: 'c', correlationId: 'c', actor: 'user:2' }
+  right(await handleCommand(deps)({ ...origin, stream: 'api-token-1', decider: apiTokenDecider, command: { type: 'Issue', data: token } })())
+  const owner = callerOf(2, { permissions: ['user_retention'] })
+  right(await side.createLive(owner, requestOf({ retention: true }))())
+  right(await side.lifecycle.recordSegment({ liveId: 1, segment: 1, start: 0, end: 1, text: 'the secret', kind: 'transcription', language: 'en' })())
+  right(await side.createLive(owner, requestOf())())
+  right(await side.finishLive(owner, 2)())
+  await project()
+  const sealed = store.allEvents().flatMap(({ data }) => Object.values(data).filter((value): value is Envelope => envelope.is(value)))
+  const hers = sealed.filter(({ k }) => k !== 'user-1')
+  const readable = async (): Promise<number> => right(await deps.keyring.open(hers)()).filter(O.isSome).length
+  const listed = async (): Promise<ReadonlyArray<string>> => {
+    await project()
+    const found = await Promise.all(PERSONAL.map(async (collection) => {
+      const page = right(await documents.page(collection, { filter: {}, sort: { by: 'id', direction: 'ascending' }, skip: 0, limit: 10 })())
+      return page.filter((document) => (document['userId'] ?? document['id']) === 2).map(() => collection)
+    }))
+    return found.flat()
+  }
+  const deleting = (changes: Partial<DeleteUserDeps> = {}) =>
+    createDeleteUser({ ...deps, documents, directory, projector: { whenProjected: project }, ...changes })
+  return { ...side, directory, register, readable, listed, deleting, hers }
+}
+
+test('a deleted user is gone: lives, tokens and keys too, nothing is listed, and the name is free', async (t) => {
+  const { deleting, directory, typesOf, admission, readable, listed, register, hers, store } = await start(t)
+  t.true(hers.length >= 9)
+  t.is(await readable(), hers.length)
+  t.deepEqual(await listed(), [USERS, PROFILES, LIVES, LIVES, API_TOKENS])
+  const { deleteUser } = deleting()
+  right(await deleteUser(admin, 2)())
+  t.true(O.isNone(directory.byId(2)))
+  t.is(directory.count(), 1)
+  t.is(await readable(), 0)
+  t.deepEqual(await listed(), [])
+  t.deepEqual(typesOf('live-1'), ['LiveCreated', 'LiveFinished', 'LiveDeleted'])
+  t.deepEqual(typesOf('live-2'), ['LiveCreated', 'LiveFinished', 'LiveDeleted'])
+  t.deepEqual(typesOf('api-token-1'), ['ApiTokenIssued', 'ApiTokenRevoked'])
+  t.is(admission.state().open.length, 0)
+  t.deepEqual(right(await store.read('segments-1')()), [])
+  t.true(store.allEvents().filter(({ type }) => type === 'UserDeleted').every(({ metadata }) => metadata.actor === 'user:1'))
+
+  t.deepEqual(await deleteUser(admin, 2)(), E.left({ _tag: 'UserNotFound' }))
+  t.deepEqual(await deleteUser(admin, 4711)(), E.left({ _tag: 'UserNotFound' }))
+  const again = await register('Ada')
+  t.is(again.id, 3, 'another user')
+  t.is(await readable(), 0)
+})
+
+test('the last administrator cannot be deleted, not even by two who do so at once', async (t) => {
+  const { deleting, register, directory } = await start(t)
+  const last = E.left({ _tag: 'LastAdministrator' } as const)
+  const { deleteUser } = deleting()
+  t.deepEqual(await deleteUser(admin, 1)(), last)
+  await register('second', ['admin'])
+  const answers = await Promise.all([deleteUser(admin, 1)(), deleteUser(admin, 3)()])
+  t.is(answers.filter(E.isRight).length, 1)
+  t.deepEqual(answers.filter(E.isLeft), [last])
+  t.is(directory.count(), 2)
+})
+
+for (const when of ['before', 'after'] as const)
+  test(`whatever step a process dies at, ${when} it takes effect, the next one completes the deletion of the user`, async (t) => {
+    for (let last = 0; ; last++) {
+      const { deps, documents, deleting, readable, listed, typesOf, hers, register } = await start(t)
+      const dying = createDyingProcess(deps, last, when)
+      const dyingAdmission = await createAdmissionActor({ ...deps, ...dying, logger: silentLogger })
+      const answer = await dying.outlive(deleting({ ...dying, admission: dyingAdmission }).deleteUser(admin, 2)())
+      const isMade = typesOf('user-2').includes('UserDeleted')
+      t.is(last > 0 || when === 'after', isMade, 'the first step decides')
+
+      const logger = createRecordingLogger()
+      const admission = await createAdmissionActor({ ...deps, logger: silentLogger })
+      let checks = 0
+      const listsAreCurrent = () => checks++ > 0
+      const duty = startErasingUsers({ ...deps, admission, documents, logger, timers: immediateTimers, listsAreCurrent })
+      if (isMade) {
+        await eventually(async () => {
+          if (checks < 2) throw new Error('the duty has not begun')
+          if (!typesOf(await nameStream(deps.store)).includes('UsernameFreed')) throw new Error('not free yet')
+          if ((await readable()) > 0) throw new Error('not erased yet')
+        })
+        t.deepEqual(await listed(), [])
+        t.is(admission.state().open.length, 0)
+        t.is((await register('Ada')).id, 3)
+      } else t.is(await readable(), hers.length)
+      await duty.stop()
+      t.is(logger.lines.length, isMade ? 1 : 0, 'once the lists were behind')
+      if (answer === 'died') continue
+      right(answer)
+      t.is(last, 11, 'the event, the key, the token, two lives of four and three steps, the name')
+      return
+    }
+  })
+
+/** The stream of Ada's name. */
+const nameStream = async (store: Awaited<ReturnType<typeof start>>['deps']['store']): Promise<string> => {
+  const [registered] = right(await store.read('user-2')())
+  return `username-${String(registered?.data['usernameHash'])}`
+}
