@@ -1,6 +1,7 @@
 import test from 'ava'
 import { createClient, logIn } from '../support/client.ts'
 import type { Json, Listing, LiveJson, Single } from '../support/client.ts'
+import { stenolog } from '../support/command-line.ts'
 import { ADMIN, passwordOf, runTestService } from '../support/service.ts'
 
 const service = await runTestService()
@@ -127,6 +128,31 @@ test('R34, A4: a user who is deactivated is out at once, and the open lives end 
   const { data } = (await back.get<Listing<LiveJson>>('/lives/')).body
   t.deepEqual(data.map((one) => [one.id, one.status, one.vram]), [[pending.id, 'finished', 0], [live.id, 'finished', 0]], 'kept')
   t.is((await createClient(service.url(), member.token).get('/lives/')).status, 200, 'the login was only suspended')
+})
+
+test('D47: a deleted user is gone at once with lives and API tokens, and the last administrator stays; the stored data and its tools agree', async (t) => {
+  const admin = await service.admin()
+  const member = await service.user('goner')
+  const { id } = (await member.get<Single<{ readonly id: number }>>('/users/me')).body.data
+  const { token } = (await member.post<Single<{ readonly token: string }>>('/tokens/', { name: 'ci' })).body.data
+  const live = await member.createLive()
+  const sender = await member.socket(live, 'sender')
+  t.is((await member.request('DELETE', `/users/${id}`)).status, 403)
+  t.like(await admin.request('DELETE', '/users/1'), { status: 400, body: { detail: 'The last administrator cannot be deleted' } })
+  t.like(await admin.request('DELETE', `/users/${id}`), { status: 200, body: { message: 'User deleted' } })
+  t.deepEqual(await sender.closed, { code: 4401, reason: 'token_revoked' })
+  for (const gone of [member, createClient(service.url(), token)]) t.is((await gone.get('/lives/')).status, 401)
+  t.is((await service.anonymous().form('/login', { username: 'goner', password: passwordOf('goner') })).status, 401)
+  t.like(await admin.request('DELETE', `/users/${id}`), { status: 404, body: { detail: 'User not found' } })
+  t.is((await admin.get<Listing<Json>>(`/admin/lives?user_id=${id}`)).body.pagination.total_items, 0)
+  t.false((await admin.get<Listing<Json>>('/users/?limit=1000')).body.data.some((user) => user['id'] === id))
+  const again = await service.user('goner')
+  t.true((await again.get<Single<{ readonly id: number }>>('/users/me')).body.data.id > id)
+
+  const rebuilt = await stenolog(service.dataDirectory, ['rebuild', 'users', '--json'])
+  t.like(JSON.parse(rebuilt.stdout), { projection: 'users', corrected: 0 }, rebuilt.stderr)
+  const checked = await stenolog(service.dataDirectory, ['check'])
+  t.is(checked.code, 0, checked.stdout)
 })
 
 test('R16, R17: users come in the envelope of every list', async (t) => {
