@@ -4,6 +4,7 @@
  */
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
 const long = process.argv.includes('--long')
@@ -13,6 +14,9 @@ interface Tally {
   readonly failed: number
   readonly skipped: ReadonlyArray<string>
 }
+
+/** Hundreds of processes load the same files: what the first one compiled serves the others, which saves a tenth of all time. */
+process.env['NODE_COMPILE_CACHE'] = join(import.meta.dirname, '..', 'node_modules', '.cache', 'compiled')
 
 const exitOf = (child: ReturnType<typeof spawn>): Promise<number> =>
   new Promise((resolve, reject) => {
@@ -57,6 +61,8 @@ if (!long) {
   tallies.push(await check('lint', 'oxlint', ['--type-aware', '--deny-warnings']))
   tallies.push(await check('unused exports and dependencies', 'knip', []))
 }
+// Services are killed in tests, and so never write down what they compiled.
+await exitOf(spawn('node', ['-e', "import('./interfaces/compose.ts')"], { stdio: 'inherit' }))
 tallies.push(await tests(files))
 
 const skipped = tallies.flatMap((tally) => tally.skipped).toSorted()

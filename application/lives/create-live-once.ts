@@ -8,6 +8,7 @@ import { exists, liveDecider } from '../../domain/live/decider.ts'
 import type { LiveState } from '../../domain/live/decider.ts'
 import { liveStream } from '../../domain/live/events.ts'
 import type { LiveEvent } from '../../domain/live/events.ts'
+import { actorOf } from '../caller.ts'
 import type { Caller } from '../caller.ts'
 import type { IdempotencyKeyReused, LiveNotFound, Unavailable } from '../errors.ts'
 import { handleCommand, loadState } from '../handle-command.ts'
@@ -38,7 +39,7 @@ export const createCreateLiveOnce = (deps: CreateLiveDeps): Services['createLive
     const stream = idempotencyStream(keyHash)
     const commandId = deps.environment.newId()
     const command = { userId: caller.userId, commandId, requestHash, at: deps.environment.now() }
-    const origin = { commandId, correlationId: commandId, actor: `user:${caller.userId}` }
+    const origin = { commandId, correlationId: commandId, actor: actorOf(caller) }
     const used = await handleCommand(deps)({ ...origin, stream, decider: idempotencyKeyDecider, command })()
     if (E.isLeft(used)) return used
     const isRepeated = used.right.position === null

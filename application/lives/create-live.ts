@@ -8,6 +8,7 @@ import { listenerTokenStream, liveStream } from '../../domain/live/events.ts'
 import type { LiveCreated } from '../../domain/live/events.ts'
 import { listenerTokenClaim } from '../../domain/live/listener-token-claim.ts'
 import type { EventOf } from '../../domain/shared/event.ts'
+import { actorOf } from '../caller.ts'
 import type { Caller } from '../caller.ts'
 import { chooseModels } from './choose-models.ts'
 import type { ChosenModels } from './choose-models.ts'
@@ -191,7 +192,7 @@ export const createCreateLive =
     if (chosen.right.pairs.length > maximum) return E.left({ _tag: 'TooManyTranslations', maximum })
 
     for (const name of commandNames(commandId)) {
-      const origin: Origin = { commandId: name, correlationId: commandId, actor: `user:${caller.userId}` }
+      const origin: Origin = { commandId: name, correlationId: commandId, actor: actorOf(caller) }
       const created = await createOnce(deps, { caller, request, chosen: chosen.right, tokenHash, origin })
       if (E.isLeft(created)) return created
       if (created.right !== null) return E.right(created.right)

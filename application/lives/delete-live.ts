@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { actorOf } from '../caller.ts'
 import { exists, liveDecider } from '../../domain/live/decider.ts'
 import type { LiveState } from '../../domain/live/decider.ts'
 import { LiveDeleted, liveKey, liveStream, textKey } from '../../domain/live/events.ts'
@@ -67,7 +68,7 @@ export const createDeleteLive = (deps: DeleteLiveDeps): Pick<Services, 'deleteLi
     if (!exists(state) || state.created.userId !== caller.userId) return E.left({ _tag: 'LiveNotFound' })
 
     const commandId = deps.environment.newId()
-    const origin: Origin = { commandId, correlationId: commandId, actor: `user:${caller.userId}` }
+    const origin: Origin = { commandId, correlationId: commandId, actor: actorOf(caller) }
     const removed = await removeLive(deps, liveId, origin)()
     if (E.isLeft(removed)) return removed
     const position = removed.right

@@ -7,6 +7,7 @@ import type { Timers } from '../ports/timers.ts'
 import { createAudioBuffer } from './audio-buffer.ts'
 import { createCallOff } from './call-off.ts'
 import { loudRegions } from './loudness.ts'
+import { nextLook } from './next-look.ts'
 import { nextStep } from './next-step.ts'
 import type { Pass } from './next-step.ts'
 import { limitsOf } from './policy-limits.ts'
@@ -25,9 +26,8 @@ interface Dependencies {
   readonly timers: Timers
 }
 
-/** Frames that one call of the detector judges: a call costs as much as three of them, so a few are waited for (128 ms). */
+/** Frames that one call of the detector judges at most: four seconds. */
 const VAD_BATCH = 125
-const LEAST_VAD_BATCH = 4
 /** Audio kept while nobody speaks: more than the detector looks back. */
 const LOOK_BACK = SAMPLE_RATE
 /** Part of the time to finish in that passes may take; what is known by then is sent in the rest. */
@@ -96,7 +96,8 @@ export const createLivePipeline =
     const nextFrames = (): Int16Array => {
       const samples = audio.end() - segmenter.clock
       const whole = Math.min(VAD_BATCH, Math.floor(samples / VAD_FRAME))
-      if (whole >= (ended ? 1 : LEAST_VAD_BATCH)) return audio.slice(segmenter.clock, segmenter.clock + whole * VAD_FRAME)
+      const isWorthIt = ended || whole === VAD_BATCH || segmenter.clock + whole * VAD_FRAME >= nextLook(policy, segmenter, limits)
+      if (whole > 0 && isWorthIt) return audio.slice(segmenter.clock, segmenter.clock + whole * VAD_FRAME)
       const rest = new Int16Array(ended && samples > 0 ? VAD_FRAME : 0)
       if (rest.length > 0) rest.set(audio.slice(segmenter.clock, audio.end()))
       return rest

@@ -108,6 +108,15 @@ export const foldSpeech = (state: SegmenterState, probabilities: ArrayLike<numbe
   return next
 }
 
+/** Where the next region can begin at the earliest; only while nobody speaks. */
+export const earliestStart = (state: SegmenterState): number => (state.onset?.at ?? state.clock) - PAD
+
+/** When the region that goes on, else the next one, can be known to have ended at the earliest. */
+export const earliestEnd = (state: SegmenterState, phraseSilence: number): number => {
+  const spoken = lastRegion(state)?.end === null ? (state.quietSince ?? state.clock) : (state.onset?.at ?? state.clock) + ONSET_FRAMES * VAD_FRAME
+  return spoken + Math.min(HANGOVER, phraseSilence)
+}
+
 /** The audio is over: whatever is open ends at `end`, in samples. */
 export const endOfAudio = (state: SegmenterState, end: number): SegmenterState => {
   const closed = { ...state, clock: end, quietSince: state.quietSince ?? end, phrases: closeRegion(state, end) }

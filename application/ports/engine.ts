@@ -26,7 +26,7 @@ export interface TranscribeJob {
   readonly model: string
   /** ISO 639-1. */
   readonly language: string
-  /** s16le samples, at most windowSeconds of them. */
+  /** s16le samples, at most windowSeconds of them; nobody writes into them until the job is done. */
   readonly samples: Int16Array
 }
 
@@ -63,7 +63,7 @@ export interface SpeechProbabilities {
 export interface SpeechEngine {
   readonly load: (model: string) => TaskEither<ModelLoadFailed, LoadedModel>
   readonly transcribe: (job: TranscribeJob) => TaskEither<ModelLoadFailed | JobFailed, Hypothesis>
-  /** `samples` holds a whole number of frames. */
+  /** `samples` holds a whole number of frames; nobody writes into it until the answer. */
   readonly detectSpeech: (samples: Int16Array, state: VadState) => TaskEither<JobFailed, SpeechProbabilities>
   /** How many transcribe jobs run at the same time. */
   readonly parallelism: number

@@ -5,6 +5,7 @@ import { profilesDecider } from '../../domain/profiles/decider.ts'
 import type { Profile, ProfilesCommand, ProfilesRefusal, ProfilesState } from '../../domain/profiles/decider.ts'
 import { profilesStream } from '../../domain/profiles/events.ts'
 import { ERASED } from '../../domain/shared/event.ts'
+import { actorOf } from '../caller.ts'
 import type { Caller } from '../caller.ts'
 import type { BuffersNotOrdered, LastProfile, ProfileNotFound, Unavailable } from '../errors.ts'
 import { handleCommand } from '../handle-command.ts'
@@ -79,7 +80,7 @@ export const createProfiles = (deps: ProfileDeps): Profiles => {
     (caller: Caller, command: ProfilesCommand, commandId: string): TaskEither<ProfilesRefusal | Unavailable, ProfilesState> =>
     async () => {
       const stream = profilesStream(caller.userId)
-      const about = { commandId, correlationId: commandId, actor: `user:${caller.userId}` }
+      const about = { commandId, correlationId: commandId, actor: actorOf(caller) }
       const handled = await inTurn(stream, handle({ stream, decider: profilesDecider, command, ...about }))
       if (E.isLeft(handled)) return handled
       if (handled.right.position !== null) await projector.whenProjected(handled.right.position)

@@ -5,6 +5,7 @@ import { apiTokenDecider } from '../../domain/api-token/decider.ts'
 import type { ApiToken, ApiTokenCommand, ApiTokenRefusal, ApiTokenState } from '../../domain/api-token/decider.ts'
 import { apiTokenStream } from '../../domain/api-token/events.ts'
 import { ERASED } from '../../domain/shared/event.ts'
+import { actorOf } from '../caller.ts'
 import type { Caller } from '../caller.ts'
 import type { ApiTokenNotFound, ExpiryNotInFuture, Unavailable } from '../errors.ts'
 import { handleCommand } from '../handle-command.ts'
@@ -70,7 +71,7 @@ export const createTokens = (deps: TokenDeps): Tokens => {
   ): TaskEither<ApiTokenRefusal | Unavailable, ApiTokenState> =>
     async () => {
       const stream = apiTokenStream(tokenId)
-      const about = { commandId, correlationId: commandId, actor: `user:${caller.userId}` }
+      const about = { commandId, correlationId: commandId, actor: actorOf(caller) }
       const handled = await inTurn(stream, handle({ stream, decider: apiTokenDecider, command, ...about }))
       if (E.isLeft(handled)) return handled
       const { position, state } = handled.right

@@ -44,11 +44,11 @@ export const createSpeechEngine = (options: {
       return E.mapLeft(({ reason }: ModelLoadFailed | JobFailed): ModelLoadFailed => ({ _tag: 'ModelLoadFailed', model, reason }))(outcome)
     },
     transcribe: (job) => async () => {
-      const task = { kind: 'transcribe', job: { ...job, samples: job.samples.slice() } } as const
+      const task = { kind: 'transcribe', job } as const
       return (await runner.run(task)) as Either<ModelLoadFailed | JobFailed, Hypothesis>
     },
     detectSpeech: (samples, state) => async () => {
-      const task = { kind: 'detect', samples: samples.slice(), state: state?.slice() ?? null } as const
+      const task = { kind: 'detect', samples, state } as const
       return (await runner.run(task)) as Either<JobFailed, SpeechProbabilities>
     },
   }

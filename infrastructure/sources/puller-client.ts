@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import type { PullerEvents, StartPuller } from '../../application/ports/audio-source.ts'
+import { inherited } from '../inherited.ts'
 import type { AddressRules } from './address-guard.ts'
 import { canIsolate, pullerCommand } from './child-commands.ts'
 import { createFrameReader } from './puller-messages.ts'
@@ -8,7 +9,7 @@ import type { PullCommand, PullerMessage } from './puller-messages.ts'
 /** F9: how long a puller may take over its own end. */
 const GRACE_MS = 500
 
-/** All that a puller needs of our environment; secrets of the service stay out. */
+/** All that a puller needs of our environment. */
 const INHERITED = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'SystemRoot']
 
 /** Samples of their own: a piece of a frame may begin at an odd address. */
@@ -41,8 +42,7 @@ export const createPullers = ({ rules }: PullersOptions): StartPuller => {
 
   return (events) => {
     const { file, args } = pullerCommand()
-    const env = Object.fromEntries(INHERITED.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])))
-    const child = spawn(file, args, { stdio: ['pipe', 'pipe', 'ignore'], env, cwd: '/', detached: true })
+    const child = spawn(file, args, { stdio: ['pipe', 'pipe', 'ignore'], env: inherited(INHERITED), cwd: '/', detached: true })
     const { pid } = child
     let over = false
 

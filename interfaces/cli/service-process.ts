@@ -1,6 +1,10 @@
 import { fork } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { inherited } from '../../infrastructure/inherited.ts'
+
+/** What it gets of our environment besides its settings: where commands are, and what Node has compiled before. */
+const INHERITED = ['PATH', 'NODE_COMPILE_CACHE']
 
 const SERVER = join(import.meta.dirname, '..', 'main.ts')
 
@@ -22,7 +26,7 @@ export interface ServiceProcess {
  * ends, however that ends: its channel closes. Throws an Error with its log when it does not start.
  */
 export const startServiceProcess = async (settings: Readonly<Record<string, string>>): Promise<ServiceProcess> => {
-  const child = fork(SERVER, [], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env: { PATH: process.env['PATH'], ...settings } })
+  const child = fork(SERVER, [], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env: { ...inherited(INHERITED), ...settings } })
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
   const log: Array<string> = []
   child.stderr?.setEncoding('utf8').on('data', (text: string) => log.push(text))

@@ -7,9 +7,6 @@ import type { Keyring } from '../../application/ports/keyring.ts'
 import { acquireDataDirectory } from '../../infrastructure/data-directory.ts'
 import { createLogger } from '../../infrastructure/logger.ts'
 import { loadMasterKey } from '../../infrastructure/master-key.ts'
-import { connectMongo } from '../../infrastructure/mongodb/connection.ts'
-import { createMongoDocuments } from '../../infrastructure/mongodb/documents.ts'
-import { mongoKeyRows, openMongoKeyringReader } from '../../infrastructure/mongodb/keyring.ts'
 import { readSettings } from '../../infrastructure/settings.ts'
 import type { Settings } from '../../infrastructure/settings.ts'
 import { openSqliteDocumentsReader } from '../../infrastructure/sqlite/documents.ts'
@@ -79,7 +76,7 @@ interface Closing {
 }
 
 /** The log, for reading. */
-export const openToolLog = async ({ eventstoreUrl: url }: Settings, { events }: DataFiles): Promise<ToolData['store'] & Closing> => {
+const openToolLog = async ({ eventstoreUrl: url }: Settings, { events }: DataFiles): Promise<ToolData['store'] & Closing> => {
   if (url === null) return openSqliteEventReader({ file: events })
   const { openEventStoreDb } = await import('../../infrastructure/eventstoredb/event-store.ts')
   return await openEventStoreDb({ url, logger: createLogger('error') })
@@ -99,6 +96,9 @@ const openReadSide = async ({ mongoUrl }: Settings, files: DataFiles, masterKey:
       throw error
     }
   }
+  const { connectMongo } = await import('../../infrastructure/mongodb/connection.ts')
+  const { createMongoDocuments } = await import('../../infrastructure/mongodb/documents.ts')
+  const { mongoKeyRows, openMongoKeyringReader } = await import('../../infrastructure/mongodb/keyring.ts')
   const connection = await connectMongo(mongoUrl, SERVER_LIMIT_MS)
   try {
     const keyring = await openMongoKeyringReader(connection, masterKey)

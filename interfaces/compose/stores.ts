@@ -7,9 +7,6 @@ import type { EventStore } from '../../application/ports/event-store.ts'
 import type { Keyring } from '../../application/ports/keyring.ts'
 import { acquireDataDirectory } from '../../infrastructure/data-directory.ts'
 import { loadMasterKey, loadOrCreateMasterKey } from '../../infrastructure/master-key.ts'
-import { connectMongo } from '../../infrastructure/mongodb/connection.ts'
-import { createMongoDocuments } from '../../infrastructure/mongodb/documents.ts'
-import { openMongoKeyring } from '../../infrastructure/mongodb/keyring.ts'
 import type { Settings } from '../../infrastructure/settings.ts'
 import { openSqliteDocuments } from '../../infrastructure/sqlite/documents.ts'
 import { openSqliteEventStore } from '../../infrastructure/sqlite/event-store.ts'
@@ -63,13 +60,17 @@ const openEmbedded = async (file: (name: string) => string, masterKey: Buffer): 
   }
 }
 
+/** The clients of servers are loaded only where there is a server: they take a third of the time of a start. */
 const openMongo = async (url: string, masterKey: Buffer): Promise<ReadSide> => {
+  const { connectMongo } = await import('../../infrastructure/mongodb/connection.ts')
+  const { createMongoDocuments } = await import('../../infrastructure/mongodb/documents.ts')
+  const { openMongoKeyring } = await import('../../infrastructure/mongodb/keyring.ts')
   const connection = await connectMongo(url)
   const keyring = await openMongoKeyring(connection, masterKey)
   return { documents: createMongoDocuments(connection), keyring, isReachable: connection.isReachable, close: connection.close }
 }
 
-/** Never the embedded one in place of a server that does not answer. The client of the server is loaded only where there is one. */
+/** Never the embedded one in place of a server that does not answer. */
 const openEventStore = async (url: string | null, file: string, logger: Logger): Promise<EventStore> => {
   if (url === null) return await openSqliteEventStore({ file, logger })
   const { openEventStoreDb } = await import('../../infrastructure/eventstoredb/event-store.ts')

@@ -1,0 +1,25 @@
+# The service on its embedded stores: docker build -t stenolog . && docker run -p 8080:8080 -v stenolog:/data stenolog
+FROM node:24-bookworm-slim
+
+WORKDIR /app
+ENV NODE_ENV=production
+# What npm brings changes less often than the code.
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev && npm cache clean --force
+COPY LICENSE ./
+COPY models ./models
+COPY domain ./domain
+COPY application ./application
+COPY projections ./projections
+COPY infrastructure ./infrastructure
+COPY interfaces ./interfaces
+
+RUN install -d -o node -g node -m 700 /data
+USER node
+VOLUME /data
+ENV STENOLOG_HOST=0.0.0.0 STENOLOG_PORT=8080 STENOLOG_DATA_DIR=/data
+EXPOSE 8080
+HEALTHCHECK --interval=10s --timeout=3s --start-period=60s --retries=3 \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:8080/health/ready').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+# No shell between: signals reach the service, which drains on SIGTERM.
+CMD ["node", "interfaces/main.ts"]

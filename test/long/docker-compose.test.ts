@@ -1,0 +1,36 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import test from 'ava'
+
+/** Which compose client is here: `docker compose`, else docker-compose 1. */
+const client = [['docker', 'compose'], ['docker-compose']].find(
+  ([file = '', ...args]) => spawnSync(file, [...args, 'version'], { stdio: 'ignore' }).status === 0,
+)
+
+/** The services that a profile starts, by what the compose client makes of docker-compose.yml. */
+const servicesOf = (profile: string | null): ReadonlyArray<string> => {
+  const [file = '', ...args] = client ?? []
+  const env = { ...process.env, ...(profile !== null && { COMPOSE_PROFILES: profile }) }
+  const config = spawnSync(file, [...args, 'config', '--services'], { env, encoding: 'utf8' })
+  if (config.status !== 0) throw new Error(config.stderr)
+  return config.stdout.trim().split('\n').toSorted()
+}
+
+const withClient = client === undefined ? test.skip : test
+
+withClient('B38: docker compose starts the service alone, the profile `full` one on EventStoreDB and MongoDB', (t) => {
+  if (client?.[0] === 'docker') {
+    t.deepEqual(servicesOf(null), ['stenolog'])
+    t.deepEqual(servicesOf('full'), ['eventstore', 'master-key', 'mongo', 'stenolog-full'])
+  } else {
+    // docker-compose 1 lists the services of all profiles; that it takes the file is what it can tell.
+    t.deepEqual(servicesOf(null), ['eventstore', 'master-key', 'mongo', 'stenolog', 'stenolog-full'])
+  }
+})
+
+test('B38: all that the image copies is there, and nothing else of the checkout reaches its build', (t) => {
+  const copied = [...readFileSync('Dockerfile', 'utf8').matchAll(/^COPY (.*) \S+$/gm)].flatMap(([, paths = '']) => paths.split(' '))
+  const sent = readFileSync('.dockerignore', 'utf8').split('\n').flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []))
+  t.deepEqual(copied.filter((path) => !existsSync(path)), [])
+  t.deepEqual(copied.toSorted(), sent.toSorted())
+})
