@@ -7,7 +7,7 @@ import { EVENT_COLUMNS, GENESIS, isIntact, toPosition, type EventRow } from './e
 
 const BATCH = 1000
 
-/** The first place at which the log is not what was written. */
+/** A place at which the log is not what was written. */
 export interface ChainBroken {
   readonly _tag: 'ChainBroken'
   readonly position: Position
@@ -38,10 +38,11 @@ const reasonAgainstEnd = (database: DatabaseSync): string | undefined => {
 }
 
 /**
- * Walks the hash chain of an event log from its first row to its last; purged rows count by the digests that they
- * keep. Answers the number of rows, or the first bad position. Runs beside the service that writes the file.
+ * Walks the hash chain of an event log from its first row to its last; purged rows count by the digests that they keep.
+ * Gives every place that is not what was written, each judged by what is stored before it, then the number of rows. A
+ * file that SQLite cannot read ends the walk. Runs beside the service that writes the file.
  */
-export const verifyChain = async (file: string): Promise<E.Either<ChainBroken, number>> => {
+export async function* walkChain(file: string): AsyncGenerator<ChainBroken, number> {
   const database = openForReading(file)
   let pos = 0
   let prev: Uint8Array = GENESIS
@@ -53,7 +54,7 @@ export const verifyChain = async (file: string): Promise<E.Either<ChainBroken, n
       const rows = select.all(pos) as unknown as ReadonlyArray<EventRow>
       for (const row of rows) {
         const reason = reasonAgainst(row, pos + 1, prev)
-        if (reason !== undefined) return E.left(broken(pos + 1, reason))
+        if (reason !== undefined) yield broken(pos + 1, reason)
         pos = row.pos
         prev = row.hash
       }
@@ -61,11 +62,21 @@ export const verifyChain = async (file: string): Promise<E.Either<ChainBroken, n
       await setImmediate()
     }
     const reason = reasonAgainstEnd(database)
-    return reason === undefined ? E.right(pos) : E.left(broken(pos + 1, reason))
+    if (reason !== undefined) yield broken(pos + 1, reason)
   } catch (error) {
-    if (isCorruption(error)) return E.left(broken(pos + 1, error.message))
-    throw error
+    if (!isCorruption(error)) throw error
+    yield broken(pos + 1, error.message)
   } finally {
     database.close()
   }
+  return pos
+}
+
+/** The number of rows of an event log whose chain is whole, or the first place where it is not. */
+export const verifyChain = async (file: string): Promise<E.Either<ChainBroken, number>> => {
+  const walk = walkChain(file)
+  const first = await walk.next()
+  if (first.done === true) return E.right(first.value)
+  await walk.return(0)
+  return E.left(first.value)
 }

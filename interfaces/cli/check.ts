@@ -9,7 +9,7 @@ import type { EventStore, Position } from '../../application/ports/event-store.t
 import { loadMasterKey } from '../../infrastructure/master-key.ts'
 import type { Settings } from '../../infrastructure/settings.ts'
 import { openSqliteDocuments } from '../../infrastructure/sqlite/documents.ts'
-import { verifyChain } from '../../infrastructure/sqlite/verify-chain.ts'
+import { walkChain } from '../../infrastructure/sqlite/verify-chain.ts'
 import { verifyFile } from '../../infrastructure/sqlite/verify-files.ts'
 import { verifyKeys } from '../../infrastructure/verify-keys.ts'
 import { allProjections } from '../../projections/all-projections.ts'
@@ -63,9 +63,13 @@ const checkFiles = async (settings: Settings, data: DataFiles): Promise<Omit<Res
 
 const checkChain = async ({ eventstoreUrl }: Settings, { events }: DataFiles): Promise<Omit<Result, 'name'>> => {
   if (eventstoreUrl !== null) return { seen: 'none: EventStoreDB keeps no hash chain', problems: [] }
-  const verified = await verifyChain(events)
-  if (E.isRight(verified)) return { seen: `${verified.right} rows`, problems: [] }
-  return { seen: '', problems: [{ where: `position ${verified.left.position}`, problem: verified.left.reason }] }
+  const problems: Array<Problem> = []
+  const walk = walkChain(events)
+  for (;;) {
+    const step = await walk.next()
+    if (step.done === true) return { seen: `${step.value} rows`, problems }
+    problems.push({ where: `position ${step.value.position}`, problem: step.value.reason })
+  }
 }
 
 const checkKeys = async (settings: Settings, { masterKey }: DataFiles): Promise<Omit<Result, 'name'>> => {

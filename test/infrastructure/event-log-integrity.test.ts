@@ -5,7 +5,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { BEGINNING, type EventStore, type Position } from '../../application/ports/event-store.ts'
 import { EVENT_COLUMNS, contentDigests, rowHash, type EventRow } from '../../infrastructure/sqlite/event-row.ts'
 import { openSqliteEventStore } from '../../infrastructure/sqlite/event-store.ts'
-import { verifyChain } from '../../infrastructure/sqlite/verify-chain.ts'
+import { verifyChain, walkChain } from '../../infrastructure/sqlite/verify-chain.ts'
 import { caughtUp, delivered, newEvent, newEvents, right, take } from '../contracts/event-store-support.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -80,6 +80,15 @@ withLog('a row forged together with its hash is named by the check through the r
   database.prepare('UPDATE events SET data = ?, hash = ? WHERE pos = 6').run(data, rowHash(row, contentDigests(data, row.metadata ?? '')))
   database.close()
   t.like(await verifyChain(file), { left: { position: '00000000000000000007' } })
+})
+
+withLog('the walk goes on behind a bad row, and names every place', async (t, store, file) => {
+  await fill(store)
+  tamper(file, `UPDATE events SET type = 'Other' WHERE pos IN (3, 8)`)
+  tamper(file, 'DELETE FROM events WHERE pos = 6')
+  const places: Array<number> = []
+  for await (const { position } of walkChain(file)) places.push(Number(position))
+  t.deepEqual(places, [3, 6, 8, 13], 'the last one: a stream is not complete')
 })
 
 withLog('rows cut off the end are named by the check', async (t, store, file) => {
