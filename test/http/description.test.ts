@@ -16,6 +16,8 @@ import { serverAddresses } from '../../interfaces/http/links.ts'
 import { boundedInteger, boundedString } from '../../domain/shared/codecs.ts'
 import { integerText, members, omittable, optional, repeated, single } from '../../interfaces/http/validation.ts'
 import { generateClient } from '../../tools/client/generate.ts'
+import { createAnswerCheck, createFrameCheck } from '../support/described-answers.ts'
+import type { Seen } from '../support/described-answers.ts'
 import { startHttp } from './http-service.ts'
 
 interface Media {
@@ -177,4 +179,29 @@ test('D48: the description names its servers as they are reached', async (t) => 
     serverAddresses({ ...settings, publicUrl: 'https://captions.example/base' }, 'wss://captions.example/base', ['', '/api/v1', '/base']),
     ['https://captions.example/base'],
   )
+})
+
+test('the check of answers sees a status, header, type or member that is not declared, and one that is missing', (t) => {
+  const check = createAnswerCheck(DOCUMENT as never)
+  const standard = { 'content-type': 'application/json', 'x-request-id': 'a', 'x-service-version': '1' }
+  const answer = (members: Partial<Seen>, headers: Readonly<Record<string, string>> = {}): Seen => ({
+    method: 'GET', path: '/api/v1/version/?x=1', status: 200, text: '{"version":"0.6.2"}', headers: new Headers({ ...standard, ...headers }), ...members,
+  })
+  t.is(check(answer({})), null)
+  t.is(check(answer({ path: '/nothing', status: 404 })), null, 'no route took it')
+  t.regex(check(answer({ status: 418 })) ?? '', /GET \/version answered 418.*status is not declared/)
+  t.regex(check(answer({ text: '{"version":1}' })) ?? '', /must be string/)
+  t.regex(check(answer({ text: '{"version":"0.6.2","secret":1}' })) ?? '', /additional/)
+  t.regex(check(answer({ text: '{}' })) ?? '', /required/)
+  t.regex(check(answer({}, { 'retry-after': '1' })) ?? '', /retry-after is not declared/)
+  t.regex(check(answer({}, { 'content-type': 'text/html' })) ?? '', /text\/html is not declared/)
+  t.regex(check(answer({ headers: new Headers({ 'content-type': 'application/json' }) })) ?? '', /X-Request-ID is null/)
+})
+
+test('the check of frames sees one that is not described', (t) => {
+  const check = createFrameCheck(describeSocket([]) as never)
+  t.is(check({ status: 'started' }), null)
+  t.is(check({ type: 'translation', start: 0, end: 1, text: 'hola', language: 'es', segment: 1, final: true }), null)
+  for (const frame of [{ status: 'stopped' }, { status: 'started', more: 1 }, { type: 'error', code: 'unheard_of', detail: '' }, {}])
+    t.regex(check(frame) ?? '', /not in \/asyncapi/)
 })
