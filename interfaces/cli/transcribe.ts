@@ -21,7 +21,7 @@ interface Options {
   readonly model: string
   readonly language: string
   readonly speed: number
-  readonly mode: string
+  readonly mode: 'partial' | 'final'
   readonly json: boolean
 }
 
@@ -39,7 +39,9 @@ const optionsOf = (args: ReadonlyArray<string>): { readonly files: ReadonlyArray
   })
   if (positionals.length === 0) throw new Error('transcribe needs at least one FILE')
   if (values.speed !== '1' && values.speed !== 'max') throw new Error('--speed is 1 or max')
-  return { files: positionals, options: { ...values, speed: values.speed === 'max' ? Infinity : 1 } }
+  const { mode } = values
+  if (mode !== 'partial' && mode !== 'final') throw new Error('--mode is partial or final')
+  return { files: positionals, options: { ...values, mode, speed: values.speed === 'max' ? Infinity : 1 } }
 }
 
 const transcribeFile = async (client: ApiClient, file: string, options: Options): Promise<void> => {

@@ -13,7 +13,7 @@ import { clientAddress } from './client-address.ts'
 import { errorResponse } from './errors.ts'
 import type { HttpRefusal } from './errors.ts'
 import { linkHeader } from './link-header.ts'
-import { webSocketBase } from './links.ts'
+import { serverAddresses, webSocketBase } from './links.ts'
 import type { LinkSettings } from './links.ts'
 import type { Answer, Dependencies, Route } from './route.ts'
 import { ROUTES, prefixes } from './route-table.ts'
@@ -117,7 +117,9 @@ const ask = async (
   if (E.isLeft(caller)) return caller
   const body = route.body === undefined ? E.right(undefined) : await readBody(ctx, route.body.kind)
   if (E.isLeft(body)) return body
-  const origin = { baseUrl: webSocketBaseOf(ctx, options.settings), address: clientAddress(ctx.req.socket.remoteAddress) }
+  const baseUrl = webSocketBaseOf(ctx, options.settings)
+  const servers = serverAddresses(options.settings, baseUrl, prefixes(options.settings.basePath))
+  const origin = { baseUrl, address: clientAddress(ctx.req.socket.remoteAddress), servers }
   return route.run({ params, query: queryOf(ctx), headers: ctx.headers, body: body.right }, caller.right, origin, options)
 }
 

@@ -22,11 +22,11 @@ type OfTag<T extends RefusalTag> = Extract<HttpRefusal, { readonly _tag: T }>
 interface Answer<R> {
   readonly status: number
   readonly detail: (refusal: R) => string | ReadonlyArray<Issue>
-  readonly headers?: (refusal: R) => Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, (refusal: R) => string>>
 }
 
-const CHALLENGE = () => ({ 'WWW-Authenticate': 'Bearer' })
-const away = { status: 503, detail: () => 'Service temporarily unavailable', headers: () => ({ 'Retry-After': '5' }) }
+const CHALLENGE = { 'WWW-Authenticate': () => 'Bearer' }
+const away = { status: 503, detail: () => 'Service temporarily unavailable', headers: { 'Retry-After': () => '5' } }
 
 /** The one place that gives every refusal its status, text and headers; a refusal without a line here is a type error. */
 const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
@@ -51,7 +51,7 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
   InsufficientVram: {
     status: 503,
     detail: ({ needed, free }) => `Not enough VRAM: ${needed} MB required, ${free} MB available`,
-    headers: () => ({ 'Retry-After': '30' }),
+    headers: { 'Retry-After': () => '30' },
   },
   StoreUnavailable: away,
   LogCorrupted: away,
@@ -90,9 +90,9 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
   InvalidCredentials: { status: 401, detail: () => 'Could not validate credentials', headers: CHALLENGE },
   WrongLogin: { status: 401, detail: () => 'Incorrect username or password', headers: CHALLENGE },
   WrongPassword: { status: 400, detail: () => 'Incorrect password' },
-  TooManyRequests: { status: 429, detail: () => 'Too many requests', headers: ({ seconds }) => ({ 'Retry-After': String(seconds) }) },
-  TooBusy: { status: 429, detail: () => 'Too many requests', headers: () => ({ 'Retry-After': '1' }) },
-  MethodNotAllowed: { status: 405, detail: () => 'Method Not Allowed', headers: ({ allow }) => ({ Allow: allow.join(', ') }) },
+  TooManyRequests: { status: 429, detail: () => 'Too many requests', headers: { 'Retry-After': ({ seconds }) => String(seconds) } },
+  TooBusy: { status: 429, detail: () => 'Too many requests', headers: { 'Retry-After': () => '1' } },
+  MethodNotAllowed: { status: 405, detail: () => 'Method Not Allowed', headers: { Allow: ({ allow }) => allow.join(', ') } },
   BodyTooLarge: { status: 413, detail: () => 'Request body too large' },
   InternalError: { status: 500, detail: () => 'Internal Server Error' },
 }
@@ -106,11 +106,18 @@ export interface ErrorResponse {
 /** The response to a refusal. */
 export const errorResponse = <T extends RefusalTag>(refusal: OfTag<T> & { readonly _tag: T }): ErrorResponse => {
   const answer: Answer<OfTag<T>> = ANSWERS[refusal._tag]
-  return { status: answer.status, body: { detail: answer.detail(refusal) }, headers: answer.headers?.(refusal) ?? {} }
+  const headers = Object.entries(answer.headers ?? {}).map(([name, valueOf]) => [name, valueOf(refusal)])
+  return { status: answer.status, body: { detail: answer.detail(refusal) }, headers: Object.fromEntries(headers) as Record<string, string> }
 }
 
-/** The status of a kind of refusal, for the description of routes. */
-export const statusOf = (tag: RefusalTag): number => ANSWERS[tag].status
+/** Members with which refusals are shown in the description of the interface. */
+const SAMPLE = {
+  maximum: 10, needed: 1400, free: 900, model: 'demo-en', language: 'fr', from: 'en', to: 'xx', member: 'min_buffer', seconds: 8,
+  allow: ['GET', 'HEAD'], issues: [{ type: 'missing', loc: ['body', 'model'], msg: 'Field required' }],
+}
+
+/** The response to a refusal of this kind, as an example. */
+export const exampleResponse = (tag: RefusalTag): ErrorResponse => errorResponse({ ...SAMPLE, _tag: tag } as unknown as HttpRefusal)
 
 /** The tags of application/errors.ts' Unavailable: what any route that reads or writes a store can meet. */
 export const UNAVAILABLE = [

@@ -34,3 +34,15 @@ export const webSocketBase = (settings: LinkSettings, hostHeader: string, encryp
   const isAllowed = allowed.some((entry) => [sent.name, sent.host].includes(entry.toLowerCase()))
   return isAllowed ? `${encrypted ? 'wss' : 'ws'}://${sent.host}${basePath}` : ''
 }
+
+/**
+ * Where the interface can be asked: at the public address where there is one, else at the request's Host, or as paths,
+ * under each of `prefixes`. Behind a public address with a prefix of its own nobody knows what else is reached.
+ */
+export const serverAddresses = (settings: LinkSettings, webSocketAddress: string, prefixes: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const base = webSocketAddress.replace(/^ws/, 'http')
+  const basePath = settings.basePath ?? ''
+  if (settings.publicUrl !== null && basePath !== '') return [base]
+  const origin = base.slice(0, base.length - (base === '' ? 0 : basePath.length))
+  return prefixes.map((prefix) => `${origin}${prefix}`).map((address) => (address === '' ? '/' : address))
+}

@@ -6,6 +6,8 @@ import { toInstant } from '../../domain/shared/instants.ts'
 import { nameProblem } from '../../domain/shared/names.ts'
 import { passwordProblem, usernameProblem } from '../../domain/user/credential-rules.ts'
 import { permission } from '../../domain/user/events.ts'
+import { shaped } from './shapes.ts'
+import type { JsonSchema } from './shapes.ts'
 import { checkedString, integerText, members, omittable, optional, repeated, single } from './validation.ts'
 import type { Field } from './validation.ts'
 
@@ -51,31 +53,38 @@ export const loginForm = members({ username: t.string, password: t.string })
 
 export const audioUrlBody = members({ audio_url: t.string })
 
-const checked = (name: string, problem: (value: string) => string | null): Field<string> =>
-  checkedString(name, (value) => {
+const checked = (name: string, schema: JsonSchema, problem: (value: string) => string | null): Field<string> =>
+  checkedString(name, schema, (value) => {
     const found = problem(value)
     return found === null ? null : `${name} ${found}`
   })
 
+const NAME: JsonSchema = { minLength: 1, maxLength: 100 }
+/** The rule counts bytes, a schema characters. */
+const PASSWORD: JsonSchema = { format: 'password', minLength: 8, maxLength: 1024 }
+
 /** Name of a profile or of an API token. */
-export const resourceName = checked('name', nameProblem)
+export const resourceName = checked('name', NAME, nameProblem)
 
 /** A date-time with a time-zone offset, decoded to D23's form. */
 export const dateTime: Field<string> = Object.assign(
-  new t.Type<string, unknown>(
-    'date-time',
-    (u): u is string => typeof u === 'string' && toInstant(u) === u,
-    (u, context) => {
-      const at = typeof u === 'string' ? toInstant(u) : null
-      return at === null ? t.failure(u, context) : t.success(at)
-    },
-    t.identity,
+  shaped(
+    new t.Type<string, unknown>(
+      'date-time',
+      (u): u is string => typeof u === 'string' && toInstant(u) === u,
+      (u, context) => {
+        const at = typeof u === 'string' ? toInstant(u) : null
+        return at === null ? t.failure(u, context) : t.success(at)
+      },
+      t.identity,
+    ),
+    { kind: 'schema', schema: { type: 'string', format: 'date-time' } },
   ),
   { explain: () => ({ type: 'datetime_parsing', msg: 'Input should be a valid date-time with a time-zone offset' }) },
 )
 
-const username = checked('username', usernameProblem)
-const password = checked('password', passwordProblem)
+const username = checked('username', { ...NAME, pattern: '^[^\\p{Cc}\\u2028\\u2029]*$' }, usernameProblem)
+const password = checked('password', PASSWORD, passwordProblem)
 
 export const newUserBody = members({
   username,
@@ -96,7 +105,7 @@ export const changeUserBody = members({
 
 export const switchBody = members({ is_active: t.boolean })
 
-export const changePasswordBody = members({ current_password: t.string, new_password: checked('new_password', passwordProblem) })
+export const changePasswordBody = members({ current_password: t.string, new_password: checked('new_password', PASSWORD, passwordProblem) })
 
 export const setupBody: Field<{ readonly token: string; readonly username: string; readonly password: string }> = members({
   token: boundedString(1, 512),

@@ -1,5 +1,6 @@
 import type { Route } from './route.ts'
 import { adminRoutes } from './routes/admin.ts'
+import { descriptionRoutes } from './routes/description.ts'
 import { historyRoutes } from './routes/history.ts'
 import { liveRoutes } from './routes/lives.ts'
 import { operationRoutes } from './routes/operations.ts'
@@ -22,6 +23,7 @@ export const ROUTES: ReadonlyArray<Route> = [
   ...operationRoutes,
   ...setupRoutes,
   ...adminRoutes,
+  ...descriptionRoutes(() => ROUTES),
 ]
 
 /** Everything is served at each of these (D1). */

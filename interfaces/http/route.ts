@@ -33,6 +33,8 @@ export interface Origin {
   readonly baseUrl: string
   /** Of the client, for limits. */
   readonly address: string
+  /** Addresses of the interface, one for each prefix; paths where the host is not known. */
+  readonly servers: ReadonlyArray<string>
 }
 
 /** A request before it is decoded. */
@@ -46,6 +48,8 @@ export interface RawRequest {
 
 interface ResponseSpec<A> {
   readonly codec: t.Type<A, unknown>
+  /** Codecs of the answers of a route with several statuses. */
+  readonly byStatus?: Readonly<Record<number, t.Mixed>>
   /** Sent as it is (a string) when this is set, else as JSON. */
   readonly mediaType?: string
   /** Media types that a request may choose instead of JSON: the handler then answers a `textFile`. */
@@ -56,7 +60,13 @@ interface ResponseSpec<A> {
 /** A text of one of the response's `texts`, in place of JSON. */
 export const textFile = t.strict({ mediaType: t.string, text: t.string }, 'TextFile')
 
-interface Spec<P, Q, B, A, T extends RefusalTag, H = unknown> {
+/** What the description of the interface says of a route; one without it (a file of a page) is no part of that. */
+interface Documented {
+  readonly operationId?: string
+  readonly summary?: string
+}
+
+interface Spec<P, Q, B, A, T extends RefusalTag, H = unknown> extends Documented {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Without prefix and trailing slash: every served form is derived from it. Members are written `:id`. */
   readonly path: string
@@ -95,7 +105,7 @@ export interface Answer {
 type Run = (raw: RawRequest, caller: Caller | null, origin: Origin, deps: Dependencies) => Promise<E.Either<HttpRefusal, Answer>>
 
 /** One line of the table of routes: all that routing, validation and a description of the interface need. */
-export interface Route {
+export interface Route extends Documented {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   readonly access: Access

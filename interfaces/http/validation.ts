@@ -1,6 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import type { Bounds } from '../../domain/shared/codecs.ts'
+import { shaped } from './shapes.ts'
+import type { JsonSchema } from './shapes.ts'
 
 /** One complaint about a request, in FastAPI's manner. It never holds what was submitted (D13). */
 export interface Issue {
@@ -29,20 +31,26 @@ const delegate = <A>(codec: Field<A>, value: unknown, context: t.Context): t.Val
 
 /** A member that may be left out; `null` counts as left out (D18). */
 export const optional = <A, F>(codec: Field<A>, fallback: F): Field<A | F> =>
-  new t.Type<A | F, unknown>(
-    `${codec.name} or nothing`,
-    (u): u is A | F => u === fallback || codec.is(u),
-    (u, context) => (u === undefined || u === null ? t.success(fallback) : delegate(codec, u, context)),
-    t.identity,
+  shaped(
+    new t.Type<A | F, unknown>(
+      `${codec.name} or nothing`,
+      (u): u is A | F => u === fallback || codec.is(u),
+      (u, context) => (u === undefined || u === null ? t.success(fallback) : delegate(codec, u, context)),
+      t.identity,
+    ),
+    { kind: 'optional', codec, fallback, nullable: true },
   )
 
 /** A member that may be left out, where `null` is a value like any other: of a change, in which what is left out stays. */
 export const omittable = <A>(codec: Field<A>): Field<A | undefined> =>
-  new t.Type<A | undefined, unknown>(
-    `${codec.name} or left out`,
-    (u): u is A | undefined => u === undefined || codec.is(u),
-    (u, context) => (u === undefined ? t.success(undefined) : delegate(codec, u, context)),
-    t.identity,
+  shaped(
+    new t.Type<A | undefined, unknown>(
+      `${codec.name} or left out`,
+      (u): u is A | undefined => u === undefined || codec.is(u),
+      (u, context) => (u === undefined ? t.success(undefined) : delegate(codec, u, context)),
+      t.identity,
+    ),
+    { kind: 'optional', codec, fallback: undefined, nullable: false },
   )
 
 type Decoded<P extends t.Props> = { readonly [K in keyof P]: t.TypeOf<P[K]> }
@@ -51,21 +59,24 @@ const isRecord = (u: unknown): u is Readonly<Record<string, unknown>> => typeof 
 
 /** An object read member by member; unknown members are ignored (D3), inherited ones are not members. */
 export const members = <P extends t.Props>(props: P): Field<Decoded<P>> =>
-  new t.Type<Decoded<P>, unknown>(
-    'object',
-    (u): u is Decoded<P> => isRecord(u) && Object.entries(props).every(([name, codec]) => codec.is(u[name])),
-    (u, context) => {
-      if (!isRecord(u)) return t.failure(u, context)
-      const results = Object.entries(props).map(([name, codec]) => {
-        const value = Object.hasOwn(u, name) ? u[name] : undefined
-        return [name, codec.validate(value, t.appendContext(context, name, codec, value))] as const
-      })
-      const errors = results.flatMap(([, result]) => (E.isLeft(result) ? result.left : []))
-      if (errors.length > 0) return t.failures(errors)
-      const values = results.flatMap(([name, result]) => (E.isRight(result) ? [[name, result.right] as const] : []))
-      return t.success(Object.fromEntries(values) as Decoded<P>)
-    },
-    t.identity,
+  shaped(
+    new t.Type<Decoded<P>, unknown>(
+      'object',
+      (u): u is Decoded<P> => isRecord(u) && Object.entries(props).every(([name, codec]) => codec.is(u[name])),
+      (u, context) => {
+        if (!isRecord(u)) return t.failure(u, context)
+        const results = Object.entries(props).map(([name, codec]) => {
+          const value = Object.hasOwn(u, name) ? u[name] : undefined
+          return [name, codec.validate(value, t.appendContext(context, name, codec, value))] as const
+        })
+        const errors = results.flatMap(([, result]) => (E.isLeft(result) ? result.left : []))
+        if (errors.length > 0) return t.failures(errors)
+        const values = results.flatMap(([name, result]) => (E.isRight(result) ? [[name, result.right] as const] : []))
+        return t.success(Object.fromEntries(values) as Decoded<P>)
+      },
+      t.identity,
+    ),
+    { kind: 'object', members: props },
   )
 
 /** What a rule between members complains about: the member, and why; without a message it is missing there. */
@@ -76,30 +87,36 @@ export interface Complaint {
 
 /** `codec` and a rule about what it decoded. */
 export const refined = <A>(codec: Field<A>, rule: (value: A) => Complaint | null): Field<A> =>
-  new t.Type<A, unknown>(
-    codec.name,
-    (u): u is A => codec.is(u) && rule(u) === null,
-    (u, context) => {
-      const decoded = delegate(codec, u, context)
-      if (E.isLeft(decoded)) return decoded
-      const complaint = rule(decoded.right)
-      if (complaint === null) return decoded
-      return t.failure(undefined, t.appendContext(context, complaint.at, codec), complaint.message)
-    },
-    t.identity,
+  shaped(
+    new t.Type<A, unknown>(
+      codec.name,
+      (u): u is A => codec.is(u) && rule(u) === null,
+      (u, context) => {
+        const decoded = delegate(codec, u, context)
+        if (E.isLeft(decoded)) return decoded
+        const complaint = rule(decoded.right)
+        if (complaint === null) return decoded
+        return t.failure(undefined, t.appendContext(context, complaint.at, codec), complaint.message)
+      },
+      t.identity,
+    ),
+    { kind: 'like', codec },
   )
 
-/** A string for which `complaint` gives no message. */
-export const checkedString = (name: string, complaint: (value: string) => string | null): Field<string> =>
-  new t.Type<string, unknown>(
-    name,
-    (u): u is string => typeof u === 'string' && complaint(u) === null,
-    (u, context) => {
-      if (typeof u !== 'string') return delegate(t.string, u, context)
-      const message = complaint(u)
-      return message === null ? t.success(u) : t.failure(u, context, message)
-    },
-    t.identity,
+/** A string for which `complaint` gives no message; `schema` tells as much of that as a JSON Schema can. */
+export const checkedString = (name: string, schema: JsonSchema, complaint: (value: string) => string | null): Field<string> =>
+  shaped(
+    new t.Type<string, unknown>(
+      name,
+      (u): u is string => typeof u === 'string' && complaint(u) === null,
+      (u, context) => {
+        if (typeof u !== 'string') return delegate(t.string, u, context)
+        const message = complaint(u)
+        return message === null ? t.success(u) : t.failure(u, context, message)
+      },
+      t.identity,
+    ),
+    { kind: 'schema', schema: { type: 'string', ...schema } },
   )
 
 /** An integer written as text, as paths and queries hold it. */
@@ -119,30 +136,37 @@ export const integerText = (min: number, max: number): Field<number> & Explained
     if (value === null) return { type: 'int_parsing', msg: 'Input should be a valid integer, unable to parse string as an integer' }
     return outOfRange(value, min, max)
   }
-  return Object.assign(codec, { explain })
+  const bounds = { ...(Number.isFinite(min) ? { minimum: min } : {}), ...(Number.isFinite(max) ? { maximum: max } : {}) }
+  return shaped(Object.assign(codec, { explain }), { kind: 'schema', schema: { type: 'integer', ...bounds } })
 }
 
 /** A query parameter: where it is repeated the last one counts. */
 export const single = <A>(codec: Field<A>): Field<A> =>
-  new t.Type<A, unknown>(
-    codec.name,
-    codec.is,
-    (u, context) => delegate(codec, Array.isArray(u) ? (u.at(-1) as unknown) : u, context),
-    t.identity,
+  shaped(
+    new t.Type<A, unknown>(
+      codec.name,
+      codec.is,
+      (u, context) => delegate(codec, Array.isArray(u) ? (u.at(-1) as unknown) : u, context),
+      t.identity,
+    ),
+    { kind: 'like', codec },
   )
 
 /** A query parameter that may be repeated; all values must fit, none is fine. */
 export const repeated = <A>(codec: Field<A>): Field<ReadonlyArray<A>> =>
-  new t.Type<ReadonlyArray<A>, unknown>(
-    codec.name,
-    (u): u is ReadonlyArray<A> => Array.isArray(u) && u.every(codec.is),
-    (u, context) => {
-      const values: ReadonlyArray<unknown> = Array.isArray(u) ? u : []
-      const misfit = values.find((value) => fails(codec, value))
-      if (misfit !== undefined) return delegate(codec, misfit, context) as E.Left<t.Errors>
-      return t.success(values.flatMap((value) => (codec.is(value) ? [value] : [])))
-    },
-    t.identity,
+  shaped(
+    new t.Type<ReadonlyArray<A>, unknown>(
+      codec.name,
+      (u): u is ReadonlyArray<A> => Array.isArray(u) && u.every(codec.is),
+      (u, context) => {
+        const values: ReadonlyArray<unknown> = Array.isArray(u) ? u : []
+        const misfit = values.find((value) => fails(codec, value))
+        if (misfit !== undefined) return delegate(codec, misfit, context) as E.Left<t.Errors>
+        return t.success(values.flatMap((value) => (codec.is(value) ? [value] : [])))
+      },
+      t.identity,
+    ),
+    { kind: 'list', codec },
   )
 
 const outOfRange = (value: number, min: number, max: number): Omit<Issue, 'loc'> =>

@@ -41,6 +41,8 @@ const DETAILS: Readonly<Record<ErrorCode, string>> = {
   source_failed: 'The audio source failed',
 }
 
+export const ERROR_CODES: ReadonlyArray<string> = Object.keys(DETAILS)
+
 /** The documented status frames, byte for byte (D38, D43). */
 export const ASR_STARTED = '{"status":"ASR process started"}'
 export const STARTED = '{"status":"started"}'

@@ -56,7 +56,8 @@ export const decodePcm = (bytes: Uint8Array): Either<'invalid_audio', Int16Array
   return E.right(new Int16Array(aligned.buffer, aligned.byteOffset, aligned.byteLength / 2))
 }
 
-const LONGEST_BASE64 = Math.ceil(MAX_AUDIO_BYTES / 3) * 4
+/** Characters of the longest audio in base64. */
+export const LONGEST_BASE64 = Math.ceil(MAX_AUDIO_BYTES / 3) * 4
 
 /**
  * RFC 4648 base64 and nothing else: Node's decoder skips what it does not know, so the text is checked before. Bits

@@ -49,7 +49,7 @@ const ARROWS: ReadonlyArray<Arrow> = [
   { from: /^infrastructure\//, may: [/^infrastructure\//, /^application\/ports\//, /^domain\//, PACKAGE] },
   { from: /^projections\//, may: [/^projections\//, /^domain\/shared\//, /^domain\/[^/]+\/events\.ts$/, /^application\/ports\//, PURE_PACKAGES] },
   { from: /^interfaces\/(compose\.ts|main\.ts|compose\/|cli\/)/, may: [/./] },
-  { from: /^interfaces\//, may: [/^interfaces\/(?!compose|main|cli)/, /^application\//, /^domain\//, PACKAGE] },
+  { from: /^interfaces\//, may: [/^interfaces\/(?!compose|main\.ts|cli\/)/, /^application\//, /^domain\//, PACKAGE] },
 ]
 
 /** Every import that no arrow allows, as `from → to`. */

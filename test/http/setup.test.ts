@@ -2,7 +2,7 @@ import test from 'ava'
 import { startHttp } from './http-service.ts'
 
 const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 const BODY = { token: 'good', username: 'root', password: 'long enough' }
 

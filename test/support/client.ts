@@ -1,18 +1,15 @@
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
+import { createApiClient } from '../../interfaces/client/client.ts'
+import type { ApiClient } from '../../interfaces/client/client.ts'
+import type { CreateLiveRequest, LiveSession } from '../../interfaces/client/operations.ts'
+import { answerCheckOf, frameCheckOf } from './described-answers.ts'
 import { eventually } from './eventually.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 
-/** A live as REST answers it: the members that tests use by name. */
-export interface LiveJson extends Json {
-  readonly id: number
-  readonly status: string
-  readonly vram: number
-  readonly sender_token: string
-  readonly listener_token: string
-  readonly relative_path: string
-}
+/** A live as REST answers it. */
+export type LiveJson = LiveSession & Json
 
 export interface Single<A> {
   readonly data: A
@@ -38,12 +35,14 @@ export interface Client {
   readonly form: <Body = Json>(path: string, fields: Readonly<Record<string, string>>) => Promise<Answer<Body>>
   /** Creates a live with demo-en; throws unless that answered 200. */
   readonly createLive: (members?: Json) => Promise<LiveJson>
-  /** Opens a socket of a live with one of its tokens. */
+  /** Opens a socket of a live with one of its tokens; its frames are compared with the description. */
   readonly socket: (live: LiveJson, role: 'sender' | 'listener') => Promise<TestSocket>
   /** Waits until a live has this status. */
   readonly untilStatus: (live: LiveJson, status: string) => Promise<void>
   /** Any request, as it is given; the credential of the client is sent unless `headers` hold another. */
   readonly request: <Body = Json>(method: string, path: string, request?: RawRequest) => Promise<Answer<Body>>
+  /** The same by the operations of the description, typed by it. */
+  readonly api: ApiClient
   readonly url: string
   readonly token: string | undefined
 }
@@ -53,6 +52,19 @@ export interface RawRequest {
   readonly body?: string | URLSearchParams
 }
 
+/** Asks, and fails for an answer that the service's own description does not declare. */
+const checkedFetch = async (url: string, path: string, init: RequestInit): Promise<{ readonly response: Response; readonly text: string }> => {
+  const response = await fetch(url + path, init)
+  const text = await response.text()
+  const check = await answerCheckOf(url)
+  const problem = check({ method: init.method ?? 'GET', path, status: response.status, headers: response.headers, text })
+  if (problem !== null) throw new Error(problem)
+  return { response, text }
+}
+
+const rebuilt = ({ response, text }: { readonly response: Response; readonly text: string }): Response =>
+  new Response(text, { status: response.status, headers: response.headers })
+
 export const createClient = (url: string, token?: string): Client => {
   const call = async <Body>(
     method: string,
@@ -61,20 +73,22 @@ export const createClient = (url: string, token?: string): Client => {
     body?: string | URLSearchParams,
   ): Promise<Answer<Body>> => {
     const authorization: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
-    const response = await fetch(url + path, { method, headers: { ...authorization, ...headers }, ...(body === undefined ? {} : { body }) })
-    const text = await response.text()
+    const init = { method, headers: { ...authorization, ...headers }, ...(body === undefined ? {} : { body }) }
+    const { response, text } = await checkedFetch(url, path, init)
     const json = response.headers.get('content-type')?.startsWith('application/json') === true
     return { status: response.status, headers: response.headers, body: (json ? JSON.parse(text) : text) as Body }
   }
   const sendJson = <Body>(method: string, path: string, body: unknown): Promise<Answer<Body>> =>
     call(method, path, { 'content-type': 'application/json' }, body === undefined ? undefined : JSON.stringify(body))
+  const api = createApiClient({ url, token, fetch: async (address, init) => rebuilt(await checkedFetch(url, address.slice(url.length), init)) })
   return {
     url,
     token,
+    api,
     untilStatus: ({ id }, status) =>
       eventually(async () => {
-        const { body } = await call<Single<LiveJson>>('GET', `/lives/${id}`, {})
-        if (body.data.status !== status) throw new Error(`live ${id} is ${body.data.status}, not ${status}`)
+        const { data } = await api.call('getLive', { path: { id } })
+        if (data.status !== status) throw new Error(`live ${id} is ${data.status}, not ${status}`)
       }),
     request: (method, path, { headers = {}, body } = {}) => call(method, path, headers, body),
     get: (path) => call('GET', path, {}),
@@ -82,19 +96,20 @@ export const createClient = (url: string, token?: string): Client => {
     put: (path, body) => sendJson('PUT', path, body),
     form: (path, fields) => call('POST', path, {}, new URLSearchParams(fields)),
     createLive: async (members = {}) => {
-      const { status, body } = await sendJson<Single<LiveJson>>('POST', '/lives', { model: 'demo-en', language: 'en', ...members })
-      if (status !== 200) throw new Error(`no live: ${status} ${JSON.stringify(body)}`)
-      return body.data
+      const body: CreateLiveRequest = { model: 'demo-en', language: 'en', ...members }
+      return { ...(await api.call('createLive', { body })).data }
     },
-    socket: (live, role) =>
-      openSocket(`${url.replace(/^http/, 'ws')}${live.relative_path}?token=${role === 'sender' ? live.sender_token : live.listener_token}`),
+    socket: async (live, role) => {
+      const check = await frameCheckOf(url)
+      const tokenOfRole = role === 'sender' ? live.sender_token : live.listener_token
+      return openSocket(`${url.replace(/^http/, 'ws')}${live.relative_path}?token=${tokenOfRole}`, check)
+    },
   }
 }
 
 export const logIn = async (url: string, username: string, password: string): Promise<Client> => {
-  const { status, body } = await createClient(url).form<{ readonly access_token: string }>('/login', { username, password })
-  if (status !== 200) throw new Error(`login answered ${status}`)
-  return createClient(url, body.access_token)
+  const { access_token: token } = await createClient(url).api.call('login', { body: { username, password } })
+  return createClient(url, token)
 }
 
 export interface TestSocket {
@@ -134,15 +149,19 @@ export const handshake = (url: string, headers: Readonly<Record<string, string>>
     })
   })
 
-export const openSocket = async (url: string): Promise<TestSocket> => {
+/** `check` says what is wrong with a frame, or null; a wrong one fails the whole test file. */
+export const openSocket = async (url: string, check: (frame: Json) => string | null = () => null): Promise<TestSocket> => {
   const socket = new WebSocket(url)
   const frames: Array<Json> = []
   const texts: Array<string> = []
   const waiting = new Set<() => void>()
   socket.on('message', (data) => {
     const text = (data as Buffer).toString()
+    const frame = JSON.parse(text) as Json
+    const problem = check(frame)
+    if (problem !== null) throw new Error(problem)
     texts.push(text)
-    frames.push(JSON.parse(text) as Json)
+    frames.push(frame)
     for (const look of waiting) look()
   })
   const closed = new Promise<{ code: number; reason: string }>((resolve) => {

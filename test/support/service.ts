@@ -20,6 +20,8 @@ export interface TestService {
   readonly dataDirectory: string
   readonly anonymous: () => Client
   readonly admin: () => Promise<Client>
+  /** Logs in as a user that `passwordOf` gives the password of. */
+  readonly logIn: (username: string) => Promise<Client>
   /** Creates a user and logs in as it. */
   readonly user: (username: string, members?: Readonly<Record<string, unknown>>) => Promise<Client>
   /** Ends the process, by default as `kill -9` does. */
@@ -55,10 +57,10 @@ export const runTestService = async (
     dataDirectory,
     anonymous: () => createClient(service.url),
     admin,
+    logIn: (username) => logIn(service.url, username, passwordOf(username)),
     user: async (username, members = {}) => {
       const password = passwordOf(username)
-      const created = await (await admin()).post('/users/', { username, password, ...members })
-      if (created.status !== 200) throw new Error(`no user: ${created.status} ${JSON.stringify(created.body)}`)
+      await (await admin()).api.call('createUser', { body: { username, password, ...members } })
       return logIn(service.url, username, password)
     },
     kill: (signal = 'SIGKILL') => service.end(signal),

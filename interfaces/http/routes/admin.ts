@@ -11,7 +11,15 @@ import type { Route } from '../route.ts'
 
 const listAllLives = privateRoute(
   'admin',
-  { method: 'GET', path: '/admin/lives', query: allLivesQuery, response: { codec: list(adminLiveView) }, refusals: UNAVAILABLE },
+  {
+    operationId: 'listAllLives',
+    summary: 'List the live sessions of all users, without what opens them',
+    method: 'GET',
+    path: '/admin/lives',
+    query: allLivesQuery,
+    response: { codec: list(adminLiveView) },
+    refusals: UNAVAILABLE,
+  },
   async ({ query, caller }, { services, catalogue }) => {
     const page = pageOf(query)
     const wanted = { userId: query.user_id, statuses: Array.from(new Set(query.status)) }
@@ -23,6 +31,8 @@ const listAllLives = privateRoute(
 const finishAnyLive = privateRoute(
   'admin',
   {
+    operationId: 'finishAnyLive',
+    summary: 'Finish the live session of any user',
     method: 'PUT',
     path: '/admin/lives/:id/finish',
     params: pathId,
@@ -39,6 +49,8 @@ const finishAnyLive = privateRoute(
 const switchModel = privateRoute(
   'admin',
   {
+    operationId: 'switchModel',
+    summary: 'Take a model away from new live sessions, or give it back',
     method: 'PUT',
     path: '/admin/models/:id',
     params: pathId,
@@ -55,6 +67,8 @@ const switchModel = privateRoute(
 const switchLanguage = privateRoute(
   'admin',
   {
+    operationId: 'switchLanguage',
+    summary: 'Take a language away from new live sessions, or give it back',
     method: 'PUT',
     path: '/admin/languages/:id',
     params: pathId,
@@ -71,6 +85,8 @@ const switchLanguage = privateRoute(
 const switchTranslation = privateRoute(
   'admin',
   {
+    operationId: 'switchTranslation',
+    summary: 'Take a translation pair away from new live sessions, or give it back',
     method: 'PUT',
     path: '/admin/translations/:id',
     params: pathId,

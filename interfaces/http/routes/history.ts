@@ -38,6 +38,8 @@ const presentEntry = (entry: HistoryEntry): t.TypeOf<typeof entryView> => ({
 const getHistory = privateRoute(
   'private',
   {
+    operationId: 'getHistory',
+    summary: 'What happened to a live session, event by event',
     method: 'GET',
     path: '/lives/:id/history',
     params: pathId,

@@ -17,6 +17,8 @@ const oneLive = (live: LiveView, origin: Origin, { catalogue }: Dependencies) =>
 const createLive = privateRoute(
   'private',
   {
+    operationId: 'createLive',
+    summary: 'Create a live session and reserve its memory',
     method: 'POST',
     path: '/lives',
     headers: createLiveHeaders,
@@ -35,7 +37,15 @@ const createLive = privateRoute(
 
 const listLives = privateRoute(
   'private',
-  { method: 'GET', path: '/lives', query: livesQuery, response: { codec: list(liveView) }, refusals: UNAVAILABLE },
+  {
+    operationId: 'listLives',
+    summary: 'List the own live sessions, newest first',
+    method: 'GET',
+    path: '/lives',
+    query: livesQuery,
+    response: { codec: list(liveView) },
+    refusals: UNAVAILABLE,
+  },
   async ({ query, caller, origin }, deps) => {
     const page = pageOf(query)
     const lives = await deps.services.listLives(caller, Array.from(new Set(query.status)), page)()
@@ -47,6 +57,8 @@ const listLives = privateRoute(
 const finishByAudioUrl = privateRoute(
   'private',
   {
+    operationId: 'finishLivesByAudioUrl',
+    summary: 'Finish every own live session that takes its audio from a URL',
     method: 'PUT',
     path: '/lives/finish-by-audio_url',
     query: pageQuery,
@@ -64,7 +76,15 @@ const finishByAudioUrl = privateRoute(
 
 const getLive = privateRoute(
   'private',
-  { method: 'GET', path: '/lives/:id', params: pathId, response: { codec: single(liveView) }, refusals: ['LiveNotFound', ...UNAVAILABLE] },
+  {
+    operationId: 'getLive',
+    summary: 'One of the own live sessions',
+    method: 'GET',
+    path: '/lives/:id',
+    params: pathId,
+    response: { codec: single(liveView) },
+    refusals: ['LiveNotFound', ...UNAVAILABLE],
+  },
   async ({ params, caller, origin }, deps) => {
     if (!isPossible(params.id)) return NOT_FOUND
     const live = await deps.services.getLive(caller, params.id)()
@@ -75,6 +95,8 @@ const getLive = privateRoute(
 const finishLive = privateRoute(
   'private',
   {
+    operationId: 'finishLive',
+    summary: 'Finish a live session',
     method: 'PUT',
     path: '/lives/:id/finish',
     params: pathId,
@@ -90,7 +112,15 @@ const finishLive = privateRoute(
 
 const deleteLive = privateRoute(
   'private',
-  { method: 'DELETE', path: '/lives/:id', params: pathId, response: { codec: message }, refusals: ['LiveNotFound', ...UNAVAILABLE] },
+  {
+    operationId: 'deleteLive',
+    summary: 'End a live session and make what is personal in it unreadable for good',
+    method: 'DELETE',
+    path: '/lives/:id',
+    params: pathId,
+    response: { codec: message },
+    refusals: ['LiveNotFound', ...UNAVAILABLE],
+  },
   async ({ params, caller }, { services }) => {
     if (!isPossible(params.id)) return NOT_FOUND
     const deleted = await services.deleteLive(caller, params.id)()

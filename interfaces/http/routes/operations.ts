@@ -4,23 +4,28 @@ import { publicRoute } from '../route.ts'
 import type { Route } from '../route.ts'
 
 const live = publicRoute(
-  { method: 'GET', path: '/health/live', response: { codec: t.strict({ status: t.literal('ok') }, 'Liveness') }, refusals: [] },
+  {
+    operationId: 'getLiveness',
+    summary: 'Whether the process runs',
+    method: 'GET',
+    path: '/health/live',
+    response: { codec: t.strict({ status: t.literal('ok') }, 'Liveness') },
+    refusals: [],
+  },
   async () => E.right({ status: 'ok' as const }),
 )
 
-const readinessView = t.union(
-  [
-    t.strict({ status: t.literal('ok'), checks: t.UnknownRecord }),
-    t.strict({ status: t.literal('unavailable'), detail: t.string, checks: t.UnknownRecord }),
-  ],
-  'Readiness',
-)
+const readyView = t.strict({ status: t.literal('ok'), checks: t.UnknownRecord }, 'Ready')
+const unreadyView = t.strict({ status: t.literal('unavailable'), detail: t.string, checks: t.UnknownRecord }, 'Unready')
+const readinessView = t.union([readyView, unreadyView])
 
 const ready = publicRoute<t.TypeOf<typeof readinessView>>(
   {
+    operationId: 'getReadiness',
+    summary: 'Whether the service can serve',
     method: 'GET',
     path: '/health/ready',
-    response: { codec: readinessView },
+    response: { codec: readinessView, byStatus: { 200: readyView, 503: unreadyView } },
     refusals: [],
     status: (view) => (view.status === 'ok' ? 200 : 503),
   },
@@ -32,6 +37,8 @@ const ready = publicRoute<t.TypeOf<typeof readinessView>>(
 
 const metrics = publicRoute(
   {
+    operationId: 'getMetrics',
+    summary: 'Metrics in the text format of Prometheus',
     method: 'GET',
     path: '/metrics',
     response: { codec: t.string, mediaType: 'text/plain; version=0.0.4; charset=utf-8' },

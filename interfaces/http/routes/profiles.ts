@@ -9,7 +9,15 @@ import { settingsOf } from '../settings-codec.ts'
 
 const listProfiles = privateRoute(
   'private',
-  { method: 'GET', path: '/user-live-configs', query: pageQuery, response: { codec: list(profileView) }, refusals: UNAVAILABLE },
+  {
+    operationId: 'listProfiles',
+    summary: 'List the own configuration profiles',
+    method: 'GET',
+    path: '/user-live-configs',
+    query: pageQuery,
+    response: { codec: list(profileView) },
+    refusals: UNAVAILABLE,
+  },
   async ({ query, caller }, { services }) => {
     const page = pageOf(query)
     const profiles = await services.listProfiles(caller, page)()
@@ -20,6 +28,8 @@ const listProfiles = privateRoute(
 const createProfile = privateRoute(
   'private',
   {
+    operationId: 'createProfile',
+    summary: 'Create a configuration profile',
     method: 'POST',
     path: '/user-live-configs',
     body: { kind: 'json', codec: newProfileBody },
@@ -35,6 +45,8 @@ const createProfile = privateRoute(
 const getProfile = privateRoute(
   'private',
   {
+    operationId: 'getProfile',
+    summary: 'One of the own configuration profiles',
     method: 'GET',
     path: '/user-live-configs/:id',
     params: pathId,
@@ -50,6 +62,8 @@ const getProfile = privateRoute(
 const changeProfile = privateRoute(
   'private',
   {
+    operationId: 'changeProfile',
+    summary: 'Change the members of a profile that are sent',
     method: 'PUT',
     path: '/user-live-configs/:id',
     params: pathId,
@@ -66,6 +80,8 @@ const changeProfile = privateRoute(
 const deleteProfile = privateRoute(
   'private',
   {
+    operationId: 'deleteProfile',
+    summary: 'Delete a profile; the last one stays',
     method: 'DELETE',
     path: '/user-live-configs/:id',
     params: pathId,

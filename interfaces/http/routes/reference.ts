@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
+import { INTERFACE_VERSION } from '../interface-version.ts'
 import {
   cut, languageView, list, modelView, presentLanguage, presentModel, presentPage, presentTranslation, translationView,
 } from '../presenters.ts'
@@ -7,13 +8,18 @@ import { languagesQuery, modelsQuery, pageOf, translationsQuery } from '../reque
 import { publicRoute } from '../route.ts'
 import type { Route } from '../route.ts'
 
-/** Version of the interface that is served (D34); the product's own is in the header X-Service-Version. */
-const INTERFACE_VERSION = '0.6.2'
-
 const fits = (wanted: string | null, value: string): boolean => wanted === null || wanted === value
 
 const listLanguages = publicRoute(
-  { method: 'GET', path: '/languages', query: languagesQuery, response: { codec: list(languageView) }, refusals: [] },
+  {
+    operationId: 'listLanguages',
+    summary: 'List the languages',
+    method: 'GET',
+    path: '/languages',
+    query: languagesQuery,
+    response: { codec: list(languageView) },
+    refusals: [],
+  },
   async ({ query }, { catalogue }) => {
     const matching = catalogue.languages().filter(({ name, iso }) => fits(query.name, name) && fits(query.iso_639_1, iso))
     const page = pageOf(query)
@@ -22,7 +28,15 @@ const listLanguages = publicRoute(
 )
 
 const listModels = publicRoute(
-  { method: 'GET', path: '/models', query: modelsQuery, response: { codec: list(modelView) }, refusals: [] },
+  {
+    operationId: 'listModels',
+    summary: 'List the transcription models',
+    method: 'GET',
+    path: '/models',
+    query: modelsQuery,
+    response: { codec: list(modelView) },
+    refusals: [],
+  },
   async ({ query }, { catalogue }) => {
     const page = pageOf(query)
     return E.right(presentPage(cut(catalogue.models().filter(({ name }) => fits(query.name, name)), page), page, presentModel))
@@ -30,7 +44,15 @@ const listModels = publicRoute(
 )
 
 const listTranslations = publicRoute(
-  { method: 'GET', path: '/translations', query: translationsQuery, response: { codec: list(translationView) }, refusals: [] },
+  {
+    operationId: 'listTranslations',
+    summary: 'List the translation pairs',
+    method: 'GET',
+    path: '/translations',
+    query: translationsQuery,
+    response: { codec: list(translationView) },
+    refusals: [],
+  },
   async ({ query }, { catalogue }) => {
     const matching = catalogue.translations().filter(({ from, to }) => fits(query.lang_from, from) && fits(query.lang_to, to))
     const page = pageOf(query)
@@ -39,7 +61,14 @@ const listTranslations = publicRoute(
 )
 
 const version = publicRoute(
-  { method: 'GET', path: '/version', response: { codec: t.strict({ version: t.string }, 'Version') }, refusals: [] },
+  {
+    operationId: 'getVersion',
+    summary: 'Version of the interface',
+    method: 'GET',
+    path: '/version',
+    response: { codec: t.strict({ version: t.string }, 'Version') },
+    refusals: [],
+  },
   async () => E.right({ version: INTERFACE_VERSION }),
 )
 

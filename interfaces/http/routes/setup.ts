@@ -1,29 +1,24 @@
-import { readFileSync } from 'node:fs'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { UNAVAILABLE } from '../errors.ts'
+import { pageFile, pagePolicy, pageText } from '../page-files.ts'
 import { presentUser, single, userView } from '../presenters.ts'
 import { setupBody } from '../request-codecs.ts'
 import { publicRoute } from '../route.ts'
 import type { Route } from '../route.ts'
 
-const page = (name: string): string => readFileSync(new URL(`../pages/${name}`, import.meta.url), 'utf8')
-
-const FORM = page('setup.html')
-const DONE = page('setup-done.html')
-const SCRIPT = page('setup.js')
-const STYLE = page('setup.css')
-
-const PAGE_POLICY = [
-  "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "form-action 'self'",
-  "base-uri 'none'", "frame-ancestors 'none'",
-].join('; ')
+const FORM = pageText('setup.html')
+const DONE = pageText('setup-done.html')
+const SCRIPT = pageText('setup.js')
+const STYLE = pageText('setup.css')
 
 const showPage = publicRoute(
   {
+    operationId: 'showSetupPage',
+    summary: 'Page that creates the first administrator',
     method: 'GET',
     path: '/setup',
-    response: { codec: t.string, mediaType: 'text/html; charset=utf-8', headers: { 'Content-Security-Policy': PAGE_POLICY } },
+    response: { codec: t.string, mediaType: 'text/html; charset=utf-8', headers: { 'Content-Security-Policy': pagePolicy() } },
     refusals: [],
   },
   async (_input, { services }) => E.right(services.hasUsers() ? DONE : FORM),
@@ -31,6 +26,8 @@ const showPage = publicRoute(
 
 const complete = publicRoute(
   {
+    operationId: 'completeSetup',
+    summary: 'Create the first administrator with the one-time secret of the set-up link',
     method: 'POST',
     path: '/setup',
     body: { kind: 'json', codec: setupBody },
@@ -44,18 +41,9 @@ const complete = publicRoute(
   },
 )
 
-/**
- * A file of the page. The page names it `setup/<name>`, which also works behind a proxy that takes a prefix away; a browser
- * that is at `/setup/` instead of `/setup` reads that as `/setup/setup/<name>`.
- */
-const asset = (name: string, mediaType: string, content: string): Route =>
-  publicRoute({ method: 'GET', path: `/setup{/setup}/${name}`, response: { codec: t.string, mediaType }, refusals: [] }, async () =>
-    E.right(content),
-  )
-
 export const setupRoutes: ReadonlyArray<Route> = [
   showPage,
   complete,
-  asset('setup.js', 'text/javascript; charset=utf-8', SCRIPT),
-  asset('setup.css', 'text/css; charset=utf-8', STYLE),
+  pageFile('setup', 'setup.js', 'text/javascript; charset=utf-8', () => SCRIPT),
+  pageFile('setup', 'setup.css', 'text/css; charset=utf-8', () => STYLE),
 ]

@@ -8,7 +8,15 @@ import { issuedTokenView, newTokenBody, presentToken, tokenChange, tokenChangeBo
 
 const listTokens = privateRoute(
   'private',
-  { method: 'GET', path: '/tokens', query: pageQuery, response: { codec: list(tokenView) }, refusals: UNAVAILABLE },
+  {
+    operationId: 'listTokens',
+    summary: 'List the own API tokens, newest first',
+    method: 'GET',
+    path: '/tokens',
+    query: pageQuery,
+    response: { codec: list(tokenView) },
+    refusals: UNAVAILABLE,
+  },
   async ({ query, caller }, { services }) => {
     const page = pageOf(query)
     const tokens = await services.listTokens(caller, page)()
@@ -20,6 +28,8 @@ const listTokens = privateRoute(
 const issueToken = privateRoute(
   'login',
   {
+    operationId: 'createToken',
+    summary: 'Create an API token; the only answer with its secret',
     method: 'POST',
     path: '/tokens',
     body: { kind: 'json', codec: newTokenBody },
@@ -35,6 +45,8 @@ const issueToken = privateRoute(
 const changeToken = privateRoute(
   'login',
   {
+    operationId: 'changeToken',
+    summary: 'Rename an API token, or switch it off or on',
     method: 'PUT',
     path: '/tokens/:id',
     params: pathId,
@@ -51,6 +63,8 @@ const changeToken = privateRoute(
 const revokeToken = privateRoute(
   'private',
   {
+    operationId: 'deleteToken',
+    summary: 'Revoke an API token for good',
     method: 'DELETE',
     path: '/tokens/:id',
     params: pathId,

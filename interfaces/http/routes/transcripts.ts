@@ -53,6 +53,8 @@ const textOf = (format: TextFormat, segments: ReadonlyArray<TranscriptSegment>, 
 const getTranscript = privateRoute(
   'private',
   {
+    operationId: 'getTranscript',
+    summary: 'The kept text of a live session',
     method: 'GET',
     path: '/lives/:id/transcript',
     params: pathId,

@@ -11,7 +11,15 @@ import type { Route } from '../route.ts'
 const bearerToken = t.strict({ access_token: t.string, token_type: t.literal('bearer') }, 'BearerToken')
 
 const login = publicRoute(
-  { method: 'POST', path: '/login', body: { kind: 'form', codec: loginForm }, response: { codec: bearerToken }, refusals: ['WrongLogin', 'TooManyRequests', 'TooBusy'] },
+  {
+    operationId: 'login',
+    summary: 'Log in with name and password',
+    method: 'POST',
+    path: '/login',
+    body: { kind: 'form', codec: loginForm },
+    response: { codec: bearerToken },
+    refusals: ['WrongLogin', 'TooManyRequests', 'TooBusy'],
+  },
   async ({ body, origin }, { services }) => {
     const token = await services.login(body.username, body.password, origin.address)
     return E.isLeft(token) ? token : E.right({ access_token: token.right, token_type: 'bearer' as const })
@@ -21,6 +29,8 @@ const login = publicRoute(
 const createUser = privateRoute(
   'admin',
   {
+    operationId: 'createUser',
+    summary: 'Create a user',
     method: 'POST',
     path: '/users',
     body: { kind: 'json', codec: newUserBody },
@@ -42,7 +52,15 @@ const createUser = privateRoute(
 
 const listUsers = privateRoute(
   'admin',
-  { method: 'GET', path: '/users', query: pageQuery, response: { codec: list(userView) }, refusals: UNAVAILABLE },
+  {
+    operationId: 'listUsers',
+    summary: 'List the users',
+    method: 'GET',
+    path: '/users',
+    query: pageQuery,
+    response: { codec: list(userView) },
+    refusals: UNAVAILABLE,
+  },
   async ({ query }, { services }) => {
     const page = pageOf(query)
     const users = await services.listUsers(page)()
@@ -53,6 +71,8 @@ const listUsers = privateRoute(
 const changeUser = privateRoute(
   'admin',
   {
+    operationId: 'changeUser',
+    summary: 'Change limits, permissions, password or activity of a user',
     method: 'PUT',
     path: '/users/:id',
     params: pathId,
@@ -90,13 +110,22 @@ const deleteUser = privateRoute(
 
 const me = privateRoute(
   'private',
-  { method: 'GET', path: '/users/me', response: { codec: single(userView) }, refusals: ['UserNotFound'] },
+  {
+    operationId: 'getMe',
+    summary: 'The caller, with permissions and quotas',
+    method: 'GET',
+    path: '/users/me',
+    response: { codec: single(userView) },
+    refusals: ['UserNotFound'],
+  },
   async ({ caller }, { services }) => E.map((user: UserView) => ({ data: presentUser(user) }))(services.me(caller)),
 )
 
 const changePassword = privateRoute(
   'login',
   {
+    operationId: 'changeMyPassword',
+    summary: 'Change the own password; ends every earlier login',
     method: 'PUT',
     path: '/users/me/password',
     body: { kind: 'json', codec: changePasswordBody },

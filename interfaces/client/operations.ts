@@ -1,0 +1,739 @@
+// Made by tools/client/make.ts from the description of the interface: change the table of routes and run that again.
+
+export interface AdminLiveSession {
+  readonly id: number
+  readonly user_id: number
+  readonly username: string
+  readonly status: 'pending' | 'active' | 'finished' | 'error'
+  readonly live_retention: boolean
+  readonly audio_format: 'raw' | 'hls' | 'rtmp' | 'rtsp'
+  readonly auto_start: boolean
+  readonly auto_start_pid: number | null
+  readonly vram: number
+  readonly config: EngineSettings
+  readonly model: Model
+  readonly language: Language
+  readonly translations: ReadonlyArray<TranslationPair>
+  readonly created_at: string
+  readonly updated_at: string | null
+}
+
+export interface ApiToken {
+  readonly id: number
+  readonly name: string
+  readonly token_prefix: string
+  readonly is_active: boolean
+  readonly expires_at: string | null
+  readonly last_used_at: string | null
+  readonly created_at: string
+}
+
+export interface BearerToken {
+  readonly access_token: string
+  readonly token_type: 'bearer'
+}
+
+export interface ChangeMyPasswordRequest {
+  readonly current_password: string
+  readonly new_password: string
+}
+
+export interface ChangeProfileRequest {
+  readonly name?: string
+  readonly vad?: boolean
+  readonly mode?: 'partial' | 'final'
+  readonly min_buffer?: number
+  readonly max_buffer?: number
+  readonly buffer_timeout?: number
+  readonly max_delay?: number
+  readonly max_chars?: number
+  readonly max_lines?: number
+  readonly punctuation?: boolean
+}
+
+export interface ChangeTokenRequest {
+  readonly name?: string
+  readonly is_active?: boolean
+}
+
+export interface ChangeUserRequest {
+  readonly password?: string
+  readonly permissions?: ReadonlyArray<'user_retention' | 'admin'>
+  readonly max_sessions?: number
+  readonly max_translations?: number
+  readonly is_active?: boolean
+}
+
+export interface CompleteSetupRequest {
+  readonly token: string
+  readonly username: string
+  readonly password: string
+}
+
+export interface CreateLiveRequest {
+  readonly model: string
+  readonly language: string
+  readonly audio_format?: 'raw' | 'hls' | 'rtmp' | 'rtsp' | null
+  readonly audio_url?: string | null
+  readonly translations?: ReadonlyArray<string> | null
+  readonly auto_start?: boolean | null
+  readonly live_retention?: boolean | null
+  readonly config?: {
+    readonly vad?: boolean | null
+    readonly mode?: 'partial' | 'final' | null
+    readonly min_buffer?: number | null
+    readonly max_buffer?: number | null
+    readonly buffer_timeout?: number | null
+    readonly max_delay?: number | null
+    readonly max_chars?: number | null
+    readonly max_lines?: number | null
+    readonly punctuation?: boolean | null
+  } | null
+  readonly background_color?: string | null
+  readonly color_text?: string | null
+  readonly size_text?: number | null
+  readonly listener_token?: string | null
+  readonly custom_listener_token?: string | null
+}
+
+export interface CreateProfileRequest {
+  readonly name: string
+  readonly vad?: boolean | null
+  readonly mode?: 'partial' | 'final' | null
+  readonly min_buffer?: number | null
+  readonly max_buffer?: number | null
+  readonly buffer_timeout?: number | null
+  readonly max_delay?: number | null
+  readonly max_chars?: number | null
+  readonly max_lines?: number | null
+  readonly punctuation?: boolean | null
+}
+
+export interface CreateTokenRequest {
+  readonly name: string
+  readonly expires_at?: string | null
+}
+
+export interface CreateUserRequest {
+  readonly username: string
+  readonly password: string
+  readonly permissions?: ReadonlyArray<'user_retention' | 'admin'> | null
+  readonly max_sessions?: number | null
+  readonly max_translations?: number | null
+}
+
+export interface EngineSettings {
+  readonly vad: boolean
+  readonly mode: 'partial' | 'final'
+  readonly min_buffer: number
+  readonly max_buffer: number
+  readonly buffer_timeout: number
+  readonly max_delay: number
+  readonly max_chars: number
+  readonly max_lines: number
+  readonly punctuation: boolean
+}
+
+export interface Error {
+  readonly detail: string
+}
+
+export interface FinishLivesByAudioUrlRequest {
+  readonly audio_url: string
+}
+
+export interface HistoryEntry {
+  readonly id: number
+  readonly type: string
+  readonly at: string
+  readonly actor: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+export interface Issue {
+  readonly type: string
+  readonly loc: ReadonlyArray<string | number>
+  readonly msg: string
+}
+
+export interface IssuedApiToken {
+  readonly id: number
+  readonly name: string
+  readonly token_prefix: string
+  readonly is_active: boolean
+  readonly expires_at: string | null
+  readonly last_used_at: string | null
+  readonly created_at: string
+  readonly token: string
+}
+
+export interface Issues {
+  readonly detail: ReadonlyArray<Issue>
+}
+
+export interface Language {
+  readonly id: number
+  readonly iso_639_1: string
+  readonly name: string
+  readonly active: boolean
+  readonly created_at: string
+  readonly updated_at: string | null
+}
+
+export interface LiveSession {
+  readonly id: number
+  readonly status: 'pending' | 'active' | 'finished' | 'error'
+  readonly live_retention: boolean
+  readonly audio_format: 'raw' | 'hls' | 'rtmp' | 'rtsp'
+  readonly audio_url: string | null
+  readonly auto_start: boolean
+  readonly auto_start_pid: number | null
+  readonly vram: number
+  readonly iframe_html: string | null
+  readonly sender_token: string
+  readonly listener_token: string
+  readonly base_url: string
+  readonly relative_path: string
+  readonly config: EngineSettings
+  readonly model: Model
+  readonly language: Language
+  readonly translations: ReadonlyArray<TranslationPair>
+  readonly created_at: string
+  readonly updated_at: string | null
+}
+
+export interface Liveness {
+  readonly status: 'ok'
+}
+
+export interface LoginRequest {
+  readonly username: string
+  readonly password: string
+}
+
+export interface Message {
+  readonly message: string
+}
+
+export interface Model {
+  readonly id: number
+  readonly name: string
+  readonly active: boolean
+  readonly vram: number
+  readonly created_at: string
+  readonly updated_at: string | null
+}
+
+export interface Pagination {
+  readonly total_items: number
+  readonly total_pages: number
+  readonly current_page: number
+  readonly per_page: number
+}
+
+export interface PairLanguage {
+  readonly id: number
+  readonly iso_639_1: string
+  readonly name: string
+  readonly active: boolean
+}
+
+export interface Profile {
+  readonly id: number
+  readonly name: string
+  readonly vad: boolean
+  readonly mode: 'partial' | 'final'
+  readonly min_buffer: number
+  readonly max_buffer: number
+  readonly buffer_timeout: number
+  readonly max_delay: number
+  readonly max_chars: number
+  readonly max_lines: number
+  readonly punctuation: boolean
+  readonly created_at: string
+  readonly updated_at: string | null
+}
+
+export interface Ready {
+  readonly status: 'ok'
+  readonly checks: Readonly<Record<string, unknown>>
+}
+
+export interface SwitchLanguageRequest {
+  readonly is_active: boolean
+}
+
+export interface SwitchModelRequest {
+  readonly is_active: boolean
+}
+
+export interface SwitchTranslationRequest {
+  readonly is_active: boolean
+}
+
+export interface Transcript {
+  readonly transcript: ReadonlyArray<TranscriptSegment>
+}
+
+export interface TranscriptSegment {
+  readonly start: number
+  readonly end: number
+  readonly text: string
+  readonly type: 'transcription' | 'translation'
+  readonly language: string
+}
+
+export interface TranslationPair {
+  readonly id: number
+  readonly model: string
+  readonly active: boolean
+  readonly vram: number
+  readonly lang_from: PairLanguage
+  readonly lang_to: PairLanguage
+  readonly created_at: string
+  readonly updated_at: string | null
+}
+
+export interface Unready {
+  readonly status: 'unavailable'
+  readonly detail: string
+  readonly checks: Readonly<Record<string, unknown>>
+}
+
+export interface User {
+  readonly id: number
+  readonly username: string
+  readonly permissions: ReadonlyArray<'user_retention' | 'admin'>
+  readonly max_sessions: number
+  readonly max_translations: number
+  readonly is_active: boolean
+  readonly created_at: string
+  readonly updated_at: string | null
+}
+
+export interface Version {
+  readonly version: string
+}
+
+/** What each operation takes, and answers with 200. */
+export interface Operations {
+  readonly login: {
+    readonly request: {
+      readonly body: LoginRequest
+    }
+    readonly answer: BearerToken
+  }
+  readonly getMe: {
+    readonly request: Readonly<Record<string, never>>
+    readonly answer: {
+      readonly data: User
+    }
+  }
+  readonly changeMyPassword: {
+    readonly request: {
+      readonly body: ChangeMyPasswordRequest
+    }
+    readonly answer: Message
+  }
+  readonly createUser: {
+    readonly request: {
+      readonly body: CreateUserRequest
+    }
+    readonly answer: {
+      readonly data: User
+    }
+  }
+  readonly listUsers: {
+    readonly request: {
+      readonly query?: {
+        readonly skip?: number
+        readonly limit?: number
+      }
+    }
+    readonly answer: {
+      readonly data: ReadonlyArray<User>
+      readonly pagination: Pagination
+    }
+  }
+  readonly changeUser: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+      readonly body: ChangeUserRequest
+    }
+    readonly answer: {
+      readonly data: User
+    }
+  }
+  readonly createLive: {
+    readonly request: {
+      readonly headers?: {
+        readonly 'Idempotency-Key'?: string
+      }
+      readonly body: CreateLiveRequest
+    }
+    readonly answer: {
+      readonly data: LiveSession
+    }
+  }
+  readonly listLives: {
+    readonly request: {
+      readonly query?: {
+        readonly skip?: number
+        readonly limit?: number
+        readonly status?: ReadonlyArray<'pending' | 'active' | 'finished' | 'error'>
+      }
+    }
+    readonly answer: {
+      readonly data: ReadonlyArray<LiveSession>
+      readonly pagination: Pagination
+    }
+  }
+  readonly finishLivesByAudioUrl: {
+    readonly request: {
+      readonly query?: {
+        readonly skip?: number
+        readonly limit?: number
+      }
+      readonly body: FinishLivesByAudioUrlRequest
+    }
+    readonly answer: {
+      readonly data: ReadonlyArray<LiveSession>
+      readonly pagination: Pagination
+    }
+  }
+  readonly getLive: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+    }
+    readonly answer: {
+      readonly data: LiveSession
+    }
+  }
+  readonly deleteLive: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+    }
+    readonly answer: Message
+  }
+  readonly finishLive: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+    }
+    readonly answer: {
+      readonly data: LiveSession
+    }
+  }
+  readonly getTranscript: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+      readonly query?: {
+        readonly format?: 'json' | 'txt' | 'srt' | 'vtt'
+        readonly language?: string
+        readonly chars_per_line?: number
+        readonly lines?: number
+      }
+    }
+    readonly answer: {
+      readonly data: Transcript
+    } | string
+  }
+  readonly getHistory: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+      readonly query?: {
+        readonly skip?: number
+        readonly limit?: number
+      }
+    }
+    readonly answer: {
+      readonly data: ReadonlyArray<HistoryEntry>
+      readonly pagination: Pagination
+    }
+  }
+  readonly listProfiles: {
+    readonly request: {
+      readonly query?: {
+        readonly skip?: number
+        readonly limit?: number
+      }
+    }
+    readonly answer: {
+      readonly data: ReadonlyArray<Profile>
+      readonly pagination: Pagination
+    }
+  }
+  readonly createProfile: {
+    readonly request: {
+      readonly body: CreateProfileRequest
+    }
+    readonly answer: {
+      readonly data: Profile
+    }
+  }
+  readonly getProfile: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+    }
+    readonly answer: {
+      readonly data: Profile
+    }
+  }
+  readonly changeProfile: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+      readonly body: ChangeProfileRequest
+    }
+    readonly answer: {
+      readonly data: Profile
+    }
+  }
+  readonly deleteProfile: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+    }
+    readonly answer: Message
+  }
+  readonly listTokens: {
+    readonly request: {
+      readonly query?: {
+        readonly skip?: number
+        readonly limit?: number
+      }
+    }
+    readonly answer: {
+      readonly data: ReadonlyArray<ApiToken>
+      readonly pagination: Pagination
+    }
+  }
+  readonly createToken: {
+    readonly request: {
+      readonly body: CreateTokenRequest
+    }
+    readonly answer: {
+      readonly data: IssuedApiToken
+    }
+  }
+  readonly changeToken: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+      readonly body: ChangeTokenRequest
+    }
+    readonly answer: {
+      readonly data: ApiToken
+    }
+  }
+  readonly deleteToken: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+    }
+    readonly answer: Message
+  }
+  readonly listLanguages: {
+    readonly request: {
+      readonly query?: {
+        readonly skip?: number
+        readonly limit?: number
+        readonly name?: string
+        readonly iso_639_1?: string
+      }
+    }
+    readonly answer: {
+      readonly data: ReadonlyArray<Language>
+      readonly pagination: Pagination
+    }
+  }
+  readonly listModels: {
+    readonly request: {
+      readonly query?: {
+        readonly skip?: number
+        readonly limit?: number
+        readonly name?: string
+      }
+    }
+    readonly answer: {
+      readonly data: ReadonlyArray<Model>
+      readonly pagination: Pagination
+    }
+  }
+  readonly listTranslations: {
+    readonly request: {
+      readonly query?: {
+        readonly skip?: number
+        readonly limit?: number
+        readonly lang_from?: string
+        readonly lang_to?: string
+      }
+    }
+    readonly answer: {
+      readonly data: ReadonlyArray<TranslationPair>
+      readonly pagination: Pagination
+    }
+  }
+  readonly getVersion: {
+    readonly request: Readonly<Record<string, never>>
+    readonly answer: Version
+  }
+  readonly getLiveness: {
+    readonly request: Readonly<Record<string, never>>
+    readonly answer: Liveness
+  }
+  readonly getReadiness: {
+    readonly request: Readonly<Record<string, never>>
+    readonly answer: Ready
+  }
+  readonly getMetrics: {
+    readonly request: Readonly<Record<string, never>>
+    readonly answer: string
+  }
+  readonly showSetupPage: {
+    readonly request: Readonly<Record<string, never>>
+    readonly answer: string
+  }
+  readonly completeSetup: {
+    readonly request: {
+      readonly body: CompleteSetupRequest
+    }
+    readonly answer: {
+      readonly data: User
+    }
+  }
+  readonly listAllLives: {
+    readonly request: {
+      readonly query?: {
+        readonly skip?: number
+        readonly limit?: number
+        readonly status?: ReadonlyArray<'pending' | 'active' | 'finished' | 'error'>
+        readonly user_id?: number
+      }
+    }
+    readonly answer: {
+      readonly data: ReadonlyArray<AdminLiveSession>
+      readonly pagination: Pagination
+    }
+  }
+  readonly finishAnyLive: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+    }
+    readonly answer: {
+      readonly data: AdminLiveSession
+    }
+  }
+  readonly switchModel: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+      readonly body: SwitchModelRequest
+    }
+    readonly answer: {
+      readonly data: Model
+    }
+  }
+  readonly switchLanguage: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+      readonly body: SwitchLanguageRequest
+    }
+    readonly answer: {
+      readonly data: Language
+    }
+  }
+  readonly switchTranslation: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+      readonly body: SwitchTranslationRequest
+    }
+    readonly answer: {
+      readonly data: TranslationPair
+    }
+  }
+  readonly getOpenApi: {
+    readonly request: Readonly<Record<string, never>>
+    readonly answer: Readonly<Record<string, unknown>>
+  }
+  readonly getAsyncApi: {
+    readonly request: Readonly<Record<string, never>>
+    readonly answer: Readonly<Record<string, unknown>>
+  }
+  readonly showDocs: {
+    readonly request: Readonly<Record<string, never>>
+    readonly answer: string
+  }
+  readonly showRedoc: {
+    readonly request: Readonly<Record<string, never>>
+    readonly answer: string
+  }
+}
+
+export const OPERATIONS = {
+  login: { method: 'POST', path: '/login', body: 'application/x-www-form-urlencoded' },
+  getMe: { method: 'GET', path: '/users/me', body: null },
+  changeMyPassword: { method: 'PUT', path: '/users/me/password', body: 'application/json' },
+  createUser: { method: 'POST', path: '/users', body: 'application/json' },
+  listUsers: { method: 'GET', path: '/users', body: null },
+  changeUser: { method: 'PUT', path: '/users/{id}', body: 'application/json' },
+  createLive: { method: 'POST', path: '/lives', body: 'application/json' },
+  listLives: { method: 'GET', path: '/lives', body: null },
+  finishLivesByAudioUrl: { method: 'PUT', path: '/lives/finish-by-audio_url', body: 'application/json' },
+  getLive: { method: 'GET', path: '/lives/{id}', body: null },
+  deleteLive: { method: 'DELETE', path: '/lives/{id}', body: null },
+  finishLive: { method: 'PUT', path: '/lives/{id}/finish', body: null },
+  getTranscript: { method: 'GET', path: '/lives/{id}/transcript', body: null },
+  getHistory: { method: 'GET', path: '/lives/{id}/history', body: null },
+  listProfiles: { method: 'GET', path: '/user-live-configs', body: null },
+  createProfile: { method: 'POST', path: '/user-live-configs', body: 'application/json' },
+  getProfile: { method: 'GET', path: '/user-live-configs/{id}', body: null },
+  changeProfile: { method: 'PUT', path: '/user-live-configs/{id}', body: 'application/json' },
+  deleteProfile: { method: 'DELETE', path: '/user-live-configs/{id}', body: null },
+  listTokens: { method: 'GET', path: '/tokens', body: null },
+  createToken: { method: 'POST', path: '/tokens', body: 'application/json' },
+  changeToken: { method: 'PUT', path: '/tokens/{id}', body: 'application/json' },
+  deleteToken: { method: 'DELETE', path: '/tokens/{id}', body: null },
+  listLanguages: { method: 'GET', path: '/languages', body: null },
+  listModels: { method: 'GET', path: '/models', body: null },
+  listTranslations: { method: 'GET', path: '/translations', body: null },
+  getVersion: { method: 'GET', path: '/version', body: null },
+  getLiveness: { method: 'GET', path: '/health/live', body: null },
+  getReadiness: { method: 'GET', path: '/health/ready', body: null },
+  getMetrics: { method: 'GET', path: '/metrics', body: null },
+  showSetupPage: { method: 'GET', path: '/setup', body: null },
+  completeSetup: { method: 'POST', path: '/setup', body: 'application/json' },
+  listAllLives: { method: 'GET', path: '/admin/lives', body: null },
+  finishAnyLive: { method: 'PUT', path: '/admin/lives/{id}/finish', body: null },
+  switchModel: { method: 'PUT', path: '/admin/models/{id}', body: 'application/json' },
+  switchLanguage: { method: 'PUT', path: '/admin/languages/{id}', body: 'application/json' },
+  switchTranslation: { method: 'PUT', path: '/admin/translations/{id}', body: 'application/json' },
+  getOpenApi: { method: 'GET', path: '/openapi.json', body: null },
+  getAsyncApi: { method: 'GET', path: '/asyncapi.json', body: null },
+  showDocs: { method: 'GET', path: '/docs', body: null },
+  showRedoc: { method: 'GET', path: '/redoc', body: null },
+} as const

@@ -1,0 +1,104 @@
+import type { JsonSchema } from '../http/shapes.ts'
+import { CLIENT_MESSAGES, SERVICE_MESSAGES } from '../ws/messages.ts'
+import { createSchemas } from './json-schema.ts'
+import { INFO } from './texts.ts'
+
+const EXAMPLES: Readonly<Record<string, JsonSchema>> = {
+  config: { type: 'config', min_buffer: 1, max_buffer: 10, max_chars: 42, max_lines: 2 },
+  audio: { type: 'audio', data: 'AAABAAIAAwA=' },
+  finish: { type: 'FINISH' },
+  ping: { type: 'ping' },
+  connection: { type: 'connection', status: 'connected', role: 'sender', session_id: 7, state: 'pending' },
+  asrStarted: { status: 'ASR process started' },
+  started: { status: 'started' },
+  transcription: { type: 'transcription', start: 0.5, end: 2.8, text: 'Good morning, everybody.', language: 'en', segment: 1, final: true },
+  translation: { type: 'translation', start: 0.5, end: 2.8, text: 'Buenos días a todos.', language: 'es', segment: 1, final: true },
+  finished: { status: 'finished' },
+  error: { type: 'error', code: 'config_required', detail: 'Send a config message before audio' },
+  pong: { type: 'pong' },
+}
+
+/** Audio without base64: the samples as a binary frame. */
+const AUDIO_BYTES = {
+  name: 'audioBytes',
+  title: 'audioBytes',
+  summary: '16-bit little-endian mono PCM at 16 kHz, at most ten seconds, as a binary frame',
+  contentType: 'application/octet-stream',
+  payload: { type: 'string', contentEncoding: 'binary' },
+}
+
+const TO_SENDERS = Object.keys(SERVICE_MESSAGES)
+const TO_LISTENERS = TO_SENDERS.filter((name) => name !== 'asrStarted')
+const FROM_SENDERS = [...Object.keys(CLIENT_MESSAGES), AUDIO_BYTES.name]
+const ALL = [...TO_SENDERS, ...FROM_SENDERS]
+
+const messageRefs = (place: string, names: ReadonlyArray<string>) => names.map((name) => ({ $ref: `${place}/${name}` }))
+
+const QUERY = {
+  type: 'object',
+  properties: {
+    token: { type: 'string', description: 'sender_token or listener_token of a live: it decides the role' },
+    token_sender: { type: 'string', description: 'The same under its other name' },
+  },
+}
+
+const channel = (address: string, summary: string, parameters: JsonSchema = {}) => ({
+  address,
+  summary,
+  ...parameters,
+  messages: Object.fromEntries(ALL.map((name) => [name, { $ref: `#/components/messages/${name}` }])),
+  bindings: { ws: { method: 'GET', query: QUERY } },
+})
+
+const CHANNELS = {
+  live: channel('/ws/live/{id}', 'The WebSocket of a live', { parameters: { id: { description: 'Id of the live.' } } }),
+  liveOfToken: channel('/ws/live', 'The WebSocket of the live that the token belongs to'),
+}
+
+const operations = (name: keyof typeof CHANNELS) => {
+  const place = `#/channels/${name}/messages`
+  const operation = (action: string, title: string, names: ReadonlyArray<string>) => ({
+    action, title, channel: { $ref: `#/channels/${name}` }, messages: messageRefs(place, names),
+  })
+  return {
+    [`${name}FromSender`]: operation('receive', 'What a sender may send', FROM_SENDERS),
+    [`${name}FromListener`]: operation('receive', 'What a listener may send', ['ping']),
+    [`${name}ToSender`]: operation('send', 'What a sender gets', TO_SENDERS),
+    [`${name}ToListener`]: operation('send', 'What a listener gets', TO_LISTENERS),
+  }
+}
+
+/** A server of the HTTP interface as one of its WebSockets; a path alone names none. */
+const serverOf = (address: string): JsonSchema | null => {
+  const url = URL.parse(address)
+  if (url === null) return null
+  const pathname = url.pathname === '/' ? {} : { pathname: url.pathname }
+  return { host: url.host, protocol: url.protocol === 'https:' ? 'wss' : 'ws', ...pathname, security: [{ $ref: '#/components/securitySchemes/token' }] }
+}
+
+/** The description of the WebSocket as an AsyncAPI 3.0 document; `addresses` are those of the HTTP interface. */
+export const describeSocket = (addresses: ReadonlyArray<string>): JsonSchema => {
+  const schemas = createSchemas()
+  const messages = Object.entries({ ...CLIENT_MESSAGES, ...SERVICE_MESSAGES }).map(([name, { codec, summary }]) => [
+    name,
+    { name, title: name, summary, contentType: 'application/json', payload: schemas.of(codec), examples: [{ payload: EXAMPLES[name] }] },
+  ])
+  const servers = addresses.map(serverOf).flatMap((server, index) => (server === null ? [] : [[`server${index + 1}`, server] as const]))
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: `${INFO.title} WebSocket`,
+      version: INFO.version,
+      description: 'Audio in, text out. The tokens come from creating a live session over REST, which `openapi.json` describes.',
+    },
+    defaultContentType: 'application/json',
+    ...(servers.length > 0 && { servers: Object.fromEntries(servers) }),
+    channels: CHANNELS,
+    operations: { ...operations('live'), ...operations('liveOfToken') },
+    components: {
+      schemas: schemas.components(),
+      messages: { ...(Object.fromEntries(messages) as JsonSchema), [AUDIO_BYTES.name]: AUDIO_BYTES },
+      securitySchemes: { token: { type: 'httpApiKey', in: 'query', name: 'token', description: 'A token of the live.' } },
+    },
+  }
+}

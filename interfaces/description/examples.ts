@@ -1,0 +1,111 @@
+import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
+import type { JsonSchema } from '../http/shapes.ts'
+
+const AT = '2026-11-21T09:30:00.123456+00:00'
+const TOKEN = 'Zm9yIHRoZSBkZXNjcmlwdGlvbiBvbmx5'
+
+/** What members hold in examples, by their name, or by that of their type and their own where a name has several meanings. */
+const VALUES: Readonly<Record<string, unknown>> = {
+  ...DEFAULT_ENGINE_SETTINGS,
+  id: 7,
+  username: 'ada',
+  password: 'correct horse battery',
+  current_password: 'correct horse battery',
+  new_password: 'staple of correct horses',
+  created_at: AT,
+  updated_at: null,
+  expires_at: '2027-11-21T09:30:00.000000+00:00',
+  last_used_at: null,
+  permissions: ['user_retention'],
+  max_sessions: 10,
+  max_translations: 5,
+  'Model.id': 1,
+  'Model.name': 'demo-en',
+  'Language.id': 1,
+  'Language.iso_639_1': 'en',
+  'Language.name': 'English',
+  'PairLanguage.id': 1,
+  'PairLanguage.iso_639_1': 'en',
+  'PairLanguage.name': 'English',
+  'TranslationPair.model': 'translate-en-es',
+  'TranslationPair.lang_to': { id: 30, iso_639_1: 'es', name: 'Spanish', active: true },
+  'Profile.name': 'Lecture',
+  name: 'Lecture',
+  vram: 1024,
+  status: 'pending',
+  live_retention: false,
+  audio_format: 'raw',
+  audio_url: null,
+  auto_start: false,
+  auto_start_pid: null,
+  iframe_html: null,
+  sender_token: TOKEN,
+  listener_token: TOKEN.toLowerCase(),
+  base_url: 'ws://127.0.0.1:8080',
+  relative_path: '/ws/live/7',
+  'ApiToken.name': 'ci',
+  'IssuedApiToken.name': 'ci',
+  token_prefix: 'lt_abcdefghijkl',
+  'IssuedApiToken.token': `lt_abcdefghijkl_${'0'.repeat(43)}`,
+  access_token: 'header.claims.signature',
+  'Version.version': '0.6.2',
+  'Ready.checks': { eventStore: 'ok' },
+  'Unready.checks': { eventStore: 'unavailable' },
+  'Unready.detail': 'Service is not ready',
+  'Pagination.total_items': 1,
+  'Pagination.total_pages': 1,
+  'Pagination.current_page': 1,
+  'Pagination.per_page': 100,
+  'HistoryEntry.id': 1,
+  'HistoryEntry.type': 'LiveStarted',
+  at: AT,
+  actor: 'user:7',
+  'HistoryEntry.data': {},
+  start: 0.5,
+  end: 2.8,
+  text: 'Good morning, everybody.',
+  language: 'en',
+  message: 'Done',
+  is_active: true,
+}
+
+/** Bodies whose members depend on each other. */
+const BODIES: Readonly<Record<string, unknown>> = {
+  createLive: { model: 'demo-en', language: 'en', translations: ['es'], config: { max_chars: 42 } },
+  finishLivesByAudioUrl: { audio_url: 'https://radio.example/stream.m3u8' },
+}
+
+type Named = Readonly<Record<string, JsonSchema>>
+
+const ofType = (type: unknown): unknown => {
+  if (type === 'integer' || type === 'number') return 1
+  if (type === 'boolean') return true
+  return type === 'object' ? {} : 'text'
+}
+
+const fits = (schema: JsonSchema, value: unknown): boolean => !Array.isArray(schema['enum']) || schema['enum'].includes(value)
+
+const record = (value: unknown): Readonly<Record<string, JsonSchema>> => (value ?? {}) as Readonly<Record<string, JsonSchema>>
+
+/** A value that fits `schema`; `components` are the schemas that it refers to by name. */
+export const exampleOf = (schema: JsonSchema, components: Named, typeName = ''): unknown => {
+  const referred = typeof schema['$ref'] === 'string' ? schema['$ref'].replace('#/components/schemas/', '') : null
+  if (referred !== null) return exampleOf(components[referred] ?? {}, components, referred)
+  const [alternative] = Array.isArray(schema['anyOf']) ? (schema['anyOf'] as ReadonlyArray<JsonSchema>) : []
+  if (alternative !== undefined) return exampleOf(alternative, components, typeName)
+  if (schema['default'] !== undefined) return schema['default']
+  if (Array.isArray(schema['enum'])) return schema['enum'][0] as unknown
+  if (schema['type'] === 'array') return [exampleOf(record(schema)['items'] ?? {}, components)]
+  if (schema['properties'] === undefined) return ofType(Array.isArray(schema['type']) ? schema['type'][0] : schema['type'])
+  return Object.fromEntries(
+    Object.entries(record(schema['properties'])).map(([name, member]) => {
+      // A named type shows itself, whatever the member that holds it is called.
+      const value = VALUES[`${typeName}.${name}`] ?? ('$ref' in member ? undefined : VALUES[name])
+      return [name, value === undefined || !fits(member, value) ? exampleOf(member, components) : value]
+    }),
+  )
+}
+
+/** Body of a request as an example. */
+export const exampleBody = (operationId: string, schema: JsonSchema, components: Named): unknown =>
+  BODIES[operationId] ?? exampleOf(schema, components)

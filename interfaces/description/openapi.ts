@@ -1,0 +1,144 @@
+import * as t from 'io-ts'
+import { textFile } from '../http/route.ts'
+import type { Route } from '../http/route.ts'
+import { shapeOf } from '../http/shapes.ts'
+import type { JsonSchema } from '../http/shapes.ts'
+import { exampleBody, exampleOf } from './examples.ts'
+import { createSchemas } from './json-schema.ts'
+import type { Schemas } from './json-schema.ts'
+import { refusalsByStatus } from './refusals.ts'
+import { SECURITY_SCHEMES, HEADERS, INFO, PARAMETERS, TAGS } from './texts.ts'
+
+const errorBody = t.strict({ detail: t.string }, 'Error')
+const issue = t.strict({ type: t.string, loc: t.readonlyArray(t.union([t.string, t.number])), msg: t.string }, 'Issue')
+const issuesBody = t.strict({ detail: t.readonlyArray(issue) }, 'Issues')
+
+const JSON_TYPE = 'application/json'
+
+/** `/lives/:id` as `/lives/{id}`. */
+const templateOf = (path: string): string => path.replaceAll(/:(\w+)/g, '{$1}')
+
+const pascal = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
+
+const headersOf = (names: ReadonlyArray<string>): JsonSchema =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+
+type Part = 'path' | 'query' | 'header'
+
+/** Headers are decoded by their names in lower case and known by those in title case. */
+const parameterName = (part: Part, name: string): string => (part === 'header' ? name.split('-').map(pascal).join('-') : name)
+
+const parametersOf = (part: Part, codec: t.Mixed | undefined, schemas: Schemas): ReadonlyArray<JsonSchema> => {
+  const shape = codec === undefined ? undefined : shapeOf(codec)
+  if (shape?.kind !== 'object') return []
+  return Object.entries(shape.members).map(([member, memberCodec]) => {
+    const { schema, required } = schemas.member(memberCodec)
+    const name = parameterName(part, member)
+    const isList = schema['type'] === 'array'
+    return {
+      name,
+      in: part,
+      description: PARAMETERS[name] ?? name,
+      required: part === 'path' || (required && !isList),
+      ...(isList && { style: 'form', explode: true }),
+      schema,
+    }
+  })
+}
+
+const BODY_TYPES = { json: JSON_TYPE, form: 'application/x-www-form-urlencoded' } as const
+
+const requestBodyOf = (route: Route, operationId: string, schemas: Schemas): JsonSchema => {
+  if (route.body === undefined) return {}
+  const body = schemas.of(route.body.codec)
+  const schema = schemas.component(`${pascal(operationId)}Request`, body)
+  const example = exampleBody(operationId, body, schemas.components())
+  return { requestBody: { required: true, content: { [BODY_TYPES[route.body.kind]]: { schema, example } } } }
+}
+
+/** The codec of the JSON among the answers of a route that also has texts. */
+const jsonCodec = (route: Route): t.Mixed => {
+  const { codec, texts } = route.response
+  if (texts === undefined || !(codec instanceof t.UnionType)) return codec
+  return (codec.types as ReadonlyArray<t.Mixed>).find((type) => type !== textFile) ?? codec
+}
+
+/** A media type without its parameters. */
+const bareType = (mediaType: string): string => mediaType.split(';', 1)[0] ?? mediaType
+
+const contentOf = (route: Route, codec: t.Mixed, schemas: Schemas): JsonSchema => {
+  const { mediaType, texts = [] } = route.response
+  const schema = schemas.of(codec)
+  if (mediaType !== undefined) return { [bareType(mediaType)]: { schema } }
+  const json = { schema, example: exampleOf(schema, schemas.components()) }
+  return { [JSON_TYPE]: json, ...Object.fromEntries(texts.map((text) => [bareType(text), { schema: { type: 'string' } }])) }
+}
+
+const isList = (content: JsonSchema): boolean => JSON.stringify(content).includes('/Pagination"')
+
+const answersOf = (route: Route, schemas: Schemas): JsonSchema => {
+  const byStatus = Object.entries(route.response.byStatus ?? { 200: jsonCodec(route) })
+  return Object.fromEntries(
+    byStatus.map(([status, codec]) => {
+      const content = contentOf(route, codec, schemas)
+      const names = ['X-Request-ID', 'X-Service-Version', ...(route.method === 'GET' && isList(content) ? ['Link'] : [])]
+      return [status, { description: status === '200' ? 'Done' : 'Not done', headers: headersOf(names), content }]
+    }),
+  )
+}
+
+const refusalsSchema = (route: Route, schemas: Schemas): JsonSchema =>
+  Object.fromEntries(
+    Array.from(refusalsByStatus(route), ([status, refusals]) => {
+      const details = refusals.map(({ response }) => (typeof response.body.detail === 'string' ? response.body.detail : 'The request is not valid'))
+      const names = new Set(refusals.flatMap(({ response }) => Object.keys(response.headers)))
+      const isText = refusals.every(({ response }) => typeof response.body.detail === 'string')
+      const examples = Object.fromEntries(refusals.map(({ tag, response }) => [tag, { value: response.body }]))
+      const schema = schemas.of(isText ? errorBody : issuesBody)
+      return [
+        String(status),
+        {
+          description: Array.from(new Set(details)).join('; '),
+          headers: headersOf(['X-Request-ID', 'X-Service-Version', ...names]),
+          content: { [JSON_TYPE]: { schema, examples } },
+        },
+      ]
+    }),
+  )
+
+const operationOf = (route: Route, operationId: string, schemas: Schemas): JsonSchema => {
+  const parameters = [
+    ...parametersOf('path', route.params, schemas),
+    ...parametersOf('query', route.query, schemas),
+    ...parametersOf('header', route.headers, schemas),
+  ]
+  const onlyLogins = route.access === 'login' || route.access === 'admin'
+  return {
+    operationId,
+    summary: route.summary ?? operationId,
+    ...(onlyLogins && { description: 'Takes the token of a login; an API key is answered 403.' }),
+    tags: [route.access === 'public' ? 'Public' : 'Private'],
+    security: route.access === 'public' ? [] : [{ bearer: [] }, { apiKey: [] }],
+    ...(parameters.length > 0 && { parameters }),
+    ...requestBodyOf(route, operationId, schemas),
+    responses: { ...refusalsSchema(route, schemas), ...answersOf(route, schemas) },
+  }
+}
+
+/** The description of all routes that have an operationId, as an OpenAPI 3.1 document without its servers. */
+export const describeInterface = (routes: ReadonlyArray<Route>): JsonSchema => {
+  const schemas = createSchemas()
+  const paths: Record<string, Record<string, JsonSchema>> = {}
+  for (const route of routes) {
+    if (route.operationId === undefined) continue
+    const path = templateOf(route.path)
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, route.operationId, schemas) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: INFO,
+    tags: TAGS,
+    paths,
+    components: { schemas: schemas.components(), headers: HEADERS, securitySchemes: SECURITY_SCHEMES },
+  }
+}

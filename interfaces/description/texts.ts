@@ -1,0 +1,55 @@
+/** What people read in the description of the interface, and what is the same for all operations. */
+import { INTERFACE_VERSION } from '../http/interface-version.ts'
+
+export const INFO = {
+  title: 'Stenolog',
+  version: INTERFACE_VERSION,
+  summary: 'Live transcription that you host yourself',
+  description: [
+    'A client creates a live session over REST, sends audio over its WebSocket, and any number of listeners read the text while it is spoken.',
+    'The WebSocket is described in `asyncapi.json` beside this document.',
+    'Every path answers with and without a trailing slash. Members and query parameters that are not described are ignored.',
+  ].join('\n\n'),
+  license: { name: 'MIT', identifier: 'MIT' },
+}
+
+export const TAGS = [
+  { name: 'Public', description: 'Needs no credentials, and ignores them.' },
+  { name: 'Private', description: 'Needs the token of a login (bearer) or an API key (bearer or X-API-Key).' },
+]
+
+export const SECURITY_SCHEMES = {
+  bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: '`access_token` of POST /login; an API token too.' },
+  apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'Secret of an API token. Authorization decides where both are sent.' },
+}
+
+const text = (description: string, members: Readonly<Record<string, unknown>> = {}) => ({
+  description,
+  required: true,
+  schema: { type: 'string', ...members },
+})
+
+export const HEADERS = {
+  'X-Request-ID': text('Id of the request: the one that was sent if it is well formed, else a new one.', { pattern: '^[A-Za-z0-9._-]{1,64}$' }),
+  'X-Service-Version': text('Version of the product.'),
+  'Retry-After': text('Seconds after which to try again.', { pattern: '^[0-9]+$' }),
+  'WWW-Authenticate': text('The scheme of authentication.', { enum: ['Bearer'] }),
+  Link: { ...text('First, previous, next and last page (RFC 8288).'), required: false },
+}
+
+export const PARAMETERS: Readonly<Record<string, string>> = {
+  id: 'Id of the resource.',
+  skip: 'How many items to skip.',
+  limit: 'How many items to answer at most; more than 1000 counts as 1000.',
+  name: 'Exactly this name.',
+  iso_639_1: 'Exactly this ISO 639-1 code.',
+  lang_from: 'Code of the spoken language.',
+  lang_to: 'Code of the language of the translation.',
+  status: 'Only these states; may be repeated.',
+  user_id: 'Only the lives of this user.',
+  format: 'Form of the transcript.',
+  language: 'Only text of this language.',
+  chars_per_line: 'Longest line of text and subtitles.',
+  lines: 'Most lines of a subtitle.',
+  'Idempotency-Key': 'Makes a repeated request safe: for 24 hours the same key and body get the first answer.',
+}

@@ -1,0 +1,123 @@
+import test from 'ava'
+import type { Page } from 'playwright-core'
+import { CHROMIUM, launchChromium } from '../support/browser.ts'
+import type { Client, Json } from '../support/client.ts'
+import { passwordOf, runTestService } from '../support/service.ts'
+import { testWith } from '../support/skip-unless.ts'
+
+const service = await runTestService()
+test.after.always(() => service.dispose())
+
+interface Operation {
+  readonly operationId: string
+  readonly tags: ReadonlyArray<string>
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly example: unknown }>> }
+  readonly responses: Readonly<Record<string, { readonly content: Readonly<Record<string, { readonly examples?: Json }>> }>>
+}
+
+interface Asked extends Operation {
+  readonly method: string
+  readonly path: string
+}
+
+const USERS = 20
+
+/** What a user has, by the first part of the paths under which it is. */
+interface Owned {
+  readonly client: Client
+  readonly ids: Readonly<Record<string, number>>
+}
+
+const ownedBy = async (client: Client): Promise<Owned> => {
+  const live = await client.createLive()
+  const { data: token } = await client.api.call('createToken', { body: { name: 'ci' } })
+  const { data: profile } = await client.api.call('createProfile', { body: { name: 'Lecture' } })
+  const { data: me } = await client.api.call('getMe')
+  return { client, ids: { lives: live.id, tokens: token.id, 'user-live-configs': profile.id, users: me.id } }
+}
+
+const bodyOf = ({ requestBody }: Operation): string | undefined => {
+  const example = requestBody?.content['application/json']?.example
+  return example === undefined ? undefined : JSON.stringify(example)
+}
+
+/** Whether the description says that only administrators may. */
+const isForAdmins = ({ responses }: Operation): boolean =>
+  Object.values(responses['403']?.content ?? {}).some(({ examples }) => examples !== undefined && 'PermissionMissing' in examples)
+
+const ask = ({ client }: Owned, operation: Asked, path: string) => {
+  const body = bodyOf(operation)
+  return client.request(operation.method, path, { headers: { 'content-type': 'application/json' }, ...(body === undefined ? {} : { body }) })
+}
+
+test('R36: of 20 users each gets 404 for what another owns and 403 for what is an administrator’s, on every route of the description', async (t) => {
+  const { body: document } = await service.anonymous().get<{ readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> }>('/openapi.json')
+  const operations: ReadonlyArray<Asked> = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
+  )
+  const forAdmins = operations.filter(isForAdmins)
+  const ofOwners = operations.filter((one) => one.tags.includes('Private') && one.path.includes('{id}') && !isForAdmins(one))
+  t.true(forAdmins.length >= 8 && ofOwners.length >= 10, `${forAdmins.length} and ${ofOwners.length} operations`)
+
+  const admin = await service.admin()
+  const names = Array.from({ length: USERS }, (_, index) => `user${index}`)
+  await Promise.all(names.map((username) => admin.api.call('createUser', { body: { username, password: passwordOf(username) } })))
+  const users = await Promise.all(names.map(async (username) => ownedBy(await service.logIn(username))))
+
+  for (const [index, user] of users.entries()) {
+    const other = users[(index + 1) % users.length] ?? user
+    const answers = await Promise.all(
+      [...ofOwners, ...forAdmins].map(async (operation) => {
+        const id = other.ids[operation.path.split('/')[1] ?? ''] ?? other.ids['lives']
+        const { status } = await ask(user, operation, operation.path.replace('{id}', String(id)))
+        return { name: `${operation.method} ${operation.path}`, status, wanted: isForAdmins(operation) ? 403 : 404 }
+      }),
+    )
+    t.deepEqual(answers.filter(({ status, wanted }) => status !== wanted), [], `user ${index}`)
+  }
+  for (const { client, ids } of users) {
+    const lists = [await client.api.call('listLives'), await client.api.call('listTokens')]
+    t.deepEqual(lists.map(({ data }) => data.map(({ id }) => id)), [[ids['lives']], [ids['tokens']]], 'nobody lost anything')
+    const profiles = (await client.api.call('listProfiles')).data
+    t.deepEqual(profiles.map(({ name }) => name).toSorted(), ['Default', 'Lecture'])
+  }
+})
+
+/** A page in a browser that reaches this service alone, and what its policy or its own code complained of. */
+const openPage = async (page: Page, url: string): Promise<{ readonly complaints: ReadonlyArray<string>; readonly foreign: ReadonlyArray<string> }> => {
+  const complaints: Array<string> = []
+  const foreign: Array<string> = []
+  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  page.on('request', (request) => {
+    if (!/^(?:data|blob):/.test(request.url()) && new URL(request.url()).origin !== service.url()) foreign.push(request.url())
+  })
+  await page.addInitScript(
+    "addEventListener('securitypolicyviolation', (event) => console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI))",
+  )
+  await page.goto(url)
+  return { complaints, foreign }
+}
+
+testWith(CHROMIUM)('R127: /docs and /redoc show the description in a real browser, under a strict policy and without any other server', async (t) => {
+  const browser = await launchChromium()
+  t.teardown(() => browser.close())
+  for (const [path, sign] of [['/docs', '#operations-Private-createLive'], ['/api/v1/redoc/', '[id="operation/createLive"]']] as const) {
+    const page = await browser.newPage()
+    const { complaints, foreign } = await openPage(page, service.url() + path)
+    await page.locator(sign).waitFor({ state: 'attached' })
+    if (path === '/docs') {
+      await page.locator('#operations-Public-getVersion .opblock-summary-control').click()
+      await page.locator('#operations-Public-getVersion .try-out__btn').click()
+      await page.locator('#operations-Public-getVersion .execute').click()
+      await page.locator('#operations-Public-getVersion .live-responses-table', { hasText: '0.6.2' }).waitFor()
+    }
+    t.regex((await page.textContent('body')) ?? '', /Create a live session and reserve its memory/)
+    t.deepEqual(complaints, [], path)
+    t.deepEqual(foreign, [], path)
+    const policy = (await service.anonymous().get(path)).headers.get('content-security-policy') ?? ''
+    t.regex(policy, /^default-src 'none'; script-src 'self';/)
+    t.notRegex(policy, /unsafe|\*|https?:/, path)
+    await page.close()
+  }
+})
