@@ -1,5 +1,6 @@
 import type { Route } from './route.ts'
 import { adminRoutes } from './routes/admin.ts'
+import { embedRoutes } from './routes/embed.ts'
 import { historyRoutes } from './routes/history.ts'
 import { liveRoutes } from './routes/lives.ts'
 import { operationRoutes } from './routes/operations.ts'
@@ -21,6 +22,7 @@ export const ROUTES: ReadonlyArray<Route> = [
   ...referenceRoutes,
   ...operationRoutes,
   ...setupRoutes,
+  ...embedRoutes,
   ...adminRoutes,
 ]
 
