@@ -1,21 +1,15 @@
-import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { chromium } from 'playwright-core'
 import { startServiceProcess } from '../../interfaces/cli/service-process.ts'
+import { CHROMIUM, launchBrowser } from '../support/browser.ts'
 import { logIn } from '../support/client.ts'
 import { testWith } from '../support/skip-unless.ts'
-
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((path) => existsSync(path)) ?? '/usr/bin/chromium'
 
 testWith(CHROMIUM)('the set-up page, in a real browser, creates the first administrator once', async (t) => {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'stenolog-test-'))
   const service = await startServiceProcess({ STENOLOG_HOST: '127.0.0.1', STENOLOG_PORT: '0', STENOLOG_DATA_DIR: dataDirectory, STENOLOG_DRAIN_TIMEOUT: '0s' })
-  const browser = await chromium.launch({
-    executablePath: CHROMIUM,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
-  })
+  const browser = await launchBrowser()
   t.teardown(async () => {
     await browser.close()
     await service.end('SIGKILL')
