@@ -1,7 +1,9 @@
 import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import { clientAddress } from '../../interfaces/http/client-address.ts'
 import { createArrivals } from '../../interfaces/http/forwarded.ts'
-import { HTTP_SETTINGS, startHttp } from './http-service.ts'
+import { HTTP_SETTINGS, liveView, startHttp } from './http-service.ts'
 
 test('S24: an IPv4 address is one client, however it is written', (t) => {
   t.is(clientAddress('192.0.2.1'), '192.0.2.1')
@@ -92,12 +94,22 @@ test('D22: scheme, host and prefix are what the outermost trusted proxy says', (
 })
 
 test('D22, R77: behind a trusted proxy the links of an answer are those that its client reaches', async (t) => {
-  const http = await startHttp(t, {}, { settings: { ...HTTP_SETTINGS, allowedHosts: ['captions.example'], trustedProxies: ['127.0.0.0/8'] } })
+  const addresses: Array<string> = []
+  const login = async (_username: string, _password: string, address: string) => {
+    addresses.push(address)
+    return E.right('a.jwt.token')
+  }
+  const display = { background_color: null, color_text: 'fff', size_text: null }
+  const listLives = () => TE.right({ items: [liveView(7, { display })], total: 1 })
+  const http = await startHttp(t, { login, listLives }, { settings: { ...HTTP_SETTINGS, allowedHosts: ['captions.example'], trustedProxies: ['127.0.0.0/8'] } })
   const ask = async (headers: Record<string, string>) => {
     const response = await http.send('GET', '/lives', { as: 'user', headers })
-    const { data } = (await response.json()) as { readonly data: ReadonlyArray<{ readonly base_url: string }> }
-    return [data[0]?.base_url, /<([^?]*)/.exec(response.headers.get('link') ?? '')?.[1]]
+    const { data } = (await response.json()) as { readonly data: ReadonlyArray<{ readonly base_url: string; readonly iframe_html: string }> }
+    return [data[0]?.base_url, / src="([^?]*)/.exec(data[0]?.iframe_html ?? '')?.[1], /<([^?]*)/.exec(response.headers.get('link') ?? '')?.[1]]
   }
-  t.deepEqual(await ask(ALL), ['wss://captions.example/steno', 'https://captions.example/steno/lives'])
-  t.deepEqual(await ask({ ...ALL, 'x-forwarded-host': 'evil.example' }), ['', '/steno/lives'], 'ALLOWED_HOSTS decides still')
+  t.deepEqual(await ask(ALL), ['wss://captions.example/steno', 'https://captions.example/steno/embed/live/7', 'https://captions.example/steno/lives'])
+  t.deepEqual(await ask({ ...ALL, 'x-forwarded-host': 'evil.example' }), ['', '/steno/embed/live/7', '/steno/lives'], 'ALLOWED_HOSTS decides still')
+  const body = new URLSearchParams({ username: 'ann', password: 'right password' })
+  for (const headers of [ALL, {}]) await http.send('POST', '/login', { body, headers })
+  t.deepEqual(addresses, ['192.0.2.9', '127.0.0.1'], 'S24: logins are counted by the client’s address')
 })

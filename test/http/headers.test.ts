@@ -80,7 +80,7 @@ test('S41, S42: the page to embed, and it alone, may be framed: by anybody, or b
   const http = await startHttp(t)
   const page = await http.send('GET', '/embed/live/7?background_color=000000&color_text=ffff&size_text=28&language=fr')
   t.is(page.status, 200)
-  t.is(page.headers.get('content-security-policy'), embedPolicy('*'))
+  t.is(page.headers.get('content-security-policy'), embedPolicy('* file:'))
   t.is(page.headers.get('x-frame-options'), null)
   t.is((await http.send('GET', '/setup')).headers.get('x-frame-options'), 'DENY')
   const refused = await http.send('GET', '/embed/live/x')
