@@ -58,6 +58,9 @@ const isCidr = (item: string): boolean => {
 
 const isOrigin = (item: string): boolean => item === '*' || (URL.canParse(item) && new URL(item).origin === item)
 
+/** Pages in a sandboxed frame have the origin `null`. */
+const isSocketOrigin = (item: string): boolean => item === 'null' || isOrigin(item)
+
 const isHost = (item: string): boolean => /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*)|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/.test(item)
 
 const publicUrl: Parse<string> = (value) => {
@@ -92,7 +95,7 @@ const row = <A, F>(defaultText: string, fallback: F, parse: Parse<A>, meaning: s
   const checked: Parse<A> = (value) => {
     const parsed = parse(value)
     if (honoured === undefined || only === undefined || E.isLeft(parsed) || honoured.includes(JSON.stringify(parsed))) return parsed
-    return E.left(only.length === 0 ? 'is not supported yet' : `other than ${only.join(' or ')} is not supported yet`)
+    return E.left(`other than ${only.join(' or ')} is not supported yet`)
   }
   const note = only === undefined ? null : only.length < 2 ? 'not supported yet' : `only ${only.join(' or ')} so far`
   return { defaultText, fallback, parse: checked, meaning, secret, note }
@@ -108,8 +111,6 @@ const given = <A>(defaultText: string, parse: Parse<A>, meaning: string, options
 /** A setting that is null when it is not given. */
 const absent = <A>(defaultText: string, parse: Parse<A>, meaning: string, options: Options = {}) =>
   row<A, null>(defaultText, null, parse, meaning, options)
-
-const SOME_DAY = { only: [] }
 
 /** Every setting of the service: the environment variable is the name with the prefix STENOLOG_. */
 export const SETTINGS_TABLE = {
@@ -127,10 +128,10 @@ export const SETTINGS_TABLE = {
   PUBLIC_URL: absent('–', publicUrl, 'address under which clients reach the service'),
   BASE_PATH: absent('–', basePath, 'further path prefix under which everything is served'),
   ALLOWED_HOSTS: absent('loopback names and the bound address', list(isHost, 'host names'), 'Host headers that links may be built from'),
-  TRUSTED_PROXIES: absent('–', list(isCidr, 'CIDR ranges'), 'proxies whose forwarding headers are believed', SOME_DAY),
+  TRUSTED_PROXIES: absent('–', list(isCidr, 'CIDR ranges'), 'proxies whose X-Forwarded-* or Forwarded headers are believed'),
   CORS_ORIGINS: given('*', list(isOrigin, 'origins'), 'origins whose pages may call the REST interface'),
-  WS_ORIGINS: given('*', list(isOrigin, 'origins'), 'origins whose pages may open WebSockets'),
-  FRAME_ANCESTORS: given('*', list(isOrigin, 'origins'), 'origins whose pages may embed a live', { only: ['*'] }),
+  WS_ORIGINS: given('*', list(isSocketOrigin, 'origins'), 'origins whose pages may open WebSockets; `null` stands for sandboxed frames, as those of `iframe_html`'),
+  FRAME_ANCESTORS: given('*', list(isOrigin, 'origins'), 'origins whose pages may embed a live'),
   AUDIO_URL_ALLOW_CIDRS: absent('–', list(isCidr, 'CIDR ranges'), 'ranges that audio URLs may reach beside public ones'),
   JWT_TTL: given('24h', duration(1), 'life of a login token'),
   PENDING_TIMEOUT: given('60m', duration(0), 'a pending live without sender ends after this; 0 = never'),

@@ -56,6 +56,7 @@ export const openFront = async (options: FrontOptions): Promise<Front> => {
       strict: settings.compatStrict,
       rateLimits: settings.rateLimit > 0,
       idleTimeout: settings.idleTimeout,
+      trustedProxies: settings.trustedProxies ?? [],
       failedHandshakesPerMinute: 30,
     },
     logger,

@@ -12,15 +12,22 @@ import { readBody } from './body.ts'
 import { clientAddress } from './client-address.ts'
 import { errorResponse } from './errors.ts'
 import type { HttpRefusal } from './errors.ts'
+import { createArrivals } from './forwarded.ts'
+import type { Arrival } from './forwarded.ts'
 import { linkHeader } from './link-header.ts'
-import { serverAddresses, webSocketBase } from './links.ts'
+import { pathBase, serverAddresses, webSocketBase } from './links.ts'
 import type { LinkSettings } from './links.ts'
-import type { Answer, Dependencies, Route } from './route.ts'
+import { framableBy } from './page-policy.ts'
+import type { Answer, Dependencies, Origin, Route } from './route.ts'
 import { ROUTES, prefixes } from './route-table.ts'
 
 export interface HttpSettings extends LinkSettings {
   /** `['*']` or the origins that may call. */
   readonly corsOrigins: ReadonlyArray<string>
+  /** `['*']` or the origins whose pages may show a page that can be embedded. */
+  readonly frameAncestors: ReadonlyArray<string>
+  /** CIDR ranges of the proxies whose forwarding headers count, null for none. */
+  readonly trustedProxies: ReadonlyArray<string> | null
 }
 
 export interface HttpAppOptions extends Dependencies {
@@ -101,15 +108,19 @@ const queryOf = (ctx: Context): Readonly<Record<string, ReadonlyArray<string>>> 
   return Object.fromEntries(Array.from(new Set(search.keys()), (name) => [name, search.getAll(name)]))
 }
 
-const webSocketBaseOf = (ctx: Context, settings: HttpSettings): string =>
-  webSocketBase(settings, ctx.get('Host'), 'encrypted' in ctx.socket && ctx.socket.encrypted === true)
+const originOf = ({ address, host, encrypted, prefix }: Arrival, settings: HttpSettings): Origin => {
+  const baseUrl = webSocketBase(settings, host, encrypted, prefix)
+  const pagesUrl = baseUrl === '' ? pathBase(settings, prefix) : baseUrl.replace(/^ws/, 'http')
+  const servers = serverAddresses(settings, baseUrl, prefixes(settings.basePath))
+  return { baseUrl, pagesUrl, address: clientAddress(address), servers }
+}
 
 /** Access first, then the body, then everything that the route reads and does. */
 const ask = async (
   ctx: Context,
   route: Route,
   options: HttpAppOptions,
-  params: Readonly<Record<string, string>>,
+  origin: Origin,
 ): Promise<E.Either<HttpRefusal, Answer>> => {
   const credentials = { authorization: ctx.headers.authorization, apiKey: ctx.headers['x-api-key']?.toString() }
   const isControl = options.isControl === true
@@ -117,23 +128,29 @@ const ask = async (
   if (E.isLeft(caller)) return caller
   const body = route.body === undefined ? E.right(undefined) : await readBody(ctx, route.body.kind)
   if (E.isLeft(body)) return body
-  const baseUrl = webSocketBaseOf(ctx, options.settings)
-  const servers = serverAddresses(options.settings, baseUrl, prefixes(options.settings.basePath))
-  const origin = { baseUrl, address: clientAddress(ctx.req.socket.remoteAddress), servers }
+  const params: Readonly<Record<string, string>> = ctx['params']
   return route.run({ params, query: queryOf(ctx), headers: ctx.headers, body: body.right }, caller.right, origin, options)
 }
 
 const routerOf = (options: HttpAppOptions): Router => {
+  const { settings } = options
   const router = new Router({ sensitive: true })
-  for (const prefix of prefixes(options.settings.basePath))
+  const arrivalOf = createArrivals(settings.trustedProxies ?? [])
+  for (const prefix of prefixes(settings.basePath))
     for (const route of ROUTES)
       router.register(`${prefix}${route.path}`, [route.method], async (ctx) => {
-        const answer = await ask(ctx, route, options, ctx.params)
+        const arrival = arrivalOf(ctx.req)
+        const origin = originOf(arrival, settings)
+        const answer = await ask(ctx, route, options, origin)
         if (E.isLeft(answer)) return refuse(ctx, answer.left, options.logger)
         ctx.status = answer.right.status
         ctx.set(route.response.headers ?? {})
+        if (route.response.framable === true) {
+          ctx.remove('X-Frame-Options')
+          ctx.set('Content-Security-Policy', framableBy(settings.frameAncestors))
+        }
         ctx.body = answer.right.body
-        const address = { webSocketBase: webSocketBaseOf(ctx, options.settings), prefix, path: ctx.path.slice(prefix.length) }
+        const address = { webSocketBase: origin.baseUrl, prefix: `${arrival.prefix}${prefix}`, path: ctx.path.slice(prefix.length) }
         const link = linkHeader(address, answer.right.listQuery, answer.right.body)
         if (link !== null) ctx.set('Link', link)
         const mediaType = answer.right.mediaType ?? route.response.mediaType
@@ -151,7 +168,7 @@ const unmatched =
     refuse(ctx, allow.length === 0 ? { _tag: 'RouteNotFound' } : { _tag: 'MethodNotAllowed', allow }, logger)
   }
 
-/** The HTTP side of the service as a Koa application; headers of proxies are never believed. */
+/** The HTTP side of the service as a Koa application; of headers that proxies set only `forwarded.ts` believes any. */
 export const createHttpApp = (options: HttpAppOptions): Koa => {
   const { logger, settings, version } = options
   const app = new Koa()

@@ -9,13 +9,16 @@ import { members, optional, refined } from './validation.ts'
 import type { Complaint } from './validation.ts'
 
 const MAX_URL_LENGTH = 2048
+/** Pixels (D21). */
+export const [SMALLEST_TEXT, LARGEST_TEXT] = [8, 200] as const
 const SCHEMES: Readonly<Record<Exclude<AudioFormat, 'raw'>, ReadonlyArray<string>>> = {
   hls: ['http:', 'https:'],
   rtmp: ['rtmp:', 'rtmps:'],
   rtsp: ['rtsp:', 'rtsps:'],
 }
 
-const colour = boundedString(3, 8, /^(?:[0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$/)
+/** Three, four, six or eight hexadecimal digits, without `#` (D21). */
+export const colour = boundedString(3, 8, /^(?:[0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$/)
 const listenerToken = boundedString(4, 128, /^[A-Za-z0-9._~-]+$/)
 /** Names and codes are looked up, so any short text is well formed. */
 const name = boundedString(0, 200)
@@ -31,7 +34,7 @@ const fields = members({
   config: optional(refined(settingsBody, orderedBuffers), undefined),
   background_color: optional(colour, null),
   color_text: optional(colour, null),
-  size_text: optional(boundedInteger(8, 200), null),
+  size_text: optional(boundedInteger(SMALLEST_TEXT, LARGEST_TEXT), null),
   listener_token: optional(listenerToken, null),
   custom_listener_token: optional(listenerToken, null),
 })

@@ -21,8 +21,15 @@ const parseHost = (header: string): { readonly name: string; readonly host: stri
   return { name, host: header.toLowerCase() }
 }
 
-/** Base WebSocket address (D22): PUBLIC_URL, else the request's Host if it is an allowed one, else ''. */
-export const webSocketBase = (settings: LinkSettings, hostHeader: string, encrypted: boolean): string => {
+/** The path in front of everything that clients ask for: what a proxy takes off, and BASE_PATH where that is not it. */
+export const pathBase = ({ basePath }: Pick<LinkSettings, 'basePath'>, prefix: string): string =>
+  prefix.endsWith(basePath ?? '') ? prefix : `${prefix}${basePath ?? ''}`
+
+/**
+ * Base WebSocket address (D22): PUBLIC_URL, else the request's Host if it is an allowed one, else ''. `prefix` is the path
+ * that a trusted proxy took off.
+ */
+export const webSocketBase = (settings: LinkSettings, hostHeader: string, encrypted: boolean, prefix = ''): string => {
   const basePath = settings.basePath ?? ''
   if (settings.publicUrl !== null) {
     const base = settings.publicUrl.replace(/^http/, 'ws').replace(/\/+$/, '')
@@ -32,7 +39,7 @@ export const webSocketBase = (settings: LinkSettings, hostHeader: string, encryp
   if (sent === null) return ''
   const allowed = settings.allowedHosts ?? [...LOOPBACK, bracketed(settings.host)]
   const isAllowed = allowed.some((entry) => [sent.name, sent.host].includes(entry.toLowerCase()))
-  return isAllowed ? `${encrypted ? 'wss' : 'ws'}://${sent.host}${basePath}` : ''
+  return isAllowed ? `${encrypted ? 'wss' : 'ws'}://${sent.host}${pathBase(settings, prefix)}` : ''
 }
 
 /**

@@ -7,6 +7,8 @@ import { audioFormat } from '../../domain/live/events.ts'
 import { engineSettings } from '../../domain/live/settings.ts'
 import { boundedInteger, instant } from '../../domain/shared/codecs.ts'
 import { permission } from '../../domain/user/events.ts'
+import { embedSnippet } from './embed-snippet.ts'
+import type { Origin } from './route.ts'
 
 export const count = boundedInteger(0, Number.MAX_SAFE_INTEGER)
 export const nullable = <A>(codec: t.Type<A>): t.Type<A | null> => t.union([codec, t.null])
@@ -155,8 +157,12 @@ const nestedPair = (live: LiveFacts, pair: LiveFacts['translations'][number], ca
     ...pair, active: false, from: live.language, createdAt: live.createdAt, updatedAt: null,
   }
 
-/** A live as its owner sees it. `iframe_html` is null as long as there is no page to embed. */
-export const presentLive = (live: LiveView, catalogue: Catalogue, baseUrl: string): t.TypeOf<typeof liveView> => ({
+/** A live as its owner sees it, with addresses as its client reaches them. */
+export const presentLive = (
+  live: LiveView,
+  catalogue: Catalogue,
+  { baseUrl, pagesUrl }: Pick<Origin, 'baseUrl' | 'pagesUrl'>,
+): t.TypeOf<typeof liveView> => ({
   id: live.id,
   status: live.status,
   live_retention: live.retention,
@@ -165,7 +171,7 @@ export const presentLive = (live: LiveView, catalogue: Catalogue, baseUrl: strin
   auto_start: live.autoStart,
   auto_start_pid: live.autoStartPid,
   vram: live.vram,
-  iframe_html: null,
+  iframe_html: embedSnippet(live, pagesUrl),
   sender_token: live.senderToken,
   listener_token: live.listenerToken,
   base_url: baseUrl,

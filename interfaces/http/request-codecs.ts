@@ -6,6 +6,7 @@ import { toInstant } from '../../domain/shared/instants.ts'
 import { nameProblem } from '../../domain/shared/names.ts'
 import { passwordProblem, usernameProblem } from '../../domain/user/credential-rules.ts'
 import { permission } from '../../domain/user/events.ts'
+import { colour, LARGEST_TEXT, SMALLEST_TEXT } from './create-live-codec.ts'
 import { shaped } from './shapes.ts'
 import type { JsonSchema } from './shapes.ts'
 import { checkedString, integerText, members, omittable, optional, repeated, single } from './validation.ts'
@@ -44,6 +45,14 @@ export const transcriptQuery = members({
   language: exact,
   chars_per_line: single(optional(integerText(1, 1000), null)),
   lines: single(optional(integerText(1, 100), 2)),
+})
+
+/** How the page that shows a live looks, and the language that it shows: a target, or nothing for what is spoken. */
+export const embedQuery = members({
+  background_color: single(optional(colour, null)),
+  color_text: single(optional(colour, null)),
+  size_text: single(optional(integerText(SMALLEST_TEXT, LARGEST_TEXT), null)),
+  language: single(optional(boundedString(2, 2, /^[a-z]{2}$/), null)),
 })
 
 /** Any integer is well formed; one that no resource can have is simply not found (R11). */

@@ -1,6 +1,7 @@
 import type { Route } from './route.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { descriptionRoutes } from './routes/description.ts'
+import { embedRoutes } from './routes/embed.ts'
 import { historyRoutes } from './routes/history.ts'
 import { liveRoutes } from './routes/lives.ts'
 import { operationRoutes } from './routes/operations.ts'
@@ -22,6 +23,7 @@ export const ROUTES: ReadonlyArray<Route> = [
   ...referenceRoutes,
   ...operationRoutes,
   ...setupRoutes,
+  ...embedRoutes,
   ...adminRoutes,
   ...descriptionRoutes(() => ROUTES),
 ]

@@ -31,6 +31,8 @@ export interface Dependencies {
 export interface Origin {
   /** Base WebSocket address of lives as this client reaches them, or '' (D22). */
   readonly baseUrl: string
+  /** What stands in front of the path of a page: `https://host/path`; the path alone where `baseUrl` is ''. */
+  readonly pagesUrl: string
   /** Of the client, for limits. */
   readonly address: string
   /** Addresses of the interface, one for each prefix; paths where the host is not known. */
@@ -55,6 +57,8 @@ interface ResponseSpec<A> {
   /** Media types that a request may choose instead of JSON: the handler then answers a `textFile`. */
   readonly texts?: ReadonlyArray<string>
   readonly headers?: Readonly<Record<string, string>>
+  /** A page that others may show in a frame, as FRAME_ANCESTORS says; its policy comes from that setting. */
+  readonly framable?: boolean
 }
 
 /** A text of one of the response's `texts`, in place of JSON. */

@@ -11,6 +11,8 @@ import type { LiveSessions, SenderSession } from '../../application/services.ts'
 import { pause } from '../../application/ports/timers.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { loggable } from '../http/access-log.ts'
+import { clientAddress } from '../http/client-address.ts'
+import { createArrivals } from '../http/forwarded.ts'
 import { errorEnding } from './ends.ts'
 import * as handshake from './handshake.ts'
 import type { HandshakeRefusal } from './handshake.ts'
@@ -30,6 +32,8 @@ export interface SocketSettings {
   readonly rateLimits: boolean
   /** Milliseconds without a frame after which an active raw live ends, 0 is never (IDLE_TIMEOUT). */
   readonly idleTimeout: number
+  /** CIDR ranges of the proxies whose forwarding headers count (TRUSTED_PROXIES). */
+  readonly trustedProxies: ReadonlyArray<string>
   /** Failed handshakes of one address before 429. */
   readonly failedHandshakesPerMinute: number
 }
@@ -79,6 +83,7 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
   const hub = createHub({ bus: options.bus, strict: settings.strict })
   const upgraders = { sender: createUpgrader('sender'), listener: createUpgrader('listener') }
   const failures = handshake.createFailureLimit(environment, settings.rateLimits ? settings.failedHandshakesPerMinute : 0)
+  const arrivalOf = createArrivals(settings.trustedProxies)
   const sockets = new Set<OpenSocket>()
   let closed = false
 
@@ -123,7 +128,7 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
     if (target === null) return handshake.NOT_FOUND
     if (closed || options.draining()) return handshake.DRAINING
     if (!handshake.isOriginAllowed(request, settings.origins)) return handshake.FOREIGN_ORIGIN
-    const address = request.socket.remoteAddress ?? ''
+    const address = clientAddress(arrivalOf(request).address)
     if (failures.isReached(address)) return handshake.TOO_MANY
     const token = handshake.findToken(target.query)
     const admission = typeof token === 'string' ? await admit(token, target.liveId) : token

@@ -17,7 +17,7 @@ const MEMBERS = [
 const AT = '2026-11-21T09:30:00.123456+00:00'
 
 test('R47, R48, R78: a live has exactly the 19 members, in the order of the normative example, nested objects included', (t) => {
-  const live = presentLive(liveView(7), catalogue, 'wss://host')
+  const live = presentLive(liveView(7), catalogue, { baseUrl: 'wss://host', pagesUrl: 'https://host' })
   t.deepEqual(Object.keys(live), MEMBERS)
   t.deepEqual(JSON.parse(JSON.stringify(live)), {
     id: 7, status: 'pending', live_retention: false, audio_format: 'raw', audio_url: null, auto_start: false, auto_start_pid: null,
@@ -42,9 +42,28 @@ test('R47, R48, R78: a live has exactly the 19 members, in the order of the norm
   })
 })
 
+const SNIPPET_LOOK = { background_color: '00000080', color_text: null, size_text: 40 }
+
+test('R72, R74, D21: a live with display fields has a snippet: one iframe, quoted, escaped, with the listener token in the fragment', (t) => {
+  const snippetOf = (members: Parameters<typeof liveView>[1], pagesUrl = 'https://host/steno') =>
+    presentLive(liveView(7, members), catalogue, { baseUrl: '', pagesUrl }).iframe_html
+  t.is(snippetOf({}), null)
+  const display = SNIPPET_LOOK
+  t.is(
+    snippetOf({ display }),
+    '<iframe src="https://host/steno/embed/live/7?background_color=00000080&amp;size_text=40#token=listener-secret" title="Live captions" ' +
+      'width="100%" height="240" sandbox="allow-scripts" referrerpolicy="no-referrer" loading="lazy"></iframe>',
+  )
+  t.true(snippetOf({ display }, '')?.startsWith('<iframe src="/embed/live/7?'), 'nobody knows the host: the page it is pasted in decides')
+  const odd = snippetOf({ display, listenerToken: `a"b'<c>&d#e~._-` }) ?? ''
+  t.true(odd.includes(`#token=a%22b&#39;%3Cc%3E%26d%23e~._-"`), odd)
+  for (const status of ['active', 'finished', 'error'] as const) t.is(snippetOf({ display, status }), snippetOf({ display }))
+  t.false(snippetOf({ display })?.includes('sender-secret'))
+})
+
 test('a live whose model and pair are gone shows them as they were, inactive', (t) => {
   const empty: Catalogue = { models: () => [], languages: catalogue.languages, translations: () => [] }
-  const live = presentLive(liveView(7), empty, '')
+  const live = presentLive(liveView(7), empty, { baseUrl: '', pagesUrl: '' })
   t.deepEqual([live.model.id, live.model.name, live.model.vram, live.model.active], [1, 'tiny', 1000, false])
   t.deepEqual(
     live.translations.map(({ id, model, active, lang_to }) => [id, model, active, lang_to.iso_639_1]), [[3, 'mt-en-fr', false, 'fr']],

@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Route } from '../../interfaces/http/route.ts'
 import { ROUTES, prefixes } from '../../interfaces/http/route-table.ts'
 import { exampleResponse } from '../../interfaces/http/errors.ts'
-import { startHttp } from './http-service.ts'
+import { HTTP_SETTINGS, startHttp } from './http-service.ts'
 import type { HttpService } from './http-service.ts'
 
 const AUDIO_URL = 'http://host/stream.m3u8'
@@ -37,7 +37,7 @@ const isSetupPost = (route: Route): boolean => route.path === '/setup' && route.
 
 test('R1, R2: every route answers the same at every prefix, with and without a trailing slash, without redirect', async (t) => {
   const http = await startHttp(
-    t, {}, { settings: { host: '127.0.0.1', publicUrl: null, basePath: '/base', allowedHosts: null, corsOrigins: ['*'] } },
+    t, {}, { settings: { ...HTTP_SETTINGS, basePath: '/base' } },
   )
   t.deepEqual(prefixes('/base'), ['', '/api/v1', '/base'])
   for (const route of ROUTES) {

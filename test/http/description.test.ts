@@ -18,7 +18,7 @@ import { integerText, members, omittable, optional, repeated, single } from '../
 import { generateClient } from '../../tools/client/generate.ts'
 import { createAnswerCheck, createFrameCheck } from '../support/described-answers.ts'
 import type { Seen } from '../support/described-answers.ts'
-import { startHttp } from './http-service.ts'
+import { HTTP_SETTINGS, startHttp } from './http-service.ts'
 
 interface Media {
   readonly schema: object
@@ -165,8 +165,8 @@ test('the typed client is the one that the description makes: node tools/client/
 })
 
 test('D48: the description names its servers as they are reached', async (t) => {
-  const settings = { host: '127.0.0.1', publicUrl: null, basePath: '/base', allowedHosts: null }
-  const http = await startHttp(t, {}, { settings: { ...settings, corsOrigins: ['*'] } })
+  const settings = { ...HTTP_SETTINGS, basePath: '/base' }
+  const http = await startHttp(t, {}, { settings })
   const { servers, ...document } = (await (await http.send('GET', '/openapi.json')).json()) as OpenApi
   t.deepEqual(servers.map(({ url }) => url), ['', '/api/v1', '/base'].map((prefix) => `${http.url}${prefix}`))
   for (const { url } of servers) t.is((await fetch(`${url}/version`)).status, 200)

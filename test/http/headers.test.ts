@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { loggable } from '../../interfaces/http/access-log.ts'
 import { webSocketBase } from '../../interfaces/http/links.ts'
 import type { LinkSettings } from '../../interfaces/http/links.ts'
-import { startHttp } from './http-service.ts'
+import { HTTP_SETTINGS, startHttp } from './http-service.ts'
 
 const SETTINGS: LinkSettings = { host: '127.0.0.1', publicUrl: null, basePath: null, allowedHosts: null }
 
@@ -72,8 +72,48 @@ test('S41: every answer carries the protective headers, errors too', async (t) =
   }
 })
 
+const embedPolicy = (ancestors: string): string =>
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self' ws: wss:; " +
+  `frame-ancestors ${ancestors}; base-uri 'none'; form-action 'self'`
+
+test('S41, S42: the page to embed, and it alone, may be framed: by anybody, or by whom FRAME_ANCESTORS names', async (t) => {
+  const http = await startHttp(t)
+  const page = await http.send('GET', '/embed/live/7?background_color=000000&color_text=ffff&size_text=28&language=fr')
+  t.is(page.status, 200)
+  t.is(page.headers.get('content-security-policy'), embedPolicy('* file:'))
+  t.is(page.headers.get('x-frame-options'), null)
+  t.is((await http.send('GET', '/setup')).headers.get('x-frame-options'), 'DENY')
+  const refused = await http.send('GET', '/embed/live/x')
+  t.deepEqual([refused.status, refused.headers.get('x-frame-options')], [422, 'DENY'])
+  const settings = { ...HTTP_SETTINGS, frameAncestors: ['https://a.example', 'https://b.example'], corsOrigins: ['https://a.example'] }
+  const limited = await startHttp(t, {}, { settings })
+  for (const path of ['/embed/live/7', '/api/v1/embed/live/7/'])
+    t.is((await limited.send('GET', path)).headers.get('content-security-policy'), embedPolicy('https://a.example https://b.example'))
+  // Sandboxed, the page is nobody's origin: what it loads must be open to all of them, whatever REST allows.
+  for (const path of ['/embed/live/7', '/embed/embed.js', '/embed/embed.css', '/embed/live/embed.js', '/embed/ready']) {
+    const { headers } = await limited.send('GET', path, { headers: { origin: 'null' } })
+    t.deepEqual([headers.get('cross-origin-resource-policy'), headers.get('access-control-allow-origin')], ['cross-origin', '*'], path)
+  }
+})
+
+test('S40: the page takes no colour, size or language that is none', async (t) => {
+  const http = await startHttp(t)
+  const bad = {
+    background_color: ['%23fff', 'ff', 'fffff', 'red', 'red;x:url()', '"><script>', ''], color_text: ['javascript:0', 'ffffffg'],
+    size_text: ['7', '201', '12px', '1e1', '-8', ''], language: ['e', 'eng', 'EN', '../', '"'],
+  }
+  for (const [name, values] of Object.entries(bad))
+    for (const value of values) {
+      const response = await http.send('GET', `/embed/live/7?${name}=${value}`)
+      const text = await response.text()
+      const { detail } = JSON.parse(text) as { readonly detail: ReadonlyArray<{ readonly loc: unknown }> }
+      t.deepEqual([response.status, detail.map(({ loc }) => loc)], [422, [['query', name]]], value)
+      if (value.length > 4) t.false(text.includes(value))
+    }
+})
+
 test('CORS_ORIGINS: only listed origins are allowed; a preflight names the methods', async (t) => {
-  const settings = { ...SETTINGS, corsOrigins: ['https://a.example'] }
+  const settings = { ...HTTP_SETTINGS, corsOrigins: ['https://a.example'] }
   const http = await startHttp(t, {}, { settings })
   const allowed = async (origin: string) => {
     const { headers } = await http.send('GET', '/version', { headers: { origin } })

@@ -12,7 +12,7 @@ import type { CreateLiveRequest, NewUser } from '../../application/requests.ts'
 import type { PageQuery, Services } from '../../application/services.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
 import { SERVER_LIMITS, createHttpApp } from '../../interfaces/http/app.ts'
-import type { HttpAppOptions } from '../../interfaces/http/app.ts'
+import type { HttpAppOptions, HttpSettings } from '../../interfaces/http/app.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
 
 const AT = '2026-11-21T09:30:00.123456+00:00'
@@ -64,6 +64,10 @@ const CALLERS: Readonly<Record<string, Caller>> = {
 /** API keys that they know; `lt_key` as bearer token too. */
 const KEYS: Readonly<Record<string, Caller>> = {
   lt_key: caller({ userId: 1, permissions: ['admin'], credential: 'api-key' }),
+}
+
+export const HTTP_SETTINGS: HttpSettings = {
+  host: '127.0.0.1', publicUrl: null, basePath: null, allowedHosts: null, corsOrigins: ['*'], frameAncestors: ['*'], trustedProxies: null,
 }
 
 export interface Calls {
@@ -143,7 +147,7 @@ export const startHttp = async (
     catalogue,
     readiness: () => ({ ready: true, checks: { eventStore: 'ok' } }),
     metrics: async () => '# HELP stenolog_x x\n',
-    settings: { host: '127.0.0.1', publicUrl: null, basePath: null, allowedHosts: null, corsOrigins: ['*'] },
+    settings: HTTP_SETTINGS,
     version: '1.2.3',
     logger: log,
     ...options,

@@ -32,6 +32,7 @@ test('values are read in their form', (t) => {
     STENOLOG_ALLOWED_HOSTS: 'a.example, b.example:81,[::1]',
     STENOLOG_CORS_ORIGINS: 'https://a.example,http://localhost:3000', STENOLOG_PENDING_TIMEOUT: '1h', STENOLOG_MAX_DURATION: '1440m',
     STENOLOG_ADMIN_USERNAME: 'root', STENOLOG_ADMIN_PASSWORD: 'a password',
+    STENOLOG_TRUSTED_PROXIES: '127.0.0.1/32, fd00::/8', STENOLOG_FRAME_ANCESTORS: 'https://a.example', STENOLOG_WS_ORIGINS: 'null,https://a.example',
   })
   if (E.isLeft(settings)) return t.fail(settings.left.join('\n'))
   const { right } = settings
@@ -43,6 +44,10 @@ test('values are read in their form', (t) => {
     ['https://captions.example.org/steno', '/steno', ['a.example', 'b.example:81', '[::1]']],
   )
   t.deepEqual(right.corsOrigins, ['https://a.example', 'http://localhost:3000'])
+  t.deepEqual(
+    [right.trustedProxies, right.frameAncestors, right.wsOrigins],
+    [['127.0.0.1/32', 'fd00::/8'], ['https://a.example'], ['null', 'https://a.example']],
+  )
   t.false(JSON.stringify(describeSettings(right)).includes('a password'))
   t.is(describeSettings(right)['adminPassword'], '***')
 })
@@ -70,7 +75,6 @@ test('every error is told at once, and none repeats a secret', (t) => {
 
 test('what the service does not honour yet is refused, its default is not', (t) => {
   const refused: Readonly<Record<string, string>> = {
-    TRUSTED_PROXIES: '10.0.0.0/8', FRAME_ANCESTORS: 'https://a.example',
     RECONNECT_GRACE: '5s', RATE_LIMIT: '10',
     ROLE: 'api',
   }
@@ -125,6 +129,7 @@ test('lists, hosts and origins are checked', (t) => {
     [
       'TRUSTED_PROXIES', ['10.0.0.0', '10.0.0.0/33', '300.0.0.0/8', '::1/129'],
     ], ['BASE_PATH', ['steno', '/', '//x', '/a?b']], ['PUBLIC_URL', ['h', 'ftp://h', 'https://h?x']],
+    ['FRAME_ANCESTORS', ['null', 'a.example', "'none'", 'https://a.example; script-src *']],
     ['VRAM_MB', ['0', '-1', '1.5', 'all']], ['ROLE', ['All', 'x']],
   ] as const)
     for (const value of values) {

@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { Page } from 'playwright-core'
-import { CHROMIUM, launchChromium } from '../support/browser.ts'
+import { CHROMIUM, launchBrowser } from '../support/browser.ts'
 import type { Client, Json } from '../support/client.ts'
 import { passwordOf, runTestService } from '../support/service.ts'
 import { testWith } from '../support/skip-unless.ts'
@@ -100,7 +100,7 @@ const openPage = async (page: Page, url: string): Promise<{ readonly complaints:
 }
 
 testWith(CHROMIUM)('R127: /docs and /redoc show the description in a real browser, under a strict policy and without any other server', async (t) => {
-  const browser = await launchChromium()
+  const browser = await launchBrowser()
   t.teardown(() => browser.close())
   for (const [path, sign] of [['/docs', '#operations-Private-createLive'], ['/api/v1/redoc/', '[id="operation/createLive"]']] as const) {
     const page = await browser.newPage()

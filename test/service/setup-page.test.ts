@@ -2,14 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startServiceProcess } from '../../interfaces/cli/service-process.ts'
-import { CHROMIUM, launchChromium } from '../support/browser.ts'
+import { CHROMIUM, launchBrowser } from '../support/browser.ts'
 import { logIn } from '../support/client.ts'
 import { testWith } from '../support/skip-unless.ts'
 
 testWith(CHROMIUM)('the set-up page, in a real browser, creates the first administrator once', async (t) => {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'stenolog-test-'))
   const service = await startServiceProcess({ STENOLOG_HOST: '127.0.0.1', STENOLOG_PORT: '0', STENOLOG_DATA_DIR: dataDirectory, STENOLOG_DRAIN_TIMEOUT: '0s' })
-  const browser = await launchChromium()
+  const browser = await launchBrowser()
   t.teardown(async () => {
     await browser.close()
     await service.end('SIGKILL')

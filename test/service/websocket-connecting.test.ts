@@ -146,8 +146,9 @@ test('R1, R77, D22, S27: a further prefix, a public address and a list of origin
   })
   const client = await behind.user('proxied')
   for (const prefix of ['', '/api/v1', '/backend']) t.is((await client.get(`${prefix}/lives/`)).status, 200, prefix)
-  const live = await client.createLive()
+  const live = await client.createLive({ size_text: 28 })
   t.is(live['base_url'], 'wss://captions.example/backend')
+  t.true(String(live['iframe_html']).startsWith(`<iframe src="https://captions.example/backend/embed/live/${live.id}?size_text=28#token=${live.listener_token}" `))
   for (const [origin, status] of [['https://ok.example', 101], ['https://evil.example', 403], ['null', 403]] as const) {
     const url = `${behind.url().replace('http', 'ws')}/backend${live.relative_path}?token=${live.listener_token}`
     t.is((await handshake(url, { origin })).status, status, origin)

@@ -1,13 +1,26 @@
 import { existsSync } from 'node:fs'
 import { chromium } from 'playwright-core'
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 
-/** Where Debian's browser is, if it is. */
+/** Debian's; tests that need it are skipped by name where it is absent. */
 export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((path) => existsSync(path)) ?? '/usr/bin/chromium'
 
-/** A browser that asks nobody but the pages that it is sent to. */
-export const launchChromium = (): Promise<Browser> =>
+/** A headless browser that reaches nothing by itself. */
+export const launchBrowser = (): Promise<Browser> =>
   chromium.launch({
     executablePath: CHROMIUM,
     args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
   })
+
+/** What the policies of a page and of its frames refuse, as it comes: nothing, where all is well. */
+export const watchPolicy = (page: Page): ReadonlyArray<string> => {
+  const refused: Array<string> = []
+  page.on('console', (message) => {
+    if (/content security policy|cross-origin-resource-policy|violates/i.test(message.text())) refused.push(message.text())
+  })
+  page.on('requestfailed', (request) => {
+    if (/blocked/i.test(request.failure()?.errorText ?? '')) refused.push(request.url())
+  })
+  page.on('pageerror', (error) => refused.push(String(error)))
+  return refused
+}

@@ -57,7 +57,7 @@ export const startSockets = async (t: ExecutionContext, script: Script = {}, set
     prefixes: ['', '/api/v1'],
     sessions,
     bus,
-    settings: { origins: '*', strict: false, rateLimits: true, idleTimeout: 0, failedHandshakesPerMinute: 0, ...settings },
+    settings: { origins: '*', strict: false, rateLimits: true, idleTimeout: 0, trustedProxies: [], failedHandshakesPerMinute: 0, ...settings },
     logger,
     environment,
     timers,

@@ -78,6 +78,20 @@ test('S27: an Origin outside the list is refused, one on it and none at all conn
   t.is((await shakeHands(url, { Origin: 'null' })).status, 403)
   t.is((await shakeHands(url, { Origin: 'https://captions.example' })).status, 101)
   t.is((await shakeHands(url)).status, 101)
+  const sandboxed = await startSockets(t, {}, { origins: ['null'] })
+  const inFrame = `${sandboxed.origin}/ws/live?token=${sandboxed.lifecycle.add().listenerToken}`
+  t.is((await shakeHands(inFrame, { Origin: 'null' })).status, 101, 'the origin of a sandboxed frame, where it is listed')
+})
+
+test('S37, D22: behind a trusted proxy failed handshakes are those of the client, not of the proxy', async (t) => {
+  const { origin } = await startSockets(t, {}, { failedHandshakesPerMinute: 2, trustedProxies: ['127.0.0.0/8'] })
+  const guess = async (client: string): Promise<number> => (await shakeHands(`${origin}/ws/live?token=guess`, { 'X-Forwarded-For': client })).status
+  t.deepEqual([await guess('192.0.2.1'), await guess('198.51.100.7, 192.0.2.1'), await guess('192.0.2.1')], [401, 401, 429])
+  t.is(await guess('192.0.2.2'), 401)
+  t.deepEqual([await guess('2001:db8::1'), await guess('2001:db8::2'), await guess('2001:db8::3')], [401, 401, 429], 'S24: a /64 is one client')
+  const alone = await startSockets(t, {}, { failedHandshakesPerMinute: 2 })
+  const pretend = async (client: string): Promise<number> => (await shakeHands(`${alone.origin}/ws/live?token=x`, { 'X-Forwarded-For': client })).status
+  t.deepEqual([await pretend('192.0.2.1'), await pretend('192.0.2.2'), await pretend('192.0.2.3')], [401, 401, 429])
 })
 
 test('while the service drains, and while the store is away, the handshake answers 503', async (t) => {

@@ -12,7 +12,7 @@ const NOT_FOUND = E.left({ _tag: 'LiveNotFound' } as const)
 /** No live ever had another id, so nobody needs to be asked (R11). */
 const isPossible = (id: number): boolean => Number.isSafeInteger(id) && id > 0
 
-const oneLive = (live: LiveView, origin: Origin, { catalogue }: Dependencies) => ({ data: presentLive(live, catalogue, origin.baseUrl) })
+const oneLive = (live: LiveView, origin: Origin, { catalogue }: Dependencies) => ({ data: presentLive(live, catalogue, origin) })
 
 const createLive = privateRoute(
   'private',
@@ -50,7 +50,7 @@ const listLives = privateRoute(
     const page = pageOf(query)
     const lives = await deps.services.listLives(caller, Array.from(new Set(query.status)), page)()
     if (E.isLeft(lives)) return lives
-    return E.right(presentPage(lives.right, page, (live) => presentLive(live, deps.catalogue, origin.baseUrl)))
+    return E.right(presentPage(lives.right, page, (live) => presentLive(live, deps.catalogue, origin)))
   },
 )
 
@@ -70,7 +70,7 @@ const finishByAudioUrl = privateRoute(
     const page = pageOf(query)
     const lives = await deps.services.finishByAudioUrl(caller, body.audio_url, page)()
     if (E.isLeft(lives)) return lives
-    return E.right(presentPage(lives.right, page, (live) => presentLive(live, deps.catalogue, origin.baseUrl)))
+    return E.right(presentPage(lives.right, page, (live) => presentLive(live, deps.catalogue, origin)))
   },
 )
 

@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs'
+import * as E from 'fp-ts/lib/Either.js'
+import * as t from 'io-ts'
+import { embedQuery, pathId } from '../request-codecs.ts'
+import { publicRoute } from '../route.ts'
+import type { Route } from '../route.ts'
+
+const file = (name: string): string => readFileSync(new URL(`../pages/${name}`, import.meta.url), 'utf8')
+
+const PAGE = file('embed.html')
+const SCRIPT = file('embed.js')
+const STYLE = file('embed.css')
+
+/** A page in a sandboxed frame has the origin `null`, so that all it needs comes from elsewhere, whatever CORS_ORIGINS allows to others. */
+const FOR_ANY_PAGE = { 'Cross-Origin-Resource-Policy': 'cross-origin', 'Access-Control-Allow-Origin': '*' }
+
+/** The same page for every id, real or not: it tells nothing about a live, its socket asks for the token. */
+const showPage = publicRoute(
+  {
+    method: 'GET',
+    path: '/embed/live/:id',
+    params: pathId,
+    query: embedQuery,
+    response: { codec: t.string, mediaType: 'text/html; charset=utf-8', headers: FOR_ANY_PAGE, framable: true },
+    refusals: [],
+  },
+  async () => E.right(PAGE),
+)
+
+/** Browsers do not tell their pages why a handshake failed: when this says ready, it was the token. */
+const ready = publicRoute(
+  {
+    method: 'GET',
+    path: '/embed/ready',
+    response: { codec: t.strict({ ready: t.boolean }, 'EmbedReadiness'), headers: FOR_ANY_PAGE },
+    refusals: [],
+  },
+  async (_input, { readiness }) => E.right({ ready: readiness().ready }),
+)
+
+/** The page names it `../<name>`: with a slash at the end of its own address that is one level deeper. */
+const asset = (name: string, mediaType: string, content: string): Route =>
+  publicRoute({ method: 'GET', path: `/embed{/live}/${name}`, response: { codec: t.string, mediaType, headers: FOR_ANY_PAGE }, refusals: [] }, async () =>
+    E.right(content),
+  )
+
+/** The files stand before the page: they win over its parameter. */
+export const embedRoutes: ReadonlyArray<Route> = [
+  asset('embed.js', 'text/javascript; charset=utf-8', SCRIPT),
+  asset('embed.css', 'text/css; charset=utf-8', STYLE),
+  ready,
+  showPage,
+]
