@@ -8,6 +8,7 @@ import type { LiveSessions } from '../../application/services.ts'
 import type { Settings } from '../../infrastructure/settings.ts'
 import { createHttpApp, SERVER_LIMITS } from '../http/app.ts'
 import type { HttpAppOptions } from '../http/app.ts'
+import { createRequestLimits } from '../http/request-limits.ts'
 import { prefixes } from '../http/route-table.ts'
 import { attachSocketServer } from '../ws/socket-server.ts'
 
@@ -37,7 +38,7 @@ const urlOf = ({ address, family, port }: AddressInfo): string => `http://${fami
 /** HTTP and WebSocket on one port. Rejects when it cannot be bound. */
 export const openFront = async (options: FrontOptions): Promise<Front> => {
   const { settings, sessions, bus, logger, environment, timers, draining } = options
-  const handle = createHttpApp(options).callback()
+  const handle = createHttpApp({ ...options, limits: createRequestLimits(environment, settings.rateLimit) }).callback()
   let closing = false
   const server = createServer(SERVER_LIMITS, (request, response) => {
     // Kept alive beyond its answer, a connection would hold up the close.

@@ -15,8 +15,11 @@ import type { HttpRefusal } from './errors.ts'
 import { linkHeader } from './link-header.ts'
 import { webSocketBase } from './links.ts'
 import type { LinkSettings } from './links.ts'
+import { NO_LIMITS } from './request-limits.ts'
+import type { RequestLimits } from './request-limits.ts'
 import type { Answer, Dependencies, Route } from './route.ts'
 import { ROUTES, prefixes } from './route-table.ts'
+import { operationRoutes } from './routes/operations.ts'
 
 export interface HttpSettings extends LinkSettings {
   /** `['*']` or the origins that may call. */
@@ -28,6 +31,8 @@ export interface HttpAppOptions extends Dependencies {
   /** Of the product, for the header X-Service-Version. */
   readonly version: string
   readonly logger: Logger
+  /** How often a credential or an address may ask; without it as often as it likes. */
+  readonly limits?: RequestLimits
   /** True on the socket in the data directory: whoever gets there is the operator. */
   readonly isControl?: boolean
 }
@@ -104,6 +109,9 @@ const queryOf = (ctx: Context): Readonly<Record<string, ReadonlyArray<string>>> 
 const webSocketBaseOf = (ctx: Context, settings: HttpSettings): string =>
   webSocketBase(settings, ctx.get('Host'), 'encrypted' in ctx.socket && ctx.socket.encrypted === true)
 
+/** Probes and scrapers count apart, by address: nobody who shares theirs may make a service look dead. */
+const OPERATIONS = new Set(operationRoutes)
+
 /** Access first, then the body, then everything that the route reads and does. */
 const ask = async (
   ctx: Context,
@@ -112,12 +120,14 @@ const ask = async (
   params: Readonly<Record<string, string>>,
 ): Promise<E.Either<HttpRefusal, Answer>> => {
   const credentials = { authorization: ctx.headers.authorization, apiKey: ctx.headers['x-api-key']?.toString() }
+  const address = clientAddress(ctx.req.socket.remoteAddress)
+  const counting = { address, limits: options.limits ?? NO_LIMITS, publicly: OPERATIONS.has(route) ? 'operations' : 'address' }
   const isControl = options.isControl === true
-  const caller = isControl ? admitOperator(route.access) : await admit(route.access, credentials, options.services)
+  const caller = isControl ? admitOperator(route.access) : await admit(route.access, credentials, options.services, counting)
   if (E.isLeft(caller)) return caller
   const body = route.body === undefined ? E.right(undefined) : await readBody(ctx, route.body.kind)
   if (E.isLeft(body)) return body
-  const origin = { baseUrl: webSocketBaseOf(ctx, options.settings), address: clientAddress(ctx.req.socket.remoteAddress) }
+  const origin = { baseUrl: webSocketBaseOf(ctx, options.settings), address }
   return route.run({ params, query: queryOf(ctx), headers: ctx.headers, body: body.right }, caller.right, origin, options)
 }
 
@@ -142,8 +152,10 @@ const routerOf = (options: HttpAppOptions): Router => {
 
 /** What is left when no route took the request: a path with other methods, or none at all. */
 const unmatched =
-  (logger: Logger): Middleware =>
+  ({ logger, limits = NO_LIMITS }: HttpAppOptions): Middleware =>
   (ctx) => {
+    const counted = limits.take(`address ${clientAddress(ctx.req.socket.remoteAddress)}`)
+    if (E.isLeft(counted)) return refuse(ctx, counted.left, logger)
     const matched: ReadonlyArray<{ readonly methods: ReadonlyArray<string> }> = ctx['matched'] ?? []
     const allow = Array.from(new Set(matched.flatMap(({ methods }) => methods))).sort()
     refuse(ctx, allow.length === 0 ? { _tag: 'RouteNotFound' } : { _tag: 'MethodNotAllowed', allow }, logger)
@@ -160,6 +172,6 @@ export const createHttpApp = (options: HttpAppOptions): Koa => {
   app.use(crossOrigin(settings.corsOrigins))
   app.use(guarded(logger))
   app.use(routerOf(options).routes())
-  app.use(unmatched(logger))
+  app.use(unmatched(options))
   return app
 }

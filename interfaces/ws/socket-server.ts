@@ -11,6 +11,8 @@ import type { LiveSessions, SenderSession } from '../../application/services.ts'
 import { pause } from '../../application/ports/timers.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { loggable } from '../http/access-log.ts'
+import { clientAddress } from '../http/client-address.ts'
+import { createFailureLimit } from '../http/failure-limit.ts'
 import { errorEnding } from './ends.ts'
 import * as handshake from './handshake.ts'
 import type { HandshakeRefusal } from './handshake.ts'
@@ -78,7 +80,7 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
   const { server, prefixes, sessions, settings, logger, environment, timers } = options
   const hub = createHub({ bus: options.bus, strict: settings.strict })
   const upgraders = { sender: createUpgrader('sender'), listener: createUpgrader('listener') }
-  const failures = handshake.createFailureLimit(environment, settings.rateLimits ? settings.failedHandshakesPerMinute : 0)
+  const failures = createFailureLimit(environment, settings.rateLimits ? settings.failedHandshakesPerMinute : 0)
   const sockets = new Set<OpenSocket>()
   let closed = false
 
@@ -123,7 +125,7 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
     if (target === null) return handshake.NOT_FOUND
     if (closed || options.draining()) return handshake.DRAINING
     if (!handshake.isOriginAllowed(request, settings.origins)) return handshake.FOREIGN_ORIGIN
-    const address = request.socket.remoteAddress ?? ''
+    const address = clientAddress(request.socket.remoteAddress)
     if (failures.isReached(address)) return handshake.TOO_MANY
     const token = handshake.findToken(target.query)
     const admission = typeof token === 'string' ? await admit(token, target.liveId) : token
