@@ -18,7 +18,8 @@ export const tableSchema = (collection: string): string => `
   CREATE TABLE IF NOT EXISTS ${tableOf(collection)}(id TEXT PRIMARY KEY, position TEXT NOT NULL, body TEXT) STRICT;
 `
 
+/** Of documents that are there: a page is skipped to in the index alone. */
 export const indexSchema = (collection: string, members: ReadonlyArray<string>): string => `
   CREATE INDEX IF NOT EXISTS "by_${collection}_${members.join('_')}"
-  ON ${tableOf(collection)}(${[...members.map(memberOf), 'id'].join(', ')});
+  ON ${tableOf(collection)}(${[...members.map(memberOf), 'id'].join(', ')}) WHERE body IS NOT NULL;
 `
