@@ -64,7 +64,7 @@ const publicUrl: Parse<string> = (value) => {
   const url = URL.parse(value)
   const isPlain = url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
   return isPlain && ['http:', 'https:'].includes(url.protocol)
-    ? E.right(`${url.origin}${url.pathname.replace(/\/+$/, '')}`)
+    ? E.right(`${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}`)
     : E.left('should be an http or https URL without credentials, query and fragment')
 }
 

@@ -10,6 +10,7 @@ import { createHttpApp, SERVER_LIMITS } from '../http/app.ts'
 import type { HttpAppOptions } from '../http/app.ts'
 import { createRequestLimits } from '../http/request-limits.ts'
 import { prefixes } from '../http/route-table.ts'
+import { limitWaitingConnections } from '../http/waiting-connections.ts'
 import { attachSocketServer } from '../ws/socket-server.ts'
 
 /** Time for the close handshakes of sockets, and for requests that are being answered: a finish waits for last words. */
@@ -47,6 +48,7 @@ export const openFront = async (options: FrontOptions): Promise<Front> => {
     })
     void handle(request, response)
   })
+  if (settings.rateLimit > 0) limitWaitingConnections(server)
   const sockets = attachSocketServer({
     server,
     prefixes: prefixes(settings.basePath),

@@ -25,7 +25,7 @@ const parseHost = (header: string): { readonly name: string; readonly host: stri
 export const webSocketBase = (settings: LinkSettings, hostHeader: string, encrypted: boolean): string => {
   const basePath = settings.basePath ?? ''
   if (settings.publicUrl !== null) {
-    const base = settings.publicUrl.replace(/^http/, 'ws').replace(/\/+$/, '')
+    const base = settings.publicUrl.replace(/^http/, 'ws').replace(/(?<!\/)\/+$/, '')
     return base.endsWith(basePath) ? base : `${base}${basePath}`
   }
   const sent = parseHost(hostHeader)
