@@ -38,7 +38,11 @@ export interface HttpAppOptions extends Dependencies {
 }
 
 /** For the server that carries the app: slow and huge requests end here (S20, S21); times in milliseconds. */
-export const SERVER_LIMITS = { headersTimeout: 15_000, requestTimeout: 30_000, maxHeaderSize: 16 * 1024 } as const
+export const SERVER_LIMITS = {
+  headersTimeout: 15_000, requestTimeout: 30_000, maxHeaderSize: 16 * 1024,
+  /** How often the two times are looked at; Node's own 30 s would make them 45 and 60. */
+  connectionsCheckingInterval: 5000,
+} as const
 
 const API_POLICY = "default-src 'none'; frame-ancestors 'none'"
 

@@ -52,6 +52,7 @@ test('S21: requests whose length can be read in two ways are refused, and nothin
 test('S20: a server with our limits gives a head 15 s and a request 30 s', (t) => {
   const server = createServer(SERVER_LIMITS)
   t.deepEqual([server.headersTimeout, server.requestTimeout, SERVER_LIMITS.maxHeaderSize], [15_000, 30_000, 16_384])
+  t.true(SERVER_LIMITS.connectionsCheckingInterval <= 5000)
 })
 
 test('S20, S38: of the connections of an address that say nothing only so many stay; who has said something does not count', async (t) => {
