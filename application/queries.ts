@@ -1,10 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { ERASED } from '../domain/shared/event.ts'
 import type { LiveNotFound, Unavailable } from './errors.ts'
 import { openLives } from './lives/live-views.ts'
-import type { Document, Documents } from './ports/documents.ts'
+import type { Document, Documents, DocumentsUnavailable, Filter } from './ports/documents.ts'
 import type { Keyring } from './ports/keyring.ts'
 import { LIVE_COUNTS, LIVES, LIVE_STATUSES, USERS } from './ports/read-models.ts'
 import type { LiveCountsDocument, LiveDocument, LiveStatus, UserDocument, UserView } from './ports/read-models.ts'
@@ -36,6 +37,25 @@ export const totalOf = (counts: LiveCountsDocument, status: LiveStatus): number 
     default:
       return status satisfies never
   }
+}
+
+/**
+ * A page by id, descending, of `total` documents, more than `skip`. From the nearer end: what is skipped is read, so the
+ * last page of a long list costs as little as the first (S46).
+ */
+export const newestFirst = (
+  documents: Pick<Documents, 'page'>,
+  collection: string,
+  filter: Filter,
+  { skip, limit }: PageQuery,
+  total: number,
+): TaskEither<DocumentsUnavailable, ReadonlyArray<Document>> => {
+  const behind = Math.max(0, total - skip - limit)
+  if (skip <= behind) return documents.page(collection, { filter, sort: { by: 'id', direction: 'descending' }, skip, limit })
+  const page = { skip: behind, limit: Math.min(limit, total - skip) }
+  return TE.map((found: ReadonlyArray<Document>) => found.toReversed())(
+    documents.page(collection, { filter, sort: { by: 'id', direction: 'ascending' }, ...page }),
+  )
 }
 
 const openUsers =
@@ -81,12 +101,8 @@ export const createQueries = ({ documents, keyring, directory }: QueryDeps): Que
     if (E.isLeft(total)) return total
     if (skip >= total.right) return E.right({ items: [], total: total.right })
     const everyStatus = statuses.length === LIVE_STATUSES.length
-    const found = await documents.page(LIVES, {
-      filter: everyStatus ? { userId: caller.userId } : { userId: caller.userId, status: statuses },
-      sort: { by: 'id', direction: 'descending' },
-      skip,
-      limit,
-    })()
+    const filter = everyStatus ? { userId: caller.userId } : { userId: caller.userId, status: statuses }
+    const found = await newestFirst(documents, LIVES, filter, { skip, limit }, total.right)()
     if (E.isLeft(found)) return found
     const items = await openLives(keyring)(found.right.map(asLive))()
     return E.isLeft(items) ? items : E.right({ items: items.right, total: total.right })

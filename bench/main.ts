@@ -4,12 +4,13 @@ import { parseArgs } from 'node:util'
 import { durableAppends } from './durable-append.ts'
 import type { Benchmark, Figure, SkippedFigure } from './harness.ts'
 import { machine, measure } from './harness.ts'
+import { listCosts } from './list-cost.ts'
 import { lives } from './lives.ts'
 import { peers } from './peer.ts'
 import { pipeline } from './pipeline.ts'
 import { services } from './service.ts'
 
-const BENCHMARKS: ReadonlyArray<Benchmark> = [...durableAppends, pipeline, ...services, lives, ...peers]
+const BENCHMARKS: ReadonlyArray<Benchmark> = [...durableAppends, ...listCosts, pipeline, ...services, lives, ...peers]
 
 const lineOf = (figure: Figure | SkippedFigure): string => {
   if ('skipped' in figure) return `${figure.name}: skipped: ${figure.skipped}`

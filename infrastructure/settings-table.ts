@@ -67,7 +67,7 @@ const publicUrl: Parse<string> = (value) => {
   const url = URL.parse(value)
   const isPlain = url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
   return isPlain && ['http:', 'https:'].includes(url.protocol)
-    ? E.right(`${url.origin}${url.pathname.replace(/\/+$/, '')}`)
+    ? E.right(`${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}`)
     : E.left('should be an http or https URL without credentials, query and fragment')
 }
 
@@ -97,7 +97,7 @@ const row = <A, F>(defaultText: string, fallback: F, parse: Parse<A>, meaning: s
     if (honoured === undefined || only === undefined || E.isLeft(parsed) || honoured.includes(JSON.stringify(parsed))) return parsed
     return E.left(`other than ${only.join(' or ')} is not supported yet`)
   }
-  const note = only === undefined ? null : only.length < 2 ? 'not supported yet' : `only ${only.join(' or ')} so far`
+  const note = only === undefined ? null : 'not supported yet'
   return { defaultText, fallback, parse: checked, meaning, secret, note }
 }
 
@@ -141,8 +141,8 @@ export const SETTINGS_TABLE = {
   DRAIN_TIMEOUT: given('30s', duration(0), 'time for open lives when the service stops; 0 = at once'),
   RECONNECT_GRACE: given('0', duration(0), 'how long a live waits for a sender lost without FINISH', { only: ['0'] }),
   RATE_LIMIT: given(
-    '50', integer(0, 1e6), 'requests per second and credential, so far only the limits of WebSockets and logins; 0 = no limits',
-    { only: ['50', '0'] },
+    '50', integer(0, 1e6),
+    'requests per second and credential, else per address; twice as many at once; 0 = no such limit, nor those of logins and WebSockets',
   ),
   COMPAT_STRICT: given('0', flag, "1: exactly the interface's members in frames"),
   ROLE: given('all', oneOf('all', 'api', 'worker', 'projector'), 'what this process does', { only: ['all'] }),

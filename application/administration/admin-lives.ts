@@ -11,7 +11,7 @@ import type { WriteDeps } from '../handle-command.ts'
 import type { Documents } from '../ports/documents.ts'
 import { ALL_LIVES, LIVE_COUNTS, LIVES, LIVE_STATUSES, LIVE_TOTALS } from '../ports/read-models.ts'
 import type { LiveCountsDocument, LiveDocument, LiveFacts, LiveView } from '../ports/read-models.ts'
-import { totalOf } from '../queries.ts'
+import { newestFirst, totalOf } from '../queries.ts'
 import type { AdminLive } from '../requests.ts'
 import type { Services } from '../services.ts'
 import type { UserDirectory } from '../users/user-directory.ts'
@@ -54,15 +54,11 @@ export const createAdminLives = (deps: AdminLivesDeps): Pick<Services, 'listAllL
       const statuses = LIVE_STATUSES.filter((status) => asked.length === 0 || asked.includes(status))
       const total = await count(userId, statuses)
       if (E.isLeft(total)) return total
-      const found = await documents.page(LIVES, {
-        filter: {
-          ...(userId === null ? {} : { userId }),
-          ...(statuses.length === LIVE_STATUSES.length ? {} : { status: statuses }),
-        },
-        sort: { by: 'id', direction: 'descending' },
-        skip,
-        limit,
-      })()
+      const filter = {
+        ...(userId === null ? {} : { userId }),
+        ...(statuses.length === LIVE_STATUSES.length ? {} : { status: statuses }),
+      }
+      const found = skip < total.right ? await newestFirst(documents, LIVES, filter, { skip, limit }, total.right)() : E.right([])
       if (E.isLeft(found)) return found
       const items = found.right.map((document) => adminLive(document as unknown as LiveDocument))
       // Before the answer: nobody sees what is not on record.

@@ -54,11 +54,11 @@ export interface MasterPlaylist {
 
 type Attributes = ReadonlyMap<string, string>
 
-/** `NAME=value,NAME="quoted, value"` (RFC 8216, 4.2). */
+/** `NAME=value,NAME="quoted, value"` (RFC 8216, 4.2). A name begins where none can have begun before: else long ones cost their square (S47). */
+const ATTRIBUTE = /(?<![A-Z0-9-])([A-Z0-9-]+)=(?:"([^"]*)"|([^",]*))/g
+
 const attributesOf = (text: string): Attributes =>
-  new Map(
-    [...text.matchAll(/([A-Z0-9-]+)=(?:"([^"]*)"|([^",]*))/g)].map(([, name = '', quoted, plain]) => [name, quoted ?? plain ?? ''] as const),
-  )
+  new Map([...text.matchAll(ATTRIBUTE)].map(([, name = '', quoted, plain]) => [name, quoted ?? plain ?? ''] as const))
 
 const bad = (): never => {
   throw new SourceError('bad_playlist')

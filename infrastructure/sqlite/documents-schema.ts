@@ -20,8 +20,11 @@ export const tableSchema = (collection: string): string => `
   CREATE TABLE IF NOT EXISTS ${tableOf(collection)}(id TEXT PRIMARY KEY, position TEXT NOT NULL, body TEXT) STRICT;
 `
 
-/** What an index is over: the part of its SQL that stays the same when its table is renamed. */
-const indexedMembers = (members: ReadonlyArray<string>): string => `(${[...members.map(memberOf), 'id'].join(', ')})`
+/**
+ * What an index is over: the part of its SQL that stays the same when its table is renamed. Of documents that are there: a
+ * page is skipped to in the index alone.
+ */
+const indexedMembers = (members: ReadonlyArray<string>): string => `(${[...members.map(memberOf), 'id'].join(', ')}) WHERE body IS NOT NULL`
 
 /**
  * Makes the index unless the table has it under any name: a table that took another's place has kept the names of its

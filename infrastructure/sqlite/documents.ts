@@ -20,6 +20,9 @@ const toSql = (value: Scalar): SQLInputValue => (typeof value === 'boolean' ? Nu
 
 const isList = (wanted: Scalar | ReadonlyArray<Scalar>): wanted is ReadonlyArray<Scalar> => Array.isArray(wanted)
 
+/** Beyond it a list is compared by IN, whatever that costs. */
+const MAX_BRANCHES = 16
+
 const conditionOf = (member: string, wanted: Scalar | ReadonlyArray<Scalar>): Condition => {
   const column = memberOf(member)
   if (!isList(wanted)) return { sql: `${column} IS ?`, values: [toSql(wanted)] }
@@ -27,14 +30,35 @@ const conditionOf = (member: string, wanted: Scalar | ReadonlyArray<Scalar>): Co
   return { sql: wanted.includes(null) ? `(${anyOf} OR ${column} IS NULL)` : anyOf, values: [JSON.stringify(wanted.map(toSql))] }
 }
 
-/** Ties of the sort go by id, in the same direction, so that pages never overlap. */
-const pageQuery = (collection: string, filter: Filter, { by, direction }: PageRequest['sort']): Condition => {
-  const conditions = Object.entries(filter).map(([member, wanted]) => conditionOf(member, wanted))
+/** The filter as filters that name one value a member, each document fitting at most one of them. */
+const branchesOf = (filter: Filter): ReadonlyArray<Filter> => {
+  const branches = Object.entries(filter).reduce<ReadonlyArray<Filter>>(
+    (made, [member, wanted]) => {
+      const values = isList(wanted) ? [...new Map(wanted.map((value) => [toSql(value), value])).values()] : [wanted]
+      return made.flatMap((branch) => values.map((value) => ({ ...branch, [member]: value })))
+    },
+    [{}],
+  )
+  return branches.length > MAX_BRANCHES ? [filter] : branches
+}
+
+/**
+ * Ties of the sort go by id, in the same direction, so that pages never overlap. Several values of a member are one query
+ * each, whose rows come from an index in order and are merged: an IN would read all that do not fit, or sort all that do.
+ */
+const pageQuery = (collection: string, branches: ReadonlyArray<Filter>, { by, direction }: PageRequest['sort']): Condition => {
   const order = direction === 'ascending' ? 'ASC' : 'DESC'
-  const where = ['body IS NOT NULL', ...conditions.map(({ sql }) => sql)].join(' AND ')
+  const selects = branches.map((filter): Condition => {
+    const conditions = Object.entries(filter).map(([member, wanted]) => conditionOf(member, wanted))
+    const where = ['body IS NOT NULL', ...conditions.map(({ sql }) => sql)].join(' AND ')
+    return {
+      sql: `SELECT body, ${memberOf(by)} AS sorted, id AS tie FROM ${tableOf(collection)} WHERE ${where}`,
+      values: conditions.flatMap(({ values }) => values),
+    }
+  })
   return {
-    sql: `SELECT body FROM ${tableOf(collection)} WHERE ${where} ORDER BY ${memberOf(by)} ${order}, id ${order} LIMIT ? OFFSET ?`,
-    values: conditions.flatMap(({ values }) => values),
+    sql: `${selects.map(({ sql }) => sql).join(' UNION ALL ')} ORDER BY sorted ${order}, tie ${order} LIMIT ? OFFSET ?`,
+    values: selects.flatMap(({ values }) => values),
   }
 }
 
@@ -104,7 +128,9 @@ export const openSqliteDocumentsReader = ({ file }: { readonly file: string }): 
       }),
     page: (collection, { filter, sort, skip, limit }) =>
       reading(() => {
-        const { sql, values } = pageQuery(collection, filter, sort)
+        const branches = branchesOf(filter)
+        if (branches.length === 0) return []
+        const { sql, values } = pageQuery(collection, branches, sort)
         const rows = prepare(sql).all(...values, requireCount('limit', limit), requireCount('skip', skip))
         return (rows as unknown as ReadonlyArray<{ readonly body: string }>).map(parse)
       }),

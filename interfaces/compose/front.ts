@@ -8,7 +8,9 @@ import type { LiveSessions } from '../../application/services.ts'
 import type { Settings } from '../../infrastructure/settings.ts'
 import { createHttpApp, SERVER_LIMITS } from '../http/app.ts'
 import type { HttpAppOptions } from '../http/app.ts'
+import { createRequestLimits } from '../http/request-limits.ts'
 import { prefixes } from '../http/route-table.ts'
+import { limitWaitingConnections } from '../http/waiting-connections.ts'
 import { attachSocketServer } from '../ws/socket-server.ts'
 
 /** Time for the close handshakes of sockets, and for requests that are being answered: a finish waits for last words. */
@@ -37,7 +39,7 @@ const urlOf = ({ address, family, port }: AddressInfo): string => `http://${fami
 /** HTTP and WebSocket on one port. Rejects when it cannot be bound. */
 export const openFront = async (options: FrontOptions): Promise<Front> => {
   const { settings, sessions, bus, logger, environment, timers, draining } = options
-  const handle = createHttpApp(options).callback()
+  const handle = createHttpApp({ ...options, limits: createRequestLimits(environment, settings.rateLimit) }).callback()
   let closing = false
   const server = createServer(SERVER_LIMITS, (request, response) => {
     // Kept alive beyond its answer, a connection would hold up the close.
@@ -46,6 +48,7 @@ export const openFront = async (options: FrontOptions): Promise<Front> => {
     })
     void handle(request, response)
   })
+  if (settings.rateLimit > 0) limitWaitingConnections(server)
   const sockets = attachSocketServer({
     server,
     prefixes: prefixes(settings.basePath),

@@ -1,9 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Caller } from '../../application/caller.ts'
+import type { TooManyRequests } from '../../application/errors.ts'
 import type { Services } from '../../application/services.ts'
-import { looksLikeApiToken } from '../../domain/api-token/rules.ts'
+import { looksLikeApiToken, prefixOfSecret } from '../../domain/api-token/rules.ts'
 import type { TransportRefusal } from './errors.ts'
+import type { RequestLimits } from './request-limits.ts'
 import type { Access } from './route.ts'
 
 interface SentCredentials {
@@ -13,21 +15,47 @@ interface SentCredentials {
   readonly apiKey: string | undefined
 }
 
+/** Where a request comes from, and what counts it. */
+interface Counting {
+  readonly address: string
+  readonly limits: RequestLimits
+}
+
+type Refused = TransportRefusal | TooManyRequests
+
 const INVALID = E.left({ _tag: 'InvalidCredentials' } as const)
 
 type Authenticating = Pick<Services, 'authenticate' | 'authenticateKey'>
 
-const known = (caller: O.Option<Caller>): E.Either<TransportRefusal, Caller> => (O.isNone(caller) ? INVALID : E.right(caller.value))
+/** Whoever has no right credential counts by address: made-up ones must not be a way around the limit, nor fill its memory. */
+const unknown = ({ limits, address }: Counting, refusal: E.Either<Refused, never>): E.Either<Refused, never> => {
+  const verdict = limits.take(`address ${address}`)
+  return E.isLeft(verdict) ? verdict : refusal
+}
+
+const counted = (caller: Caller, who: string, { limits }: Counting): E.Either<TooManyRequests, Caller> =>
+  E.map(() => caller)(limits.take(who))
+
+/** A right key passes however many wrong ones came from its address: else anybody behind the same proxy could shut it out. */
+const byKey = (secret: string, services: Authenticating, counting: Counting): E.Either<Refused, Caller> => {
+  const caller = services.authenticateKey(secret)
+  if (O.isSome(caller)) return counted(caller.value, `key ${prefixOfSecret(secret) ?? ''}`, counting)
+  const allowed = counting.limits.wrongKey(counting.address)
+  return unknown(counting, E.isLeft(allowed) ? allowed : INVALID)
+}
 
 /** `Authorization` alone decides where it is present (D32), and may hold an API token as well; the scheme is read in any case. */
-const identify = async (sent: SentCredentials, services: Authenticating): Promise<E.Either<TransportRefusal, Caller>> => {
+const identify = async (sent: SentCredentials, services: Authenticating, counting: Counting): Promise<E.Either<Refused, Caller>> => {
   if (sent.authorization === undefined) {
-    if (sent.apiKey === undefined) return E.left({ _tag: 'NotAuthenticated' })
-    return known(services.authenticateKey(sent.apiKey))
+    if (sent.apiKey === undefined) return unknown(counting, E.left({ _tag: 'NotAuthenticated' }))
+    return byKey(sent.apiKey, services, counting)
   }
   const bearer = /^bearer +(\S+) *$/i.exec(sent.authorization)?.[1]
-  if (bearer === undefined) return INVALID
-  return known(looksLikeApiToken(bearer) ? services.authenticateKey(bearer) : await services.authenticate(bearer))
+  if (bearer === undefined) return unknown(counting, INVALID)
+  if (looksLikeApiToken(bearer)) return byKey(bearer, services, counting)
+  const caller = await services.authenticate(bearer)
+  // All logins of a user count together: another login is had for the asking.
+  return O.isNone(caller) ? unknown(counting, INVALID) : counted(caller.value, `user ${caller.value.userId}`, counting)
 }
 
 /** Whoever may use the data directory: the operating system has checked that. */
@@ -39,14 +67,15 @@ export const admitOperator = (access: Access): E.Either<TransportRefusal, Caller
   return access === 'admin' ? E.right(OPERATOR) : E.left({ _tag: 'NotAuthenticated' })
 }
 
-/** The caller of a route with `access`; null where anybody may call. */
+/** The caller of a route with `access`; null where anybody may call. The request is counted, `publicly` where that is by address. */
 export const admit = async (
   access: Access,
   sent: SentCredentials,
   services: Authenticating,
-): Promise<E.Either<TransportRefusal, Caller | null>> => {
-  if (access === 'public') return E.right(null)
-  const caller = await identify(sent, services)
+  counting: Counting & { readonly publicly: string },
+): Promise<E.Either<Refused, Caller | null>> => {
+  if (access === 'public') return E.map(() => null)(counting.limits.take(`${counting.publicly} ${counting.address}`))
+  const caller = await identify(sent, services, counting)
   if (E.isLeft(caller) || access === 'private') return caller
   if (caller.right.credential !== 'jwt') return E.left({ _tag: 'ApiKeyNotAccepted' })
   return access === 'login' || caller.right.permissions.includes('admin') ? caller : E.left({ _tag: 'PermissionMissing' })

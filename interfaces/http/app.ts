@@ -18,8 +18,11 @@ import { linkHeader } from './link-header.ts'
 import { pathBase, serverAddresses, webSocketBase } from './links.ts'
 import type { LinkSettings } from './links.ts'
 import { framableBy } from './page-policy.ts'
+import { NO_LIMITS } from './request-limits.ts'
+import type { RequestLimits } from './request-limits.ts'
 import type { Answer, Dependencies, Origin, Route } from './route.ts'
 import { ROUTES, prefixes } from './route-table.ts'
+import { operationRoutes } from './routes/operations.ts'
 
 export interface HttpSettings extends LinkSettings {
   /** `['*']` or the origins that may call. */
@@ -35,12 +38,18 @@ export interface HttpAppOptions extends Dependencies {
   /** Of the product, for the header X-Service-Version. */
   readonly version: string
   readonly logger: Logger
+  /** How often a credential or an address may ask; without it as often as it likes. */
+  readonly limits?: RequestLimits
   /** True on the socket in the data directory: whoever gets there is the operator. */
   readonly isControl?: boolean
 }
 
 /** For the server that carries the app: slow and huge requests end here (S20, S21); times in milliseconds. */
-export const SERVER_LIMITS = { headersTimeout: 15_000, requestTimeout: 30_000, maxHeaderSize: 16 * 1024 } as const
+export const SERVER_LIMITS = {
+  headersTimeout: 15_000, requestTimeout: 30_000, maxHeaderSize: 16 * 1024,
+  /** How often the two times are looked at; Node's own 30 s would make them 45 and 60. */
+  connectionsCheckingInterval: 5000,
+} as const
 
 const API_POLICY = "default-src 'none'; frame-ancestors 'none'"
 
@@ -115,6 +124,9 @@ const originOf = ({ address, host, encrypted, prefix }: Arrival, settings: HttpS
   return { baseUrl, pagesUrl, address: clientAddress(address), servers }
 }
 
+/** Probes and scrapers count apart, by address: nobody who shares theirs may make a service look dead. */
+const OPERATIONS = new Set(operationRoutes)
+
 /** Access first, then the body, then everything that the route reads and does. */
 const ask = async (
   ctx: Context,
@@ -123,8 +135,9 @@ const ask = async (
   origin: Origin,
 ): Promise<E.Either<HttpRefusal, Answer>> => {
   const credentials = { authorization: ctx.headers.authorization, apiKey: ctx.headers['x-api-key']?.toString() }
+  const counting = { address: origin.address, limits: options.limits ?? NO_LIMITS, publicly: OPERATIONS.has(route) ? 'operations' : 'address' }
   const isControl = options.isControl === true
-  const caller = isControl ? admitOperator(route.access) : await admit(route.access, credentials, options.services)
+  const caller = isControl ? admitOperator(route.access) : await admit(route.access, credentials, options.services, counting)
   if (E.isLeft(caller)) return caller
   const body = route.body === undefined ? E.right(undefined) : await readBody(ctx, route.body.kind)
   if (E.isLeft(body)) return body
@@ -161,8 +174,10 @@ const routerOf = (options: HttpAppOptions): Router => {
 
 /** What is left when no route took the request: a path with other methods, or none at all. */
 const unmatched =
-  (logger: Logger): Middleware =>
+  ({ logger, limits = NO_LIMITS }: HttpAppOptions): Middleware =>
   (ctx) => {
+    const counted = limits.take(`address ${clientAddress(ctx.req.socket.remoteAddress)}`)
+    if (E.isLeft(counted)) return refuse(ctx, counted.left, logger)
     const matched: ReadonlyArray<{ readonly methods: ReadonlyArray<string> }> = ctx['matched'] ?? []
     const allow = Array.from(new Set(matched.flatMap(({ methods }) => methods))).sort()
     refuse(ctx, allow.length === 0 ? { _tag: 'RouteNotFound' } : { _tag: 'MethodNotAllowed', allow }, logger)
@@ -179,6 +194,6 @@ export const createHttpApp = (options: HttpAppOptions): Koa => {
   app.use(crossOrigin(settings.corsOrigins))
   app.use(guarded(logger))
   app.use(routerOf(options).routes())
-  app.use(unmatched(logger))
+  app.use(unmatched(options))
   return app
 }

@@ -32,7 +32,7 @@ export const pathBase = ({ basePath }: Pick<LinkSettings, 'basePath'>, prefix: s
 export const webSocketBase = (settings: LinkSettings, hostHeader: string, encrypted: boolean, prefix = ''): string => {
   const basePath = settings.basePath ?? ''
   if (settings.publicUrl !== null) {
-    const base = settings.publicUrl.replace(/^http/, 'ws').replace(/\/+$/, '')
+    const base = settings.publicUrl.replace(/^http/, 'ws').replace(/(?<!\/)\/+$/, '')
     return base.endsWith(basePath) ? base : `${base}${basePath}`
   }
   const sent = parseHost(hostHeader)

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { Environment } from '../../application/ports/environment.ts'
 
 /** Where an upgrade wants to go; `liveId` null for the token's own live. */
 export interface Target {
@@ -75,32 +74,4 @@ export const refuse = (socket: Duplex, { status, detail, headers }: HandshakeRef
   const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}`)
   socket.once('finish', () => socket.destroy())
   socket.end(`HTTP/1.1 ${status} ${REASONS[status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`)
-}
-
-export interface FailureLimit {
-  readonly isReached: (address: string) => boolean
-  readonly failed: (address: string) => void
-}
-
-/** S37: failed handshakes of one address within a minute; `perMinute` 0 switches it off. Valid tokens never count. */
-export const createFailureLimit = ({ monotonic }: Pick<Environment, 'monotonic'>, perMinute: number): FailureLimit => {
-  let since = monotonic()
-  const failures = new Map<string, number>()
-
-  const renew = (): void => {
-    if (monotonic() - since < 60_000) return
-    since = monotonic()
-    failures.clear()
-  }
-
-  return {
-    isReached: (address) => {
-      renew()
-      return perMinute > 0 && (failures.get(address) ?? 0) >= perMinute
-    },
-    failed: (address) => {
-      renew()
-      failures.set(address, (failures.get(address) ?? 0) + 1)
-    },
-  }
 }

@@ -12,6 +12,7 @@ import { pause } from '../../application/ports/timers.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { loggable } from '../http/access-log.ts'
 import { clientAddress } from '../http/client-address.ts'
+import { createFailureLimit } from '../http/failure-limit.ts'
 import { createArrivals } from '../http/forwarded.ts'
 import { errorEnding } from './ends.ts'
 import * as handshake from './handshake.ts'
@@ -82,7 +83,7 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
   const { server, prefixes, sessions, settings, logger, environment, timers } = options
   const hub = createHub({ bus: options.bus, strict: settings.strict })
   const upgraders = { sender: createUpgrader('sender'), listener: createUpgrader('listener') }
-  const failures = handshake.createFailureLimit(environment, settings.rateLimits ? settings.failedHandshakesPerMinute : 0)
+  const failures = createFailureLimit(environment, settings.rateLimits ? settings.failedHandshakesPerMinute : 0)
   const arrivalOf = createArrivals(settings.trustedProxies)
   const sockets = new Set<OpenSocket>()
   let closed = false

@@ -38,7 +38,7 @@ test('R27: the token of a login tells who is asking', async (t) => {
   t.deepEqual(await authentication.authenticate(token), O.some(expected))
 })
 
-test('R28: wrong names, wrong passwords and disabled users get the same answer at the same price', async (t) => {
+test('R28, S14: wrong names, wrong passwords and disabled users get the same answer at the same price', async (t) => {
   const { authentication, credentials, change, at } = await startWithAda(t)
   t.deepEqual(await authentication.login('Ada', 'wrong', ADDRESS), wrong)
   t.deepEqual(await authentication.login('ada', ada.password, ADDRESS), wrong)

@@ -102,7 +102,7 @@ test('R80: several statuses mean any of them, one that is repeated counts once',
   t.deepEqual(await ids(...LIVE_STATUSES), [5, 4, 3, 2, 1])
 })
 
-test('R21: beyond the end there is nothing but the true total, and nothing is searched for it', async (t) => {
+test('R21, S46: beyond the end there is nothing but the true total, and nothing is searched for it', async (t) => {
   const { queries, pages } = await startWith(lives(3, 'pending', 'active', 'finished'))
   t.deepEqual(right(await queries.listLives(caller(3), [], { skip: 3, limit: 100 })()), { items: [], total: 3 })
   t.deepEqual(right(await queries.listLives(caller(3), ['active'], { skip: 2147483647, limit: 100 })()), { items: [], total: 1 })

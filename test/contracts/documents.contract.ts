@@ -134,6 +134,20 @@ export const documentsContract = (name: string, open: () => Promise<OpenedDocume
     }
   })
 
+  on('pages of a list of values are in order and whole, each document once', async (t, documents) => {
+    const statuses = ['pending', 'active', 'finished', null]
+    await commit(documents, Array.from({ length: 40 }, (_, n) => put(String(n), 1, { id: n, userId: 1 + (n % 5), status: statuses[n % 4] ?? null })))
+    await commit(documents, [remove('6', 2)])
+    const filter = { userId: [1, 2, 3], status: ['active', null, 'finished', 'active'] }
+    const expected = Array.from({ length: 40 }, (_, n) => n).filter((n) => n % 5 < 3 && n % 4 !== 0 && n !== 6)
+    for (const direction of ['ascending', 'descending'] as const) {
+      const pages = [0, 4, 8, 12, 16, 20].map((skip) => ids(documents, { filter, sort: { by: 'id', direction }, skip, limit: 4 }))
+      t.deepEqual((await Promise.all(pages)).flat(), direction === 'ascending' ? expected : expected.toReversed())
+    }
+    const many = { userId: Array.from({ length: 100 }, (_, n) => n) }
+    t.is((await ids(documents, { filter: many })).length, 39)
+  })
+
   on('filters compare top-level members, each of which may be a list', async (t, documents) => {
     const lives = [
       { id: 1, userId: 1, status: 'pending', flag: true, note: null },

@@ -136,6 +136,7 @@ test('a request id is taken over when it is a plain one, else made', async (t) =
     return headers.get('x-request-id')
   }
   for (const id of ['abc', 'A-1._', 'x'.repeat(64)]) t.is(await idOf(id), id)
+  t.deepEqual(http.log.lines.map(({ fields }) => fields['requestId']), ['abc', 'A-1._', 'x'.repeat(64)], 'B15: the log names it')
   for (const id of ['has space', 'x'.repeat(65), 'a"b', 'ä']) t.regex((await idOf(id)) ?? '', /^[0-9a-f-]{36}$/)
 })
 

@@ -40,7 +40,7 @@ test('R7: hostile bodies never give a 5xx, and no answer repeats what was sent',
   t.false(JSON.stringify(http.log.lines).includes(secret))
 })
 
-test('at most 20 issues are told', async (t) => {
+test('S17: at most 20 issues are told', async (t) => {
   const http = await startHttp(t)
   const response = await http.send(
     'POST', '/lives', { as: 'user', body: { ...MINIMAL, translations: Array.from({ length: 50 }, () => 5) } },

@@ -80,7 +80,7 @@ test('R49–R53, R66, R71, R73: what is wrong with a live is named exactly, and 
   t.deepEqual(http.calls.created, [])
 })
 
-test('R71: NaN, Infinity and 1e999 are no numbers of a setting', async (t) => {
+test('R71, S17: NaN, Infinity and 1e999 are no numbers of a setting', async (t) => {
   const http = await startHttp(t)
   const body = (value: string) => `{"model":"tiny","language":"en","config":{"max_delay":${value}}}`
   t.deepEqual(
@@ -124,7 +124,7 @@ test('D15, D21, R53: URL, look and token of a live reach the application as they
   }
 })
 
-test('R8: malformed JSON, other top-level types, too deep bodies and other content types are 422', async (t) => {
+test('R8, S18: malformed JSON, other top-level types, too deep bodies and other content types are 422', async (t) => {
   const http = await startHttp(t)
   const bodies = [
     '{', 'nul', '"text"', '5', 'null', '[]', '[{}]', '{"a":1}}', '\u0000',
@@ -148,7 +148,7 @@ test('R8: malformed JSON, other top-level types, too deep bodies and other conte
   t.deepEqual(http.calls.created, [])
 })
 
-test('a member named __proto__ is like any unknown member', async (t) => {
+test('S16: a member named __proto__ is like any unknown member', async (t) => {
   const http = await startHttp(t)
   const body = '{"__proto__":{"model":"evil","auto_start":true},"constructor":{"prototype":{"polluted":1}},"model":"tiny","language":"en"}'
   t.is((await http.send('POST', '/lives', { as: 'user', body })).status, 200)

@@ -1,87 +1,139 @@
-import { readFile, readdir } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
-import { createClient, handshake } from '../support/client.ts'
-import type { LiveJson, Listing, Single } from '../support/client.ts'
-import { ADMIN, passwordOf, startTestService } from '../support/service.ts'
+import { createClient, handshake, logIn } from '../support/client.ts'
+import type { Client, LiveJson, Listing, Single } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
+import { launch } from '../support/launch.ts'
+import { contentsOf, createSearch, formsOf } from '../support/secret-search.ts'
 import { sampleSentences, silence } from '../support/speech.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
 
-/** The bytes of every file below a directory, by name. */
-const contents = async (directory: string): Promise<ReadonlyMap<string, Buffer>> => {
-  const entries = await readdir(directory, { withFileTypes: true, recursive: true })
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
-  return new Map(await Promise.all(files.map(async (file) => [file.slice(directory.length + 1), await readFile(file)] as const)))
-}
+const USERNAME = 'Zebulon Quartermaine'
+const ADMIN = { username: 'Ottoline Featherstone', password: 'Gerenuk & Dikdik = 1' }
+const PASSWORDS = { first: 'Caracal/Serval+1', own: 'Fennec?Aardwolf 2', 'by the admin': 'Binturong%Civet#3', wrong: 'Pangolin-but-wrong' }
+const CUSTOM = 'custom-token-Okapi-12'
+const URL_WITH_SECRETS = 'rtsp://camera:Xylophone-77@cams.example/stream?key=Wapiti-4711'
+const GUESSES = ['guessed-Bongo-token', 'guessed-Dikdik-token'] as const
 
-test('D59, D60, S10, S11, S26: no secret of a run is in its log or, in clear, in its data directory', async (t) => {
-  const service = await startTestService(t, { LOG_LEVEL: 'trace' })
-  const username = 'Zebulon Quartermaine'
-  const client = await service.user(username, { permissions: ['user_retention'] })
-  const url = 'rtsp://camera:Xylophone-77@cams.example/stream?key=Wapiti-4711'
-  const custom = 'custom-token-Okapi-12'
-  const guesses = ['guessed-Bongo-token', 'guessed-Dikdik-token']
-  const pulled = await client.createLive({ audio_format: 'rtsp', audio_url: url, listener_token: custom })
-  const live = await client.createLive({ live_retention: true })
+/** Speaks a sentence; the words that came back. */
+const speak = async (client: Client, live: LiveJson): Promise<ReadonlyArray<string>> => {
   const [listener, sender] = [await client.socket(live, 'listener'), await client.socket(live, 'sender')]
   sender.send({ type: 'config' })
   for (const samples of [(await sampleSentences())[0]?.samples ?? silence(1), silence(2)]) sender.sendAudio(samples)
   sender.send({ type: 'FINISH' })
-  t.is((await sender.closed).code, 1000)
+  await sender.closed
   await listener.closed
-  const texts = sender.frames.filter(({ final }) => final === true).map(({ text }) => String(text))
-  t.true(texts.length > 0)
+  return sender.frames.filter(({ final }) => final === true).map(({ text }) => String(text))
+}
 
-  const key = (await client.post<Single<{ readonly id: number; readonly token: string }>>('/tokens/', { name: 'Numbat key' })).body.data
-  await client.post('/user-live-configs/', { name: 'Wombat profile' })
-  await createClient(service.url()).request('GET', '/lives/', { headers: { 'x-api-key': key.token } })
+type Key = Single<{ readonly id: number; readonly token: string }>
+
+/** Roads on which secrets may be led astray: refusals, odd places, wrong kinds of credentials. */
+const leadAstray = async (client: Client, live: LiveJson, key: Key['data']): Promise<void> => {
+  const ws = client.url.replace('http', 'ws')
+  await createClient(client.url).request('GET', '/lives/', { headers: { 'x-api-key': key.token } })
   await client.get(`/lives/?api_key=${key.token}`)
   await client.get(`/tokens/${key.token}`)
-  await client.put(`/tokens/${key.id}`, { name: 'Numbat key again', is_active: false })
-  t.is((await createClient(service.url(), key.token).get('/lives/')).status, 401)
-
-  // Roads on which secrets may be led astray: refusals, odd places, wrong kinds of credentials.
-  const ws = service.url().replace('http', 'ws')
-  await handshake(`${ws}/ws/live?token=${guesses[0]}`)
-  await handshake(`${ws}/nowhere?token=${live.sender_token}&x=${guesses[1]}`)
-  await client.get(`/lives/?token=${live.sender_token}&unheard=${guesses[1]}`)
+  await handshake(`${ws}/ws/live?token=${GUESSES[0]}`)
+  await handshake(`${ws}/nowhere?token=${live.sender_token}&x=${GUESSES[1]}`)
+  await client.get(`/lives/?token=${live.sender_token}&unheard=${GUESSES[1]}`)
   await client.get(`/lives/${live.sender_token}`)
   await client.get(`/ws/live/${live.listener_token}`)
-  await handshake(`${ws}/ws/live/${live.listener_token}?token=${live.sender_token}&token_sender=${guesses[1]}`)
-  await client.put('/lives/finish-by-audio_url', { audio_url: `${url}&more` })
-  await client.post('/lives', { model: 'demo-en', language: 'en', audio_format: 'hls', audio_url: url })
-  await client.form('/login', { username, password: 'Pangolin-but-wrong' })
-  await client.form('/login', { username: passwordOf(username), password: username })
+  await handshake(`${ws}/ws/live/${live.listener_token}?token=${live.sender_token}&token_sender=${GUESSES[1]}`)
+  await client.put('/lives/finish-by-audio_url', { audio_url: `${URL_WITH_SECRETS}&more` })
+  await client.post('/lives', { model: 'demo-en', language: 'en', audio_format: 'hls', audio_url: URL_WITH_SECRETS })
+  await client.form('/login', { username: USERNAME, password: PASSWORDS.wrong })
+  await client.form('/login', { username: PASSWORDS.first, password: USERNAME })
+  await client.request('POST', '/login', { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ password: PASSWORDS.first }) })
+  await client.put('/users/me/password', { current_password: PASSWORDS.wrong, new_password: PASSWORDS.wrong })
   await client.request('GET', '/lives/', { headers: { 'x-api-key': 'lt_Aardvark_secret' } })
-  await createClient(service.url(), client.token?.slice(0, -3)).get('/lives/')
-  await client.put('/lives/finish-by-audio_url', { audio_url: url })
-  t.is((await client.get<Listing<LiveJson>>('/lives/?status=finished')).body.data.length, 2)
+  await client.request('POST', '/tokens/', { headers: { 'content-type': 'application/json' }, body: `{"name":"${key.token}` })
+  await createClient(client.url, client.token?.slice(0, -3)).get('/lives/')
+}
 
-  const secrets = {
-    'sender token': live.sender_token, 'listener token': live.listener_token, 'other sender token': pulled.sender_token,
-    'custom token': custom, 'password': passwordOf(username), 'admin password': ADMIN.password, 'username': username,
-    'JWT': client.token ?? '', 'JWT signature': client.token?.split('.')[2] ?? '',
-    'audio URL': url, 'password in the URL': 'Xylophone-77',
-    'key in the URL': 'Wapiti-4711', 'host in the URL': 'cams.example',
-    'guessed token': guesses[0] ?? '', 'guess elsewhere': guesses[1] ?? '',
-    'wrong password': 'Pangolin-but-wrong', 'API key': 'Aardvark_secret', 'API token': key.token.slice(16),
-    'token name': 'Numbat key', 'profile name': 'Wombat profile',
-    ...Object.fromEntries(texts.map((text, index) => [`text ${index + 1}`, text.split('\n')[0] ?? text])),
+test('D59, D60, R88, S10, S11, S26: nothing secret that a run hands out is in its output or its data directory, in any form', async (t) => {
+  t.timeout(600_000)
+  const { path: directory, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  const service = launch(t, {
+    STENOLOG_DATA_DIR: directory, STENOLOG_PORT: '0', STENOLOG_LOG_LEVEL: 'trace', STENOLOG_RATE_LIMIT: '0', STENOLOG_DRAIN_TIMEOUT: '0s',
+  })
+  const url = await service.url()
+  const link = await eventually(() => {
+    const found = /http:\S+\/setup#token=(\S+)/.exec(service.stdout())
+    if (found === null) throw new Error('no set-up link')
+    return found
+  })
+  const setup = link[1] ?? ''
+  const anonymous = createClient(url)
+  t.is((await anonymous.post('/setup', { token: `${setup}x`, ...ADMIN })).status, 403)
+  t.is((await anonymous.post('/setup', { token: setup, ...ADMIN })).status, 200)
+  const admin = await logIn(url, ADMIN.username, ADMIN.password)
+  const user = { username: USERNAME, password: PASSWORDS.first, permissions: ['user_retention'] }
+  const { id } = (await admin.post<Single<{ readonly id: number }>>('/users/', user)).body.data
+  const client = await logIn(url, USERNAME, PASSWORDS.first)
+
+  const pulled = await client.createLive({ audio_format: 'rtsp', audio_url: URL_WITH_SECRETS, listener_token: CUSTOM })
+  const [kept, unkept] = [await client.createLive({ live_retention: true }), await client.createLive()]
+  const texts = [...(await speak(client, kept)), ...(await speak(client, unkept))]
+  t.true(texts.length > 1)
+  t.is((await client.get(`/lives/${kept.id}/transcript`)).status, 200)
+  for (const live of [kept, pulled]) t.is((await client.get(`/lives/${live.id}/history`)).status, 200)
+  const deleted = await client.createLive({ audio_format: 'hls', audio_url: 'https://radio.example/Quoll-13.m3u8' })
+  t.is((await client.request('DELETE', `/lives/${deleted.id}`)).status, 200)
+
+  const key = (await client.post<Key>('/tokens/', { name: 'Numbat key' })).body.data
+  await client.post('/user-live-configs/', { name: 'Wombat profile' })
+  await client.get('/user-live-configs/')
+  await admin.get('/admin/lives')
+  await leadAstray(client, kept, key)
+  await client.put(`/tokens/${key.id}`, { name: 'Numbat key again', is_active: false })
+  t.is((await createClient(url, key.token).get('/lives/')).status, 401)
+  await client.put('/lives/finish-by-audio_url', { audio_url: URL_WITH_SECRETS })
+  t.is((await client.get<Listing<LiveJson>>('/lives/?status=finished')).body.data.length, 3)
+  t.is((await client.put('/users/me/password', { current_password: PASSWORDS.first, new_password: PASSWORDS.own })).status, 200)
+  const again = await logIn(url, USERNAME, PASSWORDS.own)
+  t.is((await admin.put(`/users/${id}`, { password: PASSWORDS['by the admin'] })).status, 200)
+  const last = await logIn(url, USERNAME, PASSWORDS['by the admin'])
+
+  const signatures = [admin, client, again, last].map(({ token }, n) => [`signature of login ${n}`, token?.split('.')[2] ?? ''] as const)
+  const tokens = [pulled, kept, unkept, deleted].flatMap((live) =>
+    [[`sender token of ${live.id}`, live.sender_token], [`listener token of ${live.id}`, live.listener_token]] as const)
+  const secrets: Readonly<Record<string, string>> = {
+    ...Object.fromEntries([...signatures, ...tokens]),
+    ...Object.fromEntries(Object.entries(PASSWORDS).map(([which, password]) => [`password ${which}`, password])),
+    ...Object.fromEntries(texts.map((text, n) => [`text ${n}`, text.split('\n')[0] ?? text])),
+    'login': client.token ?? '', 'admin password': ADMIN.password, 'admin name': ADMIN.username, 'username': USERNAME,
+    'hash of a password': '$argon2id$', 'set-up token': setup,
+    'audio URL': URL_WITH_SECRETS, 'password in the URL': 'Xylophone-77', 'key in the URL': 'Wapiti-4711', 'host in the URL': 'cams.example',
+    'URL of a deleted live': 'Quoll-13', 'guessed token': GUESSES[0], 'guess elsewhere': GUESSES[1], 'wrong API key': 'Aardvark_secret',
+    'API token': key.token.slice(16), 'token name': 'Numbat key', 'profile name': 'Wombat profile',
   }
-  const found = (bytes: Buffer): ReadonlyArray<string> =>
-    Object.entries(secrets)
-      .filter(([, secret]) => bytes.includes(secret) || bytes.includes(Buffer.from(secret).toString('base64').replace(/.?=*$/, '')))
-      .map(([what]) => what)
+  t.true(Object.values(secrets).every((secret) => secret.length >= 8), 'each is long enough not to be there by chance')
+  const search = createSearch(secrets)
 
-  const log = Buffer.from(service.log())
-  t.true(log.includes('"/lives/finish-by-audio_url"') && log.includes('socket closed'), 'the log tells what happened')
-  t.deepEqual(found(log), [])
+  // The search finds what is there: each secret in each of its forms, and in real files what is no secret.
+  for (const [what, secret] of Object.entries(secrets))
+    for (const [form, encoded] of Object.entries(formsOf(secret)))
+      for (const text of encoded)
+        t.true(search(Buffer.concat([randomBytes(50), Buffer.from(text, form === 'in UTF-16' ? 'latin1' : 'utf8'), randomBytes(50)])).includes(`${what} ${form}`))
+  const known = createSearch({ 'event type': 'ApiTokenUsed', 'prefix of a key': key.token.slice(0, 15), 'model': 'demo-en', 'canary': 'Jerboa-canary/1' })
+  await writeFile(join(directory, 'canary'), Buffer.from('a Jerboa-canary/1 in base64').toString('base64'))
 
-  const running = await contents(service.dataDirectory)
-  t.is(await service.kill('SIGTERM'), 0)
-  for (const files of [running, await contents(service.dataDirectory)]) {
-    const events = Buffer.concat([...files].filter(([name]) => name.startsWith('events.sqlite')).map(([, bytes]) => bytes))
-    t.true(events.includes('LiveCreated') && events.includes('ApiTokenUsed') && events.includes('listener-token-'), 'what is no secret is found')
-    for (const [name, bytes] of files) t.deepEqual(found(bytes), [], name)
+  const output = (): Buffer => Buffer.from(service.stderr() + service.stdout().replace(link[0], ''))
+  t.true(service.stdout().includes(link[0]), 'the link is printed once, outside of the log')
+  t.true(output().includes('"/lives/finish-by-audio_url"') && output().includes('socket closed'), 'the log tells what happened')
+  const running = await contentsOf(directory)
+  t.true([...running.keys()].some((name) => name.endsWith('-wal')), 'write-ahead files are looked into as well')
+  service.kill('SIGTERM')
+  t.is(await service.exited, 0)
+  t.deepEqual(search(output()), [])
+  for (const files of [running, await contentsOf(directory)]) {
+    for (const kind of ['events.sqlite', 'documents.sqlite', 'keyring.sqlite']) t.true([...files.keys()].includes(kind))
+    const found = known(Buffer.concat([...files.values()]))
+    for (const control of ['canary in base64', 'event type in clear', 'model in clear', 'prefix of a key in clear']) t.true(found.includes(control), control)
+    for (const [name, bytes] of files) t.deepEqual(search(bytes), [], name)
   }
-  t.deepEqual(found(Buffer.from(service.log())), [])
 })

@@ -1,7 +1,6 @@
 import test from 'ava'
 import type { Client, Json, LiveJson, Single, TestSocket } from '../support/client.ts'
-import { handshake } from '../support/client.ts'
-import { runTestService, startTestService } from '../support/service.ts'
+import { runTestService } from '../support/service.ts'
 import { silence } from '../support/speech.ts'
 
 // With the limits of WebSockets on.
@@ -181,17 +180,4 @@ test('R159, A4: a flood of control frames is rate_limited for the sender, finish
   t.like(sender.frames.at(-1), { type: 'error', code: 'rate_limited' })
   t.deepEqual(await listener.closed, { code: 1000, reason: '' })
   await client.untilStatus(live, 'finished')
-})
-
-test('S25: after 30 failed handshakes in a minute the address gets 429; REST goes on', async (t) => {
-  const guarded = await startTestService(t, { RATE_LIMIT: '50' })
-  const url = `${guarded.url().replace('http', 'ws')}/ws/live?token=guess`
-  const statuses: Array<number> = []
-  for (let n = 0; n < 40; n += 1) statuses.push((await handshake(url)).status)
-  t.deepEqual([...new Set(statuses)], [401, 429])
-  t.is(statuses.indexOf(429), 30)
-  const { headers, body } = await handshake(url)
-  t.deepEqual(body, { detail: 'Too many requests' })
-  t.regex(headers.get('retry-after') ?? '', /^\d+$/)
-  t.is((await guarded.anonymous().get('/version')).status, 200)
 })

@@ -1,0 +1,141 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as E from 'fp-ts/lib/Either.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Caller } from '../application/caller.ts'
+import { sealEvents } from '../application/event-serialization.ts'
+import type { Position, StoredEvent } from '../application/ports/event-store.ts'
+import type { LiveStatus } from '../application/ports/read-models.ts'
+import { createQueries } from '../application/queries.ts'
+import type { PageQuery } from '../application/services.ts'
+import type { LiveEvent } from '../domain/live/events.ts'
+import { liveStream } from '../domain/live/events.ts'
+import { DEFAULT_ENGINE_SETTINGS } from '../domain/live/settings.ts'
+import { openSqliteDocuments } from '../infrastructure/sqlite/documents.ts'
+import { openSqliteKeyring } from '../infrastructure/sqlite/keyring.ts'
+import { changesOf } from '../projections/apply.ts'
+import { liveCounts } from '../projections/live-counts.ts'
+import { lives } from '../projections/lives.ts'
+import { timed } from './cpu-time.ts'
+import type { Benchmark, Round } from './harness.ts'
+
+const USER = 3
+const CALLER: Caller = { userId: USER, permissions: [], maxSessions: 10, maxTranslations: 5, credential: 'jwt' }
+const FEW = 100
+const MANY = 100_000
+const PAGES = 40
+/** Lives that are projected in one step. */
+const STEP = 1000
+
+const must = async <A>(task: TaskEither<unknown, A>): Promise<A> => {
+  const done = await task()
+  if (E.isLeft(done)) throw new Error(`not done: ${JSON.stringify(done.left)}`)
+  return done.right
+}
+
+/** A live that was made and has ended; every other one failed. */
+const eventsOf = (liveId: number): ReadonlyArray<LiveEvent> => {
+  const about = { liveId, userId: USER, at: new Date(Date.UTC(2026, 0, 1) + liveId * 1000).toISOString().replace('Z', '000+00:00') }
+  const created = {
+    ...about, commandId: `create-${liveId}`, worker: 'local', model: { id: 1, name: 'demo-en', vram: 1000 }, language: 'en', translations: [],
+    audioFormat: 'hls', audioUrl: `https://radio.example/${liveId}.m3u8`, audioUrlHash: `hash of ${liveId}`, autoStart: false, retention: false,
+    vram: 1000, config: DEFAULT_ENGINE_SETTINGS, display: null, senderToken: `sender of ${liveId}`, senderTokenHash: `s ${liveId}`,
+    listenerToken: `listener of ${liveId}`, listenerTokenHash: `l ${liveId}`,
+  } as const
+  const ended: LiveEvent =
+    liveId % 2 === 0
+      ? { type: 'LiveFinished', data: { ...about, reason: 'finish_route' } }
+      : { type: 'LiveFailed', data: { ...about, code: 'engine_failed', detail: '' } }
+  return [{ type: 'LiveCreated', data: created }, ended]
+}
+
+const openStores = async (directory: string, count: number) => {
+  const documents = await openSqliteDocuments({ file: join(directory, `documents-${count}.sqlite`) })
+  const keyring = await openSqliteKeyring({ file: join(directory, `keyring-${count}.sqlite`), masterKey: Buffer.alloc(32, 7) })
+  return { documents, keyring, close: async () => void (await Promise.all([documents.close(), keyring.close()])) }
+}
+
+/** Puts `count` lives of one user into embedded stores: made by the projections from the events of those lives. */
+const seed = async (directory: string, count: number): Promise<void> => {
+  const { documents, keyring, close } = await openStores(directory, count)
+  await must(documents.ensure([lives.collection, liveCounts.collection]))
+  let position = 0
+  const storedOf = async (liveId: number): Promise<ReadonlyArray<Omit<StoredEvent, 'position'>>> => {
+    const sealed = await must(sealEvents(keyring)(eventsOf(liveId)))
+    const metadata = { correlationId: 'bench', causationId: 'bench', actor: `user:${USER}`, recordedAt: '2026-01-01T00:00:00.000000+00:00' }
+    return sealed.map(({ type, data }, revision) => ({ id: `${liveId}-${revision}`, type, data, metadata, stream: liveStream(liveId), revision }))
+  }
+  for (let first = 1; first <= count; first += STEP) {
+    const ids = Array.from({ length: Math.min(STEP, count - first + 1) }, (_, n) => first + n)
+    const events = (await Promise.all(ids.map(storedOf))).flat().map((event): StoredEvent => {
+      position += 1
+      return { ...event, position: String(position).padStart(20, '0') as Position }
+    })
+    for (const projection of [lives, liveCounts]) {
+      const changes = await changesOf(documents, projection, events)
+      if (E.isLeft(changes)) throw new Error(changes.left.reason)
+      await must(documents.commit(projection.name, changes.right, String(position).padStart(20, '0') as Position))
+    }
+  }
+  await close()
+}
+
+/** The seeded stores' directory: made once for all figures of a run, gone with the process. */
+const seeded = (() => {
+  let directory: Promise<string> | null = null
+  const make = async (): Promise<string> => {
+    const made = mkdtempSync(join(tmpdir(), 'stenolog-bench-'))
+    process.once('exit', () => rmSync(made, { recursive: true, force: true }))
+    await seed(made, MANY)
+    await seed(made, FEW)
+    return made
+  }
+  return (): Promise<string> => (directory ??= make())
+})()
+
+const openWorld = async (count: number) => {
+  const { documents, keyring, close } = await openStores(await seeded(), count)
+  const { listLives } = createQueries({ documents, keyring, directory: { count: () => 1 } })
+  return {
+    /** Full pages, one after the other. */
+    pages: (statuses: ReadonlyArray<LiveStatus>, page: PageQuery): Promise<Round> =>
+      timed(PAGES, async () => {
+        for (let n = 0; n < PAGES; n += 1) {
+          const { items, total } = await must(listLives(CALLER, statuses, page))
+          if (items.length !== page.limit) throw new Error(`a page of ${items.length} of ${total} lives`)
+        }
+      }),
+    close,
+  }
+}
+
+/** One list asked for with both numbers of lives; `skipOf` says where in so many lives the page begins. */
+const listCost = (name: string, what: string, statuses: ReadonlyArray<LiveStatus>, limit: number, skipOf: (count: number) => number): Benchmark => ({
+  name,
+  meaning: `${what} of one user's ${MANY} lives on the embedded stores, decrypted: read models and keyring, without HTTP`,
+  peer: `the same page of ${FEW} lives`,
+  unit: 'pages',
+  basis: 'cpu',
+  // The page of many costs at most one and a half times that of few.
+  atLeast: 0.67,
+  rounds: 9,
+  warmUp: true,
+  prepare: async () => {
+    const [many, few] = [await openWorld(MANY), await openWorld(FEW)]
+    return {
+      ours: () => many.pages(statuses, { skip: skipOf(MANY), limit }),
+      peers: () => few.pages(statuses, { skip: skipOf(FEW), limit }),
+      close: async () => {
+        await Promise.all([many.close(), few.close()])
+      },
+    }
+  },
+})
+
+export const listCosts: ReadonlyArray<Benchmark> = [
+  listCost('list-cost', 'the first page of 100', [], 100, () => 0),
+  listCost('list-cost-status', 'the first page of 50 in one state', ['finished'], 50, () => 0),
+  listCost('list-cost-states', 'the first page of 100 in two states', ['finished', 'error'], 100, () => 0),
+  listCost('list-cost-last', 'the last page of 100', [], 100, (count) => count - 100),
+]

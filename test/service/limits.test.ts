@@ -1,0 +1,77 @@
+import test from 'ava'
+import { createClient, handshake, logIn } from '../support/client.ts'
+import type { Single } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
+import { ADMIN, passwordOf, runTestService } from '../support/service.ts'
+
+const service = await runTestService({ RATE_LIMIT: '50' })
+test.after.always(() => service.dispose())
+
+const TOO_MANY = { detail: 'Too many requests' }
+
+test.serial('S25: after 30 failed handshakes, or wrong API keys, in a minute the address gets 429; REST goes on', async (t) => {
+  const url = `${service.url().replace('http', 'ws')}/ws/live?token=guess`
+  const statuses: Array<number> = []
+  for (let n = 0; n < 40; n += 1) statuses.push((await handshake(url)).status)
+  t.deepEqual([...new Set(statuses)], [401, 429])
+  t.is(statuses.indexOf(429), 30)
+  const { headers, body } = await handshake(url)
+  t.deepEqual(body, TOO_MANY)
+  t.regex(headers.get('retry-after') ?? '', /^\d+$/)
+  const guesses = Array.from({ length: 40 }, () => service.anonymous().request('GET', '/lives', { headers: { 'x-api-key': 'lt_guess' } }))
+  const answers = (await Promise.all(guesses)).map(({ status }) => status)
+  t.deepEqual([answers.filter((status) => status === 401).length, answers.filter((status) => status === 429).length], [30, 10])
+  const member = await service.user('with a key')
+  const { token } = (await member.post<Single<{ readonly token: string }>>('/tokens/', { name: 'k' })).body.data
+  t.is((await createClient(service.url(), token).get('/lives')).status, 200, 'a right key passes')
+  t.is((await service.anonymous().get('/version')).status, 200)
+})
+
+test.serial('D57: a credential that asks too often gets 429 with Retry-After; others and the address notice nothing', async (t) => {
+  const [busy, calm] = [await service.user('busy'), await service.user('calm')]
+  const refused = await eventually(async () => {
+    const answers = await Promise.all(Array.from({ length: 150 }, () => busy.get('/users/me')))
+    const late = answers.find(({ status }) => status === 429)
+    if (late === undefined) throw new Error('the service answers fewer than 50 requests a second')
+    return late
+  })
+  t.deepEqual([refused.headers.get('retry-after'), refused.body], ['1', TOO_MANY])
+  t.is((await calm.get('/users/me')).status, 200)
+  t.is((await service.anonymous().get('/version')).status, 200)
+  await eventually(async () => {
+    if ((await busy.get('/users/me')).status !== 200) throw new Error('still refused')
+  })
+})
+
+test.serial('S24: a name that was guessed at waits with Retry-After, known or not, also after a restart; a success resets it', async (t) => {
+  const member = await service.user('target')
+  const attempt = (username: string, password: string) => service.anonymous().form('/login', { username, password })
+  for (const username of ['target', 'nobody']) {
+    for (let n = 0; n < 5; n += 1) {
+      const wrong = await attempt(username, 'a guess')
+      t.is(wrong.status, 401)
+      t.deepEqual(wrong.body, { detail: 'Incorrect username or password' })
+    }
+    const refused = await attempt(username, passwordOf('target'))
+    t.is(refused.status, 429, username)
+    t.deepEqual(refused.body, TOO_MANY)
+    t.regex(refused.headers.get('retry-after') ?? '', /^[1-9]\d*$/)
+  }
+  t.is((await member.get('/users/me')).status, 200, 'who is logged in notices nothing')
+  t.is((await logIn(service.url(), ADMIN.username, ADMIN.password)).url, service.url(), 'nor do others')
+
+  await service.kill('SIGKILL')
+  await service.start()
+  const [wrong, refused] = await eventually(async () => {
+    const answers = await Promise.all([attempt('target', 'a guess'), attempt('target', passwordOf('target'))])
+    if (answers[0].status !== 401) throw new Error('the wait is not over')
+    return answers
+  }, { timeoutMs: 60_000 })
+  t.is(wrong.status, 401)
+  t.is(refused.status, 429, 'the sixth failure and not the first')
+  t.is(refused.headers.get('retry-after'), '2')
+  const token = await eventually(() => logIn(service.url(), 'target', passwordOf('target')), { timeoutMs: 60_000 })
+  t.is((await token.get('/users/me')).status, 200, 'never shut out for good')
+  t.is((await attempt('target', 'a guess')).status, 401)
+  t.is((await attempt('target', passwordOf('target'))).status, 200, 'the success has reset the count')
+})
