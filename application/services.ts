@@ -28,7 +28,8 @@ import type {
   WrongLogin,
   WrongPassword,
 } from './errors.ts'
-import type { EndCause } from './pipeline/signals.ts'
+import type { ResumePoint, Wanted } from './lives/resume-point.ts'
+import type { EndCause, TranscriptFrame } from './pipeline/signals.ts'
 import type { Language, Model, TranslationPair } from './ports/catalogue.ts'
 import type { TooBusy } from './ports/credentials.ts'
 import type { ApiTokenView, LiveStatus, LiveView, ProfileView, SocketRole, UserView } from './ports/read-models.ts'
@@ -182,6 +183,23 @@ export interface LiveLifecycle {
   /** Terminal event, then Released, then the answer; nothing to do when it is terminal already. */
   readonly end: (liveId: number, cause: EndCause) => TaskEither<Unavailable, void>
   readonly recordSegment: (segment: SegmentFinalised['data']) => TaskEither<Unavailable, void>
+  /** What the log holds from `point` on; nothing of a live that ended a minute ago or was deleted. */
+  readonly storedFinals: (liveId: number, point: ResumePoint) => TaskEither<Unavailable, StoredFinals>
+}
+
+/** Finals of the log, in its order. */
+export interface StoredFinals {
+  readonly wanted: Wanted
+  /** The next page, which may be empty; null once the end was seen. */
+  readonly next: () => Promise<Either<Unavailable, ReadonlyArray<TranscriptFrame> | null>>
+}
+
+/** What a socket has missed, in order. */
+export interface MissedFinals {
+  /** The next page of what is stored, which may be empty; null once there is no more. */
+  readonly next: StoredFinals['next']
+  /** The rest, for one who listens to the bus from this very tick on. */
+  readonly rest: () => ReadonlyArray<TranscriptFrame>
 }
 
 export type InvalidState = 'config_required' | 'config_too_late' | 'audio_not_expected' | 'over'
@@ -207,6 +225,8 @@ export interface SenderSession {
 export interface LiveSessions {
   readonly resolveToken: LiveLifecycle['resolveToken']
   readonly attachSender: (liveId: number) => TaskEither<SenderAlreadyConnected | LiveOver | Unavailable, SenderSession>
+  /** The finals that a socket missed; for open lives and for those that ended less than a minute ago (D58). */
+  readonly missed: (liveId: number, point: ResumePoint) => TaskEither<Unavailable, MissedFinals>
   /** Pulls the source of an open auto-started live; does nothing for any other live. Resolves when it has begun. */
   readonly autoStart: (liveId: number) => Promise<void>
   /** Lets a live's pipeline speak out what it has heard, for at most `limitMs`; at once where there is none. */

@@ -4,6 +4,8 @@ import type { Environment, Logger } from '../ports/environment.ts'
 import type { CreatePipeline } from '../ports/pipeline.ts'
 import type { EndCause, LiveBus } from '../pipeline/signals.ts'
 import type { AttachedLive, LiveLifecycle, LiveSessions, SourcePoint } from '../services.ts'
+import { openMissedFinals } from './missed-finals.ts'
+import { createRecentFinals } from './recent-finals.ts'
 import { createRunningLive } from './running-live.ts'
 import { createSenderSession } from './sender-session.ts'
 import { BEGINNING, withSource } from './sourced-live.ts'
@@ -24,6 +26,8 @@ export interface LiveSessionsOptions {
   readonly logger: Logger
   readonly environment: Pick<Environment, 'random'>
   readonly timers: Timers
+  /** Finals of each live that are kept in memory for sockets that come back; 500 unless told. */
+  readonly keptFinals?: number
 }
 
 export interface RunningSessions extends LiveSessions {
@@ -39,6 +43,7 @@ const RETRY = { first: 100, longest: 5000 }
 export const createLiveSessions = (options: LiveSessionsOptions): RunningSessions => {
   const { lifecycle, bus, logger, timers, environment } = options
   const lives = new Map<number, SourcedLive>()
+  const recent = createRecentFinals(timers, options.keptFinals)
   const closing = new AbortController()
   const pending = new Set<Promise<void>>()
 
@@ -50,6 +55,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
   const settle = (liveId: number, cause: EndCause): void => {
     lives.get(liveId)?.settle()
     lives.delete(liveId)
+    recent.ended(liveId, cause.status === 'finished' && cause.reason === 'deleted')
     bus.publish(liveId, { kind: 'ended', cause })
   }
 
@@ -62,7 +68,8 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
     const present = lives.get(liveId)
     if (present !== undefined) return present
     const ended = (cause: EndCause): void => settle(liveId, cause)
-    const running = createRunningLive({ ...options, liveId, live, point, signal: closing.signal, track, ended })
+    const finals = recent.open(liveId, point.nextSegment === 1)
+    const running = createRunningLive({ ...options, liveId, live, point, finals, signal: closing.signal, track, ended })
     const sourced = withSource({ ...options, liveId, live, point, running, track })
     lives.set(liveId, sourced)
     return sourced
@@ -95,6 +102,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
       }
       return E.right(createSenderSession({ liveId, live: attached.right, running, lifecycle, detached }))
     },
+    missed: openMissedFinals({ recent, storedFinals: lifecycle.storedFinals }),
     autoStart: async (liveId) => {
       const work = autoStart(liveId)
       track(work)
@@ -108,6 +116,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
       closing.abort()
       for (const running of lives.values()) running.settle()
       lives.clear()
+      recent.close()
       await Promise.all([...pending, following])
     },
     count: () => lives.size,

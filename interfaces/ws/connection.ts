@@ -3,7 +3,8 @@ import type { Ending } from './ends.ts'
 
 /** What the protocol's state machines may do with their socket. */
 export interface Connection {
-  readonly send: (frame: string | Buffer) => void
+  /** `taken` is called once the operating system has it, or nobody ever will. */
+  readonly send: (frame: string | Buffer, taken?: () => void) => void
   /** The last frame and the close handshake; nothing is sent after it. */
   readonly end: (ending: Ending) => void
   /** The peer is gone or not worth a word. */
@@ -16,6 +17,8 @@ export interface Connection {
   readonly buffered: () => number
 }
 
+const AS_TEXT = { binary: false }
+
 /** A socket as the protocol sees it; `reading` hears when we stop and begin to read. */
 export const connect = (socket: WebSocket, reading: (paused: boolean) => void): Connection => {
   let ended = false
@@ -27,8 +30,9 @@ export const connect = (socket: WebSocket, reading: (paused: boolean) => void): 
   }
 
   return {
-    send: (frame) => {
-      if (!ended && socket.readyState === socket.OPEN) socket.send(frame, { binary: false })
+    send: (frame, taken) => {
+      if (!ended && socket.readyState === socket.OPEN) socket.send(frame, AS_TEXT, taken)
+      else taken?.()
     },
     end: ({ frame, close, reason }) => {
       if (ended) return

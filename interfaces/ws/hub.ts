@@ -1,4 +1,4 @@
-import type { LiveBus, LiveSignal, EndCause } from '../../application/pipeline/signals.ts'
+import type { LiveBus, LiveSignal, EndCause, TranscriptFrame } from '../../application/pipeline/signals.ts'
 import type { SocketRole } from '../../application/ports/read-models.ts'
 import type { Connection } from './connection.ts'
 import { endingFor, errorEnding } from './ends.ts'
@@ -6,6 +6,8 @@ import { STARTED, transcriptFrame } from './frames.ts'
 
 /** S31: what a socket may leave untaken. */
 const LONGEST_BACKLOG = 1024 * 1024
+
+const STARTED_FRAME = Buffer.from(STARTED)
 
 export interface Member {
   readonly role: SocketRole
@@ -22,6 +24,8 @@ export interface Hub {
   /** From now on the member gets every frame of the live; the cause where the live ended already: then it did not join. */
   readonly join: (liveId: number, member: Member) => EndCause | undefined
   readonly leave: (liveId: number, member: Member) => void
+  /** The bytes that members get, or got, for this frame. */
+  readonly encode: (frame: TranscriptFrame) => Buffer
   /** Lives with a socket. */
   readonly size: () => number
 }
@@ -29,6 +33,16 @@ export interface Hub {
 /** One topic a live: a frame is serialised once and goes to the sender and all listeners in the same order. */
 export const createHub = ({ bus, strict }: { readonly bus: LiveBus; readonly strict: boolean }): Hub => {
   const topics = new Map<number, Topic>()
+  /** Of finals: whoever comes back gets the same bytes for as long as the final is remembered. */
+  const encoded = new WeakMap<TranscriptFrame, Buffer>()
+
+  const encode = (frame: TranscriptFrame): Buffer => {
+    const known = encoded.get(frame)
+    if (known !== undefined) return known
+    const bytes = Buffer.from(transcriptFrame(frame, strict))
+    if (frame.final) encoded.set(frame, bytes)
+    return bytes
+  }
 
   const deliver = ({ role, connection }: Member, frame: Buffer): boolean => {
     if (connection.buffered() <= LONGEST_BACKLOG) {
@@ -41,8 +55,7 @@ export const createHub = ({ bus, strict }: { readonly bus: LiveBus; readonly str
     return false
   }
 
-  const broadcast = (topic: Topic, text: string): void => {
-    const frame = Buffer.from(text)
+  const broadcast = (topic: Topic, frame: Buffer): void => {
     for (const member of topic.members) if (!deliver(member, frame)) topic.members.delete(member)
   }
 
@@ -65,10 +78,10 @@ export const createHub = ({ bus, strict }: { readonly bus: LiveBus; readonly str
   const hear = (liveId: number, topic: Topic, signal: LiveSignal): void => {
     switch (signal.kind) {
       case 'started':
-        return broadcast(topic, STARTED)
+        return broadcast(topic, STARTED_FRAME)
       case 'transcription':
       case 'translation':
-        return broadcast(topic, transcriptFrame(signal, strict))
+        return broadcast(topic, encode(signal))
       case 'ended':
         return finish(liveId, topic, signal.cause)
     }
@@ -99,6 +112,7 @@ export const createHub = ({ bus, strict }: { readonly bus: LiveBus; readonly str
       topic.members.delete(member)
       if (topic.members.size === 0) close(liveId, topic)
     },
+    encode,
     size: () => topics.size,
   }
 }

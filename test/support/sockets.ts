@@ -5,6 +5,7 @@ import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createLiveBus } from '../../application/pipeline/live-bus.ts'
 import type { LiveBus } from '../../application/pipeline/signals.ts'
+import type { LiveLifecycle } from '../../application/services.ts'
 import { createLiveSessions } from '../../application/sessions/live-sessions.ts'
 import type { RunningSessions } from '../../application/sessions/live-sessions.ts'
 import { attachSocketServer } from '../../interfaces/ws/socket-server.ts'
@@ -39,7 +40,13 @@ export interface SocketFixture {
 }
 
 /** A real server with real sockets in front of a write side in memory, scripted pipelines and a clock that stands still. */
-export const startSockets = async (t: ExecutionContext, script: Script = {}, settings: Partial<SocketSettings> = {}): Promise<SocketFixture> => {
+export const startSockets = async (
+  t: ExecutionContext,
+  script: Script = {},
+  settings: Partial<SocketSettings> = {},
+  /** In place of the segments in memory; and how many finals the sessions remember. */
+  { keptFinals, ...durable }: Partial<Pick<LiveLifecycle, 'recordSegment' | 'storedFinals'>> & { readonly keptFinals?: number } = {},
+): Promise<SocketFixture> => {
   const timers = createManualTimers()
   const logger = createRecordingLogger()
   const lifecycle = createMemoryLifecycle()
@@ -49,7 +56,11 @@ export const startSockets = async (t: ExecutionContext, script: Script = {}, set
   const translations = promptTranslations()
   const { create: createPipeline } = pipelines
   const startPuller = createScriptedPullers().start
-  const sessions = createLiveSessions({ lifecycle, createPipeline, startPuller, translations, bus, ends: lifecycle.ends, logger, environment, timers })
+  const sessions = createLiveSessions({
+    lifecycle: { ...lifecycle, ...durable },
+    createPipeline, startPuller, translations, bus, ends: lifecycle.ends, logger, environment, timers,
+    ...(keptFinals === undefined ? {} : { keptFinals }),
+  })
   const server = createServer()
   let draining = false
   const sockets = attachSocketServer({
