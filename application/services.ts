@@ -217,6 +217,8 @@ export interface SenderSession {
   readonly finish: () => void
   /** The socket is gone: what arrived is still transcribed (≤ 10 s), then the live finishes (D55). */
   readonly closed: (reason: Extract<FinishReason, 'sender_closed' | 'audio_too_fast' | 'rate_limited' | 'bad_frames' | 'idle'>) => void
+  /** The socket broke without a close: as `closed`, but the live may wait for another sender first (RECONNECT_GRACE). */
+  readonly lost: () => void
   /** The handshake never completed: the sender is detached, the live stays as it is. */
   readonly abandoned: () => void
 }

@@ -46,6 +46,8 @@ export interface RunningLive {
   readonly writes: WriteQueue
   /** The first call starts the pipeline; every call is followed by one `started` once the model is ready. */
   readonly configure: (settings: EngineSettings) => void
+  /** One more `started` once the model is ready: for a sender that came back. */
+  readonly announce: () => void
   readonly push: (samples: Int16Array) => void
   readonly backlogSeconds: () => number
   readonly onDrained: (callback: () => void) => void
@@ -208,6 +210,7 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
       }
       void announce(ready)
     },
+    announce: () => void announce(ready),
     push: (samples) => {
       if (heard === 0) {
         void writes.add('start', lifecycle.start(liveId))

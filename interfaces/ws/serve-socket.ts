@@ -43,6 +43,9 @@ export interface OpenSocket {
   readonly cut: () => void
 }
 
+/** No close frame came. */
+const BROKEN_OFF = 1006
+
 const BAD_RESUME_POINT = 'after and replay are whole numbers from 0'
 
 const bytesOf = (data: RawData): Buffer => {
@@ -60,6 +63,7 @@ export const serveSocket = (options: ServeSocketOptions): OpenSocket => {
   const gone = new Promise<void>((resolve) => socket.once('close', () => resolve()))
   let spared = false
   let isGone = false
+  let failed = false
 
   // Joined before the connection message and in the same tick: nothing can be published in between. Who missed something
   // joins once that is sent.
@@ -82,12 +86,16 @@ export const serveSocket = (options: ServeSocketOptions): OpenSocket => {
   )
   socket.on('ping', () => guarded(incoming.ping))
   socket.on('pong', heartbeat.pong)
-  socket.on('error', (error) => logger.info({ liveId, role, error: error.message }, 'socket error'))
+  socket.on('error', (error) => {
+    // The client broke the protocol, which is as good as a close.
+    failed = true
+    logger.info({ liveId, role, error: error.message }, 'socket error')
+  })
   socket.once('close', (code) => {
     isGone = true
     heartbeat.stop()
     hub.leave(liveId, member)
-    if (!spared) guarded(incoming.closed)
+    if (!spared) guarded(() => incoming.closed(code !== BROKEN_OFF || failed))
     logger.info({ liveId, role, code, ms: Math.round(environment.monotonic() - since) }, 'socket closed')
   })
 

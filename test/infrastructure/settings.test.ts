@@ -71,7 +71,7 @@ test('every error is told at once, and none repeats a secret', (t) => {
 test('what the service does not honour yet is refused, its default is not', (t) => {
   const refused: Readonly<Record<string, string>> = {
     TRUSTED_PROXIES: '10.0.0.0/8', FRAME_ANCESTORS: 'https://a.example',
-    RECONNECT_GRACE: '5s', RATE_LIMIT: '10',
+    RATE_LIMIT: '10',
     ROLE: 'api',
   }
   for (const [name, value] of Object.entries(refused)) {

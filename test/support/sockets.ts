@@ -39,13 +39,18 @@ export interface SocketFixture {
   readonly configured: (live: MemoryLive) => Promise<TestSocket>
 }
 
+/** In place of the segments in memory; how many finals the sessions remember, and how long they wait for a lost sender. */
+interface Durable extends Partial<Pick<LiveLifecycle, 'recordSegment' | 'storedFinals'>> {
+  readonly keptFinals?: number
+  readonly reconnectGrace?: number
+}
+
 /** A real server with real sockets in front of a write side in memory, scripted pipelines and a clock that stands still. */
 export const startSockets = async (
   t: ExecutionContext,
   script: Script = {},
   settings: Partial<SocketSettings> = {},
-  /** In place of the segments in memory; and how many finals the sessions remember. */
-  { keptFinals, ...durable }: Partial<Pick<LiveLifecycle, 'recordSegment' | 'storedFinals'>> & { readonly keptFinals?: number } = {},
+  { keptFinals, reconnectGrace = 0, ...durable }: Durable = {},
 ): Promise<SocketFixture> => {
   const timers = createManualTimers()
   const logger = createRecordingLogger()
@@ -59,6 +64,7 @@ export const startSockets = async (
   const sessions = createLiveSessions({
     lifecycle: { ...lifecycle, ...durable },
     createPipeline, startPuller, translations, bus, ends: lifecycle.ends, logger, environment, timers,
+    reconnectGrace,
     ...(keptFinals === undefined ? {} : { keptFinals }),
   })
   const server = createServer()
