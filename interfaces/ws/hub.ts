@@ -1,5 +1,7 @@
 import type { LiveBus, LiveSignal, EndCause, TranscriptFrame } from '../../application/pipeline/signals.ts'
 import type { SocketRole } from '../../application/ports/read-models.ts'
+import { broadcastOf } from './broadcast.ts'
+import type { Broadcast } from './broadcast.ts'
 import type { Connection } from './connection.ts'
 import { endingFor, errorEnding } from './ends.ts'
 import { STARTED, transcriptFrame } from './frames.ts'
@@ -7,7 +9,7 @@ import { STARTED, transcriptFrame } from './frames.ts'
 /** S31: what a socket may leave untaken. */
 const LONGEST_BACKLOG = 1024 * 1024
 
-const STARTED_FRAME = Buffer.from(STARTED)
+const STARTED_FRAME = broadcastOf(STARTED)
 
 export interface Member {
   readonly role: SocketRole
@@ -25,7 +27,7 @@ export interface Hub {
   readonly join: (liveId: number, member: Member) => EndCause | undefined
   readonly leave: (liveId: number, member: Member) => void
   /** The bytes that members get, or got, for this frame. */
-  readonly encode: (frame: TranscriptFrame) => Buffer
+  readonly encode: (frame: TranscriptFrame) => Broadcast
   /** Lives with a socket. */
   readonly size: () => number
 }
@@ -34,19 +36,19 @@ export interface Hub {
 export const createHub = ({ bus, strict }: { readonly bus: LiveBus; readonly strict: boolean }): Hub => {
   const topics = new Map<number, Topic>()
   /** Of finals: whoever comes back gets the same bytes for as long as the final is remembered. */
-  const encoded = new WeakMap<TranscriptFrame, Buffer>()
+  const encoded = new WeakMap<TranscriptFrame, Broadcast>()
 
-  const encode = (frame: TranscriptFrame): Buffer => {
+  const encode = (frame: TranscriptFrame): Broadcast => {
     const known = encoded.get(frame)
     if (known !== undefined) return known
-    const bytes = Buffer.from(transcriptFrame(frame, strict))
+    const bytes = broadcastOf(transcriptFrame(frame, strict))
     if (frame.final) encoded.set(frame, bytes)
     return bytes
   }
 
-  const deliver = ({ role, connection }: Member, frame: Buffer): boolean => {
+  const deliver = ({ role, connection }: Member, frame: Broadcast): boolean => {
     if (connection.buffered() <= LONGEST_BACKLOG) {
-      connection.send(frame)
+      connection.broadcast(frame)
       return true
     }
     // A sender that does not read loses captions, not its live; the heartbeat decides about it.
@@ -55,7 +57,7 @@ export const createHub = ({ bus, strict }: { readonly bus: LiveBus; readonly str
     return false
   }
 
-  const broadcast = (topic: Topic, frame: Buffer): void => {
+  const broadcast = (topic: Topic, frame: Broadcast): void => {
     for (const member of topic.members) if (!deliver(member, frame)) topic.members.delete(member)
   }
 

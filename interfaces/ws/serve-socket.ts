@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import type { RawData, WebSocket } from 'ws'
 import type { Environment, Logger } from '../../application/ports/environment.ts'
 import type { LiveStatus, SocketRole } from '../../application/ports/read-models.ts'
@@ -18,6 +19,8 @@ export type Refusal = 'sender_already_connected' | 'session_finished' | 'invalid
 
 interface ServeSocketOptions {
   readonly socket: WebSocket
+  /** What the socket runs on. */
+  readonly wire: Duplex
   readonly liveId: number
   readonly role: SocketRole
   readonly status: LiveStatus
@@ -55,10 +58,10 @@ const bytesOf = (data: RawData): Buffer => {
 
 /** Wires an accepted socket to its role's protocol, the hub and the heartbeat, in the tick in which it opened. */
 export const serveSocket = (options: ServeSocketOptions): OpenSocket => {
-  const { socket, liveId, role, session, missed, hub, logger, environment, timers, rateLimits, idleTimeout } = options
+  const { socket, wire, liveId, role, session, missed, hub, logger, environment, timers, rateLimits, idleTimeout } = options
   const since = environment.monotonic()
   const heartbeat = startHeartbeat({ ping: () => socket.ping(), lost: () => connection.drop(), timers, environment })
-  const connection = connect(socket, heartbeat.reading)
+  const connection = connect(socket, wire, heartbeat.reading)
   const member = { role, connection }
   const gone = new Promise<void>((resolve) => socket.once('close', () => resolve()))
   let spared = false

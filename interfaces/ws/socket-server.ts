@@ -118,9 +118,9 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
     return opened.role === 'sender' ? attach(opened, missed.right) : { ...opened, session: null, refusal: null, missed: missed.right }
   }
 
-  const open = (socket: WebSocket, admission: Admission): void => {
+  const open = (socket: WebSocket, wire: Duplex, admission: Admission): void => {
     const { rateLimits, idleTimeout } = settings
-    const opened = serveSocket({ ...admission, socket, hub, logger, environment, timers, rateLimits, idleTimeout })
+    const opened = serveSocket({ ...admission, socket, wire, hub, logger, environment, timers, rateLimits, idleTimeout })
     sockets.add(opened)
     socket.once('close', () => sockets.delete(opened))
     if (closed) void opened.end(errorEnding('server_restart'))
@@ -149,7 +149,7 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
     let upgraded = false
     upgraders[judged.role].handleUpgrade(request, socket, head, (webSocket) => {
       upgraded = true
-      open(webSocket, judged)
+      open(webSocket, socket, judged)
     })
     // The client left meanwhile or its handshake is malformed: the place that it won is free again.
     if (!upgraded) judged.session?.abandoned()

@@ -69,7 +69,10 @@ const play = async (steps: ReadonlyArray<Step>) => {
   }
   const connection: Connection = {
     send: (frame) => {
-      if (close === null) say(String(frame))
+      if (close === null) say(frame)
+    },
+    broadcast: ({ text }) => {
+      if (close === null) say(text)
     },
     end: (ending) => {
       if (close !== null) return
