@@ -10,6 +10,7 @@ import { createHttpApp, SERVER_LIMITS } from '../http/app.ts'
 import type { HttpAppOptions } from '../http/app.ts'
 import { prefixes } from '../http/route-table.ts'
 import { attachSocketServer } from '../ws/socket-server.ts'
+import { limitConnections, mostSockets } from './connection-limits.ts'
 
 /** Time for the close handshakes of sockets, and for requests that are being answered: a finish waits for last words. */
 const SOCKETS_MS = 1000
@@ -46,6 +47,7 @@ export const openFront = async (options: FrontOptions): Promise<Front> => {
     })
     void handle(request, response)
   })
+  const limits = settings.rateLimit > 0 ? limitConnections(server) : null
   const sockets = attachSocketServer({
     server,
     prefixes: prefixes(settings.basePath),
@@ -57,7 +59,9 @@ export const openFront = async (options: FrontOptions): Promise<Front> => {
       rateLimits: settings.rateLimit > 0,
       idleTimeout: settings.idleTimeout,
       failedHandshakesPerMinute: 30,
+      mostSockets: mostSockets(),
     },
+    opened: (socket) => limits?.settled(socket),
     logger,
     environment,
     timers,

@@ -32,6 +32,8 @@ export interface SocketSettings {
   readonly idleTimeout: number
   /** Failed handshakes of one address before 429. */
   readonly failedHandshakesPerMinute: number
+  /** Open at once before 429: the process has only so many descriptors (S38). */
+  readonly mostSockets: number
 }
 
 export interface SocketServerOptions {
@@ -46,6 +48,8 @@ export interface SocketServerOptions {
   readonly timers: Timers
   /** True once no new socket is taken. */
   readonly draining: () => boolean
+  /** Told of every handshake that was completed. */
+  readonly opened?: (wire: Duplex) => void
 }
 
 export interface SocketServer {
@@ -120,6 +124,7 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
 
   const open = (socket: WebSocket, wire: Duplex, admission: Admission): void => {
     const { rateLimits, idleTimeout } = settings
+    options.opened?.(wire)
     const opened = serveSocket({ ...admission, socket, wire, hub, logger, environment, timers, rateLimits, idleTimeout })
     sockets.add(opened)
     socket.once('close', () => sockets.delete(opened))
@@ -132,7 +137,7 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
     if (closed || options.draining()) return handshake.DRAINING
     if (!handshake.isOriginAllowed(request, settings.origins)) return handshake.FOREIGN_ORIGIN
     const address = request.socket.remoteAddress ?? ''
-    if (failures.isReached(address)) return handshake.TOO_MANY
+    if (failures.isReached(address) || sockets.size >= settings.mostSockets) return handshake.TOO_MANY
     const token = handshake.findToken(target.query)
     const admission = typeof token === 'string' ? await admit(token, target.liveId, target.query) : token
     if (!('role' in admission) && admission.status === 401) failures.failed(address)

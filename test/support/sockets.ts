@@ -74,7 +74,7 @@ export const startSockets = async (
     prefixes: ['', '/api/v1'],
     sessions,
     bus,
-    settings: { origins: '*', strict: false, rateLimits: true, idleTimeout: 0, failedHandshakesPerMinute: 0, ...settings },
+    settings: { origins: '*', strict: false, rateLimits: true, idleTimeout: 0, failedHandshakesPerMinute: 0, mostSockets: 10_000, ...settings },
     logger,
     environment,
     timers,
