@@ -4,6 +4,7 @@ import test from 'ava'
 import { WebSocket } from 'ws'
 import { logIn } from '../support/client.ts'
 import type { Client, LiveJson, TestSocket } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
 import { fuzzFrames } from '../support/fuzz-frames.ts'
 import { passwordOf, runTestService } from '../support/service.ts'
 import { sampleSentences, silence } from '../support/speech.ts'
@@ -27,7 +28,7 @@ const listen = async (url: string): Promise<Listener> => {
   const socket = new WebSocket(url)
   const texts: Array<string> = []
   socket.on('message', (data) => texts.push((data as Buffer).toString()))
-  const closed = once(socket, 'close').then(([code]) => Number(code))
+  const closed = new Promise<number>((resolve) => socket.once('close', resolve))
   await once(socket, 'open')
   return {
     get texts() {
@@ -93,7 +94,7 @@ test.serial('F17: 10,000 listeners that come back after a restart, each after a 
     all.map(async (_, index) => {
       await delay(Math.random() * 25_000)
       const known = index % finals.length
-      const listener = await listen(urlOf(live, `&after=${known}`))
+      const listener = await eventually(() => listen(urlOf(live, `&after=${known}`)), { timeoutMs: 30_000 })
       return { known, code: await listener.closed, texts: listener.texts }
     }),
   )
