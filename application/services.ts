@@ -29,7 +29,8 @@ import type {
   WrongLogin,
   WrongPassword,
 } from './errors.ts'
-import type { EndCause } from './pipeline/signals.ts'
+import type { ResumePoint, Wanted } from './lives/resume-point.ts'
+import type { EndCause, TranscriptFrame } from './pipeline/signals.ts'
 import type { Language, Model, TranslationPair } from './ports/catalogue.ts'
 import type { TooBusy } from './ports/credentials.ts'
 import type { ApiTokenView, LiveStatus, LiveView, ProfileView, SocketRole, UserView } from './ports/read-models.ts'
@@ -185,6 +186,23 @@ export interface LiveLifecycle {
   /** Terminal event, then Released, then the answer; nothing to do when it is terminal already. */
   readonly end: (liveId: number, cause: EndCause) => TaskEither<Unavailable, void>
   readonly recordSegment: (segment: SegmentFinalised['data']) => TaskEither<Unavailable, void>
+  /** What the log holds from `point` on; nothing of a live that ended a minute ago or was deleted. */
+  readonly storedFinals: (liveId: number, point: ResumePoint) => TaskEither<Unavailable, StoredFinals>
+}
+
+/** Finals of the log, in its order. */
+export interface StoredFinals {
+  readonly wanted: Wanted
+  /** The next page, which may be empty; null once the end was seen. */
+  readonly next: () => Promise<Either<Unavailable, ReadonlyArray<TranscriptFrame> | null>>
+}
+
+/** What a socket has missed, in order. */
+export interface MissedFinals {
+  /** The next page of what is stored, which may be empty; null once there is no more. */
+  readonly next: StoredFinals['next']
+  /** The rest, for one who listens to the bus from this very tick on. */
+  readonly rest: () => ReadonlyArray<TranscriptFrame>
 }
 
 export type InvalidState = 'config_required' | 'config_too_late' | 'audio_not_expected' | 'over'
@@ -202,6 +220,8 @@ export interface SenderSession {
   readonly finish: () => void
   /** The socket is gone: what arrived is still transcribed (≤ 10 s), then the live finishes (D55). */
   readonly closed: (reason: Extract<FinishReason, 'sender_closed' | 'audio_too_fast' | 'rate_limited' | 'bad_frames' | 'idle'>) => void
+  /** The socket broke without a close: as `closed`, but the live may wait for another sender first (RECONNECT_GRACE). */
+  readonly lost: () => void
   /** The handshake never completed: the sender is detached, the live stays as it is. */
   readonly abandoned: () => void
 }
@@ -210,6 +230,8 @@ export interface SenderSession {
 export interface LiveSessions {
   readonly resolveToken: LiveLifecycle['resolveToken']
   readonly attachSender: (liveId: number) => TaskEither<SenderAlreadyConnected | LiveOver | Unavailable, SenderSession>
+  /** The finals that a socket missed; for open lives and for those that ended less than a minute ago (D58). */
+  readonly missed: (liveId: number, point: ResumePoint) => TaskEither<Unavailable, MissedFinals>
   /** Pulls the source of an open auto-started live; does nothing for any other live. Resolves when it has begun. */
   readonly autoStart: (liveId: number) => Promise<void>
   /** Lets a live's pipeline speak out what it has heard, for at most `limitMs`; at once where there is none. */

@@ -17,6 +17,15 @@ const ownSeconds = (pid: number): number => {
 
 const treeSeconds = (pid: number): number => children(pid).reduce((sum, child) => sum + treeSeconds(child), ownSeconds(pid))
 
+/** CPU seconds of one process, its own children left out unless it has waited for them; null where there is no /proc. */
+export const cpuSecondsOf = (pid: number): number | null => {
+  try {
+    return ownSeconds(pid)
+  } catch {
+    return null
+  }
+}
+
 /** CPU seconds of this process and of all that it started; null where there is no /proc. */
 const cpuSeconds = (): number | null => {
   try {

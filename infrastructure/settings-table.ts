@@ -139,7 +139,7 @@ export const SETTINGS_TABLE = {
   IDLE_TIMEOUT: given('10m', duration(0), 'an active raw live without frames ends after this; 0 = never'),
   RETENTION_MAX: given('0', duration(0), 'retained transcripts are erased after this; 0 = never'),
   DRAIN_TIMEOUT: given('30s', duration(0), 'time for open lives when the service stops; 0 = at once'),
-  RECONNECT_GRACE: given('0', duration(0), 'how long a live waits for a sender lost without FINISH', { only: ['0'] }),
+  RECONNECT_GRACE: given('0', duration(0), 'how long a live waits for a sender lost without FINISH or a clean close; 0 = not at all'),
   RATE_LIMIT: given(
     '50', integer(0, 1e6),
     'requests per second and credential, else per address; twice as many at once; 0 = no such limit, nor those of logins and WebSockets',

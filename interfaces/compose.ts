@@ -145,6 +145,7 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     logger,
     environment,
     timers,
+    reconnectGrace: settings.reconnectGrace,
   })
   const isDisabled = (userId: number): boolean => O.exists((user: User) => !isActive(user))(directory.byId(userId))
   const expire = createExpire({ ...reconciling, limits: settings, flush: sessions.flush })

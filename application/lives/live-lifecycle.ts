@@ -13,6 +13,7 @@ import { createAutoStarted } from './live-source-point.ts'
 import { createResolveToken } from './resolve-token.ts'
 import type { ResolveTokenDeps } from './resolve-token.ts'
 import { createSegmentWriter } from './segment-writer.ts'
+import { createStoredFinals } from './stored-finals.ts'
 import type { LiveLifecycle } from '../services.ts'
 
 export interface LiveLifecycleDeps extends EndLiveDeps, ResolveTokenDeps {
@@ -79,5 +80,7 @@ export const createLiveLifecycle = (deps: LiveLifecycleDeps): LiveLifecycle => {
     },
 
     recordSegment: createSegmentWriter(deps),
+
+    storedFinals: createStoredFinals(deps),
   }
 }

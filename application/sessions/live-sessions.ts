@@ -4,6 +4,8 @@ import type { Environment, Logger } from '../ports/environment.ts'
 import type { CreatePipeline } from '../ports/pipeline.ts'
 import type { EndCause, LiveBus } from '../pipeline/signals.ts'
 import type { AttachedLive, LiveLifecycle, LiveSessions, SourcePoint } from '../services.ts'
+import { openMissedFinals } from './missed-finals.ts'
+import { createRecentFinals } from './recent-finals.ts'
 import { createRunningLive } from './running-live.ts'
 import { createSenderSession } from './sender-session.ts'
 import { BEGINNING, withSource } from './sourced-live.ts'
@@ -24,6 +26,10 @@ export interface LiveSessionsOptions {
   readonly logger: Logger
   readonly environment: Pick<Environment, 'random'>
   readonly timers: Timers
+  /** Milliseconds for which a live waits for a sender that was lost; 0 not at all (RECONNECT_GRACE). */
+  readonly reconnectGrace: number
+  /** Finals of each live that are kept in memory for sockets that come back; 500 unless told. */
+  readonly keptFinals?: number
 }
 
 export interface RunningSessions extends LiveSessions {
@@ -34,11 +40,16 @@ export interface RunningSessions extends LiveSessions {
 }
 
 const RETRY = { first: 100, longest: 5000 }
+/** Of Node's timers. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /** Orchestrates senders, pipelines and the write side; the log decides how and when a live ends. */
 export const createLiveSessions = (options: LiveSessionsOptions): RunningSessions => {
   const { lifecycle, bus, logger, timers, environment } = options
   const lives = new Map<number, SourcedLive>()
+  const recent = createRecentFinals(timers, options.keptFinals)
+  /** Lives that wait for another sender: how to stop that. */
+  const waiting = new Map<number, () => void>()
   const closing = new AbortController()
   const pending = new Set<Promise<void>>()
 
@@ -47,9 +58,25 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
     void work.finally(() => pending.delete(work))
   }
 
+  const waitNoMore = (liveId: number): void => {
+    waiting.get(liveId)?.()
+    waiting.delete(liveId)
+  }
+
+  const waitFor = (liveId: number, expired: () => void): void => {
+    waitNoMore(liveId)
+    const cancel = timers.after(Math.min(options.reconnectGrace, LONGEST_TIMER_MS), () => {
+      waiting.delete(liveId)
+      expired()
+    })
+    waiting.set(liveId, cancel)
+  }
+
   const settle = (liveId: number, cause: EndCause): void => {
+    waitNoMore(liveId)
     lives.get(liveId)?.settle()
     lives.delete(liveId)
+    recent.ended(liveId, cause.status === 'finished' && cause.reason === 'deleted')
     bus.publish(liveId, { kind: 'ended', cause })
   }
 
@@ -62,7 +89,8 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
     const present = lives.get(liveId)
     if (present !== undefined) return present
     const ended = (cause: EndCause): void => settle(liveId, cause)
-    const running = createRunningLive({ ...options, liveId, live, point, signal: closing.signal, track, ended })
+    const finals = recent.open(liveId, point.nextSegment === 1)
+    const running = createRunningLive({ ...options, liveId, live, point, finals, signal: closing.signal, track, ended })
     const sourced = withSource({ ...options, liveId, live, point, running, track })
     lives.set(liveId, sourced)
     return sourced
@@ -88,13 +116,18 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
     attachSender: (liveId) => async () => {
       const attached = await lifecycle.attachSender(liveId)()
       if (E.isLeft(attached)) return attached
+      waitNoMore(liveId)
       const running = run(liveId, attached.right)
       const detached = (): void => {
         // Without a pipeline there is nothing to keep: the next sender opens the live anew.
         if (running.isIdle() && lives.get(liveId) === running) lives.delete(liveId)
       }
-      return E.right(createSenderSession({ liveId, live: attached.right, running, lifecycle, detached }))
+      return E.right(createSenderSession({
+        liveId, live: attached.right, running, lifecycle, detached,
+        waiting: options.reconnectGrace === 0 ? null : (expired) => waitFor(liveId, expired),
+      }))
     },
+    missed: openMissedFinals({ recent, storedFinals: lifecycle.storedFinals }),
     autoStart: async (liveId) => {
       const work = autoStart(liveId)
       track(work)
@@ -108,6 +141,8 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
       closing.abort()
       for (const running of lives.values()) running.settle()
       lives.clear()
+      for (const liveId of waiting.keys()) waitNoMore(liveId)
+      recent.close()
       await Promise.all([...pending, following])
     },
     count: () => lives.size,

@@ -10,6 +10,7 @@ import type { AttachedLive, LiveLifecycle, SourcePoint } from '../services.ts'
 import { atMost } from '../ports/timers.ts'
 import type { Timers } from '../ports/timers.ts'
 import type { Translations } from '../translation/translations.ts'
+import type { LiveFinals } from './recent-finals.ts'
 import { createWriteQueue } from './write-queue.ts'
 import type { WriteQueue } from './write-queue.ts'
 
@@ -29,6 +30,8 @@ export interface RunningLiveOptions {
   readonly createPipeline: CreatePipeline
   readonly translations: Pick<Translations, 'ofLive'>
   readonly bus: Pick<LiveBus, 'publish'>
+  /** Where the finals are remembered for sockets that come back. */
+  readonly finals: Pick<LiveFinals, 'add'>
   readonly logger: Logger
   readonly environment: Pick<Environment, 'random'>
   readonly timers: Timers
@@ -43,6 +46,8 @@ export interface RunningLive {
   readonly writes: WriteQueue
   /** The first call starts the pipeline; every call is followed by one `started` once the model is ready. */
   readonly configure: (settings: EngineSettings) => void
+  /** One more `started` once the model is ready: for a sender that came back. */
+  readonly announce: () => void
   readonly push: (samples: Int16Array) => void
   readonly backlogSeconds: () => number
   readonly onDrained: (callback: () => void) => void
@@ -104,24 +109,28 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
   const earlier = options.point.sampleOffset / SAMPLE_RATE
   const onClock = (segment: Segment): Segment => ({ ...segment, start: earlier + segment.start, end: earlier + segment.end })
 
-  const publish = ({ segment, start, end: until, caption: text }: Segment, final: boolean, { kind, language }: Voice): void => {
-    if (settled) return
-    bus.publish(liveId, { kind, segment, final, start, end: until, text, language })
-  }
+  const frameOf = ({ segment, start, end: until, caption: text }: Segment, final: boolean, { kind, language }: Voice): TranscriptFrame =>
+    ({ kind, segment, final, start, end: until, text, language })
 
   const record = async (final: Segment, voice: Voice): Promise<void> => {
     const { segment, start, end: until, text } = final
+    const frame = frameOf(final, true, voice)
+    const added = options.finals.add(frame)
     const behind = storeIsLate && writes.size() > 0
     let durable = false
-    const written = writes.add('segment', lifecycle.recordSegment({ liveId, segment, start, end: until, text, ...voice })).then(() => {
+    const facts = { liveId, segment, start, end: until, text, ...voice, maxChars: config.max_chars }
+    const written = writes.add('segment', lifecycle.recordSegment(facts)).then(() => {
       durable = true
+      added.stored()
     })
     // Behind a write that already kept a final waiting, the wait would be for nothing.
     if (!behind) {
       await atMost(timers, STORE_PATIENCE, written)
       storeIsLate = !durable
     }
-    publish(final, true, voice)
+    if (settled) return
+    added.told()
+    bus.publish(liveId, frame)
   }
 
   const translations = options.translations.ofLive({
@@ -158,7 +167,9 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
       settings,
       nextSegment: options.point.nextSegment,
       events: {
-        partial: (segment) => publish(onClock(segment), false, spoken),
+        partial: (segment) => {
+          if (!settled) bus.publish(liveId, frameOf(onClock(segment), false, spoken))
+        },
         final: async (heardFinal) => {
           const segment = onClock(heardFinal)
           lastFinal = record(segment, spoken)
@@ -199,6 +210,7 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
       }
       void announce(ready)
     },
+    announce: () => void announce(ready),
     push: (samples) => {
       if (heard === 0) {
         void writes.add('start', lifecycle.start(liveId))

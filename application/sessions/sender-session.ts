@@ -13,31 +13,55 @@ interface SenderSessionOptions {
   readonly lifecycle: Pick<LiveLifecycle, 'detachSender'>
   /** This sender is gone and the live stays open. */
   readonly detached: () => void
+  /** This sender is gone and the live waits for another for a while; null where lives do not wait. */
+  readonly waiting: ((expired: () => void) => void) | null
 }
 
 /** The rules of one sender (D40, D42, D55) in front of a running live. */
-export const createSenderSession = ({ liveId, live, running, lifecycle, detached }: SenderSessionOptions): SenderSession => {
+export const createSenderSession = ({ liveId, live, running, lifecycle, detached, waiting }: SenderSessionOptions): SenderSession => {
   const isPulled = live.audioFormat !== 'raw'
-  let configured = false
+  /** No socket owns an auto-started source. */
+  const isIndependent = live.autoStart && isPulled
+  /** An earlier sender of this very run was lost. */
+  const isReturning = !running.isIdle() && !isIndependent
+  let configured = isReturning
   let heard = false
   let gone = false
 
-  const leave = (): void => {
+  const detach = (): void => {
     gone = true
     void running.writes.add('detach', lifecycle.detachSender(liveId, live.epoch))
+  }
+
+  const leave = (): void => {
+    detach()
     detached()
+  }
+
+  const endAs = (reason: Parameters<SenderSession['closed']>[0] | 'finish_message', limitMs: number): void => {
+    void running.finish(limitMs).then(() => running.end({ status: 'finished', reason }))
   }
 
   const finishAs = (reason: Parameters<SenderSession['closed']>[0] | 'finish_message', limitMs: number): void => {
     if (gone) return
     gone = true
-    void running.finish(limitMs).then(() => running.end({ status: 'finished', reason }))
+    endAs(reason, limitMs)
+  }
+
+  const wait = (wait: NonNullable<typeof waiting>): void => {
+    detach()
+    wait(() => endAs('sender_closed', CLOSE_LIMIT))
   }
 
   return {
     liveId,
     configure: (overrides) => {
       if (gone || !running.takesAudio()) return 'over'
+      // What was set before it was lost holds; it is told the same as at its first coming.
+      if (isReturning && !heard && running.heardSamples() > 0) {
+        running.announce()
+        return 'ok'
+      }
       // Of an auto-started live the audio may have come before the sender.
       if (heard || (isPulled && running.heardSamples() > 0)) return 'config_too_late'
       const settings = { ...live.config, ...overrides }
@@ -61,12 +85,19 @@ export const createSenderSession = ({ liveId, live, running, lifecycle, detached
     finish: () => finishAs('finish_message', FINISH_LIMIT),
     closed: (reason) => {
       if (gone) return
-      // No socket owns an auto-started source.
-      if (reason === 'sender_closed' && live.autoStart && isPulled) leave()
+      if (reason === 'sender_closed' && isIndependent) leave()
       else finishAs(reason, CLOSE_LIMIT)
     },
+    lost: () => {
+      if (gone) return
+      if (isIndependent) leave()
+      else if (waiting === null) finishAs('sender_closed', CLOSE_LIMIT)
+      else wait(waiting)
+    },
     abandoned: () => {
-      if (!gone) leave()
+      if (gone) return
+      if (isReturning && waiting !== null) wait(waiting)
+      else leave()
     },
   }
 }

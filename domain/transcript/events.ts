@@ -1,5 +1,5 @@
 import * as t from 'io-ts'
-import { boundedInteger, boundedNumber, id } from '../shared/codecs.ts'
+import { boundedInteger, boundedNumber, id, object } from '../shared/codecs.ts'
 import { definePersonalEvent } from '../shared/event.ts'
 import type { EventOf } from '../shared/event.ts'
 import { textKey } from '../live/events.ts'
@@ -13,15 +13,19 @@ const seconds = boundedNumber(0, 3.2e9)
 /** A final segment; `segment` counts from 1 and is the resume cursor. `text` is unwrapped. */
 export const SegmentFinalised = definePersonalEvent(
   'SegmentFinalised',
-  t.strict({
-    liveId: id,
-    segment: boundedInteger(1, Number.MAX_SAFE_INTEGER),
-    start: seconds,
-    end: seconds,
-    text: t.string,
-    kind: t.keyof({ transcription: null, translation: null }),
-    language: t.string,
-  }),
+  object(
+    {
+      liveId: id,
+      segment: boundedInteger(1, Number.MAX_SAFE_INTEGER),
+      start: seconds,
+      end: seconds,
+      text: t.string,
+      kind: t.keyof({ transcription: null, translation: null }),
+      language: t.string,
+    },
+    /** The width that its lines had, which the sender's config decides; unknown of the first versions' segments. */
+    { maxChars: boundedInteger(1, 1e6) },
+  ),
   ['text'],
   (data) => textKey(data.liveId),
 )

@@ -5,6 +5,7 @@ import type { Environment } from '../../application/ports/environment.ts'
 import { atMost } from '../../application/ports/timers.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import type { LiveSessions } from '../../application/services.ts'
+import { watchLoop } from '../../infrastructure/loop-watch.ts'
 import type { Settings } from '../../infrastructure/settings.ts'
 import { createHttpApp, SERVER_LIMITS } from '../http/app.ts'
 import type { HttpAppOptions } from '../http/app.ts'
@@ -12,10 +13,13 @@ import { createRequestLimits } from '../http/request-limits.ts'
 import { prefixes } from '../http/route-table.ts'
 import { limitWaitingConnections } from '../http/waiting-connections.ts'
 import { attachSocketServer } from '../ws/socket-server.ts'
+import { mostSockets } from './most-sockets.ts'
 
 /** Time for the close handshakes of sockets, and for requests that are being answered: a finish waits for last words. */
 const SOCKETS_MS = 1000
 const REQUESTS_MS = 6000
+/** Connections that wait to be accepted: after a restart all listeners come back (F17). The system may allow fewer. */
+const BACKLOG = 4096
 
 interface FrontOptions extends Omit<HttpAppOptions, 'settings'> {
   readonly settings: Settings
@@ -61,6 +65,7 @@ export const openFront = async (options: FrontOptions): Promise<Front> => {
       idleTimeout: settings.idleTimeout,
       trustedProxies: settings.trustedProxies ?? [],
       failedHandshakesPerMinute: 30,
+      mostSockets: mostSockets(),
     },
     logger,
     environment,
@@ -69,10 +74,12 @@ export const openFront = async (options: FrontOptions): Promise<Front> => {
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(settings.port, settings.host, resolve)
+    server.listen(settings.port, settings.host, BACKLOG, resolve)
   })
   // One connection that cannot be accepted is no reason to give up the others.
   server.on('error', (error) => logger.error({ err: error }, 'a connection could not be accepted'))
+
+  const unwatchLoop = watchLoop({ timers, monotonic: environment.monotonic, logger })
 
   return {
     url: urlOf(server.address() as AddressInfo),
@@ -83,6 +90,7 @@ export const openFront = async (options: FrontOptions): Promise<Front> => {
       await atMost(timers, REQUESTS_MS, closed)
       server.closeAllConnections()
       await closed
+      unwatchLoop()
     },
   }
 }

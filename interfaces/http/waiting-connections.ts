@@ -5,8 +5,14 @@ import { clientAddress } from './client-address.ts'
 /** S20, S38. */
 const MAX_WAITING = 200
 
+/** There is no request to answer yet. */
+const BODY = JSON.stringify({ detail: 'Too many requests' })
+const REFUSAL =
+  'HTTP/1.1 429 Too Many Requests\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n' +
+  `Content-Length: ${BODY.length}\r\nRetry-After: 15\r\nCache-Control: no-store\r\n\r\n${BODY}`
+
 /**
- * Closes connections of an address beyond `most` that have not yet brought a whole request or handshake: whoever opens
+ * Refuses connections of an address beyond `most` that have not yet brought a whole request or handshake: whoever opens
  * many and says nothing must not use up the descriptors of all others. A connection that was answered once counts no more.
  */
 export const limitWaitingConnections = (server: Server, most = MAX_WAITING): void => {
@@ -17,7 +23,8 @@ export const limitWaitingConnections = (server: Server, most = MAX_WAITING): voi
     const address = clientAddress(socket.remoteAddress)
     const others = waiting.get(address) ?? 0
     if (others >= most) {
-      socket.destroy()
+      socket.on('error', () => undefined)
+      socket.end(REFUSAL, () => socket.destroy())
       return
     }
     waiting.set(address, others + 1)

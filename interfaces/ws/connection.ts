@@ -1,9 +1,13 @@
+import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
+import type { Broadcast } from './broadcast.ts'
 import type { Ending } from './ends.ts'
 
 /** What the protocol's state machines may do with their socket. */
 export interface Connection {
-  readonly send: (frame: string | Buffer) => void
+  readonly send: (frame: string) => void
+  /** `taken` is called once the operating system has it, or nobody ever will. */
+  readonly broadcast: (frame: Broadcast, taken?: () => void) => void
   /** The last frame and the close handshake; nothing is sent after it. */
   readonly end: (ending: Ending) => void
   /** The peer is gone or not worth a word. */
@@ -16,8 +20,11 @@ export interface Connection {
   readonly buffered: () => number
 }
 
-/** A socket as the protocol sees it; `reading` hears when we stop and begin to read. */
-export const connect = (socket: WebSocket, reading: (paused: boolean) => void): Connection => {
+/**
+ * A socket as the protocol sees it; `reading` hears when we stop and begin to read. `wire` is what it runs on: without
+ * compression the library writes every frame at once, so a frame made beforehand can be written in between.
+ */
+export const connect = (socket: WebSocket, wire: Duplex, reading: (paused: boolean) => void): Connection => {
   let ended = false
 
   const resume = (): void => {
@@ -28,7 +35,11 @@ export const connect = (socket: WebSocket, reading: (paused: boolean) => void): 
 
   return {
     send: (frame) => {
-      if (!ended && socket.readyState === socket.OPEN) socket.send(frame, { binary: false })
+      if (!ended && socket.readyState === socket.OPEN) socket.send(frame)
+    },
+    broadcast: ({ framed }, taken) => {
+      if (!ended && socket.readyState === socket.OPEN) wire.write(framed, taken)
+      else taken?.()
     },
     end: ({ frame, close, reason }) => {
       if (ended) return
@@ -50,6 +61,6 @@ export const connect = (socket: WebSocket, reading: (paused: boolean) => void): 
     },
     resume,
     isPaused: () => socket.isPaused,
-    buffered: () => socket.bufferedAmount,
+    buffered: () => wire.writableLength,
   }
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { ResumePoint } from '../../application/lives/resume-point.ts'
 
 /** Where an upgrade wants to go; `liveId` null for the token's own live. */
 export interface Target {
@@ -53,6 +54,28 @@ export const findToken = (query: string): string | HandshakeRefusal => {
   const [token] = values
   if (token === undefined || (token === '' && values.size === 1)) return NOT_AUTHENTICATED
   return values.size > 1 || token.length > LONGEST_TOKEN ? BAD_TOKEN : token
+}
+
+/** B24. */
+const MOST_REPLAYED = 100
+
+const countOf = (parameters: URLSearchParams, name: string): number | null | 'bad' => {
+  const values = new Set(parameters.getAll(name))
+  const [text] = values
+  if (text === undefined) return null
+  return values.size === 1 && /^\d{1,15}$/.test(text) ? Number(text) : 'bad'
+}
+
+/**
+ * D58: `after` (the last segment that the client has) or `replay` (so many last segments, at most 100); null for neither.
+ * Who gives both resumes.
+ */
+export const findResumePoint = (query: string): ResumePoint | null | 'bad' => {
+  const parameters = new URLSearchParams(query)
+  const [segment, count] = [countOf(parameters, 'after'), countOf(parameters, 'replay')]
+  if (segment === 'bad' || count === 'bad') return 'bad'
+  if (segment !== null) return { kind: 'after', segment }
+  return count === null || count === 0 ? null : { kind: 'last', count: Math.min(count, MOST_REPLAYED) }
 }
 
 /** S27: browsers send an Origin, other programs need not. */

@@ -1,11 +1,15 @@
-import type { LiveBus, LiveSignal, EndCause } from '../../application/pipeline/signals.ts'
+import type { LiveBus, LiveSignal, EndCause, TranscriptFrame } from '../../application/pipeline/signals.ts'
 import type { SocketRole } from '../../application/ports/read-models.ts'
+import { broadcastOf } from './broadcast.ts'
+import type { Broadcast } from './broadcast.ts'
 import type { Connection } from './connection.ts'
 import { endingFor, errorEnding } from './ends.ts'
 import { STARTED, transcriptFrame } from './frames.ts'
 
 /** S31: what a socket may leave untaken. */
 const LONGEST_BACKLOG = 1024 * 1024
+
+const STARTED_FRAME = broadcastOf(STARTED)
 
 export interface Member {
   readonly role: SocketRole
@@ -22,6 +26,8 @@ export interface Hub {
   /** From now on the member gets every frame of the live; the cause where the live ended already: then it did not join. */
   readonly join: (liveId: number, member: Member) => EndCause | undefined
   readonly leave: (liveId: number, member: Member) => void
+  /** The bytes that members get, or got, for this frame. */
+  readonly encode: (frame: TranscriptFrame) => Broadcast
   /** Lives with a socket. */
   readonly size: () => number
 }
@@ -29,10 +35,20 @@ export interface Hub {
 /** One topic a live: a frame is serialised once and goes to the sender and all listeners in the same order. */
 export const createHub = ({ bus, strict }: { readonly bus: LiveBus; readonly strict: boolean }): Hub => {
   const topics = new Map<number, Topic>()
+  /** Of finals: whoever comes back gets the same bytes for as long as the final is remembered. */
+  const encoded = new WeakMap<TranscriptFrame, Broadcast>()
 
-  const deliver = ({ role, connection }: Member, frame: Buffer): boolean => {
+  const encode = (frame: TranscriptFrame): Broadcast => {
+    const known = encoded.get(frame)
+    if (known !== undefined) return known
+    const bytes = broadcastOf(transcriptFrame(frame, strict))
+    if (frame.final) encoded.set(frame, bytes)
+    return bytes
+  }
+
+  const deliver = ({ role, connection }: Member, frame: Broadcast): boolean => {
     if (connection.buffered() <= LONGEST_BACKLOG) {
-      connection.send(frame)
+      connection.broadcast(frame)
       return true
     }
     // A sender that does not read loses captions, not its live; the heartbeat decides about it.
@@ -41,8 +57,7 @@ export const createHub = ({ bus, strict }: { readonly bus: LiveBus; readonly str
     return false
   }
 
-  const broadcast = (topic: Topic, text: string): void => {
-    const frame = Buffer.from(text)
+  const broadcast = (topic: Topic, frame: Broadcast): void => {
     for (const member of topic.members) if (!deliver(member, frame)) topic.members.delete(member)
   }
 
@@ -65,10 +80,10 @@ export const createHub = ({ bus, strict }: { readonly bus: LiveBus; readonly str
   const hear = (liveId: number, topic: Topic, signal: LiveSignal): void => {
     switch (signal.kind) {
       case 'started':
-        return broadcast(topic, STARTED)
+        return broadcast(topic, STARTED_FRAME)
       case 'transcription':
       case 'translation':
-        return broadcast(topic, transcriptFrame(signal, strict))
+        return broadcast(topic, encode(signal))
       case 'ended':
         return finish(liveId, topic, signal.cause)
     }
@@ -99,6 +114,7 @@ export const createHub = ({ bus, strict }: { readonly bus: LiveBus; readonly str
       topic.members.delete(member)
       if (topic.members.size === 0) close(liveId, topic)
     },
+    encode,
     size: () => topics.size,
   }
 }

@@ -60,17 +60,12 @@ export const decodePcm = (bytes: Uint8Array): Either<'invalid_audio', Int16Array
 export const LONGEST_BASE64 = Math.ceil(MAX_AUDIO_BYTES / 3) * 4
 
 /**
- * RFC 4648 base64 and nothing else: Node's decoder skips what it does not know, so the text is checked before. Bits
- * left over in the last quartet must be zero.
+ * The samples of an audio frame; an empty string is no samples. RFC 4648 base64 and nothing else: Node's decoder skips
+ * what it does not know and other alphabets pass, so the bytes must give the very text again (a tenth of what a pattern costs).
  */
-const isBase64 = (text: string): boolean =>
-  text.length % 4 === 0 &&
-  text.length <= LONGEST_BASE64 &&
-  /^[A-Za-z0-9+/]*={0,2}$/.test(text) &&
-  Buffer.from(text.slice(-4), 'base64').toString('base64') === text.slice(-4)
-
-/** The samples of an audio frame; an empty string is no samples. */
 export const decodeAudio = (body: object): Either<'invalid_audio', Int16Array> => {
   const data = 'data' in body ? body.data : undefined
-  return typeof data === 'string' && isBase64(data) ? decodePcm(Buffer.from(data, 'base64')) : E.left('invalid_audio')
+  if (typeof data !== 'string' || data.length > LONGEST_BASE64) return E.left('invalid_audio')
+  const bytes = Buffer.from(data, 'base64')
+  return bytes.toString('base64') === data ? decodePcm(bytes) : E.left('invalid_audio')
 }

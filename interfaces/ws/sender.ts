@@ -21,8 +21,8 @@ export interface Incoming {
   readonly binary: (bytes: Uint8Array) => void
   /** A ping of the WebSocket protocol itself. */
   readonly ping: () => void
-  /** The socket is closed. */
-  readonly closed: () => void
+  /** The socket is gone; `clean`: not because the connection broke. */
+  readonly closed: (clean: boolean) => void
 }
 
 export interface IncomingOptions {
@@ -148,9 +148,10 @@ export const createSender = (session: SenderSession, options: SenderOptions): In
     ping: () => {
       if (open && tooManyControls()) expel('rate_limited')
     },
-    closed: () => {
+    closed: (clean) => {
       stop()
-      session.closed('sender_closed')
+      if (clean) session.closed('sender_closed')
+      else session.lost()
     },
   }
 }

@@ -1,10 +1,12 @@
+import type { Duplex } from 'node:stream'
 import type { RawData, WebSocket } from 'ws'
 import type { Environment, Logger } from '../../application/ports/environment.ts'
 import type { LiveStatus, SocketRole } from '../../application/ports/read-models.ts'
-import type { SenderSession } from '../../application/services.ts'
+import type { MissedFinals, SenderSession } from '../../application/services.ts'
 import type { Timers } from '../../application/ports/timers.ts'
+import { catchUp } from './catch-up.ts'
 import { connect } from './connection.ts'
-import { errorEnding } from './ends.ts'
+import { endingFor, errorEnding } from './ends.ts'
 import type { Ending } from './ends.ts'
 import { connectionFrame } from './frames.ts'
 import { startHeartbeat } from './heartbeat.ts'
@@ -12,15 +14,22 @@ import type { Hub } from './hub.ts'
 import { createListener } from './listener.ts'
 import { createSender } from './sender.ts'
 
+/** Why a socket is closed as soon as it is open. */
+export type Refusal = 'sender_already_connected' | 'session_finished' | 'invalid_message'
+
 interface ServeSocketOptions {
   readonly socket: WebSocket
+  /** What the socket runs on. */
+  readonly wire: Duplex
   readonly liveId: number
   readonly role: SocketRole
   readonly status: LiveStatus
   /** The sender's, null for listeners and for those refused. */
   readonly session: SenderSession | null
-  /** Said right after the connection message. */
-  readonly refusal: 'sender_already_connected' | 'session_finished' | null
+  /** Said right after the connection message, and after what the socket missed. */
+  readonly refusal: Refusal | null
+  /** What it asked for of the time before it came; null for nothing. */
+  readonly missed: MissedFinals | null
   readonly hub: Hub
   readonly logger: Logger
   readonly environment: Pick<Environment, 'monotonic'>
@@ -37,6 +46,11 @@ export interface OpenSocket {
   readonly cut: () => void
 }
 
+/** No close frame came. */
+const BROKEN_OFF = 1006
+
+const BAD_RESUME_POINT = 'after and replay are whole numbers from 0'
+
 const bytesOf = (data: RawData): Buffer => {
   if (Array.isArray(data)) return Buffer.concat(data)
   return Buffer.isBuffer(data) ? data : Buffer.from(data)
@@ -44,16 +58,19 @@ const bytesOf = (data: RawData): Buffer => {
 
 /** Wires an accepted socket to its role's protocol, the hub and the heartbeat, in the tick in which it opened. */
 export const serveSocket = (options: ServeSocketOptions): OpenSocket => {
-  const { socket, liveId, role, session, hub, logger, environment, timers, rateLimits, idleTimeout } = options
+  const { socket, wire, liveId, role, session, missed, hub, logger, environment, timers, rateLimits, idleTimeout } = options
   const since = environment.monotonic()
   const heartbeat = startHeartbeat({ ping: () => socket.ping(), lost: () => connection.drop(), timers, environment })
-  const connection = connect(socket, heartbeat.reading)
+  const connection = connect(socket, wire, heartbeat.reading)
   const member = { role, connection }
   const gone = new Promise<void>((resolve) => socket.once('close', () => resolve()))
   let spared = false
+  let isGone = false
+  let failed = false
 
-  // Joined before the connection message and in the same tick: nothing can be published in between.
-  const ended = options.refusal === null ? hub.join(liveId, member) : undefined
+  // Joined before the connection message and in the same tick: nothing can be published in between. Who missed something
+  // joins once that is sent.
+  const ended = options.refusal === null && missed === null ? hub.join(liveId, member) : undefined
   const refusal = ended === undefined ? options.refusal : 'session_finished'
   const shared = { connection, environment, timers, rateLimits }
   const incoming = session === null ? createListener(shared) : createSender(session, { ...shared, idleTimeout })
@@ -72,21 +89,39 @@ export const serveSocket = (options: ServeSocketOptions): OpenSocket => {
   )
   socket.on('ping', () => guarded(incoming.ping))
   socket.on('pong', heartbeat.pong)
-  socket.on('error', (error) => logger.info({ liveId, role, error: error.message }, 'socket error'))
+  socket.on('error', (error) => {
+    // The client broke the protocol, which is as good as a close.
+    failed = true
+    logger.info({ liveId, role, error: error.message }, 'socket error')
+  })
   socket.once('close', (code) => {
+    isGone = true
     heartbeat.stop()
     hub.leave(liveId, member)
-    if (!spared) guarded(incoming.closed)
+    if (!spared) guarded(() => incoming.closed(code !== BROKEN_OFF || failed))
     logger.info({ liveId, role, code, ms: Math.round(environment.monotonic() - since) }, 'socket closed')
   })
 
+  const refuse = (code: Refusal): void => connection.end(errorEnding(code, code === 'invalid_message' ? BAD_RESUME_POINT : undefined))
+
+  /** The live's own end where it ended meanwhile. */
+  const join = (): void => {
+    if (refusal !== null) return refuse(refusal)
+    if (isGone) return
+    const cause = hub.join(liveId, member)
+    const ending = cause === undefined ? null : endingFor(cause, role)
+    if (ending !== null) connection.end(ending)
+  }
+
   connection.send(connectionFrame(role, liveId, ended?.status ?? options.status))
-  if (refusal !== null) connection.end(errorEnding(refusal))
+  if (missed !== null) void catchUp({ missed, connection, encode: hub.encode, join, isGone: () => isGone, logger })
+  else if (refusal !== null) refuse(refusal)
 
   return {
     role,
     end: async (ending) => {
       spared = true
+      isGone = true
       hub.leave(liveId, member)
       connection.end(ending)
       await gone

@@ -7,7 +7,7 @@ import type { WebSocket } from 'ws'
 import type { Environment, Logger } from '../../application/ports/environment.ts'
 import type { LiveStatus, SocketRole } from '../../application/ports/read-models.ts'
 import type { LiveBus } from '../../application/pipeline/signals.ts'
-import type { LiveSessions, SenderSession } from '../../application/services.ts'
+import type { LiveSessions, MissedFinals, SenderSession } from '../../application/services.ts'
 import { pause } from '../../application/ports/timers.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { loggable } from '../http/access-log.ts'
@@ -19,7 +19,7 @@ import * as handshake from './handshake.ts'
 import type { HandshakeRefusal } from './handshake.ts'
 import { createHub } from './hub.ts'
 import { serveSocket } from './serve-socket.ts'
-import type { OpenSocket } from './serve-socket.ts'
+import type { OpenSocket, Refusal } from './serve-socket.ts'
 
 /** S29: a base64 frame of 10 s is 427 KB; nothing that a listener may say is long. */
 const LARGEST_FRAME: Readonly<Record<SocketRole, number>> = { sender: 512 * 1024, listener: 4 * 1024 }
@@ -37,6 +37,8 @@ export interface SocketSettings {
   readonly trustedProxies: ReadonlyArray<string>
   /** Failed handshakes of one address before 429. */
   readonly failedHandshakesPerMinute: number
+  /** Open at once before 429: the process has only so many descriptors (S38). */
+  readonly mostSockets: number
 }
 
 export interface SocketServerOptions {
@@ -65,8 +67,12 @@ interface Admission {
   readonly role: SocketRole
   readonly status: LiveStatus
   readonly session: SenderSession | null
-  readonly refusal: 'sender_already_connected' | 'session_finished' | null
+  readonly refusal: Refusal | null
+  readonly missed: MissedFinals | null
 }
+
+/** What a token opens. */
+type Opened = Pick<Admission, 'liveId' | 'role' | 'status'>
 
 const createUpgrader = (role: SocketRole): WebSocketServer =>
   new WebSocketServer({
@@ -88,14 +94,14 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
   const sockets = new Set<OpenSocket>()
   let closed = false
 
-  const attach = async (liveId: number, status: LiveStatus): Promise<Admission | HandshakeRefusal> => {
-    const attached = await sessions.attachSender(liveId)()
-    if (E.isRight(attached)) return { liveId, role: 'sender', status, session: attached.right, refusal: null }
+  const attach = async (opened: Opened, missed: MissedFinals | null): Promise<Admission | HandshakeRefusal> => {
+    const attached = await sessions.attachSender(opened.liveId)()
+    if (E.isRight(attached)) return { ...opened, session: attached.right, refusal: null, missed }
     switch (attached.left._tag) {
       case 'SenderAlreadyConnected':
-        return { liveId, role: 'sender', status, session: null, refusal: 'sender_already_connected' }
+        return { ...opened, session: null, refusal: 'sender_already_connected', missed: null }
       case 'LiveOver':
-        return { liveId, role: 'sender', status: status === 'error' ? 'error' : 'finished', session: null, refusal: 'session_finished' }
+        return { ...opened, status: opened.status === 'error' ? 'error' : 'finished', session: null, refusal: 'session_finished', missed }
       case 'StoreUnavailable':
       case 'DocumentsUnavailable':
       case 'KeyringUnavailable':
@@ -106,19 +112,23 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
     }
   }
 
-  const admit = async (token: string, wanted: number | null): Promise<Admission | HandshakeRefusal> => {
+  const admit = async (token: string, wanted: number | null, query: string): Promise<Admission | HandshakeRefusal> => {
     if (wanted !== null && (wanted === 0 || !Number.isSafeInteger(wanted))) return handshake.BAD_TOKEN
     const resolved = await sessions.resolveToken(token, wanted)()
     if (E.isLeft(resolved)) return handshake.UNAVAILABLE
     if (O.isNone(resolved.right)) return handshake.BAD_TOKEN
-    const { liveId, role, status } = resolved.right.value
-    if (status === 'finished' || status === 'error') return { liveId, role, status, session: null, refusal: 'session_finished' }
-    return role === 'sender' ? attach(liveId, status) : { liveId, role, status, session: null, refusal: null }
+    const opened = resolved.right.value
+    const point = handshake.findResumePoint(query)
+    if (point === 'bad') return { ...opened, session: null, refusal: 'invalid_message', missed: null }
+    const missed = point === null ? E.right(null) : await sessions.missed(opened.liveId, point)()
+    if (E.isLeft(missed)) return handshake.UNAVAILABLE
+    if (opened.status === 'finished' || opened.status === 'error') return { ...opened, session: null, refusal: 'session_finished', missed: missed.right }
+    return opened.role === 'sender' ? attach(opened, missed.right) : { ...opened, session: null, refusal: null, missed: missed.right }
   }
 
-  const open = (socket: WebSocket, { liveId, role, status, session, refusal }: Admission): void => {
+  const open = (socket: WebSocket, wire: Duplex, admission: Admission): void => {
     const { rateLimits, idleTimeout } = settings
-    const opened = serveSocket({ socket, liveId, role, status, session, refusal, hub, logger, environment, timers, rateLimits, idleTimeout })
+    const opened = serveSocket({ ...admission, socket, wire, hub, logger, environment, timers, rateLimits, idleTimeout })
     sockets.add(opened)
     socket.once('close', () => sockets.delete(opened))
     if (closed) void opened.end(errorEnding('server_restart'))
@@ -130,9 +140,9 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
     if (closed || options.draining()) return handshake.DRAINING
     if (!handshake.isOriginAllowed(request, settings.origins)) return handshake.FOREIGN_ORIGIN
     const address = clientAddress(arrivalOf(request).address)
-    if (failures.isReached(address)) return handshake.TOO_MANY
+    if (failures.isReached(address) || sockets.size >= settings.mostSockets) return handshake.TOO_MANY
     const token = handshake.findToken(target.query)
-    const admission = typeof token === 'string' ? await admit(token, target.liveId) : token
+    const admission = typeof token === 'string' ? await admit(token, target.liveId, target.query) : token
     if (!('role' in admission) && admission.status === 401) failures.failed(address)
     return admission
   }
@@ -147,7 +157,7 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
     let upgraded = false
     upgraders[judged.role].handleUpgrade(request, socket, head, (webSocket) => {
       upgraded = true
-      open(webSocket, judged)
+      open(webSocket, socket, judged)
     })
     // The client left meanwhile or its handshake is malformed: the place that it won is free again.
     if (!upgraded) judged.session?.abandoned()

@@ -1,5 +1,6 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
+import type { ResumePoint } from '../../application/lives/resume-point.ts'
 import { startForgettingText } from '../../application/lives/forget-text.ts'
 import { createTranscripts } from '../../application/lives/transcripts.ts'
 import { eventually } from '../support/eventually.ts'
@@ -71,4 +72,35 @@ test('RETENTION_MAX: that long after its end a kept text is no longer told, and 
   })
   await forgetting.stop()
   t.like(await deps.keyring.seal('text-1', ['again'])(), { left: { _tag: 'KeyErased' } })
+})
+
+test('R88, D58: whoever comes back within a minute after the end gets the stored finals, page by page; later, or of a deleted live, none', async (t) => {
+  let clock = Date.parse('2026-11-21T09:30:00Z')
+  const now = (): string => new Date(clock).toISOString().replace('Z', '000+00:00')
+  const { lifecycle, deleteLive } = await start({ retention: true, now })
+  const told = async (point: ResumePoint): Promise<ReadonlyArray<string>> => {
+    const { next } = right(await lifecycle.storedFinals(1, point)())
+    const frames: Array<string> = []
+    for (let page = right(await next()); page !== null; page = right(await next())) frames.push(...page.map(({ text, language }) => `${text} ${language}`))
+    return frames
+  }
+  t.deepEqual(await told({ kind: 'after', segment: 0 }), [])
+  const words = 'one two three four'
+  for (let segment = 1; segment <= 300; segment++) {
+    right(await lifecycle.recordSegment({ ...said(segment, 'en'), text: words, maxChars: 9 })())
+    right(await lifecycle.recordSegment({ ...said(segment, 'es'), text: words })())
+  }
+  const [narrow, wide] = ['one two\nthree\nfour en', 'one two three four es']
+  t.deepEqual(await told({ kind: 'after', segment: 299 }), [wide, narrow, wide], 'as wide as it was told, else as the live asked')
+  t.deepEqual(await told({ kind: 'last', count: 2 }), [narrow, wide, narrow, wide])
+  t.is((await told({ kind: 'after', segment: 0 })).length, 600)
+  t.is((await told({ kind: 'last', count: 100 })).length, 200)
+  right(await lifecycle.end(1, { status: 'finished', reason: 'finish_message' })())
+  clock += 57_000
+  t.is((await told({ kind: 'after', segment: 0 })).length, 600)
+  clock += 1000
+  t.deepEqual(await told({ kind: 'after', segment: 0 }), [], 'kept for its owner, not for listeners')
+  clock -= 1000
+  right(await deleteLive(owner, 1)())
+  t.deepEqual(await told({ kind: 'after', segment: 0 }), [])
 })

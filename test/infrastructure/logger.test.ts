@@ -1,5 +1,7 @@
 import test from 'ava'
 import { createLogger } from '../../infrastructure/logger.ts'
+import { watchLoop } from '../../infrastructure/loop-watch.ts'
+import { createRecordingLogger } from '../support/recording-logger.ts'
 
 test('D59: the log is JSON lines without secrets', (t) => {
   const lines: string[] = []
@@ -19,4 +21,31 @@ test('the log says nothing below its level', (t) => {
   log.info({}, 'quiet')
   log.warn({}, 'loud')
   t.is(lines.length, 1)
+})
+
+test('F19: a turn of the event loop of more than a second is logged, with what held it', (t) => {
+  const logger = createRecordingLogger()
+  const tasks: Array<() => void> = []
+  let [now, cpu, waiting] = [0, 0, true]
+  const timers = {
+    after: (_: number, task: () => void) => {
+      tasks.push(task)
+      return () => {
+        waiting = false
+      }
+    },
+  }
+  const stop = watchLoop({ timers, monotonic: () => now, cpu: () => cpu, logger })
+  for (const [passed, spent] of [[500, 10], [1500, 1200], [2501, 2400], [7500, 3]] as const) {
+    now += passed
+    cpu += spent
+    tasks.pop()?.()
+  }
+  const standstill = { level: 'warn', message: 'the event loop stood still' } as const
+  t.deepEqual(logger.lines, [
+    { ...standstill, fields: { ms: 2001, cpuMs: 2400, cause: 'own work' } },
+    { ...standstill, fields: { ms: 7000, cpuMs: 3, cause: 'not scheduled' } },
+  ])
+  stop()
+  t.false(waiting)
 })

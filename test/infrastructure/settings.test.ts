@@ -75,7 +75,6 @@ test('every error is told at once, and none repeats a secret', (t) => {
 
 test('what the service does not honour yet is refused, its default is not', (t) => {
   const refused: Readonly<Record<string, string>> = {
-    RECONNECT_GRACE: '5s',
     ROLE: 'api',
   }
   for (const [name, value] of Object.entries(refused)) {

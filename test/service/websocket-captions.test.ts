@@ -1,4 +1,5 @@
 import test from 'ava'
+import { openSocket } from '../support/client.ts'
 import type { Client, Json, LiveJson, TestSocket } from '../support/client.ts'
 import { runTestService, startTestService } from '../support/service.ts'
 import { sampleSentences, silence } from '../support/speech.ts'
@@ -152,4 +153,19 @@ test.serial('R133, R152: 200 listeners of one live all get every frame in the sa
   const different = listeners.filter((listener) => listener.texts.slice(2, -1).join('\n') !== texts.join('\n'))
   t.is(different.length, 0)
   t.true(listeners.every(({ texts: heard }) => heard[1] === '{"status":"started"}' && heard.at(-1) === '{"status":"finished"}'))
+})
+
+test.serial('D58, A4: after a kill -9 right behind the end, ?after and ?replay tell from the log the very bytes that were sent', async (t) => {
+  const client = await service.user('returning')
+  const live = await client.createLive()
+  const { texts } = await speak(client, live, { max_chars: 14, max_lines: 2 }, [first.samples, silence(2)])
+  const told = texts.filter((text) => text.includes('"final":true'))
+  t.true(told.length > 1 && told.some((text) => text.includes('\\n')), 'several, of several lines')
+  await service.kill()
+  await service.start()
+  for (const [query, expected] of [['after=1', told.slice(1)], ['replay=1', told.slice(-1)], ['after=0', told]] as const) {
+    const back = await openSocket(`${service.url().replace('http', 'ws')}${live.relative_path}?token=${live.listener_token}&${query}`)
+    t.deepEqual(await back.closed, { code: 4410, reason: 'session_finished' })
+    t.deepEqual(back.texts.slice(1, -1), expected, query)
+  }
 })

@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
+import { searchBackwards } from '../../application/lives/resume-point.ts'
 import type { StoreUnavailable } from '../../application/ports/event-store.ts'
 import type { LiveStatus } from '../../application/ports/read-models.ts'
 import type { EndCause } from '../../application/pipeline/signals.ts'
@@ -34,6 +35,9 @@ export interface MemoryLifecycle extends LiveLifecycle {
   readonly setDelivering: (delivering: boolean) => void
   readonly ends: (signal: AbortSignal) => AsyncIterable<LiveEnd>
 }
+
+/** Small, so that a few segments make several. */
+const PAGE = 3
 
 const AWAY: StoreUnavailable = { _tag: 'StoreUnavailable', reason: 'away' }
 
@@ -164,6 +168,23 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
       live.segments.push(segment)
       live.writes.push(segment.kind === 'transcription' ? `segment ${segment.segment}` : `segment ${segment.segment} in ${segment.language}`)
       return E.right(undefined)
+    },
+    storedFinals: (liveId, point) => async () => {
+      if (away) return E.left(AWAY)
+      const { segments } = find(liveId)
+      const search = searchBackwards(point)
+      segments.toReversed().some(search.found)
+      const wanted = search.wanted()
+      let from = 0
+      return E.right({
+        wanted,
+        next: async () => {
+          if (away) return E.left(AWAY)
+          const page = segments.slice(from, from + PAGE)
+          from += page.length
+          return E.right(page.length === 0 ? null : page.filter(wanted).map((segment) => ({ ...segment, final: true })))
+        },
+      })
     },
   }
 }

@@ -28,7 +28,7 @@ export const startSessions = (t: ExecutionContext, script: Script = {}, translat
   const { create: createPipeline } = pipelines
   const pullers = createScriptedPullers()
   const sessions = createLiveSessions({
-    lifecycle, createPipeline, startPuller: pullers.start, translations, bus, ends: lifecycle.ends, logger, environment, timers,
+    lifecycle, createPipeline, startPuller: pullers.start, translations, bus, ends: lifecycle.ends, logger, environment, timers, reconnectGrace: 0,
   })
   t.teardown(sessions.close)
   const attach = async (liveId: number): Promise<SenderSession> => {

@@ -5,6 +5,7 @@ import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createLiveBus } from '../../application/pipeline/live-bus.ts'
 import type { LiveBus } from '../../application/pipeline/signals.ts'
+import type { LiveLifecycle } from '../../application/services.ts'
 import { createLiveSessions } from '../../application/sessions/live-sessions.ts'
 import type { RunningSessions } from '../../application/sessions/live-sessions.ts'
 import { attachSocketServer } from '../../interfaces/ws/socket-server.ts'
@@ -38,8 +39,19 @@ export interface SocketFixture {
   readonly configured: (live: MemoryLive) => Promise<TestSocket>
 }
 
+/** In place of the segments in memory; how many finals the sessions remember, and how long they wait for a lost sender. */
+interface Durable extends Partial<Pick<LiveLifecycle, 'recordSegment' | 'storedFinals'>> {
+  readonly keptFinals?: number
+  readonly reconnectGrace?: number
+}
+
 /** A real server with real sockets in front of a write side in memory, scripted pipelines and a clock that stands still. */
-export const startSockets = async (t: ExecutionContext, script: Script = {}, settings: Partial<SocketSettings> = {}): Promise<SocketFixture> => {
+export const startSockets = async (
+  t: ExecutionContext,
+  script: Script = {},
+  settings: Partial<SocketSettings> = {},
+  { keptFinals, reconnectGrace = 0, ...durable }: Durable = {},
+): Promise<SocketFixture> => {
   const timers = createManualTimers()
   const logger = createRecordingLogger()
   const lifecycle = createMemoryLifecycle()
@@ -49,7 +61,12 @@ export const startSockets = async (t: ExecutionContext, script: Script = {}, set
   const translations = promptTranslations()
   const { create: createPipeline } = pipelines
   const startPuller = createScriptedPullers().start
-  const sessions = createLiveSessions({ lifecycle, createPipeline, startPuller, translations, bus, ends: lifecycle.ends, logger, environment, timers })
+  const sessions = createLiveSessions({
+    lifecycle: { ...lifecycle, ...durable },
+    createPipeline, startPuller, translations, bus, ends: lifecycle.ends, logger, environment, timers,
+    reconnectGrace,
+    ...(keptFinals === undefined ? {} : { keptFinals }),
+  })
   const server = createServer()
   let draining = false
   const sockets = attachSocketServer({
@@ -57,7 +74,9 @@ export const startSockets = async (t: ExecutionContext, script: Script = {}, set
     prefixes: ['', '/api/v1'],
     sessions,
     bus,
-    settings: { origins: '*', strict: false, rateLimits: true, idleTimeout: 0, trustedProxies: [], failedHandshakesPerMinute: 0, ...settings },
+    settings: {
+      origins: '*', strict: false, rateLimits: true, idleTimeout: 0, trustedProxies: [], failedHandshakesPerMinute: 0, mostSockets: 10_000, ...settings,
+    },
     logger,
     environment,
     timers,

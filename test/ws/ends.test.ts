@@ -23,6 +23,7 @@ const ROWS: ReadonlyArray<readonly [EndCause, unknown, unknown]> = [
   [finished('pending_timeout'), FINISHED, FINISHED],
   [finished('max_duration'), FINISHED, FINISHED],
   [finished('idle'), error('session_idle', 4408), FINISHED],
+  [finished('owner_disabled'), error('token_revoked', 4401), error('token_revoked', 4401)],
   [finished('deleted'), error('token_revoked', 4401), error('token_revoked', 4401)],
   [failed('engine_failed'), error('engine_failed', 1011), error('engine_failed', 1011)],
   [failed('model_load_failed'), error('model_load_failed', 1011), error('model_load_failed', 1011)],

@@ -116,6 +116,21 @@ test('S37: too many failed handshakes of one address answer 429 for the rest of 
   t.is((await shakeHands(good)).status, 101)
 })
 
+test('S38: beyond the number of sockets that the process can hold the handshake answers 429; those that are open stay, and a place that is left is free', async (t) => {
+  const { origin, lifecycle, listener } = await startSockets(t, {}, { mostSockets: 2 })
+  const live = lifecycle.add()
+  const [first, second] = [await listener(live), await listener(live)]
+  t.is((await shakeHands(`${origin}/ws/live?token=${live.listenerToken}`)).status, 429)
+  first.close()
+  await first.closed
+  const third = await listener(live)
+  for (const socket of [second, third]) {
+    socket.send({ type: 'ping' })
+    await socket.frame(({ type }) => type === 'pong')
+  }
+  t.pass()
+})
+
 test('a sender whose handshake is malformed gives its place back', async (t) => {
   const { origin, lifecycle, sender } = await startSockets(t)
   const live = lifecycle.add()

@@ -1,16 +1,21 @@
 import test from 'ava'
+import assert from 'node:assert/strict'
 import { createLiveBus } from '../../application/pipeline/live-bus.ts'
 import type { TranscriptFrame } from '../../application/pipeline/signals.ts'
+import type { Broadcast } from '../../interfaces/ws/broadcast.ts'
 import type { Connection } from '../../interfaces/ws/connection.ts'
 import type { Ending } from '../../interfaces/ws/ends.ts'
 import { createHub } from '../../interfaces/ws/hub.ts'
+import { eventually } from '../support/eventually.ts'
+import { startSockets } from '../support/sockets.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
 
 const fakeConnection = (buffered = 0) => {
-  const sent: Array<string | Buffer> = []
+  const sent: Array<string | Broadcast> = []
   const endings: Ending[] = []
   const connection: Connection = {
     send: (frame) => sent.push(frame),
+    broadcast: (frame) => sent.push(frame),
     end: (ending) => endings.push(ending),
     drop: () => undefined,
     pause: () => undefined,
@@ -61,4 +66,15 @@ test('a live without sockets leaves nothing in the hub', (t) => {
     hub.leave(liveId, member)
   }
   t.is(hub.size(), 0)
+})
+
+test('a frame made beforehand is one that every client reads, whatever its length', async (t) => {
+  const { lifecycle, configured, listener, pipelines } = await startSockets(t)
+  const live = lifecycle.add()
+  await configured(live)
+  const listening = await listener(live)
+  const lengths = [0, 1, 20, 50, 125, 126, 127, 65_000, 65_535, 65_536, 70_000].map((length) => 'é'.repeat(length))
+  for (const text of lengths) pipelines.of(live.id).partial(1, text)
+  await eventually(() => assert.equal(listening.frames.length, 1 + lengths.length))
+  t.deepEqual(listening.frames.slice(1).map(({ text }) => text), lengths)
 })

@@ -55,7 +55,7 @@ const play = async (steps: ReadonlyArray<Step>) => {
   const translations = promptTranslations()
   const { create: createPipeline } = pipelines
   const startPuller = createScriptedPullers().start
-  const sessions = createLiveSessions({ lifecycle, createPipeline, startPuller, translations, bus, ends: lifecycle.ends, logger, environment, timers })
+  const sessions = createLiveSessions({ lifecycle, createPipeline, startPuller, translations, bus, ends: lifecycle.ends, logger, environment, timers, reconnectGrace: 0 })
   const live = lifecycle.add()
   const said: string[] = []
   const after: string[] = []
@@ -69,7 +69,10 @@ const play = async (steps: ReadonlyArray<Step>) => {
   }
   const connection: Connection = {
     send: (frame) => {
-      if (close === null) say(String(frame))
+      if (close === null) say(frame)
+    },
+    broadcast: ({ text }) => {
+      if (close === null) say(text)
     },
     end: (ending) => {
       if (close !== null) return
@@ -104,7 +107,7 @@ const play = async (steps: ReadonlyArray<Step>) => {
   }
   if (finished) await eventually(() => assert.notEqual(close, null))
   hub.leave(live.id, member)
-  sender.closed()
+  sender.closed(true)
   await eventually(() => assert.equal(sessions.count(), 0))
   await sessions.close()
   return { live, said, after, close: close as number | null, logger, hub, timers }

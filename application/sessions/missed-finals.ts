@@ -1,0 +1,56 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Unavailable } from '../errors.ts'
+import { keyOf } from '../lives/resume-point.ts'
+import type { ResumePoint } from '../lives/resume-point.ts'
+import type { TranscriptFrame } from '../pipeline/signals.ts'
+import type { LiveLifecycle, MissedFinals } from '../services.ts'
+import type { RecentFinals } from './recent-finals.ts'
+
+interface MissedFinalsDeps {
+  readonly recent: RecentFinals
+  readonly storedFinals: LiveLifecycle['storedFinals']
+}
+
+/**
+ * What a socket missed (D58): from memory where that reaches back far enough, else from the log and, last, what memory
+ * holds beyond it. Who calls `rest` and begins to listen in the same tick loses no final and hears none twice: one
+ * that is stored and not yet told is left to the bus.
+ */
+export const openMissedFinals =
+  ({ recent, storedFinals }: MissedFinalsDeps) =>
+  (liveId: number, point: ResumePoint): TaskEither<Unavailable, MissedFinals> =>
+  async () => {
+    const finals = recent.of(liveId)
+    const kept = finals?.search(point) ?? null
+    if (finals !== undefined && kept !== null) {
+      return E.right({ next: async () => E.right(null), rest: () => finals.told().filter(kept) })
+    }
+    const opened = await storedFinals(liveId, point)()
+    if (E.isLeft(opened)) return opened
+    const { wanted, next } = opened.right
+    const given = new Set<string>()
+
+    const page = async (): Promise<Either<Unavailable, ReadonlyArray<TranscriptFrame> | null>> => {
+      const read = await next()
+      if (E.isLeft(read) || read.right === null) return read
+      const untold = recent.of(liveId)?.isUntold ?? (() => false)
+      const frames = read.right.filter((frame) => !untold(keyOf(frame)))
+      for (const frame of frames) given.add(keyOf(frame))
+      return E.right(frames)
+    }
+
+    // The first page is read before the socket opens: a store that is away refuses it.
+    const first = await page()
+    if (E.isLeft(first)) return first
+    let ahead: typeof first | null = first
+    return E.right({
+      next: async () => {
+        const read = ahead ?? (await page())
+        ahead = null
+        return read
+      },
+      rest: () => recent.of(liveId)?.told().filter((frame) => wanted(frame) && !given.has(keyOf(frame))) ?? [],
+    })
+  }

@@ -1,0 +1,102 @@
+import { fork } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { join } from 'node:path'
+import { cpuSecondsOf } from './cpu-time.ts'
+import type { Round } from './harness.ts'
+
+/** The service's socket server, or a bare loop over ws. */
+export type Side = 'ours' | 'loop'
+
+export type ServerOrder = { readonly kind: 'publish'; readonly frames: number; readonly everyMs: number } | { readonly kind: 'heard' }
+export type ServerReport =
+  | { readonly kind: 'listens'; readonly port: number }
+  | { readonly kind: 'published' }
+  | { readonly kind: 'heard'; readonly samples: number }
+
+export type ClientOrder =
+  | { readonly kind: 'open'; readonly port: number; readonly token: string; readonly count: number }
+  | { readonly kind: 'expect'; readonly frames: number }
+  | { readonly kind: 'speak'; readonly frames: number }
+export type ClientReport =
+  | { readonly kind: 'ready' | 'opened' | 'spoken' }
+  /** The last expected frame is there; milliseconds that 99 of 100 frames took at most. */
+  | { readonly kind: 'delivered'; readonly p99: number }
+
+type Report = ServerReport | ClientReport
+type ReportOf<Kind extends Report['kind']> = Extract<Report, { readonly kind: Kind }>
+
+/** The next report of that kind; rejects when the process ends before. */
+const report = <Kind extends Report['kind']>(child: ChildProcess, kind: Kind): Promise<ReportOf<Kind>> =>
+  new Promise((resolve, reject) => {
+    const onExit = (code: number | null): void => reject(new Error(`a process of the benchmark ended with ${code}`))
+    const onMessage = (message: Report): void => {
+      if (message.kind !== kind) return
+      child.off('message', onMessage)
+      child.off('exit', onExit)
+      resolve(message as ReportOf<Kind>)
+    }
+    child.on('message', onMessage)
+    child.once('exit', onExit)
+  })
+
+export interface SocketPair {
+  /** Sends frames to all clients; the server's CPU time, and the p99 of the way from sending to arrival in milliseconds. */
+  readonly fanOut: (frames: number, everyMs: number) => Promise<Round & { readonly p99: number }>
+  /** One client speaks so many frames of 100 ms as fast as they are taken; the server's CPU time. */
+  readonly speak: (frames: number) => Promise<Round>
+  readonly close: () => void
+}
+
+/** One side with `count` clients, in two processes. */
+export const openPair = async (side: Side, token: 'sender' | 'listener', count: number): Promise<SocketPair> => {
+  const server = fork(join(import.meta.dirname, 'socket-server.ts'), [side])
+  const listens = await report(server, 'listens')
+  const clients = fork(join(import.meta.dirname, 'socket-clients.ts'))
+  await report(clients, 'ready')
+  const order = (child: ChildProcess, message: ServerOrder | ClientOrder): void => void child.send(message)
+
+  const opened = report(clients, 'opened')
+  order(clients, { kind: 'open', port: listens.port, token, count })
+  await opened
+
+  const timed = async (work: number, run: () => Promise<void>): Promise<Round> => {
+    const pid = server.pid ?? 0
+    const [began, before] = [performance.now(), cpuSecondsOf(pid)]
+    await run()
+    const [ended, after] = [performance.now(), cpuSecondsOf(pid)]
+    return { work, seconds: (ended - began) / 1000, cpuSeconds: before === null || after === null ? null : after - before }
+  }
+
+  const heard = async (): Promise<number> => {
+    const answer = report(server, 'heard')
+    order(server, { kind: 'heard' })
+    return (await answer).samples
+  }
+
+  return {
+    fanOut: async (frames, everyMs) => {
+      const ready = report(clients, 'ready')
+      order(clients, { kind: 'expect', frames: frames * count })
+      await ready
+      let p99 = 0
+      const round = await timed(frames * count, async () => {
+        const delivered = report(clients, 'delivered')
+        order(server, { kind: 'publish', frames, everyMs })
+        p99 = (await delivered).p99
+      })
+      return { ...round, p99 }
+    },
+    speak: async (frames) => {
+      const until = (await heard()) + frames * 1600
+      return timed(frames / 10, async () => {
+        order(clients, { kind: 'speak', frames })
+        await report(clients, 'spoken')
+        while ((await heard()) < until) await new Promise(setImmediate)
+      })
+    },
+    close: () => {
+      server.disconnect()
+      clients.disconnect()
+    },
+  }
+}

@@ -1,0 +1,130 @@
+/** A process with one side of the socket benchmarks: its listeners or its sender come over loopback, its orders over IPC. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
+import { WebSocketServer } from 'ws'
+import { createAudioBuffer } from '../application/pipeline/audio-buffer.ts'
+import { createLiveBus } from '../application/pipeline/live-bus.ts'
+import type { CreatePipeline } from '../application/ports/pipeline.ts'
+import type { LiveLifecycle, LiveSessions } from '../application/services.ts'
+import { createLiveSessions } from '../application/sessions/live-sessions.ts'
+import { DEFAULT_ENGINE_SETTINGS } from '../domain/live/settings.ts'
+import { systemTimers as timers } from '../infrastructure/system-timers.ts'
+import { attachSocketServer } from '../interfaces/ws/socket-server.ts'
+import { QUIET } from './audio.ts'
+import type { ServerOrder, ServerReport, Side } from './socket-processes.ts'
+
+const environment = { monotonic: () => performance.now(), random: Math.random }
+const server = createServer()
+const bus = createLiveBus({ logger: QUIET })
+/** Samples that came out of the protocol. */
+let heard = 0
+
+const tell = (report: ServerReport): void => void process.send?.(report)
+
+/** A caption of the usual size that tells when it was sent, in milliseconds of the machine's clock. */
+const caption = (): string =>
+  `@${(performance.timeOrigin + performance.now()).toFixed(3)} and then the speaker goes on with a sentence as long as sentences are`
+
+/** Takes the audio as the pipeline does, and nobody transcribes it. */
+const hear: CreatePipeline = ({ events }) => {
+  const buffer = createAudioBuffer()
+  return {
+    configure: () => undefined,
+    start: () => async () => E.right(undefined),
+    push: (samples) => {
+      buffer.push(samples)
+      heard += samples.length
+      buffer.dropBefore(buffer.end())
+      events.drained()
+    },
+    backlogSeconds: () => 0,
+    finish: async () => undefined,
+    abort: () => undefined,
+  }
+}
+
+/** One live that needs no store. */
+const lifecycle: LiveLifecycle = {
+  resolveToken: (token) => async () => E.right(O.some({ liveId: 1, role: token === 'sender' ? 'sender' : 'listener', status: 'active' })),
+  attachSender: () => async () =>
+    E.right({
+      epoch: 1, userId: 1, status: 'active', model: 'none', language: 'en', translations: [],
+      audioFormat: 'raw', audioUrl: null, autoStart: false, config: DEFAULT_ENGINE_SETTINGS,
+    }),
+  detachSender: () => async () => E.right(undefined),
+  start: () => async () => E.right(undefined),
+  autoStarted: () => async () => E.right(null),
+  startSource: () => async () => E.right(undefined),
+  end: () => async () => E.right(undefined),
+  recordSegment: () => async () => E.right(undefined),
+  storedFinals: () => async () => E.right({ wanted: () => false, next: async () => E.right(null) }),
+}
+
+const openSessions = (): LiveSessions =>
+  createLiveSessions({
+    lifecycle, createPipeline: hear, bus, logger: QUIET, environment, timers, reconnectGrace: 0,
+    startPuller: () => { throw new Error('nothing is pulled here') },
+    translations: { ofLive: () => ({ prepare: () => undefined, add: () => undefined, settled: async () => undefined, stop: () => undefined }) },
+    // No live ends.
+    ends: async function* (signal) {
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+      yield* []
+    },
+  })
+
+/** The socket server of the service, as the service sets it up. */
+const openOurs = () => {
+  attachSocketServer({
+    server, prefixes: [''], sessions: openSessions(), bus, logger: QUIET, environment, timers, draining: () => false,
+    settings: { origins: '*', strict: false, rateLimits: true, idleTimeout: 600_000, trustedProxies: [], failedHandshakesPerMinute: 30, mostSockets: 10_000 },
+  })
+  let segment = 0
+  return (): void => {
+    segment += 1
+    bus.publish(1, { kind: 'transcription', segment, final: true, start: 1234.5, end: 1237.25, text: caption(), language: 'en' })
+  }
+}
+
+/** What one writes with ws and nothing else: one loop over the clients; one decoder of the audio messages. */
+const openLoop = () => {
+  const sockets = new WebSocketServer({ server, perMessageDeflate: false })
+  const buffer = createAudioBuffer()
+  sockets.on('connection', (socket) =>
+    socket.on('message', (data) => {
+      const message = JSON.parse((data as Buffer).toString()) as { readonly type: string; readonly data: string }
+      if (message.type !== 'audio') return
+      const bytes = Buffer.from(message.data, 'base64')
+      const samples = new Int16Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 2)
+      buffer.push(samples)
+      heard += samples.length
+      buffer.dropBefore(buffer.end())
+    }),
+  )
+  let segment = 0
+  return (): void => {
+    segment += 1
+    const frame = { type: 'transcription', start: 1234.5, end: 1237.25, text: caption(), language: 'en', segment, final: true }
+    const bytes = Buffer.from(JSON.stringify(frame))
+    for (const socket of sockets.clients) if (socket.readyState === socket.OPEN) socket.send(bytes, { binary: false })
+  }
+}
+
+const side = process.argv[2] as Side
+const publish = side === 'ours' ? openOurs() : openLoop()
+
+const obey = async (order: ServerOrder): Promise<void> => {
+  if (order.kind === 'heard') return tell({ kind: 'heard', samples: heard })
+  const begin = performance.now()
+  for (let frame = 0; frame < order.frames; frame += 1) {
+    publish()
+    await delay(Math.max(0, begin + (frame + 1) * order.everyMs - performance.now()))
+  }
+  tell({ kind: 'published' })
+}
+
+process.on('message', (order: ServerOrder) => void obey(order))
+process.once('disconnect', () => process.exit())
+server.listen(0, '127.0.0.1', () => tell({ kind: 'listens', port: (server.address() as AddressInfo).port }))

@@ -1,0 +1,113 @@
+import type { Benchmark, Contest, Round } from './harness.ts'
+import { openPair } from './socket-processes.ts'
+import type { SocketPair } from './socket-processes.ts'
+
+const LISTENERS = 5000
+const FRAMES = 40
+const EVERY_MS = 40
+/** Frames of 100 ms. */
+const SPOKEN = 10_000
+/** What 99 of 100 deliveries may take, and how long frames are sent for in one trial. */
+const LATE_MS = 250
+const TRIAL_MS = 4000
+
+const openBoth = async (token: 'sender' | 'listener', count: number, round: (pair: SocketPair) => Promise<Round>): Promise<Contest> => {
+  const [ours, loop] = [await openPair('ours', token, count), await openPair('loop', token, count)]
+  return {
+    ours: () => round(ours),
+    peers: () => round(loop),
+    close: async () => {
+      ours.close()
+      loop.close()
+    },
+  }
+}
+
+const fanOut: Benchmark = {
+  name: 'fan-out',
+  meaning: `captions to ${LISTENERS} listeners of one live, from the bus through the hub to their sockets: CPU time of that process alone`,
+  peer: 'a loop over the clients of a bare ws server that sends each the same bytes',
+  unit: 'frames delivered',
+  basis: 'cpu',
+  atLeast: 0.9,
+  rounds: 5,
+  warmUp: true,
+  prepare: () => openBoth('listener', LISTENERS, (pair) => pair.fanOut(FRAMES, EVERY_MS)),
+}
+
+/** Captions a second at which one delivery in a hundred takes longer than LATE_MS: up by a half until it does, then between the two. */
+const createSearch = () => {
+  let [held, lost] = [0, Infinity]
+  return {
+    next: (): number | null => {
+      if (lost / held < 1.05) return null
+      if (lost === Infinity) return held === 0 ? 4 : held * 1.5
+      return held === 0 ? lost / 2 : (held + lost) / 2
+    },
+    tell: (rate: number, isHeld: boolean): void => {
+      if (isHeld) held = rate
+      else lost = rate
+    },
+    held: () => held,
+  }
+}
+
+const contestOfRates = async (): Promise<Contest> => {
+  const sides = [
+    { pair: await openPair('ours', 'listener', LISTENERS), search: createSearch() },
+    { pair: await openPair('loop', 'listener', LISTENERS), search: createSearch() },
+  ] as const
+  // Trial by trial in turn: what else the machine does falls on both.
+  const searched = async (): Promise<void> => {
+    for (let open = true; open; ) {
+      open = false
+      for (const { pair, search } of sides) {
+        const rate = search.next()
+        if (rate === null) continue
+        open = true
+        const { p99 } = await pair.fanOut(Math.ceil((rate * TRIAL_MS) / 1000), 1000 / rate)
+        search.tell(rate, p99 <= LATE_MS)
+      }
+    }
+  }
+  let both: Promise<void> | null = null
+  const result = async (side: 0 | 1): Promise<Round> => {
+    both ??= searched()
+    await both
+    return { work: sides[side].search.held(), seconds: 1, cpuSeconds: null }
+  }
+  return {
+    ours: () => result(0),
+    peers: () => result(1),
+    close: async () => {
+      for (const { pair } of sides) pair.close()
+    },
+  }
+}
+
+const fanOutRate: Benchmark = {
+  name: 'fan-out-rate',
+  meaning: `captions a second to ${LISTENERS} listeners of one live at which one delivery in a hundred begins to take longer than ${LATE_MS} ms`,
+  peer: 'the same of a loop over the clients of a bare ws server',
+  unit: 'captions a second',
+  basis: 'count',
+  atLeast: null,
+  rounds: 1,
+  warmUp: false,
+  prepare: contestOfRates,
+}
+
+const ingest: Benchmark = {
+  name: 'ingest',
+  meaning: 'base64 audio frames of 100 ms from one sender through the protocol to the pipeline: checks, limits, decoding; CPU time of that process alone',
+  peer: 'a bare ws server that parses the JSON and decodes the base64, unchecked',
+  unit: 'seconds of audio',
+  basis: 'cpu',
+  atLeast: 0.7,
+  rounds: 5,
+  warmUp: true,
+  prepare: () => openBoth('sender', 1, (pair) => pair.speak(SPOKEN)),
+}
+
+/** What the service's own work around sockets costs beside ws alone. */
+export const sockets: ReadonlyArray<Benchmark> = [fanOut, fanOutRate, ingest]

@@ -1,0 +1,33 @@
+import { join } from 'node:path'
+import test from 'ava'
+import { openEventStoreDb } from '../../infrastructure/eventstoredb/event-store.ts'
+import { openSqliteEventStore } from '../../infrastructure/sqlite/event-store.ts'
+import { startDouble } from '../support/eventstoredb-double/start.ts'
+import { createMemoryEventStore } from '../support/memory-event-store.ts'
+import { dropAndResume } from '../support/resume-drops.ts'
+import { createRecordingLogger } from '../support/recording-logger.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const DROPS = 200
+
+test.serial('D58: 200 drops and resumes on the embedded store', async (t) => {
+  const directory = await temporaryDirectory()
+  const store = await openSqliteEventStore({ file: join(directory.path, 'events.sqlite') })
+  t.teardown(async () => {
+    await store.close()
+    await directory.remove()
+  })
+  await dropAndResume(t, store, DROPS)
+})
+
+test.serial('D58: 200 drops and resumes on the double of EventStoreDB', async (t) => {
+  const double = await startDouble()
+  const store = await openEventStoreDb({ url: double.url, logger: createRecordingLogger() })
+  t.teardown(async () => {
+    await store.close()
+    await double.dispose()
+  })
+  await dropAndResume(t, store, DROPS)
+})
+
+test.serial('D58: 200 drops and resumes on the store in memory', (t) => dropAndResume(t, createMemoryEventStore(), DROPS))
