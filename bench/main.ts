@@ -7,9 +7,10 @@ import { machine, measure } from './harness.ts'
 import { lives } from './lives.ts'
 import { peers } from './peer.ts'
 import { pipeline } from './pipeline.ts'
+import { rebuilds } from './rebuild.ts'
 import { services } from './service.ts'
 
-const BENCHMARKS: ReadonlyArray<Benchmark> = [...durableAppends, pipeline, ...services, lives, ...peers]
+const BENCHMARKS: ReadonlyArray<Benchmark> = [...durableAppends, ...rebuilds, pipeline, ...services, lives, ...peers]
 
 const lineOf = (figure: Figure | SkippedFigure): string => {
   if ('skipped' in figure) return `${figure.name}: skipped: ${figure.skipped}`
