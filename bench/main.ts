@@ -8,10 +8,13 @@ import { listCosts } from './list-cost.ts'
 import { lives } from './lives.ts'
 import { peers } from './peer.ts'
 import { pipeline } from './pipeline.ts'
+import { rebuilds } from './rebuild.ts'
 import { services } from './service.ts'
 import { sockets } from './sockets.ts'
 
-const BENCHMARKS: ReadonlyArray<Benchmark> = [...durableAppends, ...listCosts, pipeline, ...services, lives, ...sockets, ...peers]
+const BENCHMARKS: ReadonlyArray<Benchmark> = [
+  ...durableAppends, ...listCosts, ...rebuilds, pipeline, ...services, lives, ...sockets, ...peers,
+]
 
 const lineOf = (figure: Figure | SkippedFigure): string => {
   if ('skipped' in figure) return `${figure.name}: skipped: ${figure.skipped}`
