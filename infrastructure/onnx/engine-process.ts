@@ -54,7 +54,7 @@ const serve = (role: EngineRole): void => {
   process.on('message', (request: Request) => {
     switch (request.kind) {
       case 'configure':
-        pool = createWorkerPool({ script: WORKERS[role], size: request.workers, workerData: { models: request.models }, onDeath: die })
+        pool = createWorkerPool({ script: WORKERS[role], size: request.workers, onDeath: die })
         return
       case 'task':
         if (pool === null) die('a task came before the configuration')
