@@ -15,12 +15,12 @@ import { startHub } from '../support/hub.ts'
 import type { TestHub } from '../support/hub.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
-const DEMO = 'models/demo-en'
-const ID = 'someone/demo-en-onnx'
-const ENCODER = 'onnx/encoder_model_quantized.onnx'
+const EXPORT = 'test/engine/fixtures/tiny-whisper'
+const ID = 'someone/tiny-whisper'
+const ENCODER = 'onnx/encoder_model.onnx'
 const NEEDED = [
   'config.json', 'tokenizer.json', 'tokenizer_config.json', 'generation_config.json', 'preprocessor_config.json', ENCODER,
-  'onnx/decoder_model_quantized.onnx', 'onnx/decoder_with_past_model_quantized.onnx',
+  'onnx/decoder_model.onnx', 'onnx/decoder_with_past_model.onnx',
 ]
 const SMALL = Buffer.from('a graph of another precision')
 
@@ -44,27 +44,26 @@ const pullTo = async (modelsDir: string, hub: TestHub, changes: Partial<PullOpti
 const world = async (t: ExecutionContext, more: Readonly<Record<string, Buffer>> = {}) => {
   const directory = await temporaryDirectory()
   t.teardown(directory.remove)
-  const hub = await startHub(t, ID, DEMO, more)
+  const hub = await startHub(t, ID, EXPORT, more)
   return { hub, modelsDir: join(directory.path, 'models') }
 }
 
-/** By hashes: to compare megabytes takes the test runner seconds. */
 const contentOf = (folder: string): Promise<ReadonlyArray<string>> =>
   Promise.all(NEEDED.map(async (path) => `${path} ${createHash('sha256').update(await readFile(join(folder, path))).digest('hex')}`))
 
 const entries = (directory: string): Promise<ReadonlyArray<string>> => readdir(directory).then((names) => names.sort(), () => [])
 
 test('a pulled model is the export of the hub: what the engine needs, with hashes and where it came from', async (t) => {
-  const { hub, modelsDir } = await world(t, { 'onnx/encoder_model.onnx': SMALL, 'README.md': SMALL, 'onnx/encoder_model_q4.onnx': SMALL })
+  const { hub, modelsDir } = await world(t, { 'onnx/encoder_model_fp16.onnx': SMALL, 'README.md': SMALL, 'onnx/encoder_model_q4.onnx': SMALL })
   const steps: Array<readonly [number, number]> = []
   const { pulled } = await pullTo(modelsDir, hub, { onProgress: (done, total) => void steps.push([done, total]) })
   t.true(E.isRight(pulled), JSON.stringify(pulled))
   const folder = join(modelsDir, 'mine')
-  t.deepEqual(await contentOf(folder), await contentOf(DEMO))
+  t.deepEqual(await contentOf(folder), await contentOf(EXPORT))
   t.deepEqual(await entries(folder), ['config.json', 'generation_config.json', 'onnx', 'preprocessor_config.json', 'stenolog.json', 'tokenizer.json', 'tokenizer_config.json'])
   t.deepEqual(await entries(modelsDir), ['mine'], 'nothing else is left')
   const manifest = await readManifest(folder)
-  t.like(manifest, { source: ID, commit: hub.commit, precision: 'int8' })
+  t.like(manifest, { source: ID, commit: hub.commit, precision: 'fp32' })
   t.deepEqual(manifest?.files.map(({ path }) => path), NEEDED)
   t.true(manifest?.files.every(({ sha256 }) => /^[0-9a-f]{64}$/.test(sha256)))
   t.deepEqual([...hub.sent.keys()].sort(), [...NEEDED].sort(), 'nothing else was fetched')
@@ -75,25 +74,25 @@ test('a pulled model is the export of the hub: what the engine needs, with hashe
 
 test('a body that breaks off, ends early or falls silent for good is gone on with by ranges: no byte comes twice', async (t) => {
   const { hub, modelsDir } = await world(t)
-  const size = (await readFile(join(DEMO, ENCODER))).length
-  hub.faults.push({ path: /^onnx\/encoder/, times: 3, kind: { breaksAfter: 500_000 } }, { path: /^onnx\/.*with_past/, times: 2, kind: { truncatedTo: 400_000 } })
+  const size = (await readFile(join(EXPORT, ENCODER))).length
+  hub.faults.push({ path: /^onnx\/encoder/, times: 3, kind: { breaksAfter: 500 } }, { path: /^onnx\/.*with_past/, times: 2, kind: { truncatedTo: 4000 } })
   const { pulled, waits } = await pullTo(modelsDir, hub)
   t.true(E.isRight(pulled), JSON.stringify(pulled))
-  t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(DEMO))
+  t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(EXPORT))
   const ranges = hub.asked.filter((line) => line.startsWith(`storage ${ENCODER}`)).map((line) => line.split(' ')[2] ?? '')
   t.is(ranges[0], '')
   t.true(ranges.length === 4 && ranges.slice(1).every((range) => /^bytes=\d+-$/.test(range)), ranges.join())
-  t.true((hub.sent.get(ENCODER) ?? 0) <= size + 3 * 500_000, 'only what the kernel had in flight at a cut comes again')
+  t.true((hub.sent.get(ENCODER) ?? 0) <= size + 3 * 500, 'only what the kernel had in flight at a cut comes again')
   t.is(waits.length, 5)
 })
 
 test('a storage that knows no ranges is begun anew; an address that has expired is asked for again', async (t) => {
   const { hub, modelsDir } = await world(t)
-  hub.faults.push({ path: /^onnx\/encoder/, times: 1, kind: { truncatedTo: 300_000 } }, { path: /^onnx\/encoder/, times: 1, kind: 'no ranges' })
+  hub.faults.push({ path: /^onnx\/encoder/, times: 1, kind: { truncatedTo: 300 } }, { path: /^onnx\/encoder/, times: 1, kind: 'no ranges' })
   hub.faults.push({ path: /^onnx\/decoder_model/, times: 1, kind: { status: 403 } })
   const { pulled } = await pullTo(modelsDir, hub)
   t.true(E.isRight(pulled), JSON.stringify(pulled))
-  t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(DEMO))
+  t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(EXPORT))
 })
 
 test('content that is not what the hub vouches for is fetched once more, and never installed', async (t) => {
@@ -112,7 +111,7 @@ test('content that is not what the hub vouches for is fetched once more, and nev
   const { hub, modelsDir } = await world(t)
   hub.faults.push({ path: /encoder/, times: Infinity, kind: 'another content' })
   const { pulled } = await pullTo(modelsDir, hub)
-  t.regex(E.isLeft(pulled) ? pulled.left : '', /lists another onnx\/encoder_model_quantized\.onnx than it gives/)
+  t.regex(E.isLeft(pulled) ? pulled.left : '', /lists another onnx\/encoder_model\.onnx than it gives/)
 })
 
 test('the hub is waited for as long as it says, and what it does not have is said at once', async (t) => {
@@ -162,23 +161,23 @@ test('a pull that was interrupted goes on with what is there, and only one goes 
   const sentBefore = hub.sent.get(ENCODER)
   t.true(E.isRight((await pullTo(modelsDir, hub)).pulled))
   t.is(hub.sent.get(ENCODER), sentBefore, 'what was whole is not fetched again')
-  t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(DEMO))
+  t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(EXPORT))
   t.false((await entries(join(modelsDir, 'mine'))).includes('notes.txt'))
 })
 
 test('what is installed is replaced only where that is asked for, and only by what is whole', async (t) => {
   const { hub, modelsDir } = await world(t)
   await mkdir(modelsDir, { recursive: true })
-  await cp('test/engine/fixtures/tiny-whisper', join(modelsDir, 'mine'), { recursive: true })
+  await cp('models/demo-en', join(modelsDir, 'mine'), { recursive: true })
   const refused = await pullTo(modelsDir, hub)
   t.regex(E.isLeft(refused.pulled) ? refused.pulled.left : '', /mine is installed already .*--force/)
   const failed = await pullTo(modelsDir, hub, { force: true, check: async () => Promise.reject(new Error('it does not load')) })
   t.deepEqual(failed.pulled, E.left('it does not load'))
-  t.true((await entries(join(modelsDir, 'mine/onnx'))).includes('encoder_model.onnx'), 'still the old one')
+  t.true((await entries(join(modelsDir, 'mine/onnx'))).includes('encoder_model_quantized.onnx'), 'still the old one')
   const vram = { megabytes: 17, weights: 5 }
   const forced = await pullTo(modelsDir, hub, { force: true, check: async () => vram })
   t.true(E.isRight(forced.pulled) && forced.pulled.right.manifest.vram?.megabytes === 17)
-  t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(DEMO))
+  t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(EXPORT))
 })
 
 test('a model that no disk holds, or of a kind that nothing runs, costs no download', async (t) => {
@@ -203,11 +202,11 @@ test('a model that no disk holds, or of a kind that nothing runs, costs no downl
 
 test('a directory is copied as the hub is fetched', async (t) => {
   const { hub, modelsDir } = await world(t)
-  const { pulled } = await pullTo(modelsDir, hub, { source: { kind: 'directory', path: DEMO } })
+  const { pulled } = await pullTo(modelsDir, hub, { source: { kind: 'directory', path: EXPORT } })
   t.true(E.isRight(pulled), JSON.stringify(pulled))
-  t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(DEMO))
-  const none = await pullTo(modelsDir, hub, { name: 'other', source: { kind: 'directory', path: dirname(DEMO) } })
-  t.regex(E.isLeft(none.pulled) ? none.pulled.left : '', /^models: config\.json and tokenizer\.json and tokenizer_config\.json is missing$/)
+  t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(EXPORT))
+  const none = await pullTo(modelsDir, hub, { name: 'other', source: { kind: 'directory', path: dirname(EXPORT) } })
+  t.regex(E.isLeft(none.pulled) ? none.pulled.left : '', /^test\/engine\/fixtures: config\.json and tokenizer\.json and tokenizer_config\.json is missing$/)
 })
 
 const names = (...paths: ReadonlyArray<string>) => paths.map((path) => ({ path, size: 1, hash: null }))

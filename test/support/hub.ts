@@ -93,9 +93,9 @@ export const startHub = async (
     return found.kind
   }
 
-  const write = (response: ServerResponse, path: string, body: Buffer): void => {
+  const write = (response: ServerResponse, path: string, body: Buffer, then: () => void): void => {
     sent.set(path, (sent.get(path) ?? 0) + body.length)
-    response.write(body)
+    response.write(body, then)
   }
 
   const content = (request: IncomingMessage, response: ServerResponse, path: string, fault: Fault['kind'] | undefined): void => {
@@ -108,11 +108,10 @@ export const startHub = async (
     const body = spoilt(whole.subarray(from), fault)
     response.writeHead(from === 0 ? 200 : 206, { ...headers, ...range, 'content-length': body.length })
     if (typeof fault !== 'object' || !('breaksAfter' in fault)) {
-      write(response, path, body)
-      return void response.end()
+      return write(response, path, body, () => response.end())
     }
-    write(response, path, body.subarray(0, fault.breaksAfter))
-    if (fault.silent !== true) setImmediate(() => response.destroy())
+    // What the kernel has taken still arrives.
+    write(response, path, body.subarray(0, fault.breaksAfter), () => void (fault.silent === true || response.destroy()))
   }
 
   const refused = (response: ServerResponse, fault: Fault['kind'] | undefined): boolean => {
