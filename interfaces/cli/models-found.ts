@@ -81,5 +81,5 @@ export const listedModels = async (control: Control): Promise<{ readonly models:
 
 /** Has the service look again at what is installed. */
 export const rescan = async (control: Control): Promise<void> => {
-  await control.ask('POST', '/admin/models/rescan', t.UnknownArray)
+  await control.ask('POST', '/admin/rescan', t.UnknownArray)
 }

@@ -12,8 +12,18 @@ import { isRepositoryId } from '../../infrastructure/hub/repository.ts'
 import type { Precision } from '../../infrastructure/onnx/model-weights.ts'
 import { withRunning } from './control-client.ts'
 import { checkedName, listedModels, rescan, requireModelsDirectory } from './models-found.ts'
-import type { ModelOptions } from './models.ts'
 import { createProgressBar } from './progress-bar.ts'
+
+/** Options of the command line as they were given. */
+interface PullArguments {
+  readonly precision?: string | undefined
+  readonly as?: string | undefined
+  readonly revision?: string | undefined
+  readonly hub?: string | undefined
+  readonly force: boolean
+  readonly 'no-load': boolean
+  readonly json: boolean
+}
 
 const precisionOf = (given: string | undefined): Precision | null => {
   if (given === undefined) return null
@@ -32,7 +42,7 @@ const hubOf = (given: string | undefined): URL | null => {
 const isDirectory = (what: string): boolean => /^(?:\.{0,2}\/|\.{1,2}$)/.test(what)
 
 /** Where it comes from, and the name that it gets unless another is asked for. */
-const sourceOf = (what: string, options: ModelOptions): { readonly source: Source; readonly name: string } => {
+const sourceOf = (what: string, options: PullArguments): { readonly source: Source; readonly name: string } => {
   if (isDirectory(what)) return { source: { kind: 'directory', path: resolve(what) }, name: modelNameOf(basename(resolve(what))) }
   const id = repositoryOf(what) ?? what
   if (!isRepositoryId(id)) {
@@ -63,7 +73,7 @@ const announce = (name: string): Promise<string | null> =>
   })
 
 /** `stenolog models pull`: resolves to the exit code. */
-export const pull = async (what: string, options: ModelOptions): Promise<number> => {
+export const pull = async (what: string, options: PullArguments): Promise<number> => {
   const modelsDir = requireModelsDirectory()
   const { source, name: ownName } = sourceOf(what, options)
   const name = checkedName(options.as ?? ownName)

@@ -42,7 +42,6 @@ const optionsOf = (args: ReadonlyArray<string>) =>
       json: { type: 'boolean', default: false },
     },
   })
-export type ModelOptions = ReturnType<typeof optionsOf>['values']
 
 /** `stenolog models …`: resolves to the exit code. */
 export const models = async (args: ReadonlyArray<string>): Promise<number> => {

@@ -33,6 +33,21 @@ test.serial('R14, R40: folders of the models directory are listed, active, behin
   for (const name of ['damaged', 'missing', 'throwing', 'hungry', 'demo-en']) t.is(data.find((row) => row['name'] === name)?.['active'], true)
 })
 
+test.serial('B40: what was put into the models directory, or taken out of it, is seen when an administrator has the service look', async (t) => {
+  const [client, admin] = [await service.user('nobody'), await service.admin()]
+  const rescan = () => admin.post<{ readonly data: ReadonlyArray<Json> }>('/admin/rescan', undefined)
+  await cp('test/engine/fixtures/tiny-whisper', join(models.path, 'late'), { recursive: true })
+  t.is((await client.post('/admin/rescan', undefined)).status, 403)
+  t.deepEqual((await service.anonymous().get<Listing<Json>>('/models?name=late')).body.data, [])
+  const { status, body } = await rescan()
+  t.is(status, 200)
+  t.like(body.data.find(({ name }) => name === 'late'), { active: true })
+  t.is((await client.createLive({ model: 'late' })).status, 'pending')
+  await rm(join(models.path, 'late'), { recursive: true })
+  t.false((await rescan()).body.data.some(({ name }) => name === 'late'))
+  t.is((await client.post('/lives', { model: 'late', language: 'en' })).status, 404)
+})
+
 for (const [model, code, row, break_] of [
   ['damaged', 'model_load_failed', ', F11', () => truncate(join(models.path, 'damaged/onnx/encoder_model_quantized.onnx'), 1_000_000)],
   ['missing', 'model_load_failed', ', F11', () => rm(join(models.path, 'missing/onnx/decoder_with_past_model_quantized.onnx'))],
