@@ -173,7 +173,7 @@ export const pullModel = async (options: PullOptions): Promise<Pulled> => {
     await writeManifest(staging.files, manifest)
     return { folder: await staging.install(), manifest }
   } finally {
-    staging.close()
+    await staging.close()
   }
 }
 

@@ -16,7 +16,8 @@ export interface Staging {
   readonly keepOnly: (paths: ReadonlySet<string>) => Promise<void>
   /** Moves it into its place, in one step; an earlier model there is replaced. */
   readonly install: () => Promise<string>
-  readonly close: () => void
+  /** Gives the place up; what came so far stays for another attempt. */
+  readonly close: () => Promise<void>
 }
 
 const sync = async (directory: string): Promise<void> => {
@@ -45,9 +46,17 @@ export const openStaging = async (modelsDir: string, name: string): Promise<Stag
   const [files, parts, old] = [join(work, 'files'), join(work, 'parts'), join(work, 'replaced')]
   const place = join(modelsDir, name)
   let closed = false
-  const close = (): void => {
-    if (!closed) lock.right.release()
+  const remove = async (): Promise<void> => {
+    await rm(work, { recursive: true, force: true })
+    // Another model may be growing.
+    await rmdir(dirname(work)).catch(() => undefined)
+  }
+  const close = async (): Promise<void> => {
+    if (closed) return
     closed = true
+    const came = [...(await filesBelow(files)), ...(await filesBelow(parts))]
+    if (came.length === 0) await remove()
+    lock.right.release()
   }
   await mkdir(join(files, 'onnx'), { recursive: true })
   await mkdir(parts, { recursive: true })
@@ -64,10 +73,9 @@ export const openStaging = async (modelsDir: string, name: string): Promise<Stag
       if (await isThere(place)) await rename(place, old)
       await rename(files, place)
       await sync(dirname(place))
-      await rm(work, { recursive: true, force: true })
-      close()
-      // Another model may be growing.
-      await rmdir(dirname(work)).catch(() => undefined)
+      await remove()
+      closed = true
+      lock.right.release()
       return place
     },
     close,

@@ -133,6 +133,7 @@ test('the hub is waited for as long as it says, and what it does not have is sai
   const unknown = await pullTo(join(modelsDir, 'other'), hub, { source: { kind: 'hub', http, id: 'nobody/nothing', revision: 'main' } })
   t.regex(E.isLeft(unknown.pulled) ? unknown.pulled.left : '', /has no such public model.*\(401\)/)
   t.is(unknown.waits.length, 0)
+  t.deepEqual(await entries(join(modelsDir, 'other')), [], 'what brought nothing leaves nothing')
 })
 
 test('Retry-After is seconds or a date, and none of them is waited for without end', (t) => {
@@ -153,7 +154,7 @@ test('a pull that was interrupted goes on with what is there, and only one goes 
   const staging = await openStaging(modelsDir, 'mine')
   const busy = await pullTo(modelsDir, hub)
   t.regex(E.isLeft(busy.pulled) ? busy.pulled.left : '', /another process is pulling mine/)
-  staging.close()
+  await staging.close()
   // What lies there and is none of it, or is damaged, does not get into the model.
   await writeFile(join(modelsDir, '.pulling/mine/files/notes.txt'), 'not of the model')
   await writeFile(join(modelsDir, '.pulling/mine/files/config.json'), '{}')
