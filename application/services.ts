@@ -106,6 +106,8 @@ export interface Services {
   /** For administrators. */
   readonly finishAnyLive: (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, AdminLive>
   /** For administrators: what is switched off is refused for new lives; what is not installed stays inactive. */
+  /** For administrators: looks again which models are installed, and answers them all. */
+  readonly rescanModels: (caller: Caller) => TaskEither<Unavailable, ReadonlyArray<Model>>
   readonly switchModel: (caller: Caller, id: number, active: boolean) => TaskEither<ModelNotFound | Unavailable, Model>
   readonly switchLanguage: (caller: Caller, id: number, active: boolean) => TaskEither<LanguageNotFound | Unavailable, Language>
   readonly switchTranslation: (caller: Caller, id: number, active: boolean) => TaskEither<PairNotFound | Unavailable, TranslationPair>

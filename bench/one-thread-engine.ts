@@ -34,8 +34,8 @@ export const openOneThreadEngine = (folder: string): SpeechEngine => {
     })) as A
   return {
     parallelism: 1,
-    load: (model) => run({ kind: 'load', model }),
-    transcribe: (job) => run({ kind: 'transcribe', job }),
+    load: (model) => run({ kind: 'load', model, folder }),
+    transcribe: (job) => run({ kind: 'transcribe', job, folder }),
     detectSpeech: (samples, state) => run({ kind: 'detect', samples, state }),
     pid: () => process.pid,
     close: async () => void (await worker.terminate()),

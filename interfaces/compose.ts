@@ -62,6 +62,7 @@ import { DUTIES, startDuties } from './compose/duties.ts'
 import { eraseAgain } from './compose/erase-again.ts'
 import { adminPassword } from './compose/first-admin.ts'
 import { openFront } from './compose/front.ts'
+import { createRescan, watchLoads } from './compose/models.ts'
 import { watchStore } from './compose/store-watch.ts'
 import { openStores } from './compose/stores.ts'
 
@@ -103,7 +104,7 @@ export const startService = async (settings: Settings): Promise<RunningService> 
   const { version } = JSON.parse(await readFile(join(import.meta.dirname, '..', 'package.json'), 'utf8')) as { readonly version: string }
 
   const installed = await openCatalogue({ store, environment, logger, modelsDir: settings.modelsDir, bundledDir: BUNDLED_MODELS })
-  const engine = createSpeechEngine({ models: installed.folders, logger })
+  const { engine, failing } = watchLoads(createSpeechEngine({ models: installed.folders, logger }))
   const translator = createTranslationEngine({ models: installed.translatorFolders, logger })
 
   // Write side. The lives of a process that died are settled before anybody can ask (D53, R104).
@@ -190,6 +191,7 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     ...finishing,
     ...createAdminLives({ ...write, documents, directory, finish: finishing.finishAny }),
     ...switches,
+    ...createRescan(installed, catalogue),
     ...createDeleteLive({ ...write, admission, whenProjected }),
     ...createHistory({ store, keyring }),
     ...createTranscripts({ store, keyring, environment, retentionMax: settings.retentionMax }),
@@ -216,6 +218,7 @@ export const startService = async (settings: Settings): Promise<RunningService> 
       readModels: stores.isReachable() ? 'ok' : 'unavailable',
       projections: lags(),
       engine: engine.pid() === undefined ? 'restarting' : 'running',
+      modelsThatDoNotLoad: failing(),
     },
   })
 

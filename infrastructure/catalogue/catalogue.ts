@@ -90,13 +90,23 @@ const pairRow = ({ pairId, at, ...pair }: PairListing, installed: ReadonlyArray<
   return [{ id: pairId, ...pair, active: translator === ofPair[0], vram: translator.vram, createdAt: at, updatedAt: null }]
 }
 
-const foldersOf = (found: ReadonlyArray<{ readonly name: string; readonly folder: string }>): ReadonlyMap<string, string> =>
-  new Map(found.map(({ name, folder }) => [name, folder]))
+/** Puts what is installed now in the place of what was. */
+const renew = (folders: Map<string, string>, found: ReadonlyArray<{ readonly name: string; readonly folder: string }>): void => {
+  folders.clear()
+  for (const { name, folder } of found) folders.set(name, folder)
+}
+
+export interface InstalledCatalogue extends Catalogue {
+  /** Folders of what is installed, for the engines; they change with `rescan`. */
+  readonly folders: ReadonlyMap<string, string>
+  readonly translatorFolders: ReadonlyMap<string, string>
+  /** Looks again what is installed. Throws when the store cannot be reached. */
+  readonly rescan: () => Promise<void>
+}
 
 /**
- * What is installed when the service starts. A name, or a pair, keeps the id it got when it was first seen, whether its folder
- * comes or goes. `folders` and
- * `translatorFolders` are those of what is installed, for the engines. Throws when the store cannot be reached.
+ * What is installed when the service starts, and again whenever it is told to look. A name, or a pair, keeps the id it got when it
+ * was first seen, whether its folder comes or goes. Throws when the store cannot be reached.
  */
 export const openCatalogue = async (options: {
   readonly store: EventStore
@@ -106,18 +116,32 @@ export const openCatalogue = async (options: {
   readonly modelsDir: string | null
   /** Where the models lie that come with the project. */
   readonly bundledDir: string
-}): Promise<Catalogue & { readonly folders: ReadonlyMap<string, string>; readonly translatorFolders: ReadonlyMap<string, string> }> => {
-  const installed = await findInstalledModels(options)
-  const names = new Set([...INTERFACE_MODELS, BUNDLED_MODEL, ...installed.models.map(({ name }) => name)])
-  const pairs = installed.translators.map(({ name: model, from, to }) => ({ model, from, to }))
-  const listings = await list(options.store, options.environment, [...names], pairs)
-  const models = listings.models.flatMap((listing) => modelRow(listing, installed.models)).sort((a, b) => a.id - b.id)
-  const translations = listings.pairs.flatMap((listing) => pairRow(listing, installed.translators)).sort((a, b) => a.id - b.id)
+}): Promise<InstalledCatalogue> => {
+  const folders = new Map<string, string>()
+  const translatorFolders = new Map<string, string>()
+  let models: ReadonlyArray<Model> = []
+  let translations: ReadonlyArray<TranslationPair> = []
+
+  const scan = async (): Promise<void> => {
+    const installed = await findInstalledModels(options)
+    const names = new Set([...INTERFACE_MODELS, BUNDLED_MODEL, ...installed.models.map(({ name }) => name)])
+    const pairs = installed.translators.map(({ name: model, from, to }) => ({ model, from, to }))
+    const listings = await list(options.store, options.environment, [...names], pairs)
+    models = listings.models.flatMap((listing) => modelRow(listing, installed.models)).sort((a, b) => a.id - b.id)
+    translations = listings.pairs.flatMap((listing) => pairRow(listing, installed.translators)).sort((a, b) => a.id - b.id)
+    renew(folders, installed.models)
+    renew(translatorFolders, installed.translators)
+  }
+
+  await scan()
+  // One after the other: the newest look counts.
+  let looking: Promise<void> = Promise.resolve()
   return {
     models: () => models,
     languages: () => LANGUAGE_ROWS,
     translations: () => translations,
-    folders: foldersOf(installed.models),
-    translatorFolders: foldersOf(installed.translators),
+    folders,
+    translatorFolders,
+    rescan: () => (looking = looking.then(scan, scan)),
   }
 }

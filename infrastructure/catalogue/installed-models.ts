@@ -6,6 +6,7 @@ import { readMarianDirectory } from '../onnx/marian-model.ts'
 import { readModelDirectory } from '../onnx/model-directory.ts'
 import { languagesOf } from '../onnx/whisper-model.ts'
 import { languagesOfTranslator } from './languages.ts'
+import { readManifest } from './manifest.ts'
 import { BUNDLED_MODEL, modelNameOf, vramOf } from './models.ts'
 
 /** A speech model whose folder can be run. */
@@ -30,6 +31,12 @@ interface Candidate {
   readonly folder: string
 }
 
+/** As measured with these weights, else as their size suggests. */
+const vramWith = async (folder: string, weights: number): Promise<number> => {
+  const measured = (await readManifest(folder))?.vram
+  return measured?.weights === weights ? measured.megabytes : vramOf(weights)
+}
+
 interface Found {
   readonly models: ReadonlyArray<InstalledModel>
   readonly translators: ReadonlyArray<InstalledTranslator>
@@ -42,14 +49,15 @@ const inspectTranslator = async ({ name, folder }: Candidate): Promise<E.Either<
   if (E.isLeft(model)) return model
   const languages = languagesOfTranslator(name, model.right.source, model.right.target)
   if (languages === null) return E.left('neither tokenizer_config.json nor the name of the folder says which languages it translates')
-  return E.right({ name, folder, vram: vramOf(model.right.weights.bytes), ...languages })
+  return E.right({ name, folder, vram: await vramWith(folder, model.right.weights.bytes), ...languages })
 }
 
 const inspect = async (candidate: Candidate, logger: Logger): Promise<Found> => {
   const { name, folder } = candidate
   const model = await readModelDirectory(folder)
   if (E.isRight(model)) {
-    return { ...NOTHING, models: [{ name, folder, vram: vramOf(model.right.weights.bytes), languages: languagesOf(model.right) }] }
+    const vram = await vramWith(folder, model.right.weights.bytes)
+    return { ...NOTHING, models: [{ name, folder, vram, languages: languagesOf(model.right) }] }
   }
   const translator = model.left.modelType === 'marian' ? await inspectTranslator(candidate) : E.left(model.left.reason)
   if (E.isRight(translator)) return { ...NOTHING, translators: [translator.right] }
@@ -57,10 +65,11 @@ const inspect = async (candidate: Candidate, logger: Logger): Promise<Found> => 
   return NOTHING
 }
 
+/** Those that begin with a dot hold what is not a model yet, or no longer. */
 const subfolders = async (directory: string, logger: Logger): Promise<ReadonlyArray<string>> => {
   try {
     const entries = await readdir(directory, { withFileTypes: true })
-    return entries.flatMap((entry) => (entry.isDirectory() || entry.isSymbolicLink() ? [entry.name] : [])).sort()
+    return entries.flatMap((entry) => ((entry.isDirectory() || entry.isSymbolicLink()) && !entry.name.startsWith('.') ? [entry.name] : [])).sort()
   } catch (error) {
     logger.error({ directory, reason: String(error) }, 'models directory cannot be read')
     return []

@@ -17,6 +17,22 @@ const NAME_OF_REPOSITORY: Readonly<Record<string, string>> = {
   'whisper-large-v3-turbo': 'large-v3-turbo',
 }
 
+/** Where their ONNX exports are, by our names. */
+const HUB_REPOSITORIES: Readonly<Record<string, string>> = {
+  tiny: 'Xenova/whisper-tiny',
+  base: 'Xenova/whisper-base',
+  small: 'Xenova/whisper-small',
+  medium: 'Xenova/whisper-medium',
+  large_v1: 'Xenova/whisper-large',
+  large_v2: 'Xenova/whisper-large-v2',
+  'large-v3': 'Xenova/whisper-large-v3',
+  'large-v3-turbo': 'onnx-community/whisper-large-v3-turbo',
+}
+export const PULLED_BY_NAME = Object.keys(HUB_REPOSITORIES)
+
+/** `owner/name` on the hub of a model that we know by name. */
+export const repositoryOf = (name: string): string | null => (Object.hasOwn(HUB_REPOSITORIES, name) ? (HUB_REPOSITORIES[name] ?? null) : null)
+
 /** The name under which a folder's model is listed: the interface's where it has one, else the folder's own. */
 export const modelNameOf = (folder: string): string => NAME_OF_REPOSITORY[folder] ?? folder
 

@@ -8,6 +8,8 @@ type Feeds = Readonly<Record<string, Tensor>>
 /** A decoder that answers the logits of the prompt, then of one token after the other; `constant` is fed at every step. */
 export interface Decoder {
   readonly open: (encoded: Tensor, prompt: ReadonlyArray<number>, constant?: Feeds) => Promise<DecoderStep>
+  /** Gives the memory of the graphs back. */
+  readonly release: () => Promise<void>
 }
 
 export interface DecoderStep {
@@ -53,6 +55,10 @@ export const twoFileDecoder = (promptGraph: InferenceSession, nextGraph: Inferen
   return {
     open: async (encoded, prompt, constant = {}) =>
       after(await promptGraph.run({ ...constant, input_ids: idsTensor(prompt), encoder_hidden_states: encoded }), constant),
+    release: async () => {
+      await promptGraph.release()
+      await nextGraph.release()
+    },
   }
 }
 
@@ -90,6 +96,7 @@ export const mergedDecoder = (
       const feeds = { ...fixed, ...emptyPast, input_ids: idsTensor(prompt), use_cache_branch: branch(false) }
       return after(await graph.run(feeds), encoded, constant)
     },
+    release: () => graph.release(),
   }
 }
 

@@ -23,7 +23,7 @@ const LIMITS: Limits = { detect: 30_000, transcribe: 120_000, load: 600_000 }
 
 /**
  * The speech engine: a child process that is started at once, and again whenever it dies or hangs. `models` are folders by the
- * names they go by; `workers` defaults to the number of cores; `execArgv` are flags for its Node.
+ * names they go by, and may change; `workers` defaults to the number of cores; `execArgv` are flags for its Node.
  */
 export const createSpeechEngine = (options: {
   readonly models: ReadonlyMap<string, string>
@@ -34,17 +34,18 @@ export const createSpeechEngine = (options: {
 }): SpeechEngine => {
   const parallelism = options.workers ?? availableParallelism()
   const { models, logger, execArgv = [], limits = LIMITS } = options
-  const runner = createTaskRunner({ role: 'speech', models, workers: parallelism, logger, execArgv, limits: { ...limits, translate: 0 } })
+  const runner = createTaskRunner({ role: 'speech', workers: parallelism, logger, execArgv, limits: { ...limits, translate: 0 } })
+  const folderOf = (model: string): string | null => models.get(model) ?? null
   return {
     parallelism,
     pid: runner.pid,
     close: runner.close,
     load: (model) => async () => {
-      const outcome = (await runner.run({ kind: 'load', model })) as Either<ModelLoadFailed | JobFailed, LoadedModel>
+      const outcome = (await runner.run({ kind: 'load', model, folder: folderOf(model) })) as Either<ModelLoadFailed | JobFailed, LoadedModel>
       return E.mapLeft(({ reason }: ModelLoadFailed | JobFailed): ModelLoadFailed => ({ _tag: 'ModelLoadFailed', model, reason }))(outcome)
     },
     transcribe: (job) => async () => {
-      const task = { kind: 'transcribe', job } as const
+      const task = { kind: 'transcribe', job, folder: folderOf(job.model) } as const
       return (await runner.run(task)) as Either<ModelLoadFailed | JobFailed, Hypothesis>
     },
     detectSpeech: (samples, state) => async () => {

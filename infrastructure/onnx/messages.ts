@@ -13,12 +13,15 @@ import type { TranslateJob } from '../../application/ports/translation-engine.ts
 /** Which models an engine process runs, its only argument: each kind has a process of its own. */
 export type EngineRole = 'speech' | 'translation'
 
-/** What the engine process is asked to do; structured clone carries it, so samples stay typed arrays. */
+/**
+ * What the engine process is asked to do; structured clone carries it, so samples stay typed arrays. `folder` is where the model
+ * lies now, null where none is installed under its name.
+ */
 export type Task =
-  | { readonly kind: 'load'; readonly model: string }
-  | { readonly kind: 'transcribe'; readonly job: TranscribeJob }
+  | { readonly kind: 'load'; readonly model: string; readonly folder: string | null }
+  | { readonly kind: 'transcribe'; readonly job: TranscribeJob; readonly folder: string | null }
   | { readonly kind: 'detect'; readonly samples: Int16Array; readonly state: VadState }
-  | { readonly kind: 'translate'; readonly job: TranslateJob }
+  | { readonly kind: 'translate'; readonly job: TranslateJob; readonly folder: string | null }
 
 /** What a task of its kind gives; `null` of a translator that is loaded, the text of a translation. */
 type Result = LoadedModel | Hypothesis | SpeechProbabilities | string | null
@@ -26,7 +29,7 @@ export type Outcome = Either<ModelLoadFailed | JobFailed, Result>
 
 /** To the engine process; `configure` comes first, as the answer to its `ready`. */
 export type Request =
-  | { readonly kind: 'configure'; readonly models: ReadonlyMap<string, string>; readonly workers: number }
+  | { readonly kind: 'configure'; readonly workers: number }
   | { readonly kind: 'task'; readonly id: number; readonly task: Task }
 
 /** From the engine process. Each task is answered once, in any order; of one that takes longer it is told once that it began. */

@@ -15,8 +15,10 @@ export interface ModelWeights {
   readonly bytes: number
 }
 
-/** Eight bits first: on a CPU they take a quarter of the memory and half of the decoder's time. */
-const SUFFIXES = ['_quantized', ''] as const
+/** How exports call the precisions of a graph. Eight bits first: on a CPU they take a quarter of the memory and half of the decoder's time. */
+export const SUFFIXES_OF = { int8: ['_quantized', '_int8'], fp32: [''], fp16: ['_fp16'] } as const
+export type Precision = keyof typeof SUFFIXES_OF
+const SUFFIXES = [...SUFFIXES_OF.int8, ...SUFFIXES_OF.fp32, ...SUFFIXES_OF.fp16]
 
 const sizeOf = async (file: string): Promise<number | null> =>
   stat(file).then(

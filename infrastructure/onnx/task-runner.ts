@@ -34,7 +34,6 @@ const HOPELESS_STARTS = 3
  */
 export const createTaskRunner = (options: {
   readonly role: EngineRole
-  readonly models: ReadonlyMap<string, string>
   readonly workers: number
   readonly logger: Logger
   readonly execArgv: ReadonlyArray<string>
@@ -87,7 +86,7 @@ export const createTaskRunner = (options: {
       case 'ready':
         ready = true
         failedStarts = 0
-        child?.send({ kind: 'configure', models: options.models, workers: options.workers })
+        child?.send({ kind: 'configure', workers: options.workers })
         break
       case 'began':
         watchdog.watch(reply.id, reply.loads ? longest : limits[inFlight.get(reply.id)?.task.kind ?? 'transcribe'])

@@ -17,7 +17,7 @@ const CORES_A_WORKER = 4
 
 /**
  * The translators: a child process beside the speech engine's, at a lower priority; it starts when it is first needed,
- * and again whenever it dies or hangs. `models` are folders by the names they go by; `execArgv` are flags for its Node.
+ * and again whenever it dies or hangs. `models` are folders by the names they go by, and may change; `execArgv` are flags for its Node.
  */
 export const createTranslationEngine = (options: {
   readonly models: ReadonlyMap<string, string>
@@ -29,7 +29,7 @@ export const createTranslationEngine = (options: {
   const { models, logger, execArgv = [], limits = LIMITS } = options
   const workers = options.workers ?? Math.max(1, Math.floor(availableParallelism() / CORES_A_WORKER))
   const start = (): TaskRunner =>
-    createTaskRunner({ role: 'translation', models, workers, logger, execArgv, limits: { ...limits, detect: 0, transcribe: 0 } })
+    createTaskRunner({ role: 'translation', workers, logger, execArgv, limits: { ...limits, detect: 0, transcribe: 0 } })
   let started: TaskRunner | null = null
   let closed = false
 
@@ -39,6 +39,7 @@ export const createTranslationEngine = (options: {
     return await started.run(task)
   }
 
+  const folderOf = (model: string): string | null => models.get(model) ?? null
   return {
     pid: () => started?.pid(),
     close: async () => {
@@ -46,10 +47,10 @@ export const createTranslationEngine = (options: {
       await started?.close()
     },
     load: (model) => async () => {
-      const outcome = (await run({ kind: 'load', model })) as Either<ModelLoadFailed | JobFailed, null>
+      const outcome = (await run({ kind: 'load', model, folder: folderOf(model) })) as Either<ModelLoadFailed | JobFailed, null>
       if (E.isRight(outcome)) return E.right(undefined)
       return E.left({ _tag: 'ModelLoadFailed', model, reason: outcome.left.reason })
     },
-    translate: (job) => async () => (await run({ kind: 'translate', job })) as Either<ModelLoadFailed | JobFailed, string>,
+    translate: (job) => async () => (await run({ kind: 'translate', job, folder: folderOf(job.model) })) as Either<ModelLoadFailed | JobFailed, string>,
   }
 }

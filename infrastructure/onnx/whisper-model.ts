@@ -39,13 +39,16 @@ export interface WhisperModel {
 const ISO_OF_TOKEN: Readonly<Record<string, string>> = { jw: 'jv' }
 
 /** ISO 639-1 codes and their tokens; names of three letters (`haw`, `yue`) have no such code. */
-const languageTokens = (langToId: Readonly<Record<string, number>>): ReadonlyMap<string, number> =>
+const languageTokens = (idOfToken: Iterable<readonly [name: string, id: number]>): ReadonlyMap<string, number> =>
   new Map(
-    Object.entries(langToId).flatMap(([name, id]): ReadonlyArray<[string, number]> => {
+    [...idOfToken].flatMap(([name, id]): ReadonlyArray<[string, number]> => {
       const code = /^<\|([a-z]{2})\|>$/.exec(name)?.[1]
       return code === undefined ? [] : [[ISO_OF_TOKEN[code] ?? code, id]]
     }),
   )
+
+/** Whisper's vocabularies: an English-only one has the tokens of all languages too, but one text token less. */
+const MULTILINGUAL_VOCABULARY = 51_865
 
 /** ISO 639-1 codes that the model can transcribe. */
 export const languagesOf = (model: WhisperModel): ReadonlyArray<string> =>
@@ -73,14 +76,24 @@ const contradiction = (config: ModelConfig, preprocessor: PreprocessorConfig): s
   return null
 }
 
+/**
+ * The languages are those of generation_config.json whose tokens the tokenizer has; of an older export without such a list, those of
+ * the tokenizer, where the model is a multilingual one.
+ */
 const multilingualOf = (
-  generation: GenerationConfig,
+  { config, generation, tokenizer }: ModelJson,
   tokenId: (content: string) => number | undefined,
 ): Either<string, WhisperModel['multilingual']> => {
-  if (generation.lang_to_id === undefined || generation.is_multilingual === false) return E.right(null)
+  const isMultilingual = generation.is_multilingual ?? (generation.lang_to_id !== undefined || config.vocab_size >= MULTILINGUAL_VOCABULARY)
+  if (!isMultilingual) return E.right(null)
+  const listed = Object.entries(generation.lang_to_id ?? {}).filter(([name, id]) => tokenId(name) === id)
+  const languages = languageTokens(
+    generation.lang_to_id === undefined ? tokenizer.added_tokens.map(({ content, id }) => [content, id] as const) : listed,
+  )
+  if (languages.size === 0) return E.left('tokenizer.json: has the token of no language')
   const transcribe = generation.task_to_id?.['transcribe'] ?? tokenId('<|transcribe|>')
   if (transcribe === undefined) return E.left('generation_config.json: task_to_id.transcribe is missing')
-  return E.right({ languageTokens: languageTokens(generation.lang_to_id), transcribe })
+  return E.right({ languageTokens: languages, transcribe })
 }
 
 const suppressionOf = (generation: GenerationConfig): Pick<WhisperModel, 'suppressed' | 'suppressedAtBegin'> => ({
@@ -101,7 +114,7 @@ export const whisperModel = (json: ModelJson, weights: ModelWeights): Either<str
   const problem = contradiction(config, preprocessor)
   if (problem !== null) return E.left(problem)
   const tokenId = (content: string): number | undefined => tokenizer.added_tokens.find((added) => added.content === content)?.id
-  const multilingual = multilingualOf(generation, tokenId)
+  const multilingual = multilingualOf(json, tokenId)
   if (E.isLeft(multilingual)) return multilingual
   const noTimestamps = generation.no_timestamps_token_id ?? tokenId('<|notimestamps|>')
   if (noTimestamps === undefined) return E.left('generation_config.json: no_timestamps_token_id is missing')

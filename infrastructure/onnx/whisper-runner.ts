@@ -27,6 +27,8 @@ export interface WhisperRunner {
   readonly windowSeconds: number
   readonly decode: (samples: Int16Array, language: string) => Promise<DecodedWindow>
   readonly transcribe: (samples: Int16Array, language: string) => Promise<Hypothesis>
+  /** Gives its memory back; nothing may run on it any more. */
+  readonly release: () => Promise<void>
 }
 
 /** The most tokens that may follow a prompt of `promptLength` tokens, for so many seconds of audio. */
@@ -119,6 +121,10 @@ export const loadWhisper = async (model: WhisperModel, limit: TokenLimit = speec
   return {
     windowSeconds,
     decode,
+    release: async () => {
+      await encoder.release()
+      await decoder.release()
+    },
     transcribe: async (samples, language) => {
       const { tokens, avgLogprob, noSpeechProb } = await decode(samples, language)
       const segments = segmentsOf(tokens, samples.length / SAMPLE_RATE, layout, decodeText)

@@ -41,14 +41,13 @@ const isLoadFailure = (outcome: Outcome): boolean => E.isLeft(outcome) && outcom
 export const createWorkerPool = (options: {
   readonly script: URL
   readonly size: number
-  readonly workerData: unknown
   readonly onDeath: (reason: string) => void
 }): WorkerPool => {
   const members: Member[] = []
   const queue: Job[] = []
 
   const start = (): Member => {
-    const worker = new Worker(options.script, { workerData: options.workerData })
+    const worker = new Worker(options.script)
     const member: Member = { worker, models: new Set(), job: null }
     worker.on('message', (outcome: Outcome) => {
       const { job } = member

@@ -65,6 +65,14 @@ const isServed = async (socketPath: string): Promise<boolean> => {
   }
 }
 
+/** Talks to the service that holds the data directory; null where none runs. */
+export const withRunning = async <A>(use: (control: Control) => Promise<A>): Promise<A | null> => {
+  const settings = readSettings(process.env)
+  if (E.isLeft(settings)) throw new Error(settings.left.join('\n'))
+  const socketPath = controlPath(settings.right.dataDir)
+  return (await isServed(socketPath)) ? use(controlOf(socketPath)) : null
+}
+
 /**
  * Talks to the service that holds the data directory, through the socket in it; where none runs, one is started for as
  * long as `use` takes, on a free port of the loopback address.

@@ -31,6 +31,12 @@ const COMMANDS: ReadonlyArray<Command> = [
     help: async () => (await import('./lives.ts')).LIVES_HELP,
   },
   {
+    name: 'models',
+    summary: 'list, switch, fetch, check and remove models',
+    run: async (args) => (await import('./models.ts')).models(args),
+    help: async () => (await import('./models.ts')).MODELS_HELP,
+  },
+  {
     name: 'demo',
     summary: 'stream the bundled sample through a throw-away instance',
     run: async (args) => (await import('./demo.ts')).demo(args),

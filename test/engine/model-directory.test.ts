@@ -76,13 +76,38 @@ test('the model that ships has a dynamic window, steps of 0.04 s and English', a
 test('an English-only model is prompted with neither language nor task', async (t) => {
   const directory = await temporaryDirectory()
   await cp(DEMO, directory.path, { recursive: true })
-  const makeEnglish = changed('generation_config.json', ({ lang_to_id: _languages, task_to_id: _tasks, ...rest }) => rest)
+  const makeEnglish = changed('generation_config.json', ({ lang_to_id: _languages, task_to_id: _tasks, ...rest }) => ({ ...rest, is_multilingual: false }))
   await makeEnglish(directory.path)
   const model = await open(directory.path)
   await directory.remove()
   t.deepEqual(languagesOf(model), ['en'])
   t.deepEqual(promptFor(model, 'en'), [769])
   t.is(promptFor(model, 'fr'), null)
+})
+
+test('the languages are those whose tokens the tokenizer has', async (t) => {
+  const languagesAfter = async (...changes: ReadonlyArray<(folder: string) => Promise<void>>): Promise<ReadonlyArray<string>> => {
+    const directory = await temporaryDirectory()
+    await cp(DEMO, directory.path, { recursive: true })
+    for (const change of changes) await change(directory.path)
+    const model = await readModelDirectory(directory.path)
+    await directory.remove()
+    return E.isLeft(model) ? [model.left.reason] : languagesOf(model.right)
+  }
+  const generation = (members: object) => changed('generation_config.json', (json) => ({ ...json, ...members }))
+  const addTokens = (...tokens: ReadonlyArray<object>) =>
+    changed('tokenizer.json', (json) => ({ ...json, added_tokens: [...(json['added_tokens'] as ReadonlyArray<object>), ...tokens] }))
+  const french = { id: 900, content: '<|fr|>' }
+  const listed = { '<|en|>': 770, '<|fr|>': 900, '<|de|>': 901, '<|haw|>': 902 }
+  t.deepEqual(await languagesAfter(generation({ lang_to_id: listed }), addTokens(french)), ['en', 'fr'], 'German is listed, and has no token')
+  t.deepEqual(await languagesAfter(generation({ lang_to_id: listed }), addTokens({ ...french, id: 905 })), ['en'], 'another token than listed')
+  t.deepEqual(await languagesAfter(generation({ lang_to_id: undefined }), addTokens(french)), ['en', 'fr'], 'an export without a list')
+  t.deepEqual(await languagesAfter(generation({ lang_to_id: undefined, is_multilingual: undefined }), addTokens(french)), ['en'], 'the vocabulary is small')
+  const large = changed('config.json', (json) => ({ ...json, vocab_size: 51_865 }))
+  t.deepEqual(await languagesAfter(large, generation({ lang_to_id: undefined, is_multilingual: undefined }), addTokens(french)), ['en', 'fr'])
+  const english = changed('config.json', (json) => ({ ...json, vocab_size: 51_864 }))
+  t.deepEqual(await languagesAfter(english, generation({ lang_to_id: undefined, is_multilingual: undefined }), addTokens(french)), ['en'])
+  t.deepEqual(await languagesAfter(generation({ lang_to_id: { '<|de|>': 901 } })), ['tokenizer.json: has the token of no language'])
 })
 
 test('what is missing or does not fit is named', async (t) => {

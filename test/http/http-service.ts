@@ -120,6 +120,7 @@ export const startHttp = async (
     finishByAudioUrl: (_caller, _url, query) => page(query),
     listAllLives: () => TE.right({ items: [{ ...liveView(2), username: 'ann' }], total: 1 }),
     finishAnyLive: (_caller, id) => TE.right({ ...liveView(id, { status: 'finished', vram: 0 }), username: 'ann' }),
+    rescanModels: () => TE.right([model(1, 'tiny')]),
     switchModel: (_caller, id, active) => TE.right({ ...model(id, 'tiny'), active }),
     switchLanguage: (_caller, id, active) => TE.right({ ...language(id, 'en', 'English'), active }),
     switchTranslation: (_caller, id, active) => TE.right({ ...pair, id, active }),

@@ -2,7 +2,10 @@ import { cp, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
 import { openCatalogue } from '../../infrastructure/catalogue/catalogue.ts'
+import { writeManifest } from '../../infrastructure/catalogue/manifest.ts'
+import { findWeights } from '../../infrastructure/onnx/model-weights.ts'
 import { createMemoryEventStore } from '../support/memory-event-store.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -58,6 +61,34 @@ test('a folder of an interface name or of its repository activates that name, ot
   t.deepEqual(active.map(({ name }) => name), ['medium', 'large-v3', 'demo-en', 'my-own', 'base'])
   t.is(catalogue.folders.get('large-v3'), join(modelsDir, 'whisper-large-v3'))
   t.deepEqual(active.find(({ name }) => name === 'large-v3')?.languages, ['en'])
+})
+
+test('the memory that was measured counts as long as the weights are those that it was measured with', async (t) => {
+  const modelsDir = await install(t, { measured: TINY, changed: TINY, plain: TINY, '.pulling': TINY })
+  const estimate = 1
+  const weights = await findWeights(join(TINY, 'onnx'))
+  const bytes = E.isRight(weights) ? weights.right.bytes : 0
+  await writeManifest(join(modelsDir, 'measured'), { files: [], vram: { megabytes: 77, weights: bytes } })
+  await writeManifest(join(modelsDir, 'changed'), { files: [], vram: { megabytes: 77, weights: bytes + 1 } })
+  const { catalogue, names } = await openWith(modelsDir)
+  const vramOf = (name: string) => catalogue.models().find((model) => model.name === name)?.vram
+  t.deepEqual(['measured', 'changed', 'plain'].map(vramOf), [77, estimate, estimate])
+  t.false(names.includes('.pulling'), 'a folder in the making')
+})
+
+test('what is installed can be looked at again: rows and folders change, ids stay', async (t) => {
+  const modelsDir = await install(t, { first: TINY })
+  const { catalogue, store } = await openWith(modelsDir)
+  const { folders } = catalogue
+  await cp(TINY, join(modelsDir, 'second'), { recursive: true })
+  await Promise.all([catalogue.rescan(), catalogue.rescan()])
+  t.deepEqual(catalogue.models().slice(6).map(({ id, name }) => [id, name]), [[7, 'first'], [8, 'second']])
+  t.is(folders.get('second'), join(modelsDir, 'second'))
+  await rm(join(modelsDir, 'first'), { recursive: true })
+  await catalogue.rescan()
+  t.deepEqual(catalogue.models().slice(6).map(({ name }) => name), ['second'])
+  t.deepEqual([...folders.keys()], ['demo-en', 'second'])
+  t.is(store.allEvents().filter(({ type }) => type === 'ModelListed').length, 8)
 })
 
 test('ids and dates stay when folders go and come back', async (t) => {

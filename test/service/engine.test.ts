@@ -17,10 +17,10 @@ const engineOf = (pid: number): number => {
 
 const onLinux = process.platform === 'linux' ? test : test.skip
 
-onLinux('a native fault in the engine: REST and sockets stay up, the engine restarts, the live goes on', async (t) => {
+onLinux('F12: a native fault in the engine, or the kernel that ends it for its memory: REST and sockets stay up, the engine restarts, the live goes on', async (t) => {
   const service = await startTestService(t)
   const client = await service.user('speaker')
-  const [first, second] = await sampleSentences()
+  const [first, second, third] = await sampleSentences()
   const live = await client.createLive()
   const sender = await client.socket(live, 'sender')
   sender.send({ type: 'config' })
@@ -39,6 +39,10 @@ onLinux('a native fault in the engine: REST and sockets stay up, the engine rest
   await eventually(() => {
     if (engineOf(service.pid()) === engine) throw new Error('still the old engine')
   })
+  process.kill(engineOf(service.pid()), 'SIGKILL')
+  sender.sendAudio(third?.samples ?? silence(1))
+  sender.sendAudio(silence(1.5))
+  t.true(String((await sender.frame((frame) => frame['final'] === true && frame['segment'] === 3))['text']).length > 5)
   t.is((await client.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data.status, 'active')
   sender.send({ type: '__FINISH__' })
   t.is((await sender.closed).code, 1000)

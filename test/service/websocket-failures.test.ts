@@ -1,4 +1,4 @@
-import { cp, truncate } from 'node:fs/promises'
+import { cp, rm, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
 import type { Client, Json, Listing, LiveJson, Single } from '../support/client.ts'
@@ -9,7 +9,9 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const DEMO = 'models/demo-en'
 const models = await temporaryDirectory()
-for (const name of ['damaged', 'throwing']) await cp(DEMO, join(models.path, name), { recursive: true })
+for (const name of ['damaged', 'missing', 'throwing']) await cp(DEMO, join(models.path, name), { recursive: true })
+await cp('test/engine/fixtures/tiny-whisper', join(models.path, 'hungry'), { recursive: true })
+await cp('test/engine/fixtures/hungry-whisper.onnx', join(models.path, 'hungry/onnx/encoder_model.onnx'))
 // Loads, and throws with the second token: a graph for the prompt knows no past.
 await cp(join(DEMO, 'onnx/decoder_model_quantized.onnx'), join(models.path, 'throwing/onnx/decoder_with_past_model_quantized.onnx'))
 const [sentence] = await sampleSentences()
@@ -28,14 +30,31 @@ const reserved = async (client: Client): Promise<number> =>
 
 test.serial('R14, R40: folders of the models directory are listed, active, behind those that ship', async (t) => {
   const { data } = (await service.anonymous().get<Listing<Json>>('/models')).body
-  for (const name of ['damaged', 'throwing', 'demo-en']) t.is(data.find((row) => row['name'] === name)?.['active'], true)
+  for (const name of ['damaged', 'missing', 'throwing', 'hungry', 'demo-en']) t.is(data.find((row) => row['name'] === name)?.['active'], true)
 })
 
-for (const [model, code, break_] of [
-  ['damaged', 'model_load_failed', () => truncate(join(models.path, 'damaged/onnx/encoder_model_quantized.onnx'), 1_000_000)],
-  ['throwing', 'engine_failed', () => Promise.resolve()],
+test.serial('B40: what was put into the models directory, or taken out of it, is seen when an administrator has the service look', async (t) => {
+  const [client, admin] = [await service.user('nobody'), await service.admin()]
+  const rescan = () => admin.post<{ readonly data: ReadonlyArray<Json> }>('/admin/rescan', undefined)
+  await cp('test/engine/fixtures/tiny-whisper', join(models.path, 'late'), { recursive: true })
+  t.is((await client.post('/admin/rescan', undefined)).status, 403)
+  t.deepEqual((await service.anonymous().get<Listing<Json>>('/models?name=late')).body.data, [])
+  const { status, body } = await rescan()
+  t.is(status, 200)
+  t.like(body.data.find(({ name }) => name === 'late'), { active: true })
+  t.is((await client.createLive({ model: 'late' })).status, 'pending')
+  await rm(join(models.path, 'late'), { recursive: true })
+  t.false((await rescan()).body.data.some(({ name }) => name === 'late'))
+  t.is((await client.post('/lives', { model: 'late', language: 'en' })).status, 404)
+})
+
+for (const [model, code, row, break_] of [
+  ['damaged', 'model_load_failed', ', F11', () => truncate(join(models.path, 'damaged/onnx/encoder_model_quantized.onnx'), 1_000_000)],
+  ['missing', 'model_load_failed', ', F11', () => rm(join(models.path, 'missing/onnx/decoder_with_past_model_quantized.onnx'))],
+  ['throwing', 'engine_failed', '', () => Promise.resolve()],
+  ['hungry', 'engine_failed', ', F12', () => Promise.resolve()],
 ] as const)
-  test.serial(`R98, R102, R159: ${code} is an error of that live alone, closes everybody with 1011 and frees the memory`, async (t) => {
+  test.serial(`R98, R102, R159${row}: ${code} of a model that is ${model} is an error of that live alone, closes everybody with 1011 and frees the memory`, async (t) => {
     await break_()
     const client = await service.user(`user of ${model}`)
     const healthy = await client.createLive()
@@ -71,5 +90,9 @@ for (const [model, code, break_] of [
     other.send({ type: 'FINISH' })
     t.is((await other.closed).code, 1000, 'the live beside it goes on')
     t.true(other.frames.some(({ final }) => final === true))
-    t.is((await client.get('/health/ready')).status, 200)
+    const ready = await client.get<{ readonly checks: Json }>('/health/ready')
+    t.is(ready.status, 200)
+    const failing = ready.body.checks['modelsThatDoNotLoad'] as ReadonlyArray<string>
+    t.is(failing.includes(model), code === 'model_load_failed', 'readiness lists it')
+    t.false(failing.includes('demo-en'))
   })

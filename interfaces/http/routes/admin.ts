@@ -1,4 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
+import * as t from 'io-ts'
 import type { AdminLive } from '../../../application/requests.ts'
 import { UNAVAILABLE } from '../errors.ts'
 import {
@@ -64,6 +65,15 @@ const switchModel = privateRoute(
   },
 )
 
+const rescanModels = privateRoute(
+  'admin',
+  { method: 'POST', path: '/admin/rescan', response: { codec: t.strict({ data: t.readonlyArray(modelView) }, 'InstalledModels') }, refusals: UNAVAILABLE },
+  async ({ caller }, { services }) => {
+    const models = await services.rescanModels(caller)()
+    return E.isLeft(models) ? models : E.right({ data: models.right.map(presentModel) })
+  },
+)
+
 const switchLanguage = privateRoute(
   'admin',
   {
@@ -100,4 +110,4 @@ const switchTranslation = privateRoute(
   },
 )
 
-export const adminRoutes: ReadonlyArray<Route> = [listAllLives, finishAnyLive, switchModel, switchLanguage, switchTranslation]
+export const adminRoutes: ReadonlyArray<Route> = [listAllLives, finishAnyLive, switchModel, rescanModels, switchLanguage, switchTranslation]

@@ -1,0 +1,11 @@
+import { openSession } from '../onnx/sessions.ts'
+
+/** A process that loads one graph as the engine does, for a damaged one may bring its process down. Says on stderr what is wrong. */
+const [file = ''] = process.argv.slice(2)
+try {
+  const session = await openSession(file)
+  await session.release()
+} catch (error) {
+  process.stderr.write(error instanceof Error ? error.message : String(error))
+  process.exitCode = 1
+}

@@ -1,0 +1,95 @@
+import { readFile } from 'node:fs/promises'
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import type { Logger } from '../../application/ports/environment.ts'
+import { SAMPLE_RATE, VAD_FRAME } from '../../application/ports/engine.ts'
+import { createSpeechEngine } from '../onnx/engine-client.ts'
+import { readMarianDirectory } from '../onnx/marian-model.ts'
+import { readModelDirectory } from '../onnx/model-directory.ts'
+import { readModelType } from '../onnx/model-json.ts'
+import { createTranslationEngine } from '../onnx/translation-client.ts'
+import { languagesOf } from '../onnx/whisper-model.ts'
+
+/** What running a model showed. */
+export interface Trial {
+  /** Bytes of weights that it loads. */
+  readonly weights: number
+  /** Megabytes that a process with one set of it holds more than one without, once it has run; null where the system does not tell (all but Linux). */
+  readonly megabytes: number | null
+}
+
+const NAME = 'trial'
+/** A large model on a small machine takes minutes. */
+const LIMITS = { detect: 60_000, transcribe: 1_200_000, translate: 1_200_000, load: 1_200_000 }
+/** What goes wrong is in the answer. */
+const SILENT: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined }
+
+/** Bytes of memory that a process has, of which nothing is swapped out or not yet touched. */
+const residentBytes = async (pid: number | undefined): Promise<number | null> => {
+  const status = await readFile(`/proc/${pid ?? 0}/status`, 'utf8').catch(() => '')
+  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]
+  return kilobytes === undefined ? null : Number(kilobytes) * 1024
+}
+
+/** Memory that `run` left in the process of `pid`, megabytes. */
+const measured = async (pid: () => number | undefined, run: () => Promise<Either<string, unknown>>): Promise<Either<string, number | null>> => {
+  const process = pid()
+  const before = await residentBytes(process)
+  const outcome = await run()
+  if (E.isLeft(outcome)) return outcome
+  const after = pid() === process ? await residentBytes(process) : null
+  return E.right(before === null || after === null ? null : Math.max(1, Math.ceil((after - before) / 1e6)))
+}
+
+const reason = ({ reason }: { readonly reason: string }): string => reason
+
+const trySpeech = async (folder: string): Promise<Either<string, Trial>> => {
+  const model = await readModelDirectory(folder)
+  if (E.isLeft(model)) return E.left(model.left.reason)
+  const [language = 'en'] = languagesOf(model.right)
+  const engine = createSpeechEngine({ models: new Map([[NAME, folder]]), workers: 1, logger: SILENT, limits: LIMITS })
+  try {
+    // Once it detects speech and a thread has looked for a model that nobody has, all is loaded that every model shares.
+    const up = await engine.detectSpeech(new Int16Array(VAD_FRAME), null)()
+    if (E.isLeft(up)) return E.left(up.left.reason)
+    await engine.load('none')()
+    const megabytes = await measured(engine.pid, async () => {
+      const loaded = await engine.load(NAME)()
+      if (E.isLeft(loaded)) return E.left(loaded.left.reason)
+      // The first run allocates, the second shows what stays.
+      const hear = engine.transcribe({ model: NAME, language, samples: new Int16Array(SAMPLE_RATE) })
+      const first = await hear()
+      return E.mapLeft(reason)(E.isLeft(first) ? first : await hear())
+    })
+    return E.map((found: number | null) => ({ weights: model.right.weights.bytes, megabytes: found }))(megabytes)
+  } finally {
+    await engine.close()
+  }
+}
+
+const tryTranslator = async (folder: string): Promise<Either<string, Trial>> => {
+  const model = await readMarianDirectory(folder)
+  if (E.isLeft(model)) return model
+  const [from, to] = [model.right.source ?? 'en', model.right.target ?? 'en']
+  const engine = createTranslationEngine({ models: new Map([[NAME, folder]]), workers: 1, logger: SILENT, limits: LIMITS })
+  try {
+    await engine.load('none')()
+    const megabytes = await measured(engine.pid, async () => {
+      const loaded = await engine.load(NAME)()
+      if (E.isLeft(loaded)) return E.left(loaded.left.reason)
+      const translate = engine.translate({ model: NAME, text: 'One, two, three.', from, to })
+      const first = await translate()
+      return E.mapLeft(reason)(E.isLeft(first) ? first : await translate())
+    })
+    return E.map((found: number | null) => ({ weights: model.right.weights.bytes, megabytes: found }))(megabytes)
+  } finally {
+    await engine.close()
+  }
+}
+
+/**
+ * Loads a folder in an engine process of its own, as the service would, and runs it. A model for which memory does not
+ * suffice harms that process alone. Left: what is wrong.
+ */
+export const tryModel = async (folder: string): Promise<Either<string, Trial>> =>
+  (await readModelType(folder)) === 'marian' ? tryTranslator(folder) : trySpeech(folder)

@@ -1,0 +1,116 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import * as E from 'fp-ts/lib/Either.js'
+import * as t from 'io-ts'
+import { readJson, readModelType, tokenizerConfigJson, tokenizerJson } from '../onnx/model-json.ts'
+import { findWeights } from '../onnx/model-weights.ts'
+import { readManifest, writeManifest } from './manifest.ts'
+import type { Manifest } from './manifest.ts'
+import { tryModel } from './trial.ts'
+import type { Trial } from './trial.ts'
+
+export interface FileFinding {
+  readonly path: string
+  readonly bytes: number
+  /** `hash`: not what was pulled or first verified. `damaged`: cannot be read or loaded. */
+  readonly state: 'ok' | 'missing' | 'damaged' | 'hash'
+  /** What is wrong, in words; empty for `ok`. */
+  readonly detail: string
+}
+
+export interface FolderFinding {
+  readonly folder: string
+  readonly files: ReadonlyArray<FileFinding>
+  /** What is wrong with the whole, where every file by itself is right; null for nothing. */
+  readonly problem: string | null
+  readonly trial: Trial | null
+  /** From now on the files have hashes to be compared with. */
+  readonly kept: boolean
+}
+
+const JSON_OF_KIND = {
+  whisper: ['config.json', 'generation_config.json', 'preprocessor_config.json', 'tokenizer.json', 'tokenizer_config.json'],
+  marian: ['config.json', 'tokenizer.json', 'tokenizer_config.json'],
+} as const
+
+const sha256Of = async (file: string): Promise<string> => {
+  const hash = createHash('sha256')
+  for await (const piece of createReadStream(file) as AsyncIterable<Buffer>) hash.update(piece)
+  return hash.digest('hex')
+}
+
+const GRAPH_CHECK = fileURLToPath(new URL('./graph-check-process.ts', import.meta.url))
+/** Of onnxruntime's messages, which may be long. */
+const MAX_DETAIL = 300
+
+/** What onnxruntime says of a graph that it cannot load; null of one that it can. */
+const graphProblem = (file: string): Promise<string | null> =>
+  new Promise((resolve) => {
+    execFile(process.execPath, [GRAPH_CHECK, file], { env: { PATH: process.env['PATH'] } }, (error, _out, said) => {
+      if (error === null) resolve(null)
+      else resolve((said.trim() || `it ended the process that loaded it (${error.signal ?? error.code})`).slice(0, MAX_DETAIL))
+    })
+  })
+
+const jsonProblem = async (folder: string, path: string): Promise<string | null> => {
+  const codec = path === 'tokenizer.json' ? tokenizerJson : path === 'tokenizer_config.json' ? tokenizerConfigJson : t.UnknownRecord
+  const read = await readJson<unknown>(folder, path, codec)
+  return E.isLeft(read) ? read.left : null
+}
+
+/** Graphs that the engine would load, by their paths in the folder, or why it finds none. */
+const graphsOf = async (folder: string): Promise<E.Either<string, ReadonlyArray<string>>> => {
+  const weights = await findWeights(join(folder, 'onnx'))
+  if (E.isLeft(weights)) return weights
+  const { encoder, decoder } = weights.right
+  const files = [encoder, ...(decoder.kind === 'two' ? [decoder.prompt, decoder.next] : [decoder.file])]
+  return E.right(files.map((file) => relative(folder, file)))
+}
+
+const judge = async (folder: string, path: string, recorded: Manifest['files'][number] | undefined): Promise<FileFinding> => {
+  const file = join(folder, path)
+  const bytes = await stat(file).then((stats) => (stats.isFile() ? stats.size : null), () => null)
+  if (bytes === null) return { path, bytes: 0, state: 'missing', detail: 'there is no such file' }
+  if (recorded !== undefined && recorded.size !== bytes) return { path, bytes, state: 'hash', detail: `${bytes} bytes, not ${recorded.size}` }
+  try {
+    if (recorded !== undefined && (await sha256Of(file)) !== recorded.sha256) return { path, bytes, state: 'hash', detail: 'other content than recorded' }
+  } catch (error) {
+    return { path, bytes, state: 'damaged', detail: `cannot be read (${error instanceof Error ? error.message : String(error)})` }
+  }
+  const problem = path.endsWith('.json') ? await jsonProblem(folder, path) : path.endsWith('.onnx') ? await graphProblem(file) : null
+  return problem === null ? { path, bytes, state: 'ok', detail: '' } : { path, bytes, state: 'damaged', detail: problem }
+}
+
+/** Hashes and memory of a folder that is right, for the next time; false where it cannot be written. */
+const keep = async (folder: string, files: ReadonlyArray<FileFinding>, known: Manifest | null, trial: Trial): Promise<boolean> => {
+  const { weights, megabytes } = trial
+  const hashed = known?.files ?? (await Promise.all(files.map(async ({ path, bytes: size }) => ({ path, size, sha256: await sha256Of(join(folder, path)) }))))
+  const vram = megabytes === null ? {} : { vram: { megabytes, weights } }
+  return writeManifest(folder, { ...known, files: hashed, ...vram }).then(() => true, () => false)
+}
+
+/**
+ * Loads a folder as the engine would and says of each file what is wrong. The hashes are those of the pull; of a folder that came
+ * another way they are kept (in stenolog.json) when it is found right for the first time.
+ */
+export const verifyFolder = async (folder: string): Promise<FolderFinding> => {
+  const nothing = { folder, files: [], trial: null, kept: false }
+  if (!(await stat(folder).then((stats) => stats.isDirectory(), () => false))) return { ...nothing, problem: 'the folder is missing' }
+  const known = await readManifest(folder)
+  const kind = (await readModelType(folder)) === 'marian' ? 'marian' : 'whisper'
+  const graphs = await graphsOf(folder)
+  const recorded = known?.files ?? []
+  const paths = new Set([...JSON_OF_KIND[kind], ...recorded.map(({ path }) => path), ...(E.isRight(graphs) ? graphs.right : [])])
+  const files: Array<FileFinding> = []
+  for (const path of paths) files.push(await judge(folder, path, recorded.find((record) => record.path === path)))
+  if (files.some(({ state }) => state !== 'ok')) return { ...nothing, files, problem: E.isLeft(graphs) ? graphs.left : null }
+  if (E.isLeft(graphs)) return { ...nothing, files, problem: graphs.left }
+  const trial = await tryModel(folder)
+  if (E.isLeft(trial)) return { ...nothing, files, problem: trial.left }
+  return { folder, files, problem: null, trial: trial.right, kept: await keep(folder, files, known, trial.right) }
+}
+

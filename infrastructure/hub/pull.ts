@@ -1,0 +1,179 @@
+import { copyFile, open, readdir, rename, stat, statfs } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import * as E from 'fp-ts/lib/Either.js'
+import type { Manifest } from '../catalogue/manifest.ts'
+import { writeManifest } from '../catalogue/manifest.ts'
+import { readModelType } from '../onnx/model-json.ts'
+import type { Precision } from '../onnx/model-weights.ts'
+import { downloadFile, sha256IfWhole } from './download.ts'
+import { chooseFiles } from './export-files.ts'
+import type { HubHttp } from './hub-http.ts'
+import type { Wait } from './patience.ts'
+import { contentUrl, readRepository } from './repository.ts'
+import type { ListedFile } from './repository.ts'
+import { openStaging } from './staging.ts'
+import type { Staging } from './staging.ts'
+
+export type Source =
+  | { readonly kind: 'hub'; readonly http: HubHttp; readonly id: string; readonly revision: string }
+  | { readonly kind: 'directory'; readonly path: string }
+
+export interface PullOptions {
+  readonly source: Source
+  /** Of the models; made where there is none. */
+  readonly modelsDir: string
+  /** Of the folder in it. */
+  readonly name: string
+  readonly precision: Precision | null
+  /** Whether a folder of that name is replaced. */
+  readonly force: boolean
+  /** Tries the whole folder before it gets its place; what it answers goes into the manifest, what it throws ends the pull. */
+  readonly check: (folder: string) => Promise<Manifest['vram']>
+  readonly onProgress: (done: number, total: number, path: string) => void
+  readonly wait: Wait
+}
+
+export interface Pulled {
+  readonly folder: string
+  readonly manifest: Manifest
+}
+
+/** Space that stays free. */
+const SPARE_BYTES = 64 * 2 ** 20
+
+interface Chosen {
+  readonly commit: string | null
+  readonly precision: Precision
+  readonly files: ReadonlyArray<ListedFile>
+  /** Puts a file into the staging folder, whole; answers its SHA-256. */
+  readonly fetch: (file: ListedFile, staging: Staging, onBytes: (bytes: number) => void) => Promise<string>
+}
+
+const listDirectory = async (path: string): Promise<ReadonlyArray<ListedFile>> => {
+  const entries = await readdir(path, { recursive: true, withFileTypes: true })
+  const files = entries.flatMap((entry) => (entry.isDirectory() ? [] : [join(entry.parentPath, entry.name)]))
+  return Promise.all(files.map(async (file) => ({ path: relative(path, file), size: (await stat(file)).size, hash: null })))
+}
+
+const chosenOf = (name: string, files: ReadonlyArray<ListedFile>, precision: Precision | null) => {
+  const chosen = chooseFiles(files, precision)
+  if (E.isLeft(chosen)) throw new Error(`${name}: ${chosen.left}`)
+  return chosen.right
+}
+
+const fromHub = async ({ http, id, revision }: Source & { readonly kind: 'hub' }, precision: Precision | null, wait: Wait): Promise<Chosen> => {
+  const { commit, files } = await readRepository(http, id, revision, wait)
+  return {
+    ...chosenOf(id, files, precision),
+    commit,
+    fetch: (file, staging, onBytes) =>
+      downloadFile({
+        http,
+        url: contentUrl(http, id, commit, file.path),
+        file,
+        part: staging.part(file.hash?.hex ?? ''),
+        target: join(staging.files, file.path),
+        onBytes,
+        wait,
+      }),
+  }
+}
+
+const fromDirectory = async ({ path }: Source & { readonly kind: 'directory' }, precision: Precision | null): Promise<Chosen> => ({
+  ...chosenOf(path, await listDirectory(path), precision),
+  commit: null,
+  fetch: async (file, staging, onBytes) => {
+    const target = join(staging.files, file.path)
+    await copyFile(join(path, file.path), `${target}.part`)
+    const handle = await open(`${target}.part`, 'r')
+    try {
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    await rename(`${target}.part`, target)
+    onBytes(file.size)
+    const sha256 = await sha256IfWhole(target, file)
+    if (sha256 === null) throw new Error(`${join(path, file.path)} changed while it was copied`)
+    return sha256
+  },
+})
+
+/** Files that an earlier attempt has brought whole. */
+const alreadyWhole = async (files: ReadonlyArray<ListedFile>, staging: Staging): Promise<ReadonlyMap<string, string>> => {
+  const found = new Map<string, string>()
+  for (const file of files) {
+    const sha256 = file.hash === null ? null : await sha256IfWhole(join(staging.files, file.path), file)
+    if (sha256 !== null) found.set(file.path, sha256)
+  }
+  return found
+}
+
+const requireSpace = async (directory: string, files: ReadonlyArray<ListedFile>, staging: Staging): Promise<void> => {
+  let needed = SPARE_BYTES
+  for (const { size, hash } of files) {
+    const have = hash === null ? 0 : await stat(staging.part(hash.hex)).then((stats) => stats.size, () => 0)
+    needed += Math.max(0, size - have)
+  }
+  const { bavail, bsize } = await statfs(directory)
+  const free = bavail * bsize
+  const inMb = (bytes: number): string => `${Math.ceil(bytes / 1e6)} MB`
+  if (needed > free) throw new Error(`${directory} has ${inMb(free)} free, and ${inMb(needed)} are needed`)
+}
+
+/** Before gigabytes are fetched for nothing. */
+const requireKnownKind = async (path: string, staging: Staging): Promise<void> => {
+  if (path !== 'config.json') return
+  const type = await readModelType(staging.files)
+  if (type !== 'whisper' && type !== 'marian') {
+    throw new Error(`config.json says that it is a model of the type ${type ?? 'unknown'}: only whisper and marian can be run`)
+  }
+}
+
+const fetchAll = async (chosen: Chosen, staging: Staging, options: PullOptions): Promise<Manifest['files']> => {
+  const { files, fetch } = chosen
+  const whole = await alreadyWhole(files, staging)
+  await staging.keepOnly(new Set(whole.keys()))
+  const missing = files.filter(({ path }) => !whole.has(path))
+  await requireSpace(options.modelsDir, missing, staging)
+  const total = files.reduce((sum, { size }) => sum + size, 0)
+  let before = 0
+  const records: Array<Manifest['files'][number]> = []
+  for (const file of files) {
+    const { path, size } = file
+    const sha256 = whole.get(path) ?? (await fetch(file, staging, (bytes) => options.onProgress(before + bytes, total, path)))
+    await requireKnownKind(path, staging)
+    before += size
+    options.onProgress(before, total, path)
+    records.push({ path, size, sha256 })
+  }
+  return records
+}
+
+/**
+ * Brings a model into the models directory. Its folder appears whole, hashed, tried and on the disk, or not at all: it grows beside
+ * and is renamed. What a killed pull had fetched the next one of the same name goes on with. Throws an Error for people.
+ */
+export const pullModel = async (options: PullOptions): Promise<Pulled> => {
+  const { source, modelsDir, name, precision, wait } = options
+  const place = join(modelsDir, name)
+  if (!options.force && (await stat(place).then(() => true, () => false))) throw new Error(`${name} is installed already (${place}); --force replaces it`)
+  const staging = await openStaging(modelsDir, name)
+  try {
+    const chosen = source.kind === 'hub' ? await fromHub(source, precision, wait) : await fromDirectory(source, precision)
+    const files = await fetchAll(chosen, staging, options)
+    const vram = await options.check(staging.files)
+    const manifest: Manifest = {
+      source: source.kind === 'hub' ? source.id : source.path,
+      ...(chosen.commit === null ? {} : { commit: chosen.commit }),
+      precision: chosen.precision,
+      files,
+      ...(vram === undefined ? {} : { vram }),
+    }
+    await writeManifest(staging.files, manifest)
+    return { folder: await staging.install(), manifest }
+  } finally {
+    await staging.close()
+  }
+}
+

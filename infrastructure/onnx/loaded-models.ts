@@ -1,0 +1,70 @@
+import { statSync } from 'node:fs'
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import type { ModelLoadFailed } from '../../application/ports/engine.ts'
+import { reasonOf } from './messages.ts'
+
+/** A model in memory; `release` gives its native memory back. */
+interface Loaded<R> {
+  readonly identity: string | null
+  readonly runner: R
+}
+
+/** The models of one worker thread, each loaded when it is first asked for. */
+export interface LoadedModels<R> {
+  /** Left: why it cannot be loaded. A failure is not remembered: the folder may be complete the next time. */
+  readonly load: (model: string, folder: string | null) => Promise<Either<ModelLoadFailed, R>>
+  /** Runs it; where memory does not suffice its sessions are released, with what their arenas hold, and it runs once more (F12). */
+  readonly use: <A>(model: string, folder: string | null, run: (runner: R) => Promise<A>) => Promise<Either<ModelLoadFailed, A>>
+}
+
+/** What onnxruntime and the C++ library say when an allocation fails. */
+const isOutOfMemory = (error: unknown): boolean => /failed to allocate memory|bad[ _]alloc|out of memory/i.test(reasonOf(error))
+
+/** Another folder put in the place of one has another: one that was written to keeps it. Null for none. */
+const identityOf = (folder: string | null): string | null => {
+  const stats = folder === null ? undefined : statSync(folder, { throwIfNoEntry: false })
+  return stats === undefined ? null : `${stats.ino}:${stats.birthtimeMs}`
+}
+
+/** `open` reads a folder's model into memory; left, or what it throws: why it cannot. */
+export const createLoadedModels = <R extends { readonly release: () => Promise<void> }>(
+  open: (folder: string) => Promise<Either<string, R>>,
+): LoadedModels<R> => {
+  const loaded = new Map<string, Loaded<R>>()
+
+  const forget = async (model: string): Promise<void> => {
+    const known = loaded.get(model)
+    loaded.delete(model)
+    await known?.runner.release()
+  }
+
+  const load: LoadedModels<R>['load'] = async (model, folder) => {
+    const identity = identityOf(folder)
+    const known = loaded.get(model)
+    // One whose folder is gone serves the lives that it has.
+    if (known !== undefined && (identity === null || known.identity === identity)) return E.right(known.runner)
+    const failed = (reason: string): Either<ModelLoadFailed, never> => E.left({ _tag: 'ModelLoadFailed', model, reason })
+    if (folder === null) return failed('no such model is installed')
+    await forget(model)
+    const runner = await open(folder).catch((error: unknown) => E.left(reasonOf(error)))
+    if (E.isLeft(runner)) return failed(runner.left)
+    loaded.set(model, { identity, runner: runner.right })
+    return runner
+  }
+
+  const use: LoadedModels<R>['use'] = async (model, folder, run) => {
+    const runner = await load(model, folder)
+    if (E.isLeft(runner)) return runner
+    try {
+      return E.right(await run(runner.right))
+    } catch (error) {
+      if (!isOutOfMemory(error)) throw error
+    }
+    await forget(model)
+    const again = await load(model, folder)
+    return E.isLeft(again) ? again : E.right(await run(again.right))
+  }
+
+  return { load, use }
+}

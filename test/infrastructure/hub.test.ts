@@ -1,0 +1,243 @@
+import { createHash } from 'node:crypto'
+import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { readManifest } from '../../infrastructure/catalogue/manifest.ts'
+import { waitOf } from '../../infrastructure/hub/hub-error.ts'
+import { chooseFiles } from '../../infrastructure/hub/export-files.ts'
+import { createHubHttp } from '../../infrastructure/hub/hub-http.ts'
+import { pullModel } from '../../infrastructure/hub/pull.ts'
+import type { PullOptions } from '../../infrastructure/hub/pull.ts'
+import { openStaging } from '../../infrastructure/hub/staging.ts'
+import { startHub } from '../support/hub.ts'
+import type { TestHub } from '../support/hub.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const EXPORT = 'test/engine/fixtures/tiny-whisper'
+const ID = 'someone/tiny-whisper'
+const ENCODER = 'onnx/encoder_model.onnx'
+const NEEDED = [
+  'config.json', 'tokenizer.json', 'tokenizer_config.json', 'generation_config.json', 'preprocessor_config.json', ENCODER,
+  'onnx/decoder_model.onnx', 'onnx/decoder_with_past_model.onnx',
+]
+const SMALL = Buffer.from('a graph of another precision')
+
+/** Waits are recorded, not waited. */
+const pullTo = async (modelsDir: string, hub: TestHub, changes: Partial<PullOptions> = {}) => {
+  const waits: Array<number> = []
+  const pulled = await pullModel({
+    source: { kind: 'hub', http: createHubHttp(hub.url), id: ID, revision: 'main' },
+    modelsDir,
+    name: 'mine',
+    precision: null,
+    force: false,
+    check: async () => undefined,
+    onProgress: () => undefined,
+    wait: async (milliseconds) => void waits.push(milliseconds),
+    ...changes,
+  }).then(E.right, (error: unknown) => E.left(error instanceof Error ? error.message : String(error)))
+  return { pulled, waits }
+}
+
+const world = async (t: ExecutionContext, more: Readonly<Record<string, Buffer>> = {}) => {
+  const directory = await temporaryDirectory()
+  t.teardown(directory.remove)
+  const hub = await startHub(t, ID, EXPORT, more)
+  return { hub, modelsDir: join(directory.path, 'models') }
+}
+
+const contentOf = (folder: string): Promise<ReadonlyArray<string>> =>
+  Promise.all(NEEDED.map(async (path) => `${path} ${createHash('sha256').update(await readFile(join(folder, path))).digest('hex')}`))
+
+const entries = (directory: string): Promise<ReadonlyArray<string>> => readdir(directory).then((names) => names.sort(), () => [])
+
+test('a pulled model is the export of the hub: what the engine needs, with hashes and where it came from', async (t) => {
+  const { hub, modelsDir } = await world(t, { 'onnx/encoder_model_fp16.onnx': SMALL, 'README.md': SMALL, 'onnx/encoder_model_q4.onnx': SMALL })
+  const steps: Array<readonly [number, number]> = []
+  const { pulled } = await pullTo(modelsDir, hub, { onProgress: (done, total) => void steps.push([done, total]) })
+  t.true(E.isRight(pulled), JSON.stringify(pulled))
+  const folder = join(modelsDir, 'mine')
+  t.deepEqual(await contentOf(folder), await contentOf(EXPORT))
+  t.deepEqual(await entries(folder), ['config.json', 'generation_config.json', 'onnx', 'preprocessor_config.json', 'stenolog.json', 'tokenizer.json', 'tokenizer_config.json'])
+  t.deepEqual(await entries(modelsDir), ['mine'], 'nothing else is left')
+  const manifest = await readManifest(folder)
+  t.like(manifest, { source: ID, commit: hub.commit, precision: 'fp32' })
+  t.deepEqual(manifest?.files.map(({ path }) => path), NEEDED)
+  t.true(manifest?.files.every(({ sha256 }) => /^[0-9a-f]{64}$/.test(sha256)))
+  t.deepEqual([...hub.sent.keys()].sort(), [...NEEDED].sort(), 'nothing else was fetched')
+  t.true(hub.asked.some((line) => line.startsWith('GET /api/resolve-cache/')) && hub.asked.some((line) => line.startsWith('storage ')))
+  t.true(steps.every(([done, total], i) => done <= total && done >= (steps[i - 1]?.[0] ?? 0)), 'progress never goes back')
+  t.is(steps.at(-1)?.[0], steps.at(-1)?.[1])
+})
+
+test('a body that breaks off, ends early or falls silent for good is gone on with by ranges: no byte comes twice', async (t) => {
+  const { hub, modelsDir } = await world(t)
+  const size = (await readFile(join(EXPORT, ENCODER))).length
+  hub.faults.push({ path: /^onnx\/encoder/, times: 3, kind: { breaksAfter: 500 } }, { path: /^onnx\/.*with_past/, times: 2, kind: { truncatedTo: 4000 } })
+  const { pulled, waits } = await pullTo(modelsDir, hub)
+  t.true(E.isRight(pulled), JSON.stringify(pulled))
+  t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(EXPORT))
+  const ranges = hub.asked.filter((line) => line.startsWith(`storage ${ENCODER}`)).map((line) => line.split(' ')[2] ?? '')
+  t.is(ranges[0], '')
+  t.true(ranges.length === 4 && ranges.slice(1).every((range) => /^bytes=\d+-$/.test(range)), ranges.join())
+  t.true((hub.sent.get(ENCODER) ?? 0) <= size + 3 * 500, 'only what the kernel had in flight at a cut comes again')
+  t.is(waits.length, 5)
+})
+
+test('a storage that knows no ranges is begun anew; an address that has expired is asked for again', async (t) => {
+  const { hub, modelsDir } = await world(t)
+  hub.faults.push({ path: /^onnx\/encoder/, times: 1, kind: { truncatedTo: 300 } }, { path: /^onnx\/encoder/, times: 1, kind: 'no ranges' })
+  hub.faults.push({ path: /^onnx\/decoder_model/, times: 1, kind: { status: 403 } })
+  const { pulled } = await pullTo(modelsDir, hub)
+  t.true(E.isRight(pulled), JSON.stringify(pulled))
+  t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(EXPORT))
+})
+
+test('content that is not what the hub vouches for is fetched once more, and never installed', async (t) => {
+  for (const [path, kind] of [[/encoder/, 'corrupt'], [/\/tokenizer\.json$/, 'corrupt'], [/with_past/, 'too long']] as const) {
+    const { hub, modelsDir } = await world(t)
+    hub.faults.push({ path, times: 1, kind })
+    t.true(E.isRight((await pullTo(modelsDir, hub)).pulled), 'once')
+    const other = await world(t)
+    other.hub.faults.push({ path, times: Infinity, kind })
+    const { pulled } = await pullTo(other.modelsDir, other.hub)
+    t.regex(E.isLeft(pulled) ? pulled.left : '', kind === 'corrupt' ? /has the wrong hash/ : /longer than the hub lists it/)
+    t.deepEqual(await entries(other.modelsDir), ['.pulling'])
+    other.hub.faults.length = 0
+    t.true(E.isRight((await pullTo(other.modelsDir, other.hub)).pulled), 'the next attempt begins that file anew')
+  }
+  const { hub, modelsDir } = await world(t)
+  hub.faults.push({ path: /encoder/, times: Infinity, kind: 'another content' })
+  const { pulled } = await pullTo(modelsDir, hub)
+  t.regex(E.isLeft(pulled) ? pulled.left : '', /lists another onnx\/encoder_model\.onnx than it gives/)
+})
+
+test('the hub is waited for as long as it says, and what it does not have is said at once', async (t) => {
+  const { hub, modelsDir } = await world(t)
+  hub.faults.push({ path: /\/api\/models.*revision/, times: 1, kind: { status: 429, headers: { 'retry-after': '7' } } })
+  hub.faults.push({ path: /\/tree\//, times: 1, kind: { status: 429, headers: { ratelimit: '"api";r=0;t=55' } } })
+  hub.faults.push({ path: /^onnx\/encoder/, times: 2, kind: { status: 503 } })
+  const { pulled, waits } = await pullTo(modelsDir, hub)
+  t.true(E.isRight(pulled), JSON.stringify(pulled))
+  t.deepEqual(waits.slice(0, 2), [7000, 55_000])
+  t.is(waits.length, 4)
+
+  const away = await world(t)
+  away.hub.faults.push({ path: /revision/, times: Infinity, kind: { status: 502 } })
+  const gone = await pullTo(away.modelsDir, away.hub)
+  t.regex(E.isLeft(gone.pulled) ? gone.pulled.left : '', /answered 502/)
+  t.is(gone.waits.length, 5, 'six attempts')
+  const http = createHubHttp(hub.url)
+  const unknown = await pullTo(join(modelsDir, 'other'), hub, { source: { kind: 'hub', http, id: 'nobody/nothing', revision: 'main' } })
+  t.regex(E.isLeft(unknown.pulled) ? unknown.pulled.left : '', /has no such public model.*\(401\)/)
+  t.is(unknown.waits.length, 0)
+  t.deepEqual(await entries(join(modelsDir, 'other')), [], 'what brought nothing leaves nothing')
+})
+
+test('Retry-After is seconds or a date, and none of them is waited for without end', (t) => {
+  const now = Date.parse('2026-11-22T00:00:00Z')
+  t.is(waitOf({ 'retry-after': '3' }, now), 3000)
+  t.is(waitOf({ 'retry-after': 'Sun, 22 Nov 2026 00:00:09 GMT' }, now), 9000)
+  t.is(waitOf({ 'retry-after': '86400' }, now), 330_000)
+  t.is(waitOf({ ratelimit: '"resolvers";r=0;t=12' }, now), 12_000)
+  t.is(waitOf({}, now), null)
+})
+
+test('a pull that was interrupted goes on with what is there, and only one goes on at a time', async (t) => {
+  const { hub, modelsDir } = await world(t)
+  hub.faults.push({ path: /with_past/, times: Infinity, kind: { status: 404 } })
+  const first = await pullTo(modelsDir, hub)
+  t.regex(E.isLeft(first.pulled) ? first.pulled.left : '', /answered 404/)
+  t.deepEqual(await entries(modelsDir), ['.pulling'], 'no half-written folder')
+  const staging = await openStaging(modelsDir, 'mine')
+  const busy = await pullTo(modelsDir, hub)
+  t.regex(E.isLeft(busy.pulled) ? busy.pulled.left : '', /another process is pulling mine/)
+  await staging.close()
+  // What lies there and is none of it, or is damaged, does not get into the model.
+  await writeFile(join(modelsDir, '.pulling/mine/files/notes.txt'), 'not of the model')
+  await writeFile(join(modelsDir, '.pulling/mine/files/config.json'), '{}')
+  hub.faults.length = 0
+  const sentBefore = hub.sent.get(ENCODER)
+  t.true(E.isRight((await pullTo(modelsDir, hub)).pulled))
+  t.is(hub.sent.get(ENCODER), sentBefore, 'what was whole is not fetched again')
+  t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(EXPORT))
+  t.false((await entries(join(modelsDir, 'mine'))).includes('notes.txt'))
+})
+
+test('what is installed is replaced only where that is asked for, and only by what is whole', async (t) => {
+  const { hub, modelsDir } = await world(t)
+  await mkdir(modelsDir, { recursive: true })
+  await cp('models/demo-en', join(modelsDir, 'mine'), { recursive: true })
+  const refused = await pullTo(modelsDir, hub)
+  t.regex(E.isLeft(refused.pulled) ? refused.pulled.left : '', /mine is installed already .*--force/)
+  const failed = await pullTo(modelsDir, hub, { force: true, check: async () => Promise.reject(new Error('it does not load')) })
+  t.deepEqual(failed.pulled, E.left('it does not load'))
+  t.true((await entries(join(modelsDir, 'mine/onnx'))).includes('encoder_model_quantized.onnx'), 'still the old one')
+  const vram = { megabytes: 17, weights: 5 }
+  const forced = await pullTo(modelsDir, hub, { force: true, check: async () => vram })
+  t.true(E.isRight(forced.pulled) && forced.pulled.right.manifest.vram?.megabytes === 17)
+  t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(EXPORT))
+})
+
+test('a model that no disk holds, or of a kind that nothing runs, costs no download', async (t) => {
+  const { hub, modelsDir } = await world(t)
+  hub.change('config.json', Buffer.from('{"model_type":"bart"}'))
+  const bart = await pullTo(modelsDir, hub)
+  t.regex(E.isLeft(bart.pulled) ? bart.pulled.left : '', /of the type bart: only whisper and marian/)
+  t.deepEqual([...hub.sent.keys()], ['config.json'])
+
+  const large = await world(t)
+  const listed = large.hub.url
+  const http = createHubHttp(listed)
+  const json: typeof http.json = async (url) => {
+    const { body, next } = await http.json(url)
+    const grown = Array.isArray(body) ? body.map((entry: { lfs?: object }) => (entry.lfs === undefined ? entry : { ...entry, lfs: { ...entry.lfs, size: 1e15 } })) : body
+    return { body: grown, next }
+  }
+  const { pulled } = await pullTo(large.modelsDir, large.hub, { source: { kind: 'hub', http: { ...http, json }, id: ID, revision: 'main' } })
+  t.regex(E.isLeft(pulled) ? pulled.left : '', /MB free, and \d+ MB are needed/)
+  t.is(large.hub.sent.size, 0)
+})
+
+test('a directory is copied as the hub is fetched', async (t) => {
+  const { hub, modelsDir } = await world(t)
+  const { pulled } = await pullTo(modelsDir, hub, { source: { kind: 'directory', path: EXPORT } })
+  t.true(E.isRight(pulled), JSON.stringify(pulled))
+  t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(EXPORT))
+  const none = await pullTo(modelsDir, hub, { name: 'other', source: { kind: 'directory', path: dirname(EXPORT) } })
+  t.regex(E.isLeft(none.pulled) ? none.pulled.left : '', /^test\/engine\/fixtures: config\.json and tokenizer\.json and tokenizer_config\.json is missing$/)
+})
+
+const names = (...paths: ReadonlyArray<string>) => paths.map((path) => ({ path, size: 1, hash: null }))
+const JSONS = ['config.json', 'tokenizer.json', 'tokenizer_config.json']
+const graphs = (suffix: string) => ['encoder_model', 'decoder_model', 'decoder_with_past_model'].map((graph) => `onnx/${graph}${suffix}.onnx`)
+
+test('of an export in several precisions the one asked for is taken, with the weights that lie beside its graphs', (t) => {
+  const data = ['onnx/encoder_model.onnx_data', 'onnx/encoder_model.onnx_data_1', 'onnx/encoder_model.onnx_database', 'onnx/encoder_model_fp16.onnx_data']
+  const all = names(...JSONS, ...graphs(''), ...graphs('_quantized'), ...graphs('_fp16'), ...graphs('_q4'), 'onnx/decoder_model_merged.onnx', ...data)
+  const chosen = (precision: 'int8' | 'fp32' | 'fp16' | null, files = all): ReadonlyArray<string> => {
+    const found = chooseFiles(files, precision)
+    return E.isLeft(found) ? [found.left] : found.right.files.map(({ path }) => path)
+  }
+  t.deepEqual(chosen(null), [...JSONS, ...graphs('_quantized')])
+  t.deepEqual(chosen('fp16'), [...JSONS, 'onnx/encoder_model_fp16.onnx', 'onnx/encoder_model_fp16.onnx_data', ...graphs('_fp16').slice(1)])
+  t.deepEqual(chosen('fp32').slice(3, 6), ['onnx/encoder_model.onnx', 'onnx/encoder_model.onnx_data', 'onnx/encoder_model.onnx_data_1'])
+  t.deepEqual(chosen('fp32').slice(6), graphs('').slice(1), 'two decoder files before a merged one')
+  const merged = names(...JSONS, 'onnx/encoder_model.onnx', 'onnx/decoder_model_merged.onnx')
+  t.deepEqual(chosen(null, merged), merged.map(({ path }) => path))
+  t.deepEqual(chosen('int8', merged), ['there is no int8 export; there is fp32'])
+  t.regex(chosen(null, names(...JSONS, 'onnx/model.onnx'))[0] ?? '', /holds no ONNX export/)
+})
+
+test('S1, S3: without a mirror only https to public addresses, whatever a redirect or a name says', async (t) => {
+  const http = createHubHttp()
+  t.is(http.url('/x').origin, 'https://huggingface.co')
+  const refused = (url: string) => http.open(new URL(url)).then(() => '', (error: unknown) => String(error))
+  t.regex(await refused('http://huggingface.co/x'), /http: is not https/)
+  t.regex(await refused('file:///etc/passwd'), /is not https/)
+  t.regex(await refused('https://127.0.0.1:1/x'), /no public address/)
+  t.regex(await refused('https://[::1]:1/x'), /no public address/)
+  t.regex(await refused('https://localhost:1/x'), /no public address/)
+})
