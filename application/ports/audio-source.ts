@@ -9,6 +9,8 @@ export interface SourceTarget {
 export type PullEnd =
   /** The source is over and said so (D56). */
   | { readonly kind: 'complete' }
+  /** It said that it is over, but may come back: finished when nothing does in the time of all retries (D56). */
+  | { readonly kind: 'interrupted' }
   /** `code` says why and holds no secret; `retry` is false where another attempt cannot help. */
   | { readonly kind: 'failed'; readonly code: string; readonly retry: boolean }
 

@@ -48,6 +48,8 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
   let heardSinceFailure = 0
   let patience = PATIENCE
   let paused = false
+  /** The source itself said that it is over, and nothing was heard since. */
+  let interrupted = false
   /** An attempt runs. */
   let pulling = false
   let over = false
@@ -75,7 +77,7 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
     const delay = RETRY_AFTER[failures]
     if (!retry || delay === undefined) {
       logger.warn({ liveId, code, attempts: failures + 1 }, 'a source was given up')
-      return finish(() => options.failed(code))
+      return finish(() => (interrupted ? options.completed() : options.failed(code)))
     }
     failures += 1
     heardSinceFailure = 0
@@ -84,7 +86,9 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
   }
 
   const ended = (end: PullEnd): void => {
-    if (end.kind === 'complete') finish(options.completed)
+    if (end.kind === 'complete') return finish(options.completed)
+    interrupted ||= end.kind === 'interrupted'
+    if (end.kind === 'interrupted') tryAgain('interrupted', true)
     else tryAgain(end.code, end.retry)
   }
 
@@ -98,6 +102,7 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
   }
 
   const hear = (samples: Int16Array): void => {
+    interrupted = false
     heardSinceFailure += samples.length
     if (heardSinceFailure >= FORGIVEN_AFTER) failures = 0
     options.audio(samples)

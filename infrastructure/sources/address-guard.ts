@@ -98,7 +98,7 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:':
 export const portOf = ({ protocol, port }: URL): number => (port === '' ? (DEFAULT_PORTS[protocol] ?? 0) : Number(port))
 
 /** The host of any URL in the one spelling that connects: the standard leaves `rtsp://0x7f.1` as it is. Null for none. */
-const canonicalHost = (url: URL): string | null => {
+export const hostOf = (url: URL): string | null => {
   const host = URL.parse(`http://${url.hostname}/`)?.hostname
   return host === undefined || host === '' ? null : bare(host)
 }
@@ -106,7 +106,7 @@ const canonicalHost = (url: URL): string | null => {
 /** S1: names an address, in whatever spelling, that may not be contacted. Names are judged when they are resolved. */
 export const namesForbiddenAddress = (guard: Pick<AddressGuard, 'allows'>, text: string): boolean => {
   const url = URL.parse(text)
-  const host = url === null ? null : canonicalHost(url)
+  const host = url === null ? null : hostOf(url)
   if (url === null || host === null) return true
   return isIP(host) !== 0 && !guard.allows(host, portOf(url))
 }

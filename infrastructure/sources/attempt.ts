@@ -1,10 +1,10 @@
 import { SAMPLE_RATE } from '../../application/ports/engine.ts'
 import type { PullEnd } from '../../application/ports/audio-source.ts'
 import { startDecoder } from './decoder.ts'
-import type { Decoder } from './decoder.ts'
+import type { Decoder, DecoderOptions } from './decoder.ts'
 import { audioFrame, messageFrame } from './puller-messages.ts'
 import type { PullCommand } from './puller-messages.ts'
-import { pullSource } from './pull-source.ts'
+import { isStream, pullSource } from './pull-source.ts'
 import { sourceErrorOf } from './source-error.ts'
 import type { SourceSink } from './source-kind.ts'
 
@@ -21,7 +21,7 @@ interface Fed {
  * Feeds a source to one decoder after another and tells, behind its audio, which HLS segment was heard: while a decoder
  * runs, by the lengths that the playlist gives; exactly when it has finished.
  */
-const createFeeder = (send: (frame: Buffer) => Promise<void>, isolate: boolean) => {
+const createFeeder = (send: (frame: Buffer) => Promise<void>, kind: Pick<DecoderOptions, 'isolate' | 'stream'>) => {
   let decoder: Decoder | null = null
   /** Started ahead, while the source is being reached. */
   let spare: Decoder | null = null
@@ -37,7 +37,7 @@ const createFeeder = (send: (frame: Buffer) => Promise<void>, isolate: boolean) 
 
   const begin = (): Decoder =>
     startDecoder({
-      isolate,
+      ...kind,
       onAudio: async (pcm) => {
         await send(audioFrame(pcm))
         samples += pcm.length / SAMPLE
@@ -92,7 +92,7 @@ export interface Attempt {
 
 /** Pulls a source once. */
 export const startAttempt = (command: PullCommand, send: (frame: Buffer) => Promise<void>): Attempt => {
-  const feeder = createFeeder(send, command.isolate)
+  const feeder = createFeeder(send, { isolate: command.isolate, stream: isStream(command.url) })
   const stop = new AbortController()
 
   const run = async (): Promise<PullEnd> => {
@@ -104,7 +104,7 @@ export const startAttempt = (command: PullCommand, send: (frame: Buffer) => Prom
     } catch (error) {
       await feeder.sink.stretchEnds().catch(() => undefined)
       const { code, retry } = sourceErrorOf(error)
-      return { kind: 'failed', code, retry }
+      return code === 'stream_over' ? { kind: 'interrupted' } : { kind: 'failed', code, retry }
     } finally {
       feeder.dismiss()
     }

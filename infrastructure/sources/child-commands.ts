@@ -45,8 +45,8 @@ const withoutNetwork = (): ReadonlyArray<string> => {
 /** Does this system let us start a process without network? */
 export const canIsolate = (): boolean => usable(withoutNetwork()).length > 0
 
-const commandOf = (prefix: ReadonlyArray<string>, script: string, flags: ReadonlyArray<string>): ChildCommand => {
-  const [file, ...args] = [...prefix, process.execPath, `--max-old-space-size=${HEAP_MB}`, ...flags, join(import.meta.dirname, script)]
+const commandOf = (prefix: ReadonlyArray<string>, script: string, flags: ReadonlyArray<string>, words: ReadonlyArray<string> = []): ChildCommand => {
+  const [file, ...args] = [...prefix, process.execPath, `--max-old-space-size=${HEAP_MB}`, ...flags, join(import.meta.dirname, script), ...words]
   return { file: file ?? process.execPath, args }
 }
 
@@ -60,5 +60,5 @@ const readable = (): ReadonlyArray<string> => {
 }
 
 /** The namespace comes first: entering it forgets the wish to die with the parent. */
-export const decoderCommand = (isolate: boolean): ChildCommand =>
-  commandOf([...(isolate ? withoutNetwork() : []), ...limiting()], 'decoder-process.ts', ['--permission', '--allow-addons', ...readable()])
+export const decoderCommand = (isolate: boolean, stream: boolean): ChildCommand =>
+  commandOf([...(isolate ? withoutNetwork() : []), ...limiting()], 'decoder-process.ts', ['--permission', '--allow-addons', ...readable()], stream ? ['stream'] : [])

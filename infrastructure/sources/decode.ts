@@ -13,6 +13,8 @@ const FORMATS =
   'mp3,aac,flac,ogg,wav,matroska,webm,matroska,webm,mov,mp4,m4a,3gp,3g2,mj2,mpegts,flv,ac3,eac3,aiff,caf,asf,avi,mpeg,amr,w64,au,loas'
 /** No protocol either: all bytes come through `read`. */
 const OPTIONS = { protocol_whitelist: 'none', format_whitelist: FORMATS, probesize: '262144', analyzeduration: '1500000' }
+/** For containers that say at once what they hold: looking longer would only make a live late. */
+const QUICK = { ...OPTIONS, probesize: '65536', analyzeduration: '200000' }
 const MONO = { nbChannels: 1, order: AV_CHANNEL_ORDER_NATIVE, mask: 4n }
 /** Front left and front right. */
 const STEREO_MASK = 3n
@@ -59,15 +61,25 @@ const createResampler = () => {
   }
 }
 
+export interface DecodeOptions {
+  readonly read: (size: number) => Promise<Buffer | null>
+  /** May keep the decoder waiting. */
+  readonly write: (pcm: Buffer) => Promise<void>
+  /** The container says at once what it holds. */
+  readonly stream: boolean
+  /** Container, codec, Hz and channels. */
+  readonly opened: (format: string) => void
+}
+
 /** Opens a container whose bytes come from `read`, and the decoder of its best audio stream. */
-const openInput = async (read: (size: number) => Promise<Buffer | null>) => {
+const openInput = async ({ read, stream: quick, opened }: DecodeOptions) => {
   const format = new FormatContext()
   format.allocContext()
   const io = new IOContext()
   io.allocContextWithCallbacks(BUFFER, 0, read, null, null)
   format.pb = io
   format.setFlags(AVFMT_FLAG_CUSTOM_IO)
-  checked(await format.openInput('', null, Dictionary.fromObject(OPTIONS)))
+  checked(await format.openInput('', null, Dictionary.fromObject(quick ? QUICK : OPTIONS)))
   checked(await format.findStreamInfo(null))
   const index = checked(format.findBestStream(AVMEDIA_TYPE_AUDIO, -1, -1))
   const stream = format.streams.find((candidate) => candidate.index === index)
@@ -79,13 +91,15 @@ const openInput = async (read: (size: number) => Promise<Buffer | null>) => {
   checked(decoder.parametersToContext(stream.codecpar))
   decoder.threadCount = 1
   checked(await decoder.open2(codec, null))
+  opened(`${format.iformat?.name ?? 'unknown'} ${codec.name ?? 'unknown'} ${stream.codecpar.sampleRate} ${stream.codecpar.channels}`)
   return { format, decoder, index }
 }
 
-/** Decodes the audio in the bytes of `read` to s16le 16 kHz mono; throws `not_audio`. `write` may keep it waiting. */
-export const decode = async (read: (size: number) => Promise<Buffer | null>, write: (pcm: Buffer) => Promise<void>): Promise<void> => {
+/** Decodes the audio in the bytes of `read` to s16le 16 kHz mono; throws `not_audio`. */
+export const decode = async (options: DecodeOptions): Promise<void> => {
+  const { write } = options
   Log.setLevel(AV_LOG_QUIET)
-  const { format, decoder, index } = await openInput(read)
+  const { format, decoder, index } = await openInput(options)
   const resampler = createResampler()
   const [packet, frame] = [new Packet(), new Frame()]
   packet.alloc()

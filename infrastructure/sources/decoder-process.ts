@@ -4,7 +4,7 @@ import { decode } from './decode.ts'
 /**
  * The decoder of one stretch of a source: container bytes on stdin, s16le 16 kHz mono on stdout; it knows no URL and
  * has, where the system lets it, no network. Says on stderr
- * that it is up. Exit code 0 at the end of the bytes, 1 when they are not audio.
+ * that it is up, and what it reads. Exit code 0 at the end of the bytes, 1 when they are not audio.
  */
 const QUEUE = 512 * 1024
 
@@ -29,7 +29,7 @@ process.stdout.on('error', die)
 // A terminal signals everybody; whoever started us says when we end.
 process.on('SIGINT', () => undefined)
 feed().catch(die)
-decode(queue.read, write).then(
+decode({ read: queue.read, write, stream: process.argv[2] === 'stream', opened: (format) => void process.stderr.write(`format ${format}\n`) }).then(
   () => process.stdout.end(() => process.exit(0)),
   () => process.stdout.end(() => process.exit(1)),
 )

@@ -14,14 +14,18 @@ export interface Decoder {
   readonly kill: () => void
 }
 
-interface DecoderOptions {
+export interface DecoderOptions {
   readonly isolate: boolean
+  /** Made by us of a stream: its container says at once what it holds. */
+  readonly stream: boolean
+  /** Container and codec, in FFmpeg's names, before the first audio. */
+  readonly onFormat?: (text: string) => void
   /** s16le 16 kHz mono, whole samples; nothing more is decoded until it has resolved. */
   readonly onAudio: (pcm: Buffer) => Promise<void>
 }
 
-export const startDecoder = ({ isolate, onAudio }: DecoderOptions): Decoder => {
-  const { file, args } = decoderCommand(isolate)
+export const startDecoder = ({ isolate, stream, onFormat, onAudio }: DecoderOptions): Decoder => {
+  const { file, args } = decoderCommand(isolate, stream)
   const child = spawn(file, args, { stdio: ['pipe', 'pipe', 'pipe'], env: {}, cwd: '/' })
   const exited = new Promise<number | null>((resolve) => {
     child.once('exit', (code) => resolve(code))
@@ -32,7 +36,10 @@ export const startDecoder = ({ isolate, onAudio }: DecoderOptions): Decoder => {
     void exited.then(() => resolve())
   })
   // Whatever else it may write there is dropped (F9).
-  child.stderr.resume()
+  child.stderr.on('data', (bytes: Buffer) => {
+    const format = /^format ([\w ,.-]{1,200})$/m.exec(bytes.toString('latin1', 0, 1000))?.[1]
+    if (format !== undefined) onFormat?.(format)
+  })
   // Its exit code says what there is to say.
   child.stdin.on('error', () => undefined)
 

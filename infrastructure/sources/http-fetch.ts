@@ -1,16 +1,14 @@
 import { Agent as HttpAgent, request as httpRequest } from 'node:http'
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
-import type { LookupFunction } from 'node:net'
 import { isIP } from 'node:net'
 import { portOf } from './address-guard.ts'
 import type { AddressGuard } from './address-guard.ts'
+import { checkedLookup, IDLE_MS } from './guarded-socket.ts'
 import { SourceError, sourceErrorOf } from './source-error.ts'
 
 /** S3. */
 const MAX_REDIRECTS = 3
-/** No byte for so long while we wait for one. */
-const IDLE_MS = 10_000
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
 /** Part of a resource, in bytes. */
@@ -46,17 +44,6 @@ export interface Fetcher {
 export const createFetcher = (guard: AddressGuard, first: URL): Fetcher => {
   const agents = { 'http:': new HttpAgent({ keepAlive: true, maxSockets: 4 }), 'https:': new HttpsAgent({ keepAlive: true, maxSockets: 4 }) }
 
-  const lookupFor = (port: number): LookupFunction => (host, { all }, answer) => {
-    guard.resolve(host, port).then(
-      (found) => {
-        const [one] = found
-        if (all === true || one === undefined) answer(null, [...found])
-        else answer(null, one.address, one.family)
-      },
-      (error: unknown) => answer(sourceErrorOf(error), []),
-    )
-  }
-
   const authorization = (url: URL): Record<string, string> => {
     const { username, password } = url.username === '' && url.origin === first.origin ? first : url
     if (username === '' && password === '') return {}
@@ -71,7 +58,7 @@ export const createFetcher = (guard: AddressGuard, first: URL): Fetcher => {
         host,
         port: portOf(url),
         path: url.pathname + url.search,
-        lookup: lookupFor(portOf(url)),
+        lookup: checkedLookup(guard, portOf(url)),
         headers: { host: url.host, 'user-agent': 'stenolog', accept: '*/*', 'accept-encoding': 'identity', ...authorization(url), ...headers },
       }
       const answered = (response: IncomingMessage): void => resolve({ sent, response })

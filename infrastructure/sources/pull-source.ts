@@ -1,22 +1,30 @@
 import { createAddressGuard } from './address-guard.ts'
 import type { Address, AddressRules } from './address-guard.ts'
 import { pullHttp } from './pull-http.ts'
+import { pullRtmp } from './pull-rtmp.ts'
+import { pullRtsp } from './pull-rtsp.ts'
 import { SourceError } from './source-error.ts'
-import type { PullKind, SourceSink } from './source-kind.ts'
+import type { Note, PullKind, SourceSink } from './source-kind.ts'
 
-const KINDS: Readonly<Record<string, PullKind>> = { 'http:': pullHttp, 'https:': pullHttp }
+const KINDS: Readonly<Record<string, PullKind>> = {
+  'http:': pullHttp, 'https:': pullHttp, 'rtmp:': pullRtmp, 'rtmps:': pullRtmp, 'rtsp:': pullRtsp, 'rtsps:': pullRtsp,
+}
 
 export interface PullOptions {
   readonly url: string
   readonly after: number | null
   readonly rules: AddressRules
   readonly lookup?: (host: string) => Promise<ReadonlyArray<Address>>
+  readonly note?: Note
 }
 
+/** Is the container made by us, which says at once what it holds? */
+export const isStream = (url: string): boolean => /^rt(?:m|s)ps?:/i.test(url)
+
 /** One attempt at a source of any kind. */
-export const pullSource = async ({ url: text, after, rules, lookup }: PullOptions, sink: SourceSink, signal: AbortSignal): Promise<void> => {
+export const pullSource = async ({ url: text, after, rules, lookup, note = () => undefined }: PullOptions, sink: SourceSink, signal: AbortSignal): Promise<void> => {
   const url = URL.parse(text)
   const pull = url === null ? undefined : KINDS[url.protocol]
   if (url === null || pull === undefined) throw new SourceError('unsupported')
-  await pull({ url, after }, sink, createAddressGuard(rules, lookup), signal)
+  await pull({ url, after, note }, sink, createAddressGuard(rules, lookup), signal)
 }

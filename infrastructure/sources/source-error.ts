@@ -9,12 +9,17 @@ export type SourceErrorCode =
   | 'timeout'
   | 'tls'
   | 'closed'
+  /** The server said so itself, but it may come back (D56). */
+  | 'stream_over'
+  /** An RTMP server does not give the stream out. */
+  | 'refused'
   | 'too_large'
   | 'too_many_redirects'
   | 'bad_playlist'
   | 'bad_answer'
   | 'not_audio'
   | `http_${number}`
+  | `rtsp_${number}`
 
 /** What another attempt cannot change. */
 const FINAL: ReadonlySet<string> = new Set<SourceErrorCode>(['address_forbidden', 'scheme_forbidden', 'encrypted', 'unsupported'])

@@ -11,10 +11,17 @@ export interface SourceSink {
   readonly targetDuration: (seconds: number) => void
 }
 
+/** What is done to reach a source, in order. */
+export type SourceStep = 'resolve' | 'check' | 'connect' | 'ask'
+
+/** Is told what was done and found, for whoever looks for a mistake; never a URL, which may hold secrets (D60). */
+export type Note = (step: SourceStep, detail: string) => void
+
 export interface PullRequest {
   readonly url: URL
   /** HLS goes on after this media sequence. */
   readonly after: number | null
+  readonly note: Note
 }
 
 /** A kind of source: resolves when it is over and said so, throws a SourceError for any other end. */

@@ -75,6 +75,24 @@ test('D56: a source that is over finishes the live, after its last words; the pr
   t.is(pipelines.of(live.id).samples(), AUDIO.length)
 })
 
+test('D56: a stream that said it was over finishes the live when nothing comes back, and fails it when audio came back in between', async (t) => {
+  for (const [heard, cause] of [[false, { status: 'finished', reason: 'source_ended' }], [true, { status: 'error', code: 'source_failed', detail: 'The audio source failed: unreachable' }]] as const) {
+    const { live, pullers, timers } = await autoStarted(t)
+    const { events } = pullers.latest()
+    events.audio(AUDIO)
+    events.ended({ kind: 'interrupted' })
+    timers.advance(1000)
+    if (heard) events.audio(AUDIO)
+    for (const seconds of [2, 4, 8, 16]) {
+      events.ended(FAILED)
+      timers.advance(seconds * 1000)
+    }
+    t.is(live.cause, undefined)
+    events.ended(FAILED)
+    await eventually(() => assert.deepEqual(live.cause, cause))
+  }
+})
+
 test('D56: retries after 1, 2, 4, 8, 16 s by the same process, then source_failed', async (t) => {
   const { live, pullers, timers } = await autoStarted(t)
   const { targets, events } = pullers.latest()

@@ -18,7 +18,7 @@ export const withFfmpeg = existsSync(FFMPEG) ? test : test.skip
 
 const run = promisify(execFile)
 
-export type Packaging = 'ts' | 'fmp4' | 'aes' | 'mp3' | 'm4a'
+export type Packaging = 'ts' | 'fmp4' | 'aes' | 'mp3' | 'm4a' | 'flv'
 
 const HLS = ['-f', 'hls', '-hls_time', '2', '-hls_playlist_type', 'vod', '-hls_list_size', '0']
 
@@ -36,6 +36,7 @@ export const packageSample = async (t: ExecutionContext, packaging: Packaging, s
     fmp4: [...HLS, '-hls_segment_type', 'fmp4', 'index.m3u8'],
     aes: [...HLS, '-hls_key_info_file', key, 'index.m3u8'],
     mp3: ['-b:a', '64k', 'audio.mp3'],
+    flv: ['audio.flv'],
     m4a: ['-movflags', '+faststart', 'audio.m4a'],
   }[packaging]
   const codec = packaging === 'mp3' ? [] : ['-c:a', 'aac', '-b:a', '64k']

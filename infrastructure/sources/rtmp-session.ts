@@ -1,0 +1,165 @@
+import { randomBytes } from 'node:crypto'
+import type { Socket } from 'node:net'
+import { decodeAmf, encodeAmf } from './amf0.ts'
+import type { AmfValue } from './amf0.ts'
+import { createByteReader } from './byte-reader.ts'
+import type { ByteReader } from './byte-reader.ts'
+import { chunksOf, createMessageReader } from './rtmp-messages.ts'
+import type { RtmpMessage } from './rtmp-messages.ts'
+import { SourceError } from './source-error.ts'
+
+const VERSION = 3
+const HANDSHAKE = 1536
+
+// Types of messages.
+const SET_CHUNK_SIZE = 1
+const ABORT = 2
+const ACKNOWLEDGEMENT = 3
+const USER_CONTROL = 4
+const WINDOW_SIZE = 5
+const PEER_BANDWIDTH = 6
+const COMMAND = 20
+// User control events.
+const STREAM_EOF = 1
+const BUFFER_LENGTH = 3
+const PING = 6
+const PONG = 7
+// Chunk streams of ours.
+const FOR_CONTROL = 2
+const FOR_COMMANDS = 3
+const FOR_PLAYING = 8
+
+/** Milliseconds that we say we buffer. */
+const BUFFERED_MS = 1000
+/** A live stream, or a recording of that name. */
+const LIVE_OR_RECORDED = -2000
+/** Messages that a server may send while it owes us an answer. */
+const MAX_UNASKED = 1000
+/** The stream ends, for now at least (D56). */
+const OVER = new Set(['NetStream.Play.Stop', 'NetStream.Play.Complete', 'NetStream.Play.UnpublishNotify'])
+
+export interface RtmpTarget {
+  readonly url: string
+  readonly app: string
+  readonly stream: string
+}
+
+export interface RtmpSession {
+  /** Says what to play and waits until the server takes it; throws `refused`. */
+  readonly play: (target: RtmpTarget) => Promise<void>
+  /** The next message that is not about the connection itself; throws `stream_over` when the server says so. */
+  readonly next: () => Promise<RtmpMessage>
+}
+
+/** Version 3 without any digest: servers ask for one only to serve what needs Flash. */
+const shakeHands = async (socket: Socket, reader: ByteReader): Promise<void> => {
+  socket.write(Buffer.concat([Buffer.from([VERSION]), Buffer.alloc(8), randomBytes(HANDSHAKE - 8)]))
+  if ((await reader.exactly(1)).readUInt8() !== VERSION) throw new SourceError('bad_answer')
+  socket.write(await reader.exactly(HANDSHAKE))
+  await reader.exactly(HANDSHAKE)
+}
+
+const uint32 = (value: number): Buffer => {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(value % 2 ** 32)
+  return bytes
+}
+
+const event = (kind: number, ...values: ReadonlyArray<number>): Buffer => Buffer.concat([Buffer.from([0, kind]), ...values.map(uint32)])
+
+/** Too short a message is no message. */
+const numberIn = (payload: Buffer, offset = 0): number => {
+  if (payload.length < offset + 4) throw new SourceError('bad_answer')
+  return payload.readUInt32BE(offset)
+}
+
+const memberOf = (value: AmfValue | undefined, name: string): AmfValue | undefined =>
+  value instanceof Map ? (value as ReadonlyMap<string, AmfValue>).get(name) : undefined
+
+/** A connection on which the handshake is done. */
+export const openRtmp = async (socket: Socket): Promise<RtmpSession> => {
+  const reader = createByteReader(socket)
+  await shakeHands(socket, reader)
+  const messages = createMessageReader(reader)
+  let [window, acknowledged] = [Infinity, 0]
+
+  const send = (chunkStream: number, type: number, payload: Buffer, messageStream = 0): void => {
+    socket.write(chunksOf(chunkStream, type, messageStream, payload))
+  }
+
+  const acknowledge = (): void => {
+    if (messages.received() - acknowledged < window) return
+    acknowledged = messages.received()
+    send(FOR_CONTROL, ACKNOWLEDGEMENT, uint32(acknowledged))
+  }
+
+  const userControl = (payload: Buffer): void => {
+    if (payload.length < 2) throw new SourceError('bad_answer')
+    const kind = payload.readUInt16BE()
+    if (kind === PING) send(FOR_CONTROL, USER_CONTROL, event(PONG, numberIn(payload, 2)))
+    if (kind === STREAM_EOF) throw new SourceError('stream_over')
+  }
+
+  const control: Readonly<Record<number, (payload: Buffer) => void>> = {
+    [SET_CHUNK_SIZE]: (payload) => messages.setChunkSize(numberIn(payload) % 2 ** 31),
+    [ABORT]: (payload) => messages.abort(numberIn(payload)),
+    [ACKNOWLEDGEMENT]: () => undefined,
+    [USER_CONTROL]: userControl,
+    [WINDOW_SIZE]: (payload) => { window = Math.max(1024, numberIn(payload)) },
+    [PEER_BANDWIDTH]: (payload) => send(FOR_CONTROL, WINDOW_SIZE, uint32(numberIn(payload))),
+  }
+
+  /** The next message that is not about the connection itself. */
+  const receive = async (): Promise<RtmpMessage> => {
+    for (;;) {
+      const message = await messages.next()
+      acknowledge()
+      const handle = control[message.type]
+      if (handle === undefined) return message
+      handle(message.payload)
+    }
+  }
+
+  const judgeStatus = ([name, , , info]: ReadonlyArray<AmfValue>): void => {
+    if (name !== 'onStatus') return
+    const code = memberOf(info, 'code')
+    if (typeof code === 'string' && OVER.has(code)) throw new SourceError('stream_over')
+    if (memberOf(info, 'level') === 'error') throw new SourceError('refused')
+  }
+
+  /** The arguments of the answer to a command; where a redirect is in it, it stays there (S5). */
+  const answerTo = async (transaction: number): Promise<ReadonlyArray<AmfValue>> => {
+    for (let count = 0; count < MAX_UNASKED; count += 1) {
+      const { type, payload } = await receive()
+      if (type !== COMMAND) continue
+      const command = decodeAmf(payload)
+      const [name, answered, ...rest] = command
+      judgeStatus(command)
+      if (answered !== transaction) continue
+      if (name === '_error') throw new SourceError('refused')
+      if (name === '_result') return rest
+    }
+    throw new SourceError('bad_answer')
+  }
+
+  return {
+    play: async ({ url, app, stream }) => {
+      const about = new Map<string, AmfValue>([
+        ['app', app], ['flashVer', 'LNX 9,0,124,2'], ['tcUrl', url], ['fpad', false], ['capabilities', 15],
+        ['audioCodecs', 4071], ['videoCodecs', 252], ['videoFunction', 1],
+      ])
+      send(FOR_COMMANDS, COMMAND, encodeAmf(['connect', 1, about]))
+      await answerTo(1)
+      send(FOR_COMMANDS, COMMAND, encodeAmf(['createStream', 2, null]))
+      const [, id] = await answerTo(2)
+      if (typeof id !== 'number' || !Number.isInteger(id) || id < 0 || id >= 2 ** 32) throw new SourceError('bad_answer')
+      send(FOR_PLAYING, COMMAND, encodeAmf(['play', 3, null, stream, LIVE_OR_RECORDED]), id)
+      send(FOR_CONTROL, USER_CONTROL, event(BUFFER_LENGTH, id, BUFFERED_MS))
+    },
+    next: async () => {
+      const message = await receive()
+      if (message.type === COMMAND) judgeStatus(decodeAmf(message.payload))
+      return message
+    },
+  }
+}

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import type { ExecutionContext } from 'ava'
+import { eventually } from '../support/eventually.ts'
+import { startListening } from '../support/listening.ts'
+import { startPulling } from '../support/pulling.ts'
+import { createGstreamer, createNginx, makeCertificate, sendTones, tlsInFrontOf, withGstreamer, withNginx, written } from '../support/real-servers.ts'
+import type { Certificate } from '../support/real-servers.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { tonesIn } from '../support/tones.ts'
+
+const LIVE = ['-f', 'hls', '-hls_time', '1', '-hls_list_size', '8', '-hls_flags', 'delete_segments', 'index.m3u8']
+const SECRET = 'okapi:wapiti%2047@'
+
+const secondsHeard = (t: ExecutionContext, url: string, seconds: number): Promise<void> => {
+  const listening = startListening(t, url)
+  return eventually(() => assert.ok(listening.seconds() >= seconds, `${listening.seconds()} s of ${url}, ${listening.codes().join(' ')}`), { timeoutMs: 60_000 })
+    .then(listening.stop)
+}
+
+/** A certificate that pullers of this process trust, and one that nobody does. */
+const certificates = async (t: ExecutionContext): Promise<Readonly<Record<'good' | 'bad', Certificate>>> => {
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  const [good, bad] = [await makeCertificate(path, 'good'), await makeCertificate(path, 'bad')]
+  process.env['NODE_EXTRA_CA_CERTS'] = good.certificate
+  return { good, bad }
+}
+
+const codeOf = async (t: ExecutionContext, url: string): Promise<string> => {
+  const end = await startPulling(t).pull({ url })
+  return typeof end === 'string' ? end : end.kind === 'failed' ? end.code : end.kind
+}
+
+withNginx('nginx: HLS and RTMP play, over TLS only with a good certificate; Basic opens what is locked', async (t) => {
+  t.timeout(600_000)
+  const { good, bad } = await certificates(t)
+  const nginx = await createNginx(t)
+  await nginx.start()
+  sendTones(t, Date.now(), ['-f', 'flv', `rtmp://127.0.0.1:${nginx.rtmp}/live/tones`])
+  sendTones(t, Date.now(), LIVE, join(nginx.root, 'secret'))
+  await written(join(nginx.root, 'secret', 'index.m3u8'))
+  await secondsHeard(t, `http://${SECRET}127.0.0.1:${nginx.http}/secret/index.m3u8`, 5)
+  await secondsHeard(t, `rtmp://127.0.0.1:${nginx.rtmp}/live/tones`, 5)
+  await secondsHeard(t, `https://${SECRET}127.0.0.1:${await tlsInFrontOf(t, nginx.http, good)}/secret/index.m3u8`, 3)
+  await secondsHeard(t, `rtmps://127.0.0.1:${await tlsInFrontOf(t, nginx.rtmp, good)}/live/tones`, 3)
+  t.is(await codeOf(t, `https://127.0.0.1:${await tlsInFrontOf(t, nginx.http, bad)}/secret/index.m3u8`), 'tls')
+  t.is(await codeOf(t, `rtmps://127.0.0.1:${await tlsInFrontOf(t, nginx.rtmp, bad)}/live/tones`), 'tls')
+  t.is(await codeOf(t, `http://127.0.0.1:${nginx.http}/secret/index.m3u8`), 'http_401')
+})
+
+withGstreamer('GStreamer: all formats play over RTSP, over TLS only with a good certificate', async (t) => {
+  t.timeout(600_000)
+  const { good, bad } = await certificates(t)
+  const server = await createGstreamer(t)
+  await server.start()
+  for (const name of ['pcmu', 'pcma', 'l16', 'mp3', 'opus', 'aac']) await secondsHeard(t, `rtsp://127.0.0.1:${server.port}/${name}`, name === 'aac' ? 5 : 3)
+  await secondsHeard(t, `rtsps://127.0.0.1:${await tlsInFrontOf(t, server.port, good)}/aac`, 3)
+  t.is(await codeOf(t, `rtsps://127.0.0.1:${await tlsInFrontOf(t, server.port, bad)}/aac`), 'tls')
+  t.is(await codeOf(t, `rtsp://127.0.0.1:${server.port}/nothing`), 'rtsp_404')
+})
+
+for (const kind of ['basic', 'digest'])
+  withGstreamer(`GStreamer: ${kind} opens what is locked, and only with the right password`, async (t) => {
+    t.timeout(300_000)
+    const server = await createGstreamer(t, { kind })
+    await server.start()
+    await secondsHeard(t, `rtsp://${SECRET}127.0.0.1:${server.port}/pcmu`, 3)
+    t.is(await codeOf(t, `rtsp://okapi:x@127.0.0.1:${server.port}/pcmu`), 'rtsp_401')
+    t.is(await codeOf(t, `rtsp://127.0.0.1:${server.port}/pcmu`), 'rtsp_401')
+  })
+
+const DOWN_MS = 5000
+const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, milliseconds))
+
+withNginx('the tone test: HLS whose web server is killed for 5 s loses none and repeats at most 2 s', async (t) => {
+  t.timeout(600_000)
+  const nginx = await createNginx(t)
+  await nginx.start()
+  const epoch = Date.now()
+  sendTones(t, epoch, ['-f', 'hls', '-hls_time', '1', '-hls_list_size', '30', '-hls_flags', 'delete_segments', 'index.m3u8'], nginx.root)
+  await written(join(nginx.root, 'index.m3u8'))
+  const listening = startListening(t, `http://127.0.0.1:${nginx.http}/index.m3u8`)
+  await eventually(() => assert.ok(listening.seconds() >= 5), { timeoutMs: 60_000 })
+  await nginx.kill()
+  await pause(DOWN_MS)
+  await nginx.start()
+  const back = listening.seconds()
+  await eventually(() => assert.ok(listening.seconds() >= back + 15, `${listening.seconds()} s`), { timeoutMs: 90_000 })
+  await listening.stop()
+  const tones = tonesIn(listening.samples())
+  // Of the first and the last a part was never asked for; an encoder's first noise is no tone.
+  const whole = [...tones].filter(([, seconds]) => seconds > 0.2).toSorted(([one], [other]) => one - other).slice(1, -1)
+  t.log(`tones ${[...tones.keys()].join(' ')}; failures: ${listening.codes().join(' ')}`)
+  t.true(listening.codes().length > 0, 'it was noticed')
+  t.deepEqual(whole.map(([number]) => number), Array.from(whole, (_, index) => (whole[0]?.[0] ?? 0) + index), 'none is lost')
+  for (const [number, seconds] of whole) t.true(seconds > 0.6, `tone ${number}: ${seconds} s`)
+  const repeated = whole.reduce((sum, [, seconds]) => sum + Math.max(0, seconds - 1), 0)
+  t.true(repeated <= 2, `${repeated} s heard twice`)
+  t.deepEqual(listening.ends, [])
+})
+
+/** Kills the server of a stream for some seconds; nothing may be missing but what was sent from 2 s before until we ask again (D56: 1, 3 and 7 s after). */
+const loseAndFind = async (t: ExecutionContext, url: string, epoch: number, server: { kill: () => Promise<void>; start: () => Promise<void> }): Promise<void> => {
+  const listening = startListening(t, url)
+  await eventually(() => assert.ok(listening.seconds() >= 5, listening.codes().join(' ')), { timeoutMs: 60_000 })
+  const killed = (Date.now() - epoch) / 1000
+  await server.kill()
+  await pause(DOWN_MS)
+  await server.start()
+  const back = listening.seconds()
+  await eventually(() => assert.ok(listening.seconds() >= back + 6, listening.codes().join(' ')), { timeoutMs: 90_000 })
+  await listening.stop()
+  const tones = [...tonesIn(listening.samples())].filter(([, seconds]) => seconds > 0.3).map(([number]) => number)
+  const [first = 0, last = 0] = [tones[0], tones.at(-1)]
+  const lost = Array.from({ length: last - first + 1 }, (_, index) => first + index).filter((number) => !tones.includes(number))
+  t.log(`killed in tone ${killed.toFixed(1)}, heard ${tones.join(' ')}, lost ${lost.join(' ')}; failures: ${listening.codes().join(' ')}`)
+  t.true(lost.length > 0, 'it was away')
+  t.true(lost.every((number) => number > killed - 3 && number < killed + 9), 'nothing else')
+  t.deepEqual(listening.ends, [])
+}
+
+withNginx('the tone test: RTMP loses what was sent while its server was down, and is picked up again', async (t) => {
+  t.timeout(600_000)
+  const nginx = await createNginx(t)
+  await nginx.start()
+  const epoch = Date.now()
+  sendTones(t, epoch, ['-f', 'flv', `rtmp://127.0.0.1:${nginx.rtmp}/live/tones`])
+  await loseAndFind(t, `rtmp://127.0.0.1:${nginx.rtmp}/live/tones`, epoch, nginx)
+})
+
+withGstreamer('the tone test: RTSP loses what was sent while its server was down, and is picked up again', async (t) => {
+  t.timeout(600_000)
+  const epoch = Date.now()
+  const server = await createGstreamer(t, { epoch })
+  await server.start()
+  await loseAndFind(t, `rtsp://127.0.0.1:${server.port}/tones`, epoch, server)
+})

@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto'
+import type { Socket } from 'node:net'
+import type { ExecutionContext } from 'ava'
+import { listen } from './rtmp-server.ts'
+import type { StreamServer } from './rtmp-server.ts'
+
+/** How a server lets people in. */
+export const SECRET = { user: 'okapi', password: 'wapiti 47' }
+const [REALM, NONCE] = ['a stable', 'e1b2c3']
+
+/** A sound as an RTSP server describes and sends it. */
+export interface RtpSound {
+  /** Lines of the session description from `m=` on, without `a=control`. */
+  readonly description: string
+  /** Whole RTP packets. */
+  readonly packets: ReadonlyArray<Buffer>
+}
+
+const rtpPacket = (type: number, index: number, timestamp: number, payload: Buffer, marker = true): Buffer => {
+  const head = Buffer.alloc(12)
+  head.writeUInt8(0x80, 0)
+  head.writeUInt8(marker ? type + 128 : type, 1)
+  head.writeUInt16BE(index % 65_536, 2)
+  head.writeUInt32BE(timestamp, 4)
+  return Buffer.concat([head, payload])
+}
+
+/** Seconds of a quiet square wave, 20 ms a packet. */
+export const pcmuSound = (seconds: number): RtpSound => {
+  const payload = Buffer.from(Array.from({ length: 160 }, (_, index) => (index % 16 < 8 ? 0xb0 : 0x30)))
+  return { description: 'm=audio 0 RTP/AVP 0\r\n', packets: Array.from({ length: seconds * 50 }, (_, index) => rtpPacket(0, index, index * 160, payload)) }
+}
+
+/** The audio messages of an FLV file with AAC at 16 kHz as mpeg4-generic, three units a packet, every fourth packet's unit in two pieces. */
+export const aacSound = (messages: ReadonlyArray<Buffer>): RtpSound => {
+  const config = messages.find((message) => message[1] === 0)?.subarray(2).toString('hex') ?? ''
+  const units = messages.filter((message) => message[1] === 1).map((message) => message.subarray(2))
+  const packets: Array<Buffer> = []
+  const add = (unit: number, headers: ReadonlyArray<number>, payload: ReadonlyArray<Buffer>, marker = true): void => {
+    const section = Buffer.alloc(2 + 2 * headers.length)
+    section.writeUInt16BE(16 * headers.length)
+    for (const [index, size] of headers.entries()) section.writeUInt16BE(size * 8, 2 + 2 * index)
+    packets.push(rtpPacket(96, packets.length, unit * 1024, Buffer.concat([section, ...payload]), marker))
+  }
+  for (let at = 0; at < units.length; at += 3) {
+    const group = units.slice(at, at + 3)
+    if (packets.length % 4 === 0 && group.length === 3) {
+      const [first = Buffer.alloc(0), ...rest] = group
+      add(at, [first.length], [first.subarray(0, 50)], false)
+      add(at, [first.length], [first.subarray(50)])
+      add(at + 1, rest.map((unit) => unit.length), rest)
+    } else add(at, group.map((unit) => unit.length), group)
+  }
+  const format = `a=fmtp:96 streamtype=5; profile-level-id=1; mode=AAC-hbr; sizeLength=13; indexLength=3; indexDeltaLength=3; config=${config}`
+  return { description: `m=audio 0 RTP/AVP 96\r\na=rtpmap:96 mpeg4-generic/16000/1\r\n${format}\r\n`, packets }
+}
+
+const interleaved = (channel: number, packet: Buffer): Buffer => {
+  const head = Buffer.from([0x24, channel, 0, 0])
+  head.writeUInt16BE(packet.length, 2)
+  return Buffer.concat([head, packet])
+}
+
+/** An empty receiver report, then BYE. */
+const GOODBYE = interleaved(1, Buffer.from([0x80, 201, 0, 1, 0, 0, 0, 7, 0x81, 203, 0, 1, 0, 0, 0, 7]))
+
+const md5 = (text: string): string => createHash('md5').update(text).digest('hex')
+
+const mayEnter = (scheme: string, method: string, header: string): boolean => {
+  if (scheme === 'basic') return header === `Basic ${Buffer.from(`${SECRET.user}:${SECRET.password}`).toString('base64')}`
+  const part = (name: string): string => new RegExp(`\\b${name}="?([^",]*)`).exec(header)?.[1] ?? ''
+  const [secret, asked] = [md5(`${SECRET.user}:${REALM}:${SECRET.password}`), md5(`${method}:${part('uri')}`)]
+  return part('nonce') === NONCE && part('response') === md5(`${secret}:${NONCE}:${part('nc')}:${part('cnonce')}:auth:${asked}`)
+}
+
+/** What the path of a URL asks of the server: `ok`, `basic`, `digest`, or one of the ways to be hostile. */
+const kindOf = (uri: string): string => /^rtsps?:\/\/[^/]*\/([\w-]+)/.exec(uri)?.[1] ?? ''
+
+/** An RTSP server that sends `sound` as fast as it is taken and then says goodbye; paths decide how it misbehaves, `elsewhere` is where it sends people. */
+export const serveRtsp = (t: ExecutionContext, sound: RtpSound, { host = '127.0.0.1', elsewhere = '127.0.0.3:9' } = {}): Promise<StreamServer> =>
+  listen(t, 'rtsp', host, (socket: Socket, requests) => {
+    let text = ''
+
+    const answer = (method: string, uri: string, kind: string, reply: (status: string, head?: string, body?: string) => void): void => {
+      const [elsewhereHost, elsewherePort] = elsewhere.split(':')
+      const location = `Location: rtsp://${elsewhere}/x\r\n`
+      if (kind === `redirect-${method.toLowerCase()}`) return reply('302 Moved', location)
+      if (kind.startsWith('redirect-to-')) return reply('302 Moved', `Location: ${decodeURIComponent(new URL(uri).search.slice(1))}\r\n`)
+      if (kind === 'loop') return reply('302 Moved', 'Location: /loop\r\n')
+      const special: Readonly<Record<string, () => void>> = {
+        'DESCRIBE smuggle': () => void socket.write(`RTSP/1.0 200 OK\r\nCSeq: 2\r\nContent-Length: 5\r\nContent-Length: 0\r\n\r\nRTSP/1.0 302 Moved\r\nCSeq: 2\r\n${location}\r\n`),
+        'DESCRIBE long-head': () => void socket.write(`RTSP/1.0 200 OK\r\nX: ${'x'.repeat(100_000)}`),
+        'DESCRIBE long-body': () => reply('200 OK', 'Content-Length: 999999999\r\n'),
+        'DESCRIBE html': () => void socket.write('HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n'),
+        'DESCRIBE video': () => reply('200 OK', '', 'v=0\r\nm=video 0 RTP/AVP 96\r\na=rtpmap:96 H264/90000\r\n'),
+        'DESCRIBE speex': () => reply('200 OK', '', 'v=0\r\nm=audio 0 RTP/AVP 96\r\na=rtpmap:96 speex/16000\r\n'),
+        'DESCRIBE encrypted': () => reply('200 OK', '', 'v=0\r\nm=audio 0 RTP/SAVP 0\r\n'),
+        'DESCRIBE control': () => reply('200 OK', '', `v=0\r\n${sound.description}a=control:rtsp://${elsewhere}/t0\r\n`),
+        'DESCRIBE base': () => reply('200 OK', `Content-Base: rtsp://${elsewhere}/b/\r\n`, `v=0\r\n${sound.description}a=control:t0\r\n`),
+        'DESCRIBE bad-control': () => reply('200 OK', '', `v=0\r\n${sound.description}a=control:http://${elsewhere}/t0\r\n`),
+        'SETUP udp': () => reply('200 OK', `Session: 1\r\nTransport: RTP/AVP/UDP;unicast;client_port=20000-20001;server_port=${elsewherePort};source=${elsewhereHost}\r\n`),
+        'SETUP multicast': () => reply('200 OK', `Session: 1\r\nTransport: RTP/AVP;multicast;destination=${elsewhereHost};port=${elsewherePort};ttl=1\r\n`),
+        'PLAY ask': () => {
+          reply('200 OK')
+          socket.write(`REDIRECT rtsp://x RTSP/1.0\r\nCSeq: 9\r\n${location}\r\n`)
+        },
+        OPTIONS: () => reply('200 OK', 'Public: OPTIONS, DESCRIBE, SETUP, PLAY, GET_PARAMETER, TEARDOWN\r\n'),
+        // The addresses in it are no business of the client's.
+        DESCRIBE: () => reply('200 OK', '', `v=0\r\no=- 0 0 IN IP4 ${elsewhereHost}\r\ns=x\r\nc=IN IP4 ${elsewhereHost}\r\nt=0 0\r\n${sound.description}a=control:t0\r\n`),
+        SETUP: () => reply('200 OK', 'Session: 71;timeout=60\r\nTransport: RTP/AVP/TCP;unicast;interleaved=0-1\r\n'),
+        PLAY: () => {
+          reply('200 OK', 'Session: 71\r\n')
+          for (const packet of sound.packets) socket.write(interleaved(0, packet))
+          socket.write(GOODBYE)
+        },
+      }
+      const act = special[`${method} ${kind}`] ?? special[method]
+      if (act === undefined) reply('200 OK')
+      else act()
+    }
+
+    socket.on('data', (bytes) => {
+      text += bytes.toString('latin1')
+      for (let end = text.indexOf('\r\n\r\n'); end >= 0; end = text.indexOf('\r\n\r\n')) {
+        const message = text.slice(0, end)
+        text = text.slice(end + 4)
+        const [method = '', uri = ''] = message.split(' ')
+        requests.push(`${method} ${uri}`)
+        const kind = kindOf(uri)
+        const number = /^cseq: *(\d+)/im.exec(message)?.[1] ?? '0'
+        const reply = (status: string, head = '', body = ''): void => {
+          const length = body === '' ? '' : `Content-Length: ${Buffer.byteLength(body)}\r\n`
+          socket.write(`RTSP/1.0 ${status}\r\nCSeq: ${number}\r\n${head}${length}\r\n${body}`)
+        }
+        const authorization = /^authorization: *(.*)$/im.exec(message)?.[1]?.trim() ?? ''
+        const guarded = kind === 'basic' || kind === 'digest'
+        if (!guarded || mayEnter(kind, method, authorization)) answer(method, uri, kind, reply)
+        else reply('401 Unauthorized', kind === 'basic' ? `WWW-Authenticate: Basic realm="${REALM}"\r\n` : `WWW-Authenticate: Basic realm="no", Digest realm="${REALM}", qop="auth,auth-int", nonce="${NONCE}", opaque="0"\r\n`)
+      }
+    })
+  })
