@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
-import { createInterface } from 'node:readline'
+import { runAva } from './support/tap.ts'
 
 const long = process.argv.includes('--long')
 
@@ -27,27 +27,20 @@ const check = async (name: string, command: string, args: ReadonlyArray<string>)
   return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: [] }
 }
 
-const TEST_LINE = /^(ok|not ok) \d+ - (.*?)( # (SKIP|TODO).*)?$/
-
-/** Runs ava and counts its TAP lines; everything but passing tests is printed as it comes. */
+/** Runs ava and counts its results; everything but passing tests is printed as it comes. */
 const tests = async (files: ReadonlyArray<string>): Promise<Tally> => {
-  const child = spawn('ava', ['--tap', ...files], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const run = runAva(files)
   let passed = 0
   let failed = 0
   const skipped: Array<string> = []
-  for await (const line of createInterface({ input: child.stdout })) {
-    const [, outcome, title, , directive] = TEST_LINE.exec(line) ?? []
-    if (outcome === undefined) {
-      console.log(line)
-      continue
-    }
-    if (directive !== undefined) skipped.push(title ?? '')
-    else if (outcome === 'ok') passed += 1
-    else failed += 1
-    if (outcome === 'not ok') console.log(line)
+  for (let step = await run.next(); ; step = await run.next()) {
+    if (step.done === true) return { passed, failed: step.value !== 0 && failed === 0 ? 1 : failed, skipped }
+    const { line, result } = step.value
+    if (result === undefined || result.outcome === 'failed') console.log(line)
+    if (result?.outcome === 'passed') passed += 1
+    if (result?.outcome === 'failed') failed += 1
+    if (result?.outcome === 'skipped') skipped.push(result.title)
   }
-  const code = child.exitCode ?? (await exitOf(child))
-  return { passed, failed: code !== 0 && failed === 0 ? 1 : failed, skipped }
 }
 
 const files = globSync('test/**/*.test.ts').filter((path) => path.startsWith('test/long/') === long).toSorted()
