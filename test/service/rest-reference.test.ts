@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { Json, Listing, Single } from '../support/client.ts'
-import { runTestService } from '../support/service.ts'
+import { ADMIN, runTestService } from '../support/service.ts'
 
 const service = await runTestService()
 test.after.always(() => service.dispose())
@@ -108,6 +108,7 @@ test('R1, R2: both prefixes and both forms of every path answer alike, without a
   }
   for (const path of ['/lives', '/lives/', '/api/v1/lives', '/api/v1/lives/'])
     t.is((await client.post(path, { model: 'demo-en', language: 'en' })).status, 200, 'the body survives')
+  for (const path of ['/login/', '/api/v1/login']) t.is((await anonymous.form(path, ADMIN)).status, 200, 'a form too')
 })
 
 test('R18, R19, R21: limit is clamped at 1000, bad values are refused at their place, beyond the end is empty', async (t) => {
@@ -158,7 +159,7 @@ test('R123: the removed routes are unknown, whatever the method, with and withou
       }
 })
 
-test('R3, R4: single resources, lists and deletions have their shapes, in JSON', async (t) => {
+test('R3, R4, R16, R17: single resources, lists and deletions have their shapes, in JSON', async (t) => {
   const admin = await service.admin()
   const idOf = async (path: string, body: Json) => (await admin.post<Single<{ readonly id: number }>>(path, body)).body.data.id
   const live = await idOf('/lives', { model: 'demo-en', language: 'en' })
@@ -190,6 +191,8 @@ test('R3, R4: single resources, lists and deletions have their shapes, in JSON',
     if (members === list) {
       t.true(Array.isArray(answer.body.data))
       t.deepEqual(Object.keys(answer.body.pagination), ['total_items', 'total_pages', 'current_page', 'per_page'])
+      t.true(Object.values(answer.body.pagination).every(Number.isInteger))
+      t.like(answer.body.pagination, { current_page: 1, per_page: 100 }, 'skip 0 and limit 100 where none are given')
     }
     if (method === 'DELETE') t.is(typeof answer.body.message, 'string')
   }
