@@ -89,8 +89,8 @@ export const restMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/http/routes/reference.ts',
-    before: "const INTERFACE_VERSION = '0.6.2'",
-    after: "const INTERFACE_VERSION = '0.6.1'",
+    before: 'E.right({ version: INTERFACE_VERSION })',
+    after: 'E.right({ version: INTERFACE_VERSION.slice(0, 3) })',
     rows: [122], test: REFERENCE,
   },
   {

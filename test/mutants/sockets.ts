@@ -101,9 +101,9 @@ export const socketMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/ws/protocol.ts',
-    before: "return typeof data === 'string' && isBase64(data) ?",
-    after: "return typeof data === 'string' ?",
-    rows: [143], test: PROTOCOL,
+    before: 'if (bytes.byteLength % 2 !== 0 || bytes.byteLength > MAX_AUDIO_BYTES) return',
+    after: 'if (bytes.byteLength > MAX_AUDIO_BYTES) return',
+    rows: [149], test: PROTOCOL,
   },
   {
     file: 'interfaces/ws/protocol.ts',
@@ -149,8 +149,8 @@ export const socketMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/sessions/sender-session.ts',
-    before: "if (reason === 'sender_closed' && live.autoStart && isPulled) leave()",
-    after: "if (reason === 'sender_closed') leave()",
+    before: 'else finishAs(reason, CLOSE_LIMIT)',
+    after: 'else leave()',
     rows: [100, 145], test: FRAMES,
   },
   {
@@ -193,12 +193,6 @@ export const socketMutants: ReadonlyArray<Mutant> = [
     file: 'application/pipeline/policy-limits.ts',
     before: 'maxDelay: inSamples(settings.max_delay),',
     after: 'maxDelay: inSamples(60),',
-    rows: [156], test: CAPTIONS,
-  },
-  {
-    file: 'application/pipeline/speech-segmenter.ts',
-    before: 'const ENTER = 0.5',
-    after: 'const ENTER = 0',
-    rows: [155], test: PIPELINE,
+    rows: [156], test: PIPELINE,
   },
 ]
