@@ -5,10 +5,11 @@
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { canBeLoopbackOnly, loopbackOnly } from './loopback-only.ts'
+import { runAva, type Wrap } from './support/tap.ts'
 
 const long = process.argv.includes('--long')
+const files = globSync('test/**/*.test.ts').filter((path) => path.startsWith('test/long/') === long).toSorted()
 
 interface Tally {
   readonly passed: number
@@ -32,31 +33,22 @@ const check = async (name: string, command: string, args: ReadonlyArray<string>)
   return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: [] }
 }
 
-const TEST_LINE = /^(ok|not ok) \d+ - (.*?)( # (SKIP|TODO).*)?$/
-
-/** Runs ava and counts its TAP lines; everything but passing tests is printed as it comes. */
-const tests = async (command: ReadonlyArray<string>): Promise<Tally> => {
-  const [name = '', ...args] = command
-  const child = spawn(name, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+/** Runs ava and counts its results; everything but passing tests is printed as it comes. */
+const tests = async (wrap: Wrap): Promise<Tally> => {
+  const run = runAva(files, { wrap })
   let passed = 0
   let failed = 0
   const skipped: Array<string> = []
-  for await (const line of createInterface({ input: child.stdout })) {
-    const [, outcome, title, , directive] = TEST_LINE.exec(line) ?? []
-    if (outcome === undefined) {
-      console.log(line)
-      continue
-    }
-    if (directive !== undefined) skipped.push(title ?? '')
-    else if (outcome === 'ok') passed += 1
-    else failed += 1
-    if (outcome === 'not ok') console.log(line)
+  for (let step = await run.next(); ; step = await run.next()) {
+    if (step.done === true) return { passed, failed: step.value !== 0 && failed === 0 ? 1 : failed, skipped }
+    const { line, result } = step.value
+    if (result === undefined || result.outcome === 'failed') console.log(line)
+    if (result?.outcome === 'passed') passed += 1
+    if (result?.outcome === 'failed') failed += 1
+    if (result?.outcome === 'skipped') skipped.push(result.title)
   }
-  const code = child.exitCode ?? (await exitOf(child))
-  return { passed, failed: code !== 0 && failed === 0 ? 1 : failed, skipped }
 }
 
-const files = globSync('test/**/*.test.ts').filter((path) => path.startsWith('test/long/') === long).toSorted()
 const tallies: Array<Tally> = []
 if (!long) {
   tallies.push(await check('types', 'tsc', []))
@@ -65,9 +57,8 @@ if (!long) {
 }
 // Services are killed in tests, and so never write down what they compiled.
 await exitOf(spawn('node', ['-e', "import('./interfaces/compose.ts')"], { stdio: 'inherit' }))
-const ava = ['ava', '--tap', ...files]
 const isAlone = await canBeLoopbackOnly()
-tallies.push(await tests(isAlone ? loopbackOnly(ava) : ava))
+tallies.push(await tests(isAlone ? loopbackOnly : (command) => command))
 tallies.push({ passed: isAlone ? 1 : 0, failed: 0, skipped: isAlone ? [] : ['B39: the tests see no network but loopback'] })
 
 const skipped = tallies.flatMap((tally) => tally.skipped).toSorted()

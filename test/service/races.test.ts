@@ -5,7 +5,7 @@ import { startTestService } from '../support/service.ts'
 const tally = (values: ReadonlyArray<number>): Readonly<Record<string, number>> =>
   Object.fromEntries([...new Set(values)].map((value) => [value, values.filter((other) => other === value).length]))
 
-test('R57, R58: 50 parallel creates with room for one: one succeeds, 49 are refused, nothing else was made', async (t) => {
+test('R57, R58, R59: 50 parallel creates with room for one: one succeeds, 49 are refused, nothing else was made', async (t) => {
   const probe = await startTestService(t)
   const { vram } = await (await probe.user('probe')).createLive()
   await probe.kill()

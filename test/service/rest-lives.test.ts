@@ -180,12 +180,13 @@ test('R54, R55: what is unknown or inactive is 404, in the order of D10', async 
   t.is(await total(client), 0)
 })
 
-test('R80, R83, R84, R85: states, filters and the end of one live', async (t) => {
+test('R13, R80, R83, R84, R85: states, filters and the end of one live', async (t) => {
   const client = await service.user('filtering')
   const [ended, open] = [await client.createLive(), await client.createLive()]
   const finished = await client.put<Single<LiveJson>>(`/lives/${ended.id}/finish`)
   t.is(finished.status, 200)
   t.like(finished.body.data, { status: 'finished', vram: 0 })
+  t.regex(String(finished.body.data['updated_at']), DATE)
   t.true(String(finished.body.data['updated_at']) >= ended['created_at'], 'R13')
   t.deepEqual((await client.put(`/lives/${ended.id}/finish`)).body, finished.body, 'a terminal live stays as it is')
   t.deepEqual((await client.get(`/lives/${ended.id}`)).body, finished.body)

@@ -1,6 +1,6 @@
 import test from 'ava'
-import type { Json, Listing } from '../support/client.ts'
-import { runTestService } from '../support/service.ts'
+import type { Json, Listing, Single } from '../support/client.ts'
+import { ADMIN, runTestService } from '../support/service.ts'
 
 const service = await runTestService()
 test.after.always(() => service.dispose())
@@ -74,7 +74,7 @@ test('R16, R21, R43: pairs that nobody translates are an empty envelope', async 
     t.deepEqual((await anonymous.get(`/translations/${query}`)).body, empty)
 })
 
-test('R3, R24, D34: version, health and metrics are public', async (t) => {
+test('R3, R24, R122: version, health and metrics are public', async (t) => {
   const version = await anonymous.get('/version')
   t.deepEqual(version.body, { version: '0.6.2' })
   t.regex(version.headers.get('x-service-version') ?? '', /^\d+\.\d+\.\d+/)
@@ -108,6 +108,7 @@ test('R1, R2: both prefixes and both forms of every path answer alike, without a
   }
   for (const path of ['/lives', '/lives/', '/api/v1/lives', '/api/v1/lives/'])
     t.is((await client.post(path, { model: 'demo-en', language: 'en' })).status, 200, 'the body survives')
+  for (const path of ['/login/', '/api/v1/login']) t.is((await anonymous.form(path, ADMIN)).status, 200, 'a form too')
 })
 
 test('R18, R19, R21: limit is clamped at 1000, bad values are refused at their place, beyond the end is empty', async (t) => {
@@ -145,4 +146,81 @@ test('R9: unknown paths and other methods, D14 strings', async (t) => {
   t.is(method.status, 405)
   t.deepEqual(method.body, { detail: 'Method Not Allowed' })
   t.regex(method.headers.get('allow') ?? '', /GET/)
+})
+
+test('R123: the removed routes are unknown, whatever the method, with and without credentials', async (t) => {
+  const client = await service.user('nostalgic')
+  const paths = ['', '/', '/all', '/by-session/1', '/1', '/1/'].flatMap((rest) => ['', '/api/v1'].map((prefix) => `${prefix}/save_transcriptions${rest}`))
+  for (const path of paths)
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
+      for (const who of [anonymous, client]) {
+        const { status, body } = await who.request(method, path)
+        t.deepEqual([status, body], [404, { detail: 'Not Found' }], `${method} ${path}`)
+      }
+})
+
+test('R3, R4, R16, R17: single resources, lists and deletions have their shapes, in JSON', async (t) => {
+  const admin = await service.admin()
+  const idOf = async (path: string, body: Json) => (await admin.post<Single<{ readonly id: number }>>(path, body)).body.data.id
+  const live = await idOf('/lives', { model: 'demo-en', language: 'en' })
+  const profile = await idOf('/user-live-configs', { name: 'Talk' })
+  const token = await idOf('/tokens', { name: 'ci' })
+  const hls = { model: 'demo-en', language: 'en', audio_format: 'hls', audio_url: 'http://media.example/a' }
+  const other = await idOf('/lives', hls)
+  const single = ['data']
+  const list = ['data', 'pagination']
+  const requests: ReadonlyArray<readonly [string, string, Json | null, ReadonlyArray<string>]> = [
+    ...['languages', 'models', 'translations', 'lives', 'user-live-configs', 'tokens', 'users', 'admin/lives', `lives/${live}/history`].map(
+      (path) => ['GET', `/${path}/`, null, list] as const,
+    ),
+    ['PUT', '/lives/finish-by-audio_url', { audio_url: hls.audio_url }, list],
+    ...['users/me', `lives/${live}`, `lives/${other}`, `user-live-configs/${profile}`].map((path) => ['GET', `/${path}`, null, single] as const),
+    ['PUT', `/lives/${live}/finish`, {}, single],
+    ['PUT', `/user-live-configs/${profile}`, { name: 'Show' }, single],
+    ['PUT', `/tokens/${token}`, { name: 'nightly' }, single],
+    ['PUT', '/users/1', { max_sessions: 10 }, single],
+    ...[`lives/${live}`, `user-live-configs/${profile}`, `tokens/${token}`].map((path) => ['DELETE', `/${path}`, null, ['message']] as const),
+  ]
+  for (const [method, path, body, members] of requests) {
+    const headers = { 'content-type': 'application/json' }
+    const answer = await admin.request<Listing<unknown> & { readonly message: unknown }>(method, path, body === null ? {} : { headers, body: JSON.stringify(body) })
+    t.is(answer.status, 200, `${method} ${path}`)
+    t.regex(answer.headers.get('content-type') ?? '', /^application\/json(; charset=utf-8)?$/)
+    t.deepEqual(Object.keys(answer.body), members, `${method} ${path}`)
+    if (members === single) t.false(Array.isArray(answer.body.data))
+    if (members === list) {
+      t.true(Array.isArray(answer.body.data))
+      t.deepEqual(Object.keys(answer.body.pagination), ['total_items', 'total_pages', 'current_page', 'per_page'])
+      t.true(Object.values(answer.body.pagination).every(Number.isInteger))
+      t.like(answer.body.pagination, { current_page: 1, per_page: 100 }, 'skip 0 and limit 100 where none are given')
+    }
+    if (method === 'DELETE') t.is(typeof answer.body.message, 'string')
+  }
+})
+
+test('R6: a refusal of any status but 422 is a detail in words and nothing else', async (t) => {
+  const client = await service.user('refused', { max_sessions: 0 })
+  const [profile] = (await client.get<Listing<{ readonly id: number }>>('/user-live-configs/')).body.data
+  const headers = { 'content-type': 'application/json', 'authorization': `Bearer ${client.token}` }
+  const minimal = { model: 'demo-en', language: 'en' }
+  const answers = [
+    [400, await client.request('DELETE', `/user-live-configs/${profile?.id}`, { headers })],
+    [401, await anonymous.get('/lives/')],
+    [401, await anonymous.request('GET', '/lives/', { headers: { 'x-api-key': 'bad' } })],
+    [401, await anonymous.form('/login', { username: 'nobody', password: 'wrong' })],
+    [403, await client.get('/users/')],
+    [403, await client.post('/lives', minimal)],
+    [404, await client.get('/lives/4711')],
+    [404, await client.post('/lives', { ...minimal, model: 'unheard' })],
+    [404, await client.get('/nowhere')],
+    [405, await client.request('DELETE', '/lives')],
+    [409, await (await service.admin()).post('/users/', { username: 'refused', password: 'a password' })],
+    [413, await client.request('POST', '/lives', { headers, body: JSON.stringify({ model: 'x'.repeat(70_000) }) })],
+  ] as const
+  for (const [expected, { status, headers: sent, body }] of answers) {
+    t.is(status, expected)
+    t.deepEqual(Object.keys(body), ['detail'], `${status}`)
+    t.is(typeof body['detail'], 'string')
+    t.regex(sent.get('content-type') ?? '', /^application\/json/)
+  }
 })

@@ -73,7 +73,8 @@ test('R119: a revoked token is refused in the very next request, gone from the l
 test('R36, R119: tokens of others are not listed, and unknown by id', async (t) => {
   const [owner, other] = [await service.user('owner'), await service.user('other')]
   const { id, token } = await issueToken(owner)
-  t.deepEqual((await listTokens(other)).data, [])
+  const { token: _, ...own } = await issueToken(other)
+  t.deepEqual((await listTokens(other)).data, [own])
   for (const path of [id, 0, -1, 2 ** 31 + 1, '9007199254740993', '9'.repeat(400)])
     for (const answer of [await revokeToken(other, path), await other.put(`${TOKENS}${path}`, { is_active: false })])
       t.deepEqual([answer.status, answer.body], [404, NOT_FOUND], String(path))

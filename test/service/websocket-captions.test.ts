@@ -88,6 +88,44 @@ test.serial('R157: lines keep to max_chars, frames to max_lines, and no word is 
   t.true(finals(narrow).length > finals(wide).length)
 })
 
+/** Sends audio whose answers are awaited before the live goes on. */
+const open = async (client: Client, config: Json): Promise<TestSocket> => {
+  const sender = await client.socket(await client.createLive({ config }), 'sender')
+  sender.send({ type: 'config' })
+  return sender
+}
+
+const ROOMY = { max_chars: 1000, max_delay: 60, min_buffer: 1, max_buffer: 30, buffer_timeout: 30 }
+
+test.serial('R156: buffer_timeout of silence makes a phrase final, half a second less does not', async (t) => {
+  const [one, two] = sentences
+  const sender = await open(await service.user('pausing'), { ...ROOMY, buffer_timeout: 3 })
+  for (const samples of [one?.samples, silence(2.1), two?.samples]) sender.sendAudio(samples ?? silence(1))
+  const later = String(two?.text.split(' ').at(2)).toLowerCase()
+  await sender.frame(({ type, text }) => type === 'transcription' && String(text).toLowerCase().includes(later))
+  t.deepEqual(finals(sender), [], 'a pause of 2.5 s, with the quiet ends of the sentences, is within the phrase')
+  sender.sendAudio(silence(3.1))
+  const { text, segment } = await sender.frame(({ final }) => final === true)
+  t.is(segment, 1)
+  t.true(String(text).toLowerCase().includes(later), 'one phrase')
+  sender.terminate()
+})
+
+test.serial('R156: max_buffer forces results without silence, max_delay forces them in time', async (t) => {
+  t.timeout(180_000)
+  const client = await service.user('hasty')
+  // The quiet ends of the sentences are cut off: speech without a pause, and nothing behind it.
+  const speech = (await sampleSentences()).slice(0, 4).map(({ samples }) => samples.slice(4000, -4000))
+  const seconds = speech.reduce((sum, { length }) => sum + length, 0) / 16000
+  const short = await open(client, { ...ROOMY, max_buffer: 3 })
+  const prompt = await open(client, { ...ROOMY, mode: 'final', max_delay: 2 })
+  for (const sender of [short, prompt]) for (const samples of speech) sender.sendAudio(samples)
+  await short.frame(({ final, end }) => final === true && Number(end) > seconds - 3.5)
+  for (const { start, end } of finals(short)) t.true(Number(end) - Number(start) <= 3.5, `${String(start)} to ${String(end)}`)
+  await prompt.frame(({ final, end }) => final === true && Number(end) > seconds - 3)
+  for (const sender of [short, prompt]) sender.terminate()
+})
+
 test.serial('R158: punctuation false leaves none', async (t) => {
   const client = await service.user('plain')
   const speech = [first.samples, silence(2)]

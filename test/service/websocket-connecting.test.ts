@@ -1,4 +1,5 @@
 import test from 'ava'
+import { decodeJwt } from 'jose'
 import type { Client, Json, LiveJson, Single, TestSocket } from '../support/client.ts'
 import { handshake, openSocket } from '../support/client.ts'
 import { runTestService, startTestService } from '../support/service.ts'
@@ -137,14 +138,17 @@ test('R136: a custom token opens the newest open live of its owner, with an id t
   t.is((await handshake(ws(`/ws/live/${foreign.id}?token=${listener_token}`))).status, 401)
 })
 
-test('R1, R77, D22, S27: a further prefix, a public address and a list of origins hold for REST and sockets', async (t) => {
+test('R1, R35, R77, D22, S27: a further prefix, a public address, the life of a login and a list of origins hold for REST and sockets', async (t) => {
   const behind = await startTestService(t, {
     BASE_PATH: '/backend',
     PUBLIC_URL: 'https://captions.example',
     WS_ORIGINS: 'https://ok.example',
     CORS_ORIGINS: 'https://ok.example',
+    JWT_TTL: '90m',
   })
   const client = await behind.user('proxied')
+  const { exp, iat } = decodeJwt(client.token ?? '')
+  t.is(Number(exp) - Number(iat), 90 * 60)
   for (const prefix of ['', '/api/v1', '/backend']) t.is((await client.get(`${prefix}/lives/`)).status, 200, prefix)
   const live = await client.createLive({ size_text: 28 })
   t.is(live['base_url'], 'wss://captions.example/backend')

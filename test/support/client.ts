@@ -149,6 +149,9 @@ export const handshake = (url: string, headers: Readonly<Record<string, string>>
     })
   })
 
+/** Milliseconds. */
+const FRAME_PATIENCE = 100_000
+
 /** `check` says what is wrong with a frame, or null; a wrong one fails the whole test file. */
 export const openSocket = async (url: string, check: (frame: Json) => string | null = () => null): Promise<TestSocket> => {
   const socket = new WebSocket(url)
@@ -179,11 +182,21 @@ export const openSocket = async (url: string, check: (frame: Json) => string | n
       const look = (): void => {
         const found = frames.find(fits)
         if (found === undefined) return
-        waiting.delete(look)
+        stop()
         resolve(found)
+      }
+      // Sooner than ava gives up, which does not say in which test.
+      const limit = setTimeout(() => {
+        stop()
+        reject(new Error(`no such frame within ${FRAME_PATIENCE} ms: ${JSON.stringify(frames.slice(-5))}`))
+      }, FRAME_PATIENCE).unref()
+      const stop = (): void => {
+        clearTimeout(limit)
+        waiting.delete(look)
       }
       waiting.add(look)
       look()
+      void closed.then(stop)
       void closed.then(({ code }) => reject(new Error(`closed with ${code} before the frame came: ${JSON.stringify(frames.slice(-5))}`)))
     })
   return {

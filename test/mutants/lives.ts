@@ -1,0 +1,174 @@
+import type { Mutant } from './mutant.ts'
+
+const LIVES = 'test/service/rest-lives.test.ts'
+const LIMITS = 'test/service/rest-lives-limits.test.ts'
+const ACCESS = 'test/service/rest-access.test.ts'
+const BY_URL = 'test/service/rest-finish-by-url.test.ts'
+const RETENTION = 'test/service/rest-retention.test.ts'
+const TRANSLATIONS = 'test/service/translations.test.ts'
+
+/** The rules of lives: who may have one, how much there is, what ends it, who is shown it. */
+export const liveMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'domain/admission/decider.ts',
+    before: 'if (sessions >= maxSessions) return',
+    after: 'if (sessions > maxSessions) return',
+    rows: [60], test: LIMITS,
+  },
+  {
+    file: 'domain/admission/decider.ts',
+    before: 'if (best === undefined || best.free < vram) {',
+    after: 'if (best === undefined || best.free <= vram) {',
+    rows: [57, 59], test: 'test/service/races.test.ts',
+  },
+  {
+    file: 'domain/admission/decider.ts',
+    before: 'if (best === undefined || best.free < vram) {',
+    after: 'if (best === undefined || best.free < vram - 1) {',
+    rows: [59], test: LIMITS,
+  },
+  {
+    file: 'domain/admission/decider.ts',
+    before: '(sum, item) => sum + item.vram, 0)',
+    after: '(sum, item) => Math.max(sum, item.vram), 0)',
+    rows: [104], test: 'test/service/rest-history.test.ts',
+  },
+  {
+    file: 'application/lives/end-live.ts',
+    before: 'const released = await releaseLive(deps, liveId, origin)()',
+    after: 'const released = E.right(undefined)',
+    rows: [58, 83], test: LIMITS,
+  },
+  {
+    file: 'application/lives/choose-models.ts',
+    before: 'candidate.active && candidate.name === name',
+    after: 'candidate.name === name',
+    rows: [54], test: LIVES,
+  },
+  {
+    file: 'application/lives/choose-models.ts',
+    before: 'if (!model.languages.includes(language)) return',
+    after: 'if (model.languages.length === 0) return',
+    rows: [54], test: LIVES,
+  },
+  {
+    file: 'application/lives/choose-models.ts',
+    before: '(sum, pair) => sum + pair.vram, model.vram)',
+    after: '(sum, pair) => Math.max(sum, pair.vram), model.vram)',
+    rows: [56], test: TRANSLATIONS,
+  },
+  {
+    file: 'application/lives/create-live.ts',
+    before: 'if (chosen.right.pairs.length > maximum) return',
+    after: 'if (chosen.right.pairs.length >= maximum) return',
+    rows: [61], test: TRANSLATIONS,
+  },
+  {
+    file: 'application/lives/create-live.ts',
+    before: "retention: request.retention && caller.permissions.includes('user_retention'),",
+    after: 'retention: request.retention,',
+    rows: [69], test: LIVES,
+  },
+  {
+    file: 'application/lives/create-live.ts',
+    before: 'const listenerToken = request.listenerToken ?? newSecret()',
+    after: 'const listenerToken = request.listenerToken ?? senderToken',
+    rows: [63], test: LIVES,
+  },
+  {
+    file: 'application/lives/create-live.ts',
+    before: "token === undefined || (token.role === 'listener' && token.userId === userId)",
+    after: "token === undefined || token.role === 'listener'",
+    rows: [65], test: LIMITS,
+  },
+  {
+    file: 'application/lives/create-live.ts',
+    before: "token === undefined || (token.role === 'listener' && token.userId === userId)",
+    after: 'token === undefined || token.userId === userId',
+    rows: [66], test: LIMITS,
+  },
+  {
+    file: 'domain/idempotency/decider.ts',
+    before: 'first.requestHash === use.requestHash ?',
+    after: 'first.userId === use.userId ?',
+    rows: [76], test: 'test/service/rest-idempotency.test.ts',
+  },
+  {
+    file: 'application/queries.ts',
+    before: 'if (O.isNone(live) || live.value.userId !== caller.userId) return',
+    after: 'if (O.isNone(live)) return',
+    rows: [36, 84], test: ACCESS,
+  },
+  {
+    file: 'application/queries.ts',
+    before: 'const everyStatus = statuses.length === LIVE_STATUSES.length',
+    after: 'const everyStatus = statuses.length >= 1',
+    rows: [80], test: LIVES,
+  },
+  {
+    file: 'application/queries.ts',
+    before: 'asked.length === 0 || asked.includes(status)',
+    after: 'asked.length === 0 || asked[0] === status',
+    rows: [80], test: LIVES,
+  },
+  {
+    file: 'application/lives/finish-lives.ts',
+    before: 'exists(state) && state.created.userId === userId',
+    after: 'exists(state) && userId > 0',
+    rows: [36, 85], test: ACCESS,
+  },
+  {
+    file: 'application/lives/finish-lives.ts',
+    before: ' && state.created.audioUrlHash === hash)',
+    after: ')',
+    rows: [90], test: BY_URL,
+  },
+  {
+    file: 'application/lives/finish-lives.ts',
+    before: 'mine.toSorted((a, b) => b - a)',
+    after: 'mine.toSorted((a, b) => a - b)',
+    rows: [90], test: BY_URL,
+  },
+  {
+    file: 'application/lives/finish-lives.ts',
+    before: 'for (const liveId of matches.right) {',
+    after: 'for (const liveId of matches.right.slice(skip, skip + limit)) {',
+    rows: [90], test: BY_URL,
+  },
+  {
+    file: 'application/lives/finish-lives.ts',
+    before: "deps.credentials.keyedHash('audio-url', audioUrl)",
+    after: "deps.credentials.keyedHash('audio-url', audioUrl.replace(/\\/$/, ''))",
+    rows: [96], test: BY_URL,
+  },
+  {
+    file: 'application/lives/owned-live.ts',
+    before: "first?.type === 'LiveCreated' && first.data['userId'] === caller.userId",
+    after: "first?.type === 'LiveCreated'",
+    rows: [36, 87], test: RETENTION,
+  },
+  {
+    file: 'application/lives/transcripts.ts',
+    before: 'if (retention !== true || isExpired(live.right)) return',
+    after: 'if (isExpired(live.right)) return',
+    rows: [87], test: RETENTION,
+  },
+  {
+    file: 'projections/lives.ts',
+    before: "status: 'finished', vram: 0, updatedAt: event.data.at }",
+    after: "status: 'finished', updatedAt: event.data.at }",
+    rows: [83], test: LIVES,
+  },
+  {
+    file: 'projections/lives.ts',
+    before: "status: 'finished', vram: 0, updatedAt: event.data.at }",
+    after: "status: 'finished', vram: 0 }",
+    rows: [13], test: LIVES,
+  },
+  {
+    file: 'domain/live/settings.ts',
+    before: 'max_delay: boundedNumber(0.5, 60),',
+    after: 'max_delay: boundedNumber(0.5, 61),',
+    rows: [71], test: LIVES,
+  },
+]

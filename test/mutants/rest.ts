@@ -1,0 +1,210 @@
+import type { Mutant } from './mutant.ts'
+
+const REFERENCE = 'test/service/rest-reference.test.ts'
+const LIVES = 'test/service/rest-lives.test.ts'
+const ACCESS = 'test/service/rest-access.test.ts'
+const KEYS = 'test/service/rest-api-keys.test.ts'
+const TOKENS = 'test/service/rest-tokens.test.ts'
+const BY_URL = 'test/service/rest-finish-by-url.test.ts'
+
+/** The layer of HTTP: pages, filters, checks, credentials, representations. */
+export const restMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'interfaces/http/presenters.ts',
+    before: 'total_pages: Math.ceil(page.total / query.limit),',
+    after: 'total_pages: Math.floor(page.total / query.limit),',
+    rows: [20], test: TOKENS,
+  },
+  {
+    file: 'interfaces/http/presenters.ts',
+    before: 'Math.floor(query.skip / query.limit) + 1,',
+    after: 'Math.floor(query.skip / query.limit),',
+    rows: [20], test: TOKENS,
+  },
+  {
+    file: 'interfaces/http/presenters.ts',
+    before: 'items: items.slice(query.skip, query.skip + query.limit),',
+    after: 'items: items.slice(query.skip),',
+    rows: [18], test: REFERENCE,
+  },
+  {
+    file: 'interfaces/http/presenters.ts',
+    before: 'relative_path: `/ws/live/${live.id}`,',
+    after: 'relative_path: `/ws/live/${live.id}/`,',
+    rows: [78], test: LIVES,
+  },
+  {
+    file: 'interfaces/http/request-codecs.ts',
+    before: 'limit: Math.min(query.limit, MAX_LIMIT)',
+    after: 'limit: query.limit',
+    rows: [18], test: REFERENCE,
+  },
+  {
+    file: 'interfaces/http/request-codecs.ts',
+    before: 'limit: single(optional(integerText(1, Infinity), 100)),',
+    after: 'limit: single(optional(integerText(0, Infinity), 100)),',
+    rows: [19], test: REFERENCE,
+  },
+  {
+    file: 'interfaces/http/request-codecs.ts',
+    before: 'const MAX_SKIP = 2 ** 31 - 1',
+    after: 'const MAX_SKIP = 2 ** 31',
+    rows: [19], test: REFERENCE,
+  },
+  {
+    file: 'interfaces/http/request-codecs.ts',
+    before: 'export const loginForm = members({ username: t.string, password: t.string })',
+    after: "export const loginForm = members({ username: t.string, password: optional(t.string, '') })",
+    rows: [29], test: ACCESS,
+  },
+  {
+    file: 'interfaces/http/request-codecs.ts',
+    before: 'export const audioUrlBody = members({ audio_url: t.string })',
+    after: "export const audioUrlBody = members({ audio_url: optional(t.string, '') })",
+    rows: [95], test: BY_URL,
+  },
+  {
+    file: 'interfaces/http/routes/reference.ts',
+    before: 'fits(query.name, name) && fits(query.iso_639_1, iso)',
+    after: 'fits(query.name, name) || fits(query.iso_639_1, iso)',
+    rows: [38], test: REFERENCE,
+  },
+  {
+    file: 'interfaces/http/routes/reference.ts',
+    before: 'wanted === null || wanted === value',
+    after: 'wanted === null || wanted.toLowerCase() === value.toLowerCase()',
+    rows: [38], test: REFERENCE,
+  },
+  {
+    file: 'interfaces/http/routes/reference.ts',
+    before: 'catalogue.models().filter(({ name }) => fits(query.name, name))',
+    after: 'catalogue.models().filter(({ name, active }) => active && fits(query.name, name))',
+    rows: [40, 44], test: REFERENCE,
+  },
+  {
+    file: 'interfaces/http/routes/reference.ts',
+    before: 'fits(query.lang_from, from) && fits(query.lang_to, to)',
+    after: 'fits(query.lang_from, to) && fits(query.lang_to, from)',
+    rows: [43], test: 'test/service/translations.test.ts',
+  },
+  {
+    file: 'interfaces/http/routes/reference.ts',
+    before: 'E.right({ version: INTERFACE_VERSION })',
+    after: 'E.right({ version: INTERFACE_VERSION.slice(0, 3) })',
+    rows: [122], test: REFERENCE,
+  },
+  {
+    file: 'interfaces/http/route-table.ts',
+    before: "new Set(['', '/api/v1', basePath ?? ''])",
+    after: "new Set(['', basePath ?? '/api/v1'])",
+    rows: [1], test: 'test/service/websocket-connecting.test.ts',
+  },
+  {
+    file: 'interfaces/http/app.ts',
+    before: 'const router = new Router({ sensitive: true })',
+    after: 'const router = new Router({ sensitive: true, strict: true })',
+    rows: [2], test: REFERENCE,
+  },
+  {
+    file: 'interfaces/http/app.ts',
+    before: 'refuse(ctx, allow.length === 0 ? ',
+    after: 'refuse(ctx, allow.length >= 0 ? ',
+    rows: [9], test: REFERENCE,
+  },
+  {
+    file: 'interfaces/http/links.ts',
+    before: 'const isAllowed = allowed.some((entry) =>',
+    after: 'const isAllowed = !allowed.some((entry) => entry === sent.host) || allowed.some((entry) =>',
+    rows: [77], test: LIVES,
+  },
+  {
+    file: 'interfaces/http/body.ts',
+    before: "jsonLimit: '64kb'",
+    after: "jsonLimit: '1mb'",
+    rows: [10], test: ACCESS,
+  },
+  {
+    file: 'interfaces/http/validation.ts',
+    before: "return { type: 'missing', loc, msg: 'Field required' }",
+    after: "return { type: 'missing', loc: [part], msg: 'Field required' }",
+    rows: [49], test: LIVES,
+  },
+  {
+    file: 'interfaces/http/validation.ts',
+    before: '  return { type, loc, msg }',
+    after: '  return { type, loc, msg: `${msg}: ${JSON.stringify(error.value)}` }',
+    rows: [7], test: ACCESS,
+  },
+  {
+    file: 'interfaces/http/validation.ts',
+    before: '/^-?\\d+$/.test(u)',
+    after: '/^-?[\\d.]+$/.test(u)',
+    rows: [11], test: ACCESS,
+  },
+  {
+    file: 'interfaces/http/errors.ts',
+    before: "NotAuthenticated: { status: 401, detail: () => 'Not authenticated', headers: CHALLENGE },",
+    after: "NotAuthenticated: { status: 401, detail: () => 'Not authenticated' },",
+    rows: [25], test: ACCESS,
+  },
+  {
+    file: 'interfaces/http/access.ts',
+    before: 'if (sent.authorization === undefined) {',
+    after: 'if (sent.authorization === undefined || sent.apiKey !== undefined) {',
+    rows: [31], test: KEYS,
+  },
+  {
+    file: 'interfaces/http/access.ts',
+    before: '/^bearer +(\\S+) *$/i',
+    after: '/^Bearer +(\\S+) *$/',
+    rows: [27], test: ACCESS,
+  },
+  {
+    file: 'interfaces/http/access.ts',
+    before: "if (caller.right.credential !== 'jwt') return",
+    after: "if (caller.right.credential === 'operator') return",
+    rows: [121], test: KEYS,
+  },
+  {
+    file: 'interfaces/http/access.ts',
+    before: "return access === 'login' || caller.right.permissions.includes('admin') ?",
+    after: "return access === 'login' || access === 'admin' ?",
+    rows: [62], test: ACCESS,
+  },
+  {
+    file: 'interfaces/http/settings-codec.ts',
+    before: 'max_lines: given.max_lines ?? DEFAULT_ENGINE_SETTINGS.max_lines,',
+    after: 'max_lines: given.max_lines ?? DEFAULT_ENGINE_SETTINGS.max_chars,',
+    rows: [70], test: LIVES,
+  },
+  {
+    file: 'interfaces/http/profile-codecs.ts',
+    before: 'max_delay: omittable(m.max_delay),',
+    after: 'max_delay: settingFields.max_delay,',
+    rows: [110], test: 'test/service/rest-profiles.test.ts',
+  },
+  {
+    file: 'interfaces/http/token-codecs.ts',
+    before: 'last_used_at: token.lastUsedAt,',
+    after: 'last_used_at: token.createdAt,',
+    rows: [33], test: KEYS,
+  },
+  {
+    file: 'interfaces/http/create-live-codec.ts',
+    before: 'const MAX_URL_LENGTH = 2048',
+    after: 'const MAX_URL_LENGTH = 4096',
+    rows: [53], test: LIVES,
+  },
+  {
+    file: 'interfaces/http/create-live-codec.ts',
+    before: "return { at: 'audio_url' }",
+    after: 'return null',
+    rows: [51], test: LIVES,
+  },
+  {
+    file: 'interfaces/http/create-live-codec.ts',
+    before: '  language: name,',
+    after: "  language: optional(name, 'en'),",
+    rows: [49], test: LIVES,
+  },
+]

@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+
+export interface TestResult {
+  /** Folder and file without `test/` and ending, where files of several folders are run: `service › rest-lives › R46: …`. */
+  readonly title: string
+  readonly outcome: 'passed' | 'failed' | 'skipped'
+}
+
+const TEST_LINE = /^(ok|not ok) \d+ - (.*?)( # (SKIP|TODO).*)?$/
+
+/** A line of TAP as the result that it tells; undefined where it tells none. */
+const parseResult = (line: string): TestResult | undefined => {
+  const [, outcome, title, , directive] = TEST_LINE.exec(line) ?? []
+  if (outcome === undefined || title === undefined) return undefined
+  if (directive !== undefined) return { title, outcome: 'skipped' }
+  return { title, outcome: outcome === 'ok' ? 'passed' : 'failed' }
+}
+
+/** A command as it is spawned. */
+export type Wrap = (command: ReadonlyArray<string>) => ReadonlyArray<string>
+
+/** Everything that ava says in a run of these arguments: results, and the lines that are none; returns its exit code. */
+export async function* runAva(
+  args: ReadonlyArray<string>,
+  { cwd = process.cwd(), quiet = false, wrap = (command) => command }: { readonly cwd?: string; readonly quiet?: boolean; readonly wrap?: Wrap } = {},
+): AsyncGenerator<{ readonly line: string; readonly result: TestResult | undefined }, number> {
+  const [command = '', ...rest] = wrap(['ava', '--tap', ...args])
+  const child = spawn(command, rest, { cwd, stdio: ['ignore', 'pipe', quiet ? 'ignore' : 'inherit'] })
+  const exit = new Promise<number>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code) => resolve(code ?? 1))
+  })
+  for await (const line of createInterface({ input: child.stdout })) yield { line, result: parseResult(line) }
+  return await exit
+}
