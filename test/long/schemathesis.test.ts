@@ -21,6 +21,14 @@ const MEANT = new Set([
   // These addresses are those of a resource with a parameter as well, and answer its methods.
   'ST205 OPTIONS /lives/finish-by-audio_url',
   'ST205 OPTIONS /users/me',
+  'ST204 GET /lives/finish-by-audio_url',
+  'ST204 DELETE /lives/finish-by-audio_url',
+  'ST204 PUT /users/me',
+  // Rules that no schema tells: the order of the buffers, a date in the future, a key that stands for another request.
+  'ST202 POST /lives',
+  'ST202 POST /tokens',
+  'ST202 POST /user-live-configs',
+  'ST202 PUT /user-live-configs/{id}',
   // A well-formed wrong password is 400, which is declared.
   'ST202 PUT /users/me/password',
 ])
