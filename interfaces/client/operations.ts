@@ -360,7 +360,7 @@ export interface Operations {
       readonly path: {
         readonly id: number
       }
-      readonly body: ChangeUserRequest
+      readonly body?: ChangeUserRequest
     }
     readonly answer: {
       readonly data: User
@@ -497,7 +497,7 @@ export interface Operations {
       readonly path: {
         readonly id: number
       }
-      readonly body: ChangeProfileRequest
+      readonly body?: ChangeProfileRequest
     }
     readonly answer: {
       readonly data: Profile
@@ -536,7 +536,7 @@ export interface Operations {
       readonly path: {
         readonly id: number
       }
-      readonly body: ChangeTokenRequest
+      readonly body?: ChangeTokenRequest
     }
     readonly answer: {
       readonly data: ApiToken

@@ -53,7 +53,9 @@ const requestBodyOf = (route: Route, operationId: string, schemas: Schemas): Jso
   const body = schemas.of(route.body.codec)
   const schema = schemas.component(`${pascal(operationId)}Request`, body)
   const example = exampleBody(operationId, body, schemas.components())
-  return { requestBody: { required: true, content: { [BODY_TYPES[route.body.kind]]: { schema, example } } } }
+  // Without a body all its members are left out.
+  const required = body['required'] !== undefined
+  return { requestBody: { required, content: { [BODY_TYPES[route.body.kind]]: { schema, example } } } }
 }
 
 /** The codec of the JSON among the answers of a route that also has texts. */

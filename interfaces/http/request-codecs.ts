@@ -92,7 +92,7 @@ export const dateTime: Field<string> = Object.assign(
   { explain: () => ({ type: 'datetime_parsing', msg: 'Input should be a valid date-time with a time-zone offset' }) },
 )
 
-const username = checked('username', { ...NAME, pattern: '^[^\\p{Cc}\\u2028\\u2029]*$' }, usernameProblem)
+const username = checked('username', { ...NAME, pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$' }, usernameProblem)
 const password = checked('password', PASSWORD, passwordProblem)
 
 export const newUserBody = members({

@@ -187,7 +187,7 @@ test('R13, R80, R83, R84, R85: states, filters and the end of one live', async (
   t.is(finished.status, 200)
   t.like(finished.body.data, { status: 'finished', vram: 0 })
   t.regex(String(finished.body.data['updated_at']), DATE)
-  t.true(String(finished.body.data['updated_at']) >= ended['created_at'], 'R13')
+  t.true(String(finished.body.data['updated_at']) >= ended.created_at, 'R13')
   t.deepEqual((await client.put(`/lives/${ended.id}/finish`)).body, finished.body, 'a terminal live stays as it is')
   t.deepEqual((await client.get(`/lives/${ended.id}`)).body, finished.body)
 

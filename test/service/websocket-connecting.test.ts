@@ -23,7 +23,7 @@ test('R78, R128, R130, R131: every path and parameter takes either token, which 
         socket.terminate()
       }
   const good = live.listener_token
-  const both = await openSocket(`${live['base_url']}${live.relative_path}?token=${good}&token_sender=${good}`)
+  const both = await openSocket(`${live.base_url}${live.relative_path}?token=${good}&token_sender=${good}`)
   t.deepEqual(await both.frame(() => true), connection('listener'))
   both.terminate()
   for (const path of [(): string => '/ws/live/', (id: number) => `/api/v1/ws/live/${id}`]) {

@@ -40,7 +40,7 @@ test('R99, R137, R138, D40: config is answered in order, may be repeated until a
   sender.send({ type: 'config' })
   t.deepEqual(Object.keys(await sender.frame(isError('config_too_late'))), ['type', 'code', 'detail'])
   const live2 = (await client.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data
-  t.true(String(live2['updated_at']) >= live['created_at'], 'R13')
+  t.true(String(live2['updated_at']) >= live.created_at, 'R13')
   t.is(live2.vram, live.vram, 'R83')
   sender.send({ type: 'FINISH' })
   t.deepEqual(await sender.closed, { code: 1000, reason: '' })

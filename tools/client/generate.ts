@@ -56,7 +56,8 @@ const requestType = (operation: Json): string => {
     const properties = Object.fromEntries(here.map(({ name, schema }) => [name, schema]))
     return here.length === 0 ? [] : [`      readonly ${member}${required.length === 0 ? '?' : ''}: ${members(properties, required, '      ')}\n`]
   })
-  const body = contentTypes(operation['requestBody']).map(([, schema]) => `      readonly body: ${typeOf(schema, '      ')}\n`)
+  const mark = object(operation['requestBody'])['required'] === true ? '' : '?'
+  const body = contentTypes(operation['requestBody']).map(([, schema]) => `      readonly body${mark}: ${typeOf(schema, '      ')}\n`)
   return parts.length + body.length === 0 ? 'Readonly<Record<string, never>>' : `{\n${[...parts, ...body].join('')}    }`
 }
 
