@@ -173,15 +173,16 @@ const routerOf = (options: HttpAppOptions): Router => {
 }
 
 /** What is left when no route took the request: a path with other methods, or none at all. */
-const unmatched =
-  ({ logger, limits = NO_LIMITS }: HttpAppOptions): Middleware =>
-  (ctx) => {
-    const counted = limits.take(`address ${clientAddress(ctx.req.socket.remoteAddress)}`)
+const unmatched = ({ logger, settings, limits = NO_LIMITS }: HttpAppOptions): Middleware => {
+  const arrivalOf = createArrivals(settings.trustedProxies ?? [])
+  return (ctx) => {
+    const counted = limits.take(`address ${clientAddress(arrivalOf(ctx.req).address)}`)
     if (E.isLeft(counted)) return refuse(ctx, counted.left, logger)
     const matched: ReadonlyArray<{ readonly methods: ReadonlyArray<string> }> = ctx['matched'] ?? []
     const allow = Array.from(new Set(matched.flatMap(({ methods }) => methods))).sort()
     refuse(ctx, allow.length === 0 ? { _tag: 'RouteNotFound' } : { _tag: 'MethodNotAllowed', allow }, logger)
   }
+}
 
 /** The HTTP side of the service as a Koa application; of headers that proxies set only `forwarded.ts` believes any. */
 export const createHttpApp = (options: HttpAppOptions): Koa => {

@@ -13,7 +13,7 @@ const REFUSAL =
 
 /**
  * Refuses connections of an address beyond `most` that have not yet brought a whole request or handshake: whoever opens
- * many and says nothing must not use up the descriptors of all others. A connection that was answered once counts no more.
+ * many and says nothing must not use up the descriptors of all others. A connection that has brought one counts no more.
  */
 export const limitWaitingConnections = (server: Server, most = MAX_WAITING): void => {
   const waiting = new Map<string, number>()
@@ -37,7 +37,13 @@ export const limitWaitingConnections = (server: Server, most = MAX_WAITING): voi
     release.set(socket, done)
     socket.once('close', done)
   })
-  server.on('request', ({ socket }, response) => response.once('close', () => release.get(socket)?.()))
+  server.on('request', (request, response) => {
+    const done = (): void => release.get(request.socket)?.()
+    const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers
+    if (length === '0' && encoding === undefined) return done()
+    request.once('end', done)
+    response.once('close', done)
+  })
   // What becomes of a handshake is the socket server's to say; it has been sent whole.
   server.on('upgrade', (request) => release.get(request.socket)?.())
 }

@@ -96,12 +96,14 @@ test('S20, S38: of the connections of an address that say nothing only so many s
   t.true(silent.slice(1).every(({ closed }) => !closed))
 })
 
-test('S41: every route answers with the policy of the interface, pages of ours with their own; none may be framed or sniffed', async (t) => {
+test('S41: every route answers with the policy of the interface, pages of ours with their own; none but the embedded one may be framed, none sniffed', async (t) => {
   const http = await startHttp(t)
   for (const { method, path, response } of ROUTES) {
     const { headers } = await http.send(method, path.replace(':id', '7').replace('{/setup}', ''), { as: 'admin' })
     const policy = headers.get('content-security-policy') ?? ''
-    if (response.headers?.['Content-Security-Policy'] === undefined) t.is(policy, "default-src 'none'; frame-ancestors 'none'", path)
+    if (response.framable === true) t.is(headers.get('x-frame-options'), null, path)
+    else t.is(headers.get('x-frame-options'), 'DENY', path)
+    if (response.headers?.['Content-Security-Policy'] === undefined && response.framable !== true) t.is(policy, "default-src 'none'; frame-ancestors 'none'", path)
     else for (const part of ["default-src 'none'", "base-uri 'none'", 'frame-ancestors ']) t.true(policy.includes(part), `${path}: ${part}`)
     t.notRegex(policy, /unsafe|data:.*script|\*[^;]*script/, path)
     t.is(headers.get('x-content-type-options'), 'nosniff', path)
