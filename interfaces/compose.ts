@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import { reservedVram, totalVram } from '../domain/admission/decider.ts'
 import type { User } from '../domain/user/decider.ts'
 import { createAdmissionActor } from '../application/admission/admission-actor.ts'
 import { createAdminLives } from '../application/administration/admin-lives.ts'
@@ -46,7 +45,6 @@ import { openCatalogue } from '../infrastructure/catalogue/catalogue.ts'
 import { createCredentials } from '../infrastructure/credentials.ts'
 import { createEnvironment } from '../infrastructure/environment.ts'
 import { createLogger } from '../infrastructure/logger.ts'
-import { createMetrics } from '../infrastructure/metrics.ts'
 import { createSpeechEngine } from '../infrastructure/onnx/engine-client.ts'
 import { createTranslationEngine } from '../infrastructure/onnx/translation-client.ts'
 import type { Settings } from '../infrastructure/settings.ts'
@@ -62,6 +60,7 @@ import { DUTIES, startDuties } from './compose/duties.ts'
 import { eraseAgain } from './compose/erase-again.ts'
 import { adminPassword } from './compose/first-admin.ts'
 import { openFront } from './compose/front.ts'
+import { createHealth } from './compose/health.ts'
 import { createRescan, watchLoads } from './compose/models.ts'
 import { watchStore } from './compose/store-watch.ts'
 import { openStores } from './compose/stores.ts'
@@ -201,32 +200,14 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     createLive: (...given) =>
       draining ? async () => E.left({ _tag: 'StoreUnavailable', reason: 'the server is shutting down' }) : startedOnceCreated(createLive(...given)),
   }
-  const lags = () => projector.lag().map(({ projection, secondsBehind: seconds, error, failures, rebuilding }) => ({ projection, seconds, error, failures, rebuilding }))
-  const metrics = createMetrics({
-    vramReserved: () => reservedVram(admission.state()),
-    vramTotal: () => totalVram(admission.state()),
-    projectionLags: lags,
-    readYourWritesTimeouts: projector.timeouts,
-    translations: translations.figures,
-  })
+  const isDraining = (): boolean => draining
   const storeWatch = watchStore({ store, timers, signal })
-  const readiness = () => ({
-    ready: !draining && storeWatch.isAnswering() && stores.isReachable() && lags().every(({ error }) => error === null),
-    checks: {
-      draining,
-      eventStore: storeWatch.isAnswering() ? 'ok' : 'unavailable',
-      readModels: stores.isReachable() ? 'ok' : 'unavailable',
-      projections: lags(),
-      engine: engine.pid() === undefined ? 'restarting' : 'running',
-      modelsThatDoNotLoad: failing(),
-    },
-  })
+  const health = createHealth({ admission, projector, translations, engine, store: storeWatch, readModels: stores, failing, draining: isDraining })
 
   // D53: sources of an earlier process go on, before a sender can come to their lives.
   await Promise.all(admission.state().open.map(({ liveId }) => sessions.autoStart(liveId)))
 
-  const isDraining = (): boolean => draining
-  const http = { services, setup, catalogue, readiness, metrics, settings, version, logger }
+  const http = { services, setup, catalogue, ...health, settings, version, logger }
   const front = await openFront({ ...http, sessions, bus, environment, timers, draining: isDraining })
   const closeControl = await openControl({ ...http, projector }, settings.dataDir)
   ownPort = Number(new URL(front.url).port)
