@@ -137,7 +137,7 @@ export const createHubHttp = (mirror: URL | null = null): HubHttp => {
         if (size > MAX_JSON_BYTES) throw new HubError(`${url.host} answers more than ${MAX_JSON_BYTES} bytes for ${url.pathname}`)
         pieces.push(piece)
       }
-      const next = /<([^>]+)>\s*;\s*rel="?next"?/.exec(textOf(response.headers['link']) ?? '')?.[1]
+      const next = /<([^<>]+)>\s*;\s*rel="?next"?/.exec(textOf(response.headers['link']) ?? '')?.[1]
       return { body: JSON.parse(Buffer.concat(pieces).toString()) as unknown, next: next === undefined ? null : URL.parse(next, url.href) }
     } catch (error) {
       if (error instanceof HubError) throw error

@@ -38,7 +38,7 @@ interface Challenge {
 const challengesOf = (header: string): ReadonlyArray<Challenge> =>
   [...header.matchAll(/(?:^|,)\s*(basic|digest)\s+((?:[a-z_-]+\s*=\s*(?:"(?:\\.|[^"\\])*"|[^",\s]*)\s*(?:,\s*(?=[a-z_-]+\s*=))?)*)/gi)].map(([, scheme = '', list = '']) => ({
     scheme: scheme.toLowerCase(),
-    parameters: new Map([...list.matchAll(/([a-z_-]+)\s*=\s*(?:"((?:\\.|[^"\\])*)"|([^",\s]*))/gi)].map(([, name = '', quoted, plain]) => [name.toLowerCase(), quoted ?? plain ?? ''])),
+    parameters: new Map([...list.matchAll(/(?<![a-z_-])([a-z_-]+)\s*=\s*(?:"((?:\\.|[^"\\])*)"|([^",\s]*))/gi)].map(([, name = '', quoted, plain]) => [name.toLowerCase(), quoted ?? plain ?? ''])),
   }))
 
 /** Best first. */

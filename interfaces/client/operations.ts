@@ -122,6 +122,10 @@ export interface CreateUserRequest {
   readonly max_translations?: number | null
 }
 
+export interface EmbedReadiness {
+  readonly ready: boolean
+}
+
 export interface EngineSettings {
   readonly vad: boolean
   readonly mode: 'partial' | 'final'
@@ -148,6 +152,10 @@ export interface HistoryEntry {
   readonly at: string
   readonly actor: string
   readonly data: Readonly<Record<string, unknown>>
+}
+
+export interface InstalledModels {
+  readonly data: ReadonlyArray<Model>
 }
 
 export interface Issue {
@@ -365,6 +373,14 @@ export interface Operations {
     readonly answer: {
       readonly data: User
     }
+  }
+  readonly deleteUser: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+    }
+    readonly answer: Message
   }
   readonly createLive: {
     readonly request: {
@@ -619,6 +635,24 @@ export interface Operations {
       readonly data: User
     }
   }
+  readonly getEmbedReadiness: {
+    readonly request: Readonly<Record<string, never>>
+    readonly answer: EmbedReadiness
+  }
+  readonly showEmbedPage: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+      readonly query?: {
+        readonly background_color?: string
+        readonly color_text?: string
+        readonly size_text?: number
+        readonly language?: string
+      }
+    }
+    readonly answer: string
+  }
   readonly listAllLives: {
     readonly request: {
       readonly query?: {
@@ -653,6 +687,10 @@ export interface Operations {
     readonly answer: {
       readonly data: Model
     }
+  }
+  readonly rescanModels: {
+    readonly request: Readonly<Record<string, never>>
+    readonly answer: InstalledModels
   }
   readonly switchLanguage: {
     readonly request: {
@@ -701,6 +739,7 @@ export const OPERATIONS = {
   createUser: { method: 'POST', path: '/users', body: 'application/json' },
   listUsers: { method: 'GET', path: '/users', body: null },
   changeUser: { method: 'PUT', path: '/users/{id}', body: 'application/json' },
+  deleteUser: { method: 'DELETE', path: '/users/{id}', body: null },
   createLive: { method: 'POST', path: '/lives', body: 'application/json' },
   listLives: { method: 'GET', path: '/lives', body: null },
   finishLivesByAudioUrl: { method: 'PUT', path: '/lives/finish-by-audio_url', body: 'application/json' },
@@ -727,9 +766,12 @@ export const OPERATIONS = {
   getMetrics: { method: 'GET', path: '/metrics', body: null },
   showSetupPage: { method: 'GET', path: '/setup', body: null },
   completeSetup: { method: 'POST', path: '/setup', body: 'application/json' },
+  getEmbedReadiness: { method: 'GET', path: '/embed/ready', body: null },
+  showEmbedPage: { method: 'GET', path: '/embed/live/{id}', body: null },
   listAllLives: { method: 'GET', path: '/admin/lives', body: null },
   finishAnyLive: { method: 'PUT', path: '/admin/lives/{id}/finish', body: null },
   switchModel: { method: 'PUT', path: '/admin/models/{id}', body: 'application/json' },
+  rescanModels: { method: 'POST', path: '/admin/rescan', body: null },
   switchLanguage: { method: 'PUT', path: '/admin/languages/{id}', body: 'application/json' },
   switchTranslation: { method: 'PUT', path: '/admin/translations/{id}', body: 'application/json' },
   getOpenApi: { method: 'GET', path: '/openapi.json', body: null },

@@ -7,13 +7,6 @@ import type { Route } from './route.ts'
 /** Text of a file of our own pages. */
 export const pageText = (name: string): string => readFileSync(new URL(`pages/${name}`, import.meta.url), 'utf8')
 
-/** What a page of ours may load and do: only what this service serves. `styles` are hashes of styles beside those of files. */
-export const pagePolicy = (...styles: ReadonlyArray<string>): string =>
-  [
-    "default-src 'none'", "script-src 'self'", ["style-src 'self'", ...styles].join(' '), "img-src 'self' data:", "connect-src 'self'",
-    "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'",
-  ].join('; ')
-
 /**
  * A file of the page at `/<page>`. The page names it `<page>/<name>`, which also works behind a proxy that takes a prefix
  * away; a browser that is at `/<page>/` instead of `/<page>` reads that as `/<page>/<page>/<name>`.

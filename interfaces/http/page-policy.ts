@@ -1,3 +1,10 @@
+/** What a page of ours may load and do: only what this service serves. `styles` are hashes of styles beside those of files. */
+export const pagePolicy = (...styles: ReadonlyArray<string>): string =>
+  [
+    "default-src 'none'", "script-src 'self'", ["style-src 'self'", ...styles].join(' '), "img-src 'self' data:", "connect-src 'self'",
+    "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'",
+  ].join('; ')
+
 /** S41 for a page that may be embedded: nothing but files of the service, no inline code or style, sockets anywhere. */
 const EMBEDDABLE = [
   "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self' ws: wss:",

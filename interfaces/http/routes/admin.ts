@@ -67,7 +67,14 @@ const switchModel = privateRoute(
 
 const rescanModels = privateRoute(
   'admin',
-  { method: 'POST', path: '/admin/rescan', response: { codec: t.strict({ data: t.readonlyArray(modelView) }, 'InstalledModels') }, refusals: UNAVAILABLE },
+  {
+    operationId: 'rescanModels',
+    summary: 'Look again which models are installed',
+    method: 'POST',
+    path: '/admin/rescan',
+    response: { codec: t.strict({ data: t.readonlyArray(modelView) }, 'InstalledModels') },
+    refusals: UNAVAILABLE,
+  },
   async ({ caller }, { services }) => {
     const models = await services.rescanModels(caller)()
     return E.isLeft(models) ? models : E.right({ data: models.right.map(presentModel) })

@@ -1,15 +1,13 @@
-import { readFileSync } from 'node:fs'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
+import { pageText } from '../page-files.ts'
 import { embedQuery, pathId } from '../request-codecs.ts'
 import { publicRoute } from '../route.ts'
 import type { Route } from '../route.ts'
 
-const file = (name: string): string => readFileSync(new URL(`../pages/${name}`, import.meta.url), 'utf8')
-
-const PAGE = file('embed.html')
-const SCRIPT = file('embed.js')
-const STYLE = file('embed.css')
+const PAGE = pageText('embed.html')
+const SCRIPT = pageText('embed.js')
+const STYLE = pageText('embed.css')
 
 /** A page in a sandboxed frame has the origin `null`, so that all it needs comes from elsewhere, whatever CORS_ORIGINS allows to others. */
 const FOR_ANY_PAGE = { 'Cross-Origin-Resource-Policy': 'cross-origin', 'Access-Control-Allow-Origin': '*' }
@@ -17,6 +15,8 @@ const FOR_ANY_PAGE = { 'Cross-Origin-Resource-Policy': 'cross-origin', 'Access-C
 /** The same page for every id, real or not: it tells nothing about a live, its socket asks for the token. */
 const showPage = publicRoute(
   {
+    operationId: 'showEmbedPage',
+    summary: 'The captions of a live as a page; its listener token is in the fragment',
     method: 'GET',
     path: '/embed/live/:id',
     params: pathId,
@@ -30,6 +30,8 @@ const showPage = publicRoute(
 /** Browsers do not tell their pages why a handshake failed: when this says ready, it was the token. */
 const ready = publicRoute(
   {
+    operationId: 'getEmbedReadiness',
+    summary: 'Can sockets be opened? For pages that cannot see why a handshake failed',
     method: 'GET',
     path: '/embed/ready',
     response: { codec: t.strict({ ready: t.boolean }, 'EmbedReadiness'), headers: FOR_ANY_PAGE },

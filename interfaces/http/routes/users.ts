@@ -96,6 +96,8 @@ const changeUser = privateRoute(
 const deleteUser = privateRoute(
   'admin',
   {
+    operationId: 'deleteUser',
+    summary: 'Delete a user for good, with all that is theirs',
     method: 'DELETE',
     path: '/users/:id',
     params: pathId,
