@@ -1,6 +1,8 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
 import test from 'ava'
 import type { Page } from 'playwright-core'
 import { CHROMIUM, launchBrowser } from '../support/browser.ts'
+import { createClient } from '../support/client.ts'
 import type { Client, Json } from '../support/client.ts'
 import { passwordOf, runTestService } from '../support/service.ts'
 import { testWith } from '../support/skip-unless.ts'
@@ -11,6 +13,7 @@ test.after.always(() => service.dispose())
 interface Operation {
   readonly operationId: string
   readonly tags: ReadonlyArray<string>
+  readonly security: ReadonlyArray<object>
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly example: unknown }>> }
   readonly responses: Readonly<Record<string, { readonly content: Readonly<Record<string, { readonly examples?: Json }>> }>>
 }
@@ -19,6 +22,56 @@ interface Asked extends Operation {
   readonly method: string
   readonly path: string
 }
+
+interface Description {
+  readonly openapi: string
+  readonly info: { readonly version: string }
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+}
+
+const describe = async (): Promise<Description> => (await service.anonymous().get<Description>('/openapi.json')).body
+
+const operationsOf = ({ paths }: Description): ReadonlyArray<Asked> =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
+  )
+
+test('R75, R124, R125: the service describes itself in valid OpenAPI 3.1.0: tags, credentials, and what may refuse', async (t) => {
+  const document = await describe()
+  t.deepEqual([document.openapi, document.info.version], ['3.1.0', '0.6.2'])
+  const { valid, errors } = await new Validator().validate(structuredClone(document) as never)
+  t.true(valid, JSON.stringify(errors))
+  for (const { operationId, tags, security, responses, path } of operationsOf(document)) {
+    const isPrivate = tags[0] === 'Private'
+    t.deepEqual(tags, [isPrivate ? 'Private' : 'Public'], operationId)
+    t.deepEqual(security, isPrivate ? [{ bearer: [] }, { apiKey: [] }] : [], operationId)
+    if (isPrivate) t.true('401' in responses, operationId)
+    if (isPrivate && path.includes('{id}')) t.true('404' in responses, operationId)
+  }
+  const create = document.paths['/lives']?.['post']?.responses ?? {}
+  for (const status of ['401', '403', '404', '422', '503']) t.true(status in create, status)
+})
+
+test('R126: whatever is wrong with a request, the description declares the answer', async (t) => {
+  const admin = await service.admin()
+  const clients = [service.anonymous(), createClient(service.url(), 'nobody'), admin]
+  // The client compares each answer with the description, and fails when its status or shape is not there.
+  const statuses = new Set<number>()
+  for (const { method, path, operationId } of operationsOf(await describe())) {
+    if (operationId === 'rescanModels') continue
+    for (const client of clients)
+      for (const id of ['4711', 'x', '0', '99999999999999999999'])
+        for (const body of path.includes('{id}') && id !== '4711' ? ['{}'] : ['{}', '[]', '{"a":'])
+          statuses.add(
+            (
+              await client.request(method, `${path.replace('{id}', id)}?skip=-1&limit=0&status=no&format=no`, {
+                headers: { 'content-type': 'application/json' }, ...(method === 'GET' ? {} : { body }),
+              })
+            ).status,
+          )
+  }
+  for (const status of [200, 401, 404, 422]) t.true(statuses.has(status), String(status))
+})
 
 const USERS = 20
 
@@ -51,10 +104,7 @@ const ask = ({ client }: Owned, operation: Asked, path: string) => {
 }
 
 test('R36: of 20 users each gets 404 for what another owns and 403 for what is an administrator’s, on every route of the description', async (t) => {
-  const { body: document } = await service.anonymous().get<{ readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> }>('/openapi.json')
-  const operations: ReadonlyArray<Asked> = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path })),
-  )
+  const operations = operationsOf(await describe())
   const forAdmins = operations.filter(isForAdmins)
   const ofOwners = operations.filter((one) => one.tags.includes('Private') && one.path.includes('{id}') && !isForAdmins(one))
   t.true(forAdmins.length >= 8 && ofOwners.length >= 10, `${forAdmins.length} and ${ofOwners.length} operations`)

@@ -54,6 +54,21 @@ test('R12, R13, R46, R47, R48, R63, R70, R77, R78, R83: the smallest request mak
   t.deepEqual((await client.get<Listing<LiveJson>>('/lives/')).body.data, [body.data])
 })
 
+test('R72: a live has a snippet when any display field is given, else none, wherever it is shown', async (t) => {
+  const client = await service.user('displayer')
+  const snippetOf = async (members: Json): Promise<unknown> => {
+    const { data } = (await client.post<Single<LiveJson>>('/lives', { ...MINIMAL, ...members })).body
+    t.is((await client.get<Single<LiveJson>>(`/lives/${data.id}`)).body.data.iframe_html, data.iframe_html)
+    t.is((await client.get<Listing<LiveJson>>('/lives/?limit=1')).body.data[0]?.iframe_html, data.iframe_html)
+    await client.put(`/lives/${data.id}/finish`)
+    return data.iframe_html
+  }
+  t.is(await snippetOf({}), null)
+  t.is(await snippetOf({ background_color: null, color_text: null, size_text: null }), null)
+  for (const members of [{ background_color: '000' }, { color_text: 'FFFFFF80' }, { size_text: 8 }])
+    t.regex(String(await snippetOf(members)), /^<iframe [^<>]+><\/iframe>$/, JSON.stringify(members))
+})
+
 test('R77: a Host that is not allowed gets no address of its own', async (t) => {
   const client = await service.user('host')
   const { port } = new URL(service.url())
