@@ -60,8 +60,8 @@ test('R126: whatever is wrong with a request, the description declares the answe
   for (const { method, path, operationId } of operationsOf(await describe())) {
     if (operationId === 'rescanModels') continue
     for (const client of clients)
-      for (const id of ['4711', 'x', '0', '99999999999999999999'])
-        for (const body of path.includes('{id}') && id !== '4711' ? ['{}'] : ['{}', '[]', '{"a":'])
+      for (const id of path.includes('{id}') ? ['4711', 'x'] : ['4711'])
+        for (const body of method === 'GET' || id === 'x' ? ['{}'] : ['{}', '{"a":'])
           statuses.add(
             (
               await client.request(method, `${path.replace('{id}', id)}?skip=-1&limit=0&status=no&format=no`, {
