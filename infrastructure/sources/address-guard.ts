@@ -91,7 +91,8 @@ export const createAddressGuard = (rules: AddressRules, lookup: (host: string) =
   }
 }
 
-const lookUp = (host: string): Promise<ReadonlyArray<Address>> => systemLookup(host, { all: true, order: 'verbatim' })
+/** What the system's resolver answers. */
+export const lookUp = (host: string): Promise<ReadonlyArray<Address>> => systemLookup(host, { all: true, order: 'verbatim' })
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443, 'rtmp:': 1935, 'rtmps:': 443, 'rtsp:': 554, 'rtsps:': 322 }
 

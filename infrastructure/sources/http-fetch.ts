@@ -6,6 +6,7 @@ import { portOf } from './address-guard.ts'
 import type { AddressGuard } from './address-guard.ts'
 import { checkedLookup, IDLE_MS } from './guarded-socket.ts'
 import { SourceError, sourceErrorOf } from './source-error.ts'
+import type { Note } from './source-kind.ts'
 
 /** S3. */
 const MAX_REDIRECTS = 3
@@ -41,7 +42,7 @@ export interface Fetcher {
  * GET for pulled sources. Every address of every hop is checked by the guard, and the connection goes to what was
  * checked: the socket's only lookup is ours (S2, S3). Credentials of the first URL go to its own origin alone.
  */
-export const createFetcher = (guard: AddressGuard, first: URL): Fetcher => {
+export const createFetcher = (guard: AddressGuard, first: URL, note: Note): Fetcher => {
   const agents = { 'http:': new HttpAgent({ keepAlive: true, maxSockets: 4 }), 'https:': new HttpsAgent({ keepAlive: true, maxSockets: 4 }) }
 
   const authorization = (url: URL): Record<string, string> => {
@@ -61,7 +62,11 @@ export const createFetcher = (guard: AddressGuard, first: URL): Fetcher => {
         lookup: checkedLookup(guard, portOf(url)),
         headers: { host: url.host, 'user-agent': 'stenolog', accept: '*/*', 'accept-encoding': 'identity', ...authorization(url), ...headers },
       }
-      const answered = (response: IncomingMessage): void => resolve({ sent, response })
+      const answered = (response: IncomingMessage): void => {
+        note('connect', `${response.socket.remoteAddress} port ${response.socket.remotePort}`)
+        note('ask', `HTTP status ${response.statusCode}, ${response.headers['content-type']?.slice(0, 80) ?? 'no content type'}`)
+        resolve({ sent, response })
+      }
       const sent = url.protocol === 'https:'
         ? httpsRequest({ ...options, agent: agents['https:'], ...(isIP(host) === 0 ? { servername: host } : {}) }, answered)
         : httpRequest({ ...options, agent: agents['http:'] }, answered)

@@ -40,8 +40,8 @@ const playFile = async (head: Buffer, body: AsyncIterable<Buffer>, sink: SourceS
 }
 
 /** Whatever stands behind an http or https URL: a playlist, a file, an endless stream. */
-export const pullHttp: PullKind = async ({ url, after }, sink, guard, signal) => {
-  const fetcher = createFetcher(guard, url)
+export const pullHttp: PullKind = async ({ url, after, note }, sink, guard, signal) => {
+  const fetcher = createFetcher(guard, url, note)
   const close = (): void => fetcher.close()
   signal.addEventListener('abort', close, { once: true })
   try {
@@ -58,6 +58,7 @@ export const pullHttp: PullKind = async ({ url, after }, sink, guard, signal) =>
       if (!saysWhereItEnds(response)) throw new SourceError('closed')
       return
     }
+    note('ask', 'the answer is an HLS playlist')
     const playlist = { url: final, bytes: await playlistOf(head, body) }
     for await (const segment of followHls({ fetcher, playlist, after, onTargetDuration: sink.targetDuration, signal })) {
       if (segment.isNew) await sink.stretchEnds()

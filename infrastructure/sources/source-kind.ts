@@ -14,7 +14,7 @@ export interface SourceSink {
 /** What is done to reach a source, in order. */
 export type SourceStep = 'resolve' | 'check' | 'connect' | 'ask'
 
-/** Is told what was done and found, for whoever looks for a mistake; never a URL, which may hold secrets (D60). */
+/** Is told what was done and found, for whoever looks for a mistake; never a whole URL, which may hold secrets (D60). */
 export type Note = (step: SourceStep, detail: string) => void
 
 export interface PullRequest {

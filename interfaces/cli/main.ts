@@ -37,6 +37,12 @@ const COMMANDS: ReadonlyArray<Command> = [
     help: async () => (await import('./models.ts')).MODELS_HELP,
   },
   {
+    name: 'doctor',
+    summary: 'say what is wrong with the environment, or with the URL of a source',
+    run: async (args) => (await import('./doctor.ts')).doctor(args),
+    help: async () => (await import('./doctor.ts')).DOCTOR_HELP,
+  },
+  {
     name: 'demo',
     summary: 'stream the bundled sample through a throw-away instance',
     run: async (args) => (await import('./demo.ts')).demo(args),

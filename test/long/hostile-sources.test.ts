@@ -2,10 +2,16 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
 import { startAttempt } from '../../infrastructure/sources/attempt.ts'
-import { filesOf, packageSample, serve, withFfmpeg } from '../support/audio-server.ts'
-import { hostileSite, listenForbidden } from '../support/hostile-sources.ts'
+import { pullSource } from '../../infrastructure/sources/pull-source.ts'
+import { sourceErrorOf } from '../../infrastructure/sources/source-error.ts'
+import { FFMPEG, filesOf, packageSample, serve } from '../support/audio-server.ts'
+import { hostileRtspPaths, hostileSite, HOSTILE_RTMP_PATHS, listenForbidden } from '../support/hostile-sources.ts'
+import { serialTestWith } from '../support/skip-unless.ts'
+import { flvAudio, serveRtmp } from '../support/rtmp-server.ts'
+import { aacSound, serveRtsp } from '../support/rtsp-server.ts'
 
-const onLinux = process.platform === 'linux' ? withFfmpeg : test.skip
+/** One after another: each starts as many decoders at once as a small machine can take. */
+const onLinux = process.platform === 'linux' ? serialTestWith(FFMPEG) : test.skip
 
 const ALLOWED = '127.0.0.2'
 const AT_ONCE = 6
@@ -18,6 +24,25 @@ const attempt = async (url: string, allow: ReadonlyArray<string> = [`${ALLOWED}/
   return { seconds: bytes / 32_000, end: end.kind === 'failed' ? end.code : end.kind }
 }
 
+/** How an attempt at each of the URLs ends. */
+const codesOf = async (urls: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> => {
+  const waiting = [...urls]
+  const codes = new Map<string, string>()
+  const worker = async (): Promise<void> => {
+    for (let url = waiting.pop(); url !== undefined; url = waiting.pop()) codes.set(url, (await attempt(url)).end)
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  return codes
+}
+
+/** An attempt without decoder whose lookups have one answer. */
+const withLookup = async (url: string, address: string): Promise<string> => {
+  const sink = { bytes: async () => undefined, stretchEnds: async () => undefined, segment: () => undefined, targetDuration: () => undefined }
+  const rules = { allow: [`${ALLOWED}/32`], ownPort: null }
+  const done = pullSource({ url, after: null, rules, lookup: async () => [{ address, family: 4 }] }, sink, new AbortController().signal)
+  return done.then(() => 'complete', (error: unknown) => sourceErrorOf(error).code)
+}
+
 onLinux('S3, S4, S7: a hostile site makes no contact with a forbidden address, in any position of any playlist', async (t) => {
   t.timeout(600_000)
   const forbidden = await listenForbidden(t, '127.0.0.3')
@@ -26,12 +51,8 @@ onLinux('S3, S4, S7: a hostile site makes no contact with a forbidden address, i
   const server = await serve(t, site.listener, ALLOWED)
   t.true(site.paths.length > 250)
 
-  const waiting = [...site.paths]
-  const codes = new Map<string, string>()
-  const worker = async (): Promise<void> => {
-    for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) codes.set(path, (await attempt(server.url(path))).end)
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  const ends = await codesOf(site.paths.map(server.url))
+  const codes = new Map(site.paths.map((path) => [path, ends.get(server.url(path)) ?? '']))
   t.deepEqual(forbidden.contacts, [])
   // A text between two stretches of audio is noise to the decoder.
   const played = [...codes].filter(([, code]) => code === 'complete').map(([path]) => path)
@@ -47,7 +68,52 @@ onLinux('S3, S4, S7: a hostile site makes no contact with a forbidden address, i
   t.true(control.seconds > 5, 'the positive control plays')
 })
 
-onLinux('S1, S5: nothing but http and https is pulled, and no forbidden address by its own URL', async (t) => {
+/** Spellings of a place that must not be reached, for any scheme. */
+const spellings = (at: string, port: number): ReadonlyArray<string> => [
+  at, `2130706435:${port}`, `0x7f.3:${port}`, `0177.0.0.3:${port}`, `127.3:${port}`, `[::ffff:7f00:3]:${port}`, `[::ffff:127.0.0.3]:${port}`, `x@${at}`,
+  `127.0.0.2@${at}`, `127.0.0.3.:${port}`, `%31%32%37.0.0.3:${port}`, `①②⑦.0.0.3:${port}`, `localhost:${port}`,
+]
+
+onLinux('S5: hostile RTMP and RTSP servers make no contact with a forbidden address; the positive controls play in the same run', async (t) => {
+  t.timeout(600_000)
+  const forbidden = await listenForbidden(t, '127.0.0.3')
+  const at = `127.0.0.3:${forbidden.port}`
+  const messages = flvAudio(await readFile(join(await packageSample(t, 'flv', 7), 'audio.flv')))
+  const sound = aacSound(messages)
+  const rtmp = await serveRtmp(t, messages, { host: ALLOWED, elsewhere: `rtmp://${at}/live/x` })
+  const rtsp = await serveRtsp(t, sound, { host: ALLOWED, elsewhere: at })
+  const hosts = spellings(at, forbidden.port)
+  const urls = [
+    ...HOSTILE_RTMP_PATHS.map(rtmp.url), ...hostileRtspPaths(forbidden).map(rtsp.url),
+    ...['rtmp', 'rtmps', 'rtsp', 'rtsps'].flatMap((scheme) => hosts.map((host) => `${scheme}://${host}/live/x`)),
+  ]
+  const codes = await codesOf(urls)
+  t.deepEqual(forbidden.contacts, [])
+  const heard = [...codes].filter(([, code]) => code === 'interrupted' || code === 'complete').map(([url]) => url.replace(/^[^:]*:\/\/[^/]*\//, ''))
+    // Paths, which mean the same server.
+    .filter((path) => !/x\?(?:%2F(?!%2F)|subfile)/.test(path))
+  t.deepEqual(heard.toSorted(), ['bad-control', 'base', 'control', 'live/unpublished'], 'whose lies are never dialled')
+  for (const host of hosts) for (const scheme of ['rtmp', 'rtsp']) t.true(['address_forbidden', 'unresolved', 'unsupported'].includes(codes.get(`${scheme}://${host}/live/x`) ?? ''), host)
+  t.is(codes.get(`rtsp://${at}/live/x`), 'address_forbidden')
+  t.is(codes.get(rtsp.url('redirect-describe')), 'address_forbidden')
+  for (const url of [rtmp.url('live/ok'), rtsp.url('ok')]) {
+    const control = await attempt(url)
+    t.is(control.end, 'interrupted')
+    t.true(control.seconds > 5, `the positive control ${url} plays ${control.seconds} s`)
+  }
+  t.log(`${urls.length} cases, ${forbidden.contacts.length} contacts`)
+  // Names are looked up once: what the second answer would be is never asked.
+  const answers = ['127.0.0.2', '127.0.0.3']
+  for (const good of [rtmp, rtsp]) {
+    const scheme = good === rtmp ? 'rtmp' : 'rtsp'
+    const outcomes: string[] = []
+    for (const address of answers) outcomes.push(await withLookup(`${scheme}://rebinding.example:${good.port}/live/ok`, address))
+    t.deepEqual(outcomes, ['stream_over', 'address_forbidden'])
+  }
+  t.deepEqual(forbidden.contacts, [])
+})
+
+onLinux('S1, S5: nothing but the six schemes is pulled, and no forbidden address by its own URL', async (t) => {
   const forbidden = await listenForbidden(t, '127.0.0.3')
   const at = `127.0.0.3:${forbidden.port}`
   const codeOf = async (url: string) => (await attempt(url)).end
@@ -55,7 +121,7 @@ onLinux('S1, S5: nothing but http and https is pulled, and no forbidden address 
     for (const scheme of ['http', 'https']) t.is(await codeOf(`${scheme}://${host}/a.ts`), 'address_forbidden', host)
   for (const url of [
     'file:///etc/passwd', `concat:http://${at}/a`, 'subfile,,start,0,end,0,,:/etc/passwd', 'data:audio/mpeg;base64,AAAA', `gopher://${at}/x`, `udp://${at}`,
-    `tcp://${at}`, '/etc/passwd', `rtmp://${at}/live/x`, `rtsp://${at}/x`, `httpproxy://${at}/x`,
+    `tcp://${at}`, '/etc/passwd', `rtmpt://${at}/live/x`, `rtmpe://${at}/live/x`, `rtspu://${at}/x`, `httpproxy://${at}/x`,
   ])
     t.is(await codeOf(url), 'unsupported', url)
   t.is(await codeOf(`http://localhost:${forbidden.port}/a`), 'address_forbidden', 'a name is judged by its addresses')

@@ -4,6 +4,8 @@ import test from 'ava'
 import { startAttempt } from '../../infrastructure/sources/attempt.ts'
 import { decodeAmf, encodeAmf } from '../../infrastructure/sources/amf0.ts'
 import { createAuthentication, credentialsOf } from '../../infrastructure/sources/authentication.ts'
+import { diagnoseSource } from '../../infrastructure/sources/diagnose.ts'
+import type { Finding } from '../../infrastructure/sources/diagnose.ts'
 import { pullSource } from '../../infrastructure/sources/pull-source.ts'
 import { parseRtp } from '../../infrastructure/sources/rtp-packets.ts'
 import { parseSdp } from '../../infrastructure/sources/sdp.ts'
@@ -90,6 +92,31 @@ test('S5, S8: what RTSP servers may do wrong ends the attempt with a code; a red
   ] as const)
     t.is(await codeOf(path), code, path)
   t.is((await pull(`rtsp://a%0d%0ab@127.0.0.1:${server.port}/ok`)).code, 'unsupported')
+})
+
+withFfmpeg('doctor: a source is looked at step by step; what is wrong has a step of its own', async (t) => {
+  const flv = await readFile(join(await packageSample(t, 'flv', SECONDS), 'audio.flv'))
+  const server = await serveRtsp(t, aacSound(flvAudio(flv)))
+  const diagnose = async (url: string) => {
+    const findings: Array<Finding> = []
+    const ok = await diagnoseSource({ url, rules: RULES, seconds: 2, tell: (finding) => findings.push(finding) })
+    return { ok, said: findings.map(({ step, ok: good, detail }) => `${step}${good ? '' : ' WRONG'} ${detail}`) }
+  }
+  const heard = await diagnose(server.url('ok'))
+  t.true(heard.ok)
+  t.deepEqual(heard.said.slice(0, -1).filter((line) => !line.startsWith('resolve')), [
+    'check 127.0.0.1 may be contacted', `connect 127.0.0.1 port ${server.port}`, 'ask the server describes MPEG4-GENERIC, 16000 Hz, 1 channel',
+    'ask the server plays it over this connection', 'container flv', 'codec aac, 16000 Hz, 1 channel', 'audio the first audio is here',
+  ])
+  t.regex(heard.said.at(-1) ?? '', /^audio \d\.\d s of audio, peak at -\d+ dB$/)
+  for (const [url, last] of [
+    [server.url('digest'), 'ask WRONG rtsp_401'], [server.url('redirect-describe'), 'check WRONG address_forbidden'], [server.url('video'), 'container WRONG not_audio'],
+    [server.url('html'), 'ask WRONG bad_answer'], ['rtmp://127.0.0.1:1/a/b', 'connect WRONG unreachable'],
+  ] as const) {
+    const { ok, said } = await diagnose(url)
+    t.false(ok)
+    t.is(said.at(-1)?.split(':')[0], last)
+  }
 })
 
 test('AMF0: every kind of value is read; what ends too early or nests too deep is refused', (t) => {

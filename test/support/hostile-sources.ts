@@ -57,6 +57,23 @@ const hostileUris = (host: string, port: number): Readonly<Record<string, string
   }
 }
 
+/** Paths of `serveRtsp` under which a server tries to make its client go elsewhere, or to break it. */
+export const hostileRtspPaths = ({ host, port }: ForbiddenHost): ReadonlyArray<string> => {
+  const locations = [...Object.values(hostileUris(host, port)), `rtsps://${host}:${port}/x`, `rtsp://2130706435:${port}/x`, `rtsp://0x7f.3:${port}/x`,
+    `rtsp://[::ffff:7f00:3]:${port}/x`, `rtsp://127.0.0.3.:${port}/x`, `rtsp://127.0.0.2@${host}:${port}/x`, `rtspu://${host}:${port}/x`]
+  return [
+    ...['options', 'describe', 'setup', 'play'].map((method) => `redirect-${method}`),
+    ...locations.map((location) => `redirect-to-x?${encodeURIComponent(location)}`),
+    'loop', 'smuggle', 'long-head', 'long-body', 'html', 'video', 'speex', 'encrypted', 'control', 'base', 'bad-control', 'udp', 'multicast', 'ask',
+  ]
+}
+
+/** Paths of `serveRtmp`, in the same way. */
+export const HOSTILE_RTMP_PATHS: ReadonlyArray<string> = [
+  ...['redirect', 'deep', 'cut', 'unknown', 'html'].map((app) => `${app}/x`),
+  ...['moved', 'missing', 'unpublished', 'huge', 'many', 'wide', 'short'].map((stream) => `live/${stream}`),
+]
+
 export interface HostileSite {
   /** Paths under which the site is hostile. */
   readonly paths: ReadonlyArray<string>
