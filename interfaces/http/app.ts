@@ -5,8 +5,9 @@ import * as E from 'fp-ts/lib/Either.js'
 import Koa from 'koa'
 import type { Context, Middleware } from 'koa'
 import helmet from 'koa-helmet'
+import type { Caller } from '../../application/caller.ts'
 import type { Logger } from '../../application/ports/environment.ts'
-import { admit, admitOperator } from './access.ts'
+import { admit, admitOperator, ON_BEHALF_OF } from './access.ts'
 import { loggable } from './access-log.ts'
 import { readBody } from './body.ts'
 import { clientAddress } from './client-address.ts'
@@ -136,8 +137,10 @@ const ask = async (
 ): Promise<E.Either<HttpRefusal, Answer>> => {
   const credentials = { authorization: ctx.headers.authorization, apiKey: ctx.headers['x-api-key']?.toString() }
   const counting = { address: origin.address, limits: options.limits ?? NO_LIMITS, publicly: OPERATIONS.has(route) ? 'operations' : 'address' }
-  const isControl = options.isControl === true
-  const caller = isControl ? admitOperator(route.access) : await admit(route.access, credentials, options.services, counting)
+  const caller: E.Either<HttpRefusal, Caller | null> =
+    options.isControl === true
+      ? admitOperator(route, ctx.headers[ON_BEHALF_OF]?.toString(), options.services)
+      : await admit(route.access, credentials, options.services, counting)
   if (E.isLeft(caller)) return caller
   const body = route.body === undefined ? E.right(undefined) : await readBody(ctx, route.body.kind)
   if (E.isLeft(body)) return body
