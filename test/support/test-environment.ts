@@ -42,8 +42,9 @@ export const createTestCredentials = (): TestCredentials => {
     hashPassword: (password) => async () => E.right(`hash of ${password}`),
     verifyPassword: (password, passwordHash) => async () => {
       verifications.push(passwordHash)
-      return E.right(O.isSome(passwordHash) && passwordHash.value === `hash of ${password}`)
+      return E.right(O.isSome(passwordHash) && passwordHash.value.replace('old ', '') === `hash of ${password}`)
     },
+    isOutdated: (passwordHash) => passwordHash.startsWith('old '),
     signJwt: (claims) => Promise.resolve(JSON.stringify(claims)),
     verifyJwt: (token) => Promise.resolve(token.startsWith('{') ? O.some(JSON.parse(token) as JwtClaims) : O.none),
     newApiToken: () => {
