@@ -45,6 +45,7 @@ import { createTranslations } from '../application/translation/translations.ts'
 import { openCatalogue } from '../infrastructure/catalogue/catalogue.ts'
 import { createCredentials } from '../infrastructure/credentials.ts'
 import { createEnvironment } from '../infrastructure/environment.ts'
+import { inRequest } from '../infrastructure/request-context.ts'
 import { createLogger } from '../infrastructure/logger.ts'
 import { createSpeechEngine } from '../infrastructure/onnx/engine-client.ts'
 import { createTranslationEngine } from '../infrastructure/onnx/translation-client.ts'
@@ -209,7 +210,7 @@ export const startService = async (settings: Settings): Promise<RunningService> 
   // D53: sources of an earlier process go on, before a sender can come to their lives.
   await Promise.all(admission.state().open.map(({ liveId }) => sessions.autoStart(liveId)))
 
-  const http = { services, setup, catalogue, ...health, settings, version, logger }
+  const http = { services, setup, catalogue, ...health, settings, version, logger, inRequest }
   const front = await openFront({ ...http, sessions, bus, environment, timers, draining: isDraining })
   const closeControl = await openControl({ ...http, projector }, settings.dataDir)
   ownPort = Number(new URL(front.url).port)

@@ -20,6 +20,7 @@ export const createTestEnvironment = (): TestEnvironment => {
     newId: () => v7(),
     newSecret: () => randomBytes(32).toString('base64url'),
     random: () => 0.5,
+    correlationId: () => null,
     instance: v7(),
     advance: (milliseconds) => {
       monotonic += milliseconds
