@@ -96,10 +96,12 @@ export const handleCommand =
     readonly command: Command
     readonly commandId: string
     readonly actor: string
+    /** Where no request is being answered; in its course the request's own. */
     readonly correlationId: string
   }): TaskEither<Refusal | Unavailable, Handled<State, Event>> =>
   async () => {
     const { stream, decider } = request
+    const correlationId = deps.environment.correlationId() ?? request.correlationId
     const isOurs = (event: StoredEvent): boolean => event.metadata.causationId === request.commandId
 
     const load = loadState(deps)(stream, decider)
@@ -130,7 +132,7 @@ export const handleCommand =
       const sealed = await sealEvents(deps.keyring)(decided.right)()
       if (E.isLeft(sealed)) return sealed
       const recordedAt = deps.environment.now()
-      const metadata = { correlationId: request.correlationId, causationId: request.commandId, actor: request.actor, recordedAt }
+      const metadata = { correlationId, causationId: request.commandId, actor: request.actor, recordedAt }
       const events = sealed.right.map((event): NewEvent => ({ ...event, id: deps.environment.newId(), metadata }))
       const appended = await appendSurely(deps, stream, loaded.right.stored.at(-1)?.revision ?? emptyAt, events)
       if (E.isRight(appended)) {

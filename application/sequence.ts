@@ -18,7 +18,7 @@ export const nextId =
     const stream = sequenceStream(kind)
     const recordedAt = deps.environment.now()
     const { type, data }: IdTaken = { type: 'IdTaken', data: { at: recordedAt } }
-    const event = { id: deps.environment.newId(), type, data, metadata: { ...cause, recordedAt } }
+    const event = { id: deps.environment.newId(), type, data, metadata: { ...cause, correlationId: deps.environment.correlationId() ?? cause.correlationId, recordedAt } }
     const appended = await appendSurely(deps, stream, 'any', [event])
     if (E.isLeft(appended)) {
       if (appended.left._tag === 'WrongRevision') throw new Error(`${stream} refused an append at any revision`)

@@ -30,6 +30,7 @@ import { IdTaken } from './shared/sequence.ts'
 import { SegmentFinalised } from './transcript/events.ts'
 import {
   PasswordChanged,
+  PasswordRehashed,
   UserDeleted,
   UserDisabled,
   UserEnabled,
@@ -97,6 +98,7 @@ export const allEvents: ReadonlyArray<AnyEventDefinition> = [
   erase(SegmentFinalised),
   erase(UserRegistered),
   erase(PasswordChanged),
+  erase(PasswordRehashed),
   erase(UserLimitsChanged),
   erase(UserPermissionsChanged),
   erase(UserDisabled),

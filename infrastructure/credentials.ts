@@ -48,6 +48,14 @@ const base64 = (bytes: number): string => randomBytes(bytes).toString('base64').
 const unmatchableHash = (): string =>
   `$argon2id$v=19$m=${PARAMETERS.memoryCost},t=${PARAMETERS.timeCost},p=${PARAMETERS.parallelism}$${base64(16)}$${base64(32)}`
 
+/** Whether any parameter of a PHC string lies below today's; what cannot be read is no reason to hash. */
+const isOutdated = (passwordHash: string): boolean => {
+  const [, type, version, memory, time, lanes] = /^\$(argon2\w+)\$v=(\d+)\$m=(\d+),t=(\d+),p=(\d+)\$/.exec(passwordHash) ?? []
+  if (type === undefined) return false
+  const { memoryCost, timeCost, parallelism } = PARAMETERS
+  return type !== 'argon2id' || Number(version) < 19 || Number(memory) < memoryCost || Number(time) < timeCost || Number(lanes) < parallelism
+}
+
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /** Every character as likely as any other. */
@@ -89,6 +97,7 @@ export const createCredentials = ({ masterKey, jwtTtlSeconds, environment = crea
         return known && matches
       })
     },
+    isOutdated,
     signJwt: ({ userId, generation }) => {
       const issuedAt = Math.floor(now().getTime() / 1000)
       return new SignJWT({ gen: generation })

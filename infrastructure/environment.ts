@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { v7 } from 'uuid'
 import type { Environment } from '../application/ports/environment.ts'
+import { currentCorrelationId } from './request-context.ts'
 
 /** How far the fine clock may stray from the system's before it is set anew, in milliseconds. */
 const MAX_DRIFT_MS = 2
@@ -37,6 +38,7 @@ export const createEnvironment = (): Environment => {
     newId: () => v7(),
     newSecret: () => randomBytes(32).toString('base64url'),
     random: () => Math.random(),
+    correlationId: currentCorrelationId,
     instance: randomUUID(),
   }
 }

@@ -38,12 +38,14 @@ import { createTokenUses } from '../application/tokens/token-uses.ts'
 import { createTokens } from '../application/tokens/tokens.ts'
 import { adminFromSettings, createSetup } from '../application/users/setup.ts'
 import { startUserDirectory } from '../application/users/user-directory.ts'
+import { createRehash } from '../application/users/rehash.ts'
 import { createUserChanges } from '../application/users/user-changes.ts'
 import { createUsers } from '../application/users/users.ts'
 import { createTranslations } from '../application/translation/translations.ts'
 import { openCatalogue } from '../infrastructure/catalogue/catalogue.ts'
 import { createCredentials } from '../infrastructure/credentials.ts'
 import { createEnvironment } from '../infrastructure/environment.ts'
+import { inRequest } from '../infrastructure/request-context.ts'
 import { createLogger } from '../infrastructure/logger.ts'
 import { createSpeechEngine } from '../infrastructure/onnx/engine-client.ts'
 import { createTranslationEngine } from '../infrastructure/onnx/translation-client.ts'
@@ -174,6 +176,7 @@ export const startService = async (settings: Settings): Promise<RunningService> 
   const createLive = createCreateLiveOnce({ ...write, admission, catalogue, credentials, documents, whenProjected, viewOf: view, mayPull })
   const finishing = createFinishLives({ ...write, admission, credentials, flush: sessions.flush, whenProjected, viewOf: view })
   const uses = createTokenUses({ ...write, logger })
+  const rehash = createRehash({ ...write, credentials, logger })
   const startedOnceCreated = (create: ReturnType<typeof createLive>): ReturnType<typeof createLive> => async () => {
     const created = await create()
     // The answer does not wait for it (R68).
@@ -181,7 +184,7 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     return created
   }
   const services: Services = {
-    ...createAuthentication({ directory, credentials, throttle }),
+    ...createAuthentication({ directory, credentials, throttle, rehash }),
     ...createUserChanges({ ...write, credentials, directory, projector, throttle, endLivesOf }),
     ...createKeyAuthentication({ tokens, users: directory, credentials, environment, uses }),
     ...createTokens({ ...write, credentials, documents, tokens, projector }),
@@ -207,7 +210,7 @@ export const startService = async (settings: Settings): Promise<RunningService> 
   // D53: sources of an earlier process go on, before a sender can come to their lives.
   await Promise.all(admission.state().open.map(({ liveId }) => sessions.autoStart(liveId)))
 
-  const http = { services, setup, catalogue, ...health, settings, version, logger }
+  const http = { services, setup, catalogue, ...health, settings, version, logger, inRequest }
   const front = await openFront({ ...http, sessions, bus, environment, timers, draining: isDraining })
   const closeControl = await openControl({ ...http, projector }, settings.dataDir)
   ownPort = Number(new URL(front.url).port)
@@ -223,7 +226,7 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     await Promise.all([reconciler.stop(), duties.stop()])
     await Promise.all([engine.close(), translator.close()])
     await admission.idle()
-    await uses.settled()
+    await Promise.all([uses.settled(), rehash.settled()])
     stopping.abort()
     await Promise.all([projector.stopped, directory.stopped, tokens.stopped, storeWatch.stopped])
     await stores.close()

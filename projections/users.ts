@@ -19,6 +19,8 @@ const project = (user: UserDocument | null, event: StoredUserEvent): UserDocumen
       }
     case 'PasswordChanged':
       return user && { ...user, updatedAt: event.data.at }
+    case 'PasswordRehashed':
+      return user
     case 'UserLimitsChanged': {
       const { maxSessions, maxTranslations, at } = event.data
       return user && { ...user, maxSessions, maxTranslations, updatedAt: at }

@@ -42,7 +42,7 @@ export const createAdminLives = (deps: AdminLivesDeps): Pick<Services, 'listAllL
 
   const record = async (caller: Caller, data: LivesListed['data']): Promise<Either<Unavailable, void>> => {
     const id = environment.newId()
-    const metadata = { correlationId: id, causationId: id, actor: actorOf(caller), recordedAt: data.at }
+    const metadata = { correlationId: environment.correlationId() ?? id, causationId: id, actor: actorOf(caller), recordedAt: data.at }
     const appended = await appendSurely(deps, ADMINISTRATION_STREAM, 'any', [{ id, type: LivesListed.type, data, metadata }])
     if (E.isRight(appended)) return E.right(undefined)
     if (appended.left._tag === 'WrongRevision') throw new Error(`${ADMINISTRATION_STREAM} refused an append at any revision`)

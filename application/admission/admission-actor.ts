@@ -168,7 +168,9 @@ export const createAdmissionActor = async (
 
   return {
     send: (request) => () => new Promise((answer, fail) => {
-      queue = [...queue, { request, answer, fail }]
+      // Asked here: the batch runs in the course of whoever came first.
+      const correlationId = deps.environment.correlationId() ?? request.correlationId
+      queue = [...queue, { request: { ...request, correlationId }, answer, fail }]
       // Begins in a microtask, so that commands sent in one go share a batch.
       running ??= Promise.resolve().then(drain)
     }),

@@ -26,6 +26,8 @@ export interface Credentials {
   readonly hashPassword: (password: string) => TaskEither<TooBusy, string>
   /** Also takes the time of a hash when `passwordHash` is none, so that unknown users cannot be told by time. */
   readonly verifyPassword: (password: string, passwordHash: Option<string>) => TaskEither<TooBusy, boolean>
+  /** Whether a hash that `hashPassword` once made costs less than one of today. */
+  readonly isOutdated: (passwordHash: string) => boolean
   /** HS256, with the life of JWT_TTL. */
   readonly signJwt: (claims: JwtClaims) => Promise<string>
   /** None for anything but a valid token of ours. */

@@ -10,6 +10,8 @@ export interface Environment {
   readonly newSecret: () => string
   /** From 0 to 1, for jitter. */
   readonly random: () => number
+  /** Of the request or handshake in whose course the caller runs, a UUID; null outside of any. */
+  readonly correlationId: () => string | null
   /** This process: a UUID made at start. */
   readonly instance: string
 }

@@ -79,6 +79,10 @@ export const createTokens = (deps: TokenDeps): Tokens => {
       return E.right(state)
     }
 
+  /** Whose token it must be: the operator's word counts for anybody's. None where no user has it. */
+  const ownerOf = ({ credential, userId }: Caller, tokenId: number): number | undefined =>
+    credential === 'operator' ? O.toUndefined(O.map((known: KnownToken) => known.userId)(tokens.byId(tokenId))) : userId
+
   return {
     listTokens: ({ userId }, { skip, limit }) => async () => {
       const total = tokens.countOf(userId)
@@ -96,7 +100,7 @@ export const createTokens = (deps: TokenDeps): Tokens => {
     issueToken: (caller, { name, expiresAt }) => async () => {
       const { userId } = caller
       const commandId = environment.newId()
-      const tokenId = await nextId(deps)('api-token', { correlationId: commandId, causationId: commandId, actor: `user:${userId}` })()
+      const tokenId = await nextId(deps)('api-token', { correlationId: commandId, causationId: commandId, actor: actorOf(caller) })()
       if (E.isLeft(tokenId)) return tokenId
       const { secret, prefix, hash } = credentials.newApiToken()
       const data = { tokenId: tokenId.right, userId, name, prefix, secretHash: hash, expiresAt, at: environment.now() }
@@ -106,7 +110,9 @@ export const createTokens = (deps: TokenDeps): Tokens => {
     },
 
     changeToken: (caller, tokenId, change) => async () => {
-      const command = { type: 'Change', userId: caller.userId, ...change, at: environment.now() } as const
+      const userId = ownerOf(caller, tokenId)
+      if (userId === undefined) return E.left(notFound)
+      const command = { type: 'Change', userId, ...change, at: environment.now() } as const
       const changed = await send(caller, tokenId, command, environment.newId())()
       if (E.isLeft(changed)) return told(changed.left, { TokenUnknown: notFound })
       if (changed.right.status !== 'issued') return E.left(notFound)
@@ -115,7 +121,9 @@ export const createTokens = (deps: TokenDeps): Tokens => {
     },
 
     revokeToken: (caller, tokenId) => async () => {
-      const command = { type: 'Revoke', userId: caller.userId, at: environment.now() } as const
+      const userId = ownerOf(caller, tokenId)
+      if (userId === undefined) return E.left(notFound)
+      const command = { type: 'Revoke', userId, at: environment.now() } as const
       const revoked = await send(caller, tokenId, command, environment.newId())()
       return E.isLeft(revoked) ? told(revoked.left, { TokenUnknown: notFound }) : E.right(undefined)
     },

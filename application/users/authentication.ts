@@ -7,12 +7,14 @@ import type { Caller } from '../caller.ts'
 import type { Credentials } from '../ports/credentials.ts'
 import type { Services } from '../services.ts'
 import type { LoginThrottle } from './login-throttle.ts'
+import type { Rehash } from './rehash.ts'
 import type { UserDirectory } from './user-directory.ts'
 
 export interface AuthenticationDeps {
   readonly directory: Pick<UserDirectory, 'byId' | 'byUsernameHash'>
   readonly credentials: Credentials
   readonly throttle: LoginThrottle
+  readonly rehash: Pick<Rehash, 'begin'>
 }
 
 /** Under which a username is claimed and found: exact case, canonical form, so that one name is one name on every keyboard. */
@@ -33,7 +35,7 @@ export const callerOf = (user: User, credential: Caller['credential']): Caller =
 })
 
 /** Who is asking, from memory alone: no read model is read, and the log only for how often a login failed. */
-export const createAuthentication = ({ directory, credentials, throttle }: AuthenticationDeps): Pick<Services, 'login' | 'authenticate'> => ({
+export const createAuthentication = ({ directory, credentials, throttle, rehash }: AuthenticationDeps): Pick<Services, 'login' | 'authenticate'> => ({
   login: async (username, password, address) => {
     const hash = usernameHash(credentials, username)
     const shown = await throttle(hash, address, async () => {
@@ -44,6 +46,7 @@ export const createAuthentication = ({ directory, credentials, throttle }: Authe
     })
     if (E.isLeft(shown)) return shown
     if (O.isNone(shown.right)) return E.left({ _tag: 'WrongLogin' })
+    rehash.begin(shown.right.value, password)
     // The generation from before the verification: should the password change meanwhile, this token is void.
     const { userId, generation } = shown.right.value
     return E.right(await credentials.signJwt({ userId, generation }))

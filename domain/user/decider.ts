@@ -12,7 +12,7 @@ export interface User extends Omit<UserRegisteredData, 'at'> {
   /** Begins at 0; a JWT of an earlier generation is refused. */
   readonly generation: number
   readonly createdAt: string
-  /** When anything last changed; null until then. */
+  /** When anything that somebody sees last changed; null until then. */
   readonly updatedAt: string | null
 }
 
@@ -32,6 +32,8 @@ export type UserCommand =
   | { readonly type: 'Register'; readonly data: UserRegisteredData }
   /** `generation`: of the password that was shown to be known; another one means that it has changed since. */
   | { readonly type: 'ChangePassword'; readonly passwordHash: string; readonly generation?: number; readonly at: string }
+  /** Counts only while the old hash is still that of the password. */
+  | { readonly type: 'Rehash'; readonly oldHash: string; readonly passwordHash: string; readonly at: string }
   /** All of it at once or nothing. */
   | { readonly type: 'Change'; readonly changes: UserChanges; readonly at: string }
   | { readonly type: 'Delete'; readonly at: string }
@@ -73,6 +75,10 @@ const decideRegistered = (command: Exclude<UserCommand, { readonly type: 'Regist
       return command.generation === undefined || command.generation === user.generation
         ? E.right(newPassword(user, command.passwordHash, about))
         : E.left({ _tag: 'PasswordOutdated' })
+    case 'Rehash': {
+      const { oldHash, passwordHash } = command
+      return E.right(oldHash === user.passwordHash ? [{ type: 'PasswordRehashed', data: { ...about, passwordHash } }] : [])
+    }
     case 'Change': {
       const { changes } = command
       return E.right([
@@ -116,6 +122,8 @@ const evolve = (state: UserState, event: UserEvent): UserState => {
       return state
     case 'PasswordChanged':
       return { ...state, passwordHash: event.data.passwordHash, generation: event.data.generation, updatedAt }
+    case 'PasswordRehashed':
+      return { ...state, passwordHash: event.data.passwordHash }
     case 'UserLimitsChanged':
       return { ...state, maxSessions: event.data.maxSessions, maxTranslations: event.data.maxTranslations, updatedAt }
     case 'UserPermissionsChanged':

@@ -36,6 +36,14 @@ export const PasswordChanged = definePersonalEvent(
   (data) => userKey(data.userId),
 )
 
+/** The same password under a hash of today's cost: the generation stays, so logins go on. */
+export const PasswordRehashed = definePersonalEvent(
+  'PasswordRehashed',
+  t.strict({ userId: id, passwordHash: t.string, at: instant }),
+  ['passwordHash'],
+  (data) => userKey(data.userId),
+)
+
 export const UserLimitsChanged = defineEvent(
   'UserLimitsChanged',
   t.strict({ userId: id, maxSessions: boundedInteger(0, 1e6), maxTranslations: boundedInteger(0, 1e6), at: instant }),
@@ -52,7 +60,7 @@ export const UserEnabled = defineEvent('UserEnabled', t.strict({ userId: id, at:
 export const UserDeleted = defineEvent('UserDeleted', t.strict({ userId: id, usernameHash: t.string, at: instant }))
 
 export const userEvents = [
-  UserRegistered, PasswordChanged, UserLimitsChanged, UserPermissionsChanged, UserDisabled, UserEnabled, UserDeleted,
+  UserRegistered, PasswordChanged, PasswordRehashed, UserLimitsChanged, UserPermissionsChanged, UserDisabled, UserEnabled, UserDeleted,
 ] as const
 export type UserEvent = EventOf<(typeof userEvents)[number]>
 export type StoredUserEvent = StoredEventOf<(typeof userEvents)[number]>

@@ -8,6 +8,7 @@ import type { RebuildProgress, Rebuilt } from '../../application/ports/projector
 import { decodeOrThrow, object } from '../../domain/shared/codecs.ts'
 import { readSettings } from '../../infrastructure/settings.ts'
 import { controlPath, rebuildPath } from '../compose/control.ts'
+import { ON_BEHALF_OF } from '../http/access.ts'
 import { startServiceProcess } from './service-process.ts'
 
 /** Administration of the instance that the settings name. */
@@ -16,6 +17,8 @@ export interface Control {
   readonly ask: <A>(method: 'GET' | 'POST' | 'PUT', path: string, codec: t.Decoder<unknown, A>, body?: object) => Promise<A>
   /** Throws likewise. */
   readonly remove: (path: string) => Promise<void>
+  /** The same as the user with this id, on the routes that let the operator. */
+  readonly as: (userId: number) => Control
 }
 
 const refusal = object({ detail: t.union([t.string, t.readonlyArray(object({ loc: t.UnknownArray, msg: t.string }))]) })
@@ -26,37 +29,55 @@ const explain = (status: number, answer: unknown): string => {
   return typeof detail === 'string' ? detail : detail.map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`).join('; ')
 }
 
-const send = (socketPath: string, method: string, path: string, body?: object): Promise<{ readonly status: number; readonly text: string }> =>
+interface Target {
+  readonly socketPath: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+const send = ({ socketPath, headers }: Target, method: string, path: string, body?: object): Promise<{ readonly status: number; readonly text: string }> =>
   new Promise((resolve, reject) => {
-    const headers = body === undefined ? {} : { 'content-type': 'application/json' }
-    const sent = request({ socketPath, method, path, headers }, (response) => {
+    const all = body === undefined ? headers : { ...headers, 'content-type': 'application/json' }
+    const sent = request({ socketPath, method, path, headers: all }, (response) => {
       text(response).then((content) => resolve({ status: response.statusCode ?? 0, text: content }), reject)
     })
     sent.once('error', reject)
     sent.end(body === undefined ? undefined : JSON.stringify(body))
   })
 
-const answerOf = async (socketPath: string, method: string, path: string, body?: object): Promise<unknown> => {
-  const { status, text: content } = await send(socketPath, method, path, body)
+const answerOf = async (target: Target, method: string, path: string, body?: object): Promise<unknown> => {
+  const { status, text: content } = await send(target, method, path, body)
   const answer: unknown = JSON.parse(content)
   if (status !== 200) throw new Error(explain(status, answer))
   return answer
 }
 
-const controlOf = (socketPath: string): Control => ({
+const controlOf = (socketPath: string, headers: Target['headers'] = {}): Control => ({
   ask: async (method, path, codec, body) => {
-    const answer = await answerOf(socketPath, method, path, body)
+    const answer = await answerOf({ socketPath, headers }, method, path, body)
     return decodeOrThrow(codec, decodeOrThrow(object({ data: t.unknown }), answer).data)
   },
   remove: async (path) => {
-    await answerOf(socketPath, 'DELETE', path)
+    await answerOf({ socketPath, headers }, 'DELETE', path)
   },
+  as: (userId) => controlOf(socketPath, { [ON_BEHALF_OF]: String(userId) }),
 })
+
+const PAGE = 1000
+
+/** The whole of a list of the service. */
+export const allOf = async <A>(control: Control, path: string, codec: t.Type<A, unknown>): Promise<ReadonlyArray<A>> => {
+  const items: Array<A> = []
+  for (;;) {
+    const page = await control.ask('GET', `${path}?limit=${PAGE}&skip=${items.length}`, t.readonlyArray(codec))
+    items.push(...page)
+    if (page.length < PAGE) return items
+  }
+}
 
 /** True when a service listens there; false when none does, which leaves at most a dead socket. */
 const isServed = async (socketPath: string): Promise<boolean> => {
   try {
-    await send(socketPath, 'GET', '/health/live')
+    await send({ socketPath, headers: {} }, 'GET', '/health/live')
     return true
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined

@@ -31,6 +31,12 @@ const COMMANDS: ReadonlyArray<Command> = [
     help: async () => (await import('./lives.ts')).LIVES_HELP,
   },
   {
+    name: 'tokens',
+    summary: 'list, create, rename, switch and revoke API tokens of users',
+    run: async (args) => (await import('./tokens.ts')).tokens(args),
+    help: async () => (await import('./tokens.ts')).TOKENS_HELP,
+  },
+  {
     name: 'models',
     summary: 'list, switch, fetch, check and remove models',
     run: async (args) => (await import('./models.ts')).models(args),

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import * as t from 'io-ts'
 import { object } from '../../domain/shared/codecs.ts'
-import { withControl } from './control-client.ts'
+import { allOf, withControl } from './control-client.ts'
 import type { Control } from './control-client.ts'
 import { readPassword } from './password-input.ts'
 import { tableOf } from './table.ts'
@@ -37,16 +37,7 @@ const user = object({
 })
 type User = t.TypeOf<typeof user>
 
-const PAGE = 1000
-
-const allUsers = async (control: Control): Promise<ReadonlyArray<User>> => {
-  const users: Array<User> = []
-  for (;;) {
-    const page = await control.ask('GET', `/users/?limit=${PAGE}&skip=${users.length}`, t.readonlyArray(user))
-    users.push(...page)
-    if (page.length < PAGE) return users
-  }
-}
+const allUsers = (control: Control): Promise<ReadonlyArray<User>> => allOf(control, '/users/', user)
 
 /** Exact case, however accents are written, as with a login. */
 export const findUser = async (control: Control, name: string): Promise<User> => {

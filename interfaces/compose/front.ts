@@ -42,7 +42,7 @@ const urlOf = ({ address, family, port }: AddressInfo): string => `http://${fami
 
 /** HTTP and WebSocket on one port. Rejects when it cannot be bound. */
 export const openFront = async (options: FrontOptions): Promise<Front> => {
-  const { settings, sessions, bus, logger, environment, timers, draining } = options
+  const { settings, sessions, bus, logger, environment, timers, draining, inRequest } = options
   const handle = createHttpApp({ ...options, limits: createRequestLimits(environment, settings.rateLimit) }).callback()
   let closing = false
   const server = createServer(SERVER_LIMITS, (request, response) => {
@@ -71,6 +71,7 @@ export const openFront = async (options: FrontOptions): Promise<Front> => {
     environment,
     timers,
     draining,
+    ...(inRequest && { inRequest }),
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

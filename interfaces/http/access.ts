@@ -1,12 +1,12 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Caller } from '../../application/caller.ts'
-import type { TooManyRequests } from '../../application/errors.ts'
+import type { TooManyRequests, UserNotFound } from '../../application/errors.ts'
 import type { Services } from '../../application/services.ts'
 import { looksLikeApiToken, prefixOfSecret } from '../../domain/api-token/rules.ts'
 import type { TransportRefusal } from './errors.ts'
 import type { RequestLimits } from './request-limits.ts'
-import type { Access } from './route.ts'
+import type { Access, Route } from './route.ts'
 
 interface SentCredentials {
   /** The header Authorization, undefined when it was not sent. */
@@ -61,10 +61,23 @@ const identify = async (sent: SentCredentials, services: Authenticating, countin
 /** Whoever may use the data directory: the operating system has checked that. */
 const OPERATOR: Caller = { userId: 0, permissions: ['admin'], maxSessions: 0, maxTranslations: 0, credential: 'operator' }
 
-/** The caller of a route asked through the socket in the data directory. The operator is no user, so has nothing of its own. */
-export const admitOperator = (access: Access): E.Either<TransportRefusal, Caller | null> => {
+/** The header in which the operator names, by id, the user to act as; on any other way in it says nothing. */
+export const ON_BEHALF_OF = 'x-on-behalf-of'
+
+/**
+ * The caller of a route asked through the socket in the data directory. The operator is no user, so has nothing of its own;
+ * on the routes that say so it acts as the user with the id `named`, who must exist.
+ */
+export const admitOperator = (
+  { access, operator }: Pick<Route, 'access' | 'operator'>,
+  named: string | undefined,
+  { me }: Pick<Services, 'me'>,
+): E.Either<TransportRefusal | UserNotFound, Caller | null> => {
   if (access === 'public') return E.right(null)
-  return access === 'admin' ? E.right(OPERATOR) : E.left({ _tag: 'NotAuthenticated' })
+  if (access === 'admin' || operator === 'for-any-user') return E.right(OPERATOR)
+  if (operator === undefined || named === undefined || !/^[1-9]\d{0,14}$/.test(named)) return E.left({ _tag: 'NotAuthenticated' })
+  const caller: Caller = { ...OPERATOR, userId: Number(named), permissions: [] }
+  return E.map(() => caller)(me(caller))
 }
 
 /** The caller of a route with `access`; null where anybody may call. The request is counted, `publicly` where that is by address. */

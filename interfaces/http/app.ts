@@ -1,12 +1,12 @@
-import { randomUUID } from 'node:crypto'
 import cors from '@koa/cors'
 import Router from '@koa/router'
 import * as E from 'fp-ts/lib/Either.js'
 import Koa from 'koa'
 import type { Context, Middleware } from 'koa'
 import helmet from 'koa-helmet'
+import type { Caller } from '../../application/caller.ts'
 import type { Logger } from '../../application/ports/environment.ts'
-import { admit, admitOperator } from './access.ts'
+import { admit, admitOperator, ON_BEHALF_OF } from './access.ts'
 import { loggable } from './access-log.ts'
 import { readBody } from './body.ts'
 import { clientAddress } from './client-address.ts'
@@ -18,6 +18,8 @@ import { linkHeader } from './link-header.ts'
 import { pathBase, serverAddresses, webSocketBase } from './links.ts'
 import type { LinkSettings } from './links.ts'
 import { framableBy } from './page-policy.ts'
+import { correlationIdOf, inNoRequest, requestIdOf } from './request-id.ts'
+import type { InRequest } from './request-id.ts'
 import { NO_LIMITS } from './request-limits.ts'
 import type { RequestLimits } from './request-limits.ts'
 import type { Answer, Dependencies, Origin, Route } from './route.ts'
@@ -40,6 +42,7 @@ export interface HttpAppOptions extends Dependencies {
   readonly logger: Logger
   /** How often a credential or an address may ask; without it as often as it likes. */
   readonly limits?: RequestLimits
+  readonly inRequest?: InRequest
   /** True on the socket in the data directory: whoever gets there is the operator. */
   readonly isControl?: boolean
 }
@@ -55,16 +58,17 @@ const API_POLICY = "default-src 'none'; frame-ancestors 'none'"
 
 /** Gives the request an id, and logs its end. */
 const traced =
-  (logger: Logger): Middleware =>
+  (logger: Logger, inRequest: InRequest): Middleware =>
   async (ctx, next) => {
-    const sent = ctx.get('X-Request-ID')
-    const requestId = /^[A-Za-z0-9._-]{1,64}$/.test(sent) ? sent : randomUUID()
+    const requestId = requestIdOf(ctx.headers['x-request-id'])
+    const correlationId = correlationIdOf(requestId)
     const since = performance.now()
     ctx.state['requestId'] = requestId
     ctx.set('X-Request-ID', requestId)
-    await next()
+    await inRequest(correlationId, next)
     const ms = Math.round(performance.now() - since)
-    logger.info({ requestId, method: ctx.method, url: loggable(ctx.path, ctx.querystring), status: ctx.status, ms }, 'request')
+    const ids = { requestId, ...(correlationId !== requestId && { correlationId }) }
+    logger.info({ ...ids, method: ctx.method, url: loggable(ctx.path, ctx.querystring), status: ctx.status, ms }, 'request')
   }
 
 const baseHeaders =
@@ -136,8 +140,10 @@ const ask = async (
 ): Promise<E.Either<HttpRefusal, Answer>> => {
   const credentials = { authorization: ctx.headers.authorization, apiKey: ctx.headers['x-api-key']?.toString() }
   const counting = { address: origin.address, limits: options.limits ?? NO_LIMITS, publicly: OPERATIONS.has(route) ? 'operations' : 'address' }
-  const isControl = options.isControl === true
-  const caller = isControl ? admitOperator(route.access) : await admit(route.access, credentials, options.services, counting)
+  const caller: E.Either<HttpRefusal, Caller | null> =
+    options.isControl === true
+      ? admitOperator(route, ctx.headers[ON_BEHALF_OF]?.toString(), options.services)
+      : await admit(route.access, credentials, options.services, counting)
   if (E.isLeft(caller)) return caller
   const body = route.body === undefined ? E.right(undefined) : await readBody(ctx, route.body.kind)
   if (E.isLeft(body)) return body
@@ -186,10 +192,10 @@ const unmatched = ({ logger, settings, limits = NO_LIMITS }: HttpAppOptions): Mi
 
 /** The HTTP side of the service as a Koa application; of headers that proxies set only `forwarded.ts` believes any. */
 export const createHttpApp = (options: HttpAppOptions): Koa => {
-  const { logger, settings, version } = options
+  const { logger, settings, version, inRequest = inNoRequest } = options
   const app = new Koa()
   app.on('error', (error: unknown) => logger.error({ err: error }, 'response could not be sent'))
-  app.use(traced(logger))
+  app.use(traced(logger, inRequest))
   app.use(baseHeaders(version))
   app.use(protectiveHeaders)
   app.use(crossOrigin(settings.corsOrigins))

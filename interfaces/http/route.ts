@@ -70,7 +70,15 @@ interface Documented {
   readonly summary?: string
 }
 
-interface Spec<P, Q, B, A, T extends RefusalTag, H = unknown> extends Documented {
+interface ForOperator {
+  /**
+   * What the operator may do of a route for users, through the socket in the data directory: act as the user whom the request
+   * names, or on what belongs to any. Without it nothing.
+   */
+  readonly operator?: 'as-named-user' | 'for-any-user'
+}
+
+interface Spec<P, Q, B, A, T extends RefusalTag, H = unknown> extends Documented, ForOperator {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Without prefix and trailing slash: every served form is derived from it. Members are written `:id`. */
   readonly path: string
@@ -109,7 +117,7 @@ export interface Answer {
 type Run = (raw: RawRequest, caller: Caller | null, origin: Origin, deps: Dependencies) => Promise<E.Either<HttpRefusal, Answer>>
 
 /** One line of the table of routes: all that routing, validation and a description of the interface need. */
-export interface Route extends Documented {
+export interface Route extends Documented, ForOperator {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   readonly access: Access

@@ -21,6 +21,8 @@ interface ServeSocketOptions {
   readonly socket: WebSocket
   /** What the socket runs on. */
   readonly wire: Duplex
+  /** Of the handshake, for the log. */
+  readonly requestId: string
   readonly liveId: number
   readonly role: SocketRole
   readonly status: LiveStatus
@@ -60,6 +62,7 @@ const bytesOf = (data: RawData): Buffer => {
 export const serveSocket = (options: ServeSocketOptions): OpenSocket => {
   const { socket, wire, liveId, role, session, missed, hub, logger, environment, timers, rateLimits, idleTimeout } = options
   const since = environment.monotonic()
+  const about = { requestId: options.requestId, liveId, role }
   const heartbeat = startHeartbeat({ ping: () => socket.ping(), lost: () => connection.drop(), timers, environment })
   const connection = connect(socket, wire, heartbeat.reading)
   const member = { role, connection }
@@ -79,7 +82,7 @@ export const serveSocket = (options: ServeSocketOptions): OpenSocket => {
     try {
       handle()
     } catch (error) {
-      logger.error({ liveId, role, error: String(error) }, 'a socket broke')
+      logger.error({ ...about, error: String(error) }, 'a socket broke')
       socket.close(1011)
     }
   }
@@ -92,14 +95,14 @@ export const serveSocket = (options: ServeSocketOptions): OpenSocket => {
   socket.on('error', (error) => {
     // The client broke the protocol, which is as good as a close.
     failed = true
-    logger.info({ liveId, role, error: error.message }, 'socket error')
+    logger.info({ ...about, error: error.message }, 'socket error')
   })
   socket.once('close', (code) => {
     isGone = true
     heartbeat.stop()
     hub.leave(liveId, member)
     if (!spared) guarded(() => incoming.closed(code !== BROKEN_OFF || failed))
-    logger.info({ liveId, role, code, ms: Math.round(environment.monotonic() - since) }, 'socket closed')
+    logger.info({ ...about, code, ms: Math.round(environment.monotonic() - since) }, 'socket closed')
   })
 
   const refuse = (code: Refusal): void => connection.end(errorEnding(code, code === 'invalid_message' ? BAD_RESUME_POINT : undefined))

@@ -14,6 +14,8 @@ import { loggable } from '../http/access-log.ts'
 import { clientAddress } from '../http/client-address.ts'
 import { createFailureLimit } from '../http/failure-limit.ts'
 import { createArrivals } from '../http/forwarded.ts'
+import { correlationIdOf, inNoRequest, requestIdOf } from '../http/request-id.ts'
+import type { InRequest } from '../http/request-id.ts'
 import { errorEnding } from './ends.ts'
 import * as handshake from './handshake.ts'
 import type { HandshakeRefusal } from './handshake.ts'
@@ -51,6 +53,7 @@ export interface SocketServerOptions {
   readonly logger: Logger
   readonly environment: Pick<Environment, 'monotonic'>
   readonly timers: Timers
+  readonly inRequest?: InRequest
   /** True once no new socket is taken. */
   readonly draining: () => boolean
 }
@@ -74,6 +77,9 @@ interface Admission {
 /** What a token opens. */
 type Opened = Pick<Admission, 'liveId' | 'role' | 'status'>
 
+const REQUEST_ID = 'x-request-id'
+
+/** Answers 101 with the id that the request was given. */
 const createUpgrader = (role: SocketRole): WebSocketServer =>
   new WebSocketServer({
     noServer: true,
@@ -82,11 +88,11 @@ const createUpgrader = (role: SocketRole): WebSocketServer =>
     maxPayload: LARGEST_FRAME[role],
     maxFragments: 1024,
     maxBufferedChunks: 8192,
-  })
+  }).on('headers', (headers, request) => headers.push(`X-Request-ID: ${requestIdOf(request.headers[REQUEST_ID])}`))
 
 /** Takes the session sockets of `server`: token and place are settled before 101, the rest after it (D36). */
 export const attachSocketServer = (options: SocketServerOptions): SocketServer => {
-  const { server, prefixes, sessions, settings, logger, environment, timers } = options
+  const { server, prefixes, sessions, settings, logger, environment, timers, inRequest = inNoRequest } = options
   const hub = createHub({ bus: options.bus, strict: settings.strict })
   const upgraders = { sender: createUpgrader('sender'), listener: createUpgrader('listener') }
   const failures = createFailureLimit(environment, settings.rateLimits ? settings.failedHandshakesPerMinute : 0)
@@ -126,9 +132,9 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
     return opened.role === 'sender' ? attach(opened, missed.right) : { ...opened, session: null, refusal: null, missed: missed.right }
   }
 
-  const open = (socket: WebSocket, wire: Duplex, admission: Admission): void => {
+  const open = (socket: WebSocket, wire: Duplex, admission: Admission, requestId: string): void => {
     const { rateLimits, idleTimeout } = settings
-    const opened = serveSocket({ ...admission, socket, wire, hub, logger, environment, timers, rateLimits, idleTimeout })
+    const opened = serveSocket({ ...admission, requestId, socket, wire, hub, logger, environment, timers, rateLimits, idleTimeout })
     sockets.add(opened)
     socket.once('close', () => sockets.delete(opened))
     if (closed) void opened.end(errorEnding('server_restart'))
@@ -147,17 +153,18 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
     return admission
   }
 
-  const answer = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+  const answer = async (request: IncomingMessage, socket: Duplex, head: Buffer, requestId: string): Promise<void> => {
     const judged = await judge(request)
     if (!('role' in judged)) {
-      logger.info({ status: judged.status, path: loggable((request.url ?? '').split('?', 1)[0] ?? '', '') }, 'socket refused')
-      handshake.refuse(socket, judged)
+      logger.info({ requestId, status: judged.status, path: loggable((request.url ?? '').split('?', 1)[0] ?? '', '') }, 'socket refused')
+      handshake.refuse(socket, { ...judged, headers: { ...judged.headers, [REQUEST_ID]: requestId } })
       return
     }
     let upgraded = false
+    request.headers[REQUEST_ID] = requestId
     upgraders[judged.role].handleUpgrade(request, socket, head, (webSocket) => {
       upgraded = true
-      open(webSocket, socket, judged)
+      open(webSocket, socket, judged, requestId)
     })
     // The client left meanwhile or its handshake is malformed: the place that it won is free again.
     if (!upgraded) judged.session?.abandoned()
@@ -166,9 +173,10 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     const onError = (error: Error): void => logger.info({ error: error.message }, 'a socket broke before its handshake')
     socket.on('error', onError)
-    answer(request, socket, head)
+    const requestId = requestIdOf(request.headers[REQUEST_ID])
+    inRequest(correlationIdOf(requestId), () => answer(request, socket, head, requestId))
       .catch((error: unknown) => {
-        logger.error({ error: String(error) }, 'a handshake failed')
+        logger.error({ requestId, error: String(error) }, 'a handshake failed')
         handshake.refuse(socket, handshake.BROKEN)
       })
       .finally(() => {

@@ -5,6 +5,7 @@ import type { AdmissionActor } from '../../application/admission/admission-actor
 import type { Environment } from '../../application/ports/environment.ts'
 import type { EventStore } from '../../application/ports/event-store.ts'
 import { reservedVram } from '../../domain/admission/decider.ts'
+import { currentCorrelationId, inRequest } from '../../infrastructure/request-context.ts'
 import { immediateTimers } from '../support/immediate-timers.ts'
 import { createMemoryEventStore } from '../support/memory-event-store.ts'
 import { createMemoryKeyring } from '../support/memory-keyring.ts'
@@ -14,9 +15,9 @@ import { createTestEnvironment } from '../support/test-environment.ts'
 import { createFailingStore } from './failing-store.ts'
 import { setCapacity } from './write-side.ts'
 
-const actorOn = async (store: EventStore, snapshotEvery = 200) => {
+const actorOn = async (store: EventStore, snapshotEvery = 200, correlationId: Environment['correlationId'] = () => null) => {
   const logger = createRecordingLogger()
-  const environment = createTestEnvironment()
+  const environment = { ...createTestEnvironment(), correlationId }
   const deps = { store, keyring: createMemoryKeyring(), environment, timers: immediateTimers, logger, snapshotEvery }
   return { environment, logger, actor: await createAdmissionActor(deps) }
 }
@@ -49,6 +50,18 @@ test('200 admissions at once take a handful of appends, each with its own answer
   t.is(answers.filter((answer) => E.isLeft(answer) && answer.left._tag === 'InsufficientVram').length, 50)
   t.is(reservedVram(one.actor.state()), 150)
   t.true(appendsTo('admission').length <= 4, `${appendsTo('admission').length} appends`)
+})
+
+test('B15: of commands that are appended together each event has the correlation id of its own request', async (t) => {
+  const store = createMemoryEventStore()
+  const { actor, environment } = await actorOn(store, 200, currentCorrelationId)
+  await setCapacity(actor, environment, 150)
+  const one = { actor, environment }
+  await Promise.all([
+    inRequest('first', () => admit(one, 1, 1, 'a')), inRequest('second', () => admit(one, 2, 1, 'b')), admit(one, 3, 1, 'c'),
+  ])
+  const admitted = store.allEvents().filter(({ type }) => type === 'Admitted')
+  t.deepEqual(admitted.map(({ metadata }) => metadata.correlationId), ['first', 'second', 'c'])
 })
 
 test('Two actors on one log never give more than there is', async (t) => {

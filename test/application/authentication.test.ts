@@ -1,7 +1,10 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
+import type { Credentials } from '../../application/ports/credentials.ts'
 import { handleCommand } from '../../application/handle-command.ts'
+import { createAuthentication } from '../../application/users/authentication.ts'
+import { createRehash } from '../../application/users/rehash.ts'
 import { userDecider } from '../../domain/user/decider.ts'
 import type { UserCommand } from '../../domain/user/decider.ts'
 import { immediateTimers } from '../support/immediate-timers.ts'
@@ -67,6 +70,49 @@ test('R34: a new password ends the tokens of the old one', async (t) => {
   t.deepEqual(await authentication.authenticate(old), O.none)
   t.deepEqual(await authentication.login('Ada', ada.password, ADDRESS), wrong)
   t.true(O.isSome(await authentication.authenticate(tokenOf(await authentication.login('Ada', 'another', ADDRESS)))))
+})
+
+test('S12: a login with a hash of lower cost stores one of today, and every login goes on', async (t) => {
+  const { authentication, change, at, store, user, directory, rehash, credentials } = await startWithAda(t)
+  await change({ type: 'ChangePassword', passwordHash: 'old hash of another', at })
+  const login = () => authentication.login('Ada', 'another', ADDRESS)
+  t.deepEqual(await authentication.login('Ada', 'wrong', ADDRESS), wrong)
+  await rehash.settled()
+  const types = async () => right(await store.read(`user-${user.id}`)()).map(({ type }) => type)
+  t.deepEqual(await types(), ['UserRegistered', 'PasswordChanged'], 'a wrong password stores nothing')
+
+  const before = await Promise.all([login(), login()])
+  await rehash.settled()
+  t.deepEqual(await types(), ['UserRegistered', 'PasswordChanged', 'PasswordRehashed'])
+  await directory.whenSeen(right(await store.head()()))
+  const after = await login()
+  t.deepEqual(credentials.verifications.at(-1), O.some('hash of another'))
+  for (const token of [...before, after]) t.true(O.isSome(await authentication.authenticate(tokenOf(token))))
+  await rehash.settled()
+  t.is((await types()).length, 3, 'once is enough')
+})
+
+test('S12: a login waits for no new hash, and none that fails, or that is late, changes anything', async (t) => {
+  const { change, at, store, keyring, user, environment, directory, credentials, logger, throttle } = await startWithAda(t)
+  await change({ type: 'ChangePassword', passwordHash: 'old hash of another', at })
+  const loginWith = async (hashPassword: Credentials['hashPassword']) => {
+    const hashing = { ...credentials, hashPassword }
+    const rehash = createRehash({ store, keyring, environment, timers: immediateTimers, credentials: hashing, logger })
+    const { login } = createAuthentication({ directory, credentials, throttle, rehash })
+    t.true(E.isRight(await login('Ada', 'another', ADDRESS)))
+    return rehash
+  }
+  await (await loginWith(() => async () => E.left({ _tag: 'TooBusy' }))).settled()
+  await (await loginWith(() => () => Promise.reject(new Error('no memory')))).settled()
+  t.deepEqual(logger.lines.map(({ level }) => level), ['warn', 'error'])
+
+  const hashed = Promise.withResolvers<E.Either<never, string>>()
+  const late = await loginWith(() => () => hashed.promise)
+  await change({ type: 'ChangePassword', passwordHash: 'hash of a third', at })
+  hashed.resolve(E.right('hash of another'))
+  await late.settled()
+  const types = right(await store.read(`user-${user.id}`)()).map(({ type }) => type)
+  t.deepEqual(types, ['UserRegistered', 'PasswordChanged', 'PasswordChanged'])
 })
 
 test('R34: a disabled user is refused with a token that was good, until enabled again', async (t) => {

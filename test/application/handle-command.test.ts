@@ -1,5 +1,6 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
+import { nextId } from '../../application/sequence.ts'
 import { openEvents, sealEvents } from '../../application/event-serialization.ts'
 import { handleCommand } from '../../application/handle-command.ts'
 import type { EventStore } from '../../application/ports/event-store.ts'
@@ -16,8 +17,7 @@ import type { Fate } from './failing-store.ts'
 
 const STREAM = 'listener-token-x'
 
-const claiming = (store: EventStore) => {
-  const environment = createTestEnvironment()
+const claiming = (store: EventStore, environment = createTestEnvironment()) => {
   const deps = { store, keyring: createMemoryKeyring(), environment, timers: immediateTimers }
   return (userId: number, commandId: string = environment.newId()) =>
     handleCommand(deps)({
@@ -43,6 +43,14 @@ test('A command is appended with who, why and when', async (t) => {
   t.deepEqual(handled.stored, memory.allEvents())
   t.is(handled.position, event?.position ?? null)
   t.like(event?.metadata, { correlationId: 'request-1', causationId: 'command-1', actor: 'user:7' })
+})
+
+test('B15: an event that a request caused has the correlation id of the request', async (t) => {
+  const store = createMemoryEventStore()
+  const environment = { ...createTestEnvironment(), correlationId: () => 'the request' }
+  right(await claiming(store, environment)(7, 'command-1'))
+  right(await nextId({ store, keyring: createMemoryKeyring(), environment, timers: immediateTimers })('profile', { correlationId: 'c', causationId: 'c', actor: 'a' })())
+  t.deepEqual(store.allEvents().map(({ metadata }) => metadata.correlationId), ['the request', 'the request'])
 })
 
 test('An append that was not made is repeated with the same ids', async (t) => {

@@ -64,6 +64,25 @@ test('R119, R120: a token that is switched off or revoked is refused as soon as 
   t.deepEqual(right(await tokens.listTokens(caller, everything)()), { items: [], total: 0 })
 })
 
+test('the operator of the machine issues for a user and changes the tokens of anybody, on record as operator', async (t) => {
+  const store = createMemoryEventStore()
+  const { tokens, userId, caller, token } = await startWithToken(t, { store })
+  const operator = { ...caller, permissions: [], credential: 'operator' as const }
+  const issued = right(await tokens.issueToken(operator, { name: 'made for you', expiresAt: null })()).token
+  t.is(issued.userId, userId)
+  const nobody = { ...operator, userId: 0 }
+  t.like(right(await tokens.changeToken(nobody, token.id, { name: 'nightly' })()), { name: 'nightly', userId })
+  right(await tokens.revokeToken(nobody, token.id)())
+  for (const id of [token.id, 4711]) {
+    t.deepEqual(await tokens.changeToken(nobody, id, { isActive: false })(), E.left({ _tag: 'ApiTokenNotFound' }))
+    t.deepEqual(await tokens.revokeToken(nobody, id)(), E.left({ _tag: 'ApiTokenNotFound' }))
+  }
+  const actors = store.allEvents().filter(({ stream }) => stream.startsWith('api-token-')).map(({ type, metadata }) => [type, metadata.actor])
+  t.deepEqual(actors, [
+    ['ApiTokenIssued', `user:${userId}`], ['ApiTokenIssued', 'operator'], ['ApiTokenRenamed', 'operator'], ['ApiTokenRevoked', 'operator'],
+  ])
+})
+
 test('R32: a write is answered when the directory knows of it, and not before', async (t) => {
   const { caller, store, keyring, environment, credentials, documents, tokenDirectory, projector } = await startWithToken(t)
   let seen = Promise.withResolvers<void>()

@@ -48,6 +48,17 @@ test('a password that was shown to be known is changed only while it is still th
   given(registered, passwordChanged('second', 1)).when(change).thenRefused({ _tag: 'PasswordOutdated' })
 })
 
+test('S12: a password is hashed anew while the old hash still stands, and its generation stays', (t) => {
+  const { given } = specify(t, userDecider)
+  const rehash = { type: 'Rehash', oldHash: 'first', passwordHash: 'first, dearer', at } as const
+  const rehashed: UserEvent = { type: 'PasswordRehashed', data: { userId: 3, passwordHash: 'first, dearer', at } }
+  given(registered).when(rehash).thenEvents(rehashed)
+  given(registered, rehashed).when(rehash).thenNothing()
+  given(registered, passwordChanged('second', 1)).when(rehash).thenNothing()
+  given(registered, rehashed).when({ type: 'ChangePassword', passwordHash: 'second', generation: 0, at }).thenEvents(passwordChanged('second', 1, at))
+  given().when(rehash).thenRefused({ _tag: 'UserUnknown' })
+})
+
 test('an administrator changes what differs, all of it in one step', (t) => {
   const { given } = specify(t, userDecider)
   const limits: UserEvent = { type: 'UserLimitsChanged', data: { userId: 3, maxSessions: 2, maxTranslations: 5, at } }
@@ -89,6 +100,10 @@ test('the state holds the user as changed since', (t) => {
   t.deepEqual(fold(userDecider, [registered]), { ...facts, status: 'active', generation: 0, createdAt, updatedAt: null })
   t.deepEqual(fold(userDecider, [registered, passwordChanged('second', 1), disabled(at)]), {
     ...facts, passwordHash: 'second', status: 'disabled', generation: 1, createdAt, updatedAt: at,
+  })
+  const rehashed: UserEvent = { type: 'PasswordRehashed', data: { userId: 3, passwordHash: 'dearer', at } }
+  t.deepEqual(fold(userDecider, [registered, rehashed]), {
+    ...facts, passwordHash: 'dearer', status: 'active', generation: 0, createdAt, updatedAt: null,
   })
   const limits: UserEvent = { type: 'UserLimitsChanged', data: { userId: 3, maxSessions: 0, maxTranslations: 1, at: earlier } }
   const permissions: UserEvent = { type: 'UserPermissionsChanged', data: { userId: 3, permissions: [], at } }

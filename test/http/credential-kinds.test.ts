@@ -1,7 +1,9 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import { startHttp } from './http-service.ts'
+import type { Caller } from '../../application/caller.ts'
+import type { Services } from '../../application/services.ts'
+import { startHttp, userView } from './http-service.ts'
 
 const PASSWORDS = { current_password: 'the old one', new_password: 'a new password' }
 
@@ -24,6 +26,31 @@ test('D32: every user changes the own password with a login, no permission is ne
   const answer = await http.send('PUT', '/users/me/password', { as: 'user', body: PASSWORDS })
   t.is(answer.status, 200)
   t.deepEqual(await answer.json(), { message: 'Password changed; log in again' })
+})
+
+test('S23: the operator acts as a named user on the tokens alone, and only through the socket in the data directory', async (t) => {
+  const asked: Array<Pick<Caller, 'userId' | 'credential' | 'permissions'>> = []
+  const services: Partial<Services> = {
+    me: ({ userId }) => (userId === 7 ? E.right(userView(7, 'ann')) : E.left({ _tag: 'UserNotFound' })),
+    listTokens: ({ userId, credential, permissions }) => {
+      asked.push({ userId, credential, permissions })
+      return TE.right({ items: [], total: 0 })
+    },
+  }
+  const headers = (id: string) => ({ headers: { 'x-on-behalf-of': id } })
+  const control = await startHttp(t, services, { isControl: true })
+  t.is((await control.send('GET', '/tokens/', headers('7'))).status, 200)
+  for (const nobody of ['8', '999999999999999']) t.is((await control.send('GET', '/tokens/', headers(nobody))).status, 404, nobody)
+  for (const unnamed of ['', '0', '-7', '7x', '7, 7']) t.is((await control.send('GET', '/tokens/', headers(unnamed))).status, 401, unnamed)
+  for (const path of ['/users/me', '/lives/', '/lives/7', '/user-live-configs/']) t.is((await control.send('GET', path, headers('7'))).status, 401, path)
+
+  const open = await startHttp(t, services)
+  t.is((await open.send('GET', '/tokens/', headers('7'))).status, 401)
+  t.is((await open.send('GET', '/tokens/', { as: 'admin', ...headers('7') })).status, 200)
+  t.deepEqual(asked, [
+    { userId: 7, credential: 'operator', permissions: [] },
+    { userId: 1, credential: 'jwt', permissions: ['admin'] },
+  ])
 })
 
 test('D14, S13, S24: who has to wait is told for how long', async (t) => {

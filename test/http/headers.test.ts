@@ -140,6 +140,22 @@ test('a request id is taken over when it is a plain one, else made', async (t) =
   for (const id of ['has space', 'x'.repeat(65), 'a"b', 'ä']) t.regex((await idOf(id)) ?? '', /^[0-9a-f-]{36}$/)
 })
 
+test('B15: a request is the cause of events by its id if that is a UUID, else by one that the log tells', async (t) => {
+  const causes: string[] = []
+  const http = await startHttp(t, {}, {
+    inRequest: (correlationId, task) => {
+      causes.push(correlationId)
+      return task()
+    },
+  })
+  const uuid = '0198f0a4-7c1e-7B3d-9a52-3f6f2d1c0b9e'
+  for (const id of [uuid, 'my-id.1']) await http.send('GET', '/version', { headers: { 'x-request-id': id } })
+  const [first, second = ''] = causes
+  t.is(first, uuid)
+  t.regex(second, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+  t.deepEqual(http.log.lines.map(({ fields }) => [fields['requestId'], fields['correlationId']]), [[uuid, undefined], ['my-id.1', second]])
+})
+
 test('S26: no value of a query that may be a secret reaches the log', async (t) => {
   t.is(loggable('/ws/live/', 'token=s3cret&after=4'), '/ws/live/?token=***&after=4')
   t.is(loggable('/ws/live', 'token_sender=a&token_sender=b'), '/ws/live?token_sender=***&token_sender=***')

@@ -36,6 +36,15 @@ test('S12: a password over 1024 bytes is never hashed and never matches', async 
   t.false(right(await credentials.verifyPassword(`${longest}ab`, O.some(hash))()))
 })
 
+test('S12: a hash is outdated when any of its parameters lies below those of today', async (t) => {
+  const credentials = at(0)
+  const isOutdated = (parameters: string): boolean => credentials.isOutdated(`$${parameters}$c2FsdHNhbHQ$aGFzaA`)
+  t.false(credentials.isOutdated(right(await credentials.hashPassword('right')())))
+  for (const weak of ['argon2id$v=19$m=19455,t=2,p=1', 'argon2id$v=19$m=65536,t=1,p=1', 'argon2id$v=16$m=19456,t=2,p=1', 'argon2i$v=19$m=19456,t=2,p=1'])
+    t.true(isOutdated(weak), weak)
+  for (const fine of ['argon2id$v=19$m=65536,t=3,p=4', '', '2b$10']) t.false(isOutdated(fine), fine)
+})
+
 test('many passwords at once are all answered', async (t) => {
   const credentials = at(0)
   const hash = right(await credentials.hashPassword('right')())

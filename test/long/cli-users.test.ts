@@ -68,6 +68,36 @@ test.serial('B12, D47: lives of all are listed and finished beside the running s
   t.regex((await stenolog(['lives', 'list'])).stdout, new RegExp(`^${live.id} +speaker +finished +raw +demo-en +en +0 `, 'm'))
 })
 
+test.serial('B12: API tokens of users are created, listed, renamed, switched and revoked beside the running service', async (t) => {
+  const [owner, bystander] = [await service.user('owner'), await service.user('bystander')]
+  await bystander.post('/tokens/', { name: 'not to be listed' })
+  const { code, stdout, stderr } = await stenolog(['tokens', 'create', 'owner', 'ci', '--quiet'])
+  t.deepEqual([code, stderr], [0, ''])
+  t.regex(stdout, /^lt_[0-9A-Za-z]{12}_[0-9A-Za-z]{43}\n$/, 'the secret alone')
+  const byKey = async (): Promise<number> => (await fetch(`${service.url()}/users/me`, { headers: { 'x-api-key': stdout.trim() } })).status
+  t.is(await byKey(), 200)
+
+  const lasting = await json<Json>(['tokens', 'create', 'owner', 'for a month', '--expires', '2099-01-31T00:00:00Z'])
+  t.like(lasting, { name: 'for a month', expires_at: '2099-01-31T00:00:00.000000+00:00', is_active: true })
+  t.regex(String(lasting['token']), /^lt_/)
+  const shown = await stenolog(['tokens', 'create', 'owner', 'third'])
+  t.regex(shown.stdout, /^lt_\w+\n.*not shown again/m)
+
+  const listed = await json<ReadonlyArray<Json>>(['tokens', 'list', 'owner'])
+  t.deepEqual(listed.map(({ name }) => name), ['third', 'for a month', 'ci'])
+  t.deepEqual((await owner.get<{ readonly data: ReadonlyArray<Json> }>('/tokens/')).body.data, listed, 'all that REST shows')
+  t.false((await stenolog(['tokens', 'list', 'owner'])).stdout.includes(stdout.trim()))
+
+  const id = String(listed.at(-1)?.['id'])
+  t.like(await json(['tokens', 'rename', id, 'nightly']), { name: 'nightly' })
+  t.like(await json(['tokens', 'deactivate', id]), { is_active: false })
+  t.is(await byKey(), 401)
+  t.like(await json(['tokens', 'activate', id]), { is_active: true })
+  t.is(await byKey(), 200)
+  t.is((await stenolog(['tokens', 'revoke', id])).stdout, 'the token is revoked\n')
+  t.is(await byKey(), 401)
+})
+
 test.serial('what the service refuses is said in one line, and the exit code tells', async (t) => {
   const cases: ReadonlyArray<readonly [ReadonlyArray<string>, string, RegExp]> = [
     [['users', 'create', 'root'], 'a long password', /^stenolog: Username already taken$/m],
@@ -75,6 +105,10 @@ test.serial('what the service refuses is said in one line, and the exit code tel
     [['users', 'change', 'nobody', '--max-sessions', '1'], '', /^stenolog: no user has this name$/m],
     [['users', 'change', 'root', '--permission', 'all'], '', /^stenolog: permissions\.0: Input should be 'user_retention' or 'admin'$/m],
     [['lives', 'finish', '4711'], '', /^stenolog: Live not found$/m],
+    [['tokens', 'list', 'nobody'], '', /^stenolog: no user has this name$/m],
+    [['tokens', 'create', 'root', 'late', '--expires', '2001-01-01T00:00:00Z'], '', /^stenolog: .*expires_at/m],
+    [['tokens', 'revoke', '4711'], '', /^stenolog: Token not found$/m],
+    [['tokens', 'rename', '1'], '', /^stenolog: tokens needs a command/m],
   ]
   for (const [args, input, expected] of cases) {
     const { code, stdout, stderr } = await stenolog(args, input)
@@ -87,9 +121,9 @@ test.serial('what the service refuses is said in one line, and the exit code tel
 test.serial('S23: the socket is for its owner alone and opens the administration, nothing that belongs to a user', async (t) => {
   const socketPath = join(service.dataDirectory, 'control.sock')
   t.is((await stat(socketPath)).mode & 0o777, 0o600)
-  const statusOf = (path: string): Promise<number | undefined> =>
+  const statusOf = (path: string, headers: Readonly<Record<string, string>> = {}): Promise<number | undefined> =>
     new Promise((resolve, reject) => {
-      request({ socketPath, path }, (response) => {
+      request({ socketPath, path, headers }, (response) => {
         response.resume()
         resolve(response.statusCode)
       }).once('error', reject).end()
@@ -98,6 +132,11 @@ test.serial('S23: the socket is for its owner alone and opens the administration
   t.is(await statusOf('/lives/'), 401)
   t.is(await statusOf('/users/me'), 401)
   t.is((await createClient(service.url()).get('/users/')).status, 401, 'not so over the network')
+  t.is(await statusOf('/tokens/'), 401, 'whose?')
+  t.is(await statusOf('/tokens/', { 'x-on-behalf-of': '1' }), 200)
+  t.is(await statusOf('/tokens/', { 'x-on-behalf-of': '4711' }), 404, 'who does not exist has none')
+  t.is(await statusOf('/lives/', { 'x-on-behalf-of': '1' }), 401, 'of a user the tokens alone')
+  t.is((await fetch(`${service.url()}/tokens/`, { headers: { 'x-on-behalf-of': '1' } })).status, 401, 'not so over the network')
 })
 
 test.serial('without a running service one is started for the command and ends with it', async (t) => {

@@ -135,6 +135,9 @@ test('a user is listed without anything of the password', async (t) => {
   await projecting(t, users)
     .given(registered, { type: 'PasswordChanged', data: { ...user, passwordHash: envelopeOf('new', 'user-3'), generation: 1 } })
     .thenDocuments({ 3: { ...ada, updatedAt: after(1000) } })
+  await projecting(t, users)
+    .given(registered, { type: 'PasswordRehashed', data: { ...user, passwordHash: envelopeOf('new', 'user-3') } })
+    .thenDocuments({ 3: ada })
 })
 
 test('a disabled user is listed as inactive until enabled again', async (t) => {

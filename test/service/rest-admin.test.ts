@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { openSqliteEventStore } from '../../infrastructure/sqlite/event-store.ts'
+import { handshake } from '../support/client.ts'
 import type { Client, Json, Listing, Single } from '../support/client.ts'
 import { runTestService } from '../support/service.ts'
 
@@ -108,6 +109,12 @@ test.serial('the acts of an admin are events with the admin as actor, and a swit
   await admin.get('/admin/lives?limit=1')
   await admin.put(`/admin/lives/${live.id}/finish`)
   const actor = `user:${await idOf(admin)}`
+
+  const ids = ['0198f0a4-7c1e-7b3d-9a52-3f6f2d1c0b9e', '0198f0a4-7c1e-7b3d-9a52-3f6f2d1c0b9f']
+  const traced = (index: number) => ({ 'x-request-id': ids[index] ?? '' })
+  const order = { headers: { ...traced(0), 'content-type': 'application/json' }, body: JSON.stringify({ model: 'demo-en', language: 'en' }) }
+  const { data } = (await admin.request<Single<Record<'id' | 'sender_token', string>>>('POST', '/lives', order)).body
+  await handshake(`${service.url().replace('http', 'ws')}/ws/live/${data.id}?token=${data.sender_token}`, traced(1))
   await service.kill('SIGKILL')
 
   const store = await openSqliteEventStore({ file: join(service.dataDirectory, 'events.sqlite') })
@@ -119,6 +126,11 @@ test.serial('the acts of an admin are events with the admin as actor, and a swit
   t.deepEqual(await last('catalogue'), ['LanguageSwitched', actor])
   t.deepEqual(await last('administration'), ['LivesListed', actor])
   t.deepEqual(await last(`live-${live.id}`), ['LiveFinished', actor])
+  const events = [await store.read(`live-${data.id}`)(), await store.read('admission')()].flatMap((read) => (E.isRight(read) ? read.right : []))
+  const causeOf = (id: string | undefined): ReadonlyArray<string> =>
+    events.filter(({ metadata }) => metadata.correlationId === id).map(({ type }) => type).toSorted()
+  t.deepEqual(causeOf(ids[0]), ['Admitted', 'LiveCreated'], 'B15')
+  t.true(causeOf(ids[1]).includes('SenderAttached'), 'B15')
   await store.close()
   await service.start()
   t.false((await rowOf(service.anonymous(), '/languages', '?iso_639_1=fr')).active)

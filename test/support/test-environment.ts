@@ -20,6 +20,7 @@ export const createTestEnvironment = (): TestEnvironment => {
     newId: () => v7(),
     newSecret: () => randomBytes(32).toString('base64url'),
     random: () => 0.5,
+    correlationId: () => null,
     instance: v7(),
     advance: (milliseconds) => {
       monotonic += milliseconds
@@ -42,8 +43,9 @@ export const createTestCredentials = (): TestCredentials => {
     hashPassword: (password) => async () => E.right(`hash of ${password}`),
     verifyPassword: (password, passwordHash) => async () => {
       verifications.push(passwordHash)
-      return E.right(O.isSome(passwordHash) && passwordHash.value === `hash of ${password}`)
+      return E.right(O.isSome(passwordHash) && passwordHash.value.replace('old ', '') === `hash of ${password}`)
     },
+    isOutdated: (passwordHash) => passwordHash.startsWith('old '),
     signJwt: (claims) => Promise.resolve(JSON.stringify(claims)),
     verifyJwt: (token) => Promise.resolve(token.startsWith('{') ? O.some(JSON.parse(token) as JwtClaims) : O.none),
     newApiToken: () => {

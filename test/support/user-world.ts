@@ -7,6 +7,7 @@ import type { Keyring } from '../../application/ports/keyring.ts'
 import type { NewUser } from '../../application/requests.ts'
 import { startUserDirectory } from '../../application/users/user-directory.ts'
 import { createLoginThrottle } from '../../application/users/login-throttle.ts'
+import { createRehash } from '../../application/users/rehash.ts'
 import { createUserChanges } from '../../application/users/user-changes.ts'
 import { createUsers, DEFAULT_QUOTAS } from '../../application/users/users.ts'
 import { allProjections } from '../../projections/all-projections.ts'
@@ -38,6 +39,7 @@ export const startUserWorld = async (t: ExecutionContext, stores: Stores = {}) =
   const projector = startProjector({ store, documents, projections: allProjections, logger, environment, timers, signal })
   const directory = startUserDirectory({ store, keyring, logger, environment, timers, signal })
   const throttle = createLoginThrottle({ store, keyring, environment, timers, logger, enabled: false })
+  const rehash = createRehash({ store, keyring, environment, timers, credentials, logger })
   t.teardown(() => { stop.abort() })
   await Promise.all([projector.caughtUp(), directory.ready()])
   return {
@@ -46,9 +48,11 @@ export const startUserWorld = async (t: ExecutionContext, stores: Stores = {}) =
     logger,
     projector,
     directory,
+    rehash,
+    throttle,
     documents,
     users: createUsers({ store, keyring, environment, timers, credentials, directory, projector }),
-    authentication: createAuthentication({ directory, credentials, throttle }),
+    authentication: createAuthentication({ directory, credentials, throttle, rehash }),
     changes: createUserChanges({ store, keyring, environment, timers, credentials, directory, projector, throttle, endLivesOf: async () => E.right(undefined) }),
     queries: createQueries({ documents, keyring, directory }),
     stop: async () => {

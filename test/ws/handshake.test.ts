@@ -32,6 +32,19 @@ test('R128: the same token under both names, or twice, is one token', async (t) 
   t.is((await shakeHands(`${origin}/ws/live?token=${listenerToken}&token=${listenerToken}`)).status, 101)
 })
 
+test('B15: the log tells by the id of the handshake, which the answer has too, how a socket was refused or closed', async (t) => {
+  const { origin, lifecycle, logger } = await startSockets(t)
+  const url = `${origin}/ws/live?token=${lifecycle.add().listenerToken}`
+  const loggedFor = (message: string) => logger.lines.filter((line) => line.message === message).map(({ fields }) => fields['requestId'])
+  t.is((await shakeHands(url, { 'X-Request-ID': 'mine' })).headers['x-request-id'], 'mine')
+  await eventually(() => assert.deepEqual(loggedFor('socket closed'), ['mine']))
+  const made = (await shakeHands(url, { 'X-Request-ID': 'not mine' })).headers['x-request-id']
+  t.regex(String(made), /^[0-9a-f-]{36}$/)
+  await eventually(() => assert.deepEqual(loggedFor('socket closed'), ['mine', made]))
+  t.is((await shakeHands(`${origin}/ws/live`, { 'X-Request-ID': 'refused' })).headers['x-request-id'], 'refused')
+  t.deepEqual(loggedFor('socket refused'), ['refused'])
+})
+
 test('R129: without one valid token of that live there is no 101, only 401 with a detail', async (t) => {
   const { origin, lifecycle, logger } = await startSockets(t)
   const [live, other] = [lifecycle.add(), lifecycle.add()]
