@@ -33,7 +33,7 @@ export interface JournalEntry {
   readonly leaves: string
 }
 
-const LIVE_WORKERS = 4
+const [SPEAKERS, OTHER_LIVES] = [2, 3]
 
 export const passwordNumber = (number: number): string => `a password that changes ${number}`
 
@@ -77,13 +77,17 @@ const createLive = (client: Client): Promise<LiveJson> =>
     return [`live ${live.id}`, live]
   })
 
-const lives = (client: Client) => async (): Promise<void> => {
+/** Loading the model takes longer than all else. */
+const spokenLives = (client: Client) => async (): Promise<void> => {
   const live = await createLive(client)
-  const { id } = live
+  await change('speak and FINISH', `live ${live.id}`, 'finished', () => speak(client, live))
+}
+
+const lives = (client: Client) => async (): Promise<void> => {
+  const { id } = await createLive(client)
   const thing = `live ${id}`
   const fate = Math.random()
-  if (fate < 0.4) await change('speak and FINISH', thing, 'finished', () => speak(client, live))
-  else if (fate < 0.7) await change('finish a live', thing, 'finished', () => client.api.call('finishLive', { path: { id } }))
+  if (fate < 0.6) await change('finish a live', thing, 'finished', () => client.api.call('finishLive', { path: { id } }))
   if (fate > 0.3 && fate < 0.85) await change('delete a live', thing, 'gone', () => client.api.call('deleteLive', { path: { id } }))
 }
 
@@ -145,7 +149,7 @@ const main = async ({ url, admin, load, changer }: LoadAccounts): Promise<void> 
   process.once('disconnect', () => process.exit(0))
   await Promise.allSettled(
     [
-      ...Array.from({ length: LIVE_WORKERS }, () => lives(client)),
+      ...Array.from({ length: SPEAKERS }, () => spokenLives(client)), ...Array.from({ length: OTHER_LIVES }, () => lives(client)),
       profiles(client), tokens(client), users(url, root), passwords(url, changer.username, changer.number),
     ].map(forEver),
   )
