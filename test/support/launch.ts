@@ -22,7 +22,7 @@ export interface Launched {
  * the one that it is given.
  */
 export const launch = (t: ExecutionContext, environment: Readonly<Record<string, string>>, through: ReadonlyArray<string> = []): Launched => {
-  const [command = '', ...args] = [...through, process.execPath, SERVER]
+  const [command, ...args] = [...through, process.execPath, SERVER] as const
   const child = spawn(command, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...environment },
