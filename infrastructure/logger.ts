@@ -5,8 +5,14 @@ import type { Logger } from '../application/ports/environment.ts'
 const SECRETS = ['token', 'token_sender', 'password', 'authorization']
 const DEPTHS = ['', '*.', '*.*.']
 
+/** Bytes of lines that wait for a disk to take them; those beyond are lost. */
+const MAX_WAITING = 2 ** 20
+
+/** A log that cannot be written (a full disk, a reader that is gone) is no reason to stop. */
+const standardError = (): DestinationStream => destination({ fd: 2, sync: true, maxLength: MAX_WAITING }).on('error', () => undefined)
+
 /** JSON lines on standard error (or `to`); members named like a secret are censored down to the third level. */
-export const createLogger = (level: LevelWithSilent, to: DestinationStream = destination({ fd: 2, sync: true })): Logger => {
+export const createLogger = (level: LevelWithSilent, to: DestinationStream = standardError()): Logger => {
   const paths = DEPTHS.flatMap((depth) => SECRETS.map((name) => `${depth}${name}`))
   const log = pino({ level, base: null, timestamp: () => `,"time":"${new Date().toISOString()}"`, redact: { paths, censor: '[secret]' } }, to)
   return {

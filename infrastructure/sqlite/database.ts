@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 const BUSY_TIMEOUT_MS = 2000
@@ -16,9 +17,21 @@ export interface WriterOptions {
   readonly secureDelete?: boolean
 }
 
-/** The one connection that writes a file, in WAL mode. */
+/** Raised whenever an older version could not read what a newer one writes: other tables, or events of a new type. In each file's user_version; 0 is 1. */
+const FORMAT = 1
+
+/** Closes the file and throws an Error for people when a newer version has written it; else its format. */
+const formatOf = (database: DatabaseSync, file: string): number => {
+  const format = Number(database.prepare('PRAGMA user_version').get()?.['user_version'])
+  if (format <= FORMAT) return format
+  database.close()
+  throw new Error(`${basename(file)} was written by a newer version of Stenolog (format ${format}, this version knows ${FORMAT}): use that version, or restore a backup of this one`)
+}
+
+/** The one connection that writes a file, in WAL mode; throws where a newer version has written it. */
 export const openForWriting = (file: string, { synchronous, secureDelete = false }: WriterOptions): DatabaseSync => {
   const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
+  const format = formatOf(database, file)
   database.exec(`
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = ${synchronous};
@@ -26,11 +39,16 @@ export const openForWriting = (file: string, { synchronous, secureDelete = false
     PRAGMA cache_size = -65536;
     PRAGMA trusted_schema = OFF;
   `)
+  if (format < FORMAT) database.exec(`PRAGMA user_version = ${FORMAT}`)
   return database
 }
 
-/** A connection for reads beside the writer; each statement sees all that was committed before it. */
-export const openForReading = (file: string): DatabaseSync => new DatabaseSync(file, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
+/** A connection for reads beside the writer; each statement sees all that was committed before it. Throws as the other does. */
+export const openForReading = (file: string): DatabaseSync => {
+  const database = new DatabaseSync(file, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
+  formatOf(database, file)
+  return database
+}
 
 /** All of `run` or nothing. */
 export const transaction = <A>(database: DatabaseSync, run: () => A): A => {

@@ -29,7 +29,7 @@ const definition = (type: string): AnyEventDefinition => {
   return found
 }
 
-test('every event type has a golden file, and every golden file an event type', (t) => {
+test('F24: every event type has a golden file, and every golden file an event type', (t) => {
   const types = allEvents.map((event) => event.type)
   t.deepEqual([...new Set(golden.map((shape) => shape.type))].sort(), [...types].sort())
   t.is(new Set(types).size, types.length, 'no type is defined twice')

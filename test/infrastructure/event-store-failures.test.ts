@@ -8,7 +8,9 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Position } from '../../application/ports/event-store.ts'
 import { openSqliteDocuments } from '../../infrastructure/sqlite/documents.ts'
+import { openSqliteEventReader } from '../../infrastructure/sqlite/event-reader.ts'
 import { openSqliteEventStore } from '../../infrastructure/sqlite/event-store.ts'
+import { openSqliteKeyring } from '../../infrastructure/sqlite/keyring.ts'
 import { verifyChain } from '../../infrastructure/sqlite/verify-chain.ts'
 import { newEvent, newEvents, right } from '../contracts/event-store-support.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -20,7 +22,7 @@ const lockedBy = (file: string): { readonly release: () => void } => {
   return { release: () => other.close() }
 }
 
-test('an append that the file does not take is unavailable, those after it work, reads go on', async (t) => {
+test('F3: an append that the file does not take is unavailable, those after it work, reads go on', async (t) => {
   const { path, remove } = await temporaryDirectory()
   const file = join(path, 'log.db')
   const store = await openSqliteEventStore({ file })
@@ -41,7 +43,7 @@ test('an append that the file does not take is unavailable, those after it work,
   await remove()
 })
 
-test('read models that the file does not take are unavailable, and work again after', async (t) => {
+test('F6: read models that the file does not take are unavailable, and work again after', async (t) => {
   const { path, remove } = await temporaryDirectory()
   const file = join(path, 'documents.db')
   const documents = await openSqliteDocuments({ file })
@@ -83,7 +85,7 @@ const liftLimit = (child: ChildProcess): void => {
   lifting.once('exit', (code) => code !== 0 && child.kill('SIGKILL'))
 }
 
-testWith(PRLIMIT)('a disk without room makes appends unavailable, and the process appends on once there is room', async (t) => {
+testWith(PRLIMIT)('F8: a disk without room makes appends unavailable, and the process appends on once there is room', async (t) => {
   const { path, remove } = await temporaryDirectory()
   const file = join(path, 'log.db')
   await openSqliteEventStore({ file }).then((store) => store.close())
@@ -110,6 +112,25 @@ testWith(PRLIMIT)('a disk without room makes appends unavailable, and the proces
   const ids = new Set(database.prepare('SELECT id FROM events').all().map((row) => row['id']))
   database.close()
   t.deepEqual([...acknowledged].filter((id) => !ids.has(id)), [])
+  await remove()
+})
+
+test('F24: what a newer version has written is refused, for writing and for reading, and stays as it is', async (t) => {
+  const { path, remove } = await temporaryDirectory()
+  const [log, documents, keyring] = ['log', 'documents', 'keyring'].map((name) => join(path, name)) as [string, string, string]
+  const openAll = [
+    () => openSqliteEventStore({ file: log }),
+    () => openSqliteDocuments({ file: documents }),
+    () => openSqliteKeyring({ file: keyring, masterKey: Buffer.alloc(32) }),
+  ]
+  for (const open of openAll) await open().then((store) => store.close())
+  for (const file of [log, documents, keyring]) {
+    const database = new DatabaseSync(file)
+    database.exec('PRAGMA user_version = 2')
+    database.close()
+  }
+  for (const open of openAll) await t.throwsAsync(open, { message: /^\w+ was written by a newer version of Stenolog/ })
+  t.throws(() => openSqliteEventReader({ file: log }), { message: /newer version/ })
   await remove()
 })
 

@@ -1,4 +1,4 @@
-import { cp, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { cp, readFile, readdir, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import test from 'ava'
@@ -10,6 +10,7 @@ import { verifyChain } from '../../infrastructure/sqlite/verify-chain.ts'
 import { logIn } from '../support/client.ts'
 import type { Listing, LiveJson } from '../support/client.ts'
 import { stenolog } from '../support/command-line.ts'
+import { WAL_HEADER, walFrames } from '../support/wal.ts'
 import { passwordOf, startTestService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
@@ -119,20 +120,19 @@ test('a flipped byte in a document or in a key is named by the check', async (t)
   t.is(stdout.match(/^ {2}/gm)?.length, 7, stdout)
 })
 
-const FRAME_HEADER = 24
-const WAL_HEADER = 32
-
-/** Ends of the frames of a write-ahead file, in bytes. */
-const frameEnds = (wal: Buffer): ReadonlyArray<number> => {
-  const frame = FRAME_HEADER + wal.readUInt32BE(8)
-  return Array.from({ length: Math.floor((wal.length - WAL_HEADER) / frame) }, (_, n) => WAL_HEADER + (n + 1) * frame)
-}
-
 /** Every row that there is once the store has started, the truncated ones too. */
 const idsIn = async (file: string): Promise<ReadonlyArray<string>> => {
   const store = await openSqliteEventStore({ file })
   await store.close()
   return opened(file, (database) => database.prepare('SELECT id FROM events ORDER BY pos').all()).map(({ id }) => String(id))
+}
+
+/** The data that `kept` holds, with a log whose write-ahead file has only so many bytes. */
+const cutInService = async ({ dataDirectory }: { readonly dataDirectory: string }, kept: string, bytes: number): Promise<void> => {
+  for (const name of await readdir(dataDirectory)) if (name.includes('.sqlite')) await rm(join(dataDirectory, name))
+  await cp(kept, dataDirectory, { recursive: true })
+  await rm(join(dataDirectory, 'events.sqlite-shm'), { force: true })
+  await truncate(join(dataDirectory, 'events.sqlite-wal'), bytes)
 }
 
 test('F2: a write-ahead file cut anywhere starts at a committed prefix; a read model that knows more is rebuilt before ready', async (t) => {
@@ -152,7 +152,7 @@ test('F2: a write-ahead file cut anywhere starts at a committed prefix; a read m
   }
   const whole = await openCut(wal.length)
   t.true(whole.length > 20)
-  const ends = frameEnds(wal)
+  const ends = walFrames(wal).map(({ end }) => end)
   const some = ends.filter((_, n) => n % Math.ceil(ends.length / 6) === 0)
   const cuts = [0, 1, WAL_HEADER, ...some.flatMap((end) => [end - 1, end, end + 1]), ...some.map((end) => end + Math.floor(Math.random() * 4000))]
   const lengths = new Set<number>()
@@ -163,12 +163,22 @@ test('F2: a write-ahead file cut anywhere starts at a committed prefix; a read m
   }
   t.true(lengths.size > 3, 'the cuts fell between commits')
 
+  // As a crash of the machine could leave it, a few times through the whole service.
+  const kept = await copyOf(t, service.dataDirectory)
+  for (const cut of [Math.floor(wal.length / 3), Math.floor(wal.length / 2), wal.length - 1]) {
+    await cutInService(service, kept, cut)
+    await service.start()
+    t.is((await service.anonymous().get('/health/ready')).status, 200)
+    const clean = await stenolog(service.dataDirectory, ['check'])
+    t.is(clean.code, 0, `cut at ${cut}: ${clean.stdout}`)
+    await service.kill()
+  }
+
   // The log of before the third live, under read models that show it.
   const shorter = ends.toReversed()
   let end = wal.length
   for (let ids = whole; ids.length === whole.length; ids = await openCut(end)) end = shorter.shift() ?? 0
-  await rm(`${source}-shm`, { force: true })
-  await truncate(`${source}-wal`, end)
+  await cutInService(service, kept, end)
   await service.start()
   const ada = await logIn(service.url(), 'ada', passwordOf('ada'))
   t.is((await ada.get('/health/ready')).status, 200)

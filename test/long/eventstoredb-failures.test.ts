@@ -157,7 +157,7 @@ for (const [how, break_] of [
   }],
   ['cut off', (double: EventStoreDbDouble) => double.drop()],
 ] as const)
-  test.serial(`a subscription that is ${how} throws, and goes on from the last position without a gap or a repeat`, async (t) => {
+  test.serial(`F4: a subscription that is ${how} throws, and goes on from the last position without a gap or a repeat`, async (t) => {
     const { double, store } = await start(t)
     const { signal } = new AbortController()
     await right(store.append('a', 'no-stream', newEvents(50)))
@@ -180,7 +180,7 @@ for (const kind of ['hang', 'wrong', 'drop'] as const)
     t.is(await consume(store.subscribe(BEGINNING, ['a'], new AbortController().signal), []), 'StoreUnavailable')
   })
 
-test.serial('a subscription of a frozen store throws: the keep-alive notices', async (t) => {
+test.serial('F4: a subscription of a frozen store throws: the keep-alive notices', async (t) => {
   const { double, store } = await start(t)
   await right(store.append('a', 'no-stream', newEvents(5)))
   const taken: SubscriptionMessage[] = []

@@ -86,7 +86,7 @@ test.serial('F6: while the server is frozen everything fails, and nothing waits 
 const EFFECTS: ReadonlyArray<Fault['effect']> = ['drop-before', 'drop-after', 'hang', 'empty', 'garbled', 'not-primary']
 
 for (const replicaSet of ['', 'rs0']) {
-  test.serial(`whatever goes wrong with a request, a commit is there or fails, and its repetition adds nothing${replicaSet === '' ? '' : ' (replica set)'}`, async (t) => {
+  test.serial(`F5, F6: whatever goes wrong with a request, a commit is there or fails, and its repetition adds nothing${replicaSet === '' ? '' : ' (replica set)'}`, async (t) => {
     const { double, documents, put, positions } = await openWorld(t, replicaSet)
     let position = 0
     for (const effect of EFFECTS)

@@ -8,7 +8,8 @@ import { right } from '../contracts/event-store-support.ts'
 import type { Answer, Client, Json, Listing, LiveJson, Single } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { startDouble } from '../support/eventstoredb-double/start.ts'
-import { runTestService } from '../support/service.ts'
+import { passwordOf, runTestService } from '../support/service.ts'
+import { sampleSentences, silence } from '../support/speech.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const double = await startDouble()
@@ -90,6 +91,63 @@ for (const [how, leave, comeBack] of [
     t.is(service.pid(), pid)
     t.log(`503 after ${times.join(', ')} ms, recovery ${Math.round(recovery)} ms`)
   })
+
+test.serial('F3: a running live goes on captioning while the event store is frozen, and its events are there once and in order afterwards', async (t) => {
+  const admin = await service.admin()
+  await admin.api.call('createUser', { body: { username: 'speaker', password: passwordOf('speaker'), permissions: ['user_retention'] } })
+  const speaker = await eventually(() => service.logIn('speaker'))
+  const live = await eventually(() => speaker.createLive({ live_retention: true }))
+  const [sender, listener] = [await speaker.socket(live, 'sender'), await speaker.socket(live, 'listener')]
+  const sentences = (await sampleSentences()).slice(0, 3)
+  const finals = (): ReadonlyArray<Json> => listener.frames.filter(({ final }) => final === true)
+  const speak = async (index: number): Promise<void> => {
+    const before = finals().length
+    sender.sendAudio(sentences[index]?.samples ?? silence(1))
+    sender.sendAudio(silence(1.5))
+    await eventually(() => {
+      if (finals().length === before) throw new Error('no final yet')
+    }, { timeoutMs: 100_000 })
+  }
+  sender.send({ type: 'config' })
+  await sender.frame(({ status }) => status === 'started')
+  await speak(0)
+  double.freeze()
+  await speak(1)
+  await untilUnready(speaker)
+  await speak(2)
+  double.thaw()
+  await untilReady(speaker)
+  sender.send({ type: 'FINISH' })
+  t.is((await sender.closed).code, 1000)
+  await listener.closed
+  const heard = finals().map(({ text }) => text)
+  t.true(heard.length >= 3)
+  const { transcript } = (await speaker.get<Single<{ readonly transcript: ReadonlyArray<Json> }>>(`/lives/${live.id}/transcript`)).body.data
+  t.deepEqual(transcript.map(({ text }) => text), heard)
+})
+
+test.serial('F4: while the log cannot be followed the lag shows it, and once it can be the read models catch up by themselves', async (t) => {
+  const lag = async (): Promise<number> => {
+    const text = (await client.get<string>('/metrics')).body
+    return Math.max(...[...text.matchAll(/^stenolog_projection_lag_seconds\{.*\} ([\d.e+-]+)$/gm)].map(([, seconds]) => Number(seconds)))
+  }
+  const listed = async (id: number): Promise<void> => {
+    const { data } = (await client.get<Listing<LiveJson>>('/lives?limit=1000')).body
+    if (!data.some((live) => live.id === id)) throw new Error('not listed yet')
+  }
+  await untilReady(client)
+  t.is(await lag(), 0)
+  await double.inject({ on: 'subscribe', kind: 'wrong', times: 60 })
+  await double.drop()
+  await eventually(async () => {
+    if ((await lag()) === 0) throw new Error('no lag is told')
+  })
+  const live = await create(client)
+  await eventually(() => listed(live.id), { timeoutMs: 100_000 })
+  await untilReady(client)
+  const after = await create(client)
+  await eventually(() => listed(after.id))
+})
 
 test.serial('F3: the event store is killed six times under load: every acknowledged write is there once, in order', async (t) => {
   t.timeout(600_000)

@@ -126,7 +126,7 @@ test('a projection that cannot stomach an event holds up no other', async (t) =>
   t.is(projector.lag()[1]?.error, null)
 })
 
-test('a subscription that dies or ends is opened again where it stood', async (t) => {
+test('F4: a subscription that dies or ends is opened again where it stood', async (t) => {
   const inner = createMemoryEventStore()
   const froms: Array<Position> = []
   const store: EventStore = {
@@ -152,7 +152,7 @@ test('a subscription that dies or ends is opened again where it stood', async (t
   t.true(logger.lines.some(({ fields }) => String(fields['reason']).includes('dropped')))
 })
 
-test('a restart goes on from the checkpoint', async (t) => {
+test('F5: a restart goes on from the checkpoint', async (t) => {
   const store = createMemoryEventStore()
   const documents = createMemoryDocuments()
   const first = start(t, { store, documents })

@@ -149,9 +149,9 @@ test('D47: a deleted user is gone at once with lives and API tokens, and the las
   const again = await service.user('goner')
   t.true((await again.get<Single<{ readonly id: number }>>('/users/me')).body.data.id > id)
 
-  const rebuilt = await stenolog(service.dataDirectory, ['rebuild', 'users', '--json'])
+  const rebuilt = await stenolog(service.dataDirectory, ['rebuild', 'users', '--json'], service.stores)
   t.like(JSON.parse(rebuilt.stdout), { projection: 'users', corrected: 0 }, rebuilt.stderr)
-  const checked = await stenolog(service.dataDirectory, ['check'])
+  const checked = await stenolog(service.dataDirectory, ['check'], service.stores)
   t.is(checked.code, 0, checked.stdout)
 })
 

@@ -9,6 +9,7 @@ const SERVER = join(import.meta.dirname, '..', '..', 'interfaces', 'main.ts')
 export interface Launched {
   readonly stdout: () => string
   readonly stderr: () => string
+  readonly pid: () => number
   readonly kill: (signal: NodeJS.Signals) => void
   /** Exit code; null when a signal ended it. */
   readonly exited: Promise<number | null>
@@ -16,9 +17,13 @@ export interface Launched {
   readonly url: () => Promise<string>
 }
 
-/** Starts the server with exactly these variables beside PATH; it ends with the test. */
-export const launch = (t: ExecutionContext, environment: Readonly<Record<string, string>>): Launched => {
-  const child = spawn(process.execPath, [SERVER], {
+/**
+ * Starts the server with exactly these variables beside PATH; it ends with the test. `through` is a command that becomes
+ * the one that it is given.
+ */
+export const launch = (t: ExecutionContext, environment: Readonly<Record<string, string>>, through: ReadonlyArray<string> = []): Launched => {
+  const [command, ...args] = [...through, process.execPath, SERVER] as const
+  const child = spawn(command, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...environment },
   })
@@ -35,6 +40,7 @@ export const launch = (t: ExecutionContext, environment: Readonly<Record<string,
   return {
     stdout: () => stdout,
     stderr: () => stderr,
+    pid: () => child.pid ?? 0,
     kill: (signal) => void child.kill(signal),
     exited,
     url: () =>

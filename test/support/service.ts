@@ -6,6 +6,7 @@ import type { ServiceProcess } from '../../interfaces/cli/service-process.ts'
 import { startServiceProcess } from '../../interfaces/cli/service-process.ts'
 import type { Client } from './client.ts'
 import { createClient, logIn } from './client.ts'
+import { startServerStores } from './stores.ts'
 
 /** The password that `TestService.user` gives. */
 export const passwordOf = (username: string): string => `password of ${username}`
@@ -18,6 +19,8 @@ export interface TestService {
   readonly pid: () => number
   readonly log: () => string
   readonly dataDirectory: string
+  /** What the tools need beside the directory to find its data: settings without their prefix. */
+  readonly stores: Readonly<Record<string, string>>
   readonly anonymous: () => Client
   readonly admin: () => Promise<Client>
   /** Logs in as a user that `passwordOf` gives the password of. */
@@ -30,11 +33,19 @@ export interface TestService {
   readonly start: () => Promise<void>
 }
 
+/**
+ * `STENOLOG_TEST_STORES=doubles` in the environment of the tests: services keep their data in doubles of EventStoreDB and
+ * MongoDB of their own instead of the embedded stores.
+ */
+const onDoubles = process.env['STENOLOG_TEST_STORES'] === 'doubles'
+
 /** Starts a service for as long as `dispose` is not called; `settings` without their prefix. */
 export const runTestService = async (
   settings: Readonly<Record<string, string>> = {},
 ): Promise<TestService & { readonly dispose: () => Promise<void> }> => {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'stenolog-test-'))
+  const namesStores = 'EVENTSTORE_URL' in settings || 'MONGO_URL' in settings || 'MASTER_KEY_FILE' in settings
+  const servers = onDoubles && !namesStores ? await startServerStores() : null
   const environment = Object.fromEntries(
     Object.entries({
       HOST: '127.0.0.1',
@@ -45,6 +56,7 @@ export const runTestService = async (
       RATE_LIMIT: '0',
       DRAIN_TIMEOUT: '0s',
       VRAM_MB: '100000',
+      ...servers?.settings,
       ...settings,
     }).map(([name, value]) => [`STENOLOG_${name}`, value]),
   )
@@ -55,6 +67,7 @@ export const runTestService = async (
     pid: () => service.pid,
     log: () => service.log(),
     dataDirectory,
+    stores: servers?.settings ?? {},
     anonymous: () => createClient(service.url),
     admin,
     logIn: (username) => logIn(service.url, username, passwordOf(username)),
@@ -69,6 +82,7 @@ export const runTestService = async (
     },
     dispose: async () => {
       await service.end('SIGKILL')
+      await servers?.dispose()
       await rm(dataDirectory, { recursive: true, force: true })
     },
   }
