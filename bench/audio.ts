@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { SAMPLE_RATE } from '../application/ports/engine.ts'
 import type { Logger } from '../application/ports/environment.ts'
 import { readAudioFile } from '../interfaces/cli/audio-file.ts'
 
@@ -18,4 +19,21 @@ export interface Sentence {
 export const demoSpeech = async (): Promise<{ readonly samples: Int16Array; readonly sentences: ReadonlyArray<Sentence> }> => {
   const { sentences } = JSON.parse(await readFile(`${SAMPLE}.json`, 'utf8')) as { readonly sentences: ReadonlyArray<Sentence> }
   return { samples: await readAudioFile(`${SAMPLE}.flac`), sentences }
+}
+
+/** Loud noise, music-like chords with overtones and vibrato, and both cut off at full scale, two seconds of each in turn; the same every time. */
+export const garbage = (seconds: number): Int16Array => {
+  let state = 1
+  const noise = (): number => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff
+    return state / 0x40000000 - 1
+  }
+  const tone = (at: number, hertz: number): number =>
+    [1, 2, 3].reduce((sum, overtone) => sum + Math.sin(2 * Math.PI * overtone * hertz * at + 0.5 * Math.sin(2 * Math.PI * 5 * at)) / overtone, 0)
+  const chord = (at: number): number => [0, 4, 7].reduce((sum, step) => sum + tone(at, 196 * 2 ** ((step + (Math.floor(at * 4) % 5)) / 12)), 0) / 5
+  const kinds = [(): number => noise() * 0.9, (at: number): number => chord(at) * 0.8, (at: number): number => (chord(at) + noise()) * 4]
+  return Int16Array.from({ length: seconds * SAMPLE_RATE }, (_, index) => {
+    const at = index / SAMPLE_RATE
+    return Math.max(-1, Math.min(1, kinds[Math.floor(at / 2) % kinds.length]?.(at) ?? 0)) * 32_767
+  })
 }

@@ -1,6 +1,7 @@
 /** `npm run bench [-- NAME…] [--json FILE]`: each figure is a ratio against a peer measured in the same run; docs/bench.md says what of. */
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
+import { demoLives } from './demo-lives.ts'
 import { durableAppends } from './durable-append.ts'
 import type { Benchmark, Figure, SkippedFigure } from './harness.ts'
 import { machine, measure } from './harness.ts'
@@ -13,7 +14,7 @@ import { services } from './service.ts'
 import { sockets } from './sockets.ts'
 
 const BENCHMARKS: ReadonlyArray<Benchmark> = [
-  ...durableAppends, ...listCosts, ...rebuilds, pipeline, ...services, lives, ...sockets, ...peers,
+  ...durableAppends, ...listCosts, ...rebuilds, pipeline, ...services, lives, demoLives, ...sockets, ...peers,
 ]
 
 const lineOf = (figure: Figure | SkippedFigure): string => {

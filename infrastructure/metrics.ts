@@ -1,4 +1,5 @@
-import { Counter, Gauge, Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { Lags } from '../application/ports/pipeline.ts'
 import type { TranslationFigures } from '../application/ports/translation-engine.ts'
 
 interface ProjectionFigures {
@@ -21,7 +22,11 @@ export interface MetricSources {
   /** Since the start of the process. */
   readonly readYourWritesTimeouts: () => number
   readonly translations: () => TranslationFigures
+  readonly lags: Pick<Lags, 'current' | 'onHeard'>
 }
+
+/** Seconds; most lives have a max_delay of 5. */
+const DELAYS = [0.25, 0.5, 1, 1.5, 2, 3, 4, 5, 7.5, 10, 15, 20, 30, 60]
 
 /** The metrics of this process in Prometheus' text format; labels never hold names, tokens or URLs. */
 export const createMetrics = (sources: MetricSources): (() => Promise<string>) => {
@@ -76,8 +81,27 @@ export const createMetrics = (sources: MetricSources): (() => Promise<string>) =
       this.inc(sources.readYourWritesTimeouts())
     },
   })
+  const lags = new Gauge({
+    name: 'stenolog_live_lag_seconds',
+    help: 'Age of the oldest speech that a running live has not transcribed; a series lasts as long as its live runs',
+    labelNames: ['live'],
+    registers: [],
+    collect() {
+      this.reset()
+      for (const { liveId, seconds } of sources.lags.current()) this.set({ live: String(liveId) }, seconds)
+    },
+  })
+  const heard = new Histogram({
+    name: 'stenolog_audio_to_text_seconds',
+    help: 'From the arrival of the oldest audio that a pass of the engine was the first to hear to its text',
+    buckets: DELAYS,
+    registers: [],
+  })
+  sources.lags.onHeard((seconds) => heard.observe(seconds))
   registry.registerMetric(gauge('stenolog_vram_reserved_megabytes', 'Memory that open lives have reserved', sources.vramReserved))
   registry.registerMetric(gauge('stenolog_vram_total_megabytes', 'Memory that lives can reserve from', sources.vramTotal))
+  registry.registerMetric(lags)
+  registry.registerMetric(heard)
   registry.registerMetric(gauge('stenolog_translations_waiting', 'Final segments that wait for a translator', () => sources.translations().waiting))
   registry.registerMetric(
     gauge('stenolog_translation_lag_seconds', 'Age of the oldest final segment that waits for a translator', () => sources.translations().lagSeconds),

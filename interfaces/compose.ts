@@ -21,6 +21,7 @@ import { createExpire, lookEvery } from '../application/lives/time-limits.ts'
 import { createTranscripts } from '../application/lives/transcripts.ts'
 import type { Logger } from '../application/ports/environment.ts'
 import { createLiveBus } from '../application/pipeline/live-bus.ts'
+import { createLags } from '../application/pipeline/lags.ts'
 import { createLivePipeline } from '../application/pipeline/live-pipeline.ts'
 import { createScheduler } from '../application/pipeline/scheduler.ts'
 import { pause } from '../application/ports/timers.ts'
@@ -131,7 +132,8 @@ export const startService = async (settings: Settings): Promise<RunningService> 
   const lifecycle = createLiveLifecycle({ ...reconciling, credentials, documents, whenProjected })
   const bus = createLiveBus({ logger })
   const scheduler = createScheduler(engine, environment.monotonic)
-  const createPipeline = createLivePipeline({ engine, scheduler, monotonic: environment.monotonic, timers })
+  const lags = createLags()
+  const createPipeline = createLivePipeline({ engine, scheduler, monotonic: environment.monotonic, timers, lags })
   // Never ourselves, not even where everything is allowed: the port is known once it is bound.
   let ownPort = settings.port === 0 ? null : settings.port
   const rules = () => ({ allow: settings.audioUrlAllowCidrs ?? [], ownPort })
@@ -205,7 +207,7 @@ export const startService = async (settings: Settings): Promise<RunningService> 
   }
   const isDraining = (): boolean => draining
   const storeWatch = watchStore({ store, timers, signal })
-  const health = createHealth({ admission, projector, translations, engine, store: storeWatch, readModels: stores, failing, draining: isDraining })
+  const health = createHealth({ admission, projector, translations, lags, engine, store: storeWatch, readModels: stores, failing, draining: isDraining })
 
   // D53: sources of an earlier process go on, before a sender can come to their lives.
   await Promise.all(admission.state().open.map(({ liveId }) => sessions.autoStart(liveId)))

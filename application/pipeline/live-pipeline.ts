@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { EngineSettings } from '../../domain/live/settings.ts'
 import { SAMPLE_RATE, VAD_FRAME } from '../ports/engine.ts'
 import type { JobFailed, ModelLoadFailed, SpeechEngine } from '../ports/engine.ts'
-import type { CreatePipeline } from '../ports/pipeline.ts'
+import type { CreatePipeline, Lags } from '../ports/pipeline.ts'
 import type { Timers } from '../ports/timers.ts'
 import { createAudioBuffer } from './audio-buffer.ts'
 import { createCallOff } from './call-off.ts'
@@ -24,6 +24,8 @@ interface Dependencies {
   /** Milliseconds that only ever grow. */
   readonly monotonic: () => number
   readonly timers: Timers
+  /** Told how far text is behind audio; absent where nobody asks. */
+  readonly lags?: Pick<Lags, 'follow' | 'heard'>
 }
 
 /** Frames that one call of the detector judges at most: four seconds. */
@@ -38,7 +40,7 @@ const PASSES_SHARE = 0.9
  * The only clock is the number of samples, so that audio may come at any speed.
  */
 export const createLivePipeline =
-  ({ engine, scheduler, monotonic, timers }: Dependencies): CreatePipeline =>
+  ({ engine, scheduler, monotonic, timers, lags }: Dependencies): CreatePipeline =>
   ({ liveId, model, language, settings, nextSegment, events }) => {
     const audio = createAudioBuffer()
     let config: EngineSettings = settings
@@ -59,9 +61,12 @@ export const createLivePipeline =
     /** Of the waits for the engine. */
     const waits = createCallOff()
     const judge = createVoiceDetection(engine, timers, waits)
+    const lag = (): number => (monotonic() - (arrivals[0]?.at ?? monotonic())) / 1000
+    const unfollow = lags?.follow(liveId, lag)
 
     const stop = (): void => {
       over = true
+      unfollow?.()
       scheduler.withdraw(liveId)
       waits.callOff()
       finished.resolve()
@@ -137,6 +142,7 @@ export const createLivePipeline =
       const heard = await waits.orNull(() => scheduler.transcribe(liveId, deadline, { model, language, samples }))
       const phrase = segmenter.phrases[0]
       if (heard === null || over || phrase === undefined) return
+      lags?.heard(lag())
       if (E.isLeft(heard)) fail(heard.left)
       else await emit(hear(policy, limits.vad ? phrase.regions : loudRegions(samples, pass.from), pass, heard.right, limits))
     }

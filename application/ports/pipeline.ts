@@ -48,3 +48,21 @@ export type CreatePipeline = (options: {
   readonly nextSegment: number
   readonly events: PipelineEvents
 }) => LivePipeline
+
+/** How far a live's text is behind its audio, in seconds of wall time. */
+export interface LiveLag {
+  readonly liveId: number
+  /** Age of the oldest audio in which speech may be that no pass has heard; 0 where there is none. */
+  readonly seconds: number
+}
+
+/** The lags of the lives that run in this process. */
+export interface Lags {
+  /** Of a live that begins; what it answers is called at its end. */
+  readonly follow: (liveId: number, seconds: () => number) => () => void
+  /** A pass is done: so old had the oldest audio become that it was the first to hear. */
+  readonly heard: (seconds: number) => void
+  readonly current: () => ReadonlyArray<LiveLag>
+  /** Tells every later `heard`. */
+  readonly onHeard: (observe: (seconds: number) => void) => void
+}

@@ -1,6 +1,7 @@
 import { reservedVram, totalVram } from '../../domain/admission/decider.ts'
 import type { AdmissionActor } from '../../application/admission/admission-actor.ts'
 import type { SpeechEngine } from '../../application/ports/engine.ts'
+import type { Lags } from '../../application/ports/pipeline.ts'
 import type { Projector } from '../../application/ports/projector.ts'
 import type { Translations } from '../../application/translation/translations.ts'
 import { createMetrics } from '../../infrastructure/metrics.ts'
@@ -11,6 +12,7 @@ interface Observed {
   readonly admission: Pick<AdmissionActor, 'state'>
   readonly projector: Pick<Projector, 'lag' | 'timeouts'>
   readonly translations: Pick<Translations, 'figures'>
+  readonly lags: Lags
   readonly engine: Pick<SpeechEngine, 'pid'>
   readonly store: { readonly isAnswering: () => boolean }
   readonly readModels: { readonly isReachable: () => boolean }
@@ -30,6 +32,7 @@ export const createHealth = (of: Observed): Pick<HttpAppOptions, 'metrics' | 're
       projectionLags: lags,
       readYourWritesTimeouts: of.projector.timeouts,
       translations: of.translations.figures,
+      lags: of.lags,
     }),
     readiness: () => ({
       ready: !of.draining() && of.store.isAnswering() && of.readModels.isReachable() && lags().every(({ error }) => error === null),

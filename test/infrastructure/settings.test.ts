@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
+import { createLags } from '../../application/pipeline/lags.ts'
 import { createMetrics } from '../../infrastructure/metrics.ts'
 import { describeSettings, readSettings } from '../../infrastructure/settings.ts'
 import { SETTINGS_TABLE, settingsMarkdown } from '../../infrastructure/settings-table.ts'
@@ -146,17 +147,24 @@ test('the README shows exactly the table of settings between its markers', async
 
 test('the metrics are read when they are asked for', async (t) => {
   let reserved = 100
+  const lags = createLags()
   const metrics = createMetrics({
     vramReserved: () => reserved, vramTotal: () => 2000,
     projectionLags: () => [{ projection: 'lives', seconds: 0.5, error: 'away', failures: 6, rebuilding: true }],
     readYourWritesTimeouts: () => 3,
     translations: () => ({ done: 7, failed: 2, dropped: 1, waiting: 4, lagSeconds: 0.25 }),
+    lags,
   })
+  const stop = lags.follow(3, () => 9)
+  lags.follow(12, () => 1.25)
   await metrics()
   reserved = 1400
+  stop()
+  for (const seconds of [0.2, 4, 100]) lags.heard(seconds)
   const lines = (await metrics()).split('\n').filter((line) => !line.startsWith('#') && line !== '')
-  t.deepEqual(lines, [
+  t.deepEqual(lines.filter((line) => !line.includes('_bucket')), [
     'stenolog_vram_reserved_megabytes 1400', 'stenolog_vram_total_megabytes 2000',
+    'stenolog_live_lag_seconds{live="12"} 1.25', 'stenolog_audio_to_text_seconds_sum 104.2', 'stenolog_audio_to_text_seconds_count 3',
     'stenolog_translations_waiting 4', 'stenolog_translation_lag_seconds 0.25',
     'stenolog_translations_total{outcome="done"} 7', 'stenolog_translations_total{outcome="failed"} 2',
     'stenolog_translations_total{outcome="dropped"} 1',
@@ -164,4 +172,6 @@ test('the metrics are read when they are asked for', async (t) => {
     'stenolog_projection_failures_total{projection="lives"} 6', 'stenolog_projection_rebuilding{projection="lives"} 1',
     'stenolog_read_your_writes_timeouts_total 3',
   ])
+  const within = (seconds: string): string | undefined => lines.find((line) => line.startsWith(`stenolog_audio_to_text_seconds_bucket{le="${seconds}"}`))?.split(' ')[1]
+  t.deepEqual(['0.25', '3', '4', '60', '+Inf'].map(within), ['1', '1', '2', '2', '3'])
 })

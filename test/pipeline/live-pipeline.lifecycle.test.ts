@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import * as E from 'fp-ts/lib/Either.js'
 import test from 'ava'
+import { createLags } from '../../application/pipeline/lags.ts'
+import { createLivePipeline } from '../../application/pipeline/live-pipeline.ts'
+import { createScheduler } from '../../application/pipeline/scheduler.ts'
 import { DEFAULT_ENGINE_SETTINGS as settings } from '../../domain/live/settings.ts'
 import { eventually } from '../support/eventually.ts'
 import { collected, heldTimers, pipelineOf, say } from '../support/pipeline-bench.ts'
@@ -138,4 +141,31 @@ test('after abort nothing more is emitted, and a late answer changes nothing', a
   await pipeline.finish(10_000)
   t.deepEqual([finals, partials, failures], [[], [], []])
   t.is(pipeline.backlogSeconds(), 0)
+})
+
+test('F14: the lag of a live is the age of the oldest audio that no pass has heard, and goes with the live', async (t) => {
+  const words = say('late words')
+  const engine = scriptedEngine({ words })
+  const lags = createLags()
+  const heard: Array<number> = []
+  lags.onHeard((seconds) => heard.push(seconds))
+  let now = 1_000_000
+  const monotonic = (): number => now
+  const create = createLivePipeline({ engine, scheduler: createScheduler(engine, monotonic), monotonic, timers: heldTimers(), lags })
+  const open = (liveId: number, events: ReturnType<typeof collected>['events']) =>
+    create({ liveId, model: 'scripted', language: 'en', settings, nextSegment: 1, events })
+  const { finals, events } = collected()
+  const [late, idle] = [open(7, events), open(8, collected().events)]
+  late.push(scriptedAudio(words, 2))
+  now += 2500
+  late.push(new Int16Array(16_000))
+  t.deepEqual(lags.current(), [{ liveId: 7, seconds: 2.5 }, { liveId: 8, seconds: 0 }])
+  await late.start()()
+  await eventually(() => assert.equal(finals.length, 1))
+  await eventually(() => assert.equal(lags.current()[0]?.seconds, 0))
+  t.is(heard[0], 2.5)
+  idle.abort()
+  t.deepEqual(lags.current().map(({ liveId }) => liveId), [7])
+  await late.finish(1000)
+  t.deepEqual(lags.current(), [])
 })

@@ -1,0 +1,38 @@
+import { join } from 'node:path'
+import { createScheduler } from '../application/pipeline/scheduler.ts'
+import { DEFAULT_ENGINE_SETTINGS as SETTINGS } from '../domain/live/settings.ts'
+import { createSpeechEngine } from '../infrastructure/onnx/engine-client.ts'
+import { demoSpeech, garbage, QUIET, ROOT } from './audio.ts'
+import type { Benchmark, Contest } from './harness.ts'
+import { lagOf } from './lives.ts'
+
+const LIVES = 8
+const MODEL = 'demo-en'
+
+const contest = async (): Promise<Contest> => {
+  const { samples } = await demoSpeech()
+  const engine = createSpeechEngine({ models: new Map([[MODEL, join(ROOT, 'models', MODEL)]]), logger: QUIET })
+  const speakers = Array.from({ length: LIVES }, () => ({ samples, settings: SETTINGS }))
+  // Without a detector in front, all of it goes to the model.
+  const noisy = { samples: garbage(20), settings: { ...SETTINGS, vad: false } }
+  return {
+    ours: () => Promise.resolve({ work: SETTINGS.max_delay, seconds: 1, cpuSeconds: null }),
+    peers: async () => {
+      const lag = await lagOf(engine, (running) => createScheduler(running, () => performance.now()), MODEL, [...speakers, noisy])
+      return { work: lag / 1000, seconds: 1, cpuSeconds: null }
+    },
+    close: engine.close,
+  }
+}
+
+export const demoLives: Benchmark = {
+  name: 'demo-lives',
+  meaning: `max_delay (${SETTINGS.max_delay} s) of ${LIVES} lives of demo-en in real time and one of garbage without voice detection`,
+  peer: 'the 95th percentile of the lag of their passes on our engine and scheduler',
+  unit: 'seconds',
+  basis: 'count',
+  atLeast: 1,
+  rounds: 3,
+  warmUp: false,
+  prepare: contest,
+}

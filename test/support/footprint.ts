@@ -1,0 +1,34 @@
+import { readFileSync, readdirSync } from 'node:fs'
+
+/** What a process and those that it started hold. Linux. */
+export interface Footprint {
+  /** Of the process and of its children, in megabytes. */
+  readonly own: number
+  readonly children: number
+  readonly descriptors: number
+  readonly processes: number
+}
+
+const megabytes = (pid: number): number => Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
+
+const childrenOf = (pid: number): ReadonlyArray<number> =>
+  readdirSync(`/proc/${pid}/task`).flatMap((task) => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').map(Number).filter((child) => child > 0))
+
+export const footprintOf = (pid: number): Footprint => {
+  const children = childrenOf(pid)
+  return {
+    own: megabytes(pid),
+    children: children.reduce((sum, child) => sum + megabytes(child), 0),
+    descriptors: readdirSync(`/proc/${pid}/fd`).length,
+    processes: children.length,
+  }
+}
+
+const median = (values: ReadonlyArray<number>): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+
+/** The medians of one member in the second and in the last quarter of all samples. */
+export const quartersOf = (samples: ReadonlyArray<Footprint>, member: keyof Footprint): readonly [second: number, last: number] => {
+  const quarter = Math.floor(samples.length / 4)
+  const of = (from: number): number => median(samples.slice(from, from + quarter).map((sample) => sample[member]))
+  return [of(quarter), of(samples.length - quarter)]
+}
