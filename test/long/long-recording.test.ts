@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { FFMPEG, filesOf, SAMPLE, serve, withFfmpeg } from '../support/audio-server.ts'
 import type { LiveJson, Single } from '../support/client.ts'
@@ -54,15 +55,13 @@ withFfmpeg(`a recording of ${HOURS} hours is pulled to its end, and no process g
   })
 
   const samples: Array<Readonly<Record<string, number>>> = []
-  let over = false
-  void listener.closed.then(() => (over = true))
-  while (!over) {
+  const over = listener.closed.then(() => true)
+  do {
     const puller = groupOf(pid).map((member) => memoryOf(member))
     const engines = childrenOf(service.pid()).filter((child) => child !== pid).map((child) => memoryOf(child))
     const sum = (values: ReadonlyArray<number>): number => values.reduce((all, one) => all + one, 0)
     if (puller.length === 2) samples.push({ service: memoryOf(service.pid()), puller: sum(puller), engine: sum(engines) })
-    await Promise.race([listener.closed, new Promise((resolve) => setTimeout(resolve, 500))])
-  }
+  } while (!(await Promise.race([over, delay(500, false)])))
   t.is((await listener.closed).code, 1000)
 
   const ends = listener.frames.filter(({ final }) => final === true).map(({ end }) => Number(end))
