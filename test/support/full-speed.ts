@@ -31,7 +31,7 @@ export const transcribeAtFullSpeed = async (client: Client, config: Json, pieces
       const chunk = piece.subarray(at, at + CHUNK)
       // What is not yet out stays out of memory.
       await new Promise<void>((resolve, reject) => {
-        socket.send(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength), (error) => (error == null ? resolve() : reject(error)))
+        socket.send(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength), (error) => (error instanceof Error ? reject(error) : resolve()))
       })
     }
   socket.send(JSON.stringify({ type: 'FINISH' }))
