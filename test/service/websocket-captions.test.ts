@@ -114,21 +114,6 @@ test.serial('R156: buffer_timeout of silence makes a phrase final, half a second
   sender.terminate()
 })
 
-test.serial('R137: min_buffer of speech is waited for before the first text', async (t) => {
-  const client = await service.user('patient')
-  const [later, sooner] = [await open(client, { ...ROOMY, min_buffer: 6 }), await open(client, { ...ROOMY, min_buffer: 0.5 })]
-  // Half of a sentence, and no silence behind it. What comes sooner was sent last.
-  for (const sender of [later, sooner]) sender.sendAudio(first.samples.slice(0, 32_000))
-  await sooner.frame(({ type }) => type === 'transcription')
-  t.deepEqual(transcriptions(later), [])
-  for (const sender of [later, sooner]) {
-    sender.sendAudio(first.samples.slice(32_000))
-    sender.send({ type: 'FINISH' })
-    t.is((await sender.closed).code, 1000)
-  }
-  t.is(words(finals(later)), words(finals(sooner)), 'what was waited for is not lost')
-})
-
 test.serial('R156: max_buffer forces results without silence, max_delay forces them in time', async (t) => {
   t.timeout(180_000)
   const client = await service.user('hasty')
