@@ -11,6 +11,7 @@ import { logIn } from '../support/client.ts'
 import type { Listing, LiveJson } from '../support/client.ts'
 import { stenolog } from '../support/command-line.ts'
 import { WAL_HEADER, walFrames } from '../support/wal.ts'
+import { launch } from '../support/launch.ts'
 import { passwordOf, startTestService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
@@ -188,4 +189,19 @@ test('F2: a write-ahead file cut anywhere starts at a committed prefix; a read m
   t.true(listed.data.length < 3)
   const checked = await stenolog(service.dataDirectory, ['check'])
   t.is(checked.code, 0, checked.stdout)
+})
+
+test('F24: a service on data of a newer version ends with one message, and changes nothing', async (t) => {
+  const service = await killedService(t)
+  const path = await copyOf(t, service.dataDirectory)
+  opened(join(path, 'events.sqlite'), (database) => database.exec('PRAGMA user_version = 2'))
+  const before = await readFile(join(path, 'events.sqlite'))
+  const second = launch(t, { STENOLOG_DATA_DIR: path, STENOLOG_PORT: '0' })
+  t.is(await second.exited, 1)
+  t.regex(second.stderr(), /^stenolog cannot start: .*events\.sqlite was written by a newer version of Stenolog .*\n$/)
+  t.is(second.stdout(), '')
+  t.deepEqual(await readFile(join(path, 'events.sqlite')), before)
+  const checked = await stenolog(path, ['check'])
+  t.is(checked.code, 1)
+  t.regex(checked.stdout, /newer version/)
 })

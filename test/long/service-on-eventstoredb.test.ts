@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import type { StoredEvent } from '../../application/ports/event-store.ts'
@@ -8,6 +9,7 @@ import { right } from '../contracts/event-store-support.ts'
 import type { Answer, Client, Json, Listing, LiveJson, Single } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { startDouble } from '../support/eventstoredb-double/start.ts'
+import { launch } from '../support/launch.ts'
 import { passwordOf, runTestService } from '../support/service.ts'
 import { sampleSentences, silence } from '../support/speech.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -208,4 +210,19 @@ test.serial('F3: the event store is killed six times under load: every acknowled
   })
   t.true(finished.size > 0)
   t.log(`${created.size} creates and ${finished.size} ends acknowledged, ${refused} refused`)
+})
+
+test.serial('F23: an event store that cannot be reached ends the start with one message, and nothing embedded takes its place', async (t) => {
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  const second = launch(t, {
+    STENOLOG_DATA_DIR: path,
+    STENOLOG_PORT: '0',
+    STENOLOG_EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false',
+    STENOLOG_MASTER_KEY_FILE: keyFile,
+  })
+  t.is(await second.exited, 1)
+  t.regex(second.stderr(), /^stenolog cannot start: .*the event store cannot be used: .*\n$/m)
+  t.is(second.stdout(), '')
+  t.false(existsSync(join(path, 'events.sqlite')))
 })

@@ -75,7 +75,7 @@ test('R27: the token of a login works on every private route, whatever the case 
 })
 
 test('R34: only a whole, current token that this service signed is one', async (t) => {
-  const key = deriveKey(await loadMasterKey(join(service.dataDirectory, 'master.key')), 'jwt')
+  const key = deriveKey(await loadMasterKey(service.stores['MASTER_KEY_FILE'] ?? join(service.dataDirectory, 'master.key')), 'jwt')
   const { token } = await service.admin()
   const good = decodeJwt(token ?? '')
   const sign = (claims: JWTPayload, alg = 'HS256', secret: Uint8Array = key): Promise<string> =>

@@ -1,10 +1,9 @@
-import { join } from 'node:path'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { openSqliteEventStore } from '../../infrastructure/sqlite/event-store.ts'
 import { handshake } from '../support/client.ts'
 import type { Client, Json, Listing, Single } from '../support/client.ts'
 import { runTestService } from '../support/service.ts'
+import { openLogOf } from '../support/stores.ts'
 
 const service = await runTestService()
 test.after.always(() => service.dispose())
@@ -117,7 +116,7 @@ test.serial('the acts of an admin are events with the admin as actor, and a swit
   await handshake(`${service.url().replace('http', 'ws')}/ws/live/${data.id}?token=${data.sender_token}`, traced(1))
   await service.kill('SIGKILL')
 
-  const store = await openSqliteEventStore({ file: join(service.dataDirectory, 'events.sqlite') })
+  const store = await openLogOf(service)
   const last = async (stream: string): Promise<ReadonlyArray<unknown>> => {
     const events = await store.read(stream)()
     const event = E.isRight(events) ? events.right.at(-1) : undefined

@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { EventStore } from '../../application/ports/event-store.ts'
+import { openEventStoreDb } from '../../infrastructure/eventstoredb/event-store.ts'
+import { openSqliteEventStore } from '../../infrastructure/sqlite/event-store.ts'
 import { startDouble } from './eventstoredb-double/start.ts'
 import { startMongoDouble } from './mongodb-double/process.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
@@ -25,4 +28,10 @@ export const startServerStores = async (): Promise<ServerStores> => {
       await keys.remove()
     },
   }
+}
+
+/** The log of a service that does not run, wherever it is. */
+export const openLogOf = (service: { readonly dataDirectory: string; readonly stores: Readonly<Record<string, string>> }): Promise<EventStore> => {
+  const url = service.stores['EVENTSTORE_URL']
+  return url === undefined ? openSqliteEventStore({ file: join(service.dataDirectory, 'events.sqlite') }) : openEventStoreDb({ url })
 }
