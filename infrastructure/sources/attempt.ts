@@ -90,15 +90,15 @@ export interface Attempt {
   readonly kill: () => void
 }
 
-/** Pulls a source once. */
-export const startAttempt = (command: PullCommand, send: (frame: Buffer) => Promise<void>): Attempt => {
+/** Pulls a source once; `brokeOff`: the last attempt that was heard ended without a word. */
+export const startAttempt = (command: PullCommand, send: (frame: Buffer) => Promise<void>, brokeOff = false): Attempt => {
   const feeder = createFeeder(send, { isolate: command.isolate, stream: isStream(command.url) })
   const stop = new AbortController()
 
   const run = async (): Promise<PullEnd> => {
     void feeder.prepare()
     try {
-      await pullSource({ url: command.url, after: command.mediaSequence, rules: command.rules }, feeder.sink, stop.signal)
+      await pullSource({ url: command.url, after: command.mediaSequence, rules: command.rules, brokeOff }, feeder.sink, stop.signal)
       await feeder.sink.stretchEnds()
       return { kind: 'complete' }
     } catch (error) {

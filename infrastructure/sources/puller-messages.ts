@@ -31,6 +31,8 @@ const frameOf = (kind: number, payload: Buffer): Buffer => {
 export const audioFrame = (pcm: Buffer): Buffer => frameOf(AUDIO, pcm)
 export const messageFrame = (message: PullerMessage): Buffer => frameOf(MESSAGE, Buffer.from(JSON.stringify(message)))
 
+export const isAudio = (frame: Buffer): boolean => frame[0] === AUDIO
+
 interface FrameHandlers {
   readonly audio: (pcm: Buffer) => void
   readonly message: (message: PullerMessage) => void

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline'
 import { startAttempt } from './attempt.ts'
 import type { Attempt } from './attempt.ts'
-import { messageFrame } from './puller-messages.ts'
+import { isAudio, messageFrame } from './puller-messages.ts'
 import type { PullCommand } from './puller-messages.ts'
 
 /**
@@ -9,6 +9,8 @@ import type { PullCommand } from './puller-messages.ts'
  * go to stdout. It saves nothing, so it ends as abruptly as it may: with its parent, or when that says so.
  */
 let attempt: Attempt | null = null
+/** The source was heard, and then ended without a word. */
+let brokeOff = false
 
 const die = (): void => {
   attempt?.kill()
@@ -20,8 +22,14 @@ const send = async (frame: Buffer): Promise<void> => {
 }
 
 const pull = async (command: PullCommand): Promise<void> => {
-  attempt = startAttempt(command, send)
+  let heard = false
+  const listen = (frame: Buffer): Promise<void> => {
+    heard ||= isAudio(frame)
+    return send(frame)
+  }
+  attempt = startAttempt(command, listen, brokeOff)
   const end = await attempt.done
+  if (heard || end.kind !== 'failed') brokeOff = end.kind === 'failed'
   attempt = null
   await send(messageFrame({ kind: 'ended', end }))
 }

@@ -7,9 +7,11 @@ import { createAuthentication, credentialsOf } from '../../infrastructure/source
 import { diagnoseSource } from '../../infrastructure/sources/diagnose.ts'
 import type { Finding } from '../../infrastructure/sources/diagnose.ts'
 import { pullSource } from '../../infrastructure/sources/pull-source.ts'
+import type { PullOptions } from '../../infrastructure/sources/pull-source.ts'
 import { parseRtp } from '../../infrastructure/sources/rtp-packets.ts'
 import { parseSdp } from '../../infrastructure/sources/sdp.ts'
 import { sourceErrorOf } from '../../infrastructure/sources/source-error.ts'
+import type { Note } from '../../infrastructure/sources/source-kind.ts'
 import { packageSample, withFfmpeg } from '../support/audio-server.ts'
 import { flvAudio, serveRtmp } from '../support/rtmp-server.ts'
 import { aacSound, pcmuSound, SECRET, serveRtsp } from '../support/rtsp-server.ts'
@@ -27,10 +29,10 @@ const attempt = async (url: string) => {
 }
 
 /** One attempt without a decoder: its bytes, and why it ended. */
-const pull = async (url: string) => {
+const pull = async (url: string, more: Partial<PullOptions> = {}) => {
   const pieces: Array<Buffer> = []
   const sink = { bytes: async (bytes: Buffer) => void pieces.push(bytes), stretchEnds: async () => undefined, segment: () => undefined, targetDuration: () => undefined }
-  const ended = pullSource({ url, after: null, rules: RULES }, sink, new AbortController().signal)
+  const ended = pullSource({ url, after: null, rules: RULES, ...more }, sink, new AbortController().signal)
   const code = await ended.then(() => 'complete', (error: unknown) => sourceErrorOf(error).code)
   return { code, bytes: Buffer.concat(pieces) }
 }
@@ -69,6 +71,21 @@ test('rtsp: samples go on as they come, behind Basic; wrong or no credentials ar
     t.is((await pull(server.url(path).replace('://', `://${who}`))).code, 'rtsp_401')
     t.is(asked() - before, who === '' ? 1 : 2)
   }
+})
+
+withFfmpeg('D56: a stream that broke off is asked for until its server is there again, within one attempt; any other is not', async (t) => {
+  const messages = flvAudio(await readFile(join(await packageSample(t, 'flv', 1), 'audio.flv')))
+  const { port, url, stop } = await serveRtmp(t, messages)
+  await stop()
+  t.is((await pull(url('app/ok'))).code, 'unreachable')
+  let knocks = 0
+  const note: Note = (step) => {
+    if (step === 'check') knocks += 1
+    if (step === 'check' && knocks === 2) void serveRtmp(t, messages, { port })
+  }
+  const again = await pull(url('app/ok'), { brokeOff: true, note })
+  t.is(again.code, 'stream_over')
+  t.true(again.bytes.length > 1000 && knocks >= 2, `${knocks} knocks`)
 })
 
 test('S5, S8: what RTMP servers may do wrong ends the attempt with a code, and nothing is followed', async (t) => {

@@ -15,7 +15,13 @@ export interface StreamServer {
 }
 
 /** Listens on a loopback address; connections end with the test. */
-export const listen = async (t: ExecutionContext, scheme: string, host: string, converse: (socket: Socket, requests: Array<string>) => void): Promise<StreamServer> => {
+export const listen = async (
+  t: ExecutionContext,
+  scheme: string,
+  host: string,
+  converse: (socket: Socket, requests: Array<string>) => void,
+  wantedPort = 0,
+): Promise<StreamServer> => {
   const requests: Array<string> = []
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
@@ -24,7 +30,7 @@ export const listen = async (t: ExecutionContext, scheme: string, host: string, 
     socket.once('close', () => sockets.delete(socket))
     converse(socket, requests)
   })
-  await new Promise<void>((resolve) => server.listen(0, host, resolve))
+  await new Promise<void>((resolve) => server.listen(wantedPort, host, resolve))
   const { port } = server.address() as AddressInfo
   const stop = async (): Promise<void> => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
@@ -84,7 +90,7 @@ const playAnswers = (elsewhere: string): Readonly<Record<string, Buffer>> => ({
 })
 
 /** RTMP by the rules, with the audio of `messages` for the stream `live/ok`, or against them: names of applications and streams decide. */
-export const serveRtmp = (t: ExecutionContext, messages: ReadonlyArray<Buffer>, { host = '127.0.0.1', elsewhere = '' } = {}): Promise<StreamServer> => {
+export const serveRtmp = (t: ExecutionContext, messages: ReadonlyArray<Buffer>, { host = '127.0.0.1', elsewhere = '', port = 0 } = {}): Promise<StreamServer> => {
   const [toConnect, toPlay] = [connectAnswers(elsewhere), playAnswers(elsewhere)]
   return listen(t, 'rtmp', host, (socket, requests) => {
     const converse = async (): Promise<void> => {
@@ -115,5 +121,5 @@ export const serveRtmp = (t: ExecutionContext, messages: ReadonlyArray<Buffer>, 
       }
     }
     converse().catch(() => undefined)
-  })
+  }, port)
 }
