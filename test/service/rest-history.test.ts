@@ -20,8 +20,8 @@ const ids = async (client: Client, query: string): Promise<ReadonlyArray<number>
 const reserved = async (client: Client): Promise<number> =>
   Number(/^stenolog_vram_reserved_megabytes (\d+)$/m.exec((await client.get<string>('/metrics')).body)?.[1])
 
-test.serial('R15: in 40 of 40 rounds what was written is what is read next', async (t) => {
-  t.is(await roundsThatRead(await service.user('impatient'), 40), 40)
+test.serial('R15: in 12 of 12 rounds what was written is what is read next', async (t) => {
+  t.is(await roundsThatRead(await service.user('impatient'), 12), 12)
 })
 
 test.serial('R14, R20, R22, R23, R79: 250 lives on three pages, in one order, the same after a restart', async (t) => {
