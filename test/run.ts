@@ -51,9 +51,12 @@ const tests = async (wrap: Wrap): Promise<Tally> => {
 
 const tallies: Array<Tally> = []
 if (!long) {
-  tallies.push(await check('types', 'tsc', []))
-  tallies.push(await check('lint', 'oxlint', ['--type-aware', '--deny-warnings']))
-  tallies.push(await check('unused exports and dependencies', 'knip', []))
+  const checks = [
+    check('types', 'tsc', []),
+    check('lint', 'oxlint', ['--type-aware', '--deny-warnings']),
+    check('unused exports and dependencies', 'knip', []),
+  ]
+  tallies.push(...(await Promise.all(checks)))
 }
 // Services are killed in tests, and so never write down what they compiled.
 await exitOf(spawn('node', ['-e', "import('./interfaces/compose.ts')"], { stdio: 'inherit' }))

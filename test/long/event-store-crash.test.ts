@@ -14,7 +14,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 const ROUNDS = 6
 
 const appender = (directory: string, round: number): ChildProcess =>
-  spawn(process.execPath, [fileURLToPath(new URL('./event-appender.ts', import.meta.url)), directory, String(round)], {
+  spawn(process.execPath, [fileURLToPath(new URL('../infrastructure/event-appender.ts', import.meta.url)), directory, String(round)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
 
