@@ -44,6 +44,7 @@ import { createUserChanges } from '../application/users/user-changes.ts'
 import { createUsers } from '../application/users/users.ts'
 import { createTranslations } from '../application/translation/translations.ts'
 import { openCatalogue } from '../infrastructure/catalogue/catalogue.ts'
+import { BUNDLED_MODELS } from '../infrastructure/catalogue/installed-models.ts'
 import { createCredentials } from '../infrastructure/credentials.ts'
 import { createEnvironment } from '../infrastructure/environment.ts'
 import { inRequest } from '../infrastructure/request-context.ts'
@@ -68,7 +69,6 @@ import { createRescan, watchLoads } from './compose/models.ts'
 import { watchStore } from './compose/store-watch.ts'
 import { openStores } from './compose/stores.ts'
 
-const BUNDLED_MODELS = join(import.meta.dirname, '..', 'models')
 /** The only worker there is while one process does everything (ROLE all). */
 const WORKER = 'local'
 /** Time for the last words of lives that outlast the drain. */

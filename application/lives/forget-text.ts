@@ -26,8 +26,10 @@ interface Policy {
   readonly afterMs: number
 }
 
-/** A little under the promised 60 s, so that from then on nothing can be read (R88). */
-const UNRETAINED: Policy = { name: 'forget-text', retained: false, afterMs: 58_000 }
+/** How long after the end of its live text that nobody asked to keep is read: a little under the promised 60 s, so that from then on nothing can be (R88). */
+export const READABLE_AFTER_END_MS = 58_000
+
+const UNRETAINED: Policy = { name: 'forget-text', retained: false, afterMs: READABLE_AFTER_END_MS }
 
 /** Of Node's timers; a longer wait takes several. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1

@@ -15,6 +15,7 @@ import type { WriteDeps } from '../handle-command.ts'
 import type { TranscriptFrame } from '../pipeline/signals.ts'
 import type { Revision, StoredEvent } from '../ports/event-store.ts'
 import type { LiveLifecycle } from '../services.ts'
+import { READABLE_AFTER_END_MS } from './forget-text.ts'
 import { searchBackwards } from './resume-point.ts'
 import type { ResumePoint } from './resume-point.ts'
 
@@ -24,8 +25,6 @@ type StoredFinalsDeps = Pick<WriteDeps, 'store' | 'keyring' | 'environment'>
 const AT_ONCE = 200
 /** Looked through for the place to begin: most come back after seconds. */
 const LOOKED_AT_ONCE = 50
-/** Who comes back later than this after the end gets nothing more, whether the live keeps its text or not (R88). */
-const READABLE_AFTER_END = 58_000
 
 const placeOf = ({ data }: StoredEvent): Pick<TranscriptFrame, 'kind' | 'segment'> =>
   ({ kind: data['kind'] === 'translation' ? 'translation' : 'transcription', segment: Number(data['segment']) })
@@ -34,8 +33,9 @@ const placeOf = ({ data }: StoredEvent): Pick<TranscriptFrame, 'kind' | 'segment
 export const createStoredFinals = ({ store, keyring, environment }: StoredFinalsDeps): LiveLifecycle['storedFinals'] => {
   const open = openEvents(keyring)
 
+  /** Who comes back later gets nothing more, whether the live keeps its text or not (R88). */
   const isReadable = ({ status, updatedAt }: Live): boolean =>
-    status === 'pending' || status === 'active' || Date.parse(environment.now()) - Date.parse(String(updatedAt)) < READABLE_AFTER_END
+    status === 'pending' || status === 'active' || Date.parse(environment.now()) - Date.parse(String(updatedAt)) < READABLE_AFTER_END_MS
 
   const frameOf = ({ config }: Live['created'], { data }: SegmentFinalised): TranscriptFrame => {
     const { kind, segment, start, end, text, language, maxChars = config.max_chars } = data

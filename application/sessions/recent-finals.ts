@@ -1,12 +1,11 @@
 import type { TranscriptFrame } from '../pipeline/signals.ts'
+import { READABLE_AFTER_END_MS } from '../lives/forget-text.ts'
 import { keyOf, searchBackwards } from '../lives/resume-point.ts'
 import type { ResumePoint, Wanted } from '../lives/resume-point.ts'
 import type { Timers } from '../ports/timers.ts'
 
 /** Finals of one live that are kept in memory; those that no store has yet come on top. */
 const KEPT = 500
-/** As long as text may be read after the end of its live (R88). */
-const KEPT_AFTER_END = 58_000
 
 interface Entry {
   readonly frame: TranscriptFrame
@@ -101,7 +100,7 @@ export const createRecentFinals = (timers: Timers, kept: number = KEPT): RecentF
     ended: (liveId, erase) => {
       if (!lives.has(liveId)) return
       if (erase) forget(liveId)
-      else if (!forgetting.has(liveId)) forgetting.set(liveId, timers.after(KEPT_AFTER_END, () => forget(liveId)))
+      else if (!forgetting.has(liveId)) forgetting.set(liveId, timers.after(READABLE_AFTER_END_MS, () => forget(liveId)))
     },
     close: () => {
       for (const cancel of forgetting.values()) cancel()

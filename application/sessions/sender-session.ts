@@ -17,6 +17,9 @@ interface SenderSessionOptions {
   readonly waiting: ((expired: () => void) => void) | null
 }
 
+/** Why the live of a sender ends with it. */
+type EndReason = Parameters<SenderSession['closed']>[0] | 'finish_message'
+
 /** The rules of one sender (D40, D42, D55) in front of a running live. */
 export const createSenderSession = ({ liveId, live, running, lifecycle, detached, waiting }: SenderSessionOptions): SenderSession => {
   const isPulled = live.audioFormat !== 'raw'
@@ -38,19 +41,19 @@ export const createSenderSession = ({ liveId, live, running, lifecycle, detached
     detached()
   }
 
-  const endAs = (reason: Parameters<SenderSession['closed']>[0] | 'finish_message', limitMs: number): void => {
+  const endAs = (reason: EndReason, limitMs: number): void => {
     void running.finish(limitMs).then(() => running.end({ status: 'finished', reason }))
   }
 
-  const finishAs = (reason: Parameters<SenderSession['closed']>[0] | 'finish_message', limitMs: number): void => {
+  const finishAs = (reason: EndReason, limitMs: number): void => {
     if (gone) return
     gone = true
     endAs(reason, limitMs)
   }
 
-  const wait = (wait: NonNullable<typeof waiting>): void => {
+  const wait = (start: NonNullable<typeof waiting>): void => {
     detach()
-    wait(() => endAs('sender_closed', CLOSE_LIMIT))
+    start(() => endAs('sender_closed', CLOSE_LIMIT))
   }
 
   return {

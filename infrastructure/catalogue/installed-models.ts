@@ -9,6 +9,9 @@ import { languagesOfTranslator } from './languages.ts'
 import { readManifest } from './manifest.ts'
 import { BUNDLED_MODEL, modelNameOf, vramOf } from './models.ts'
 
+/** Where the models that ship lie. */
+export const BUNDLED_MODELS = join(import.meta.dirname, '..', '..', 'models')
+
 /** A speech model whose folder can be run. */
 export interface InstalledModel {
   readonly name: string

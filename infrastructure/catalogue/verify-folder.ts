@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
+import { sha256Of } from '../file-hash.ts'
 import { readJson, readModelType, tokenizerConfigJson, tokenizerJson } from '../onnx/model-json.ts'
 import { findWeights } from '../onnx/model-weights.ts'
 import { readManifest, writeManifest } from './manifest.ts'
@@ -36,12 +35,6 @@ const JSON_OF_KIND = {
   whisper: ['config.json', 'generation_config.json', 'preprocessor_config.json', 'tokenizer.json', 'tokenizer_config.json'],
   marian: ['config.json', 'tokenizer.json', 'tokenizer_config.json'],
 } as const
-
-const sha256Of = async (file: string): Promise<string> => {
-  const hash = createHash('sha256')
-  for await (const piece of createReadStream(file) as AsyncIterable<Buffer>) hash.update(piece)
-  return hash.digest('hex')
-}
 
 const GRAPH_CHECK = fileURLToPath(new URL('./graph-check-process.ts', import.meta.url))
 /** Of onnxruntime's messages, which may be long. */

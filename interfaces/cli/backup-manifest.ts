@@ -1,9 +1,8 @@
-import { createReadStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import * as t from 'io-ts'
 import { decodeOrThrow } from '../../domain/shared/codecs.ts'
+import { sha256Of } from '../../infrastructure/file-hash.ts'
 import { DOCUMENTS_FILE, EVENTS_FILE, KEYRING_FILE } from '../compose/stores.ts'
 
 /** Raised whenever an older version could not restore what a newer one backs up. */
@@ -29,12 +28,6 @@ export type Manifest = t.TypeOf<typeof manifest>
 export const productVersion = async (): Promise<string> => {
   const file = join(import.meta.dirname, '..', '..', 'package.json')
   return decodeOrThrow(t.type({ version: t.string }), JSON.parse(await readFile(file, 'utf8'))).version
-}
-
-export const sha256Of = async (file: string): Promise<string> => {
-  const digest = createHash('sha256')
-  for await (const chunk of createReadStream(file)) digest.update(chunk as Buffer)
-  return digest.digest('hex')
 }
 
 const numbersOf = (version: string): ReadonlyArray<number> => version.split('.').map(Number)

@@ -3,12 +3,14 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import * as E from 'fp-ts/lib/Either.js'
 import { createEnvironment } from '../../infrastructure/environment.ts'
+import { sha256Of } from '../../infrastructure/file-hash.ts'
 import { copyDatabase } from '../../infrastructure/sqlite/copy-database.ts'
 import { verifyChain } from '../../infrastructure/sqlite/verify-chain.ts'
 import { EVENTS_FILE } from '../compose/stores.ts'
-import { BACKED_UP, BACKUP_FORMAT, MANIFEST_FILE, MASTER_KEY_FILE, productVersion, sha256Of } from './backup-manifest.ts'
+import { BACKED_UP, BACKUP_FORMAT, MANIFEST_FILE, MASTER_KEY_FILE, productVersion } from './backup-manifest.ts'
 import type { Manifest } from './backup-manifest.ts'
-import { dataFiles, requireEmbedded, toolSettings } from './tool-data.ts'
+import { dataFiles, requireEmbedded } from './tool-data.ts'
+import { toolSettings } from './tool-settings.ts'
 
 export const BACKUP_HELP = `stenolog backup DIR [--without-key]
 

@@ -15,8 +15,9 @@ import { allProjections } from '../../projections/all-projections.ts'
 import { differencesOf, foldLog, isStillThere, orThrow } from '../../projections/fold-log.ts'
 import type { Difference } from '../../projections/fold-log.ts'
 import type { Projection } from '../../projections/projection.ts'
-import { dataFiles, embeddedFiles, isServiceRunning, toolSettings, withData } from './tool-data.ts'
+import { dataFiles, embeddedFiles, isServiceRunning, withData } from './tool-data.ts'
 import type { DataFiles, ToolData } from './tool-data.ts'
+import { toolSettings } from './tool-settings.ts'
 
 export const CHECK_HELP = `stenolog check [--json]
 

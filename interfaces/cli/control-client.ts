@@ -6,10 +6,10 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import type { RebuildProgress, Rebuilt } from '../../application/ports/projector.ts'
 import { decodeOrThrow, object } from '../../domain/shared/codecs.ts'
-import { readSettings } from '../../infrastructure/settings.ts'
 import { controlPath, rebuildPath } from '../compose/control.ts'
 import { ON_BEHALF_OF } from '../http/access.ts'
 import { startServiceProcess } from './service-process.ts'
+import { toolSettings } from './tool-settings.ts'
 
 /** Administration of the instance that the settings name. */
 export interface Control {
@@ -64,11 +64,12 @@ const controlOf = (socketPath: string, headers: Target['headers'] = {}): Control
 
 const PAGE = 1000
 
-/** The whole of a list of the service. */
+/** The whole of a list of the service; `path` may have a query of its own. */
 export const allOf = async <A>(control: Control, path: string, codec: t.Type<A, unknown>): Promise<ReadonlyArray<A>> => {
   const items: Array<A> = []
+  const query = path.includes('?') ? `${path}&` : `${path}?`
   for (;;) {
-    const page = await control.ask('GET', `${path}?limit=${PAGE}&skip=${items.length}`, t.readonlyArray(codec))
+    const page = await control.ask('GET', `${query}limit=${PAGE}&skip=${items.length}`, t.readonlyArray(codec))
     items.push(...page)
     if (page.length < PAGE) return items
   }
@@ -88,9 +89,7 @@ const isServed = async (socketPath: string): Promise<boolean> => {
 
 /** Talks to the service that holds the data directory; null where none runs. */
 export const withRunning = async <A>(use: (control: Control) => Promise<A>): Promise<A | null> => {
-  const settings = readSettings(process.env)
-  if (E.isLeft(settings)) throw new Error(settings.left.join('\n'))
-  const socketPath = controlPath(settings.right.dataDir)
+  const socketPath = controlPath(toolSettings().dataDir)
   return (await isServed(socketPath)) ? use(controlOf(socketPath)) : null
 }
 
@@ -99,9 +98,7 @@ export const withRunning = async <A>(use: (control: Control) => Promise<A>): Pro
  * long as `use` takes, on a free port of the loopback address.
  */
 export const withControl = async <A>(use: (control: Control) => Promise<A>): Promise<A> => {
-  const settings = readSettings(process.env)
-  if (E.isLeft(settings)) throw new Error(settings.left.join('\n'))
-  const socketPath = controlPath(settings.right.dataDir)
+  const socketPath = controlPath(toolSettings().dataDir)
   if (await isServed(socketPath)) return use(controlOf(socketPath))
   const own = Object.entries(process.env).flatMap(([name, value]) => (name.startsWith('STENOLOG_') && value !== undefined ? [[name, value]] : []))
   const service = await startServiceProcess({

@@ -1,9 +1,8 @@
 import { access, constants, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Logger } from '../../application/ports/environment.ts'
-import { findInstalledModels } from '../../infrastructure/catalogue/installed-models.ts'
+import { BUNDLED_MODELS, findInstalledModels } from '../../infrastructure/catalogue/installed-models.ts'
 import { connectMongo } from '../../infrastructure/mongodb/connection.ts'
 import type { Settings } from '../../infrastructure/settings.ts'
 import { canIsolate } from '../../infrastructure/sources/child-commands.ts'
@@ -16,7 +15,6 @@ export interface Check {
 }
 
 const NODE_MAJOR = 24
-const BUNDLED_MODELS = join(import.meta.dirname, '..', '..', 'models')
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 

@@ -2,8 +2,9 @@ import { parseArgs } from 'node:util'
 import { liveStream } from '../../domain/live/events.ts'
 import { segmentsStream } from '../../domain/transcript/events.ts'
 import { clearData, clearEvent, readAround } from './live-events.ts'
-import { liveIdOf, toolSettings, withData } from './tool-data.ts'
+import { liveIdOf, withData } from './tool-data.ts'
 import type { ToolData } from './tool-data.ts'
+import { toolSettings } from './tool-settings.ts'
 
 export const EXPORT_HELP = `stenolog export LIVE
 

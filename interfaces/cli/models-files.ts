@@ -5,7 +5,7 @@ import * as t from 'io-ts'
 import { object } from '../../domain/shared/codecs.ts'
 import { verifyFolder } from '../../infrastructure/catalogue/verify-folder.ts'
 import type { FolderFinding } from '../../infrastructure/catalogue/verify-folder.ts'
-import { withControl } from './control-client.ts'
+import { allOf, withControl } from './control-client.ts'
 import type { Control } from './control-client.ts'
 import { foldersOf, requireModelsDirectory, rescan } from './models-found.ts'
 import { tableOf } from './table.ts'
@@ -35,15 +35,9 @@ export const verifyModels = async (names: ReadonlyArray<string>, json: boolean):
 }
 
 const live = object({ id: t.number, model: object({ name: t.string }), translations: t.readonlyArray(object({ model: t.string })) })
-const PAGE = 1000
-
 const livesWith = async (control: Control, name: string): Promise<ReadonlyArray<number>> => {
-  const using: Array<number> = []
-  for (let skip = 0; ; skip += PAGE) {
-    const page = await control.ask('GET', `/admin/lives?status=pending&status=active&limit=${PAGE}&skip=${skip}`, t.readonlyArray(live))
-    using.push(...page.flatMap(({ id, model, translations }) => (model.name === name || translations.some((pair) => pair.model === name) ? [id] : [])))
-    if (page.length < PAGE) return using
-  }
+  const open = await allOf(control, '/admin/lives?status=pending&status=active', live)
+  return open.filter(({ model, translations }) => model.name === name || translations.some((pair) => pair.model === name)).map(({ id }) => id)
 }
 
 const refuseUse = async (control: Control, name: string): Promise<void> => {

@@ -1,14 +1,12 @@
 import { join } from 'node:path'
-import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import type { Logger } from '../../application/ports/environment.ts'
 import { object } from '../../domain/shared/codecs.ts'
-import { findInstalledModels } from '../../infrastructure/catalogue/installed-models.ts'
+import { BUNDLED_MODELS, findInstalledModels } from '../../infrastructure/catalogue/installed-models.ts'
 import { modelNameOf } from '../../infrastructure/catalogue/models.ts'
-import { readSettings } from '../../infrastructure/settings.ts'
+import { allOf } from './control-client.ts'
 import type { Control } from './control-client.ts'
-
-const BUNDLED_MODELS = join(import.meta.dirname, '..', '..', 'models')
+import { toolSettings } from './tool-settings.ts'
 
 /** Folders that are no models are named on standard error. */
 const warnings: Logger = {
@@ -18,11 +16,7 @@ const warnings: Logger = {
 }
 
 /** The models directory of the settings; null for none. */
-export const modelsDirectory = (): string | null => {
-  const settings = readSettings(process.env)
-  if (E.isLeft(settings)) throw new Error(settings.left.join('\n'))
-  return settings.right.modelsDir
-}
+export const modelsDirectory = (): string | null => toolSettings().modelsDir
 
 /** Throws an Error for people where none is set. */
 export const requireModelsDirectory = (): string => {
@@ -62,21 +56,10 @@ export type ModelRow = t.TypeOf<typeof modelRow>
 export type PairRow = t.TypeOf<typeof pairRow>
 export const rows = { model: modelRow, pair: pairRow }
 
-const PAGE = 1000
-
-const all = async <A>(control: Control, path: string, codec: t.Type<A, unknown>): Promise<ReadonlyArray<A>> => {
-  const found: Array<A> = []
-  for (;;) {
-    const page = await control.ask('GET', `${path}?limit=${PAGE}&skip=${found.length}`, t.readonlyArray(codec))
-    found.push(...page)
-    if (page.length < PAGE) return found
-  }
-}
-
 /** What the service lists. */
 export const listedModels = async (control: Control): Promise<{ readonly models: ReadonlyArray<ModelRow>; readonly pairs: ReadonlyArray<PairRow> }> => ({
-  models: await all(control, '/models/', modelRow),
-  pairs: await all(control, '/translations/', pairRow),
+  models: await allOf(control, '/models/', modelRow),
+  pairs: await allOf(control, '/translations/', pairRow),
 })
 
 /** Has the service look again at what is installed. */

@@ -10,7 +10,8 @@ import { rebuildReadModel } from '../../projections/rebuild.ts'
 import { openStores } from '../compose/stores.ts'
 import { rebuildByService } from './control-client.ts'
 import { createProgressBar } from './progress-bar.ts'
-import { dataFiles, isServiceRunning, toolSettings } from './tool-data.ts'
+import { dataFiles, isServiceRunning } from './tool-data.ts'
+import { toolSettings } from './tool-settings.ts'
 
 const NAMES = allProjections.map(({ name }) => name)
 

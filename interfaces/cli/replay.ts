@@ -4,7 +4,8 @@ import type { StoredEvent } from '../../application/ports/event-store.ts'
 import { liveStream } from '../../domain/live/events.ts'
 import { foldLive } from '../../projections/lives.ts'
 import { clearData, readAround } from './live-events.ts'
-import { liveIdOf, toolSettings, withData } from './tool-data.ts'
+import { liveIdOf, withData } from './tool-data.ts'
+import { toolSettings } from './tool-settings.ts'
 
 export const REPLAY_HELP = `stenolog replay LIVE [--at REVISION] [--json]
 

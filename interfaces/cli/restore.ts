@@ -13,7 +13,8 @@ import { ERASE_AGAIN_FILE } from '../compose/erase-again.ts'
 import { EVENTS_FILE, KEYRING_FILE, UNFINISHED_RESTORE, masterKeyPath, takeDataDirectory } from '../compose/stores.ts'
 import { BACKED_UP, MASTER_KEY_FILE, readManifest } from './backup-manifest.ts'
 import type { Manifest } from './backup-manifest.ts'
-import { isServiceRunning, requireEmbedded, toolSettings } from './tool-data.ts'
+import { isServiceRunning, requireEmbedded } from './tool-data.ts'
+import { toolSettings } from './tool-settings.ts'
 
 export const RESTORE_HELP = `stenolog restore DIR [--replace]
 

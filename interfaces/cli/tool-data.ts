@@ -7,7 +7,6 @@ import type { Keyring } from '../../application/ports/keyring.ts'
 import { acquireDataDirectory } from '../../infrastructure/data-directory.ts'
 import { createLogger } from '../../infrastructure/logger.ts'
 import { loadMasterKey } from '../../infrastructure/master-key.ts'
-import { readSettings } from '../../infrastructure/settings.ts'
 import type { Settings } from '../../infrastructure/settings.ts'
 import { openSqliteDocumentsReader } from '../../infrastructure/sqlite/documents.ts'
 import { openSqliteEventReader } from '../../infrastructure/sqlite/event-reader.ts'
@@ -18,13 +17,6 @@ import { DOCUMENTS_FILE, EVENTS_FILE, KEYRING_FILE, masterKeyPath } from '../com
 
 /** A tool waits for a server longer than a caller of the service would. */
 const SERVER_LIMIT_MS = 60_000
-
-/** The service's settings as this process sees them; throws an Error that lists everything wrong with them. */
-export const toolSettings = (): Settings => {
-  const settings = readSettings(process.env)
-  if (E.isRight(settings)) return settings.right
-  throw new Error(`wrong settings:\n${settings.left.map((problem) => `  ${problem}`).join('\n')}`)
-}
 
 export interface DataFiles {
   readonly events: string

@@ -19,8 +19,9 @@ import { createEnvironment } from '../../infrastructure/environment.ts'
 import { loadMasterKey } from '../../infrastructure/master-key.ts'
 import { exportedLive } from './export.ts'
 import { clearEvent } from './live-events.ts'
-import { toolSettings, withData } from './tool-data.ts'
+import { withData } from './tool-data.ts'
 import type { DataFiles, ToolData } from './tool-data.ts'
+import { toolSettings } from './tool-settings.ts'
 
 type Reading = Pick<ToolData, 'store' | 'keyring'>
 

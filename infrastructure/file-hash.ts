@@ -1,0 +1,9 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+
+/** The SHA-256 of a file's content, hexadecimal; rejects where it cannot be read. */
+export const sha256Of = async (file: string): Promise<string> => {
+  const hash = createHash('sha256')
+  for await (const piece of createReadStream(file) as AsyncIterable<Buffer>) hash.update(piece)
+  return hash.digest('hex')
+}

@@ -1,0 +1,10 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { readSettings } from '../../infrastructure/settings.ts'
+import type { Settings } from '../../infrastructure/settings.ts'
+
+/** The service's settings as this process sees them; throws an Error that lists everything wrong with them. */
+export const toolSettings = (): Settings => {
+  const settings = readSettings(process.env)
+  if (E.isRight(settings)) return settings.right
+  throw new Error(`wrong settings:\n${settings.left.map((problem) => `  ${problem}`).join('\n')}`)
+}
