@@ -1,16 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { parentPort, receiveMessageOnPort } from 'node:worker_threads'
-import { isBusy, isSqliteError } from './database.ts'
+import { isBusy, isSqliteError, transaction } from './database.ts'
 
 const MAX_BATCH = 1000
 
 /** Tuples, not objects: names of members cost as much to hand to another thread as what they hold. */
 type Queued<Job> = readonly [id: number, job: Job]
 
-/** `more`: other jobs of the same turn follow at once, to be committed with these. */
-export type Request<Job> =
-  | { readonly kind: 'jobs'; readonly jobs: ReadonlyArray<Queued<Job>>; readonly more: boolean }
-  | { readonly kind: 'close' }
+export type Request<Job> = { readonly kind: 'jobs'; readonly jobs: ReadonlyArray<Queued<Job>> } | { readonly kind: 'close' }
 
 type Reply<Answer> =
   | readonly [id: number, kind: 'answer', answer: Answer]
@@ -34,70 +31,36 @@ interface Handler<Job, Answer> {
 const failed = (id: number, error: unknown): Reply<never> =>
   isSqliteError(error) ? [id, 'unavailable', error.message] : [id, 'defect', error]
 
-/** Jobs that share a transaction. */
-interface Batch<Job, Answer> {
-  readonly jobs: Queued<Job>[]
-  readonly replies: Reply<Answer>[]
-  /** Why nothing of it is in the file. */
-  failure?: { readonly error: unknown }
-}
-
 /**
- * The worker's side of a writer: everything that has arrived goes into one transaction, answered after its commit.
+ * The worker's side of a writer: everything that has arrived goes into one transaction, answered after its commit;
+ * what comes meanwhile is the next, so that its owner makes new jobs while this one commits.
  * When that fails each job runs again in a transaction of its own, so that a bad one fails alone.
  */
 export const serveGroupCommit = <Job, Answer>({ database, apply, committed, rolledBack, closing }: Handler<Job, Answer>): void => {
   const port = parentPort
   if (port === null) throw new Error('a writer runs in a worker thread')
 
-  const emptyBatch = (): Batch<Job, Answer> => ({ jobs: [], replies: [] })
-  const orRollBack = (batch: Batch<Job, Answer>, step: () => void): void => {
-    if (batch.failure !== undefined) return
+  const commit = (jobs: ReadonlyArray<Queued<Job>>): ReadonlyArray<Reply<Answer>> => {
+    let replies: ReadonlyArray<Reply<Answer>>
     try {
-      step()
+      replies = transaction(database, () => jobs.map(([id, job]) => [id, 'answer', apply(job)]))
     } catch (error) {
-      batch.failure = { error }
-      if (database.isTransaction) database.exec('ROLLBACK')
       rolledBack?.()
+      // Another connection that held the lock for the whole timeout would hold up each job as long.
+      return jobs.length === 1 || isBusy(error) ? jobs.map(([id]) => failed(id, error)) : jobs.flatMap((one) => commit([one]))
     }
-  }
-  const add = (batch: Batch<Job, Answer>, jobs: ReadonlyArray<Queued<Job>>): void => {
-    batch.jobs.push(...jobs)
-    orRollBack(batch, () => {
-      if (!database.isTransaction) database.exec('BEGIN IMMEDIATE')
-      for (const [id, job] of jobs) batch.replies.push([id, 'answer', apply(job)])
-    })
-  }
-  const commit = (batch: Batch<Job, Answer>): ReadonlyArray<Reply<Answer>> => {
-    orRollBack(batch, () => database.exec('COMMIT'))
-    const { jobs, replies, failure } = batch
-    if (failure === undefined) {
-      const reason = committed?.(jobs.map(([, job]) => job))
-      return reason === undefined ? replies : jobs.map(([id]) => [id, 'unavailable', reason])
-    }
-    // Another connection that held the lock for the whole timeout would hold up each job as long.
-    if (jobs.length === 1 || isBusy(failure.error)) return jobs.map(([id]) => failed(id, failure.error))
-    return jobs.flatMap((one) => {
-      const alone = emptyBatch()
-      add(alone, [one])
-      return commit(alone)
-    })
+    const reason = committed?.(jobs.map(([, job]) => job))
+    return reason === undefined ? replies : jobs.map(([id]) => [id, 'unavailable', reason])
   }
 
-  let open = emptyBatch()
   port.on('message', (first: Request<Job>) => {
+    const jobs: Queued<Job>[] = []
     let request: Request<Job> | undefined = first
-    let more = false
     while (request?.kind === 'jobs') {
-      add(open, request.jobs)
-      more = request.more
-      request = open.jobs.length < MAX_BATCH ? (receiveMessageOnPort(port)?.message as Request<Job> | undefined) : undefined
+      jobs.push(...request.jobs)
+      request = jobs.length < MAX_BATCH ? (receiveMessageOnPort(port)?.message as Request<Job> | undefined) : undefined
     }
-    if (open.jobs.length > 0 && (!more || open.jobs.length >= MAX_BATCH)) {
-      const replies = commit(open)
-      open = emptyBatch()
-      port.postMessage(replies satisfies WorkerMessage<Answer>)
-    }
+    if (jobs.length > 0) port.postMessage(commit(jobs) satisfies WorkerMessage<Answer>)
     if (request?.kind === 'close') {
       closing?.()
       database.close()

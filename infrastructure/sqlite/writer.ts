@@ -18,7 +18,7 @@ interface Pending<Answer> {
  * A message costs as much as a row, so the jobs of one turn of the event loop go together; but no more than this many
  * wait for it, so that the worker writes the first ones while the others are still being made.
  */
-const JOBS_A_MESSAGE = 16
+const JOBS_A_MESSAGE = 32
 
 /**
  * The one writer of a SQLite file, in a worker thread of its own, so that an fsync never stalls sockets. `onCommit`
@@ -70,15 +70,14 @@ export const openWriter = async <Job, Answer>(entry: URL, workerData: unknown, o
       })
     })
 
-  const flush = (more: boolean): void => {
+  const flush = (): void => {
     const jobs = outbox
     outbox = []
-    running?.postMessage({ kind: 'jobs', jobs, more } satisfies Request<Job>)
+    if (jobs.length > 0) running?.postMessage({ kind: 'jobs', jobs } satisfies Request<Job>)
   }
-  /** The jobs of this turn that wait: every piece that was sent before says that they follow. */
   const endTurn = (): void => {
     turning = false
-    flush(false)
+    flush()
   }
 
   const submit = (job: Job): Promise<E.Either<string, Answer>> => {
@@ -91,7 +90,7 @@ export const openWriter = async <Job, Answer>(entry: URL, workerData: unknown, o
       outbox.push([id, job])
       if (!turning) process.nextTick(endTurn)
       turning = true
-      if (outbox.length === JOBS_A_MESSAGE) flush(true)
+      if (outbox.length === JOBS_A_MESSAGE) flush()
     })
   }
 
@@ -101,7 +100,7 @@ export const openWriter = async <Job, Answer>(entry: URL, workerData: unknown, o
     const worker = running
     if (worker === undefined) return
     const exited = new Promise((resolve) => worker.once('exit', resolve))
-    flush(false)
+    flush()
     worker.postMessage({ kind: 'close' } satisfies Request<Job>)
     await exited
   }
