@@ -61,25 +61,26 @@ const isAlive = (pid: number): boolean => {
 const hasEnded = async (pid: number): Promise<boolean> =>
   !isAlive(pid) || (await readFile(`/proc/${pid}/stat`, 'utf8').then((stat) => / Z /.test(stat), () => true))
 
+/** For tests that bring no process down. */
+const sharedEngine = createSpeechEngine({ models: new Map([['demo-en', DEMO]]), workers: 2, logger: createRecordingLogger() })
+test.after.always(() => sharedEngine.close())
+
 test('the model that ships transcribes synthetic speech through the engine process', async (t) => {
-  const { engine } = open(t)
-  t.is(engine.parallelism, 2)
-  t.deepEqual(await engine.load('demo-en')(), E.right({ windowSeconds: 10 }))
-  t.is(textOf(await hear(engine, simon)), SIMON)
-  t.is(textOf(await hear(engine, sheep)), SHEEP)
+  t.is(sharedEngine.parallelism, 2)
+  t.deepEqual(await sharedEngine.load('demo-en')(), E.right({ windowSeconds: 10 }))
+  t.is(textOf(await hear(sharedEngine, simon)), SIMON)
+  t.is(textOf(await hear(sharedEngine, sheep)), SHEEP)
 })
 
 test('jobs of different lives that run side by side do not mix', async (t) => {
-  const { engine } = open(t)
-  const jobs = Array.from({ length: 24 }, (_, index) => hear(engine, index % 2 === 0 ? simon : sheep))
+  const jobs = Array.from({ length: 8 }, (_, index) => hear(sharedEngine, index % 2 === 0 ? simon : sheep))
   const texts = (await Promise.all(jobs)).map(textOf)
   t.deepEqual(texts, texts.map((_, index) => (index % 2 === 0 ? SIMON : SHEEP)))
 })
 
 test('speech is told from silence, whether it comes whole or frame by frame, of two lives in turn', async (t) => {
-  const { engine } = open(t)
   const detect = async (samples: Int16Array, state: Float32Array | null) => {
-    const outcome = await engine.detectSpeech(samples, state)()
+    const outcome = await sharedEngine.detectSpeech(samples, state)()
     if (E.isLeft(outcome)) throw new Error(outcome.left.reason)
     return outcome.right
   }
@@ -104,14 +105,13 @@ test('speech is told from silence, whether it comes whole or frame by frame, of 
   t.not((await detect(middle, null)).probabilities[0], whole[20])
   const context = Float32Array.from({ length: state?.length ?? 0 }, (_, i) => (i < 256 ? 0 : (state?.[i] ?? 0)))
   t.notDeepEqual((await detect(middle, context)).probabilities, (await detect(middle, state)).probabilities)
-  const uneven = await engine.detectSpeech(new Int16Array(500), null)()
+  const uneven = await sharedEngine.detectSpeech(new Int16Array(500), null)()
   t.deepEqual(uneven, E.left({ _tag: 'JobFailed', reason: '500 samples are no whole number of frames of 512' }))
 })
 
 test('a job that cannot be done fails alone', async (t) => {
-  const { engine } = open(t)
-  const french = engine.transcribe({ model: 'demo-en', language: 'fr', samples: simon })
-  const [wrong, right] = await Promise.all([french(), hear(engine, simon)])
+  const french = sharedEngine.transcribe({ model: 'demo-en', language: 'fr', samples: simon })
+  const [wrong, right] = await Promise.all([french(), hear(sharedEngine, simon)])
   t.deepEqual(wrong, E.left({ _tag: 'JobFailed', reason: 'the model does not know the language fr' }))
   t.is(textOf(right), SIMON)
 })
@@ -139,12 +139,12 @@ test('F13: jobs in flight when the engine process dies are answered all the same
   const { engine, logger } = open(t)
   await engine.load('demo-en')()
   const first = engine.pid()
-  const jobs = Array.from({ length: 12 }, async (_, index) => hear(engine, index % 2 === 0 ? simon : sheep))
+  const jobs = Array.from({ length: 6 }, async (_, index) => hear(engine, index % 2 === 0 ? simon : sheep))
   if (first !== undefined) process.kill(first, 'SIGSEGV')
   const texts = (await Promise.all(jobs)).map(textOf)
   t.deepEqual(texts, texts.map((_, index) => (index % 2 === 0 ? SIMON : SHEEP)))
   t.not(engine.pid(), first)
-  t.true(logger.lines.some(({ message, fields }) => message === 'engine process died' && fields['inFlight'] === 12))
+  t.true(logger.lines.some(({ message, fields }) => message === 'engine process died' && fields['inFlight'] === 6))
 })
 
 test('F13: a job that brings the process down alone fails, the others are answered', async (t) => {
@@ -181,7 +181,7 @@ test('the wait for a free thread does not count as a job that hangs', async (t) 
   const { engine, logger } = open(t, { fixture: 'stall', limits: { detect: 5000, transcribe: limit, load: 5000 } })
   await engine.load('demo-en')()
   const first = engine.pid()
-  const jobs = Array.from({ length: 12 }, async () => hear(engine, marked(SLOW)))
+  const jobs = Array.from({ length: 6 }, async () => hear(engine, marked(SLOW)))
   t.deepEqual(new Set((await Promise.all(jobs)).map(textOf)), new Set([SIMON]))
   t.is(engine.pid(), first, JSON.stringify(logger.lines))
 })
