@@ -8,13 +8,13 @@ import { machine, measure } from './harness.ts'
 import { listCosts } from './list-cost.ts'
 import { lives } from './lives.ts'
 import { peers } from './peer.ts'
-import { pipeline } from './pipeline.ts'
+import { pipelines } from './pipeline.ts'
 import { rebuilds } from './rebuild.ts'
 import { services } from './service.ts'
 import { sockets } from './sockets.ts'
 
 const BENCHMARKS: ReadonlyArray<Benchmark> = [
-  ...durableAppends, ...listCosts, ...rebuilds, pipeline, ...services, lives, demoLives, ...sockets, ...peers,
+  ...durableAppends, ...listCosts, ...rebuilds, ...pipelines, ...services, lives, demoLives, ...sockets, ...peers,
 ]
 
 const lineOf = (figure: Figure | SkippedFigure): string => {

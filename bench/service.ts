@@ -9,15 +9,13 @@ import { timed } from './cpu-time.ts'
 import type { Benchmark, Contest, Skipped } from './harness.ts'
 import { openModelLoop } from './model-loop.ts'
 import { recordLive } from './recorded-live.ts'
-import { openTinyModel, TINY_ABSENT } from './tiny-model.ts'
+import { openTinyModel, TINY_ABSENT, TINY_TOKENS } from './tiny-model.ts'
 
 const LIVES = 2
 /** Seconds of the demo's speech that are heard, in real time. */
 const SECONDS = 20
 /** Seconds after its last audio by which a live has ended, unless the service is behind and leaves passes out. */
 const IN_TIME = 4
-/** Tokens for each pass of the model with random weights. */
-const TOKENS = 40
 
 const contest = async (model: string, folder: string, settings: Readonly<Record<string, string>> = {}): Promise<Contest> => {
   const samples = (await demoSpeech()).samples.subarray(0, SECONDS * SAMPLE_RATE)
@@ -45,7 +43,7 @@ const contest = async (model: string, folder: string, settings: Readonly<Record<
 }
 
 const contestOfTiny = async (): Promise<Contest | Skipped> => {
-  const tiny = await openTinyModel(TOKENS)
+  const tiny = await openTinyModel(TINY_TOKENS)
   if (tiny === null) return TINY_ABSENT
   const { close, ...sides } = await contest(tiny.name, tiny.folder, { STENOLOG_MODELS_DIR: tiny.parent })
   return {

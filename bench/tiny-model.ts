@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
 const NAME = 'whisper-tiny-random'
+/** Tokens for each pass, where the length of a text plays no part in what is measured: about what 10 s of speech have. */
+export const TINY_TOKENS = 40
 /** First and last token that is no text: end of text, languages, tasks, times. */
 const NO_TEXT = [50_257, 51_864] as const
 

@@ -6,8 +6,15 @@ const MAX_COMPRESSION = 2.4
 const MIN_LOGPROB = -1
 const MAX_NO_SPEECH = 0.6
 
-/** What a pass is worth: `words` may be used, `silence` says that there was no speech, `rejected` says nothing. */
-export type Verdict = 'words' | 'silence' | 'rejected'
+/** Where no detector found speech, a text of so few words is taken only when the model is this sure: it says `The` of beeps, too. */
+const FEW_WORDS = 2
+const MIN_LOGPROB_OF_FEW = -0.45
+
+/**
+ * What a pass is worth: `words` may be used, `silence` says that there was no speech, `rejected` says nothing, `doubtful`
+ * may become words when more of the audio is heard.
+ */
+export type Verdict = 'words' | 'silence' | 'rejected' | 'doubtful'
 
 /** One word this often in a row is a loop. */
 const WORD_RUN = 8
@@ -33,11 +40,16 @@ export const isLoop = (words: ReadonlyArray<string>): boolean =>
     return false
   })
 
-/** Judges a pass by its scores and by its text. */
-export const judge = (hypothesis: Hypothesis): Verdict => {
+/**
+ * Judges a pass by its scores and by its text.
+ *
+ * @param detected whether a detector found speech in its audio
+ */
+export const judge = (hypothesis: Hypothesis, detected = true): Verdict => {
   const words = hypothesis.segments.flatMap(({ text }) => text.split(/\s+/u)).map(spokenForm).filter((word) => word !== '')
   if (words.length === 0) return 'silence'
   if (hypothesis.noSpeechProb > MAX_NO_SPEECH && hypothesis.avgLogprob < MIN_LOGPROB) return 'silence'
   if (hypothesis.compressionRatio > MAX_COMPRESSION || hypothesis.avgLogprob < MIN_LOGPROB) return 'rejected'
-  return isLoop(words) ? 'rejected' : 'words'
+  if (isLoop(words)) return 'rejected'
+  return !detected && words.length <= FEW_WORDS && hypothesis.avgLogprob < MIN_LOGPROB_OF_FEW ? 'doubtful' : 'words'
 }

@@ -123,9 +123,9 @@ const heardWords = (speech: ReadonlyArray<Region>, { from, to }: Pass, hypothesi
  * @param speech where in its audio somebody spoke
  */
 export const hear = (state: PolicyState, speech: ReadonlyArray<Region>, pass: Pass, hypothesis: Hypothesis, limits: Limits): Outcome => {
-  const verdict = judge(hypothesis)
+  const verdict = judge(hypothesis, limits.vad)
   const words = verdict === 'words' ? heardWords(speech, pass, hypothesis, limits) : []
-  const agreed = verdict === 'rejected' ? state : agree(state, words, pass.to, limits)
+  const agreed = verdict === 'words' || verdict === 'silence' ? agree(state, words, pass.to, limits) : state
   const isChanged = textOf(openWords(agreed)) !== textOf(openWords(state))
   const heard = {
     ...agreed,
@@ -134,6 +134,6 @@ export const hear = (state: PolicyState, speech: ReadonlyArray<Region>, pass: Pa
     changedAt: isChanged ? pass.to : state.changedAt,
   }
   if (pass.full) return cut(heard, pass.to, limits)
-  const isSilent = !limits.vad && openWords(heard).length === 0
+  const isSilent = !limits.vad && verdict !== 'doubtful' && openWords(heard).length === 0
   return show(isSilent ? forget(heard, Math.max(heard.bufferStart, pass.to - limits.overlap)) : heard, limits)
 }

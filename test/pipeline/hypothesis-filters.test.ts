@@ -27,6 +27,14 @@ test('doubtful text over probable silence is silence, and so is none', (t) => {
   t.is(judge({ ...heard(''), segments: [] }), 'silence')
 })
 
+test('one or two words that the model is not sure of are doubtful where no detector found speech', (t) => {
+  t.is(judge(heard(' The', { avgLogprob: -0.5 }), false), 'doubtful')
+  t.is(judge(heard(' The old', { avgLogprob: -0.5 }), false), 'doubtful')
+  t.is(judge(heard(' The', { avgLogprob: -0.5 })), 'words')
+  t.is(judge(heard(' The', { avgLogprob: -0.4 }), false), 'words')
+  t.is(judge(heard(' The old sailor', { avgLogprob: -0.5 }), false), 'words')
+})
+
 test('a decoder that got stuck is recognised by its repetitions', (t) => {
   const repeated = (phrase: string, times: number): ReadonlyArray<string> => Array.from({ length: times }, () => phrase.split(' ')).flat()
   t.true(isLoop(['so', ...repeated('no', 8)]))

@@ -4,13 +4,16 @@ import { startTestService } from './service.ts'
 import { sampleSentences, silence } from './speech.ts'
 
 /**
- * So many seconds of silence, noise and tones through the whole service with vad true give no frame; a sentence spoken
- * after them, in the same live, is heard.
+ * So many seconds of silence, noise and tones through the whole service give no frame; a sentence spoken after them, in
+ * the same live, is heard.
+ *
+ * @param vad without it every second of them goes to the model
  */
-export const hearsNoText = async (t: ExecutionContext, seconds: number): Promise<void> => {
+export const hearsNoText = async (t: ExecutionContext, seconds: number, vad = true): Promise<void> => {
   const service = await startTestService(t)
   const client = await service.user('quiet')
-  const live = await client.createLive()
+  const live = await client.createLive({ config: { vad } })
+  t.like(live['config'], { vad })
   const sender = await client.socket(live, 'sender')
   sender.send({ type: 'config' })
   const [sentence] = await sampleSentences()
