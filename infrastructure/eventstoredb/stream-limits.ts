@@ -26,6 +26,19 @@ interface Parts {
   readonly logger: Logger | undefined
 }
 
+/** Read from the metadata's own stream: the client's answer for it names a wrong revision. */
+export const metadataOf = async (client: EventStoreDBClient, patience: Patience, stream: string): Promise<E.Either<StoreUnavailable, Metadata>> => {
+  const found = await collectOrFail(patience, () =>
+    client.readStream(`$$${stream}`, { direction: 'backwards', fromRevision: 'end', maxCount: 1 }),
+  )
+  if (E.isLeft(found)) return found
+  const event = found.right[0]?.event
+  if (event === undefined) return E.right({ revision: 'no_stream', members: {} })
+  const { $tb, ...members } = event.data as Record<string, unknown>
+  const truncation = typeof $tb === 'number' && !Number.isSafeInteger($tb) ? rawNumber(DELETED) : $tb
+  return E.right({ revision: event.revision, members: $tb === undefined ? members : { ...members, $tb: truncation } })
+}
+
 /** Limits of streams, and their deletion: both are members of one metadata event, and setting one must not undo the other. */
 export const createStreamLimits = ({ client, credentials, patience, logger }: Parts): Pick<EventStore, 'setMetadata' | 'deleteStream'> => {
   const options = () => ({ credentials, deadline: patience.limit() })
@@ -48,22 +61,9 @@ export const createStreamLimits = ({ client, credentials, patience, logger }: Pa
     }
   }
 
-  /** Read from the metadata's own stream: the client's answer for it names a wrong revision. */
-  const metadataOf = async (stream: string): Promise<E.Either<StoreUnavailable, Metadata>> => {
-    const found = await collectOrFail(patience, () =>
-      client.readStream(`$$${stream}`, { direction: 'backwards', fromRevision: 'end', maxCount: 1 }),
-    )
-    if (E.isLeft(found)) return found
-    const event = found.right[0]?.event
-    if (event === undefined) return E.right({ revision: 'no_stream', members: {} })
-    const { $tb, ...members } = event.data as Record<string, unknown>
-    const truncation = typeof $tb === 'number' && !Number.isSafeInteger($tb) ? rawNumber(DELETED) : $tb
-    return E.right({ revision: event.revision, members: $tb === undefined ? members : { ...members, $tb: truncation } })
-  }
-
   const setMetadata: EventStore['setMetadata'] = (stream, { maxCount, maxAgeSeconds }) => async () => {
     for (let tries = 0; tries < ATTEMPTS; tries++) {
-      const known = await metadataOf(stream)
+      const known = await metadataOf(client, patience, stream)
       if (E.isLeft(known)) return known
       const others = Object.entries(known.right.members).filter(([name]) => name !== '$maxCount' && name !== '$maxAge')
       const metadata: ServerMetadata = {

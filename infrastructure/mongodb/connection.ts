@@ -2,6 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { MongoClient, MongoInvalidArgumentError, MongoServerError } from 'mongodb'
 import type { Db, MongoClientOptions } from 'mongodb'
+import { markDatabases, whyNotDatabases } from './marks.ts'
 
 /**
  * Limit of what a port's method asks of the server: where that is away, frozen or too slow, the method fails in this time
@@ -37,6 +38,13 @@ const OPTIONS: MongoClientOptions = {
   readPreference: 'primary',
   retryReads: true,
   retryWrites: true,
+}
+
+interface Options {
+  /** Of the connection that it makes. */
+  readonly limitMs?: number
+  /** Writes into the databases which format they have, as who writes to them must; without this, connecting writes nothing. */
+  readonly marks?: boolean
 }
 
 /** The one client of this process. */
@@ -106,9 +114,9 @@ export const outcomeOf = async <A>(limitMs: number, requests: () => Promise<A>):
 
 /**
  * Connects to the server of a connection string; throws an Error for people when it is none or the server cannot be
- * reached: in the driver's words, which repeat no credentials (a test holds it to that).
+ * reached, in the driver's words, which repeat no credentials (a test holds it to that), or a newer version has written it.
  */
-export const connectMongo = async (url: string, limitMs = LIMIT_MS): Promise<MongoConnection> => {
+export const connectMongo = async (url: string, { limitMs = LIMIT_MS, marks = false }: Options = {}): Promise<MongoConnection> => {
   const open = (): MongoClient => {
     try {
       return new MongoClient(url, OPTIONS)
@@ -122,17 +130,28 @@ export const connectMongo = async (url: string, limitMs = LIMIT_MS): Promise<Mon
     reachable = [...newDescription.servers.values()].some((server) => server.isWritable)
   })
   const name = databaseOf(url)
-  const readModels = client.db(name)
-  try {
+  const [readModels, keyring] = [client.db(name), client.db(`${name}_keyring`)]
+  const whyNot = async (): Promise<string | null> => {
     await client.connect()
     await readModels.command({ ping: 1 })
+    const reason = await whyNotDatabases([readModels, keyring])
+    if (reason === null && marks) await markDatabases([readModels, keyring])
+    return reason
+  }
+  let refusal: string | null
+  try {
+    refusal = await whyNot()
   } catch (error) {
     await client.close()
     throw new Error(`the MongoDB of STENOLOG_MONGO_URL cannot be used: ${String(error)}`, { cause: error })
   }
+  if (refusal !== null) {
+    await client.close()
+    throw new Error(refusal)
+  }
   return {
     readModels,
-    keyring: client.db(`${name}_keyring`),
+    keyring,
     limitMs,
     isReachable: () => reachable,
     close: () => client.close(),

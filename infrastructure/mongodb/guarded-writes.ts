@@ -1,4 +1,4 @@
-import { MongoBulkWriteError } from 'mongodb'
+import { MongoBulkWriteError, MongoServerError } from 'mongodb'
 import type { Collection, UpdateResult } from 'mongodb'
 import type { Document } from '../../application/ports/documents.ts'
 import type { Position } from '../../application/ports/event-store.ts'
@@ -17,11 +17,24 @@ const BATCH = 50
 /** Rounds in which others got in between, before it is their turn. */
 const MAX_ROUNDS = 10
 /** The code of a server that has another document under a key. */
-export const DUPLICATE_KEY = 11000
+const DUPLICATE_KEY = 11000
+const MAX_ATTEMPTS = 5
 
 /** Throws when an upsert of one document was acknowledged without having found or made it. */
 export const checkUpserted = ({ matchedCount, upsertedCount }: Pick<UpdateResult, 'matchedCount' | 'upsertedCount'>): void => {
   if (matchedCount + upsertedCount !== 1) throw new Error('the server acknowledged a write that it has not made')
+}
+
+/** Two who make the same document at once: one of them is told that it exists, and finds it then. */
+export const despiteRaces = async <A>(upsert: () => Promise<A>): Promise<A> => {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await upsert()
+    } catch (error) {
+      const lost = error instanceof MongoServerError && error.code === DUPLICATE_KEY
+      if (!lost || attempt === MAX_ATTEMPTS) throw error
+    }
+  }
 }
 
 /** False when another writer has put one of them there in the meantime. */

@@ -1,11 +1,11 @@
-import { Binary, MongoServerError } from 'mongodb'
+import { Binary } from 'mongodb'
 import type { Keyring } from '../../application/ports/keyring.ts'
 import { openKeyring, readOnlyStorage } from '../keyring.ts'
 import type { KeyStorage, StoredKey } from '../keyring.ts'
 import { outcomeOf } from './connection.ts'
 import type { MongoConnection } from './connection.ts'
 import type { KeyRow } from '../verify-keys.ts'
-import { checkUpserted, DUPLICATE_KEY } from './guarded-writes.ts'
+import { checkUpserted, despiteRaces } from './guarded-writes.ts'
 
 /** One document a key, for good: an erased one loses `wrapped` and keeps its place. */
 interface KeyDocument {
@@ -16,7 +16,6 @@ interface KeyDocument {
 
 type KeyringConnection = Pick<MongoConnection, 'keyring' | 'limitMs'>
 
-const MAX_ATTEMPTS = 5
 /** Keys asked for, or erased, at once. */
 const BATCH = 500
 
@@ -24,18 +23,6 @@ const storedIn = ({ _id, wrapped, erasedAt }: KeyDocument): StoredKey => {
   if (erasedAt !== undefined) return null
   if (!(wrapped instanceof Binary)) throw new Error(`the document of key ${_id} holds no key`)
   return wrapped.value()
-}
-
-/** Two who make the same document at once: one of them is told that it exists, and finds it then. */
-const despiteRaces = async <A>(upsert: () => Promise<A>): Promise<A> => {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await upsert()
-    } catch (error) {
-      const lost = error instanceof MongoServerError && error.code === DUPLICATE_KEY
-      if (!lost || attempt === MAX_ATTEMPTS) throw error
-    }
-  }
 }
 
 const keysIn = (database: MongoConnection['keyring']) => database.collection<KeyDocument>('keys')

@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { FORMAT, whyNotFormat } from '../format.ts'
 
 const BUSY_TIMEOUT_MS = 2000
 
@@ -17,15 +18,13 @@ export interface WriterOptions {
   readonly secureDelete?: boolean
 }
 
-/** Raised whenever an older version could not read what a newer one writes: other tables, or events of a new type. In each file's user_version; 0 is 1. */
-const FORMAT = 1
-
-/** Closes the file and throws an Error for people when a newer version has written it; else its format. */
+/** Closes the file and throws an Error for people when a newer version has written it; else its format: `user_version`, of which 0 is none. */
 const formatOf = (database: DatabaseSync, file: string): number => {
   const format = Number(database.prepare('PRAGMA user_version').get()?.['user_version'])
-  if (format <= FORMAT) return format
+  const refusal = whyNotFormat(basename(file), format)
+  if (refusal === null) return format
   database.close()
-  throw new Error(`${basename(file)} was written by a newer version of Stenolog (format ${format}, this version knows ${FORMAT}): use that version, or restore a backup of this one`)
+  throw new Error(refusal)
 }
 
 /** The one connection that writes a file, in WAL mode; throws where a newer version has written it. */

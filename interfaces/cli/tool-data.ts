@@ -91,7 +91,7 @@ const openReadSide = async ({ mongoUrl }: Settings, files: DataFiles, masterKey:
   const { connectMongo } = await import('../../infrastructure/mongodb/connection.ts')
   const { createMongoDocuments } = await import('../../infrastructure/mongodb/documents.ts')
   const { mongoKeyRows, openMongoKeyringReader } = await import('../../infrastructure/mongodb/keyring.ts')
-  const connection = await connectMongo(mongoUrl, SERVER_LIMIT_MS)
+  const connection = await connectMongo(mongoUrl, { limitMs: SERVER_LIMIT_MS })
   try {
     const keyring = await openMongoKeyringReader(connection, masterKey)
     return { documents: createMongoDocuments(connection), keyring, keyRows: () => mongoKeyRows(connection), close: connection.close }

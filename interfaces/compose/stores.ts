@@ -65,7 +65,7 @@ const openMongo = async (url: string, masterKey: Buffer): Promise<ReadSide> => {
   const { connectMongo } = await import('../../infrastructure/mongodb/connection.ts')
   const { createMongoDocuments } = await import('../../infrastructure/mongodb/documents.ts')
   const { openMongoKeyring } = await import('../../infrastructure/mongodb/keyring.ts')
-  const connection = await connectMongo(url)
+  const connection = await connectMongo(url, { marks: true })
   const keyring = await openMongoKeyring(connection, masterKey)
   return { documents: createMongoDocuments(connection), keyring, isReachable: connection.isReachable, close: connection.close }
 }
@@ -74,7 +74,7 @@ const openMongo = async (url: string, masterKey: Buffer): Promise<ReadSide> => {
 const openEventStore = async (url: string | null, file: string, logger: Logger): Promise<EventStore> => {
   if (url === null) return await openSqliteEventStore({ file, logger })
   const { openEventStoreDb } = await import('../../infrastructure/eventstoredb/event-store.ts')
-  return await openEventStoreDb({ url, logger })
+  return await openEventStoreDb({ url, logger, marks: true })
 }
 
 /**

@@ -43,7 +43,7 @@ const answered = <A>(read: () => Promise<E.Either<unknown, A>>): Promise<A> =>
     const answer = await read()
     if (E.isLeft(answer)) throw new Error(`still away: ${JSON.stringify(answer.left)}`)
     return answer.right
-  })
+  }, { timeoutMs: 300_000 })
 
 test.serial('a store that is down is unavailable, keeps what it had acknowledged, and is used again once it is back', async (t) => {
   const { double, store } = await start(t)
@@ -127,7 +127,7 @@ test.serial('killed six times under load: every append stands once, in order', a
     const before = total()
     await eventually(() => {
       if (total() < before + 40) throw new Error('too few appends yet')
-    }, { timeoutMs: 60_000 })
+    }, { timeoutMs: 300_000 })
     await double.kill()
     await double.start()
   }

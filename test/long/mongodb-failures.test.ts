@@ -118,7 +118,7 @@ test.serial('a write whose answer was lost once is found done by the driver (rep
 
 test.serial('two who write the same documents at once leave the latest of each', async (t) => {
   const { double, documents, positions } = await openWorld(t)
-  const second = await connectMongo(double.url('test'), 60_000)
+  const second = await connectMongo(double.url('test'), { limitMs: 60_000 })
   const other = createMongoDocuments(second)
   t.teardown(second.close)
   const commit = (by: Documents, position: number) =>

@@ -7,6 +7,8 @@ import type { Client, LiveJson, Listing, Single } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { launch } from '../support/launch.ts'
 import { contentsOf, createSearch, formsOf } from '../support/secret-search.ts'
+import { prefixed } from '../support/service.ts'
+import { isOnDoubles, startTestStores } from '../support/stores.ts'
 import { sampleSentences, silence } from '../support/speech.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
@@ -57,8 +59,10 @@ test('D59, D60, R88, S10, S11, S26: nothing secret that a run hands out is in it
   t.timeout(600_000)
   const { path: directory, remove } = await temporaryDirectory()
   t.teardown(remove)
+  const stores = await startTestStores()
+  t.teardown(stores.dispose)
   const service = launch(t, {
-    STENOLOG_DATA_DIR: directory, STENOLOG_PORT: '0', STENOLOG_LOG_LEVEL: 'trace', STENOLOG_RATE_LIMIT: '0', STENOLOG_DRAIN_TIMEOUT: '0s',
+    ...prefixed(stores.settings), STENOLOG_DATA_DIR: directory, STENOLOG_PORT: '0', STENOLOG_LOG_LEVEL: 'trace', STENOLOG_RATE_LIMIT: '0', STENOLOG_DRAIN_TIMEOUT: '0s',
   })
   const url = await service.url()
   const link = await eventually(() => {
@@ -125,13 +129,15 @@ test('D59, D60, R88, S10, S11, S26: nothing secret that a run hands out is in it
   const output = (): Buffer => Buffer.from(service.stderr() + service.stdout().replace(link[0], ''))
   t.true(service.stdout().includes(link[0]), 'the link is printed once, outside of the log')
   t.true(output().includes('"/lives/finish-by-audio_url"') && output().includes('socket closed'), 'the log tells what happened')
-  const running = await contentsOf(directory)
-  t.true([...running.keys()].some((name) => name.endsWith('-wal')), 'write-ahead files are looked into as well')
+  const contents = async (): Promise<ReadonlyMap<string, Buffer>> =>
+    new Map((await Promise.all([directory, ...stores.directories].map(contentsOf))).flatMap((files) => [...files]))
+  const running = await contents()
+  t.is([...running.keys()].some((name) => name.endsWith('-wal')), !isOnDoubles, 'write-ahead files are looked into as well')
   service.kill('SIGTERM')
   t.is(await service.exited, 0)
   t.deepEqual(search(output()), [])
-  for (const files of [running, await contentsOf(directory)]) {
-    for (const kind of ['events.sqlite', 'documents.sqlite', 'keyring.sqlite']) t.true([...files.keys()].includes(kind))
+  for (const files of [running, await contents()]) {
+    for (const kind of isOnDoubles ? ['log', 'data'] : ['events.sqlite', 'documents.sqlite', 'keyring.sqlite']) t.true([...files.keys()].includes(kind))
     const found = known(Buffer.concat([...files.values()]))
     for (const control of ['canary in base64', 'event type in clear', 'model in clear', 'prefix of a key in clear']) t.true(found.includes(control), control)
     for (const [name, bytes] of files) t.deepEqual(search(bytes), [], name)

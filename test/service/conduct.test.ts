@@ -4,7 +4,8 @@ import { handshake, logIn } from '../support/client.ts'
 import type { Listing, LiveJson, Single } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { launch } from '../support/launch.ts'
-import { ADMIN, passwordOf, startTestService } from '../support/service.ts'
+import { ADMIN, passwordOf, prefixed, startTestService } from '../support/service.ts'
+import { startTestStores } from '../support/stores.ts'
 import { sampleSentences, silence } from '../support/speech.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
@@ -90,7 +91,10 @@ test.serial('R159, D53: after kill -9 an active live is finished and its listene
 
 test.serial('F16: a second signal ends a drain at once', async (t) => {
   const directory = await directoryFor(t)
+  const stores = await startTestStores()
+  t.teardown(stores.dispose)
   const service = launch(t, {
+    ...prefixed(stores.settings),
     STENOLOG_DATA_DIR: directory,
     STENOLOG_PORT: '0',
     STENOLOG_DRAIN_TIMEOUT: '24h',

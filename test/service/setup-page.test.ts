@@ -4,15 +4,20 @@ import { join } from 'node:path'
 import { startServiceProcess } from '../../interfaces/cli/service-process.ts'
 import { CHROMIUM, launchBrowser } from '../support/browser.ts'
 import { logIn } from '../support/client.ts'
+import { prefixed } from '../support/service.ts'
 import { testWith } from '../support/skip-unless.ts'
+import { startTestStores } from '../support/stores.ts'
 
 testWith(CHROMIUM)('the set-up page, in a real browser, creates the first administrator once', async (t) => {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'stenolog-test-'))
-  const service = await startServiceProcess({ STENOLOG_HOST: '127.0.0.1', STENOLOG_PORT: '0', STENOLOG_DATA_DIR: dataDirectory, STENOLOG_DRAIN_TIMEOUT: '0s' })
+  const stores = await startTestStores()
+  const settings = { HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDirectory, DRAIN_TIMEOUT: '0s', ...stores.settings }
+  const service = await startServiceProcess(prefixed(settings))
   const browser = await launchBrowser()
   t.teardown(async () => {
     await browser.close()
     await service.end('SIGKILL')
+    await stores.dispose()
     await rm(dataDirectory, { recursive: true, force: true })
   })
 

@@ -6,7 +6,7 @@ import type { ServiceProcess } from '../../interfaces/cli/service-process.ts'
 import { startServiceProcess } from '../../interfaces/cli/service-process.ts'
 import type { Client } from './client.ts'
 import { createClient, logIn } from './client.ts'
-import { startServerStores } from './stores.ts'
+import { startTestStores } from './stores.ts'
 
 /** The password that `TestService.user` gives. */
 export const passwordOf = (username: string): string => `password of ${username}`
@@ -33,11 +33,9 @@ export interface TestService {
   readonly start: () => Promise<void>
 }
 
-/**
- * `STENOLOG_TEST_STORES=doubles` in the environment of the tests: services keep their data in doubles of EventStoreDB and
- * MongoDB of their own instead of the embedded stores.
- */
-const onDoubles = process.env['STENOLOG_TEST_STORES'] === 'doubles'
+/** Settings as a process takes them. */
+export const prefixed = (settings: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(settings).map(([name, value]) => [`STENOLOG_${name}`, value]))
 
 /** Starts a service for as long as `dispose` is not called; `settings` without their prefix. */
 export const runTestService = async (
@@ -45,21 +43,19 @@ export const runTestService = async (
 ): Promise<TestService & { readonly dispose: () => Promise<void> }> => {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'stenolog-test-'))
   const namesStores = 'EVENTSTORE_URL' in settings || 'MONGO_URL' in settings || 'MASTER_KEY_FILE' in settings
-  const servers = onDoubles && !namesStores ? await startServerStores() : null
-  const environment = Object.fromEntries(
-    Object.entries({
-      HOST: '127.0.0.1',
-      PORT: '0',
-      DATA_DIR: dataDirectory,
-      ADMIN_USERNAME: ADMIN.username,
-      ADMIN_PASSWORD: ADMIN.password,
-      RATE_LIMIT: '0',
-      DRAIN_TIMEOUT: '0s',
-      VRAM_MB: '100000',
-      ...servers?.settings,
-      ...settings,
-    }).map(([name, value]) => [`STENOLOG_${name}`, value]),
-  )
+  const stores = namesStores ? null : await startTestStores()
+  const environment = prefixed({
+    HOST: '127.0.0.1',
+    PORT: '0',
+    DATA_DIR: dataDirectory,
+    ADMIN_USERNAME: ADMIN.username,
+    ADMIN_PASSWORD: ADMIN.password,
+    RATE_LIMIT: '0',
+    DRAIN_TIMEOUT: '0s',
+    VRAM_MB: '100000',
+    ...stores?.settings,
+    ...settings,
+  })
   let service: ServiceProcess = await startServiceProcess(environment)
   const admin = () => logIn(service.url, ADMIN.username, ADMIN.password)
   return {
@@ -67,7 +63,7 @@ export const runTestService = async (
     pid: () => service.pid,
     log: () => service.log(),
     dataDirectory,
-    stores: servers?.settings ?? {},
+    stores: stores?.settings ?? {},
     anonymous: () => createClient(service.url),
     admin,
     logIn: (username) => logIn(service.url, username, passwordOf(username)),
@@ -82,7 +78,7 @@ export const runTestService = async (
     },
     dispose: async () => {
       await service.end('SIGKILL')
-      await servers?.dispose()
+      await stores?.dispose()
       await rm(dataDirectory, { recursive: true, force: true })
     },
   }

@@ -8,21 +8,32 @@ import { startDouble } from './eventstoredb-double/start.ts'
 import { startMongoDouble } from './mongodb-double/process.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
-/** Settings, without their prefix, that name servers to keep the data in. */
-export interface ServerStores {
+/** Where services of the tests keep their data. */
+interface TestStores {
+  /** Without their prefix; none for the embedded stores. */
   readonly settings: Readonly<Record<string, string>>
+  /** What the servers keep, beside the data directory. */
+  readonly directories: ReadonlyArray<string>
   /** Ends the servers and removes what they kept. */
   readonly dispose: () => Promise<void>
 }
 
-/** Doubles of both servers, empty. */
-export const startServerStores = async (): Promise<ServerStores> => {
+/**
+ * `STENOLOG_TEST_STORES=doubles` in the environment of the tests: services keep their data in doubles of EventStoreDB and
+ * MongoDB of their own instead of the embedded stores.
+ */
+export const isOnDoubles = process.env['STENOLOG_TEST_STORES'] === 'doubles'
+
+/** Empty stores, of the kind that the environment asks for. */
+export const startTestStores = async (): Promise<TestStores> => {
+  if (!isOnDoubles) return { settings: {}, directories: [], dispose: () => Promise.resolve() }
   const keys = await temporaryDirectory()
   const keyFile = join(keys.path, 'master.key')
   await writeFile(keyFile, randomBytes(32))
   const [events, documents] = [await startDouble(), await startMongoDouble()]
   return {
     settings: { EVENTSTORE_URL: events.url, MONGO_URL: documents.url('stenolog'), MASTER_KEY_FILE: keyFile },
+    directories: [events.directory, documents.directory],
     dispose: async () => {
       await Promise.all([events.dispose(), documents.dispose()])
       await keys.remove()

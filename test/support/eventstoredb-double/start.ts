@@ -12,6 +12,8 @@ export interface EventStoreDbDouble {
   /** Connection string for the client. */
   readonly url: string
   readonly port: number
+  /** Holds its data. */
+  readonly directory: string
   /** Connection string of a further, empty log of the same process. */
   readonly another: () => Promise<string>
   readonly inject: (fault: Fault) => Promise<void>
@@ -76,6 +78,7 @@ export const startDouble = async (settings: Partial<Pick<Options, 'tls' | 'accou
   return {
     url: urlOf(port),
     port,
+    directory: directory.path,
     another: async () => {
       const answer = await ask({ kind: 'another' })
       if (answer.kind !== 'listening') throw new Error('the double serves no other log')

@@ -18,6 +18,8 @@ export interface MongoDouble {
   readonly kill: () => Promise<void>
   /** Starts it again, on the same port and data. */
   readonly start: () => Promise<void>
+  /** Holds its data. */
+  readonly directory: string
   readonly freeze: () => void
   readonly thaw: () => void
   /** Ends it and removes its data. */
@@ -48,6 +50,7 @@ export const startMongoDouble = async ({ replicaSet = '' }: { readonly replicaSe
   }
   return {
     url: (database) => `mongodb://127.0.0.1:${port}/${database}${replicaSet === '' ? '' : `?replicaSet=${replicaSet}`}`,
+    directory: directory.path,
     inject: tell,
     heal: () => tell('heal'),
     kill,
