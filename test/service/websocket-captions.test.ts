@@ -134,7 +134,7 @@ test.serial('R156: max_buffer forces results without silence, max_delay forces t
 
 test.serial('D17: min_buffer is the least audio that a pass waits for', async (t) => {
   const client = await service.user('buffering')
-  const speech = Int16Array.from(sentences.flatMap(({ samples }) => [...samples.slice(4000, -4000)]))
+  const speech = Int16Array.from(sentences.flatMap(({ samples }) => Array.from(samples.subarray(4000, -4000))))
   const [patient, eager] = [await open(client, { ...ROOMY, min_buffer: 5 }), await open(client, { ...ROOMY, min_buffer: 0.3 })]
   for (const sender of [patient, eager]) await sender.frame(({ status }) => status === 'started')
   for (const second of [0, 1, 2, 3]) {
