@@ -137,19 +137,20 @@ test.serial('D17: min_buffer is the least audio that a pass waits for', async (t
   const speech = Int16Array.from(sentences.flatMap(({ samples }) => Array.from(samples.subarray(4000, -4000))))
   const [patient, eager] = [await open(client, { ...ROOMY, min_buffer: 5 }), await open(client, { ...ROOMY, min_buffer: 0.3 })]
   for (const sender of [patient, eager]) await sender.frame(({ status }) => status === 'started')
-  for (const second of [0, 1, 2, 3]) {
+  const piece = 1.1 * 16_000
+  for (const n of [0, 1, 2, 3]) {
     const passes = transcriptions(eager).length
     // First to the one that has to wait: what it would do too early comes before what the other one shows.
-    for (const sender of [patient, eager]) sender.sendAudio(speech.slice(second * 16_000, (second + 1) * 16_000))
+    for (const sender of [patient, eager]) sender.sendAudio(speech.slice(n * piece, (n + 1) * piece))
     await eventually(
       () => {
-        if (transcriptions(eager).length === passes) throw new Error(`${second + 1} s of speech and nothing new`)
+        if (transcriptions(eager).length === passes) throw new Error(`${n + 1} pieces of speech and nothing new`)
       },
       { timeoutMs: 60_000 },
     )
   }
   t.deepEqual(transcriptions(patient), [])
-  patient.sendAudio(speech.slice(64_000, 88_000))
+  patient.sendAudio(speech.slice(4 * piece))
   t.true(Number((await patient.frame(({ type }) => type === 'transcription'))['end']) > 2)
   for (const sender of [patient, eager]) sender.terminate()
 })
