@@ -46,6 +46,8 @@ export interface AllLivesQuery {
 /** A live as administrators see it: no tokens, no audio URL, no text. */
 export interface AdminLive extends LiveFacts {
   readonly username: string
+  /** How far its text is behind its audio, in seconds; null where it does not run. */
+  readonly lag: number | null
 }
 
 /** What of a profile changes: the members that were sent. */

@@ -28,7 +28,10 @@ export interface MetricSources {
 /** Seconds; most lives have a max_delay of 5. */
 const DELAYS = [0.25, 0.5, 1, 1.5, 2, 3, 4, 5, 7.5, 10, 15, 20, 30, 60]
 
-/** The metrics of this process in Prometheus' text format; labels never hold names, tokens or URLs. */
+/** Seconds of lag by which running lives are counted. */
+const LAG_LIMITS = [1, 2, 5, 10, 30]
+
+/** The metrics of this process in Prometheus' text format. Everybody may read them: labels never hold names, ids, tokens or URLs. */
 export const createMetrics = (sources: MetricSources): (() => Promise<string>) => {
   const registry = new Registry()
   const gauge = (name: string, help: string, read: () => number) =>
@@ -81,14 +84,14 @@ export const createMetrics = (sources: MetricSources): (() => Promise<string>) =
       this.inc(sources.readYourWritesTimeouts())
     },
   })
-  const lags = new Gauge({
-    name: 'stenolog_live_lag_seconds',
-    help: 'Age of the oldest speech that a running live has not transcribed; a series lasts as long as its live runs',
-    labelNames: ['live'],
+  const behind = new Gauge({
+    name: 'stenolog_lives_behind',
+    help: 'Running lives whose lag is longer than so many seconds',
+    labelNames: ['longer_than'],
     registers: [],
     collect() {
-      this.reset()
-      for (const { liveId, seconds } of sources.lags.current()) this.set({ live: String(liveId) }, seconds)
+      const lags = sources.lags.current()
+      for (const limit of LAG_LIMITS) this.set({ longer_than: limit }, lags.filter((seconds) => seconds > limit).length)
     },
   })
   const heard = new Histogram({
@@ -100,7 +103,12 @@ export const createMetrics = (sources: MetricSources): (() => Promise<string>) =
   sources.lags.onHeard((seconds) => heard.observe(seconds))
   registry.registerMetric(gauge('stenolog_vram_reserved_megabytes', 'Memory that open lives have reserved', sources.vramReserved))
   registry.registerMetric(gauge('stenolog_vram_total_megabytes', 'Memory that lives can reserve from', sources.vramTotal))
-  registry.registerMetric(lags)
+  registry.registerMetric(
+    gauge('stenolog_live_lag_max_seconds', 'Age of the oldest speech that a running live has not transcribed, of all lives the greatest', () =>
+      Math.max(0, ...sources.lags.current()),
+    ),
+  )
+  registry.registerMetric(behind)
   registry.registerMetric(heard)
   registry.registerMetric(gauge('stenolog_translations_waiting', 'Final segments that wait for a translator', () => sources.translations().waiting))
   registry.registerMetric(

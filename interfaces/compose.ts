@@ -193,7 +193,7 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     ...createProfiles({ ...write, documents, projector }),
     ...createQueries({ documents, keyring, directory }),
     ...finishing,
-    ...createAdminLives({ ...write, documents, directory, finish: finishing.finishAny }),
+    ...createAdminLives({ ...write, documents, directory, finish: finishing.finishAny, lags }),
     ...switches,
     ...createRescan(installed, catalogue),
     ...createDeleteLive({ ...write, admission, whenProjected }),

@@ -9,6 +9,7 @@ import type { LiveNotFound, Unavailable } from '../errors.ts'
 import { appendSurely } from '../handle-command.ts'
 import type { WriteDeps } from '../handle-command.ts'
 import type { Documents } from '../ports/documents.ts'
+import type { Lags } from '../ports/pipeline.ts'
 import { ALL_LIVES, LIVE_COUNTS, LIVES, LIVE_STATUSES, LIVE_TOTALS } from '../ports/read-models.ts'
 import type { LiveCountsDocument, LiveDocument, LiveFacts, LiveView } from '../ports/read-models.ts'
 import { newestFirst, totalOf } from '../queries.ts'
@@ -21,15 +22,16 @@ export interface AdminLivesDeps extends WriteDeps {
   readonly directory: Pick<UserDirectory, 'byId'>
   /** Finishes a live whoever owns it. */
   readonly finish: (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, LiveView>
+  readonly lags: Pick<Lags, 'of'>
 }
 
 /** What administrators do with the lives of all. Every look at them is an event, as every end is. */
 export const createAdminLives = (deps: AdminLivesDeps): Pick<Services, 'listAllLives' | 'finishAnyLive'> => {
-  const { documents, directory, environment } = deps
+  const { documents, directory, environment, lags } = deps
 
   const adminLive = (live: LiveFacts): AdminLive => {
     const owner = directory.byId(live.userId)
-    return { ...live, username: O.isSome(owner) ? owner.value.username : '' }
+    return { ...live, username: O.isSome(owner) ? owner.value.username : '', lag: lags.of(live.id) }
   }
 
   const count = async (userId: number | null, statuses: ReadonlyArray<LiveFacts['status']>): Promise<Either<Unavailable, number>> => {

@@ -1,18 +1,19 @@
-import type { Lags, LiveLag } from '../ports/pipeline.ts'
+import type { Lags } from '../ports/pipeline.ts'
 
 export const createLags = (): Lags => {
-  const followed = new Set<() => LiveLag>()
+  const followed = new Set<{ readonly liveId: number; readonly seconds: () => number }>()
   const observers: Array<(seconds: number) => void> = []
   return {
     follow: (liveId, seconds) => {
-      const read = (): LiveLag => ({ liveId, seconds: seconds() })
-      followed.add(read)
-      return () => void followed.delete(read)
+      const live = { liveId, seconds }
+      followed.add(live)
+      return () => void followed.delete(live)
     },
     heard: (seconds) => {
       for (const observe of observers) observe(seconds)
     },
-    current: () => [...followed].map((read) => read()),
+    current: () => Array.from(followed, ({ seconds }) => seconds()),
+    of: (liveId) => [...followed].find((live) => live.liveId === liveId)?.seconds() ?? null,
     onHeard: (observe) => void observers.push(observe),
   }
 }

@@ -49,20 +49,18 @@ export type CreatePipeline = (options: {
   readonly events: PipelineEvents
 }) => LivePipeline
 
-/** How far a live's text is behind its audio, in seconds of wall time. */
-export interface LiveLag {
-  readonly liveId: number
-  /** Age of the oldest audio in which speech may be that no pass has heard; 0 where there is none. */
-  readonly seconds: number
-}
-
-/** The lags of the lives that run in this process. */
+/**
+ * How far the texts of the lives that run in this process are behind their audio: the age of the oldest audio in which speech
+ * may be that no pass has heard, in seconds of wall time; 0 where there is none.
+ */
 export interface Lags {
   /** Of a live that begins; what it answers is called at its end. */
   readonly follow: (liveId: number, seconds: () => number) => () => void
   /** A pass is done: so old had the oldest audio become that it was the first to hear. */
   readonly heard: (seconds: number) => void
-  readonly current: () => ReadonlyArray<LiveLag>
+  readonly current: () => ReadonlyArray<number>
+  /** Of one live; null where it does not run here. */
+  readonly of: (liveId: number) => number | null
   /** Tells every later `heard`. */
   readonly onHeard: (observe: (seconds: number) => void) => void
 }

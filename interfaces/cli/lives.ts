@@ -14,7 +14,8 @@ Works on the instance of STENOLOG_DATA_DIR, beside a running service or without 
 --status STATUS   pending, active, finished or error; may be repeated
 --user NAME       of one user
 --skip, --limit   default 0 and 100
---json            the live, or the list of lives, as JSON`
+--json            the live, or the list of lives, as JSON
+The column lag holds the seconds by which a running live's text is behind its audio.`
 
 const live = object({
   id: t.number,
@@ -23,6 +24,7 @@ const live = object({
   status: t.string,
   audio_format: t.string,
   vram: t.number,
+  lag: t.union([t.number, t.null]),
   model: object({ name: t.string }),
   language: object({ iso_639_1: t.string }),
   translations: t.readonlyArray(object({ lang_to: object({ iso_639_1: t.string }) })),
@@ -33,10 +35,10 @@ type Live = t.TypeOf<typeof live>
 
 const table = (lives: ReadonlyArray<Live>): string =>
   tableOf(
-    ['id', 'user', 'status', 'format', 'model', 'language', 'into', 'MB', 'created'],
+    ['id', 'user', 'status', 'format', 'model', 'language', 'into', 'MB', 'lag', 'created'],
     lives.map((one) => [
       one.id, one.username, one.status, one.audio_format, one.model.name, one.language.iso_639_1,
-      one.translations.map(({ lang_to }) => lang_to.iso_639_1).join(','), one.vram, one.created_at,
+      one.translations.map(({ lang_to }) => lang_to.iso_639_1).join(','), one.vram, one.lag ?? '', one.created_at,
     ]),
   )
 

@@ -10,6 +10,7 @@ export interface AdminLiveSession {
   readonly auto_start: boolean
   readonly auto_start_pid: number | null
   readonly vram: number
+  readonly lag: number | null
   readonly config: EngineSettings
   readonly model: Model
   readonly language: Language

@@ -60,6 +60,8 @@ export const adminLiveView = t.strict(
     auto_start: t.boolean,
     auto_start_pid: nullable(count),
     vram: count,
+    /** Seconds by which the text is behind the audio; null where it does not run. */
+    lag: nullable(t.number),
     config: engineSettings,
     model: modelView,
     language: languageView,
@@ -194,6 +196,7 @@ export const presentAdminLive = (live: AdminLive, catalogue: Catalogue): t.TypeO
   auto_start: live.autoStart,
   auto_start_pid: live.autoStartPid,
   vram: live.vram,
+  lag: live.lag === null ? null : Math.round(live.lag * 1000) / 1000,
   config: engineSettings.encode(live.config),
   model: presentModel(nestedModel(live, catalogue)),
   language: presentLanguage(findLanguage(catalogue, live.language, live.createdAt)),

@@ -157,6 +157,7 @@ test('the metrics are read when they are asked for', async (t) => {
   })
   const stop = lags.follow(3, () => 9)
   lags.follow(12, () => 1.25)
+  lags.follow(13, () => 6.5)
   await metrics()
   reserved = 1400
   stop()
@@ -164,7 +165,8 @@ test('the metrics are read when they are asked for', async (t) => {
   const lines = (await metrics()).split('\n').filter((line) => !line.startsWith('#') && line !== '')
   t.deepEqual(lines.filter((line) => !line.includes('_bucket')), [
     'stenolog_vram_reserved_megabytes 1400', 'stenolog_vram_total_megabytes 2000',
-    'stenolog_live_lag_seconds{live="12"} 1.25', 'stenolog_audio_to_text_seconds_sum 104.2', 'stenolog_audio_to_text_seconds_count 3',
+    'stenolog_live_lag_max_seconds 6.5',
+    ...['1"} 2', '2"} 1', '5"} 1', '10"} 0', '30"} 0'].map((count) => `stenolog_lives_behind{longer_than="${count}`), 'stenolog_audio_to_text_seconds_sum 104.2', 'stenolog_audio_to_text_seconds_count 3',
     'stenolog_translations_waiting 4', 'stenolog_translation_lag_seconds 0.25',
     'stenolog_translations_total{outcome="done"} 7', 'stenolog_translations_total{outcome="failed"} 2',
     'stenolog_translations_total{outcome="dropped"} 1',
@@ -172,6 +174,8 @@ test('the metrics are read when they are asked for', async (t) => {
     'stenolog_projection_failures_total{projection="lives"} 6', 'stenolog_projection_rebuilding{projection="lives"} 1',
     'stenolog_read_your_writes_timeouts_total 3',
   ])
+  const labels = lines.flatMap((line) => [...line.matchAll(/[{,](\w+)="/g)].map(([, name]) => name))
+  t.deepEqual(new Set(labels), new Set(['longer_than', 'le', 'outcome', 'projection']), 'everybody may read them: no user, no live')
   const within = (seconds: string): string | undefined => lines.find((line) => line.startsWith(`stenolog_audio_to_text_seconds_bucket{le="${seconds}"}`))?.split(' ')[1]
   t.deepEqual(['0.25', '3', '4', '60', '+Inf'].map(within), ['1', '1', '2', '2', '3'])
 })

@@ -54,12 +54,12 @@ const textOf = (finals: ReadonlyArray<Told>): string => comparableWords(finals.m
 
 const p95 = (values: ReadonlyArray<number>): number => values.toSorted((a, b) => a - b)[Math.ceil(0.95 * values.length) - 1] ?? Number.NaN
 
-/** The lag of every running live, four times a second, until the signal aborts. */
+/** The lag of the live that is furthest behind, four times a second, until the signal aborts. */
 const lags = async (client: Client, signal: AbortSignal): Promise<ReadonlyArray<number>> => {
   const seen: Array<number> = []
   while (!signal.aborted) {
     const { body } = await client.get<string>('/metrics')
-    for (const [, seconds] of body.matchAll(/^stenolog_live_lag_seconds\{live="\d+"\} (\S+)$/gm)) seen.push(Number(seconds))
+    seen.push(Number(/^stenolog_live_lag_max_seconds (\S+)$/m.exec(body)?.[1]))
     await delay(250)
   }
   return seen

@@ -1,10 +1,12 @@
+import type { RowName } from '../support/rows.ts'
+
 /** One line of the product broken as a careless change would break it, and the test that must notice. */
 export interface Mutant {
   readonly file: string
   /** Stands exactly once in the file. */
   readonly before: string
   readonly after: string
-  /** A test whose title names one of these must fail, in this file. */
-  readonly rows: ReadonlyArray<number>
+  /** A test whose title names one of these must fail, in this file: rows by their numbers, anything else as it stands there. */
+  readonly rows: ReadonlyArray<RowName>
   readonly test: string
 }

@@ -31,8 +31,8 @@ test.serial('D47, R36: an admin lists the lives of all, without their secrets, a
   t.is(all.status, 200)
   t.deepEqual(all.body.data.map((live) => [live['id'], live['username']]), [[third.id, 'ada'], [second.id, 'bob'], [first.id, 'ada']])
   t.deepEqual(Object.keys(all.body.data[0] ?? {}), [
-    'id', 'user_id', 'username', 'status', 'live_retention', 'audio_format', 'auto_start', 'auto_start_pid', 'vram', 'config', 'model',
-    'language', 'translations', 'created_at', 'updated_at',
+    'id', 'user_id', 'username', 'status', 'live_retention', 'audio_format', 'auto_start', 'auto_start_pid', 'vram', 'lag', 'config',
+    'model', 'language', 'translations', 'created_at', 'updated_at',
   ])
   for (const secret of [first.sender_token, first.listener_token, second.sender_token]) t.false(JSON.stringify(all.body).includes(secret))
 
@@ -51,6 +51,13 @@ test.serial('D47, R36: an admin lists the lives of all, without their secrets, a
   t.deepEqual([ofAda.body.data.map(({ id }) => id), ofAda.body.pagination.total_items], [[third.id, first.id], 2])
   t.deepEqual((await list('?user_id=4711')).body.data, [])
   for (const query of ['?status=odd', '?limit=0', '?user_id=0', '?user_id=ada']) t.is((await list(query)).status, 422, query)
+
+  const speaking = await ada.socket(third, 'sender')
+  speaking.send({ type: 'config' })
+  await speaking.frame(({ status }) => status === 'started')
+  t.deepEqual((await list('')).body.data.map(({ lag }) => lag), [0, null, null], 'B14: how far behind a live is, where it runs')
+  t.regex((await service.anonymous().get<string>('/metrics')).body, /^stenolog_live_lag_max_seconds 0$/m)
+  speaking.terminate()
 
   t.is((await admin.get(`/lives/${first.id}`)).status, 404)
   t.is((await admin.put(`/lives/${first.id}/finish`)).status, 404)

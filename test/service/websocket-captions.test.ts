@@ -1,6 +1,7 @@
 import test from 'ava'
 import { openSocket } from '../support/client.ts'
 import type { Client, Json, LiveJson, TestSocket } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
 import { runTestService, startTestService } from '../support/service.ts'
 import { sampleSentences, silence } from '../support/speech.ts'
 
@@ -74,19 +75,16 @@ test.serial('R142, R154: base64 gives what binary gives, and mode final gives fi
   t.deepEqual(finals(sender).map(({ text }) => text), finals(binary).map(({ text }) => text))
   const metrics = (await service.anonymous().get<string>('/metrics')).body
   t.regex(metrics, /^stenolog_audio_to_text_seconds_count [1-9]/m)
-  t.notRegex(metrics, /^stenolog_live_lag_seconds\{/m, 'no series outlasts its live')
 })
 
 test.serial('R157: lines keep to max_chars, frames to max_lines, and no word is lost', async (t) => {
   const client = await service.user('narrow')
   const speech = sentences.flatMap(({ samples }) => [samples, silence(2)])
   const wide = await speak(client, await client.createLive({ config: { max_chars: 1000 } }), {}, speech)
-  const narrow = await speak(client, await client.createLive(), { max_chars: 14, max_lines: 2 }, speech)
-  for (const { text } of transcriptions(narrow)) {
-    const lines = String(text).split('\n')
-    t.true(lines.length <= 2, String(text))
-    t.deepEqual(lines.filter((line) => line.length > 14), [])
-  }
+  const narrow = await speak(client, await client.createLive(), { max_chars: 14, max_lines: 3 }, speech)
+  const captions = transcriptions(narrow).map(({ text }) => String(text).split('\n'))
+  t.deepEqual(captions.flat().filter((line) => line.length > 14), [])
+  t.is(Math.max(...captions.map((lines) => lines.length)), 3)
   t.is(words(finals(narrow)), words(finals(wide)))
   t.true(finals(narrow).length > finals(wide).length)
 })
@@ -132,6 +130,38 @@ test.serial('R156: max_buffer forces results without silence, max_delay forces t
   for (const { start, end } of finals(short)) t.true(Number(end) - Number(start) <= 3.5, `${String(start)} to ${String(end)}`)
   await prompt.frame(({ final, end }) => final === true && Number(end) > window - 3)
   for (const sender of [short, prompt]) sender.terminate()
+})
+
+test.serial('D17: min_buffer is the least audio that a pass waits for', async (t) => {
+  const client = await service.user('buffering')
+  const speech = Int16Array.from(sentences.flatMap(({ samples }) => Array.from(samples.subarray(4000, -4000))))
+  const [patient, eager] = [await open(client, { ...ROOMY, min_buffer: 5 }), await open(client, { ...ROOMY, min_buffer: 0.3 })]
+  for (const sender of [patient, eager]) await sender.frame(({ status }) => status === 'started')
+  const piece = 1.1 * 16_000
+  for (const n of [0, 1, 2, 3]) {
+    const passes = transcriptions(eager).length
+    // First to the one that has to wait: what it would do too early comes before what the other one shows.
+    for (const sender of [patient, eager]) sender.sendAudio(speech.slice(n * piece, (n + 1) * piece))
+    await eventually(
+      () => {
+        if (transcriptions(eager).length === passes) throw new Error(`${n + 1} pieces of speech and nothing new`)
+      },
+      { timeoutMs: 60_000 },
+    )
+  }
+  t.deepEqual(transcriptions(patient), [])
+  patient.sendAudio(speech.slice(4 * piece))
+  t.true(Number((await patient.frame(({ type }) => type === 'transcription'))['end']) > 2)
+  for (const sender of [patient, eager]) sender.terminate()
+})
+
+test.serial('D17: with vad nothing is transcribed that the detector calls no speech, without it everything is', async (t) => {
+  const client = await service.user('faint')
+  const faint = first.samples.map((sample) => Math.round(sample / 400))
+  const hear = async (config: Json): Promise<TestSocket> => speak(client, await client.createLive({ config }), {}, [faint, silence(1.5)])
+  const [detected, all] = [await hear({}), await hear({ vad: false })]
+  t.deepEqual(transcriptions(detected), [])
+  t.regex(words(finals(all)), /welcome to the meeting/i)
 })
 
 test.serial('R158: punctuation false leaves none', async (t) => {

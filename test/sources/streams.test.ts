@@ -8,6 +8,7 @@ import { diagnoseSource } from '../../infrastructure/sources/diagnose.ts'
 import type { Finding } from '../../infrastructure/sources/diagnose.ts'
 import { pullSource } from '../../infrastructure/sources/pull-source.ts'
 import type { PullOptions } from '../../infrastructure/sources/pull-source.ts'
+import { createMessageReader } from '../../infrastructure/sources/rtmp-messages.ts'
 import { parseRtp } from '../../infrastructure/sources/rtp-packets.ts'
 import { parseSdp } from '../../infrastructure/sources/sdp.ts'
 import { sourceErrorOf } from '../../infrastructure/sources/source-error.ts'
@@ -134,6 +135,34 @@ withFfmpeg('doctor: a source is looked at step by step; what is wrong has a step
     t.false(ok)
     t.is(said.at(-1)?.split(':')[0], last)
   }
+})
+
+test('RTMP: chunks of messages that come at once are put together, and every kind of header tells its timestamp', async (t) => {
+  const header = (kind: number, stream: number, ...fields: ReadonlyArray<readonly [size: number, value: number]>): Buffer =>
+    Buffer.concat([Buffer.from([(kind << 6) | stream]), ...fields.map(([size, value]) => Buffer.from(value.toString(16).padStart(2 * size, '0'), 'hex'))])
+  const [stream, audio] = [[4, 0x01000000], [1, 8]] as const
+  const bytes = Buffer.concat([
+    header(0, 4, [3, 1000], [3, 130], audio, stream), Buffer.alloc(128, 'a'),
+    header(0, 5, [3, 7], [3, 1], [1, 9], stream), Buffer.from('v'),
+    header(3, 4), Buffer.from('aa'),
+    header(1, 4, [3, 20], [3, 1], audio), Buffer.from('b'),
+    header(2, 4, [3, 30]), Buffer.from('c'),
+    header(3, 4), Buffer.from('d'),
+    header(0, 4, [3, 0xffffff], [3, 130], audio, stream, [4, 0x01000000]), Buffer.alloc(128, 'e'), header(3, 4, [4, 0x01000000]), Buffer.from('ee'),
+    header(0, 4, [3, 5], [3, 150], audio, stream), Buffer.alloc(150, 'f'),
+  ])
+  let at = 0
+  const exactly = async (size: number): Promise<Buffer> => bytes.subarray(at, (at += size))
+  const messages = createMessageReader({ exactly, peek: async () => 0, until: async () => Buffer.alloc(0) })
+  const told: Array<readonly [type: number, timestamp: number, payload: string]> = []
+  while (at < bytes.length) {
+    const { type, timestamp, payload } = await messages.next()
+    told.push([type, timestamp, payload.toString()])
+    if (told.length === 6) messages.setChunkSize(4096)
+  }
+  t.deepEqual(told, [
+    [9, 7, 'v'], [8, 1000, 'a'.repeat(130)], [8, 1020, 'b'], [8, 1050, 'c'], [8, 1080, 'd'], [8, 0x01000000, 'e'.repeat(130)], [8, 5, 'f'.repeat(150)],
+  ])
 })
 
 test('AMF0: every kind of value is read; what ends too early or nests too deep is refused', (t) => {

@@ -3,14 +3,15 @@ import { cp, mkdtemp, readFile, readdir, realpath, rm, symlink, writeFile } from
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Mutant } from '../mutants/mutant.ts'
-import { rowsOf } from './rows.ts'
+import { namesOne } from './rows.ts'
+import type { RowName } from './rows.ts'
 import { runAva } from './tap.ts'
 import type { TestResult } from './tap.ts'
 
 /** A copy of the working tree that may be broken. */
 export interface BrokenCopy {
   /** The results of those tests of a file whose titles name one of the rows; the tree is as it was copied. */
-  readonly run: (test: string, rows: ReadonlyArray<number>) => Promise<ReadonlyArray<TestResult>>
+  readonly run: (test: string, rows: ReadonlyArray<RowName>) => Promise<ReadonlyArray<TestResult>>
   /** The same with the mutant's line broken. */
   readonly runBroken: (mutant: Mutant) => Promise<ReadonlyArray<TestResult>>
   readonly remove: () => Promise<void>
@@ -29,11 +30,11 @@ export const copyWorkingTree = async (): Promise<BrokenCopy> => {
 
   const run: BrokenCopy['run'] = async (test, rows) => {
     const results: Array<TestResult> = []
-    const matches = [...new Set(rows)].map((row) => `--match=*R${row}*`)
+    const matches = [...new Set(rows)].map((row) => `--match=*${typeof row === 'number' ? `R${row}` : row}*`)
     // --match knows no end of a number, and ranges do not name all their rows.
     let ended = false
     for await (const { line, result } of runAva(['--timeout=3m', ...matches, '--match=*–R*', '--match=* to R*', test], { cwd: root, quiet: true })) {
-      if (result !== undefined && rowsOf(result.title).some((row) => rows.includes(row))) results.push(result)
+      if (result !== undefined && namesOne(result.title, rows)) results.push(result)
       if (/^1\.\.\d/.test(line)) ended = true
     }
     // The plan stands last. ava's reporter of TAP does not get there from a test that waits for ever.

@@ -90,6 +90,16 @@ test('A4, D58: who comes back within a minute after the end is told what it miss
   t.deepEqual(finalsOf(await listen('&after=1').then(async (socket) => socket.closed.then(() => socket))), [], 'R88: memory forgets too')
 })
 
+test('R86, D58: of a live that was deleted memory tells nothing more, not even within that minute', async (t) => {
+  const { live, lifecycle, unbroken, listen } = await spoken(t, 1)
+  lifecycle.endElsewhere(live.id, { status: 'finished', reason: 'deleted' })
+  await unbroken.closed
+  live.segments.length = 0
+  const late = await listen('&after=0')
+  t.is((await late.closed).code, 4410)
+  t.deepEqual(finalsOf(late), [])
+})
+
 test('D58: a final that was told while the store was away is remembered for who comes back before it is stored', async (t) => {
   const { live, unbroken, listen, pipelines, lifecycle, timers } = await spoken(t, 1, {}, {}, { keptFinals: 0 })
   lifecycle.setAway(true)
@@ -119,6 +129,8 @@ test('D58: a final that is stored and not yet told is heard once by who comes ba
     return E.right({ wanted: () => true, next: async () => E.right(pages.pop() ?? null) })
   }
   const { origin, lifecycle, configured, pipelines } = await startSockets(t, {}, {}, { recordSegment, storedFinals, keptFinals: 0 })
+  // Nothing closes while the store owes an answer.
+  t.teardown(store.resolve)
   await configured(lifecycle.add())
   await pipelines.of(1).final(1, 'one')
   const told = pipelines.of(1).final(2, 'two')

@@ -1,0 +1,169 @@
+import type { Mutant } from './mutant.ts'
+
+const RESUME = 'test/ws/resume.test.ts'
+const HUB = 'test/ws/hub.test.ts'
+const SLOW = 'test/ws/slow-listener.test.ts'
+const EMBED = 'test/service/embed.test.ts'
+const CAPTIONS = 'test/service/websocket-captions.test.ts'
+const PAGE = 'interfaces/http/pages/embed.js'
+const SESSIONS = 'application/sessions/live-sessions.ts'
+
+/** Who comes late, comes back or reads too slowly, and the page that shows captions. */
+export const listenerMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'application/lives/resume-point.ts',
+    before: " || (withTranslations && final.segment === segment && final.kind === 'translation')",
+    after: '',
+    rows: ['D58'], test: RESUME,
+  },
+  {
+    file: 'application/lives/resume-point.ts',
+    before: 'behind(first - 1, false)',
+    after: 'behind(first, false)',
+    rows: ['D58'], test: RESUME,
+  },
+  {
+    file: 'application/sessions/recent-finals.ts',
+    before: 'entries.flatMap(({ frame, told }) => (told ? [frame] : []))',
+    after: 'entries.map(({ frame }) => frame)',
+    rows: ['D58'], test: RESUME,
+  },
+  {
+    file: 'application/sessions/recent-finals.ts',
+    before: 'timers.after(READABLE_AFTER_END_MS, () =>',
+    after: 'timers.after(READABLE_AFTER_END_MS * 2, () =>',
+    rows: ['A4'], test: RESUME,
+  },
+  {
+    file: 'application/sessions/recent-finals.ts',
+    before: 'if (erase) forget(liveId)',
+    after: 'if (erase && liveId < 0) forget(liveId)',
+    rows: [86], test: RESUME,
+  },
+  {
+    file: 'application/sessions/missed-finals.ts',
+    before: 'read.right.filter((frame) => !untold(keyOf(frame)))',
+    after: 'read.right.filter((frame) => !untold(frame.text))',
+    rows: ['D58'], test: RESUME,
+  },
+  {
+    file: 'application/sessions/missed-finals.ts',
+    before: ' && !given.has(keyOf(frame))',
+    after: '',
+    rows: ['D58'], test: RESUME,
+  },
+  {
+    file: 'interfaces/ws/handshake.ts',
+    before: 'Math.min(count, MOST_REPLAYED)',
+    after: 'count',
+    rows: ['D58'], test: RESUME,
+  },
+  {
+    file: 'interfaces/ws/handshake.ts',
+    before: "if (segment === 'bad' || count === 'bad') return 'bad'",
+    after: "if (segment === 'bad') return 'bad'",
+    rows: ['D58'], test: RESUME,
+  },
+  {
+    file: SESSIONS,
+    before: 'if (E.isLeft(attached)) return attached\n      waitNoMore(liveId)',
+    after: 'if (E.isLeft(attached)) return attached',
+    rows: ['RECONNECT_GRACE'], test: RESUME,
+  },
+  {
+    file: SESSIONS,
+    before: 'options.reconnectGrace === 0 ? null :',
+    after: 'options.reconnectGrace >= 0 ? null :',
+    rows: ['RECONNECT_GRACE'], test: RESUME,
+  },
+  {
+    file: SESSIONS,
+    before: 'Math.min(options.reconnectGrace, LONGEST_TIMER_MS)',
+    after: 'Math.min(options.reconnectGrace / 2, LONGEST_TIMER_MS)',
+    rows: ['RECONNECT_GRACE'], test: RESUME,
+  },
+  {
+    file: 'interfaces/compose.ts',
+    before: 'reconnectGrace: settings.reconnectGrace,',
+    after: 'reconnectGrace: 0,',
+    rows: ['RECONNECT_GRACE'], test: 'test/service/limits.test.ts',
+  },
+  {
+    file: 'interfaces/ws/hub.ts',
+    before: 'if (connection.buffered() <= LONGEST_BACKLOG) {',
+    after: 'if (connection.buffered() < LONGEST_BACKLOG) {',
+    rows: ['S31'], test: HUB,
+  },
+  {
+    file: 'interfaces/ws/hub.ts',
+    before: "if (role === 'sender') return true",
+    after: '',
+    rows: ['S31'], test: HUB,
+  },
+  {
+    file: 'interfaces/ws/hub.ts',
+    before: "connection.end(errorEnding('slow_consumer'))",
+    after: 'connection.drop()',
+    rows: ['S31'], test: SLOW,
+  },
+  {
+    file: 'interfaces/ws/ends.ts',
+    before: '  slow_consumer: 1013,',
+    after: '  slow_consumer: 1008,',
+    rows: ['S31'], test: SLOW,
+  },
+  {
+    file: 'interfaces/compose/front.ts',
+    before: 'strict: settings.compatStrict,',
+    after: 'strict: false,',
+    rows: [153], test: CAPTIONS,
+  },
+  {
+    file: 'interfaces/http/embed-snippet.ts',
+    before: "sandbox: 'allow-scripts',",
+    after: "sandbox: 'allow-scripts allow-same-origin',",
+    rows: [74], test: 'test/http/answers.test.ts',
+  },
+  {
+    file: 'interfaces/http/app.ts',
+    before: 'framableBy(settings.frameAncestors)',
+    after: "framableBy(['*'])",
+    rows: ['S41'], test: 'test/http/headers.test.ts',
+  },
+  {
+    file: PAGE,
+    before: '...(cursor === null ? {} : { after: cursor })',
+    after: '',
+    rows: ['B8'], test: EMBED,
+  },
+  {
+    file: PAGE,
+    before: 'element.textContent = text.slice(-LONGEST_TEXT).toWellFormed()',
+    after: 'element.innerHTML = text.slice(-LONGEST_TEXT).toWellFormed()',
+    rows: ['S39'], test: EMBED,
+  },
+  {
+    file: PAGE,
+    before: 'if (shown.has(key)) return',
+    after: '',
+    rows: ['S39'], test: EMBED,
+  },
+  {
+    file: PAGE,
+    before: 'if (shown.size <= MOST_LINES) return',
+    after: 'if (shown.size > 0) return',
+    rows: ['S39'], test: EMBED,
+  },
+  {
+    file: PAGE,
+    before: 'if (open !== null && frame.start >= open.end) add(open.start, open)',
+    after: '',
+    rows: ['B8'], test: EMBED,
+  },
+  {
+    file: PAGE,
+    before: 'if (refusals >= MOST_REFUSALS) return',
+    after: 'if (refusals > MOST_REFUSALS) return',
+    rows: ['S22'], test: EMBED,
+  },
+]

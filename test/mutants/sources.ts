@@ -1,0 +1,152 @@
+import type { Mutant } from './mutant.ts'
+
+const STREAMS = 'test/sources/streams.test.ts'
+const FOLDER = 'infrastructure/sources'
+
+/** RTMP and RTSP. */
+export const sourceMutants: ReadonlyArray<Mutant> = [
+  {
+    file: `${FOLDER}/rtmp-session.ts`,
+    before: ", 'NetStream.Play.UnpublishNotify'",
+    after: '',
+    rows: ['S5'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/rtmp-session.ts`,
+    before: "if (name === '_error') throw new SourceError('refused')",
+    after: '',
+    rows: ['S5'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/rtmp-messages.ts`,
+    before: 'const MAX_CHUNK_STREAMS = 64',
+    after: 'const MAX_CHUNK_STREAMS = 65_600',
+    rows: ['S8'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/rtmp-messages.ts`,
+    before: 'if (kind < 3) stream.delta = time',
+    after: '',
+    rows: ['RTMP'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/rtmp-messages.ts`,
+    before: 'stream.field === EXTENDED ? (await take(4)).readUInt32BE() : stream.field',
+    after: 'stream.field',
+    rows: ['RTMP'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/rtmp-messages.ts`,
+    before: 'if (stream.got > 0) return',
+    after: '',
+    rows: ['RTMP'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/rtmp-messages.ts`,
+    before: 'chunkSize = Math.max(1, size)',
+    after: 'chunkSize = FIRST_CHUNK_SIZE',
+    rows: ['RTMP'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/pull-rtmp.ts`,
+    before: 'const inner = second !== undefined && rest.length > 0',
+    after: 'const inner = false',
+    rows: ['rtmp'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/pull-rtmp.ts`,
+    before: 'stream: stream + url.search }',
+    after: 'stream }',
+    rows: ['rtmp'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/amf0.ts`,
+    before: "if (at + size > bytes.length) throw new SourceError('bad_answer')",
+    after: '',
+    rows: ['AMF0'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/rtp-packets.ts`,
+    before: 'HEADER + 4 * (flags & 15)',
+    after: 'HEADER',
+    rows: ['RTP'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/rtp-packets.ts`,
+    before: 'bytes.subarray(begin, bytes.length - padding)',
+    after: 'bytes.subarray(begin)',
+    rows: ['RTP'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/rtp-packets.ts`,
+    before: 'if (bytes.readUInt8(at + 1) === BYE) return true',
+    after: '',
+    rows: ['rtsp'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/authentication.ts`,
+    before: 'return !refused',
+    after: 'return true',
+    rows: ['credentials'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/authentication.ts`,
+    before: "[['sha-256', 'sha256'], ['md5', 'md5']]",
+    after: "[['md5', 'md5'], ['sha-256', 'sha256']]",
+    rows: ['credentials'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/rtsp-connection.ts`,
+    before: "if (lengths.size !== 1 || !/^\\d{1,9}$/.test(text)) throw",
+    after: "if (!/^\\d{1,9}$/.test(text)) throw",
+    rows: ['S5'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/rtsp-connection.ts`,
+    before: "if (method === 'REDIRECT' || method === 'TEARDOWN') throw",
+    after: "if (method === 'TEARDOWN') throw",
+    rows: ['S5'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/rtsp-connection.ts`,
+    before: 'const MAX_HEAD = 16 * 1024',
+    after: 'const MAX_HEAD = 16 * 1024 * 1024',
+    rows: ['S8'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/rtsp-session.ts`,
+    before: '!/^RTP\\/AVPF?\\/TCP/i.test(transport) || ',
+    after: '',
+    rows: ['S5'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/pull-rtsp.ts`,
+    before: "if (url.protocol !== 'rtsp:' && url.protocol !== 'rtsps:') throw new SourceError('scheme_forbidden')",
+    after: '',
+    rows: ['S5'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/pull-rtsp.ts`,
+    before: 'hop <= MAX_REDIRECTS',
+    after: 'hop <= 1000 * MAX_REDIRECTS',
+    rows: ['S5'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/pull-rtsp.ts`,
+    before: 'const known = url.protocol === first.protocol && url.host === first.host',
+    after: 'const known = true',
+    rows: ['S5', 'rtsp'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/sdp.ts`,
+    before: "lines.includes('a=inactive') || ",
+    after: '',
+    rows: ['SDP'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/pull-source.ts`,
+    before: 'await (brokeOff && isStream(text) ? knocking(pull, signal) : pull())',
+    after: 'await pull()',
+    rows: ['D56'], test: STREAMS,
+  },
+]
