@@ -170,7 +170,7 @@ const compareModel = async ({ store: whole, documents, scratch }: Compared, proj
     ...known.map(({ id, kind }) => ({ where: `${collection.name} ${id}`, problem: SAYS[kind] })),
     ...unsure.map(({ ids, row: { position, stream } }) => ({
       where: `${collection.name} ${[...ids].join(', ')}`.trimEnd(),
-      problem: `cannot be compared: position ${position} (${stream}) is not what was written`,
+      problem: `${ids.size > 0 ? 'cannot be compared' : 'may differ for this alone'}: position ${position} (${stream}) is not what was written`,
     })),
   ]
 }
