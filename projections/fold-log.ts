@@ -1,11 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import type { Document, Documents, ScannedDocument } from '../application/ports/documents.ts'
-import type { EventStore, Position } from '../application/ports/event-store.ts'
+import type { Change, Document, Documents, ScannedDocument } from '../application/ports/documents.ts'
+import type { EventStore, Position, StoredEvent } from '../application/ports/event-store.ts'
 import { changesOf } from './apply.ts'
-import { inBatches } from './batches.ts'
-import type { Batch } from './batches.ts'
 import type { Projection } from './projection.ts'
 
 const BATCH_SIZE = 2000
@@ -41,24 +39,38 @@ export const foldLog = async (
   // A subscription that waits for more ends by its signal alone, also when it is left because of an error.
   const enough = new AbortController()
   let done = false
-  const step = async (batch: Batch): Promise<void> => {
-    const events = batch.events.filter(({ position }) => position <= to)
-    done = batch.caughtUp || batch.position >= to
-    const changes = orThrow(await changesOf(documents, projection, events))
-    const position = done ? to : batch.position
-    orThrow(await documents.commit(projection.name, changes, position)())
-    onStep?.({ events: events.length, position })
+  /** Writes one batch while the next is read; what is folded next needs it. */
+  let writing: Promise<void> = Promise.resolve()
+  const write = async (changes: ReadonlyArray<Change>, step: Folded): Promise<void> => {
+    orThrow(await documents.commit(projection.name, changes, step.position)())
+    onStep?.(step)
   }
-  for await (const batch of inBatches(store.subscribe(from, projection.prefixes, AbortSignal.any([signal, enough.signal])), BATCH_SIZE)) {
+  let waiting: Array<StoredEvent> = []
+  const step = async (position: Position): Promise<void> => {
+    const events = waiting
+    waiting = []
+    await writing
+    const changes = orThrow(await changesOf(documents, projection, events))
+    writing = write(changes, { events: events.length, position })
+    // Whoever awaits it next hears of its failure; until then nobody may call it unhandled.
+    writing.catch(() => undefined)
+    if (done) await writing
+  }
+  for await (const message of store.subscribe(from, projection.prefixes, AbortSignal.any([signal, enough.signal]))) {
     if (done) continue
+    const position = message.kind === 'event' ? message.event.position : message.position
+    if (message.kind === 'event' && position <= to) waiting.push(message.event)
+    done = message.kind === 'caught-up' || position >= to
+    if (!done && message.kind === 'event' && waiting.length < BATCH_SIZE) continue
     try {
-      await step(batch)
+      await step(done ? to : position)
       if (done) enough.abort()
     } catch (error) {
       enough.abort()
       throw error
     }
   }
+  await writing
   signal.throwIfAborted()
 }
 
@@ -87,14 +99,28 @@ export interface ReadableCollection {
   readonly collection: string
 }
 
-/** All documents of a collection by their ids; throws when they cannot be read. */
-async function* walk({ documents, collection }: ReadableCollection): AsyncGenerator<ScannedDocument, undefined> {
-  let after: string | null = null
-  for (;;) {
-    const some: ReadonlyArray<ScannedDocument> = orThrow(await documents.scan(collection, after, SCAN_SIZE)())
-    yield* some
-    after = some.at(-1)?.id ?? null
-    if (some.length < SCAN_SIZE) return undefined
+/** Goes through all documents of a collection by their ids. */
+interface Cursor {
+  /** Null behind the last one. */
+  readonly current: () => ScannedDocument | null
+  /** To the next; a promise only where that must be read, for most are there already. */
+  readonly advance: () => Promise<void> | null
+}
+
+/** Rejects, as its `advance`, when the documents cannot be read. */
+const openCursor = async ({ documents, collection }: ReadableCollection): Promise<Cursor> => {
+  let [page, at]: [ReadonlyArray<ScannedDocument>, number] = [[], 0]
+  const load = async (after: string | null): Promise<void> => {
+    page = orThrow(await documents.scan(collection, after, SCAN_SIZE)())
+    at = 0
+  }
+  await load(null)
+  return {
+    current: () => page[at] ?? null,
+    advance: () => {
+      at += 1
+      return at < page.length || page.length < SCAN_SIZE ? null : load(page.at(-1)?.id ?? null)
+    },
   }
 }
 
@@ -107,12 +133,15 @@ export interface Difference {
   readonly kind: 'differs' | 'missing' | 'surplus' | 'unreadable' | 'misguarded'
 }
 
-const differenceOf = (id: string, is: ScannedDocument | null, should: Document | null): ReadonlyArray<Difference> => {
+const differenceOf = (id: string, is: ScannedDocument | null, should: ScannedDocument | null): ReadonlyArray<Difference> => {
   if (is === null) return should === null ? [] : [{ id, kind: 'missing' }]
-  if (is.document === null) return [{ id, kind: 'unreadable' }]
-  if (should === null) return [{ id, kind: 'surplus' }]
-  if (!isSameDocument(is.document, should)) return [{ id, kind: 'differs' }]
-  return is.position === is.document['position'] ? [] : [{ id, kind: 'misguarded' }]
+  // Most are the same to the letter: no need to take them apart.
+  if (should !== null && is.text !== undefined && is.text === should.text && is.position === should.position) return []
+  const [document, wanted] = [is.document, should?.document ?? null]
+  if (document === null) return [{ id, kind: 'unreadable' }]
+  if (wanted === null) return [{ id, kind: 'surplus' }]
+  if (!isSameDocument(document, wanted)) return [{ id, kind: 'differs' }]
+  return is.position === document['position'] ? [] : [{ id, kind: 'misguarded' }]
 }
 
 const withId = (document: ScannedDocument | null, id: string): ScannedDocument | null => (document?.id === id ? document : null)
@@ -124,17 +153,16 @@ const lesser = (a: ScannedDocument | null, b: ScannedDocument | null): string =>
 
 /** Where the documents of one collection are not those of another; both are read in the order of their ids (ASCII). */
 export async function* differencesOf(is: ReadableCollection, should: ReadableCollection): AsyncGenerator<Difference, undefined> {
-  const [left, right] = [walk(is), walk(should)]
-  const next = async (side: AsyncGenerator<ScannedDocument, undefined>): Promise<ScannedDocument | null> => (await side.next()).value ?? null
-  let [a, b] = [await next(left), await next(right)]
-  while (a !== null || b !== null) {
+  const [left, right] = [await openCursor(is), await openCursor(should)]
+  for (;;) {
+    const [a, b] = [left.current(), right.current()]
+    if (a === null && b === null) return undefined
     const id = lesser(a, b)
-    const [mine, other]: [ScannedDocument | null, ScannedDocument | null] = [withId(a, id), withId(b, id)]
-    yield* differenceOf(id, mine, other?.document ?? null)
-    if (mine !== null) a = await next(left)
-    if (other !== null) b = await next(right)
+    const [mine, other] = [withId(a, id), withId(b, id)]
+    yield* differenceOf(id, mine, other)
+    const reading = [mine === null ? null : left.advance(), other === null ? null : right.advance()]
+    if (reading.some((page) => page !== null)) await Promise.all(reading)
   }
-  return undefined
 }
 
 /** Whether a difference is still there: what was written while the collections were read may have made it. */

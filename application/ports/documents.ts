@@ -39,6 +39,8 @@ export interface ScannedDocument {
   readonly position: Position
   /** Null: what is stored there is no document. */
   readonly document: Document | null
+  /** As it lies in a store that keeps text: what has the same text is the same document. */
+  readonly text?: string
 }
 
 /** A projection's checkpoint and its documents. */

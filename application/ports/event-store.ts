@@ -56,6 +56,8 @@ export interface WrongRevision {
 export interface LogCorrupted {
   readonly _tag: 'LogCorrupted'
   readonly reason: string
+  /** Which row, where a subscription met one and could go on behind it. */
+  readonly row?: { readonly position: Position; readonly stream: string }
 }
 
 export interface Appended {

@@ -1,7 +1,8 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import { setImmediate } from 'node:timers/promises'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import type { Document, Documents, DocumentsUnavailable, Filter, PageRequest, Scalar } from '../../application/ports/documents.ts'
+import type { Document, Documents, DocumentsUnavailable, Filter, PageRequest, Scalar, ScannedDocument } from '../../application/ports/documents.ts'
 import { BEGINNING, type Position } from '../../application/ports/event-store.ts'
 import { isSqliteError, openForReading } from './database.ts'
 import { memberOf, tableOf } from './documents-schema.ts'
@@ -97,6 +98,16 @@ const documentIn = (body: string): Document | null => {
   }
 }
 
+/** Who compares texts takes few documents apart. */
+const scannedOf = ({ id, position, body }: ScannedRow): ScannedDocument => ({
+  id,
+  position,
+  text: body,
+  get document() {
+    return documentIn(body)
+  },
+})
+
 const reading =
   <A>(read: () => A) =>
   async (): Promise<E.Either<DocumentsUnavailable, A>> => {
@@ -134,13 +145,16 @@ export const openSqliteDocumentsReader = ({ file }: { readonly file: string }): 
         const rows = prepare(sql).all(...values, requireCount('limit', limit), requireCount('skip', skip))
         return (rows as unknown as ReadonlyArray<{ readonly body: string }>).map(parse)
       }),
-    scan: (collection, after, limit) =>
-      reading(() => {
+    scan: (collection, after, limit) => async () => {
+      // SQLite answers at once: who reads page after page must still let sockets have their turn.
+      await setImmediate()
+      return await reading(() => {
         const from = after === null ? '' : 'id > ? AND'
         const select = prepare(`SELECT id, position, body FROM ${tableOf(collection)} WHERE ${from} body IS NOT NULL ORDER BY id LIMIT ?`)
         const rows = select.all(...(after === null ? [] : [after]), requireCount('limit', limit))
-        return (rows as unknown as ReadonlyArray<ScannedRow>).map(({ id, position, body }) => ({ id, position, document: documentIn(body) }))
-      }),
+        return (rows as unknown as ReadonlyArray<ScannedRow>).map(scannedOf)
+      })()
+    },
     close: async () => {
       if (database.isOpen) database.close()
     },

@@ -10,8 +10,9 @@ import {
   type StoredEvent,
   type StoreUnavailable,
 } from '../../application/ports/event-store.ts'
+import { createBacklogReader } from './backlog-reader.ts'
 import { openForReading } from './database.ts'
-import { EVENT_COLUMNS, toPosition, toStoredEvent, type EventRow } from './event-row.ts'
+import { EVENT_COLUMNS, eventOf, toPosition, verified, type EventRow } from './event-row.ts'
 import { readFailure } from './read-failure.ts'
 import { createSubscriptions } from './subscriptions.ts'
 
@@ -40,12 +41,12 @@ const streamReader = (database: DatabaseSync) => {
 const decode = (rows: ReadonlyArray<StreamRow>, step: 1 | -1): E.Either<LogCorrupted, ReadonlyArray<StoredEvent>> => {
   const events: StoredEvent[] = []
   for (const [index, row] of rows.entries()) {
-    const event = toStoredEvent(row)
+    const intact = verified(row)
     const before = rows[index - 1]
-    if (event === undefined || (before !== undefined && row.rev !== before.rev + step)) {
+    if (intact === undefined || (before !== undefined && row.rev !== before.rev + step)) {
       return E.left({ _tag: 'LogCorrupted', reason: `revision ${row.rev} of ${row.stream}, position ${row.pos}, is not what was written` })
     }
-    events.push(event)
+    events.push(eventOf(intact))
   }
   return E.right(events)
 }
@@ -62,7 +63,7 @@ export const openSqliteEventReader = ({ file, wakers = new Set() }: { readonly f
   const selectHead = database.prepare('SELECT max(pos) AS pos FROM events')
   const headNumber = (): number => (selectHead.get() as { readonly pos: number | null }).pos ?? 0
   const head = (): Position => (headNumber() === 0 ? BEGINNING : toPosition(headNumber()))
-  const subscriptions = createSubscriptions({ database, wakers, headNumber })
+  const subscriptions = createSubscriptions({ database, wakers, headNumber, backlog: createBacklogReader(file) })
 
   const read: EventStore['read'] = (stream, { from, direction = 'forwards', limit = END } = {}) => async () => {
     const events: StoredEvent[] = []
@@ -98,7 +99,7 @@ export const openSqliteEventReader = ({ file, wakers = new Set() }: { readonly f
       }
     },
     close: async () => {
-      subscriptions.close()
+      await subscriptions.close()
       if (database.isOpen) database.close()
     },
   }

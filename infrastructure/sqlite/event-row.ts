@@ -32,8 +32,9 @@ export const EVENT_LOG_SCHEMA = `
   ) STRICT;
 `
 
-/** Columns of a row together with its stream's name, as `rowHash` and `toStoredEvent` take them. */
-export const EVENT_COLUMNS = 'e.pos, s.name AS stream, e.rev, e.type, e.id, e.at, e.data, e.metadata, e.digests, e.prev, e.hash'
+/** Columns of a row together with its stream's name, as `isIntact` and `verified` take them; hashes as text, cheaper to hand out than a BLOB. */
+export const EVENT_COLUMNS =
+  'e.pos, s.name AS stream, e.rev, e.type, e.id, e.at, e.data, e.metadata, hex(e.digests) AS digests, lower(hex(e.prev)) AS prev, lower(hex(e.hash)) AS hash'
 
 export interface EventRow {
   readonly pos: number
@@ -44,9 +45,11 @@ export interface EventRow {
   readonly at: number
   readonly data: string | null
   readonly metadata: string | null
-  readonly digests: Uint8Array | null
-  readonly prev: Uint8Array
-  readonly hash: Uint8Array
+  /** Of a purged row, in hexadecimal; empty while data and metadata are there. */
+  readonly digests: string
+  /** In hexadecimal, lower case, as `hash`. */
+  readonly prev: string
+  readonly hash: string
 }
 
 /** What the first row of a log follows. */
@@ -64,22 +67,30 @@ export const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1')
 /** What is hashed; one for all rows, for making it costs a fourth of the hash. */
 let scratch = Buffer.allocUnsafe(1024)
 
-/** SHA-256 over the previous row's hash, the row's place and kind, and the digests of its content. */
-export const rowHash = (row: Pick<EventRow, 'pos' | 'stream' | 'rev' | 'type' | 'id' | 'at' | 'prev'>, digests: string): Buffer => {
+type Place = Pick<EventRow, 'pos' | 'stream' | 'rev' | 'type' | 'id' | 'at'>
+
+/** The previous row's hash, the row's place and kind, and the digests of its content; good until the next call. */
+const hashedOf = (row: Place, prev: Uint8Array | string, digests: string): Uint8Array => {
   const place = JSON.stringify([row.pos, row.stream, row.rev, row.type, row.id, row.at])
-  const needed = row.prev.length + Buffer.byteLength(place) + digests.length
+  const before = typeof prev === 'string' ? prev.length / 2 : prev.length
+  const needed = before + Buffer.byteLength(place) + digests.length
   if (scratch.length < needed) scratch = Buffer.allocUnsafe(2 * needed)
-  scratch.set(row.prev)
-  const behind = row.prev.length + scratch.write(place, row.prev.length)
+  if (typeof prev === 'string') scratch.write(prev, 'hex')
+  else scratch.set(prev)
+  const behind = before + scratch.write(place, before)
   scratch.write(digests, behind, 'latin1')
-  return bytesOf(sha256(scratch.subarray(0, needed)))
+  return scratch.subarray(0, needed)
 }
+
+/** SHA-256 over the previous row's hash, bytes or hexadecimal, the row's place and kind, and the digests of its content. */
+export const rowHash = (row: Place & { readonly prev: Uint8Array | string }, digests: string): Buffer =>
+  bytesOf(sha256(hashedOf(row, row.prev, digests)))
 
 /** Whether the row is what was once written; a purged one is judged by the digests it keeps. */
 export const isIntact = (row: EventRow): boolean => {
-  const kept = row.digests === null ? null : Buffer.from(row.digests).toString('latin1')
+  const kept = row.digests === '' ? null : Buffer.from(row.digests, 'hex').toString('latin1')
   const digests = row.data === null || row.metadata === null ? kept : contentDigests(row.data, row.metadata)
-  return digests !== null && rowHash(row, digests).equals(row.hash)
+  return digests !== null && hash('sha256', hashedOf(row, row.prev, digests), 'hex') === row.hash
 }
 
 /** Positions are row numbers, padded so that their text sorts as the log does. */
@@ -91,16 +102,21 @@ export const fromPosition = (position: Position): number => {
   return Number(position)
 }
 
-/** The event of an intact row, none for a damaged or purged one. */
-export const toStoredEvent = (row: EventRow): StoredEvent | undefined => {
-  if (row.data === null || row.metadata === null || !isIntact(row)) return undefined
-  return {
-    id: row.id,
-    type: row.type,
-    data: JSON.parse(row.data) as Readonly<Record<string, unknown>>,
-    metadata: JSON.parse(row.metadata) as EventMetadata,
-    stream: row.stream,
-    revision: row.rev,
-    position: toPosition(row.pos),
-  }
-}
+/** What was once written, as another thread is told of it: tuples cost less than objects, and JSON is parsed where it is used. */
+export type VerifiedRow = readonly [pos: number, stream: string, revision: number, type: string, id: string, data: string, metadata: string]
+
+/** None for a damaged or purged row. */
+export const verified = (row: EventRow): VerifiedRow | undefined =>
+  row.data === null || row.metadata === null || !isIntact(row)
+    ? undefined
+    : [row.pos, row.stream, row.rev, row.type, row.id, row.data, row.metadata]
+
+export const eventOf = ([pos, stream, revision, type, id, data, metadata]: VerifiedRow): StoredEvent => ({
+  id,
+  type,
+  data: JSON.parse(data) as Readonly<Record<string, unknown>>,
+  metadata: JSON.parse(metadata) as EventMetadata,
+  stream,
+  revision,
+  position: toPosition(pos),
+})

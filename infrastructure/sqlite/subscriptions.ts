@@ -4,19 +4,22 @@ import {
   BEGINNING,
   type EventStore,
   type LogCorrupted,
-  type Position,
   type StoreUnavailable,
   type SubscriptionMessage,
 } from '../../application/ports/event-store.ts'
-import { EVENT_COLUMNS, fromPosition, toPosition, toStoredEvent, type EventRow } from './event-row.ts'
+import type { BacklogReader } from './backlog-reader.ts'
+import { eventOf, fromPosition, toPosition } from './event-row.ts'
+import { createWindowReader } from './event-window.ts'
+import type { EventWindow } from './event-window.ts'
 import { readFailure } from './read-failure.ts'
 
-const MAX_BATCH = 500
-
-/** Rows considered by one query, so that a stretch without matches does not hold the thread. */
-const WINDOW = 5000
+/** So many rows are worth another thread. */
+const BACKLOG = 5000
 
 const failure = (cause: StoreUnavailable | LogCorrupted): Error => new Error(`the subscription ended: ${cause.reason}`, { cause })
+
+const damage = ({ pos, stream }: NonNullable<EventWindow['damaged']>): Error =>
+  failure({ _tag: 'LogCorrupted', reason: `position ${pos} (${stream}) is not what was written`, row: { position: toPosition(pos), stream } })
 
 interface Log {
   readonly database: DatabaseSync
@@ -24,17 +27,14 @@ interface Log {
   readonly wakers: Set<() => void>
   /** Number of the newest row. */
   readonly headNumber: () => number
+  /** Closed with the subscriptions. */
+  readonly backlog: BacklogReader
 }
 
 /** Pulled subscriptions over the whole log; nothing is read before the consumer asks for it. */
-export const createSubscriptions = ({ database, wakers, headNumber }: Log): Pick<EventStore, 'subscribe'> & { readonly close: () => void } => {
+export const createSubscriptions = ({ database, wakers, headNumber, backlog }: Log): Pick<EventStore, 'subscribe' | 'close'> => {
   let closed = false
-  const select = database.prepare(`
-    SELECT ${EVENT_COLUMNS} FROM events e JOIN streams s ON s.sid = e.sid
-    WHERE e.pos > :after AND e.pos <= :upTo AND e.rev >= s.first
-      AND (s.max_age_ms IS NULL OR e.at >= :now - s.max_age_ms)
-      AND EXISTS (SELECT 1 FROM json_each(:prefixes) p WHERE substr(s.name, 1, length(p.value)) = p.value)
-    ORDER BY e.pos LIMIT ${MAX_BATCH}`)
+  const readWindow = createWindowReader(database)
 
   const guarded = <A>(read: () => A): A => {
     if (closed) throw failure({ _tag: 'StoreUnavailable', reason: 'the store is closed' })
@@ -56,51 +56,51 @@ export const createSubscriptions = ({ database, wakers, headNumber }: Log): Pick
       signal.addEventListener('abort', wake)
     })
 
-  const toMessage = (row: EventRow): SubscriptionMessage => {
-    const event = toStoredEvent(row)
-    if (event !== undefined) return { kind: 'event', event }
-    throw failure({ _tag: 'LogCorrupted', reason: `position ${row.pos} (${row.stream}) is not what was written` })
+  /** Windows in the order of the log. A long way is read by the other thread, which is one window ahead. */
+  const windows = (prefixes: ReadonlyArray<string>) => {
+    let ahead: { readonly after: number; readonly window: Promise<EventWindow | null> } | null = null
+    const askAhead = (after: number, head: number): void => {
+      ahead = head - after > BACKLOG ? { after, window: backlog.read(after, head, prefixes) } : null
+    }
+    return async (after: number, head: number): Promise<EventWindow> => {
+      if (ahead?.after !== after) askAhead(after, head)
+      const window = (await ahead?.window) ?? guarded(() => readWindow(after, head, prefixes))
+      askAhead(window.reached, window.damaged === null ? head : 0)
+      return window
+    }
   }
 
-  /** Rows after a position up to `head`, at most one window of them, and how far that took the subscription. */
-  const readWindow = (after: number, head: number, prefixes: string): { readonly rows: ReadonlyArray<EventRow>; readonly reached: number } => {
-    const upTo = Math.min(head, after + WINDOW)
-    const rows = guarded(() => select.all({ after, upTo, now: Date.now(), prefixes })) as unknown as ReadonlyArray<EventRow>
-    return { rows, reached: rows.length === MAX_BATCH ? (rows.at(-1)?.pos ?? upTo) : upTo }
-  }
-
-  const pull = async function* (from: Position, prefixes: string, signal: AbortSignal): AsyncGenerator<SubscriptionMessage, void> {
+  const subscribe: EventStore['subscribe'] = async function* (from, prefixes, signal): AsyncGenerator<SubscriptionMessage, void> {
+    const nextWindow = windows(prefixes)
     let after = fromPosition(from)
-    for (;;) {
+    while (!signal.aborted) {
       const head = guarded(headNumber)
       // Whoever asks has seen more than there is: an older copy of the log was put in its place.
       if (after > head) throw failure({ _tag: 'LogCorrupted', reason: `the log ends at ${head}, before position ${after}` })
       while (after < head) {
-        const { rows, reached } = readWindow(after, head, prefixes)
-        for (const row of rows) yield toMessage(row)
-        if (rows.at(-1)?.pos !== reached) yield { kind: 'checkpoint', position: toPosition(reached) }
+        const { rows, reached, damaged } = await nextWindow(after, head)
+        for (const row of rows) {
+          if (signal.aborted) return
+          yield { kind: 'event', event: eventOf(row) }
+        }
+        if (damaged !== null) throw damage(damaged)
+        if (signal.aborted) return
+        if (rows.at(-1)?.[0] !== reached) yield { kind: 'checkpoint', position: toPosition(reached) }
         after = reached
         await setImmediate()
+        if (signal.aborted) return
       }
       yield { kind: 'caught-up', position: after === 0 ? BEGINNING : toPosition(after) }
       while (!signal.aborted && guarded(headNumber) <= after) await nextCommit(signal)
-      if (signal.aborted) return
-    }
-  }
-
-  const subscribe: EventStore['subscribe'] = async function* (from, prefixes, signal) {
-    if (signal.aborted) return
-    for await (const message of pull(from, JSON.stringify(prefixes), signal)) {
-      if (signal.aborted) return
-      yield message
     }
   }
 
   return {
     subscribe,
-    close: () => {
+    close: async () => {
       closed = true
       for (const wake of wakers) wake()
+      await backlog.close()
     },
   }
 }

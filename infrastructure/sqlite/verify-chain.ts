@@ -16,10 +16,10 @@ export interface ChainBroken {
 
 const broken = (pos: number, reason: string): ChainBroken => ({ _tag: 'ChainBroken', position: toPosition(pos), reason })
 
-const reasonAgainst = (row: EventRow, pos: number, prev: Uint8Array): string | undefined => {
+const reasonAgainst = (row: EventRow, pos: number, prev: string): string | undefined => {
   if (row.pos !== pos) return 'rows are missing here'
   if (!isIntact(row)) return `revision ${row.rev} of ${row.stream} does not match its hash`
-  return Buffer.compare(row.prev, prev) === 0 ? undefined : 'the row does not follow the one before it'
+  return row.prev === prev ? undefined : 'the row does not follow the one before it'
 }
 
 /**
@@ -45,7 +45,7 @@ const reasonAgainstEnd = (database: DatabaseSync): string | undefined => {
 export async function* walkChain(file: string): AsyncGenerator<ChainBroken, number> {
   const database = openForReading(file)
   let pos = 0
-  let prev: Uint8Array = GENESIS
+  let prev = GENESIS.toString('hex')
   try {
     const select = database.prepare(
       `SELECT ${EVENT_COLUMNS} FROM events e JOIN streams s ON s.sid = e.sid WHERE e.pos > ? ORDER BY e.pos LIMIT ${BATCH}`,

@@ -2,7 +2,8 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { checkLog } from '../../application/audit/check-log.ts'
 import { sealEvents } from '../../application/event-serialization.ts'
-import type { NewEvent } from '../../application/ports/event-store.ts'
+import { BEGINNING } from '../../application/ports/event-store.ts'
+import type { EventStore, NewEvent } from '../../application/ports/event-store.ts'
 import { after, liveCreated } from '../domain/samples.ts'
 import { createMemoryEventStore } from '../support/memory-event-store.ts'
 import { createMemoryKeyring } from '../support/memory-keyring.ts'
@@ -39,8 +40,28 @@ const registered: Step = ['user-3', { type: 'UserRegistered', data: { userId: 3,
 const userDeleted: Step = ['user-3', { type: 'UserDeleted', data: { userId: 3, usernameHash: 'h', at: after(0) } }]
 const disabled: Step = ['user-3', { type: 'UserDisabled', data: { userId: 3, at: after(0) } }]
 
-const problemsOf = async (steps: ReadonlyArray<Step>, raw: ReadonlyArray<Step> = [], keyNames: ReadonlyArray<string> = []) => {
-  const store = createMemoryEventStore()
+/** A store that refuses the events of these numbers, from 0. */
+const damagedAt = (store: EventStore, numbers: ReadonlyArray<number>): EventStore => ({
+  ...store,
+  subscribe: async function* (from, prefixes, signal) {
+    let number = 0
+    for await (const message of store.subscribe(BEGINNING, prefixes, signal)) {
+      if (message.kind !== 'event') yield message
+      else {
+        const { stream, position } = message.event
+        const row = { position, stream }
+        if (position > from && numbers.includes(number)) throw new Error('damaged', { cause: { _tag: 'LogCorrupted', reason: 'r', row } })
+        if (position > from) yield message
+        number += 1
+      }
+    }
+  },
+})
+
+const problemsOf = async (
+  steps: ReadonlyArray<Step>, raw: ReadonlyArray<Step> = [], keyNames: ReadonlyArray<string> = [], damaged: ReadonlyArray<number> = [],
+) => {
+  const store = damagedAt(createMemoryEventStore(), damaged)
   const keyring = createMemoryKeyring()
   const append = async (stream: string, type: string, data: object): Promise<void> => {
     const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }
@@ -131,4 +152,36 @@ test('an envelope whose key was never made is named, one whose key was erased is
 test('a log that cannot be read is no clean log', async (t) => {
   const store = { ...createMemoryEventStore(), head: () => async () => E.left({ _tag: 'StoreUnavailable' as const, reason: 'gone' }) }
   await t.throwsAsync(checkLog({ store, keyring: createMemoryKeyring(), keyNames: () => [], now: null }), { message: 'gone' })
+})
+
+test('behind a row that is not what was written all is judged that can be, and the rest is said', async (t) => {
+  const steps = [
+    capacity, admitted(1), birth(), attached(1), finished, released(1),
+    admitted(2), birth(2), admitted(3), on('LiveAborted', 3, { reason: 'orphan' }), on('LiveFinished', 2, { reason: 'restart' }), disabled,
+  ]
+  const wrong = [
+    'order: revision 0 of user-3: UserDisabled before the user was registered',
+    `reservations: live 2: holds ${vram} MB although it is over`,
+    `reservations: live 3: holds ${vram} MB although it is over`,
+  ]
+  t.deepEqual(await problemsOf(steps), wrong)
+  const behind = (number: number): string => `is not judged behind position ${String(number + 1).padStart(20, '0')}, which cannot be read`
+  const lost = (stream: string, number: number): string =>
+    `erasure: ${stream}: may have been deleted by what stood at position ${String(number + 1).padStart(20, '0')}, which cannot be read`
+  const row = (stream: string, number: number): string => `decoding: position ${String(number + 1).padStart(20, '0')} (${stream}): is not what was written`
+  const sorted = (problems: ReadonlyArray<string>): ReadonlyArray<string> => problems.toSorted()
+  for (const number of [2, 3, 4])
+    t.deepEqual(
+      sorted(await problemsOf(steps, [], [], [number])),
+      sorted([...wrong, row('live-1', number), `order: live-1: ${behind(number)}`, `reservations: live-1: ${behind(number)}`, lost('live-1', number)]),
+    )
+  t.deepEqual(
+    sorted(await problemsOf(steps, [], [], [11])),
+    sorted([...wrong.slice(1), row('user-3', 11), `order: user-3: ${behind(11)}`, lost('user-3', 11)]),
+    'the last one',
+  )
+  t.deepEqual(
+    sorted(await problemsOf(steps, [], [], [1, 8])),
+    sorted([wrong[0] ?? '', row('admission', 1), row('admission', 8), `order: every live, and admission,: ${behind(1)}`, `reservations: every live: ${behind(1)}`]),
+  )
 })

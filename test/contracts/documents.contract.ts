@@ -183,7 +183,7 @@ export const documentsContract = (name: string, open: () => Promise<OpenedDocume
     for (;;) {
       const some: Awaited<ReturnType<typeof scan>> = await scan(documents, after)
       if (some.length === 0) break
-      scanned.push(...some)
+      scanned.push(...some.map(({ id, position, document }) => ({ id, position, document })))
       after = some.at(-1)?.id ?? null
     }
     const sorted = names.filter((id) => id !== 'gone').toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))

@@ -85,11 +85,22 @@ test('F2: one flipped byte in any row of the log is refused by reads, and named 
 
   const { pos } = rows.find(({ stream }) => stream === 'live-2') ?? { pos: 0 }
   opened(file, (database) => database.exec(`UPDATE events SET metadata = replace(metadata, 'user:2', 'user:3') WHERE pos = ${pos}`))
+  opened(join(path, 'documents.sqlite'), (database) => {
+    database.exec(`UPDATE documents_lives SET body = replace(body, '"status":"pending"', '"status":"pendinf"') WHERE id = '3'`)
+  })
   const checked = await stenolog(path, ['check', '--json'])
   t.is(checked.code, 1)
-  const { checks } = JSON.parse(checked.stdout) as { readonly checks: ReadonlyArray<{ readonly name: string; readonly problems: ReadonlyArray<object> }> }
-  t.deepEqual(checks.find(({ name }) => name === 'hash chain')?.problems, [
-    { where: `position ${String(pos).padStart(20, '0')}`, problem: 'revision 0 of live-2 does not match its hash' },
+  const { checks } = JSON.parse(checked.stdout) as { readonly checks: ReadonlyArray<{ readonly name: string; readonly problems: ReadonlyArray<{ readonly where: string; readonly problem: string }> }> }
+  const position = String(pos).padStart(20, '0')
+  const found = (check: string) => (checks.find(({ name }) => name === check)?.problems ?? []).map(({ where, problem }) => ({ where, problem }))
+  t.deepEqual(found('hash chain'), [{ where: `position ${position}`, problem: 'revision 0 of live-2 does not match its hash' }])
+  // All that stands behind it is judged all the same.
+  t.deepEqual(found('decoding'), [{ where: `position ${position} (live-2)`, problem: 'is not what was written' }])
+  t.deepEqual(found('order'), [{ where: 'live-2', problem: `is not judged behind position ${position}, which cannot be read` }])
+  const models = found('read models')
+  t.deepEqual(models.filter(({ where }) => /^lives( [13])?$/.test(where)), [
+    { where: 'lives 3', problem: 'is not what the log says' },
+    { where: 'lives', problem: `may differ for this alone: position ${position} (live-2) is not what was written` },
   ])
 })
 

@@ -1,0 +1,29 @@
+import type { EventStore, LogCorrupted, Position, SubscriptionMessage } from '../ports/event-store.ts'
+
+/** A row that is not what was written; the log goes on behind it. */
+export type DamagedRow = NonNullable<LogCorrupted['row']>
+
+const damagedRowOf = (error: unknown): DamagedRow | undefined => {
+  const cause = error instanceof Error ? (error.cause as Partial<LogCorrupted> | undefined) : undefined
+  return cause?._tag === 'LogCorrupted' ? cause.row : undefined
+}
+
+/**
+ * The store's subscription, which goes on behind each damaged row once `onDamaged` was told of it, in the order of the log.
+ * What else goes wrong ends it.
+ */
+export const passingOver = (subscribe: EventStore['subscribe'], onDamaged: (row: DamagedRow) => void): EventStore['subscribe'] =>
+  async function* (from, prefixes, signal): AsyncGenerator<SubscriptionMessage, void> {
+    let position: Position = from
+    for (;;) {
+      try {
+        yield* subscribe(position, prefixes, signal)
+        return
+      } catch (error) {
+        const row = damagedRowOf(error)
+        if (row === undefined) throw error
+        onDamaged(row)
+        position = row.position
+      }
+    }
+  }
