@@ -98,7 +98,7 @@ export const serveRtsp = (t: ExecutionContext, sound: RtpSound, { host = '127.0.
         'DESCRIBE control': () => reply('200 OK', '', `v=0\r\n${sound.description}a=control:rtsp://${elsewhere}/t0\r\n`),
         'DESCRIBE base': () => reply('200 OK', `Content-Base: rtsp://${elsewhere}/b/\r\n`, `v=0\r\n${sound.description}a=control:t0\r\n`),
         'DESCRIBE bad-control': () => reply('200 OK', '', `v=0\r\n${sound.description}a=control:http://${elsewhere}/t0\r\n`),
-        'SETUP udp': () => reply('200 OK', `Session: 1\r\nTransport: RTP/AVP/UDP;unicast;client_port=20000-20001;server_port=${elsewherePort};source=${elsewhereHost}\r\n`),
+        'SETUP udp': () => reply('200 OK', `Session: 1\r\nTransport: RTP/AVP/UDP;unicast;interleaved=0-1;client_port=20000-20001;server_port=${elsewherePort};source=${elsewhereHost}\r\n`),
         'SETUP multicast': () => reply('200 OK', `Session: 1\r\nTransport: RTP/AVP;multicast;destination=${elsewhereHost};port=${elsewherePort};ttl=1\r\n`),
         'PLAY ask': () => {
           reply('200 OK')
