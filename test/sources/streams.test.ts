@@ -109,6 +109,11 @@ test('S5, S8: what RTSP servers may do wrong ends the attempt with a code; a red
     [`redirect-to-x?${encodeURIComponent(server.url('ok'))}`, 'stream_over'],
   ] as const)
     t.is(await codeOf(path), code, path)
+  t.is(server.requests.filter((line) => line.endsWith('/loop')).length, 4)
+  // What was given for one server is for no other.
+  const other = await serveRtsp(t, pcmuSound(1))
+  for (const [next, code] of [[server, 'stream_over'], [other, 'rtsp_401']] as const)
+    t.is((await pull(server.url(`redirect-to-x?${encodeURIComponent(next.url('basic'))}`).replace('://', `://${PASS}`))).code, code)
   t.is((await pull(`rtsp://a%0d%0ab@127.0.0.1:${server.port}/ok`)).code, 'unsupported')
 })
 
