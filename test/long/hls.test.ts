@@ -56,6 +56,7 @@ onLinux('R67, R68, R81, R82, S6, D60: auto_start pulls a recording in a process 
   const credentials: Array<string | undefined> = []
   const files = filesOf(folder)
   const server = await serve(t, (request, response) => {
+    if (request.headers.authorization === undefined) return void response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
     credentials.push(request.headers.authorization)
     // The last segment waits until the process was looked at.
     if (request.url === '/index4.ts') void gate.promise.then(() => files(request, response))

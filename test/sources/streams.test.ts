@@ -1,19 +1,23 @@
+import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import test from 'ava'
 import { startAttempt } from '../../infrastructure/sources/attempt.ts'
 import { decodeAmf, encodeAmf } from '../../infrastructure/sources/amf0.ts'
 import { createAuthentication, credentialsOf } from '../../infrastructure/sources/authentication.ts'
+import { createByteReader } from '../../infrastructure/sources/byte-reader.ts'
 import { diagnoseSource } from '../../infrastructure/sources/diagnose.ts'
 import type { Finding } from '../../infrastructure/sources/diagnose.ts'
 import { pullSource } from '../../infrastructure/sources/pull-source.ts'
 import type { PullOptions } from '../../infrastructure/sources/pull-source.ts'
 import { parseRtp } from '../../infrastructure/sources/rtp-packets.ts'
 import { parseSdp } from '../../infrastructure/sources/sdp.ts'
-import { sourceErrorOf } from '../../infrastructure/sources/source-error.ts'
+import { SourceError, sourceErrorOf } from '../../infrastructure/sources/source-error.ts'
 import type { Note } from '../../infrastructure/sources/source-kind.ts'
 import { packageSample, withFfmpeg } from '../support/audio-server.ts'
-import { flvAudio, serveRtmp } from '../support/rtmp-server.ts'
+import { eventually } from '../support/eventually.ts'
+import { flvAudio, listen, serveRtmp } from '../support/rtmp-server.ts'
 import { aacSound, pcmuSound, SECRET, serveRtsp } from '../support/rtsp-server.ts'
 
 const RULES = { allow: ['127.0.0.1/32'], ownPort: null }
@@ -86,6 +90,24 @@ withFfmpeg('D56: a stream that broke off is asked for until its server is there 
   const again = await pull(url('app/ok'), { brokeOff: true, note })
   t.is(again.code, 'stream_over')
   t.true(again.bytes.length > 1000 && knocks >= 2, `${knocks} knocks`)
+})
+
+test('what had arrived when a connection was reset is handed out before the failure', async (t) => {
+  const sent = Buffer.alloc(32_000, 'sound')
+  let reset: () => void = () => undefined
+  const { port } = await listen(t, 'rtmp', '127.0.0.1', (socket) => {
+    socket.write(sent)
+    reset = () => void socket.resetAndDestroy()
+  })
+  const socket = connect({ host: '127.0.0.1', port })
+  const reader = createByteReader(socket)
+  await reader.peek()
+  await eventually(() => assert.equal(socket.bytesRead, sent.length))
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  reset()
+  await closed
+  t.deepEqual(await reader.exactly(sent.length), sent)
+  t.is((await t.throwsAsync(reader.peek(), { instanceOf: SourceError }))?.code, 'closed')
 })
 
 test('S5, S8: what RTMP servers may do wrong ends the attempt with a code, and nothing is followed', async (t) => {

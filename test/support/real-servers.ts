@@ -135,14 +135,27 @@ export const createGstreamer = async (t: ExecutionContext, { kind = '', epoch = 
   return { ...serverOf(t, launch, () => eventually(() => accepts(port))), port }
 }
 
+export interface ToneSender {
+  /** Seconds since tone 0 of what ffmpeg has sent so far: behind the clock on a machine that has much else to do. */
+  readonly sent: () => number
+  /** And of when it began, the last time. */
+  readonly begun: () => number
+}
+
 /** ffmpeg sends numbered tones in real time to what `output` says, again and again until the test ends. */
-export const sendTones = (t: ExecutionContext, epoch: number, output: ReadonlyArray<string>, cwd = '/'): void => {
+export const sendTones = (t: ExecutionContext, epoch: number, output: ReadonlyArray<string>, cwd = '/'): ToneSender => {
   let over = false
   let child: ChildProcess | undefined
+  let [begun, sent] = [0, 0]
   const send = (): void => {
     if (over) return
-    const tones = toneExpression((Date.now() - epoch) / 1000)
-    child = spawn(FFMPEG, ['-v', 'error', '-re', '-f', 'lavfi', '-i', tones, '-c:a', 'aac', '-b:a', '64k', ...output], { stdio: 'ignore', cwd })
+    begun = (Date.now() - epoch) / 1000
+    const options = ['-v', 'error', '-progress', 'pipe:1', '-stats_period', '0.1', '-re', '-f', 'lavfi', '-i', toneExpression(begun)]
+    child = spawn(FFMPEG, [...options, '-c:a', 'aac', '-b:a', '64k', ...output], { stdio: ['ignore', 'pipe', 'ignore'], cwd })
+    child.stdout?.on('data', (bytes: Buffer) => {
+      const microseconds = [...bytes.toString().matchAll(/^out_time_us=(\d+)$/gm)].at(-1)?.[1]
+      if (microseconds !== undefined) sent = begun + Number(microseconds) / 1e6
+    })
     // Its server is away: soon it may be back.
     child.once('exit', () => setTimeout(send, 100))
   }
@@ -151,6 +164,7 @@ export const sendTones = (t: ExecutionContext, epoch: number, output: ReadonlyAr
     over = true
     child?.kill('SIGKILL')
   })
+  return { sent: () => sent, begun: () => begun }
 }
 
 /** Waits for a file that somebody writes. */
