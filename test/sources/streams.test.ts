@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
+import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import test from 'ava'
 import { startAttempt } from '../../infrastructure/sources/attempt.ts'
@@ -15,7 +16,7 @@ import { parseRtp } from '../../infrastructure/sources/rtp-packets.ts'
 import { parseSdp } from '../../infrastructure/sources/sdp.ts'
 import { SourceError, sourceErrorOf } from '../../infrastructure/sources/source-error.ts'
 import type { Note } from '../../infrastructure/sources/source-kind.ts'
-import { packageSample, withFfmpeg } from '../support/audio-server.ts'
+import { packageSample, serve, withFfmpeg } from '../support/audio-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { flvAudio, listen, serveRtmp } from '../support/rtmp-server.ts'
 import { aacSound, pcmuSound, SECRET, serveRtsp } from '../support/rtsp-server.ts'
@@ -94,17 +95,20 @@ withFfmpeg('D56: a stream that broke off is asked for until its server is there 
 
 test('what had arrived when a connection was reset is handed out before the failure', async (t) => {
   const sent = Buffer.alloc(32_000, 'sound')
-  let reset: () => void = () => undefined
+  let server: Socket | undefined
   const { port } = await listen(t, 'rtmp', '127.0.0.1', (socket) => {
-    socket.write(sent)
-    reset = () => void socket.resetAndDestroy()
+    server = socket
+    socket.write(sent.subarray(0, 1))
   })
   const socket = connect({ host: '127.0.0.1', port })
   const reader = createByteReader(socket)
   await reader.peek()
+  server?.write(sent.subarray(1))
   await eventually(() => assert.equal(socket.bytesRead, sent.length))
   const closed = new Promise((resolve) => socket.once('close', resolve))
-  reset()
+  server?.resetAndDestroy()
+  // Read no further, the end is noticed by what we write.
+  socket.write('acknowledged')
   await closed
   t.deepEqual(await reader.exactly(sent.length), sent)
   t.is((await t.throwsAsync(reader.peek(), { instanceOf: SourceError }))?.code, 'closed')
@@ -148,7 +152,13 @@ withFfmpeg('doctor: a source is looked at step by step; what is wrong has a step
     'ask the server plays it over this connection', 'container flv', 'codec aac, 16000 Hz, 1 channel', 'audio the first audio is here',
   ])
   t.regex(heard.said.at(-1) ?? '', /^audio \d\.\d s of audio, peak at -\d+ dB$/)
+  const web = await serve(t, (request, response) => {
+    // A film whose index is not before its sound, without ranges; everything else is locked.
+    if (request.url === '/film') response.end('\0\0\0\x08ftyp\0\0\0\x10mdat<<sound>')
+    else response.writeHead(401, { 'www-authenticate': 'Digest realm="r", nonce="n", stale=true' }).end()
+  })
   for (const [url, last] of [
+    [web.url('film'), 'container WRONG no_index'], [web.url('locked').replace('://', '://a:b@'), 'ask WRONG http_401'],
     [server.url('digest'), 'ask WRONG rtsp_401'], [server.url('redirect-describe'), 'check WRONG address_forbidden'], [server.url('video'), 'container WRONG not_audio'],
     [server.url('html'), 'ask WRONG bad_answer'], ['rtmp://127.0.0.1:1/a/b', 'connect WRONG unreachable'],
   ] as const) {

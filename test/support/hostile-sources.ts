@@ -74,8 +74,11 @@ export const HOSTILE_RTMP_PATHS: ReadonlyArray<string> = [
   ...['moved', 'missing', 'unpublished', 'huge', 'many', 'wide', 'short'].map((stream) => `live/${stream}`),
 ]
 
+/** An MP4 file whose index would stand behind it: whoever wants it asks for a range. */
+const LATE_INDEX = Buffer.from('\0\0\0\x08ftyp\0\0\0\x10mdat<<sound>and more', 'latin1')
+
 export interface HostileSite {
-  /** Paths under which the site is hostile. */
+  /** Paths under which the site is hostile; it asks for a password before `digest/`. */
   readonly paths: ReadonlyArray<string>
   readonly listener: RequestListener
 }
@@ -99,7 +102,7 @@ export const hostileSite = ({ host, port }: ForbiddenHost, segment: Buffer): Hos
   return {
     paths: [
       ...Object.keys(playlists).flatMap((position) => Object.keys(uris).map((name) => `${position}/${name}`)),
-      ...Object.keys(uris).map((name) => `redirect/${name}/302`),
+      ...['redirect', 'range', 'digest'].flatMap((kind) => Object.keys(uris).map((name) => `${kind}/${name}/302`)),
       ...[301, 303, 307, 308].flatMap((status) => ['http', 'rtmp', 'file'].map((name) => `redirect/${name}/${status}`)),
       ...Object.keys(files),
     ],
@@ -110,7 +113,10 @@ export const hostileSite = ({ host, port }: ForbiddenHost, segment: Buffer): Hos
       if (kind.startsWith('ok.') || name.startsWith('ok.')) send(response, segment)
       else if (name === 'plain.m3u8') send(response, media('#EXTINF:2,\nok.ts'))
       else if (files[kind] !== undefined) send(response, files[kind])
-      else if (kind === 'redirect' && uri !== undefined && /^\d{3}$/.test(status)) response.writeHead(Number(status), { location: uri }).end()
+      else if (kind === 'range' && request.headers.range === undefined) send(response, LATE_INDEX)
+      else if (kind === 'digest' && request.headers.authorization === undefined)
+        response.writeHead(401, { 'www-authenticate': 'Digest realm="r", nonce="n", qop="auth"' }).end()
+      else if (['redirect', 'range', 'digest'].includes(kind) && uri !== undefined && /^\d{3}$/.test(status)) response.writeHead(Number(status), { location: uri }).end()
       else if (playlists[kind] !== undefined && uri !== undefined) send(response, playlists[kind](uri))
       else response.writeHead(404).end()
     },
