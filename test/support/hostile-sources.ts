@@ -1,5 +1,5 @@
 import { createSocket } from 'node:dgram'
-import type { RequestListener, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import type { ExecutionContext } from 'ava'
@@ -99,10 +99,24 @@ export const hostileSite = ({ host, port }: ForbiddenHost, segment: Buffer): Hos
   const send = (response: ServerResponse, body: string | Buffer): void => {
     response.writeHead(200, { 'content-length': Buffer.byteLength(body) }).end(body)
   }
+  /** What makes a reader ask a second time, which is then sent elsewhere; false then. */
+  const bait: Readonly<Record<string, (request: IncomingMessage, response: ServerResponse) => boolean>> = {
+    range: (request, response) => {
+      if (request.headers.range !== undefined) return false
+      send(response, LATE_INDEX)
+      return true
+    },
+    digest: (request, response) => {
+      if (request.headers.authorization !== undefined) return false
+      response.writeHead(401, { 'www-authenticate': 'Digest realm="r", nonce="n", qop="auth"' }).end()
+      return true
+    },
+  }
+  const sendsAway = new Set(['redirect', ...Object.keys(bait)])
   return {
     paths: [
       ...Object.keys(playlists).flatMap((position) => Object.keys(uris).map((name) => `${position}/${name}`)),
-      ...['redirect', 'range', 'digest'].flatMap((kind) => Object.keys(uris).map((name) => `${kind}/${name}/302`)),
+      ...[...sendsAway].flatMap((kind) => Object.keys(uris).map((name) => `${kind}/${name}/302`)),
       ...[301, 303, 307, 308].flatMap((status) => ['http', 'rtmp', 'file'].map((name) => `redirect/${name}/${status}`)),
       ...Object.keys(files),
     ],
@@ -113,10 +127,8 @@ export const hostileSite = ({ host, port }: ForbiddenHost, segment: Buffer): Hos
       if (kind.startsWith('ok.') || name.startsWith('ok.')) send(response, segment)
       else if (name === 'plain.m3u8') send(response, media('#EXTINF:2,\nok.ts'))
       else if (files[kind] !== undefined) send(response, files[kind])
-      else if (kind === 'range' && request.headers.range === undefined) send(response, LATE_INDEX)
-      else if (kind === 'digest' && request.headers.authorization === undefined)
-        response.writeHead(401, { 'www-authenticate': 'Digest realm="r", nonce="n", qop="auth"' }).end()
-      else if (['redirect', 'range', 'digest'].includes(kind) && uri !== undefined && /^\d{3}$/.test(status)) response.writeHead(Number(status), { location: uri }).end()
+      else if (bait[kind]?.(request, response) === true) return
+      else if (uri !== undefined && sendsAway.has(kind)) response.writeHead(Number(status), { location: uri }).end()
       else if (playlists[kind] !== undefined && uri !== undefined) send(response, playlists[kind](uri))
       else response.writeHead(404).end()
     },
