@@ -113,6 +113,8 @@ export const hostileSite = ({ host, port }: ForbiddenHost, segment: Buffer): Hos
     },
   }
   const sendsAway = new Set(['redirect', ...Object.keys(bait)])
+  const awayTo = (kind: string, name: string, status: string): string | undefined =>
+    sendsAway.has(kind) && /^\d{3}$/.test(status) ? uris[name] : undefined
   return {
     paths: [
       ...Object.keys(playlists).flatMap((position) => Object.keys(uris).map((name) => `${position}/${name}`)),
@@ -123,12 +125,12 @@ export const hostileSite = ({ host, port }: ForbiddenHost, segment: Buffer): Hos
     listener: (request, response) => {
       const path = (request.url ?? '').slice(1)
       const [kind = '', name = '', status = '302'] = path.split('/')
-      const uri = uris[name]
+      const [uri, away] = [uris[name], awayTo(kind, name, status)]
       if (kind.startsWith('ok.') || name.startsWith('ok.')) send(response, segment)
       else if (name === 'plain.m3u8') send(response, media('#EXTINF:2,\nok.ts'))
       else if (files[kind] !== undefined) send(response, files[kind])
       else if (bait[kind]?.(request, response) === true) return
-      else if (uri !== undefined && sendsAway.has(kind)) response.writeHead(Number(status), { location: uri }).end()
+      else if (away !== undefined) response.writeHead(Number(status), { location: away }).end()
       else if (playlists[kind] !== undefined && uri !== undefined) send(response, playlists[kind](uri))
       else response.writeHead(404).end()
     },
