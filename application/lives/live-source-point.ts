@@ -13,10 +13,11 @@ import { attachedLive } from './attached-live.ts'
 /** Stored segments in which the last transcription is looked for; translations may stand behind it. */
 const LOOK_BACK = 200
 
-/** Seconds and number of the last final segment. */
+/** Seconds and number of the last final segment, and of its source what was in it. */
 interface LastFinal {
   readonly end: number
   readonly segment: number
+  readonly mediaSequence: number | null
 }
 
 const lastStart = (events: ReadonlyArray<LiveEvent>) => events.findLast((event) => event.type === SourceStarted.type)?.data
@@ -27,7 +28,8 @@ const pointOf = (events: ReadonlyArray<LiveEvent>, final: LastFinal): SourcePoin
     // The clock never goes back, and no second of it is given twice.
     sampleOffset: Math.max(before?.sampleOffset ?? 0, Math.ceil(final.end * SAMPLE_RATE)),
     nextSegment: Math.max(before?.nextSegment ?? 1, final.segment + 1),
-    mediaSequence: before?.mediaSequence ?? null,
+    // What was heard after the last final became no text: it is heard again.
+    mediaSequence: final.mediaSequence ?? before?.mediaSequence ?? null,
   }
 }
 
@@ -43,6 +45,7 @@ export const createAutoStarted =
     const newest = await deps.store.read(segmentsStream(liveId), { direction: 'backwards', limit: LOOK_BACK })()
     if (E.isLeft(newest)) return newest
     const final = newest.right.find(({ data }) => data['kind'] === 'transcription')?.data
-    const point = pointOf(events, { end: Number(final?.['end'] ?? 0), segment: Number(final?.['segment'] ?? 0) })
+    const { end = 0, segment = 0, mediaSequence = null } = (final ?? {}) as Partial<LastFinal>
+    const point = pointOf(events, { end, segment, mediaSequence })
     return E.right({ live: attachedLive(state), point })
   }

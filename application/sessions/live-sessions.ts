@@ -4,6 +4,7 @@ import type { Environment, Logger } from '../ports/environment.ts'
 import type { CreatePipeline } from '../ports/pipeline.ts'
 import type { EndCause, LiveBus } from '../pipeline/signals.ts'
 import type { AttachedLive, LiveLifecycle, LiveSessions, SourcePoint } from '../services.ts'
+import { createHeardSequences } from './heard-sequences.ts'
 import { openMissedFinals } from './missed-finals.ts'
 import { createRecentFinals } from './recent-finals.ts'
 import { createRunningLive } from './running-live.ts'
@@ -90,8 +91,9 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
     if (present !== undefined) return present
     const ended = (cause: EndCause): void => settle(liveId, cause)
     const finals = recent.open(liveId, point.nextSegment === 1)
-    const running = createRunningLive({ ...options, liveId, live, point, finals, signal: closing.signal, track, ended })
-    const sourced = withSource({ ...options, liveId, live, point, running, track })
+    const sequences = createHeardSequences(point.mediaSequence)
+    const running = createRunningLive({ ...options, liveId, live, point, finals, sequences, signal: closing.signal, track, ended })
+    const sourced = withSource({ ...options, liveId, live, point, running, sequences, track })
     lives.set(liveId, sourced)
     return sourced
   }

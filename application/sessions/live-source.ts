@@ -12,6 +12,8 @@ const PATIENCE = 10_000
 const PATIENCE_SEGMENTS = 3
 /** For the processes themselves to start, on a machine that has much else to do. */
 const START_PATIENCE = 60_000
+/** The last part of that: a timer that is late, as this process stood still, comes before what waits in the pipe, and that must be heard first. */
+const LATE_PATIENCE = 1000
 /** D41: seconds of audio held before nothing more is taken. */
 const FULL_BACKLOG = 30
 
@@ -24,6 +26,8 @@ export interface LiveSourceOptions {
   /** A process began, or a new one after a death. */
   readonly launched: (pid: number | null, mediaSequence: number | null) => void
   readonly audio: (samples: Int16Array) => void
+  /** All of this HLS segment is in the audio so far. */
+  readonly heard: (mediaSequence: number) => void
   /** Seconds of audio that wait to be transcribed. */
   readonly backlogSeconds: () => number
   /** The source is over and said so. */
@@ -61,7 +65,7 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
   /** Not while we do not listen. */
   const watch = (limit = patience): void => {
     cancelWatch()
-    if (!paused) cancelWatch = timers.after(limit, () => lost('silent'))
+    if (!paused) cancelWatch = timers.after(limit - LATE_PATIENCE, () => { cancelWatch = timers.after(LATE_PATIENCE, () => lost('silent')) })
   }
 
   const finish = (tell: () => void): void => {
@@ -117,7 +121,10 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
     const mine: Puller = startPuller({
       began: () => { if (!over && pulling) watch() },
       audio: (samples) => { if (!over) hear(samples) },
-      heard: (sequence) => { mediaSequence = sequence },
+      heard: (sequence) => {
+        mediaSequence = sequence
+        if (!over) options.heard(sequence)
+      },
       targetDuration: (seconds) => { patience = Math.max(PATIENCE, PATIENCE_SEGMENTS * seconds * 1000) },
       ended: (end) => { if (!over) ended(end) },
       died: (reason) => { if (!over && puller === mine) lost(`puller_died ${reason}`) },

@@ -10,6 +10,7 @@ import type { AttachedLive, LiveLifecycle, SourcePoint } from '../services.ts'
 import { atMost } from '../ports/timers.ts'
 import type { Timers } from '../ports/timers.ts'
 import type { Translations } from '../translation/translations.ts'
+import type { HeardSequences } from './heard-sequences.ts'
 import type { LiveFinals } from './recent-finals.ts'
 import { createWriteQueue } from './write-queue.ts'
 import type { WriteQueue } from './write-queue.ts'
@@ -32,6 +33,8 @@ export interface RunningLiveOptions {
   readonly bus: Pick<LiveBus, 'publish'>
   /** Where the finals are remembered for sockets that come back. */
   readonly finals: Pick<LiveFinals, 'add'>
+  /** How much of an HLS source a final covers. */
+  readonly sequences: Pick<HeardSequences, 'until'>
   readonly logger: Logger
   readonly environment: Pick<Environment, 'random'>
   readonly timers: Timers
@@ -112,13 +115,19 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
   const frameOf = ({ segment, start, end: until, caption: text }: Segment, final: boolean, { kind, language }: Voice): TranscriptFrame =>
     ({ kind, segment, final, start, end: until, text, language })
 
+  /** Kept with each final that was heard: another process goes on there (D53). */
+  const pointOf = ({ end: until }: Segment, { kind }: Voice): { readonly mediaSequence?: number } => {
+    const mediaSequence = kind === 'transcription' ? options.sequences.until(Math.round((until - earlier) * SAMPLE_RATE)) : null
+    return mediaSequence === null ? {} : { mediaSequence }
+  }
+
   const record = async (final: Segment, voice: Voice): Promise<void> => {
     const { segment, start, end: until, text } = final
     const frame = frameOf(final, true, voice)
     const added = options.finals.add(frame)
     const behind = storeIsLate && writes.size() > 0
     let durable = false
-    const facts = { liveId, segment, start, end: until, text, ...voice, maxChars: config.max_chars }
+    const facts = { liveId, segment, start, end: until, text, ...voice, maxChars: config.max_chars, ...pointOf(final, voice) }
     const written = writes.add('segment', lifecycle.recordSegment(facts)).then(() => {
       durable = true
       added.stored()

@@ -2,6 +2,7 @@ import type { StartPuller } from '../ports/audio-source.ts'
 import type { Logger } from '../ports/environment.ts'
 import type { Timers } from '../ports/timers.ts'
 import type { AttachedLive, LiveLifecycle, SourcePoint } from '../services.ts'
+import type { HeardSequences } from './heard-sequences.ts'
 import { startLiveSource } from './live-source.ts'
 import type { LiveSource } from './live-source.ts'
 import type { RunningLive } from './running-live.ts'
@@ -15,6 +16,7 @@ export interface SourcedLiveOptions {
   /** Where an earlier process stopped. */
   readonly point: SourcePoint
   readonly running: RunningLive
+  readonly sequences: Pick<HeardSequences, 'heard'>
   readonly lifecycle: Pick<LiveLifecycle, 'startSource'>
   readonly startPuller: StartPuller
   readonly timers: Timers
@@ -79,6 +81,7 @@ export const withSource = ({ running, ...options }: SourcedLiveOptions): Sourced
           void running.writes.add('source', lifecycle.startSource(liveId, facts))
         },
         audio: running.push,
+        heard: (mediaSequence) => options.sequences.heard(mediaSequence, running.heardSamples()),
         backlogSeconds: running.backlogSeconds,
         completed: () => void over({ status: 'finished', reason: 'source_ended' }),
         failed: (code) => void over({ status: 'error', code: 'source_failed', detail: `The audio source failed: ${code}` }),

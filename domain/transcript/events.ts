@@ -23,8 +23,12 @@ export const SegmentFinalised = definePersonalEvent(
       kind: t.keyof({ transcription: null, translation: null }),
       language: t.string,
     },
-    /** The width that its lines had, which the sender's config decides; unknown of the first versions' segments. */
-    { maxChars: boundedInteger(1, 1e6) },
+    {
+      /** The width that its lines had, which the sender's config decides; unknown of the first versions' segments. */
+      maxChars: boundedInteger(1, 1e6),
+      /** The last media sequence of its HLS source that had been heard by its end: where another process goes on. */
+      mediaSequence: boundedInteger(0, Number.MAX_SAFE_INTEGER),
+    },
   ),
   ['text'],
   (data) => textKey(data.liveId),

@@ -1,14 +1,10 @@
-import { request as httpRequest } from 'node:http'
-import type { IncomingMessage, RequestOptions } from 'node:http'
-import { request as httpsRequest } from 'node:https'
-import { isIP } from 'node:net'
-import type { LookupFunction } from 'node:net'
-import { createAddressGuard, portOf } from '../sources/address-guard.ts'
+import type { IncomingMessage } from 'node:http'
+import { createAddressGuard } from '../sources/address-guard.ts'
+import { checkLiteral, guardedGet, REDIRECTS } from '../sources/guarded-get.ts'
 import { HubError, waitOf } from './hub-error.ts'
 
 /** Where models come from, unless the operator names a mirror. */
 const HUB = 'https://huggingface.co'
-const REDIRECTS = new Set([301, 302, 303, 307, 308])
 const MAX_REDIRECTS = 5
 /** No byte for so long while we wait for one. */
 const IDLE_MS = 30_000
@@ -59,40 +55,16 @@ export const createHubHttp = (mirror: URL | null = null): HubHttp => {
   const schemes = new Set(['https:', ...(mirror?.protocol === 'http:' ? ['http:'] : [])])
   const guard = createAddressGuard({ allow: mirror === null ? [] : ['0.0.0.0/0', '::/0'], ownPort: null })
 
-  const lookupFor = (port: number): LookupFunction => (host, { all }, answer) => {
-    guard.resolve(host, port).then(
-      (found) => {
-        const [one] = found
-        if (all === true || one === undefined) answer(null, [...found])
-        else answer(null, one.address, one.family)
-      },
-      (error: Error) => answer(error, []),
-    )
-  }
-
   const check = async (url: URL): Promise<void> => {
     if (!schemes.has(url.protocol)) throw new HubError(`${url.host} is not asked: ${url.protocol} is not https`)
-    const host = url.hostname.replace(/^\[|\]$/g, '')
-    if (isIP(host) === 0) return
-    await guard.resolve(host, portOf(url)).catch(() => {
+    await checkLiteral(guard, url).catch(() => {
       throw new HubError(`${url.host} is not asked: it is no public address`)
     })
   }
 
   const send = (url: URL, headers: Readonly<Record<string, string>>): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
-      const host = url.hostname.replace(/^\[|\]$/g, '')
-      const options: RequestOptions = {
-        host,
-        port: portOf(url),
-        path: url.pathname + url.search,
-        lookup: lookupFor(portOf(url)),
-        headers: { host: url.host, 'user-agent': 'stenolog', accept: '*/*', 'accept-encoding': 'identity', ...headers },
-      }
-      const sent =
-        url.protocol === 'https:'
-          ? httpsRequest({ ...options, ...(isIP(host) === 0 ? { servername: host } : {}) }, resolve)
-          : httpRequest(options, resolve)
+      const sent = guardedGet(guard, url, resolve, { headers, lookupError: (error) => error as Error })
       sent.setTimeout(IDLE_MS, () => sent.destroy(new Error(`said nothing for ${IDLE_MS / 1000} s`)))
       sent.on('error', (error: NodeJS.ErrnoException) => {
         const forbidden = error.message === 'address_forbidden'

@@ -17,7 +17,7 @@ const decoded = (text: string): string => {
 }
 
 /** Those in a URL, null for none; throws `unsupported` for what no header can hold (S6). */
-export const credentialsOf = ({ username, password }: URL): Credentials | null => {
+export const credentialsOf = ({ username, password }: Pick<URL, 'username' | 'password'>): Credentials | null => {
   if (username === '' && password === '') return null
   const credentials = { user: decoded(username), password: decoded(password) }
   // oxlint-disable-next-line no-control-regex
@@ -25,7 +25,7 @@ export const credentialsOf = ({ username, password }: URL): Credentials | null =
   return credentials
 }
 
-export const basicAuthorization = ({ user, password }: Credentials): string => `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+const basicAuthorization = ({ user, password }: Credentials): string => `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
 
 type Parameters = ReadonlyMap<string, string>
 
@@ -90,8 +90,9 @@ export const createAuthentication = (credentials: Credentials | null): Authentic
       const digest = HASHES.flatMap(([name]) => digests.filter(({ parameters }) => algorithmOf(parameters) === name))[0]
       const next = digest ?? challenges.find(({ scheme }) => scheme === 'basic')
       if (next === undefined) return false
-      // The same question again is a no to our answer, unless only the nonce has aged.
-      const refused = chosen !== null && !(next.scheme === 'digest' && next.parameters.get('stale')?.toLowerCase() === 'true')
+      // The same question again is a no to our answer, unless only the nonce has aged; another realm may know us.
+      const again = chosen !== null && chosen.parameters.get('realm') === next.parameters.get('realm')
+      const refused = again && !(next.scheme === 'digest' && next.parameters.get('stale')?.toLowerCase() === 'true')
       chosen = next
       count = 0
       return !refused

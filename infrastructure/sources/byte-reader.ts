@@ -11,21 +11,41 @@ export interface ByteReader {
   readonly peek: () => Promise<number>
 }
 
+/**
+ * What had arrived before a connection broke is handed out before the failure: a stream's own iterator would drop it, and
+ * with a reset by a killed server the last seconds of sound.
+ */
 export const createByteReader = (socket: Socket): ByteReader => {
-  const pieces = (socket as AsyncIterable<Buffer>)[Symbol.asyncIterator]()
   let held: Array<Buffer> = []
   let size = 0
+  let failure: SourceError | null = null
+  let wake: () => void = () => undefined
+
+  const fail = (error: SourceError): void => {
+    failure ??= error
+    wake()
+  }
+  socket.on('readable', () => wake())
+  socket.once('end', () => fail(new SourceError('closed')))
+  socket.once('error', (error) => fail(sourceErrorOf(error)))
+  socket.once('close', () => fail(new SourceError('closed')))
+
+  const piece = async (): Promise<Buffer> => {
+    for (;;) {
+      const bytes = socket.read() as Buffer | null
+      if (bytes !== null) return bytes
+      if (failure !== null) throw failure
+      await new Promise<void>((resolve) => { wake = resolve })
+    }
+  }
 
   const more = async (): Promise<void> => {
     socket.setTimeout(IDLE_MS)
-    const piece = await pieces.next().catch((error: unknown) => {
-      throw sourceErrorOf(error)
-    })
+    const bytes = await piece()
     // A connection that we read slowly is idle on purpose.
     socket.setTimeout(0)
-    if (piece.done === true) throw new SourceError('closed')
-    held.push(piece.value)
-    size += piece.value.length
+    held.push(bytes)
+    size += bytes.length
   }
 
   const atLeast = async (count: number): Promise<void> => {

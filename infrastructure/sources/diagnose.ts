@@ -47,7 +47,11 @@ const CAUSES: Readonly<Record<string, readonly [Finding['step'], string]>> = {
   bad_playlist: ['container', 'the playlist cannot be read'],
   bad_answer: ['ask', 'the answer does not follow the protocol'],
   encrypted: ['container', 'the playlist wants a decryption that Stenolog does not have'],
-  not_audio: ['container', 'no audio was found in what the server sends, or its index is at the end of the file'],
+  not_audio: ['container', 'no audio was found in what the server sends'],
+  no_index: [
+    'container',
+    'the index of this MP4 file is not before its sound: either its server answers no range requests (ffmpeg -movflags +faststart writes files that need none), or the recording was cut off',
+  ],
 }
 
 const causeOf = (error: unknown): Pick<Finding, 'step' | 'detail'> => {

@@ -8,14 +8,14 @@ import { SourceError, sourceErrorOf } from './source-error.ts'
 export const IDLE_MS = 10_000
 
 /** The lookup of every socket of ours: it answers with addresses that the guard has checked, or not at all (S2). */
-export const checkedLookup = (guard: AddressGuard, port: number): LookupFunction => (host, { all }, answer) => {
+export const checkedLookup = (guard: AddressGuard, port: number, errorOf: (error: unknown) => Error = sourceErrorOf): LookupFunction => (host, { all }, answer) => {
   guard.resolve(host, port).then(
     (found) => {
       const [one] = found
       if (all === true || one === undefined) answer(null, [...found])
       else answer(null, one.address, one.family)
     },
-    (error: unknown) => answer(sourceErrorOf(error), []),
+    (error: unknown) => answer(errorOf(error), []),
   )
 }
 

@@ -2,6 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import { looksLikePlaylist } from './hls-playlist.ts'
 import { followHls, MAX_PLAYLIST } from './hls-segments.ts'
 import { createFetcher } from './http-fetch.ts'
+import type { ByteRange } from './http-fetch.ts'
+import { looksLikeMp4, readableMp4 } from './mp4-file.ts'
 import { SourceError, sourceErrorOf } from './source-error.ts'
 import type { PullKind, SourceSink } from './source-kind.ts'
 
@@ -31,13 +33,20 @@ const playlistOf = async (head: Buffer, body: AsyncIterable<Buffer>): Promise<Bu
   return Buffer.concat(pieces)
 }
 
-const playFile = async (head: Buffer, body: AsyncIterable<Buffer>, sink: SourceSink, signal: AbortSignal): Promise<void> => {
-  await sink.bytes(head)
+async function* whole(head: Buffer, body: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
+  yield head
+  yield* body
+}
+
+const playFile = async (body: AsyncIterable<Buffer>, sink: SourceSink, signal: AbortSignal): Promise<void> => {
   for await (const piece of body) {
     if (signal.aborted) return
-    await sink.bytes(piece)
+    if (piece.length > 0) await sink.bytes(piece)
   }
 }
+
+const sizeOf = ({ statusCode, headers }: IncomingMessage): number | null =>
+  statusCode === 200 && headers['content-length'] !== undefined ? Number(headers['content-length']) : null
 
 /** Whatever stands behind an http or https URL: a playlist, a file, an endless stream. */
 export const pullHttp: PullKind = async ({ url, after, note }, sink, guard, signal) => {
@@ -54,7 +63,9 @@ export const pullHttp: PullKind = async ({ url, after, note }, sink, guard, sign
       head = Buffer.concat([head, next.value])
     }
     if (!looksLikePlaylist(head)) {
-      await playFile(head, body, sink, signal)
+      const file = whole(head, body)
+      const mp4 = { body: file, size: sizeOf(response), range: (range: ByteRange) => fetcher.range(final, range), note }
+      await playFile(looksLikeMp4(head) ? readableMp4(mp4) : file, sink, signal)
       if (!saysWhereItEnds(response)) throw new SourceError('closed')
       return
     }

@@ -8,6 +8,8 @@ const MAX_HEAD = 16 * 1024
 const MAX_BODY = 64 * 1024
 /** Packets that may come before the answer that they are ahead of. */
 const MAX_EARLY = 1024
+/** Questions for a password that one request is answered with: the first, and that for a newer nonce. */
+const MAX_CHALLENGES = 2
 /** `$`: not a text, but a packet (10.12). */
 const INTERLEAVED = 0x24
 
@@ -120,11 +122,19 @@ export const createRtspConnection = (socket: Socket, authentication: Authenticat
   }
 
   const ask: RtspConnection['ask'] = async (method, uri, headers = {}) => {
-    for (;;) {
+    for (let challenges = 0; ; challenges += 1) {
       const answer = await answerTo(write(method, uri, headers))
       if (answer.status !== 401) return answer
-      if (!authentication.challenged(answer.headers.get('www-authenticate') ?? [])) throw new SourceError('rtsp_401')
+      if (challenges >= MAX_CHALLENGES || !authentication.challenged(answer.headers.get('www-authenticate') ?? [])) throw new SourceError('rtsp_401')
     }
+  }
+
+  /** The nonce of the credentials has aged: the session must not end for that. */
+  const tellAgain = ({ headers }: RtspAnswer): void => {
+    const again = told
+    // Whoever asks once more gets no answer.
+    told = null
+    if (again !== null && authentication.challenged(headers.get('www-authenticate') ?? [])) write(again.method, again.uri, {})
   }
 
   return {
@@ -138,9 +148,7 @@ export const createRtspConnection = (socket: Socket, authentication: Authenticat
         const received = early.shift() ?? (await receive())
         if (received.kind === 'packet') return received
         if (received.kind === 'request') judgeRequest(received)
-        // The nonce of the credentials has aged: the session must not end for that.
-        else if (received.status === 401 && told !== null && authentication.challenged(received.headers.get('www-authenticate') ?? []))
-          write(told.method, told.uri, {})
+        else if (received.status === 401) tellAgain(received)
       }
     },
     setSession: (id) => {

@@ -18,11 +18,13 @@ export type SourceErrorCode =
   | 'bad_playlist'
   | 'bad_answer'
   | 'not_audio'
+  /** An MP4 file whose index is not before its sound, and cannot be had either. */
+  | 'no_index'
   | `http_${number}`
   | `rtsp_${number}`
 
 /** What another attempt cannot change. */
-const FINAL: ReadonlySet<string> = new Set<SourceErrorCode>(['address_forbidden', 'scheme_forbidden', 'encrypted', 'unsupported'])
+const FINAL: ReadonlySet<string> = new Set<SourceErrorCode>(['address_forbidden', 'scheme_forbidden', 'encrypted', 'unsupported', 'no_index'])
 
 export class SourceError extends Error {
   readonly code: SourceErrorCode

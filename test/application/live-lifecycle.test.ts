@@ -55,6 +55,19 @@ test('Segments are appended in order and sealed', async (t) => {
   t.notRegex(JSON.stringify(stored), /secret/)
 })
 
+test('D53: a process after a kill pulls on behind the last final, of whatever language the newest line is', async (t) => {
+  const { createLive, lifecycle } = await createWriteSide()
+  right(await createLive(callerOf(1), requestOf({ audioFormat: 'hls', audioUrl: 'http://radio.example/live', autoStart: true }))())
+  const pointOf = async () => right(await lifecycle.autoStarted(1)())?.point
+  t.deepEqual(await pointOf(), { sampleOffset: 0, nextSegment: 1, mediaSequence: null })
+  right(await lifecycle.startSource(1, { pid: 7, sampleOffset: 0, nextSegment: 1, mediaSequence: 3 })())
+  right(await lifecycle.recordSegment(segment(1))())
+  t.deepEqual(await pointOf(), { sampleOffset: 32_000, nextSegment: 2, mediaSequence: 3 }, 'a final of a source that has no sequences, or of an earlier version')
+  right(await lifecycle.recordSegment({ ...segment(2), mediaSequence: 5 })())
+  right(await lifecycle.recordSegment({ ...segment(2, 'hola', 'es'), kind: 'translation' })())
+  t.deepEqual(await pointOf(), { sampleOffset: 48_000, nextSegment: 3, mediaSequence: 5 })
+})
+
 test('A segment whose append had an unknown outcome is not written twice when it is recorded again', async (t) => {
   const memory = createMemoryEventStore()
   const fates = ['answered', 'lost-answer', 'answered', 'lost-answer', 'lost-answer', 'lost-answer'] as const

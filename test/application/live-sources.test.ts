@@ -199,5 +199,18 @@ test('D53: a later process goes on with the clock, the segments and the media se
   pullers.latest().events.audio(AUDIO)
   await pipelines.of(live.id).final(7, 'again')
   t.like(heard.at(-1), { segment: 7, start: 16 })
-  t.like(live.segments.at(-1), { segment: 7, start: 16 })
+  t.like(live.segments.at(-1), { segment: 7, start: 16, mediaSequence: 12 })
+})
+
+test('D53: each final keeps what of an HLS source was heard by its end, for the process after a kill', async (t) => {
+  const { live, pullers, pipelines } = await autoStarted(t)
+  const { events } = pullers.latest()
+  const second = new Int16Array(16_000)
+  for (const sequence of [40, 41, 42]) {
+    events.audio(second)
+    events.heard(sequence)
+  }
+  // They end after 0.5, 2.5 and 3.5 s.
+  for (const number of [1, 3, 4]) await pipelines.of(live.id).final(number, 'words')
+  t.deepEqual(live.segments.map(({ mediaSequence }) => mediaSequence), [undefined, 41, 42])
 })

@@ -56,6 +56,7 @@ onLinux('R67, R68, R81, R82, S6, D60: auto_start pulls a recording in a process 
   const credentials: Array<string | undefined> = []
   const files = filesOf(folder)
   const server = await serve(t, (request, response) => {
+    if (request.headers.authorization === undefined) return void response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
     credentials.push(request.headers.authorization)
     // The last segment waits until the process was looked at.
     if (request.url === '/index4.ts') void gate.promise.then(() => files(request, response))
@@ -110,11 +111,41 @@ onLinux('D53: kill -9 of the service leaves no process; the next one pulls on wi
   await eventually(() => assert.deepEqual(members.filter(isRunning), []))
   await service.start()
   const again = await logIn(service.url(), 'puller', passwordOf('puller'))
-  t.not(await pidOf(again, live.id), pid)
+  // Until the process is there the list knows the one before.
+  await eventually(async () => assert.notEqual(await pidOf(again, live.id), pid))
   const heir = await again.socket(live, 'listener')
   const next = await heir.frame(({ type, final }) => type === 'transcription' && final === true)
   t.true(Number(next['start']) >= Number(last['end']))
   t.true(Number(next['segment']) > Number(last['segment']))
+})
+
+onLinux('D53: kill -9 of the service in a recording: it goes on behind the last final and is not heard anew', async (t) => {
+  const service = await startTestService(t, OPEN)
+  const client = await service.user('puller')
+  const folder = await packageSample(t, 'ts', 24)
+  const playlist = await readFile(join(folder, 'index.m3u8'))
+  const files = filesOf(folder)
+  let killed = false
+  const server = await serve(t, (request, response) => {
+    // The second half comes after the kill.
+    if (request.url === '/index.m3u8') response.end(playlist)
+    else if (killed || Number(/\d+/.exec(request.url ?? '')?.[0]) < 6) files(request, response)
+  })
+  const live = await client.createLive({ audio_format: 'hls', audio_url: server.url('index.m3u8'), auto_start: true })
+  const listener = await client.socket(live, 'listener')
+  const last = await listener.frame(({ final, end }) => final === true && Number(end) > 4)
+  await service.kill('SIGKILL')
+  killed = true
+  const before = server.requests.length
+  await service.start()
+  const again = await logIn(service.url(), 'puller', passwordOf('puller'))
+  const heir = await again.socket(live, 'listener')
+  await heir.closed
+  t.like(await liveOf(again, live.id), { status: 'finished' })
+  const segments = server.requests.slice(before).flatMap((path) => /^\/index(\d+)\.ts/.exec(path)?.[1] ?? []).map(Number)
+  t.log(`the last final ended at ${String(last['end'])} s; then segments ${segments.join(' ')} were asked for`)
+  t.true((segments[0] ?? 0) > 0 && (segments[0] ?? 99) <= Math.ceil(Number(last['end']) / 2))
+  t.is(segments.at(-1), playlist.toString().split('#EXTINF').length - 2, 'to its end')
 })
 
 onLinux('R139, R148: without auto_start the config starts the source; audio is not expected; FINISH ends it', async (t) => {

@@ -34,6 +34,8 @@ onLinux(`${ROUNDS} rounds of starting and stopping sources leave no process and 
     const puller = start({
       began: () => undefined, audio: (pcm) => { samples += pcm.length }, heard: () => undefined, targetDuration: () => undefined, ended: () => undefined, died: () => undefined,
     })
+    // Where a round fails it must not outlive the test.
+    t.teardown(puller.stop)
     const pid = puller.pid ?? 0
     groups.push(pid)
     puller.pull({ url: urls[index % urls.length] ?? '', mediaSequence: null })

@@ -22,6 +22,7 @@ const follow = (playlists: ReadonlyArray<string>, after: number | null, answers:
   }
   const fetcher: Fetcher = {
     open: () => Promise.reject(new Error('not here')),
+    range: () => Promise.reject(new Error('not here')),
     bytes: async (url) => {
       if (url.href === URL_OF_PLAYLIST.href) return { url, bytes: next() }
       const answer = answers[url.pathname.slice('/live/'.length)] ?? Buffer.from(`[${url.pathname}]`)

@@ -1,9 +1,13 @@
+import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import test from 'ava'
 import { startAttempt } from '../../infrastructure/sources/attempt.ts'
 import { decodeAmf, encodeAmf } from '../../infrastructure/sources/amf0.ts'
 import { createAuthentication, credentialsOf } from '../../infrastructure/sources/authentication.ts'
+import { createByteReader } from '../../infrastructure/sources/byte-reader.ts'
 import { diagnoseSource } from '../../infrastructure/sources/diagnose.ts'
 import type { Finding } from '../../infrastructure/sources/diagnose.ts'
 import { pullSource } from '../../infrastructure/sources/pull-source.ts'
@@ -11,10 +15,11 @@ import type { PullOptions } from '../../infrastructure/sources/pull-source.ts'
 import { createMessageReader } from '../../infrastructure/sources/rtmp-messages.ts'
 import { parseRtp } from '../../infrastructure/sources/rtp-packets.ts'
 import { parseSdp } from '../../infrastructure/sources/sdp.ts'
-import { sourceErrorOf } from '../../infrastructure/sources/source-error.ts'
+import { SourceError, sourceErrorOf } from '../../infrastructure/sources/source-error.ts'
 import type { Note } from '../../infrastructure/sources/source-kind.ts'
-import { packageSample, withFfmpeg } from '../support/audio-server.ts'
-import { flvAudio, serveRtmp } from '../support/rtmp-server.ts'
+import { packageSample, serve, withFfmpeg } from '../support/audio-server.ts'
+import { eventually } from '../support/eventually.ts'
+import { flvAudio, listen, serveRtmp } from '../support/rtmp-server.ts'
 import { aacSound, pcmuSound, SECRET, serveRtsp } from '../support/rtsp-server.ts'
 
 const RULES = { allow: ['127.0.0.1/32'], ownPort: null }
@@ -89,6 +94,27 @@ withFfmpeg('D56: a stream that broke off is asked for until its server is there 
   t.true(again.bytes.length > 1000 && knocks >= 2, `${knocks} knocks`)
 })
 
+test('what had arrived when a connection was reset is handed out before the failure', async (t) => {
+  const sent = Buffer.alloc(32_000, 'sound')
+  let server: Socket | undefined
+  const { port } = await listen(t, 'rtmp', '127.0.0.1', (socket) => {
+    server = socket
+    socket.write(sent.subarray(0, 1))
+  })
+  const socket = connect({ host: '127.0.0.1', port })
+  const reader = createByteReader(socket)
+  await reader.peek()
+  server?.write(sent.subarray(1))
+  await eventually(() => assert.equal(socket.bytesRead, sent.length))
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  server?.resetAndDestroy()
+  // Read no further, the end is noticed by what we write.
+  socket.write('acknowledged')
+  await closed
+  t.deepEqual(await reader.exactly(sent.length), sent)
+  t.is((await t.throwsAsync(reader.peek(), { instanceOf: SourceError }))?.code, 'closed')
+})
+
 test('S5, S8: what RTMP servers may do wrong ends the attempt with a code, and nothing is followed', async (t) => {
   const server = await serveRtmp(t, [], { elsewhere: 'rtmp://127.0.0.3:9/live/x' })
   for (const [path, code] of [
@@ -109,6 +135,11 @@ test('S5, S8: what RTSP servers may do wrong ends the attempt with a code; a red
     [`redirect-to-x?${encodeURIComponent(server.url('ok'))}`, 'stream_over'],
   ] as const)
     t.is(await codeOf(path), code, path)
+  t.is(server.requests.filter((line) => line.endsWith('/loop')).length, 4)
+  // What was given for one server is for no other.
+  const other = await serveRtsp(t, pcmuSound(1))
+  for (const [next, code] of [[server, 'stream_over'], [other, 'rtsp_401']] as const)
+    t.is((await pull(server.url(`redirect-to-x?${encodeURIComponent(next.url('basic'))}`).replace('://', `://${PASS}`))).code, code)
   t.is((await pull(`rtsp://a%0d%0ab@127.0.0.1:${server.port}/ok`)).code, 'unsupported')
 })
 
@@ -127,7 +158,13 @@ withFfmpeg('doctor: a source is looked at step by step; what is wrong has a step
     'ask the server plays it over this connection', 'container flv', 'codec aac, 16000 Hz, 1 channel', 'audio the first audio is here',
   ])
   t.regex(heard.said.at(-1) ?? '', /^audio \d\.\d s of audio, peak at -\d+ dB$/)
+  const web = await serve(t, (request, response) => {
+    // A film whose index is not before its sound, without ranges; everything else is locked.
+    if (request.url === '/film') response.end('\0\0\0\x08ftyp\0\0\0\x10mdat<<sound>')
+    else response.writeHead(401, { 'www-authenticate': 'Digest realm="r", nonce="n", stale=true' }).end()
+  })
   for (const [url, last] of [
+    [web.url('film'), 'container WRONG no_index'], [web.url('locked').replace('://', '://a:b@'), 'ask WRONG http_401'],
     [server.url('digest'), 'ask WRONG rtsp_401'], [server.url('redirect-describe'), 'check WRONG address_forbidden'], [server.url('video'), 'container WRONG not_audio'],
     [server.url('html'), 'ask WRONG bad_answer'], ['rtmp://127.0.0.1:1/a/b', 'connect WRONG unreachable'],
   ] as const) {

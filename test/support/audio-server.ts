@@ -18,11 +18,11 @@ export const withFfmpeg = existsSync(FFMPEG) ? test : test.skip
 
 const run = promisify(execFile)
 
-export type Packaging = 'ts' | 'fmp4' | 'aes' | 'mp3' | 'm4a' | 'flv'
+export type Packaging = 'ts' | 'fmp4' | 'aes' | 'mp3' | 'm4a' | 'late' | 'flv'
 
 const HLS = ['-f', 'hls', '-hls_time', '2', '-hls_playlist_type', 'vod', '-hls_list_size', '0']
 
-/** The first seconds of the demo's sample, packaged by ffmpeg into a folder; `index.m3u8`, `audio.mp3` or `audio.m4a`. */
+/** The first seconds of the demo's sample, packaged by ffmpeg into a folder; `index.m3u8`, `audio.mp3` or `audio.m4a` (`late`: with its index at the end, as ffmpeg writes it). */
 export const packageSample = async (t: ExecutionContext, packaging: Packaging, seconds: number): Promise<string> => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
@@ -37,6 +37,7 @@ export const packageSample = async (t: ExecutionContext, packaging: Packaging, s
     aes: [...HLS, '-hls_key_info_file', key, 'index.m3u8'],
     mp3: ['-b:a', '64k', 'audio.mp3'],
     flv: ['audio.flv'],
+    late: ['audio.m4a'],
     m4a: ['-movflags', '+faststart', 'audio.m4a'],
   }[packaging]
   const codec = packaging === 'mp3' ? [] : ['-c:a', 'aac', '-b:a', '64k']
@@ -76,11 +77,16 @@ export const serve = async (t: ExecutionContext, listener: RequestListener, host
   return { port: bound, url: (path) => `http://${host}:${bound}/${path}`, requests, stop }
 }
 
-/** Serves the files of a folder. */
+/** Serves the files of a folder, ranges of them as well. */
 export const filesOf = (folder: string): RequestListener => (request, response) => {
   const name = (request.url ?? '').replace(/\?.*/, '').slice(1)
   readFile(join(folder, name)).then(
-    (bytes) => response.writeHead(200, { 'content-length': bytes.length }).end(bytes),
+    (bytes) => {
+      const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? []
+      const part = from === undefined ? bytes : bytes.subarray(Number(from), Number(to) + 1)
+      const range = from === undefined ? {} : { 'content-range': `bytes ${from}-${Number(from) + part.length - 1}/${bytes.length}` }
+      response.writeHead(from === undefined ? 200 : part.length === 0 ? 416 : 206, { 'content-length': part.length, ...range }).end(part)
+    },
     () => response.writeHead(404).end(),
   )
 }

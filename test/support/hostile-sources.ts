@@ -1,5 +1,5 @@
 import { createSocket } from 'node:dgram'
-import type { RequestListener, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import type { ExecutionContext } from 'ava'
@@ -74,8 +74,11 @@ export const HOSTILE_RTMP_PATHS: ReadonlyArray<string> = [
   ...['moved', 'missing', 'unpublished', 'huge', 'many', 'wide', 'short'].map((stream) => `live/${stream}`),
 ]
 
+/** An MP4 file whose index would stand behind it: whoever wants it asks for a range. */
+const LATE_INDEX = Buffer.from('\0\0\0\x08ftyp\0\0\0\x10mdat<<sound>and more', 'latin1')
+
 export interface HostileSite {
-  /** Paths under which the site is hostile. */
+  /** Paths under which the site is hostile; it asks for a password before `digest/`. */
   readonly paths: ReadonlyArray<string>
   readonly listener: RequestListener
 }
@@ -96,21 +99,38 @@ export const hostileSite = ({ host, port }: ForbiddenHost, segment: Buffer): Hos
   const send = (response: ServerResponse, body: string | Buffer): void => {
     response.writeHead(200, { 'content-length': Buffer.byteLength(body) }).end(body)
   }
+  /** What makes a reader ask a second time, which is then sent elsewhere; false then. */
+  const bait: Readonly<Record<string, (request: IncomingMessage, response: ServerResponse) => boolean>> = {
+    range: (request, response) => {
+      if (request.headers.range !== undefined) return false
+      send(response, LATE_INDEX)
+      return true
+    },
+    digest: (request, response) => {
+      if (request.headers.authorization !== undefined) return false
+      response.writeHead(401, { 'www-authenticate': 'Digest realm="r", nonce="n", qop="auth"' }).end()
+      return true
+    },
+  }
+  const sendsAway = new Set(['redirect', ...Object.keys(bait)])
+  const awayTo = (kind: string, name: string, status: string): string | undefined =>
+    sendsAway.has(kind) && /^\d{3}$/.test(status) ? uris[name] : undefined
   return {
     paths: [
       ...Object.keys(playlists).flatMap((position) => Object.keys(uris).map((name) => `${position}/${name}`)),
-      ...Object.keys(uris).map((name) => `redirect/${name}/302`),
+      ...[...sendsAway].flatMap((kind) => Object.keys(uris).map((name) => `${kind}/${name}/302`)),
       ...[301, 303, 307, 308].flatMap((status) => ['http', 'rtmp', 'file'].map((name) => `redirect/${name}/${status}`)),
       ...Object.keys(files),
     ],
     listener: (request, response) => {
       const path = (request.url ?? '').slice(1)
       const [kind = '', name = '', status = '302'] = path.split('/')
-      const uri = uris[name]
+      const [uri, away] = [uris[name], awayTo(kind, name, status)]
       if (kind.startsWith('ok.') || name.startsWith('ok.')) send(response, segment)
       else if (name === 'plain.m3u8') send(response, media('#EXTINF:2,\nok.ts'))
       else if (files[kind] !== undefined) send(response, files[kind])
-      else if (kind === 'redirect' && uri !== undefined && /^\d{3}$/.test(status)) response.writeHead(Number(status), { location: uri }).end()
+      else if (bait[kind]?.(request, response) === true) return
+      else if (away !== undefined) response.writeHead(Number(status), { location: away }).end()
       else if (playlists[kind] !== undefined && uri !== undefined) send(response, playlists[kind](uri))
       else response.writeHead(404).end()
     },

@@ -28,6 +28,7 @@ export const startListening = (t: ExecutionContext, url: string): Listening => {
     logger,
     launched: () => undefined,
     audio: (samples) => void pieces.push(samples),
+    heard: () => undefined,
     backlogSeconds: () => 0,
     completed: () => void ends.push('completed'),
     failed: (code) => void ends.push(code),

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
 import { promisify } from 'node:util'
 import type { ExecutionContext } from 'ava'
-import { FFMPEG } from './audio-server.ts'
+import { FFMPEG, SAMPLE } from './audio-server.ts'
 import { eventually } from './eventually.ts'
 import { serialTestWith } from './skip-unless.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
@@ -16,11 +17,15 @@ import { toneExpression } from './tones.ts'
 
 const NGINX = '/usr/sbin/nginx'
 const RTMP_MODULE = '/usr/lib/nginx/modules/ngx_rtmp_module.so'
+const APACHE = '/usr/sbin/apache2'
+const APACHE_MODULES = ['mpm_event', 'authn_core', 'authn_file', 'authz_core', 'authz_user', 'auth_digest']
 const PYTHON = '/usr/bin/python3'
 const run = promisify(execFile)
 
 /** Debian's nginx and libnginx-mod-rtmp, ffmpeg and openssl. */
 export const withNginx = serialTestWith(NGINX, RTMP_MODULE, FFMPEG, '/usr/bin/openssl')
+/** Debian's apache2 and ffmpeg. */
+export const withApache = serialTestWith(APACHE, '/usr/lib/apache2/modules/mod_auth_digest.so', FFMPEG)
 /** Debian's gir1.2-gst-rtsp-server-1.0, python3-gi and gstreamer1.0-plugins-{base,good,ugly}, gstreamer1.0-libav. */
 export const withGstreamer = serialTestWith(
   PYTHON, '/usr/lib/python3/dist-packages/gi', '/usr/lib/x86_64-linux-gnu/girepository-1.0/GstRtspServer-1.0.typelib',
@@ -107,13 +112,13 @@ export interface Nginx extends RealServer {
   readonly root: string
 }
 
-/** nginx with RTMP (application `live`) and HTTP; `/secret/` wants okapi and wapiti. */
+/** nginx with RTMP (application `live`) and HTTP; `/secret/` wants okapi and wapiti 47, `/whole/` answers no ranges. */
 export const createNginx = async (t: ExecutionContext): Promise<Nginx> => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const [http, rtmp] = [await freePort(), await freePort()]
   const root = join(path, 'www')
-  await mkdir(join(root, 'secret'), { recursive: true })
+  for (const folder of ['secret', 'whole']) await mkdir(join(root, folder), { recursive: true })
   await writeFile(join(path, 'passwords'), 'okapi:{PLAIN}wapiti 47\n')
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${path}/${name};`).join(' ')
   await writeFile(join(path, 'nginx.conf'), `
@@ -121,10 +126,31 @@ export const createNginx = async (t: ExecutionContext): Promise<Nginx> => {
     events {}
     rtmp { access_log off; server { listen 127.0.0.1:${rtmp}; application live { live on; } } }
     http { access_log off; ${temporary}
-      server { listen 127.0.0.1:${http}; root ${root}; location /secret/ { auth_basic x; auth_basic_user_file ${path}/passwords; } } }`)
+      server { listen 127.0.0.1:${http}; root ${root}; location /secret/ { auth_basic x; auth_basic_user_file ${path}/passwords; }
+        location /whole/ { max_ranges 0; } } }`)
   const launch = (): ChildProcess => spawn(NGINX, ['-c', join(path, 'nginx.conf'), '-e', join(path, 'error.log')], { stdio: 'ignore' })
   const server = serverOf(t, launch, () => eventually(() => accepts(rtmp)))
   return { ...server, http, rtmp, root }
+}
+
+/** Apache's httpd; `/secret/` wants okapi and wapiti 47 by Digest, each time with a nonce of the last so many seconds. */
+export const createApache = async (t: ExecutionContext, nonceSeconds: number) => {
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  const [port, root] = [await freePort(), join(path, 'www')]
+  await mkdir(join(root, 'secret'), { recursive: true })
+  // Where the tests run as root it serves as www-data.
+  await chmod(path, 0o755)
+  await writeFile(join(path, 'passwords'), `okapi:x:${createHash('md5').update('okapi:x:wapiti 47').digest('hex')}\n`)
+  await writeFile(join(path, 'apache.conf'), `
+    ServerRoot ${path}\n ServerName localhost\n Listen 127.0.0.1:${port}\n PidFile ${path}/pid\n ErrorLog ${path}/error.log\n DefaultRuntimeDir ${path}
+    ${APACHE_MODULES.map((name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`).join('\n')}
+    <IfModule unixd_module>\n User www-data\n Group www-data\n </IfModule>
+    DocumentRoot ${root}
+    <Location /secret/>\n AuthType Digest\n AuthName x\n AuthUserFile ${path}/passwords\n AuthDigestNonceLifetime ${nonceSeconds}\n Require valid-user\n </Location>`)
+  // One process, which a kill ends.
+  const launch = (): ChildProcess => spawn(APACHE, ['-X', '-f', join(path, 'apache.conf')], { stdio: 'ignore', env: {} })
+  return { ...serverOf(t, launch, () => eventually(() => accepts(port))), port, root, log: join(path, 'error.log') }
 }
 
 /** GStreamer's RTSP server; see gst_rtsp_server.py. `epoch`: ms since 1970 of tone 0. */
@@ -135,14 +161,27 @@ export const createGstreamer = async (t: ExecutionContext, { kind = '', epoch = 
   return { ...serverOf(t, launch, () => eventually(() => accepts(port))), port }
 }
 
+export interface ToneSender {
+  /** Seconds since tone 0 of what ffmpeg has sent so far: behind the clock on a machine that has much else to do. */
+  readonly sent: () => number
+  /** And of when it began, the last time. */
+  readonly begun: () => number
+}
+
 /** ffmpeg sends numbered tones in real time to what `output` says, again and again until the test ends. */
-export const sendTones = (t: ExecutionContext, epoch: number, output: ReadonlyArray<string>, cwd = '/'): void => {
+export const sendTones = (t: ExecutionContext, epoch: number, output: ReadonlyArray<string>, cwd = '/'): ToneSender => {
   let over = false
   let child: ChildProcess | undefined
+  let [begun, sent] = [0, 0]
   const send = (): void => {
     if (over) return
-    const tones = toneExpression((Date.now() - epoch) / 1000)
-    child = spawn(FFMPEG, ['-v', 'error', '-re', '-f', 'lavfi', '-i', tones, '-c:a', 'aac', '-b:a', '64k', ...output], { stdio: 'ignore', cwd })
+    begun = (Date.now() - epoch) / 1000
+    const options = ['-v', 'error', '-progress', 'pipe:1', '-stats_period', '0.1', '-re', '-f', 'lavfi', '-i', toneExpression(begun)]
+    child = spawn(FFMPEG, [...options, '-c:a', 'aac', '-b:a', '64k', ...output], { stdio: ['ignore', 'pipe', 'ignore'], cwd })
+    child.stdout?.on('data', (bytes: Buffer) => {
+      const microseconds = [...bytes.toString().matchAll(/^out_time_us=(\d+)$/gm)].at(-1)?.[1]
+      if (microseconds !== undefined) sent = begun + Number(microseconds) / 1e6
+    })
     // Its server is away: soon it may be back.
     child.once('exit', () => setTimeout(send, 100))
   }
@@ -151,6 +190,13 @@ export const sendTones = (t: ExecutionContext, epoch: number, output: ReadonlyAr
     over = true
     child?.kill('SIGKILL')
   })
+  return { sent: () => sent, begun: () => begun }
+}
+
+/** A film with the demo's sample as its sound, as ffmpeg writes MP4: its index at the end. */
+export const makeFilm = async (path: string, seconds: number): Promise<void> => {
+  const picture = ['-f', 'lavfi', '-i', 'testsrc=size=320x240:rate=10']
+  await run(FFMPEG, ['-v', 'error', '-y', ...picture, '-i', SAMPLE, '-t', String(seconds), '-c:v', 'mpeg4', '-b:v', '500k', '-c:a', 'aac', path])
 }
 
 /** Waits for a file that somebody writes. */

@@ -66,12 +66,16 @@ const GOODBYE = interleaved(1, Buffer.from([0x80, 201, 0, 1, 0, 0, 0, 7, 0x81, 2
 
 const md5 = (text: string): string => createHash('md5').update(text).digest('hex')
 
-const mayEnter = (scheme: string, method: string, header: string): boolean => {
+/** Does this Authorization header answer `challengeOf(scheme)`? */
+export const mayEnter = (scheme: string, method: string, header: string): boolean => {
   if (scheme === 'basic') return header === `Basic ${Buffer.from(`${SECRET.user}:${SECRET.password}`).toString('base64')}`
   const part = (name: string): string => new RegExp(`\\b${name}="?([^",]*)`).exec(header)?.[1] ?? ''
   const [secret, asked] = [md5(`${SECRET.user}:${REALM}:${SECRET.password}`), md5(`${method}:${part('uri')}`)]
   return part('nonce') === NONCE && part('response') === md5(`${secret}:${NONCE}:${part('nc')}:${part('cnonce')}:auth:${asked}`)
 }
+
+export const challengeOf = (scheme: string): string =>
+  scheme === 'basic' ? `Basic realm="${REALM}"` : `Basic realm="no", Digest realm="${REALM}", qop="auth,auth-int", nonce="${NONCE}", opaque="0"`
 
 /** What the path of a URL asks of the server: `ok`, `basic`, `digest`, or one of the ways to be hostile. */
 const kindOf = (uri: string): string => /^rtsps?:\/\/[^/]*\/([\w-]+)/.exec(uri)?.[1] ?? ''
@@ -98,7 +102,7 @@ export const serveRtsp = (t: ExecutionContext, sound: RtpSound, { host = '127.0.
         'DESCRIBE control': () => reply('200 OK', '', `v=0\r\n${sound.description}a=control:rtsp://${elsewhere}/t0\r\n`),
         'DESCRIBE base': () => reply('200 OK', `Content-Base: rtsp://${elsewhere}/b/\r\n`, `v=0\r\n${sound.description}a=control:t0\r\n`),
         'DESCRIBE bad-control': () => reply('200 OK', '', `v=0\r\n${sound.description}a=control:http://${elsewhere}/t0\r\n`),
-        'SETUP udp': () => reply('200 OK', `Session: 1\r\nTransport: RTP/AVP/UDP;unicast;client_port=20000-20001;server_port=${elsewherePort};source=${elsewhereHost}\r\n`),
+        'SETUP udp': () => reply('200 OK', `Session: 1\r\nTransport: RTP/AVP/UDP;unicast;interleaved=0-1;client_port=20000-20001;server_port=${elsewherePort};source=${elsewhereHost}\r\n`),
         'SETUP multicast': () => reply('200 OK', `Session: 1\r\nTransport: RTP/AVP;multicast;destination=${elsewhereHost};port=${elsewherePort};ttl=1\r\n`),
         'PLAY ask': () => {
           reply('200 OK')
@@ -135,7 +139,7 @@ export const serveRtsp = (t: ExecutionContext, sound: RtpSound, { host = '127.0.
         const authorization = /^authorization: *(.*)$/im.exec(message)?.[1]?.trim() ?? ''
         const guarded = kind === 'basic' || kind === 'digest'
         if (!guarded || mayEnter(kind, method, authorization)) answer(method, uri, kind, reply)
-        else reply('401 Unauthorized', kind === 'basic' ? `WWW-Authenticate: Basic realm="${REALM}"\r\n` : `WWW-Authenticate: Basic realm="no", Digest realm="${REALM}", qop="auth,auth-int", nonce="${NONCE}", opaque="0"\r\n`)
+        else reply('401 Unauthorized', `WWW-Authenticate: ${challengeOf(kind)}\r\n`)
       }
     })
   })

@@ -61,6 +61,14 @@ for (const [where, keptFinals] of [['memory', 100], ['the store', 2]] as const) 
   })
 }
 
+test('D58: a replay holds a hundred segments at most', async (t) => {
+  const { listen } = await spoken(t, 101)
+  const late = await listen('&replay=1000')
+  await breathe(late)
+  t.is(finalsOf(late).length, 200)
+  t.is(finalsOf(late)[0], '2en')
+})
+
 test('D58: values that are no whole numbers from 0 are told after the upgrade, and close with 1008; the live does not notice', async (t) => {
   const { live, listen, sending, origin } = await spoken(t, 1)
   for (const query of ['&after=', '&after=-1', '&after=1.5', '&after=x', '&after=1e3', '&after=1&after=2', '&after=9999999999999999', '&replay=all', '&after=1&replay=-']) {

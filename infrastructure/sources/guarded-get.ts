@@ -1,0 +1,40 @@
+import type { Agent as HttpAgent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
+import { request as httpRequest } from 'node:http'
+import type { Agent as HttpsAgent } from 'node:https'
+import { request as httpsRequest } from 'node:https'
+import { isIP } from 'node:net'
+import { portOf } from './address-guard.ts'
+import type { AddressGuard } from './address-guard.ts'
+import { checkedLookup } from './guarded-socket.ts'
+
+export const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+export interface GuardedGetOptions {
+  readonly headers: Readonly<Record<string, string>>
+  readonly agents?: { readonly http: HttpAgent; readonly https: HttpsAgent }
+  /** What the request fails with when its host may not be contacted or has no address; a SourceError unless told. */
+  readonly lookupError?: (error: unknown) => Error
+}
+
+const hostOfRequest = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '')
+
+/** A socket looks no literal up, so it would escape the check of the lookup: to be asked before `guardedGet`. Throws what the guard throws. */
+export const checkLiteral = async (guard: AddressGuard, url: URL): Promise<void> => {
+  if (isIP(hostOfRequest(url)) !== 0) await guard.resolve(url.hostname, portOf(url))
+}
+
+/** A GET, not sent yet, of an http or https URL, whose socket goes to an address that the guard has checked (S2). No body is packed. */
+export const guardedGet = (guard: AddressGuard, url: URL, answered: (response: IncomingMessage) => void, options: GuardedGetOptions): ClientRequest => {
+  const { headers, agents, lookupError } = options
+  const host = hostOfRequest(url)
+  const request: RequestOptions = {
+    host,
+    port: portOf(url),
+    path: url.pathname + url.search,
+    lookup: checkedLookup(guard, portOf(url), lookupError),
+    headers: { host: url.host, 'user-agent': 'stenolog', accept: '*/*', 'accept-encoding': 'identity', ...headers },
+  }
+  return url.protocol === 'https:'
+    ? httpsRequest({ ...request, agent: agents?.https, ...(isIP(host) === 0 ? { servername: host } : {}) }, answered)
+    : httpRequest({ ...request, agent: agents?.http }, answered)
+}
