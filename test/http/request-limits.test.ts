@@ -66,10 +66,15 @@ test('D57: of more clients than are remembered those who asked last keep their c
 const KEY = `lt_${'a'.repeat(12)}_${'b'.repeat(43)}`
 const program: Caller = { userId: 7, permissions: [], maxSessions: 10, maxTranslations: 5, credential: 'api-key' }
 
+/** Logins by their users: two of one. */
+const LOGINS: Readonly<Record<string, number>> = { user: 7, 'user-again': 7, admin: 8 }
+
 const startLimited = async (t: Parameters<typeof startHttp>[0]) => {
   const { monotonic, advance } = createManualTimers()
   const authenticateKey = (secret: string) => (secret === KEY ? O.some(program) : O.none)
-  const http = await startHttp(t, { authenticateKey }, { limits: createRequestLimits({ monotonic }, 50) })
+  const authenticate = async (bearer: string): Promise<O.Option<Caller>> =>
+    O.map((userId: number): Caller => ({ ...program, userId, credential: 'jwt' }))(O.fromNullable(LOGINS[bearer]))
+  const http = await startHttp(t, { authenticate, authenticateKey }, { limits: createRequestLimits({ monotonic }, 50) })
   const statuses = async (count: number, path: string, headers: Record<string, string> = {}): Promise<ReadonlyArray<number>> => {
     const answers: Array<number> = []
     for (let n = 0; n < count; n += 1) answers.push((await http.send('GET', path, { headers })).status)
@@ -86,6 +91,7 @@ test('D57: who asks too often is told in the form of every refusal; logins, keys
   t.deepEqual([refused.status, refused.headers.get('retry-after'), await refused.json()], [429, '1', { detail: 'Too many requests' }])
   t.is(refused.headers.get('access-control-allow-origin'), '*', 'a page may read why')
   t.regex(refused.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/)
+  t.deepEqual(await http.statuses(1, '/users/me', { authorization: 'Bearer user-again' }), [429], 'another login is no other user')
   t.deepEqual(await http.statuses(1, '/users/me', { authorization: 'Bearer admin' }), [200])
   t.deepEqual(new Set(await http.statuses(60, '/users/me', { 'x-api-key': KEY })), new Set([200]))
   t.deepEqual((await http.statuses(41, '/users/me', { authorization: `Bearer ${KEY}` })).slice(-2), [200, 429], 'in either header one key')
