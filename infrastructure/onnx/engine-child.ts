@@ -21,15 +21,18 @@ export interface EngineChildEvents {
   readonly onExit: (reason: string) => void
 }
 
-/** All that Node and native libraries need of our environment. */
-const INHERITED = ['PATH', 'NODE_COMPILE_CACHE', 'LD_LIBRARY_PATH', 'CUDA_VISIBLE_DEVICES', 'SystemRoot']
+/** All that Node and native libraries need of our environment; the last two say which Vulkan driver to take where the system has several. */
+const INHERITED = ['PATH', 'NODE_COMPILE_CACHE', 'LD_LIBRARY_PATH', 'CUDA_VISIBLE_DEVICES', 'SystemRoot', 'VK_ICD_FILENAMES', 'VK_DRIVER_FILES']
+
+/** The environment of a process that loads onnxruntime. Without the switch its native library tells its maker of every session (B39). */
+export const engineEnvironment = (): Readonly<Record<string, string>> => ({ ...inherited(INHERITED), ORT_DISABLE_TELEMETRY: '1' })
 
 export const startEngineChild = (role: EngineRole, execArgv: ReadonlyArray<string>, events: EngineChildEvents): EngineChild => {
   const child = fork(fileURLToPath(new URL('./engine-process.ts', import.meta.url)), [role], {
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     execArgv: [...execArgv],
-    env: inherited(INHERITED),
+    env: engineEnvironment(),
   })
   let over = false
   const end = (reason: string): void => {
