@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { inherited } from '../inherited.ts'
+import { engineEnvironment } from './engine-environment.ts'
 import type { EngineRole, Reply, Request } from './messages.ts'
 
 /** A running engine process as its client sees it. */
@@ -20,12 +20,6 @@ export interface EngineChildEvents {
   /** Once, whether it ran or could not even be started. */
   readonly onExit: (reason: string) => void
 }
-
-/** All that Node and native libraries need of our environment; the last two say which Vulkan driver to take where the system has several. */
-const INHERITED = ['PATH', 'NODE_COMPILE_CACHE', 'LD_LIBRARY_PATH', 'CUDA_VISIBLE_DEVICES', 'SystemRoot', 'VK_ICD_FILENAMES', 'VK_DRIVER_FILES']
-
-/** The environment of a process that loads onnxruntime. Without the switch its native library tells its maker of every session (B39). */
-export const engineEnvironment = (): Readonly<Record<string, string>> => ({ ...inherited(INHERITED), ORT_DISABLE_TELEMETRY: '1' })
 
 export const startEngineChild = (role: EngineRole, execArgv: ReadonlyArray<string>, events: EngineChildEvents): EngineChild => {
   const child = fork(fileURLToPath(new URL('./engine-process.ts', import.meta.url)), [role], {
