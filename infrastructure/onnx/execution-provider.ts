@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { listSupportedBackends } from 'onnxruntime-node'
 import { engineEnvironment } from './engine-environment.ts'
 
 /** What onnxruntime calls the things that it computes on. */
@@ -63,7 +62,6 @@ const hasDevice = (provider: GpuProvider): boolean => {
 }
 
 const obstacle: ProviderTrials['obstacle'] = (provider) => {
-  if (!listSupportedBackends().some(({ name }) => name === provider)) return 'not in the onnxruntime of this platform'
   if (provider === 'cuda' && !existsSync(join(librariesOf(), 'libonnxruntime_providers_cuda.so'))) {
     return 'its library is not installed (docs/gpu.md)'
   }
