@@ -59,8 +59,6 @@ export const createWorkerPool = (options: {
 
   const start = (): Member => {
     const worker = new Worker(options.script, { workerData: { provider } satisfies WorkerSettings })
-    // What they are for keeps the process alive, not they themselves.
-    worker.unref()
     const member: Member = { worker, models: new Set(), jobs: new Map() }
     worker.on('message', (message: Outcome | PlacedOutcome) => {
       const [place, outcome] = '_tag' in message ? [0, message] : message
@@ -75,6 +73,8 @@ export const createWorkerPool = (options: {
     worker.on('error', (error) => options.onDeath(String(error)))
     worker.on('exit', (code) => options.onDeath(`worker thread ended with ${code}`))
     members.push(member)
+    // What they are for keeps the process alive, not they themselves.
+    worker.unref()
     return member
   }
 

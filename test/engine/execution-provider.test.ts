@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
+import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { chooseProvider, probeProvider } from '../../infrastructure/onnx/execution-provider.ts'
 import type { GpuProvider, ProbeAnswer } from '../../infrastructure/onnx/execution-provider.ts'
@@ -72,9 +73,16 @@ test('on a GPU 32-bit weights come before 16-bit ones, on the CPU 8-bit ones fir
   t.deepEqual([await found('cpu'), await found('cuda')], [['_quantized', true], ['', false]])
 })
 
+/** A pool's threads do not keep their process alive: the engine lives by its parent's channel, a test by this. */
+const stayAlive = (t: ExecutionContext): void => {
+  const alive = setInterval(() => undefined, 60_000)
+  t.teardown(() => clearInterval(alive))
+}
+
 const job = (samples: Int16Array, language = 'en'): Task => ({ kind: 'transcribe', job: { model: 'tiny', language, samples }, folder: MODEL })
 
 test('a worker takes the jobs that wait for one model at once, and answers each as if it were alone; one that is wrong harms none', async (t) => {
+  stayAlive(t)
   const deaths: Array<string> = []
   const begun: Array<number> = []
   const pool = createWorkerPool({ script: WORKER, size: 1, batch: 4, onDeath: (reason) => deaths.push(reason) })
@@ -97,6 +105,7 @@ test('a worker takes the jobs that wait for one model at once, and answers each 
 })
 
 test('with a GPU a model of 8-bit weights runs on the CPU, and a graph that does not load on the GPU does too', async (t) => {
+  stayAlive(t)
   const directory = await temporaryDirectory()
   t.teardown(directory.remove)
   await mkdir(join(directory.path, 'onnx'))
