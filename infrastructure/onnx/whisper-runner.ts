@@ -84,10 +84,13 @@ const openDecoder = async (model: WhisperModel, provider: Provider): Promise<Dec
   }
 }
 
-/** Whether the graph takes any number of frames; a fixed axis of the export shows as a number. */
-const takesAnyLength = (encoder: InferenceSession): boolean => {
+/** The axes of the features: rows, mel bins, frames. */
+const [ROWS, FRAMES] = [0, 2]
+
+/** Whether the graph takes any number of rows or of frames; a fixed axis of the export shows as a number. */
+const takesAny = (axis: number, encoder: InferenceSession): boolean => {
   const input = encoder.inputMetadata.find(({ name }) => name === 'input_features')
-  return input?.isTensor === true && typeof input.shape[2] !== 'number'
+  return input?.isTensor === true && typeof input.shape[axis] !== 'number'
 }
 
 /** Loads the weights; throws what onnxruntime says of files that are damaged. */
@@ -100,7 +103,8 @@ export const loadWhisper = async (
   const encoder = await openSession(model.weights.encoder, provider)
   const decoder = await openDecoder(model, provider)
   const logMel = createLogMel(model.mel)
-  const dynamic = model.dynamicWindow && takesAnyLength(encoder)
+  const dynamic = model.dynamicWindow && takesAny(FRAMES, encoder)
+  const batches = takesAny(ROWS, encoder)
   const windowSeconds = model.windowSamples / SAMPLE_RATE
   const layout = { timestampBegin: model.timestampRules.begin, timePrecision: model.timePrecision, endOfText: model.endOfText }
   const rules = {
@@ -141,7 +145,7 @@ export const loadWhisper = async (
   const decodeTogether = async (audios: ReadonlyArray<Audio>, onText: (index: number, decoded: DecodedWindow) => void): Promise<void> => {
     const prepared = audios.map((audio, index) => ({ index, wanted: wantedOf(audio), window: windowOf(audio.samples, model, dynamic) }))
     // Rows of one run have prompts, and windows, of one length.
-    const groups = Object.groupBy(prepared, ({ wanted, window }) => `${wanted.prompt.length} ${window.length}`)
+    const groups = Object.groupBy(prepared, ({ index, wanted, window }) => `${wanted.prompt.length} ${window.length} ${batches ? '' : index}`)
     for (const group of Object.values(groups)) {
       if (group === undefined) continue
       const encoded = await encode(group.map(({ window }) => window))

@@ -20,7 +20,7 @@ export const serveTasks = (perform: (task: Task) => Promise<Outcome>, together: 
       done.add(index)
       parentPort?.postMessage([index, outcome] satisfies PlacedOutcome)
     }
-    await together(tasks, tell).catch(() => undefined)
+    await together(tasks, tell).catch((error: unknown) => process.stderr.write(`${tasks.length} jobs do not run together: ${reasonOf(error).replaceAll('\n', ' ')}\n`))
     for (const [index, task] of tasks.entries()) if (!done.has(index)) tell(index, await outcomeOf(task))
   }
 
