@@ -20,6 +20,8 @@ export interface JobFailed {
 export interface LoadedModel {
   /** Seconds of audio that one pass can hear. */
   readonly windowSeconds: number
+  /** It runs on a GPU, whose memory nobody sees in the engine's process. */
+  readonly onGpu?: boolean
 }
 
 export interface TranscribeJob {
@@ -65,7 +67,7 @@ export interface SpeechEngine {
   readonly transcribe: (job: TranscribeJob) => TaskEither<ModelLoadFailed | JobFailed, Hypothesis>
   /** `samples` holds a whole number of frames; nobody writes into it until the answer. */
   readonly detectSpeech: (samples: Int16Array, state: VadState) => TaskEither<JobFailed, SpeechProbabilities>
-  /** How many transcribe jobs run at the same time. */
+  /** How many transcribe jobs run at the same time; it may change when the process starts anew. */
   readonly parallelism: number
   readonly pid: () => number | undefined
   readonly close: () => Promise<void>

@@ -14,7 +14,7 @@ import { languagesOf } from '../onnx/whisper-model.ts'
 export interface Trial {
   /** Bytes of weights that it loads. */
   readonly weights: number
-  /** Megabytes that a process with one set of it holds more than one without, once it has run; null where the system does not tell (all but Linux). */
+  /** Megabytes that a process with one set of it holds more than one without, once it has run; null where the system does not tell (all but Linux) and on GPUs. */
   readonly megabytes: number | null
 }
 
@@ -53,15 +53,17 @@ const trySpeech = async (folder: string): Promise<Either<string, Trial>> => {
     const up = await engine.detectSpeech(new Int16Array(VAD_FRAME), null)()
     if (E.isLeft(up)) return E.left(up.left.reason)
     await engine.load('none')()
+    let onGpu = false
     const megabytes = await measured(engine.pid, async () => {
       const loaded = await engine.load(NAME)()
       if (E.isLeft(loaded)) return E.left(loaded.left.reason)
+      onGpu = loaded.right.onGpu ?? false
       // The first run allocates, the second shows what stays.
       const hear = engine.transcribe({ model: NAME, language, samples: new Int16Array(SAMPLE_RATE) })
       const first = await hear()
       return E.mapLeft(reason)(E.isLeft(first) ? first : await hear())
     })
-    return E.map((found: number | null) => ({ weights: model.right.weights.bytes, megabytes: found }))(megabytes)
+    return E.map((found: number | null) => ({ weights: model.right.weights.bytes, megabytes: onGpu ? null : found }))(megabytes)
   } finally {
     await engine.close()
   }

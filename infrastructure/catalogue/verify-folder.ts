@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { sha256Of } from '../file-hash.ts'
+import { engineEnvironment } from '../onnx/engine-environment.ts'
 import { readJson, readModelType, tokenizerConfigJson, tokenizerJson } from '../onnx/model-json.ts'
 import { findWeights } from '../onnx/model-weights.ts'
 import { readManifest, writeManifest } from './manifest.ts'
@@ -43,7 +44,7 @@ const MAX_DETAIL = 300
 /** What onnxruntime says of a graph that it cannot load; null of one that it can. */
 const graphProblem = (file: string): Promise<string | null> =>
   new Promise((resolve) => {
-    execFile(process.execPath, [GRAPH_CHECK, file], { env: { PATH: process.env['PATH'] } }, (error, _out, said) => {
+    execFile(process.execPath, [GRAPH_CHECK, file], { env: engineEnvironment() }, (error, _out, said) => {
       if (error === null) resolve(null)
       else resolve((said.trim() || `it ended the process that loaded it (${error.signal ?? error.code})`).slice(0, MAX_DETAIL))
     })

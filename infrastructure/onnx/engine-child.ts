@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { inherited } from '../inherited.ts'
+import { engineEnvironment } from './engine-environment.ts'
 import type { EngineRole, Reply, Request } from './messages.ts'
 
 /** A running engine process as its client sees it. */
@@ -21,15 +21,12 @@ export interface EngineChildEvents {
   readonly onExit: (reason: string) => void
 }
 
-/** All that Node and native libraries need of our environment. */
-const INHERITED = ['PATH', 'NODE_COMPILE_CACHE', 'LD_LIBRARY_PATH', 'CUDA_VISIBLE_DEVICES', 'SystemRoot']
-
 export const startEngineChild = (role: EngineRole, execArgv: ReadonlyArray<string>, events: EngineChildEvents): EngineChild => {
   const child = fork(fileURLToPath(new URL('./engine-process.ts', import.meta.url)), [role], {
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     execArgv: [...execArgv],
-    env: inherited(INHERITED),
+    env: engineEnvironment(),
   })
   let over = false
   const end = (reason: string): void => {

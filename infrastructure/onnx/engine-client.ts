@@ -10,6 +10,8 @@ import type {
   SpeechProbabilities,
 } from '../../application/ports/engine.ts'
 import type { Logger } from '../../application/ports/environment.ts'
+import type { ProviderChoice } from './execution-provider.ts'
+import { GPU_BATCH } from './lanes.ts'
 import { createTaskRunner } from './task-runner.ts'
 import type { TaskLimits } from './task-runner.ts'
 
@@ -32,12 +34,19 @@ export const createSpeechEngine = (options: {
   readonly execArgv?: ReadonlyArray<string>
   readonly limits?: Limits
 }): SpeechEngine => {
-  const parallelism = options.workers ?? availableParallelism()
+  const workers = options.workers ?? availableParallelism()
+  let parallelism = workers
+  const onReady = ({ provider }: ProviderChoice): void => {
+    // As many as a batch takes, so that there are some to make it of.
+    parallelism = provider === 'cpu' ? workers : Math.max(workers, GPU_BATCH)
+  }
   const { models, logger, execArgv = [], limits = LIMITS } = options
-  const runner = createTaskRunner({ role: 'speech', workers: parallelism, logger, execArgv, limits: { ...limits, translate: 0 } })
+  const runner = createTaskRunner({ role: 'speech', workers, logger, execArgv, limits: { ...limits, translate: 0 }, onReady })
   const folderOf = (model: string): string | null => models.get(model) ?? null
   return {
-    parallelism,
+    get parallelism() {
+      return parallelism
+    },
     pid: runner.pid,
     close: runner.close,
     load: (model) => async () => {

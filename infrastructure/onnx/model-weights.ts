@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
+import type { Provider } from './execution-provider.ts'
 
 /** `two`: one graph for the prompt, one for each further token; `merged`: both behind the input `use_cache_branch`. */
 export type DecoderFiles =
@@ -13,12 +14,18 @@ export interface ModelWeights {
   readonly decoder: DecoderFiles
   /** Of all the files together. */
   readonly bytes: number
+  /** Whether any of them has 8-bit weights, whose operators no GPU's provider has. */
+  readonly eightBits: boolean
 }
 
 /** How exports call the precisions of a graph. Eight bits first: on a CPU they take a quarter of the memory and half of the decoder's time. */
 export const SUFFIXES_OF = { int8: ['_quantized', '_int8'], fp32: [''], fp16: ['_fp16'] } as const
 export type Precision = keyof typeof SUFFIXES_OF
-const SUFFIXES = [...SUFFIXES_OF.int8, ...SUFFIXES_OF.fp32, ...SUFFIXES_OF.fp16]
+/** The order in which they are looked for. */
+const PREFERRED: Readonly<Record<'cpu' | 'gpu', ReadonlyArray<Precision>>> = { cpu: ['int8', 'fp32', 'fp16'], gpu: ['fp32', 'fp16', 'int8'] }
+
+const hasEightBits = (encoder: string, decoder: DecoderFiles): boolean =>
+  [encoder, decoder.kind === 'two' ? decoder.next : decoder.file].some((file) => SUFFIXES_OF.int8.some((suffix) => file.endsWith(`${suffix}.onnx`)))
 
 const sizeOf = async (file: string): Promise<number | null> =>
   stat(file).then(
@@ -26,8 +33,9 @@ const sizeOf = async (file: string): Promise<number | null> =>
     () => null,
   )
 
-/** The best of the graphs in an `onnx` folder. Two decoder files come first: the merged graph copies the cache through its branch. */
-export const findWeights = async (folder: string): Promise<Either<string, ModelWeights>> => {
+/** The best of the graphs in an `onnx` folder for what runs them. Two decoder files come first: the merged graph copies the cache through its branch. */
+export const findWeights = async (folder: string, provider: Provider = 'cpu'): Promise<Either<string, ModelWeights>> => {
+  const suffixes = PREFERRED[provider === 'cpu' ? 'cpu' : 'gpu'].flatMap((precision) => SUFFIXES_OF[precision])
   const total = async (files: ReadonlyArray<string>): Promise<number | null> => {
     const graphs = await Promise.all(files.map(sizeOf))
     const external = await Promise.all(files.map((file) => sizeOf(`${file}_data`)))
@@ -35,8 +43,8 @@ export const findWeights = async (folder: string): Promise<Either<string, ModelW
   }
   const graph = (name: string, suffix: string): string => join(folder, `${name}${suffix}.onnx`)
 
-  const encoders = SUFFIXES.map((suffix) => graph('encoder_model', suffix))
-  const decoders = SUFFIXES.flatMap((suffix): ReadonlyArray<DecoderFiles> => [
+  const encoders = suffixes.map((suffix) => graph('encoder_model', suffix))
+  const decoders = suffixes.flatMap((suffix): ReadonlyArray<DecoderFiles> => [
     { kind: 'two', prompt: graph('decoder_model', suffix), next: graph('decoder_with_past_model', suffix) },
     { kind: 'merged', file: graph('decoder_model_merged', suffix) },
   ])
@@ -45,7 +53,7 @@ export const findWeights = async (folder: string): Promise<Either<string, ModelW
     if (encoderBytes === null) continue
     for (const decoder of decoders) {
       const decoderBytes = await total(decoder.kind === 'two' ? [decoder.prompt, decoder.next] : [decoder.file])
-      if (decoderBytes !== null) return E.right({ encoder, decoder, bytes: encoderBytes + decoderBytes })
+      if (decoderBytes !== null) return E.right({ encoder, decoder, bytes: encoderBytes + decoderBytes, eightBits: hasEightBits(encoder, decoder) })
     }
     return E.left('onnx/decoder_model[_quantized].onnx with decoder_with_past_model, or decoder_model_merged, is missing')
   }

@@ -1,5 +1,8 @@
 import { readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { InferenceSession } from 'onnxruntime-node'
+import type { GpuProvider, Provider } from './execution-provider.ts'
+import { reasonOf } from './messages.ts'
 import { withSignedWeights } from './signed-weights.ts'
 
 /** Whether the CPU multiplies unsigned by signed bytes without saturation; where nobody tells, it does not. */
@@ -20,11 +23,15 @@ const sourceOf = async (file: string): Promise<string | Uint8Array> => {
   }
 }
 
+/** The arena of CUDA cannot be limited: of its options Node's binding takes the device alone (decision 26). */
+const openOnGpu = (file: string, provider: GpuProvider): Promise<InferenceSession> =>
+  InferenceSession.create(file, { executionProviders: [provider], intraOpNumThreads: 1, interOpNumThreads: 1, logSeverityLevel: 3 })
+
 /**
  * A graph on the CPU with one thread of its own: there is a worker for each core, and idle threads that spin would take
  * the cores from the other workers.
  */
-export const openSession = async (file: string): Promise<InferenceSession> => {
+const openOnCpu = async (file: string): Promise<InferenceSession> => {
   const options: InferenceSession.SessionOptions = {
     executionProviders: ['cpu'],
     intraOpNumThreads: 1,
@@ -35,4 +42,16 @@ export const openSession = async (file: string): Promise<InferenceSession> => {
   }
   const source = await sourceOf(file)
   return typeof source === 'string' ? InferenceSession.create(source, options) : InferenceSession.create(source, options)
+}
+
+/** A graph on `provider`, or, with a line of warning, on the CPU where it does not load there. */
+export const openSession = async (file: string, provider: Provider = 'cpu'): Promise<InferenceSession> => {
+  if (provider !== 'cpu') {
+    try {
+      return await openOnGpu(file, provider)
+    } catch (error) {
+      process.stderr.write(`${provider} does not load ${basename(file)}, the CPU will run it: ${reasonOf(error).replaceAll('\n', ' ')}\n`)
+    }
+  }
+  return openOnCpu(file)
 }

@@ -2,6 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Logger } from '../../application/ports/environment.ts'
 import { startEngineChild } from './engine-child.ts'
 import type { EngineChild } from './engine-child.ts'
+import type { ProviderChoice } from './execution-provider.ts'
 import type { EngineRole, Outcome, Reply, Task } from './messages.ts'
 import { createWatchdog } from './watchdog.ts'
 
@@ -38,6 +39,8 @@ export const createTaskRunner = (options: {
   readonly logger: Logger
   readonly execArgv: ReadonlyArray<string>
   readonly limits: TaskLimits
+  /** A process is ready; it may have found other hardware than the one before. */
+  readonly onReady?: (choice: ProviderChoice) => void
 }): TaskRunner => {
   const { role, logger, limits } = options
   const longest = limits.load + Math.max(limits.transcribe, limits.translate)
@@ -86,6 +89,8 @@ export const createTaskRunner = (options: {
       case 'ready':
         ready = true
         failedStarts = 0
+        logger.info({ engine: role, ...reply.choice }, 'execution provider')
+        options.onReady?.(reply.choice)
         child?.send({ kind: 'configure', workers: options.workers })
         break
       case 'began':

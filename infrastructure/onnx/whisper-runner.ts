@@ -4,7 +4,8 @@ import type { InferenceSession } from 'onnxruntime-node'
 import { SAMPLE_RATE } from '../../application/ports/engine.ts'
 import type { Hypothesis } from '../../application/ports/engine.ts'
 import { decodeGreedily, mergedDecoder, twoFileDecoder } from './decoding.ts'
-import type { Decoder } from './decoding.ts'
+import type { Decoded, Decoder, Wanted } from './decoding.ts'
+import type { Provider } from './execution-provider.ts'
 import { compressionRatioOf, segmentsOf } from './hypothesis.ts'
 import { createLogMel } from './log-mel.ts'
 import { probabilityOf } from './logits.ts'
@@ -22,11 +23,20 @@ export interface DecodedWindow {
   readonly noSpeechProb: number
 }
 
+/** What to hear: s16le samples, and the language by ISO 639-1. */
+export interface Audio {
+  readonly samples: Int16Array
+  readonly language: string
+}
+
 /** A loaded model; it keeps nothing between calls. Throws on samples or languages that do not fit. */
 export interface WhisperRunner {
   readonly windowSeconds: number
   readonly decode: (samples: Int16Array, language: string) => Promise<DecodedWindow>
   readonly transcribe: (samples: Int16Array, language: string) => Promise<Hypothesis>
+  /** Several in as few runs of the graphs as their lengths allow; `onText` is called for each as its text ends, in no order. */
+  readonly decodeTogether: (audios: ReadonlyArray<Audio>, onText: (index: number, decoded: DecodedWindow) => void) => Promise<void>
+  readonly transcribeTogether: (audios: ReadonlyArray<Audio>, onText: (index: number, hypothesis: Hypothesis) => void) => Promise<void>
   /** Gives its memory back; nothing may run on it any more. */
   readonly release: () => Promise<void>
 }
@@ -64,29 +74,37 @@ const windowOf = (samples: Int16Array, model: WhisperModel, dynamic: boolean): F
   return window
 }
 
-const openDecoder = async (model: WhisperModel): Promise<Decoder> => {
+const openDecoder = async (model: WhisperModel, provider: Provider): Promise<Decoder> => {
   const { decoder } = model.weights
   switch (decoder.kind) {
     case 'two':
-      return twoFileDecoder(await openSession(decoder.prompt), await openSession(decoder.next))
+      return twoFileDecoder(await openSession(decoder.prompt, provider), await openSession(decoder.next, provider))
     case 'merged':
-      return mergedDecoder(await openSession(decoder.file), model)
+      return mergedDecoder(await openSession(decoder.file, provider), model)
   }
 }
 
-/** Whether the graph takes any number of frames; a fixed axis of the export shows as a number. */
-const takesAnyLength = (encoder: InferenceSession): boolean => {
+/** The axes of the features: rows, mel bins, frames. */
+const [ROWS, FRAMES] = [0, 2]
+
+/** Whether the graph takes any number of rows or of frames; a fixed axis of the export shows as a number. */
+const takesAny = (axis: number, encoder: InferenceSession): boolean => {
   const input = encoder.inputMetadata.find(({ name }) => name === 'input_features')
-  return input?.isTensor === true && typeof input.shape[2] !== 'number'
+  return input?.isTensor === true && typeof input.shape[axis] !== 'number'
 }
 
 /** Loads the weights; throws what onnxruntime says of files that are damaged. */
-export const loadWhisper = async (model: WhisperModel, limit: TokenLimit = speechRateLimit): Promise<WhisperRunner> => {
+export const loadWhisper = async (
+  model: WhisperModel,
+  limit: TokenLimit = speechRateLimit,
+  provider: Provider = 'cpu',
+): Promise<WhisperRunner> => {
   const tokenizer = new Tokenizer(model.tokenizer.json, model.tokenizer.config)
-  const encoder = await openSession(model.weights.encoder)
-  const decoder = await openDecoder(model)
+  const encoder = await openSession(model.weights.encoder, provider)
+  const decoder = await openDecoder(model, provider)
   const logMel = createLogMel(model.mel)
-  const dynamic = model.dynamicWindow && takesAnyLength(encoder)
+  const dynamic = model.dynamicWindow && takesAny(FRAMES, encoder)
+  const batches = takesAny(ROWS, encoder)
   const windowSeconds = model.windowSamples / SAMPLE_RATE
   const layout = { timestampBegin: model.timestampRules.begin, timePrecision: model.timePrecision, endOfText: model.endOfText }
   const rules = {
@@ -99,37 +117,67 @@ export const loadWhisper = async (model: WhisperModel, limit: TokenLimit = speec
     // The tokenizer refuses to decode nothing. Its cleaning up is for word pieces: it would take the space before a French `?`.
     tokens.length === 0 ? '' : tokenizer.decode([...tokens], { clean_up_tokenization_spaces: false })
 
-  const encode = async (window: Float32Array): Promise<Tensor> => {
-    const { data, frames } = logMel(window)
-    const results = await encoder.run({ input_features: new Tensor('float32', data, [1, model.mel.melBins, frames]) })
+  /** [windows][positions][width] of windows that are equally long. */
+  const encode = async (windows: ReadonlyArray<Float32Array>): Promise<Tensor> => {
+    const mels = windows.map(logMel)
+    const [{ data, frames } = { data: new Float32Array(0), frames: 0 }] = mels
+    const features = mels.length === 1 ? data : new Float32Array(mels.length * data.length)
+    if (mels.length > 1) mels.forEach((mel, row) => features.set(mel.data, row * data.length))
+    const results = await encoder.run({ input_features: new Tensor('float32', features, [mels.length, model.mel.melBins, frames]) })
     const encoded = results['last_hidden_state']
     if (encoded === undefined) throw new Error('the encoder has no output "last_hidden_state"')
     return encoded
   }
 
-  const decode = async (samples: Int16Array, language: string): Promise<DecodedWindow> => {
+  const wantedOf = ({ samples: { length }, language }: Audio): Wanted => {
     const prompt = promptFor(model, language)
     if (prompt === null) throw new Error(`the model does not know the language ${language}`)
-    const { length } = samples
     if (length > model.windowSamples) throw new Error(`${length} samples are more than the window of ${windowSeconds} s`)
-    const encoded = await encode(windowOf(samples, model, dynamic))
-    const mostTokens = limit(model, prompt.length, length / SAMPLE_RATE)
-    const { tokens, avgLogprob, firstLogits } = await decodeGreedily(decoder, encoded, prompt, rules, mostTokens)
-    return { tokens, avgLogprob, noSpeechProb: model.noSpeech === null ? 0 : probabilityOf(firstLogits, model.noSpeech) }
+    return { prompt, limit: limit(model, prompt.length, length / SAMPLE_RATE) }
+  }
+
+  const decodedWindow = ({ tokens, avgLogprob, firstLogits }: Decoded): DecodedWindow => ({
+    tokens,
+    avgLogprob,
+    noSpeechProb: model.noSpeech === null ? 0 : probabilityOf(firstLogits, model.noSpeech),
+  })
+
+  const decodeTogether = async (audios: ReadonlyArray<Audio>, onText: (index: number, decoded: DecodedWindow) => void): Promise<void> => {
+    const prepared = audios.map((audio, index) => ({ index, wanted: wantedOf(audio), window: windowOf(audio.samples, model, dynamic) }))
+    // Rows of one run have prompts, and windows, of one length.
+    const groups = Object.groupBy(prepared, ({ index, wanted, window }) => `${wanted.prompt.length} ${window.length} ${batches ? '' : index}`)
+    for (const group of Object.values(groups)) {
+      if (group === undefined) continue
+      const encoded = await encode(group.map(({ window }) => window))
+      const wanted = group.map((row) => row.wanted)
+      await decodeGreedily(decoder, encoded, wanted, rules, (row, decoded) => onText(group[row]?.index ?? 0, decodedWindow(decoded)))
+    }
+  }
+
+  const decode = async (samples: Int16Array, language: string): Promise<DecodedWindow> => {
+    const found: Array<DecodedWindow> = []
+    await decodeTogether([{ samples, language }], (_, decoded) => found.push(decoded))
+    const [decoded] = found
+    if (decoded === undefined) throw new Error('the decoder gave no text')
+    return decoded
+  }
+
+  const hypothesisOf = (samples: Int16Array, { tokens, avgLogprob, noSpeechProb }: DecodedWindow): Hypothesis => {
+    const segments = segmentsOf(tokens, samples.length / SAMPLE_RATE, layout, decodeText)
+    const compressionRatio = compressionRatioOf(segments.map(({ text }) => text).join(''))
+    return { segments, avgLogprob, noSpeechProb, compressionRatio }
   }
 
   return {
     windowSeconds,
     decode,
+    decodeTogether,
     release: async () => {
       await encoder.release()
       await decoder.release()
     },
-    transcribe: async (samples, language) => {
-      const { tokens, avgLogprob, noSpeechProb } = await decode(samples, language)
-      const segments = segmentsOf(tokens, samples.length / SAMPLE_RATE, layout, decodeText)
-      const compressionRatio = compressionRatioOf(segments.map(({ text }) => text).join(''))
-      return { segments, avgLogprob, noSpeechProb, compressionRatio }
-    },
+    transcribe: async (samples, language) => hypothesisOf(samples, await decode(samples, language)),
+    transcribeTogether: (audios, onText) =>
+      decodeTogether(audios, (index, decoded) => onText(index, hypothesisOf(audios[index]?.samples ?? new Int16Array(0), decoded))),
   }
 }

@@ -1,13 +1,29 @@
 import { parentPort } from 'node:worker_threads'
 import * as E from 'fp-ts/lib/Either.js'
 import { reasonOf } from './messages.ts'
-import type { Outcome, Task } from './messages.ts'
+import type { Outcome, PlacedOutcome, Task } from './messages.ts'
 
-/** The message loop of a worker thread: a task in, its outcome out; an exception is the failure of its task alone. */
-export const serveTasks = (perform: (task: Task) => Promise<Outcome>): void => {
-  const answer = async (task: Task): Promise<void> => {
-    const outcome = await perform(task).catch((error: unknown): Outcome => E.left({ _tag: 'JobFailed', reason: reasonOf(error) }))
-    parentPort?.postMessage(outcome)
+/** Performs several tasks for one model at once, and says of each when it is done; it may leave some to be performed alone. */
+export type Together = (tasks: ReadonlyArray<Task>, onOutcome: (index: number, outcome: Outcome) => void) => Promise<void>
+
+/**
+ * The message loop of a worker thread: a task in, its outcome out; or several in, and their outcomes out as they come, each with the
+ * place of its task. An exception is the failure of its task alone: of several that broke each is tried by itself.
+ */
+export const serveTasks = (perform: (task: Task) => Promise<Outcome>, together: Together = async () => undefined): void => {
+  const outcomeOf = (task: Task): Promise<Outcome> =>
+    perform(task).catch((error: unknown): Outcome => E.left({ _tag: 'JobFailed', reason: reasonOf(error) }))
+
+  const answerAll = async (tasks: ReadonlyArray<Task>): Promise<void> => {
+    const done = new Set<number>()
+    const tell = (index: number, outcome: Outcome): void => {
+      done.add(index)
+      parentPort?.postMessage([index, outcome] satisfies PlacedOutcome)
+    }
+    await together(tasks, tell).catch((error: unknown) => process.stderr.write(`${tasks.length} jobs do not run together: ${reasonOf(error).replaceAll('\n', ' ')}\n`))
+    for (const [index, task] of tasks.entries()) if (!done.has(index)) tell(index, await outcomeOf(task))
   }
-  parentPort?.on('message', (task: Task) => void answer(task))
+
+  const answer = async (task: Task): Promise<void> => parentPort?.postMessage(await outcomeOf(task))
+  parentPort?.on('message', (message: Task | ReadonlyArray<Task>) => void ('kind' in message ? answer(message) : answerAll(message)))
 }

@@ -4,6 +4,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Logger } from '../../application/ports/environment.ts'
 import { BUNDLED_MODELS, findInstalledModels } from '../../infrastructure/catalogue/installed-models.ts'
 import { connectMongo } from '../../infrastructure/mongodb/connection.ts'
+import { chooseProvider } from '../../infrastructure/onnx/execution-provider.ts'
 import type { Settings } from '../../infrastructure/settings.ts'
 import { canIsolate } from '../../infrastructure/sources/child-commands.ts'
 
@@ -82,6 +83,11 @@ const portCheck = ({ host, port }: Settings): Promise<Check> =>
     server.listen(port, host, () => server.close(() => resolve({ name, ok: true, detail: `${host}:${port} is free` })))
   })
 
+const providerCheck = async (): Promise<Check> => {
+  const { provider, why } = await chooseProvider()
+  return { name: 'execution provider', ok: true, detail: `${provider} (${why})${provider === 'cpu' ? '' : '; models with 8-bit weights: cpu'}` }
+}
+
 /** What the service needs, by its settings; without usable settings only what depends on none. */
 export const examineEnvironment = async (settings: E.Either<ReadonlyArray<string>, Settings>): Promise<ReadonlyArray<Check>> => {
   if (E.isLeft(settings)) return [nodeCheck(), ...settings.left.map((detail) => ({ name: 'settings', ok: false, detail }))]
@@ -90,7 +96,7 @@ export const examineEnvironment = async (settings: E.Either<ReadonlyArray<string
     nodeCheck(),
     { name: 'settings', ok: true, detail: 'can be used' },
     ...(await modelChecks(settings.right)),
-    { name: 'execution provider', ok: true, detail: 'cpu, the only one of this version' },
+    await providerCheck(),
     { name: 'decoders', ok: true, detail: isolated ? 'run without network' : 'run with the network of the service: this system has no namespaces for us' },
     ...(await storeChecks(settings.right)),
     await portCheck(settings.right),

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, readFile, truncate } from 'node:fs/promises'
+import { cp, readFile, readdir, readlink, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import test from 'ava'
@@ -211,6 +211,14 @@ test('a terminal’s Ctrl-C leaves the engine to its service; closing ends it an
   t.false(isAlive(pid))
   t.deepEqual(await job, E.left({ _tag: 'JobFailed', reason: 'the engine is closed' }))
   t.deepEqual(await hear(engine, simon), E.left({ _tag: 'JobFailed', reason: 'the engine is closed' }))
+})
+
+test('onnxruntime tells its maker nothing: the engine process has none of the files in which it keeps what it would report', async (t) => {
+  const { engine } = open(t)
+  await engine.load('demo-en')()
+  const folder = `/proc/${engine.pid()}/fd`
+  const files = await Promise.all((await readdir(folder)).map((name) => readlink(join(folder, name)).catch(() => '')))
+  t.deepEqual(files.filter((file) => file.includes('.onnxruntime')), [])
 })
 
 test('the engine process does not outlive a service that was killed', async (t) => {
