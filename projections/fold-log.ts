@@ -160,8 +160,8 @@ export async function* differencesOf(is: ReadableCollection, should: ReadableCol
     const id = lesser(a, b)
     const [mine, other] = [withId(a, id), withId(b, id)]
     yield* differenceOf(id, mine, other)
-    const reading = [mine === null ? null : left.advance(), other === null ? null : right.advance()]
-    if (reading.some((page) => page !== null)) await Promise.all(reading)
+    const reading = [mine === null ? null : left.advance(), other === null ? null : right.advance()].filter((page) => page !== null)
+    if (reading.length > 0) await Promise.all(reading)
   }
 }
 
