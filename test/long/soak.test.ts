@@ -4,7 +4,7 @@ import test from 'ava'
 import { WebSocket } from 'ws'
 import { comparableWords } from '../../interfaces/cli/word-alignment.ts'
 import type { Client, LiveJson } from '../support/client.ts'
-import { eventually } from '../support/eventually.ts'
+import { patiently } from '../support/eventually.ts'
 import { footprintOf, isFlat, quartersOf, shown, watched } from '../support/footprint.ts'
 import type { Footprint } from '../support/footprint.ts'
 import { transcribeAtFullSpeed } from '../support/full-speed.ts'
@@ -73,9 +73,9 @@ interface Told {
 const live = async (client: Client, speech: ReadonlyArray<Int16Array>, lastsMs: number): Promise<Told> => {
   const begin = performance.now()
   // A kept connection may be closed while it is used for the next request.
-  const created = await eventually(() => client.createLive())
-  const listeners = await Promise.all(Array.from({ length: LISTENERS / AT_ONCE }, () => eventually(() => listen(created))))
-  const sender = await eventually(() => client.socket(created, 'sender'))
+  const created = await patiently(() => client.createLive())
+  const listeners = await Promise.all(Array.from({ length: LISTENERS / AT_ONCE }, () => patiently(() => listen(created))))
+  const sender = await patiently(() => client.socket(created, 'sender'))
   sender.send({ type: 'config' })
   for (const samples of speech) for (let at = 0; at < samples.length; at += 3200) sender.sendAudio(samples.slice(at, at + 3200))
   await delay(Math.max(0, begin + lastsMs - performance.now()))

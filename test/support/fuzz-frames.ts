@@ -2,7 +2,7 @@ import { randomBytes, randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
 import type { Client } from './client.ts'
-import { eventually } from './eventually.ts'
+import { patiently } from './eventually.ts'
 
 const pick = <A>(values: ReadonlyArray<A>): A => {
   const value = values[randomInt(values.length)]
@@ -73,11 +73,11 @@ export const fuzzFrames = async (client: Client, count: number): Promise<Fuzzed>
 
   const connection = async (): Promise<void> => {
     // What a crowded machine did not answer in time is asked for again.
-    const live = await eventually(() => client.createLive())
+    const live = await patiently(() => client.createLive())
     const role = randomInt(4) === 0 ? 'listener' : 'sender'
     const token = role === 'sender' ? live.sender_token : live.listener_token
     const url = `${client.url.replace('http', 'ws')}${live.relative_path}?token=${token}`
-    const socket = await eventually(async () => {
+    const socket = await patiently(async () => {
       const opening = new WebSocket(url)
       opening.on('message', (data) => {
         const text = (data as Buffer).toString()
@@ -100,7 +100,7 @@ export const fuzzFrames = async (client: Client, count: number): Promise<Fuzzed>
     }
     socket.close()
     await closed
-    if (role === 'listener') await eventually(() => client.put(`/lives/${live.id}/finish`))
+    if (role === 'listener') await patiently(() => client.put(`/lives/${live.id}/finish`))
   }
 
   const connections = async (): Promise<void> => {
