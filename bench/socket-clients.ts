@@ -7,27 +7,42 @@ import type { ClientOrder, ClientReport } from './socket-processes.ts'
 const AT_ONCE = 100
 
 const sockets: Array<Socket> = []
-let frames = 0
-let expected = Infinity
-/** Milliseconds from sending to arrival, of captions that tell when they were sent. */
+/** Arrived at all sockets, and at those that are read at once. */
+let [frames, sampled] = [0, 0]
+let expected = { frames: Infinity, sampled: Infinity }
+/** Milliseconds from when they were due to arrival, of captions at sockets that are read at once. */
 let lags: Array<number> = []
-let delivered: () => void = () => undefined
+/** Every how many-th socket is read at once; the others' captions wait in the system until those are all there. */
+let every = 1
 
 const tell = (report: ClientReport): void => void process.send?.(report)
 
-const count = (payload: Buffer): void => {
-  const at = payload.indexOf('@')
-  if (at === -1) return
-  lags.push(performance.timeOrigin + performance.now() - Number.parseFloat(payload.toString('latin1', at + 1, at + 19)))
-  frames += 1
-  if (frames === expected) delivered()
+const arrived = (): void => {
+  if (sampled === expected.sampled) {
+    expected = { ...expected, sampled: Infinity }
+    const sorted = Float64Array.from(lags).sort()
+    tell({ kind: 'delivered', p99: sorted[Math.ceil(0.99 * sorted.length) - 1] ?? 0 })
+    for (const socket of sockets) socket.resume()
+  }
+  if (frames === expected.frames) tell({ kind: 'drained' })
 }
 
-const open = async (port: number, token: string): Promise<void> => {
+const counter = (index: number) => (payload: Buffer): void => {
+  const at = payload.indexOf('@')
+  if (at === -1) return
+  frames += 1
+  if (index % every === 0) {
+    lags.push(performance.timeOrigin + performance.now() - Number.parseFloat(payload.toString('latin1', at + 1, at + 19)))
+    sampled += 1
+  }
+  arrived()
+}
+
+const open = async (port: number, token: string, index: number): Promise<void> => {
   const closed = (): never => {
     throw new Error('the server closed a socket')
   }
-  sockets.push(await openBare(port, `/ws/live?token=${token}`, { text: count, closed }))
+  sockets.push(await openBare(port, `/ws/live?token=${token}`, { text: counter(index), closed }))
 }
 
 const AUDIO = Buffer.alloc(3200)
@@ -43,17 +58,13 @@ const send = async (text: string, times: number): Promise<void> => {
 const obey = async (order: ClientOrder): Promise<void> => {
   switch (order.kind) {
     case 'open':
-      for (let left = order.count; left > 0; left -= AT_ONCE)
-        await Promise.all(Array.from({ length: Math.min(AT_ONCE, left) }, () => open(order.port, order.token)))
+      for (let index = 0; index < order.count; index += AT_ONCE)
+        await Promise.all(Array.from({ length: Math.min(AT_ONCE, order.count - index) }, (_, i) => open(order.port, order.token, index + i)))
       return tell({ kind: 'opened' })
     case 'expect':
-      frames = 0
-      lags = []
-      expected = order.frames
-      delivered = () => {
-        const sorted = Float64Array.from(lags).sort()
-        tell({ kind: 'delivered', p99: sorted[Math.ceil(0.99 * sorted.length) - 1] ?? 0 })
-      }
+      ;[frames, sampled, lags, every] = [0, 0, [], order.every]
+      expected = { frames: order.frames * sockets.length, sampled: order.frames * Math.ceil(sockets.length / every) }
+      sockets.forEach((socket, index) => index % every !== 0 && socket.pause())
       return tell({ kind: 'ready' })
     case 'speak':
       await send(JSON.stringify({ type: 'config' }), 1)
