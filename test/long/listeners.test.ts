@@ -124,22 +124,22 @@ test.serial('S34: 1,000,000 frames of every kind break nothing, change nothing f
   const [client, bystander] = [await service.user('fuzzing', { max_sessions: 1_000_000 }), await service.user('bystander')]
   const live = await bystander.createLive()
   const [listener, sender] = [await bystander.socket(live, 'listener'), await started(bystander, live)]
-  let fuzzing = true
+  const fuzzed = new AbortController()
   const spoken = (async () => {
     do await say(sender)
-    while (fuzzing)
+    while (!fuzzed.signal.aborted)
   })()
   const begin = performance.now()
-  let fuzzed: Awaited<ReturnType<typeof fuzzFrames>> | null = null
+  let result: Awaited<ReturnType<typeof fuzzFrames>> | null = null
   const samples = await watched(service.pid(), 250, async () => {
-    fuzzed = await fuzzFrames(client, FRAMES)
+    result = await fuzzFrames(client, FRAMES)
   })
-  fuzzing = false
+  fuzzed.abort()
   await spoken
   sender.send({ type: 'FINISH' })
   t.is((await sender.closed).code, 1000)
   t.is((await listener.closed).code, 1000)
-  const { surprises = [], closes = {} } = fuzzed ?? {}
+  const { surprises = [], closes = {} } = result ?? {}
   const [own, engine] = [quartersOf(samples, 'own'), quartersOf(samples, 'children')]
   const finals = sender.frames.filter(({ final }) => final === true).map(({ text }) => String(text))
   t.log(`${FRAMES} frames in ${((performance.now() - begin) / 1000).toFixed(0)} s, closes ${JSON.stringify(closes)}; service ${shown(own)} MB, engine ${shown(engine)} MB; ${finals.length} finals of a bystander`)

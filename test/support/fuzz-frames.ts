@@ -69,7 +69,7 @@ interface Fuzzed {
 export const fuzzFrames = async (client: Client, count: number): Promise<Fuzzed> => {
   const surprises: Array<string> = []
   const closes: Record<number, number> = {}
-  let sent = 0
+  const sent = { frames: 0 }
 
   const connection = async (): Promise<void> => {
     // What a crowded machine did not answer in time is asked for again.
@@ -92,8 +92,8 @@ export const fuzzFrames = async (client: Client, count: number): Promise<Fuzzed>
       closes[code] = (closes[code] ?? 0) + 1
       if (![1000, 1005, 1008, 1009, 4403].includes(code)) surprises.push(`${role} closed with ${code}`)
     })
-    for (let own = 0; socket.readyState === WebSocket.OPEN && own < MOST && sent < count; own += 1) {
-      sent += 1
+    for (let own = 0; socket.readyState === WebSocket.OPEN && own < MOST && sent.frames < count; own += 1) {
+      sent.frames += 1
       socket.send(frame())
       // Answers, and the close, are heard in between.
       if (own % IN_A_ROW === IN_A_ROW - 1) await new Promise(setImmediate)
@@ -104,7 +104,7 @@ export const fuzzFrames = async (client: Client, count: number): Promise<Fuzzed>
   }
 
   const connections = async (): Promise<void> => {
-    while (sent < count) await connection()
+    while (sent.frames < count) await connection()
   }
   await Promise.all(Array.from({ length: CONNECTIONS }, connections))
   return { surprises, closes }
