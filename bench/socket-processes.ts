@@ -15,11 +15,12 @@ export type ServerReport =
 
 export type ClientOrder =
   | { readonly kind: 'open'; readonly port: number; readonly token: string; readonly count: number }
-  | { readonly kind: 'expect'; readonly frames: number }
+  /** So many at each socket; every how many-th is read at once. */
+  | { readonly kind: 'expect'; readonly frames: number; readonly every: number }
   | { readonly kind: 'speak'; readonly frames: number }
 export type ClientReport =
-  | { readonly kind: 'ready' | 'opened' | 'spoken' }
-  /** The last expected frame is there; milliseconds that 99 of 100 frames took at most. */
+  | { readonly kind: 'ready' | 'opened' | 'spoken' | 'drained' }
+  /** The last frame is at the sockets that are read at once; milliseconds that 99 of 100 took there at most. */
   | { readonly kind: 'delivered'; readonly p99: number }
 
 type Report = ServerReport | ClientReport
@@ -40,8 +41,11 @@ const report = <Kind extends Report['kind']>(child: ChildProcess, kind: Kind): P
   })
 
 export interface SocketPair {
-  /** Sends frames to all clients; the server's CPU time, and the p99 of the way from sending to arrival in milliseconds. */
-  readonly fanOut: (frames: number, everyMs: number) => Promise<Round & { readonly p99: number }>
+  /**
+   * Sends frames to all clients; the server's CPU time, and the milliseconds from when one was due to its arrival, p99, at
+   * every `every`-th client. The others read when all is over, so that the clients' own work does not count.
+   */
+  readonly fanOut: (frames: number, everyMs: number, every?: number) => Promise<Round & { readonly p99: number }>
   /** One client speaks so many frames of 100 ms as fast as they are taken; the server's CPU time. */
   readonly speak: (frames: number) => Promise<Round>
   readonly close: () => void
@@ -74,16 +78,18 @@ export const openPair = async (side: Side, token: 'sender' | 'listener', count: 
   }
 
   return {
-    fanOut: async (frames, everyMs) => {
+    fanOut: async (frames, everyMs, every = 1) => {
       const ready = report(clients, 'ready')
-      order(clients, { kind: 'expect', frames: frames * count })
+      order(clients, { kind: 'expect', frames, every })
       await ready
+      const drained = report(clients, 'drained')
       let p99 = 0
       const round = await timed(frames * count, async () => {
         const delivered = report(clients, 'delivered')
         order(server, { kind: 'publish', frames, everyMs })
         p99 = (await delivered).p99
       })
+      await drained
       return { ...round, p99 }
     },
     speak: async (frames) => {

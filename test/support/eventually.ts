@@ -12,3 +12,17 @@ export const eventually = async <A>(check: () => A | Promise<A>, { timeoutMs = 2
     }
   }
 }
+
+const ATTEMPTS = 30
+
+/** For tests that outlast minutes in which the machine stands still: by attempts, not by a clock that goes on meanwhile. */
+export const patiently = async <A>(check: () => Promise<A>): Promise<A> => {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await check()
+    } catch (error) {
+      if (attempt === ATTEMPTS) throw error
+      await setTimeout(200)
+    }
+  }
+}

@@ -32,3 +32,22 @@ export const quartersOf = (samples: ReadonlyArray<Footprint>, member: keyof Foot
   const of = (from: number): number => median(samples.slice(from, from + quarter).map((sample) => sample[member]))
   return [of(quarter), of(samples.length - quarter)]
 }
+
+/** Looks at a process every `everyMs` for as long as `act` takes. */
+export const watched = async (pid: number, everyMs: number, act: () => Promise<void>): Promise<ReadonlyArray<Footprint>> => {
+  const samples: Array<Footprint> = []
+  const timer = setInterval(() => samples.push(footprintOf(pid)), everyMs)
+  try {
+    await act()
+  } finally {
+    clearInterval(timer)
+  }
+  return samples
+}
+
+/** F21 has 5 % for a day; a short run still warms up, and memory is taken and given back in steps (megabytes). */
+const GROWTH = 1.1
+const STEP_MB = 12
+
+export const isFlat = ([second, last]: readonly [number, number]): boolean => last <= second * GROWTH + STEP_MB
+export const shown = ([second, last]: readonly [number, number]): string => `${second.toFixed(0)} → ${last.toFixed(0)}`

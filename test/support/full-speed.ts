@@ -23,19 +23,22 @@ export const transcribeAtFullSpeed = async (client: Client, config: Json, pieces
     const frame = JSON.parse(last) as FinalFrame & { readonly final?: boolean }
     if (frame.final === true) finals.push(frame)
   })
-  const closed = once(socket, 'close')
+  // An error is followed by the close.
+  socket.on('error', () => undefined)
+  const closed = new Promise<number>((resolve) => socket.once('close', resolve))
+  const ended = async (): Promise<Error> => new Error(`closed with ${await closed}: ${last}`)
   await once(socket, 'open')
   socket.send(JSON.stringify({ type: 'config' }))
   for (const piece of pieces)
     for (let at = 0; at < piece.length; at += CHUNK) {
       const chunk = piece.subarray(at, at + CHUNK)
       // What is not yet out stays out of memory.
-      await new Promise<void>((resolve, reject) => {
-        socket.send(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength), (error) => (error instanceof Error ? reject(error) : resolve()))
+      const isTaken = await new Promise<boolean>((resolve) => {
+        socket.send(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength), (error) => resolve(!(error instanceof Error)))
       })
+      if (!isTaken) throw await ended()
     }
   socket.send(JSON.stringify({ type: 'FINISH' }))
-  const [code] = (await closed) as [number]
-  if (code !== 1000) throw new Error(`closed with ${code}: ${last}`)
+  if ((await closed) !== 1000) throw await ended()
   return finals
 }

@@ -2,6 +2,7 @@ import { randomBytes, randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
 import type { Client } from './client.ts'
+import { patiently } from './eventually.ts'
 
 const pick = <A>(values: ReadonlyArray<A>): A => {
   const value = values[randomInt(values.length)]
@@ -50,33 +51,61 @@ const frame = (): string | Buffer => {
 
 const ANSWER = /^\{"(type":"(connection|error|pong|transcription)"|status":"(ASR process started|started|finished)")/
 
-/**
- * Sends `count` frames of every kind to senders and listeners of a service without rate limits, and gives what came back
- * that no client may get: other frames, other close codes.
- */
-export const fuzzFrames = async (client: Client, count: number): Promise<ReadonlyArray<string>> => {
+/** Connections at once, and frames that one sends before the others have their turn. */
+const CONNECTIONS = 8
+const IN_A_ROW = 20
+/** Of one connection: new ones come, too. */
+const MOST = 2000
+
+/** What became of the frames. */
+interface Fuzzed {
+  /** What came back that no client may get: other frames, other close codes. */
+  readonly surprises: ReadonlyArray<string>
+  /** How connections ended, by code. */
+  readonly closes: Readonly<Record<number, number>>
+}
+
+/** Sends `count` frames of every kind to senders and listeners of a service without rate limits, over several connections at once. */
+export const fuzzFrames = async (client: Client, count: number): Promise<Fuzzed> => {
   const surprises: Array<string> = []
-  for (let sent = 0; sent < count; ) {
-    const live = await client.createLive()
+  const closes: Record<number, number> = {}
+  const sent = { frames: 0 }
+
+  const connection = async (): Promise<void> => {
+    // What a crowded machine did not answer in time is asked for again.
+    const live = await patiently(() => client.createLive())
     const role = randomInt(4) === 0 ? 'listener' : 'sender'
     const token = role === 'sender' ? live.sender_token : live.listener_token
-    const socket = new WebSocket(`${client.url.replace('http', 'ws')}${live.relative_path}?token=${token}`)
-    socket.on('message', (data) => {
-      const text = (data as Buffer).toString()
-      if (!ANSWER.test(text)) surprises.push(text)
+    const url = `${client.url.replace('http', 'ws')}${live.relative_path}?token=${token}`
+    const socket = await patiently(async () => {
+      const opening = new WebSocket(url)
+      opening.on('message', (data) => {
+        const text = (data as Buffer).toString()
+        if (!ANSWER.test(text)) surprises.push(text)
+      })
+      await once(opening, 'open')
+      return opening
     })
-    const closed = once(socket, 'close').then(([code]) => {
-      if (![1000, 1005, 1008, 1009, 4403].includes(Number(code))) surprises.push(`${role} closed with ${String(code)}`)
+    // An error is followed by the close.
+    socket.on('error', () => undefined)
+    const closed = new Promise<number>((resolve) => socket.once('close', resolve)).then((code) => {
+      closes[code] = (closes[code] ?? 0) + 1
+      if (![1000, 1005, 1008, 1009, 4403].includes(code)) surprises.push(`${role} closed with ${code}`)
     })
-    await once(socket, 'open')
-    for (let own = 0; socket.readyState === WebSocket.OPEN && own < 2000 && sent < count; own += 1, sent += 1) {
+    for (let own = 0; socket.readyState === WebSocket.OPEN && own < MOST && sent.frames < count; own += 1) {
+      sent.frames += 1
       socket.send(frame())
       // Answers, and the close, are heard in between.
-      if (own % 20 === 19) await new Promise(setImmediate)
+      if (own % IN_A_ROW === IN_A_ROW - 1) await new Promise(setImmediate)
     }
     socket.close()
     await closed
-    if (role === 'listener') await client.put(`/lives/${live.id}/finish`)
+    if (role === 'listener') await patiently(() => client.put(`/lives/${live.id}/finish`))
   }
-  return surprises
+
+  const connections = async (): Promise<void> => {
+    while (sent.frames < count) await connection()
+  }
+  await Promise.all(Array.from({ length: CONNECTIONS }, connections))
+  return { surprises, closes }
 }

@@ -32,7 +32,7 @@ export const withGstreamer = serialTestWith(
   ...['rtp', 'lame', 'libav', 'opus', 'mulaw'].map((plugin) => `/usr/lib/x86_64-linux-gnu/gstreamer-1.0/libgst${plugin}.so`),
 )
 
-const freePort = async (): Promise<number> => {
+export const freePort = async (): Promise<number> => {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo

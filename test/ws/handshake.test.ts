@@ -2,7 +2,7 @@ import test from 'ava'
 import assert from 'node:assert/strict'
 import { openSocket } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
-import { shakeHands, startSockets } from '../support/sockets.ts'
+import { audioOf, shakeHands, startSockets } from '../support/sockets.ts'
 
 const hello = (role: string, id: number, state = 'pending'): string =>
   `{"type":"connection","status":"connected","role":"${role}","session_id":${id},"state":"${state}"}`
@@ -174,4 +174,21 @@ test('R135: a listener whose token was looked up before the end is told, althoug
   const socket = await listener(live)
   t.deepEqual(await socket.closed, { code: 4410, reason: 'session_finished' })
   t.is(socket.texts[0], hello('listener', live.id, 'finished'))
+})
+
+test('F20: what breaks while one handshake or one socket is served ends that one alone, with 500 or 1011, and is logged', async (t) => {
+  const broken = () => async () => { throw new Error('inner detail') }
+  const { origin, lifecycle, pipelines, configured, logger } = await startSockets(t, {}, {}, { storedFinals: broken })
+  const [faulty, sound] = [lifecycle.add(), lifecycle.add()]
+  const answered = await shakeHands(`${origin}/ws/live?token=${sound.listenerToken}&after=0`)
+  t.deepEqual([answered.status, answered.body], [500, '{"detail":"Internal Server Error"}'])
+  const [one, other] = [await configured(faulty), await configured(sound)]
+  // A fault in the middle of a frame's way: this pipeline's list takes nothing more.
+  Object.freeze(pipelines.of(faulty.id).pushed)
+  one.sendAudio(audioOf(0.1))
+  t.is((await one.closed).code, 1011)
+  await eventually(() => assert.equal(faulty.status, 'finished'))
+  other.sendAudio(audioOf(0.1))
+  await eventually(() => assert.equal(pipelines.of(sound.id).samples(), 1600))
+  t.deepEqual(logger.lines.filter(({ level }) => level === 'error').map(({ message }) => message), ['a handshake failed', 'a socket broke'])
 })

@@ -56,6 +56,32 @@ test('D44: while we do not read the socket the time for its pong stands still', 
   t.is(counted.lost, 1)
 })
 
+test('F19: a pong that came while the event loop stood still is read before its socket counts as lost', (t) => {
+  const due: Array<() => void> = []
+  let lost = 0
+  const heartbeat = startHeartbeat({
+    ping: () => undefined,
+    lost: () => {
+      lost += 1
+    },
+    timers: {
+      after: (_, task) => {
+        due.push(task)
+        return () => void (due.includes(task) && due.splice(due.indexOf(task), 1))
+      },
+    },
+    environment: { monotonic: () => 0 },
+  })
+  const ping = due.shift()
+  ping?.()
+  // After a standstill every timer is late, and all of them run before the sockets are read.
+  for (const task of due.splice(0)) task()
+  t.is(lost, 0)
+  heartbeat.pong()
+  for (const task of due.splice(0)) task()
+  t.is(lost, 0)
+})
+
 test('R100: a sender that no longer answers is cut off and its live finishes', async (t) => {
   const { origin, lifecycle, timers } = await startSockets(t)
   const live = lifecycle.add()
