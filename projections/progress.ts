@@ -4,8 +4,8 @@ import type { Position } from '../application/ports/event-store.ts'
 import type { ProjectionLag, Projector } from '../application/ports/projector.ts'
 import type { Timers } from '../application/ports/timers.ts'
 
-/** How long a writer waits for its projections (D52). */
-const MAX_WAIT_MS = 2000
+/** How long a writer waits for its projections: D52's two seconds, less what the write itself takes. */
+const MAX_WAIT_MS = 1500
 
 /** What one running projection tells of itself. */
 export interface Reporter {
