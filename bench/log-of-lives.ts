@@ -1,0 +1,46 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import { v7 } from 'uuid'
+import type { EventStore } from '../application/ports/event-store.ts'
+import { DEFAULT_ENGINE_SETTINGS } from '../domain/live/settings.ts'
+
+export const EVENTS_A_LIVE = 4
+const LIVES_AT_ONCE = 500
+
+export const at = '2026-11-21T09:30:00.123456+00:00'
+const metadata = { correlationId: v7(), causationId: v7(), actor: 'user:3', recordedAt: at }
+/** One of a thousand users whom no service knows. */
+export const ownerOf = (liveId: number): number => 1_000_000 + (liveId % 1000)
+
+const envelope = (key: string) => ({ k: key, iv: 'A'.repeat(16), c: 'A'.repeat(80) })
+
+/** What a live without a URL leaves, in the form in which it is stored. */
+export const historyOf = (liveId: number) => {
+  const about = { liveId, userId: ownerOf(liveId), at }
+  const [senderToken, listenerToken] = [envelope(`live-${liveId}`), envelope(`live-${liveId}`)]
+  const hashes = { audioUrlHash: null, senderTokenHash: 'h'.repeat(43), listenerTokenHash: 'h'.repeat(43) }
+  const created = {
+    ...about, commandId: v7(), worker: 'local', model: { id: 1, name: 'tiny', vram: 1000 }, language: 'en', translations: [],
+    audioFormat: 'raw', audioUrl: null, autoStart: false, retention: false, vram: 1000, config: DEFAULT_ENGINE_SETTINGS, display: null,
+    senderToken, listenerToken, ...hashes,
+  }
+  return [
+    { type: 'LiveCreated', data: created },
+    { type: 'SenderAttached', data: { ...about, epoch: 1, instance: 'bench' } },
+    { type: 'LiveStarted', data: about },
+    { type: 'LiveFinished', data: { ...about, reason: 'finish_message' } },
+  ].map((event) => ({ ...event, id: v7(), metadata }))
+}
+
+export const orThrow = <A>(result: Either<unknown, A>): A => {
+  if (E.isRight(result)) return result.right
+  throw new Error(JSON.stringify(result.left))
+}
+
+/** Appends the histories of `count` lives that came and went, with ids from `first` on. */
+export const fillWithLives = async (store: EventStore, count: number, first = 1): Promise<void> => {
+  for (let from = first; from < first + count; from += LIVES_AT_ONCE) {
+    const ids = Array.from({ length: Math.min(LIVES_AT_ONCE, first + count - from) }, (_, n) => from + n)
+    for (const appended of await Promise.all(ids.map((id) => store.append(`live-${id}`, 'no-stream', historyOf(id))()))) orThrow(appended)
+  }
+}
