@@ -22,7 +22,7 @@ const TAMPERED = [FIRST, FIRST + 1, FIRST + 2]
 test(`F7: the list of lives is rebuilt from ${EVENTS} events beside the service, which answers all the while; it ends as the log says`, async (t) => {
   t.timeout(1_800_000)
   const service = await startTestService(t)
-  const own = await (await service.user('reader')).createLive()
+  const own = await (await service.user('reader', { max_sessions: 100 })).createLive()
   await service.kill('SIGTERM')
   const log = join(service.dataDirectory, 'events.sqlite')
   const filling = await openSqliteEventStore({ file: log })
