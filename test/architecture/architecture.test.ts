@@ -1,5 +1,6 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import test from 'ava'
+import { MUTANTS } from '../mutants/all.ts'
 import { brokenArrows, cycles, productSources, sourceOf } from './imports.ts'
 
 const sources = productSources('.')
@@ -18,6 +19,11 @@ test('an import of a project file names a file that exists', (t) => {
     source.imports.filter((name) => /^(domain|application|infrastructure|projections|interfaces)\//.test(name) && !existsSync(name)),
   )
   t.deepEqual(missing, [])
+})
+
+test('what a mutant breaks stands in its file exactly once', (t) => {
+  const stale = MUTANTS.filter(({ file, before }) => readFileSync(file, 'utf8').split(before).length !== 2)
+  t.deepEqual(stale.map(({ file, before }) => `${file}: ${before}`), [])
 })
 
 const forbidden: ReadonlyArray<readonly [string, string]> = [

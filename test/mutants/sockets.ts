@@ -119,8 +119,8 @@ export const socketMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/ws/heartbeat.ts',
-    before: 'cancelWait = timers.after(left, lost)',
-    after: 'cancelWait = timers.after(left * 2, lost)',
+    before: 'cancelWait = timers.after(left - last, () => {',
+    after: 'cancelWait = timers.after(left * 2, () => {',
     rows: [100], test: 'test/ws/heartbeat.test.ts',
   },
   {
