@@ -32,6 +32,21 @@ export const atMost = async (timers: Timers, ms: number, work: Promise<unknown>)
   }
 }
 
+/** The last part of a wait for something to arrive. */
+const LAST_LOOK = 1000
+
+/**
+ * Runs `task` once, `ms` milliseconds from now, for want of something that should have arrived. When this process stood still a
+ * late timer comes before what arrived meanwhile: the last second begins anew then, so that this is read first (F19).
+ */
+export const afterLastLook = (timers: Timers, ms: number, task: () => void): (() => void) => {
+  const last = Math.min(ms, LAST_LOOK)
+  let cancel = timers.after(ms - last, () => {
+    cancel = timers.after(last, task)
+  })
+  return () => cancel()
+}
+
 /** Milliseconds before the first attempt after a failure, and at most. */
 interface BackOff {
   readonly first: number

@@ -1,6 +1,7 @@
 import { SAMPLE_RATE } from '../ports/engine.ts'
 import type { PullEnd, Puller, SourceTarget, StartPuller } from '../ports/audio-source.ts'
 import type { Logger } from '../ports/environment.ts'
+import { afterLastLook } from '../ports/timers.ts'
 import type { Timers } from '../ports/timers.ts'
 
 /** D56: milliseconds before each further attempt. */
@@ -12,8 +13,6 @@ const PATIENCE = 10_000
 const PATIENCE_SEGMENTS = 3
 /** For the processes themselves to start, on a machine that has much else to do. */
 const START_PATIENCE = 60_000
-/** The last part of that: a timer that is late, as this process stood still, comes before what waits in the pipe, and that must be heard first. */
-const LATE_PATIENCE = 1000
 /** D41: seconds of audio held before nothing more is taken. */
 const FULL_BACKLOG = 30
 
@@ -65,7 +64,7 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
   /** Not while we do not listen. */
   const watch = (limit = patience): void => {
     cancelWatch()
-    if (!paused) cancelWatch = timers.after(limit - LATE_PATIENCE, () => { cancelWatch = timers.after(LATE_PATIENCE, () => lost('silent')) })
+    if (!paused) cancelWatch = afterLastLook(timers, limit, () => lost('silent'))
   }
 
   const finish = (tell: () => void): void => {

@@ -1,11 +1,10 @@
 import type { Environment } from '../../application/ports/environment.ts'
+import { afterLastLook } from '../../application/ports/timers.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 
 /** D44. */
 const PING_EVERY = 25_000
 const PONG_WITHIN = 10_000
-/** F19: the end of that time, which begins anew when the event loop stood still: a pong that came meanwhile is not read yet. */
-const LAST_LOOK = 1000
 
 export interface Heartbeat {
   readonly pong: () => void
@@ -32,11 +31,8 @@ export const startHeartbeat = ({ ping, lost, timers, environment }: HeartbeatOpt
 
   const wait = (): void => {
     if (left === null || paused) return
-    const last = Math.min(left, LAST_LOOK)
     since = environment.monotonic()
-    cancelWait = timers.after(left - last, () => {
-      cancelWait = timers.after(last, lost)
-    })
+    cancelWait = afterLastLook(timers, left, lost)
   }
 
   const schedule = (): void => {

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import type { Client, LiveJson, TestSocket } from '../support/client.ts'
@@ -128,8 +127,9 @@ test.serial('F16: SIGTERM with 50 lives: all are told their last words and serve
   const lives: Array<Awaited<ReturnType<typeof open>>> = []
   for (let index = 0; index < LIVES; index += 1) lives.push(await open(client))
   // Half of them have said something that no pause has ended yet.
-  for (const { sender } of lives.filter((_, index) => index % 2 === 0)) sender.sendAudio(speech)
-  await delay(500)
+  const speaking = lives.filter((_, index) => index % 2 === 0).map(({ sender }) => sender)
+  for (const sender of speaking) sender.sendAudio(speech)
+  await Promise.race(speaking.map((sender) => sender.frame(({ final }) => final === false)))
   t.is(await service.kill('SIGTERM'), 0)
   for (const [index, { sender, listener }] of lives.entries()) {
     t.deepEqual([(await sender.closed).code, (await listener.closed).code], [1012, 1012])

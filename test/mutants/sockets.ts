@@ -119,8 +119,8 @@ export const socketMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/ws/heartbeat.ts',
-    before: 'cancelWait = timers.after(left - last, () => {',
-    after: 'cancelWait = timers.after(left * 2, () => {',
+    before: 'afterLastLook(timers, left, lost)',
+    after: 'afterLastLook(timers, left * 2, lost)',
     rows: [100], test: 'test/ws/heartbeat.test.ts',
   },
   {
