@@ -19,8 +19,6 @@ interface Tally {
 
 /** Hundreds of processes load the same files: what the first one compiled serves the others, which saves a tenth of all time. */
 process.env['NODE_COMPILE_CACHE'] = join(import.meta.dirname, '..', 'node_modules', '.cache', 'compiled')
-/** Tests load onnxruntime into their own process too; the engine sees to it by itself. */
-process.env['ORT_DISABLE_TELEMETRY'] = '1'
 
 const exitOf = (child: ReturnType<typeof spawn>): Promise<number> =>
   new Promise((resolve, reject) => {
