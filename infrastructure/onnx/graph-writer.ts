@@ -1,0 +1,78 @@
+import { ATTRIBUTE, ELEMENT, GRAPH, message, MODEL, NODE, TENSOR, VALUE, varint } from './onnx-format.ts'
+
+/** What of ONNX a graph of our own needs. */
+const IR_VERSION = 8
+const OPSET_VERSION = 16
+const OPSET_NUMBER = 2
+const [ATTRIBUTE_INTEGER, ATTRIBUTE_TEXT, ATTRIBUTE_INTEGERS] = [2, 3, 7]
+
+const number = (field: number, value: number): Uint8Array => Uint8Array.of(...varint(field * 8), ...varint(value))
+const text = (field: number, value: string): Uint8Array => message(field, Buffer.from(value))
+
+type Attribute = number | string | ReadonlyArray<number>
+
+const attribute = ([name, value]: readonly [string, Attribute]): Uint8Array => {
+  const content =
+    typeof value === 'number'
+      ? [number(ATTRIBUTE.INTEGER, value), number(ATTRIBUTE.TYPE, ATTRIBUTE_INTEGER)]
+      : typeof value === 'string'
+        ? [text(ATTRIBUTE.STRING, value), number(ATTRIBUTE.TYPE, ATTRIBUTE_TEXT)]
+        : [...value.map((one) => number(ATTRIBUTE.INTEGERS, one)), number(ATTRIBUTE.TYPE, ATTRIBUTE_INTEGERS)]
+  return message(NODE.ATTRIBUTE, text(ATTRIBUTE.NAME, name), ...content)
+}
+
+/** An input that is left out has an empty name. */
+export const node = (
+  type: string,
+  inputs: ReadonlyArray<string>,
+  outputs: ReadonlyArray<string>,
+  attributes: Readonly<Record<string, Attribute>> = {},
+): Uint8Array =>
+  message(
+    GRAPH.NODE,
+    ...inputs.map((name) => text(NODE.INPUT, name)),
+    ...outputs.map((name) => text(NODE.OUTPUT, name)),
+    text(NODE.TYPE, type),
+    ...Object.entries(attributes).map(attribute),
+  )
+
+/** 32-bit floats that go in or come out; a dimension that has a name is known when the graph runs. */
+export type Value = readonly [name: string, dimensions: ReadonlyArray<number | string>]
+
+const [TENSOR_TYPE, SHAPE, DIMENSION, ELEMENT_TYPE] = [1, 2, 1, 1]
+const [LENGTH, LENGTH_NAME] = [1, 2]
+
+const value = (field: number, [name, dimensions]: Value): Uint8Array => {
+  const shape = dimensions.map((one) => message(DIMENSION, typeof one === 'number' ? number(LENGTH, one) : text(LENGTH_NAME, one)))
+  const type = message(TENSOR_TYPE, number(ELEMENT_TYPE, ELEMENT.FLOAT), message(SHAPE, ...shape))
+  return message(field, text(VALUE.NAME, name), message(VALUE.TYPE, type))
+}
+
+const tensor = (name: string, type: number, dimensions: ReadonlyArray<number>, bytes: Uint8Array): Uint8Array =>
+  message(
+    GRAPH.INITIALIZER,
+    ...dimensions.map((one) => number(TENSOR.DIMENSIONS, one)),
+    number(TENSOR.TYPE, type),
+    text(TENSOR.NAME, name),
+    message(TENSOR.RAW, bytes),
+  )
+
+/** A constant of 32-bit floats, as bytes of a little-endian machine. */
+export const floats = (name: string, dimensions: ReadonlyArray<number>, bytes: Uint8Array): Uint8Array => tensor(name, ELEMENT.FLOAT, dimensions, bytes)
+
+/** A list of 64-bit integers, such as shapes and axes are. */
+export const integers = (name: string, values: ReadonlyArray<number>): Uint8Array =>
+  tensor(name, ELEMENT.INT64, [values.length], new Uint8Array(BigInt64Array.from(values, BigInt).buffer))
+
+/** The bytes of an ONNX file; `nodes` in the order in which they can run. */
+export const onnxFile = (graph: {
+  readonly constants: ReadonlyArray<Uint8Array>
+  readonly nodes: ReadonlyArray<Uint8Array>
+  readonly inputs: ReadonlyArray<Value>
+  readonly outputs: ReadonlyArray<Value>
+}): Uint8Array => {
+  const inputs = graph.inputs.map((one) => value(GRAPH.INPUT, one))
+  const outputs = graph.outputs.map((one) => value(GRAPH.OUTPUT, one))
+  const whole = message(MODEL.GRAPH, ...graph.nodes, text(GRAPH.NAME, 'graph'), ...graph.constants, ...inputs, ...outputs)
+  return Buffer.concat([number(MODEL.IR_VERSION, IR_VERSION), whole, message(MODEL.OPSET, number(OPSET_NUMBER, OPSET_VERSION))])
+}

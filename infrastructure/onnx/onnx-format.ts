@@ -1,0 +1,70 @@
+/** ONNX files are protocol buffers: reading and copying them field by field. Field numbers: onnx.proto of https://github.com/onnx/onnx. */
+export interface Field {
+  readonly number: number
+  /** With its tag. */
+  readonly start: number
+  /** Of its content; of a number, the number. */
+  readonly from: number
+  readonly end: number
+}
+
+export const MODEL = { IR_VERSION: 1, GRAPH: 7, OPSET: 8 } as const
+export const GRAPH = { NODE: 1, NAME: 2, INITIALIZER: 5, INPUT: 11, OUTPUT: 12, VALUE: 13 } as const
+export const NODE = { INPUT: 1, OUTPUT: 2, TYPE: 4, ATTRIBUTE: 5 } as const
+export const ATTRIBUTE = { NAME: 1, INTEGER: 3, STRING: 4, TENSOR: 5, GRAPH: 6, INTEGERS: 8, TYPE: 20 } as const
+export const TENSOR = { DIMENSIONS: 1, TYPE: 2, INTEGERS: 5, NAME: 8, RAW: 9, LOCATION: 14 } as const
+export const VALUE = { NAME: 1, TYPE: 2 } as const
+export const ELEMENT = { FLOAT: 1, UINT8: 2, INT8: 3, INT64: 7 } as const
+
+export const readVarint = (bytes: Uint8Array, at: number): readonly [value: number, next: number] => {
+  let [value, factor] = [0, 1]
+  for (let i = at; ; i++) {
+    const byte = bytes[i]
+    if (byte === undefined) throw new Error('the graph is cut off')
+    value += (byte & 0x7f) * factor
+    factor *= 128
+    if (byte < 0x80) return [value, i + 1]
+  }
+}
+
+export const varint = (value: number): ReadonlyArray<number> => (value < 128 ? [value] : [(value % 128) | 0x80, ...varint(Math.floor(value / 128))])
+
+const endOf = (bytes: Uint8Array, wire: number, at: number): readonly [from: number, end: number] => {
+  switch (wire) {
+    case 0:
+      return [at, readVarint(bytes, at)[1]]
+    case 1:
+      return [at, at + 8]
+    case 2: {
+      const [length, from] = readVarint(bytes, at)
+      return [from, from + length]
+    }
+    case 5:
+      return [at, at + 4]
+    default:
+      throw new Error(`the graph has a field of wire type ${wire}`)
+  }
+}
+
+/** The fields of a message; throws where it is cut off. */
+export const fieldsOf = (bytes: Uint8Array, { from, end }: Pick<Field, 'from' | 'end'>): ReadonlyArray<Field> => {
+  const fields: Array<Field> = []
+  for (let start = from; start < end; ) {
+    const [tag, at] = readVarint(bytes, start)
+    const [first, last] = endOf(bytes, tag % 8, at)
+    fields.push({ number: Math.floor(tag / 8), start, from: first, end: last })
+    start = last
+  }
+  return fields
+}
+
+const textOf = (bytes: Uint8Array, { from, end }: Field): string => Buffer.from(bytes.buffer, bytes.byteOffset + from, end - from).toString()
+
+/** The texts of all fields of that number. */
+export const namesIn = (bytes: Uint8Array, fields: ReadonlyArray<Field>, number: number): ReadonlyArray<string> =>
+  fields.filter((field) => field.number === number).map((field) => textOf(bytes, field))
+
+export const message = (field: number, ...content: ReadonlyArray<Uint8Array>): Buffer => {
+  const length = content.reduce((sum, { length: part }) => sum + part, 0)
+  return Buffer.concat([Uint8Array.of(...varint(field * 8 + 2), ...varint(length)), ...content])
+}
