@@ -1,8 +1,11 @@
 import { join } from 'node:path'
 import { SAMPLE_RATE } from '../application/ports/engine.ts'
 import { createSpeechEngine } from '../infrastructure/onnx/engine-client.ts'
+import { createVoiceActivity } from '../infrastructure/onnx/voice-activity.ts'
+import type { DetectSpeech } from '../infrastructure/onnx/voice-activity.ts'
 import { demoSpeech, QUIET, ROOT } from './audio.ts'
 import { timed } from './cpu-time.ts'
+import { openFrameByFrame, SILERO } from './frame-by-frame.ts'
 import type { Benchmark, Contest, Skipped } from './harness.ts'
 import { openModelLoop } from './model-loop.ts'
 import type { ModelRun } from './model-loop.ts'
@@ -16,10 +19,10 @@ const TINY_SECONDS = 10
 const shapeOf = (runs: ReadonlyArray<ModelRun>): string =>
   runs.map((run) => `${run.kind} ${run.kind === 'detect' ? run.samples.length : run.job.samples.length}`).join()
 
-const contest = async (model: string, folder: string, most = Infinity): Promise<Contest> => {
+const contest = async (model: string, folder: string, detectSpeech: DetectSpeech, most = Infinity): Promise<Contest> => {
   const samples = (await demoSpeech()).samples.subarray(0, most * SAMPLE_RATE)
   const engine = createSpeechEngine({ models: new Map([[model, folder]]), workers: 1, logger: QUIET })
-  const loop = await openModelLoop(folder)
+  const loop = await openModelLoop(folder, detectSpeech)
   const runs = await recordLive(engine, model, samples)
   const seconds = (LIVES * samples.length) / SAMPLE_RATE
   const lives = Array.from({ length: LIVES }, (_, i) => i + 1)
@@ -42,7 +45,7 @@ const contest = async (model: string, folder: string, most = Infinity): Promise<
 const contestOfTiny = async (): Promise<Contest | Skipped> => {
   const tiny = await openTinyModel(TINY_TOKENS)
   if (tiny === null) return TINY_ABSENT
-  const { close, ...sides } = await contest(tiny.name, tiny.folder, TINY_SECONDS)
+  const { close, ...sides } = await contest(tiny.name, tiny.folder, await openFrameByFrame(), TINY_SECONDS)
   return {
     ...sides,
     close: async () => {
@@ -52,20 +55,27 @@ const contestOfTiny = async (): Promise<Contest | Skipped> => {
   }
 }
 
-const pipeline = (name: string, model: string, rounds: number, prepare: Benchmark['prepare']): Benchmark => ({
-  name,
-  meaning: `${LIVES} lives of ${model}, one after the other, on the pipeline of the service, with scheduler and engine process: audio in chunks of 100 ms, segments out`,
-  peer: 'the bare model loop: the same windows through the same speech detector and model, in the same order, on one thread of one process',
+const DEMO = ['demo-en', join(ROOT, 'models/demo-en')] as const
+
+const pipeline = (given: Pick<Benchmark, 'name' | 'peer' | 'atLeast' | 'rounds' | 'prepare'>): Benchmark => ({
+  meaning: `${LIVES} lives, one after the other, on the pipeline of the service, with scheduler and engine process: audio in chunks of 100 ms, segments out`,
   unit: 'seconds of audio',
   basis: 'cpu',
-  atLeast: 0.95,
-  rounds,
   warmUp: true,
-  prepare,
+  ...given,
 })
+
+const BARE = 'the bare model loop: the same windows through the same models in the same order, Silero by its own graph, on one thread of one process'
 
 /** The pipeline with its engine process, beside the runs of the models that it asked for. */
 export const pipelines: ReadonlyArray<Benchmark> = [
-  pipeline('pipeline', 'demo-en', 5, () => contest('demo-en', join(ROOT, 'models/demo-en'))),
-  pipeline('pipeline-tiny', 'whisper-tiny-random', 3, contestOfTiny),
+  pipeline({ name: 'pipeline', peer: BARE, atLeast: 0.95, rounds: 5, prepare: async () => contest(...DEMO, await openFrameByFrame()) }),
+  pipeline({
+    name: 'pipeline-way',
+    peer: 'the same loop with our detector: what policy, scheduler and the way between two processes cost',
+    atLeast: null,
+    rounds: 5,
+    prepare: () => contest(...DEMO, createVoiceActivity(SILERO)),
+  }),
+  pipeline({ name: 'pipeline-tiny', peer: BARE, atLeast: 0.95, rounds: 3, prepare: contestOfTiny }),
 ]

@@ -1,12 +1,14 @@
 import { join } from 'node:path'
 import { SAMPLE_RATE } from '../application/ports/engine.ts'
 import { createSpeechEngine } from '../infrastructure/onnx/engine-client.ts'
+import { createVoiceActivity } from '../infrastructure/onnx/voice-activity.ts'
 import { logIn } from '../interfaces/cli/api-client.ts'
 import { startThrowAwayInstance } from '../interfaces/cli/instance.ts'
 import { streamLive } from '../interfaces/cli/live-stream.ts'
 import { demoSpeech, QUIET, ROOT } from './audio.ts'
 import { timed } from './cpu-time.ts'
 import type { Benchmark, Contest, Skipped } from './harness.ts'
+import { SILERO } from './frame-by-frame.ts'
 import { openModelLoop } from './model-loop.ts'
 import { recordLive } from './recorded-live.ts'
 import { openTinyModel, TINY_ABSENT, TINY_TOKENS } from './tiny-model.ts'
@@ -22,7 +24,7 @@ const contest = async (model: string, folder: string, settings: Readonly<Record<
   const engine = createSpeechEngine({ models: new Map([[model, folder]]), workers: 1, logger: QUIET })
   const runs = await recordLive(engine, model, samples)
   await engine.close()
-  const loop = await openModelLoop(folder)
+  const loop = await openModelLoop(folder, createVoiceActivity(SILERO))
   const instance = await startThrowAwayInstance(settings)
   const client = await logIn(instance.url, instance.username, instance.password)
   const lives = Array.from({ length: LIVES })

@@ -6,7 +6,7 @@ import type { PolicyState } from './policy-state.ts'
 import { earliestEnd, earliestStart } from './speech-segmenter.ts'
 import type { Phrase, SegmenterState } from './speech-segmenter.ts'
 
-/** Frames that are worth a call of the detector, for a call costs as much as three of them: 128 ms. */
+/** Frames that are worth a call of the detector, for a call costs more than they do: 128 ms. */
 const LEAST_FRAMES = 4
 
 /** When the words that are known, a pause, or the end of the phrase can be due at the earliest. */

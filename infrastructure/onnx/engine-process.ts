@@ -11,7 +11,7 @@ import type { EngineRole, Outcome, Reply, Request, Task } from './messages.ts'
 
 /**
  * The engine's child process. Inference blocks the thread that it runs on, so it runs in worker threads; but speech is
- * detected on the main thread, for a frame takes half a millisecond, and to ask another thread costs as much. Nothing in
+ * detected on the main thread, for a frame takes a tenth of a millisecond, and to ask another thread costs more. Nothing in
  * it needs saving, so it ends as abruptly as it may: a tidy exit would wait for whatever native code is running.
  */
 const die = (reason: string): void => {

@@ -28,10 +28,10 @@ const openOnGpu = (file: string, provider: GpuProvider): Promise<InferenceSessio
   InferenceSession.create(file, { executionProviders: [provider], intraOpNumThreads: 1, interOpNumThreads: 1, logSeverityLevel: 3 })
 
 /**
- * A graph on the CPU with one thread of its own: there is a worker for each core, and idle threads that spin would take
+ * A graph, a file or its bytes, on the CPU with one thread of its own: there is a worker for each core, and idle threads that spin would take
  * the cores from the other workers.
  */
-const openOnCpu = async (file: string): Promise<InferenceSession> => {
+export const openOnCpu = (source: string | Uint8Array): Promise<InferenceSession> => {
   const options: InferenceSession.SessionOptions = {
     executionProviders: ['cpu'],
     intraOpNumThreads: 1,
@@ -40,7 +40,6 @@ const openOnCpu = async (file: string): Promise<InferenceSession> => {
     logSeverityLevel: 3,
     extra: { session: { intra_op: { allow_spinning: '0' } } },
   }
-  const source = await sourceOf(file)
   return typeof source === 'string' ? InferenceSession.create(source, options) : InferenceSession.create(source, options)
 }
 
@@ -53,5 +52,5 @@ export const openSession = async (file: string, provider: Provider = 'cpu'): Pro
       process.stderr.write(`${provider} does not load ${basename(file)}, the CPU will run it: ${reasonOf(error).replaceAll('\n', ' ')}\n`)
     }
   }
-  return openOnCpu(file)
+  return openOnCpu(await sourceOf(file))
 }
