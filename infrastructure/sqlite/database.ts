@@ -3,6 +3,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { FORMAT, whyNotFormat } from '../format.ts'
 
 const BUSY_TIMEOUT_MS = 2000
+/** A commit after a page was split looks at every page in the cache (pcache1TruncateUnsafe): with 64 MiB that was a sixth of a busy writer's time. */
+const CACHE_KIB = 8192
 
 /** Result codes of SQLite: https://www.sqlite.org/rescode.html */
 /** Bad SQL, a broken constraint, a value of the wrong type, an interface used wrongly: mistakes of the code, not of the disk. */
@@ -35,7 +37,7 @@ export const openForWriting = (file: string, { synchronous, secureDelete = false
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = ${synchronous};
     PRAGMA secure_delete = ${secureDelete ? 'ON' : 'OFF'};
-    PRAGMA cache_size = -65536;
+    PRAGMA cache_size = -${CACHE_KIB};
     PRAGMA trusted_schema = OFF;
   `)
   if (format < FORMAT) database.exec(`PRAGMA user_version = ${FORMAT}`)
