@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SAMPLE_RATE } from '../application/ports/engine.ts'
 import type { Logger } from '../application/ports/environment.ts'
-import { readAudioFile } from '../interfaces/cli/audio-file.ts'
+import { readAudioFile } from '../interfaces/cli/streaming/audio-file.ts'
 
 export const ROOT = join(import.meta.dirname, '..')
-const SAMPLE = join(ROOT, 'interfaces/cli/demo/sample')
+const SAMPLE = join(ROOT, 'interfaces/cli/streaming/demo/sample')
 
 export const QUIET: Logger = { info: () => undefined, warn: console.warn, error: console.error }
 

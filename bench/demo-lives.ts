@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { createScheduler } from '../application/pipeline/scheduler.ts'
 import { DEFAULT_ENGINE_SETTINGS as SETTINGS } from '../domain/live/settings.ts'
-import { createSpeechEngine } from '../infrastructure/onnx/engine-client.ts'
+import { createSpeechEngine } from '../infrastructure/onnx/process/engine-client.ts'
 import { demoSpeech, garbage, QUIET, ROOT } from './audio.ts'
 import type { Benchmark, Contest } from './harness.ts'
 import { lagOf } from './lives.ts'

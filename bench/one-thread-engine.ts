@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import type { SpeechEngine } from '../application/ports/engine.ts'
-import type { Outcome, Task } from '../infrastructure/onnx/messages.ts'
+import type { Outcome, Task } from '../infrastructure/onnx/process/messages.ts'
 
 interface Waiting {
   readonly task: Task

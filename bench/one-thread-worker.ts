@@ -4,7 +4,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { readModelDirectory } from '../infrastructure/onnx/model-directory.ts'
 import { createVoiceActivity } from '../infrastructure/onnx/voice-activity.ts'
 import { loadWhisper } from '../infrastructure/onnx/whisper-runner.ts'
-import { serveTasks } from '../infrastructure/onnx/worker-loop.ts'
+import { serveTasks } from '../infrastructure/onnx/process/worker-loop.ts'
 
 /** One thread with one set of sessions for speech detection and for the one model: the engine of a server with a global lock. */
 const { folder } = workerData as { readonly folder: string }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { SAMPLE_RATE } from '../application/ports/engine.ts'
-import { createSpeechEngine } from '../infrastructure/onnx/engine-client.ts'
+import { createSpeechEngine } from '../infrastructure/onnx/process/engine-client.ts'
 import { createVoiceActivity } from '../infrastructure/onnx/voice-activity.ts'
 import type { DetectSpeech } from '../infrastructure/onnx/voice-activity.ts'
 import { demoSpeech, QUIET, ROOT } from './audio.ts'

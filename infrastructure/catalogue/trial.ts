@@ -3,11 +3,11 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Logger } from '../../application/ports/environment.ts'
 import { SAMPLE_RATE, VAD_FRAME } from '../../application/ports/engine.ts'
-import { createSpeechEngine } from '../onnx/engine-client.ts'
+import { createSpeechEngine } from '../onnx/process/engine-client.ts'
 import { readMarianDirectory } from '../onnx/marian-model.ts'
 import { readModelDirectory } from '../onnx/model-directory.ts'
 import { readModelType } from '../onnx/model-json.ts'
-import { createTranslationEngine } from '../onnx/translation-client.ts'
+import { createTranslationEngine } from '../onnx/process/translation-client.ts'
 import { languagesOf } from '../onnx/whisper-model.ts'
 
 /** What running a model showed. */

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { ModelLoadFailed } from '../../application/ports/engine.ts'
-import { reasonOf } from './messages.ts'
+import { reasonOf } from './process/messages.ts'
 
 /** A model in memory; `release` gives its native memory back. */
 interface Loaded<R> {

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { Provider } from './execution-provider.ts'
+import type { Provider } from './providers/execution-provider.ts'
 
 /** `two`: one graph for the prompt, one for each further token; `merged`: both behind the input `use_cache_branch`. */
 export type DecoderFiles =

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { InferenceSession } from 'onnxruntime-node'
-import type { GpuProvider, Provider } from './execution-provider.ts'
-import { reasonOf } from './messages.ts'
-import { withSignedWeights } from './signed-weights.ts'
+import type { GpuProvider, Provider } from './providers/execution-provider.ts'
+import { reasonOf } from './process/messages.ts'
+import { withSignedWeights } from './graphs/signed-weights.ts'
 
 /** Whether the CPU multiplies unsigned by signed bytes without saturation; where nobody tells, it does not. */
 const hasVnni = async (): Promise<boolean> => {

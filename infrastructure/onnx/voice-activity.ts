@@ -3,7 +3,7 @@ import { Tensor } from 'onnxruntime-node'
 import { VAD_FRAME } from '../../application/ports/engine.ts'
 import type { SpeechProbabilities, VadState } from '../../application/ports/engine.ts'
 import { openOnCpu } from './sessions.ts'
-import { LSTM_WIDTH, voiceGraph } from './voice-graph.ts'
+import { LSTM_WIDTH, voiceGraph } from './graphs/voice-graph.ts'
 
 export type DetectSpeech = (samples: Int16Array, state: VadState) => Promise<SpeechProbabilities>
 

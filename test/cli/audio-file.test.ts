@@ -1,8 +1,8 @@
 import test from 'ava'
-import { readAudioFile } from '../../interfaces/cli/audio-file.ts'
+import { readAudioFile } from '../../interfaces/cli/streaming/audio-file.ts'
 
 test('reads a FLAC file as 16 kHz mono', async (t) => {
-  const samples = await readAudioFile('interfaces/cli/demo/sample.flac')
+  const samples = await readAudioFile('interfaces/cli/streaming/demo/sample.flac')
   t.is(Math.round(samples.length / 16000), 55)
   t.true(samples.some((sample) => Math.abs(sample) > 10_000))
 })

@@ -3,11 +3,11 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { SAMPLE_RATE } from '../../application/ports/engine.ts'
 import { judge } from '../../application/pipeline/hypothesis-filters.ts'
-import type { Provider } from '../../infrastructure/onnx/execution-provider.ts'
+import type { Provider } from '../../infrastructure/onnx/providers/execution-provider.ts'
 import { readModelDirectory } from '../../infrastructure/onnx/model-directory.ts'
 import { loadWhisper, referenceLimit } from '../../infrastructure/onnx/whisper-runner.ts'
 import type { WhisperRunner } from '../../infrastructure/onnx/whisper-runner.ts'
-import { readAudioFile } from '../../interfaces/cli/audio-file.ts'
+import { readAudioFile } from '../../interfaces/cli/streaming/audio-file.ts'
 
 /** The provider to run on, for machines that have another than the CPU (docs/gpu.md). */
 const PROVIDER = (process.env['STENOLOG_TEST_PROVIDER'] ?? 'cpu') as Provider

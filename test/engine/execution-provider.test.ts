@@ -3,19 +3,19 @@ import { join } from 'node:path'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { chooseProvider, probeProvider } from '../../infrastructure/onnx/execution-provider.ts'
-import type { GpuProvider, ProbeAnswer } from '../../infrastructure/onnx/execution-provider.ts'
-import { createLanes } from '../../infrastructure/onnx/lanes.ts'
-import type { Outcome, Task } from '../../infrastructure/onnx/messages.ts'
+import { chooseProvider, probeProvider } from '../../infrastructure/onnx/providers/execution-provider.ts'
+import type { GpuProvider, ProbeAnswer } from '../../infrastructure/onnx/providers/execution-provider.ts'
+import { createLanes } from '../../infrastructure/onnx/process/lanes.ts'
+import type { Outcome, Task } from '../../infrastructure/onnx/process/messages.ts'
 import { findWeights } from '../../infrastructure/onnx/model-weights.ts'
-import { createWorkerPool } from '../../infrastructure/onnx/worker-pool.ts'
-import { examineEnvironment } from '../../interfaces/cli/environment-checks.ts'
+import { createWorkerPool } from '../../infrastructure/onnx/process/worker-pool.ts'
+import { examineEnvironment } from '../../interfaces/cli/doctor/environment-checks.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { readWav } from '../support/wav.ts'
 
 const FAST = E.right({ gpu: 0.4, cpu: 3 })
 const SLOW = E.right({ gpu: 2600, cpu: 3 })
-const WORKER = new URL('../../infrastructure/onnx/transcription-worker.ts', import.meta.url)
+const WORKER = new URL('../../infrastructure/onnx/process/transcription-worker.ts', import.meta.url)
 const MODEL = 'test/engine/fixtures/exact-whisper'
 
 const simon = readWav('test/engine/fixtures/simon.wav')

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import test from 'ava'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
-import { withSignedWeights } from '../../infrastructure/onnx/signed-weights.ts'
+import { withSignedWeights } from '../../infrastructure/onnx/graphs/signed-weights.ts'
 
 const FRAMES = 300
 const encoderOf = (model: string, suffix: string): Promise<Buffer> => readFile(`${model}/onnx/encoder_model${suffix}.onnx`)

@@ -5,7 +5,7 @@ import { SAMPLE_RATE, VAD_FRAME } from '../../application/ports/engine.ts'
 import type { VadState } from '../../application/ports/engine.ts'
 import { createVoiceActivity } from '../../infrastructure/onnx/voice-activity.ts'
 import type { DetectSpeech } from '../../infrastructure/onnx/voice-activity.ts'
-import { voiceGraph } from '../../infrastructure/onnx/voice-graph.ts'
+import { voiceGraph } from '../../infrastructure/onnx/graphs/voice-graph.ts'
 import { demoSpeech } from '../../bench/audio.ts'
 import { openFrameByFrame, SILERO } from '../../bench/frame-by-frame.ts'
 

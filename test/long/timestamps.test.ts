@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
-import { readAudioFile } from '../../interfaces/cli/audio-file.ts'
-import { alignWords, comparableWords } from '../../interfaces/cli/word-alignment.ts'
+import { readAudioFile } from '../../interfaces/cli/streaming/audio-file.ts'
+import { alignWords, comparableWords } from '../../interfaces/cli/streaming/word-alignment.ts'
 import { transcribeAtFullSpeed } from '../support/full-speed.ts'
 import { runTestService } from '../support/service.ts'
 import { silence } from '../support/speech.ts'
 
-const STEM = 'interfaces/cli/demo/sample'
+const STEM = 'interfaces/cli/streaming/demo/sample'
 const MINUTES = 30
 /** From one playing of the sample to the next: no multiple of a frame of the detector, nor of a chunk. */
 const EVERY = 149.871

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { createSpeechEngine } from '../../infrastructure/onnx/engine-client.ts'
+import { createSpeechEngine } from '../../infrastructure/onnx/process/engine-client.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
 import { stream } from '../support/stream.ts'

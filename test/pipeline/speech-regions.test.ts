@@ -4,7 +4,7 @@ import { endOfAudio, foldSpeech, INITIAL_SEGMENTER } from '../../application/pip
 import type { SegmenterState } from '../../application/pipeline/speech-segmenter.ts'
 import { SAMPLE_RATE, VAD_FRAME } from '../../application/ports/engine.ts'
 import type { SpeechEngine, VadState } from '../../application/ports/engine.ts'
-import { createSpeechEngine } from '../../infrastructure/onnx/engine-client.ts'
+import { createSpeechEngine } from '../../infrastructure/onnx/process/engine-client.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
 import { testWith } from '../support/skip-unless.ts'
 import { readWav } from '../support/wav.ts'

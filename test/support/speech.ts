@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { readAudioFile } from '../../interfaces/cli/audio-file.ts'
+import { readAudioFile } from '../../interfaces/cli/streaming/audio-file.ts'
 
 interface Sentence {
   readonly text: string
@@ -9,7 +9,7 @@ interface Sentence {
 
 /** The demo's sample, cut into sentences of synthetic speech. */
 export const sampleSentences = async (): Promise<ReadonlyArray<{ readonly text: string; readonly samples: Int16Array }>> => {
-  const stem = 'interfaces/cli/demo/sample'
+  const stem = 'interfaces/cli/streaming/demo/sample'
   const { sentences } = JSON.parse(readFileSync(`${stem}.json`, 'utf8')) as { readonly sentences: ReadonlyArray<Sentence> }
   const all = await readAudioFile(`${stem}.flac`)
   const at = (seconds: number): number => Math.round(seconds * 16000)

@@ -15,7 +15,7 @@ from exactness.clip_list import CLIPS, Clip, Sentence
 RATE = 16000
 # The demo's sample and other fixtures: voices that were made at another time.
 REPOSITORY = Path(__file__).resolve().parents[3]
-SAMPLE = REPOSITORY / "interfaces/cli/demo/sample"
+SAMPLE = REPOSITORY / "interfaces/cli/streaming/demo/sample"
 SILENCE_BEHIND = 0.2
 
 

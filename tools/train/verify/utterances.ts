@@ -2,7 +2,7 @@ import { open, readFile, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as t from 'io-ts'
 import { decodeOrThrow } from '../../../domain/shared/codecs.ts'
-import { readAudioFile } from '../../../interfaces/cli/audio-file.ts'
+import { readAudioFile } from '../../../interfaces/cli/streaming/audio-file.ts'
 
 export interface Utterance {
   readonly id: string

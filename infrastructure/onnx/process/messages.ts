@@ -1,0 +1,46 @@
+import type { Either } from 'fp-ts/lib/Either.js'
+import type {
+  Hypothesis,
+  JobFailed,
+  LoadedModel,
+  ModelLoadFailed,
+  SpeechProbabilities,
+  TranscribeJob,
+  VadState,
+} from '../../../application/ports/engine.ts'
+import type { ProviderChoice } from '../providers/execution-provider.ts'
+import type { TranslateJob } from '../../../application/ports/translation-engine.ts'
+
+/** Which models an engine process runs, its only argument: each kind has a process of its own. */
+export type EngineRole = 'speech' | 'translation'
+
+/**
+ * What the engine process is asked to do; structured clone carries it, so samples stay typed arrays. `folder` is where the model
+ * lies now, null where none is installed under its name.
+ */
+export type Task =
+  | { readonly kind: 'load'; readonly model: string; readonly folder: string | null }
+  | { readonly kind: 'transcribe'; readonly job: TranscribeJob; readonly folder: string | null }
+  | { readonly kind: 'detect'; readonly samples: Int16Array; readonly state: VadState }
+  | { readonly kind: 'translate'; readonly job: TranslateJob; readonly folder: string | null }
+
+/** What a task of its kind gives; `null` of a translator that is loaded, the text of a translation. */
+type Result = LoadedModel | Hypothesis | SpeechProbabilities | string | null
+export type Outcome = Either<ModelLoadFailed | JobFailed, Result>
+/** From a worker thread that has several tasks: the place of one among them, and its outcome. */
+export type PlacedOutcome = readonly [index: number, outcome: Outcome]
+
+/** To the engine process; `configure` comes first, as the answer to its `ready`. */
+export type Request =
+  | { readonly kind: 'configure'; readonly workers: number }
+  | { readonly kind: 'task'; readonly id: number; readonly task: Task }
+
+/** From the engine process. Each task is answered once, in any order; of one that takes longer it is told once that it began. */
+export type Reply =
+  /** It can be configured; what its models will run on. */
+  | { readonly kind: 'ready'; readonly choice: ProviderChoice }
+  /** Its turn has come a moment ago; `loads`: on a thread that has yet to load its model. */
+  | { readonly kind: 'began'; readonly id: number; readonly loads: boolean }
+  | { readonly kind: 'outcome'; readonly id: number; readonly outcome: Outcome }
+
+export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

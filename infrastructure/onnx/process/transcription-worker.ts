@@ -1,0 +1,43 @@
+import { workerData } from 'node:worker_threads'
+import * as E from 'fp-ts/lib/Either.js'
+import { createLoadedModels } from '../loaded-models.ts'
+import type { Outcome, Task } from './messages.ts'
+import { readModelDirectory } from '../model-directory.ts'
+import { loadWhisper } from '../whisper-runner.ts'
+import { serveTasks } from './worker-loop.ts'
+import type { Together } from './worker-loop.ts'
+import type { WorkerSettings } from './worker-pool.ts'
+
+/** A worker thread of the engine process: it has its own set of models. */
+const { provider } = workerData as WorkerSettings
+const models = createLoadedModels(async (folder) => {
+  const directory = await readModelDirectory(folder, provider)
+  return E.isLeft(directory) ? E.left(directory.left.reason) : E.right(await loadWhisper(directory.right, undefined, provider))
+})
+
+const perform = async (task: Task): Promise<Outcome> => {
+  switch (task.kind) {
+    case 'load': {
+      const runner = await models.load(task.model, task.folder)
+      return E.isLeft(runner) ? runner : E.right({ windowSeconds: runner.right.windowSeconds, ...(provider === 'cpu' ? {} : { onGpu: true }) })
+    }
+    case 'transcribe': {
+      const { model, samples, language } = task.job
+      return models.use(model, task.folder, (runner) => runner.transcribe(samples, language))
+    }
+    case 'detect':
+    case 'translate':
+      throw new Error('this worker only transcribes')
+  }
+}
+
+/** Jobs of different lives that share a model. What is wrong with it, or with one of them, is found out when each runs alone. */
+const together: Together = async (tasks, onOutcome) => {
+  const jobs = tasks.flatMap((task) => (task.kind === 'transcribe' ? [task] : []))
+  const [first] = jobs
+  if (first === undefined || jobs.length < tasks.length) return
+  const runner = await models.load(first.job.model, first.folder)
+  if (E.isRight(runner)) await runner.right.transcribeTogether(jobs.map(({ job }) => job), (index, hypothesis) => onOutcome(index, E.right(hypothesis)))
+}
+
+serveTasks(perform, together)

@@ -1,0 +1,104 @@
+import { access, constants, stat } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import * as E from 'fp-ts/lib/Either.js'
+import type { Logger } from '../../../application/ports/environment.ts'
+import { BUNDLED_MODELS, findInstalledModels } from '../../../infrastructure/catalogue/installed-models.ts'
+import { connectMongo } from '../../../infrastructure/mongodb/connection.ts'
+import { chooseProvider } from '../../../infrastructure/onnx/providers/execution-provider.ts'
+import type { Settings } from '../../../infrastructure/settings.ts'
+import { canIsolate } from '../../../infrastructure/sources/child-commands.ts'
+
+/** Something that the service needs. */
+export interface Check {
+  readonly name: string
+  readonly ok: boolean
+  readonly detail: string
+}
+
+const NODE_MAJOR = 24
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+const nodeCheck = (): Check => {
+  const ok = Number(process.versions.node.split('.')[0]) >= NODE_MAJOR
+  return { name: 'node', ok, detail: `${process.versions.node}${ok ? '' : `, ${NODE_MAJOR} or later is needed`}` }
+}
+
+const modelChecks = async ({ modelsDir }: Settings): Promise<ReadonlyArray<Check>> => {
+  const problems: Array<string> = []
+  const keep: Logger['warn'] = (fields, message) => {
+    const { folder, directory, reason } = fields
+    problems.push([folder ?? directory, reason ?? message].filter((part) => typeof part === 'string').join(': '))
+  }
+  const logger: Logger = { info: () => undefined, warn: keep, error: keep }
+  const { models, translators } = await findInstalledModels({ modelsDir, bundledDir: BUNDLED_MODELS, logger })
+  return [
+    { name: 'models', ok: models.length > 0, detail: models.map(({ name }) => name).join(', ') || 'none' },
+    { name: 'translators', ok: true, detail: translators.map(({ name }) => name).join(', ') || 'none' },
+    ...problems.map((detail) => ({ name: 'model folder', ok: false, detail })),
+  ]
+}
+
+const usable = async (directory: string): Promise<Check> => {
+  const name = 'data directory'
+  const there = await stat(directory).catch(() => null)
+  if (there === null) return { name, ok: true, detail: `${directory}, made at the first start` }
+  if (!there.isDirectory()) return { name, ok: false, detail: `${directory} is no directory` }
+  return access(directory, constants.R_OK | constants.W_OK).then(
+    () => ({ name, ok: true, detail: directory }),
+    () => ({ name, ok: false, detail: `${directory} cannot be read and written` }),
+  )
+}
+
+/** Opens a store and closes it again. What a driver says may hold the URL, and URLs hold passwords. */
+const reachable = async (name: string, open: () => Promise<{ readonly close: () => Promise<void> }>): Promise<Check> => {
+  try {
+    const opened = await open()
+    await opened.close()
+    return { name, ok: true, detail: 'answers' }
+  } catch (error) {
+    return { name, ok: false, detail: `cannot be used: ${messageOf(error).replace(/\b[\w+]+:\/\/\S*/g, '***')}` }
+  }
+}
+
+const storeChecks = async ({ dataDir, eventstoreUrl, mongoUrl }: Settings): Promise<ReadonlyArray<Check>> => {
+  const logger: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined }
+  const checks = [await usable(dataDir)]
+  if (eventstoreUrl !== null) {
+    const { openEventStoreDb } = await import('../../../infrastructure/eventstoredb/event-store.ts')
+    checks.push(await reachable('event store', () => openEventStoreDb({ url: eventstoreUrl, logger })))
+  }
+  if (mongoUrl !== null) checks.push(await reachable('mongodb', () => connectMongo(mongoUrl)))
+  return checks
+}
+
+const portCheck = ({ host, port }: Settings): Promise<Check> =>
+  new Promise((resolve) => {
+    const server = createServer()
+    const name = 'port'
+    server.once('error', (error) => {
+      const taken = 'code' in error && error.code === 'EADDRINUSE'
+      resolve({ name, ok: false, detail: taken ? `${host}:${port} is taken; by a Stenolog that runs?` : `${host}:${port}: ${messageOf(error)}` })
+    })
+    server.listen(port, host, () => server.close(() => resolve({ name, ok: true, detail: `${host}:${port} is free` })))
+  })
+
+const providerCheck = async (): Promise<Check> => {
+  const { provider, why } = await chooseProvider()
+  return { name: 'execution provider', ok: true, detail: `${provider} (${why})${provider === 'cpu' ? '' : '; models with 8-bit weights: cpu'}` }
+}
+
+/** What the service needs, by its settings; without usable settings only what depends on none. */
+export const examineEnvironment = async (settings: E.Either<ReadonlyArray<string>, Settings>): Promise<ReadonlyArray<Check>> => {
+  if (E.isLeft(settings)) return [nodeCheck(), ...settings.left.map((detail) => ({ name: 'settings', ok: false, detail }))]
+  const isolated = canIsolate()
+  return [
+    nodeCheck(),
+    { name: 'settings', ok: true, detail: 'can be used' },
+    ...(await modelChecks(settings.right)),
+    await providerCheck(),
+    { name: 'decoders', ok: true, detail: isolated ? 'run without network' : 'run with the network of the service: this system has no namespaces for us' },
+    ...(await storeChecks(settings.right)),
+    await portCheck(settings.right),
+  ]
+}

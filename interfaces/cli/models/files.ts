@@ -1,0 +1,71 @@
+import { existsSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import * as t from 'io-ts'
+import { object } from '../../../domain/shared/codecs.ts'
+import { verifyFolder } from '../../../infrastructure/catalogue/verify-folder.ts'
+import type { FolderFinding } from '../../../infrastructure/catalogue/verify-folder.ts'
+import { allOf, withControl } from '../control-client.ts'
+import type { Control } from '../control-client.ts'
+import { foldersOf, requireModelsDirectory, rescan } from './found.ts'
+import { tableOf } from '../table.ts'
+
+const tableFor = ({ files }: FolderFinding): string =>
+  tableOf(['file', 'MB', 'state', ''], files.map(({ path, bytes, state, detail }) => [path, (bytes / 1e6).toFixed(2), state, detail]))
+
+const verdictOf = (name: string, { folder, files, problem, trial, kept }: FolderFinding): string => {
+  const wrong = files.filter(({ state }) => state !== 'ok').length
+  if (wrong > 0) return `${name}: ${wrong} of ${files.length} files are wrong (${folder})`
+  if (problem !== null) return `${name}: ${problem} (${folder})`
+  const memory = trial?.megabytes === null || trial === null ? 'memory not measured' : `${trial.megabytes} MB of memory`
+  return `${name}: ok, ${memory}${kept ? '' : '; the folder cannot be written, so nothing was kept'}`
+}
+
+/** `stenolog models verify`: 1 where anything is wrong. */
+export const verifyModels = async (names: ReadonlyArray<string>, json: boolean): Promise<number> => {
+  const folders = await foldersOf(names)
+  const found: Array<FolderFinding & { readonly name: string }> = []
+  for (const { name, folder } of folders) {
+    const finding = await verifyFolder(folder)
+    found.push({ name, ...finding })
+    if (!json) console.log(`${tableFor(finding)}\n${verdictOf(name, finding)}\n`)
+  }
+  if (json) console.log(JSON.stringify(found))
+  return found.every(({ files, problem }) => problem === null && files.every(({ state }) => state === 'ok')) ? 0 : 1
+}
+
+const live = object({ id: t.number, model: object({ name: t.string }), translations: t.readonlyArray(object({ model: t.string })) })
+const livesWith = async (control: Control, name: string): Promise<ReadonlyArray<number>> => {
+  const open = await allOf(control, '/admin/lives?status=pending&status=active', live)
+  return open.filter(({ model, translations }) => model.name === name || translations.some((pair) => pair.model === name)).map(({ id }) => id)
+}
+
+const refuseUse = async (control: Control, name: string): Promise<void> => {
+  const using = await livesWith(control, name)
+  if (using.length > 0) throw new Error(`${name} is in use by ${using.length === 1 ? 'live' : 'lives'} ${using.join(', ')}`)
+}
+
+/** `stenolog models remove`: the folder goes first out of sight, then for good. */
+export const removeModel = async (given: string, json: boolean): Promise<number> => {
+  const modelsDir = requireModelsDirectory()
+  const [found] = await foldersOf([given])
+  if (found === undefined || !existsSync(found.folder)) throw new Error(`no model of the name ${given} is installed`)
+  const { name, folder } = found
+  if (dirname(resolve(folder)) !== resolve(modelsDir)) throw new Error(`${name} ships with the service (models disable ${name} switches it off)`)
+  const away = join(modelsDir, `.removing-${name}`)
+  await withControl(async (control) => {
+    await refuseUse(control, name)
+    await rm(away, { recursive: true, force: true })
+    await rename(folder, away)
+    await rescan(control)
+    // One that was created in between.
+    await refuseUse(control, name).catch(async (error: unknown) => {
+      await rename(away, folder)
+      await rescan(control)
+      throw error
+    })
+  })
+  await rm(away, { recursive: true, force: true })
+  console.log(json ? JSON.stringify({ name, folder }) : `${name} is removed (${folder})`)
+  return 0
+}

@@ -1,0 +1,68 @@
+import { join } from 'node:path'
+import * as t from 'io-ts'
+import type { Logger } from '../../../application/ports/environment.ts'
+import { object } from '../../../domain/shared/codecs.ts'
+import { BUNDLED_MODELS, findInstalledModels } from '../../../infrastructure/catalogue/installed-models.ts'
+import { modelNameOf } from '../../../infrastructure/catalogue/models.ts'
+import { allOf } from '../control-client.ts'
+import type { Control } from '../control-client.ts'
+import { toolSettings } from '../tool-settings.ts'
+
+/** Folders that are no models are named on standard error. */
+const warnings: Logger = {
+  info: () => undefined,
+  warn: ({ folder, reason }, message) => console.error(`stenolog: ${String(folder)}: ${typeof reason === 'string' ? reason : message}`),
+  error: ({ directory, reason }, message) => console.error(`stenolog: ${message}: ${String(directory)} (${String(reason)})`),
+}
+
+/** The models directory of the settings; null for none. */
+export const modelsDirectory = (): string | null => toolSettings().modelsDir
+
+/** Throws an Error for people where none is set. */
+export const requireModelsDirectory = (): string => {
+  const directory = modelsDirectory()
+  if (directory === null) throw new Error('STENOLOG_MODELS_DIR is not set: it names the directory that models are kept in')
+  return directory
+}
+
+export const findInstalled = () => findInstalledModels({ bundledDir: BUNDLED_MODELS, modelsDir: modelsDirectory(), logger: warnings })
+
+/** Throws an Error for people where a folder of a model cannot have this name. */
+export const checkedName = (name: string): string => {
+  if (!/^[A-Za-z0-9][\w.-]{0,95}$/.test(name)) throw new Error(`${name} cannot be the name of a model: letters, digits, ".", "_" and "-"`)
+  return name
+}
+
+/** Folders by the names asked for, those that are no models (any more) too; of no names all that are installed. */
+export const foldersOf = async (names: ReadonlyArray<string>): Promise<ReadonlyArray<{ readonly name: string; readonly folder: string }>> => {
+  const { models, translators } = await findInstalled()
+  const installed = [...models, ...translators].map(({ name, folder }) => ({ name, folder }))
+  if (names.length === 0) return installed
+  const directory = modelsDirectory()
+  return names.map((given) => {
+    const name = modelNameOf(checkedName(given))
+    const found = installed.find((one) => one.name === name)
+    if (found === undefined && directory === null) throw new Error(`no model of the name ${name} is installed`)
+    return found ?? { name, folder: join(directory ?? '', given) }
+  })
+}
+
+const modelRow = object({ id: t.number, name: t.string, active: t.boolean, vram: t.number })
+const pairRow = object({
+  id: t.number, model: t.string, active: t.boolean, vram: t.number,
+  lang_from: object({ iso_639_1: t.string }), lang_to: object({ iso_639_1: t.string }),
+})
+export type ModelRow = t.TypeOf<typeof modelRow>
+export type PairRow = t.TypeOf<typeof pairRow>
+export const rows = { model: modelRow, pair: pairRow }
+
+/** What the service lists. */
+export const listedModels = async (control: Control): Promise<{ readonly models: ReadonlyArray<ModelRow>; readonly pairs: ReadonlyArray<PairRow> }> => ({
+  models: await allOf(control, '/models/', modelRow),
+  pairs: await allOf(control, '/translations/', pairRow),
+})
+
+/** Has the service look again at what is installed. */
+export const rescan = async (control: Control): Promise<void> => {
+  await control.ask('POST', '/admin/rescan', t.UnknownArray)
+}

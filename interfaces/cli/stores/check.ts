@@ -1,0 +1,223 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { checkLog } from '../../../application/audit/check-log.ts'
+import { passingOver } from '../../../application/audit/passing-over.ts'
+import type { DamagedRow } from '../../../application/audit/passing-over.ts'
+import type { Documents } from '../../../application/ports/documents.ts'
+import { BEGINNING } from '../../../application/ports/event-store.ts'
+import type { EventStore, Position } from '../../../application/ports/event-store.ts'
+import { loadMasterKey } from '../../../infrastructure/master-key.ts'
+import type { Settings } from '../../../infrastructure/settings.ts'
+import { openSqliteDocuments } from '../../../infrastructure/sqlite/documents.ts'
+import { walkChain } from '../../../infrastructure/sqlite/verify-chain.ts'
+import { verifyFile } from '../../../infrastructure/sqlite/verify-files.ts'
+import { verifyKeys } from '../../../infrastructure/verify-keys.ts'
+import { allProjections } from '../../../projections/all-projections.ts'
+import { differencesOf, foldLog, isStillThere, orThrow } from '../../../projections/fold-log.ts'
+import type { Difference } from '../../../projections/fold-log.ts'
+import type { Projection } from '../../../projections/projection.ts'
+import { dataFiles, embeddedFiles, isServiceRunning, withData } from './tool-data.ts'
+import type { DataFiles, ToolData } from './tool-data.ts'
+import { toolSettings } from '../tool-settings.ts'
+
+export const CHECK_HELP = `stenolog check [--json]
+
+Distrusts the stored data and changes nothing, beside a running service or without one. Exit code 0: all is well; 1:
+something is wrong, and the place is named. It goes on behind a row that is not what was written, and says what cannot be
+judged without it.
+  files         pages and indexes of the embedded databases
+  hash chain    every row of the log is what was written, in its place, and none is missing (EventStoreDB keeps none)
+  keys          every key opens with the master key
+  decoding      every event is one that this version knows, and its sealed members open
+  order         no event stands where the rules would not have put it
+  reservations  no memory is held for a live that is over or never came to be
+  erasure       of users and lives that were deleted no key is left, so nothing of them can be read
+  read models   every document is what the log says, and there is no other
+--json          {ok, checks: [{name, seen, problems: [{where, problem}]}]}`
+
+interface Problem {
+  readonly where: string
+  readonly problem: string
+}
+
+interface Result {
+  readonly name: string
+  /** What was looked at, for people. */
+  readonly seen: string
+  readonly problems: ReadonlyArray<Problem>
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** A check that cannot be made is a problem too. */
+const attempt = async (name: string, run: () => Promise<Omit<Result, 'name'>>): Promise<Result> => {
+  try {
+    return { name, ...(await run()) }
+  } catch (error) {
+    return { name, seen: '', problems: [{ where: name, problem: `cannot be checked: ${messageOf(error)}` }] }
+  }
+}
+
+const checkFiles = async (settings: Settings, data: DataFiles): Promise<Omit<Result, 'name'>> => {
+  const files = embeddedFiles(settings, data)
+  return { seen: `${files.length} databases`, problems: files.flatMap((where) => verifyFile(where).map((problem) => ({ where, problem }))) }
+}
+
+const checkChain = async ({ eventstoreUrl }: Settings, { events }: DataFiles): Promise<Omit<Result, 'name'>> => {
+  if (eventstoreUrl !== null) return { seen: 'none: EventStoreDB keeps no hash chain', problems: [] }
+  const problems: Array<Problem> = []
+  const walk = walkChain(events)
+  for (;;) {
+    const step = await walk.next()
+    if (step.done === true) return { seen: `${step.value} rows`, problems }
+    problems.push({ where: `position ${step.value.position}`, problem: step.value.reason })
+  }
+}
+
+const checkKeys = async (settings: Settings, { masterKey }: DataFiles): Promise<Omit<Result, 'name'>> => {
+  const { keys, problems } = await withData(settings, async ({ keyRows }) => verifyKeys(keyRows(), await loadMasterKey(masterKey)))
+  return { seen: `${keys} keys`, problems: problems.map(({ name, problem }) => ({ where: `key ${name}`, problem })) }
+}
+
+const LOG_CHECKS = ['decoding', 'order', 'reservations', 'erasure'] as const
+
+async function* namesOf(rows: ReturnType<ToolData['keyRows']>): AsyncGenerator<string> {
+  for await (const { name } of rows) yield name
+}
+
+const checkEvents = async (settings: Settings, now: number | null): Promise<ReadonlyArray<Result>> => {
+  try {
+    const { events, problems } = await withData(settings, ({ store, keyring, keyRows }) => checkLog({ store, keyring, keyNames: () => namesOf(keyRows()), now }))
+    return LOG_CHECKS.map((name) => ({ name, seen: `${events} events`, problems: problems.filter(({ check }) => check === name) }))
+  } catch (error) {
+    return LOG_CHECKS.map((name) => ({ name, seen: '', problems: [{ where: name, problem: `cannot be checked: ${messageOf(error)}` }] }))
+  }
+}
+
+const SAYS: Readonly<Record<Difference['kind'], string>> = {
+  differs: 'is not what the log says',
+  missing: 'is missing',
+  surplus: 'should not be there',
+  unreadable: 'cannot be read',
+  misguarded: 'stands at another position than its content',
+}
+
+interface Compared {
+  readonly store: Pick<EventStore, 'subscribe' | 'head'>
+  readonly documents: Pick<Documents, 'checkpoint' | 'get' | 'scan'>
+  readonly scratch: Documents
+}
+
+/** Looks again while the service goes on writing: only what differs although nothing was written meanwhile is wrong. */
+const MAX_LOOKS = 50
+
+interface UnsureDocuments {
+  readonly row: DamagedRow
+  /** Which documents the other events of its stream touch: what it said is in them, or should be. */
+  readonly ids: ReadonlySet<string>
+}
+
+const unsureDocuments = async (
+  store: Compared['store'],
+  { touches }: Projection,
+  damaged: ReadonlyArray<DamagedRow>,
+): Promise<ReadonlyArray<UnsureDocuments>> => {
+  const found: Array<UnsureDocuments> = []
+  for (const row of new Map(damaged.map((one) => [one.position, one])).values()) {
+    const ids = new Set<string>()
+    const enough = new AbortController()
+    for await (const message of passingOver(store.subscribe, () => undefined)(BEGINNING, [row.stream], enough.signal)) {
+      if (message.kind === 'caught-up') enough.abort()
+      if (message.kind === 'event' && message.event.stream === row.stream) for (const id of touches(message.event)) ids.add(id)
+    }
+    found.push({ row, ids })
+  }
+  return found
+}
+
+/** Folds the log as far as the read model has come, beside it, and compares. */
+const compareModel = async ({ store: whole, documents, scratch }: Compared, projection: Projection): Promise<ReadonlyArray<Problem>> => {
+  const { name, collection } = projection
+  const { signal } = new AbortController()
+  const damaged: Array<DamagedRow> = []
+  const store = { head: whole.head, subscribe: passingOver(whole.subscribe, (row) => damaged.push(row)) }
+  let reached = '' as Position
+  const follow = async (): Promise<boolean> => {
+    const checkpoint = orThrow(await documents.checkpoint(name)())
+    if (checkpoint > orThrow(await store.head()())) throw new Error(`the checkpoint ${checkpoint} lies past the end of the log`)
+    if (checkpoint <= reached) return false
+    await foldLog({ store, documents: scratch }, projection, { from: reached, to: checkpoint, signal })
+    reached = checkpoint
+    return true
+  }
+  const [is, should] = [documents, scratch].map((side) => ({ documents: side, collection: collection.name }))
+  if (is === undefined || should === undefined) return []
+  orThrow(await scratch.ensure([collection])())
+  await follow()
+  const found: Array<Difference> = []
+  for await (const difference of differencesOf(is, should)) found.push(difference)
+  let left: ReadonlyArray<Difference> = found
+  for (let look = 0; look < MAX_LOOKS && left.length > 0; look++) {
+    const still = await Promise.all(left.map((difference) => isStillThere(difference, is, should)))
+    left = left.filter((_, index) => still[index] === true)
+    if (!(await follow())) break
+  }
+  const unsure = await unsureDocuments(whole, projection, damaged)
+  const known = left.filter(({ id }) => unsure.every(({ ids }) => !ids.has(id)))
+  return [
+    ...known.map(({ id, kind }) => ({ where: `${collection.name} ${id}`, problem: SAYS[kind] })),
+    ...unsure.map(({ ids, row: { position, stream } }) => ({
+      where: `${collection.name} ${[...ids].join(', ')}`.trimEnd(),
+      problem: `${ids.size > 0 ? 'cannot be compared' : 'may differ for this alone'}: position ${position} (${stream}) is not what was written`,
+    })),
+  ]
+}
+
+const checkModels = async (settings: Settings): Promise<Omit<Result, 'name'>> => {
+  const directory = await mkdtemp(join(tmpdir(), 'stenolog-check-'))
+  const scratch = await openSqliteDocuments({ file: join(directory, 'documents.sqlite') })
+  try {
+    const problems = await withData(settings, async ({ store, documents }) => {
+      const found: Array<Problem> = []
+      for (const projection of allProjections)
+        try {
+          found.push(...(await compareModel({ store, documents, scratch }, projection)))
+        } catch (error) {
+          found.push({ where: projection.name, problem: `cannot be checked: ${messageOf(error)}` })
+        }
+      return found
+    })
+    return { seen: allProjections.map(({ name }) => name).join(', '), problems }
+  } finally {
+    await scratch.close()
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+/** Every check, in the order in which the help names them. */
+const checkAll = async (settings: Settings): Promise<ReadonlyArray<Result>> => {
+  const files = dataFiles(settings)
+  return [
+    await attempt('files', () => checkFiles(settings, files)),
+    await attempt('hash chain', () => checkChain(settings, files)),
+    await attempt('keys', () => checkKeys(settings, files)),
+    ...(await checkEvents(settings, isServiceRunning(settings.dataDir) ? Date.now() : null)),
+    await attempt('read models', () => checkModels(settings)),
+  ]
+}
+
+/** Prints what it finds; resolves to the exit code. */
+export const check = async (args: ReadonlyArray<string>): Promise<number> => {
+  const { values } = parseArgs({ args: [...args], options: { json: { type: 'boolean', default: false } } })
+  const checks = await checkAll(toolSettings())
+  const ok = checks.every(({ problems }) => problems.length === 0)
+  if (values.json) console.log(JSON.stringify({ ok, checks }))
+  else
+    for (const { name, seen, problems } of checks) {
+      console.log(`${name.padEnd(14)}${problems.length === 0 ? `ok     ${seen}` : 'WRONG'}`)
+      for (const { where, problem } of problems) console.log(`  ${where}: ${problem}`)
+    }
+  return ok ? 0 : 1
+}

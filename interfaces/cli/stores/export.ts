@@ -1,0 +1,37 @@
+import { parseArgs } from 'node:util'
+import { liveStream } from '../../../domain/live/events.ts'
+import { segmentsStream } from '../../../domain/transcript/events.ts'
+import { clearData, clearEvent, readAround } from './live-events.ts'
+import { liveIdOf, withData } from './tool-data.ts'
+import type { ToolData } from './tool-data.ts'
+import { toolSettings } from '../tool-settings.ts'
+
+export const EXPORT_HELP = `stenolog export LIVE
+
+Everything that is kept of a live, in clear, as one JSON object: {live, events, segments, lost}. Its tokens are left out.
+segments: the final lines and their translations; none once the text was forgotten (a minute after the end, without
+retention). lost: what cannot be read because it is not what was written; all else is exported. Reads the log alone,
+beside a running service or without one.`
+
+/** What is kept of a live; `lost` is what cannot be read. */
+export const exportedLive = async ({ store, keyring }: Pick<ToolData, 'store' | 'keyring'>, liveId: number) => {
+  const life = await readAround(store, liveStream(liveId))
+  const transcript = await readAround(store, segmentsStream(liveId))
+  const events = await Promise.all(life.events.map((event) => clearEvent(keyring, event)))
+  const segments = await Promise.all(transcript.events.map((event) => clearData(keyring, event)))
+  return { live: liveId, events, segments, lost: [...life.lost, ...transcript.lost] }
+}
+
+/** Prints it; resolves to the exit code: 1 when there is no such live or some of it cannot be read. */
+export const exportLive = async (args: ReadonlyArray<string>): Promise<number> => {
+  const { positionals } = parseArgs({ args: [...args], allowPositionals: true, options: { json: { type: 'boolean' } } })
+  const liveId = liveIdOf('export', positionals)
+  return withData(toolSettings(), async ({ store, keyring }) => {
+    const exported = await exportedLive({ store, keyring }, liveId)
+    const { events, lost } = exported
+    if (events.length === 0 && lost.length === 0) throw new Error(`there is no live ${liveId}`)
+    console.log(JSON.stringify(exported, null, 2))
+    for (const { stream, revision, reason } of lost) console.error(`revision ${revision} of ${stream} cannot be read: ${reason}`)
+    return lost.length === 0 ? 0 : 1
+  })
+}

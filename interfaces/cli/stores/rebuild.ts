@@ -1,0 +1,76 @@
+import { parseArgs } from 'node:util'
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import type { RebuildProgress, Rebuilt } from '../../../application/ports/projector.ts'
+import { createLogger } from '../../../infrastructure/logger.ts'
+import type { Settings } from '../../../infrastructure/settings.ts'
+import { allProjections } from '../../../projections/all-projections.ts'
+import type { Projection } from '../../../projections/projection.ts'
+import { rebuildReadModel } from '../../../projections/rebuild.ts'
+import { openStores } from '../../compose/stores.ts'
+import { rebuildByService } from '../control-client.ts'
+import { createProgressBar } from '../progress-bar.ts'
+import { dataFiles, isServiceRunning } from './tool-data.ts'
+import { toolSettings } from '../tool-settings.ts'
+
+const NAMES = allProjections.map(({ name }) => name)
+
+export const REBUILD_HELP = `stenolog rebuild [PROJECTION] [--json]
+
+Makes read models anew from the log, one after another: beside the documents in use, which serve until the new ones have
+caught up and take their place. Nothing else changes. Without PROJECTION: all of them (${NAMES.join(', ')}).
+A running service does it itself; without one this process does.
+"corrected" counts the documents that were not what the log says.
+--json   one line of JSON a projection`
+
+type Outcome = Either<string, Omit<Rebuilt, 'position'>>
+
+type Rebuild = (projection: Projection, onProgress: (progress: RebuildProgress) => void) => Promise<Outcome>
+
+/** With the data directory taken by this process. */
+const ownRebuild = async (settings: Settings, use: (rebuild: Rebuild) => Promise<void>): Promise<void> => {
+  const { store, documents, close } = await openStores(settings, createLogger('warn'))
+  const environment = { monotonic: () => performance.now() }
+  const { signal } = new AbortController()
+  try {
+    await use(async (projection, onProgress) => {
+      const standing = async () => {
+        const checkpoint = await documents.checkpoint(projection.name)()
+        return E.isRight(checkpoint) && checkpoint.right !== '' ? checkpoint.right : null
+      }
+      return await rebuildReadModel({ store, documents, projection, environment, standing, exclusively: (run) => run(), signal, onProgress })
+    })
+  } finally {
+    await close()
+  }
+}
+
+/** Rebuilds; resolves to the exit code: 1 when one was given up. */
+export const rebuild = async (args: ReadonlyArray<string>): Promise<number> => {
+  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: { json: { type: 'boolean', default: false } } })
+  const [asked, ...more] = positionals
+  const wanted = allProjections.filter(({ name }) => asked === undefined || name === asked)
+  if (wanted.length === 0 || more.length > 0) throw new Error(`rebuild takes one of ${NAMES.join(', ')}, or nothing for all of them`)
+  const settings = toolSettings()
+  dataFiles(settings)
+  let code = 0
+  const all = async (rebuild: Rebuild): Promise<void> => {
+    for (const projection of wanted) {
+      const bar = createProgressBar(process.stderr, projection.name)
+      const outcome = await rebuild(projection, ({ events, share }) => bar.show(share, `${events} events`))
+      bar.end()
+      if (E.isLeft(outcome)) {
+        code = 1
+        console.error(`${projection.name}: not rebuilt: ${outcome.left}`)
+        continue
+      }
+      const { events, corrected, seconds } = outcome.right
+      const found = corrected === null ? 'the old documents could not be compared' : `${corrected} documents corrected`
+      if (values.json) console.log(JSON.stringify({ projection: projection.name, events, corrected, seconds }))
+      else console.log(`${projection.name.padEnd(12)} rebuilt from ${events} events in ${seconds.toFixed(1)} s, ${found}`)
+    }
+  }
+  if (isServiceRunning(settings.dataDir)) await all(({ name }, onProgress) => rebuildByService(settings.dataDir, name, onProgress))
+  else await ownRebuild(settings, all)
+  return code
+}

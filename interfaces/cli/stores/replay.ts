@@ -1,0 +1,81 @@
+import { parseArgs } from 'node:util'
+import type { Document } from '../../../application/ports/documents.ts'
+import type { StoredEvent } from '../../../application/ports/event-store.ts'
+import { liveStream } from '../../../domain/live/events.ts'
+import { foldLive } from '../../../projections/lives.ts'
+import { clearData, readAround } from './live-events.ts'
+import { liveIdOf, withData } from './tool-data.ts'
+import { toolSettings } from '../tool-settings.ts'
+
+export const REPLAY_HELP = `stenolog replay LIVE [--at REVISION] [--json]
+
+The history of a live, event by event, and what it was after them. Reads the log alone, beside a running service or
+without one. Tokens are left out.
+--at REVISION  only up to this one (counted from 0): what the live was then
+--json         {live, revision, events: [{revision, at, actor, type, data}], state, lost}; lost: revisions that cannot be read`
+
+/** Members of every event of a live that the table shows elsewhere. */
+const SHOWN = new Set(['liveId', 'userId', 'at'])
+
+/** Sealed members mean nothing to a reader. */
+const HIDDEN = new Set(['senderToken', 'listenerToken', 'audioUrl', 'position'])
+
+const stateOf = (events: ReadonlyArray<StoredEvent>): Document | null => {
+  const live = foldLive(events) as Document | null
+  return live && Object.fromEntries(Object.entries(live).filter(([name]) => !HIDDEN.has(name)))
+}
+
+interface ReplayedEvent {
+  readonly revision: number
+  readonly at: string
+  readonly actor: string
+  readonly type: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
+const brief = (data: Readonly<Record<string, unknown>>): string =>
+  Object.entries(data)
+    .filter(([name, value]) => !SHOWN.has(name) && value !== null && typeof value !== 'object')
+    .map(([name, value]) => `${name}=${text(value)}`)
+    .join(' ')
+
+/** Of a process the beginning of its id: enough to tell it from the others. */
+const shortActor = (actor: string): string => actor.slice(0, 17).padEnd(17)
+
+const print = (liveId: number, events: ReadonlyArray<ReplayedEvent>, state: Document | null): void => {
+  for (const { revision, at, actor, type, data } of events)
+    console.log(`${String(revision).padStart(3)}  ${at}  ${shortActor(actor)}  ${type.padEnd(14)}  ${brief(data)}`.trimEnd())
+  console.log(`\nlive ${liveId} after revision ${events.at(-1)?.revision ?? 'none'}`)
+  if (state === null) console.log('  does not exist')
+  else for (const [name, value] of Object.entries(state)) console.log(`  ${name.padEnd(14)}${text(value)}`)
+}
+
+/** Prints it; resolves to the exit code: 1 when there is no such live or some of it cannot be read. */
+export const replay = async (args: ReadonlyArray<string>): Promise<number> => {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { at: { type: 'string' }, json: { type: 'boolean', default: false } },
+  })
+  const liveId = liveIdOf('replay', positionals)
+  if (values.at !== undefined && !/^\d{1,15}$/.test(values.at)) throw new Error('--at is a revision: a whole number from 0')
+  const last = values.at === undefined ? Infinity : Number(values.at)
+  return withData(toolSettings(), async ({ store, keyring }) => {
+    const { events: all, lost } = await readAround(store, liveStream(liveId))
+    if (all.length === 0 && lost.length === 0) throw new Error(`there is no live ${liveId}`)
+    const stored = all.filter(({ revision }) => revision <= last)
+    const events: Array<ReplayedEvent> = []
+    for (const event of stored) {
+      const { revision, type, metadata } = event
+      events.push({ revision, at: metadata.recordedAt, actor: metadata.actor, type, data: await clearData(keyring, event) })
+    }
+    const missing = lost.filter(({ revision }) => revision <= last)
+    const state = missing.length === 0 ? stateOf(stored) : null
+    if (values.json) console.log(JSON.stringify({ live: liveId, revision: stored.at(-1)?.revision ?? null, events, state, lost: missing }))
+    else print(liveId, events, state)
+    for (const { stream, revision, reason } of missing) console.error(`revision ${revision} of ${stream} cannot be read: ${reason}`)
+    return missing.length === 0 ? 0 : 1
+  })
+}

@@ -1,0 +1,116 @@
+import { existsSync } from 'node:fs'
+import { copyFile, open, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import * as E from 'fp-ts/lib/Either.js'
+import { loadMasterKey } from '../../../infrastructure/master-key.ts'
+import type { Settings } from '../../../infrastructure/settings.ts'
+import { eraseKeys, erasedKeys } from '../../../infrastructure/sqlite/copy-database.ts'
+import { verifyChain } from '../../../infrastructure/sqlite/verify-chain.ts'
+import { sqliteKeyRows } from '../../../infrastructure/sqlite/verify-files.ts'
+import { verifyKeys } from '../../../infrastructure/verify-keys.ts'
+import { ERASE_AGAIN_FILE } from '../../compose/erase-again.ts'
+import { EVENTS_FILE, KEYRING_FILE, UNFINISHED_RESTORE, masterKeyPath, takeDataDirectory } from '../../compose/stores.ts'
+import { BACKED_UP, MASTER_KEY_FILE, readManifest } from './backup-manifest.ts'
+import type { Manifest } from './backup-manifest.ts'
+import { isServiceRunning, requireEmbedded } from './tool-data.ts'
+import { toolSettings } from '../tool-settings.ts'
+
+export const RESTORE_HELP = `stenolog restore DIR [--replace]
+
+Puts a backup in place as the data directory's stores. No service may use the directory. The backup is checked first: one
+that is not complete, was changed, is of a newer version, or does not fit the master key is refused, and nothing changes.
+Keys that were erased since (texts forgotten, people erased) are erased from what is restored, too, and the next start deletes those lives and users again.
+For the embedded stores alone.
+--replace  deletes the stores that are there now; without it they are a reason to refuse`
+
+/** Databases have files beside them. */
+const BESIDE = ['-wal', '-shm', '-journal']
+
+/** Of a file or a directory. */
+const sync = async (path: string): Promise<void> => {
+  const handle = await open(path, 'r')
+  await handle.sync()
+  await handle.close()
+}
+
+/** Where the key of the restored stores is: as set, in the backup, or in the data directory already. */
+const keyFor = (directory: string, settings: Settings, { files }: Manifest): string => {
+  if (settings.masterKeyFile !== null) return settings.masterKeyFile
+  return files[MASTER_KEY_FILE] === undefined ? masterKeyPath(settings) : join(directory, MASTER_KEY_FILE)
+}
+
+/** Throws an Error for people unless the backup can be used with the key that the service will have. */
+const requireUsable = async (directory: string, keyFile: string, { rows }: Manifest): Promise<void> => {
+  const verified = await verifyChain(join(directory, EVENTS_FILE))
+  if (E.isLeft(verified)) throw new Error(`the log of the backup is damaged at position ${verified.left.position}: ${verified.left.reason}`)
+  if (verified.right !== rows) throw new Error(`the log of the backup has ${verified.right} rows, not ${rows}`)
+  if (!existsSync(keyFile)) throw new Error(`the backup holds no master key, and there is none at ${keyFile}`)
+  const { problems } = await verifyKeys(sqliteKeyRows(join(directory, KEYRING_FILE)), await loadMasterKey(keyFile))
+  if (problems.length > 0) throw new Error(`the master key ${keyFile} is not that of the backup: ${problems.length} keys do not open`)
+}
+
+/** None where the keyring is what is broken: the rest of the restore is wanted all the same. */
+const erasedSoFar = (file: string): ReadonlyArray<string> => {
+  try {
+    return erasedKeys(file)
+  } catch (error) {
+    console.error(`which keys were erased since cannot be read from ${file}: ${error instanceof Error ? error.message : String(error)}`)
+    return []
+  }
+}
+
+const put = async (staged: string, target: string): Promise<void> => {
+  for (const suffix of BESIDE) await rm(`${target}${suffix}`, { force: true })
+  await rename(staged, target)
+}
+
+/** Puts the backup in place; throws an Error for people when it is refused. */
+const putInPlace = async (directory: string, settings: Settings, manifest: Manifest, replace: boolean): Promise<number> => {
+  const target = (name: string): string => join(settings.dataDir, name)
+  const there = BACKED_UP.filter((name) => existsSync(target(name)))
+  if (there.length > 0 && !replace) throw new Error(`there is data in ${settings.dataDir}: --replace deletes it (a backup of it first costs nothing)`)
+  const keyFile = keyFor(directory, settings, manifest)
+  await requireUsable(directory, keyFile, manifest)
+
+  // What was erased stays erased; the list is in the keyring that is there until the very end, so that a second try finds it.
+  const erased = existsSync(target(KEYRING_FILE)) ? erasedSoFar(target(KEYRING_FILE)) : []
+  const staged = (name: string): string => target(`${name}.restoring`)
+  const files = [...BACKED_UP, ...(manifest.files[MASTER_KEY_FILE] === undefined || settings.masterKeyFile !== null ? [] : [MASTER_KEY_FILE])]
+  for (const name of files) await copyFile(join(directory, name), staged(name))
+  const again = eraseKeys(staged(KEYRING_FILE), erased)
+  for (const suffix of BESIDE) await rm(`${staged(KEYRING_FILE)}${suffix}`, { force: true })
+  for (const name of files) await sync(staged(name))
+  await writeFile(target(ERASE_AGAIN_FILE), JSON.stringify(erased), { mode: 0o600 })
+  await sync(target(ERASE_AGAIN_FILE))
+  await writeFile(target(UNFINISHED_RESTORE), `from ${directory}\n`, { mode: 0o600 })
+  await sync(settings.dataDir)
+  for (const name of files.toSorted((a, b) => Number(a === KEYRING_FILE) - Number(b === KEYRING_FILE))) await put(staged(name), target(name))
+  await sync(settings.dataDir)
+  await rm(target(UNFINISHED_RESTORE))
+  return again
+}
+
+/** Restores; resolves to the exit code. */
+export const restore = async (args: ReadonlyArray<string>): Promise<number> => {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { replace: { type: 'boolean', default: false } },
+  })
+  const [directory, ...more] = positionals
+  if (directory === undefined || more.length > 0) throw new Error('restore needs one DIR')
+  const settings = toolSettings()
+  requireEmbedded('restore', settings)
+  const manifest = await readManifest(directory)
+  if (isServiceRunning(settings.dataDir)) throw new Error(`another process uses the data directory ${settings.dataDir}: stop the service first`)
+  const lock = takeDataDirectory(settings.dataDir)
+  try {
+    const again = await putInPlace(directory, settings, manifest, values.replace)
+    console.log(`${manifest.rows} rows of the log of ${manifest.createdAt}, their keys and read models are in ${settings.dataDir}`)
+    if (again > 0) console.log(`${again} keys that were erased since were erased again`)
+    return 0
+  } finally {
+    lock.release()
+  }
+}

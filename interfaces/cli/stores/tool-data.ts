@@ -1,0 +1,126 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import * as E from 'fp-ts/lib/Either.js'
+import type { Documents } from '../../../application/ports/documents.ts'
+import type { EventStore } from '../../../application/ports/event-store.ts'
+import type { Keyring } from '../../../application/ports/keyring.ts'
+import { acquireDataDirectory } from '../../../infrastructure/data-directory.ts'
+import { createLogger } from '../../../infrastructure/logger.ts'
+import { loadMasterKey } from '../../../infrastructure/master-key.ts'
+import type { Settings } from '../../../infrastructure/settings.ts'
+import { openSqliteDocumentsReader } from '../../../infrastructure/sqlite/documents.ts'
+import { openSqliteEventReader } from '../../../infrastructure/sqlite/event-reader.ts'
+import { openSqliteKeyringReader } from '../../../infrastructure/sqlite/keyring.ts'
+import { sqliteKeyRows } from '../../../infrastructure/sqlite/verify-files.ts'
+import type { KeyRow } from '../../../infrastructure/verify-keys.ts'
+import { DOCUMENTS_FILE, EVENTS_FILE, KEYRING_FILE, masterKeyPath } from '../../compose/stores.ts'
+
+/** A tool waits for a server longer than a caller of the service would. */
+const SERVER_LIMIT_MS = 60_000
+
+export interface DataFiles {
+  readonly events: string
+  readonly documents: string
+  readonly keyring: string
+  readonly masterKey: string
+}
+
+/** Where the embedded stores lie, or would; throws an Error for people where one that the settings ask for is missing. */
+export const dataFiles = (settings: Settings): DataFiles => {
+  const file = (name: string): string => join(settings.dataDir, name)
+  const files = { events: file(EVENTS_FILE), documents: file(DOCUMENTS_FILE), keyring: file(KEYRING_FILE) }
+  const missing = embeddedFiles(settings, files).filter((path) => !existsSync(path))
+  if (missing.length > 0) throw new Error(`there is no data of a service in ${settings.dataDir}: ${missing.join(', ')} missing (STENOLOG_DATA_DIR says where it is)`)
+  return { ...files, masterKey: masterKeyPath(settings) }
+}
+
+/** Those of the files that the service uses: a server that the settings name has the others' place. */
+export const embeddedFiles = (
+  { eventstoreUrl, mongoUrl }: Pick<Settings, 'eventstoreUrl' | 'mongoUrl'>,
+  { events, documents, keyring }: Omit<DataFiles, 'masterKey'>,
+): ReadonlyArray<string> => [...(eventstoreUrl === null ? [events] : []), ...(mongoUrl === null ? [documents, keyring] : [])]
+
+/** Throws an Error for people where a server holds what `command` would have to copy. */
+export const requireEmbedded = (command: string, { eventstoreUrl, mongoUrl }: Pick<Settings, 'eventstoreUrl' | 'mongoUrl'>): void => {
+  const servers = [...(eventstoreUrl === null ? [] : ['EventStoreDB']), ...(mongoUrl === null ? [] : ['MongoDB'])]
+  if (servers.length > 0)
+    throw new Error(`${command} knows the embedded stores alone, and these settings name ${servers.join(' and ')}: use the tools of the server, and keep the master key`)
+}
+
+/** Whether another process holds the data directory. */
+export const isServiceRunning = (dataDir: string): boolean => {
+  const lock = acquireDataDirectory(dataDir)
+  if (E.isRight(lock)) lock.right.release()
+  return E.isLeft(lock) && lock.left._tag === 'DataDirectoryInUse'
+}
+
+/** The stores, for reading: beside a running service or without one. */
+export interface ToolData {
+  readonly store: Pick<EventStore, 'read' | 'subscribe' | 'head'>
+  readonly documents: Pick<Documents, 'checkpoint' | 'get' | 'scan'>
+  readonly keyring: Pick<Keyring, 'open'>
+  /** Every key as it is stored. */
+  readonly keyRows: () => AsyncIterable<KeyRow> | Iterable<KeyRow>
+}
+
+interface Closing {
+  readonly close: () => Promise<void>
+}
+
+/** The log, for reading. */
+const openToolLog = async ({ eventstoreUrl: url }: Settings, { events }: DataFiles): Promise<ToolData['store'] & Closing> => {
+  if (url === null) return openSqliteEventReader({ file: events })
+  const { openEventStoreDb } = await import('../../../infrastructure/eventstoredb/event-store.ts')
+  return await openEventStoreDb({ url, logger: createLogger('error') })
+}
+
+type ReadSide = Omit<ToolData, 'store'> & Closing
+
+const openReadSide = async ({ mongoUrl }: Settings, files: DataFiles, masterKey: Uint8Array): Promise<ReadSide> => {
+  if (mongoUrl === null) {
+    const documents = openSqliteDocumentsReader({ file: files.documents })
+    try {
+      const keyring = await openSqliteKeyringReader({ file: files.keyring, masterKey })
+      const close = async (): Promise<void> => void (await Promise.all([documents.close(), keyring.close()]))
+      return { documents, keyring, keyRows: () => sqliteKeyRows(files.keyring), close }
+    } catch (error) {
+      await documents.close()
+      throw error
+    }
+  }
+  const { connectMongo } = await import('../../../infrastructure/mongodb/connection.ts')
+  const { createMongoDocuments } = await import('../../../infrastructure/mongodb/documents.ts')
+  const { mongoKeyRows, openMongoKeyringReader } = await import('../../../infrastructure/mongodb/keyring.ts')
+  const connection = await connectMongo(mongoUrl, { limitMs: SERVER_LIMIT_MS })
+  try {
+    const keyring = await openMongoKeyringReader(connection, masterKey)
+    return { documents: createMongoDocuments(connection), keyring, keyRows: () => mongoKeyRows(connection), close: connection.close }
+  } catch (error) {
+    await connection.close()
+    throw error
+  }
+}
+
+/** Runs with the data of this process's settings and closes them; throws an Error for people where they cannot be read. */
+export const withData = async <A>(settings: Settings, run: (data: ToolData, files: DataFiles) => Promise<A>): Promise<A> => {
+  const files = dataFiles(settings)
+  const masterKey = await loadMasterKey(files.masterKey)
+  const store = await openToolLog(settings, files)
+  try {
+    const { close, ...readSide } = await openReadSide(settings, files, masterKey)
+    try {
+      return await run({ store, ...readSide }, files)
+    } finally {
+      await close()
+    }
+  } finally {
+    await store.close()
+  }
+}
+
+/** The id that a command was given; throws an Error for people. */
+export const liveIdOf = (command: string, positionals: ReadonlyArray<string>): number => {
+  const [text = '', ...more] = positionals
+  if (more.length > 0 || !/^[1-9]\d{0,14}$/.test(text)) throw new Error(`${command} needs the id of one live`)
+  return Number(text)
+}

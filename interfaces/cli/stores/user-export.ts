@@ -1,0 +1,101 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { openEvents } from '../../../application/event-serialization.ts'
+import { BEGINNING } from '../../../application/ports/event-store.ts'
+import type { StoredEvent } from '../../../application/ports/event-store.ts'
+import { usernameHash } from '../../../application/users/authentication.ts'
+import { apiTokenDecider } from '../../../domain/api-token/decider.ts'
+import type { ApiTokenEvent } from '../../../domain/api-token/events.ts'
+import { liveStream } from '../../../domain/live/events.ts'
+import { profilesDecider } from '../../../domain/profiles/decider.ts'
+import { profilesStream } from '../../../domain/profiles/events.ts'
+import type { ProfileEvent } from '../../../domain/profiles/events.ts'
+import { fold } from '../../../domain/shared/decider.ts'
+import { isUser, userDecider } from '../../../domain/user/decider.ts'
+import type { UserEvent, UsernameEvent } from '../../../domain/user/events.ts'
+import { usernameStream, userStream } from '../../../domain/user/events.ts'
+import { usernameClaimDecider } from '../../../domain/user/username-claim.ts'
+import { createCredentials } from '../../../infrastructure/credentials.ts'
+import { createEnvironment } from '../../../infrastructure/environment.ts'
+import { loadMasterKey } from '../../../infrastructure/master-key.ts'
+import { exportedLive } from './export.ts'
+import { clearEvent } from './live-events.ts'
+import { withData } from './tool-data.ts'
+import type { DataFiles, ToolData } from './tool-data.ts'
+import { toolSettings } from '../tool-settings.ts'
+
+type Reading = Pick<ToolData, 'store' | 'keyring'>
+
+const orThrow = <A>(result: E.Either<{ readonly _tag: string }, A>): A => {
+  if (E.isRight(result)) return result.right
+  throw new Error(`the data cannot be read: ${'reason' in result.left ? String(result.left.reason) : result.left._tag}`)
+}
+
+const openAll = async <A>({ keyring }: Reading, events: ReadonlyArray<StoredEvent>): Promise<ReadonlyArray<A>> =>
+  // The codecs of the streams' own events have decoded them.
+  orThrow(await openEvents(keyring)(events)()) as unknown as ReadonlyArray<A>
+
+/** The user of a name; throws an Error for people where there is none. */
+const userIdOf = async (data: Reading, { masterKey }: DataFiles, name: string): Promise<number> => {
+  const credentials = createCredentials({ masterKey: await loadMasterKey(masterKey), jwtTtlSeconds: 0, environment: createEnvironment() })
+  const claims = orThrow(await data.store.read(usernameStream(usernameHash(credentials, name)))())
+  const userId = fold(usernameClaimDecider, await openAll<UsernameEvent>(data, claims))
+  if (userId === null) throw new Error('no user has this name')
+  return userId
+}
+
+/** Everything of these streams that is about the user, in the order of the log, up to its present end. */
+const eventsAbout = async ({ store }: Reading, userId: number): Promise<ReadonlyArray<StoredEvent>> => {
+  const head = orThrow(await store.head()())
+  const found: Array<StoredEvent> = []
+  // A subscription that waits for more ends by its signal alone.
+  const enough = new AbortController()
+  for await (const message of store.subscribe(BEGINNING, ['api-token-', 'live-'], enough.signal)) {
+    if (message.kind === 'event' && message.event.data['userId'] === userId && message.event.position <= head) found.push(message.event)
+    const position = message.kind === 'event' ? message.event.position : message.position
+    if (message.kind === 'caught-up' || position >= head) enough.abort()
+  }
+  return found
+}
+
+const tokensIn = async (data: Reading, events: ReadonlyArray<StoredEvent>): Promise<ReadonlyArray<object>> => {
+  const streams = new Map<string, Array<StoredEvent>>()
+  for (const event of events.filter(({ stream }) => stream.startsWith('api-token-')))
+    streams.set(event.stream, [...(streams.get(event.stream) ?? []), event])
+  const tokens: Array<object> = []
+  for (const its of streams.values()) {
+    const clear = await openAll<ApiTokenEvent>(data, its)
+    const state = fold(apiTokenDecider, clear)
+    const [issued] = clear
+    if (issued?.type !== 'ApiTokenIssued') continue
+    const { tokenId: id, name, prefix, expiresAt, at: createdAt } = issued.data
+    tokens.push(state.status === 'issued'
+      ? { id, name: state.name, prefix, expiresAt, createdAt, isActive: state.isActive, isRevoked: false }
+      : { id, name, prefix, expiresAt, createdAt, isActive: false, isRevoked: true })
+  }
+  return tokens
+}
+
+const userIn = async (data: Reading, userId: number): Promise<object> => {
+  const stored = orThrow(await data.store.read(userStream(userId))())
+  const state = fold(userDecider, await openAll<UserEvent>(data, stored))
+  if (!isUser(state)) throw new Error('no user has this name')
+  const { passwordHash: _, usernameHash: __, ...account } = state
+  return { ...account, events: await Promise.all(stored.map((event) => clearEvent(data.keyring, event))) }
+}
+
+const profilesIn = async (data: Reading, userId: number): Promise<ReadonlyArray<object>> =>
+  fold(profilesDecider, await openAll<ProfileEvent>(data, orThrow(await data.store.read(profilesStream(userId))())))
+
+/** All that is kept of a user, printed as JSON; resolves to the exit code: 1 when some of it cannot be read. */
+export const exportUser = (name: string): Promise<number> =>
+  withData(toolSettings(), async (data, files) => {
+    const userId = await userIdOf(data, files, name)
+    const user = await userIn(data, userId)
+    const profiles = await profilesIn(data, userId)
+    const events = await eventsAbout(data, userId)
+    const lives = []
+    for (const { data: created } of events.filter(({ type, stream, data: { liveId } }) => type === 'LiveCreated' && stream === liveStream(Number(liveId))))
+      lives.push(await exportedLive(data, Number(created['liveId'])))
+    console.log(JSON.stringify({ user, profiles, tokens: await tokensIn(data, events), lives }, null, 2))
+    return lives.every(({ lost }) => lost.length === 0) ? 0 : 1
+  })

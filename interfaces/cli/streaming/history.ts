@@ -1,0 +1,34 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { join } from 'node:path'
+import { ADMISSION_STREAM } from '../../../domain/admission/events.ts'
+import { liveStream } from '../../../domain/live/events.ts'
+import { segmentsStream } from '../../../domain/transcript/events.ts'
+import type { StoredEvent } from '../../../application/ports/event-store.ts'
+import { EVENTS_FILE } from '../../compose/stores.ts'
+import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-store.ts'
+
+/** One event of a live's history, sealed members left out. */
+export interface HistoryEntry {
+  readonly at: string
+  readonly stream: string
+  readonly type: string
+}
+
+const entryOf = (event: StoredEvent): HistoryEntry => ({ at: event.metadata.recordedAt, stream: event.stream, type: event.type })
+
+/** The events of one live, in the order of the log: its reservation, its life, its segments. Reads a stopped instance's data. */
+export const historyOf = async (dataDirectory: string, liveId: number): Promise<ReadonlyArray<HistoryEntry>> => {
+  const store = await openSqliteEventStore({ file: join(dataDirectory, EVENTS_FILE) })
+  try {
+    const streams = [ADMISSION_STREAM, liveStream(liveId), segmentsStream(liveId)]
+    const events: Array<StoredEvent> = []
+    for (const stream of streams) {
+      const read = await store.read(stream)()
+      if (E.isLeft(read)) throw new Error(`cannot read the history: ${read.left.reason}`)
+      events.push(...read.right.filter((event) => stream !== ADMISSION_STREAM || event.data['liveId'] === liveId))
+    }
+    return events.toSorted((a, b) => (a.position < b.position ? -1 : 1)).map(entryOf)
+  } finally {
+    await store.close()
+  }
+}

@@ -1,0 +1,99 @@
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import { WebSocket } from 'ws'
+import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
+import type { ApiClient, CreatedLive } from './api-client.ts'
+
+/** A transcription or translation frame as a listener received it. */
+export interface ReceivedFrame {
+  readonly type: 'transcription' | 'translation'
+  readonly start: number
+  readonly end: number
+  readonly text: string
+  readonly language: string
+  readonly segment: number
+  readonly final: boolean
+  /** Seconds from the moment when the first sample was spoken. */
+  readonly receivedAt: number
+}
+
+const CHUNK = SAMPLE_RATE / 10
+/** Unsent bytes at which a fast sender waits for its socket. */
+const HIGH_WATER = 256 * 1024
+
+const opened = async (url: string): Promise<WebSocket> => {
+  const socket = new WebSocket(url)
+  await once(socket, 'open')
+  // The close that follows tells the same: unheard, it would end the process before it has cleaned up.
+  socket.on('error', () => undefined)
+  return socket
+}
+
+type Message = Readonly<Record<string, unknown>>
+const parsed = (data: unknown): Message => JSON.parse(String(data)) as Message
+
+/** Waits until the socket's unsent bytes are few. */
+const drained = async (socket: WebSocket): Promise<void> => {
+  while (socket.bufferedAmount > HIGH_WATER && socket.readyState === socket.OPEN) await delay(5)
+}
+
+/** The clock of one stream: in real time each chunk leaves when its last sample has been spoken, never later for an earlier delay. */
+const sendAudio = async (socket: WebSocket, samples: Int16Array, speed: number, begin: number): Promise<void> => {
+  for (let from = 0; from < samples.length && socket.readyState === socket.OPEN; from += CHUNK) {
+    const chunk = samples.subarray(from, from + CHUNK)
+    const due = begin + ((from + chunk.length) / SAMPLE_RATE / speed) * 1000
+    const wait = due - performance.now()
+    if (wait > 0) await delay(wait)
+    socket.send(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength))
+    await drained(socket)
+  }
+}
+
+export interface StreamOptions {
+  /** 1 for real time, Infinity for as fast as the service takes it. */
+  readonly speed: number
+  readonly onFrame?: (frame: ReceivedFrame) => void
+}
+
+/**
+ * Streams samples over the real WebSocket as a sender and hears the answer as a listener, until the live has ended.
+ * Throws an Error when the live ends otherwise than finished.
+ */
+export const streamLive = async (
+  client: ApiClient,
+  live: CreatedLive,
+  samples: Int16Array,
+  { speed, onFrame }: StreamOptions,
+): Promise<ReadonlyArray<ReceivedFrame>> => {
+  const listener = await opened(client.socketUrl(live, live.listener_token))
+  const sender = await opened(client.socketUrl(live, live.sender_token))
+  const frames: Array<ReceivedFrame> = []
+  const problems: Array<string> = []
+  let begin = performance.now()
+
+  listener.on('message', (data) => {
+    const message = parsed(data)
+    if (message['type'] !== 'transcription' && message['type'] !== 'translation') return
+    const frame = { ...(message as unknown as ReceivedFrame), receivedAt: (performance.now() - begin) / 1000 }
+    frames.push(frame)
+    onFrame?.(frame)
+  })
+  const ended = new Promise<number>((resolve) => listener.once('close', resolve))
+  const started = new Promise<void>((resolve) => {
+    sender.on('message', (data) => {
+      const message = parsed(data)
+      if (message['type'] === 'error') problems.push(`${String(message['code'])}: ${String(message['detail'])}`)
+      if (message['status'] === 'started') resolve()
+    })
+    sender.once('close', () => resolve())
+  })
+
+  sender.send(JSON.stringify({ type: 'config' }))
+  await started
+  begin = performance.now()
+  await sendAudio(sender, samples, speed, begin)
+  if (sender.readyState === sender.OPEN) sender.send(JSON.stringify({ type: 'FINISH' }))
+  const code = await ended
+  if (code !== 1000) throw new Error(`the live ended with ${code}: ${problems.join('; ')}`)
+  return frames
+}
