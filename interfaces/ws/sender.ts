@@ -2,6 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Environment } from '../../application/ports/environment.ts'
 import type { InvalidState, SenderSession } from '../../application/services.ts'
+import { afterLastLook } from '../../application/ports/timers.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import type { Connection } from './connection.ts'
 import { errorEnding } from './ends.ts'
@@ -79,7 +80,7 @@ export const createSender = (session: SenderSession, options: SenderOptions): In
 
   const watchStall = (): void => {
     cancelStall()
-    cancelStall = timers.after(STALLED_AFTER, () => expel('audio_too_fast'))
+    cancelStall = afterLastLook(timers, STALLED_AFTER, () => expel('audio_too_fast'))
   }
 
   session.onDrained(() => {

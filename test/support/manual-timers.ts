@@ -4,6 +4,8 @@ export interface ManualTimers extends Timers {
   readonly monotonic: () => number
   /** Lets `ms` pass: what falls due runs in order, tasks that those set included. */
   readonly advance: (ms: number) => void
+  /** The event loop stands still for `ms`: what fell due meanwhile runs late, what that sets waits from now on. */
+  readonly standStill: (ms: number) => void
   /** Tasks that wait. */
   readonly size: () => number
 }
@@ -29,6 +31,11 @@ export const createManualTimers = (): ManualTimers => {
         next.task()
       }
       now = until
+    },
+    standStill: (ms) => {
+      now += ms
+      const late = [...tasks].filter(({ due }) => due <= now).sort((a, b) => a.due - b.due)
+      for (const entry of late) if (tasks.delete(entry)) entry.task()
     },
     size: () => tasks.size,
   }

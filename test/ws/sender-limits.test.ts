@@ -47,6 +47,18 @@ test('D41: a full backlog from which nothing is consumed for 60 s ends the live:
   t.deepEqual(live.cause, { status: 'finished', reason: 'audio_too_fast' })
 })
 
+test('F19: a full backlog that moves right after the service stood still ends nothing', async (t) => {
+  const { lifecycle, configured, pipelines, timers } = await startSockets(t, { consumes: false })
+  const live = lifecycle.add()
+  const socket = await configured(live)
+  for (let i = 0; i < 4; i += 1) socket.sendAudio(audioOf(10))
+  await eventually(() => assert.ok(pipelines.of(live.id).samples() >= 30 * 16_000))
+  timers.standStill(120_000)
+  pipelines.of(live.id).consume(20)
+  await eventually(() => assert.ok(pipelines.of(live.id).samples() >= 40 * 16_000))
+  t.deepEqual(codesOf(socket.frames), [])
+})
+
 test('A4: more than 20 control frames in a second are too many; 20 are not', async (t) => {
   const { lifecycle, sender, timers } = await startSockets(t)
   const live = lifecycle.add()
