@@ -1,3 +1,4 @@
+import { afterLastLook } from '../../application/ports/timers.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 
 interface IdleOptions {
@@ -27,7 +28,7 @@ export const createIdleWatch = ({ limit, monotonic, timers, isPaused, expired }:
   let cancel: () => void = () => undefined
 
   const wait = (ms: number): void => {
-    cancel = timers.after(Math.min(ms, LONGEST_TIMER_MS), check)
+    cancel = afterLastLook(timers, Math.min(ms, LONGEST_TIMER_MS), check)
   }
 
   // One timer, not one for each of a hundred frames a second: it looks when the last one came.

@@ -48,6 +48,20 @@ test('R105: any frame counts, so a ping keeps a silent live; with IDLE_TIMEOUT 0
   }
 })
 
+test('F19: frames that came while the service stood still are read before their live counts as idle', async (t) => {
+  const { lifecycle, configured, timers, pipelines } = await startSockets(t, {}, { idleTimeout: LIMIT })
+  const live = lifecycle.add()
+  const sender = await configured(live)
+  sender.sendAudio(audioOf(0.1))
+  await eventually(() => assert.equal(pipelines.of(live.id).pushed.length, 1))
+  timers.standStill(2 * LIMIT)
+  sender.sendAudio(audioOf(0.1))
+  await eventually(() => assert.equal(pipelines.of(live.id).pushed.length, 2))
+  timers.advance(LIMIT - 1)
+  t.deepEqual(codesOf(sender.frames), [])
+  t.is(live.cause, undefined)
+})
+
 test('R105: while the server itself does not read, nobody is idle', async (t) => {
   const { lifecycle, configured, listener, timers, pipelines } = await startSockets(t, { consumes: false }, { idleTimeout: LIMIT })
   const live = lifecycle.add()
