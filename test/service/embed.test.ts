@@ -224,13 +224,17 @@ embedTest('S22: a wrong token, none, and a live that is over are told plainly; a
 
   const strangers = await browser.newPage()
   const delays: Array<number> = []
-  let attempts = 0
+  let [attempts, asked] = [0, 0]
   strangers.on('websocket', () => (attempts += 1))
+  strangers.on('requestfinished', (request) => (asked += Number(request.url().endsWith('/embed/ready'))))
   await strangers.exposeFunction('note', (delay: number) => delays.push(delay))
   await strangers.addInitScript({ content: WITHOUT_WAITING })
   await strangers.goto(address(open, over?.listener_token ?? ''))
   await strangers.getByText('These captions cannot be shown: the link is wrong or no longer valid.').waitFor()
   await eventually(() => assertAtLeast(attempts, 4))
+  await eventually(() => assertAtLeast(asked, 4))
+  // When this has been answered, what the page does after its own last question has been done.
+  await strangers.evaluate("fetch('/embed/ready').then((response) => response.text())")
   await eventually(() => assertAtLeast(service.log().split(`/ws/live/${open?.id}`).length - 1, 4))
   t.is(attempts, 4)
   t.is(delays.length, 3)
