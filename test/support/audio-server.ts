@@ -11,7 +11,7 @@ import type { ExecutionContext } from 'ava'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 export const FFMPEG = '/usr/bin/ffmpeg'
-export const SAMPLE = join(import.meta.dirname, '..', '..', 'interfaces', 'cli', 'demo', 'sample.flac')
+export const SAMPLE = join(import.meta.dirname, '..', '..', 'interfaces', 'cli', 'streaming', 'demo', 'sample.flac')
 
 /** Debian's ffmpeg makes the sources of these tests; without it they are skipped by name. */
 export const withFfmpeg = existsSync(FFMPEG) ? test : test.skip
