@@ -26,7 +26,7 @@ const framesOf = (samples: Int16Array, context: Float32Array): Float32Array => {
   return frames
 }
 
-/** Silero VAD (version 5) loaded at the first call. A VadState is its recurrent state and the last CONTEXT samples. */
+/** Silero VAD (version 5), loaded at the first call. A VadState is its recurrent state and the last CONTEXT samples. */
 export const createVoiceActivity = (): DetectSpeech => {
   let opening: ReturnType<typeof openOnCpu> | null = null
   const open = async (): ReturnType<typeof openOnCpu> => openOnCpu(voiceGraph(await readFile(SILERO)))
