@@ -1,23 +1,12 @@
 import { workerData } from 'node:worker_threads'
-import type { ExpectedRevision, Revision } from '../../application/ports/event-store.ts'
+import type { Revision } from '../../application/ports/event-store.ts'
 import { outcomeOfAppend } from './append-outcome.ts'
 import { openForWriting } from './database.ts'
 import { EVENT_LOG_SCHEMA, GENESIS, rowHash } from './event-row.ts'
+import { eventsOf, isAppend } from './event-log-job.ts'
+import type { EncodedEvent, EventLogAnswer, EventLogJob, FlatAppend } from './event-log-job.ts'
 import { startRetention } from './event-retention.ts'
 import { serveGroupCommit } from './group-commit.ts'
-
-/** An event with its JSON members as text, and what `contentDigests` gives for them; a tuple as all that many jobs bring along. */
-type EncodedEvent = readonly [id: string, type: string, data: string, metadata: string, digests: string]
-
-export type EventLogJob =
-  | { readonly kind: 'append'; readonly stream: string; readonly expected: ExpectedRevision; readonly events: ReadonlyArray<EncodedEvent> }
-  | { readonly kind: 'set-metadata'; readonly stream: string; readonly maxCount: number | null; readonly maxAgeMs: number | null }
-  | { readonly kind: 'delete'; readonly stream: string }
-
-export type EventLogAnswer =
-  | { readonly kind: 'appended'; readonly revision: Revision; readonly pos: number }
-  | { readonly kind: 'wrong-revision'; readonly actual: Revision | 'no-stream' }
-  | { readonly kind: 'done' }
 
 const { file } = workerData as { readonly file: string }
 const database = openForWriting(file, { synchronous: 'FULL' })
@@ -44,7 +33,7 @@ const deleteStream = database.prepare('UPDATE streams SET first = last + 1, base
 
 interface StreamRow {
   readonly sid: number
-  readonly last: Revision
+  last: Revision
   readonly base: Revision
   /** It has a $maxCount or a $maxAge. */
   readonly isLimited: number
@@ -69,8 +58,7 @@ const forgetAll = (): void => {
 
 const remember = (name: string, stream: StreamRow): StreamRow => {
   remembered.set(name, stream)
-  const [first] = remembered.keys()
-  if (remembered.size > MAX_REMEMBERED && first !== undefined) remembered.delete(first)
+  if (remembered.size > MAX_REMEMBERED) remembered.delete(remembered.keys().next().value ?? '')
   return stream
 }
 
@@ -102,11 +90,13 @@ const write = (name: string, stream: StreamRow, from: Revision, events: Readonly
     noteOldest.run(at, sid)
     truncateByCount.run(name)
   }
-  remember(name, { ...stream, last })
+  stream.last = last
   return pos
 }
 
-const append = ({ stream, expected, events }: Extract<EventLogJob, { kind: 'append' }>): EventLogAnswer => {
+const append = (job: FlatAppend): EventLogAnswer => {
+  const [expected, stream] = job
+  const events = eventsOf(job)
   const known = streamNamed(stream)
   const eventAt = (revision: Revision): { readonly pos: number; readonly id: string } | undefined =>
     known && (findEvent.get(known.sid, revision) as { readonly pos: number; readonly id: string } | undefined)
@@ -114,30 +104,29 @@ const append = ({ stream, expected, events }: Extract<EventLogJob, { kind: 'appe
   const outcome = outcomeOfAppend(state, expected, events.map(([id]) => id))
   switch (outcome.kind) {
     case 'wrong-revision':
-      return { kind: 'wrong-revision', actual: state.last < 0 ? 'no-stream' : state.last }
+      return { actual: state.last < 0 ? 'no-stream' : state.last }
     case 'stored':
-      return { kind: 'appended', revision: outcome.last, pos: eventAt(outcome.last)?.pos ?? 0 }
+      return [outcome.last, eventAt(outcome.last)?.pos ?? 0]
     case 'append': {
       const pos = write(stream, known ?? newStream(stream), outcome.from, events)
-      return { kind: 'appended', revision: outcome.from + events.length - 1, pos }
+      return [outcome.from + events.length - 1, pos]
     }
   }
 }
 
 const apply = (job: EventLogJob): EventLogAnswer => {
+  if (isAppend(job)) return append(job)
   switch (job.kind) {
-    case 'append':
-      return append(job)
     case 'set-metadata':
       if (streamNamed(job.stream) === undefined) newStream(job.stream)
       setLimits.run({ name: job.stream, maxCount: job.maxCount, maxAgeMs: job.maxAgeMs })
       truncateByCount.run(job.stream)
       remembered.delete(job.stream)
-      return { kind: 'done' }
+      return 'done'
     case 'delete':
       deleteStream.run(job.stream)
       remembered.delete(job.stream)
-      return { kind: 'done' }
+      return 'done'
   }
 }
 

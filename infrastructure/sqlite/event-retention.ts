@@ -61,8 +61,6 @@ export const startRetention = (database: DatabaseSync): { readonly schedule: () 
   let timer: NodeJS.Timeout | undefined
   const step = (): void => {
     timer = undefined
-    // The rest of a turn's appends is on its way.
-    if (database.isTransaction) return schedule()
     try {
       if (transaction(database, () => [expire(Date.now()), purge()].includes(true))) schedule()
     } catch (error) {

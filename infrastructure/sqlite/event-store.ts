@@ -1,13 +1,16 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { EventStore, StoreUnavailable } from '../../application/ports/event-store.ts'
+import type { EventStore, NewEvent, StoreUnavailable } from '../../application/ports/event-store.ts'
 import type { Logger } from '../../application/ports/environment.ts'
 import { requireWellFormed } from './append-outcome.ts'
-import type { EventLogAnswer, EventLogJob } from './event-log-worker.ts'
+import type { EncodedEvent, EventLogAnswer, EventLogJob, FlatAppend } from './event-log-job.ts'
 import { openSqliteEventReader } from './event-reader.ts'
 import { contentDigests, toPosition } from './event-row.ts'
 import { openWriter } from './writer.ts'
 
-const unavailable = (reason: string): StoreUnavailable => ({ _tag: 'StoreUnavailable', reason })
+const encoded = ({ id, type, data, metadata }: NewEvent): EncodedEvent => {
+  const [dataText, metadataText] = [JSON.stringify(data), JSON.stringify(metadata)]
+  return [id, type, dataText, metadataText, contentDigests(dataText, metadataText)]
+}
 
 /**
  * The embedded event store: one SQLite file, written by one worker thread, read on the calling one. Only one process
@@ -20,34 +23,24 @@ export const openSqliteEventStore = async ({ file, logger }: { readonly file: st
   })
   const { close: closeReader, ...reader } = openSqliteEventReader({ file, wakers })
 
-  const submit = async (job: EventLogJob): Promise<E.Either<StoreUnavailable, EventLogAnswer>> => {
-    const answer = await writer.submit(job)
-    if (E.isRight(answer)) return answer
-    logger?.error({ stream: job.stream, reason: answer.left }, 'the event log did not take a write')
-    return E.left(unavailable(answer.left))
+  const refused = (stream: string, reason: string): E.Either<StoreUnavailable, never> => {
+    logger?.error({ stream, reason }, 'the event log did not take a write')
+    return E.left({ _tag: 'StoreUnavailable', reason })
   }
 
   const append: EventStore['append'] = (stream, expected, events) => async () => {
     requireWellFormed(events)
-    const encoded = events.map(({ id, type, ...event }) => {
-      const [data, metadata] = [JSON.stringify(event.data), JSON.stringify(event.metadata)]
-      return [id, type, data, metadata, contentDigests(data, metadata)] as const
-    })
-    const answer = await submit({ kind: 'append', stream, expected, events: encoded })
-    if (E.isLeft(answer)) return answer
-    switch (answer.right.kind) {
-      case 'appended':
-        return E.right({ revision: answer.right.revision, position: toPosition(answer.right.pos) })
-      case 'wrong-revision':
-        return E.left({ _tag: 'WrongRevision', stream, actual: answer.right.actual })
-      case 'done':
-        throw new Error('the writer answered something else than was asked')
-    }
+    const answer = await writer.submit([expected, stream, ...events.flatMap(encoded)])
+    if (E.isLeft(answer)) return refused(stream, answer.left)
+    if (answer.right === 'done') throw new Error('the writer answered something else than was asked')
+    if ('actual' in answer.right) return E.left({ _tag: 'WrongRevision', stream, actual: answer.right.actual })
+    const [revision, pos] = answer.right
+    return E.right({ revision, position: toPosition(pos) })
   }
 
-  const done = async (job: EventLogJob): Promise<E.Either<StoreUnavailable, void>> => {
-    const answer = await submit(job)
-    return E.isLeft(answer) ? answer : E.right(undefined)
+  const done = async (job: Exclude<EventLogJob, FlatAppend>): Promise<E.Either<StoreUnavailable, void>> => {
+    const answer = await writer.submit(job)
+    return E.isLeft(answer) ? refused(job.stream, answer.left) : E.right(undefined)
   }
 
   return {

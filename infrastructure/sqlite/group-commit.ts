@@ -4,17 +4,14 @@ import { isBusy, isSqliteError, transaction } from './database.ts'
 
 const MAX_BATCH = 1000
 
-/** Tuples, not objects: names of members cost as much to hand to another thread as what they hold. */
-type Queued<Job> = readonly [id: number, job: Job]
+export type Request<Job> = { readonly kind: 'jobs'; readonly jobs: ReadonlyArray<Job> } | { readonly kind: 'close' }
 
-export type Request<Job> = { readonly kind: 'jobs'; readonly jobs: ReadonlyArray<Queued<Job>> } | { readonly kind: 'close' }
+type Failure = { readonly kind: 'unavailable'; readonly reason: string } | { readonly kind: 'defect'; readonly error: unknown }
 
-type Reply<Answer> =
-  | readonly [id: number, kind: 'answer', answer: Answer]
-  | readonly [id: number, kind: 'unavailable', reason: string]
-  | readonly [id: number, kind: 'defect', error: unknown]
+/** A tuple, not an object: names of members cost as much to hand to another thread as what they hold. */
+export type Reply<Answer> = readonly [answer: Answer] | readonly [answer: null, failure: Failure]
 
-/** What the worker says to its owner: that the file is open, or the replies to one batch. */
+/** What the worker says to its owner: that the file is open, or the replies to the jobs that it was given first. */
 export type WorkerMessage<Answer> = 'ready' | ReadonlyArray<Reply<Answer>>
 
 interface Handler<Job, Answer> {
@@ -28,8 +25,10 @@ interface Handler<Job, Answer> {
   readonly closing?: () => void
 }
 
-const failed = (id: number, error: unknown): Reply<never> =>
-  isSqliteError(error) ? [id, 'unavailable', error.message] : [id, 'defect', error]
+const failed = (error: unknown): Reply<never> => [
+  null,
+  isSqliteError(error) ? { kind: 'unavailable', reason: error.message } : { kind: 'defect', error },
+]
 
 /**
  * The worker's side of a writer: everything that has arrived goes into one transaction, answered after its commit;
@@ -40,21 +39,21 @@ export const serveGroupCommit = <Job, Answer>({ database, apply, committed, roll
   const port = parentPort
   if (port === null) throw new Error('a writer runs in a worker thread')
 
-  const commit = (jobs: ReadonlyArray<Queued<Job>>): ReadonlyArray<Reply<Answer>> => {
+  const commit = (jobs: ReadonlyArray<Job>): ReadonlyArray<Reply<Answer>> => {
     let replies: ReadonlyArray<Reply<Answer>>
     try {
-      replies = transaction(database, () => jobs.map(([id, job]) => [id, 'answer', apply(job)]))
+      replies = transaction(database, () => jobs.map((job) => [apply(job)]))
     } catch (error) {
       rolledBack?.()
       // Another connection that held the lock for the whole timeout would hold up each job as long.
-      return jobs.length === 1 || isBusy(error) ? jobs.map(([id]) => failed(id, error)) : jobs.flatMap((one) => commit([one]))
+      return jobs.length === 1 || isBusy(error) ? jobs.map(() => failed(error)) : jobs.flatMap((one) => commit([one]))
     }
-    const reason = committed?.(jobs.map(([, job]) => job))
-    return reason === undefined ? replies : jobs.map(([id]) => [id, 'unavailable', reason])
+    const reason = committed?.(jobs)
+    return reason === undefined ? replies : jobs.map(() => [null, { kind: 'unavailable', reason }])
   }
 
   port.on('message', (first: Request<Job>) => {
-    const jobs: Queued<Job>[] = []
+    const jobs: Job[] = []
     let request: Request<Job> | undefined = first
     while (request?.kind === 'jobs') {
       jobs.push(...request.jobs)

@@ -25,17 +25,17 @@ const JOBS_A_MESSAGE = 32
  * runs after each batch, before its answers. A worker that dies fails what was pending; the next job starts another.
  */
 export const openWriter = async <Job, Answer>(entry: URL, workerData: unknown, onCommit?: () => void): Promise<Writer<Job, Answer>> => {
-  const pending = new Map<number, Pending<Answer>>()
-  let nextId = 1
+  /** In the order of their jobs, in which the worker answers. */
+  let pending: Array<Pending<Answer>> = []
   let closed = false
   /** Jobs were submitted in this turn of the event loop. */
   let turning = false
   let running: Worker | undefined
-  let outbox: Array<Extract<Request<Job>, { kind: 'jobs' }>['jobs'][number]> = []
+  let outbox: Array<Job> = []
 
   const failAll = (reason: string): void => {
-    const failed = [...pending.values()]
-    pending.clear()
+    const failed = pending
+    pending = []
     outbox = []
     for (const { resolve } of failed) resolve(E.left(reason))
   }
@@ -43,13 +43,14 @@ export const openWriter = async <Job, Answer>(entry: URL, workerData: unknown, o
   const receive = (message: WorkerMessage<Answer>): void => {
     if (message === 'ready') return
     onCommit?.()
-    for (const [id, kind, content] of message) {
-      const waiting = pending.get(id)
-      pending.delete(id)
-      if (kind === 'answer') waiting?.resolve(E.right(content))
-      else if (kind === 'unavailable') waiting?.resolve(E.left(content))
-      else waiting?.reject(content)
-    }
+    const waiting = pending.splice(0, message.length)
+    message.forEach((reply, index) => {
+      const { resolve, reject } = waiting[index] as Pending<Answer>
+      if (reply.length === 1) return resolve(E.right(reply[0]))
+      const [, failure] = reply
+      if (failure.kind === 'unavailable') resolve(E.left(failure.reason))
+      else reject(failure.error)
+    })
   }
 
   /** Answers once the file is open. */
@@ -84,10 +85,9 @@ export const openWriter = async <Job, Answer>(entry: URL, workerData: unknown, o
     if (closed) return Promise.resolve(E.left('the store is closed'))
     // Why it does not start its exit tells to all that wait.
     if (running === undefined) start().catch(() => undefined)
-    const id = nextId++
     return new Promise((resolve, reject) => {
-      pending.set(id, { resolve, reject })
-      outbox.push([id, job])
+      pending.push({ resolve, reject })
+      outbox.push(job)
       if (!turning) process.nextTick(endTurn)
       turning = true
       if (outbox.length === JOBS_A_MESSAGE) flush()
