@@ -41,44 +41,62 @@ const watchCommits = () => {
   }
 }
 
-/** The rows that the event store writes for `count` appends, `writers` at a time: made beforehand, written in commits of the given sizes. */
-const openPeer = (file: string, writers: number, count: number) => {
+/** What one side of the peers does for an event, or has done beforehand. */
+type Peer = 'program' | 'rows'
+
+const PEERS: Readonly<Record<Peer, string>> = {
+  program: `bare node:sqlite on one thread, each event's steps in turn: its JSON, the stream's last revision read and compared, the row, the revision moved on`,
+  rows: 'bare node:sqlite on one thread: rows made beforehand, nothing compared',
+}
+
+/** Writes for `count` appends, `writers` at a time, the rows that the event store does, in commits of the given sizes; bytes stand for the hashes. */
+const openPeer = (kind: Peer, file: string, writers: number, count: number) => {
   const database = openForWriting(file, { synchronous: 'FULL' })
   database.exec(EVENT_LOG_SCHEMA)
   const addStream = database.prepare('INSERT INTO streams(name) VALUES (?)')
+  const findStream = database.prepare('SELECT sid, last FROM streams WHERE name = ?')
   const addEvent = database.prepare(
     'INSERT INTO events(pos, sid, rev, type, id, at, data, metadata, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
   )
   const advance = database.prepare('UPDATE streams SET last = ? WHERE sid = ?')
+  const streamAt = (name: string, expected: number): number => {
+    const stream = findStream.get(name) as { readonly sid: number; readonly last: number }
+    if (stream.last !== expected) throw new Error(`${name} ends at ${stream.last}, not ${expected}`)
+    return stream.sid
+  }
+  const beforehand = { data: JSON.stringify(data), metadata: JSON.stringify(metadata) }
   let pos = 0
   const round = (commits: ReadonlyArray<number>) => {
-    const [encodedData, encodedMetadata] = [JSON.stringify(data), JSON.stringify(metadata)]
     const names = range(writers).map(() => `bench-${v7()}`)
-    const rows = range(count).map((i) => ({ rev: Math.floor(i / writers), writer: i % writers, id: v7(), prev: randomBytes(32), hash: randomBytes(32) }))
-    const write = (): void => {
-      const sids = names.map((name) => Number(addStream.run(name).lastInsertRowid))
+    const sids = names.map((name) => Number(addStream.run(name).lastInsertRowid))
+    const rows = range(count).map((i) => {
+      const [writer, rev] = [i % writers, Math.floor(i / writers)]
+      return { name: names[writer] ?? '', sid: sids[writer] ?? 0, rev, id: v7(), prev: randomBytes(32), hash: randomBytes(32) }
+    })
+    const insert = ({ name, sid, rev, id, prev, hash }: (typeof rows)[number]): void => {
+      const at = Date.now()
+      const encoded = kind === 'rows' ? beforehand : { data: JSON.stringify(data), metadata: JSON.stringify(metadata) }
+      const stream = kind === 'rows' ? sid : streamAt(name, rev - 1)
+      pos += 1
+      addEvent.run(pos, stream, rev, TYPE, id, at, encoded.data, encoded.metadata, prev, hash)
+      advance.run(rev, stream)
+    }
+    return timed(count, () => {
       let from = 0
       for (const size of commits) {
-        transaction(database, () => {
-          for (const { rev, writer, id, prev, hash } of rows.slice(from, from + size)) {
-            pos += 1
-            addEvent.run(pos, sids[writer] ?? 0, rev, TYPE, id, Date.now(), encodedData, encodedMetadata, prev, hash)
-            advance.run(rev, sids[writer] ?? 0)
-          }
-        })
+        transaction(database, () => rows.slice(from, from + size).forEach(insert))
         from += size
       }
       if (from !== count) throw new Error(`${from} rows in the commits of ${count} appends`)
-    }
-    return timed(count, write)
+    })
   }
   return { round, close: () => database.close() }
 }
 
-const durableAppend = (name: string, writers: number, count: number, atLeast: number | null): Benchmark => ({
+const durableAppend = (name: string, kind: Peer, writers: number, count: number, atLeast: number | null): Benchmark => ({
   name,
   meaning: `durable appends by ${writers} writers at once, each to a stream of its own and waiting for each answer, through the event store`,
-  peer: `bare node:sqlite on one thread: the same rows, made beforehand, in commits as large as the store's last ones, with the same schema and synchronous=FULL`,
+  peer: `${PEERS[kind]}; in commits as large as the store's last ones, with the same schema and synchronous=FULL`,
   unit: 'appends',
   basis: 'wall',
   atLeast,
@@ -87,7 +105,7 @@ const durableAppend = (name: string, writers: number, count: number, atLeast: nu
   prepare: async () => {
     const directory = await mkdtemp(join(tmpdir(), 'stenolog-bench-'))
     const store = await openSqliteEventStore({ file: join(directory, 'events.sqlite') })
-    const peer = openPeer(join(directory, 'peer.sqlite'), writers, count)
+    const peer = openPeer(kind, join(directory, 'peer.sqlite'), writers, count)
     const commits = watchCommits()
     let sizes: ReadonlyArray<number> = []
     const writer = async (ids: ReadonlyArray<string>): Promise<void> => {
@@ -118,7 +136,8 @@ const durableAppend = (name: string, writers: number, count: number, atLeast: nu
 })
 
 export const durableAppends: ReadonlyArray<Benchmark> = [
-  durableAppend('append-1', 1, 1000, null),
-  durableAppend('append', 64, 12_800, 0.7),
-  durableAppend('append-200', 200, 12_800, null),
+  durableAppend('append-1', 'program', 1, 1000, null),
+  durableAppend('append', 'program', 64, 12_800, 0.7),
+  durableAppend('append-200', 'program', 200, 12_800, null),
+  durableAppend('append-rows', 'rows', 64, 12_800, null),
 ]
