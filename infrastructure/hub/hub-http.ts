@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { createAddressGuard } from '../sources/address-guard.ts'
-import { checkLiteral, guardedGet, REDIRECTS } from '../sources/guarded-get.ts'
+import { createAddressGuard } from '../sources/network/address-guard.ts'
+import { checkLiteral, guardedGet, REDIRECTS } from '../sources/network/guarded-get.ts'
 import { HubError, waitOf } from './hub-error.ts'
 
 /** Where models come from, unless the operator names a mirror. */

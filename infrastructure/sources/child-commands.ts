@@ -50,7 +50,7 @@ const commandOf = (prefix: ReadonlyArray<string>, script: string, flags: Readonl
   return { file: file ?? process.execPath, args }
 }
 
-export const pullerCommand = (): ChildCommand => commandOf(limiting(), 'puller-process.ts', [])
+export const pullerCommand = (): ChildCommand => commandOf(limiting(), 'puller/puller-process.ts', [])
 
 /** The code that Node lets the decoder read; the data directory is not among it. */
 const readable = (): ReadonlyArray<string> => {
@@ -61,4 +61,4 @@ const readable = (): ReadonlyArray<string> => {
 
 /** The namespace comes first: entering it forgets the wish to die with the parent. */
 export const decoderCommand = (isolate: boolean, stream: boolean): ChildCommand =>
-  commandOf([...(isolate ? withoutNetwork() : []), ...limiting()], 'decoder-process.ts', ['--permission', '--allow-addons', ...readable()], stream ? ['stream'] : [])
+  commandOf([...(isolate ? withoutNetwork() : []), ...limiting()], 'decoder/decoder-process.ts', ['--permission', '--allow-addons', ...readable()], stream ? ['stream'] : [])

@@ -1,4 +1,4 @@
-import type { AddressGuard } from './address-guard.ts'
+import type { AddressGuard } from './network/address-guard.ts'
 
 /** Takes the bytes of a source. The bytes of one stretch go to one decoder. */
 export interface SourceSink {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
-import { startAttempt } from '../../infrastructure/sources/attempt.ts'
+import { startAttempt } from '../../infrastructure/sources/puller/attempt.ts'
 import { pullSource } from '../../infrastructure/sources/pull-source.ts'
 import { sourceErrorOf } from '../../infrastructure/sources/source-error.ts'
 import { FFMPEG, filesOf, packageSample, serve } from '../support/audio-server.ts'

@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os'
 import test from 'ava'
-import { createAddressGuard, namesForbiddenAddress } from '../../infrastructure/sources/address-guard.ts'
+import { createAddressGuard, namesForbiddenAddress } from '../../infrastructure/sources/network/address-guard.ts'
 import { SourceError } from '../../infrastructure/sources/source-error.ts'
 
 const PUBLIC_ONLY = { allow: [], ownPort: null }

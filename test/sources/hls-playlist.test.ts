@@ -1,5 +1,5 @@
 import test from 'ava'
-import { chooseRendition, looksLikePlaylist, parsePlaylist } from '../../infrastructure/sources/hls-playlist.ts'
+import { chooseRendition, looksLikePlaylist, parsePlaylist } from '../../infrastructure/sources/http/hls-playlist.ts'
 
 test('a media playlist: ranges go on, keys, maps and discontinuities reach their segments', (t) => {
   const playlist = parsePlaylist(

@@ -1,7 +1,7 @@
 import test from 'ava'
-import { followHls } from '../../infrastructure/sources/hls-segments.ts'
-import type { HlsSegment } from '../../infrastructure/sources/hls-segments.ts'
-import type { Fetcher } from '../../infrastructure/sources/http-fetch.ts'
+import { followHls } from '../../infrastructure/sources/http/hls-segments.ts'
+import type { HlsSegment } from '../../infrastructure/sources/http/hls-segments.ts'
+import type { Fetcher } from '../../infrastructure/sources/http/http-fetch.ts'
 import { SourceError } from '../../infrastructure/sources/source-error.ts'
 
 const URL_OF_PLAYLIST = new URL('http://radio.example/live/index.m3u8')

@@ -1,6 +1,6 @@
 import type { ExecutionContext } from 'ava'
 import type { PullEnd, Puller, SourceTarget } from '../../application/ports/audio-source.ts'
-import { createPullers } from '../../infrastructure/sources/puller-client.ts'
+import { createPullers } from '../../infrastructure/sources/puller/puller-client.ts'
 
 export interface Pulling {
   readonly puller: Puller

@@ -1,10 +1,10 @@
 import { createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import type { ExecutionContext } from 'ava'
-import { decodeAmf, encodeAmf } from '../../infrastructure/sources/amf0.ts'
-import type { AmfValue } from '../../infrastructure/sources/amf0.ts'
-import { createByteReader } from '../../infrastructure/sources/byte-reader.ts'
-import { chunksOf, createMessageReader } from '../../infrastructure/sources/rtmp-messages.ts'
+import { decodeAmf, encodeAmf } from '../../infrastructure/sources/rtmp/amf0.ts'
+import type { AmfValue } from '../../infrastructure/sources/rtmp/amf0.ts'
+import { createByteReader } from '../../infrastructure/sources/network/byte-reader.ts'
+import { chunksOf, createMessageReader } from '../../infrastructure/sources/rtmp/rtmp-messages.ts'
 
 export interface StreamServer {
   readonly port: number

@@ -1,5 +1,5 @@
 import { createUnitReader, layoutOf } from './aac-units.ts'
-import { aacConfigTag, aacFrameTag, FLV_HEADER } from './flv.ts'
+import { aacConfigTag, aacFrameTag, FLV_HEADER } from '../flv.ts'
 import { createOggOpus } from './ogg-opus.ts'
 import type { RtpPacket } from './rtp-packets.ts'
 import type { RtpFormat } from './sdp.ts'

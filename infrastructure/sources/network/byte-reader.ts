@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { IDLE_MS } from './guarded-socket.ts'
-import { SourceError, sourceErrorOf } from './source-error.ts'
+import { SourceError, sourceErrorOf } from '../source-error.ts'
 
 /** Takes the bytes of a connection in portions; the socket is read no faster. All throw `closed` at its end, `timeout` when none comes. */
 export interface ByteReader {

@@ -1,5 +1,5 @@
 import type { ByteRange } from './http-fetch.ts'
-import { SourceError } from './source-error.ts'
+import { SourceError } from '../source-error.ts'
 
 /** `#EXT-X-KEY` in force for a segment. */
 export interface SegmentKey {

@@ -1,13 +1,13 @@
 import { Agent as HttpAgent } from 'node:http'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
-import type { AddressGuard } from './address-guard.ts'
-import { createAuthentication, credentialsOf } from './authentication.ts'
-import type { Authentication } from './authentication.ts'
-import { checkLiteral, guardedGet, REDIRECTS } from './guarded-get.ts'
-import { IDLE_MS } from './guarded-socket.ts'
-import { SourceError, sourceErrorOf } from './source-error.ts'
-import type { Note } from './source-kind.ts'
+import type { AddressGuard } from '../network/address-guard.ts'
+import { createAuthentication, credentialsOf } from '../network/authentication.ts'
+import type { Authentication } from '../network/authentication.ts'
+import { checkLiteral, guardedGet, REDIRECTS } from '../network/guarded-get.ts'
+import { IDLE_MS } from '../network/guarded-socket.ts'
+import { SourceError, sourceErrorOf } from '../source-error.ts'
+import type { Note } from '../source-kind.ts'
 
 /** S3. */
 const MAX_REDIRECTS = 3

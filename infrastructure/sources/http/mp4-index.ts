@@ -1,4 +1,4 @@
-import { SourceError } from './source-error.ts'
+import { SourceError } from '../source-error.ts'
 
 /** Boxes of ISO/IEC 14496-12, 4.2 (MP4, M4A, MOV): a length, four letters, a body. */
 export interface BoxHead {

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
-import type { PullerEvents, StartPuller } from '../../application/ports/audio-source.ts'
-import { inherited } from '../inherited.ts'
-import type { AddressRules } from './address-guard.ts'
-import { canIsolate, pullerCommand } from './child-commands.ts'
+import type { PullerEvents, StartPuller } from '../../../application/ports/audio-source.ts'
+import { inherited } from '../../inherited.ts'
+import type { AddressRules } from '../network/address-guard.ts'
+import { canIsolate, pullerCommand } from '../child-commands.ts'
 import { createFrameReader } from './puller-messages.ts'
 import type { PullCommand, PullerMessage } from './puller-messages.ts'
 

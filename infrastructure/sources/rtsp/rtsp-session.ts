@@ -3,8 +3,8 @@ import type { RtspAnswer, RtspConnection } from './rtsp-connection.ts'
 import { isKnown } from './rtp-payloads.ts'
 import { parseSdp } from './sdp.ts'
 import type { AudioMedia, RtpFormat } from './sdp.ts'
-import { SourceError } from './source-error.ts'
-import type { Note } from './source-kind.ts'
+import { SourceError } from '../source-error.ts'
+import type { Note } from '../source-kind.ts'
 
 /** The server is elsewhere: whoever opens sockets must check where (S5). */
 export class RtspRedirect extends Error {

@@ -1,12 +1,12 @@
-import { SAMPLE_RATE } from '../../application/ports/engine.ts'
-import type { PullEnd } from '../../application/ports/audio-source.ts'
-import { startDecoder } from './decoder.ts'
-import type { Decoder, DecoderOptions } from './decoder.ts'
+import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
+import type { PullEnd } from '../../../application/ports/audio-source.ts'
+import { startDecoder } from '../decoder/decoder.ts'
+import type { Decoder, DecoderOptions } from '../decoder/decoder.ts'
 import { audioFrame, messageFrame } from './puller-messages.ts'
 import type { PullCommand } from './puller-messages.ts'
-import { isStream, pullSource } from './pull-source.ts'
-import { sourceErrorOf } from './source-error.ts'
-import type { SourceSink } from './source-kind.ts'
+import { isStream, pullSource } from '../pull-source.ts'
+import { sourceErrorOf } from '../source-error.ts'
+import type { SourceSink } from '../source-kind.ts'
 
 /** Bytes of one sample. */
 const SAMPLE = 2

@@ -1,11 +1,11 @@
-import { hostOf, portOf } from './address-guard.ts'
-import { FLV_HEADER, flvAudioTag } from './flv.ts'
-import { openSocket } from './guarded-socket.ts'
+import { hostOf, portOf } from '../network/address-guard.ts'
+import { FLV_HEADER, flvAudioTag } from '../flv.ts'
+import { openSocket } from '../network/guarded-socket.ts'
 import type { RtmpMessage } from './rtmp-messages.ts'
 import { openRtmp } from './rtmp-session.ts'
 import type { RtmpTarget } from './rtmp-session.ts'
-import { SourceError } from './source-error.ts'
-import type { PullKind } from './source-kind.ts'
+import { SourceError } from '../source-error.ts'
+import type { PullKind } from '../source-kind.ts'
 
 const AUDIO = 8
 /** Tags of FLV, one after another, in one message. */

@@ -1,4 +1,4 @@
-import { SourceError } from './source-error.ts'
+import { SourceError } from '../source-error.ts'
 
 /** AMF0 (Adobe, "Action Message Format -- AMF 0", 2007), as far as commands of RTMP need it. */
 export type AmfValue = number | boolean | string | null | ReadonlyMap<string, AmfValue> | ReadonlyArray<AmfValue>

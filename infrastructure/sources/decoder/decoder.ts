@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { decoderCommand } from './child-commands.ts'
-import { SourceError } from './source-error.ts'
+import { decoderCommand } from '../child-commands.ts'
+import { SourceError } from '../source-error.ts'
 
 /** A decoder process that takes a stretch of container bytes. */
 export interface Decoder {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
-import type { Authentication } from './authentication.ts'
-import { createByteReader } from './byte-reader.ts'
-import { SourceError } from './source-error.ts'
+import type { Authentication } from '../network/authentication.ts'
+import { createByteReader } from '../network/byte-reader.ts'
+import { SourceError } from '../source-error.ts'
 
 /** RFC 2326. What a server may send, in bytes. */
 const MAX_HEAD = 16 * 1024

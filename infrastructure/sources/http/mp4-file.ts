@@ -1,7 +1,7 @@
 import type { ByteRange, FetchedRange } from './http-fetch.ts'
 import { boxHeadAt, LONGEST_HEAD, movedIndex } from './mp4-index.ts'
-import { SourceError } from './source-error.ts'
-import type { Note } from './source-kind.ts'
+import { SourceError } from '../source-error.ts'
+import type { Note } from '../source-kind.ts'
 
 /** S8: an index of three hours of film is half as large; what may stand before the sound; boxes between sound and index. */
 const MAX_INDEX = 16 << 20

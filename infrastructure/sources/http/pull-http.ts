@@ -4,8 +4,8 @@ import { followHls, MAX_PLAYLIST } from './hls-segments.ts'
 import { createFetcher } from './http-fetch.ts'
 import type { ByteRange } from './http-fetch.ts'
 import { looksLikeMp4, readableMp4 } from './mp4-file.ts'
-import { SourceError, sourceErrorOf } from './source-error.ts'
-import type { PullKind, SourceSink } from './source-kind.ts'
+import { SourceError, sourceErrorOf } from '../source-error.ts'
+import type { PullKind, SourceSink } from '../source-kind.ts'
 
 /** Enough to tell a playlist from anything else. */
 const HEAD = 10

@@ -1,16 +1,16 @@
-import { hostOf, portOf } from './address-guard.ts'
-import type { AddressGuard } from './address-guard.ts'
-import { createAuthentication, credentialsOf } from './authentication.ts'
-import type { Credentials } from './authentication.ts'
-import { openSocket } from './guarded-socket.ts'
+import { hostOf, portOf } from '../network/address-guard.ts'
+import type { AddressGuard } from '../network/address-guard.ts'
+import { createAuthentication, credentialsOf } from '../network/authentication.ts'
+import type { Credentials } from '../network/authentication.ts'
+import { openSocket } from '../network/guarded-socket.ts'
 import { createDepacketizer } from './rtp-payloads.ts'
 import { parseRtp, saysGoodbye } from './rtp-packets.ts'
 import { createRtspConnection } from './rtsp-connection.ts'
 import type { RtspConnection } from './rtsp-connection.ts'
 import { playRtsp, RtspRedirect } from './rtsp-session.ts'
 import type { RtspSession } from './rtsp-session.ts'
-import { SourceError } from './source-error.ts'
-import type { Note, PullKind, SourceSink } from './source-kind.ts'
+import { SourceError } from '../source-error.ts'
+import type { Note, PullKind, SourceSink } from '../source-kind.ts'
 
 /** S3. */
 const MAX_REDIRECTS = 3

@@ -1,10 +1,10 @@
-import type { AddressRules } from './address-guard.ts'
-import { canIsolate } from './child-commands.ts'
-import { startDecoder } from './decoder.ts'
-import type { Decoder } from './decoder.ts'
-import { isStream, pullSource } from './pull-source.ts'
-import { SourceError, sourceErrorOf } from './source-error.ts'
-import type { SourceSink, SourceStep } from './source-kind.ts'
+import type { AddressRules } from '../network/address-guard.ts'
+import { canIsolate } from '../child-commands.ts'
+import { startDecoder } from '../decoder/decoder.ts'
+import type { Decoder } from '../decoder/decoder.ts'
+import { isStream, pullSource } from '../pull-source.ts'
+import { SourceError, sourceErrorOf } from '../source-error.ts'
+import type { SourceSink, SourceStep } from '../source-kind.ts'
 
 /** One thing that was done to hear a source, or what went wrong. */
 export interface Finding {

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { SourceError } from './source-error.ts'
+import { SourceError } from '../source-error.ts'
 
 /** Who asks, by HTTP's authentication (RFC 7617 Basic, RFC 7616 Digest), which RTSP shares. */
 export interface Credentials {

@@ -1,5 +1,5 @@
-import type { ByteReader } from './byte-reader.ts'
-import { SourceError } from './source-error.ts'
+import type { ByteReader } from '../network/byte-reader.ts'
+import { SourceError } from '../source-error.ts'
 
 /** A message of RTMP (Adobe, "Real-Time Messaging Protocol", 2012, sections 5.3 and 6). */
 export interface RtmpMessage {

@@ -1,5 +1,5 @@
-import type { PullEnd, SourceTarget } from '../../application/ports/audio-source.ts'
-import type { AddressRules } from './address-guard.ts'
+import type { PullEnd, SourceTarget } from '../../../application/ports/audio-source.ts'
+import type { AddressRules } from '../network/address-guard.ts'
 
 /** One line of JSON on the puller's stdin, where neither argv nor the environment shows the URL (S6). */
 export interface PullCommand extends SourceTarget {

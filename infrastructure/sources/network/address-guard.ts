@@ -1,7 +1,7 @@
 import { lookup as systemLookup } from 'node:dns/promises'
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { SourceError } from './source-error.ts'
+import { SourceError } from '../source-error.ts'
 
 /** What may be contacted beside public addresses, and what never. */
 export interface AddressRules {

@@ -1,5 +1,5 @@
 import type { RtpPacket } from './rtp-packets.ts'
-import { SourceError } from './source-error.ts'
+import { SourceError } from '../source-error.ts'
 
 /** RFC 3640: access units of AAC in RTP packets, several in one or one in several. */
 export interface AacLayout {

@@ -2,7 +2,7 @@ import { connect as connectTcp, isIP } from 'node:net'
 import type { LookupFunction, Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { AddressGuard } from './address-guard.ts'
-import { SourceError, sourceErrorOf } from './source-error.ts'
+import { SourceError, sourceErrorOf } from '../source-error.ts'
 
 /** No byte for so long while we wait for one. */
 export const IDLE_MS = 10_000

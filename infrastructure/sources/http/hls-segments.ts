@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { chooseRendition, parsePlaylist } from './hls-playlist.ts'
 import type { MediaPlaylist, Segment, SegmentKey } from './hls-playlist.ts'
 import type { Fetched, Fetcher } from './http-fetch.ts'
-import { SourceError } from './source-error.ts'
+import { SourceError } from '../source-error.ts'
 
 /** S8. */
 export const MAX_PLAYLIST = 2 << 20
