@@ -41,13 +41,15 @@ const watchCommits = () => {
   }
 }
 
-/** What one side of the peers does for an event, or has done beforehand. */
+/** Who writes beside the store: a program that does what an append needs, or one that is given its rows. */
 type Peer = 'program' | 'rows'
 
 const PEERS: Readonly<Record<Peer, string>> = {
-  program: `bare node:sqlite on one thread, each event's steps in turn: its JSON, the stream's last revision read and compared, the row, the revision moved on`,
+  program: "bare node:sqlite on one thread, each event's steps in turn: its JSON, the stream's last revision read and compared, the row, the revision moved on",
   rows: 'bare node:sqlite on one thread: rows made beforehand, nothing compared',
 }
+
+const encode = () => ({ data: JSON.stringify(data), metadata: JSON.stringify(metadata) })
 
 /** Writes for `count` appends, `writers` at a time, the rows that the event store does, in commits of the given sizes; bytes stand for the hashes. */
 const openPeer = (kind: Peer, file: string, writers: number, count: number) => {
@@ -64,7 +66,7 @@ const openPeer = (kind: Peer, file: string, writers: number, count: number) => {
     if (stream.last !== expected) throw new Error(`${name} ends at ${stream.last}, not ${expected}`)
     return stream.sid
   }
-  const beforehand = { data: JSON.stringify(data), metadata: JSON.stringify(metadata) }
+  const beforehand = encode()
   let pos = 0
   const round = (commits: ReadonlyArray<number>) => {
     const names = range(writers).map(() => `bench-${v7()}`)
@@ -75,8 +77,7 @@ const openPeer = (kind: Peer, file: string, writers: number, count: number) => {
     })
     const insert = ({ name, sid, rev, id, prev, hash }: (typeof rows)[number]): void => {
       const at = Date.now()
-      const encoded = kind === 'rows' ? beforehand : { data: JSON.stringify(data), metadata: JSON.stringify(metadata) }
-      const stream = kind === 'rows' ? sid : streamAt(name, rev - 1)
+      const [encoded, stream] = kind === 'rows' ? [beforehand, sid] : [encode(), streamAt(name, rev - 1)]
       pos += 1
       addEvent.run(pos, stream, rev, TYPE, id, at, encoded.data, encoded.metadata, prev, hash)
       advance.run(rev, stream)

@@ -5,7 +5,10 @@ export type EncodedEvent = readonly [id: string, type: string, data: string, met
 
 const MEMBERS = 5
 
-/** An append on its way to another thread: flat, for an object or array within costs as much to hand over as what it holds. */
+/**
+ * An append on its way to another thread, the members of its events one after another: an object or array within would cost
+ * as much to hand over as what it holds.
+ */
 export type FlatAppend = readonly [expected: ExpectedRevision, stream: string, ...members: ReadonlyArray<string>]
 
 export type EventLogJob =

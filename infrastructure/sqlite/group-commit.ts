@@ -9,7 +9,7 @@ export type Request<Job> = { readonly kind: 'jobs'; readonly jobs: ReadonlyArray
 type Failure = { readonly kind: 'unavailable'; readonly reason: string } | { readonly kind: 'defect'; readonly error: unknown }
 
 /** A tuple, not an object: names of members cost as much to hand to another thread as what they hold. */
-export type Reply<Answer> = readonly [answer: Answer] | readonly [answer: null, failure: Failure]
+type Reply<Answer> = readonly [answer: Answer] | readonly [answer: null, failure: Failure]
 
 /** What the worker says to its owner: that the file is open, or the replies to the jobs that it was given first. */
 export type WorkerMessage<Answer> = 'ready' | ReadonlyArray<Reply<Answer>>
