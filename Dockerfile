@@ -1,4 +1,5 @@
 # The service on its embedded stores: docker build -t stenolog . && docker run -p 8080:8080 -v stenolog:/data stenolog
+# With all that docker-compose.yml adds: --cap-drop ALL --security-opt no-new-privileges:true --read-only --tmpfs /tmp
 FROM node:24-bookworm-slim
 
 WORKDIR /app

@@ -1,10 +1,23 @@
+import type { EventTypeUnknown } from '../domain/shared/read-event.ts'
 import type { TooBusy } from './ports/credentials.ts'
 import type { DocumentsUnavailable } from './ports/documents.ts'
 import type { LogCorrupted, StoreUnavailable } from './ports/event-store.ts'
-import type { KeyErased, KeyringUnavailable } from './ports/keyring.ts'
+import type { KeyErased, KeyMissing, KeyringUnavailable } from './ports/keyring.ts'
 
-/** A store that the answer needs is away: 503, nothing is known to have happened. */
-export type Unavailable = StoreUnavailable | LogCorrupted | DocumentsUnavailable | KeyringUnavailable | KeyErased | Contended
+/** What the answer needs is away, or cannot be read: 503, nothing is known to have happened. */
+export type Unavailable =
+  | StoreUnavailable
+  | LogCorrupted
+  | EventTypeUnknown
+  | DocumentsUnavailable
+  | KeyringUnavailable
+  | KeyErased
+  | KeyMissing
+  | Contended
+
+/** What was read cannot be used: not until an operator, or a newer version, sees to it. */
+export const isHurt = ({ _tag }: { readonly _tag: string }): boolean =>
+  _tag === 'LogCorrupted' || _tag === 'EventTypeUnknown'
 
 /** Lost the race for the expected revision five times in a row. */
 export interface Contended {
@@ -25,6 +38,8 @@ export interface InsufficientVram { readonly _tag: 'InsufficientVram'; readonly 
 export interface ListenerTokenTaken { readonly _tag: 'ListenerTokenTaken' }
 /** The audio URL names an address that is not open to sources (S1). */
 export interface AudioUrlForbidden { readonly _tag: 'AudioUrlForbidden' }
+/** Decoders must be isolated and cannot be: no URL is pulled. */
+export interface SourcesNotIsolated { readonly _tag: 'SourcesNotIsolated' }
 export interface LiveNotFound { readonly _tag: 'LiveNotFound' }
 /** The live keeps no text: it was not asked to, or no longer does (D20). */
 export interface TranscriptNotFound { readonly _tag: 'TranscriptNotFound' }
@@ -32,6 +47,8 @@ export interface UsernameTaken { readonly _tag: 'UsernameTaken' }
 export interface UserNotFound { readonly _tag: 'UserNotFound' }
 /** Nobody would be left who can administer. */
 export interface LastAdministrator { readonly _tag: 'LastAdministrator' }
+/** The same, of a change. */
+export interface LastAdministratorChanged { readonly _tag: 'LastAdministratorChanged' }
 /** Of a login: unknown names, disabled users and wrong passwords alike (R28). */
 export interface WrongLogin { readonly _tag: 'WrongLogin' }
 /** Of a user who is logged in and wants another password. */
@@ -39,11 +56,13 @@ export interface WrongPassword { readonly _tag: 'WrongPassword' }
 /** To be tried again after so many seconds. */
 export interface TooManyRequests { readonly _tag: 'TooManyRequests'; readonly seconds: number }
 export interface ProfileNotFound { readonly _tag: 'ProfileNotFound' }
+export interface TooManyProfiles { readonly _tag: 'TooManyProfiles'; readonly maximum: number }
 /** Every user keeps at least one profile. */
 export interface LastProfile { readonly _tag: 'LastProfile' }
 /** With the change min_buffer would be larger than max_buffer; `member` is the one that was sent. */
 export interface BuffersNotOrdered { readonly _tag: 'BuffersNotOrdered'; readonly member: 'min_buffer' | 'max_buffer' }
 export interface ApiTokenNotFound { readonly _tag: 'ApiTokenNotFound' }
+export interface TooManyApiTokens { readonly _tag: 'TooManyApiTokens'; readonly maximum: number }
 /** A token would have expired before it was issued. */
 export interface ExpiryNotInFuture { readonly _tag: 'ExpiryNotInFuture' }
 export interface SenderAlreadyConnected { readonly _tag: 'SenderAlreadyConnected' }
@@ -63,6 +82,7 @@ export type CreateLiveRefusal =
   | TooManyTranslations
   | ListenerTokenTaken
   | AudioUrlForbidden
+  | SourcesNotIsolated
   | QuotaReached
   | InsufficientVram
   | LiveNotFound
@@ -75,15 +95,18 @@ export type Refusal =
   | UsernameTaken
   | UserNotFound
   | LastAdministrator
+  | LastAdministratorChanged
   | PairNotFound
   | WrongLogin
   | WrongPassword
   | TooManyRequests
   | TooBusy
   | ProfileNotFound
+  | TooManyProfiles
   | LastProfile
   | BuffersNotOrdered
   | ApiTokenNotFound
+  | TooManyApiTokens
   | ExpiryNotInFuture
   | IdempotencyKeyReused
   | RequestStillRunning

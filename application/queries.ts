@@ -2,9 +2,10 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import { ERASED } from '../domain/shared/event.ts'
+import { UserRegistered, userKey, userStream } from '../domain/user/events.ts'
 import type { LiveNotFound, Unavailable } from './errors.ts'
 import { openLives } from './lives/live-views.ts'
+import { textOrErased } from './opened-text.ts'
 import type { Document, Documents, DocumentsUnavailable, Filter } from './ports/documents.ts'
 import type { Keyring } from './ports/keyring.ts'
 import { LIVE_COUNTS, LIVES, LIVE_STATUSES, USERS } from './ports/read-models.ts'
@@ -62,11 +63,13 @@ const openUsers =
   (keyring: Pick<Keyring, 'open'>) =>
   (users: ReadonlyArray<UserDocument>): TaskEither<Unavailable, ReadonlyArray<UserView>> =>
   async () => {
-    const opened = await keyring.open(users.map(({ username }) => username))()
+    const members = [`${UserRegistered.type}.username`]
+    const sealed = users.map(({ id, username: envelope }) => ({ envelope, key: userKey(id), stream: userStream(id), members }))
+    const opened = await keyring.open(sealed)()
     if (E.isLeft(opened)) return opened
     return E.right(
       users.map(({ id, permissions, maxSessions, maxTranslations, isActive, createdAt, updatedAt }, index) => {
-        const username = O.getOrElse(() => ERASED)(opened.right[index] ?? O.none)
+        const username = textOrErased(opened.right[index])
         return { id, username, permissions, maxSessions, maxTranslations, isActive, createdAt, updatedAt }
       }),
     )

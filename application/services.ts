@@ -13,6 +13,7 @@ import type {
   IdempotencyKeyReused,
   LanguageNotFound,
   LastAdministrator,
+  LastAdministratorChanged,
   LastProfile,
   LiveNotFound,
   LiveOver,
@@ -21,6 +22,8 @@ import type {
   ProfileNotFound,
   RequestStillRunning,
   SenderAlreadyConnected,
+  TooManyApiTokens,
+  TooManyProfiles,
   TooManyRequests,
   TranscriptNotFound,
   Unavailable,
@@ -72,12 +75,12 @@ export interface Services {
   readonly registerUser: (user: NewUser, actor: string) => TaskEither<UsernameTaken | TooBusy | Unavailable, UserView>
   /** From memory. */
   readonly me: (caller: Caller) => Either<UserNotFound, UserView>
-  /** All of it or nothing. A new password ends the user's earlier JWTs; a disabled user's open lives end. */
+  /** All of it or nothing; the last active administrator stays one. A new password ends the user's earlier JWTs; a disabled user's open lives end. */
   readonly changeUser: (
     caller: Caller,
     userId: number,
     request: ChangeUserRequest,
-  ) => TaskEither<UserNotFound | TooBusy | Unavailable, UserView>
+  ) => TaskEither<UserNotFound | LastAdministratorChanged | TooBusy | Unavailable, UserView>
   /** Ends the caller's earlier JWTs, the one of this call included. */
   readonly changeOwnPassword: (
     caller: Caller,
@@ -105,9 +108,9 @@ export interface Services {
   readonly listAllLives: (caller: Caller, query: AllLivesQuery, page: PageQuery) => TaskEither<Unavailable, Page<AdminLive>>
   /** For administrators. */
   readonly finishAnyLive: (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, AdminLive>
-  /** For administrators: what is switched off is refused for new lives; what is not installed stays inactive. */
   /** For administrators: looks again which models are installed, and answers them all. */
   readonly rescanModels: (caller: Caller) => TaskEither<Unavailable, ReadonlyArray<Model>>
+  /** For administrators, as the next two: what is switched off is refused for new lives; what is not installed stays inactive. */
   readonly switchModel: (caller: Caller, id: number, active: boolean) => TaskEither<ModelNotFound | Unavailable, Model>
   readonly switchLanguage: (caller: Caller, id: number, active: boolean) => TaskEither<LanguageNotFound | Unavailable, Language>
   readonly switchTranslation: (caller: Caller, id: number, active: boolean) => TaskEither<PairNotFound | Unavailable, TranslationPair>
@@ -117,7 +120,7 @@ export interface Services {
   readonly createProfile: (
     caller: Caller,
     profile: { readonly name: string; readonly settings: EngineSettings },
-  ) => TaskEither<BuffersNotOrdered | Unavailable, ProfileView>
+  ) => TaskEither<BuffersNotOrdered | TooManyProfiles | Unavailable, ProfileView>
   readonly changeProfile: (
     caller: Caller,
     profileId: number,
@@ -130,7 +133,7 @@ export interface Services {
   readonly issueToken: (
     caller: Caller,
     token: NewApiToken,
-  ) => TaskEither<ExpiryNotInFuture | Unavailable, { readonly token: ApiTokenView; readonly secret: string }>
+  ) => TaskEither<ExpiryNotInFuture | TooManyApiTokens | Unavailable, { readonly token: ApiTokenView; readonly secret: string }>
   readonly changeToken: (
     caller: Caller,
     tokenId: number,

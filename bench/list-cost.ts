@@ -62,7 +62,7 @@ const seed = async (directory: string, count: number): Promise<void> => {
   await must(documents.ensure([lives.collection, liveCounts.collection]))
   let position = 0
   const storedOf = async (liveId: number): Promise<ReadonlyArray<Omit<StoredEvent, 'position'>>> => {
-    const sealed = await must(sealEvents(keyring)(eventsOf(liveId)))
+    const sealed = await must(sealEvents(keyring, liveStream(liveId))(eventsOf(liveId)))
     const metadata = { correlationId: 'bench', causationId: 'bench', actor: `user:${USER}`, recordedAt: '2026-01-01T00:00:00.000000+00:00' }
     return sealed.map(({ type, data }, revision) => ({ id: `${liveId}-${revision}`, type, data, metadata, stream: liveStream(liveId), revision }))
   }

@@ -3,11 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { BEGINNING } from '../application/ports/event-store.ts'
+import { createEnvironment } from '../infrastructure/environment.ts'
 import { openForWriting, transaction } from '../infrastructure/sqlite/database.ts'
 import { ensureIndex, tableOf, tableSchema } from '../infrastructure/sqlite/documents-schema.ts'
 import { openSqliteDocuments } from '../infrastructure/sqlite/documents.ts'
 import { EVENT_COLUMNS } from '../infrastructure/sqlite/event-row.ts'
 import { openSqliteEventStore } from '../infrastructure/sqlite/event-store.ts'
+import { systemTimers as timers } from '../infrastructure/system-timers.ts'
 import { foldLog } from '../projections/fold-log.ts'
 import { lives } from '../projections/lives.ts'
 import { rebuildReadModel } from '../projections/rebuild.ts'
@@ -62,12 +64,13 @@ const rebuildOf = (name: string, events: number, rounds: number): Benchmark => (
     const head = orThrow(await store.head()())
     orThrow(await documents.ensure([lives.collection])())
     await foldLog({ store, documents }, lives, { from: BEGINNING, to: head, signal })
-    const environment = { monotonic: () => performance.now() }
+    const environment = createEnvironment()
     return {
       ours: () =>
         timed(events, async () => {
           const rebuilt = orThrow(await rebuildReadModel({
-            store, documents, projection: lives, environment, signal, standing: async () => head, exclusively: (run) => run(), onProgress: () => undefined,
+            store, documents, projection: lives, code: 'bench', environment, timers, signal, standing: async () => head,
+            exclusively: (run) => run(), onProgress: () => undefined,
           }))
           if (rebuilt.events !== events || rebuilt.corrected !== 0) throw new Error(`rebuilt ${JSON.stringify(rebuilt)}`)
         }),

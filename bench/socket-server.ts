@@ -79,7 +79,7 @@ const openSessions = (): LiveSessions =>
 const openOurs = () => {
   attachSocketServer({
     server, prefixes: [''], sessions: openSessions(), bus, logger: QUIET, environment, timers, draining: () => false,
-    settings: { origins: '*', strict: false, rateLimits: true, idleTimeout: 600_000, trustedProxies: [], failedHandshakesPerMinute: 30, mostSockets: 10_000 },
+    settings: { origins: '*', strict: false, rateLimits: true, idleTimeout: 600_000, trustedProxies: [], failedHandshakesPerMinute: 0, placesForSenders: 0, mostSockets: 10_000 },
   })
   let segment = 0
   return (due: number): void => {

@@ -1,13 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import * as O from 'fp-ts/lib/Option.js'
-import type { Keyring, KeyringUnavailable } from '../application/ports/keyring.ts'
+import type {
+  KeyErased,
+  KeyMissing,
+  Keyring,
+  KeyringUnavailable,
+  SealedMember,
+  Unopened,
+} from '../application/ports/keyring.ts'
 import { IV_BYTES, decrypt, encrypt, openText, sealText } from './envelope.ts'
 import { deriveKey } from './master-key.ts'
 
 const KEY_BYTES = 32
 const MAX_CACHED = 10_000
+const MAX_FOREIGN = 1000
 
 /** Name of a key that nothing is sealed with: it tells whether the master key is the one of this keyring. */
 const PROBE = 'keyring-probe'
@@ -78,35 +85,28 @@ export const openKeyring = async (storage: KeyStorage, masterKey: Uint8Array): P
   const unwrap = (name: string, wrapped: Uint8Array): Uint8Array =>
     Uint8Array.from(decrypt(wrappingKey, name, wrapped.subarray(0, IV_BYTES), wrapped.subarray(IV_BYTES)))
 
+  /** None for what the master key does not unwrap: such a row is as good as none. */
+  const unwrapped = (name: string, wrapped: Uint8Array): Uint8Array | undefined => {
+    try {
+      return unwrap(name, wrapped)
+    } catch {
+      return undefined
+    }
+  }
+
   const cache = keyCache()
+  /** Something is sealed with these, and they are not here. */
+  const missing = new Set<string>()
+  /** Streams that hold envelopes which are none of theirs. */
+  const foreign = new Set<string>()
   let erasures = 0
   /** Remembers what was asked for at `asked`, unless an erasure has come in between: the answer may be older than that. */
   const remember = (name: string, key: Uint8Array, asked: number): void => {
+    missing.delete(name)
     if (asked === erasures) cache.set(name, key)
   }
 
-  /** None for an erased key. */
-  const getOrCreate = async (name: string): Promise<Either<string, O.Option<Uint8Array>>> => {
-    const known = cache.get(name)
-    if (known !== undefined) return E.right(O.some(known))
-    const asked = erasures
-    const stored = await storage.ensure(name, wrap(name, randomBytes(KEY_BYTES)))
-    if (E.isLeft(stored)) return stored
-    if (stored.right === null) return E.right(O.none)
-    const key = unwrap(name, stored.right)
-    remember(name, key, asked)
-    return E.right(O.some(key))
-  }
-
-  const seal: Keyring['seal'] = (name, texts) => async () => {
-    const key = await getOrCreate(name)
-    if (E.isLeft(key)) return E.left(unavailable(key.left))
-    if (O.isNone(key.right)) return E.left({ _tag: 'KeyErased', key: name })
-    const { value } = key.right
-    return E.right(texts.map((text) => sealText(value, name, text)))
-  }
-
-  /** The keys of these names, from memory where they are there; null for erased ones. */
+  /** The keys of these names that are here, from memory where they are there; null for erased ones. */
   const keysOf = async (names: ReadonlySet<string>): Promise<Either<string, ReadonlyMap<string, StoredKey>>> => {
     const keys = new Map<string, StoredKey>()
     for (const name of names) {
@@ -119,29 +119,67 @@ export const openKeyring = async (storage: KeyStorage, masterKey: Uint8Array): P
     const stored = await storage.find(others)
     if (E.isLeft(stored)) return stored
     for (const [name, wrapped] of stored.right) {
-      const key = wrapped && unwrap(name, wrapped)
+      const key = wrapped && unwrapped(name, wrapped)
+      if (key === undefined) continue
       keys.set(name, key)
       if (key !== null) remember(name, key, asked)
     }
     return E.right(keys)
   }
 
-  const open: Keyring['open'] = (envelopes) => async () => {
-    const keys = await keysOf(new Set(envelopes.map(({ k }) => k)))
-    if (E.isLeft(keys)) return E.left(unavailable(keys.left))
-    return E.right(
-      envelopes.map((envelope) => {
-        const key = keys.right.get(envelope.k)
-        if (key === undefined) throw new Error(`an envelope names key ${envelope.k}, which was never made here`)
-        return key === null ? O.none : O.some(openText(key, envelope))
-      }),
+  const getOrCreate = async (
+    name: string,
+  ): Promise<Either<KeyringUnavailable | KeyErased | KeyMissing, Uint8Array>> => {
+    const known = cache.get(name)
+    if (known !== undefined) return E.right(known)
+    if (missing.has(name)) {
+      // It may be back by now; while it is not, no other may be made under its name.
+      const found = await keysOf(new Set([name]))
+      if (E.isLeft(found)) return E.left(unavailable(found.left))
+      if (!found.right.has(name)) return E.left({ _tag: 'KeyMissing', key: name })
+    }
+    const asked = erasures
+    const stored = await storage.ensure(name, wrap(name, randomBytes(KEY_BYTES)))
+    if (E.isLeft(stored)) return E.left(unavailable(stored.left))
+    if (stored.right === null) return E.left({ _tag: 'KeyErased', key: name })
+    const key = unwrapped(name, stored.right)
+    if (key === undefined) return E.left({ _tag: 'KeyMissing', key: name })
+    remember(name, key, asked)
+    return E.right(key)
+  }
+
+  const seal: Keyring['seal'] = (name, members) => async () =>
+    E.map((key: Uint8Array) => members.map((place) => sealText(key, name, place, place.text)))(
+      await getOrCreate(name),
     )
+
+  const openOne = (member: SealedMember, key: StoredKey | undefined): Either<Unopened, string> => {
+    const { envelope, key: name, stream, members } = member
+    const { k, m } = envelope
+    const isForeign = (): Unopened => {
+      if (foreign.size < MAX_FOREIGN) foreign.add(stream)
+      return { _tag: 'EnvelopeForeign', key: name }
+    }
+    if (k !== name || (m !== undefined && !members.includes(m))) return E.left(isForeign())
+    if (key === null) return E.left({ _tag: 'KeyErased', key: name })
+    if (key === undefined) {
+      missing.add(name)
+      return E.left({ _tag: 'KeyMissing', key: name })
+    }
+    return E.tryCatch(() => openText(key, envelope, stream), isForeign)
+  }
+
+  const open: Keyring['open'] = (sealed) => async () => {
+    const keys = await keysOf(new Set(sealed.map(({ key }) => key)))
+    if (E.isLeft(keys)) return E.left(unavailable(keys.left))
+    return E.right(sealed.map((member) => openOne(member, keys.right.get(member.key))))
   }
 
   const erase: Keyring['erase'] = (names) => async () => {
     const erased = await storage.erase(names)
     erasures += 1
     for (const name of names) cache.drop(name)
+    if (E.isRight(erased)) for (const name of names) missing.delete(name)
     return E.isLeft(erased) ? E.left(unavailable(erased.left)) : E.right(undefined)
   }
 
@@ -160,5 +198,5 @@ export const openKeyring = async (storage: KeyStorage, masterKey: Uint8Array): P
     await storage.close()
     throw error
   }
-  return { seal, open, erase, close: storage.close }
+  return { seal, open, erase, missing: () => [...missing], foreign: () => [...foreign], close: storage.close }
 }

@@ -22,7 +22,11 @@ export interface MetricSources {
   /** Since the start of the process. */
   readonly readYourWritesTimeouts: () => number
   readonly translations: () => TranslationFigures
+  /** Since the start of the process. */
+  readonly droppedFinals: () => number
   readonly lags: Pick<Lags, 'current' | 'onHeard'>
+  /** Can the decoders of URL sources open nothing? */
+  readonly sourceIsolation: () => boolean
 }
 
 /** Seconds; most lives have a max_delay of 5. */
@@ -66,13 +70,13 @@ export const createMetrics = (sources: MetricSources): (() => Promise<string>) =
   })
   const translated = new Counter({
     name: 'stenolog_translations_total',
-    help: 'Final segments given to a translator, by what became of them; dropped: their live ended first',
+    help: 'Final segments given to a translator, by what became of them; dropped: their session ended first; skipped: the translator was too far behind',
     labelNames: ['outcome'],
     registers: [],
     collect() {
       this.reset()
-      const { done, failed, dropped } = sources.translations()
-      for (const [outcome, count] of Object.entries({ done, failed, dropped })) this.inc({ outcome }, count)
+      const { done, failed, dropped, skipped } = sources.translations()
+      for (const [outcome, count] of Object.entries({ done, failed, dropped, skipped })) this.inc({ outcome }, count)
     },
   })
   const timeouts = new Counter({
@@ -82,6 +86,15 @@ export const createMetrics = (sources: MetricSources): (() => Promise<string>) =
     collect() {
       this.reset()
       this.inc(sources.readYourWritesTimeouts())
+    },
+  })
+  const droppedFinals = new Counter({
+    name: 'stenolog_finals_dropped_total',
+    help: 'Final segments that were told and that no store took: refused for good, or more than may wait for a store that is away',
+    registers: [],
+    collect() {
+      this.reset()
+      this.inc(sources.droppedFinals())
     },
   })
   const behind = new Gauge({
@@ -124,5 +137,9 @@ export const createMetrics = (sources: MetricSources): (() => Promise<string>) =
     ofProjections('stenolog_projection_rebuilding', '1 while a read model is built anew', ({ rebuilding }) => (rebuilding ? 1 : 0)),
   )
   registry.registerMetric(timeouts)
+  registry.registerMetric(droppedFinals)
+  registry.registerMetric(
+    gauge('stenolog_source_isolation', '1 where the decoders of URL sources can open no file and no socket', () => Number(sources.sourceIsolation())),
+  )
   return () => registry.metrics()
 }

@@ -3,7 +3,6 @@ import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { User } from '../domain/user/decider.ts'
 import { createAdmissionActor } from '../application/admission/admission-actor.ts'
 import { createAdminLives } from '../application/administration/admin-lives.ts'
@@ -17,7 +16,7 @@ import { createFinishLives } from '../application/lives/finish-lives.ts'
 import { createHistory } from '../application/lives/history.ts'
 import { createLiveLifecycle } from '../application/lives/live-lifecycle.ts'
 import { viewOf } from '../application/lives/live-views.ts'
-import { createExpire, lookEvery } from '../application/lives/time-limits.ts'
+import { createExpiry, lookEvery } from '../application/lives/time-limits.ts'
 import { createTranscripts } from '../application/lives/transcripts.ts'
 import type { Logger } from '../application/ports/environment.ts'
 import { createLiveBus } from '../application/pipeline/live-bus.ts'
@@ -31,6 +30,7 @@ import { reconcileAtStart, startReconciler } from '../application/lives/reconcil
 import type { Services } from '../application/services.ts'
 import { createLiveSessions } from '../application/sessions/live-sessions.ts'
 import { watchEnds } from '../application/sessions/watch-ends.ts'
+import { createAdministrators } from '../application/users/administrators.ts'
 import { createDeleteUser } from '../application/users/delete-user.ts'
 import { createLoginThrottle } from '../application/users/login-throttle.ts'
 import { createKeyAuthentication } from '../application/tokens/key-authentication.ts'
@@ -38,27 +38,31 @@ import { startTokenDirectory } from '../application/tokens/token-directory.ts'
 import { createTokenUses } from '../application/tokens/token-uses.ts'
 import { createTokens } from '../application/tokens/tokens.ts'
 import { adminFromSettings, createSetup } from '../application/users/setup.ts'
+import { trustedTokens, trustedUsers } from '../application/users/trusted.ts'
 import { startUserDirectory } from '../application/users/user-directory.ts'
 import { createRehash } from '../application/users/rehash.ts'
 import { createUserChanges } from '../application/users/user-changes.ts'
 import { createUsers } from '../application/users/users.ts'
 import { createTranslations } from '../application/translation/translations.ts'
+import { watchLog } from '../application/watched-log.ts'
 import { openCatalogue } from '../infrastructure/catalogue/catalogue.ts'
 import { BUNDLED_MODELS } from '../infrastructure/catalogue/installed-models.ts'
 import { createCredentials } from '../infrastructure/credentials.ts'
 import { createEnvironment } from '../infrastructure/environment.ts'
+import { foldingCode } from '../infrastructure/folding-code.ts'
 import { inRequest } from '../infrastructure/request-context.ts'
 import { createLogger } from '../infrastructure/logger.ts'
 import { createSpeechEngine } from '../infrastructure/onnx/process/engine-client.ts'
 import { createTranslationEngine } from '../infrastructure/onnx/process/translation-client.ts'
 import type { Settings } from '../infrastructure/settings.ts'
-import { createAddressGuard, namesForbiddenAddress } from '../infrastructure/sources/network/address-guard.ts'
 import { createPullers } from '../infrastructure/sources/puller/puller-client.ts'
 import { systemTimers as timers } from '../infrastructure/system-timers.ts'
 import { allProjections } from '../projections/all-projections.ts'
+import { stagedOf } from '../projections/half-built.ts'
 import { discardLostFuture } from '../projections/lost-future.ts'
 import { foldLive } from '../projections/lives.ts'
 import { startProjector } from '../projections/projector.ts'
+import { setupLink } from './http/links.ts'
 import { openControl } from './compose/control.ts'
 import { DUTIES, startDuties } from './compose/duties.ts'
 import { eraseAgain } from './compose/erase-again.ts'
@@ -66,6 +70,8 @@ import { adminPassword } from './compose/first-admin.ts'
 import { openFront } from './compose/front.ts'
 import { createHealth } from './compose/health.ts'
 import { createRescan, watchLoads } from './compose/models.ts'
+import { createPullRefusal, isolationHere } from './compose/sources.ts'
+import { succeed, succeedUnlessHurt } from './compose/succeed.ts'
 import { watchStore } from './compose/store-watch.ts'
 import { openStores } from './compose/stores.ts'
 
@@ -79,35 +85,32 @@ const detectVram = (): number => Math.floor(totalmem() / 2 ** 20 / 2)
 export interface RunningService {
   /** `http://host:port` as bound. */
   readonly url: string
-  /** Path and fragment of the one-time set-up link, null once there is a user. */
+  /** The one-time set-up link, null once there is a user. */
   readonly setupLink: string | null
   /** Drains: no new lives and sockets, open lives get DRAIN_TIMEOUT, then the stores close. */
   readonly stop: () => Promise<void>
   readonly logger: Logger
 }
 
-/** Throws an Error that names the failed step: a service that cannot begin must not look as if it had. */
-const succeed = async <L extends { readonly _tag: string }, A>(step: string, task: TaskEither<L, A>): Promise<A> => {
-  const done = await task()
-  if (E.isLeft(done)) throw new Error(`${step}: ${'reason' in done.left ? String(done.left.reason) : done.left._tag}`)
-  return done.right
-}
-
 /** Puts the whole service together and starts it: the one place that knows every part. */
 export const startService = async (settings: Settings): Promise<RunningService> => {
   const logger = createLogger(settings.logLevel)
   const environment = createEnvironment()
+  const isolating = isolationHere(settings, logger)
   const stores = await openStores(settings, logger)
-  const { store, documents, keyring } = stores
-  await succeed('compare the read models with the log', discardLostFuture({ store, documents, projections: allProjections, duties: DUTIES, logger }))
+  const { documents, keyring } = stores
+  const log = watchLog(stores.store, logger)
+  const { store } = log
+  const projections = [...allProjections, ...allProjections.map(stagedOf)]
+  await succeed('compare the read models with the log', discardLostFuture({ store, documents, projections, duties: DUTIES, logger }))
   const credentials = createCredentials({ masterKey: stores.masterKey, jwtTtlSeconds: settings.jwtTtl / 1000, environment })
   const stopping = new AbortController()
   const { signal } = stopping
   const { version } = JSON.parse(await readFile(join(import.meta.dirname, '..', 'package.json'), 'utf8')) as { readonly version: string }
 
   const installed = await openCatalogue({ store, environment, logger, modelsDir: settings.modelsDir, bundledDir: BUNDLED_MODELS })
-  const { engine, failing } = watchLoads(createSpeechEngine({ models: installed.folders, logger }))
-  const translator = createTranslationEngine({ models: installed.translatorFolders, logger })
+  const { engine, failing } = watchLoads(createSpeechEngine({ ...installed.speech, logger }))
+  const translator = createTranslationEngine({ ...installed.translation, logger })
 
   // Write side. The lives of a process that died are settled before anybody can ask (D53, R104).
   const write = { store, keyring, environment, timers }
@@ -115,13 +118,15 @@ export const startService = async (settings: Settings): Promise<RunningService> 
   const admission = await createAdmissionActor({ ...write, logger })
   const capacity = { type: 'SetCapacity', worker: WORKER, vram: settings.vramMb ?? detectVram(), at: environment.now() } as const
   const startId = environment.newId()
-  await succeed('set the capacity', admission.send({ command: capacity, commandId: startId, correlationId: startId, actor: 'service' }))
+  await succeedUnlessHurt('set the capacity', admission.send({ command: capacity, commandId: startId, correlationId: startId, actor: 'service' }))
   const otherInstances = (): ReadonlyArray<string> => []
   const reconciling = { ...write, admission, otherInstances }
   await succeed('reconcile lives and reservations', reconcileAtStart(reconciling))
 
   // Read side.
-  const projector = startProjector({ store, documents, projections: allProjections, logger, environment, timers, signal })
+  const code = await foldingCode()
+  const reading = { store, documents, projections: allProjections, code }
+  const projector = startProjector({ ...reading, logger, environment, timers, signal })
   const directory = startUserDirectory({ store, keyring, logger, environment, timers, signal })
   const tokens = startTokenDirectory({ store, logger, environment, timers, signal })
   await Promise.all([projector.caughtUp(), directory.ready(), tokens.ready()])
@@ -139,10 +144,11 @@ export const startService = async (settings: Settings): Promise<RunningService> 
   const rules = () => ({ allow: settings.audioUrlAllowCidrs ?? [], ownPort })
   const head = await succeed('read the head of the log', store.head())
   const translations = createTranslations({ engine: translator, monotonic: environment.monotonic, logger })
+  const isolation = await isolating
   const sessions = createLiveSessions({
     lifecycle,
     createPipeline,
-    startPuller: createPullers({ rules }),
+    startPuller: createPullers({ rules, isolation }),
     translations,
     bus,
     ends: (ended) => watchEnds({ store, from: head, logger, environment, timers, whenProjected }, ended),
@@ -152,30 +158,32 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     reconnectGrace: settings.reconnectGrace,
   })
   const isDisabled = (userId: number): boolean => O.exists((user: User) => !isActive(user))(directory.byId(userId))
-  const expire = createExpire({ ...reconciling, limits: settings, flush: sessions.flush })
-  const reconciler = startReconciler({ ...reconciling, isDisabled, logger, expire, every: lookEvery(settings) })
+  const expiry = createExpiry({ ...reconciling, limits: settings, flush: sessions.flush })
+  const reconciler = startReconciler({ ...reconciling, isDisabled, logger, expiry, every: lookEvery(settings) })
   const listsAreCurrent = () => projector.lag().every(({ secondsBehind, error }) => error === null && secondsBehind < 30)
   const duties = startDuties({ ...write, admission, documents, logger, retentionMax: settings.retentionMax, listsAreCurrent })
 
   // What people and programs ask for.
   const users = createUsers({ ...write, credentials, directory, projector })
   const { registerUser } = users
-  const hasUsers = (): boolean => directory.count() > 0
+  // Who cannot be read is one all the same: a service with users must not ask for its first.
+  const hasUsers = (): boolean => directory.count() > 0 || log.isHurt('user')
   await succeed('complete the users', users.ensureFirstProfiles())
   if (settings.adminUsername !== null)
     await succeed('create the first admin', adminFromSettings({ hasUsers, registerUser })(settings.adminUsername, await adminPassword(settings)))
   const setup = createSetup({ environment, credentials, hasUsers, registerUser })
 
-  const throttle = createLoginThrottle({ ...write, logger, enabled: settings.rateLimit > 0 })
+  const throttle = createLoginThrottle({ ...write, credentials, logger, enabled: settings.rateLimit > 0 })
   const endLivesOf = createEndLivesOf({ ...write, admission })
-  const { deleteUser, deleteUserAgain } = createDeleteUser({ ...write, admission, documents, directory, projector })
+  const administrators = createAdministrators({ ...write, directory })
+  const { deleteUser, deleteUserAgain } = createDeleteUser({ ...write, admission, documents, directory, projector, administrators })
   await eraseAgain(settings.dataDir, {
     deleteUserAgain,
     deleteLiveAgain: (liveId) => removeLive({ ...write, admission }, liveId, ownOrigin(write))(),
   })
   let draining = false
-  const mayPull = (url: string): boolean => !namesForbiddenAddress(createAddressGuard(rules()), url)
-  const createLive = createCreateLiveOnce({ ...write, admission, catalogue, credentials, documents, whenProjected, viewOf: view, mayPull })
+  const pullRefusal = createPullRefusal(isolation, rules)
+  const createLive = createCreateLiveOnce({ ...write, admission, catalogue, credentials, documents, whenProjected, viewOf: view, pullRefusal })
   const finishing = createFinishLives({ ...write, admission, credentials, flush: sessions.flush, whenProjected, viewOf: view })
   const uses = createTokenUses({ ...write, logger })
   const rehash = createRehash({ ...write, credentials, logger })
@@ -185,10 +193,11 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     if (E.isRight(created) && created.right.autoStart) void sessions.autoStart(created.right.id)
     return created
   }
+  const trusted = trustedUsers(directory, log)
   const services: Services = {
-    ...createAuthentication({ directory, credentials, throttle, rehash }),
-    ...createUserChanges({ ...write, credentials, directory, projector, throttle, endLivesOf }),
-    ...createKeyAuthentication({ tokens, users: directory, credentials, environment, uses }),
+    ...createAuthentication({ directory: trusted, credentials, throttle, rehash }),
+    ...createUserChanges({ ...write, credentials, directory, projector, throttle, administrators, endLivesOf }),
+    ...createKeyAuthentication({ tokens: trustedTokens(tokens, log), users: trusted, credentials, environment, uses }),
     ...createTokens({ ...write, credentials, documents, tokens, projector }),
     ...createProfiles({ ...write, documents, projector }),
     ...createQueries({ documents, keyring, directory }),
@@ -207,7 +216,8 @@ export const startService = async (settings: Settings): Promise<RunningService> 
   }
   const isDraining = (): boolean => draining
   const storeWatch = watchStore({ store, timers, signal })
-  const health = createHealth({ admission, projector, translations, lags, engine, store: storeWatch, readModels: stores, failing, draining: isDraining })
+  const told = { admission, projector, translations, sessions, lags, engine, isolation, log, keyring, failing }
+  const health = createHealth({ ...told, store: storeWatch, readModels: stores, draining: isDraining })
 
   // D53: sources of an earlier process go on, before a sender can come to their lives.
   await Promise.all(admission.state().open.map(({ liveId }) => sessions.autoStart(liveId)))
@@ -216,6 +226,7 @@ export const startService = async (settings: Settings): Promise<RunningService> 
   const front = await openFront({ ...http, sessions, bus, environment, timers, draining: isDraining })
   const closeControl = await openControl({ ...http, projector }, settings.dataDir)
   ownPort = Number(new URL(front.url).port)
+  void projector.finishRebuilds()
 
   const stop = async (): Promise<void> => {
     draining = true
@@ -234,5 +245,5 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     await stores.close()
   }
   const token = setup.token()
-  return { url: front.url, setupLink: token === null ? null : `/setup#token=${token}`, stop, logger }
+  return { url: front.url, setupLink: token === null ? null : setupLink(settings, front.url, token), stop, logger }
 }

@@ -46,5 +46,5 @@ else {
 
   console.log(`Stenolog listens on ${service.url}`)
   // Beside the log, where secrets have no place.
-  if (service.setupLink !== null) console.log(`Create the first administrator (once, within 30 minutes): ${service.url}${service.setupLink}`)
+  if (service.setupLink !== null) console.log(`Create the first administrator (once, within 30 minutes): ${service.setupLink}`)
 }

@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import * as O from 'fp-ts/lib/Option.js'
 import type { Change, Document, Documents, DocumentsUnavailable } from '../application/ports/documents.ts'
 import type { StoredEvent } from '../application/ports/event-store.ts'
 import type { Projection } from './projection.ts'
@@ -38,17 +37,13 @@ const changeOf = (
 
 /** Folds a run of events in memory: at most one change a document, whatever the number of its events. */
 export const changesOf = async (
-  documents: Pick<Documents, 'get'>,
+  documents: Pick<Documents, 'find'>,
   projection: Projection,
   events: ReadonlyArray<StoredEvent>,
 ): Promise<Either<DocumentsUnavailable, ReadonlyArray<Change>>> => {
-  const changes: Array<Change> = []
   const touched = [...byDocument(projection, events)]
-  const stored = await Promise.all(touched.map(([id]) => documents.get(projection.collection.name, id)()))
-  for (const [index, [id, its]] of touched.entries()) {
-    const current = stored[index] ?? E.right(O.none)
-    if (E.isLeft(current)) return current
-    changes.push(...changeOf(projection, id, O.toNullable(current.right), its))
-  }
-  return E.right(changes)
+  if (touched.length === 0) return E.right([])
+  const stored = await documents.find(projection.collection.name, touched.map(([id]) => id))()
+  if (E.isLeft(stored)) return stored
+  return E.right(touched.flatMap(([id, its]) => changeOf(projection, id, stored.right.get(id) ?? null, its)))
 }

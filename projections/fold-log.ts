@@ -1,12 +1,14 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import * as O from 'fp-ts/lib/Option.js'
 import type { Change, Document, Documents, ScannedDocument } from '../application/ports/documents.ts'
-import type { EventStore, Position, StoredEvent } from '../application/ports/event-store.ts'
+import type { EventStore, Position, StoredEvent, StoreUnavailable } from '../application/ports/event-store.ts'
 import { changesOf } from './apply.ts'
 import type { Projection } from './projection.ts'
 
-const BATCH_SIZE = 2000
+/** Events of one step, at most. */
+export const BATCH_SIZE = 2000
+/** As a store that went away says it. */
+const ENDED: StoreUnavailable = { _tag: 'StoreUnavailable', reason: 'the subscription ended' }
 const SCAN_SIZE = 500
 
 /** The value, or an Error that says why there is none: who folds a log has no use for half of it. */
@@ -21,20 +23,27 @@ export interface Folded {
   readonly position: Position
 }
 
+interface Stores {
+  readonly store: Pick<EventStore, 'subscribe'>
+  readonly documents: Pick<Documents, 'find' | 'commit'>
+}
+
 interface Stretch {
   /** Exclusive. */
   readonly from: Position
   /** Inclusive; not past the end of the log. */
   readonly to: Position
   readonly signal: AbortSignal
+  /** Events of one step, at most; BATCH_SIZE unless told. */
+  readonly batchSize?: number
   readonly onStep?: (step: Folded) => void
 }
 
 /** Brings a projection's read model, which stands at `from`, to `to`. Throws when a store goes away or the signal is given. */
 export const foldLog = async (
-  { store, documents }: { readonly store: Pick<EventStore, 'subscribe'>; readonly documents: Pick<Documents, 'get' | 'commit'> },
+  { store, documents }: Stores,
   projection: Projection,
-  { from, to, signal, onStep }: Stretch,
+  { from, to, signal, batchSize = BATCH_SIZE, onStep }: Stretch,
 ): Promise<void> => {
   // A subscription that waits for more ends by its signal alone, also when it is left because of an error.
   const enough = new AbortController()
@@ -56,22 +65,24 @@ export const foldLog = async (
     writing.catch(() => undefined)
     if (done) await writing
   }
-  for await (const message of store.subscribe(from, projection.prefixes, AbortSignal.any([signal, enough.signal]))) {
-    if (done) continue
-    const position = message.kind === 'event' ? message.event.position : message.position
-    if (message.kind === 'event' && position <= to) waiting.push(message.event)
-    done = message.kind === 'caught-up' || position >= to
-    if (!done && message.kind === 'event' && waiting.length < BATCH_SIZE) continue
-    try {
+  try {
+    for await (const message of store.subscribe(from, projection.prefixes, AbortSignal.any([signal, enough.signal]))) {
+      if (done) continue
+      const position = message.kind === 'event' ? message.event.position : message.position
+      if (message.kind === 'event' && position <= to) waiting.push(message.event)
+      done = message.kind === 'caught-up' || position >= to
+      if (!done && message.kind === 'event' && waiting.length < batchSize) continue
       await step(done ? to : position)
       if (done) enough.abort()
-    } catch (error) {
-      enough.abort()
-      throw error
     }
+    await writing
+  } finally {
+    enough.abort()
+    // Whoever goes on after an error does so from the last step that it was told of: none may come later.
+    await writing.catch(() => undefined)
   }
-  await writing
   signal.throwIfAborted()
+  if (!done) throw new Error('the subscription ended', { cause: ENDED })
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
@@ -95,7 +106,7 @@ const isSameDocument = (a: Document, b: Document): boolean => {
 }
 
 export interface ReadableCollection {
-  readonly documents: Pick<Documents, 'scan' | 'get'>
+  readonly documents: Pick<Documents, 'scan' | 'find'>
   readonly collection: string
 }
 
@@ -165,10 +176,22 @@ export async function* differencesOf(is: ReadableCollection, should: ReadableCol
   }
 }
 
-/** Whether a difference is still there: what was written while the collections were read may have made it. */
-export const isStillThere = async ({ id, kind }: Difference, is: ReadableCollection, should: ReadableCollection): Promise<boolean> => {
-  if (kind === 'unreadable' || kind === 'misguarded') return true
-  const a = O.toNullable(orThrow(await is.documents.get(is.collection, id)()))
-  const b = O.toNullable(orThrow(await should.documents.get(should.collection, id)()))
-  return a === null || b === null ? a !== b : !isSameDocument(a, b)
+/** Those of the differences that are still there: writes during the comparison may have made the others. */
+export const stillThere = async (
+  found: ReadonlyArray<Difference>,
+  is: ReadableCollection,
+  should: ReadableCollection,
+): Promise<ReadonlyArray<Difference>> => {
+  const isCertain = ({ kind }: Difference): boolean => kind === 'unreadable' || kind === 'misguarded'
+  const ids = found.filter((difference) => !isCertain(difference)).map(({ id }) => id)
+  if (ids.length === 0) return found
+  const [stored, wanted] = [
+    orThrow(await is.documents.find(is.collection, ids)()),
+    orThrow(await should.documents.find(should.collection, ids)()),
+  ]
+  return found.filter((difference) => {
+    if (isCertain(difference)) return true
+    const [a, b] = [stored.get(difference.id), wanted.get(difference.id)]
+    return a === undefined || b === undefined ? a !== b : !isSameDocument(a, b)
+  })
 }

@@ -1,6 +1,7 @@
 import type { CollectionSpec, Document } from '../application/ports/documents.ts'
 import type { StoredEvent } from '../application/ports/event-store.ts'
 import type { StoredEventOf } from '../domain/shared/event.ts'
+import { reading } from '../domain/shared/read-event.ts'
 
 /** A read model as a pure fold: each document follows from the events that touch it and from nothing else. */
 export interface Projection {
@@ -22,23 +23,25 @@ interface ProjectionSpec<Definition, View> extends Pick<Projection, 'name' | 'co
 }
 
 /**
- * A projection in the types of its events and documents. The casts are sound because the write path stores only what
- * fits a definition, and because nobody but the projection writes its collection. Events of a type that is not listed
- * come from a later version that shares the log: they change nothing, so that a rolling update or a step back does
- * not stop the read side.
+ * A projection in the types of its events and documents. The casts of documents are sound because nobody but the
+ * projection writes its collection. Events of a type that is not listed may come from a newer version that shares the
+ * log: they change nothing, no more than those that cannot be read, so that neither stops the read side.
  */
 export const defineProjection = <Definition extends { readonly type: string }, View extends object>(
   spec: ProjectionSpec<Definition, View>,
 ): Projection => {
-  const known = new Set(spec.events.map((definition) => definition.type))
+  const known = reading(spec.events)
   return {
     name: spec.name,
     collection: spec.collection,
     prefixes: spec.prefixes,
-    touches: (event) => (known.has(event.type) ? spec.touches(event as unknown as StoredEventOf<Definition>) : []),
-    project: (current, event, id) =>
-      known.has(event.type)
-        ? (spec.project(current as View | null, event as unknown as StoredEventOf<Definition>, id) as Document | null)
-        : current,
+    touches: (event) => {
+      const said = known(event)
+      return said === undefined ? [] : spec.touches(said)
+    },
+    project: (current, event, id) => {
+      const said = known(event)
+      return said === undefined ? current : (spec.project(current as View | null, said, id) as Document | null)
+    },
   }
 }

@@ -10,6 +10,7 @@ import type { Timers } from '../application/ports/timers.ts'
 import { changesOf } from './apply.ts'
 import { inBatches } from './batches.ts'
 import type { Batch } from './batches.ts'
+import { findHalfBuilt } from './half-built.ts'
 import { rebuildReadModel } from './rebuild.ts'
 import { createProgress } from './progress.ts'
 import type { Reporter } from './progress.ts'
@@ -19,6 +20,8 @@ export interface ProjectorDeps {
   readonly store: Pick<EventStore, 'subscribe' | 'head'>
   readonly documents: Documents
   readonly projections: ReadonlyArray<Projection>
+  /** Names the code that folds: a rebuild that other code has begun is not gone on with. */
+  readonly code: string
   readonly logger: Logger
   readonly environment: Pick<Environment, 'monotonic' | 'random'>
   readonly timers: Timers
@@ -47,7 +50,7 @@ const createTurns = () => {
 }
 
 const createRunner = (deps: ProjectorDeps, projection: Projection, report: Reporter) => {
-  const { store, documents, logger, environment, timers, signal } = deps
+  const { store, documents, code, logger, environment, timers, signal } = deps
   // Each projection hears the streams of all: an event that others consume then moves this one too, at once, and
   // nobody who waits for that event depends on how often a store sends checkpoints.
   const prefixes = [...new Set(deps.projections.flatMap((one) => one.prefixes))]
@@ -127,19 +130,45 @@ const createRunner = (deps: ProjectorDeps, projection: Projection, report: Repor
     }
   }
 
-  let rebuilding = false
-  const rebuild = async (onProgress: (progress: RebuildProgress) => void): Promise<Either<string, Rebuilt>> => {
-    if (rebuilding) return E.left('it is being rebuilt already')
-    rebuilding = true
+  const rebuildOnce = async (tell: (progress: RebuildProgress) => void): Promise<Either<string, Rebuilt>> => {
     report.rebuilding(true)
     logger.info({ projection: projection.name }, 'the read model is being rebuilt')
+    let held: string | null = null
+    const onProgress = (progress: RebuildProgress): void => {
+      if (progress.held !== null && progress.held !== held)
+        logger.warn({ projection: projection.name, reason: progress.held }, 'the rebuild is held up and tries again')
+      held = progress.held
+      tell(progress)
+    }
     const standing = async (): Promise<Position | null> => (report.error() === null ? applied : null)
-    const rebuilt = await rebuildReadModel({ store, documents, projection, environment, standing, exclusively: inTurn, signal, onProgress })
-    rebuilding = false
+    const rebuilt = await rebuildReadModel({ ...deps, projection, standing, exclusively: inTurn, onProgress })
     report.rebuilding(false)
-    if (E.isLeft(rebuilt)) logger.error({ projection: projection.name, reason: rebuilt.left }, 'the rebuild was given up; the old read model serves on')
-    else logger.info({ ...rebuilt.right }, 'the read model was rebuilt')
+    const about = { projection: projection.name }
+    if (E.isRight(rebuilt)) logger.info({ ...rebuilt.right }, 'the read model was rebuilt')
+    else if (signal.aborted) logger.info(about, 'the rebuild was broken off; the next start goes on with it')
+    else logger.error({ ...about, reason: rebuilt.left }, 'the rebuild was given up; the old read model serves on')
     return rebuilt
+  }
+
+  let running: Promise<Either<string, Rebuilt>> | null = null
+  const listeners = new Set<(progress: RebuildProgress) => void>()
+  const rebuild = async (onProgress: (progress: RebuildProgress) => void): Promise<Either<string, Rebuilt>> => {
+    listeners.add(onProgress)
+    running ??= rebuildOnce((progress) => listeners.forEach((listener) => listener(progress))).finally(() => {
+      running = null
+    })
+    try {
+      return await running
+    } finally {
+      listeners.delete(onProgress)
+    }
+  }
+
+  const finishRebuild = async (): Promise<void> => {
+    const found = await persistently(async () => E.right(await findHalfBuilt({ store, documents, projection, code })))
+    if (found === 'unfinished') await rebuild(() => undefined)
+    if (found === 'outdated')
+      logger.warn({ projection: projection.name }, 'a rebuild that another version began is discarded: ask for it again')
   }
 
   const start = async (): Promise<void> => {
@@ -150,16 +179,27 @@ const createRunner = (deps: ProjectorDeps, projection: Projection, report: Repor
       if (!signal.aborted) throw error
     }
   }
-  return { start, rebuild }
+  return { start, rebuild, finishRebuild, rebuilt: async () => void (await running) }
 }
 
 /** Keeps the read models up to date until the signal; each projection is on its own, so one that fails holds up no other. */
 export const startProjector = (deps: ProjectorDeps): Projector => {
   const progress = createProgress(deps.projections.map(({ name }) => name), deps)
   const runners = new Map(deps.projections.map((projection) => [projection.name, createRunner(deps, projection, progress.reporter(projection.name))]))
-  const stopped = Promise.all([...runners.values()].map(({ start }) => start())).then(progress.close)
+  const stopped = Promise.all([...runners.values()].map(({ start }) => start()))
+    .then(() => Promise.all([...runners.values()].map(({ rebuilt }) => rebuilt())))
+    .then(progress.close)
   const { whenProjected, caughtUp, lag, timeouts } = progress
   const rebuild: Projector['rebuild'] = async (name, onProgress) =>
     (await runners.get(name)?.rebuild(onProgress)) ?? E.left(`no projection is named ${name}; there are ${[...runners.keys()].join(', ')}`)
-  return { whenProjected, caughtUp, lag, timeouts, rebuild, stopped }
+  const finishRebuilds = async (): Promise<void> => {
+    for (const { finishRebuild } of runners.values())
+      try {
+        await finishRebuild()
+      } catch (error) {
+        // Stopped while it asked; anything else is a defect.
+        if (!deps.signal.aborted) throw error
+      }
+  }
+  return { whenProjected, caughtUp, lag, timeouts, rebuild, finishRebuilds, stopped }
 }

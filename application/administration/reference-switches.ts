@@ -7,7 +7,7 @@ import type { ReferenceKind, Switches } from '../../domain/catalogue/switches.ts
 import { actorOf } from '../caller.ts'
 import type { Caller } from '../caller.ts'
 import type { Unavailable } from '../errors.ts'
-import { handleCommand, loadState } from '../handle-command.ts'
+import { handleCommand, loadReadable } from '../handle-command.ts'
 import type { WriteDeps } from '../handle-command.ts'
 import type { Catalogue, TranslationPair } from '../ports/catalogue.ts'
 import type { Services } from '../services.ts'
@@ -45,11 +45,14 @@ const overlaidPairs = (switches: Switches, pairs: ReadonlyArray<TranslationPair>
   return pairs.map((pair) => overlaid(switches, 'translation')({ ...pair, active: chosenFor(pair) === pair }))
 }
 
-/** What administrators switch off and on, kept in memory beside the catalogue of this process. */
+/**
+ * What administrators switch off and on, kept in memory beside the catalogue of this process. A switch that cannot be
+ * read is as if it had not been touched; changes are refused then, by their own read.
+ */
 export const openReferenceSwitches =
   (deps: WriteDeps, installed: Catalogue): TaskEither<Unavailable, ReferenceSwitches> =>
   async () => {
-    const loaded = await loadState(deps)(CATALOGUE_STREAM, switchesDecider)()
+    const loaded = await loadReadable(deps)(CATALOGUE_STREAM, switchesDecider)()
     if (E.isLeft(loaded)) return loaded
     let { state } = loaded.right
     let revision = loaded.right.stored.at(-1)?.revision ?? -1

@@ -7,6 +7,7 @@ import { ADMISSION_STREAM } from '../../domain/admission/events.ts'
 import type { AdmissionEvent } from '../../domain/admission/events.ts'
 import { fold } from '../../domain/shared/decider.ts'
 import { createSnapshots } from './admission-snapshots.ts'
+import { isHurt } from '../errors.ts'
 import type { Unavailable } from '../errors.ts'
 import { openEvents, sealEvents } from '../event-serialization.ts'
 import { appendSurely, backOff } from '../handle-command.ts'
@@ -63,7 +64,8 @@ const decideAll = (start: AdmissionState, batch: ReadonlyArray<Waiting>) => {
 /**
  * Keeps the state of `admission` in memory and one append in flight: 200 creates at once cost a few appends instead of
  * thousands of conflicts. Any number of processes may run one each; the expected revision decides between them.
- * Rejects when the store cannot be read at start.
+ * Rejects when the store cannot be reached at start. Where what it holds cannot be read, commands are refused and the
+ * state is that of the last snapshot.
  */
 export const createAdmissionActor = async (
   deps: WriteDeps & { readonly logger: Logger; readonly snapshotEvery?: number },
@@ -92,7 +94,7 @@ export const createAdmissionActor = async (
   }
 
   const toNewEvents = async (decided: ReturnType<typeof decideAll>['events']): Promise<Either<Unavailable, ReadonlyArray<NewEvent>>> => {
-    const sealed = await sealEvents(deps.keyring)(decided.map(({ event }) => event))()
+    const sealed = await sealEvents(deps.keyring, ADMISSION_STREAM)(decided.map(({ event }) => event))()
     if (E.isLeft(sealed)) return sealed
     const recordedAt = deps.environment.now()
     return E.right(decided.flatMap(({ request }, index) => sealed.right.slice(index, index + 1).map((event) => ({
@@ -164,7 +166,10 @@ export const createAdmissionActor = async (
   }
 
   const first = await readTail()
-  if (E.isLeft(first)) throw new Error(`cannot read ${ADMISSION_STREAM}: ${first.left._tag}`, { cause: first.left })
+  if (E.isLeft(first) && !isHurt(first.left))
+    throw new Error(`cannot read ${ADMISSION_STREAM}: ${first.left._tag}`, { cause: first.left })
+  // Each command then reads again, and is refused as long as that fails.
+  known = E.isRight(first)
 
   return {
     send: (request) => () => new Promise((answer, fail) => {

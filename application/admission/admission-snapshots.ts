@@ -1,20 +1,18 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { toSnapshot } from '../../domain/admission/decider.ts'
 import type { AdmissionState } from '../../domain/admission/decider.ts'
-import { ADMISSION_SNAPSHOT_STREAM } from '../../domain/admission/events.ts'
-import type { AdmissionSnapshotTaken } from '../../domain/admission/events.ts'
-import type { Unavailable } from '../errors.ts'
-import { openEvents, sealEvents } from '../event-serialization.ts'
+import { ADMISSION_SNAPSHOT_STREAM, AdmissionSnapshotTaken } from '../../domain/admission/events.ts'
+import type { EventOf } from '../../domain/shared/event.ts'
+import { reading } from '../../domain/shared/read-event.ts'
+import { isHurt } from '../errors.ts'
+import { sealEvents } from '../event-serialization.ts'
 import type { WriteDeps } from '../handle-command.ts'
 import type { Logger } from '../ports/environment.ts'
 import type { Revision } from '../ports/event-store.ts'
 
-type Snapshot = AdmissionSnapshotTaken['data']
+type Snapshot = EventOf<typeof AdmissionSnapshotTaken>['data']
 
-const orThrow = <A>(result: E.Either<Unavailable, A>): A => {
-  if (E.isRight(result)) return result.right
-  throw new Error(`cannot read ${ADMISSION_SNAPSHOT_STREAM}: ${result.left._tag}`, { cause: result.left })
-}
+const snapshotOf = reading([AdmissionSnapshotTaken])
 
 /**
  * Copies of the admission state, so that a start reads `every` events however long the history is. A missed one costs
@@ -31,7 +29,8 @@ export const createSnapshots = (deps: WriteDeps & { readonly logger: Logger }, e
       if (E.isLeft(await deps.store.setMetadata(ADMISSION_SNAPSHOT_STREAM, { maxCount: 2 })())) return
       limited = true
     }
-    const sealed = await sealEvents(deps.keyring)([{ type: 'AdmissionSnapshotTaken', data: toSnapshot(state, revision) }])()
+    const event = { type: AdmissionSnapshotTaken.type, data: toSnapshot(state, revision) }
+    const sealed = await sealEvents(deps.keyring, ADMISSION_SNAPSHOT_STREAM)([event])()
     if (E.isLeft(sealed)) return
     const id = deps.environment.newId()
     const actor = `instance:${deps.environment.instance}`
@@ -42,12 +41,14 @@ export const createSnapshots = (deps: WriteDeps & { readonly logger: Logger }, e
   }
 
   return {
-    /** The newest, null when there is none. Rejects when the store cannot be read. */
+    /** The newest, null when none can be read: all is in the stream itself. Rejects when the store is away. */
     last: async (): Promise<Snapshot | null> => {
-      const stored = orThrow(await deps.store.read(ADMISSION_SNAPSHOT_STREAM, { direction: 'backwards', limit: 1 })())
-      const [event] = orThrow(await openEvents(deps.keyring)(stored)())
-      if (event === undefined) return null
-      const snapshot = event.data as Snapshot
+      const stored = await deps.store.read(ADMISSION_SNAPSHOT_STREAM, { direction: 'backwards', limit: 1 })()
+      if (E.isLeft(stored) && !isHurt(stored.left))
+        throw new Error(`cannot read ${ADMISSION_SNAPSHOT_STREAM}`, { cause: stored.left })
+      const [newest] = E.isRight(stored) ? stored.right : []
+      const snapshot = newest && snapshotOf(newest)?.data
+      if (snapshot === undefined) return null
       limited = true
       taken = snapshot.revision
       return snapshot

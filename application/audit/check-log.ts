@@ -1,5 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { openEvents } from '../event-serialization.ts'
+import { membersOf } from '../../domain/shared/read-event.ts'
+import type { EventMisfit, EventTypeUnknown } from '../../domain/shared/read-event.ts'
+import { openEach } from '../event-serialization.ts'
+import type { OpenedEvent } from '../event-serialization.ts'
 import { BEGINNING } from '../ports/event-store.ts'
 import type { EventStore, Position, StoredEvent, SubscriptionMessage } from '../ports/event-store.ts'
 import type { Keyring } from '../ports/keyring.ts'
@@ -31,17 +34,17 @@ interface CheckLogDeps {
 const placeOf = ({ stream, revision, position }: StoredEvent): string => `revision ${revision} of ${stream}, position ${position}`
 
 /** The events in clear, or for each why it is not: one that cannot be read does not hide the others. */
-const decoded = async (keyring: Pick<Keyring, 'open'>, events: ReadonlyArray<StoredEvent>): Promise<ReadonlyArray<E.Either<string, unknown>>> => {
-  try {
-    const opened = await openEvents(keyring)(events)()
-    if (E.isLeft(opened)) throw new Error(`the keyring cannot be read: ${opened.left.reason}`)
-    return opened.right.map(({ data }) => E.right(data))
-  } catch (error) {
-    const [only] = events
-    if (events.length > 1) return (await Promise.all(events.map((event) => decoded(keyring, [event])))).flat()
-    return only === undefined ? [] : [E.left(error instanceof Error ? error.message : String(error))]
-  }
+const decoded = async (
+  keyring: Pick<Keyring, 'open'>,
+  events: ReadonlyArray<StoredEvent>,
+): Promise<ReadonlyArray<E.Either<EventTypeUnknown | EventMisfit, OpenedEvent>>> => {
+  const opened = await openEach(keyring)(events)()
+  if (E.isLeft(opened)) throw new Error(`the keyring cannot be read: ${opened.left.reason}`)
+  return opened.right
 }
+
+const saysOf = (why: EventTypeUnknown | EventMisfit): string =>
+  why._tag === 'EventMisfit' ? why.reason : `is a ${why.type}, which this version does not know: a newer one wrote it`
 
 /** Judges events in the order of the log. */
 const createJudge = (keyring: Pick<Keyring, 'open'>) => {
@@ -50,12 +53,16 @@ const createJudge = (keyring: Pick<Keyring, 'open'>) => {
   const problems: Array<LogProblem> = []
   /** Streams of which a row cannot be read: what it said is not known to the rules. */
   const unsure = new Set<string>()
+  /** Keys that the keyring never made, and how many events are sealed with each. */
+  const missing = new Map<string, number>()
   let [events, newest] = [0, 0]
 
   const isUnsureLive = (liveId: unknown): boolean => unsure.has(`live-${String(liveId)}`)
   /** No rule can be held against it. */
-  const isUnsure = ({ stream, data }: StoredEvent): boolean =>
-    unsure.has(stream) || isUnsureLive(data['liveId']) || (stream.startsWith('live-') && unsure.has(ADMISSION_STREAM))
+  const isUnsure = (event: StoredEvent): boolean =>
+    unsure.has(event.stream) ||
+    isUnsureLive(membersOf(event)['liveId']) ||
+    (event.stream.startsWith('live-') && unsure.has(ADMISSION_STREAM))
 
   const passOverRow = ({ stream, position }: DamagedRow): void => {
     const where = `position ${position} (${stream})`
@@ -72,30 +79,34 @@ const createJudge = (keyring: Pick<Keyring, 'open'>) => {
   }
 
   /** It happened all the same: the events after it are judged by it as far as it goes. No rule looks at sealed members. */
-  const passOver = ({ stream, revision, type, data }: StoredEvent): void => {
+  const passOver = (event: StoredEvent): void => {
+    const { stream, revision, type } = event
     try {
-      rules.broken({ stream, revision, type, data })
+      rules.broken({ stream, revision, type, data: membersOf(event) })
     } catch {
       // Members that the rules look at are missing; that it cannot be read is said already.
     }
   }
 
-  const judgeOne = (event: StoredEvent, clear: E.Either<string, unknown>): void => {
+  const judgeOne = (event: StoredEvent, clear: E.Either<EventTypeUnknown | EventMisfit, OpenedEvent>): void => {
     events += 1
     newest = Math.max(newest, Date.parse(event.metadata.recordedAt))
     // Sealed members are of no interest here.
-    erasures.observe(event)
+    erasures.observe({ type: event.type, data: membersOf(event) })
     if (E.isLeft(clear)) {
-      problems.push({ check: 'decoding', where: placeOf(event), problem: clear.left })
+      problems.push({ check: 'decoding', where: placeOf(event), problem: saysOf(clear.left) })
+      // What it says is not known to the rules either.
+      unsure.add(event.stream)
       passOver(event)
       return
     }
+    for (const key of clear.right.missing) missing.set(key, (missing.get(key) ?? 0) + 1)
     if (isUnsure(event)) {
       passOver(event)
       return
     }
     const { stream, revision, type } = event
-    const broken = rules.broken({ stream, revision, type, data: clear.right })
+    const broken = rules.broken({ stream, revision, type, data: clear.right.data })
     if (broken !== null) problems.push({ check: 'order', where: placeOf(event), problem: broken })
   }
 
@@ -103,7 +114,10 @@ const createJudge = (keyring: Pick<Keyring, 'open'>) => {
     passOverRow,
     judge: async (batch: ReadonlyArray<StoredEvent>): Promise<void> => {
       const plain = await decoded(keyring, batch)
-      batch.forEach((event, index) => judgeOne(event, plain[index] ?? E.left('it was not read')))
+      for (const [index, event] of batch.entries()) {
+        const clear = plain[index]
+        if (clear !== undefined) judgeOne(event, clear)
+      }
     },
     verdict: async (now: number | null, keyNames: CheckLogDeps['keyNames']): Promise<{ readonly events: number; readonly problems: ReadonlyArray<LogProblem> }> => {
       const judged = rules.open().filter(({ reservation }) => !unsure.has(ADMISSION_STREAM) && !isUnsureLive(reservation.liveId))
@@ -115,7 +129,15 @@ const createJudge = (keyring: Pick<Keyring, 'open'>) => {
         return { check: 'reservations', where: `live ${liveId}`, problem }
       })
       const left = await erasures.leftOver(keyNames(), (now ?? newest) - ORPHAN_MS)
-      return { events, problems: [...problems, ...held, ...left.map((one): LogProblem => ({ check: 'erasure', ...one }))] }
+      const lacking = [...missing].map(([key, count]): LogProblem => ({
+        check: 'decoding',
+        where: `key ${key}`,
+        problem:
+          `is missing, and was not erased: ${count} ${count === 1 ? 'event is' : 'events are'} ` +
+          'sealed with it (the keyring is older than the log)',
+      }))
+      const leftOver = left.map((one): LogProblem => ({ check: 'erasure', ...one }))
+      return { events, problems: [...problems, ...lacking, ...held, ...leftOver] }
     },
   }
 }

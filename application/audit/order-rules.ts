@@ -25,7 +25,11 @@ export interface OrderRules {
   readonly open: () => ReadonlyArray<{ readonly reservation: Reservation; readonly live: JudgedLive['status'] }>
 }
 
-/** Streams of which nothing is ever truncated: each revision follows the one before. */
+/**
+ * Streams of which nothing is ever truncated: each revision follows the one before. Of all others a store may discard
+ * what was truncated, when and as far as it likes, so that any may be gone but the last: what was judged by events that
+ * may be missing is not judged.
+ */
 const WHOLE = /^(admission$|live-|user-|profiles-)/
 
 /** `over`: finished or failed; of such a live nothing else matters, and a log may hold millions. */
@@ -100,9 +104,23 @@ const brokenByAdmission = (state: AdmissionState, event: AdmissionEvent, live: J
   }
 }
 
-const brokenBySegment = (last: number, { segment, kind }: SegmentFinalised['data']): string | null => {
-  if (kind === 'translation') return segment <= last ? null : `a translation of segment ${segment} before that segment`
+/** What is known of a stream of segments. */
+interface HeardSegments {
+  /** None of a smaller or the same number may come. */
+  readonly last: number
+  /** Later ones may have stood here and are gone. */
+  readonly isGap: boolean
+}
+
+const brokenBySegment = ({ last, isGap }: HeardSegments, { segment, kind }: SegmentFinalised['data']): string | null => {
+  if (kind === 'translation') return isGap || segment <= last ? null : `a translation of segment ${segment} before that segment`
   return segment > last ? null : `segment ${segment} after segment ${last}`
+}
+
+const segmentsAfter = ({ last, isGap }: HeardSegments, { segment, kind }: SegmentFinalised['data']): HeardSegments => {
+  if (kind === 'transcription') return { last: segment, isGap: false }
+  // A translation stands behind its segment, be it gone.
+  return { last: isGap ? Math.max(last, segment) : last, isGap }
 }
 
 const brokenByUser = (generation: number | null | undefined, event: UserEvent): string | null => {
@@ -122,19 +140,16 @@ export const createOrderRules = (): OrderRules => {
   const lives = new Map<number, JudgedLive>()
   /** Who was admitted and has not ended: kept until the live does. */
   const admitted = new Map<number, Reservation>()
-  const segments = new Map<string, number>()
+  const segments = new Map<string, HeardSegments>()
   /** Null for a user who was deleted. */
   const generations = new Map<string, number | null>()
   let admission = admissionDecider.initialState
 
   const statusOf = (liveId: number): JudgedLive['status'] => lives.get(liveId)?.status ?? 'none'
 
-  const brokenRevision = ({ stream, revision }: AuditedEvent): string | null => {
-    const before = revisions.get(stream)
-    revisions.set(stream, revision)
-    if (!WHOLE.test(stream)) return before === undefined || revision > before ? null : `revision ${revision} after revision ${before}`
-    const expected = (before ?? -1) + 1
-    return revision === expected ? null : `revision ${revision} where ${expected} should be`
+  const brokenRevision = ({ stream, revision }: AuditedEvent, before: number): string | null => {
+    if (!WHOLE.test(stream)) return revision > before ? null : `revision ${revision} after revision ${before}`
+    return revision === before + 1 ? null : `revision ${revision} where ${before + 1} should be`
   }
 
   const brokenLive = (stream: string, event: LiveEvent): string | null => {
@@ -157,11 +172,12 @@ export const createOrderRules = (): OrderRules => {
     return broken
   }
 
-  const brokenSegment = (stream: string, data: SegmentFinalised['data']): string | null => {
+  const brokenSegment = (stream: string, isGap: boolean, data: SegmentFinalised['data']): string | null => {
     if (stream !== segmentsStream(data.liveId)) return `a segment of live ${data.liveId} in another stream`
-    const last = segments.get(stream) ?? 0
-    if (data.kind === 'transcription') segments.set(stream, data.segment)
-    return brokenBySegment(last, data)
+    const { last, isGap: wasGap } = segments.get(stream) ?? { last: 0, isGap: false }
+    const before = { last, isGap: isGap || wasGap }
+    segments.set(stream, segmentsAfter(before, data))
+    return brokenBySegment(before, data)
   }
 
   const brokenUser = (stream: string, event: UserEvent): string | null => {
@@ -171,15 +187,19 @@ export const createOrderRules = (): OrderRules => {
   }
 
   /** The events of these streams have been decoded by the codec of their type. */
-  const brokenRule = ({ stream, type, data }: AuditedEvent): string | null => {
+  const brokenRule = ({ stream, type, data }: AuditedEvent, isGap: boolean): string | null => {
     if (stream === ADMISSION_STREAM) return brokenAdmission({ type, data } as AdmissionEvent)
     if (stream.startsWith('live-')) return brokenLive(stream, { type, data } as LiveEvent)
     if (stream.startsWith('user-')) return brokenUser(stream, { type, data } as UserEvent)
-    return type === 'SegmentFinalised' ? brokenSegment(stream, data as SegmentFinalised['data']) : null
+    return type === 'SegmentFinalised' ? brokenSegment(stream, isGap, data as SegmentFinalised['data']) : null
   }
 
   return {
-    broken: (event) => brokenRevision(event) ?? brokenRule(event),
+    broken: (event) => {
+      const before = revisions.get(event.stream) ?? -1
+      revisions.set(event.stream, event.revision)
+      return brokenRevision(event, before) ?? brokenRule(event, event.revision > before + 1)
+    },
     open: () => admission.open.map((reservation) => ({ reservation, live: statusOf(reservation.liveId) })),
   }
 }

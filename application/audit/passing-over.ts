@@ -9,10 +9,13 @@ const damagedRowOf = (error: unknown): DamagedRow | undefined => {
 }
 
 /**
- * The store's subscription, which goes on behind each damaged row once `onDamaged` was told of it, in the order of the log.
- * What else goes wrong ends it.
+ * The store's subscription, which goes on behind each damaged row once `onDamaged` was told of it, in the order of the
+ * log; its message stands where the row does. What else goes wrong ends it.
  */
-export const passingOver = (subscribe: EventStore['subscribe'], onDamaged: (row: DamagedRow) => void): EventStore['subscribe'] =>
+export const passingOver = (
+  subscribe: EventStore['subscribe'],
+  onDamaged: (row: DamagedRow) => void = () => undefined,
+): EventStore['subscribe'] =>
   async function* (from, prefixes, signal): AsyncGenerator<SubscriptionMessage, void> {
     let position: Position = from
     for (;;) {
@@ -21,8 +24,10 @@ export const passingOver = (subscribe: EventStore['subscribe'], onDamaged: (row:
         return
       } catch (error) {
         const row = damagedRowOf(error)
-        if (row === undefined) throw error
+        // A row that comes again would come for ever.
+        if (row === undefined || row.position <= position) throw error
         onDamaged(row)
+        yield { kind: 'damaged', ...row }
         position = row.position
       }
     }

@@ -14,7 +14,7 @@ import { chooseModels } from './choose-models.ts'
 import type { ChosenModels } from './choose-models.ts'
 import { releaseLive, unexpected } from './end-live.ts'
 import type { EndLiveDeps, Origin } from './end-live.ts'
-import type { CreateLiveRefusal, ListenerTokenTaken, Unavailable } from '../errors.ts'
+import type { AudioUrlForbidden, CreateLiveRefusal, ListenerTokenTaken, SourcesNotIsolated, Unavailable } from '../errors.ts'
 import { handleCommand, loadState } from '../handle-command.ts'
 import type { Catalogue } from '../ports/catalogue.ts'
 import type { Credentials } from '../ports/credentials.ts'
@@ -30,8 +30,8 @@ export interface CreateLiveDeps extends EndLiveDeps {
   readonly documents: Pick<Documents, 'page'>
   /** Best effort, at most 2 s: until the read models have passed the position. */
   readonly whenProjected: (position: Position) => Promise<void>
-  /** May a live's source be pulled from there, as far as the URL itself tells (S1)? */
-  readonly mayPull: (url: string) => boolean
+  /** Why a live's source may not be pulled from there, as far as the URL itself tells; null: it may. */
+  readonly pullRefusal: (url: string) => AudioUrlForbidden | SourcesNotIsolated | null
   /** A live as its owner sees it, folded from its stream. */
   readonly viewOf: (stored: ReadonlyArray<StoredEvent>) => TaskEither<Unavailable, LiveView>
 }
@@ -182,7 +182,8 @@ export const createCreateLive =
   (deps: CreateLiveDeps) =>
   (caller: Caller, request: CreateLiveRequest, commandId: string = deps.environment.newId()): TaskEither<CreateLiveRefusal, LiveView> =>
   async () => {
-    if (request.audioUrl !== null && !deps.mayPull(request.audioUrl)) return E.left({ _tag: 'AudioUrlForbidden' })
+    const refusal = request.audioUrl === null ? null : deps.pullRefusal(request.audioUrl)
+    if (refusal !== null) return E.left(refusal)
     const tokenHash = request.listenerToken === null ? null : deps.credentials.keyedHash('live-token', request.listenerToken)
     const free = tokenHash === null ? E.right(undefined) : await checkToken(deps, tokenHash, caller.userId)
     if (E.isLeft(free)) return free

@@ -4,6 +4,7 @@ import { actorOf } from '../caller.ts'
 import { exists, liveDecider } from '../../domain/live/decider.ts'
 import type { LiveState } from '../../domain/live/decider.ts'
 import { LiveDeleted, liveKey, liveStream, textKey } from '../../domain/live/events.ts'
+import { reading } from '../../domain/shared/read-event.ts'
 import type { LiveEvent } from '../../domain/live/events.ts'
 import { segmentsStream } from '../../domain/transcript/events.ts'
 import type { Unavailable } from '../errors.ts'
@@ -27,7 +28,7 @@ export interface DeleteLiveDeps extends EndLiveDeps {
 }
 
 /** Its URL, its tokens and its text can never be read again, wherever they are. Repeatable. */
-const eraseLive = ({ store, keyring }: EraseDeps, liveId: number): TaskEither<Unavailable, void> => async () => {
+export const eraseLive = ({ store, keyring }: EraseDeps, liveId: number): TaskEither<Unavailable, void> => async () => {
   const erased = await keyring.erase([liveKey(liveId), textKey(liveId)])()
   return E.isLeft(erased) ? erased : await store.deleteStream(segmentsStream(liveId))()
 }
@@ -79,14 +80,17 @@ export const createDeleteLive = (deps: DeleteLiveDeps): Pick<Services, 'deleteLi
   },
 })
 
+const deletedOf = reading([LiveDeleted])
+
 /** Erases what a deletion could not, because its process died or a store was away. Runs until stopped. */
 export const startErasingDeleted = (deps: LogDutyDeps & EraseDeps): RunningDuty =>
   startLogDuty(deps, {
     name: 'erase-deleted',
     prefixes: ['live-'],
-    concerns: ({ type }) => type === LiveDeleted.type,
-    perform: async ({ data }) => {
-      orThrow(await eraseLive(deps, Number(data['liveId']))())
+    concerns: (event) => deletedOf(event) !== undefined,
+    perform: async (event) => {
+      const deleted = deletedOf(event)
+      if (deleted !== undefined) orThrow(await eraseLive(deps, deleted.data.liveId)())
     },
     failure: 'deleted lives could not be erased; trying again',
   })

@@ -4,10 +4,12 @@ import { exists, liveDecider } from '../../domain/live/decider.ts'
 import type { Live, LiveState } from '../../domain/live/decider.ts'
 import { liveStream } from '../../domain/live/events.ts'
 import type { LiveEvent } from '../../domain/live/events.ts'
+import { traverseAtOnce } from '../at-once.ts'
 import { actorOf } from '../caller.ts'
 import type { Caller } from '../caller.ts'
 import { endLive } from './end-live.ts'
 import type { EndLiveDeps } from './end-live.ts'
+import { isHurt } from '../errors.ts'
 import type { LiveNotFound, Unavailable } from '../errors.ts'
 import { loadState } from '../handle-command.ts'
 import type { Loaded } from '../handle-command.ts'
@@ -28,6 +30,7 @@ export interface FinishLivesDeps extends EndLiveDeps {
 }
 
 const FLUSH_MS = 2000
+const ENDS_AT_ONCE = 16
 const CAUSE = { status: 'finished', reason: 'finish_route' } as const
 
 const isOwned = (state: LiveState, userId: number): state is Live => exists(state) && state.created.userId === userId
@@ -57,6 +60,8 @@ export const createFinishLives = (deps: FinishLivesDeps): FinishLives => {
     const matches: Array<number> = []
     for (const liveId of mine.toSorted((a, b) => b - a)) {
       const loaded = await load(liveId)()
+      // One that cannot be read keeps nobody from finishing the others.
+      if (E.isLeft(loaded) && isHurt(loaded.left)) continue
       if (E.isLeft(loaded)) return loaded
       const { state } = loaded.right
       if (isOwned(state, userId) && isOpen(state) && state.created.audioUrlHash === hash) matches.push(liveId)
@@ -92,13 +97,11 @@ export const createFinishLives = (deps: FinishLivesDeps): FinishLives => {
       if (E.isLeft(matches)) return matches
       await Promise.all(matches.right.map((liveId) => deps.flush(liveId, FLUSH_MS)))
 
-      const ended: Array<{ readonly liveId: number; readonly position: Position }> = []
-      for (const liveId of matches.right) {
-        const position = await endLive(deps, liveId, CAUSE, originOf(caller))()
-        if (E.isLeft(position)) return position
-        // Null: another call was faster, so it is not in this answer.
-        if (position.right !== null) ended.push({ liveId, position: position.right })
-      }
+      const ends = await traverseAtOnce(ENDS_AT_ONCE, matches.right, async (liveId) =>
+        E.map((position: Position | null) => ({ liveId, position }))(await endLive(deps, liveId, CAUSE, originOf(caller))()))
+      if (E.isLeft(ends)) return ends
+      // Null: another call was faster, so it is not in this answer.
+      const ended = ends.right.flatMap(({ liveId, position }) => (position === null ? [] : [{ liveId, position }]))
       const last = ended.reduce<Position | null>((max, { position }) => (max === null || position > max ? position : max), null)
       if (last !== null) await deps.whenProjected(last)
 

@@ -1,12 +1,15 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { liveStream, textKey } from '../../domain/live/events.ts'
+import { LiveCreated, LiveFailed, LiveFinished, liveStream, textKey } from '../../domain/live/events.ts'
+import { reading } from '../../domain/shared/read-event.ts'
 import { segmentsStream } from '../../domain/transcript/events.ts'
+import { isHurt } from '../errors.ts'
 import type { Unavailable } from '../errors.ts'
+import { whyUnreadable } from '../event-serialization.ts'
 import { orThrow, startLogDuty } from '../log-duty.ts'
 import type { LogDutyDeps, RunningDuty } from '../log-duty.ts'
 import type { Environment } from '../ports/environment.ts'
-import type { EventStore, StoredEvent } from '../ports/event-store.ts'
+import type { EventStore } from '../ports/event-store.ts'
 import type { Keyring } from '../ports/keyring.ts'
 import { pause } from '../ports/timers.ts'
 
@@ -34,7 +37,8 @@ const UNRETAINED: Policy = { name: 'forget-text', retained: false, afterMs: READ
 /** Of Node's timers; a longer wait takes several. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-const isEnd = ({ type }: StoredEvent): boolean => type === 'LiveFinished' || type === 'LiveFailed'
+const createdOf = reading([LiveCreated])
+const endOf = reading([LiveFinished, LiveFailed])
 
 /** The key first: with it gone no copy of the text can be read. Both are repeatable. */
 const forget = async (deps: ForgetTextDeps, liveId: number): Promise<Either<Unavailable, void>> => {
@@ -42,18 +46,15 @@ const forget = async (deps: ForgetTextDeps, liveId: number): Promise<Either<Unav
   return E.isLeft(erased) ? erased : await deps.store.deleteStream(segmentsStream(liveId))()
 }
 
-/**
- * Whether the live asked to keep its text; one without a beginning keeps nothing. Where the beginning cannot be
- * trusted nobody knows (null), and what is erased never comes back: the text stays, and the ends of later lives do not
- * wait.
- */
-const isRetained = async (deps: ForgetTextDeps, liveId: number): Promise<boolean | null> => {
+/** Whether the live asked to keep its text; one without a beginning keeps nothing. Left: nobody knows. */
+const isRetained = async (deps: ForgetTextDeps, liveId: number): Promise<Either<Unavailable, boolean>> => {
   const first = await deps.store.read(liveStream(liveId), { limit: 1 })()
-  if (E.isLeft(first) && first.left._tag === 'LogCorrupted') {
-    deps.logger.error({ liveId, reason: first.left.reason }, 'the text of a live is kept: its log is corrupted, so nobody knows whether it asked for that')
-    return null
-  }
-  return orThrow(first).some((event) => event.data['retention'] === true)
+  if (E.isLeft(first)) return first
+  const [head] = first.right
+  const created = head && createdOf(head)
+  // A first event of another type is no beginning; one that cannot be read leaves it open.
+  const why = head === undefined || created !== undefined ? null : whyUnreadable(head)
+  return why === null ? E.right(created?.data.retention === true) : E.left(why)
 }
 
 const sleep = async (deps: ForgetTextDeps, ms: number, signal: AbortSignal): Promise<void> => {
@@ -69,11 +70,16 @@ const startPolicy = (deps: ForgetTextDeps, { name, retained, afterMs }: Policy):
   startLogDuty(deps, {
     name,
     prefixes: ['live-'],
-    concerns: isEnd,
-    perform: async ({ data }, signal) => {
-      const liveId = Number(data['liveId'])
-      if ((await isRetained(deps, liveId)) !== retained) return
-      const due = Date.parse(String(data['at'])) + afterMs
+    concerns: (event) => endOf(event) !== undefined,
+    perform: async (event, signal) => {
+      const end = endOf(event)
+      if (end === undefined) return
+      const { liveId, at } = end.data
+      const asked = await isRetained(deps, liveId)
+      // Where nobody knows, what is erased would never come back; but no live may ask for more than RETENTION_MAX.
+      const isUnknown = E.isLeft(asked) && isHurt(asked.left)
+      if (!(isUnknown && retained) && orThrow(asked) !== retained) return
+      const due = Date.parse(at) + afterMs
       await sleep(deps, Math.min(afterMs, Math.max(0, due - Date.parse(deps.environment.now()))), signal)
       if (!signal.aborted) orThrow(await forget(deps, liveId))
     },
@@ -82,7 +88,7 @@ const startPolicy = (deps: ForgetTextDeps, { name, retained, afterMs }: Policy):
 
 /**
  * Follows the ends of lives and makes their text unreadable: a minute later without retention, after `retentionMax` with
- * it. Runs until stopped; failures are logged and tried again, so no live is passed over.
+ * it. Runs until stopped; failures are logged and tried again, so no live is passed over for good.
  */
 export const startForgettingText = (deps: ForgetTextDeps): RunningDuty => {
   const policies = [UNRETAINED, ...(deps.retentionMax === 0 ? [] : [{ name: 'retention-max', retained: true, afterMs: deps.retentionMax }])]

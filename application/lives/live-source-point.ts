@@ -3,7 +3,8 @@ import { liveDecider } from '../../domain/live/decider.ts'
 import type { LiveState } from '../../domain/live/decider.ts'
 import { liveStream, SourceStarted } from '../../domain/live/events.ts'
 import type { LiveEvent } from '../../domain/live/events.ts'
-import { segmentsStream } from '../../domain/transcript/events.ts'
+import { reading } from '../../domain/shared/read-event.ts'
+import { SegmentFinalised, segmentsStream } from '../../domain/transcript/events.ts'
 import { loadState } from '../handle-command.ts'
 import type { WriteDeps } from '../handle-command.ts'
 import { SAMPLE_RATE } from '../ports/engine.ts'
@@ -19,6 +20,8 @@ interface LastFinal {
   readonly segment: number
   readonly mediaSequence: number | null
 }
+
+const finalOf = reading([SegmentFinalised])
 
 const lastStart = (events: ReadonlyArray<LiveEvent>) => events.findLast((event) => event.type === SourceStarted.type)?.data
 
@@ -44,8 +47,8 @@ export const createAutoStarted =
     if ((state.status !== 'pending' && state.status !== 'active') || !state.created.autoStart) return E.right(null)
     const newest = await deps.store.read(segmentsStream(liveId), { direction: 'backwards', limit: LOOK_BACK })()
     if (E.isLeft(newest)) return newest
-    const final = newest.right.find(({ data }) => data['kind'] === 'transcription')?.data
-    const { end = 0, segment = 0, mediaSequence = null } = (final ?? {}) as Partial<LastFinal>
+    const final = newest.right.map(finalOf).find((one) => one?.data.kind === 'transcription')?.data
+    const { end = 0, segment = 0, mediaSequence = null } = final ?? {}
     const point = pointOf(events, { end, segment, mediaSequence })
     return E.right({ live: attachedLive(state), point })
   }

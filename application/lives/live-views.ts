@@ -1,9 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js'
-import * as O from 'fp-ts/lib/Option.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { LiveCreated, liveKey, liveStream } from '../../domain/live/events.ts'
 import { ERASED } from '../../domain/shared/event.ts'
+import type { Envelope } from '../../domain/shared/event.ts'
+import { textOrErased } from '../opened-text.ts'
 import type { StoredEvent } from '../ports/event-store.ts'
-import type { Keyring, KeyringUnavailable } from '../ports/keyring.ts'
+import type { Keyring, KeyringUnavailable, SealedMember } from '../ports/keyring.ts'
 import type { LiveDocument, LiveFacts, LiveView } from '../ports/read-models.ts'
 
 /** Named one by one: a stored document holds members (its position) that are nobody's business. */
@@ -27,17 +29,25 @@ const factsOf = (live: LiveDocument): LiveFacts => ({
   updatedAt: live.updatedAt,
 })
 
+const SECRETS = ['senderToken', 'listenerToken', 'audioUrl'] as const
+
+const sealedIn = (live: LiveDocument, name: (typeof SECRETS)[number]): ReadonlyArray<SealedMember> => {
+  const envelope = live[name]
+  if (envelope === null) return []
+  return [{ envelope, key: liveKey(live.id), stream: liveStream(live.id), members: [`${LiveCreated.type}.${name}`] }]
+}
+
 /** The sealed members of lives, opened in one call; what was erased reads ERASED. */
 export const openLives =
   (keyring: Pick<Keyring, 'open'>) =>
   (lives: ReadonlyArray<LiveDocument>): TaskEither<KeyringUnavailable, ReadonlyArray<LiveView>> =>
   async () => {
     if (lives.length === 0) return E.right([])
-    const envelopes = lives.flatMap((live) => [live.senderToken, live.listenerToken, ...(live.audioUrl === null ? [] : [live.audioUrl])])
-    const opened = await keyring.open(envelopes)()
+    const sealed = lives.flatMap((live) => SECRETS.flatMap((name) => sealedIn(live, name)))
+    const opened = await keyring.open(sealed)()
     if (E.isLeft(opened)) return opened
-    const texts = new Map(envelopes.map((envelope, index) => [envelope, opened.right[index] ?? O.none] as const))
-    const textOf = (envelope: LiveDocument['senderToken']): string => O.getOrElse(() => ERASED)(texts.get(envelope) ?? O.none)
+    const texts = new Map(sealed.map(({ envelope }, index) => [envelope, textOrErased(opened.right[index])] as const))
+    const textOf = (envelope: Envelope): string => texts.get(envelope) ?? ERASED
     return E.right(
       lives.map((live) => ({
         ...factsOf(live),

@@ -1,16 +1,28 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import { liveStream } from '../../domain/live/events.ts'
+import { LiveCreated, LiveDeleted, LiveFailed, LiveFinished, liveStream } from '../../domain/live/events.ts'
+import type { StoredEventOf } from '../../domain/shared/event.ts'
+import { reading } from '../../domain/shared/read-event.ts'
 import type { Caller } from '../caller.ts'
 import type { LiveNotFound, Unavailable } from '../errors.ts'
-import type { EventStore, StoredEvent } from '../ports/event-store.ts'
+import { whyUnreadable } from '../event-serialization.ts'
+import type { EventStore, Revision } from '../ports/event-store.ts'
+
+type Data<Definition> = StoredEventOf<Definition> extends { readonly data: infer Members } ? Members : never
 
 /** A live of the caller's as its stream begins and ends; sealed members stay sealed. */
 export interface OwnedLive {
-  /** LiveCreated. */
-  readonly first: StoredEvent
-  readonly last: StoredEvent
+  readonly created: Data<typeof LiveCreated>
+  /** When it finished or failed; null while it has not. */
+  readonly endedAt: string | null
+  /** Of the newest event. */
+  readonly revision: Revision
 }
+
+const notFound: LiveNotFound = { _tag: 'LiveNotFound' }
+
+const createdOf = reading([LiveCreated])
+const endOf = reading([LiveFinished, LiveFailed])
 
 /**
  * Looks at the ends of a live's stream only, so its cost does not grow with the stream and it never lags. Somebody else's
@@ -26,7 +38,9 @@ export const findOwnedLive =
     const tail = await store.read(stream, { direction: 'backwards', limit: 1 })()
     if (E.isLeft(tail)) return tail
     const [[first], [last]] = [head.right, tail.right]
-    const isOwned = first?.type === 'LiveCreated' && first.data['userId'] === caller.userId
-    if (!isOwned || last === undefined || last.type === 'LiveDeleted') return E.left({ _tag: 'LiveNotFound' })
-    return E.right({ first, last })
+    if (first === undefined || last === undefined || last.type === LiveDeleted.type) return E.left(notFound)
+    const created = createdOf(first)
+    if (created === undefined) return E.left(whyUnreadable(first) ?? notFound)
+    if (created.data.userId !== caller.userId) return E.left(notFound)
+    return E.right({ created: created.data, endedAt: endOf(last)?.data.at ?? null, revision: last.revision })
   }

@@ -8,19 +8,26 @@ import { liveStream } from '../../domain/live/events.ts'
 import type { LiveEvent } from '../../domain/live/events.ts'
 import { endLive, ownOrigin, releaseLive } from './end-live.ts'
 import type { EndLiveDeps, Origin } from './end-live.ts'
+import { createSlots, mapAtOnce } from '../at-once.ts'
+import { isHurt } from '../errors.ts'
 import type { Unavailable } from '../errors.ts'
 import { handleCommand, loadState } from '../handle-command.ts'
 import type { Logger } from '../ports/environment.ts'
+import type { Expiry } from './time-limits.ts'
 
 export interface ReconcilerDeps extends EndLiveDeps {
   /** Processes that live beside this one; with the embedded store there are none. */
   readonly otherInstances: () => ReadonlyArray<string>
   /** A live that was created while its owner was being disabled ends in the next round. */
   readonly isDisabled?: (userId: number) => boolean
-  /** Ends a live that has reached a time limit; absent before lives are served. */
-  readonly expire?: (liveId: number, live: Live) => Promise<Either<Unavailable, void>>
+  /** Sees to a live that may have reached a time limit, without waiting for its end; absent before lives are served. */
+  readonly expire?: (liveId: number, live: Live) => void
 }
 
+/** Lives looked at, fenced and released at a time: each is a read and at most two appends. */
+const LOOKS_AT_ONCE = 16
+/** Lives that speak out at a time: the engine, which serves them all, has but some seconds for each. */
+const ENDS_AT_ONCE = 32
 /** Age at which an admission without a live is an orphan although its process lives. */
 const ORPHAN_MS = 10_000
 
@@ -33,9 +40,8 @@ const isOrphan = (deps: ReconcilerDeps, { instance, at }: Reservation): boolean 
   !isAlive(deps, instance) || Date.parse(deps.environment.now()) - Date.parse(at) > ORPHAN_MS
 
 /**
- * D53: an active live whose audio came through a socket (raw, or a URL that a sender's config started) does not outlive
- * the process that held the socket. Pending ones wait on; auto-started ones belong to the supervisor of the sources,
- * which relaunches them once there are URL sources.
+ * An active live whose audio came through a socket (raw, or a URL that a sender's config started) does not outlive the
+ * process that held the socket. Pending ones wait on; the sources of auto-started ones go on at start.
  */
 const isAbandoned = (deps: ReconcilerDeps, live: Live, atStart: boolean): boolean => {
   if (live.status !== 'active' || live.created.autoStart) return false
@@ -68,7 +74,10 @@ const fenceAndRelease = async (deps: ReconcilerDeps, { liveId, userId }: Reserva
 /** Ends a live that nobody may or can go on with, or that has reached a time limit. */
 const reconcileOpen = async (deps: ReconcilerDeps, { liveId, userId }: Reservation, live: Live, atStart: boolean): Promise<Either<Unavailable, void>> => {
   const isDisabled = deps.isDisabled?.(userId) === true
-  if (!isDisabled && !isAbandoned(deps, live, atStart)) return (await deps.expire?.(liveId, live)) ?? E.right(undefined)
+  if (!isDisabled && !isAbandoned(deps, live, atStart)) {
+    deps.expire?.(liveId, live)
+    return E.right(undefined)
+  }
   const ended = await endLive(deps, liveId, { status: 'finished', reason: isDisabled ? 'owner_disabled' : 'restart' }, originOf(deps))()
   return E.isLeft(ended) ? ended : E.right(undefined)
 }
@@ -94,45 +103,67 @@ const reconcileOne = async (deps: ReconcilerDeps, reservation: Reservation, atSt
 
 /**
  * Brings reservations and lives in line: fences admissions whose create died, ends lives whose process died, gives
- * back what ended lives still hold. Repeating it, or running many at once, changes nothing. Every reservation is
- * tried; the first failure is the answer.
+ * back what ended lives still hold. Repeating it, or running many at once, changes nothing more. Every reservation is
+ * tried; the first failure is the answer, unless it is that stored data cannot be read.
  */
 const reconcile = async (deps: ReconcilerDeps, atStart: boolean): Promise<Either<Unavailable, void>> => {
   const admission = await deps.admission.refresh()
-  if (E.isLeft(admission)) return admission
-  let outcome: Either<Unavailable, void> = E.right(undefined)
-  for (const reservation of admission.right.open) {
-    const reconciled = await reconcileOne(deps, reservation, atStart)
-    if (E.isRight(outcome)) outcome = reconciled
-  }
-  return outcome
+  if (E.isLeft(admission) && !isHurt(admission.left)) return admission
+  // Lives end by what is known of the admissions where these cannot be read; their memory waits for that.
+  const { open } = E.isLeft(admission) ? deps.admission.state() : admission.right
+  const outcomes = await mapAtOnce(LOOKS_AT_ONCE, open, (reservation) => reconcileOne(deps, reservation, atStart))
+  // Of a live that cannot be read nobody knows what to do: it keeps its reservation, and no other waits for it.
+  return outcomes.find((outcome) => E.isLeft(outcome) && !isHurt(outcome.left)) ?? E.right(undefined)
 }
 
-/** D53, before the service says ready. On a failure the caller tries again: lives may not be served before. */
+/** Before the service says ready. A failure ends the start: lives may not be served before. */
 export const reconcileAtStart = (deps: ReconcilerDeps): TaskEither<Unavailable, void> => () => reconcile(deps, true)
 
-interface PeriodicReconcilerDeps extends ReconcilerDeps {
+interface PeriodicReconcilerDeps extends Omit<ReconcilerDeps, 'expire'> {
   readonly logger: Logger
+  readonly expiry?: Expiry
   /** Milliseconds between two rounds. */
   readonly every: number
 }
 
-/** Reconciles again and again until stopped; `stop` waits for the round in progress. Failures are logged and tried again. */
+/**
+ * Reconciles again and again until stopped. A round does not wait for the lives that it ends by their time limits: they
+ * speak out first. `stop` waits for the round in progress and for ends that have begun. Failures are logged and tried
+ * again.
+ */
 export const startReconciler = (deps: PeriodicReconcilerDeps): { readonly stop: () => Promise<void> } => {
+  const { logger, expiry, every, timers } = deps
+  const inSlot = createSlots(ENDS_AT_ONCE)
+  const ending = new Map<number, Promise<void>>()
   let stopped = false
   let round: Promise<void> = Promise.resolve()
   let cancel: () => void = () => undefined
 
-  const run = async (): Promise<void> => {
+  const attempt = async (work: () => Promise<Either<Unavailable, void>>, message: string): Promise<void> => {
     try {
-      const reconciled = await reconcile(deps, false)
-      if (E.isLeft(reconciled)) deps.logger.warn({ reason: reconciled.left._tag }, 'reservations could not be reconciled; trying again')
+      const done = await work()
+      if (E.isLeft(done)) logger.warn({ reason: done.left._tag }, message)
     } catch (error) {
-      deps.logger.error({ err: error }, 'reservations could not be reconciled; trying again')
+      logger.error({ err: error }, message)
     }
+  }
+
+  const end = ({ end: expire }: Expiry, liveId: number, live: Live): Promise<void> =>
+    inSlot(async () => {
+      const message = 'a live that reached its time limit could not be ended; trying again'
+      if (!stopped) await attempt(() => expire(liveId, live), message)
+    })
+
+  const expire = (liveId: number, live: Live): void => {
+    if (expiry?.isDue(live) !== true || ending.has(liveId)) return
+    ending.set(liveId, end(expiry, liveId, live).finally(() => ending.delete(liveId)))
+  }
+
+  const run = async (): Promise<void> => {
+    await attempt(() => reconcile({ ...deps, expire }, false), 'reservations could not be reconciled; trying again')
     if (!stopped) plan()
   }
-  const plan = (): void => { cancel = deps.timers.after(deps.every, () => { round = run() }) }
+  const plan = (): void => { cancel = timers.after(every, () => { round = run() }) }
 
   plan()
   return {
@@ -140,6 +171,7 @@ export const startReconciler = (deps: PeriodicReconcilerDeps): { readonly stop: 
       stopped = true
       cancel()
       await round
+      await Promise.all(ending.values())
     },
   }
 }

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { segmentsStream } from '../../domain/transcript/events.ts'
-import type { SegmentFinalised } from '../../domain/transcript/events.ts'
+import { reading } from '../../domain/shared/read-event.ts'
+import { SegmentFinalised, segmentsStream } from '../../domain/transcript/events.ts'
 import { ownOrigin } from './end-live.ts'
 import type { Unavailable } from '../errors.ts'
 import { sealEvents } from '../event-serialization.ts'
@@ -17,8 +17,12 @@ const LOOK_BACK = 200
 /** More lives than a process can run; beyond it the one that was silent longest, an ended one, is forgotten: another write would cost it a read. */
 const MAX_REMEMBERED = 4096
 
-const isSame = ({ data }: StoredEvent, { segment, kind, language }: Segment): boolean =>
-  data['segment'] === segment && data['kind'] === kind && data['language'] === language
+const finalOf = reading([SegmentFinalised])
+
+const isSame = (event: StoredEvent, { segment, kind, language }: Segment): boolean => {
+  const final = finalOf(event)?.data
+  return final?.segment === segment && final.kind === kind && final.language === language
+}
 
 /**
  * Appends final segments, one after another for each live. The next revision is kept in memory, so a segment costs one
@@ -45,7 +49,7 @@ export const createSegmentWriter = (deps: WriteDeps): LiveLifecycle['recordSegme
       lane.last = newest.right[0]?.revision ?? 'no-stream'
       if (newest.right.some((event) => isSame(event, segment))) return E.right(undefined)
     }
-    const sealed = await sealEvents(deps.keyring)([{ type: 'SegmentFinalised', data: segment }])()
+    const sealed = await sealEvents(deps.keyring, stream)([{ type: 'SegmentFinalised', data: segment }])()
     if (E.isLeft(sealed)) return sealed
     const { commandId, ...origin } = ownOrigin(deps)
     const metadata = { ...origin, causationId: commandId, recordedAt: deps.environment.now() }

@@ -19,30 +19,42 @@ export interface ExpireDeps extends EndLiveDeps {
 
 const FLUSH_MS = 2000
 
-/** Finishes an open live that has reached a limit of D46 and gives its memory back; any other is left as it is (R105). */
-export const createExpire =
-  (deps: ExpireDeps) =>
-  async (liveId: number, live: Live): Promise<Either<Unavailable, void>> => {
-    const commandAt = (at: string) =>
-      ({ type: 'ExpireLive', ...deps.limits, instances: [deps.environment.instance, ...deps.otherInstances()], at }) as const
-    const due = liveDecider.decide(commandAt(deps.environment.now()), live)
-    if (E.isLeft(due) || due.right.length === 0) return E.right(undefined)
+/** Ends of lives by their time limits. */
+export interface Expiry {
+  readonly isDue: (live: Live) => boolean
+  /** Lets the live speak out, for at most some seconds, finishes it and gives its memory back, if it is due then, too. */
+  readonly end: (liveId: number, live: Live) => Promise<Either<Unavailable, void>>
+}
 
-    if (live.status === 'active') await deps.flush(liveId, FLUSH_MS)
-    const origin: Origin = { ...ownOrigin(deps), actor: 'service' }
-    const command = commandAt(deps.environment.now())
-    const expired = await handleCommand(deps)({ ...origin, stream: liveStream(liveId), decider: liveDecider, command })()
-    if (E.isRight(expired)) return expired.right.position === null ? E.right(undefined) : await releaseLive(deps, liveId, origin)()
-    switch (expired.left._tag) {
-      case 'LiveUnknown':
-      case 'LiveOver':
-      case 'AlreadyCreated':
-      case 'SenderAlreadyConnected':
-        throw unexpected(expired.left, liveStream(liveId))
-      default:
-        return E.left(expired.left)
-    }
+export const createExpiry = (deps: ExpireDeps): Expiry => {
+  const commandNow = () => ({
+    type: 'ExpireLive', ...deps.limits, instances: [deps.environment.instance, ...deps.otherInstances()], at: deps.environment.now(),
+  } as const)
+
+  return {
+    isDue: (live) => {
+      const due = liveDecider.decide(commandNow(), live)
+      return E.isRight(due) && due.right.length > 0
+    },
+
+    end: async (liveId, live) => {
+      if (live.status === 'active') await deps.flush(liveId, FLUSH_MS)
+      const origin: Origin = { ...ownOrigin(deps), actor: 'service' }
+      const command = commandNow()
+      const expired = await handleCommand(deps)({ ...origin, stream: liveStream(liveId), decider: liveDecider, command })()
+      if (E.isRight(expired)) return expired.right.position === null ? E.right(undefined) : await releaseLive(deps, liveId, origin)()
+      switch (expired.left._tag) {
+        case 'LiveUnknown':
+        case 'LiveOver':
+        case 'AlreadyCreated':
+        case 'SenderAlreadyConnected':
+          throw unexpected(expired.left, liveStream(liveId))
+        default:
+          return E.left(expired.left)
+      }
+    },
   }
+}
 
 /** Milliseconds between two looks at the open lives: often enough for the shortest limit, at least every 30 s. */
 export const lookEvery = ({ pendingTimeout, maxDuration }: TimeLimits): number => {

@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { ERASED } from '../../domain/shared/event.ts'
+import { isOfKnownType } from '../../domain/shared/read-event.ts'
 import { segmentsStream } from '../../domain/transcript/events.ts'
 import type { SegmentFinalised } from '../../domain/transcript/events.ts'
 import type { TranscriptSegment } from '../../domain/transcript/subtitles.ts'
@@ -34,17 +35,15 @@ export const createTranscripts = ({ store, keyring, environment, retentionMax }:
   const open = openEvents(keyring)
 
   /** Exact, where the erasure itself may come a little later. */
-  const isExpired = ({ last }: OwnedLive): boolean => {
-    const isOver = last.type === 'LiveFinished' || last.type === 'LiveFailed'
-    return isOver && retentionMax > 0 && Date.parse(environment.now()) - Date.parse(String(last.data['at'])) >= retentionMax
-  }
+  const isExpired = ({ endedAt }: OwnedLive): boolean =>
+    endedAt !== null && retentionMax > 0 && Date.parse(environment.now()) - Date.parse(endedAt) >= retentionMax
 
   const readSegments = async (liveId: number): Promise<Either<Unavailable, ReadonlyArray<TranscriptSegment>>> => {
     const segments: Array<TranscriptSegment> = []
     for (let from = 0; ; from += AT_ONCE) {
       const stored = await store.read(segmentsStream(liveId), { from, limit: AT_ONCE })()
       if (E.isLeft(stored)) return stored
-      const opened = await open(stored.right)()
+      const opened = await open(stored.right.filter(isOfKnownType))()
       if (E.isLeft(opened)) return opened
       // The codec of the stream's only event has decoded them.
       segments.push(...(opened.right as ReadonlyArray<SegmentFinalised>).map(({ data }) => data))
@@ -56,13 +55,13 @@ export const createTranscripts = ({ store, keyring, environment, retentionMax }:
     getTranscript: (caller, liveId) => async () => {
       const live = await find(caller, liveId)()
       if (E.isLeft(live)) return live
-      const { retention, language } = live.right.first.data
-      if (retention !== true || isExpired(live.right)) return E.left({ _tag: 'TranscriptNotFound' })
+      const { retention, language } = live.right.created
+      if (!retention || isExpired(live.right)) return E.left({ _tag: 'TranscriptNotFound' })
       const segments = await readSegments(liveId)
       if (E.isLeft(segments)) return segments
       // Its key died between the two reads, or its retention is over.
       if (segments.right.some(({ text }) => text === ERASED)) return E.left({ _tag: 'TranscriptNotFound' })
-      return E.right({ language: String(language), segments: segments.right.toSorted(inOrder) })
+      return E.right({ language, segments: segments.right.toSorted(inOrder) })
     },
   }
 }

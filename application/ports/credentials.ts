@@ -21,6 +21,9 @@ export interface NewApiToken {
   readonly hash: string
 }
 
+export type KeyedHashPurpose =
+  | 'username' | 'login-place' | 'live-token' | 'audio-url' | 'setup-token' | 'idempotency-key' | 'create-request'
+
 export interface Credentials {
   /** argon2id, m=19456 KiB, t=2, p=1, as a PHC string. */
   readonly hashPassword: (password: string) => TaskEither<TooBusy, string>
@@ -36,5 +39,5 @@ export interface Credentials {
   /** Whether the secret has this hash, compared in constant time; it takes as long where there is none to compare with. */
   readonly verifyApiToken: (secret: string, hash: Option<string>) => boolean
   /** HMAC-SHA-256 under a key derived from the master key, base64url; `purpose` keeps kinds apart. */
-  readonly keyedHash: (purpose: 'username' | 'live-token' | 'audio-url' | 'setup-token' | 'idempotency-key' | 'create-request', value: string) => string
+  readonly keyedHash: (purpose: KeyedHashPurpose, value: string) => string
 }

@@ -21,6 +21,7 @@ export type Filter = Readonly<Record<string, Scalar | ReadonlyArray<Scalar>>>
 
 export interface PageRequest {
   readonly filter: Filter
+  /** By a member that every document of the collection has, and that is never null. */
   readonly sort: { readonly by: string; readonly direction: 'ascending' | 'descending' }
   readonly skip: number
   readonly limit: number
@@ -57,6 +58,11 @@ export interface Documents {
   /** BEGINNING for a projection that never committed. */
   readonly checkpoint: (projection: string) => TaskEither<DocumentsUnavailable, Position>
   readonly get: (collection: string, id: string) => TaskEither<DocumentsUnavailable, Option<Document>>
+  /** Those of the documents `ids` that are there, by their ids: one request, however many they are. */
+  readonly find: (
+    collection: string,
+    ids: ReadonlyArray<string>,
+  ) => TaskEither<DocumentsUnavailable, ReadonlyMap<string, Document>>
   readonly page: (collection: string, request: PageRequest) => TaskEither<DocumentsUnavailable, ReadonlyArray<Document>>
   /** At most `limit` documents after the id `after` (null: from the first), in the order of the bytes of their ids. */
   readonly scan: (collection: string, after: string | null, limit: number) => TaskEither<DocumentsUnavailable, ReadonlyArray<ScannedDocument>>

@@ -33,7 +33,12 @@ export interface NewEvent {
   readonly metadata: EventMetadata
 }
 
-export interface StoredEvent extends NewEvent {
+/**
+ * An event as it lies in the log. What its data says only `domain/shared/read-event.ts` can tell: it may have the shape
+ * of an earlier version, be of a type that this version does not know, or be damaged.
+ */
+export interface StoredEvent extends Omit<NewEvent, 'data'> {
+  readonly data: unknown
   readonly stream: string
   readonly revision: Revision
   readonly position: Position
@@ -52,11 +57,11 @@ export interface WrongRevision {
   readonly actual: Revision | 'no-stream'
 }
 
-/** A stored row does not match its hash. */
+/** A stored row is not what was written, or is nothing that any version writes. */
 export interface LogCorrupted {
   readonly _tag: 'LogCorrupted'
   readonly reason: string
-  /** Which row, where a subscription met one and could go on behind it. */
+  /** Which row, where the log can be read on behind it. */
   readonly row?: { readonly position: Position; readonly stream: string }
 }
 
@@ -84,6 +89,8 @@ export type SubscriptionMessage =
   | { readonly kind: 'checkpoint'; readonly position: Position }
   /** All that was in the log when this was sent has been delivered. */
   | { readonly kind: 'caught-up'; readonly position: Position }
+  /** A row that is not what was written. Stores throw instead; `passingOver` sends this and goes on behind. */
+  | { readonly kind: 'damaged'; readonly position: Position; readonly stream: string }
 
 /**
  * The log. Appends are atomic and durable once answered. An append whose ids stand at expected+1 onward already is

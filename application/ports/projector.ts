@@ -21,11 +21,16 @@ export interface RebuildProgress {
   readonly events: number
   /** Of the log, 0 to 1; null where positions do not tell. */
   readonly share: number | null
+  /** Which store it is waiting for, and why; null while it is at work. */
+  readonly held: string | null
 }
 
 export interface Rebuilt {
   readonly projection: string
+  /** Folded by this process. */
   readonly events: number
+  /** It went on from where an interrupted one had come. */
+  readonly resumed: boolean
   /** Documents that were not what the log says, and now are; null when the old ones could not be compared. */
   readonly corrected: number | null
   /** Everything up to here is in the new documents. */
@@ -41,10 +46,13 @@ export interface Projector {
   readonly caughtUp: () => Promise<void>
   readonly lag: () => ReadonlyArray<ProjectionLag>
   /**
-   * Builds one read model anew beside the one that serves, then puts it in its place. Left: why it was given up; the
-   * old one serves on.
+   * Builds one read model anew beside the one that serves, then puts it in its place; who asks while that is under way
+   * hears of the same one. It goes on from where an interrupted one has come. Left: why it was given up; the old one
+   * serves on.
    */
   readonly rebuild: (projection: string, onProgress: (progress: RebuildProgress) => void) => Promise<Either<string, Rebuilt>>
+  /** Goes on with rebuilds that an earlier process has left unfinished; resolves when they have ended. */
+  readonly finishRebuilds: () => Promise<void>
   /** Waits of `whenProjected` that ran out of time so far. */
   readonly timeouts: () => number
   /** Resolves when the last projection has stopped after the signal. */

@@ -29,6 +29,8 @@ export interface TranslationFigures {
   readonly failed: number
   /** Given up because their live ended. */
   readonly dropped: number
+  /** Given up because too many newer ones waited behind them. */
+  readonly skipped: number
   readonly waiting: number
   /** Age of the oldest that waits, in seconds; 0 when none does. */
   readonly lagSeconds: number

@@ -1,15 +1,16 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import { profilesDecider } from '../../domain/profiles/decider.ts'
+import { MAX_PROFILES, profilesDecider } from '../../domain/profiles/decider.ts'
 import type { Profile, ProfilesCommand, ProfilesRefusal, ProfilesState } from '../../domain/profiles/decider.ts'
-import { profilesStream } from '../../domain/profiles/events.ts'
-import { ERASED } from '../../domain/shared/event.ts'
+import { ProfileAdded, ProfileChanged, profilesStream } from '../../domain/profiles/events.ts'
+import { userKey } from '../../domain/user/events.ts'
 import { actorOf } from '../caller.ts'
 import type { Caller } from '../caller.ts'
-import type { BuffersNotOrdered, LastProfile, ProfileNotFound, Unavailable } from '../errors.ts'
-import { handleCommand } from '../handle-command.ts'
+import type { BuffersNotOrdered, LastProfile, ProfileNotFound, TooManyProfiles, Unavailable } from '../errors.ts'
+import { createKnownStates, handleCommand } from '../handle-command.ts'
 import type { WriteDeps } from '../handle-command.ts'
+import { textOrErased } from '../opened-text.ts'
 import type { Documents } from '../ports/documents.ts'
 import type { Projector } from '../ports/projector.ts'
 import { PROFILES } from '../ports/read-models.ts'
@@ -27,7 +28,14 @@ export interface ProfileDeps extends WriteDeps {
 type Profiles = Pick<Services, 'listProfiles' | 'getProfile' | 'createProfile' | 'changeProfile' | 'removeProfile'>
 type Sealed = ProfilesDocument['profiles'][number]
 
+/** Users whose profiles stay folded in memory: a history only grows. */
+const MOST_KNOWN = 500
+
+/** What a profile's name was sealed as. */
+const NAMES = [`${ProfileAdded.type}.name`, `${ProfileChanged.type}.name`]
+
 const notFound: ProfileNotFound = { _tag: 'ProfileNotFound' }
+const tooMany: TooManyProfiles = { _tag: 'TooManyProfiles', maximum: MAX_PROFILES }
 
 const viewOf = ({ profileId, name, settings, createdAt, updatedAt }: Profile): ProfileView => ({
   id: profileId, name, settings, createdAt, updatedAt,
@@ -41,6 +49,7 @@ const told = <R>(
   switch (left._tag) {
     case 'ProfileExists':
     case 'ProfileUnknown':
+    case 'TooManyProfiles':
     case 'LastProfile':
     case 'BuffersNotOrdered': {
       const meaning = meanings[left._tag]
@@ -62,11 +71,16 @@ export const createProfiles = (deps: ProfileDeps): Profiles => {
   const { environment, keyring, documents, projector } = deps
   const handle = handleCommand(deps)
   const inTurn = createTurns()
+  const knownStates = createKnownStates<ProfilesState>(MOST_KNOWN)
 
-  const openAll = (sealed: ReadonlyArray<Sealed>): TaskEither<Unavailable, ReadonlyArray<ProfileView>> => async () => {
-    const opened = await keyring.open(sealed.map(({ name }) => name))()
+  const openAll = (
+    { userId }: Caller,
+    sealed: ReadonlyArray<Sealed>,
+  ): TaskEither<Unavailable, ReadonlyArray<ProfileView>> => async () => {
+    const place = { key: userKey(userId), stream: profilesStream(userId), members: NAMES }
+    const opened = await keyring.open(sealed.map(({ name: envelope }) => ({ envelope, ...place })))()
     if (E.isLeft(opened)) return opened
-    return E.right(sealed.map((profile, index) => ({ ...profile, name: O.getOrElse(() => ERASED)(opened.right[index] ?? O.none) })))
+    return E.right(sealed.map((profile, index) => ({ ...profile, name: textOrErased(opened.right[index]) })))
   }
 
   const sealedOf = ({ userId }: Caller): TaskEither<Unavailable, ReadonlyArray<Sealed>> => async () => {
@@ -81,7 +95,7 @@ export const createProfiles = (deps: ProfileDeps): Profiles => {
     async () => {
       const stream = profilesStream(caller.userId)
       const about = { commandId, correlationId: commandId, actor: actorOf(caller) }
-      const handled = await inTurn(stream, handle({ stream, decider: profilesDecider, command, ...about }))
+      const handled = await inTurn(stream, handle({ stream, decider: profilesDecider, command, knownStates, ...about }))
       if (E.isLeft(handled)) return handled
       if (handled.right.position !== null) await projector.whenProjected(handled.right.position)
       return E.right(handled.right.state)
@@ -91,14 +105,14 @@ export const createProfiles = (deps: ProfileDeps): Profiles => {
     listProfiles: (caller, { skip, limit }) => async () => {
       const sealed = await sealedOf(caller)()
       if (E.isLeft(sealed)) return sealed
-      const items = await openAll(sealed.right.slice(skip, skip + limit))()
+      const items = await openAll(caller, sealed.right.slice(skip, skip + limit))()
       return E.isLeft(items) ? items : E.right({ items: items.right, total: sealed.right.length })
     },
 
     getProfile: (caller, profileId) => async () => {
       const sealed = await sealedOf(caller)()
       if (E.isLeft(sealed)) return sealed
-      const opened = await openAll(sealed.right.filter(({ id }) => id === profileId))()
+      const opened = await openAll(caller, sealed.right.filter(({ id }) => id === profileId))()
       return E.isLeft(opened) ? opened : E.fromNullable(notFound)(opened.right[0])
     },
 
@@ -109,7 +123,7 @@ export const createProfiles = (deps: ProfileDeps): Profiles => {
       if (E.isLeft(profileId)) return profileId
       const at = environment.now()
       const added = await send(caller, { type: 'AddProfile', profileId: profileId.right, userId, name, settings, at }, commandId)()
-      if (E.isLeft(added)) return told(added.left, { BuffersNotOrdered: sentBuffer({ settings }) })
+      if (E.isLeft(added)) return told<BuffersNotOrdered | TooManyProfiles>(added.left, { BuffersNotOrdered: sentBuffer({ settings }), TooManyProfiles: tooMany })
       return E.right({ id: profileId.right, name, settings, createdAt: at, updatedAt: null })
     },
 

@@ -1,8 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js'
+import { isHurt } from '../errors.ts'
 import type { StartPuller } from '../ports/audio-source.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
 import type { CreatePipeline } from '../ports/pipeline.ts'
-import type { EndCause, LiveBus } from '../pipeline/signals.ts'
+import type { EndCause, LiveBus, TranscriptFrame } from '../pipeline/signals.ts'
 import type { AttachedLive, LiveLifecycle, LiveSessions, SourcePoint } from '../services.ts'
 import { createHeardSequences } from './heard-sequences.ts'
 import { openMissedFinals } from './missed-finals.ts'
@@ -36,6 +37,8 @@ export interface LiveSessionsOptions {
 export interface RunningSessions extends LiveSessions {
   /** Lives with a sender or a pipeline in this process. */
   readonly count: () => number
+  /** Finals since the start of this process that no store has or ever will have. */
+  readonly droppedFinals: () => number
   /** Lets every pipeline speak out, for a drain; the lives stay as they are. */
   readonly flushAll: (limitMs: number) => Promise<void>
 }
@@ -52,9 +55,10 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
   /** Lives that wait for another sender: how to stop that. */
   const waiting = new Map<number, () => void>()
   const closing = new AbortController()
-  const pending = new Set<Promise<void>>()
+  const pending = new Set<Promise<unknown>>()
+  let droppedFinals = 0
 
-  const track = (work: Promise<void>): void => {
+  const track = (work: Promise<unknown>): void => {
     pending.add(work)
     void work.finally(() => pending.delete(work))
   }
@@ -90,9 +94,13 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
     const present = lives.get(liveId)
     if (present !== undefined) return present
     const ended = (cause: EndCause): void => settle(liveId, cause)
+    const dropped = (final: Pick<TranscriptFrame, 'segment' | 'kind' | 'language'>): void => {
+      droppedFinals += 1
+      logger.error({ liveId, ...final }, 'a final is in no store: only memory tells it to who comes back')
+    }
     const finals = recent.open(liveId, point.nextSegment === 1)
     const sequences = createHeardSequences(point.mediaSequence)
-    const running = createRunningLive({ ...options, liveId, live, point, finals, sequences, signal: closing.signal, track, ended })
+    const running = createRunningLive({ ...options, liveId, live, point, finals, sequences, signal: closing.signal, track, dropped, ended })
     const sourced = withSource({ ...options, liveId, live, point, running, sequences, track })
     lives.set(liveId, sourced)
     return sourced
@@ -108,6 +116,9 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
         if (running.isIdle()) running.configure(live.config)
         return running.startSource()
       }
+      // Nobody knows where it stood, nor whether it is over: not before somebody sees to its data.
+      const refusal = found.left._tag
+      if (isHurt(found.left)) return logger.error({ liveId, refusal }, 'a live cannot be read: its source stays away')
       logger.warn({ liveId, refusal: found.left._tag, attempt }, 'an auto-started live could not be read; trying again')
       await pause(timers, retryDelay(RETRY, attempt, environment.random()), closing.signal)
     }
@@ -148,5 +159,6 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
       await Promise.all([...pending, following])
     },
     count: () => lives.size,
+    droppedFinals: () => droppedFinals,
   }
 }

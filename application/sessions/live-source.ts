@@ -13,6 +13,11 @@ const PATIENCE = 10_000
 const PATIENCE_SEGMENTS = 3
 /** For the processes themselves to start, on a machine that has much else to do. */
 const START_PATIENCE = 60_000
+/**
+ * What owners are told of a source that could not be heard: whether its port was open, closed or silent would make the
+ * service scan networks for them. The log has the code.
+ */
+const UNAVAILABLE = 'unavailable'
 /** D41: seconds of audio held before nothing more is taken. */
 const FULL_BACKLOG = 30
 
@@ -31,8 +36,8 @@ export interface LiveSourceOptions {
   readonly backlogSeconds: () => number
   /** The source is over and said so. */
   readonly completed: () => void
-  /** Given up; `code` says why and holds no secret. */
-  readonly failed: (code: string) => void
+  /** Given up; `cause` is for the owner: it says no more than that, unless the owner alone can change it. */
+  readonly failed: (cause: string) => void
 }
 
 /** Pulls one live's source until it is over, trying again as D56 says. */
@@ -80,7 +85,7 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
     const delay = RETRY_AFTER[failures]
     if (!retry || delay === undefined) {
       logger.warn({ liveId, code, attempts: failures + 1 }, 'a source was given up')
-      return finish(() => (interrupted ? options.completed() : options.failed(code)))
+      return finish(() => (interrupted ? options.completed() : options.failed(retry ? UNAVAILABLE : code)))
     }
     failures += 1
     heardSinceFailure = 0

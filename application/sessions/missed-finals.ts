@@ -13,10 +13,15 @@ interface MissedFinalsDeps {
   readonly storedFinals: LiveLifecycle['storedFinals']
 }
 
+/** Each stands behind its segment, a translation too. */
+const isBefore = (one: TranscriptFrame, other: TranscriptFrame): boolean =>
+  one.segment < other.segment ||
+  (one.segment === other.segment && one.kind === 'transcription' && other.kind === 'translation')
+
 /**
- * What a socket missed (D58): from memory where that reaches back far enough, else from the log and, last, what memory
- * holds beyond it. Who calls `rest` and begins to listen in the same tick loses no final and hears none twice: one
- * that is stored and not yet told is left to the bus.
+ * What a socket missed: from memory where that reaches back far enough, else from the log, with those in between that
+ * only memory has because no store took them, and, last, what memory holds beyond it. Who calls `rest` and begins to
+ * listen in the same tick loses no final and hears none twice: one that is stored and not yet told is left to the bus.
  */
 export const openMissedFinals =
   ({ recent, storedFinals }: MissedFinalsDeps) =>
@@ -32,11 +37,24 @@ export const openMissedFinals =
     const { wanted, next } = opened.right
     const given = new Set<string>()
 
+    const fromMemory = (frames: ReadonlyArray<TranscriptFrame> | undefined): ReadonlyArray<TranscriptFrame> =>
+      frames?.filter((frame) => wanted(frame) && !given.has(keyOf(frame))) ?? []
+
+    const withDropped = (frames: ReadonlyArray<TranscriptFrame>): ReadonlyArray<TranscriptFrame> => {
+      let dropped = fromMemory(recent.of(liveId)?.dropped())
+      return frames.flatMap((frame) => {
+        const between = dropped.findIndex((one) => !isBefore(one, frame))
+        const before = between === -1 ? dropped : dropped.slice(0, between)
+        dropped = dropped.slice(before.length)
+        return [...before, frame]
+      })
+    }
+
     const page = async (): Promise<Either<Unavailable, ReadonlyArray<TranscriptFrame> | null>> => {
       const read = await next()
       if (E.isLeft(read) || read.right === null) return read
       const untold = recent.of(liveId)?.isUntold ?? (() => false)
-      const frames = read.right.filter((frame) => !untold(keyOf(frame)))
+      const frames = withDropped(read.right.filter((frame) => !untold(keyOf(frame))))
       for (const frame of frames) given.add(keyOf(frame))
       return E.right(frames)
     }
@@ -51,6 +69,6 @@ export const openMissedFinals =
         ahead = null
         return read
       },
-      rest: () => recent.of(liveId)?.told().filter((frame) => wanted(frame) && !given.has(keyOf(frame))) ?? [],
+      rest: () => fromMemory(recent.of(liveId)?.told()),
     })
   }

@@ -4,13 +4,15 @@ import { keyOf, searchBackwards } from '../lives/resume-point.ts'
 import type { ResumePoint, Wanted } from '../lives/resume-point.ts'
 import type { Timers } from '../ports/timers.ts'
 
-/** Finals of one live that are kept in memory; those that no store has yet come on top. */
+/** Finals of one live that are kept in memory; those that no store has come on top. */
 const KEPT = 500
+/** Of a live, of those that no store will ever have; beyond it the oldest are lost. */
+const MOST_DROPPED = 10_000
 
 interface Entry {
   readonly frame: TranscriptFrame
   told: boolean
-  stored: boolean
+  state: 'waiting' | 'stored' | 'dropped'
 }
 
 /** What becomes of a final that was added. */
@@ -18,6 +20,8 @@ export interface AddedFinal {
   /** It was published. */
   readonly told: () => void
   readonly stored: () => void
+  /** No store will ever have it. */
+  readonly dropped: () => void
 }
 
 /** The newest finals of one live, in the order in which they are told. */
@@ -26,6 +30,8 @@ export interface LiveFinals {
   /** What a socket from `point` on wants of them; null where they do not reach back that far. */
   readonly search: (point: ResumePoint) => Wanted | null
   readonly told: () => ReadonlyArray<TranscriptFrame>
+  /** Those of `told` that no log holds. */
+  readonly dropped: () => ReadonlyArray<TranscriptFrame>
   /** It may stand in the store, but whoever listens is still to hear it. */
   readonly isUntold: (key: string) => boolean
 }
@@ -41,19 +47,34 @@ export interface RecentFinals {
 }
 
 const createLiveFinals = (fromStart: boolean, kept: number): LiveFinals & { readonly clear: () => void } => {
+  /** Without gaps up to the newest. */
   let entries: Array<Entry> = []
+  /** Older ones that no store has. */
+  let older: Array<Entry> = []
   let complete = fromStart
 
   const trim = (): void => {
-    while (entries.length > kept && entries[0]?.told === true && entries[0].stored) {
+    for (let [first] = entries; entries.length > kept && first?.told === true && first.state !== 'waiting'; [first] = entries) {
       entries.shift()
+      if (first.state === 'dropped') older.push(first)
       complete = false
     }
   }
 
+  const framesOf = (isMeant: (entry: Entry) => boolean): ReadonlyArray<TranscriptFrame> =>
+    [...older, ...entries].flatMap((entry) => (entry.told && isMeant(entry) ? [entry.frame] : []))
+
+  const forgetDropped = (): void => {
+    const dropped = [...older, ...entries].filter(({ state }) => state === 'dropped')
+    const lost = new Set(dropped.slice(0, Math.max(0, dropped.length - MOST_DROPPED)))
+    if (lost.size === 0) return
+    older = older.filter((entry) => !lost.has(entry))
+    entries = entries.filter((entry) => !lost.has(entry))
+  }
+
   return {
     add: (frame) => {
-      const entry: Entry = { frame, told: false, stored: false }
+      const entry: Entry = { frame, told: false, state: 'waiting' }
       entries.push(entry)
       trim()
       return {
@@ -61,7 +82,11 @@ const createLiveFinals = (fromStart: boolean, kept: number): LiveFinals & { read
           entry.told = true
         },
         stored: () => {
-          entry.stored = true
+          entry.state = 'stored'
+        },
+        dropped: () => {
+          entry.state = 'dropped'
+          forgetDropped()
         },
       }
     },
@@ -70,10 +95,12 @@ const createLiveFinals = (fromStart: boolean, kept: number): LiveFinals & { read
       const reaches = entries.toReversed().some(({ frame, told }) => told && search.found(frame))
       return reaches || complete ? search.wanted() : null
     },
-    told: () => entries.flatMap(({ frame, told }) => (told ? [frame] : [])),
+    told: () => framesOf(() => true),
+    dropped: () => framesOf(({ state }) => state === 'dropped'),
     isUntold: (key) => entries.some(({ frame, told }) => !told && keyOf(frame) === key),
     clear: () => {
       entries = []
+      older = []
       complete = false
     },
   }

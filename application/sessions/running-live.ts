@@ -39,7 +39,9 @@ export interface RunningLiveOptions {
   readonly environment: Pick<Environment, 'random'>
   readonly timers: Timers
   readonly signal: AbortSignal
-  readonly track: (work: Promise<void>) => void
+  readonly track: (work: Promise<unknown>) => void
+  /** A final is in no store and never will be. */
+  readonly dropped: (final: Pick<TranscriptFrame, 'segment' | 'kind' | 'language'>) => void
   /** Our own end is durable and the log has not told it within END_PATIENCE. */
   readonly ended: (cause: EndCause) => void
 }
@@ -126,16 +128,18 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
     const frame = frameOf(final, true, voice)
     const added = options.finals.add(frame)
     const behind = storeIsLate && writes.size() > 0
-    let durable = false
+    let answered = false
     const facts = { liveId, segment, start, end: until, text, ...voice, maxChars: config.max_chars, ...pointOf(final, voice) }
-    const written = writes.add('segment', lifecycle.recordSegment(facts)).then(() => {
-      durable = true
-      added.stored()
+    const written = writes.add('segment', lifecycle.recordSegment(facts)).then((isDurable) => {
+      answered = true
+      if (isDurable) return added.stored()
+      added.dropped()
+      options.dropped({ segment, ...voice })
     })
     // Behind a write that already kept a final waiting, the wait would be for nothing.
     if (!behind) {
       await atMost(timers, STORE_PATIENCE, written)
-      storeIsLate = !durable
+      storeIsLate = !answered
     }
     if (settled) return
     added.told()
@@ -176,9 +180,7 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
       settings,
       nextSegment: options.point.nextSegment,
       events: {
-        partial: (segment) => {
-          if (!settled) bus.publish(liveId, frameOf(onClock(segment), false, spoken))
-        },
+        partial: (segment) => { if (!settled) bus.publish(liveId, frameOf(onClock(segment), false, spoken)) },
         final: async (heardFinal) => {
           const segment = onClock(heardFinal)
           lastFinal = record(segment, spoken)
@@ -228,9 +230,7 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
       pipeline?.push(samples)
     },
     backlogSeconds: () => pipeline?.backlogSeconds() ?? 0,
-    onDrained: (callback) => {
-      drained = callback
-    },
+    onDrained: (callback) => { drained = callback },
     heardSamples: () => heard,
     isIdle: () => pipeline === undefined,
     takesAudio: () => !finishing && !ending && !settled,

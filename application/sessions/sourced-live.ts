@@ -84,7 +84,8 @@ export const withSource = ({ running, ...options }: SourcedLiveOptions): Sourced
         heard: (mediaSequence) => options.sequences.heard(mediaSequence, running.heardSamples()),
         backlogSeconds: running.backlogSeconds,
         completed: () => void over({ status: 'finished', reason: 'source_ended' }),
-        failed: (code) => void over({ status: 'error', code: 'source_failed', detail: `The audio source failed: ${code}` }),
+        failed: (cause) =>
+          void over({ status: 'error', code: 'source_failed', detail: `The audio source failed: ${cause}` }),
       })
     },
   }

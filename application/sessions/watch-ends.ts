@@ -1,6 +1,6 @@
 import { ADMISSION_STREAM, Released } from '../../domain/admission/events.ts'
 import { LiveFailed, LiveFinished } from '../../domain/live/events.ts'
-import { decodeOrThrow } from '../../domain/shared/codecs.ts'
+import { reading } from '../../domain/shared/read-event.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
 import type { EventStore, Position, StoredEvent } from '../ports/event-store.ts'
 import type { EndCause } from '../pipeline/signals.ts'
@@ -30,16 +30,16 @@ interface WatchEndsOptions {
 
 type Ended = Omit<LiveEnd, 'listed'>
 
+const terminal = reading([LiveFinished, LiveFailed])
+const releasedOf = reading([Released])
+
 const endOf = (event: StoredEvent): Ended | undefined => {
-  if (event.type === LiveFinished.type) {
-    const { liveId, reason } = decodeOrThrow(LiveFinished.codec, event.data)
-    return { liveId, cause: { status: 'finished', reason } }
-  }
-  if (event.type === LiveFailed.type) {
-    const { liveId, code, detail } = decodeOrThrow(LiveFailed.codec, event.data)
-    return { liveId, cause: { status: 'error', code, detail } }
-  }
-  return undefined
+  const end = terminal(event)
+  if (end === undefined) return undefined
+  const { liveId } = end.data
+  if (end.type === 'LiveFinished') return { liveId, cause: { status: 'finished', reason: end.data.reason } }
+  const { code, detail } = end.data
+  return { liveId, cause: { status: 'error', code, detail } }
 }
 
 /**
@@ -54,22 +54,13 @@ export async function* watchEnds(options: WatchEndsOptions, signal: AbortSignal)
   let position = options.from
   let failures = 0
 
-  const read = (event: StoredEvent): Ended | undefined => {
-    try {
-      return endOf(event)
-    } catch (error) {
-      // One unreadable event must not keep the ends of all later lives from their sockets.
-      logger.error({ stream: event.stream, revision: event.revision, error: String(error) }, 'a terminal event cannot be read')
-      return undefined
-    }
-  }
-
   /** The end that this event completes. */
   const completed = (event: StoredEvent): LiveEnd | undefined => {
-    const end = read(event)
+    const end = endOf(event)
     if (end !== undefined) unreleased.set(end.liveId, { end, position: event.position })
-    if (event.type !== Released.type) return undefined
-    const liveId = Number(event.data['liveId'])
+    const released = releasedOf(event)
+    if (released === undefined) return undefined
+    const { liveId } = released.data
     const waiting = unreleased.get(liveId)
     if (waiting === undefined) return undefined
     unreleased.delete(liveId)

@@ -12,11 +12,12 @@ const RETRY = { first: 100, longest: 5000 }
 const ATTEMPTS_AFTER_DEFECTS = 3
 
 type WriteName = 'start' | 'source' | 'segment' | 'detach' | 'end'
+type Attempt = 'durable' | 'hopeless' | 'again'
 
 /** Writes of one live, in order, each retried until the store took it. */
 export interface WriteQueue {
-  /** Resolves once it is durable, was refused for good, or the queue was closed. */
-  readonly add: (name: WriteName, write: TaskEither<LiveOver | Unavailable, void>) => Promise<void>
+  /** Resolves to true once it is durable; to false where it never will be: refused for good, no room, or the queue was closed. */
+  readonly add: (name: WriteName, write: TaskEither<LiveOver | Unavailable, void>) => Promise<boolean>
   /** Writes not yet durable. */
   readonly size: () => number
 }
@@ -29,7 +30,7 @@ export interface WriteQueueOptions {
   /** Aborts when the service closes: what still waits is given up and logged. */
   readonly signal: AbortSignal
   /** Told of every write, so that a close can wait for those in flight. */
-  readonly track: (work: Promise<void>) => void
+  readonly track: (work: Promise<unknown>) => void
 }
 
 /** A segment whose key is gone or whose log is broken can never be written; an end is tried for ever. */
@@ -38,7 +39,9 @@ const isHopeless = (name: WriteName, refusal: LiveOver | Unavailable): boolean =
     case 'LiveOver':
       return true
     case 'KeyErased':
+    case 'KeyMissing':
     case 'LogCorrupted':
+    case 'EventTypeUnknown':
       return name !== 'end'
     case 'StoreUnavailable':
     case 'DocumentsUnavailable':
@@ -50,40 +53,39 @@ const isHopeless = (name: WriteName, refusal: LiveOver | Unavailable): boolean =
 
 export const createWriteQueue = ({ liveId, logger, timers, environment, signal, track }: WriteQueueOptions): WriteQueue => {
   let size = 0
-  let last: Promise<void> = Promise.resolve()
+  let last: Promise<unknown> = Promise.resolve()
 
-  /** True when it needs another attempt. */
-  const attempt = async (name: WriteName, write: TaskEither<LiveOver | Unavailable, void>, count: number): Promise<boolean> => {
+  const attempt = async (name: WriteName, write: TaskEither<LiveOver | Unavailable, void>, count: number): Promise<Attempt> => {
     try {
       const written = await write()
-      if (E.isRight(written)) return false
+      if (E.isRight(written)) return 'durable'
       const hopeless = isHopeless(name, written.left)
       if (written.left._tag !== 'LiveOver') logger.warn({ liveId, write: name, refusal: written.left._tag, attempt: count, hopeless }, 'a write of a live failed')
-      return !hopeless
+      return hopeless ? 'hopeless' : 'again'
     } catch (error) {
       const hopeless = name !== 'end' && count >= ATTEMPTS_AFTER_DEFECTS
       logger.error({ liveId, write: name, attempt: count, error: String(error), hopeless }, 'a write of a live broke')
-      return !hopeless
+      return hopeless ? 'hopeless' : 'again'
     }
   }
 
-  const run = async (name: WriteName, write: TaskEither<LiveOver | Unavailable, void>): Promise<void> => {
-    let count = 1
-    while (await attempt(name, write, count)) {
+  const run = async (name: WriteName, write: TaskEither<LiveOver | Unavailable, void>): Promise<boolean> => {
+    for (let count = 1; ; count += 1) {
+      const outcome = await attempt(name, write, count)
+      if (outcome !== 'again') return outcome === 'durable'
       if (signal.aborted) {
         logger.error({ liveId, write: name }, 'a write of a live was given up at close')
-        return
+        return false
       }
       await pause(timers, retryDelay(RETRY, count - 1, environment.random()), signal)
-      count += 1
     }
   }
 
   return {
     add: async (name, write) => {
       if (name === 'segment' && size >= LONGEST_QUEUE) {
-        logger.error({ liveId }, 'too many finals wait for the store: one is not recorded')
-        return
+        logger.error({ liveId }, 'too many finals wait for the store')
+        return false
       }
       size += 1
       const done = last.then(async () => run(name, write)).finally(() => {
@@ -91,7 +93,7 @@ export const createWriteQueue = ({ liveId, logger, timers, environment, signal, 
       })
       last = done
       track(done)
-      await done
+      return await done
     },
     size: () => size,
   }

@@ -2,6 +2,7 @@ import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
 import { ApiTokenUsed, apiTokenEvents } from '../../domain/api-token/events.ts'
 import type { StoredApiTokenEvent } from '../../domain/api-token/events.ts'
+import { reading } from '../../domain/shared/read-event.ts'
 import { followLog } from '../follow-log.ts'
 import type { FollowDeps } from '../follow-log.ts'
 import type { Position } from '../ports/event-store.ts'
@@ -31,7 +32,7 @@ export interface TokenDirectory {
   readonly stopped: Promise<void>
 }
 
-const knownTypes: ReadonlySet<string> = new Set([...apiTokenEvents, ApiTokenUsed].map(({ type }) => type))
+const tokenEvent = reading([...apiTokenEvents, ApiTokenUsed])
 
 const createRoster = () => {
   const tokens = new Map<number, KnownToken>()
@@ -90,8 +91,10 @@ export const startTokenDirectory = (deps: FollowDeps): TokenDirectory => {
     who: 'the token directory',
     prefixes: ['api-token-', 'token-use-'],
     take: async (events) => {
-      // Types that a later version added to the log say nothing that this one could use.
-      for (const event of events) if (knownTypes.has(event.type)) add(event as unknown as StoredApiTokenEvent)
+      for (const event of events) {
+        const said = tokenEvent(event)
+        if (said !== undefined) add(said)
+      }
     },
   })
   return { byId, byPrefix, countOf, ...follower }

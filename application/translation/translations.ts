@@ -51,12 +51,16 @@ interface Dependencies {
 
 type Failure = ModelLoadFailed | JobFailed
 
+/** Segments that wait for a translator, of one session and target: several minutes of speech. */
+const MOST_WAITING = 60
+
 /**
  * Translates the finals of lives, one job each. A live has one job at a time for each of its targets, so lives share the
- * translators fairly and each target keeps the order. What fails is counted and left out: the live goes on.
+ * translators fairly and each target keeps the order. What fails is counted and left out: the live goes on. A translator
+ * that cannot keep up skips the oldest segments, so that what listeners read stays near what is said.
  */
 export const createTranslations = ({ engine, monotonic, logger }: Dependencies): Translations => {
-  const totals = { done: 0, failed: 0, dropped: 0 }
+  const totals = { done: 0, failed: 0, dropped: 0, skipped: 0 }
   /** In the order in which they came. */
   const waiting = new Set<Waiting>()
 
@@ -65,6 +69,7 @@ export const createTranslations = ({ engine, monotonic, logger }: Dependencies):
     const queue: Array<Waiting> = []
     let working: Promise<void> | null = null
     let failing = false
+    let behind = false
     let stopped = false
 
     const failed = (failure: Failure): void => {
@@ -72,6 +77,15 @@ export const createTranslations = ({ engine, monotonic, logger }: Dependencies):
       // Once, not for every sentence until somebody repairs it.
       if (!failing) logger.warn({ liveId, model, to, failure: failure._tag, reason: failure.reason }, 'a translator fails')
       failing = true
+    }
+
+    /** Makes room by the oldest that no translator has yet. */
+    const skipOldest = (): void => {
+      if (queue.length <= MOST_WAITING) return
+      for (const entry of queue.splice(1, 1)) waiting.delete(entry)
+      totals.skipped += 1
+      if (!behind) logger.warn({ liveId, model, to, waiting: queue.length }, 'a translator is behind and skips segments')
+      behind = true
     }
 
     const perform = async (entry: Waiting): Promise<void> => {
@@ -92,6 +106,7 @@ export const createTranslations = ({ engine, monotonic, logger }: Dependencies):
         if (waiting.delete(next)) queue.shift()
       }
       working = null
+      behind = false
     }
 
     return {
@@ -104,6 +119,7 @@ export const createTranslations = ({ engine, monotonic, logger }: Dependencies):
         const entry = { segment, since: monotonic() }
         queue.push(entry)
         waiting.add(entry)
+        skipOldest()
         working ??= work()
       },
       settled: async (): Promise<void> => {

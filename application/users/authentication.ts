@@ -6,6 +6,7 @@ import type { User } from '../../domain/user/decider.ts'
 import type { Caller } from '../caller.ts'
 import type { Credentials } from '../ports/credentials.ts'
 import type { Services } from '../services.ts'
+import { guessedName } from './login-throttle.ts'
 import type { LoginThrottle } from './login-throttle.ts'
 import type { Rehash } from './rehash.ts'
 import type { UserDirectory } from './user-directory.ts'
@@ -24,7 +25,7 @@ export const usernameHash = (credentials: Pick<Credentials, 'keyedHash'>, userna
 export const isActive = (user: User): boolean => user.status === 'active'
 
 /** An erased password is none: what it reads as is not the hash of anything. */
-const hasPassword = (user: User): boolean => user.passwordHash !== ERASED
+export const hasPassword = (user: User): boolean => user.passwordHash !== ERASED
 
 export const callerOf = (user: User, credential: Caller['credential']): Caller => ({
   userId: user.userId,
@@ -38,7 +39,8 @@ export const callerOf = (user: User, credential: Caller['credential']): Caller =
 export const createAuthentication = ({ directory, credentials, throttle, rehash }: AuthenticationDeps): Pick<Services, 'login' | 'authenticate'> => ({
   login: async (username, password, address) => {
     const hash = usernameHash(credentials, username)
-    const shown = await throttle(hash, address, async () => {
+    const found = directory.byUsernameHash(hash)
+    const shown = await throttle(guessedName(hash, O.isSome(found) ? found.value.generation : 0), address, async () => {
       const user = O.filter((known: User) => isActive(known) && hasPassword(known))(directory.byUsernameHash(hash))
       // Unknown and disabled users cost a verification too, so that time tells nothing (R28).
       const verified = await credentials.verifyPassword(password, O.map(({ passwordHash }: User) => passwordHash)(user))()

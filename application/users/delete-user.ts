@@ -6,19 +6,19 @@ import type { User } from '../../domain/user/decider.ts'
 import { userStream } from '../../domain/user/events.ts'
 import { actorOf } from '../caller.ts'
 import type { LastAdministrator, Unavailable, UserNotFound } from '../errors.ts'
-import { handleCommand, loadState } from '../handle-command.ts'
+import { handleCommand } from '../handle-command.ts'
 import type { Origin } from '../lives/end-live.ts'
 import type { Position } from '../ports/event-store.ts'
 import type { Projector } from '../ports/projector.ts'
 import type { Services } from '../services.ts'
-import { createTurns } from '../turns.ts'
-import { isActive } from './authentication.ts'
+import type { Administrators } from './administrators.ts'
 import { eraseUser } from './erase-user.ts'
 import type { EraseUserDeps } from './erase-user.ts'
 import type { UserDirectory } from './user-directory.ts'
 
 export interface DeleteUserDeps extends EraseUserDeps {
-  readonly directory: Pick<UserDirectory, 'ids' | 'byId' | 'whenSeen'>
+  readonly directory: Pick<UserDirectory, 'byId' | 'whenSeen'>
+  readonly administrators: Administrators
   readonly projector: Pick<Projector, 'whenProjected'>
 }
 
@@ -32,10 +32,10 @@ interface Deleted {
   readonly position: Position
 }
 
+type Marked = Either<UserNotFound | LastAdministrator | Unavailable, Deleted>
+
 const notFound: UserNotFound = { _tag: 'UserNotFound' }
 const lastAdministrator: LastAdministrator = { _tag: 'LastAdministrator' }
-
-const isAdministrator = (user: User): boolean => isActive(user) && user.permissions.includes('admin')
 
 /**
  * Deletes users for good. `UserDeleted` decides: from there on nobody knows the user. What it asks for follows before
@@ -43,50 +43,21 @@ const isAdministrator = (user: User): boolean => isActive(user) && user.permissi
  */
 export const createDeleteUser = (deps: DeleteUserDeps): DeleteUser => {
   const { directory, projector, environment } = deps
-  // Two administrators who delete each other at the same moment must not both succeed.
-  const inTurn = createTurns()
-
-  /** By the log: what the directory has not heard yet counts. */
-  const isOtherAdministrator = async (userId: number): Promise<Either<Unavailable, boolean>> => {
-    const loaded = await loadState(deps)(userStream(userId), userDecider)()
-    if (E.isLeft(loaded)) return loaded
-    const { state } = loaded.right
-    return E.right(state.status === 'active' && isAdministrator(state))
-  }
-
-  const hasOtherAdministrator = async (userId: number): Promise<Either<Unavailable, boolean>> => {
-    const others = directory.ids().filter((id) => id !== userId && O.exists(isAdministrator)(directory.byId(id)))
-    for (const other of others) {
-      const is = await isOtherAdministrator(other)
-      if (E.isLeft(is) || is.right) return is
-    }
-    return E.right(false)
-  }
-
-  const markDeleted = async (user: User, origin: Origin): Promise<Either<UserNotFound | Unavailable, Deleted>> => {
-    const command = { type: 'Delete', at: environment.now() } as const
+  const markDeleted = async (user: User, origin: Origin, nobodyElseAdministers: boolean): Promise<Marked> => {
+    const command = { type: 'Delete', nobodyElseAdministers, at: environment.now() } as const
     const deleted = await handleCommand(deps)({ ...origin, stream: userStream(user.userId), decider: userDecider, command })()
     if (E.isRight(deleted)) return deleted.right.position === null ? E.left(notFound) : E.right({ user, position: deleted.right.position })
     switch (deleted.left._tag) {
       case 'UserUnknown':
         return E.left(notFound)
+      case 'LastAdministrator':
+        return E.left(lastAdministrator)
       case 'AlreadyRegistered':
       case 'PasswordOutdated':
         throw new Error(`user ${user.userId} refused its deletion with ${deleted.left._tag}`)
       default:
         return E.left(deleted.left)
     }
-  }
-
-  const markUnlessLast = async (userId: number, origin: Origin): Promise<Either<UserNotFound | LastAdministrator | Unavailable, Deleted>> => {
-    const user = directory.byId(userId)
-    if (O.isNone(user)) return E.left(notFound)
-    if (user.value.permissions.includes('admin')) {
-      const others = await hasOtherAdministrator(userId)
-      if (E.isLeft(others)) return others
-      if (!others.right) return E.left(lastAdministrator)
-    }
-    return await markDeleted(user.value, origin)
   }
 
   /** Nobody can log in as the user any more; then all the rest. */
@@ -106,7 +77,9 @@ export const createDeleteUser = (deps: DeleteUserDeps): DeleteUser => {
   return {
     deleteUser: (caller, userId) => async () => {
       const origin = originOf(actorOf(caller))
-      const deleted = await inTurn('administrators', () => markUnlessLast(userId, origin))
+      const user = directory.byId(userId)
+      if (O.isNone(user)) return E.left(notFound)
+      const deleted = await deps.administrators.takeAway(userId, (alone) => markDeleted(user.value, origin, alone))
       return E.isLeft(deleted) ? deleted : await finish(deleted.right, origin)
     },
 
@@ -114,9 +87,17 @@ export const createDeleteUser = (deps: DeleteUserDeps): DeleteUser => {
       const user = directory.byId(userId)
       if (O.isNone(user)) return E.right(undefined)
       const origin = originOf('service')
-      const deleted = await markDeleted(user.value, origin)
+      // It was decided when it was first made.
+      const deleted = await markDeleted(user.value, origin, false)
       if (E.isRight(deleted)) return await finish(deleted.right, origin)
-      return deleted.left._tag === 'UserNotFound' ? E.right(undefined) : E.left(deleted.left)
+      switch (deleted.left._tag) {
+        case 'UserNotFound':
+          return E.right(undefined)
+        case 'LastAdministrator':
+          throw new Error(`user ${userId} refused its deletion with LastAdministrator`)
+        default:
+          return E.left(deleted.left)
+      }
     },
   }
 }

@@ -2,11 +2,14 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { apiTokenDecider } from '../../domain/api-token/decider.ts'
 import { apiTokenStream } from '../../domain/api-token/events.ts'
+import { reading } from '../../domain/shared/read-event.ts'
 import { UserDeleted, userKey, usernameStream } from '../../domain/user/events.ts'
 import { usernameClaimDecider } from '../../domain/user/username-claim.ts'
+import { traverseAtOnce } from '../at-once.ts'
+import { isHurt } from '../errors.ts'
 import type { Unavailable } from '../errors.ts'
 import { handleCommand } from '../handle-command.ts'
-import { removeLive } from '../lives/delete-live.ts'
+import { eraseLive, removeLive } from '../lives/delete-live.ts'
 import { ownOrigin } from '../lives/end-live.ts'
 import type { EndLiveDeps, Origin } from '../lives/end-live.ts'
 import { orThrow, startLogDuty } from '../log-duty.ts'
@@ -26,6 +29,8 @@ interface DeletedUser {
 }
 
 const PAGE = 500
+/** Tokens revoked and lives removed at a time. */
+const STEPS_AT_ONCE = 16
 
 /** A create that began before its user was deleted has ended by then, one way or the other, and is listed. */
 const LATE_MS = 60_000
@@ -57,14 +62,26 @@ const revoke = async (deps: EraseUserDeps, tokenId: number, userId: number, orig
   }
 }
 
-/** Listed ones, and open ones that are not listed yet. */
+/** Listed ones, and open ones that are not listed yet; of the latter none where the admissions cannot be read. */
 const livesOf = async (deps: EraseUserDeps, userId: number): Promise<Either<Unavailable, ReadonlyArray<number>>> => {
   const listed = await idsOf(deps, LIVES, userId)
   if (E.isLeft(listed)) return listed
   const admission = await deps.admission.refresh()
-  if (E.isLeft(admission)) return admission
+  if (E.isLeft(admission)) return isHurt(admission.left) ? listed : admission
   const open = admission.right.open.filter((reservation) => reservation.userId === userId).map(({ liveId }) => liveId)
   return E.right([...new Set([...listed.right, ...open])])
+}
+
+/** A live that cannot be read cannot be ended: then its keys go at least, and with them all that it says of anybody. */
+const removeOrErase = async (
+  deps: EraseUserDeps,
+  liveId: number,
+  origin: Origin,
+): Promise<Either<Unavailable, Position | null>> => {
+  const removed = await removeLive(deps, liveId, origin)()
+  if (E.isRight(removed) || !isHurt(removed.left)) return removed
+  const erased = await eraseLive(deps, liveId)()
+  return E.isLeft(erased) ? erased : E.right(null)
 }
 
 const free = async (deps: EraseUserDeps, { userId, usernameHash }: DeletedUser, origin: Origin): Promise<Either<Unavailable, void>> => {
@@ -89,14 +106,15 @@ export const eraseUser = async (deps: EraseUserDeps, user: DeletedUser, origin: 
   if (E.isLeft(lives)) return lives
   const steps = [
     ...tokens.right.map((tokenId) => () => revoke(deps, tokenId, userId, origin)),
-    ...lives.right.map((liveId) => removeLive(deps, liveId, origin)),
+    ...lives.right.map((liveId) => () => removeOrErase(deps, liveId, origin)),
   ]
-  let last: Position | null = null
-  for (const step of steps) {
-    const done = await step()
-    if (E.isLeft(done)) return done
-    last = done.right ?? last
-  }
+  // What cannot be read keeps nobody from the rest; a token of nobody lets nobody in.
+  const done = await traverseAtOnce(STEPS_AT_ONCE, steps, async (step) => {
+    const outcome = await step()
+    return E.isLeft(outcome) && isHurt(outcome.left) ? E.right(null) : outcome
+  })
+  if (E.isLeft(done)) return done
+  const last = done.right.filter((position) => position !== null).toSorted().at(-1) ?? null
   const freed = await free(deps, user, origin)
   return E.isLeft(freed) ? freed : E.right(last)
 }
@@ -107,6 +125,8 @@ export interface ErasingUsersDeps extends EraseUserDeps, Pick<LogDutyDeps, 'logg
   readonly listsAreCurrent: () => boolean
 }
 
+const deletedOf = reading([UserDeleted])
+
 /**
  * A minute after each deletion of a user, does what it could not: because its process died, a store was away, or a live
  * was being created at that moment. Runs until stopped.
@@ -115,14 +135,16 @@ export const startErasingUsers = (deps: ErasingUsersDeps): RunningDuty =>
   startLogDuty(deps, {
     name: 'erase-users',
     prefixes: ['user-'],
-    concerns: ({ type }) => type === UserDeleted.type,
-    perform: async ({ data }, signal) => {
-      const due = Date.parse(String(data['at'])) + LATE_MS
+    concerns: (event) => deletedOf(event) !== undefined,
+    perform: async (event, signal) => {
+      const deleted = deletedOf(event)
+      if (deleted === undefined) return
+      const { userId, usernameHash, at } = deleted.data
+      const due = Date.parse(at) + LATE_MS
       await pause(deps.timers, Math.min(LATE_MS, Math.max(0, due - Date.parse(deps.environment.now()))), signal)
       if (signal.aborted) return
       if (!deps.listsAreCurrent()) throw new Error('the lists are behind the log')
-      const user = { userId: Number(data['userId']), usernameHash: String(data['usernameHash']) }
-      orThrow(await eraseUser(deps, user, ownOrigin(deps)))
+      orThrow(await eraseUser(deps, { userId, usernameHash }, ownOrigin(deps)))
     },
     failure: 'deleted users could not be erased; trying again',
   })

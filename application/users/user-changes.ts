@@ -2,18 +2,22 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import { isUser, userDecider } from '../../domain/user/decider.ts'
-import type { User, UserCommand, UserState } from '../../domain/user/decider.ts'
+import type { User, UserCommand, UserRefusal, UserState } from '../../domain/user/decider.ts'
 import { userStream } from '../../domain/user/events.ts'
 import type { UserEvent } from '../../domain/user/events.ts'
+import { hasPassword } from './authentication.ts'
 import { actorOf } from '../caller.ts'
 import type { Caller } from '../caller.ts'
-import type { Unavailable, UserNotFound, WrongPassword } from '../errors.ts'
+import type { LastAdministratorChanged, Unavailable, UserNotFound, WrongPassword } from '../errors.ts'
 import { handleCommand } from '../handle-command.ts'
 import type { Handled, WriteDeps } from '../handle-command.ts'
 import type { Origin } from '../lives/end-live.ts'
 import type { Credentials } from '../ports/credentials.ts'
 import type { Projector } from '../ports/projector.ts'
+import type { ChangeUserRequest } from '../requests.ts'
 import type { Services } from '../services.ts'
+import type { Administrators } from './administrators.ts'
+import { guessedName } from './login-throttle.ts'
 import type { LoginThrottle } from './login-throttle.ts'
 import type { UserDirectory } from './user-directory.ts'
 import { userViewOf } from './users.ts'
@@ -23,18 +27,24 @@ export interface UserChangesDeps extends WriteDeps {
   readonly directory: Pick<UserDirectory, 'byId' | 'whenSeen'>
   readonly projector: Pick<Projector, 'whenProjected'>
   readonly throttle: LoginThrottle
+  readonly administrators: Administrators
   /** Ends every open live of a user who was disabled. */
   readonly endLivesOf: (userId: number, origin: Origin) => Promise<Either<Unavailable, void>>
 }
 
-type Changed = Either<UserNotFound | WrongPassword | Unavailable, User>
+type Sent = Either<UserRefusal | Unavailable, Handled<UserState, UserEvent>>
+type Changed = Either<UserNotFound | WrongPassword | LastAdministratorChanged | Unavailable, User>
 
 const notFound: UserNotFound = { _tag: 'UserNotFound' }
 const wrongPassword: WrongPassword = { _tag: 'WrongPassword' }
+const lastAdministrator: LastAdministratorChanged = { _tag: 'LastAdministratorChanged' }
+
+const mayTakeAway = ({ permissions, isActive }: ChangeUserRequest): boolean =>
+  isActive === false || permissions?.includes('admin') === false
 
 /** What becomes of a user after the registration (D47). The answer comes once the directory and the lists know. */
 export const createUserChanges = (deps: UserChangesDeps): Pick<Services, 'me' | 'changeUser' | 'changeOwnPassword'> => {
-  const { environment, credentials, directory, projector, throttle } = deps
+  const { environment, credentials, directory, projector, throttle, administrators } = deps
 
   const originOf = (caller: Caller): Origin => {
     const commandId = environment.newId()
@@ -46,18 +56,22 @@ export const createUserChanges = (deps: UserChangesDeps): Pick<Services, 'me' | 
     return isUser(state) ? E.right(state) : E.left(notFound)
   }
 
-  const change = async (userId: number, command: UserCommand, origin: Origin): Promise<Changed> => {
-    const handled = await handleCommand(deps)({ ...origin, stream: userStream(userId), decider: userDecider, command })()
-    if (E.isRight(handled)) return await known(handled.right)
-    switch (handled.left._tag) {
+  const send = (userId: number, command: UserCommand, origin: Origin): Promise<Sent> =>
+    handleCommand(deps)({ ...origin, stream: userStream(userId), decider: userDecider, command })()
+
+  const outcome = async (userId: number, sent: Sent): Promise<Changed> => {
+    if (E.isRight(sent)) return await known(sent.right)
+    switch (sent.left._tag) {
       case 'UserUnknown':
         return E.left(notFound)
       case 'PasswordOutdated':
         return E.left(wrongPassword)
+      case 'LastAdministrator':
+        return E.left(lastAdministrator)
       case 'AlreadyRegistered':
         throw new Error(`user ${userId} refused a change with AlreadyRegistered`)
       default:
-        return E.left(handled.left)
+        return E.left(sent.left)
     }
   }
 
@@ -70,8 +84,11 @@ export const createUserChanges = (deps: UserChangesDeps): Pick<Services, 'me' | 
       const hashed = password === undefined ? E.right(undefined) : await credentials.hashPassword(password)()
       if (E.isLeft(hashed)) return hashed
       const origin = originOf(caller)
-      const command = { type: 'Change', changes: { ...changes, passwordHash: hashed.right }, at: environment.now() } as const
-      const changed = await change(userId, command, origin)
+      const wanted = { ...changes, passwordHash: hashed.right }
+      const change = (nobodyElseAdministers: boolean): Promise<Sent> =>
+        send(userId, { type: 'Change', changes: wanted, nobodyElseAdministers, at: environment.now() }, origin)
+      const sent = mayTakeAway(changes) ? await administrators.takeAway(userId, change) : await change(false)
+      const changed = await outcome(userId, sent)
       if (E.isLeft(changed)) {
         if (changed.left._tag === 'WrongPassword') throw new Error('a change by an administrator needs no password')
         return E.left(changed.left)
@@ -86,8 +103,9 @@ export const createUserChanges = (deps: UserChangesDeps): Pick<Services, 'me' | 
       if (O.isNone(user)) return E.left(wrongPassword)
       // Guesses with a stolen token count as those of a login do.
       const { usernameHash, passwordHash, generation } = user.value
-      const shown = await throttle(usernameHash, address, async () => {
-        const verified = await credentials.verifyPassword(current, O.some(passwordHash))()
+      const shown = await throttle(guessedName(usernameHash, generation), address, async () => {
+        const known = hasPassword(user.value) ? O.some(passwordHash) : O.none
+        const verified = await credentials.verifyPassword(current, known)()
         return E.map((isRight: boolean) => (isRight ? O.some(generation) : O.none))(verified)
       })
       if (E.isLeft(shown)) return shown
@@ -95,9 +113,16 @@ export const createUserChanges = (deps: UserChangesDeps): Pick<Services, 'me' | 
       const hashed = await credentials.hashPassword(next)()
       if (E.isLeft(hashed)) return hashed
       const command = { type: 'ChangePassword', passwordHash: hashed.right, generation, at: environment.now() } as const
-      const changed = await change(caller.userId, command, originOf(caller))
+      const changed = await outcome(caller.userId, await send(caller.userId, command, originOf(caller)))
       if (E.isRight(changed)) return E.right(undefined)
-      return E.left(changed.left._tag === 'UserNotFound' ? wrongPassword : changed.left)
+      switch (changed.left._tag) {
+        case 'UserNotFound':
+          return E.left(wrongPassword)
+        case 'LastAdministratorChanged':
+          throw new Error('a new password takes no administrator away')
+        default:
+          return E.left(changed.left)
+      }
     },
   }
 }

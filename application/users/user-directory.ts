@@ -5,7 +5,7 @@ import { isUser, userDecider } from '../../domain/user/decider.ts'
 import type { User } from '../../domain/user/decider.ts'
 import { userEvents } from '../../domain/user/events.ts'
 import type { UserEvent } from '../../domain/user/events.ts'
-import { openEvents } from '../event-serialization.ts'
+import { openReadable } from '../event-serialization.ts'
 import type { Position, StoredEvent } from '../ports/event-store.ts'
 import type { Keyring } from '../ports/keyring.ts'
 import { followLog } from '../follow-log.ts'
@@ -60,8 +60,7 @@ export const startUserDirectory = (deps: UserDirectoryDeps): UserDirectory => {
   const roster = createRoster()
 
   const take = async (events: ReadonlyArray<StoredEvent>): Promise<void> => {
-    // Types that a later version added to the log say nothing that this one could use.
-    const opened = await openEvents(deps.keyring)(events.filter(({ type }) => knownTypes.has(type)))()
+    const opened = await openReadable(deps.keyring)(events.filter(({ type }) => knownTypes.has(type)))()
     if (E.isLeft(opened)) throw new Error('the users cannot be read', { cause: opened.left })
     // The codecs of the users' own events have decoded them.
     for (const event of opened.right as ReadonlyArray<UserEvent>) roster.add(event)

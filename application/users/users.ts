@@ -11,6 +11,7 @@ import type { UserRegistered } from '../../domain/user/events.ts'
 import { usernameClaimDecider } from '../../domain/user/username-claim.ts'
 import type { EventOf } from '../../domain/shared/event.ts'
 import { usernameHash } from './authentication.ts'
+import { isHurt } from '../errors.ts'
 import type { Unavailable, UsernameTaken } from '../errors.ts'
 import { handleCommand, loadState } from '../handle-command.ts'
 import type { WriteDeps } from '../handle-command.ts'
@@ -35,6 +36,9 @@ export interface Users extends Pick<Services, 'registerUser'> {
 
 /** D11: what a user may do unless told otherwise. */
 export const DEFAULT_QUOTAS = { maxSessions: 10, maxTranslations: 5 }
+
+/** An erased user needs no profile, and of one who cannot be read the others hear nothing. */
+const canWait = (left: Unavailable): boolean => left._tag === 'KeyErased' || left._tag === 'KeyMissing' || isHurt(left)
 
 /** Who did it, as the metadata of all its events say. */
 interface Cause {
@@ -124,6 +128,7 @@ export const createUsers = (deps: UserDeps): Users => {
         case 'AlreadyRegistered':
         case 'UserUnknown':
         case 'PasswordOutdated':
+        case 'LastAdministrator':
           return E.left(usernameTaken)
         default:
           return E.left(refusal)
@@ -144,11 +149,11 @@ export const createUsers = (deps: UserDeps): Users => {
     let count = 0
     for (const userId of directory.ids().filter((id) => !complete.has(id))) {
       const known = await deps.store.read(profilesStream(userId), { limit: 1 })()
+      if (E.isLeft(known) && isHurt(known.left)) continue
       if (E.isLeft(known)) return known
       if (known.right.length === 0) {
         const added = await addFirstProfile(userId, { commandId: environment.newId(), actor: `instance:${environment.instance}` })
-        // An erased user needs none.
-        if (E.isLeft(added) && added.left._tag !== 'KeyErased') return added
+        if (E.isLeft(added) && !canWait(added.left)) return added
         if (E.isRight(added) && added.right !== null) count += 1
       }
       complete.add(userId)

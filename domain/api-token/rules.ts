@@ -17,6 +17,9 @@ export const prefixOfSecret = (secret: string): string | null => (SECRET.test(se
 /** Instants in D23's form compare as text. */
 export const hasExpired = (expiresAt: string | null, at: string): boolean => expiresAt !== null && expiresAt <= at
 
+/** Of one user, whether active or not. A larger set, of before there was a limit, can be used, changed and made smaller. */
+export const MAX_API_TOKENS = 100
+
 const USE_INTERVAL_MS = 60_000
 
 /** A use within a minute of the last one that was recorded says nothing new. */

@@ -3,11 +3,21 @@ import { boundedInteger, instant } from '../shared/codecs.ts'
 import { defineEvent } from '../shared/event.ts'
 import type { EventOf } from '../shared/event.ts'
 
-/** Wrong logins of one name, known or not; only the newest event matters. */
-export const loginFailuresStream = (usernameHash: string): string => `login-failures-${usernameHash}`
+/** Wrong logins of one name, known or not, from anywhere or from one network; only the newest event matters. */
+export const loginFailuresStream = (hash: string): string => `login-failures-${hash}`
 
 /** `failures`: how many there were since the last success, this one included. */
-export const LoginFailed = defineEvent('LoginFailed', t.strict({ failures: boundedInteger(1, 1e9), at: instant }))
+export const LoginFailed = defineEvent(
+  'LoginFailed',
+  t.exact(
+    t.intersection([
+      t.type({ failures: boundedInteger(1, 1e9), at: instant }),
+      /** When the last success was; left out where there was none, and in events of the first versions. */
+      t.partial({ succeededAt: instant }),
+    ]),
+  ),
+)
+/** A login that was right. */
 export const LoginFailuresCleared = defineEvent('LoginFailuresCleared', t.strict({ at: instant }))
 
 export type LoginFailuresEvent = EventOf<typeof LoginFailed> | EventOf<typeof LoginFailuresCleared>

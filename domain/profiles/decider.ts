@@ -36,10 +36,14 @@ export type ProfilesCommand =
 export type ProfilesRefusal =
   | { readonly _tag: 'ProfileExists' }
   | { readonly _tag: 'ProfileUnknown' }
+  | { readonly _tag: 'TooManyProfiles' }
   /** Every user keeps at least one. */
   | { readonly _tag: 'LastProfile' }
   /** min_buffer would be larger than max_buffer. */
   | { readonly _tag: 'BuffersNotOrdered' }
+
+/** Of one user. A larger set, of before there was a limit, can be used, changed and made smaller. */
+export const MAX_PROFILES = 100
 
 type Decision = Either<ProfilesRefusal, ReadonlyArray<ProfileEvent>>
 type CommandOf<Type extends ProfilesCommand['type']> = Extract<ProfilesCommand, { readonly type: Type }>
@@ -48,6 +52,7 @@ const refuse = (_tag: ProfilesRefusal['_tag']): Decision => E.left({ _tag })
 
 const add = ({ profileId, userId, name, settings, at }: CommandOf<'AddProfile'>, state: ProfilesState): Decision => {
   if (state.some((profile) => profile.profileId === profileId)) return refuse('ProfileExists')
+  if (state.length >= MAX_PROFILES) return refuse('TooManyProfiles')
   if (!buffersAreOrdered(settings)) return refuse('BuffersNotOrdered')
   return E.right([{ type: 'ProfileAdded', data: { profileId, userId, name, settings, at } }])
 }

@@ -1,10 +1,13 @@
 import * as t from 'io-ts'
+import { object } from './codecs.ts'
 
 /**
- * A personal member as it is stored (D59): AES-256-GCM under the key named `k`; `iv` and `c` (ciphertext and tag)
- * in base64. When the key is erased the member can never be read again.
+ * A personal member as it is stored: AES-256-GCM under the key named `k`; `iv` and `c` (ciphertext and tag) in base64;
+ * `m` is the event's type and the member's name (`UserRegistered.username`), which it is bound to as to its stream.
+ * Those of the first format have no `m` and are bound to the name of their key alone. When the key is erased the member
+ * can never be read again.
  */
-export const envelope = t.strict({ k: t.string, iv: t.string, c: t.string }, 'Envelope')
+export const envelope = object({ k: t.string, iv: t.string, c: t.string }, { m: t.string })
 export type Envelope = t.TypeOf<typeof envelope>
 
 /** What a personal member reads as once its key has been erased. */

@@ -35,10 +35,20 @@ export type UserCommand =
   /** Counts only while the old hash is still that of the password. */
   | { readonly type: 'Rehash'; readonly oldHash: string; readonly passwordHash: string; readonly at: string }
   /** All of it at once or nothing. */
-  | { readonly type: 'Change'; readonly changes: UserChanges; readonly at: string }
-  | { readonly type: 'Delete'; readonly at: string }
+  | ({ readonly type: 'Change'; readonly changes: UserChanges; readonly at: string } & Administration)
+  | ({ readonly type: 'Delete'; readonly at: string } & Administration)
 
-export type UserRefusal = { readonly _tag: 'AlreadyRegistered' } | { readonly _tag: 'UserUnknown' } | { readonly _tag: 'PasswordOutdated' }
+/** What the user's own stream does not tell. */
+interface Administration {
+  /** No other active user administers: an administrator must stay one. */
+  readonly nobodyElseAdministers?: boolean
+}
+
+export type UserRefusal =
+  | { readonly _tag: 'AlreadyRegistered' }
+  | { readonly _tag: 'UserUnknown' }
+  | { readonly _tag: 'PasswordOutdated' }
+  | { readonly _tag: 'LastAdministrator' }
 
 type Decision = Either<UserRefusal, ReadonlyArray<UserEvent>>
 
@@ -96,14 +106,6 @@ const decideRegistered = (command: Exclude<UserCommand, { readonly type: 'Regist
 /** A user who was registered and not deleted. */
 export const isUser = (state: UserState): state is User => state.status === 'active' || state.status === 'disabled'
 
-const decide = (command: UserCommand, state: UserState): Decision => {
-  if (command.type === 'Register') {
-    if (state.status !== 'none') return E.left({ _tag: 'AlreadyRegistered' })
-    return E.right([{ type: 'UserRegistered', data: command.data }])
-  }
-  return isUser(state) ? decideRegistered(command, state) : E.left({ _tag: 'UserUnknown' })
-}
-
 const register = ({ at, ...data }: UserRegisteredData): User => ({
   ...data,
   status: 'active',
@@ -135,6 +137,25 @@ const evolve = (state: UserState, event: UserEvent): UserState => {
     case 'UserDeleted':
       return { status: 'deleted' }
   }
+}
+
+/** Active, with the permission. */
+export const administers = (state: UserState): boolean => state.status === 'active' && state.permissions.includes('admin')
+
+const leavesNobody = (command: UserCommand, user: User, events: ReadonlyArray<UserEvent>): boolean =>
+  'nobodyElseAdministers' in command &&
+  command.nobodyElseAdministers &&
+  administers(user) &&
+  !administers(events.reduce<UserState>(evolve, user))
+
+const decide = (command: UserCommand, state: UserState): Decision => {
+  if (command.type === 'Register') {
+    if (state.status !== 'none') return E.left({ _tag: 'AlreadyRegistered' })
+    return E.right([{ type: 'UserRegistered', data: command.data }])
+  }
+  if (!isUser(state)) return E.left({ _tag: 'UserUnknown' })
+  const decided = decideRegistered(command, state)
+  return E.isRight(decided) && leavesNobody(command, state, decided.right) ? E.left({ _tag: 'LastAdministrator' }) : decided
 }
 
 /** One user: registered once, then limits, permissions and passwords change (a new password ends the earlier JWTs), disabled and enabled, perhaps deleted. */

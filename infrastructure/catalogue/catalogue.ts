@@ -1,11 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { Decoder } from 'io-ts'
 import type { Catalogue, Model, TranslationPair } from '../../application/ports/catalogue.ts'
 import type { Environment, Logger } from '../../application/ports/environment.ts'
 import type { EventStore, ExpectedRevision, NewEvent, StoredEvent } from '../../application/ports/event-store.ts'
+import { readAround } from '../../application/ports/read-around.ts'
 import { CATALOGUE_STREAM, ModelListed, TranslationPairListed } from '../../domain/catalogue/events.ts'
-import { decodeOrThrow } from '../../domain/shared/codecs.ts'
 import type { EventOf } from '../../domain/shared/event.ts'
+import { reading, readEvent } from '../../domain/shared/read-event.ts'
 import { findInstalledModels } from './installed-models.ts'
 import type { InstalledModel, InstalledTranslator } from './installed-models.ts'
 import { LANGUAGE_ROWS } from './languages.ts'
@@ -23,11 +23,13 @@ interface Listings {
 
 const ATTEMPTS = 5
 
-const listingsOf = (events: ReadonlyArray<StoredEvent>): Listings => {
-  const ofType = <A>(definition: { readonly type: string; readonly codec: Decoder<unknown, A> }): ReadonlyArray<A> =>
-    events.filter(({ type }) => type === definition.type).map(({ data }) => decodeOrThrow(definition.codec, data))
-  return { models: ofType(ModelListed), pairs: ofType(TranslationPairListed) }
-}
+const modelListed = reading([ModelListed])
+const pairListed = reading([TranslationPairListed])
+
+const listingsOf = (events: ReadonlyArray<StoredEvent>): Listings => ({
+  models: events.flatMap((event) => modelListed(event)?.data ?? []),
+  pairs: events.flatMap((event) => pairListed(event)?.data ?? []),
+})
 
 const isSame = (one: Pair, other: Pair): boolean => one.model === other.model && one.from === other.from && one.to === other.to
 
@@ -52,20 +54,34 @@ const missingListings = (
   ]
 }
 
-/** The ids of all names and pairs, new ones appended first: whoever loses a race reads again what the winner listed. */
+interface CatalogueDeps {
+  readonly store: EventStore
+  readonly environment: Environment
+  readonly logger: Logger
+}
+
+/**
+ * The ids of all names and pairs, new ones appended first: whoever loses a race reads again what the winner listed.
+ * Where something cannot be read, which may be a listing too, nothing is listed anew: no id may be given twice.
+ */
 const list = async (
-  store: EventStore,
-  environment: Environment,
+  { store, environment, logger }: CatalogueDeps,
   names: ReadonlyArray<string>,
   installed: ReadonlyArray<Pair>,
 ): Promise<Listings> => {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const events = await store.read(CATALOGUE_STREAM)()
-    if (E.isLeft(events)) throw new Error(`the catalogue cannot be read: ${events.left.reason}`)
-    const listings = listingsOf(events.right)
+    const around = await readAround(store, CATALOGUE_STREAM)()
+    if (E.isLeft(around)) throw new Error(`the catalogue cannot be read: ${around.left.reason}`)
+    const { events, lost } = around.right
+    const listings = listingsOf(events)
     const missing = missingListings(environment, listings, names, installed)
     if (missing.length === 0) return listings
-    const expected: ExpectedRevision = events.right.at(-1)?.revision ?? 'no-stream'
+    if (lost.length > 0 || events.some((event) => E.isLeft(readEvent(event)))) {
+      const unlisted = missing.map(({ data }) => data['name'] ?? data['model'])
+      logger.error({ unlisted }, 'the catalogue cannot be read in full: what is not listed yet cannot be used')
+      return listings
+    }
+    const expected: ExpectedRevision = events.at(-1)?.revision ?? 'no-stream'
     const appended = await store.append(CATALOGUE_STREAM, expected, missing)()
     if (E.isLeft(appended) && appended.left._tag === 'StoreUnavailable') {
       throw new Error(`the catalogue cannot be written: ${appended.left.reason}`)
@@ -90,16 +106,35 @@ const pairRow = ({ pairId, at, ...pair }: PairListing, installed: ReadonlyArray<
   return [{ id: pairId, ...pair, active: translator === ofPair[0], vram: translator.vram, createdAt: at, updatedAt: null }]
 }
 
-/** Puts what is installed now in the place of what was. */
-const renew = (folders: Map<string, string>, found: ReadonlyArray<{ readonly name: string; readonly folder: string }>): void => {
-  folders.clear()
-  for (const { name, folder } of found) folders.set(name, folder)
+/** For an engine; both change with what is installed. */
+export interface EngineModels {
+  /** Folders by the names of their models. */
+  readonly models: ReadonlyMap<string, string>
+  /** Milliseconds of a pass of the model's trial, if it had one. */
+  readonly measuredPass: (model: string) => number | undefined
+}
+
+/** Of what `renew` was given last. */
+const createEngineModels = () => {
+  const models = new Map<string, string>()
+  const passes = new Map<string, number>()
+  return {
+    models,
+    measuredPass: (model: string): number | undefined => passes.get(model),
+    renew: (found: ReadonlyArray<InstalledModel | InstalledTranslator>): void => {
+      models.clear()
+      passes.clear()
+      for (const { name, folder, passMilliseconds } of found) {
+        models.set(name, folder)
+        if (passMilliseconds !== null) passes.set(name, passMilliseconds)
+      }
+    },
+  }
 }
 
 export interface InstalledCatalogue extends Catalogue {
-  /** Folders of what is installed, for the engines; they change with `rescan`. */
-  readonly folders: ReadonlyMap<string, string>
-  readonly translatorFolders: ReadonlyMap<string, string>
+  readonly speech: EngineModels
+  readonly translation: EngineModels
   /** Looks again what is installed. Throws when the store cannot be reached. */
   readonly rescan: () => Promise<void>
 }
@@ -108,17 +143,13 @@ export interface InstalledCatalogue extends Catalogue {
  * What is installed when the service starts, and again whenever it is told to look. A name, or a pair, keeps the id it got when it
  * was first seen, whether its folder comes or goes. Throws when the store cannot be reached.
  */
-export const openCatalogue = async (options: {
-  readonly store: EventStore
-  readonly environment: Environment
-  readonly logger: Logger
+export const openCatalogue = async (options: CatalogueDeps & {
   /** One folder for each further model; null for none. */
   readonly modelsDir: string | null
   /** Where the models lie that come with the project. */
   readonly bundledDir: string
 }): Promise<InstalledCatalogue> => {
-  const folders = new Map<string, string>()
-  const translatorFolders = new Map<string, string>()
+  const [speech, translation] = [createEngineModels(), createEngineModels()]
   let models: ReadonlyArray<Model> = []
   let translations: ReadonlyArray<TranslationPair> = []
 
@@ -126,11 +157,11 @@ export const openCatalogue = async (options: {
     const installed = await findInstalledModels(options)
     const names = new Set([...INTERFACE_MODELS, BUNDLED_MODEL, ...installed.models.map(({ name }) => name)])
     const pairs = installed.translators.map(({ name: model, from, to }) => ({ model, from, to }))
-    const listings = await list(options.store, options.environment, [...names], pairs)
+    const listings = await list(options, [...names], pairs)
     models = listings.models.flatMap((listing) => modelRow(listing, installed.models)).sort((a, b) => a.id - b.id)
     translations = listings.pairs.flatMap((listing) => pairRow(listing, installed.translators)).sort((a, b) => a.id - b.id)
-    renew(folders, installed.models)
-    renew(translatorFolders, installed.translators)
+    speech.renew(installed.models)
+    translation.renew(installed.translators)
   }
 
   await scan()
@@ -140,8 +171,8 @@ export const openCatalogue = async (options: {
     models: () => models,
     languages: () => LANGUAGE_ROWS,
     translations: () => translations,
-    folders,
-    translatorFolders,
+    speech,
+    translation,
     rescan: () => (looking = looking.then(scan, scan)),
   }
 }

@@ -12,19 +12,25 @@ import { BUNDLED_MODEL, modelNameOf, vramOf } from './models.ts'
 /** Where the models that ship lie. */
 export const BUNDLED_MODELS = join(import.meta.dirname, '..', '..', 'models')
 
+/** What a model needs. */
+interface Figures {
+  /** Megabytes. */
+  readonly vram: number
+  /** As its trial measured; null of one that had none. */
+  readonly passMilliseconds: number | null
+}
+
 /** A speech model whose folder can be run. */
-export interface InstalledModel {
+export interface InstalledModel extends Figures {
   readonly name: string
   readonly folder: string
-  readonly vram: number
   readonly languages: ReadonlyArray<string>
 }
 
 /** A translator whose folder can be run. */
-export interface InstalledTranslator {
+export interface InstalledTranslator extends Figures {
   readonly name: string
   readonly folder: string
-  readonly vram: number
   readonly from: string
   readonly to: string
 }
@@ -34,10 +40,13 @@ interface Candidate {
   readonly folder: string
 }
 
-/** As measured with these weights, else as their size suggests. */
-const vramWith = async (folder: string, weights: number): Promise<number> => {
-  const measured = (await readManifest(folder))?.vram
-  return measured?.weights === weights ? measured.megabytes : vramOf(weights)
+/** As measured with these weights; else the memory is what their size suggests, and nobody knows how long a pass takes. */
+const figuresWith = async (folder: string, weights: number): Promise<Figures> => {
+  const manifest = await readManifest(folder)
+  return {
+    vram: manifest?.vram?.weights === weights ? manifest.vram.megabytes : vramOf(weights),
+    passMilliseconds: manifest?.pass?.weights === weights ? manifest.pass.milliseconds : null,
+  }
 }
 
 interface Found {
@@ -52,15 +61,15 @@ const inspectTranslator = async ({ name, folder }: Candidate): Promise<E.Either<
   if (E.isLeft(model)) return model
   const languages = languagesOfTranslator(name, model.right.source, model.right.target)
   if (languages === null) return E.left('neither tokenizer_config.json nor the name of the folder says which languages it translates')
-  return E.right({ name, folder, vram: await vramWith(folder, model.right.weights.bytes), ...languages })
+  return E.right({ name, folder, ...(await figuresWith(folder, model.right.weights.bytes)), ...languages })
 }
 
 const inspect = async (candidate: Candidate, logger: Logger): Promise<Found> => {
   const { name, folder } = candidate
   const model = await readModelDirectory(folder)
   if (E.isRight(model)) {
-    const vram = await vramWith(folder, model.right.weights.bytes)
-    return { ...NOTHING, models: [{ name, folder, vram, languages: languagesOf(model.right) }] }
+    const figures = await figuresWith(folder, model.right.weights.bytes)
+    return { ...NOTHING, models: [{ name, folder, ...figures, languages: languagesOf(model.right) }] }
   }
   const translator = model.left.modelType === 'marian' ? await inspectTranslator(candidate) : E.left(model.left.reason)
   if (E.isRight(translator)) return { ...NOTHING, translators: [translator.right] }

@@ -21,9 +21,14 @@ const manifest = object(
     precision: t.string,
     /** Megabytes of one loaded set, measured, and the bytes of weights that it was measured with. */
     vram: object({ megabytes: boundedInteger(1, 100_000_000), weights: bytes }),
+    /** Milliseconds of the slowest pass of its trial, and the bytes of weights that it had. */
+    pass: object({ milliseconds: boundedInteger(1, 100_000_000), weights: bytes }),
   },
 )
 export type Manifest = t.TypeOf<typeof manifest>
+
+/** What a trial showed of it. */
+export type Measured = Pick<Manifest, 'vram' | 'pass'>
 
 /** Null where there is none that can be read: all that it tells can be done without. */
 export const readManifest = async (folder: string): Promise<Manifest | null> => {

@@ -10,7 +10,7 @@ import { readJson, readModelType, tokenizerConfigJson, tokenizerJson } from '../
 import { findWeights } from '../onnx/model-weights.ts'
 import { readManifest, writeManifest } from './manifest.ts'
 import type { Manifest } from './manifest.ts'
-import { tryModel } from './trial.ts'
+import { measuredBy, tryModel } from './trial.ts'
 import type { Trial } from './trial.ts'
 
 export interface FileFinding {
@@ -81,10 +81,8 @@ const judge = async (folder: string, path: string, recorded: Manifest['files'][n
 
 /** Hashes and memory of a folder that is right, for the next time; false where it cannot be written. */
 const keep = async (folder: string, files: ReadonlyArray<FileFinding>, known: Manifest | null, trial: Trial): Promise<boolean> => {
-  const { weights, megabytes } = trial
   const hashed = known?.files ?? (await Promise.all(files.map(async ({ path, bytes: size }) => ({ path, size, sha256: await sha256Of(join(folder, path)) }))))
-  const vram = megabytes === null ? {} : { vram: { megabytes, weights } }
-  return writeManifest(folder, { ...known, files: hashed, ...vram }).then(() => true, () => false)
+  return writeManifest(folder, { ...known, files: hashed, ...measuredBy(trial) }).then(() => true, () => false)
 }
 
 /**

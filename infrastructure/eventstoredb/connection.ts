@@ -10,7 +10,8 @@ export interface Connection {
   readonly credentials: { readonly username: string; readonly password: string }
 }
 
-const SHAPE = /^(esdb(?:\+discover)?):\/\/(?:([^:@/?]+):([^:@/?]+)@)?([^@/?]+)\/?(?:\?(.+))?$/
+/** The schemes of the server under its older and its newer name, which mean the same; our client knows `esdb` alone. */
+const SHAPE = /^(?:esdb|kurrentdb|kurrent|kdb)(\+discover)?:\/\/(?:([^:@/?]+):([^:@/?]+)@)?([^@/?]+)\/?(?:\?(.+))?$/
 const HOST = /^[A-Za-z0-9._-]+(?::\d{1,5})?$/
 
 /** The client prints a string with an option that it does not know, password and all: none may reach it. */
@@ -59,9 +60,13 @@ const credentialsOf = (rawUser: string | undefined, rawPassword: string | undefi
 
 /** The connection that a setting describes, or what is wrong with it, to be read after the setting's name; it never repeats the value. */
 export const parseConnection = (text: string): E.Either<string, Connection> => {
-  const [, scheme, rawUser, rawPassword, hosts = '', query = ''] = SHAPE.exec(text.trim()) ?? []
-  if (scheme === undefined || !hosts.split(',').every((host) => HOST.test(host)))
-    return E.left('should look like esdb://user:password@host:2113?option=value, special characters percent-encoded')
+  const shape = SHAPE.exec(text.trim())
+  const [, discover = '', rawUser, rawPassword, hosts = '', query = ''] = shape ?? []
+  if (shape === null || !hosts.split(',').every((host) => HOST.test(host)))
+    return E.left(
+      'should look like esdb://user:password@host:2113?option=value, special characters percent-encoded ' +
+        '(kurrentdb://, kurrent:// and kdb:// mean the same, each also with +discover)',
+    )
   const options = optionsOf(query)
   if (E.isLeft(options)) return options
   const credentials = credentialsOf(rawUser, rawPassword, options.right.get('tls') !== 'false')
@@ -69,7 +74,7 @@ export const parseConnection = (text: string): E.Either<string, Connection> => {
   const all = new URLSearchParams(Object.entries({ ...KEEP_ALIVE, ...Object.fromEntries(options.right) }))
   const userInfo = rawUser === undefined || rawPassword === undefined ? '' : `${rawUser}:${rawPassword}@`
   return E.right({
-    connectionString: `${scheme}://${userInfo}${hosts}?${[...all].map(([name, value]) => `${name}=${value}`).join('&')}`,
+    connectionString: `esdb${discover}://${userInfo}${hosts}?${[...all].map(([name, value]) => `${name}=${value}`).join('&')}`,
     credentials: credentials.right,
   })
 }

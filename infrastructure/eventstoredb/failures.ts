@@ -2,7 +2,9 @@ import type { LogCorrupted, StoreUnavailable } from '../../application/ports/eve
 
 export const unavailable = (reason: string): StoreUnavailable => ({ _tag: 'StoreUnavailable', reason })
 
-export const corrupted = (reason: string): LogCorrupted => ({ _tag: 'LogCorrupted', reason })
+/** `row` says which, so that whoever follows the log can go on behind it. */
+export const corrupted = (reason: string, row?: NonNullable<LogCorrupted['row']>): LogCorrupted =>
+  row === undefined ? { _tag: 'LogCorrupted', reason } : { _tag: 'LogCorrupted', reason, row }
 
 /**
  * Why a call failed, for logs. Whatever it was that the store or the connection said, the outcome of an append is then

@@ -1,7 +1,7 @@
 import type { EventStoreDBClient } from '@eventstore/db-client'
 import * as E from 'fp-ts/lib/Either.js'
 import type { StoreUnavailable } from '../../application/ports/event-store.ts'
-import { FORMAT, whyNotFormat } from '../format.ts'
+import { FORMAT, RELEASE, whyNotFormat } from '../format.ts'
 import type { Connection } from './connection.ts'
 import { reasonOf, unavailable } from './failures.ts'
 import { within, type Patience } from './patience.ts'
@@ -24,12 +24,14 @@ export const agreeOnFormat = async ({ client, credentials, patience, marks }: Pa
   if (E.isLeft(found)) return found
   const { revision, members } = found.right
   const mark = members['format']
-  const refusal = whyNotFormat('the log of the event store', mark)
-  if (refusal !== null || !marks || mark === FORMAT) return E.right(refusal)
+  const release = Number(members['release'] ?? 0)
+  const refusal = whyNotFormat('the log of the event store', mark, release)
+  if (refusal !== null || !marks || (mark === FORMAT && release >= RELEASE)) return E.right(refusal)
   try {
     // At the revision that was read: the mark of a newer version that starts at this moment stays, and is seen with the next try.
     const options = { credentials, deadline: patience.limit(), expectedRevision: revision }
-    await within(patience.limit(), client.setStreamMetadata(MARKED_STREAM, { ...members, format: FORMAT }, options))
+    const raised = { ...members, format: FORMAT, release: Math.max(release, RELEASE) }
+    await within(patience.limit(), client.setStreamMetadata(MARKED_STREAM, raised, options))
     return E.right(null)
   } catch (error) {
     return E.left(unavailable(reasonOf(error)))

@@ -11,9 +11,11 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 export const toStoredEvent = (recorded: RecordedEvent | undefined): E.Either<LogCorrupted, StoredEvent> => {
   if (recorded === undefined) return E.left(corrupted('a record without an event'))
   const { id, type, data, metadata, streamId, revision, position } = recorded
+  const reason = `revision ${revision} of ${streamId} is no event of this service`
+  if (position === undefined) return E.left(corrupted(reason))
   // The client hands out what it cannot parse as text or bytes.
-  if (!isObject(data) || !isObject(metadata) || position === undefined)
-    return E.left(corrupted(`revision ${revision} of ${streamId} is no event of this service`))
+  if (!isObject(data) || !isObject(metadata))
+    return E.left(corrupted(reason, { stream: streamId, position: toPosition(position) }))
   // Our own appends wrote the metadata.
   const ours = metadata as unknown as EventMetadata
   return E.right({ id, type, data, metadata: ours, stream: streamId, revision: Number(revision), position: toPosition(position) })

@@ -1,7 +1,7 @@
 import { copyFile, open, readdir, rename, stat, statfs } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
-import type { Manifest } from '../catalogue/manifest.ts'
+import type { Manifest, Measured } from '../catalogue/manifest.ts'
 import { writeManifest } from '../catalogue/manifest.ts'
 import { readModelType } from '../onnx/model-json.ts'
 import type { Precision } from '../onnx/model-weights.ts'
@@ -28,7 +28,7 @@ export interface PullOptions {
   /** Whether a folder of that name is replaced. */
   readonly force: boolean
   /** Tries the whole folder before it gets its place; what it answers goes into the manifest, what it throws ends the pull. */
-  readonly check: (folder: string) => Promise<Manifest['vram']>
+  readonly check: (folder: string) => Promise<Measured>
   readonly onProgress: (done: number, total: number, path: string) => void
   readonly wait: Wait
 }
@@ -162,13 +162,13 @@ export const pullModel = async (options: PullOptions): Promise<Pulled> => {
   try {
     const chosen = source.kind === 'hub' ? await fromHub(source, precision, wait) : await fromDirectory(source, precision)
     const files = await fetchAll(chosen, staging, options)
-    const vram = await options.check(staging.files)
+    const measured = await options.check(staging.files)
     const manifest: Manifest = {
       source: source.kind === 'hub' ? source.id : source.path,
       ...(chosen.commit === null ? {} : { commit: chosen.commit }),
       precision: chosen.precision,
       files,
-      ...(vram === undefined ? {} : { vram }),
+      ...measured,
     }
     await writeManifest(staging.files, manifest)
     return { folder: await staging.install(), manifest }

@@ -1,6 +1,7 @@
 import type { Collection, Db } from 'mongodb'
 import type { CollectionSpec } from '../../application/ports/documents.ts'
-import { checkUpserted } from './guarded-writes.ts'
+import type { MongoConnection } from './connection.ts'
+import { checkUpserted, despiteRaces } from './guarded-writes.ts'
 import type { StoredDocument } from './guarded-writes.ts'
 
 const COLLECTION = /^[a-zA-Z][a-zA-Z0-9_-]*$/
@@ -29,6 +30,8 @@ const checked = (name: string): string => {
   return name
 }
 
+export type CollectionsConnection = Pick<MongoConnection, 'readModels' | 'maintenance' | 'limitMs'>
+
 /** The collections behind the port's names: `lives` is `lives_v<n>`, and its document in `collections` says which n. */
 export interface Collections {
   /** Throws, not rejects, on a name that is none. */
@@ -48,65 +51,74 @@ const collectionOf = (name: string, pointer: Pick<Pointer, 'version' | 'base'> |
  * its pointer: a rename would not be seen at one moment by all. Whoever flips must be the only writer of the collection.
  * A name whose collection was given away or dropped goes on with the next version, so that no two names share one.
  */
-export const createCollections = (database: Db): Collections => {
-  const pointers = database.collection<Pointer>('collections')
+export const createCollections = ({ readModels, maintenance, limitMs }: CollectionsConnection): Collections => {
+  const pointersIn = (database: Db) => database.collection<Pointer>('collections')
+  const [pointers, maintained] = [pointersIn(readModels), pointersIn(maintenance)]
   const known = new Map<string, { readonly collection: Promise<string>; readonly until: number }>()
 
-  const pointerOf = (name: string): Promise<Pointer | null> => pointers.findOne({ _id: checked(name) })
+  /**
+   * The pointer that the next step builds on. A majority acknowledges that it is the latest: what a primary that has
+   * been replaced still says could make two names share a collection.
+   */
+  const decided = async (name: string): Promise<Pointer> => {
+    const first = { $setOnInsert: { version: 1 } }
+    const options = { upsert: true, returnDocument: 'after' } as const
+    const pointer = await despiteRaces(() => maintained.findOneAndUpdate({ _id: checked(name) }, first, options))
+    if (pointer === null) throw new Error(`the server made no pointer of ${name}`)
+    return pointer
+  }
 
   const write = async (name: string, members: Omit<Pointer, '_id'>): Promise<void> => {
-    checkUpserted(await pointers.updateOne({ _id: name }, { $set: members }, { upsert: true }))
+    checkUpserted(await maintained.updateOne({ _id: name }, { $set: members }, { upsert: true }))
     known.delete(name)
   }
 
   const nameOf = (name: string): Promise<string> => {
     const pointer = known.get(name)
     if (pointer !== undefined && performance.now() < pointer.until) return pointer.collection
-    const collection = pointerOf(name).then((read) => collectionOf(name, read))
+    const collection = pointers.findOne({ _id: name }, { maxTimeMS: limitMs }).then((read) => collectionOf(name, read))
     known.set(name, { collection, until: performance.now() + POINTER_MS })
     collection.catch(() => known.delete(name))
     return collection
   }
 
   const current: Collections['current'] = (name) =>
-    nameOf(checked(name)).then((collection) => database.collection<StoredDocument>(collection))
+    nameOf(checked(name)).then((collection) => readModels.collection<StoredDocument>(collection))
 
   const dropRetired = async ({ _id, retired }: Pointer): Promise<void> => {
     if (retired === undefined) return
-    await database.collection(retired).drop()
-    await pointers.updateOne({ _id }, { $unset: { retired: true } })
+    await maintenance.collection(retired).drop()
+    await maintained.updateOne({ _id }, { $unset: { retired: true } })
   }
 
   /** The name goes on with another version, which nobody has used, or which is long dropped. */
-  const leave = (name: string, pointer: Pointer | null): Promise<void> =>
-    write(name, { version: (pointer?.version ?? 1) + 1, base: name })
+  const leave = (name: string, { version }: Pointer): Promise<void> => write(name, { version: version + 1, base: name })
 
   return {
     current,
     ensure: async ({ name, indexes }) => {
-      await pointers.updateOne({ _id: checked(name) }, { $setOnInsert: { version: 1 } }, { upsert: true })
-      const pointer = await pointerOf(name)
-      if (pointer !== null) await dropRetired(pointer)
-      const collection = await current(name)
+      const pointer = await decided(name)
+      await dropRetired(pointer)
+      const collection = maintenance.collection<StoredDocument>(collectionOf(name, pointer))
       for (const members of indexes) {
         const keys = [...members.map(pathOf), '_id'].map((path): [string, 1] => [path, 1])
         await collection.createIndex(keys, { name: `by_${members.join('_')}` })
       }
     },
     renew: async (name) => {
-      const pointer = await pointerOf(name)
-      if (pointer !== null) await dropRetired(pointer)
+      const pointer = await decided(name)
+      await dropRetired(pointer)
       await leave(name, pointer)
       return async () => {
-        await database.collection(collectionOf(name, pointer)).drop()
+        await maintenance.collection(collectionOf(name, pointer)).drop()
       }
     },
     flip: async (from, to) => {
-      const [staged, inUse] = [await pointerOf(from), await pointerOf(to)]
-      if (inUse !== null) await dropRetired(inUse)
+      const [staged, inUse] = [await decided(from), await decided(to)]
+      await dropRetired(inUse)
       // First: a name that still led to what is in use would drop it when it is discarded.
       await leave(from, staged)
-      await write(to, { version: staged?.version ?? 1, base: staged?.base ?? from, retired: collectionOf(to, inUse) })
+      await write(to, { version: staged.version, base: staged.base ?? from, retired: collectionOf(to, inUse) })
     },
   }
 }

@@ -1,40 +1,22 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import type { Change, Document, Documents, DocumentsUnavailable, Filter, PageRequest, Scalar } from '../../application/ports/documents.ts'
+import type { Db } from 'mongodb'
+import type { Change, Document, Documents, DocumentsUnavailable } from '../../application/ports/documents.ts'
 import { BEGINNING } from '../../application/ports/event-store.ts'
 import type { Position } from '../../application/ports/event-store.ts'
-import { createCollections, pathOf } from './collections.ts'
-import { outcomeOf } from './connection.ts'
-import type { MongoConnection } from './connection.ts'
+import { createCollections } from './collections.ts'
+import type { CollectionsConnection } from './collections.ts'
+import { PATIENT_MS } from './connection.ts'
 import { checkUpserted, putGuarded } from './guarded-writes.ts'
 import type { StoredDocument } from './guarded-writes.ts'
+import { outcomeOf } from './outcome.ts'
+import type { Limit } from './outcome.ts'
+import { pageQuery, requireCount } from './page-query.ts'
 
 interface Checkpoint {
   readonly _id: string
   readonly v: Position
-}
-
-/**
- * Building an index over many documents, or dropping them, takes its time; nobody but a projection that starts or is
- * rebuilt waits for it. What puts one read model in the place of another must not go on after it was said to have failed.
- */
-const PATIENT_MS = 600_000
-
-const isList = (wanted: Scalar | ReadonlyArray<Scalar>): wanted is ReadonlyArray<Scalar> => Array.isArray(wanted)
-
-/** Removed documents have no body. */
-const conditionOf = (filter: Filter): Readonly<Record<string, unknown>> => ({
-  ...Object.fromEntries(
-    Object.entries(filter).map(([member, wanted]) => [pathOf(member), isList(wanted) ? { $in: wanted } : { $eq: wanted }]),
-  ),
-  body: { $ne: null },
-})
-
-/** Ties of the sort go by id, in the same direction, so that pages never overlap and the index serves both. */
-const orderOf = ({ by, direction }: PageRequest['sort']): Record<string, 1 | -1> => {
-  const order = direction === 'ascending' ? 1 : -1
-  return { [pathOf(by)]: order, _id: order }
 }
 
 /** As JSON would store it, like every other store of read models. */
@@ -62,17 +44,16 @@ const unavailable = (reason: string): DocumentsUnavailable => ({ _tag: 'Document
 const documentIn = (body: unknown): Document | null =>
   typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Document) : null
 
-const requireCount = (name: string, value: number): number => {
-  if (!Number.isSafeInteger(value) || value < 0) throw new TypeError(`${name} must be a whole number from 0`)
-  return value
-}
-
 /** The read models in MongoDB. The connection is its opener's to close. */
-export const createMongoDocuments = ({ readModels, limitMs }: Pick<MongoConnection, 'readModels' | 'limitMs'>): Documents => {
-  const collections = createCollections(readModels)
-  const checkpoints = readModels.collection<Checkpoint>('checkpoints')
+export const createMongoDocuments = (connection: CollectionsConnection): Documents => {
+  const { readModels, maintenance, limitMs } = connection
+  const collections = createCollections(connection)
+  const checkpointsIn = (database: Db) => database.collection<Checkpoint>('checkpoints')
+  const [checkpoints, maintained] = [checkpointsIn(readModels), checkpointsIn(maintenance)]
 
-  const asked = async <A>(requests: () => Promise<A>, limit = limitMs): Promise<Either<DocumentsUnavailable, A>> =>
+  const asked = async <A>(
+    requests: (limit: Limit) => Promise<A>, limit = limitMs,
+  ): Promise<Either<DocumentsUnavailable, A>> =>
     E.mapLeft(unavailable)(await outcomeOf(limit, requests))
 
   return {
@@ -85,36 +66,49 @@ export const createMongoDocuments = ({ readModels, limitMs }: Pick<MongoConnecti
         collection: collections.current(name),
         documents: [...latest.values()].map(asStored),
       }))
-      return asked(async () => {
-        await Promise.all(puts.map(async ({ collection, documents }) => putGuarded(await collection, documents)))
+      return asked(async (limit) => {
+        await Promise.all(puts.map(async ({ collection, documents }) => putGuarded(await collection, documents, limit)))
+        limit.check()
         checkUpserted(await checkpoints.updateOne({ _id: projection }, { $max: { v: checkpoint } }, { upsert: true }))
       })
     },
-    checkpoint: (projection) => () => asked(async () => (await checkpoints.findOne({ _id: projection }))?.v ?? BEGINNING),
+    checkpoint: (projection) => () =>
+      asked(async ({ maxTimeMS }) => (await checkpoints.findOne({ _id: projection }, { maxTimeMS }))?.v ?? BEGINNING),
     get: (name, id) => async () => {
       const collection = collections.current(name)
-      return asked(async () => O.fromNullable((await (await collection).findOne({ _id: id }))?.body))
+      return asked(async ({ maxTimeMS }) => {
+        const found = await (await collection).findOne({ _id: id }, { maxTimeMS })
+        return O.fromNullable(found?.body)
+      })
     },
-    page: (name, { filter, sort, skip, limit }) => async () => {
-      const [condition, order] = [conditionOf(filter), orderOf(sort)]
-      const [from, count] = [requireCount('skip', skip), requireCount('limit', limit)]
+    find: (name, ids) => async () => {
       const collection = collections.current(name)
-      return asked(async () => {
+      return asked(async ({ maxTimeMS }) => {
+        const wanted = { _id: { $in: [...ids] } }
+        const found = await (await collection).find(wanted, { projection: { body: 1 }, maxTimeMS }).toArray()
+        const pair = ({ _id, body }: Pick<StoredDocument, '_id' | 'body'>): ReadonlyArray<[string, Document]> =>
+          body === null ? [] : [[_id, body]]
+        return new Map(found.flatMap(pair))
+      })
+    },
+    page: (name, request) => async () => {
+      const { filter, options } = pageQuery(request)
+      const collection = collections.current(name)
+      return asked(async ({ maxTimeMS }) => {
         const opened = await collection
-        // To the server a limit of 0 is none.
-        if (count === 0) return []
-        const found = await opened.find(condition, { projection: { body: 1 }, sort: order, skip: from, limit: count }).toArray()
+        if (request.limit === 0) return []
+        const found = await opened.find(filter, { ...options, maxTimeMS }).toArray()
         return found.flatMap(({ body }) => (body === null ? [] : [body]))
       })
     },
     scan: (name, after, limit) => async () => {
       const count = requireCount('limit', limit)
       const collection = collections.current(name)
-      return asked(async () => {
+      return asked(async ({ maxTimeMS }) => {
         const opened = await collection
         if (count === 0) return []
         const filter = { ...(after === null ? {} : { _id: { $gt: after } }), body: { $ne: null } }
-        const found = await opened.find(filter, { sort: { _id: 1 }, limit: count }).toArray()
+        const found = await opened.find(filter, { sort: { _id: 1 }, limit: count, maxTimeMS }).toArray()
         return found.map(({ _id, v, body }) => ({ id: _id, position: v, document: documentIn(body) }))
       })
     },
@@ -122,17 +116,17 @@ export const createMongoDocuments = ({ readModels, limitMs }: Pick<MongoConnecti
       asked(async () => {
         // The checkpoint last but for what nobody sees any more: broken off before it, a discard is asked for again.
         const drop = collection === null ? null : await collections.renew(collection)
-        await checkpoints.updateOne({ _id: projection }, { $set: { v: BEGINNING } })
+        await maintained.updateOne({ _id: projection }, { $set: { v: BEGINNING } })
         await drop?.()
       }, PATIENT_MS),
     promote: (from, to) => () =>
       asked(async () => {
-        const reached = (await checkpoints.findOne({ _id: from.projection }))?.v ?? BEGINNING
+        const reached = (await maintained.findOne({ _id: from.projection }))?.v ?? BEGINNING
         // Never a checkpoint past what the documents hold, wherever this breaks off.
-        await checkpoints.updateOne({ _id: to.projection }, { $min: { v: reached } })
+        await maintained.updateOne({ _id: to.projection }, { $min: { v: reached } })
         await collections.flip(from.collection, to.collection)
-        checkUpserted(await checkpoints.updateOne({ _id: to.projection }, { $set: { v: reached } }, { upsert: true }))
-        await checkpoints.updateOne({ _id: from.projection }, { $set: { v: BEGINNING } })
+        checkUpserted(await maintained.updateOne({ _id: to.projection }, { $set: { v: reached } }, { upsert: true }))
+        await maintained.updateOne({ _id: from.projection }, { $set: { v: BEGINNING } })
       }, PATIENT_MS),
     close: () => Promise.resolve(),
   }

@@ -2,6 +2,7 @@ import { MongoBulkWriteError, MongoServerError } from 'mongodb'
 import type { Collection, UpdateResult } from 'mongodb'
 import type { Document } from '../../application/ports/documents.ts'
 import type { Position } from '../../application/ports/event-store.ts'
+import type { Limit } from './outcome.ts'
 
 /** A document of the port as it is stored. */
 export interface StoredDocument {
@@ -62,10 +63,15 @@ const replaceAll = async (collection: Collection<StoredDocument>, documents: Rea
   return matchedCount === documents.length
 }
 
-const putBatch = async (collection: Collection<StoredDocument>, documents: ReadonlyArray<StoredDocument>): Promise<void> => {
+const putBatch = async (
+  collection: Collection<StoredDocument>, documents: ReadonlyArray<StoredDocument>, { maxTimeMS, check }: Limit,
+): Promise<void> => {
   const ids = documents.map(({ _id }) => _id)
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const stored = await collection.find({ _id: { $in: ids } }, { projection: { v: 1 } }).toArray()
+    check()
+    // A position that only this primary has would let us leave out a write, and be gone with the primary.
+    const stored = await collection.find({ _id: { $in: ids } }, { projection: { v: 1 }, maxTimeMS }).toArray()
+    check()
     const versions = new Map(stored.map(({ _id, v }) => [_id, v]))
     const absent = documents.filter(({ _id }) => !versions.has(_id))
     const older = documents.filter(({ _id, v }) => (versions.get(_id) ?? v) < v)
@@ -80,7 +86,9 @@ const putBatch = async (collection: Collection<StoredDocument>, documents: Reado
  * own. Neither a duplicate key nor a guard that did not match says alone that a document is there already (the race for a
  * new id ends in the same), so after either the stored positions are read again.
  */
-export const putGuarded = async (collection: Collection<StoredDocument>, documents: ReadonlyArray<StoredDocument>): Promise<void> => {
+export const putGuarded = async (
+  collection: Collection<StoredDocument>, documents: ReadonlyArray<StoredDocument>, limit: Limit,
+): Promise<void> => {
   const batches = Array.from({ length: Math.ceil(documents.length / BATCH) }, (_, n) => documents.slice(n * BATCH, (n + 1) * BATCH))
-  await Promise.all(batches.map((batch) => putBatch(collection, batch)))
+  await Promise.all(batches.map((batch) => putBatch(collection, batch, limit)))
 }

@@ -2,10 +2,10 @@ import { Binary } from 'mongodb'
 import type { Keyring } from '../../application/ports/keyring.ts'
 import { openKeyring, readOnlyStorage } from '../keyring.ts'
 import type { KeyStorage, StoredKey } from '../keyring.ts'
-import { outcomeOf } from './connection.ts'
 import type { MongoConnection } from './connection.ts'
 import type { KeyRow } from '../verify-keys.ts'
 import { checkUpserted, despiteRaces } from './guarded-writes.ts'
+import { outcomeOf } from './outcome.ts'
 
 /** One document a key, for good: an erased one loses `wrapped` and keeps its place. */
 interface KeyDocument {
@@ -19,10 +19,10 @@ type KeyringConnection = Pick<MongoConnection, 'keyring' | 'limitMs'>
 /** Keys asked for, or erased, at once. */
 const BATCH = 500
 
-const storedIn = ({ _id, wrapped, erasedAt }: KeyDocument): StoredKey => {
+/** A document that holds no key reads as one that the master key does not unwrap. */
+const storedIn = ({ wrapped, erasedAt }: KeyDocument): StoredKey => {
   if (erasedAt !== undefined) return null
-  if (!(wrapped instanceof Binary)) throw new Error(`the document of key ${_id} holds no key`)
-  return wrapped.value()
+  return wrapped instanceof Binary ? wrapped.value() : new Uint8Array()
 }
 
 const keysIn = (database: MongoConnection['keyring']) => database.collection<KeyDocument>('keys')
@@ -30,10 +30,12 @@ const keysIn = (database: MongoConnection['keyring']) => database.collection<Key
 const findIn =
   ({ keyring, limitMs }: KeyringConnection): KeyStorage['find'] =>
   (names) =>
-    outcomeOf(limitMs, async () => {
+    outcomeOf(limitMs, async ({ maxTimeMS, check }) => {
       const found = new Map<string, StoredKey>()
       for (let from = 0; from < names.length; from += BATCH) {
-        const documents = await keysIn(keyring).find({ _id: { $in: names.slice(from, from + BATCH) } }).toArray()
+        check()
+        const asked = { _id: { $in: names.slice(from, from + BATCH) } }
+        const documents = await keysIn(keyring).find(asked, { maxTimeMS }).toArray()
         for (const document of documents) found.set(document._id, storedIn(document))
       }
       return found
@@ -70,8 +72,11 @@ export const openMongoKeyring = async (connection: KeyringConnection, masterKey:
     ensure: (name, wrapped) => outcomeOf(limitMs, () => ensure(name, wrapped)),
     find: findIn(connection),
     erase: (names) =>
-      outcomeOf(limitMs, async () => {
-        for (let from = 0; from < names.length; from += BATCH) await Promise.all(names.slice(from, from + BATCH).map(eraseOne))
+      outcomeOf(limitMs, async ({ check }) => {
+        for (let from = 0; from < names.length; from += BATCH) {
+          check()
+          await Promise.all(names.slice(from, from + BATCH).map(eraseOne))
+        }
       }),
     close: stayOpen,
   }
@@ -84,4 +89,11 @@ export async function* mongoKeyRows({ keyring }: Pick<MongoConnection, 'keyring'
     if (erasedAt !== undefined && wrapped === undefined) continue
     yield { name: _id, wrapped: wrapped instanceof Binary ? wrapped.value() : null, isErased: erasedAt !== undefined }
   }
+}
+
+/** Names of the keys that were erased; rejects when the server does not answer. */
+export const erasedMongoKeys = async (connection: Pick<MongoConnection, 'keyring'>): Promise<ReadonlyArray<string>> => {
+  const isErased: Readonly<Record<string, unknown>> = { erasedAt: { $ne: null } }
+  const erased = await keysIn(connection.keyring).find(isErased, { projection: { _id: 1 } }).toArray()
+  return erased.map(({ _id }) => _id)
 }

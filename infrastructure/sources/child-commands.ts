@@ -2,18 +2,19 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Heap, thread stacks and buffers of one child, bytes; a bomb ends its own live and nobody else's (S8). */
+/** Heap, thread stacks and buffers of one child, bytes; a bomb ends its own live and nobody else’s. */
 const MEMORY_LIMIT = 1 << 30
 const HEAP_MB = 96
 
 const ROOT = join(import.meta.dirname, '..', '..')
+const TOOL_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin']
 
 export interface ChildCommand {
   readonly file: string
   readonly args: ReadonlyArray<string>
 }
 
-const tool = (name: string): string | undefined => ['/usr/bin', '/bin', '/usr/sbin', '/sbin'].map((folder) => join(folder, name)).find(existsSync)
+const tool = (name: string): string | undefined => TOOL_FOLDERS.map((folder) => join(folder, name)).find(existsSync)
 
 const succeeds = (command: ReadonlyArray<string>): boolean => {
   const [file = '', ...args] = command
@@ -36,29 +37,36 @@ const limiting = (): ReadonlyArray<string> => {
   return limits
 }
 
-/** A namespace of its own without any network, not even loopback. */
-const withoutNetwork = (): ReadonlyArray<string> => {
-  const unshare = tool('unshare')
-  return unshare === undefined ? [] : [unshare, '--map-root-user', '--net', '--']
+const modules = join(ROOT, 'node_modules')
+
+/** The code that Node lets a child read; the data directory is not among it. */
+const CODE = [join(ROOT, 'application'), join(ROOT, 'infrastructure'), join(ROOT, 'package.json'), modules]
+
+const reading = (...places: ReadonlyArray<string>): ReadonlyArray<string> =>
+  [...CODE, realpathSync(modules), ...places].map((place) => `--allow-fs-read=${place}`)
+
+/** A program of ours under Node's permission model, which binds JavaScript and not native code. */
+const programOf = (script: string, ...flags: ReadonlyArray<string>): ReadonlyArray<string> => [
+  process.execPath, '--no-warnings', `--max-old-space-size=${HEAP_MB}`, '--permission', ...flags,
+  join(import.meta.dirname, script),
+]
+
+const commandOf = (...words: ReadonlyArray<string>): ChildCommand => {
+  const [file = process.execPath, ...args] = words
+  return { file, args }
 }
 
-/** Does this system let us start a process without network? */
-export const canIsolate = (): boolean => usable(withoutNetwork()).length > 0
-
-const commandOf = (prefix: ReadonlyArray<string>, script: string, flags: ReadonlyArray<string>, words: ReadonlyArray<string> = []): ChildCommand => {
-  const [file, ...args] = [...prefix, process.execPath, `--max-old-space-size=${HEAP_MB}`, ...flags, join(import.meta.dirname, script), ...words]
-  return { file: file ?? process.execPath, args }
+export const pullerCommand = (): ChildCommand => {
+  const puller = programOf('puller/puller-process.ts', '--allow-child-process', ...reading(...TOOL_FOLDERS))
+  return commandOf(...limiting(), ...puller)
 }
 
-export const pullerCommand = (): ChildCommand => commandOf(limiting(), 'puller/puller-process.ts', [])
-
-/** The code that Node lets the decoder read; the data directory is not among it. */
-const readable = (): ReadonlyArray<string> => {
-  const modules = join(ROOT, 'node_modules')
-  const places = [join(ROOT, 'application'), join(ROOT, 'infrastructure'), join(ROOT, 'package.json'), modules, realpathSync(modules)]
-  return places.map((place) => `--allow-fs-read=${place}`)
+/**
+ * `isolate`: it can open nothing once its code is loaded, or it does not run. `stream`: its container says at once what
+ * it holds.
+ */
+export const decoderCommand = (isolate: boolean, stream: boolean): ChildCommand => {
+  const enter = isolate ? [process.execPath, '--no-warnings', join(import.meta.dirname, 'isolation', 'enter.ts')] : []
+  const decoder = programOf('decoder/decoder-process.ts', '--allow-addons', ...reading(process.execPath))
+  return commandOf(...limiting(), ...enter, ...decoder, ...(isolate ? ['isolated'] : []), ...(stream ? ['stream'] : []))
 }
-
-/** The namespace comes first: entering it forgets the wish to die with the parent. */
-export const decoderCommand = (isolate: boolean, stream: boolean): ChildCommand =>
-  commandOf([...(isolate ? withoutNetwork() : []), ...limiting()], 'decoder/decoder-process.ts', ['--permission', '--allow-addons', ...readable()], stream ? ['stream'] : [])

@@ -20,11 +20,15 @@ export type SourceErrorCode =
   | 'not_audio'
   /** An MP4 file whose index is not before its sound, and cannot be had either. */
   | 'no_index'
+  /** SOURCE_ISOLATION is required, and this machine cannot isolate a decoder. */
+  | 'not_isolated'
   | `http_${number}`
   | `rtsp_${number}`
 
 /** What another attempt cannot change. */
-const FINAL: ReadonlySet<string> = new Set<SourceErrorCode>(['address_forbidden', 'scheme_forbidden', 'encrypted', 'unsupported', 'no_index'])
+const FINAL: ReadonlySet<string> = new Set<SourceErrorCode>([
+  'address_forbidden', 'scheme_forbidden', 'encrypted', 'unsupported', 'no_index', 'not_isolated',
+])
 
 export class SourceError extends Error {
   readonly code: SourceErrorCode

@@ -54,12 +54,15 @@ export const createBacklogReader = (file: string): BacklogReader => {
       if (closed) return null
       clearTimeout(idle)
       running ??= start()
+      // While somebody waits it keeps the process alive: a tool may have nothing else that does.
+      running.ref()
       const id = nextId++
       const read = await new Promise<EventWindow | null>((resolve) => {
         waiting.set(id, resolve)
         running?.postMessage([id, after, upTo, prefixes] satisfies BacklogRequest)
       })
       clearTimeout(idle)
+      if (waiting.size === 0) running?.unref()
       if (waiting.size === 0 && !closed) idle = setTimeout(() => void stop(), IDLE_MS).unref()
       return read
     },

@@ -1,10 +1,12 @@
 import { basename } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { FORMAT, whyNotFormat } from '../format.ts'
+import { FORMAT, RELEASE, whyNotFormat } from '../format.ts'
 
 const BUSY_TIMEOUT_MS = 2000
 /** A commit after a page was split looks at every page in the cache (pcache1TruncateUnsafe): with 64 MiB that was a sixth of a busy writer's time. */
 const CACHE_KIB = 8192
+/** What a write-ahead file that had to grow, for a long read, is cut back to once all of it is in the database. */
+const JOURNAL_BYTES = 16 * 1024 * 1024
 
 /** Result codes of SQLite: https://www.sqlite.org/rescode.html */
 /** Bad SQL, a broken constraint, a value of the wrong type, an interface used wrongly: mistakes of the code, not of the disk. */
@@ -20,11 +22,19 @@ export interface WriterOptions {
   readonly secureDelete?: boolean
 }
 
-/** Closes the file and throws an Error for people when a newer version has written it; else its format: `user_version`, of which 0 is none. */
-const formatOf = (database: DatabaseSync, file: string): number => {
+interface Mark {
+  /** `user_version`, of which 0 is none. */
+  readonly format: number
+  /** `application_id`: the newest version that has written the file, 0 where that is not known. */
+  readonly release: number
+}
+
+/** Closes the file and throws an Error for people when a newer version has written it; else its mark. */
+const markOf = (database: DatabaseSync, file: string): Mark => {
   const format = Number(database.prepare('PRAGMA user_version').get()?.['user_version'])
-  const refusal = whyNotFormat(basename(file), format)
-  if (refusal === null) return format
+  const release = Number(database.prepare('PRAGMA application_id').get()?.['application_id'])
+  const refusal = whyNotFormat(basename(file), format, release)
+  if (refusal === null) return { format, release }
   database.close()
   throw new Error(refusal)
 }
@@ -32,14 +42,16 @@ const formatOf = (database: DatabaseSync, file: string): number => {
 /** The one connection that writes a file, in WAL mode; throws where a newer version has written it. */
 export const openForWriting = (file: string, { synchronous, secureDelete = false }: WriterOptions): DatabaseSync => {
   const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
-  const format = formatOf(database, file)
+  const { format, release } = markOf(database, file)
   database.exec(`
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = ${synchronous};
     PRAGMA secure_delete = ${secureDelete ? 'ON' : 'OFF'};
+    PRAGMA journal_size_limit = ${JOURNAL_BYTES};
     PRAGMA cache_size = -${CACHE_KIB};
     PRAGMA trusted_schema = OFF;
   `)
+  if (release < RELEASE) database.exec(`PRAGMA application_id = ${RELEASE}`)
   if (format < FORMAT) database.exec(`PRAGMA user_version = ${FORMAT}`)
   return database
 }
@@ -47,7 +59,7 @@ export const openForWriting = (file: string, { synchronous, secureDelete = false
 /** A connection for reads beside the writer; each statement sees all that was committed before it. Throws as the other does. */
 export const openForReading = (file: string): DatabaseSync => {
   const database = new DatabaseSync(file, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
-  formatOf(database, file)
+  markOf(database, file)
   return database
 }
 

@@ -119,7 +119,7 @@ const reading =
     }
   }
 
-type DocumentsReader = Pick<Documents, 'checkpoint' | 'get' | 'page' | 'scan' | 'close'>
+type DocumentsReader = Pick<Documents, 'checkpoint' | 'get' | 'find' | 'page' | 'scan' | 'close'>
 
 /** The embedded read models for those who only read them, beside the process that writes them. */
 export const openSqliteDocumentsReader = ({ file }: { readonly file: string }): DocumentsReader => {
@@ -136,6 +136,13 @@ export const openSqliteDocumentsReader = ({ file }: { readonly file: string }): 
       reading(() => {
         const row = prepare(`SELECT body FROM ${tableOf(collection)} WHERE id = ? AND body IS NOT NULL`).get(id)
         return row === undefined ? O.none : O.some(parse(row as { readonly body: string }))
+      }),
+    find: (collection, ids) =>
+      reading(() => {
+        const wanted = 'id IN (SELECT value FROM json_each(?)) AND body IS NOT NULL'
+        const found = prepare(`SELECT id, body FROM ${tableOf(collection)} WHERE ${wanted}`).all(JSON.stringify(ids))
+        const rows = found as unknown as ReadonlyArray<Pick<ScannedRow, 'id' | 'body'>>
+        return new Map(rows.map((row) => [row.id, parse(row)]))
       }),
     page: (collection, { filter, sort, skip, limit }) =>
       reading(() => {
@@ -184,8 +191,9 @@ export const openSqliteDocuments = async ({ file }: { readonly file: string }): 
     discard: ({ projection, collection }) => () => submit({ kind: 'discard', projection, collection }),
     promote: (from, to) => () => submit({ kind: 'promote', from, to }),
     close: async () => {
-      await writer.close()
+      // The writer last, as in the event store.
       await reader.close()
+      await writer.close()
     },
   }
 }

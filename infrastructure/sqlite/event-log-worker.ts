@@ -2,19 +2,20 @@ import { workerData } from 'node:worker_threads'
 import type { Revision } from '../../application/ports/event-store.ts'
 import { outcomeOfAppend } from './append-outcome.ts'
 import { openForWriting } from './database.ts'
-import { EVENT_LOG_SCHEMA, GENESIS, rowHash } from './event-row.ts'
+import { GENESIS, rowHash } from './event-row.ts'
 import { eventsOf, isAppend } from './event-log-job.ts'
 import type { EncodedEvent, EventLogAnswer, EventLogJob, FlatAppend } from './event-log-job.ts'
 import { startRetention } from './event-retention.ts'
 import { serveGroupCommit } from './group-commit.ts'
+import { SET_DIGEST, newStreamDigest, prepareEventLog } from './stream-digest.ts'
 
 const { file } = workerData as { readonly file: string }
 const database = openForWriting(file, { synchronous: 'FULL' })
-database.exec(EVENT_LOG_SCHEMA)
+prepareEventLog(database)
 const retention = startRetention(database)
 
 const findStream = database.prepare('SELECT sid, last, base, max_count IS NOT NULL OR max_age_ms IS NOT NULL AS isLimited FROM streams WHERE name = ?')
-const addStream = database.prepare('INSERT INTO streams(name) VALUES (?)')
+const addStream = database.prepare('INSERT INTO streams(name, digest) VALUES (?, ?)')
 const findEvent = database.prepare('SELECT pos, id FROM events WHERE sid = ? AND rev = ?')
 const lastRow = database.prepare('SELECT pos, at, hash FROM events ORDER BY pos DESC LIMIT 1')
 const addEvent = database.prepare(
@@ -28,6 +29,7 @@ const setLimits = database.prepare(`
       ELSE (SELECT at FROM events WHERE events.sid = streams.sid AND rev >= first ORDER BY rev LIMIT 1) END
   WHERE name = :name
 `)
+const coverStream = database.prepare(`${SET_DIGEST} WHERE name = ?`)
 const truncateByCount = database.prepare('UPDATE streams SET first = last + 1 - max_count WHERE name = ? AND last + 1 - max_count > first')
 const deleteStream = database.prepare('UPDATE streams SET first = last + 1, base = last + 1, oldest_at = NULL WHERE name = ?')
 
@@ -69,7 +71,10 @@ const streamNamed = (name: string): StreamRow | undefined => {
   return found && remember(name, found)
 }
 
-const newStream = (name: string): StreamRow => remember(name, { sid: Number(addStream.run(name).lastInsertRowid), last: -1, base: 0, isLimited: 0 })
+const newStream = (name: string): StreamRow => {
+  const sid = Number(addStream.run(name, newStreamDigest(name)).lastInsertRowid)
+  return remember(name, { sid, last: -1, base: 0, isLimited: 0 })
+}
 
 const write = (name: string, stream: StreamRow, from: Revision, events: ReadonlyArray<EncodedEvent>): number => {
   newest ??= (lastRow.get() as LastRow | undefined) ?? { pos: 0, at: 0, hash: GENESIS }
@@ -89,6 +94,7 @@ const write = (name: string, stream: StreamRow, from: Revision, events: Readonly
   if (stream.isLimited !== 0) {
     noteOldest.run(at, sid)
     truncateByCount.run(name)
+    coverStream.run(name)
   }
   stream.last = last
   return pos
@@ -121,10 +127,12 @@ const apply = (job: EventLogJob): EventLogAnswer => {
       if (streamNamed(job.stream) === undefined) newStream(job.stream)
       setLimits.run({ name: job.stream, maxCount: job.maxCount, maxAgeMs: job.maxAgeMs })
       truncateByCount.run(job.stream)
+      coverStream.run(job.stream)
       remembered.delete(job.stream)
       return 'done'
     case 'delete':
       deleteStream.run(job.stream)
+      coverStream.run(job.stream)
       remembered.delete(job.stream)
       return 'done'
   }

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { isSqliteError, transaction } from './database.ts'
 import { bytesOf, contentDigests } from './event-row.ts'
+import { SET_DIGEST } from './stream-digest.ts'
 
 const ROWS_PER_STEP = 200
 const PURGE_DELAY_MS = 250
@@ -31,6 +32,7 @@ export const startRetention = (database: DatabaseSync): { readonly schedule: () 
   )
   const purgeRow = database.prepare('UPDATE events SET data = NULL, metadata = NULL, digests = ? WHERE pos = ?')
   const purgedTo = database.prepare('UPDATE streams SET purged = ? WHERE sid = ?')
+  const coverStream = database.prepare(`${SET_DIGEST} WHERE sid = ?`)
 
   /** Whether there may be more to do. */
   const expire = (now: number): boolean => {
@@ -38,6 +40,7 @@ export const startRetention = (database: DatabaseSync): { readonly schedule: () 
     for (const { sid, maxAgeMs } of streams) {
       const young = firstSince.get({ sid, since: now - maxAgeMs }) as { readonly rev: number; readonly at: number } | undefined
       expireTo.run({ sid, rev: young?.rev ?? null, at: young?.at ?? null })
+      coverStream.run(sid)
     }
     return streams.length === ROWS_PER_STEP
   }
@@ -53,6 +56,7 @@ export const startRetention = (database: DatabaseSync): { readonly schedule: () 
       }
       const done = rows.length < budget
       purgedTo.run(done ? stream.first : stream.purged + rows.length, stream.sid)
+      coverStream.run(stream.sid)
       budget -= Math.max(rows.length, 1)
     }
     return true

@@ -12,7 +12,8 @@ export const EVENT_LOG_SCHEMA = `
     purged INTEGER NOT NULL DEFAULT 0,     -- rows below this revision hold digests only
     max_count INTEGER,
     max_age_ms INTEGER,
-    oldest_at INTEGER                      -- time of the first event still read, where max_age_ms is set
+    oldest_at INTEGER,                     -- time of the first event still read, where max_age_ms is set
+    digest BLOB NOT NULL DEFAULT x''       -- of all columns of this row but last
   ) STRICT;
   CREATE INDEX IF NOT EXISTS streams_to_purge ON streams(sid) WHERE purged < first;
   CREATE INDEX IF NOT EXISTS streams_to_expire ON streams(oldest_at + max_age_ms) WHERE oldest_at + max_age_ms IS NOT NULL;
@@ -29,6 +30,9 @@ export const EVENT_LOG_SCHEMA = `
     prev BLOB NOT NULL,                    -- hash of the row before
     hash BLOB NOT NULL,
     UNIQUE(sid, rev)
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS coverage(
+    since INTEGER NOT NULL                 -- last row when streams got their digests; 0 from the start
   ) STRICT;
 `
 

@@ -50,8 +50,9 @@ export const openSqliteEventStore = async ({ file, logger }: { readonly file: st
       done({ kind: 'set-metadata', stream, maxCount, maxAgeMs: maxAgeSeconds === undefined ? null : maxAgeSeconds * 1000 }),
     deleteStream: (stream) => () => done({ kind: 'delete', stream }),
     close: async () => {
-      await writer.close()
+      // The writer last: whoever closes last puts the write-ahead file into the database, which a reader cannot.
       await closeReader()
+      await writer.close()
     },
   }
 }

@@ -51,8 +51,9 @@ export const openSqliteKeyring = async ({ file, masterKey }: { readonly file: st
     find: reader.find,
     erase: async (names) => E.map(() => undefined)(await writer.submit({ kind: 'erase', names })),
     close: async () => {
-      await writer.close()
+      // The writer last, as in the event store.
       await reader.close()
+      await writer.close()
     },
   }
   return await openKeyring(storage, masterKey)

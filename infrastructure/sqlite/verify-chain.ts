@@ -4,6 +4,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Position } from '../../application/ports/event-store.ts'
 import { isCorruption, openForReading } from './database.ts'
 import { EVENT_COLUMNS, GENESIS, isIntact, toPosition, type EventRow } from './event-row.ts'
+import { coveredSince, damagedStreams } from './stream-digest.ts'
 
 const BATCH = 1000
 
@@ -39,6 +40,7 @@ const reasonAgainstEnd = (database: DatabaseSync): string | undefined => {
 
 /**
  * Walks the hash chain of an event log from its first row to its last; purged rows count by the digests that they keep.
+ * Then looks at the rows of the streams, which say what of them is read.
  * Gives every place that is not what was written, each judged by what is stored before it, then the number of rows. A
  * file that SQLite cannot read ends the walk. Runs beside the service that writes the file.
  */
@@ -63,6 +65,8 @@ export async function* walkChain(file: string): AsyncGenerator<ChainBroken, numb
     }
     const reason = reasonAgainstEnd(database)
     if (reason !== undefined) yield broken(pos + 1, reason)
+    for (const name of damagedStreams(database))
+      yield broken(pos + 1, `which events of ${name} are read is not what was written`)
   } catch (error) {
     if (!isCorruption(error)) throw error
     yield broken(pos + 1, error.message)
@@ -79,4 +83,14 @@ export const verifyChain = async (file: string): Promise<E.Either<ChainBroken, n
   if (first.done === true) return E.right(first.value)
   await walk.return(0)
   return E.left(first.value)
+}
+
+/** The position behind which it is covered which events of a stream are read; null: from the next start on. */
+export const readCoverage = (file: string): number | null => {
+  const database = openForReading(file)
+  try {
+    return coveredSince(database)
+  } finally {
+    database.close()
+  }
 }

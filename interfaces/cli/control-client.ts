@@ -115,8 +115,19 @@ export const withControl = async <A>(use: (control: Control) => Promise<A>): Pro
   }
 }
 
-const progress = t.strict({ projection: t.string, events: t.number, share: t.union([t.number, t.null]) })
-const rebuilt = t.strict({ projection: t.string, events: t.number, corrected: t.union([t.number, t.null]), seconds: t.number })
+const progress = t.strict({
+  projection: t.string,
+  events: t.number,
+  share: t.union([t.number, t.null]),
+  held: t.union([t.string, t.null]),
+})
+const rebuilt = t.strict({
+  projection: t.string,
+  events: t.number,
+  resumed: t.boolean,
+  corrected: t.union([t.number, t.null]),
+  seconds: t.number,
+})
 const rebuildLine = t.union([
   t.strict({ kind: t.literal('progress'), progress }),
   t.strict({ kind: t.literal('done'), result: rebuilt }),
@@ -131,7 +142,7 @@ export const rebuildByService = (
 ): Promise<Either<string, Omit<Rebuilt, 'position'>>> =>
   new Promise((resolve, reject) => {
     const sent = request({ socketPath: controlPath(dataDir), method: 'POST', path: rebuildPath(projection) }, (response) => {
-      const gone = (): void => resolve(E.left('the service went away'))
+      const gone = (): void => resolve(E.left('the service went away; its next start goes on with it'))
       const lines = createInterface({ input: response }).on('error', gone)
       lines.on('close', gone)
       lines.on('line', (text) => {

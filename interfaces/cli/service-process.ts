@@ -39,7 +39,7 @@ export const startServiceProcess = async (settings: Readonly<Record<string, stri
     if (child.stdout)
       createInterface({ input: child.stdout }).on('line', (line) => {
         const [, listening] = /listens on (http:\S+)/.exec(line) ?? []
-        const [, setup] = /(http:\S+\/setup#\S+)/.exec(line) ?? []
+        const [, setup] = /(https?:\S+\/setup#\S+)/.exec(line) ?? []
         if (listening !== undefined) resolve(listening)
         if (setup !== undefined) link.resolve(setup)
       })

@@ -4,8 +4,9 @@ import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Projector } from '../../application/ports/projector.ts'
-import { createHttpApp, SERVER_LIMITS } from '../http/app.ts'
+import { createHttpApp } from '../http/app.ts'
 import type { HttpAppOptions } from '../http/app.ts'
+import { SERVER_LIMITS } from '../http/server.ts'
 
 /** What the operating system takes as the path of a socket, in bytes. */
 const MAX_PATH = 100
@@ -64,7 +65,7 @@ export const openControl = async (options: ControlOptions, dataDir: string): Pro
   return async () => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     server.closeIdleConnections()
-    // A rebuild is given up when the service stops: nobody waits for it.
+    // A rebuild is broken off when the service stops, and goes on with the next start: nobody waits for it.
     for (const response of rebuilds) response.destroy()
     await closed
   }

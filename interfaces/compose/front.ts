@@ -1,4 +1,3 @@
-import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { LiveBus } from '../../application/pipeline/signals.ts'
 import type { Environment } from '../../application/ports/environment.ts'
@@ -7,13 +6,15 @@ import type { Timers } from '../../application/ports/timers.ts'
 import type { LiveSessions } from '../../application/services.ts'
 import { watchLoop } from '../../infrastructure/loop-watch.ts'
 import type { Settings } from '../../infrastructure/settings.ts'
-import { createHttpApp, SERVER_LIMITS } from '../http/app.ts'
+import { createHttpApp } from '../http/app.ts'
 import type { HttpAppOptions } from '../http/app.ts'
 import { createRequestLimits } from '../http/request-limits.ts'
 import { prefixes } from '../http/route-table.ts'
-import { limitWaitingConnections } from '../http/waiting-connections.ts'
+import { createHttpServer } from '../http/server.ts'
+import { NO_WAITING_LIMITS, WAITING_LIMITS } from '../http/waiting-connections.ts'
+import { asksForWebSocket } from '../ws/handshake.ts'
 import { attachSocketServer } from '../ws/socket-server.ts'
-import { mostSockets } from './most-sockets.ts'
+import { mostSockets, placesForSenders } from './most-sockets.ts'
 
 /** Time for the close handshakes of sockets, and for requests that are being answered: a finish waits for last words. */
 const SOCKETS_MS = 1000
@@ -45,14 +46,17 @@ export const openFront = async (options: FrontOptions): Promise<Front> => {
   const { settings, sessions, bus, logger, environment, timers, draining, inRequest } = options
   const handle = createHttpApp({ ...options, limits: createRequestLimits(environment, settings.rateLimit) }).callback()
   let closing = false
-  const server = createServer(SERVER_LIMITS, (request, response) => {
+  const most = mostSockets()
+  // One client leaves descriptors to others, however few there are.
+  const bounded = { ...WAITING_LIMITS, mostOpen: Math.min(WAITING_LIMITS.mostOpen, most) }
+  const waiting = settings.rateLimit > 0 ? bounded : NO_WAITING_LIMITS
+  const server = createHttpServer((request, response) => {
     // Kept alive beyond its answer, a connection would hold up the close.
     response.once('close', () => {
       if (closing) setImmediate(() => server.closeIdleConnections())
     })
     void handle(request, response)
-  })
-  if (settings.rateLimit > 0) limitWaitingConnections(server)
+  }, { logger, trustedProxies: settings.trustedProxies ?? [], waiting, shouldUpgrade: asksForWebSocket })
   const sockets = attachSocketServer({
     server,
     prefixes: prefixes(settings.basePath),
@@ -65,7 +69,8 @@ export const openFront = async (options: FrontOptions): Promise<Front> => {
       idleTimeout: settings.idleTimeout,
       trustedProxies: settings.trustedProxies ?? [],
       failedHandshakesPerMinute: 30,
-      mostSockets: mostSockets(),
+      mostSockets: most,
+      placesForSenders: placesForSenders(most),
     },
     logger,
     environment,

@@ -2,8 +2,12 @@ import { reservedVram, totalVram } from '../../domain/admission/decider.ts'
 import type { AdmissionActor } from '../../application/admission/admission-actor.ts'
 import type { SpeechEngine } from '../../application/ports/engine.ts'
 import type { Lags } from '../../application/ports/pipeline.ts'
+import type { Keyring } from '../../application/ports/keyring.ts'
 import type { Projector } from '../../application/ports/projector.ts'
+import type { RunningSessions } from '../../application/sessions/live-sessions.ts'
 import type { Translations } from '../../application/translation/translations.ts'
+import type { SourceIsolation } from '../../infrastructure/sources/isolation/source-isolation.ts'
+import type { HurtStream, WatchedLog } from '../../application/watched-log.ts'
 import { createMetrics } from '../../infrastructure/metrics.ts'
 import type { HttpAppOptions } from '../http/app.ts'
 
@@ -12,19 +16,34 @@ interface Observed {
   readonly admission: Pick<AdmissionActor, 'state'>
   readonly projector: Pick<Projector, 'lag' | 'timeouts'>
   readonly translations: Pick<Translations, 'figures'>
+  readonly sessions: Pick<RunningSessions, 'droppedFinals'>
   readonly lags: Lags
   readonly engine: Pick<SpeechEngine, 'pid'>
   readonly store: { readonly isAnswering: () => boolean }
   readonly readModels: { readonly isReachable: () => boolean }
+  readonly log: Pick<WatchedLog, 'hurt'>
+  readonly keyring: Pick<Keyring, 'missing' | 'foreign'>
   /** Models whose last attempt to load failed. */
   readonly failing: () => ReadonlyArray<string>
   readonly draining: () => boolean
+  readonly isolation: Pick<SourceIsolation, 'problem'>
 }
 
-/** What /metrics and /health/ready tell. */
+/** Of the streams and keys that are hurt: so many are named, `stenolog check` names all. */
+const MAX_NAMED = 100
+const FOREIGN = 'an envelope was changed, or does not stand where it was sealed'
+
+/**
+ * What /metrics and /health/ready tell. Streams that cannot be read and keys that are missing are named and do not make
+ * the service unready: it serves all that does not need them, and no other instance could do more.
+ */
 export const createHealth = (of: Observed): Pick<HttpAppOptions, 'metrics' | 'readiness'> => {
   const lags = () =>
     of.projector.lag().map(({ projection, secondsBehind: seconds, error, failures, rebuilding }) => ({ projection, seconds, error, failures, rebuilding }))
+  const hurtStreams = (): ReadonlyArray<HurtStream> => [
+    ...of.log.hurt(),
+    ...of.keyring.foreign().map((stream): HurtStream => ({ stream, problem: 'damaged', detail: FOREIGN })),
+  ]
   return {
     metrics: createMetrics({
       vramReserved: () => reservedVram(of.admission.state()),
@@ -32,7 +51,9 @@ export const createHealth = (of: Observed): Pick<HttpAppOptions, 'metrics' | 're
       projectionLags: lags,
       readYourWritesTimeouts: of.projector.timeouts,
       translations: of.translations.figures,
+      droppedFinals: of.sessions.droppedFinals,
       lags: of.lags,
+      sourceIsolation: () => of.isolation.problem === null,
     }),
     readiness: () => ({
       ready: !of.draining() && of.store.isAnswering() && of.readModels.isReachable() && lags().every(({ error }) => error === null),
@@ -40,9 +61,12 @@ export const createHealth = (of: Observed): Pick<HttpAppOptions, 'metrics' | 're
         draining: of.draining(),
         eventStore: of.store.isAnswering() ? 'ok' : 'unavailable',
         readModels: of.readModels.isReachable() ? 'ok' : 'unavailable',
-        projections: lags(),
+        // Anybody may ask: an error of a store names hosts and paths, so that the log alone tells it.
+        projections: lags().map((lag) => ({ ...lag, error: lag.error === null ? null : 'retrying' })),
         engine: of.engine.pid() === undefined ? 'restarting' : 'running',
         modelsThatDoNotLoad: of.failing(),
+        hurtStreams: hurtStreams().slice(0, MAX_NAMED),
+        missingKeys: of.keyring.missing().slice(0, MAX_NAMED),
       },
     }),
   }

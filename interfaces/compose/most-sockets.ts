@@ -14,3 +14,9 @@ export const mostSockets = (): number => {
     return MOST_SOCKETS
   }
 }
+
+/** More than any machine transcribes at once. */
+const MOST_PLACES_FOR_SENDERS = 1000
+
+/** Of `most` sockets those that no listener may take, so that a crowd never keeps a speaker out. */
+export const placesForSenders = (most: number): number => Math.min(MOST_PLACES_FOR_SENDERS, Math.ceil(most / 8))

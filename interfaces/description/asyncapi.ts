@@ -37,7 +37,7 @@ const messageRefs = (place: string, names: ReadonlyArray<string>) => names.map((
 const QUERY = {
   type: 'object',
   properties: {
-    token: { type: 'string', description: 'sender_token or listener_token of a live: it decides the role' },
+    token: { type: 'string', description: 'sender_token or listener_token of a live, which decides the role; empty is absent' },
     token_sender: { type: 'string', description: 'The same under its other name' },
   },
 }
@@ -89,7 +89,11 @@ export const describeSocket = (addresses: ReadonlyArray<string>): JsonSchema => 
     info: {
       title: `${INFO.title} WebSocket`,
       version: INFO.version,
-      description: 'Audio in, text out. The tokens come from creating a live session over REST, which `openapi.json` describes.',
+      description:
+        'Audio in, text out. The tokens come from creating a live session over REST, which `openapi.json` describes. ' +
+        'A handshake that is refused is answered in HTTP with `{"detail": …}`: 401 without a right token, 403 for an Origin ' +
+        'that may not connect, 429 with Retry-After for too many handshakes or sockets, 503 with Retry-After while the ' +
+        'service cannot serve it. A request without `Upgrade: websocket` is answered 426.',
     },
     defaultContentType: 'application/json',
     ...(servers.length > 0 && { servers: Object.fromEntries(servers) }),

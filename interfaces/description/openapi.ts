@@ -1,6 +1,6 @@
 import * as t from 'io-ts'
 import { textFile } from '../http/route.ts'
-import type { Route } from '../http/route.ts'
+import type { Access, Route } from '../http/route.ts'
 import { shapeOf } from '../http/shapes.ts'
 import type { JsonSchema } from '../http/shapes.ts'
 import { exampleBody, exampleOf } from './examples.ts'
@@ -108,6 +108,14 @@ const refusalsSchema = (route: Route, schemas: Schemas): JsonSchema =>
     }),
   )
 
+/** Alternatives that open a route. */
+const SECURITY: Readonly<Record<Access, ReadonlyArray<JsonSchema>>> = {
+  public: [],
+  private: [{ bearer: [] }, { apiKey: [] }],
+  login: [{ bearer: [] }],
+  admin: [{ bearer: [] }],
+}
+
 const operationOf = (route: Route, operationId: string, schemas: Schemas): JsonSchema => {
   const parameters = [
     ...parametersOf('path', route.params, schemas),
@@ -120,7 +128,7 @@ const operationOf = (route: Route, operationId: string, schemas: Schemas): JsonS
     summary: route.summary ?? operationId,
     ...(onlyLogins && { description: 'Takes the token of a login; an API key is answered 403.' }),
     tags: [route.access === 'public' ? 'Public' : 'Private'],
-    security: route.access === 'public' ? [] : [{ bearer: [] }, { apiKey: [] }],
+    security: SECURITY[route.access],
     ...(parameters.length > 0 && { parameters }),
     ...requestBodyOf(route, operationId, schemas),
     responses: { ...refusalsSchema(route, schemas), ...answersOf(route, schemas) },

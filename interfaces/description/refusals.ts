@@ -13,7 +13,8 @@ const OF_ACCESS: Readonly<Record<Access, ReadonlyArray<RefusalTag>>> = {
 const refusalsOf = (route: Route): ReadonlyArray<RefusalTag> => {
   const isDecoded = [route.params, route.query, route.headers, route.body].some((part) => part !== undefined)
   const ofForm: ReadonlyArray<RefusalTag> = isDecoded ? ['InvalidRequest'] : []
-  const ofBody: ReadonlyArray<RefusalTag> = route.body === undefined ? [] : ['BodyTooLarge']
+  const ofJson: ReadonlyArray<RefusalTag> = route.body?.kind === 'json' ? ['MediaTypeNotSupported'] : []
+  const ofBody: ReadonlyArray<RefusalTag> = route.body === undefined ? [] : ['BodyTooLarge', ...ofJson]
   return Array.from(new Set([...OF_ACCESS[route.access], ...ofForm, ...ofBody, ...route.refusals, 'TooManyRequests' as const, 'InternalError' as const]))
 }
 

@@ -8,6 +8,7 @@ export const INFO = {
   description: [
     'A client creates a live session over REST, sends audio over its WebSocket, and any number of listeners read the text while it is spoken.',
     'The WebSocket is described in `asyncapi.json` beside this document.',
+    'What is no valid HTTP, too slow or too large in its head is answered 400, 408, 413, 417 or 431 with `detail`, on any path.',
     'Every path answers with and without a trailing slash. Members and query parameters that are not described are ignored.',
   ].join('\n\n'),
   license: { name: 'MIT', identifier: 'MIT' },
@@ -15,11 +16,11 @@ export const INFO = {
 
 export const TAGS = [
   { name: 'Public', description: 'Needs no credentials, and ignores them.' },
-  { name: 'Private', description: 'Needs the token of a login (bearer) or an API key (bearer or X-API-Key).' },
+  { name: 'Private', description: 'Needs the token of a login (bearer) or, where that is offered, an API key (bearer or X-API-Key).' },
 ]
 
 export const SECURITY_SCHEMES = {
-  bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: '`access_token` of POST /login; an API token too.' },
+  bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: '`access_token` of POST /login; where `apiKey` is offered, an API token too.' },
   apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'Secret of an API token. Authorization decides where both are sent.' },
 }
 

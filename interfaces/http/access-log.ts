@@ -16,3 +16,9 @@ export const loggable = (path: string, query: string): string => {
   const masked = path.split('/').map((segment) => (segment.length > LONGEST_SEGMENT ? '***' : segment)).join('/')
   return query === '' ? masked : `${masked}?${Array.from(new URLSearchParams(query), shown).join('&')}`
 }
+
+/** Node's errors carry what the client sent, credentials among it: nothing but these two goes to the log. */
+export const loggableError = (error: unknown): { readonly code?: string | undefined; readonly error: string } =>
+  error instanceof Error
+    ? { code: 'code' in error && typeof error.code === 'string' ? error.code : undefined, error: error.message }
+    : { error: 'unknown' }

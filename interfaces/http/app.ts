@@ -7,7 +7,7 @@ import helmet from 'koa-helmet'
 import type { Caller } from '../../application/caller.ts'
 import type { Logger } from '../../application/ports/environment.ts'
 import { admit, admitOperator, ON_BEHALF_OF } from './access.ts'
-import { loggable } from './access-log.ts'
+import { loggable, loggableError } from './access-log.ts'
 import { readBody } from './body.ts'
 import { clientAddress } from './client-address.ts'
 import { errorResponse } from './errors.ts'
@@ -20,11 +20,14 @@ import type { LinkSettings } from './links.ts'
 import { framableBy } from './page-policy.ts'
 import { correlationIdOf, inNoRequest, requestIdOf } from './request-id.ts'
 import type { InRequest } from './request-id.ts'
+import { API_POLICY } from './raw-answer.ts'
 import { NO_LIMITS } from './request-limits.ts'
 import type { RequestLimits } from './request-limits.ts'
 import type { Answer, Dependencies, Origin, Route } from './route.ts'
 import { ROUTES, prefixes } from './route-table.ts'
 import { operationRoutes } from './routes/operations.ts'
+import { sendFile } from './static-file.ts'
+import { findTarget } from '../ws/handshake.ts'
 
 export interface HttpSettings extends LinkSettings {
   /** `['*']` or the origins that may call. */
@@ -46,15 +49,6 @@ export interface HttpAppOptions extends Dependencies {
   /** True on the socket in the data directory: whoever gets there is the operator. */
   readonly isControl?: boolean
 }
-
-/** For the server that carries the app: slow and huge requests end here (S20, S21); times in milliseconds. */
-export const SERVER_LIMITS = {
-  headersTimeout: 15_000, requestTimeout: 30_000, maxHeaderSize: 16 * 1024,
-  /** How often the two times are looked at; Node's own 30 s would make them 45 and 60. */
-  connectionsCheckingInterval: 5000,
-} as const
-
-const API_POLICY = "default-src 'none'; frame-ancestors 'none'"
 
 /** Gives the request an id, and logs its end. */
 const traced =
@@ -116,6 +110,17 @@ const guarded =
     }
   }
 
+/** What Node's server would refuse without a body; HTTP/1.0 knows neither header. */
+const wellFormed =
+  (logger: Logger): Middleware =>
+  async (ctx, next) => {
+    const { httpVersion, headers } = ctx.req
+    if (httpVersion !== '1.1') return next()
+    if (headers.host === undefined) return refuse(ctx, { _tag: 'HostMissing' }, logger)
+    const expected = headers.expect?.toLowerCase() ?? '100-continue'
+    return expected === '100-continue' ? next() : refuse(ctx, { _tag: 'ExpectationFailed' }, logger)
+  }
+
 const queryOf = (ctx: Context): Readonly<Record<string, ReadonlyArray<string>>> => {
   const search = new URLSearchParams(ctx.querystring)
   return Object.fromEntries(Array.from(new Set(search.keys()), (name) => [name, search.getAll(name)]))
@@ -168,7 +173,8 @@ const routerOf = (options: HttpAppOptions): Router => {
           ctx.remove('X-Frame-Options')
           ctx.set('Content-Security-Policy', framableBy(settings.frameAncestors))
         }
-        ctx.body = answer.right.body
+        if (route.response.isFile === true) await sendFile(ctx, route, String(answer.right.body))
+        else ctx.body = answer.right.body
         const address = { webSocketBase: origin.baseUrl, prefix: `${arrival.prefix}${prefix}`, path: ctx.path.slice(prefix.length) }
         const link = linkHeader(address, answer.right.listQuery, answer.right.body)
         if (link !== null) ctx.set('Link', link)
@@ -178,14 +184,16 @@ const routerOf = (options: HttpAppOptions): Router => {
   return router
 }
 
-/** What is left when no route took the request: a path with other methods, or none at all. */
+/** What is left when no route took the request: a path with other methods, a socket's, or none at all. */
 const unmatched = ({ logger, settings, limits = NO_LIMITS }: HttpAppOptions): Middleware => {
   const arrivalOf = createArrivals(settings.trustedProxies ?? [])
   return (ctx) => {
     const counted = limits.take(`address ${clientAddress(arrivalOf(ctx.req).address)}`)
     if (E.isLeft(counted)) return refuse(ctx, counted.left, logger)
     const matched: ReadonlyArray<{ readonly methods: ReadonlyArray<string> }> = ctx['matched'] ?? []
-    const allow = Array.from(new Set(matched.flatMap(({ methods }) => methods))).sort()
+    const isSocket = findTarget(ctx.path, prefixes(settings.basePath)) !== null
+    if (isSocket && ['GET', 'HEAD'].includes(ctx.method)) return refuse(ctx, { _tag: 'UpgradeRequired' }, logger)
+    const allow = isSocket ? ['GET'] : Array.from(new Set(matched.flatMap(({ methods }) => methods))).sort()
     refuse(ctx, allow.length === 0 ? { _tag: 'RouteNotFound' } : { _tag: 'MethodNotAllowed', allow }, logger)
   }
 }
@@ -194,12 +202,13 @@ const unmatched = ({ logger, settings, limits = NO_LIMITS }: HttpAppOptions): Mi
 export const createHttpApp = (options: HttpAppOptions): Koa => {
   const { logger, settings, version, inRequest = inNoRequest } = options
   const app = new Koa()
-  app.on('error', (error: unknown) => logger.error({ err: error }, 'response could not be sent'))
+  app.on('error', (error: unknown) => logger.info(loggableError(error), 'response could not be sent'))
   app.use(traced(logger, inRequest))
   app.use(baseHeaders(version))
   app.use(protectiveHeaders)
   app.use(crossOrigin(settings.corsOrigins))
   app.use(guarded(logger))
+  app.use(wellFormed(logger))
   app.use(routerOf(options).routes())
   app.use(unmatched(options))
   return app

@@ -9,6 +9,8 @@ const MAX_DEPTH = 32
 const isDeeper = (value: unknown, levels: number): boolean =>
   typeof value === 'object' && value !== null && (levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1)))
 
+/** Patches and the like are no JSON objects of ours, though the parser would take them. */
+const JSON_TYPES = ['application/json']
 /** Unknown to the types of koa-bodyparser: members named `__proto__` are dropped like any unknown member. */
 const jsonOptions = { enableTypes: ['json'], jsonLimit: '64kb', strict: true, onProtoPoisoning: 'remove' }
 /** Flat: `a.b` and `a[b]` are plain names. */
@@ -20,8 +22,18 @@ const isTooLarge = (error: unknown): boolean => error instanceof Error && 'statu
 
 const INVALID = E.left({ _tag: 'InvalidRequest', issues: [JSON_INVALID] } as const)
 
-/** Reads a body of one kind: at most 64 KiB of JSON or 8 KiB of form. A body of another type reads as `{}` (D49). */
+/** Are bytes announced, or may some come? */
+const hasBody = ({ headers }: Context): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+
+/**
+ * Reads a body of one kind: at most 64 KiB of JSON or 8 KiB of form. No body reads as `{}`. One of another type is
+ * refused where JSON is asked for, since all members of some bodies may be left out; beside a form it reads as `{}`,
+ * whose missing members are told.
+ */
 export const readBody = async (ctx: Context, kind: 'json' | 'form'): Promise<E.Either<TransportRefusal, unknown>> => {
+  if (kind === 'json' && hasBody(ctx) && ctx.request.is(...JSON_TYPES) === false)
+    return E.left({ _tag: 'MediaTypeNotSupported' })
   try {
     await parsers[kind](ctx, async () => {})
   } catch (error) {

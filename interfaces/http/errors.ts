@@ -10,9 +10,13 @@ export type TransportRefusal =
   | { readonly _tag: 'PermissionMissing' }
   | { readonly _tag: 'ApiKeyNotAccepted' }
   | { readonly _tag: 'RouteNotFound' }
+  | { readonly _tag: 'UpgradeRequired' }
   | { readonly _tag: 'MethodNotAllowed'; readonly allow: ReadonlyArray<string> }
   | { readonly _tag: 'BodyTooLarge' }
+  | { readonly _tag: 'MediaTypeNotSupported' }
   | { readonly _tag: 'InvalidRequest'; readonly issues: ReadonlyArray<Issue> }
+  | { readonly _tag: 'HostMissing' }
+  | { readonly _tag: 'ExpectationFailed' }
   | { readonly _tag: 'InternalError' }
 
 export type HttpRefusal = Refusal | SetupRefused | TransportRefusal
@@ -28,6 +32,13 @@ interface Answer<R> {
 const CHALLENGE = { 'WWW-Authenticate': () => 'Bearer' }
 const away = { status: 503, detail: () => 'Service temporarily unavailable', headers: { 'Retry-After': () => '5' } }
 
+/** An operator has to look: waiting alone heals nothing. */
+const hurt = {
+  status: 503,
+  detail: () => 'Stored data cannot be read; /health/ready and stenolog check name it',
+  headers: { 'Retry-After': () => '60' },
+}
+
 /** The one place that gives every refusal its status, text and headers; a refusal without a line here is a type error. */
 const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
   ModelNotFound: { status: 404, detail: () => 'Model not found' },
@@ -37,6 +48,7 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
   ProfileNotFound: { status: 404, detail: () => 'Profile not found' },
   ApiTokenNotFound: { status: 404, detail: () => 'Token not found' },
   LastAdministrator: { status: 400, detail: () => 'The last administrator cannot be deleted' },
+  LastAdministratorChanged: { status: 400, detail: () => 'The last administrator cannot be demoted or deactivated' },
   LastProfile: { status: 400, detail: () => 'The last profile cannot be deleted' },
   LiveNotFound: { status: 404, detail: () => 'Live not found' },
   PairNotFound: { status: 404, detail: () => 'Translation not found' },
@@ -45,6 +57,8 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
   RouteNotFound: { status: 404, detail: () => 'Not Found' },
   QuotaReached: { status: 403, detail: ({ maximum }) => `Maximum number of sessions reached (${maximum})` },
   TooManyTranslations: { status: 403, detail: ({ maximum }) => `Maximum number of translations exceeded (${maximum})` },
+  TooManyProfiles: { status: 403, detail: ({ maximum }) => `Maximum number of profiles reached (${maximum})` },
+  TooManyApiTokens: { status: 403, detail: ({ maximum }) => `Maximum number of API tokens reached (${maximum})` },
   PermissionMissing: { status: 403, detail: () => 'Not enough permissions' },
   ApiKeyNotAccepted: { status: 403, detail: () => 'API keys are not accepted here' },
   SetupRefused: { status: 403, detail: () => 'Setup link is invalid, expired or already used' },
@@ -54,10 +68,12 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
     headers: { 'Retry-After': () => '30' },
   },
   StoreUnavailable: away,
-  LogCorrupted: away,
+  LogCorrupted: hurt,
+  EventTypeUnknown: hurt,
   DocumentsUnavailable: away,
   KeyringUnavailable: away,
   KeyErased: away,
+  KeyMissing: hurt,
   Contended: away,
   ListenerTokenTaken: {
     status: 422,
@@ -81,7 +97,17 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
     detail: () => [{
       type: 'value_error',
       loc: ['body', 'audio_url'],
-      msg: 'Value error, URL names an address that is not public; STENOLOG_AUDIO_URL_ALLOW_CIDRS opens further ranges',
+      msg: 'Value error, URL names an address that is not public, or one of a network that this server is in; '
+        + 'STENOLOG_AUDIO_URL_ALLOW_CIDRS opens further ranges',
+    }],
+  },
+  SourcesNotIsolated: {
+    status: 422,
+    detail: () => [{
+      type: 'value_error',
+      loc: ['body', 'audio_url'],
+      msg: 'Value error, this server pulls no URLs: STENOLOG_SOURCE_ISOLATION is required and it cannot isolate '
+        + 'their decoders',
     }],
   },
   InvalidRequest: { status: 422, detail: ({ issues }) => issues },
@@ -92,8 +118,16 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
   WrongPassword: { status: 400, detail: () => 'Incorrect password' },
   TooManyRequests: { status: 429, detail: () => 'Too many requests', headers: { 'Retry-After': ({ seconds }) => String(seconds) } },
   TooBusy: { status: 429, detail: () => 'Too many requests', headers: { 'Retry-After': () => '1' } },
+  UpgradeRequired: {
+    status: 426,
+    detail: () => 'This is a WebSocket: connect to ws:// or wss:// with ?token= and the sender_token or listener_token of a live',
+    headers: { Upgrade: () => 'websocket', Connection: () => 'Upgrade' },
+  },
   MethodNotAllowed: { status: 405, detail: () => 'Method Not Allowed', headers: { Allow: ({ allow }) => allow.join(', ') } },
   BodyTooLarge: { status: 413, detail: () => 'Request body too large' },
+  MediaTypeNotSupported: { status: 415, detail: () => 'Content-Type should be application/json' },
+  HostMissing: { status: 400, detail: () => 'Host header is missing', headers: { Connection: () => 'close' } },
+  ExpectationFailed: { status: 417, detail: () => 'The only expectation that is met is 100-continue' },
   InternalError: { status: 500, detail: () => 'Internal Server Error' },
 }
 
@@ -121,5 +155,6 @@ export const exampleResponse = (tag: RefusalTag): ErrorResponse => errorResponse
 
 /** The tags of application/errors.ts' Unavailable: what any route that reads or writes a store can meet. */
 export const UNAVAILABLE = [
-  'StoreUnavailable', 'LogCorrupted', 'DocumentsUnavailable', 'KeyringUnavailable', 'KeyErased', 'Contended',
+  'StoreUnavailable', 'LogCorrupted', 'EventTypeUnknown', 'DocumentsUnavailable',
+  'KeyringUnavailable', 'KeyErased', 'KeyMissing', 'Contended',
 ] as const satisfies ReadonlyArray<RefusalTag>

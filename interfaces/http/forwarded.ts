@@ -72,6 +72,12 @@ const listOf = (ranges: ReadonlyArray<string>): BlockList => {
   return list
 }
 
+/** Whether an address is in one of these CIDR ranges (TRUSTED_PROXIES). */
+export const createTrust = (trusted: ReadonlyArray<string>): ((address: string) => boolean) => {
+  const ranges = listOf(trusted)
+  return (address) => isIP(address) !== 0 && ranges.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
+}
+
 interface Walk {
   readonly address: string
   /** Trusted proxies whose word was taken, at least the one that we are connected to. */
@@ -85,8 +91,7 @@ interface Walk {
  * of them and pass the other through.
  */
 export const createArrivals = (trusted: ReadonlyArray<string>): ((request: Asked) => Arrival) => {
-  const ranges = listOf(trusted)
-  const isTrusted = (address: string): boolean => isIP(address) !== 0 && ranges.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
+  const isTrusted = createTrust(trusted)
 
   /** From the connection's end backwards; `named` begins with the client. */
   const walk = (peer: string, named: ReadonlyArray<string | undefined>): Walk => {

@@ -19,6 +19,6 @@ export const pageFile = (
   headers: Readonly<Record<string, string>> = {},
 ): Route =>
   publicRoute(
-    { method: 'GET', path: `/${page}{/${page}}/${name}`, response: { codec: t.string, mediaType, headers }, refusals: [] },
+    { method: 'GET', path: `/${page}{/${page}}/${name}`, response: { codec: t.string, mediaType, headers, isFile: true }, refusals: [] },
     async () => E.right(content()),
   )

@@ -32,13 +32,18 @@ export const NO_LIMITS: RequestLimits = { take: () => FREE, wrongKey: () => FREE
  * A bucket for each of whom we know, as the one number of the generic cell rate algorithm (ITU-T I.371, annex A): the time
  * at which the bucket will be full again. A request moves it by 1/`perSecond` s, and never further than the burst from now.
  */
-const createBuckets = (monotonic: () => number, perSecond: number, maxKnown: number) => {
+export const createBuckets = (
+  monotonic: () => number,
+  perSecond: number,
+  maxKnown: number,
+  burstSeconds = BURST_SECONDS,
+) => {
   const fullAt = new Map<string, number>()
   const step = 1000 / perSecond
   return (who: string): Verdict => {
     const now = monotonic()
     const next = Math.max(now, fullAt.get(who) ?? now) + step
-    const excess = next - now - BURST_SECONDS * 1000
+    const excess = next - now - burstSeconds * 1000
     const isOver = excess > ROUNDING_MS
     fullAt.delete(who)
     fullAt.set(who, isOver ? next - step : next)

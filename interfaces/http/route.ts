@@ -57,6 +57,8 @@ interface ResponseSpec<A> {
   /** Media types that a request may choose instead of JSON: the handler then answers a `textFile`. */
   readonly texts?: ReadonlyArray<string>
   readonly headers?: Readonly<Record<string, string>>
+  /** A file of a page: the same text for every request, so it is sent compressed and with an ETag. */
+  readonly isFile?: boolean
   /** A page that others may show in a frame, as FRAME_ANCESTORS says; its policy comes from that setting. */
   readonly framable?: boolean
 }

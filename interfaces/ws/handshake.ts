@@ -2,6 +2,13 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { ResumePoint } from '../../application/lives/resume-point.ts'
 
+/**
+ * Is a WebSocket asked for? Every other upgrade is an offer that the server may ignore (RFC 9110, 7.8): clients that
+ * know HTTP/2 offer `h2c` with any request, which is then answered over HTTP/1.1.
+ */
+export const asksForWebSocket = ({ method, headers }: IncomingMessage): boolean =>
+  method === 'GET' && (headers.upgrade ?? '').split(',').some((offer) => offer.trim().toLowerCase() === 'websocket')
+
 /** Where an upgrade wants to go; `liveId` null for the token's own live. */
 export interface Target {
   readonly liveId: number | null
@@ -30,7 +37,10 @@ export const NOT_FOUND: HandshakeRefusal = { status: 404, detail: 'Not Found' }
 export const NOT_AUTHENTICATED: HandshakeRefusal = { status: 401, detail: 'Not authenticated', headers: challenge }
 export const BAD_TOKEN: HandshakeRefusal = { status: 401, detail: 'Could not validate credentials', headers: challenge }
 export const FOREIGN_ORIGIN: HandshakeRefusal = { status: 403, detail: 'Origin not allowed' }
-export const TOO_MANY: HandshakeRefusal = { status: 429, detail: 'Too many requests', headers: { 'Retry-After': '60' } }
+export const tooMany = (seconds: number): HandshakeRefusal =>
+  ({ status: 429, detail: 'Too many requests', headers: { 'Retry-After': String(seconds) } })
+/** There is no place left for a socket of this role. */
+export const FULL = tooMany(30)
 export const BROKEN: HandshakeRefusal = { status: 500, detail: 'Internal Server Error' }
 export const UNAVAILABLE: HandshakeRefusal = { status: 503, detail: 'Service Unavailable', headers: { 'Retry-After': '5' } }
 export const DRAINING: HandshakeRefusal = { status: 503, detail: 'The server is shutting down', headers: { 'Retry-After': '5' } }
@@ -47,12 +57,13 @@ export const findTarget = (url: string, prefixes: ReadonlyArray<string>): Target
 
 const LONGEST_TOKEN = 512
 
-/** D35: one value, under either name, as often as it likes; different ones are refused, as is none. */
+/** One value, under either name, as often as it likes; empty ones are as good as none, different ones are refused. */
 export const findToken = (query: string): string | HandshakeRefusal => {
   const parameters = new URLSearchParams(query)
   const values = new Set([...parameters.getAll('token'), ...parameters.getAll('token_sender')])
+  values.delete('')
   const [token] = values
-  if (token === undefined || (token === '' && values.size === 1)) return NOT_AUTHENTICATED
+  if (token === undefined) return NOT_AUTHENTICATED
   return values.size > 1 || token.length > LONGEST_TOKEN ? BAD_TOKEN : token
 }
 

@@ -1,7 +1,8 @@
 import * as t from 'io-ts'
 import { failureCode } from '../../domain/live/events.ts'
-import { engineSettingMembers } from '../../domain/live/settings.ts'
 import { boundedInteger, boundedNumber, boundedString, id, object } from '../../domain/shared/codecs.ts'
+import { settingFields } from '../http/settings-codec.ts'
+import { members } from '../http/validation.ts'
 import { ERROR_CODES } from './frames.ts'
 import { LONGEST_BASE64 } from './protocol.ts'
 
@@ -29,7 +30,7 @@ interface Message {
 /** What a client sends, each as a text frame. */
 export const CLIENT_MESSAGES = {
   config: {
-    codec: object({ type: t.literal('config') }, engineSettingMembers),
+    codec: members({ type: t.literal('config'), ...settingFields }),
     summary: 'Engine settings, before the first audio; what is left out is as the live was created',
   },
   audio: {

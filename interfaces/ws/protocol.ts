@@ -1,9 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { SAMPLE_RATE } from '../../application/ports/engine.ts'
-import { engineSettingMembers } from '../../domain/live/settings.ts'
 import type { EngineSettings } from '../../domain/live/settings.ts'
-import { object } from '../../domain/shared/codecs.ts'
+import { settingsBody } from '../http/settings-codec.ts'
 
 /** D41: 10 s of s16le at 16 kHz. */
 export const MAX_AUDIO_BYTES = 10 * SAMPLE_RATE * 2
@@ -41,12 +40,11 @@ export const parseFrame = (text: string): Either<'invalid_message', ClientFrame>
   return type === undefined ? E.left('invalid_message') : E.right({ type, body })
 }
 
-const configCodec = object({}, engineSettingMembers)
-
-/** The engine settings of a config frame, each optional; unknown members are ignored (D3). */
+/** The engine settings of a config frame; `null` is as good as left out, as over REST. Unknown members are ignored. */
 export const decodeConfig = (body: object): Either<'invalid_config', Partial<EngineSettings>> => {
-  const decoded = configCodec.decode(body)
-  return E.isLeft(decoded) ? E.left('invalid_config') : E.right(decoded.right)
+  const decoded = settingsBody.decode(body)
+  if (E.isLeft(decoded)) return E.left('invalid_config')
+  return E.right(Object.fromEntries(Object.entries(decoded.right).filter(([, value]) => value !== undefined)))
 }
 
 /** Samples of s16le bytes; copies where the bytes do not lie on an even address. */

@@ -12,14 +12,15 @@ import { pause } from '../../application/ports/timers.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { loggable } from '../http/access-log.ts'
 import { clientAddress } from '../http/client-address.ts'
-import { createFailureLimit } from '../http/failure-limit.ts'
 import { createArrivals } from '../http/forwarded.ts'
 import { correlationIdOf, inNoRequest, requestIdOf } from '../http/request-id.ts'
 import type { InRequest } from '../http/request-id.ts'
 import { errorEnding } from './ends.ts'
 import * as handshake from './handshake.ts'
-import type { HandshakeRefusal } from './handshake.ts'
+import type { HandshakeRefusal, Target } from './handshake.ts'
+import { createHandshakeLimits } from './handshake-limits.ts'
 import { createHub } from './hub.ts'
+import { createPlaces } from './places.ts'
 import { serveSocket } from './serve-socket.ts'
 import type { OpenSocket, Refusal } from './serve-socket.ts'
 
@@ -31,16 +32,18 @@ export interface SocketSettings {
   readonly origins: '*' | ReadonlyArray<string>
   /** COMPAT_STRICT: exactly the interface's members in frames. */
   readonly strict: boolean
-  /** False (RATE_LIMIT=0) switches the limits on frames and on failed handshakes off. */
+  /** False (RATE_LIMIT=0) switches the limits on frames and on handshakes off. */
   readonly rateLimits: boolean
   /** Milliseconds without a frame after which an active raw live ends, 0 is never (IDLE_TIMEOUT). */
   readonly idleTimeout: number
   /** CIDR ranges of the proxies whose forwarding headers count (TRUSTED_PROXIES). */
   readonly trustedProxies: ReadonlyArray<string>
-  /** Failed handshakes of one address before 429. */
+  /** Failed handshakes of one address before 429; 0 switches the limits on handshakes off. */
   readonly failedHandshakesPerMinute: number
   /** Open at once before 429: the process has only so many descriptors (S38). */
   readonly mostSockets: number
+  /** Those of them that listeners leave free. */
+  readonly placesForSenders: number
 }
 
 export interface SocketServerOptions {
@@ -59,7 +62,7 @@ export interface SocketServerOptions {
 }
 
 export interface SocketServer {
-  /** `server_restart` and 1012 to all; those that do not answer within `limitMs` are cut. */
+  /** Opens no more; `server_restart` and 1012 to all; those that do not answer within `limitMs` are cut. */
   readonly close: (limitMs: number) => Promise<void>
   readonly counts: () => Readonly<Record<SocketRole, number>>
 }
@@ -76,6 +79,12 @@ interface Admission {
 
 /** What a token opens. */
 type Opened = Pick<Admission, 'liveId' | 'role' | 'status'>
+
+/** How an admitted socket came in, and how it gives its place back. */
+interface Entrance {
+  readonly requestId: string
+  readonly leave: () => void
+}
 
 const REQUEST_ID = 'x-request-id'
 
@@ -95,7 +104,8 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
   const { server, prefixes, sessions, settings, logger, environment, timers, inRequest = inNoRequest } = options
   const hub = createHub({ bus: options.bus, strict: settings.strict })
   const upgraders = { sender: createUpgrader('sender'), listener: createUpgrader('listener') }
-  const failures = createFailureLimit(environment, settings.rateLimits ? settings.failedHandshakesPerMinute : 0)
+  const limits = createHandshakeLimits(environment, settings.rateLimits ? settings.failedHandshakesPerMinute : 0)
+  const places = createPlaces(settings.mostSockets, settings.placesForSenders)
   const arrivalOf = createArrivals(settings.trustedProxies)
   const sockets = new Set<OpenSocket>()
   let closed = false
@@ -112,18 +122,31 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
       case 'DocumentsUnavailable':
       case 'KeyringUnavailable':
       case 'LogCorrupted':
+      case 'EventTypeUnknown':
       case 'KeyErased':
+      case 'KeyMissing':
       case 'Contended':
         return handshake.UNAVAILABLE
     }
   }
 
-  const admit = async (token: string, wanted: number | null, query: string): Promise<Admission | HandshakeRefusal> => {
-    if (wanted !== null && (wanted === 0 || !Number.isSafeInteger(wanted))) return handshake.BAD_TOKEN
+  const resolve = async (token: string, wanted: number | null, address: string): Promise<Opened | HandshakeRefusal> => {
+    const isId = wanted === null || (wanted > 0 && Number.isSafeInteger(wanted))
+    if (!isId || !limits.mayTry(address, token)) return handshake.BAD_TOKEN
     const resolved = await sessions.resolveToken(token, wanted)()
     if (E.isLeft(resolved)) return handshake.UNAVAILABLE
-    if (O.isNone(resolved.right)) return handshake.BAD_TOKEN
+    // Others of this address may have been wrong meanwhile: of guesses that come together no more are answered.
+    if (O.isNone(resolved.right) || !limits.mayTry(address, token)) return handshake.BAD_TOKEN
     const opened = resolved.right.value
+    const refusal = limits.right(address, token, opened)
+    if (refusal !== null) return refusal
+    return places.isFree(opened.role) ? opened : handshake.FULL
+  }
+
+  const admit = async (token: string, target: Target, address: string): Promise<Admission | HandshakeRefusal> => {
+    const { liveId, query } = target
+    const opened = await resolve(token, liveId, address)
+    if (!('role' in opened)) return opened
     const point = handshake.findResumePoint(query)
     if (point === 'bad') return { ...opened, session: null, refusal: 'invalid_message', missed: null }
     const missed = point === null ? E.right(null) : await sessions.missed(opened.liveId, point)()
@@ -132,12 +155,14 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
     return opened.role === 'sender' ? attach(opened, missed.right) : { ...opened, session: null, refusal: null, missed: missed.right }
   }
 
-  const open = (socket: WebSocket, wire: Duplex, admission: Admission, requestId: string): void => {
+  const open = (socket: WebSocket, wire: Duplex, admission: Admission, { requestId, leave }: Entrance): void => {
     const { rateLimits, idleTimeout } = settings
     const opened = serveSocket({ ...admission, requestId, socket, wire, hub, logger, environment, timers, rateLimits, idleTimeout })
     sockets.add(opened)
-    socket.once('close', () => sockets.delete(opened))
-    if (closed) void opened.end(errorEnding('server_restart'))
+    socket.once('close', () => {
+      sockets.delete(opened)
+      leave()
+    })
   }
 
   const judge = async (request: IncomingMessage): Promise<Admission | HandshakeRefusal> => {
@@ -146,28 +171,48 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
     if (closed || options.draining()) return handshake.DRAINING
     if (!handshake.isOriginAllowed(request, settings.origins)) return handshake.FOREIGN_ORIGIN
     const address = clientAddress(arrivalOf(request).address)
-    if (failures.isReached(address) || sockets.size >= settings.mostSockets) return handshake.TOO_MANY
+    if (!places.isFree('sender')) return handshake.FULL
     const token = handshake.findToken(target.query)
-    const admission = typeof token === 'string' ? await admit(token, target.liveId, target.query) : token
-    if (!('role' in admission) && admission.status === 401) failures.failed(address)
-    return admission
+    const admission = typeof token === 'string' ? await admit(token, target, address) : token
+    if ('role' in admission || admission.status !== 401) return admission
+    return limits.wrong(address) ?? admission
+  }
+
+  /**
+   * A sender that is sent away at once takes none of the places that are kept for senders. Once the sockets are closed
+   * there are none: nobody would end another one.
+   */
+  const takePlace = (admission: Admission): (Admission & Pick<Entrance, 'leave'>) | HandshakeRefusal => {
+    const leave = closed ? null : places.take(admission.session === null ? 'listener' : 'sender')
+    if (leave !== null) return { ...admission, leave }
+    admission.session?.abandoned()
+    return closed ? handshake.DRAINING : handshake.FULL
   }
 
   const answer = async (request: IncomingMessage, socket: Duplex, head: Buffer, requestId: string): Promise<void> => {
-    const judged = await judge(request)
-    if (!('role' in judged)) {
+    const admission = await judge(request)
+    const judged = 'role' in admission ? takePlace(admission) : admission
+    if (!('leave' in judged)) {
       logger.info({ requestId, status: judged.status, path: loggable((request.url ?? '').split('?', 1)[0] ?? '', '') }, 'socket refused')
       handshake.refuse(socket, { ...judged, headers: { ...judged.headers, [REQUEST_ID]: requestId } })
       return
     }
     let upgraded = false
     request.headers[REQUEST_ID] = requestId
-    upgraders[judged.role].handleUpgrade(request, socket, head, (webSocket) => {
-      upgraded = true
-      open(webSocket, socket, judged, requestId)
-    })
-    // The client left meanwhile or its handshake is malformed: the place that it won is free again.
-    if (!upgraded) judged.session?.abandoned()
+    // Of several protocols that were offered this one is taken.
+    request.headers.upgrade = 'websocket'
+    try {
+      upgraders[judged.role].handleUpgrade(request, socket, head, (webSocket) => {
+        open(webSocket, socket, judged, { requestId, leave: judged.leave })
+        upgraded = true
+      })
+    } finally {
+      // The client left meanwhile or its handshake is malformed: what it won is free again.
+      if (!upgraded) {
+        judged.leave()
+        judged.session?.abandoned()
+      }
+    }
   }
 
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
@@ -183,6 +228,7 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
         if (!socket.writableEnded) socket.off('error', onError)
       })
   }
+  // Also when closed: an upgrade that nobody answers would keep its connection, and the server, open for good.
   server.on('upgrade', onUpgrade)
 
   return {
@@ -193,7 +239,6 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
       void Promise.all(gone).then(() => waiting.abort())
       await pause(timers, limitMs, waiting.signal)
       for (const socket of sockets) socket.cut()
-      server.off('upgrade', onUpgrade)
     },
     counts: () => {
       const senders = [...sockets].filter(({ role }) => role === 'sender').length

@@ -141,3 +141,19 @@ test('A defect in a snapshot is logged and hurts nobody', async (t) => {
   t.true(one.logger.lines.length > 0)
   t.true(one.logger.lines.every(({ level }) => level === 'error'))
 })
+
+test('while the admissions cannot be read every command is refused by a read, and none is written in the hope that it fits', async (t) => {
+  const memory = createMemoryEventStore()
+  const { store, appendsTo } = createFailingStore(memory, {})
+  const environment = createTestEnvironment()
+  const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }
+  const later = { id: environment.newId(), type: 'InventedLater', data: {}, metadata }
+  right(await memory.append('admission', 'no-stream', [later])())
+  const { actor } = await actorOn(store)
+  const command = { type: 'SetCapacity', worker: 'worker-1', vram: 150, at: environment.now() } as const
+  for (const commandId of ['first', 'second']) {
+    const answer = await actor.send({ command, commandId, correlationId: commandId, actor: 'service' })()
+    t.is(E.isLeft(answer) && answer.left._tag, 'EventTypeUnknown')
+  }
+  t.deepEqual(appendsTo('admission'), [])
+})

@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { EventStore, NewEvent } from '../../application/ports/event-store.ts'
+import type { EventStore, StoredEvent } from '../../application/ports/event-store.ts'
 import { createMemoryEventStore } from '../support/memory-event-store.ts'
 
 /** A small random generator (mulberry32), so that a run repeats by its seed. */
@@ -31,7 +31,7 @@ export interface SimulatedProcess {
  * Processes around one log. Every read, append and pause of theirs waits until the simulation picks it, at random, so
  * that all interleavings of steps are met; at each the process may die, or lose the answer.
  */
-export const createSimulation = (random: () => number, onAppend: (stream: string, event: NewEvent) => void) => {
+export const createSimulation = (random: () => number, onAppend: (stream: string, event: StoredEvent) => void) => {
   const store = createMemoryEventStore()
   const waiting: Array<() => void> = []
   const kills: Array<() => void> = []

@@ -5,6 +5,7 @@ import { createDyingProcess } from '../support/dying-process.ts'
 import { right } from '../support/projecting.ts'
 import { silentLogger } from '../support/test-environment.ts'
 import { callerOf, createWriteSide, requestOf, writeSideOf } from './write-side.ts'
+import { dataOf } from '../support/stored-data.ts'
 
 const owner = callerOf(1, { permissions: ['user_retention'] })
 const refused = (_tag: string) => ({ left: { _tag } })
@@ -71,7 +72,7 @@ for (const when of ['before', 'after'] as const)
       const admission = await createAdmissionActor({ ...deps, ...dying, logger: silentLogger })
       const answer = await dying.outlive(writeSideOf({ ...deps, ...dying }, admission).createLiveOnce(owner, request, 'key-1')())
       const claimed = log().some(({ type }) => type === 'IdempotencyKeyUsed')
-      const made = log().find(({ type }) => type === 'LiveCreated')?.data['liveId']
+      const made = log().filter(({ type }) => type === 'LiveCreated').map(dataOf)[0]?.['liveId']
 
       const environment = { ...deps.environment, instance: 'restarted' }
       const next = await createAdmissionActor({ ...deps, environment, logger: silentLogger })

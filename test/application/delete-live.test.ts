@@ -4,7 +4,6 @@ import * as O from 'fp-ts/lib/Option.js'
 import { createAdmissionActor } from '../../application/admission/admission-actor.ts'
 import { startErasingDeleted } from '../../application/lives/delete-live.ts'
 import { LIVES } from '../../application/ports/read-models.ts'
-import type { Envelope } from '../../domain/shared/event.ts'
 import { createDyingProcess } from '../support/dying-process.ts'
 import { eventually } from '../support/eventually.ts'
 import { immediateTimers } from '../support/immediate-timers.ts'
@@ -12,6 +11,7 @@ import { right } from '../support/projecting.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
 import { silentLogger } from '../support/test-environment.ts'
 import { callerOf, createWriteSide, requestOf, writeSideOf } from './write-side.ts'
+import { sealedIn } from '../support/stored-data.ts'
 
 const owner = callerOf(1, { permissions: ['user_retention'] })
 const segment = { liveId: 1, segment: 1, start: 0, end: 1, text: 'the secret', kind: 'transcription' as const, language: 'en' }
@@ -21,7 +21,7 @@ const start = async () => {
   const side = await createWriteSide()
   right(await side.createLive(owner, requestOf({ retention: true }))())
   right(await side.lifecycle.recordSegment(segment)())
-  const sealed = side.log().flatMap(({ data }) => ['senderToken', 'listenerToken', 'text'].flatMap((name) => (name in data ? [data[name] as Envelope] : [])))
+  const sealed = side.log().flatMap(sealedIn)
   return { ...side, sealed }
 }
 
@@ -31,7 +31,7 @@ test('R86: a deletion ends the live, gives its memory back, and destroys the key
   right(await deleteLive(owner, 1)())
   t.deepEqual(typesOf('live-1'), ['LiveCreated', 'LiveFinished', 'LiveDeleted'])
   t.is(admission.state().open.length, 0)
-  t.deepEqual(right(await deps.keyring.open(sealed)()), [O.none, O.none, O.none])
+  t.deepEqual(right(await deps.keyring.open(sealed)()), ['live-1', 'live-1', 'text-1'].map((key) => E.left({ _tag: 'KeyErased', key })))
   t.deepEqual(right(await store.read('segments-1')()), [])
   await project()
   t.true(O.isNone(right(await documents.get(LIVES, '1')())))
@@ -76,11 +76,11 @@ for (const when of ['before', 'after'] as const)
       if (isMade) {
         await eventually(async () => {
           const opened = right(await deps.keyring.open(sealed)())
-          if (opened.some(O.isSome) || right(await store.read('segments-1')()).length > 0) throw new Error('not erased yet')
+          if (opened.some(E.isRight) || right(await store.read('segments-1')()).length > 0) throw new Error('not erased yet')
         })
         t.is(next.state().open.length, 0)
       } else {
-        t.is(right(await deps.keyring.open(sealed)()).filter(O.isSome).length, 3)
+        t.is(right(await deps.keyring.open(sealed)()).filter(E.isRight).length, 3)
         t.is(next.state().open.length, 1)
       }
       await duty.stop()
@@ -104,7 +104,7 @@ test('R86: an erasure that a store refuses is tried again until it is done', asy
   const logger = createRecordingLogger()
   const duty = startErasingDeleted({ ...deps, keyring, documents, logger, timers: immediateTimers })
   await eventually(async () => {
-    if (right(await deps.keyring.open(sealed)()).some(O.isSome)) throw new Error('not erased yet')
+    if (right(await deps.keyring.open(sealed)()).some(E.isRight)) throw new Error('not erased yet')
   })
   await duty.stop()
   t.is(logger.lines.length, 1)

@@ -5,14 +5,13 @@ import * as O from 'fp-ts/lib/Option.js'
 import { createAdmissionActor } from '../../application/admission/admission-actor.ts'
 import { handleCommand } from '../../application/handle-command.ts'
 import { API_TOKENS, LIVES, PROFILES, USERS } from '../../application/ports/read-models.ts'
+import { createAdministrators } from '../../application/users/administrators.ts'
 import { createDeleteUser } from '../../application/users/delete-user.ts'
 import type { DeleteUserDeps } from '../../application/users/delete-user.ts'
 import { startErasingUsers } from '../../application/users/erase-user.ts'
 import { startUserDirectory } from '../../application/users/user-directory.ts'
 import { createUsers } from '../../application/users/users.ts'
 import { apiTokenDecider } from '../../domain/api-token/decider.ts'
-import type { Envelope } from '../../domain/shared/event.ts'
-import { envelope } from '../../domain/shared/event.ts'
 import { createDyingProcess } from '../support/dying-process.ts'
 import { eventually } from '../support/eventually.ts'
 import { immediateTimers } from '../support/immediate-timers.ts'
@@ -21,6 +20,7 @@ import { createRecordingLogger } from '../support/recording-logger.ts'
 import { createTestCredentials, silentLogger } from '../support/test-environment.ts'
 import { ada } from '../support/user-world.ts'
 import { callerOf, createWriteSide, requestOf } from './write-side.ts'
+import { dataOf, sealedIn } from '../support/stored-data.ts'
 
 const admin = callerOf(1, { permissions: ['admin'] })
 const PERSONAL = [USERS, PROFILES, LIVES, API_TOKENS]
@@ -48,9 +48,9 @@ const start = async (t: ExecutionContext) => {
   right(await side.createLive(owner, requestOf())())
   right(await side.finishLive(owner, 2)())
   await project()
-  const sealed = store.allEvents().flatMap(({ data }) => Object.values(data).filter((value): value is Envelope => envelope.is(value)))
-  const hers = sealed.filter(({ k }) => k !== 'user-1')
-  const readable = async (): Promise<number> => right(await deps.keyring.open(hers)()).filter(O.isSome).length
+  const sealed = store.allEvents().flatMap(sealedIn)
+  const hers = sealed.filter(({ envelope }) => envelope.k !== 'user-1')
+  const readable = async (): Promise<number> => right(await deps.keyring.open(hers)()).filter(E.isRight).length
   const listed = async (): Promise<ReadonlyArray<string>> => {
     await project()
     const found = await Promise.all(PERSONAL.map(async (collection) => {
@@ -59,8 +59,9 @@ const start = async (t: ExecutionContext) => {
     }))
     return found.flat()
   }
+  const administrators = createAdministrators({ ...deps, directory })
   const deleting = (changes: Partial<DeleteUserDeps> = {}) =>
-    createDeleteUser({ ...deps, documents, directory, projector: { whenProjected: project }, ...changes })
+    createDeleteUser({ ...deps, documents, directory, projector: { whenProjected: project }, administrators, ...changes })
   return { ...side, directory, register, readable, listed, deleting, hers }
 }
 
@@ -101,6 +102,29 @@ test('the last administrator cannot be deleted, not even by two who do so at onc
   t.is(directory.count(), 2)
 })
 
+test('who cannot log in, or be read, is nobody to leave the administration to; who can is found behind them', async (t) => {
+  const { deps, store, directory, register } = await start(t)
+  for (const name of ['second', 'third', 'fourth']) await register(name, ['admin'])
+  let missing = ['user-3']
+  const open: typeof deps.keyring.open = (sealed) => async () => {
+    const opened = right(await deps.keyring.open(sealed)())
+    return E.right(sealed.map(({ key }, index) =>
+      missing.includes(key) ? E.left({ _tag: 'KeyMissing' as const, key }) : opened[index] ?? E.left({ _tag: 'KeyErased' as const, key })))
+  }
+  let damaged = ['user-4']
+  const read: typeof store.read = (stream, options) =>
+    damaged.includes(stream) ? async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' }) : store.read(stream, options)
+  const { takeAway } = createAdministrators({ store: { ...store, read }, keyring: { ...deps.keyring, open }, directory })
+  const leavesNobody = () => takeAway(1, async (nobodyElse) => E.right(nobodyElse))
+  t.deepEqual(await leavesNobody(), E.right(false), 'the fourth, behind two who do not count')
+  missing = ['user-3', 'user-5']
+  t.deepEqual(await leavesNobody(), E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' }), 'nobody knows')
+  damaged = []
+  t.deepEqual(await leavesNobody(), E.right(false))
+  missing = ['user-3', 'user-4', 'user-5']
+  t.deepEqual(await leavesNobody(), E.right(true))
+})
+
 for (const when of ['before', 'after'] as const)
   test(`whatever step a process dies at, ${when} it takes effect, the next one completes the deletion of the user`, async (t) => {
     for (let last = 0; ; last++) {
@@ -138,5 +162,27 @@ for (const when of ['before', 'after'] as const)
 /** The stream of Ada's name. */
 const nameStream = async (store: Awaited<ReturnType<typeof start>>['deps']['store']): Promise<string> => {
   const [registered] = right(await store.read('user-2')())
-  return `username-${String(registered?.data['usernameHash'])}`
+  return `username-${String(registered && dataOf(registered)['usernameHash'])}`
 }
+
+test('a deletion erases also what cannot be read any more, and stops at none of it', async (t) => {
+  const { deleting, readable, store, listed, deps } = await start(t)
+  for (const stream of ['live-1', 'api-token-1']) {
+    const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: deps.environment.now() }
+    right(await store.append(stream, 'any', [{ id: deps.environment.newId(), type: 'InventedLater', data: {}, metadata }])())
+  }
+  t.true((await readable()) > 0)
+  right(await deleting().deleteUser(admin, 2)())
+  t.is(await readable(), 0, 'none of her keys is left, nor those of the live that cannot be read')
+  t.false((await listed()).includes(USERS))
+  t.is(store.allEvents().filter(({ type }) => type === 'UsernameFreed').length, 1)
+})
+
+test('a user is erased also where the admissions cannot be read', async (t) => {
+  const { deleting, readable, listed, deps } = await start(t)
+  const hurt = { refresh: async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' } as const) }
+  const admission = { ...deps.admission, ...hurt, send: () => hurt.refresh }
+  right(await deleting({ admission }).deleteUser(admin, 2)())
+  t.is(await readable(), 0)
+  t.deepEqual(await listed(), [])
+})

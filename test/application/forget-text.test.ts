@@ -92,9 +92,23 @@ test('a live whose log is corrupted keeps its text, which is logged, and holds u
   await until(async () => right(await store.read('segments-2')()).length === 0)
   t.is(right(await store.read('segments-1')()).length, 1)
   t.is(reads, 2)
-  t.like(logger.lines, [{ level: 'warn' }, { level: 'error', fields: { liveId: 1, reason: 'a flipped bit' } }])
+  t.like(logger.lines, [{ level: 'warn' }, { level: 'error', fields: { stream: 'live-1' } }])
   t.is(logger.lines.length, 2)
   await forgetting.stop()
+})
+
+test('no text outlives the longest retention because its live cannot be read', async (t) => {
+  const { createLive, lifecycle, deps, store, documents } = await createWriteSide()
+  right(await createLive(callerOf(1, { permissions: ['user_retention'] }), requestOf({ retention: true }))())
+  right(await lifecycle.recordSegment({ liveId: 1, segment: 1, start: 0, end: 1, text: 'the secret', kind: 'transcription', language: 'en' })())
+  right(await lifecycle.end(1, finished)())
+  const read: EventStore['read'] = (stream, options) =>
+    stream === 'live-1' ? async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' }) : store.read(stream, options)
+  const hurt = { ...store, read }
+  const forgetting = startForgettingText({ ...deps, store: hurt, documents, logger: createRecordingLogger(), timers: immediateTimers, retentionMax: 1 })
+  await until(async () => right(await store.read('segments-1')()).length === 0)
+  await forgetting.stop()
+  t.pass()
 })
 
 test('a store whose subscriptions end at once is asked again after a while, not in a circle', async (t) => {

@@ -6,6 +6,7 @@ import { createFailingStore } from './failing-store.ts'
 import { callerOf, createWriteSide, requestOf, writeSideOf } from './write-side.ts'
 import { createMemoryEventStore } from '../support/memory-event-store.ts'
 import { right } from '../support/projecting.ts'
+import { dataOf } from '../support/stored-data.ts'
 
 const finished = { status: 'finished', reason: 'finish_message' } as const
 
@@ -51,7 +52,7 @@ test('Segments are appended in order and sealed', async (t) => {
   right(await createLive(callerOf(1), requestOf())())
   await Promise.all([1, 2, 3].map((number) => lifecycle.recordSegment(segment(number, 'the secret text'))()))
   const stored = right(await store.read('segments-1')())
-  t.deepEqual(stored.map(({ data }) => data['segment']), [1, 2, 3])
+  t.deepEqual(stored.map((event) => dataOf(event)['segment']), [1, 2, 3])
   t.notRegex(JSON.stringify(stored), /secret/)
 })
 
@@ -79,7 +80,7 @@ test('A segment whose append had an unknown outcome is not written twice when it
   right(await lifecycle.recordSegment(segment(3))())
   right(await lifecycle.recordSegment(segment(3, 'hola', 'es'))())
   const stored = right(await memory.read('segments-1')())
-  t.deepEqual(stored.map(({ data }) => `${String(data['segment'])} ${String(data['language'])}`), ['1 en', '2 en', '3 en', '3 es'])
+  t.deepEqual(stored.map(dataOf).map((data) => `${String(data['segment'])} ${String(data['language'])}`), ['1 en', '2 en', '3 en', '3 es'])
 })
 
 test('A second writer of the segments is told', async (t) => {

@@ -34,6 +34,26 @@ test('autoStart leaves lives alone that are raw, or start with a config, or are 
   t.is(pullers.all.length, 0)
 })
 
+test('autoStart gives up a live that cannot be read and tries again where only the store is away', async (t) => {
+  const { lifecycle, pullers, sessions, timers, logger } = startSessions(t)
+  const [hurt, whole] = [lifecycle.add(URL_LIVE), lifecycle.add(URL_LIVE)]
+  lifecycle.damage(hurt.id)
+  let isOver = false
+  void sessions.autoStart(hurt.id).then(() => { isOver = true })
+  await eventually(() => assert.ok(isOver))
+  t.deepEqual(logger.lines.map(({ level, message }) => [level, message]), [
+    ['error', 'a live cannot be read: its source stays away'],
+  ])
+  lifecycle.setAway(true)
+  const started = sessions.autoStart(whole.id)
+  await eventually(() => assert.equal(timers.size(), 1))
+  t.is(pullers.all.length, 0)
+  lifecycle.setAway(false)
+  timers.advance(60_000)
+  await started
+  t.is(pullers.all.length, 1)
+})
+
 test('R139: without auto_start the config starts the source, its first audio the live; no pid is told', async (t) => {
   const { lifecycle, pullers, pipelines, attach } = startSessions(t)
   const live = lifecycle.add({ ...URL_LIVE, autoStart: false })
@@ -76,7 +96,7 @@ test('D56: a source that is over finishes the live, after its last words; the pr
 })
 
 test('D56: a stream that said it was over finishes the live when nothing comes back, and fails it when audio came back in between', async (t) => {
-  for (const [heard, cause] of [[false, { status: 'finished', reason: 'source_ended' }], [true, { status: 'error', code: 'source_failed', detail: 'The audio source failed: unreachable' }]] as const) {
+  for (const [heard, cause] of [[false, { status: 'finished', reason: 'source_ended' }], [true, { status: 'error', code: 'source_failed', detail: 'The audio source failed: unavailable' }]] as const) {
     const { live, pullers, timers } = await autoStarted(t)
     const { events } = pullers.latest()
     events.audio(AUDIO)
@@ -105,14 +125,26 @@ test('D56: retries after 1, 2, 4, 8, 16 s by the same process, then source_faile
   }
   t.is(live.cause, undefined)
   events.ended(FAILED)
-  await eventually(() => assert.deepEqual(live.cause, { status: 'error', code: 'source_failed', detail: 'The audio source failed: unreachable' }))
+  await eventually(() => assert.deepEqual(live.cause, { status: 'error', code: 'source_failed', detail: 'The audio source failed: unavailable' }))
   t.is(pullers.all.length, 1)
 })
 
-test('what another attempt cannot change is not tried again', async (t) => {
+test('whether a port is open, closed or silent is for the log: the owner is told the same of each', async (t) => {
+  for (const code of ['unreachable', 'timeout', 'closed', 'tls', 'bad_answer', 'http_404', 'rtsp_401', 'not_audio', 'unresolved']) {
+    const { live, pullers, timers, logger } = await autoStarted(t)
+    for (const seconds of [1, 2, 4, 8, 16, 0]) {
+      pullers.latest().events.ended({ kind: 'failed', code, retry: true })
+      timers.advance(seconds * 1000)
+    }
+    await eventually(() => assert.deepEqual(live.cause, { status: 'error', code: 'source_failed', detail: 'The audio source failed: unavailable' }))
+    t.true(logger.lines.some(({ message, fields }) => message === 'a source was given up' && fields['code'] === code), code)
+  }
+})
+
+test('what another attempt cannot change is not tried again, and told', async (t) => {
   const { live, pullers } = await autoStarted(t)
   pullers.latest().events.ended({ kind: 'failed', code: 'address_forbidden', retry: false })
-  await eventually(() => assert.equal(live.cause?.status, 'error'))
+  await eventually(() => assert.deepEqual(live.cause, { status: 'error', code: 'source_failed', detail: 'The audio source failed: address_forbidden' }))
   t.is(pullers.latest().targets.length, 1)
 })
 

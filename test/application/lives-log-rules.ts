@@ -1,4 +1,5 @@
-import type { NewEvent } from '../../application/ports/event-store.ts'
+import type { StoredEvent } from '../../application/ports/event-store.ts'
+import { dataOf } from '../support/stored-data.ts'
 
 interface Reserved {
   readonly userId: number
@@ -52,7 +53,9 @@ export const createLogRules = (capacity: number, maxSessions: number) => {
     reserved.delete(liveId)
   }
 
-  const observe = (stream: string, { id, type, data }: NewEvent): void => {
+  const observe = (stream: string, event: StoredEvent): void => {
+    const { id, type } = event
+    const data = dataOf(event)
     check(!eventIds.has(id), `event ${id} stands twice in the log`)
     eventIds.add(id)
     const liveId = Number(data['liveId'])

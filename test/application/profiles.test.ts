@@ -1,10 +1,14 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
+import type { EventStore } from '../../application/ports/event-store.ts'
+import { createProfiles } from '../../application/profiles/profiles.ts'
 import { createUsers } from '../../application/users/users.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
 import { ERASED } from '../../domain/shared/event.ts'
 import { systemTimers } from '../../infrastructure/system-timers.ts'
+import { createMemoryEventStore } from '../support/memory-event-store.ts'
 import { right } from '../support/projecting.ts'
+import { dataOf } from '../support/stored-data.ts'
 import { callerOf, startTokenWorld } from '../support/token-world.ts'
 import { ada } from '../support/user-world.ts'
 
@@ -12,8 +16,8 @@ const everything = { skip: 0, limit: 100 }
 const notFound = E.left({ _tag: 'ProfileNotFound' })
 const lecture = { name: 'Lecture', settings: { ...DEFAULT_ENGINE_SETTINGS, mode: 'final' as const } }
 
-const startWithUser = async (t: Parameters<typeof startTokenWorld>[0]) => {
-  const world = await startTokenWorld(t)
+const startWithUser = async (...given: Parameters<typeof startTokenWorld>) => {
+  const world = await startTokenWorld(...given)
   return { ...world, caller: callerOf(await world.register('Ada')) }
 }
 
@@ -84,4 +88,80 @@ test('an erased name reads as such', async (t) => {
   const { profiles, caller, keyring } = await startWithUser(t)
   right(await keyring.erase([`user-${caller.userId}`])())
   t.deepEqual(right(await profiles.listProfiles(caller, everything)()).items.map(({ name }) => name), [ERASED])
+})
+
+test('however many are created at once, a user has a hundred profiles in the end; others have their own', async (t) => {
+  const { profiles, caller, register } = await startWithUser(t)
+  const answers = await Promise.all(Array.from({ length: 130 }, () => profiles.createProfile(caller, lecture)()))
+  t.is(answers.filter(E.isRight).length, 99, 'beside Default')
+  for (const refused of answers.filter(E.isLeft)) t.deepEqual(refused.left, { _tag: 'TooManyProfiles', maximum: 100 })
+  t.is(right(await profiles.listProfiles(caller, everything)()).total, 100)
+  t.true(E.isRight(await profiles.createProfile(callerOf(await register('Bob')), lecture)()))
+  const [first] = right(await profiles.listProfiles(caller, everything)()).items
+  right(await profiles.removeProfile(caller, first?.id ?? 0)())
+  t.true(E.isRight(await profiles.createProfile(caller, lecture)()))
+  t.true(E.isLeft(await profiles.createProfile(caller, lecture)()))
+})
+
+test('a change reads what came since the last one, not the whole history, and sees what others wrote', async (t) => {
+  const memory = createMemoryEventStore()
+  let readEvents = 0
+  const store: EventStore = {
+    ...memory,
+    read: (stream, options) => async () => {
+      const found = await memory.read(stream, options)()
+      if (stream.startsWith('profiles-') && E.isRight(found)) readEvents += found.right.length
+      return found
+    },
+  }
+  const { profiles, caller, keyring, environment, documents, projector } = await startWithUser(t, { store })
+  const { id } = right(await profiles.createProfile(caller, lecture)())
+  const rename = (by: typeof profiles, name: string) => by.changeProfile(caller, id, { name, settings: {} })()
+  readEvents = 0
+  for (let count = 0; count < 50; count += 1) right(await rename(profiles, `name ${count}`))
+  t.true(readEvents < 50, `${readEvents} events`)
+
+  const other = createProfiles({ store, keyring, environment, timers: systemTimers, documents, projector })
+  right(await rename(other, 'by another process'))
+  const renamed = right(await profiles.changeProfile(caller, id, { settings: { max_chars: 33 } })())
+  t.like(renamed, { name: 'by another process', settings: { ...lecture.settings, max_chars: 33 } })
+  right(await other.removeProfile(caller, id)())
+  t.deepEqual(await rename(profiles, 'gone'), notFound)
+})
+
+test('what is known of a history is thrown away when the log knows less of it', async (t) => {
+  const { store: whole, keyring, environment, documents, caller } = await startWithUser(t)
+  const older = createMemoryEventStore()
+  let current: EventStore = whole
+  const store: EventStore = {
+    ...whole,
+    read: (...given) => current.read(...given),
+    append: (...given) => current.append(...given),
+  }
+  const profiles = createProfiles({ store, keyring, environment, timers: systemTimers, documents, projector: { whenProjected: () => Promise.resolve() } })
+  const { id } = right(await profiles.createProfile(caller, lecture)())
+  const stream = `profiles-${caller.userId}`
+  const events = right(await whole.read(stream)()).map((event) => ({ ...event, data: dataOf(event) }))
+  right(await older.append(stream, 'no-stream', events)())
+  right(await profiles.changeProfile(caller, id, { name: 'never happened', settings: {} })())
+  current = older
+  const changed = right(await profiles.changeProfile(caller, id, { settings: { max_chars: 33 } })())
+  t.like(changed, { name: lecture.name, settings: { ...lecture.settings, max_chars: 33 } })
+})
+
+test('a name that could not be read while its key was missing is not lost by a change once the key is back', async (t) => {
+  const world = await startTokenWorld(t)
+  const caller = callerOf(await world.register('Ada'))
+  const { keyring } = world
+  const [kept, gone] = [right(await world.profiles.createProfile(caller, lecture)()), right(await world.profiles.createProfile(caller, lecture)())]
+  let isMissing = true
+  const open: typeof keyring.open = (sealed) =>
+    isMissing ? async () => E.right(sealed.map(({ key }) => E.left({ _tag: 'KeyMissing', key }))) : keyring.open(sealed)
+  const { store, environment, documents, projector } = world
+  const deps = { store, keyring: { ...keyring, open }, environment, timers: systemTimers, documents, projector }
+  const { removeProfile, changeProfile } = createProfiles(deps)
+  right(await removeProfile(caller, gone.id)())
+  isMissing = false
+  t.is(right(await changeProfile(caller, kept.id, { settings: { max_chars: 41 } })()).name, lecture.name)
+  t.is(right(await world.profiles.getProfile(caller, kept.id)()).name, lecture.name)
 })

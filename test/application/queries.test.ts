@@ -48,9 +48,9 @@ const startWith = async (samples: ReadonlyArray<Sample>) => {
   const keyring = createMemoryKeyring()
   const documents = createMemoryDocuments()
   right(await documents.ensure(allProjections.map(({ collection }) => collection))())
-  const plain = samples.flatMap(({ userId, status }, index) => eventsOf(index + 1, userId, status))
-  const sealed = right(await sealEvents(keyring)(plain)())
-  const events = stored(sealed)
+  const sealed = await Promise.all(samples.map(async ({ userId, status }, index) =>
+    right(await sealEvents(keyring, `live-${index + 1}`)(eventsOf(index + 1, userId, status))())))
+  const events = stored(sealed.flat())
   for (const projection of allProjections) if (events.length > 0) await step(documents, projection, events)
   const pages: Array<number> = []
   const watched: Documents = {

@@ -8,6 +8,7 @@ import { createRecordingLogger } from '../support/recording-logger.ts'
 import { createTestEnvironment } from '../support/test-environment.ts'
 import { eventually } from '../support/eventually.ts'
 import { callerOf, createWriteSide, requestOf, writeSideOf } from './write-side.ts'
+import { dataOf } from '../support/stored-data.ts'
 
 type WriteSide = Awaited<ReturnType<typeof createWriteSide>>
 
@@ -65,7 +66,7 @@ test('A4: a live that was created while its owner was being disabled ends in the
   const { id } = right(await side.createLive(callerOf(1), requestOf())())
   const other = right(await side.createLive(callerOf(2), requestOf())()).id
   right(await reconcileAtStart({ ...side.deps, isDisabled: (userId) => userId === 1 })())
-  t.deepEqual(side.log().filter(({ type }) => type === 'LiveFinished').map(({ data }) => [data['liveId'], data['reason']]), [[id, 'owner_disabled']])
+  t.deepEqual(side.log().filter(({ type }) => type === 'LiveFinished').map(dataOf).map((data) => [data['liveId'], data['reason']]), [[id, 'owner_disabled']])
   t.deepEqual(side.admission.state().open.map(({ liveId }) => liveId), [other])
 })
 

@@ -15,6 +15,7 @@ import { createMemoryKeyring } from '../support/memory-keyring.ts'
 import { right } from '../support/projecting.ts'
 import { createTestEnvironment } from '../support/test-environment.ts'
 import { callerOf, startTokenWorld } from '../support/token-world.ts'
+import { dataOf } from '../support/stored-data.ts'
 
 const everything = { skip: 0, limit: 100 }
 const ci = { name: 'ci', expiresAt: null }
@@ -24,7 +25,7 @@ const startWithToken = async (t: Parameters<typeof startTokenWorld>[0], stores: 
   const userId = await world.register('Ada')
   const caller = callerOf(userId)
   const { token, secret } = right(await world.tokens.issueToken(caller, ci)())
-  const usesInLog = async () => right(await world.store.read(`token-use-${token.id}`)()).map(({ data }) => data['at'])
+  const usesInLog = async () => right(await world.store.read(`token-use-${token.id}`)()).map((event) => dataOf(event)['at'])
   return { ...world, userId, caller, token, secret, usesInLog }
 }
 

@@ -1,14 +1,17 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { ResumePoint } from '../../application/lives/resume-point.ts'
+import type { EventStore } from '../../application/ports/event-store.ts'
 import { startForgettingText } from '../../application/lives/forget-text.ts'
 import { createTranscripts } from '../../application/lives/transcripts.ts'
 import { eventually } from '../support/eventually.ts'
 import { immediateTimers } from '../support/immediate-timers.ts'
+import { createMemoryEventStore } from '../support/memory-event-store.ts'
 import { right } from '../support/projecting.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
 import { createTestEnvironment } from '../support/test-environment.ts'
 import { callerOf, createWriteSide, requestOf } from './write-side.ts'
+import { placed } from '../support/memory-keyring.ts'
 
 const owner = callerOf(1, { permissions: ['user_retention'] })
 const NOT_FOUND = E.left({ _tag: 'LiveNotFound' } as const)
@@ -71,7 +74,7 @@ test('RETENTION_MAX: that long after its end a kept text is no longer told, and 
     if (right(await store.read('segments-1')()).length > 0) throw new Error('not erased yet')
   })
   await forgetting.stop()
-  t.like(await deps.keyring.seal('text-1', ['again'])(), { left: { _tag: 'KeyErased' } })
+  t.like(await deps.keyring.seal('text-1', placed(['again']))(), { left: { _tag: 'KeyErased' } })
 })
 
 test('R88, D58: whoever comes back within a minute after the end gets the stored finals, page by page; later, or of a deleted live, none', async (t) => {
@@ -103,4 +106,36 @@ test('R88, D58: whoever comes back within a minute after the end gets the stored
   clock -= 1000
   right(await deleteLive(owner, 1)())
   t.deepEqual(await told({ kind: 'after', segment: 0 }), [])
+})
+
+test('a crowd that wants the past of a live costs little more than one of them', async (t) => {
+  const inner = createMemoryEventStore()
+  let events = 0
+  const store: EventStore = {
+    ...inner,
+    read: (stream, options) => async () => {
+      const read = await inner.read(stream, options)()
+      if (stream === 'segments-1' && E.isRight(read)) events += read.right.length
+      return read
+    },
+  }
+  const side = await createWriteSide({ store })
+  right(await side.createLive(owner, requestOf({}))())
+  const count = 1500
+  for (let segment = 1; segment <= count; segment += 1) right(await side.lifecycle.recordSegment(said(segment, 'en'))())
+  const told = async (after: number): Promise<ReadonlyArray<number>> => {
+    const { next } = right(await side.lifecycle.storedFinals(1, { kind: 'after', segment: after })())
+    const segments: Array<number> = []
+    for (let page = right(await next()); page !== null; page = right(await next())) segments.push(...page.map(({ segment }) => segment))
+    return segments
+  }
+  events = 0
+  const crowd = Array.from({ length: 50 }, (_, n) => n * 29)
+  const all = await Promise.all(crowd.map(told))
+  t.deepEqual(all, crowd.map((after) => Array.from({ length: count - after }, (_, i) => after + 1 + i)))
+  // Each reads a few to find its place, and all of them together the pages.
+  t.true(events < 8 * count, `${events} events were read`)
+  const before = events
+  t.deepEqual(await told(count - 1), [count])
+  t.true(events - before < count / 2, `${events - before} events for the last one`)
 })

@@ -62,7 +62,24 @@ test('a job that fails is left out and logged once until the translator works ag
     ['warn', 'a translator fails'], ['info', 'a translator works again'], ['warn', 'a translator fails'],
   ])
   t.false(JSON.stringify(logger.lines).includes('text 1'), 'no text reaches the log')
-  t.deepEqual(translations.figures(), { done: 1, failed: 3, dropped: 0, waiting: 0, lagSeconds: 0 })
+  t.deepEqual(translations.figures(), { done: 1, failed: 3, dropped: 0, skipped: 0, waiting: 0, lagSeconds: 0 })
+})
+
+test('a translator that falls behind skips the oldest segments that wait, counts them and says so once', async (t) => {
+  const { translator, delivered, live, logger, translations, waitFor } = start(1, [{ model: 'en-es', to: 'es' }])
+  for (let number = 1; number <= 100; number += 1) live.add(segment(number))
+  const { waiting, skipped } = translations.figures()
+  t.is(waiting + skipped, 100)
+  t.is(waiting, 60)
+  for (let answered = 0; answered < waiting; answered += 1) {
+    await waitFor(1)
+    translator.answer('es')
+  }
+  await live.settled()
+  const numbers = delivered.map((line) => Number(line.split(' ')[0]))
+  t.deepEqual(numbers, [1, ...Array.from({ length: 59 }, (_, n) => 42 + n)], 'what was begun, then the newest')
+  t.deepEqual(logger.lines.map(({ message }) => message), ['a translator is behind and skips segments'])
+  t.deepEqual(translations.figures(), { done: 60, failed: 0, dropped: 0, skipped: 40, waiting: 0, lagSeconds: 0 })
 })
 
 test('a delivery that breaks costs its own segment only', async (t) => {
@@ -98,7 +115,7 @@ test('a stop cancels what waits: nothing more is delivered, asked or waited for'
   live.add(segment(3))
   t.deepEqual(delivered, [])
   t.is(translator.jobs.length, 1)
-  t.deepEqual(translations.figures(), { done: 0, failed: 0, dropped: 2, waiting: 0, lagSeconds: 0 })
+  t.deepEqual(translations.figures(), { done: 0, failed: 0, dropped: 2, skipped: 0, waiting: 0, lagSeconds: 0 })
 })
 
 test('prepare has each translator loaded; without targets there is nothing to do', async (t) => {

@@ -33,7 +33,7 @@ const registered = (userId: number): UserEvent => ({
 
 const write = async (store: EventStore, keyring: Keyring, event: UserEvent): Promise<Position> => {
   const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }
-  const sealed = right(await sealEvents(keyring)([event])())
+  const sealed = right(await sealEvents(keyring, `user-${event.data.userId}`)([event])())
   const events = sealed.map((one) => ({ ...one, id: environment.newId(), metadata }))
   return right(await store.append(`user-${event.data.userId}`, 'any', events)()).position
 }

@@ -1,6 +1,5 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import * as O from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { EventStore } from '../../application/ports/event-store.ts'
 import { FIRST_PROFILE_NAME } from '../../domain/profiles/first-profile.ts'
@@ -8,6 +7,7 @@ import { createMemoryEventStore } from '../support/memory-event-store.ts'
 import { createMemoryKeyring } from '../support/memory-keyring.ts'
 import { right } from '../support/projecting.ts'
 import { ada, startUserWorld } from '../support/user-world.ts'
+import { sealedIn } from '../support/stored-data.ts'
 
 const taken = E.left({ _tag: 'UsernameTaken' })
 const away = { _tag: 'StoreUnavailable' as const, reason: 'the test says so' }
@@ -30,8 +30,7 @@ test('D30: a user begins with one profile named Default', async (t) => {
   const { id } = right(await users.registerUser(ada, 'setup')())
   const profiles = right(await store.read(`profiles-${id}`)())
   t.deepEqual(profiles.map(({ type }) => type), ['ProfileAdded'])
-  const name = profiles[0]?.data['name'] as Parameters<typeof keyring.open>[0][number]
-  t.deepEqual(right(await keyring.open([name])()), [O.some(FIRST_PROFILE_NAME)])
+  t.deepEqual(right(await keyring.open(profiles.flatMap(sealedIn))()), [E.right(FIRST_PROFILE_NAME)])
 })
 
 test('D59: neither the name nor the password is anywhere in the log', async (t) => {

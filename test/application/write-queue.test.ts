@@ -23,7 +23,33 @@ test('a segment that cannot be written because of a defect does not keep its liv
     timers.advance(5000)
     assert.equal(queue.size(), 0)
   })
-  await Promise.all([segment, end])
+  t.deepEqual(await Promise.all([segment, end]), [false, true])
   t.is(ends, 6)
   t.is(logger.lines.filter(({ fields }) => fields['write'] === 'segment' && fields['hopeless'] === true).length, 1)
+})
+
+test('a write is durable only when the store took it: not when it was refused, found no room or was given up at close', async (t) => {
+  const timers = createManualTimers()
+  const closing = new AbortController()
+  const options = { liveId: 7, logger: createRecordingLogger(), timers, environment: { random: () => 0.5 }, track: () => undefined }
+  const queue = createWriteQueue({ ...options, signal: closing.signal })
+  t.true(await queue.add('segment', async () => E.right(undefined)))
+  t.false(await queue.add('segment', async () => E.left({ _tag: 'LogCorrupted', reason: 'damaged' })))
+  t.false(await queue.add('segment', async () => E.left({ _tag: 'KeyErased', key: 'text-7' })))
+
+  let away = true
+  const write = async () => (away ? E.left({ _tag: 'StoreUnavailable', reason: 'away' } as const) : E.right(undefined))
+  const waiting = Array.from({ length: 10_000 }, () => queue.add('segment', write))
+  t.false(await queue.add('segment', write), 'no room')
+  away = false
+  await eventually(() => {
+    timers.advance(5000)
+    assert.equal(queue.size(), 0)
+  })
+  t.true((await Promise.all(waiting)).every(Boolean))
+
+  away = true
+  const late = queue.add('segment', write)
+  closing.abort()
+  t.false(await late)
 })

@@ -79,7 +79,7 @@ export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor
     credentials: createTestCredentials(),
     documents: options.documents ?? noDocuments,
     whenProjected: options.whenProjected ?? (() => Promise.resolve()),
-    mayPull: () => true,
+    pullRefusal: () => null,
     viewOf: viewOf({ keyring: options.keyring, foldLive }),
     otherInstances: options.otherInstances ?? (() => []),
     flush: options.flush ?? (() => Promise.resolve()),

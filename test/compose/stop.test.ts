@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { join } from 'node:path'
 import test from 'ava'
 import { logIn } from '../support/client.ts'
-import { launch } from '../support/launch.ts'
+import { launchPreloaded } from '../support/preloaded.ts'
 import { ADMIN, startTestService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
@@ -18,17 +18,8 @@ test('F16: requests in hand when SIGTERM comes are answered', async (t) => {
 })
 
 test('F20: an error that nobody caught is logged, sockets are told, and the service exits with 1', async (t) => {
-  const directory = await temporaryDirectory()
-  t.teardown(directory.remove)
   const faulty = "process.on('SIGUSR2', () => { void Promise.reject(new Error('nobody caught this')) })"
-  const service = launch(t, {
-    STENOLOG_PORT: '0',
-    STENOLOG_DATA_DIR: directory.path,
-    STENOLOG_ADMIN_USERNAME: ADMIN.username,
-    STENOLOG_ADMIN_PASSWORD: ADMIN.password,
-    STENOLOG_DRAIN_TIMEOUT: '0s',
-    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(faulty)}`,
-  })
+  const { service } = await launchPreloaded(t, faulty)
   const client = await logIn(await service.url(), ADMIN.username, ADMIN.password)
   const listener = await client.socket(await client.createLive(), 'listener')
   service.kill('SIGUSR2')

@@ -109,6 +109,17 @@ export const documentsContract = (name: string, open: () => Promise<OpenedDocume
     t.deepEqual(await get(documents, '1'), { id: 1 })
   })
 
+  on('documents are found by any number of ids, those that are not there or were removed left out', async (t, documents) => {
+    const find = async (wanted: ReadonlyArray<string>) => Object.fromEntries(await right(documents.find('lives', wanted)))
+    const all = Array.from({ length: 2500 }, (_, n) => String(n))
+    await commit(documents, all.map((id, n) => put(id, 1, { id: n, text: 'Größe 🎙 "' })))
+    await commit(documents, [remove('7', 2), put('8', 2, { id: 8, v: 2 })])
+    t.deepEqual(await find([]), {})
+    t.deepEqual(await find(['7', '8', 'x', '1', '1', "' OR 1"]), { 8: { id: 8, v: 2 }, 1: { id: 1, text: 'Größe 🎙 "' } })
+    t.is(Object.keys(await find([...all, 'x'])).length, 2499)
+    t.deepEqual(Object.fromEntries(await right(documents.find('live-tokens', ['1']))), {}, 'of this collection alone')
+  })
+
   on('pages are sorted, by numbers as numbers, in both directions', async (t, documents) => {
     await commit(documents, [10, 9, 100, 1, 2].map((id) => put(String(id), 1, { id })))
     t.deepEqual(await ids(documents, {}), [1, 2, 9, 10, 100])

@@ -2,6 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { v7 } from 'uuid'
 import type { EventStore, NewEvent, SubscriptionMessage } from '../../application/ports/event-store.ts'
+import { dataOf } from '../support/stored-data.ts'
 
 export interface OpenedEventStore {
   readonly store: EventStore
@@ -41,7 +42,7 @@ export const take = async (
 export const caughtUp = (taken: ReadonlyArray<SubscriptionMessage>): boolean => taken.at(-1)?.kind === 'caught-up'
 
 export const delivered = (taken: ReadonlyArray<SubscriptionMessage>): ReadonlyArray<unknown> =>
-  taken.flatMap((message) => (message.kind === 'event' ? [message.event.data['n']] : []))
+  taken.flatMap((message) => (message.kind === 'event' ? [dataOf(message.event)['n']] : []))
 
 /** At least so many events. */
 export const until = (count: number) => (taken: ReadonlyArray<SubscriptionMessage>) => delivered(taken).length >= count

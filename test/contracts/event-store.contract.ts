@@ -4,11 +4,12 @@ import { BEGINNING, type Appended, type EventStore, type NewEvent, type ReadOpti
 import { eventually } from '../support/eventually.ts'
 import { newEvent, newEvents, right, type OpenedEventStore } from './event-store-support.ts'
 import { subscriptionContract } from './subscription.contract.ts'
+import { dataOf } from '../support/stored-data.ts'
 
 type RunTest = (title: string, body: (t: ExecutionContext) => Promise<void>) => void
 
 const numbers = async (store: EventStore, stream: string, options?: ReadOptions): Promise<ReadonlyArray<unknown>> =>
-  (await right(store.read(stream, options))).map(({ data }) => data['n'])
+  (await right(store.read(stream, options))).map((event) => dataOf(event)['n'])
 
 const revisions = async (store: EventStore, stream: string): Promise<ReadonlyArray<number>> =>
   (await right(store.read(stream))).map(({ revision }) => revision)

@@ -1,6 +1,7 @@
 import type { ExecutionContext } from 'ava'
 import { BEGINNING, type EventStore, type Position, type SubscriptionMessage } from '../../application/ports/event-store.ts'
 import { caughtUp, delivered, newEvent, newEvents, right, take, until } from './event-store-support.ts'
+import { dataOf } from '../support/stored-data.ts'
 
 type On = (title: string, body: (t: ExecutionContext, store: EventStore, signal: AbortSignal, abort: () => void) => Promise<void>) => void
 
@@ -81,7 +82,7 @@ export const subscriptionContract = (on: On): void => {
     const seen: unknown[] = []
     for await (const message of store.subscribe(BEGINNING, ['a'], signal)) {
       if (message.kind !== 'event') continue
-      seen.push(message.event.data['n'])
+      seen.push(dataOf(message.event)['n'])
       if (seen.length <= 60) await right(store.append('a', 'any', [newEvent(39 + seen.length)]))
       if (seen.length === 100) break
     }
@@ -92,7 +93,7 @@ export const subscriptionContract = (on: On): void => {
     await right(store.append('a', 'no-stream', newEvents(12)))
     const told: unknown[] = []
     for await (const message of store.subscribe(BEGINNING, ['a'], signal)) {
-      if (message.kind !== 'checkpoint') told.push(message.kind === 'event' ? message.event.data['n'] : message.kind)
+      if (message.kind !== 'checkpoint') told.push(message.kind === 'event' ? dataOf(message.event)['n'] : message.kind)
       if (message.kind === 'caught-up') break
       for (const _ of count(3)) await right(store.read('a', { limit: 1 }))
     }

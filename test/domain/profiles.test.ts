@@ -106,3 +106,15 @@ test('once a user has a profile there is always one, and every stored one has it
   }), { numRuns: 1000 })
   t.pass()
 })
+
+test('a user has a hundred profiles at most; a larger set of before is changed and made smaller', (t) => {
+  const { given } = specify(t, profilesDecider)
+  const many = (count: number) => Array.from({ length: count }, (_, index) => added(index + 1))
+  const add = { type: 'AddProfile', ...profile(1000) } as const
+  given(...many(99)).when(add).thenEvents(added(1000))
+  given(...many(100)).when(add).thenRefused({ _tag: 'TooManyProfiles' })
+  given(...many(100), removed(1)).when(add).thenEvents(added(1000))
+  given(...many(150)).when(add).thenRefused({ _tag: 'TooManyProfiles' })
+  given(...many(150)).when(change(120, {}, 'Lecture')).thenEvents(changed(120, DEFAULT_ENGINE_SETTINGS, 'Lecture'))
+  given(...many(150)).when({ type: 'RemoveProfile', profileId: 120, at }).thenEvents(removed(120))
+})

@@ -1,6 +1,8 @@
 import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
 import { fold } from '../../domain/shared/decider.ts'
 import { userDecider } from '../../domain/user/decider.ts'
+import type { UserChanges } from '../../domain/user/decider.ts'
 import type { UserEvent } from '../../domain/user/events.ts'
 import { specify } from '../support/specify.ts'
 import { after } from './samples.ts'
@@ -110,4 +112,27 @@ test('the state holds the user as changed since', (t) => {
   t.deepEqual(fold(userDecider, [registered, limits, permissions]), {
     ...facts, maxSessions: 0, maxTranslations: 1, permissions: [], status: 'active', generation: 0, createdAt, updatedAt: at,
   })
+})
+
+test('where nobody else administers, an active administrator is not demoted, disabled or deleted; anybody else is', (t) => {
+  const { given } = specify(t, userDecider)
+  const administrator: UserEvent = { type: 'UserPermissionsChanged', data: { userId: 3, permissions: ['admin'], at: earlier } }
+  const alone = { nobodyElseAdministers: true, at } as const
+  const takingAway = [
+    { type: 'Change', changes: { permissions: [] }, ...alone },
+    { type: 'Change', changes: { permissions: ['user_retention'], maxSessions: 2 }, ...alone },
+    { type: 'Change', changes: { isActive: false }, ...alone },
+    { type: 'Change', changes: { permissions: ['admin'], isActive: false }, ...alone },
+    { type: 'Delete', ...alone },
+  ] as const
+  for (const command of takingAway) {
+    given(registered, administrator).when(command).thenRefused({ _tag: 'LastAdministrator' })
+    t.true(E.isRight(userDecider.decide(command, fold(userDecider, [registered]))), 'who never administered')
+    t.true(E.isRight(userDecider.decide({ ...command, nobodyElseAdministers: false }, fold(userDecider, [registered, administrator]))))
+    t.true(E.isRight(userDecider.decide(command, fold(userDecider, [registered, administrator, disabled()]))), 'who does not now')
+  }
+  const change = (changes: UserChanges) => given(registered, administrator).when({ type: 'Change', changes, ...alone })
+  change({ permissions: ['admin'], isActive: true }).thenNothing()
+  change({ permissions: ['admin', 'user_retention'] })
+    .thenEvents({ type: 'UserPermissionsChanged', data: { userId: 3, permissions: ['admin', 'user_retention'], at } })
 })

@@ -144,7 +144,7 @@ test('F13: jobs in flight when the engine process dies are answered all the same
   const texts = (await Promise.all(jobs)).map(textOf)
   t.deepEqual(texts, texts.map((_, index) => (index % 2 === 0 ? SIMON : SHEEP)))
   t.not(engine.pid(), first)
-  t.true(logger.lines.some(({ message, fields }) => message === 'engine process died' && fields['inFlight'] === 6))
+  t.true(logger.lines.some(({ message, fields }) => message === 'engine process died' && fields['inFlight'] === 2))
 })
 
 test('F13: a job that brings the process down alone fails, the others are answered', async (t) => {
@@ -158,16 +158,16 @@ test('F13: a job that brings the process down alone fails, the others are answer
 })
 
 for (const [what, mark, reason] of [
-  ['a job that hangs its thread', HANGS, 'a task took longer than 6000 ms'],
-  ['a job that freezes the whole process', FREEZES, 'it said nothing for 6000 ms'],
+  ['a job that hangs its thread', HANGS, /^it brought the engine process down \(a task took longer than \d+ ms\)$/],
+  ['a job that freezes the whole process', FREEZES, /^it brought the engine process down \(it said nothing for \d+ ms\)$/],
 ] as const) {
   test(`F13: ${what} fails alone, the others are answered`, async (t) => {
-    const { engine } = open(t, { fixture: 'stall', limits: { detect: 5000, transcribe: 1000, load: 5000 } })
+    const { engine } = open(t, { fixture: 'stall', limits: { detect: 5000, transcribe: 1000, load: 5000, unmeasured: 1000 } })
     await engine.load('demo-en')()
     const first = engine.pid() ?? 0
     const [before, stalled, after] = await Promise.all([hear(engine, simon), hear(engine, marked(mark)), hear(engine, sheep)])
     t.is(textOf(before), SIMON)
-    t.deepEqual(stalled, E.left({ _tag: 'JobFailed', reason: `it brought the engine process down (${reason})` }))
+    t.regex(E.isLeft(stalled) ? stalled.left.reason : '', reason)
     t.is(textOf(after), SHEEP)
     t.is(textOf(await hear(engine, simon)), SIMON)
     await eventually(async () => {
@@ -178,7 +178,7 @@ for (const [what, mark, reason] of [
 
 test('the wait for a free thread does not count as a job that hangs', async (t) => {
   const limit = 4 * SLOW_MS
-  const { engine, logger } = open(t, { fixture: 'stall', limits: { detect: 5000, transcribe: limit, load: 5000 } })
+  const { engine, logger } = open(t, { fixture: 'stall', limits: { detect: 5000, transcribe: limit, load: 60_000, unmeasured: limit } })
   await engine.load('demo-en')()
   const first = engine.pid()
   const jobs = Array.from({ length: 6 }, async () => hear(engine, marked(SLOW)))

@@ -46,6 +46,18 @@ test('an odd number of frames has its last frame right', (t) => {
   t.true(frame(odd, 18).every(Number.isFinite))
 })
 
+test('of an even number of frames the last one is heard, and silence is as silent as the reference has it', (t) => {
+  const settings = { samplingRate: 16000, fftSize: 400, hopLength: 160, melBins: 80 }
+  const loud = createLogMel(settings)(fixtureSignal().subarray(0, 3200))
+  t.is(loud.frames, 20)
+  const lastFrame = Array.from({ length: 80 }, (_, mel) => loud.data[mel * loud.frames + loud.frames - 1] ?? 0)
+  const floor = Math.min(...loud.data)
+  t.true(lastFrame.some((value) => value > floor), 'something sounds in it')
+  const { data } = createLogMel(settings)(new Float32Array(3200))
+  // (log10(1e-10) + 4) / 4
+  t.true(data.every((value) => Math.abs(value + 1.5) < 1e-6), `${data[0]}`)
+})
+
 test('the transform is the discrete Fourier transform for any size', (t) => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 60 }), fc.integer(), (size, seed) => {

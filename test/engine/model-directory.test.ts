@@ -52,6 +52,30 @@ testWith(RANDOM)('D51: every language of the API reaches its token in whisper-ti
   t.is(promptFor(model, 'jw'), null)
 })
 
+/** The languages of Whisper's tokens, but for those of its third version. */
+const WHISPERS = `
+  en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da hu ta no th ur hr bg lt la mi ml cy sk te fa lv bn
+  sr az sl kn et mk br eu is hy ne mn bs kk sq sw gl mr pa si km sn yo so af oc ka be tg sd gu am yi lo uz fo ht ps tk nn mt sa lb my
+  bo tl mg as tt haw ln ha ba jw su
+`.trim().split(/\s+/)
+
+test('every language of the API reaches its token in a model that has those of Whisper, jv as <|jw|>, haw not at all', async (t) => {
+  const directory = await temporaryDirectory()
+  t.teardown(directory.remove)
+  await cp(DEMO, directory.path, { recursive: true })
+  const tokens = WHISPERS.map((code, n) => ({ id: code === 'en' ? 770 : 900 + n, content: `<|${code}|>` }))
+  const listed = Object.fromEntries(tokens.map(({ id, content }) => [content, id]))
+  await changed('generation_config.json', (json) => ({ ...json, lang_to_id: listed }))(directory.path)
+  const added = tokens.filter(({ id }) => id !== 770)
+  await changed('tokenizer.json', (json) => ({ ...json, added_tokens: [...(json['added_tokens'] as ReadonlyArray<object>), ...added] }))(directory.path)
+  const model = await open(directory.path)
+  t.is(tokens.length, 99)
+  t.deepEqual([...languagesOf(model)].sort(), LANGUAGE_ROWS.map(({ iso }) => iso).sort())
+  for (const iso of languagesOf(model)) t.true(promptFor(model, iso)?.includes(listed[`<|${iso === 'jv' ? 'jw' : iso}|>`] ?? -1), iso)
+  t.is(promptFor(model, 'haw'), null)
+  t.is(promptFor(model, 'jw'), null)
+})
+
 testWith(RANDOM)('the numbers of a foreign model come from its files', async (t) => {
   const model = await open(RANDOM)
   t.is(model.windowSamples, 480_000)

@@ -1,13 +1,10 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
-import type { AddressInfo, Socket } from 'node:net'
 import test from 'ava'
 import fc from 'fast-check'
-import { SERVER_LIMITS } from '../../interfaces/http/app.ts'
+import { SERVER_LIMITS } from '../../interfaces/http/server.ts'
 import { ROUTES } from '../../interfaces/http/route-table.ts'
-import { limitWaitingConnections } from '../../interfaces/http/waiting-connections.ts'
-import { eventually } from '../support/eventually.ts'
 import { startHttp } from './http-service.ts'
 
 /** Everything that comes back for these bytes until the server closes or has answered what was sent after them. */
@@ -53,47 +50,6 @@ test('S20: a server with our limits gives a head 15 s and a request 30 s', (t) =
   const server = createServer(SERVER_LIMITS)
   t.deepEqual([server.headersTimeout, server.requestTimeout, SERVER_LIMITS.maxHeaderSize], [15_000, 30_000, 16_384])
   t.true(SERVER_LIMITS.connectionsCheckingInterval <= 5000)
-})
-
-test('S20, S38: of the connections of an address that say nothing only so many stay; who has said something does not count', async (t) => {
-  const server = createServer((_request, response) => response.end('fine'))
-  limitWaitingConnections(server, 5)
-  server.on('upgrade', (_request, socket) => socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n'))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  const opened: Array<Socket> = []
-  const open = async (first = ''): Promise<Socket> => {
-    const socket = connect(port, '127.0.0.1')
-    opened.push(socket)
-    socket.on('error', () => undefined).on('data', () => undefined)
-    await once(socket, 'connect')
-    if (first !== '') {
-      socket.write(first)
-      await Promise.race([once(socket, 'data'), once(socket, 'close')])
-    }
-    return socket
-  }
-  t.teardown(() => {
-    for (const socket of opened) socket.destroy()
-    server.close()
-  })
-  const isCut = (socket: Socket): Promise<void> =>
-    eventually(() => {
-      if (!socket.closed) throw new Error('still open')
-    })
-  const served = [await open('GET / HTTP/1.1\r\nHost: h\r\n\r\n'), await open('GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n')]
-  const silent: Array<Socket> = []
-  for (let n = 0; n < 5; n += 1) silent.push(await open())
-  await isCut(await open())
-  await isCut(await open())
-  const [leaving] = silent
-  leaving?.destroy()
-  await eventually(async () => {
-    if ((await open('GET / HTTP/1.1\r\nHost: h\r\n\r\n')).closed) throw new Error('no room yet')
-  })
-  t.true(served.every(({ closed }) => !closed))
-  t.true(silent.slice(1).every(({ closed }) => !closed))
 })
 
 test('S41: every route answers with the policy of the interface, pages of ours with their own; none but the embedded one may be framed, none sniffed', async (t) => {

@@ -5,6 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
 import test from 'ava'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import * as t from 'io-ts'
 import { describeSocket } from '../../interfaces/description/asyncapi.ts'
 import { createSchemas } from '../../interfaces/description/json-schema.ts'
@@ -68,14 +69,30 @@ test('the description of the WebSocket is valid AsyncAPI 3.0', (t) => {
   t.like(servers, { server2: { host: 'captions.example', protocol: 'wss', pathname: '/steno' } })
 })
 
-test('R125: every operation is Public or Private; private ones take two credentials and declare 401, single resources 404', (t) => {
+test('R125: every operation is Public or Private; private ones take credentials and declare 401, single resources 404', (t) => {
   for (const { name, operation } of OPERATIONS) {
     const isPrivate = operation.tags[0] === 'Private'
     t.deepEqual(operation.tags, [isPrivate ? 'Private' : 'Public'], name)
-    t.deepEqual(operation.security, isPrivate ? [{ bearer: [] }, { apiKey: [] }] : [], name)
+    t.deepEqual(operation.security[0] ?? null, isPrivate ? { bearer: [] } : null, name)
     t.is('401' in operation.responses, isPrivate || operation.operationId === 'login', name)
     // The page of a live is the same for every id: it is the socket that knows.
     if (name.includes('{id}') && name !== 'GET /embed/live/{id}') t.true('404' in operation.responses, name)
+  }
+})
+
+test('R125: the credentials that a route is described with, and no others, open it', async (t) => {
+  const http = await startHttp(t, { changeOwnPassword: () => TE.right(undefined) })
+  const credentials = { bearer: { authorization: 'Bearer admin' }, apiKey: { 'x-api-key': 'lt_key' } } as const
+  for (const { name, operation } of OPERATIONS) {
+    const [method = '', path = ''] = name.replace('{id}', '7').split(' ')
+    const opens = async (headers: Readonly<Record<string, string>>): Promise<boolean> => {
+      const { status } = await http.send(method, path, { headers })
+      return operation.operationId === 'login' || operation.operationId === 'completeSetup' ? status === 422 : status !== 401 && status !== 403
+    }
+    const offered = new Set(operation.security.flatMap((one) => Object.keys(one)))
+    t.is(await opens({}), offered.size === 0, name)
+    for (const [scheme, headers] of Object.entries(credentials)) t.is(await opens(headers), offered.size === 0 || offered.has(scheme), `${name} by ${scheme}`)
+    t.is('403' in operation.responses && JSON.stringify(operation.responses['403']).includes('API keys'), offered.size > 0 && !offered.has('apiKey'), name)
   }
 })
 
@@ -94,7 +111,7 @@ test('R75: creating a live declares what may refuse it, with headers', (t) => {
   const create = OPERATIONS.find(({ name }) => name === 'POST /lives')
   const headers = Object.entries(create?.operation.responses ?? {}).map(([status, response]) => [Number(status), Object.keys(response.headers).slice(2)])
   t.deepEqual(headers, [
-    [200, []], [401, ['WWW-Authenticate']], [403, []], [404, []], [409, []], [413, []], [422, []], [429, ['Retry-After']], [500, []],
+    [200, []], [401, ['WWW-Authenticate']], [403, []], [404, []], [409, []], [413, []], [415, []], [422, []], [429, ['Retry-After']], [500, []],
     [503, ['Retry-After']],
   ])
 })

@@ -1,6 +1,3 @@
-import { createServer } from 'node:http'
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
@@ -11,8 +8,12 @@ import type { ApiTokenView, LiveView, ProfileView, UserView } from '../../applic
 import type { CreateLiveRequest, NewUser } from '../../application/requests.ts'
 import type { PageQuery, Services } from '../../application/services.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
-import { SERVER_LIMITS, createHttpApp } from '../../interfaces/http/app.ts'
+import { createHttpApp } from '../../interfaces/http/app.ts'
 import type { HttpAppOptions, HttpSettings } from '../../interfaces/http/app.ts'
+import { createHttpServer } from '../../interfaces/http/server.ts'
+import type { HttpServerOptions } from '../../interfaces/http/server.ts'
+import { NO_WAITING_LIMITS } from '../../interfaces/http/waiting-connections.ts'
+import { listen } from '../support/listen.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
 
 const AT = '2026-11-21T09:30:00.123456+00:00'
@@ -89,7 +90,7 @@ export interface HttpService {
 export const startHttp = async (
   t: ExecutionContext,
   overrides: Partial<Services> = {},
-  options: Partial<HttpAppOptions> = {},
+  options: Partial<HttpAppOptions & HttpServerOptions> = {},
 ): Promise<HttpService> => {
   const calls: Calls = { created: [], registered: [], pages: [] }
   const page = (query: PageQuery) => {
@@ -154,14 +155,8 @@ export const startHttp = async (
     ...options,
   })
   const handle = app.callback()
-  const server = createServer(SERVER_LIMITS, (request, response) => void handle(request, response))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const server = createHttpServer((request, response) => void handle(request, response), { logger: log, trustedProxies: [], waiting: NO_WAITING_LIMITS, ...options })
+  const url = await listen(t, server)
   return {
     url,
     calls,

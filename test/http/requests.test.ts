@@ -124,18 +124,13 @@ test('D15, D21, R53: URL, look and token of a live reach the application as they
   }
 })
 
-test('R8, S18: malformed JSON, other top-level types, too deep bodies and other content types are 422', async (t) => {
+test('R8, S18: malformed JSON, other top-level types and too deep bodies are 422', async (t) => {
   const http = await startHttp(t)
   const bodies = [
     '{', 'nul', '"text"', '5', 'null', '[]', '[{}]', '{"a":1}}', '\u0000',
     '{"model":"tiny","language":"en","x":' + '['.repeat(40) + ']'.repeat(40) + '}', '['.repeat(60000),
   ]
   for (const body of bodies) t.is((await http.send('POST', '/lives', { as: 'user', body })).status, 422, body.slice(0, 40))
-  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/xml', '\u00e4'])
-    t.is(
-      (await http.send('POST', '/lives', { as: 'user', body: JSON.stringify(MINIMAL), headers: { 'content-type': type } })).status, 422,
-      type,
-    )
   for (const encoding of ['gzip', 'br', 'deflate', 'unknown'])
     t.is(
       (await http.send('POST', '/lives', { as: 'user', body: JSON.stringify(MINIMAL), headers: { 'content-encoding': encoding } })).status,

@@ -1,6 +1,7 @@
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
 import { openCatalogue } from '../../infrastructure/catalogue/catalogue.ts'
 import { languagesOfTranslator } from '../../infrastructure/catalogue/languages.ts'
 import { createMemoryEventStore } from '../support/memory-event-store.ts'
@@ -25,9 +26,9 @@ test('D51, R42: what is installed is listed: id, model, languages, the memory th
     t.regex(createdAt, /^2026-11-21T/)
     t.is(updatedAt, null)
   }
-  t.deepEqual([...catalogue.translatorFolders], ['opus-mt-en-es', 'translate-en-fr'].map((name) => [name, join(modelsDir, name)]))
+  t.deepEqual([...catalogue.translation.models], ['opus-mt-en-es', 'translate-en-fr'].map((name) => [name, join(modelsDir, name)]))
   t.false(catalogue.models().some(({ name }) => name.includes('-en-')), 'a translator is no speech model')
-  t.false([...catalogue.folders.keys()].some((name) => name.includes('-en-')))
+  t.false([...catalogue.speech.models.keys()].some((name) => name.includes('-en-')))
   t.false(logger.lines.some(({ fields }) => String(fields['folder']).includes('en-fr')))
 })
 
@@ -99,3 +100,30 @@ for (const [folder, source, target, expected] of [
     t.is(languages === null ? null : `${languages.from}-${languages.to}`, expected)
   })
 }
+
+test('where the list cannot be read in full nothing is listed anew, since no id may be given twice, and what is known serves on', async (t) => {
+  const modelsDir = await installTranslators(t, 'opus-mt-en-es')
+  const bundledDir = await installTranslators(t)
+  const { store, pairs } = await openWith(modelsDir, bundledDir)
+  const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: createTestEnvironment().now() }
+  await store.append('catalogue', 'any', [{ id: createTestEnvironment().newId(), type: 'InventedLater', data: {}, metadata }])()
+  const before = store.allEvents().length
+  await cp(TINY_MARIAN, join(modelsDir, 'opus-mt-en-de'), { recursive: true })
+  const unknown = await openWith(modelsDir, bundledDir, store)
+  t.deepEqual(unknown.pairs, pairs)
+  t.is(store.allEvents().length, before)
+  t.true(unknown.logger.lines.some(({ level, fields }) => level === 'error' && String(fields['unlisted']).includes('opus-mt-en-de')))
+
+  // The same with a row that is not what was written: those around it are read.
+  const damaged = {
+    ...store,
+    read: (stream: string, options: Parameters<typeof store.read>[1] = {}) => async () => {
+      const { from = 0, limit } = options
+      if (limit === 1 && from !== 0) return await store.read(stream, options)()
+      return E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' } as const)
+    },
+  }
+  const around = await openWith(modelsDir, bundledDir, damaged)
+  t.deepEqual(around.pairs, pairs)
+  t.is(store.allEvents().length, before)
+})

@@ -37,7 +37,7 @@ test('R40, R45: a fresh machine lists the five names, inactive, and the model th
     t.regex(createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/)
   }
   t.deepEqual(catalogue.models().at(-1)?.languages, ['en'])
-  t.deepEqual([...catalogue.folders], [['demo-en', join('models', 'demo-en')]])
+  t.deepEqual([...catalogue.speech.models], [['demo-en', join('models', 'demo-en')]])
 })
 
 test('R39, D51: 98 languages, all with a code of two letters, English first, Javanese as jv', async (t) => {
@@ -59,7 +59,7 @@ test('a folder of an interface name or of its repository activates that name, ot
   t.deepEqual(names, [...FIVE, 'demo-en', 'my-own', 'base'])
   const active = catalogue.models().filter((model) => model.active)
   t.deepEqual(active.map(({ name }) => name), ['medium', 'large-v3', 'demo-en', 'my-own', 'base'])
-  t.is(catalogue.folders.get('large-v3'), join(modelsDir, 'whisper-large-v3'))
+  t.is(catalogue.speech.models.get('large-v3'), join(modelsDir, 'whisper-large-v3'))
   t.deepEqual(active.find(({ name }) => name === 'large-v3')?.languages, ['en'])
 })
 
@@ -79,7 +79,7 @@ test('the memory that was measured counts as long as the weights are those that 
 test('what is installed can be looked at again: rows and folders change, ids stay', async (t) => {
   const modelsDir = await install(t, { first: TINY })
   const { catalogue, store } = await openWith(modelsDir)
-  const { folders } = catalogue
+  const { speech: { models: folders } } = catalogue
   await cp(TINY, join(modelsDir, 'second'), { recursive: true })
   await Promise.all([catalogue.rescan(), catalogue.rescan()])
   t.deepEqual(catalogue.models().slice(6).map(({ id, name }) => [id, name]), [[7, 'first'], [8, 'second']])
@@ -129,8 +129,8 @@ test('a folder that does not fit is reported and not listed, of two with one nam
   await writeFile(join(modelsDir, 'README.md'), 'not a model')
   const { names, logger, catalogue } = await openWith(modelsDir)
   t.deepEqual(names, [...FIVE, 'demo-en'])
-  t.is(catalogue.folders.get('tiny'), join(modelsDir, 'tiny'))
-  t.is(resolve(catalogue.folders.get('demo-en') ?? ''), resolve('models/demo-en'))
+  t.is(catalogue.speech.models.get('tiny'), join(modelsDir, 'tiny'))
+  t.is(resolve(catalogue.speech.models.get('demo-en') ?? ''), resolve('models/demo-en'))
   const reported = logger.lines.map(({ level, fields }) => [level, String(fields['folder']).slice(modelsDir.length + 1)])
   t.deepEqual(reported.toSorted((a, b) => (String(a) < String(b) ? -1 : 1)), [['warn', 'broken'], ['warn', 'demo-en'], ['warn', 'whisper-tiny']])
   t.is(logger.lines.find(({ fields }) => String(fields['folder']).endsWith('broken'))?.fields['reason'], 'tokenizer.json is missing')

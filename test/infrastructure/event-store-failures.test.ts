@@ -5,8 +5,10 @@ import { createInterface } from 'node:readline'
 import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import test from 'ava'
+import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Position } from '../../application/ports/event-store.ts'
+import { FORMAT } from '../../infrastructure/format.ts'
 import { openSqliteDocuments } from '../../infrastructure/sqlite/documents.ts'
 import { openSqliteEventReader } from '../../infrastructure/sqlite/event-reader.ts'
 import { openSqliteEventStore } from '../../infrastructure/sqlite/event-store.ts'
@@ -16,18 +18,21 @@ import { newEvent, newEvents, right } from '../contracts/event-store-support.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { testWith } from '../support/skip-unless.ts'
 
-const lockedBy = (file: string): { readonly release: () => void } => {
+const lockedBy = (t: ExecutionContext, file: string): { readonly release: () => void } => {
   const other = new DatabaseSync(file)
+  t.teardown(() => { if (other.isOpen) other.close() })
   other.exec('BEGIN IMMEDIATE')
   return { release: () => other.close() }
 }
 
 test('F3: an append that the file does not take is unavailable, those after it work, reads go on', async (t) => {
   const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
   const file = join(path, 'log.db')
   const store = await openSqliteEventStore({ file })
+  t.teardown(store.close)
   await right(store.append('a', 'no-stream', newEvents(2)))
-  const lock = lockedBy(file)
+  const lock = lockedBy(t, file)
   const event = newEvent(2)
   const outcomes: string[] = []
   const refused = store.append('a', 1, [event])().finally(() => outcomes.push('append'))
@@ -39,28 +44,28 @@ test('F3: an append that the file does not take is unavailable, those after it w
   lock.release()
   t.is((await right(store.append('a', 1, [event]))).revision, 2)
   t.deepEqual(await verifyChain(file), E.right(3))
-  await store.close()
-  await remove()
 })
 
 test('F6: read models that the file does not take are unavailable, and work again after', async (t) => {
   const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
   const file = join(path, 'documents.db')
   const documents = await openSqliteDocuments({ file })
+  t.teardown(documents.close)
   await right(documents.ensure([{ name: 'lives', indexes: [] }]))
-  const lock = lockedBy(file)
+  const lock = lockedBy(t, file)
   const position = '00000000000000000001' as Position
   t.like(await documents.commit('p', [], position)(), { left: { _tag: 'DocumentsUnavailable' } })
   lock.release()
   await right(documents.commit('p', [], position))
   t.is(await right(documents.checkpoint('p')), position)
-  await documents.close()
-  await remove()
 })
 
 test('a commit that cannot be made fails alone, whatever was committed beside it', async (t) => {
   const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
   const documents = await openSqliteDocuments({ file: join(path, 'documents.db') })
+  t.teardown(documents.close)
   await right(documents.ensure([{ name: 'lives', indexes: [] }]))
   const commit = (n: number): Promise<unknown> => {
     const position = String(n).padStart(20, '0') as Position
@@ -72,8 +77,6 @@ test('a commit that cannot be made fails alone, whatever was committed beside it
   t.true(outcomes.every((outcome) => outcome.status === 'rejected' || E.isRight(outcome.value as E.Either<unknown, unknown>)))
   const page = documents.page('lives', { filter: {}, sort: { by: 'n', direction: 'ascending' }, skip: 0, limit: 1000 })
   t.is((await right(page)).length, 90)
-  await documents.close()
-  await remove()
 })
 
 /** Linux only: lifts a limit of another process. */
@@ -87,12 +90,14 @@ const liftLimit = (child: ChildProcess): void => {
 
 testWith(PRLIMIT)('F8: a disk without room makes appends unavailable, and the process appends on once there is room', async (t) => {
   const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
   const file = join(path, 'log.db')
   await openSqliteEventStore({ file }).then((store) => store.close())
   const script = fileURLToPath(new URL('./event-appender.ts', import.meta.url))
   const child = spawn('sh', ['-c', 'ulimit -S -f 400 && exec "$0" "$@"', process.execPath, script, path, 'full'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  t.teardown(() => child.kill('SIGKILL'))
   const seen = { before: 0, unavailable: 0, after: 0 }
   const acknowledged = new Set<string>()
   for await (const line of createInterface({ input: child.stdout })) {
@@ -112,11 +117,11 @@ testWith(PRLIMIT)('F8: a disk without room makes appends unavailable, and the pr
   const ids = new Set(database.prepare('SELECT id FROM events').all().map((row) => row['id']))
   database.close()
   t.deepEqual([...acknowledged].filter((id) => !ids.has(id)), [])
-  await remove()
 })
 
 test('F24: what a newer version has written is refused, for writing and for reading, and stays as it is', async (t) => {
   const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
   const [log, documents, keyring] = ['log', 'documents', 'keyring'].map((name) => join(path, name)) as [string, string, string]
   const openAll = [
     () => openSqliteEventStore({ file: log }),
@@ -126,16 +131,20 @@ test('F24: what a newer version has written is refused, for writing and for read
   for (const open of openAll) await open().then((store) => store.close())
   for (const file of [log, documents, keyring]) {
     const database = new DatabaseSync(file)
-    database.exec('PRAGMA user_version = 2')
+    database.exec(`PRAGMA user_version = ${FORMAT + 1}`)
     database.close()
   }
   for (const open of openAll) await t.throwsAsync(open, { message: /^\w+ was written by a newer version of Stenolog/ })
-  t.throws(() => openSqliteEventReader({ file: log }), { message: /newer version/ })
-  await remove()
+  t.throws(() => openSqliteEventReader({ file: log }), { message: /newer version.*: use that version,/ })
+  // What such a version wrote beside it names it.
+  const newer = new DatabaseSync(log)
+  newer.exec('PRAGMA application_id = 12003004')
+  newer.close()
+  t.throws(() => openSqliteEventReader({ file: log }), { message: /newer version.*: use version 12\.3\.4 or a later one,/ })
 })
 
 test('a file that cannot be opened rejects with its reason', async (t) => {
   const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
   await t.throwsAsync(openSqliteEventStore({ file: join(path, 'missing', 'log.db') }), { message: /open/ })
-  await remove()
 })

@@ -8,6 +8,7 @@ test('reading many streams one after another lets everything else have its turn 
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const store = await openSqliteEventStore({ file: join(path, 'log.db') })
+  t.teardown(store.close)
   await right(store.append('a', 'no-stream', newEvents(1)))
   let turns = 0
   let next = setImmediate(function count() {
@@ -17,5 +18,4 @@ test('reading many streams one after another lets everything else have its turn 
   for (let read = 0; read < 100; read += 1) await right(store.read('a'))
   clearImmediate(next)
   t.true(turns >= 99, `${turns} turns`)
-  await store.close()
 })

@@ -18,6 +18,15 @@ test('a connection keeps what it was given and gets a keep-alive', (t) => {
   }))
 })
 
+test("the newer names of the server's scheme mean the same as the older one", (t) => {
+  for (const scheme of ['esdb', 'kurrentdb', 'kurrent', 'kdb'])
+    for (const discover of ['', '+discover'])
+      t.deepEqual(parseConnection(`${scheme}${discover}://ada:x@a:1,b:2`), E.right({
+        connectionString: `esdb${discover}://ada:x@a:1,b:2?${KEEP_ALIVE}`,
+        credentials: { username: 'ada', password: 'x' },
+      }), scheme)
+})
+
 test('an insecure server needs no account, and gets one all the same', (t) => {
   t.deepEqual(parseConnection('esdb://127.0.0.1:2113?tls=false'), E.right({
     connectionString: `esdb://127.0.0.1:2113?${KEEP_ALIVE}&tls=false`,
@@ -27,6 +36,7 @@ test('an insecure server needs no account, and gets one all the same', (t) => {
 
 const WRONG = [
   'http://h', 'esdb://', 'esdb://h:port', 'esdb://secret@h', 'esdb://u:secret:x@h?tls=false', 'esdb://u:%secret@h', 'esdb://h', 'esdb://u:secret@h?tls=no',
+  'kurrentd://u:secret@h', 'esdb+seek://u:secret@h', 'kurrentdb://u:secret@h?tlsVerifyCert=false',
   'esdb://u:secret@h?tls', 'esdb://u:secret@h?throwOnAppendFailure=false', 'esdb://u:secret@h?tlsVerifyCert=false', 'esdb://u:secret@h?unheard=1',
 ]
 for (const [index, text] of WRONG.entries())

@@ -6,7 +6,6 @@ import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { readManifest } from '../../infrastructure/catalogue/manifest.ts'
 import { waitOf } from '../../infrastructure/hub/hub-error.ts'
-import { chooseFiles } from '../../infrastructure/hub/export-files.ts'
 import { createHubHttp } from '../../infrastructure/hub/hub-http.ts'
 import { pullModel } from '../../infrastructure/hub/pull.ts'
 import type { PullOptions } from '../../infrastructure/hub/pull.ts'
@@ -33,7 +32,7 @@ const pullTo = async (modelsDir: string, hub: TestHub, changes: Partial<PullOpti
     name: 'mine',
     precision: null,
     force: false,
-    check: async () => undefined,
+    check: async () => ({}),
     onProgress: () => undefined,
     wait: async (milliseconds) => void waits.push(milliseconds),
     ...changes,
@@ -86,20 +85,46 @@ test('a body that breaks off, ends early or falls silent for good is gone on wit
   t.is(waits.length, 5)
 })
 
+test('a body that breaks off again and again is fetched to its end as long as each attempt brings something', async (t) => {
+  const { hub, modelsDir } = await world(t)
+  hub.faults.push({ path: /^onnx\/encoder/, times: 12, kind: { truncatedTo: 200 } })
+  const { pulled, waits } = await pullTo(modelsDir, hub)
+  t.true(E.isRight(pulled), JSON.stringify(pulled))
+  t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(EXPORT))
+  t.true(waits.length > 6, 'more failures than anybody waits for who gets nowhere')
+  t.true(waits.every((wait) => wait <= 1000), 'each of them is the first failure again')
+})
+
+test('a part that is longer than its file is begun anew', async (t) => {
+  const { hub, modelsDir } = await world(t)
+  const content = await readFile(join(EXPORT, ENCODER))
+  const staging = await openStaging(modelsDir, 'mine')
+  await writeFile(staging.part(createHash('sha256').update(content).digest('hex')), Buffer.concat([content, Buffer.from('more')]))
+  await staging.close()
+  const { pulled, waits } = await pullTo(modelsDir, hub)
+  t.true(E.isRight(pulled), JSON.stringify(pulled))
+  t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(EXPORT))
+  t.deepEqual([hub.asked.filter((line) => line.startsWith(`storage ${ENCODER}`)), waits], [[`storage ${ENCODER}`], []])
+})
+
 test('a storage that knows no ranges is begun anew; an address that has expired is asked for again', async (t) => {
   const { hub, modelsDir } = await world(t)
   hub.faults.push({ path: /^onnx\/encoder/, times: 1, kind: { truncatedTo: 300 } }, { path: /^onnx\/encoder/, times: 1, kind: 'no ranges' })
-  hub.faults.push({ path: /^onnx\/decoder_model/, times: 1, kind: { status: 403 } })
+  hub.faults.push({ path: /^onnx\/decoder_model/, times: 1, kind: { status: 403 } }, { path: /^onnx\/.*with_past/, times: 1, kind: { status: 416 } })
   const { pulled } = await pullTo(modelsDir, hub)
   t.true(E.isRight(pulled), JSON.stringify(pulled))
   t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(EXPORT))
+  t.is(hub.asked.filter((line) => line.startsWith(`storage ${ENCODER}`)).length, 2, 'what came from its beginning was all of it')
 })
 
 test('content that is not what the hub vouches for is fetched once more, and never installed', async (t) => {
-  for (const [path, kind] of [[/encoder/, 'corrupt'], [/\/tokenizer\.json$/, 'corrupt'], [/with_past/, 'too long']] as const) {
+  // Of the content alone: a fault that also fits the redirect to it would be spent there.
+  const contents = [[/^onnx\/encoder/, 'corrupt'], [/resolve-cache.*\/tokenizer\.json$/, 'corrupt'], [/^onnx\/.*with_past/, 'too long']] as const
+  for (const [path, kind] of contents) {
     const { hub, modelsDir } = await world(t)
     hub.faults.push({ path, times: 1, kind })
     t.true(E.isRight((await pullTo(modelsDir, hub)).pulled), 'once')
+    t.is(hub.faults[0]?.times, 0)
     const other = await world(t)
     other.hub.faults.push({ path, times: Infinity, kind })
     const { pulled } = await pullTo(other.modelsDir, other.hub)
@@ -129,6 +154,8 @@ test('the hub is waited for as long as it says, and what it does not have is sai
   const gone = await pullTo(away.modelsDir, away.hub)
   t.regex(E.isLeft(gone.pulled) ? gone.pulled.left : '', /answered 502/)
   t.is(gone.waits.length, 5, 'six attempts')
+  const longest = [1000, 2000, 4000, 8000, 16_000]
+  t.true(gone.waits.every((wait, n) => wait >= (longest[n] ?? 0) / 2 && wait <= (longest[n] ?? 0)), `later and later: ${gone.waits.join()}`)
   const http = createHubHttp(hub.url)
   const unknown = await pullTo(join(modelsDir, 'other'), hub, { source: { kind: 'hub', http, id: 'nobody/nothing', revision: 'main' } })
   t.regex(E.isLeft(unknown.pulled) ? unknown.pulled.left : '', /has no such public model.*\(401\)/)
@@ -140,6 +167,7 @@ test('Retry-After is seconds or a date, and none of them is waited for without e
   const now = Date.parse('2026-11-22T00:00:00Z')
   t.is(waitOf({ 'retry-after': '3' }, now), 3000)
   t.is(waitOf({ 'retry-after': 'Sun, 22 Nov 2026 00:00:09 GMT' }, now), 9000)
+  t.is(waitOf({ 'retry-after': 'Sat, 21 Nov 2026 23:59:00 GMT' }, now), 0)
   t.is(waitOf({ 'retry-after': '86400' }, now), 330_000)
   t.is(waitOf({ ratelimit: '"resolvers";r=0;t=12' }, now), 12_000)
   t.is(waitOf({}, now), null)
@@ -176,7 +204,7 @@ test('what is installed is replaced only where that is asked for, and only by wh
   t.deepEqual(failed.pulled, E.left('it does not load'))
   t.true((await entries(join(modelsDir, 'mine/onnx'))).includes('encoder_model_quantized.onnx'), 'still the old one')
   const vram = { megabytes: 17, weights: 5 }
-  const forced = await pullTo(modelsDir, hub, { force: true, check: async () => vram })
+  const forced = await pullTo(modelsDir, hub, { force: true, check: async () => ({ vram }) })
   t.true(E.isRight(forced.pulled) && forced.pulled.right.manifest.vram?.megabytes === 17)
   t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(EXPORT))
 })
@@ -208,27 +236,6 @@ test('a directory is copied as the hub is fetched', async (t) => {
   t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(EXPORT))
   const none = await pullTo(modelsDir, hub, { name: 'other', source: { kind: 'directory', path: dirname(EXPORT) } })
   t.regex(E.isLeft(none.pulled) ? none.pulled.left : '', /^test\/engine\/fixtures: config\.json and tokenizer\.json and tokenizer_config\.json is missing$/)
-})
-
-const names = (...paths: ReadonlyArray<string>) => paths.map((path) => ({ path, size: 1, hash: null }))
-const JSONS = ['config.json', 'tokenizer.json', 'tokenizer_config.json']
-const graphs = (suffix: string) => ['encoder_model', 'decoder_model', 'decoder_with_past_model'].map((graph) => `onnx/${graph}${suffix}.onnx`)
-
-test('of an export in several precisions the one asked for is taken, with the weights that lie beside its graphs', (t) => {
-  const data = ['onnx/encoder_model.onnx_data', 'onnx/encoder_model.onnx_data_1', 'onnx/encoder_model.onnx_database', 'onnx/encoder_model_fp16.onnx_data']
-  const all = names(...JSONS, ...graphs(''), ...graphs('_quantized'), ...graphs('_fp16'), ...graphs('_q4'), 'onnx/decoder_model_merged.onnx', ...data)
-  const chosen = (precision: 'int8' | 'fp32' | 'fp16' | null, files = all): ReadonlyArray<string> => {
-    const found = chooseFiles(files, precision)
-    return E.isLeft(found) ? [found.left] : found.right.files.map(({ path }) => path)
-  }
-  t.deepEqual(chosen(null), [...JSONS, ...graphs('_quantized')])
-  t.deepEqual(chosen('fp16'), [...JSONS, 'onnx/encoder_model_fp16.onnx', 'onnx/encoder_model_fp16.onnx_data', ...graphs('_fp16').slice(1)])
-  t.deepEqual(chosen('fp32').slice(3, 6), ['onnx/encoder_model.onnx', 'onnx/encoder_model.onnx_data', 'onnx/encoder_model.onnx_data_1'])
-  t.deepEqual(chosen('fp32').slice(6), graphs('').slice(1), 'two decoder files before a merged one')
-  const merged = names(...JSONS, 'onnx/encoder_model.onnx', 'onnx/decoder_model_merged.onnx')
-  t.deepEqual(chosen(null, merged), merged.map(({ path }) => path))
-  t.deepEqual(chosen('int8', merged), ['there is no int8 export; there is fp32'])
-  t.regex(chosen(null, names(...JSONS, 'onnx/model.onnx'))[0] ?? '', /holds no ONNX export/)
 })
 
 test('S1, S3: without a mirror only https to public addresses, whatever a redirect or a name says', async (t) => {

@@ -15,6 +15,16 @@ test('D59: the log is JSON lines without secrets', (t) => {
   t.like(second, { msg: 'oops', err: { message: 'broken' } })
 })
 
+test('of an error the log shows type, message, code and stack, and nothing that was hung on it', (t) => {
+  const lines: string[] = []
+  const log = createLogger('info', { write: (line) => lines.push(line) })
+  const error = Object.assign(new TypeError('broken'), { code: 'HPE_X', rawPacket: Buffer.from('hunter2'), body: 'hunter2' })
+  log.error({ err: error }, 'oops')
+  const { err } = JSON.parse(lines[0] ?? '') as { readonly err: Readonly<Record<string, unknown>> }
+  t.like(err, { type: 'TypeError', message: 'broken', code: 'HPE_X' })
+  t.deepEqual(Object.keys(err).toSorted(), ['code', 'message', 'stack', 'type'])
+})
+
 test('the log says nothing below its level', (t) => {
   const lines: string[] = []
   const log = createLogger('warn', { write: (line) => lines.push(line) })

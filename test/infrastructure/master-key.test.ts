@@ -7,6 +7,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 test('a master key is made once, for its owner alone, and read again after', async (t) => {
   const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
   const file = join(path, 'master.key')
   const keys = await Promise.all(Array.from({ length: 8 }, () => loadOrCreateMasterKey(file)))
   t.is(new Set(keys.map((key) => key.toString('hex'))).size, 1)
@@ -14,11 +15,11 @@ test('a master key is made once, for its owner alone, and read again after', asy
   t.deepEqual(await loadMasterKey(file), keys[0])
   t.deepEqual(await readdir(path), ['master.key'])
   if (process.platform !== 'win32') t.is((await stat(file)).mode & 0o777, 0o600)
-  await remove()
 })
 
 test('a master key may be given raw, in hexadecimal or in base64', async (t) => {
   const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
   const key = randomBytes(32)
   const forms = [key, key.toString('hex'), `${key.toString('hex').toUpperCase()}\n`, `${key.toString('base64')}\n`, key.toString('base64url')]
   for (const [index, form] of forms.entries()) {
@@ -26,11 +27,11 @@ test('a master key may be given raw, in hexadecimal or in base64', async (t) => 
     await writeFile(file, form)
     t.deepEqual(await loadMasterKey(file), key)
   }
-  await remove()
 })
 
 test('a file that holds no master key is refused and left as it is', async (t) => {
   const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
   const file = join(path, 'master.key')
   for (const content of ['', 'too short', randomBytes(31), randomBytes(33), 'g'.repeat(64)]) {
     await writeFile(file, content)
@@ -39,7 +40,6 @@ test('a file that holds no master key is refused and left as it is', async (t) =
     t.is((await stat(file)).size, Buffer.byteLength(content))
   }
   await t.throwsAsync(loadMasterKey(join(path, 'missing')), { code: 'ENOENT' })
-  await remove()
 })
 
 test('keys for different purposes differ, and depend on the master key', (t) => {

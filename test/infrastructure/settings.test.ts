@@ -18,7 +18,7 @@ test('with an empty environment every setting has the default of the launch cont
     masterKeyFile: null,
     vramMb: null, eventstoreUrl: null, mongoUrl: null, modelsDir: null, publicUrl: null, basePath: null, allowedHosts: null,
     trustedProxies: null,
-    corsOrigins: ['*'], wsOrigins: ['*'], frameAncestors: ['*'], audioUrlAllowCidrs: null, jwtTtl: 86_400_000, pendingTimeout: 3_600_000,
+    corsOrigins: ['*'], wsOrigins: ['*'], frameAncestors: ['*'], audioUrlAllowCidrs: null, sourceIsolation: null, jwtTtl: 86_400_000, pendingTimeout: 3_600_000,
     maxDuration: 86_400_000, idleTimeout: 600_000, retentionMax: 0, drainTimeout: 30_000, reconnectGrace: 0, rateLimit: 50,
     compatStrict: false,
     role: 'all', logLevel: 'info',
@@ -152,8 +152,10 @@ test('the metrics are read when they are asked for', async (t) => {
     vramReserved: () => reserved, vramTotal: () => 2000,
     projectionLags: () => [{ projection: 'lives', seconds: 0.5, error: 'away', failures: 6, rebuilding: true }],
     readYourWritesTimeouts: () => 3,
-    translations: () => ({ done: 7, failed: 2, dropped: 1, waiting: 4, lagSeconds: 0.25 }),
+    translations: () => ({ done: 7, failed: 2, dropped: 1, skipped: 3, waiting: 4, lagSeconds: 0.25 }),
+    droppedFinals: () => 5,
     lags,
+    sourceIsolation: () => true,
   })
   const stop = lags.follow(3, () => 9)
   lags.follow(12, () => 1.25)
@@ -169,10 +171,10 @@ test('the metrics are read when they are asked for', async (t) => {
     ...['1"} 2', '2"} 1', '5"} 1', '10"} 0', '30"} 0'].map((count) => `stenolog_lives_behind{longer_than="${count}`), 'stenolog_audio_to_text_seconds_sum 104.2', 'stenolog_audio_to_text_seconds_count 3',
     'stenolog_translations_waiting 4', 'stenolog_translation_lag_seconds 0.25',
     'stenolog_translations_total{outcome="done"} 7', 'stenolog_translations_total{outcome="failed"} 2',
-    'stenolog_translations_total{outcome="dropped"} 1',
+    'stenolog_translations_total{outcome="dropped"} 1', 'stenolog_translations_total{outcome="skipped"} 3',
     'stenolog_projection_lag_seconds{projection="lives"} 0.5', 'stenolog_projection_failing{projection="lives"} 1',
     'stenolog_projection_failures_total{projection="lives"} 6', 'stenolog_projection_rebuilding{projection="lives"} 1',
-    'stenolog_read_your_writes_timeouts_total 3',
+    'stenolog_read_your_writes_timeouts_total 3', 'stenolog_finals_dropped_total 5', 'stenolog_source_isolation 1',
   ])
   const labels = lines.flatMap((line) => [...line.matchAll(/[{,](\w+)="/g)].map(([, name]) => name))
   t.deepEqual(new Set(labels), new Set(['longer_than', 'le', 'outcome', 'projection']), 'everybody may read them: no user, no live')

@@ -10,7 +10,9 @@ const open = async (directory: string) =>
 
 test('each job gets its own answer, whatever fails beside it and however many worker threads die', async (t) => {
   const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
   const writer = await open(path)
+  t.teardown(writer.close)
   const job = fc.oneof({ weight: 20, arbitrary: fc.uuid() }, { weight: 2, arbitrary: fc.constant('bad') }, { weight: 2, arbitrary: fc.constant('die') })
   const turn = fc.array(job, { minLength: 1, maxLength: 80, size: 'max' })
   let died = 0
@@ -34,15 +36,15 @@ test('each job gets its own answer, whatever fails beside it and however many wo
   t.deepEqual(await writer.submit('after'), E.right('after'))
   await writer.close()
   t.deepEqual(await writer.submit('closed'), E.left('the store is closed'))
-  await remove()
 })
 
 test('close finishes what was submitted', async (t) => {
   const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
   const writer = await open(path)
+  t.teardown(writer.close)
   const jobs = Array.from({ length: 200 }, (_, n) => String(n))
   const answers = jobs.map((job) => writer.submit(job))
   await writer.close()
   t.deepEqual(await Promise.all(answers), jobs.map((job) => E.right(job)))
-  await remove()
 })

@@ -7,6 +7,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { openSqliteEventStore } from '../../infrastructure/sqlite/event-store.ts'
 import { verifyChain } from '../../infrastructure/sqlite/verify-chain.ts'
 import { newEvent, newEvents, right } from '../contracts/event-store-support.ts'
+import { chanceOf } from '../support/seeded.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { WAL_HEADER, walFrames } from '../support/wal.ts'
 
@@ -30,6 +31,7 @@ const idsIn = (file: string): ReadonlyArray<string> | null => {
 
 test('F2: the write-ahead file cut at every byte of its last transactions, and at some of the others, holds what was committed before, and goes on', async (t) => {
   t.timeout(60 * 60_000)
+  const random = chanceOf(t).random('cuts')
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const [live, kept, cutFile] = ['live.db', 'kept.db', 'cut.db'].map((name) => join(path, name)) as [string, string, string]
@@ -67,14 +69,14 @@ test('F2: the write-ahead file cut at every byte of its last transactions, and a
   const from = commits.at(-1 - TRANSACTIONS) ?? 0
   for (let bytes = wal.length - 1; bytes >= from; bytes -= 1)
     if (lookAt(bytes) !== expectedAt(bytes)) t.fail(`cut at ${bytes} of ${wal.length}`)
-  const rest = [...Array.from({ length: 2000 }, () => Math.floor(Math.random() * from)), ...commits.flatMap((end) => [end - 1, end, end + 1])]
+  const rest = [...Array.from({ length: 2000 }, () => Math.floor(random() * from)), ...commits.flatMap((end) => [end - 1, end, end + 1])]
   for (const bytes of rest.filter((at) => at < from).toSorted((a, b) => b - a))
     if (lookAt(bytes) !== expectedAt(bytes)) t.fail(`cut at ${bytes} of ${wal.length}`)
   t.log(`${cuts} cuts of ${wal.length} bytes, every byte from ${from} on`)
 
   // The store itself: it opens, reads, verifies, appends.
   const boundaries = commits.slice(-TRANSACTIONS).flatMap((end) => [end - 1, end, end + 1])
-  const some = [0, 1, WAL_HEADER, ...boundaries, ...Array.from({ length: 30 }, () => Math.floor(Math.random() * wal.length))]
+  const some = [0, 1, WAL_HEADER, ...boundaries, ...Array.from({ length: 30 }, () => Math.floor(random() * wal.length))]
   for (const bytes of some) {
     await cp(kept, cutFile)
     rmSync(`${cutFile}-shm`, { force: true })

@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
+import { FORMAT } from '../../infrastructure/format.ts'
 import { openSqliteEventReader } from '../../infrastructure/sqlite/event-reader.ts'
 import { openSqliteEventStore } from '../../infrastructure/sqlite/event-store.ts'
 import { verifyChain } from '../../infrastructure/sqlite/verify-chain.ts'
@@ -12,6 +13,7 @@ import type { Listing, LiveJson } from '../support/client.ts'
 import { stenolog } from '../support/command-line.ts'
 import { WAL_HEADER, walFrames } from '../support/wal.ts'
 import { launch } from '../support/launch.ts'
+import { chanceOf } from '../support/seeded.ts'
 import { passwordOf, startTestService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
@@ -126,7 +128,7 @@ test('a flipped byte in a document or in a key is named by the check', async (t)
     /^ {2}users 2: is missing$/m,
     /^ {2}users 9: should not be there$/m,
     /^ {2}key live-3: is not what was wrapped by this master key$/m,
-    /^ {2}revision 0 of live-3, position \d+: an envelope of key live-3 is foreign or was changed$/m,
+    /^ {2}key live-3: is missing, and was not erased: 1 event is sealed with it /m,
   ])
     t.regex(stdout, named)
   t.is(stdout.match(/^ {2}/gm)?.length, 7, stdout)
@@ -166,7 +168,8 @@ test('F2: a write-ahead file cut anywhere starts at a committed prefix; a read m
   t.true(whole.length > 20)
   const ends = walFrames(wal).map(({ end }) => end)
   const some = ends.filter((_, n) => n % Math.ceil(ends.length / 6) === 0)
-  const cuts = [0, 1, WAL_HEADER, ...some.flatMap((end) => [end - 1, end, end + 1]), ...some.map((end) => end + Math.floor(Math.random() * 4000))]
+  const random = chanceOf(t).random('cuts')
+  const cuts = [0, 1, WAL_HEADER, ...some.flatMap((end) => [end - 1, end, end + 1]), ...some.map((end) => end + Math.floor(random() * 4000))]
   const lengths = new Set<number>()
   for (const cut of cuts) {
     const ids = await openCut(Math.min(cut, wal.length))
@@ -205,7 +208,7 @@ test('F2: a write-ahead file cut anywhere starts at a committed prefix; a read m
 test('F24: a service on data of a newer version ends with one message, and changes nothing', async (t) => {
   const service = await killedService(t)
   const path = await copyOf(t, service.dataDirectory)
-  opened(join(path, 'events.sqlite'), (database) => database.exec('PRAGMA user_version = 2'))
+  opened(join(path, 'events.sqlite'), (database) => database.exec(`PRAGMA user_version = ${FORMAT + 1}`))
   const before = await readFile(join(path, 'events.sqlite'))
   const second = launch(t, { STENOLOG_DATA_DIR: path, STENOLOG_PORT: '0' })
   t.is(await second.exited, 1)

@@ -28,6 +28,19 @@ withClient('B38: docker compose starts the service alone, the profile `full` one
   }
 })
 
+withClient('our programs run without capabilities and gain none, and write to their volume and /tmp alone', (t) => {
+  const [file = '', ...args] = client ?? []
+  const { stdout } = spawnSync(file, [...args, 'config'], { env: { ...process.env, COMPOSE_PROFILES: 'default,full' }, encoding: 'utf8' })
+  const services = stdout.split(/^(?=  [a-z-]+:$)/m).filter((text) => /^    image: stenolog$/m.test(text))
+  t.deepEqual(services.map((text) => text.trim().replace(/:[^]*/, '')).toSorted(), ['master-key', 'stenolog', 'stenolog-full'])
+  for (const text of services) {
+    t.regex(text, /^    cap_drop:\n {4,6}- ALL$/m)
+    t.regex(text, /^    security_opt:\n {4,6}- no-new-privileges:true$/m)
+    t.regex(text, /^    read_only: true$/m)
+    t.regex(text, /^    tmpfs:\n {4,6}- \/tmp$/m)
+  }
+})
+
 test('B38: all that the image copies is there, and nothing else of the checkout reaches its build', (t) => {
   const copied = [...readFileSync('Dockerfile', 'utf8').matchAll(/^COPY (.*) \S+$/gm)].flatMap(([, paths = '']) => paths.split(' '))
   const sent = readFileSync('.dockerignore', 'utf8').split('\n').flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []))

@@ -9,6 +9,7 @@ import { BEGINNING } from '../../application/ports/event-store.ts'
 import { openSqliteEventStore } from '../../infrastructure/sqlite/event-store.ts'
 import { verifyChain } from '../../infrastructure/sqlite/verify-chain.ts'
 import { caughtUp, newEvent, right, take } from '../contracts/event-store-support.ts'
+import { chanceOf } from '../support/seeded.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const ROUNDS = 6
@@ -18,13 +19,13 @@ const appender = (directory: string, round: number): ChildProcess =>
     stdio: ['ignore', 'pipe', 'inherit'],
   })
 
-/** The ids that a process acknowledged until it was killed, at a random moment after the first. */
-const killWhileAppending = async (directory: string, round: number): Promise<ReadonlyArray<string>> => {
+/** The ids that a process acknowledged until it was killed, so many milliseconds after the first. */
+const killWhileAppending = async (directory: string, round: number, aliveMs: number): Promise<ReadonlyArray<string>> => {
   const child = appender(directory, round)
   if (child.stdout === null) throw new Error('the appender has no output')
   const journal: string[] = []
   for await (const line of createInterface({ input: child.stdout })) {
-    if (journal.length === 0) void setTimeout(Math.random() * 300).then(() => child.kill('SIGKILL'))
+    if (journal.length === 0) void setTimeout(aliveMs).then(() => child.kill('SIGKILL'))
     journal.push(...line.split(' '))
   }
   return journal
@@ -32,11 +33,14 @@ const killWhileAppending = async (directory: string, round: number): Promise<Rea
 
 test('F1: kill -9 while events are appended loses none that was acknowledged, and the log goes on', async (t) => {
   const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  const random = chanceOf(t).random('kills')
   const file = join(path, 'log.db')
   const acknowledged = new Set<string>()
   for (let round = 0; round < ROUNDS; round += 1) {
-    for (const id of await killWhileAppending(path, round)) acknowledged.add(id)
+    for (const id of await killWhileAppending(path, round, random() * 300)) acknowledged.add(id)
     const store = await openSqliteEventStore({ file })
+    t.teardown(store.close)
     const messages = await take(store.subscribe(BEGINNING, ['live-'], new AbortController().signal), caughtUp)
     const stored = messages.flatMap((message) => (message.kind === 'event' ? [message.event] : []))
     const ids = new Set(stored.map(({ id }) => id))
@@ -51,5 +55,4 @@ test('F1: kill -9 while events are appended loses none that was acknowledged, an
     await store.close()
   }
   t.log(`${acknowledged.size} acknowledged events over ${ROUNDS} kills`)
-  await remove()
 })

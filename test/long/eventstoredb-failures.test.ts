@@ -4,8 +4,11 @@ import * as E from 'fp-ts/lib/Either.js'
 import { BEGINNING, type EventStore, type Position, type SubscriptionMessage } from '../../application/ports/event-store.ts'
 import { openEventStoreDb } from '../../infrastructure/eventstoredb/event-store.ts'
 import { caughtUp, delivered, newEvent, newEvents, right, take, until } from '../contracts/event-store-support.ts'
+import { watchLog } from '../../application/watched-log.ts'
+import { createRecordingLogger } from '../support/recording-logger.ts'
 import { eventually } from '../support/eventually.ts'
 import { startDouble, type EventStoreDbDouble } from '../support/eventstoredb-double/start.ts'
+import { dataOf } from '../support/stored-data.ts'
 
 /** Long enough for a busy machine to answer, short enough to be waited for. */
 const limits = { usual: 3000, short: 1000, suspicion: 0, confirmation: 3000 }
@@ -36,7 +39,7 @@ const everyCall = async (store: EventStore): Promise<ReadonlyArray<string>> => {
 
 const AWAY = Array.from({ length: 6 }, () => 'StoreUnavailable')
 
-const numbers = async (store: EventStore): Promise<ReadonlyArray<unknown>> => (await right(store.read('a'))).map(({ data }) => data['n'])
+const numbers = async (store: EventStore): Promise<ReadonlyArray<unknown>> => (await right(store.read('a'))).map((event) => dataOf(event)['n'])
 
 const answered = <A>(read: () => Promise<E.Either<unknown, A>>): Promise<A> =>
   eventually(async () => {
@@ -106,7 +109,7 @@ for (const kind of ['wrong', 'hang', 'drop'] as const)
     t.is(tagOf(await store.read('a')()), 'StoreUnavailable')
     await double.inject({ on: 'append', kind, times: 1 })
     t.is(tagOf(await store.append('b', 'no-stream', [newEvent()])()), 'StoreUnavailable')
-    t.deepEqual(await answered(store.read('a')).then((events) => events.map(({ data }) => data['n'])), [7])
+    t.deepEqual(await answered(store.read('a')).then((events) => events.map((event) => dataOf(event)['n'])), [7])
   })
 
 test.serial('killed six times under load: every append stands once, in order', async (t) => {
@@ -134,7 +137,7 @@ test.serial('killed six times under load: every append stands once, in order', a
   over.abort()
   await writers
   for (const [writer, count] of written.entries())
-    t.deepEqual((await right(store.read(`w${writer}`))).map(({ data }) => data['n']), Array.from({ length: count }, (_, n) => n))
+    t.deepEqual((await right(store.read(`w${writer}`))).map((event) => dataOf(event)['n']), Array.from({ length: count }, (_, n) => n))
 })
 
 /** Consumes until the subscription throws; what it threw and where it stood. */
@@ -205,6 +208,22 @@ test.serial('an event that is none of ours is named, not guessed at', async (t) 
   await client.appendToStream('a', jsonEvent({ type: 'Foreign', data: ['a', 'list'] }))
   t.like(await store.read('a')(), { left: { _tag: 'LogCorrupted' } })
   t.is(await consume(store.subscribe(BEGINNING, ['a'], new AbortController().signal), []), 'LogCorrupted')
+})
+
+test.serial('who follows the log of the service goes on behind an event that is none of ours, and its stream is told', async (t) => {
+  const { double, store } = await start(t)
+  const client = EventStoreDBClient.connectionString(double.url)
+  await client.appendToStream('a', jsonEvent({ type: 'Foreign', data: ['a', 'list'] }))
+  await right(store.append('b', 'no-stream', [newEvent(7)]))
+  const watched = watchLog(store, createRecordingLogger())
+  const stop = new AbortController()
+  const streams: string[] = []
+  for await (const message of watched.store.subscribe(BEGINNING, ['a', 'b'], stop.signal)) {
+    if (message.kind === 'event') streams.push(message.event.stream)
+    if (streams.length === 1) stop.abort()
+  }
+  t.deepEqual(streams, ['b'])
+  t.like(watched.hurt().find(({ stream }) => stream === 'a'), { problem: 'damaged' })
 })
 
 test.serial('a server that cannot be reached at start, or whose name a cluster cannot give, is an error for people', async (t) => {

@@ -139,7 +139,7 @@ test.serial('F16: SIGTERM with 50 lives: all are told their last words and serve
   t.log(`${lives.filter(({ sender }) => finalsOf(sender).length > 0).length} of the ${LIVES / 2} that had spoken were told their last words`)
   await service.start()
   const again = await service.logIn('fifty')
-  const { body } = await again.get<{ readonly data: ReadonlyArray<LiveJson> }>('/lives/?per_page=100')
+  const { body } = await again.get<{ readonly data: ReadonlyArray<LiveJson> }>('/lives/?limit=100')
   const spoke = new Map(lives.map(({ live }, index) => [live.id, index % 2 === 0]))
   t.is(body.data.length, LIVES)
   t.deepEqual(body.data.filter(({ id, status }) => status !== (spoke.get(id) === true ? 'finished' : 'pending')), [])

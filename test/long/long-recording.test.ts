@@ -55,7 +55,7 @@ withFfmpeg(`a recording of ${HOURS} hours is pulled to its end, and no process g
   })
 
   const samples: Array<Readonly<Record<string, number>>> = []
-  const over = listener.closed.then(() => true)
+  const over = listener.over.then(() => true)
   do {
     const puller = groupOf(pid).map((member) => memoryOf(member))
     const engines = childrenOf(service.pid()).filter((child) => child !== pid).map((child) => memoryOf(child))

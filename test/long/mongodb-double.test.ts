@@ -1,6 +1,6 @@
 import test from 'ava'
 import { BSON, MongoBulkWriteError, MongoClient, MongoServerError } from 'mongodb'
-import { startMongoDouble } from '../support/mongodb-double/process.ts'
+import { DURABLE, startMongoDouble } from '../support/mongodb-double/process.ts'
 
 interface Numbered {
   readonly _id: number
@@ -10,7 +10,7 @@ interface Numbered {
 test('the double refuses what it does not know in the words of a server', async (t) => {
   const double = await startMongoDouble()
   t.teardown(double.dispose)
-  const client = await new MongoClient(double.url('test')).connect()
+  const client = await new MongoClient(double.url('test'), DURABLE).connect()
   t.teardown(() => client.close())
   const database = client.db('test')
   const refused = async (command: BSON.Document): Promise<unknown> => {
@@ -26,14 +26,14 @@ test('the double refuses what it does not know in the words of a server', async 
   for (const [update, code] of [[{ $push: { a: 1 } }, 9], [{ a: 1, $set: { b: 1 } }, 52], [{ $set: { a: 1 }, $max: { a: 1 } }, 40], [{ $set: { _id: 2 } }, 66]] as const) {
     const query = { _id: 1 }
     await database.collection<Numbered>('x').updateOne(query, { $set: { a: 0 } }, { upsert: true })
-    t.is(await refused({ findAndModify: 'x', query, update }), code)
+    t.is(await refused({ findAndModify: 'x', query, update, writeConcern: { w: 'majority', j: true } }), code)
   }
 })
 
 test('the double keeps unique keys, compares as BSON does, and pages through cursors', async (t) => {
   const double = await startMongoDouble()
   t.teardown(double.dispose)
-  const client = await new MongoClient(double.url('test')).connect()
+  const client = await new MongoClient(double.url('test'), DURABLE).connect()
   t.teardown(() => client.close())
   const numbers = client.db('test').collection<Numbered>('numbers')
   await numbers.createIndex({ a: 1 }, { unique: true })
@@ -49,7 +49,7 @@ test('the double keeps unique keys, compares as BSON does, and pages through cur
 test('what the double acknowledged survives kill -9', async (t) => {
   const double = await startMongoDouble({ replicaSet: 'rs0' })
   t.teardown(double.dispose)
-  const client = await new MongoClient(double.url('test'), { heartbeatFrequencyMS: 500 }).connect()
+  const client = await new MongoClient(double.url('test'), { ...DURABLE, heartbeatFrequencyMS: 500 }).connect()
   t.teardown(() => client.close())
   const numbers = client.db('test').collection<Numbered>('numbers')
   const acknowledged: Array<number> = []
@@ -67,4 +67,47 @@ test('what the double acknowledged survives kill -9', async (t) => {
   const stored = new Set((await numbers.find().toArray()).map(({ _id }) => _id))
   t.true(acknowledged.length > 60)
   t.deepEqual(acknowledged.filter((id) => !stored.has(id)), [])
+})
+
+test('the double takes no write that may be acknowledged before it is durable, unless it is lenient', async (t) => {
+  for (const isLenient of [false, true]) {
+    const double = await startMongoDouble({ replicaSet: 'rs0', isLenient })
+    t.teardown(double.dispose)
+    for (const writeConcern of [{}, { w: 1, journal: true }, { w: 'majority' }] as const) {
+      const client = await new MongoClient(double.url('test'), { writeConcern }).connect()
+      t.teardown(() => client.close())
+      const write = () => client.db('test').collection<Numbered>('numbers').updateOne({ _id: 1 }, { $set: { a: 1 } }, { upsert: true })
+      if (isLenient) await t.notThrowsAsync(write)
+      else t.is((await t.throwsAsync(write, { instanceOf: MongoServerError }))?.code, 100)
+    }
+  }
+})
+
+test('what the primary of the double alone has is read by a local concern only, waits for a majority, and is rolled back', async (t) => {
+  const double = await startMongoDouble({ replicaSet: 'rs0', isLenient: true })
+  t.teardown(double.dispose)
+  const client = await new MongoClient(double.url('test'), DURABLE).connect()
+  t.teardown(() => client.close())
+  const numbers = client.db('test').collection<Numbered>('numbers')
+  const seen = async (): Promise<ReadonlyArray<unknown>> => [
+    (await numbers.findOne({ _id: 1 }))?.a,
+    (await numbers.findOne({ _id: 1 }, { readConcern: 'majority' }))?.a,
+    (await numbers.findOne({ _id: 1 }, { readPreference: 'secondary' }))?.a,
+  ]
+  const set = (a: number, options: object) => numbers.updateOne({ _id: 1 }, { $set: { a } }, { upsert: true, ...options })
+  await set(1, {})
+  await double.cutOff()
+  await set(2, { writeConcern: { w: 1 } })
+  t.deepEqual(await seen(), [2, 1, 1])
+  // Also a write that changes nothing: it was decided by what the primary alone has.
+  for (const a of [2, 3]) await t.throwsAsync(set(a, { writeConcern: { w: 'majority', j: true, wtimeoutMS: 50 } }), { message: /replication timed out/ })
+  t.deepEqual(await seen(), [3, 1, 1])
+  await double.rollBack()
+  t.deepEqual(await seen(), [1, 1, 1])
+  await double.lag()
+  await set(4, {})
+  t.deepEqual(await seen(), [4, 4, 1])
+  await double.kill()
+  await double.start()
+  t.is((await numbers.findOne({ _id: 1 }))?.a, 4)
 })

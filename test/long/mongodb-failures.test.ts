@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import * as O from 'fp-ts/lib/Option.js'
 import { MongoClient } from 'mongodb'
 import type { Documents } from '../../application/ports/documents.ts'
 import type { Position } from '../../application/ports/event-store.ts'
@@ -13,8 +12,9 @@ import { openMongoKeyring } from '../../infrastructure/mongodb/keyring.ts'
 import { right } from '../contracts/event-store-support.ts'
 import { eventually } from '../support/eventually.ts'
 import type { Fault } from '../support/mongodb-double/faults.ts'
-import { startMongoDouble } from '../support/mongodb-double/process.ts'
+import { DURABLE, startMongoDouble } from '../support/mongodb-double/process.ts'
 import type { MongoDouble } from '../support/mongodb-double/process.ts'
+import { at as standing, placed } from '../support/memory-keyring.ts'
 
 const LIVES = { name: 'lives', indexes: [['userId', 'id'], ['id']] }
 const at = (n: number): Position => String(n).padStart(20, '0') as Position
@@ -62,25 +62,37 @@ const isUnavailable = (t: ExecutionContext, outcome: E.Either<unknown, unknown>)
 test.serial('F6: while the server is frozen everything fails, and nothing waits for its thaw', async (t) => {
   const { double, connection, documents, put, positions } = await openWorld(t)
   const keyring = await openMongoKeyring(connection, randomBytes(32))
-  const [sealed] = await right(keyring.seal('user-1', ['Alice']))
+  const [sealed] = await right(keyring.seal('user-1', placed(['Alice'])))
   t.deepEqual(await put('1', 1), E.right(undefined))
   double.freeze()
   const begin = performance.now()
   const [got, committed, created, erased] = await Promise.all([
-    documents.get('lives', '1')(), put('1', 2), keyring.seal('user-2', ['Bob'])(), keyring.erase(['user-3'])(),
+    documents.get('lives', '1')(), put('1', 2), keyring.seal('user-2', placed(['Bob']))(), keyring.erase(['user-3'])(),
   ])
   t.log(`four requests of a frozen server failed after ${Math.round(performance.now() - begin)} ms`)
   isUnavailable(t, got)
   isUnavailable(t, committed)
   for (const outcome of [created, erased]) t.like(outcome, { _tag: 'Left', left: { _tag: 'KeyringUnavailable' } })
   // Keys in memory go on.
-  t.deepEqual(await right(keyring.open(sealed === undefined ? [] : [sealed])), [O.some('Alice')])
-  t.true(E.isRight(await keyring.seal('user-1', ['again'])()))
+  t.deepEqual(await right(keyring.open(standing(sealed === undefined ? [] : [sealed]))), [E.right('Alice')])
+  t.true(E.isRight(await keyring.seal('user-1', placed(['again']))()))
   await until(() => !connection.isReachable())
   double.thaw()
   await until(async () => E.isRight(await put('1', 3)))
   t.deepEqual(await positions(), [3])
   await until(() => connection.isReachable())
+})
+
+test.serial('a server that is away when a read model is first made is asked again once it is back', async (t) => {
+  const double = await startMongoDouble()
+  t.teardown(double.dispose)
+  const connection = await connectMongo(double.url('test'))
+  t.teardown(connection.close)
+  const documents = createMongoDocuments(connection)
+  await double.kill()
+  isUnavailable(t, await documents.ensure([LIVES])())
+  await double.start()
+  await until(async () => E.isRight(await documents.ensure([LIVES])()))
 })
 
 const EFFECTS: ReadonlyArray<Fault['effect']> = ['drop-before', 'drop-after', 'hang', 'empty', 'garbled', 'not-primary']
@@ -135,7 +147,7 @@ test.serial('two who write the same documents at once leave the latest of each',
 test.serial('a read model is flipped by its pointer, and indexes are there from the start', async (t) => {
   const { double, documents, put, positions } = await openWorld(t)
   await put('1', 1)
-  const client = new MongoClient(double.url('test'))
+  const client = new MongoClient(double.url('test'), DURABLE)
   t.teardown(() => client.close())
   const database = client.db('test')
   const indexes = await database.collection('lives_v1').indexes()

@@ -4,19 +4,21 @@ import { join } from 'node:path'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import test from 'ava'
 import { MongoClient } from 'mongodb'
+import { FORMAT } from '../../infrastructure/format.ts'
 import type { Listing, LiveJson } from '../support/client.ts'
 import { logIn } from '../support/client.ts'
 import { stenolog } from '../support/command-line.ts'
 import { eventually } from '../support/eventually.ts'
 import { startDouble } from '../support/eventstoredb-double/start.ts'
 import { launch } from '../support/launch.ts'
-import { startMongoDouble } from '../support/mongodb-double/process.ts'
+import { DURABLE, startMongoDouble } from '../support/mongodb-double/process.ts'
 import { passwordOf, prefixed, startTestService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 interface Mark {
   readonly _id: string
   readonly format: number
+  readonly release?: number
 }
 
 test('F24: data of a newer version on EventStoreDB or MongoDB ends the start and every tool with one message, and stays; unmarked data is used', async (t) => {
@@ -37,19 +39,19 @@ test('F24: data of a newer version on EventStoreDB or MongoDB ends the start and
 
   const events = EventStoreDBClient.connectionString(log.url)
   t.teardown(() => events.dispose())
-  const databases = await MongoClient.connect(settings.MONGO_URL)
+  const databases = await MongoClient.connect(settings.MONGO_URL, DURABLE)
   t.teardown(() => databases.close())
   const marksOf = (name: string) => databases.db(name).collection<Mark>('format')
   const markIn = (name: string) => ({
     read: async (): Promise<unknown> => (await marksOf(name).findOne({ _id: 'stenolog' }))?.format,
-    write: async (format: number): Promise<unknown> => marksOf(name).updateOne({ _id: 'stenolog' }, { $set: { format } }),
+    write: async (format: number): Promise<unknown> => marksOf(name).updateOne({ _id: 'stenolog' }, { $set: { format, release: 9_008_007 } }),
     // As before there were marks.
     remove: async (): Promise<unknown> => marksOf(name).drop(),
   })
   const marks = {
     'the log of the event store': {
       read: async (): Promise<unknown> => (await events.getStreamMetadata<{ format?: number }>('stenolog')).metadata?.format,
-      write: (format: number): Promise<unknown> => events.setStreamMetadata('stenolog', { format }),
+      write: (format: number): Promise<unknown> => events.setStreamMetadata('stenolog', { format, release: 9_008_007 }),
       remove: (): Promise<unknown> => events.setStreamMetadata('stenolog', {}),
     },
     'the database stenolog of MongoDB': markIn('stenolog'),
@@ -63,10 +65,10 @@ test('F24: data of a newer version on EventStoreDB or MongoDB ends the start and
   }
 
   for (const [what, mark] of Object.entries(marks)) {
-    t.is(await mark.read(), 1, what)
-    await mark.write(2)
+    t.is(await mark.read(), FORMAT, what)
+    await mark.write(FORMAT + 1)
     const before = await end()
-    const told = `${what} was written by a newer version of Stenolog (format 2, this version knows 1): use that version, or restore a backup of this one`
+    const told = `${what} was written by a newer version of Stenolog (format ${FORMAT + 1}, this version knows ${FORMAT}): use version 9.8.7 or a later one, or restore a backup of this one`
     const newer = launch(t, prefixed({ DATA_DIR: service.dataDirectory, PORT: '0', ...settings }))
     t.is(await newer.exited, 1, what)
     t.true(newer.stderr().endsWith(`stenolog cannot start: ${told}\n`), newer.stderr())
@@ -77,7 +79,7 @@ test('F24: data of a newer version on EventStoreDB or MongoDB ends the start and
       t.true((tool.stdout + tool.stderr).includes(told), `${args[0]}: ${tool.stdout}${tool.stderr}`)
     }
     t.deepEqual(await end(), before)
-    t.is(await mark.read(), 2)
+    t.is(await mark.read(), FORMAT + 1)
     await mark.write(1)
   }
 
@@ -85,7 +87,7 @@ test('F24: data of a newer version on EventStoreDB or MongoDB ends the start and
   await service.start()
   const again = await eventually(() => logIn(service.url(), 'ada', passwordOf('ada')))
   t.like((await again.get<Listing<LiveJson>>('/lives/')).body.data, [{ id: live.id, status: 'finished' }])
-  for (const [what, { read }] of Object.entries(marks)) t.is(await read(), 1, what)
+  for (const [what, { read }] of Object.entries(marks)) t.is(await read(), FORMAT, what)
   const rebuilt = await stenolog(service.dataDirectory, ['rebuild', 'lives', '--json'], settings)
   t.is(rebuilt.code, 0, rebuilt.stderr)
   t.like((await again.get<Listing<LiveJson>>('/lives/')).body.data, [{ id: live.id, status: 'finished' }])

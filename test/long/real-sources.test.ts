@@ -151,7 +151,8 @@ const loseAndFind = async (t: ExecutionContext, url: string, epoch: number, serv
   await listening.stop()
   const again = sender?.begun() ?? up
   const tones = [...tonesIn(listening.samples())].filter(([, seconds]) => seconds > 0.3).map(([number]) => number)
-  const [first = 0, last = 0] = [tones[0], tones.at(-1)]
+  // By number: an encoder's first noise may be taken for a later tone.
+  const [first, last] = [Math.min(...tones), Math.max(...tones)]
   const lost = Array.from({ length: last - first + 1 }, (_, index) => first + index).filter((number) => !tones.includes(number))
   const sent = `${killed.toFixed(1)} s were sent, ${heard.toFixed(1)} s of them heard, when it was killed; sent again from ${again.toFixed(1)} s`
   t.log(`${sent}; tones heard ${tones.join(' ')}, lost ${lost.join(' ')}; failures: ${listening.codes().join(' ')}`)

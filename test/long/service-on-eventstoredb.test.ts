@@ -13,6 +13,7 @@ import { launch } from '../support/launch.ts'
 import { passwordOf, runTestService } from '../support/service.ts'
 import { sampleSentences, silence } from '../support/speech.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { dataOf } from '../support/stored-data.ts'
 
 const double = await startDouble()
 const keys = await temporaryDirectory()
@@ -194,7 +195,7 @@ test.serial('F3: the event store is killed six times under load: every acknowled
   const store = await openEventStoreDb({ url: double.url })
   t.teardown(store.close)
   const typesOf = (events: ReadonlyArray<StoredEvent>): ReadonlyArray<string> => events.map(({ type }) => type)
-  const admissions = (await right(store.read('admission'))).filter(({ type }) => type === 'Admitted').map(({ data }) => data['liveId'])
+  const admissions = (await right(store.read('admission'))).filter(({ type }) => type === 'Admitted').map((event) => dataOf(event)['liveId'])
   t.is(new Set(admissions).size, admissions.length, 'no live was admitted twice')
   for (const id of created) {
     const types = typesOf(await right(store.read(`live-${id}`)))

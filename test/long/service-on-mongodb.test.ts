@@ -95,6 +95,25 @@ test.serial('F6: with MongoDB down or frozen reads and creates answer 503, other
   t.like(await again.get<Listing<{ readonly username: string }>>('/users/'), { status: 200, body: { pagination: { total_items: 2 } } })
 })
 
+test.serial('a MongoDB that greets but answers nothing else is unavailable; once it answers all goes on, without a restart', async (t) => {
+  const double = await startDouble(t)
+  const service = await startOn(t, double)
+  const alice = await service.user('alice', { max_sessions: 3 })
+  const pid = service.pid()
+  for (const command of ['find', 'update']) await double.inject({ command, effect: 'hang', times: 1_000_000 })
+  // More than the driver has connections.
+  const refused = await Promise.all(Array.from({ length: 30 }, () => alice.get('/lives/')))
+  for (const answer of refused) t.like(answer, AWAY)
+  await double.heal()
+  await eventually(async () => {
+    const { status } = await alice.get('/lives/')
+    if (status !== 200) throw new Error(`the list still answers ${status}`)
+  })
+  const live = await eventually(() => alice.createLive())
+  t.deepEqual(await statuses(alice), [[live.id, 'pending']])
+  t.is(service.pid(), pid)
+})
+
 test.serial('F6: MongoDB killed with -9 and started again under load, six times: every acknowledged create and end is listed once', async (t) => {
   t.timeout(1_800_000)
   const double = await startDouble(t)

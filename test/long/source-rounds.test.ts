@@ -7,6 +7,7 @@ import { createPullers } from '../../infrastructure/sources/puller/puller-client
 import { FFMPEG, filesOf, packageSample, serve } from '../support/audio-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { groupOf } from '../support/processes.ts'
+import { ISOLATED } from '../support/pulling.ts'
 import { flvAudio, serveRtmp } from '../support/rtmp-server.ts'
 import { aacSound, serveRtsp } from '../support/rtsp-server.ts'
 import { serialTestWith } from '../support/skip-unless.ts'
@@ -25,7 +26,7 @@ const sources = async (t: ExecutionContext): Promise<ReadonlyArray<string>> => {
 onLinux(`${ROUNDS} rounds of starting and stopping sources leave no process and no descriptor`, async (t) => {
   t.timeout(900_000)
   const urls = await sources(t)
-  const start = createPullers({ rules: () => ({ allow: ['127.0.0.1/32'], ownPort: null }) })
+  const start = createPullers({ rules: () => ({ allow: ['127.0.0.1/32'], ownPort: null }), isolation: ISOLATED })
   const groups: Array<number> = []
 
   /** One source, until it is heard, or stopped while it begins. */

@@ -6,7 +6,7 @@ import { MongoClient } from 'mongodb'
 import { eventually } from '../support/eventually.ts'
 import { stenolog } from '../support/command-line.ts'
 import { startDouble } from '../support/eventstoredb-double/start.ts'
-import { startMongoDouble } from '../support/mongodb-double/process.ts'
+import { DURABLE, startMongoDouble } from '../support/mongodb-double/process.ts'
 import { startTestService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
@@ -33,7 +33,7 @@ test('check, replay, export and rebuild work on EventStoreDB and MongoDB, beside
   await ada.put(`/lives/${live.id}/finish`)
   await ada.createLive()
 
-  const client = await MongoClient.connect(settings.MONGO_URL)
+  const client = await MongoClient.connect(settings.MONGO_URL, DURABLE)
   t.teardown(() => client.close())
   const pointer = () => client.db('stenolog').collection<Stored>('collections').findOne({ _id: 'lives' })
   const corrupt = async (): Promise<void> => {
@@ -62,7 +62,7 @@ test('check, replay, export and rebuild work on EventStoreDB and MongoDB, beside
     for (const command of ['backup', 'restore']) {
       const refused = await run(command, join(keys.path, 'backup'))
       t.is(refused.code, 1)
-      t.regex(refused.stderr, /knows the embedded stores alone, and these settings name EventStoreDB and MongoDB/)
+      t.regex(refused.stderr, /copies what lies in the data directory, and these settings name EventStoreDB and MongoDB for all of it/)
     }
   }
   await inspect()

@@ -4,6 +4,14 @@ const ACCESS = 'test/service/rest-access.test.ts'
 const KEYS = 'test/service/rest-api-keys.test.ts'
 const TOKENS = 'test/service/rest-tokens.test.ts'
 const PROFILES = 'test/service/rest-profiles.test.ts'
+const LAST_ADMINISTRATOR = 'test/service/last-administrator.test.ts'
+const USER = 'test/domain/user.test.ts'
+const DOMAIN_PROFILES = 'test/domain/profiles.test.ts'
+const TOKEN_LIMIT = 'test/application/token-limit.test.ts'
+const APPLICATION_PROFILES = 'test/application/profiles.test.ts'
+const LOGIN_THROTTLE = 'test/application/login-throttle.test.ts'
+const LIMITS = 'test/service/limits.test.ts'
+const LOGIN = 'test/domain/login.test.ts'
 
 /** The rules of users and of what they have beside lives: profiles, API tokens, logins. */
 export const accountMutants: ReadonlyArray<Mutant> = [
@@ -96,5 +104,95 @@ export const accountMutants: ReadonlyArray<Mutant> = [
     before: 'if (O.isSome(caller)) uses.record(token.value)',
     after: '',
     rows: [33], test: KEYS,
+  },
+  {
+    file: 'application/users/administrators.ts',
+    before: 'filter((id) => id !== userId && ',
+    after: 'filter((id) => ',
+    rows: ['the last active administrator is not demoted'], test: LAST_ADMINISTRATOR,
+  },
+  {
+    file: 'application/users/administrators.ts',
+    before: "inTurn('administrators', async",
+    after: 'inTurn(`administrators ${userId}`, async',
+    rows: ['of two administrators who take each other, or themselves, away'], test: LAST_ADMINISTRATOR,
+  },
+  {
+    file: 'application/users/user-changes.ts',
+    before: "isActive === false || permissions?.includes('admin') === false",
+    after: "permissions?.includes('admin') === false",
+    rows: ['the last active administrator is not demoted'], test: LAST_ADMINISTRATOR,
+  },
+  {
+    file: 'domain/user/decider.ts',
+    before: "state.status === 'active' && state.permissions.includes('admin')",
+    after: "state.status !== 'none' && state.status !== 'deleted' && state.permissions.includes('admin')",
+    rows: ['where nobody else administers, an active administrator is not'], test: USER,
+  },
+  {
+    file: 'domain/profiles/decider.ts',
+    before: 'state.length >= MAX_PROFILES',
+    after: 'state.length > MAX_PROFILES',
+    rows: ['a user has a hundred profiles at most'], test: DOMAIN_PROFILES,
+  },
+  {
+    file: 'application/tokens/tokens.ts',
+    before: 'if (countOf(userId) >= MAX',
+    after: 'if (tokens.countOf(userId) >= MAX',
+    rows: ['with a directory that has heard of nothing yet'], test: TOKEN_LIMIT,
+  },
+  {
+    file: 'application/tokens/tokens.ts',
+    before: 'inTurn(`user-${caller.userId}`, issue(caller, request))',
+    after: 'issue(caller, request)()',
+    rows: ['however many are issued at once, a user has a hundred API tokens'], test: TOKEN_LIMIT,
+  },
+  {
+    file: 'application/handle-command.ts',
+    before: 'if (!loaded.events.some(readsErased)) knownStates?.keep(stream, known)',
+    after: '',
+    rows: ['a change reads what came since the last one, not the whole history'], test: APPLICATION_PROFILES,
+  },
+  {
+    file: 'application/handle-command.ts',
+    before: '      knownStates?.forget(stream)\n',
+    after: '',
+    rows: ['what is known of a history is thrown away when the log knows less'], test: APPLICATION_PROFILES,
+  },
+  {
+    file: 'application/users/login-throttle.ts',
+    before: '    if (isTrusted(ofPlace, environment.now())) return await judge()\n',
+    after: '',
+    rows: ['a network from which the name was logged in is judged by its own failures'], test: LOGIN_THROTTLE,
+  },
+  {
+    file: 'application/users/login-throttle.ts',
+    before: ' && strangers.wait(name) === 0',
+    after: '',
+    rows: ['one name is guessed at from many networks a bounded number of times'], test: LOGIN_THROTTLE,
+  },
+  {
+    file: 'application/users/login-throttle.ts',
+    before: '`${name} ${networkOf(address)}`',
+    after: '`${name} ${address}`',
+    rows: ['the networks of a /48 are one'], test: LOGIN_THROTTLE,
+  },
+  {
+    file: 'application/users/login-throttle.ts',
+    before: 'waitForAll > 0 ? tooMany(waitForAll) : await judge()',
+    after: 'await judge()',
+    rows: ['one name is guessed at from many networks a bounded number of times'], test: LOGIN_THROTTLE,
+  },
+  {
+    file: 'application/users/login-throttle.ts',
+    before: '  generation === 0 ? usernameHash : `${usernameHash}-${generation}`',
+    after: '  usernameHash',
+    rows: ['guesses at a name keep nobody out who comes from elsewhere'], test: LIMITS,
+  },
+  {
+    file: 'domain/login/decider.ts',
+    before: 'const FREE_FROM_EVERYWHERE = 20',
+    after: 'const FREE_FROM_EVERYWHERE = 21',
+    rows: ['a name as a whole waits from the twentieth failure on'], test: LOGIN,
   },
 ]

@@ -1,13 +1,52 @@
 import type { Mutant } from './mutant.ts'
 import { accountMutants } from './accounts.ts'
+import { auditMutants } from './audit.ts'
+import { commandLineMutants } from './command-line.ts'
+import { connectionMutants } from './connections.ts'
+import { engineProcessMutants } from './engine-processes.ts'
 import { engineSettingMutants } from './engine-settings.ts'
+import { eventStoreDbMutants } from './eventstoredb.ts'
+import { handshakeMutants } from './handshakes.ts'
+import { hubMutants } from './hub.ts'
+import { hurtDataMutants } from './hurt-data.ts'
+import { isolationMutants } from './isolation.ts'
+import { keyMutants } from './keys.ts'
 import { limitMutants } from './limits.ts'
 import { listenerMutants } from './listeners.ts'
 import { liveMutants } from './lives.ts'
+import { mongoMutants } from './mongodb.ts'
+import { onceSurvivedMutants } from './once-survived.ts'
+import { onnxMutants } from './onnx.ts'
+import { rebuildMutants } from './rebuilds.ts'
 import { restMutants } from './rest.ts'
 import { socketMutants } from './sockets.ts'
 import { sourceMutants } from './sources.ts'
+import { sqliteMutants } from './sqlite.ts'
+import { storeMutants } from './stores.ts'
 
 export const MUTANTS: ReadonlyArray<Mutant> = [
-  ...restMutants, ...liveMutants, ...accountMutants, ...socketMutants, ...engineSettingMutants, ...listenerMutants, ...limitMutants, ...sourceMutants,
+  ...restMutants,
+  ...liveMutants,
+  ...accountMutants,
+  ...socketMutants,
+  ...engineSettingMutants,
+  ...listenerMutants,
+  ...limitMutants,
+  ...sourceMutants,
+  ...sqliteMutants,
+  ...keyMutants,
+  ...auditMutants,
+  ...hubMutants,
+  ...onnxMutants,
+  ...eventStoreDbMutants,
+  ...mongoMutants,
+  ...commandLineMutants,
+  ...onceSurvivedMutants,
+  ...storeMutants,
+  ...hurtDataMutants,
+  ...handshakeMutants,
+  ...connectionMutants,
+  ...isolationMutants,
+  ...rebuildMutants,
+  ...engineProcessMutants,
 ]

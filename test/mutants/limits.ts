@@ -64,8 +64,8 @@ export const limitMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/ws/socket-server.ts',
-    before: "if (!('role' in admission) && admission.status === 401) failures.failed(address)",
-    after: '',
+    before: 'return limits.wrong(address) ?? admission',
+    after: 'return admission',
     rows: ['S25'], test: SERVICE,
   },
   {
@@ -76,26 +76,26 @@ export const limitMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'domain/login/decider.ts',
-    before: '1000 * 2 ** (failures - FREE_FAILURES)',
-    after: '1000 * (failures - FREE_FAILURES + 1)',
+    before: '1000 * 2 ** (failures - free)',
+    after: '1000 * (failures - free + 1)',
     rows: ['S24'], test: 'test/domain/login.test.ts',
   },
   {
-    file: 'application/users/address-failures.ts',
+    file: 'application/users/recent-failures.ts',
     before: 'const MAX_FAILURES = 20',
     after: 'const MAX_FAILURES = 21',
     rows: ['S24'], test: THROTTLE,
   },
   {
     file: 'interfaces/http/waiting-connections.ts',
-    before: "server.on('upgrade', (request) => release.get(request.socket)?.())",
-    after: '',
-    rows: ['S20'], test: 'test/http/attacks.test.ts',
+    before: "  server.on('upgrade', ({ socket }: IncomingMessage) => {",
+    after: "  server.on('upgraded', ({ socket }: IncomingMessage) => {",
+    rows: ['connections that have become sockets count no more'], test: 'test/http/connections.test.ts',
   },
   {
     file: 'interfaces/http/waiting-connections.ts',
-    before: 'if (others >= most) {',
-    after: 'if (others > most) {',
-    rows: ['S20'], test: 'test/http/attacks.test.ts',
+    before: 'waiting[kind].of(client).size <= most[kind]) return',
+    after: 'waiting[kind].of(client).size <= most[kind] + 1) return',
+    rows: ['S20'], test: 'test/http/connections.test.ts',
   },
 ]

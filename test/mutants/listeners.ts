@@ -5,6 +5,10 @@ const HUB = 'test/ws/hub.test.ts'
 const SLOW = 'test/ws/slow-listener.test.ts'
 const EMBED = 'test/service/embed.test.ts'
 const CAPTIONS = 'test/service/websocket-captions.test.ts'
+const DROPPED_FINALS = 'test/ws/dropped-finals.test.ts'
+const RECENT_FINALS = 'test/application/recent-finals.test.ts'
+const WRITE_QUEUE = 'test/application/write-queue.test.ts'
+const TRANSCRIPTS = 'test/application/transcripts.test.ts'
 const PAGE = 'interfaces/http/pages/embed.js'
 const SESSIONS = 'application/sessions/live-sessions.ts'
 
@@ -24,8 +28,8 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/sessions/recent-finals.ts',
-    before: 'entries.flatMap(({ frame, told }) => (told ? [frame] : []))',
-    after: 'entries.map(({ frame }) => frame)',
+    before: 'entry.told && isMeant(entry) ?',
+    after: 'isMeant(entry) ?',
     rows: ['D58'], test: RESUME,
   },
   {
@@ -165,5 +169,47 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
     before: 'if (refusals >= MOST_REFUSALS) return',
     after: 'if (refusals > MOST_REFUSALS) return',
     rows: ['S22'], test: EMBED,
+  },
+  {
+    file: 'application/sessions/running-live.ts',
+    before: 'if (isDurable) return added.stored()',
+    after: 'if (isDurable !== null) return added.stored()',
+    rows: ['a final that the store refused is told from memory, at its place'], test: DROPPED_FINALS,
+  },
+  {
+    file: 'application/sessions/missed-finals.ts',
+    before: 'return [...before, frame]',
+    after: 'return [frame]',
+    rows: ['a final that the store refused is told from memory, at its place'], test: DROPPED_FINALS,
+  },
+  {
+    file: 'application/sessions/recent-finals.ts',
+    before: "if (first.state === 'dropped') older.push(first)",
+    after: '',
+    rows: ['a final that no store took stays in memory'], test: RECENT_FINALS,
+  },
+  {
+    file: 'application/sessions/recent-finals.ts',
+    before: 'dropped.length - MOST_DROPPED',
+    after: '0',
+    rows: ['of finals that no store takes the newest ten thousand are kept'], test: RECENT_FINALS,
+  },
+  {
+    file: 'application/sessions/write-queue.ts',
+    before: "return outcome === 'durable'",
+    after: 'return true',
+    rows: ['a write is durable only when the store took it'], test: WRITE_QUEUE,
+  },
+  {
+    file: 'application/lives/stored-finals.ts',
+    before: 'start = spoken.revision\n',
+    after: 'start = middle + LOOKED_AT_IN_BETWEEN\n',
+    rows: ['a crowd that wants the past of a live costs little more than one of them'], test: TRANSCRIPTS,
+  },
+  {
+    file: 'application/lives/shared-pages.ts',
+    before: 'reading.get(key) ?? kept.get(key)',
+    after: 'kept.get(key)',
+    rows: ['a crowd that wants the past of a live costs little more than one of them'], test: TRANSCRIPTS,
   },
 ]

@@ -6,6 +6,8 @@ const ACCESS = 'test/service/rest-access.test.ts'
 const BY_URL = 'test/service/rest-finish-by-url.test.ts'
 const RETENTION = 'test/service/rest-retention.test.ts'
 const TRANSLATIONS = 'test/service/translations.test.ts'
+const TIME_LIMITS = 'test/application/time-limits.test.ts'
+const AT_ONCE = 'test/application/at-once.test.ts'
 
 /** The rules of lives: who may have one, how much there is, what ends it, who is shown it. */
 export const liveMutants: ReadonlyArray<Mutant> = [
@@ -131,8 +133,8 @@ export const liveMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/finish-lives.ts',
-    before: 'for (const liveId of matches.right) {',
-    after: 'for (const liveId of matches.right.slice(skip, skip + limit)) {',
+    before: 'traverseAtOnce(ENDS_AT_ONCE, matches.right, async',
+    after: 'traverseAtOnce(ENDS_AT_ONCE, matches.right.slice(skip, skip + limit), async',
     rows: [90], test: BY_URL,
   },
   {
@@ -143,13 +145,13 @@ export const liveMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/owned-live.ts',
-    before: "first?.type === 'LiveCreated' && first.data['userId'] === caller.userId",
-    after: "first?.type === 'LiveCreated'",
+    before: 'if (created.data.userId !== caller.userId) return E.left(notFound)',
+    after: '',
     rows: [36, 87], test: RETENTION,
   },
   {
     file: 'application/lives/transcripts.ts',
-    before: 'if (retention !== true || isExpired(live.right)) return',
+    before: 'if (!retention || isExpired(live.right)) return',
     after: 'if (isExpired(live.right)) return',
     rows: [87], test: RETENTION,
   },
@@ -170,5 +172,29 @@ export const liveMutants: ReadonlyArray<Mutant> = [
     before: 'max_delay: boundedNumber(0.5, 60),',
     after: 'max_delay: boundedNumber(0.5, 61),',
     rows: [71], test: LIVES,
+  },
+  {
+    file: 'application/lives/reconciler.ts',
+    before: '|| ending.has(liveId)) return',
+    after: ') return',
+    rows: ['lives that expire together speak out side by side'], test: TIME_LIMITS,
+  },
+  {
+    file: 'application/lives/reconciler.ts',
+    before: 'if (!stopped) await attempt(() => expire',
+    after: 'await attempt(() => expire',
+    rows: ['who stops the reconciler waits for the ends that have begun'], test: TIME_LIMITS,
+  },
+  {
+    file: 'application/lives/reconciler.ts',
+    before: '      await Promise.all(ending.values())\n',
+    after: '',
+    rows: ['who stops the reconciler waits for the ends that have begun'], test: TIME_LIMITS,
+  },
+  {
+    file: 'application/at-once.ts',
+    before: 'if (failure !== null) return failure',
+    after: '',
+    rows: ['after a failure no further task begins'], test: AT_ONCE,
   },
 ]

@@ -6,7 +6,7 @@ export interface Mutant {
   /** Stands exactly once in the file. */
   readonly before: string
   readonly after: string
-  /** A test whose title names one of these must fail, in this file: rows by their numbers, anything else as it stands there. */
+  /** A test whose title names one of these must fail, in the file `test`: rows by their numbers, words as they stand there. */
   readonly rows: ReadonlyArray<RowName>
   readonly test: string
 }

@@ -113,8 +113,8 @@ export const restMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/http/links.ts',
-    before: 'const isAllowed = allowed.some((entry) =>',
-    after: 'const isAllowed = !allowed.some((entry) => entry === sent.host) || allowed.some((entry) =>',
+    before: 'return allowedHosts === null && UNSPECIFIED.has(host) &&',
+    after: 'return',
     rows: [77], test: LIVES,
   },
   {

@@ -1,6 +1,8 @@
 import type { Mutant } from './mutant.ts'
 
 const STREAMS = 'test/sources/streams.test.ts'
+const ADDRESS_GUARD = 'test/sources/address-guard.test.ts'
+const LIVE_SOURCES = 'test/application/live-sources.test.ts'
 const FOLDER = 'infrastructure/sources'
 
 /** RTMP and RTSP. */
@@ -148,5 +150,17 @@ export const sourceMutants: ReadonlyArray<Mutant> = [
     before: 'await (brokeOff && isStream(text) ? knocking(pull, signal) : pull())',
     after: 'await pull()',
     rows: ['D56'], test: STREAMS,
+  },
+  {
+    file: 'infrastructure/sources/network/address-guard.ts',
+    before: 'isPublic(address) && !isNear(interfaces, address)',
+    after: 'isPublic(address)',
+    rows: ['addresses of this machine and of the networks that it is in'], test: ADDRESS_GUARD,
+  },
+  {
+    file: 'application/sessions/live-source.ts',
+    before: 'options.failed(retry ? UNAVAILABLE : code)',
+    after: 'options.failed(code)',
+    rows: ['whether a port is open, closed or silent is for the log'], test: LIVE_SOURCES,
   },
 ]

@@ -23,7 +23,7 @@ test('R15: on the embedded stores a write is seen by the read that follows, in 1
   const keyring = await openSqliteKeyring({ file: join(directory.path, 'keyring.sqlite'), masterKey: randomBytes(32) })
   const stop = new AbortController()
   const logger = createRecordingLogger()
-  const projector = startProjector({ store, documents, projections: allProjections, logger, environment, timers: systemTimers, signal: stop.signal })
+  const projector = startProjector({ store, documents, projections: allProjections, code: 'test', logger, environment, timers: systemTimers, signal: stop.signal })
   t.teardown(async () => {
     stop.abort()
     await projector.stopped
@@ -34,7 +34,7 @@ test('R15: on the embedded stores a write is seen by the read that follows, in 1
 
   const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }
   for (let liveId = 1; liveId <= 1000; liveId++) {
-    const sealed = right(await sealEvents(keyring)([liveCreated({ liveId })])())
+    const sealed = right(await sealEvents(keyring, `live-${liveId}`)([liveCreated({ liveId })])())
     const events = sealed.map((event) => ({ ...event, id: environment.newId(), metadata }))
     const { position } = right(await store.append(`live-${liveId}`, 'no-stream', events)())
     await projector.whenProjected(position)

@@ -15,7 +15,6 @@ import { openSqliteEventStore } from '../../infrastructure/sqlite/event-store.ts
 import { systemTimers } from '../../infrastructure/system-timers.ts'
 import { allProjections } from '../../projections/all-projections.ts'
 import { differencesOf, foldLog } from '../../projections/fold-log.ts'
-import { discardLostFuture } from '../../projections/lost-future.ts'
 import { startProjector } from '../../projections/projector.ts'
 import { shareOf } from '../../projections/rebuild.ts'
 import { eventually } from '../support/eventually.ts'
@@ -51,7 +50,7 @@ const createLives = async (store: EventStore, from: number, count: number): Prom
 const serve = (t: ExecutionContext, store: EventStore, documents: Documents) => {
   const stop = new AbortController()
   const logger = createRecordingLogger()
-  const projector = startProjector({ store, documents, projections: allProjections, logger, environment, timers: systemTimers, signal: stop.signal })
+  const projector = startProjector({ store, documents, projections: allProjections, code: 'test', logger, environment, timers: systemTimers, signal: stop.signal })
   t.teardown(async () => {
     stop.abort()
     await projector.stopped
@@ -144,19 +143,47 @@ test('what is written while the old and the new documents are compared is in the
   t.deepEqual(await differences(store, inner), [])
 })
 
-test('a rebuild that cannot write is given up, and the old read model serves on', async (t) => {
+test('a rebuild waits for documents that cannot be written, the old read model serves on, and who asks twice gets one', async (t) => {
   const store = createMemoryEventStore()
   const inner = createMemoryDocuments()
+  let isAway = true
   const away = TE.left({ _tag: 'DocumentsUnavailable' as const, reason: 'the test says so' })
-  const documents: Documents = { ...inner, commit: (name, ...rest) => (name === 'lives-rebuild' ? away : inner.commit(name, ...rest)) }
+  const documents: Documents = {
+    ...inner,
+    commit: (name, ...rest) => async () => (isAway && name === 'lives-staged' ? away() : inner.commit(name, ...rest)()),
+  }
   const { projector, logger } = serve(t, store, documents)
   await projector.whenProjected(await createLives(store, 1, 10))
-  const rebuilt = await projector.rebuild('lives', () => undefined)
-  t.regex(E.isLeft(rebuilt) ? rebuilt.left : '', /the test says so/)
+  const steps: Array<RebuildProgress> = []
+  const rebuilt = projector.rebuild('lives', (step) => steps.push(step))
+  const second = projector.rebuild('lives', () => undefined)
+  await eventually(() => assert.ok(steps.filter(({ held }) => held === 'the test says so').length > 2))
+  await projector.whenProjected(await createLives(store, 11, 10))
+  t.is(right(await page(documents, 100)).length, 6)
+  t.true(logger.lines.some(({ level, fields }) => level === 'warn' && fields['reason'] === 'the test says so'))
+  isAway = false
+  t.like(right(await rebuilt), { corrected: 0, resumed: false })
+  t.is(right(await second), right(await rebuilt))
+  t.deepEqual(await differences(store, documents), [])
+  t.regex(E.isLeft(await projector.rebuild('nothing', () => undefined)) ? 'refused' : '', /refused/)
+})
+
+test('a rebuild that meets an error that would come again is given up, and the old read model serves on', async (t) => {
+  const store = createMemoryEventStore()
+  const inner = createMemoryDocuments()
+  const documents: Documents = {
+    ...inner,
+    find: (collection, ids) => {
+      if (collection === 'lives-staged') throw new Error('the code is wrong')
+      return inner.find(collection, ids)
+    },
+  }
+  const { projector, logger } = serve(t, store, documents)
+  await projector.whenProjected(await createLives(store, 1, 10))
+  t.deepEqual(await projector.rebuild('lives', () => undefined), E.left('the code is wrong'))
   t.true(logger.lines.some(({ level, fields }) => level === 'error' && fields['projection'] === 'lives'))
   await projector.whenProjected(await createLives(store, 11, 10))
   t.deepEqual(await differences(store, documents), [])
-  t.regex(E.isLeft(await projector.rebuild('nothing', () => undefined)) ? 'refused' : '', /refused/)
 })
 
 test('a projection that a damaged document holds up goes on after its rebuild', async (t) => {
@@ -165,9 +192,9 @@ test('a projection that a damaged document holds up goes on after its rebuild', 
   let isDamaged = false
   const documents: Documents = {
     ...inner,
-    get: (collection, id) => {
-      if (isDamaged && collection === 'lives' && id === '1') throw new Error('the document is damaged')
-      return inner.get(collection, id)
+    find: (collection, ids) => {
+      if (isDamaged && collection === 'lives' && ids.includes('1')) throw new Error('the document is damaged')
+      return inner.find(collection, ids)
     },
     promote: (from, to) => async () => {
       isDamaged = false
@@ -184,23 +211,6 @@ test('a projection that a damaged document holds up goes on after its rebuild', 
   t.like(right(await projector.rebuild('lives', () => undefined)), { corrected: null })
   await eventually(() => assert.ok(stuck()?.error === null && (stuck()?.position ?? '') >= position))
   t.deepEqual(await differences(store, documents), [])
-})
-
-test('what stands past the end of the log is discarded, all else stays', async (t) => {
-  const store = createMemoryEventStore()
-  const documents = createMemoryDocuments()
-  const first = serve(t, store, documents)
-  await first.projector.whenProjected(await createLives(store, 1, 10))
-  const older = createMemoryEventStore()
-  const head = await createLives(older, 1, 4)
-  right(await documents.commit('duty', [], '00000000000000000099' as Position)())
-  const logger = createRecordingLogger()
-  const projections = allProjections.filter(({ name }) => name !== 'live-counts')
-  right(await discardLostFuture({ store: older, documents, projections, duties: ['duty'], logger })())
-  t.is(right(await documents.checkpoint('lives')()), BEGINNING)
-  t.is(right(await documents.checkpoint('duty')()), BEGINNING)
-  t.is(right(await documents.checkpoint('live-counts')()) > head, true, 'not asked for')
-  t.deepEqual(logger.lines.map(({ fields }) => fields['projection']), ['lives', 'live-tokens', 'live-totals', 'duty'])
 })
 
 test('the share of the log is told by positions that begin with a number of fixed width', (t) => {

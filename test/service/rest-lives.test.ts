@@ -86,6 +86,7 @@ test('R77: a Host that is not allowed gets no address of its own', async (t) => 
       asked.end()
     })
   t.is(await baseUrlFor('evil.example'), '')
+  t.is(await baseUrlFor('192.168.1.20:8080'), '', 'another address than the one that is bound')
   t.is(await baseUrlFor(`evil.example:x@127.0.0.1:${port}`), '')
   t.is(await baseUrlFor(`localhost:${port}`), `ws://localhost:${port}`)
 })

@@ -66,6 +66,20 @@ test('R7, R11: a change of a user is checked member by member; whom nobody knows
   t.is((await admin.put('/users/abc', {})).status, 422)
 })
 
+test('D47: a change that is not declared as JSON is 415, not told as done', async (t) => {
+  const admin = await service.admin()
+  const member = await service.user('declared')
+  const { data } = (await member.get<Single<{ readonly id: number }>>('/users/me')).body
+  const body = JSON.stringify({ is_active: false })
+  for (const type of ['text/plain', 'application/x-www-form-urlencoded', '']) {
+    const answer = await admin.request('PUT', `/users/${data.id}`, { body, headers: { 'content-type': type } })
+    t.deepEqual([answer.status, answer.body], [415, { detail: 'Content-Type should be application/json' }], type)
+  }
+  t.is((await member.get('/users/me')).status, 200, 'nothing has changed')
+  t.is((await admin.request('PUT', `/users/${data.id}`, { body, headers: { 'content-type': 'application/json' } })).status, 200)
+  t.is((await member.get('/users/me')).status, 401)
+})
+
 test('R62, S23: only admins change users, and nobody raises themselves', async (t) => {
   const member = await service.user('climber')
   const { id } = (await member.get<Single<{ readonly id: number }>>('/users/me')).body.data

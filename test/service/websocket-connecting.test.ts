@@ -69,11 +69,6 @@ test('R129, R130, D35, D36: without one valid token of that live there is no 101
   t.is((await handshake(ws(`${path}?token=${good}`))).status, 101, 'D57: with RATE_LIMIT=0 no number of failures shuts a client out')
 })
 
-test('R24, R128: the path without an upgrade is no route of REST', async (t) => {
-  const { status, body } = await service.anonymous().get('/ws/live')
-  t.deepEqual({ status, body }, { status: 404, body: { detail: 'Not Found' } })
-})
-
 test('R132: a second sender is told and closed, the first is undisturbed, and its place is free once it is gone', async (t) => {
   const client = await service.user('seconds')
   const live = await client.createLive()

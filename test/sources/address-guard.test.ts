@@ -1,6 +1,7 @@
 import { networkInterfaces } from 'node:os'
+import type { NetworkInterfaceInfo } from 'node:os'
 import test from 'ava'
-import { createAddressGuard, namesForbiddenAddress } from '../../infrastructure/sources/network/address-guard.ts'
+import { createAddressGuard, lookUp, namesForbiddenAddress } from '../../infrastructure/sources/network/address-guard.ts'
 import { SourceError } from '../../infrastructure/sources/source-error.ts'
 
 const PUBLIC_ONLY = { allow: [], ownPort: null }
@@ -59,6 +60,36 @@ test('S1: this service itself is never a source, whatever is allowed, by any of 
   }
   t.true(namesForbiddenAddress(guard, 'http://127.1:8080/'))
   t.true(guard.allows('10.1.2.3', 8080))
+})
+
+const OWN = {
+  lo: [{ address: '127.0.0.1', netmask: '255.0.0.0', family: 'IPv4', mac: '', internal: true, cidr: '127.0.0.1/8' }],
+  eth0: [
+    { address: '8.8.4.4', netmask: '255.255.255.0', family: 'IPv4', mac: '', internal: false, cidr: '8.8.4.4/24' },
+    { address: '2600:1f18::5', netmask: 'ffff:ffff:ffff:ffff::', family: 'IPv6', mac: '', internal: false, cidr: '2600:1f18::5/64', scopeid: 0 },
+    { address: '9.9.9.9', netmask: '', family: 'IPv4', mac: '', internal: false, cidr: null },
+  ],
+} as const
+
+test('addresses of this machine and of the networks that it is in are no public ones, on any port', async (t) => {
+  let interfaces: Record<string, Array<NetworkInterfaceInfo>> = {}
+  const near = ['8.8.4.4', '8.8.4.0', '8.8.4.255', '2600:1f18::5', '2600:1f18::1:2:3', '2600:1f18:0:0:ffff::1', '9.9.9.9']
+  const far = ['8.8.3.255', '8.8.5.0', '2600:1f18:0:1::5', '2600:1f17:ffff:ffff::1', '9.9.9.8']
+  const guard = createAddressGuard({ allow: [], ownPort: 8080 }, lookUp, () => interfaces)
+  t.deepEqual([...near, ...far].filter((address) => !guard.allows(address, 443)), [], 'before they are ours')
+  interfaces = { lo: [...OWN.lo], eth0: [...OWN.eth0] }
+  for (const port of [22, 80, 8080]) t.deepEqual(near.filter((address) => guard.allows(address, port)), [])
+  t.deepEqual(far.filter((address) => !guard.allows(address, 443)), [])
+  t.true(namesForbiddenAddress(guard, 'rtsp://[2600:1f18::1]/'))
+  t.is((await t.throwsAsync(() => guard.resolve('8.8.4.9', 80), { instanceOf: SourceError }))?.code, 'address_forbidden')
+})
+
+test('AUDIO_URL_ALLOW_CIDRS opens the own networks as well, but never this service', (t) => {
+  const interfaces = () => ({ eth0: [...OWN.eth0] })
+  const guard = createAddressGuard({ allow: ['8.8.4.0/24', '2600:1f18::5/128'], ownPort: 8080 }, lookUp, interfaces)
+  for (const address of ['8.8.4.4', '8.8.4.9', '2600:1f18::5']) t.true(guard.allows(address, 80), address)
+  for (const address of ['2600:1f18::6', '9.9.9.9']) t.false(guard.allows(address, 80), address)
+  for (const address of ['8.8.4.4', '2600:1f18::5']) t.false(guard.allows(address, 8080), address)
 })
 
 test('S2: of the answers of a lookup all must be allowed; a literal is never looked up', async (t) => {

@@ -19,6 +19,7 @@ import { SourceError, sourceErrorOf } from '../../infrastructure/sources/source-
 import type { Note } from '../../infrastructure/sources/source-kind.ts'
 import { packageSample, serve, withFfmpeg } from '../support/audio-server.ts'
 import { eventually } from '../support/eventually.ts'
+import { ISOLATED } from '../support/pulling.ts'
 import { flvAudio, listen, serveRtmp } from '../support/rtmp-server.ts'
 import { aacSound, pcmuSound, SECRET, serveRtsp } from '../support/rtsp-server.ts'
 
@@ -30,7 +31,7 @@ const PASS = `${SECRET.user}:${encodeURIComponent(SECRET.password)}@`
 /** One attempt with its decoder. */
 const attempt = async (url: string) => {
   let bytes = 0
-  const end = await startAttempt({ url, mediaSequence: null, rules: RULES, isolate: false }, async (frame) => { bytes += frame[0] === 0 ? frame.length - 5 : 0 }).done
+  const end = await startAttempt({ url, mediaSequence: null, rules: RULES, isolate: true }, async (frame) => { bytes += frame[0] === 0 ? frame.length - 5 : 0 }).done
   return { end, seconds: bytes / 32_000 }
 }
 
@@ -148,7 +149,7 @@ withFfmpeg('doctor: a source is looked at step by step; what is wrong has a step
   const server = await serveRtsp(t, aacSound(flvAudio(flv)))
   const diagnose = async (url: string) => {
     const findings: Array<Finding> = []
-    const ok = await diagnoseSource({ url, rules: RULES, seconds: 2, tell: (finding) => findings.push(finding) })
+    const ok = await diagnoseSource({ url, rules: RULES, isolation: ISOLATED, seconds: 2, tell: (finding) => findings.push(finding) })
     return { ok, said: findings.map(({ step, ok: good, detail }) => `${step}${good ? '' : ' WRONG'} ${detail}`) }
   }
   const heard = await diagnose(server.url('ok'))

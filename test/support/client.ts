@@ -112,6 +112,11 @@ export const logIn = async (url: string, username: string, password: string): Pr
   return createClient(url, token)
 }
 
+interface Closed {
+  readonly code: number
+  readonly reason: string
+}
+
 export interface TestSocket {
   /** Frames so far, parsed. */
   readonly frames: ReadonlyArray<Json>
@@ -122,8 +127,10 @@ export interface TestSocket {
   readonly send: (message: unknown) => void
   /** s16le samples as a binary frame. */
   readonly sendAudio: (samples: Int16Array) => void
-  /** Code and reason of the close. */
-  readonly closed: Promise<{ readonly code: number; readonly reason: string }>
+  /** Code and reason of the close; fails when it has not come a while after it was asked for. */
+  readonly closed: Promise<Closed>
+  /** The same, however long it takes. */
+  readonly over: Promise<Closed>
   readonly close: () => void
   readonly terminate: () => void
 }
@@ -149,8 +156,17 @@ export const handshake = (url: string, headers: Readonly<Record<string, string>>
     })
   })
 
-/** Milliseconds. */
-const FRAME_PATIENCE = 100_000
+/** Milliseconds. Sooner than ava gives up, which does not say in which test. */
+const PATIENCE = 100_000
+
+/** What `promise` gives, or a failure when that does not come. Who asks and does not wait is not told. */
+const impatient = <A>(promise: Promise<A>, what: () => string): Promise<A> => {
+  const late = Promise.withResolvers<never>()
+  const limit = setTimeout(() => late.reject(new Error(`${what()} within ${PATIENCE} ms`)), PATIENCE).unref()
+  const either = Promise.race([promise, late.promise]).finally(() => clearTimeout(limit))
+  either.catch(() => undefined)
+  return either
+}
 
 /** `check` says what is wrong with a frame, or null; a wrong one fails the whole test file. */
 export const openSocket = async (url: string, check: (frame: Json) => string | null = () => null): Promise<TestSocket> => {
@@ -167,45 +183,38 @@ export const openSocket = async (url: string, check: (frame: Json) => string | n
     frames.push(frame)
     for (const look of waiting) look()
   })
-  const closed = new Promise<{ code: number; reason: string }>((resolve) => {
+  const over = new Promise<Closed>((resolve) => {
     socket.once('close', (code, reason) => resolve({ code, reason: String(reason) }))
   })
+  const lately = (): string => JSON.stringify(frames.slice(-5))
   socket.on('error', () => socket.terminate())
   await Promise.race([
     once(socket, 'open'),
-    closed.then(() => {
+    over.then(() => {
       throw new Error('the handshake was refused')
     }),
   ])
-  const frame = (fits: (frame: Json) => boolean): Promise<Json> =>
-    new Promise((resolve, reject) => {
-      const look = (): void => {
-        const found = frames.find(fits)
-        if (found === undefined) return
-        stop()
-        resolve(found)
-      }
-      // Sooner than ava gives up, which does not say in which test.
-      const limit = setTimeout(() => {
-        stop()
-        reject(new Error(`no such frame within ${FRAME_PATIENCE} ms: ${JSON.stringify(frames.slice(-5))}`))
-      }, FRAME_PATIENCE).unref()
-      const stop = (): void => {
-        clearTimeout(limit)
-        waiting.delete(look)
-      }
-      waiting.add(look)
-      look()
-      void closed.then(stop)
-      void closed.then(({ code }) => reject(new Error(`closed with ${code} before the frame came: ${JSON.stringify(frames.slice(-5))}`)))
-    })
+  const frame = (fits: (frame: Json) => boolean): Promise<Json> => {
+    const found = Promise.withResolvers<Json>()
+    const look = (): void => {
+      const one = frames.find(fits)
+      if (one !== undefined) found.resolve(one)
+    }
+    waiting.add(look)
+    look()
+    void over.then(({ code }) => found.reject(new Error(`closed with ${code} before the frame came: ${lately()}`)))
+    return impatient(found.promise, () => `no such frame: ${lately()}`).finally(() => waiting.delete(look))
+  }
   return {
     frames,
     texts,
     frame,
     send: (message) => socket.send(typeof message === 'string' ? message : JSON.stringify(message)),
     sendAudio: (samples) => socket.send(Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength)),
-    closed,
+    get closed() {
+      return impatient(over, () => `not closed: ${lately()}`)
+    },
+    over,
     close: () => socket.close(),
     terminate: () => socket.terminate(),
   }

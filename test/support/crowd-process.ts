@@ -1,6 +1,7 @@
 /** A process with many listeners of one live; after a close for a restart each comes back by itself, as clients are told to. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { openBare } from '../../bench/bare-socket.ts'
+import { createRandom } from './seeded.ts'
 import type { CrowdOrder, CrowdReport, Returned } from './crowd.ts'
 
 const AT_ONCE = 100
@@ -13,7 +14,7 @@ const tell = (report: CrowdReport): void => void process.send?.(report)
 const comeBack = async ({ port, path, known }: CrowdOrder, index: number): Promise<Returned> => {
   const closedAt = performance.now()
   const after = index % known
-  await delay(SHORTEST_MS + Math.random() * (LONGEST_MS - SHORTEST_MS))
+  await delay(SHORTEST_MS + createRandom(`listener ${index}`)() * (LONGEST_MS - SHORTEST_MS))
   const begin = performance.now()
   const texts: Array<string> = []
   const code = Promise.withResolvers<number>()

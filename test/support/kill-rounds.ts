@@ -7,6 +7,7 @@ import { createClient, logIn } from './client.ts'
 import { stenolog } from './command-line.ts'
 import { passwordNumber } from './load-driver.ts'
 import type { JournalEntry, LoadAccounts } from './load-driver.ts'
+import { chanceOf } from './seeded.ts'
 import { ADMIN, passwordOf, startTestService } from './service.ts'
 import type { TestService } from './service.ts'
 
@@ -133,19 +134,23 @@ const KILLS_A_DIRECTORY = 20
  */
 export const killRounds = async (t: ExecutionContext, rounds: number, { check = false } = {}): Promise<void> => {
   const counts = { ack: new Map<string, number>(), unanswered: new Map<string, number>() }
+  const { seed, random } = chanceOf(t)
+  const lifetimes = random('lifetimes')
   let roundsWithUnanswered = 0
   let slowest = 0
 
+  let directories = 0
   const oneDirectory = async (kills: number): Promise<void> => {
+    directories += 1
     const service = await startTestService(t, { VRAM_MB: '1000000000' })
     await service.user(LOAD.username, { max_sessions: 1_000_000 })
     await (await service.admin()).api.call('createUser', { body: { username: CHANGER, password: passwordNumber(0) } })
     const expected: Expected = new Map([['password', new Set(['0'])]])
     for (let kill = 0; kill < kills; kill += 1) {
       const changer = { username: CHANGER, password: '', number: Number([...(expected.get('password') ?? [])][0]) }
-      const accounts = { url: service.url(), admin: ADMIN, load: LOAD, changer }
+      const accounts = { url: service.url(), admin: ADMIN, load: LOAD, changer, seed: `${seed} ${directories} ${kill}` }
       const first = kill % 4 === 3 ? SLOWEST : null
-      const journal = await feedAndKill({ accounts, first, aliveMs: Math.random() * 1500, kill: () => service.kill() })
+      const journal = await feedAndKill({ accounts, first, aliveMs: lifetimes() * 1500, kill: () => service.kill() })
       t.deepEqual(journal.filter(({ kind }) => kind === 'refused').map(({ what }) => what), [])
       expect(expected, journal)
       for (const { kind, what } of journal)

@@ -3,6 +3,7 @@ import type { Puller } from '../../application/ports/audio-source.ts'
 import { startLiveSource } from '../../application/sessions/live-source.ts'
 import { createPullers } from '../../infrastructure/sources/puller/puller-client.ts'
 import { systemTimers } from '../../infrastructure/system-timers.ts'
+import { ISOLATED } from './pulling.ts'
 import { createRecordingLogger } from './recording-logger.ts'
 
 /** A source as a live hears it, with its retries. */
@@ -22,7 +23,7 @@ export const startListening = (t: ExecutionContext, url: string): Listening => {
   const logger = createRecordingLogger()
   const source = startLiveSource({
     liveId: 1,
-    startPuller: (events): Puller => createPullers({ rules: () => ({ allow: ['127.0.0.1/32'], ownPort: null }) })(events),
+    startPuller: (events): Puller => createPullers({ rules: () => ({ allow: ['127.0.0.1/32'], ownPort: null }), isolation: ISOLATED })(events),
     target: { url, mediaSequence: null },
     timers: systemTimers,
     logger,

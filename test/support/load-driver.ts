@@ -3,9 +3,11 @@
  * acknowledged. Started with fork, its argument a LoadAccounts as JSON; sends journal entries; ends when the service is
  * gone or its parent is.
  */
+import { randomUUID } from 'node:crypto'
 import { ApiError } from '../../interfaces/client/client.ts'
 import type { Client, LiveJson } from './client.ts'
 import { logIn } from './client.ts'
+import { createRandom } from './seeded.ts'
 import { silence } from './speech.ts'
 
 interface Account {
@@ -20,6 +22,8 @@ export interface LoadAccounts {
   readonly load: Account
   /** Changes its password, which ends in this number, to the next one. */
   readonly changer: Account & { readonly number: number }
+  /** Of what the driver leaves to chance. */
+  readonly seed: string
 }
 
 /**
@@ -83,26 +87,26 @@ const spokenLives = (client: Client) => async (): Promise<void> => {
   await change('speak and FINISH', `live ${live.id}`, 'finished', () => speak(client, live))
 }
 
-const lives = (client: Client) => async (): Promise<void> => {
+const lives = (client: Client, random: () => number) => async (): Promise<void> => {
   const { id } = await createLive(client)
   const thing = `live ${id}`
-  const fate = Math.random()
+  const fate = random()
   if (fate < 0.6) await change('finish a live', thing, 'finished', () => client.api.call('finishLive', { path: { id } }))
   if (fate > 0.3 && fate < 0.85) await change('delete a live', thing, 'gone', () => client.api.call('deleteLive', { path: { id } }))
 }
 
-const profiles = (client: Client) => async (): Promise<void> => {
+const profiles = (client: Client, random: () => number) => async (): Promise<void> => {
   const profile = await journaled('create a profile', null, 'chars 40', async () => {
-    const { data } = await client.api.call('createProfile', { body: { name: `of ${performance.now()} ${Math.random()}`, max_chars: 40 } })
+    const { data } = await client.api.call('createProfile', { body: { name: `of ${randomUUID()}`, max_chars: 40 } })
     return [`profile ${data.id}`, data]
   })
   const path = { id: profile.id }
   const thing = `profile ${profile.id}`
   await change('change a profile', thing, 'chars 41', () => client.api.call('changeProfile', { path, body: { max_chars: 41 } }))
-  if (Math.random() < 0.8) await change('delete a profile', thing, 'gone', () => client.api.call('deleteProfile', { path }))
+  if (random() < 0.8) await change('delete a profile', thing, 'gone', () => client.api.call('deleteProfile', { path }))
 }
 
-const tokens = (client: Client) => async (): Promise<void> => {
+const tokens = (client: Client, random: () => number) => async (): Promise<void> => {
   const token = await journaled('issue a token', null, 'on', async () => {
     const { data } = await client.api.call('createToken', { body: { name: 'of the load' } })
     return [`token ${data.id}`, data]
@@ -110,11 +114,11 @@ const tokens = (client: Client) => async (): Promise<void> => {
   const path = { id: token.id }
   const thing = `token ${token.id}`
   await change('switch a token off', thing, 'off', () => client.api.call('changeToken', { path, body: { is_active: false } }))
-  if (Math.random() < 0.8) await change('revoke a token', thing, 'gone', () => client.api.call('deleteToken', { path }))
+  if (random() < 0.8) await change('revoke a token', thing, 'gone', () => client.api.call('deleteToken', { path }))
 }
 
-const users = (url: string, admin: Client) => async (): Promise<void> => {
-  const account = { username: `of ${performance.now()} ${Math.random()}`, password: 'a password of its own' }
+const users = (url: string, admin: Client, random: () => number) => async (): Promise<void> => {
+  const account = { username: `of ${randomUUID()}`, password: 'a password of its own' }
   const user = await journaled('create a user', null, 'limit 3', async () => {
     const { data } = await admin.api.call('createUser', { body: { ...account, max_sessions: 3 } })
     return [`user ${data.id}`, data]
@@ -122,7 +126,7 @@ const users = (url: string, admin: Client) => async (): Promise<void> => {
   const path = { id: user.id }
   const thing = `user ${user.id}`
   await change('change a user', thing, 'limit 4', () => admin.api.call('changeUser', { path, body: { max_sessions: 4 } }))
-  const fate = Math.random()
+  const fate = random()
   // Their lives go with them: what becomes of this one is told by the check, not by the journal.
   if (fate < 0.5) await (await logIn(url, account.username, account.password)).createLive()
   if (fate < 0.8) await change('delete a user', thing, 'gone', () => admin.api.call('deleteUser', { path }))
@@ -143,14 +147,16 @@ const forEver = async (work: () => Promise<void>): Promise<never> => {
   for (;;) await work()
 }
 
-const main = async ({ url, admin, load, changer }: LoadAccounts): Promise<void> => {
+const main = async ({ url, admin, load, changer, seed }: LoadAccounts): Promise<void> => {
+  const random = (name: string): (() => number) => createRandom(`${seed} ${name}`)
   const root = await logIn(url, admin.username, admin.password)
   const client = await logIn(url, load.username, load.password)
   process.once('disconnect', () => process.exit(0))
   await Promise.allSettled(
     [
-      ...Array.from({ length: SPEAKERS }, () => spokenLives(client)), ...Array.from({ length: OTHER_LIVES }, () => lives(client)),
-      profiles(client), tokens(client), users(url, root), passwords(url, changer.username, changer.number),
+      ...Array.from({ length: SPEAKERS }, () => spokenLives(client)), ...Array.from({ length: OTHER_LIVES }, (_, n) => lives(client, random(`lives ${n}`))),
+      profiles(client, random('profiles')), tokens(client, random('tokens')), users(url, root, random('users')),
+      passwords(url, changer.username, changer.number),
     ].map(forEver),
   )
   process.disconnect?.()

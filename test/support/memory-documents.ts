@@ -54,6 +54,13 @@ export const createMemoryDocuments = (): Documents => {
     },
     checkpoint: (projection) => () => TE.right(checkpoints.get(projection) ?? BEGINNING)(),
     get: (name, id) => async () => TE.right(O.fromNullable(collection(name).get(id)?.document))(),
+    find: (name, ids) => async () => {
+      const found = ids.flatMap((id): ReadonlyArray<[string, Document]> => {
+        const document = collection(name).get(id)?.document
+        return document === undefined ? [] : [[id, document]]
+      })
+      return TE.right(new Map(found))()
+    },
     page: (name, { filter, sort, skip, limit }) => async () => {
       const bad = [...Object.keys(filter), sort.by].find((member) => !/^[a-zA-Z]+$/.test(member))
       if (bad !== undefined) throw new TypeError(`"${bad}" cannot name a member to query by`)

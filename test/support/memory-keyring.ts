@@ -1,37 +1,49 @@
-import { randomBytes } from 'node:crypto'
-import * as O from 'fp-ts/lib/Option.js'
-import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { Keyring } from '../../application/ports/keyring.ts'
-import { openText, sealText } from '../../infrastructure/envelope.ts'
+import type { Envelope } from '../../domain/shared/event.ts'
+import type { Keyring, SealedMember } from '../../application/ports/keyring.ts'
+import { openKeyring } from '../../infrastructure/keyring.ts'
+import type { StoredKey } from '../../infrastructure/keyring.ts'
+import * as E from 'fp-ts/lib/Either.js'
 
 /** The keyring port in memory. */
 export const createMemoryKeyring = (): Keyring => {
-  const keys = new Map<string, Buffer>()
-  const erased = new Set<string>()
-
+  const keys = new Map<string, StoredKey>()
+  const opened = openKeyring(
+    {
+      ensure: async (name, wrapped) => {
+        const key = keys.get(name)
+        if (key === undefined) keys.set(name, wrapped)
+        return E.right(key === undefined ? wrapped : key)
+      },
+      find: async (names) => E.right(new Map(names.flatMap((name): ReadonlyArray<[string, StoredKey]> => {
+        const key = keys.get(name)
+        return key === undefined ? [] : [[name, key]]
+      }))),
+      erase: async (names) => {
+        for (const name of names) keys.set(name, null)
+        return E.right(undefined)
+      },
+      close: () => Promise.resolve(),
+    },
+    Buffer.alloc(32, 7),
+  )
+  let told: Pick<Keyring, 'missing' | 'foreign'> = { missing: () => [], foreign: () => [] }
+  void opened.then((keyring) => { told = keyring })
   return {
-    seal: (name, texts) => async () => {
-      if (erased.has(name)) return TE.left({ _tag: 'KeyErased' as const, key: name })()
-      const key = keys.get(name) ?? randomBytes(32)
-      keys.set(name, key)
-      return TE.right(texts.map((text) => sealText(key, name, text)))()
-    },
-    open: (envelopes) => async () =>
-      TE.right(
-        envelopes.map((envelope) => {
-          if (erased.has(envelope.k)) return O.none
-          const key = keys.get(envelope.k)
-          if (key === undefined) throw new Error(`no key ${envelope.k} was ever made`)
-          return O.some(openText(key, envelope))
-        }),
-      )(),
-    erase: (names) => async () => {
-      for (const name of names) {
-        keys.delete(name)
-        erased.add(name)
-      }
-      return TE.right(undefined)()
-    },
+    seal: (name, members) => async () => await (await opened).seal(name, members)(),
+    open: (sealed) => async () => await (await opened).open(sealed)(),
+    erase: (names) => async () => await (await opened).erase(names)(),
+    missing: () => told.missing(),
+    foreign: () => told.foreign(),
     close: () => Promise.resolve(),
   }
 }
+
+/** A place in the log for texts of which it does not matter where they stand. */
+export const PLACE = { stream: 'user-1', member: 'UserRegistered.username' }
+
+/** Texts to be sealed for one place. */
+export const placed = (texts: ReadonlyArray<string>, place = PLACE) => texts.map((text) => ({ ...place, text }))
+
+/** Such texts sealed, where they were sealed for. */
+export const at = (envelopes: ReadonlyArray<Envelope>, { stream, member } = PLACE): ReadonlyArray<SealedMember> =>
+  envelopes.map((envelope) => ({ envelope, key: envelope.k, stream, members: [member] }))

@@ -26,9 +26,13 @@ export interface MemoryLive {
 }
 
 export interface MemoryLifecycle extends LiveLifecycle {
-  readonly add: (facts?: Partial<AttachedLive>) => MemoryLive
+  readonly add: (facts?: Partial<AttachedLive>, tokens?: Partial<Pick<MemoryLive, 'senderToken' | 'listenerToken'>>) => MemoryLive
   /** Every call fails while this is true. */
   readonly setAway: (away: boolean) => void
+  /** The data of this live can no longer be read. */
+  readonly damage: (liveId: number) => void
+  /** Segments that can never be written; none unless told. */
+  readonly refuse: (isRefused: (segment: SegmentFinalised['data']) => boolean) => void
   /** The terminal event of another process. */
   readonly endElsewhere: (liveId: number, cause: EndCause) => void
   /** False: terminal events are no longer delivered. */
@@ -46,8 +50,10 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
   const lives = new Map<number, MemoryLive>()
   const delivered: LiveEnd[] = []
   let wake: () => void = () => undefined
+  const damaged = new Set<number>()
   let away = false
   let delivering = true
+  let refused: (segment: SegmentFinalised['data']) => boolean = () => false
 
   const isOver = ({ status }: MemoryLive): boolean => status === 'finished' || status === 'error'
   const find = (liveId: number): MemoryLive => {
@@ -68,12 +74,13 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
   }
 
   return {
-    add: (facts = {}) => {
+    add: (facts = {}, tokens = {}) => {
       const id = lives.size + 1
       const live: MemoryLive = {
         id,
         senderToken: `sender-${id}`,
         listenerToken: `listener-${id}`,
+        ...tokens,
         status: 'pending',
         cause: undefined,
         attached: false,
@@ -93,6 +100,12 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
     },
     setAway: (now) => {
       away = now
+    },
+    damage: (liveId) => {
+      damaged.add(liveId)
+    },
+    refuse: (isRefused) => {
+      refused = isRefused
     },
     setDelivering: (now) => {
       delivering = now
@@ -130,6 +143,7 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
     },
     autoStarted: (liveId) => async () => {
       if (away) return E.left(AWAY)
+      if (damaged.has(liveId)) return E.left({ _tag: 'LogCorrupted', reason: 'damaged' })
       const live = find(liveId)
       if (isOver(live) || !live.facts.autoStart) return E.right(null)
       return E.right({ live: attachedTo(live), point: live.point })
@@ -164,6 +178,7 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
     },
     recordSegment: (segment) => async () => {
       if (away) return E.left(AWAY)
+      if (refused(segment)) return E.left({ _tag: 'LogCorrupted', reason: 'this row is damaged' })
       const live = find(segment.liveId)
       live.segments.push(segment)
       live.writes.push(segment.kind === 'transcription' ? `segment ${segment.segment}` : `segment ${segment.segment} in ${segment.language}`)

@@ -1,11 +1,14 @@
 import { SAMPLE_RATE } from '../../application/ports/engine.ts'
+import { createRandom } from './seeded.ts'
+
+const random = createRandom('white noise')
 
 /** Sounds without speech, s16le 16 kHz, each a function of the sample's number. */
 const SOUNDS: ReadonlyArray<readonly [name: string, sample: (index: number) => number]> = [
   ['digital silence', () => 0],
-  ['white noise at −60 dB', () => (Math.random() - 0.5) * 65],
-  ['white noise at −40 dB', () => (Math.random() - 0.5) * 650],
-  ['white noise at −20 dB', () => (Math.random() - 0.5) * 6500],
+  ['white noise at −60 dB', () => (random() - 0.5) * 65],
+  ['white noise at −40 dB', () => (random() - 0.5) * 650],
+  ['white noise at −20 dB', () => (random() - 0.5) * 6500],
   ['a hum of 50 Hz', (i) => 3000 * Math.sin((2 * Math.PI * 50 * i) / SAMPLE_RATE)],
   ['a tone of 440 Hz', (i) => 6000 * Math.sin((2 * Math.PI * 440 * i) / SAMPLE_RATE)],
   ['a tone of 1 kHz', (i) => 6000 * Math.sin((2 * Math.PI * 1000 * i) / SAMPLE_RATE)],

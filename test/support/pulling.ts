@@ -1,6 +1,10 @@
 import type { ExecutionContext } from 'ava'
 import type { PullEnd, Puller, SourceTarget } from '../../application/ports/audio-source.ts'
+import { decideIsolation } from '../../infrastructure/sources/isolation/source-isolation.ts'
 import { createPullers } from '../../infrastructure/sources/puller/puller-client.ts'
+
+/** As on a machine that can. */
+export const ISOLATED = decideIsolation(null, null)
 
 export interface Pulling {
   readonly puller: Puller
@@ -17,7 +21,7 @@ export const startPulling = (t: ExecutionContext, allow: ReadonlyArray<string> =
   let samples = 0
   const [heard, ends, deaths]: [number[], PullEnd[], string[]] = [[], [], []]
   let settle: (end: PullEnd | string) => void = () => undefined
-  const puller = createPullers({ rules: () => ({ allow, ownPort }) })({
+  const puller = createPullers({ rules: () => ({ allow, ownPort }), isolation: ISOLATED })({
     began: () => undefined,
     audio: (pcm) => { samples += pcm.length },
     heard: (sequence) => heard.push(sequence),

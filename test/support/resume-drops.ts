@@ -9,6 +9,7 @@ import type { EventStore } from '../../application/ports/event-store.ts'
 import { createWriteSide, requestOf, callerOf } from '../application/write-side.ts'
 import { eventually } from './eventually.ts'
 import { right } from './projecting.ts'
+import { chanceOf } from './seeded.ts'
 import { startSockets } from './sockets.ts'
 
 type Final = Pick<TranscriptFrame, 'segment' | 'language' | 'final'> & { readonly type: TranscriptFrame['kind'] }
@@ -69,19 +70,21 @@ export const dropAndResume = async (t: ExecutionContext, store: EventStore, drop
   const [unbroken, dropping] = [createClient(url), createClient(url)]
   const staying = await unbroken.connect('')
 
+  const chance = chanceOf(t)
+  const [pauses, lifetimes] = [chance.random('pauses'), chance.random('lifetimes')]
   const silence = new AbortController()
   const speak = async (): Promise<void> => {
     for (let segment = 1; !silence.signal.aborted; segment += 1) {
       pipelines.of(id).partial(segment, 'so far')
       await pipelines.of(id).final(segment, `segment ${segment} and its words`)
-      await delay(Math.random() * 4)
+      await delay(pauses() * 4)
     }
   }
   const spoken = speak()
 
   for (let drop = 0; drop < drops; drop += 1) {
     const socket = await dropping.connect(`&after=${dropping.whole()}`)
-    await delay(Math.random() * 15)
+    await delay(lifetimes() * 15)
     socket.terminate()
     if (drop % 10 === 9) {
       const known = unbroken.texts.size

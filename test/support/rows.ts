@@ -1,4 +1,4 @@
-/** The number of a row R1–R159, or another name: `D58`, `RECONNECT_GRACE`. */
+/** The number of a row R1–R159, another name (`D58`, `RECONNECT_GRACE`), or some words of a title as they stand there. */
 export type RowName = number | string
 
 /** What stands before the first colon of a test's title. */
@@ -11,9 +11,38 @@ export const rowsOf = (title: string): ReadonlyArray<number> =>
     return Array.from({ length: Number(last ?? from) - from + 1 }, (_, n) => from + n)
   })
 
-/** Does a test's title name one of the rows, or other names, before its colon? */
+/** Does a test's title name one of the rows, or other names, before its colon, or hold the words? */
 export const namesOne = (title: string, rows: ReadonlyArray<RowName>): boolean => {
   const words = headOf(title).split(/[\s,]+/)
   const named = rowsOf(title)
-  return rows.some((row) => (typeof row === 'number' ? named.includes(row) : words.includes(row)))
+  return rows.some((row) => {
+    if (typeof row === 'number') return named.includes(row)
+    return row.includes(' ') ? title.includes(row) : words.includes(row)
+  })
+}
+
+/** What a test that ran says of a row: whether it passed, and how many rows its title names. */
+export interface Claim {
+  readonly title: string
+  readonly outcome: 'passed' | 'failed' | 'skipped'
+}
+
+/** From worst to best. */
+export const STANDINGS = ['failed', 'missing', 'named in passing', 'claimed', 'defended'] as const
+export type Standing = (typeof STANDINGS)[number]
+
+/** A title that names more rows than this says of none of them what it asserts. */
+const MOST_ROWS = 4
+
+/**
+ * How a row stands. `defended`: a test of it passed, and a broken line of test/mutants that names this row alone is there to
+ * turn it red. `claimed`: a passing test names it among few, and nobody has seen that test fail for it. `named in passing`:
+ * only titles of many rows name it. A skipped test says nothing.
+ */
+export const standingOf = (row: number, claims: ReadonlyArray<Claim>, brokenLines: ReadonlyArray<ReadonlyArray<RowName>>): Standing => {
+  if (claims.some(({ outcome }) => outcome === 'failed')) return 'failed'
+  const passed = claims.filter(({ outcome }) => outcome === 'passed')
+  if (passed.length === 0) return 'missing'
+  if (brokenLines.some((rows) => rows.length === 1 && rows[0] === row)) return 'defended'
+  return passed.some(({ title }) => rowsOf(title).length <= MOST_ROWS) ? 'claimed' : 'named in passing'
 }

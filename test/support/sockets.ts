@@ -40,7 +40,7 @@ export interface SocketFixture {
 }
 
 /** In place of the segments in memory; how many finals the sessions remember, and how long they wait for a lost sender. */
-interface Durable extends Partial<Pick<LiveLifecycle, 'recordSegment' | 'storedFinals'>> {
+interface Durable extends Partial<Pick<LiveLifecycle, 'recordSegment' | 'storedFinals' | 'resolveToken'>> {
   readonly keptFinals?: number
   readonly reconnectGrace?: number
 }
@@ -75,7 +75,7 @@ export const startSockets = async (
     sessions,
     bus,
     settings: {
-      origins: '*', strict: false, rateLimits: true, idleTimeout: 0, trustedProxies: [], failedHandshakesPerMinute: 0, mostSockets: 10_000, ...settings,
+      origins: '*', strict: false, rateLimits: true, idleTimeout: 0, trustedProxies: [], failedHandshakesPerMinute: 0, mostSockets: 10_000, placesForSenders: 0, ...settings,
     },
     logger,
     environment,

@@ -1,5 +1,6 @@
 import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
+import { createAdministrators } from '../../application/users/administrators.ts'
 import { createAuthentication } from '../../application/users/authentication.ts'
 import { createQueries } from '../../application/queries.ts'
 import type { EventStore } from '../../application/ports/event-store.ts'
@@ -36,9 +37,9 @@ export const startUserWorld = async (t: ExecutionContext, stores: Stores = {}) =
   const credentials = createTestCredentials()
   const logger = createRecordingLogger()
   const documents = createMemoryDocuments()
-  const projector = startProjector({ store, documents, projections: allProjections, logger, environment, timers, signal })
+  const projector = startProjector({ store, documents, projections: allProjections, code: 'test', logger, environment, timers, signal })
   const directory = startUserDirectory({ store, keyring, logger, environment, timers, signal })
-  const throttle = createLoginThrottle({ store, keyring, environment, timers, logger, enabled: false })
+  const throttle = createLoginThrottle({ store, keyring, environment, timers, credentials, logger, enabled: false })
   const rehash = createRehash({ store, keyring, environment, timers, credentials, logger })
   t.teardown(() => { stop.abort() })
   await Promise.all([projector.caughtUp(), directory.ready()])
@@ -53,7 +54,11 @@ export const startUserWorld = async (t: ExecutionContext, stores: Stores = {}) =
     documents,
     users: createUsers({ store, keyring, environment, timers, credentials, directory, projector }),
     authentication: createAuthentication({ directory, credentials, throttle, rehash }),
-    changes: createUserChanges({ store, keyring, environment, timers, credentials, directory, projector, throttle, endLivesOf: async () => E.right(undefined) }),
+    changes: createUserChanges({
+      store, keyring, environment, timers, credentials, directory, projector, throttle,
+      administrators: createAdministrators({ store, keyring, directory }),
+      endLivesOf: async () => E.right(undefined),
+    }),
     queries: createQueries({ documents, keyring, directory }),
     stop: async () => {
       stop.abort()

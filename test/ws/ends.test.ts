@@ -1,17 +1,21 @@
 import test from 'ava'
+import type { ExecutionContext } from 'ava'
 import type { EndCause } from '../../application/pipeline/signals.ts'
 import type { FinishReason } from '../../domain/live/events.ts'
 import { endingFor } from '../../interfaces/ws/ends.ts'
 import { startSockets } from '../support/sockets.ts'
 
-const FINISHED = { frame: '{"status":"finished"}', close: 1000, reason: '' }
-const error = (code: string, close: number) => ({ code, close })
+/** Last words as this table has them: the frame's text or, of an error, its code, then close code and reason; null: none, it is gone. */
+type LastWords = { readonly frame: string | { readonly code: string }; readonly close: number; readonly reason: string } | null
+
+const FINISHED: LastWords = { frame: '{"status":"finished"}', close: 1000, reason: '' }
+const error = (code: string, close: number): LastWords => ({ frame: { code }, close, reason: code })
 
 const finished = (reason: FinishReason): EndCause => ({ status: 'finished', reason })
 const failed = (code: 'engine_failed' | 'model_load_failed' | 'source_failed'): EndCause => ({ status: 'error', code, detail: 'what broke' })
 
 /** A4, row by row: what the sender gets, what a listener gets. */
-const ROWS: ReadonlyArray<readonly [EndCause, unknown, unknown]> = [
+const ROWS: ReadonlyArray<readonly [EndCause, LastWords, LastWords]> = [
   [finished('finish_message'), FINISHED, FINISHED],
   [finished('finish_route'), FINISHED, FINISHED],
   [finished('source_ended'), FINISHED, FINISHED],
@@ -32,34 +36,32 @@ const ROWS: ReadonlyArray<readonly [EndCause, unknown, unknown]> = [
 
 const nameOf = (cause: EndCause): string => (cause.status === 'finished' ? cause.reason : cause.code)
 
+/** Compares what a socket was told with the table; `frame` as text. */
+const isTold = (t: ExecutionContext, expected: Exclude<LastWords, null>, told: { readonly frame: string | undefined; readonly close: number; readonly reason: string }): void => {
+  t.deepEqual([told.close, told.reason], [expected.close, expected.reason])
+  t.true(Buffer.byteLength(told.reason) <= 123)
+  if (typeof expected.frame === 'string') t.is(told.frame, expected.frame)
+  else t.like(JSON.parse(told.frame ?? ''), { type: 'error', ...expected.frame })
+}
+
 for (const [cause, sender, listener] of ROWS) {
   test(`R159: the table of ends for ${nameOf(cause)}`, (t) => {
     for (const [role, expected] of [['sender', sender], ['listener', listener]] as const) {
       const ending = endingFor(cause, role)
-      if (typeof expected !== 'object' || expected === null || 'frame' in expected) {
-        t.deepEqual(ending, expected)
-      } else {
-        t.like(JSON.parse(ending?.frame ?? ''), { type: 'error', code: (expected as { code: string }).code })
-        t.like(ending, { close: (expected as { close: number }).close, reason: (expected as { code: string }).code })
-      }
-      t.true(Buffer.byteLength(ending?.reason ?? '') <= 123)
+      if (expected === null || ending === null) t.true(expected === null && ending === null, 'last words, or none')
+      else isTold(t, expected, ending)
     }
   })
 
   test(`R93, R159: a live that ends by ${nameOf(cause)} elsewhere tells its open sockets, last of all`, async (t) => {
-    const { lifecycle, configured, listener } = await startSockets(t)
+    const { lifecycle, configured, listener: listen } = await startSockets(t)
     const live = lifecycle.add()
-    const [sending, listening] = [await configured(live), await listener(live)]
+    const [sending, listening] = [await configured(live), await listen(live)]
     lifecycle.endElsewhere(live.id, cause)
-    for (const [role, socket] of [['sender', sending], ['listener', listening]] as const) {
-      const ending = endingFor(cause, role)
+    for (const [expected, socket] of [[sender, sending], [listener, listening]] as const) {
       const { code, reason } = await socket.closed
-      if (ending === null) {
-        t.is(code, 1006)
-      } else {
-        t.deepEqual({ code, reason }, { code: ending.close, reason: ending.reason })
-        t.is(socket.texts.at(-1), ending.frame)
-      }
+      if (expected === null) t.is(code, 1006)
+      else isTold(t, expected, { frame: socket.texts.at(-1), close: code, reason })
     }
   })
 }

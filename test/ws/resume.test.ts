@@ -6,16 +6,11 @@ import { openSocket } from '../support/client.ts'
 import type { TestSocket } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { createMemoryEventStore } from '../support/memory-event-store.ts'
+import { bytesOf, finalsOf } from '../support/finals.ts'
 import { dropAndResume } from '../support/resume-drops.ts'
 import { audioOf, breathe, codesOf, shakeHands, startSockets } from '../support/sockets.ts'
 
 const TARGETS = [{ model: 'mt-es', to: 'es' }]
-
-/** `5en` is the final of segment 5, `5es` its translation. */
-const finalsOf = ({ frames }: TestSocket): ReadonlyArray<string> =>
-  frames.flatMap(({ segment, language, final }) => (final === true ? [`${String(segment)}${String(language)}`] : []))
-
-const bytesOf = ({ texts }: TestSocket): ReadonlyArray<string> => texts.filter((text) => text.includes('"final":true'))
 
 /** A live with `count` finals and their translations, and a listener that heard them all. */
 const spoken = async (t: Parameters<typeof startSockets>[0], count: number, ...options: Parameters<typeof startSockets> extends [unknown, ...infer Rest] ? Rest : never) => {

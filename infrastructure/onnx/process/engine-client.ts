@@ -10,42 +10,55 @@ import type {
   SpeechProbabilities,
 } from '../../../application/ports/engine.ts'
 import type { Logger } from '../../../application/ports/environment.ts'
-import type { ProviderChoice } from '../providers/execution-provider.ts'
 import { GPU_BATCH } from './lanes.ts'
+import { createPassLimits, LONGEST_TRIAL_MS } from './pass-limits.ts'
 import { createTaskRunner } from './task-runner.ts'
-import type { TaskLimits } from './task-runner.ts'
 
-type Limits = Omit<TaskLimits, 'translate'>
+/** Milliseconds. */
+interface Limits {
+  readonly detect: number
+  readonly load: number
+  /** That every pass has, however fast its model. */
+  readonly transcribe: number
+  /** That a pass of a model has which nobody has measured. */
+  readonly unmeasured: number
+}
 
 /**
- * Far more than a slow machine needs, and no live is served by a slower one: a call that takes longer hangs. Detection
- * takes milliseconds, and the detections of all lives wait for one another.
+ * A model that passed its trial must not be killed for being slow, so it has as long here. Detection takes milliseconds,
+ * and the detections of all sessions wait for one another.
  */
-const LIMITS: Limits = { detect: 30_000, transcribe: 120_000, load: 600_000 }
+const LIMITS: Limits = { detect: 30_000, transcribe: 120_000, load: LONGEST_TRIAL_MS, unmeasured: LONGEST_TRIAL_MS }
 
 /**
  * The speech engine: a child process that is started at once, and again whenever it dies or hangs. `models` are folders by the
- * names they go by, and may change; `workers` defaults to the number of cores; `execArgv` are flags for its Node.
+ * names they go by, and may change; `workers` defaults to the number of cores; `measuredPass` tells what a pass of a
+ * model took in its trial, in milliseconds; `execArgv` are flags for its Node.
  */
 export const createSpeechEngine = (options: {
   readonly models: ReadonlyMap<string, string>
+  readonly measuredPass?: (model: string) => number | undefined
   readonly workers?: number
   readonly logger: Logger
   readonly execArgv?: ReadonlyArray<string>
   readonly limits?: Limits
 }): SpeechEngine => {
   const workers = options.workers ?? availableParallelism()
-  let parallelism = workers
-  const onReady = ({ provider }: ProviderChoice): void => {
+  const { models, measuredPass, logger, execArgv = [], limits = LIMITS } = options
+  const passes = createPassLimits({ floor: limits.transcribe, unmeasured: limits.unmeasured, measured: measuredPass })
+  const runner = createTaskRunner({
+    role: 'speech',
+    workers,
+    logger,
+    execArgv,
+    limits: { detect: limits.detect, load: limits.load, passes },
     // As many as a batch takes, so that there are some to make it of.
-    parallelism = provider === 'cpu' ? workers : Math.max(workers, GPU_BATCH)
-  }
-  const { models, logger, execArgv = [], limits = LIMITS } = options
-  const runner = createTaskRunner({ role: 'speech', workers, logger, execArgv, limits: { ...limits, translate: 0 }, onReady })
+    widthOn: (provider) => (provider === 'cpu' ? workers : Math.max(workers, GPU_BATCH)),
+  })
   const folderOf = (model: string): string | null => models.get(model) ?? null
   return {
     get parallelism() {
-      return parallelism
+      return runner.width()
     },
     pid: runner.pid,
     close: runner.close,

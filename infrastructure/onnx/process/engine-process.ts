@@ -6,7 +6,7 @@ import type { ProviderChoice } from '../providers/execution-provider.ts'
 import { createLanes } from './lanes.ts'
 import type { WorkerPool } from './worker-pool.ts'
 import { reasonOf } from './messages.ts'
-import type { EngineRole, Outcome, Reply, Request, Task } from './messages.ts'
+import type { EngineRole, Reply, Request, Task } from './messages.ts'
 
 /**
  * The engine's child process. Inference blocks the thread that it runs on, so it runs in worker threads; but speech is
@@ -14,7 +14,8 @@ import type { EngineRole, Outcome, Reply, Request, Task } from './messages.ts'
  * it needs saving, so it ends as abruptly as it may: a tidy exit would wait for whatever native code is running.
  */
 const die = (reason: string): void => {
-  process.stderr.write(`${reason}\n`, () => process.kill(process.pid, 'SIGKILL'))
+  // Not SIGKILL, which tells our client that memory ran out.
+  process.stderr.write(`${reason}\n`, () => process.kill(process.pid, 'SIGUSR2'))
 }
 
 const reply = (message: Reply): void => {
@@ -29,18 +30,6 @@ const WORKERS: Readonly<Record<EngineRole, URL>> = {
 const LOWEST = 19
 const NICENESS: Readonly<Record<EngineRole, number>> = { speech: 0, translation: 5 }
 
-/** A task that is done sooner is not said to have begun: that message would cost as much as its outcome's. */
-const NOTICE_MS = 20
-
-const transcribeOrTranslate = async (pool: WorkerPool, id: number, task: Task): Promise<Outcome> => {
-  let notice: NodeJS.Timeout | undefined
-  const outcome = await pool.run(task, (loads) => {
-    notice = setTimeout(() => reply({ kind: 'began', id, loads }), NOTICE_MS)
-  })
-  clearTimeout(notice)
-  return outcome
-}
-
 /** Texts to translate are short and come once a phrase, after everything else: the CPU is enough. */
 const ON_CPU: ProviderChoice = { provider: 'cpu', why: 'translators run there' }
 
@@ -54,7 +43,7 @@ const serve = async (role: EngineRole): Promise<void> => {
     const outcome =
       task.kind === 'detect'
         ? await detectSpeech(task.samples, task.state).then(E.right, (error: unknown) => E.left({ _tag: 'JobFailed' as const, reason: reasonOf(error) }))
-        : await transcribeOrTranslate(models, id, task)
+        : await models.run(task, (loads) => reply({ kind: 'began', id, loads }))
     reply({ kind: 'outcome', id, outcome })
   }
   process.on('message', (request: Request) => {

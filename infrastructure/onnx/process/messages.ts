@@ -35,11 +35,11 @@ export type Request =
   | { readonly kind: 'configure'; readonly workers: number }
   | { readonly kind: 'task'; readonly id: number; readonly task: Task }
 
-/** From the engine process. Each task is answered once, in any order; of one that takes longer it is told once that it began. */
+/** From the engine process. Each task is answered once, in any order; of all but detection it is told first that it began. */
 export type Reply =
   /** It can be configured; what its models will run on. */
   | { readonly kind: 'ready'; readonly choice: ProviderChoice }
-  /** Its turn has come a moment ago; `loads`: on a thread that has yet to load its model. */
+  /** A thread is about to take it on; `loads`: one that has yet to load its model. */
   | { readonly kind: 'began'; readonly id: number; readonly loads: boolean }
   | { readonly kind: 'outcome'; readonly id: number; readonly outcome: Outcome }
 

@@ -1,37 +1,59 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Logger } from '../../../application/ports/environment.ts'
+import type { Provider, ProviderChoice } from '../providers/execution-provider.ts'
 import { startEngineChild } from './engine-child.ts'
 import type { EngineChild } from './engine-child.ts'
-import type { ProviderChoice } from '../providers/execution-provider.ts'
 import type { EngineRole, Outcome, Reply, Task } from './messages.ts'
+import type { PassLimits } from './pass-limits.ts'
+import { inGroups, suspectsOf, trialsOf } from './suspects.ts'
+import type { Suspicious } from './suspects.ts'
 import { createWatchdog } from './watchdog.ts'
+import { createWidth } from './width.ts'
 
 /** Runs tasks in an engine process that may die at any time. */
 export interface TaskRunner {
   readonly run: (task: Task) => Promise<Outcome>
+  /** Tasks, detection aside, that the process works on at a time. */
+  readonly width: () => number
   readonly pid: () => number | undefined
   readonly close: () => Promise<void>
 }
 
-/** Milliseconds that a thread of the engine may work on a task; those of `load` come on top where it loads the model first. */
-export type TaskLimits = Readonly<Record<Task['kind'], number>>
+/** Milliseconds; those of `load` come on top of a pass where the thread has yet to load its model. */
+export interface TaskLimits {
+  readonly detect: number
+  readonly load: number
+  readonly passes: PassLimits
+}
 
-interface Pending {
-  readonly id: number
+interface Pending extends Suspicious {
   readonly task: Task
   readonly resolve: (outcome: Outcome) => void
+  begunAt: number | null
+  /** Whether the thread that took it on had yet to load its model. */
+  loads: boolean
+  deaths: number
 }
 
 const FIRST_DELAY_MS = 100
 const LONGEST_DELAY_MS = 10_000
+/** A process that ran for so long did not die of what killed the one before. */
+const STEADY_MS = 60_000
 /** Starts in a row that never came to `ready`, after which waiting tasks are told so. */
 const HOPELESS_STARTS = 3
+/** Detection takes milliseconds: one that was in flight at two deaths is no bystander. */
+const DEADLY_DETECTION = 2
+/** How the system ends a process when memory runs out. */
+const KILLED = 'SIGKILL'
+
+const isDetection = ({ task }: Pending): boolean => task.kind === 'detect'
 
 /**
- * Tasks that were in flight when the process died are suspects: they run again one at a time, before anything else. One
- * that is alone in a process that dies has brought it down and fails; the others have lost nothing but time. A process
- * in which a task takes longer than its limit (the wait for its turn not counted, but for detection), or that says nothing at all for so
- * long, hangs in native code: it is killed, and counts as dead.
+ * Tasks that a process had begun when it died are suspects; the others only wait again. Suspects are tried in halves,
+ * then quarters, with nothing beside them but detection, which never waits: one that is alone when its process dies
+ * has brought it down and fails. A process in which a task takes longer than its limit (the wait for its turn not
+ * counted, but for detection), or that says nothing for so long, hangs in native code: it is killed, and counts as dead.
+ * After a kill from outside, which is what a lack of memory looks like, half as many tasks run at a time.
  */
 export const createTaskRunner = (options: {
   readonly role: EngineRole
@@ -39,17 +61,21 @@ export const createTaskRunner = (options: {
   readonly logger: Logger
   readonly execArgv: ReadonlyArray<string>
   readonly limits: TaskLimits
-  /** A process is ready; it may have found other hardware than the one before. */
-  readonly onReady?: (choice: ProviderChoice) => void
+  /** Tasks at a time on this hardware; a process may find other than the one before. */
+  readonly widthOn?: (provider: Provider) => number
+  readonly startChild?: typeof startEngineChild
 }): TaskRunner => {
-  const { role, logger, limits } = options
-  const longest = limits.load + Math.max(limits.transcribe, limits.translate)
+  const { role, logger, limits, workers, widthOn = () => workers, startChild = startEngineChild } = options
+  const width = createWidth(workers, () => performance.now())
   const inFlight = new Map<number, Pending>()
-  let waiting: ReadonlyArray<Pending> = []
-  let suspects: ReadonlyArray<Pending> = []
-  let onTrial = false
+  const detections: Array<Pending> = []
+  const waiting: Array<Pending> = []
+  let trials: ReadonlyArray<ReadonlyArray<Pending>> = []
+  let onTrial: ReadonlyArray<Pending> | null = null
   let child: EngineChild | null = null
   let ready = false
+  let startedAt = 0
+  let overdueTask: number | null = null
   let deathsInARow = 0
   let failedStarts = 0
   let restart: NodeJS.Timeout | null = null
@@ -58,61 +84,101 @@ export const createTaskRunner = (options: {
 
   const fail = (pending: Pending, reason: string): void => pending.resolve(E.left({ _tag: 'JobFailed', reason }))
 
-  const watchdog = createWatchdog<number | 'process'>((overdue, ms) =>
-    child?.abandon(overdue === 'process' ? `it said nothing for ${ms} ms` : `a task took longer than ${ms} ms`),
-  )
+  const watchdog = createWatchdog<number | 'process'>((overdue, ms) => {
+    overdueTask = overdue === 'process' ? null : overdue
+    child?.abandon(overdue === 'process' ? `it said nothing for ${ms} ms` : `a task took longer than ${ms} ms`)
+  })
+
+  const limitOf = ({ task }: Pending, loads: boolean): number => {
+    if (task.kind === 'detect') return limits.detect
+    if (task.kind === 'load') return limits.load
+    return limits.passes.of(task.job.model) + (loads ? limits.load : 0)
+  }
+
+  const watchProcess = (): void => {
+    if (inFlight.size === 0) watchdog.release('process')
+    else watchdog.watch('process', Math.max(...[...inFlight.values()].map((pending) => limitOf(pending, true))))
+  }
 
   const send = (pending: Pending): void => {
+    pending.begunAt = null
     inFlight.set(pending.id, pending)
-    if (inFlight.size === 1) watchdog.watch('process', longest)
+    if (inFlight.size === 1) watchProcess()
     // The thread that detects speech cannot say that it began while it hangs.
-    if (pending.task.kind === 'detect') watchdog.watch(pending.id, limits.detect)
+    if (isDetection(pending)) watchdog.watch(pending.id, limits.detect)
     child?.send({ kind: 'task', id: pending.id, task: pending.task })
   }
 
   const pump = (): void => {
-    if (!ready || onTrial) return
-    const [suspect, ...others] = suspects
-    if (suspect === undefined) {
-      const batch = waiting
-      waiting = []
-      batch.forEach(send)
-    } else if (inFlight.size === 0) {
-      suspects = others
-      onTrial = true
-      send(suspect)
+    if (!ready) return
+    detections.splice(0).forEach(send)
+    let working = [...inFlight.values()].filter((pending) => !isDetection(pending)).length
+    if (working === 0) {
+      onTrial = trials[0] ?? null
+      trials = trials.slice(1)
+      onTrial?.forEach(send)
     }
+    if (onTrial !== null || trials.length > 0) return
+    for (; working < width.now() && waiting.length > 0; working += 1) waiting.splice(0, 1).forEach(send)
+  }
+
+  const onOutcome = (id: number, outcome: Outcome): void => {
+    watchdog.release(id)
+    const pending = inFlight.get(id)
+    inFlight.delete(id)
+    if (pending === undefined) return
+    const { task, begunAt, loads } = pending
+    if ('job' in task && begunAt !== null && !loads && E.isRight(outcome))
+      limits.passes.seen(task.job.model, performance.now() - begunAt)
+    pending.resolve(outcome)
+  }
+
+  const onReady = (choice: ProviderChoice): void => {
+    ready = true
+    failedStarts = 0
+    width.resize(widthOn(choice.provider))
+    logger.info({ engine: role, ...choice }, 'execution provider')
+    child?.send({ kind: 'configure', workers })
   }
 
   const onReply = (reply: Reply): void => {
-    switch (reply.kind) {
-      case 'ready':
-        ready = true
-        failedStarts = 0
-        logger.info({ engine: role, ...reply.choice }, 'execution provider')
-        options.onReady?.(reply.choice)
-        child?.send({ kind: 'configure', workers: options.workers })
-        break
-      case 'began':
-        watchdog.watch(reply.id, reply.loads ? longest : limits[inFlight.get(reply.id)?.task.kind ?? 'transcribe'])
-        break
-      case 'outcome':
-        deathsInARow = 0
-        onTrial = false
-        watchdog.release(reply.id)
-        inFlight.get(reply.id)?.resolve(reply.outcome)
-        inFlight.delete(reply.id)
+    if (reply.kind === 'ready') onReady(reply.choice)
+    if (reply.kind === 'outcome') onOutcome(reply.id, reply.outcome)
+    const begun = reply.kind === 'began' ? inFlight.get(reply.id) : undefined
+    if (reply.kind === 'began' && begun !== undefined) {
+      begun.begunAt = performance.now()
+      begun.loads = reply.loads
+      watchdog.watch(reply.id, limitOf(begun, reply.loads))
     }
-    if (inFlight.size > 0) watchdog.watch('process', longest)
-    else watchdog.release('process')
+    watchProcess()
     pump()
   }
 
   const failWaiting = (reason: string): void => {
-    const given = [...suspects, ...waiting]
-    suspects = []
-    waiting = []
+    const given = [...detections.splice(0), ...trials.flat(), ...waiting.splice(0)]
+    trials = []
     given.forEach((pending) => fail(pending, reason))
+  }
+
+  /** Answers, or lines up again, what was in flight when the process died. */
+  const settle = (caught: ReadonlyArray<Pending>, reason: string): void => {
+    for (const pending of caught) pending.deaths += 1
+    const deadly = caught.filter((pending) => isDetection(pending) && pending.deaths >= DEADLY_DETECTION)
+    deadly.forEach((pending) => fail(pending, `two engine processes died while it ran (${reason})`))
+    detections.unshift(...caught.filter((pending) => isDetection(pending) && !deadly.includes(pending)))
+    const work = caught.filter((pending) => !isDetection(pending))
+    const isByDetection = caught.some((pending) => isDetection(pending) && pending.id === overdueTask)
+    // Then no other is any more suspect than it was.
+    const suspects = isByDetection ? (onTrial === null ? [] : work) : suspectsOf(work, overdueTask)
+    waiting.unshift(...work.filter((pending) => !suspects.includes(pending)))
+    const [only, ...others] = suspects
+    const isConvicted = onTrial?.length === 1 && others.length === 0 && deadly.length === 0 && !isByDetection
+    if (only !== undefined && isConvicted) fail(only, `it brought the engine process down (${reason})`)
+    else trials = [...trialsOf(suspects, width.now()), ...trials]
+    // Made when more tasks ran at a time, a group might want more memory than there is.
+    trials = trials.flatMap((group) => inGroups(group, width.now()))
+    onTrial = null
+    overdueTask = null
   }
 
   const onExit = (reason: string): void => {
@@ -124,21 +190,22 @@ export const createTaskRunner = (options: {
       closed.resolve()
       return
     }
-    logger.warn({ engine: role, reason, inFlight: caught.length }, 'engine process died')
-    if (onTrial) caught.forEach((pending) => fail(pending, `it brought the engine process down (${reason})`))
-    else suspects = [...suspects, ...caught]
-    onTrial = false
+    if (reason === KILLED) width.halve()
+    logger.warn({ engine: role, reason, inFlight: caught.length, tasksAtATime: width.now() }, 'engine process died')
+    settle(caught, reason)
     failedStarts = ready ? 0 : failedStarts + 1
     ready = false
     if (failedStarts >= HOPELESS_STARTS) failWaiting(`the engine process does not start (${reason})`)
+    if (performance.now() - startedAt > STEADY_MS) deathsInARow = 0
     restart = setTimeout(start, Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** deathsInARow))
     deathsInARow += 1
   }
 
   const start = (): void => {
     restart = null
+    startedAt = performance.now()
     const onErrorLine = (line: string): void => logger.warn({ engine: role, line }, 'engine process')
-    child = startEngineChild(role, options.execArgv, { onReply, onErrorLine, onExit })
+    child = startChild(role, options.execArgv, { onReply, onErrorLine, onExit })
     logger.info({ engine: role, pid: child.pid }, 'engine process started')
   }
 
@@ -146,14 +213,16 @@ export const createTaskRunner = (options: {
   return {
     run: async (task) =>
       new Promise((resolve) => {
-        const pending = { id: nextId++, task, resolve }
+        const pending: Pending = { id: nextId++, task, resolve, begunAt: null, loads: false, deaths: 0 }
         if (closed !== null) {
           fail(pending, 'the engine is closed')
           return
         }
-        waiting = [...waiting, pending]
+        if (isDetection(pending)) detections.push(pending)
+        else waiting.push(pending)
         pump()
       }),
+    width: width.now,
     pid: () => child?.pid,
     close: async () => {
       if (closed !== null) return closed.promise

@@ -5,13 +5,12 @@ import type { JobFailed, ModelLoadFailed } from '../../../application/ports/engi
 import type { Logger } from '../../../application/ports/environment.ts'
 import type { TranslationEngine } from '../../../application/ports/translation-engine.ts'
 import type { Outcome, Task } from './messages.ts'
+import { createPassLimits, LONGEST_TRIAL_MS } from './pass-limits.ts'
 import { createTaskRunner } from './task-runner.ts'
-import type { TaskLimits, TaskRunner } from './task-runner.ts'
+import type { TaskRunner } from './task-runner.ts'
 
-type Limits = Pick<TaskLimits, 'translate' | 'load'>
-
-/** Far more than the longest text needs on a slow machine: a call that takes longer hangs. */
-const LIMITS: Limits = { translate: 60_000, load: 600_000 }
+/** Milliseconds that every text has, however fast its translator. */
+const FLOOR_MS = 60_000
 /** Translations come once a phrase and are short: a core in four is plenty, and speech needs the others. */
 const CORES_A_WORKER = 4
 
@@ -24,12 +23,13 @@ export const createTranslationEngine = (options: {
   readonly workers?: number
   readonly logger: Logger
   readonly execArgv?: ReadonlyArray<string>
-  readonly limits?: Limits
+  readonly measuredPass?: (model: string) => number | undefined
 }): TranslationEngine => {
-  const { models, logger, execArgv = [], limits = LIMITS } = options
+  const { models, logger, execArgv = [], measuredPass } = options
   const workers = options.workers ?? Math.max(1, Math.floor(availableParallelism() / CORES_A_WORKER))
-  const start = (): TaskRunner =>
-    createTaskRunner({ role: 'translation', workers, logger, execArgv, limits: { ...limits, detect: 0, transcribe: 0 } })
+  const passes = createPassLimits({ floor: FLOOR_MS, measured: measuredPass })
+  const limits = { detect: 0, load: LONGEST_TRIAL_MS, passes }
+  const start = (): TaskRunner => createTaskRunner({ role: 'translation', workers, logger, execArgv, limits })
   let started: TaskRunner | null = null
   let closed = false
 

@@ -9,7 +9,7 @@ export interface WorkerSettings {
 }
 
 export interface WorkerPool {
-  /** `onBegin`: a thread takes the task on; `loads`: it has yet to load the task's model. */
+  /** `onBegin`: a thread is about to take the task on; `loads`: it has yet to load the task's model. */
   readonly run: (task: Task, onBegin: (loads: boolean) => void) => Promise<Outcome>
 }
 
@@ -42,9 +42,9 @@ const modelOf = (task: Task): string | null => {
 const isLoadFailure = (outcome: Outcome): boolean => E.isLeft(outcome) && outcome.left._tag === 'ModelLoadFailed'
 
 /**
- * Up to `size` threads, started when needed, with one task at a time each, or up to `batch` transcriptions by one model; tasks begin in the
- * order they came, but for those that join an earlier one's batch. A task goes to an idle thread that has its model already, else to
- * any. `onDeath`: a thread ended, which none should.
+ * Up to `size` threads, started when needed, with one task at a time each, or up to `batch` transcriptions by one
+ * model; tasks begin in the order they came, but for those that join an earlier one's batch. A task goes to an idle
+ * thread that has its model already, else to any. `onDeath`: a thread ended, which none should.
  */
 export const createWorkerPool = (options: {
   readonly script: URL
@@ -100,8 +100,9 @@ export const createWorkerPool = (options: {
       queue = queue.filter((other) => !company.includes(other))
       const model = modelOf(job.task)
       company.forEach((one, place) => member.jobs.set(place, one))
-      member.worker.postMessage(company.length === 1 ? job.task : company.map(({ task }) => task))
+      // Told first: the thread may bring the process down at once.
       for (const { onBegin } of company) onBegin(model !== null && !member.models.has(model))
+      member.worker.postMessage(company.length === 1 ? job.task : company.map(({ task }) => task))
     }
   }
 

@@ -1,35 +1,54 @@
 import { createByteQueue } from './byte-queue.ts'
 import { decode } from './decode.ts'
+import { REFUSED } from '../isolation/refused.ts'
 
 /**
- * The decoder of one stretch of a source: container bytes on stdin, s16le 16 kHz mono on stdout; it knows no URL and
- * has, where the system lets it, no network. Says on stderr
- * that it is up, and what it reads. Exit code 0 at the end of the bytes, 1 when they are not audio.
+ * The decoder of one stretch of a source: container bytes on stdin, s16le 16 kHz mono on stdout; it knows no URL. With
+ * the word `isolated` it can open nothing from before its first byte on, or ends with exit code 3 and says why. Says on
+ * stderr that it is up, and what it reads. Exit code 0 at the end of the bytes, 1 when they are not audio.
  */
 const QUEUE = 512 * 1024
+
+const words = new Set(process.argv.slice(2))
+const { stdin, stdout, stderr } = process
 
 /** Also while native code reads: an ordinary exit would wait for it. */
 const die = (): void => {
   process.kill(process.pid, 'SIGKILL')
 }
 
+/** Ends the process, by a way that is still open. */
+let leave = (code: number): void => process.exit(code)
+
+const isolate = async (): Promise<void> => {
+  try {
+    const { confine } = await import('../isolation/confine.ts')
+    leave = confine()
+  } catch (error) {
+    stderr.write(`refused ${error instanceof Error ? error.message : String(error)}\n`)
+    process.exit(REFUSED)
+  }
+}
+
 const write = async (pcm: Buffer): Promise<void> => {
-  if (pcm.length > 0 && !process.stdout.write(pcm)) await new Promise<void>((resolve) => process.stdout.once('drain', resolve))
+  if (pcm.length > 0 && !stdout.write(pcm)) await new Promise<void>((resolve) => stdout.once('drain', resolve))
 }
 
 const queue = createByteQueue(QUEUE)
 
 const feed = async (): Promise<void> => {
-  for await (const bytes of process.stdin as AsyncIterable<Buffer>) await queue.push(bytes)
+  for await (const bytes of stdin as AsyncIterable<Buffer>) await queue.push(bytes)
   queue.finish()
 }
 
-process.stderr.write('up\n')
-process.stdout.on('error', die)
+stdout.on('error', die)
 // A terminal signals everybody; whoever started us says when we end.
 process.on('SIGINT', () => undefined)
+if (words.has('isolated')) await isolate()
+stderr.write('up\n')
 feed().catch(die)
-decode({ read: queue.read, write, stream: process.argv[2] === 'stream', opened: (format) => void process.stderr.write(`format ${format}\n`) }).then(
-  () => process.stdout.end(() => process.exit(0)),
-  () => process.stdout.end(() => process.exit(1)),
+const opened = (format: string): void => void stderr.write(`format ${format}\n`)
+decode({ read: queue.read, write, stream: words.has('stream'), opened }).then(
+  () => stdout.write('', () => leave(0)),
+  () => stdout.write('', () => leave(1)),
 )

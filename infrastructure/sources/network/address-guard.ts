@@ -3,7 +3,7 @@ import { BlockList, isIP, isIPv4 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { SourceError } from '../source-error.ts'
 
-/** What may be contacted beside public addresses, and what never. */
+/** What may be contacted beside public addresses outside our own networks, and what never. */
 export interface AddressRules {
   /** CIDR ranges of AUDIO_URL_ALLOW_CIDRS. */
   readonly allow: ReadonlyArray<string>
@@ -58,25 +58,46 @@ const withoutMapping = (address: string): string => {
   return [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.')
 }
 
+/** The interfaces of this machine; they come and go while the service runs. */
+export type Interfaces = () => ReturnType<typeof networkInterfaces>
+
+const ownAddresses = (interfaces: Interfaces) => Object.values(interfaces()).flatMap((addresses) => addresses ?? [])
+
+/**
+ * Is it an address of this machine, or of a network that an interface of ours is in? Such a neighbour is no part of the
+ * public internet, however public its address: behind the firewall it trusts us.
+ */
+const isNear = (interfaces: Interfaces, address: string): boolean => {
+  const family = isIPv4(address) ? 'ipv4' : 'ipv6'
+  const near = ownAddresses(interfaces).filter((own) => own.family.toLowerCase() === family)
+  const ranges = near.map(({ address: own, cidr }) => cidr ?? `${own}/${family === 'ipv4' ? 32 : 128}`)
+  return listOf(family, ranges).check(address, family)
+}
+
 const LOOPBACK = listOf('ipv4', ['127.0.0.0/8', '0.0.0.0/32'])
 
 /** Does the kernel deliver this address to this machine? */
-const isOurs = (address: string): boolean => {
+const isOurs = (interfaces: Interfaces, address: string): boolean => {
   const plain = withoutMapping(address)
   if (isIPv4(plain) ? LOOPBACK.check(plain, 'ipv4') : plain === '::1' || plain === '::') return true
-  return Object.values(networkInterfaces()).some((addresses) => addresses?.some((own) => own.address === plain) === true)
+  return ownAddresses(interfaces).some((own) => own.address === plain)
 }
 
-export const createAddressGuard = (rules: AddressRules, lookup: (host: string) => Promise<ReadonlyArray<Address>> = lookUp): AddressGuard => {
+export const createAddressGuard = (
+  rules: AddressRules,
+  lookup: (host: string) => Promise<ReadonlyArray<Address>> = lookUp,
+  interfaces: Interfaces = networkInterfaces,
+): AddressGuard => {
   const allowedV4 = listOf('ipv4', rules.allow.filter((range) => isIPv4(range.split('/')[0] ?? '')))
   const allowedV6 = listOf('ipv6', rules.allow.filter((range) => !isIPv4(range.split('/')[0] ?? '')))
 
   const allows = (address: string, port: number): boolean => {
     // A zone (fe80::1%eth0) names an interface of ours; the public internet has none.
     if (isIP(address) === 0 || address.includes('%')) return false
-    if (port === rules.ownPort && isOurs(address)) return false
+    if (port === rules.ownPort && isOurs(interfaces, address)) return false
     // Each family by its own list: an IPv4 range opens no IPv6 address that embeds one of its members.
-    return isPublic(address) || (isIPv4(address) ? allowedV4.check(address, 'ipv4') : allowedV6.check(address, 'ipv6'))
+    const isAllowed = isIPv4(address) ? allowedV4.check(address, 'ipv4') : allowedV6.check(address, 'ipv6')
+    return isAllowed || (isPublic(address) && !isNear(interfaces, address))
   }
 
   return {

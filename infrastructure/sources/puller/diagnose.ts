@@ -1,5 +1,5 @@
 import type { AddressRules } from '../network/address-guard.ts'
-import { canIsolate } from '../child-commands.ts'
+import type { SourceIsolation } from '../isolation/source-isolation.ts'
 import { startDecoder } from '../decoder/decoder.ts'
 import type { Decoder } from '../decoder/decoder.ts'
 import { isStream, pullSource } from '../pull-source.ts'
@@ -19,6 +19,7 @@ export interface Finding {
 export interface DiagnoseOptions {
   readonly url: string
   readonly rules: AddressRules
+  readonly isolation: Pick<SourceIsolation, 'isolate' | 'pulls'>
   /** Seconds of audio to hear. */
   readonly seconds: number
   readonly tell: (finding: Finding) => void
@@ -33,7 +34,10 @@ const QUIET = 33
 /** Where each failure happened, and what may help. */
 const CAUSES: Readonly<Record<string, readonly [Finding['step'], string]>> = {
   unresolved: ['resolve', 'the name has no address'],
-  address_forbidden: ['check', 'the address, or one of the name’s, is not a public one; STENOLOG_AUDIO_URL_ALLOW_CIDRS opens ranges'],
+  address_forbidden: [
+    'check',
+    'the address, or one of the name’s, is not a public one outside our own networks; STENOLOG_AUDIO_URL_ALLOW_CIDRS opens ranges',
+  ],
   scheme_forbidden: ['check', 'the server sends us to a URL of a scheme that is not allowed there'],
   unsupported: ['ask', 'this is not a source that Stenolog can read: another scheme, transport or RTP format'],
   unreachable: ['connect', 'nothing accepts connections there'],
@@ -48,6 +52,10 @@ const CAUSES: Readonly<Record<string, readonly [Finding['step'], string]>> = {
   bad_answer: ['ask', 'the answer does not follow the protocol'],
   encrypted: ['container', 'the playlist wants a decryption that Stenolog does not have'],
   not_audio: ['container', 'no audio was found in what the server sends'],
+  not_isolated: [
+    'check',
+    'STENOLOG_SOURCE_ISOLATION is required and this machine cannot isolate a decoder; stenolog doctor says why',
+  ],
   no_index: [
     'container',
     'the index of this MP4 file is not before its sound: either its server answers no range requests (ffmpeg -movflags +faststart writes files that need none), or the recording was cut off',
@@ -63,7 +71,7 @@ const causeOf = (error: unknown): Pick<Finding, 'step' | 'detail'> => {
 const loudness = (peak: number): string => (peak < QUIET ? 'nothing but silence in it' : `peak at ${(20 * Math.log10(peak / 32_768)).toFixed(0)} dB`)
 
 /** Pulls a source for some seconds as a live would, telling each step; true when it was heard. */
-export const diagnoseSource = async ({ url, rules, seconds, tell }: DiagnoseOptions): Promise<boolean> => {
+export const diagnoseSource = async ({ url, rules, isolation, seconds, tell }: DiagnoseOptions): Promise<boolean> => {
   const began = performance.now()
   const enough = new AbortController()
   const told = new Set<string>()
@@ -94,7 +102,7 @@ export const diagnoseSource = async ({ url, rules, seconds, tell }: DiagnoseOpti
 
   const sink: SourceSink = {
     bytes: async (bytes) => {
-      decoder ??= startDecoder({ isolate: canIsolate(), stream: isStream(url), onFormat, onAudio })
+      decoder ??= startDecoder({ isolate: isolation.isolate, stream: isStream(url), onFormat, onAudio })
       await decoder.feed(bytes)
     },
     stretchEnds: async () => {
@@ -113,6 +121,7 @@ export const diagnoseSource = async ({ url, rules, seconds, tell }: DiagnoseOpti
   // Where the end of the audio was waited for, a decoder may be waiting as well.
   enough.signal.addEventListener('abort', () => decoder?.kill(), { once: true })
   try {
+    if (!isolation.pulls) throw new SourceError('not_isolated')
     await pullSource({ url, after: null, rules, note: say }, sink, enough.signal)
     await sink.stretchEnds()
     if (samples === 0) throw new SourceError('not_audio')

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
-import type { PullerEvents, StartPuller } from '../../../application/ports/audio-source.ts'
+import type { Puller, PullerEvents, StartPuller } from '../../../application/ports/audio-source.ts'
 import { inherited } from '../../inherited.ts'
 import type { AddressRules } from '../network/address-guard.ts'
-import { canIsolate, pullerCommand } from '../child-commands.ts'
+import { pullerCommand } from '../child-commands.ts'
+import type { SourceIsolation } from '../isolation/source-isolation.ts'
 import { createFrameReader } from './puller-messages.ts'
 import type { PullCommand, PullerMessage } from './puller-messages.ts'
 
@@ -34,13 +35,22 @@ const tell = (events: PullerEvents, message: PullerMessage): void => {
 export interface PullersOptions {
   /** As it is when a pull begins: the own port is known late. */
   readonly rules: () => AddressRules
+  readonly isolation: Pick<SourceIsolation, 'isolate' | 'pulls'>
 }
 
-/** Pullers as processes of their own, each the leader of a group that dies as a whole. */
-export const createPullers = ({ rules }: PullersOptions): StartPuller => {
-  let isolate: boolean | undefined
+/** In place of a process where no URL is pulled. */
+const refusing = (events: PullerEvents): Puller => ({
+  pid: null,
+  pull: () => queueMicrotask(() => events.ended({ kind: 'failed', code: 'not_isolated', retry: false })),
+  pause: () => undefined,
+  resume: () => undefined,
+  stop: () => Promise.resolve(),
+})
 
-  return (events) => {
+/** Pullers as processes of their own, each the leader of a group that dies as a whole. */
+export const createPullers = ({ rules, isolation }: PullersOptions): StartPuller =>
+  (events) => {
+    if (!isolation.pulls) return refusing(events)
     const { file, args } = pullerCommand()
     const child = spawn(file, args, { stdio: ['pipe', 'pipe', 'ignore'], env: inherited(INHERITED), cwd: '/', detached: true })
     const { pid } = child
@@ -86,8 +96,7 @@ export const createPullers = ({ rules }: PullersOptions): StartPuller => {
     return {
       pid: pid ?? null,
       pull: (target) => {
-        isolate ??= canIsolate()
-        const command: PullCommand = { ...target, rules: rules(), isolate }
+        const command: PullCommand = { ...target, rules: rules(), isolate: isolation.isolate }
         child.stdin.write(`${JSON.stringify(command)}\n`)
       },
       pause: () => {
@@ -107,4 +116,3 @@ export const createPullers = ({ rules }: PullersOptions): StartPuller => {
       },
     }
   }
-}

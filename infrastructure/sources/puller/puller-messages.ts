@@ -4,7 +4,7 @@ import type { AddressRules } from '../network/address-guard.ts'
 /** One line of JSON on the puller's stdin, where neither argv nor the environment shows the URL (S6). */
 export interface PullCommand extends SourceTarget {
   readonly rules: AddressRules
-  /** May the decoder be started without network? */
+  /** The decoder can open neither file nor socket, or does not run. */
   readonly isolate: boolean
 }
 

@@ -20,8 +20,9 @@ LIMITS            --max-sessions N, --max-translations N, --permission user_rete
 --json            the user, or the list of users, as JSON
 
 A new password ends the user's logins. Deactivating a user ends the open lives too; nothing is deleted.
+The last active administrator cannot be demoted, deactivated or deleted.
 delete            for good: ends the open lives and destroys all keys of the user and of the lives, so that nothing personal can
-                  be read again, in no backup either; the name is free. The last administrator cannot be deleted.
+                  be read again, in no backup either; the name is free
 export            all that is kept of a user as one JSON object, {user, profiles, tokens, lives}: secrets are left out, texts are
                   there as long as they are kept. Reads the log, beside a running service or without one`
 

@@ -4,6 +4,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { maskedUrl } from '../../../domain/live/masked-url.ts'
 import { readSettings } from '../../../infrastructure/settings.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
+import { examineIsolation } from '../../../infrastructure/sources/isolation/source-isolation.ts'
 import { diagnoseSource } from '../../../infrastructure/sources/puller/diagnose.ts'
 import type { Finding } from '../../../infrastructure/sources/puller/diagnose.ts'
 import { examineEnvironment } from './environment-checks.ts'
@@ -35,7 +36,8 @@ const examineSource = async (url: string, seconds: number, settings: Settings, j
     if (!json) console.log(tableOf(['ms    ', 'step     ', '     ', 'what'], [[finding.after, finding.step, mark(finding.ok), finding.detail]]).split('\n')[1])
   }
   if (!json) console.log(`Pulling ${maskedUrl(url)}`)
-  const ok = await diagnoseSource({ url, rules, seconds, tell })
+  const isolation = await examineIsolation(settings.sourceIsolation)
+  const ok = await diagnoseSource({ url, rules, isolation, seconds, tell })
   if (json) console.log(JSON.stringify({ source: maskedUrl(url), ok, findings }, null, 2))
   return ok ? 0 : 1
 }

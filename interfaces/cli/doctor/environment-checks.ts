@@ -6,7 +6,7 @@ import { BUNDLED_MODELS, findInstalledModels } from '../../../infrastructure/cat
 import { connectMongo } from '../../../infrastructure/mongodb/connection.ts'
 import { chooseProvider } from '../../../infrastructure/onnx/providers/execution-provider.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
-import { canIsolate } from '../../../infrastructure/sources/child-commands.ts'
+import { examineIsolation } from '../../../infrastructure/sources/isolation/source-isolation.ts'
 
 /** Something that the service needs. */
 export interface Check {
@@ -91,13 +91,13 @@ const providerCheck = async (): Promise<Check> => {
 /** What the service needs, by its settings; without usable settings only what depends on none. */
 export const examineEnvironment = async (settings: E.Either<ReadonlyArray<string>, Settings>): Promise<ReadonlyArray<Check>> => {
   if (E.isLeft(settings)) return [nodeCheck(), ...settings.left.map((detail) => ({ name: 'settings', ok: false, detail }))]
-  const isolated = canIsolate()
+  const { problem } = await examineIsolation(settings.right.sourceIsolation)
   return [
     nodeCheck(),
     { name: 'settings', ok: true, detail: 'can be used' },
     ...(await modelChecks(settings.right)),
     await providerCheck(),
-    { name: 'decoders', ok: true, detail: isolated ? 'run without network' : 'run with the network of the service: this system has no namespaces for us' },
+    { name: 'decoders', ok: problem === null, detail: problem ?? 'of URL sources can open no file and no socket' },
     ...(await storeChecks(settings.right)),
     await portCheck(settings.right),
   ]

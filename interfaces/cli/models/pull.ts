@@ -1,9 +1,9 @@
 import { basename, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import * as E from 'fp-ts/lib/Either.js'
-import type { Manifest } from '../../../infrastructure/catalogue/manifest.ts'
+import type { Measured } from '../../../infrastructure/catalogue/manifest.ts'
 import { modelNameOf, PULLED_BY_NAME, repositoryOf } from '../../../infrastructure/catalogue/models.ts'
-import { tryModel } from '../../../infrastructure/catalogue/trial.ts'
+import { measuredBy, tryModel } from '../../../infrastructure/catalogue/trial.ts'
 import { PRECISIONS } from '../../../infrastructure/hub/export-files.ts'
 import { createHubHttp } from '../../../infrastructure/hub/hub-http.ts'
 import { pullModel } from '../../../infrastructure/hub/pull.ts'
@@ -53,11 +53,10 @@ const sourceOf = (what: string, options: PullArguments): { readonly source: Sour
   return { source: { kind: 'hub', http, id, revision: options.revision ?? 'main' }, name }
 }
 
-const tried = async (folder: string): Promise<Manifest['vram']> => {
+const tried = async (folder: string): Promise<Measured> => {
   const trial = await tryModel(folder)
   if (E.isLeft(trial)) throw new Error(`the model does not run here, so it was not installed (--no-load installs it all the same): ${trial.left}`)
-  const { megabytes, weights } = trial.right
-  return megabytes === null ? undefined : { megabytes, weights }
+  return measuredBy(trial.right)
 }
 
 const inMb = (bytes: number): string => (bytes / 1e6).toFixed(1)
@@ -86,7 +85,7 @@ export const pull = async (what: string, options: PullArguments): Promise<number
     force: options.force,
     check: async (staged) => {
       bar.end()
-      if (options['no-load']) return undefined
+      if (options['no-load']) return {}
       console.error(`${name.padEnd(12)} whole; loading it`)
       return tried(staged)
     },

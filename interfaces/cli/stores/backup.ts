@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { copyFile, mkdir, open, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -6,10 +7,12 @@ import { createEnvironment } from '../../../infrastructure/environment.ts'
 import { sha256Of } from '../../../infrastructure/file-hash.ts'
 import { copyDatabase } from '../../../infrastructure/sqlite/copy-database.ts'
 import { verifyChain } from '../../../infrastructure/sqlite/verify-chain.ts'
+import { ERASE_AGAIN_FILE } from '../../compose/erase-again.ts'
 import { EVENTS_FILE } from '../../compose/stores.ts'
-import { BACKED_UP, BACKUP_FORMAT, MANIFEST_FILE, MASTER_KEY_FILE, productVersion } from './backup-manifest.ts'
+import { BACKUP_FORMAT, MANIFEST_FILE, MASTER_KEY_FILE, contentOf, embeddedBeside } from './backup-manifest.ts'
+import { productVersion, requireEmbedded, serversOf } from './backup-manifest.ts'
 import type { Manifest } from './backup-manifest.ts'
-import { dataFiles, requireEmbedded } from './tool-data.ts'
+import { dataFiles } from './tool-data.ts'
 import { toolSettings } from '../tool-settings.ts'
 
 export const BACKUP_HELP = `stenolog backup DIR [--without-key]
@@ -19,8 +22,15 @@ The copy of each store is that of one moment, and together they fit: the log hol
 keyring all keys that the log needs. The copied log is checked; a damaged one is copied too, with exit code 1.
 A master key that lies in the data directory is copied as well: whoever has DIR can then read everything, so keep it as
 you keep the service's own data. One named by STENOLOG_MASTER_KEY_FILE is never copied.
-The embedded stores alone: EventStoreDB and MongoDB have tools of their own.
+Where the log is on EventStoreDB, or keys and read models are on MongoDB, the rest is copied; the server has tools of its
+own: copy the log before the keys, wherever each lies, so that no event is without its key.
 --without-key  leaves the master key out: without it the backup is of no use, so keep it elsewhere`
+
+/** The keyring that is kept must be no older than the log: an event without its key can never be read. */
+const ORDER: Readonly<Record<string, string>> = {
+  EventStoreDB: 'keep a copy of it that was made before this one.',
+  MongoDB: 'keep a copy of it that is made after this one.',
+}
 
 const requireEmpty = async (directory: string): Promise<void> => {
   await mkdir(directory, { recursive: true, mode: 0o700 })
@@ -34,6 +44,12 @@ const writeDurably = async (file: string, text: string): Promise<void> => {
   await handle.close()
 }
 
+/** Copies one file into the backup; answers its digest. */
+const copied = async (file: string, target: string): Promise<string> => {
+  await copyFile(file, target)
+  return await sha256Of(target)
+}
+
 /** Makes the backup; resolves to the exit code: 1 when the log is damaged. */
 export const backup = async (args: ReadonlyArray<string>): Promise<number> => {
   const { values, positionals } = parseArgs({
@@ -45,26 +61,38 @@ export const backup = async (args: ReadonlyArray<string>): Promise<number> => {
   if (directory === undefined || more.length > 0) throw new Error('backup needs one DIR')
   const settings = toolSettings()
   requireEmbedded('backup', settings)
-  const files = dataFiles(settings)
+  const { masterKey } = dataFiles(settings)
   await requireEmpty(directory)
-  const sources = { 'documents.sqlite': files.documents, 'events.sqlite': files.events, 'keyring.sqlite': files.keyring }
+  const servers = serversOf(settings)
   const digests: Record<string, string> = {}
-  for (const name of BACKED_UP) {
-    await copyDatabase(sources[name], join(directory, name))
+  // What a restore has left for the next start. First: the start that does it writes it into the log, then removes it.
+  const eraseAgain = join(settings.dataDir, ERASE_AGAIN_FILE)
+  if (existsSync(eraseAgain)) digests[ERASE_AGAIN_FILE] = await copied(eraseAgain, join(directory, ERASE_AGAIN_FILE))
+  for (const name of embeddedBeside(servers)) {
+    await copyDatabase(join(settings.dataDir, name), join(directory, name))
     digests[name] = await sha256Of(join(directory, name))
   }
   const withKey = settings.masterKeyFile === null && !values['without-key']
-  if (withKey) {
-    await copyFile(files.masterKey, join(directory, MASTER_KEY_FILE))
-    digests[MASTER_KEY_FILE] = await sha256Of(join(directory, MASTER_KEY_FILE))
-  }
-  const verified = await verifyChain(join(directory, EVENTS_FILE))
+  if (withKey) digests[MASTER_KEY_FILE] = await copied(masterKey, join(directory, MASTER_KEY_FILE))
+  const verified = settings.eventstoreUrl === null ? await verifyChain(join(directory, EVENTS_FILE)) : E.right(null)
   const rows = E.isRight(verified) ? verified.right : Number(verified.left.position) - 1
-  const manifest: Manifest = { format: BACKUP_FORMAT, version: await productVersion(), createdAt: createEnvironment().now(), rows, files: digests }
+  const manifest: Manifest = {
+    format: BACKUP_FORMAT,
+    version: await productVersion(),
+    createdAt: createEnvironment().now(),
+    rows,
+    servers,
+    files: digests,
+  }
   // Last: a directory without it is no backup.
   await writeDurably(join(directory, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`)
-  console.log(`${rows} rows of the log, their keys and read models are in ${directory}`)
-  console.log(withKey ? 'The master key is there too: keep the backup as safe as the service.' : 'The master key is not there: keep it elsewhere, the backup is of no use without it.')
+  console.log(`${contentOf(manifest)} are in ${directory}`)
+  for (const server of servers) console.log(`What ${server} holds is not there: ${ORDER[server] ?? ''}`)
+  console.log(
+    withKey
+      ? 'The master key is there too: keep the backup as safe as the service.'
+      : 'The master key is not there: keep it elsewhere, the backup is of no use without it.',
+  )
   if (E.isRight(verified)) return 0
   console.error(`the log is damaged from position ${verified.left.position} on: ${verified.left.reason}`)
   return 1

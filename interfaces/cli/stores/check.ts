@@ -11,11 +11,11 @@ import type { EventStore, Position } from '../../../application/ports/event-stor
 import { loadMasterKey } from '../../../infrastructure/master-key.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
 import { openSqliteDocuments } from '../../../infrastructure/sqlite/documents.ts'
-import { walkChain } from '../../../infrastructure/sqlite/verify-chain.ts'
+import { readCoverage, walkChain } from '../../../infrastructure/sqlite/verify-chain.ts'
 import { verifyFile } from '../../../infrastructure/sqlite/verify-files.ts'
 import { verifyKeys } from '../../../infrastructure/verify-keys.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
-import { differencesOf, foldLog, isStillThere, orThrow } from '../../../projections/fold-log.ts'
+import { differencesOf, foldLog, orThrow, stillThere } from '../../../projections/fold-log.ts'
 import type { Difference } from '../../../projections/fold-log.ts'
 import type { Projection } from '../../../projections/projection.ts'
 import { dataFiles, embeddedFiles, isServiceRunning, withData } from './tool-data.ts'
@@ -28,9 +28,11 @@ Distrusts the stored data and changes nothing, beside a running service or witho
 something is wrong, and the place is named. It goes on behind a row that is not what was written, and says what cannot be
 judged without it.
   files         pages and indexes of the embedded databases
-  hash chain    every row of the log is what was written, in its place, and none is missing (EventStoreDB keeps none)
+  hash chain    every row of the log is what was written, in its place, and none is missing; so is what says which
+                events of a stream are read. Shows damage and careless edits, not those of who computes the hashes anew
+                (EventStoreDB keeps none)
   keys          every key opens with the master key
-  decoding      every event is one that this version knows, and its sealed members open
+  decoding      every event is one that this version knows, and its sealed members open unless their key was erased
   order         no event stands where the rules would not have put it
   reservations  no memory is held for a live that is over or never came to be
   erasure       of users and lives that were deleted no key is left, so nothing of them can be read
@@ -65,13 +67,20 @@ const checkFiles = async (settings: Settings, data: DataFiles): Promise<Omit<Res
   return { seen: `${files.length} databases`, problems: files.flatMap((where) => verifyFile(where).map((problem) => ({ where, problem }))) }
 }
 
+/** What a version wrote that kept no digests of streams cannot be proven. */
+const coverageOf = (events: string): string => {
+  const since = readCoverage(events)
+  if (since === null) return '; which events of a stream are read is covered from the next start of the service on'
+  return since === 0 ? '' : `; which events of a stream are read is covered since position ${since}`
+}
+
 const checkChain = async ({ eventstoreUrl }: Settings, { events }: DataFiles): Promise<Omit<Result, 'name'>> => {
   if (eventstoreUrl !== null) return { seen: 'none: EventStoreDB keeps no hash chain', problems: [] }
   const problems: Array<Problem> = []
   const walk = walkChain(events)
   for (;;) {
     const step = await walk.next()
-    if (step.done === true) return { seen: `${step.value} rows`, problems }
+    if (step.done === true) return { seen: `${step.value} rows${coverageOf(events)}`, problems }
     problems.push({ where: `position ${step.value.position}`, problem: step.value.reason })
   }
 }
@@ -106,7 +115,7 @@ const SAYS: Readonly<Record<Difference['kind'], string>> = {
 
 interface Compared {
   readonly store: Pick<EventStore, 'subscribe' | 'head'>
-  readonly documents: Pick<Documents, 'checkpoint' | 'get' | 'scan'>
+  readonly documents: Pick<Documents, 'checkpoint' | 'find' | 'scan'>
   readonly scratch: Documents
 }
 
@@ -128,7 +137,7 @@ const unsureDocuments = async (
   for (const row of new Map(damaged.map((one) => [one.position, one])).values()) {
     const ids = new Set<string>()
     const enough = new AbortController()
-    for await (const message of passingOver(store.subscribe, () => undefined)(BEGINNING, [row.stream], enough.signal)) {
+    for await (const message of passingOver(store.subscribe)(BEGINNING, [row.stream], enough.signal)) {
       if (message.kind === 'caught-up') enough.abort()
       if (message.kind === 'event' && message.event.stream === row.stream) for (const id of touches(message.event)) ids.add(id)
     }
@@ -160,8 +169,7 @@ const compareModel = async ({ store: whole, documents, scratch }: Compared, proj
   for await (const difference of differencesOf(is, should)) found.push(difference)
   let left: ReadonlyArray<Difference> = found
   for (let look = 0; look < MAX_LOOKS && left.length > 0; look++) {
-    const still = await Promise.all(left.map((difference) => isStillThere(difference, is, should)))
-    left = left.filter((_, index) => still[index] === true)
+    left = await stillThere(left, is, should)
     if (!(await follow())) break
   }
   const unsure = await unsureDocuments(whole, projection, damaged)

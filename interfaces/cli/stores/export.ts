@@ -1,7 +1,9 @@
 import { parseArgs } from 'node:util'
 import { liveStream } from '../../../domain/live/events.ts'
 import { segmentsStream } from '../../../domain/transcript/events.ts'
-import { clearData, clearEvent, readAround } from './live-events.ts'
+import { readAround } from '../../../application/ports/read-around.ts'
+import { orThrow } from '../../../projections/fold-log.ts'
+import { clearData, clearEvent } from './live-events.ts'
 import { liveIdOf, withData } from './tool-data.ts'
 import type { ToolData } from './tool-data.ts'
 import { toolSettings } from '../tool-settings.ts'
@@ -15,8 +17,8 @@ beside a running service or without one.`
 
 /** What is kept of a live; `lost` is what cannot be read. */
 export const exportedLive = async ({ store, keyring }: Pick<ToolData, 'store' | 'keyring'>, liveId: number) => {
-  const life = await readAround(store, liveStream(liveId))
-  const transcript = await readAround(store, segmentsStream(liveId))
+  const life = orThrow(await readAround(store, liveStream(liveId))())
+  const transcript = orThrow(await readAround(store, segmentsStream(liveId))())
   const events = await Promise.all(life.events.map((event) => clearEvent(keyring, event)))
   const segments = await Promise.all(transcript.events.map((event) => clearData(keyring, event)))
   return { live: liveId, events, segments, lost: [...life.lost, ...transcript.lost] }

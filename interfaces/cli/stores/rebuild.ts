@@ -2,11 +2,15 @@ import { parseArgs } from 'node:util'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { RebuildProgress, Rebuilt } from '../../../application/ports/projector.ts'
+import { createEnvironment } from '../../../infrastructure/environment.ts'
+import { foldingCode } from '../../../infrastructure/folding-code.ts'
 import { createLogger } from '../../../infrastructure/logger.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
+import { systemTimers as timers } from '../../../infrastructure/system-timers.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
 import type { Projection } from '../../../projections/projection.ts'
 import { rebuildReadModel } from '../../../projections/rebuild.ts'
+import type { RebuildDeps } from '../../../projections/rebuild.ts'
 import { openStores } from '../../compose/stores.ts'
 import { rebuildByService } from '../control-client.ts'
 import { createProgressBar } from '../progress-bar.ts'
@@ -19,7 +23,8 @@ export const REBUILD_HELP = `stenolog rebuild [PROJECTION] [--json]
 
 Makes read models anew from the log, one after another: beside the documents in use, which serve until the new ones have
 caught up and take their place. Nothing else changes. Without PROJECTION: all of them (${NAMES.join(', ')}).
-A running service does it itself; without one this process does.
+A running service does it itself; without one this process does. It waits for stores that are away. One that was
+interrupted is gone on with, not begun anew, by the next start of the service or by this command.
 "corrected" counts the documents that were not what the log says.
 --json   one line of JSON a projection`
 
@@ -30,7 +35,7 @@ type Rebuild = (projection: Projection, onProgress: (progress: RebuildProgress) 
 /** With the data directory taken by this process. */
 const ownRebuild = async (settings: Settings, use: (rebuild: Rebuild) => Promise<void>): Promise<void> => {
   const { store, documents, close } = await openStores(settings, createLogger('warn'))
-  const environment = { monotonic: () => performance.now() }
+  const [environment, code] = [createEnvironment(), await foldingCode()]
   const { signal } = new AbortController()
   try {
     await use(async (projection, onProgress) => {
@@ -38,7 +43,9 @@ const ownRebuild = async (settings: Settings, use: (rebuild: Rebuild) => Promise
         const checkpoint = await documents.checkpoint(projection.name)()
         return E.isRight(checkpoint) && checkpoint.right !== '' ? checkpoint.right : null
       }
-      return await rebuildReadModel({ store, documents, projection, environment, standing, exclusively: (run) => run(), signal, onProgress })
+      const exclusively: RebuildDeps['exclusively'] = (run) => run()
+      const stores = { store, documents, standing, exclusively }
+      return await rebuildReadModel({ ...stores, projection, code, environment, timers, signal, onProgress })
     })
   } finally {
     await close()
@@ -57,17 +64,23 @@ export const rebuild = async (args: ReadonlyArray<string>): Promise<number> => {
   const all = async (rebuild: Rebuild): Promise<void> => {
     for (const projection of wanted) {
       const bar = createProgressBar(process.stderr, projection.name)
-      const outcome = await rebuild(projection, ({ events, share }) => bar.show(share, `${events} events`))
+      let told: string | null = null
+      const outcome = await rebuild(projection, ({ events, share, held }) => {
+        if (held !== null && held !== told) console.error(`${projection.name}: waiting: ${held}`)
+        told = held
+        bar.show(share, `${events} events`)
+      })
       bar.end()
       if (E.isLeft(outcome)) {
         code = 1
         console.error(`${projection.name}: not rebuilt: ${outcome.left}`)
         continue
       }
-      const { events, corrected, seconds } = outcome.right
+      const { events, resumed, corrected, seconds } = outcome.right
       const found = corrected === null ? 'the old documents could not be compared' : `${corrected} documents corrected`
-      if (values.json) console.log(JSON.stringify({ projection: projection.name, events, corrected, seconds }))
-      else console.log(`${projection.name.padEnd(12)} rebuilt from ${events} events in ${seconds.toFixed(1)} s, ${found}`)
+      if (values.json) console.log(JSON.stringify({ projection: projection.name, events, resumed, corrected, seconds }))
+      else
+        console.log(`${projection.name.padEnd(12)} rebuilt from ${resumed ? 'the last ' : ''}${events} events in ${seconds.toFixed(1)} s, ${found}`)
     }
   }
   if (isServiceRunning(settings.dataDir)) await all(({ name }, onProgress) => rebuildByService(settings.dataDir, name, onProgress))

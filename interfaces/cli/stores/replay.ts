@@ -3,7 +3,9 @@ import type { Document } from '../../../application/ports/documents.ts'
 import type { StoredEvent } from '../../../application/ports/event-store.ts'
 import { liveStream } from '../../../domain/live/events.ts'
 import { foldLive } from '../../../projections/lives.ts'
-import { clearData, readAround } from './live-events.ts'
+import { readAround } from '../../../application/ports/read-around.ts'
+import { orThrow } from '../../../projections/fold-log.ts'
+import { clearData } from './live-events.ts'
 import { liveIdOf, withData } from './tool-data.ts'
 import { toolSettings } from '../tool-settings.ts'
 
@@ -63,7 +65,7 @@ export const replay = async (args: ReadonlyArray<string>): Promise<number> => {
   if (values.at !== undefined && !/^\d{1,15}$/.test(values.at)) throw new Error('--at is a revision: a whole number from 0')
   const last = values.at === undefined ? Infinity : Number(values.at)
   return withData(toolSettings(), async ({ store, keyring }) => {
-    const { events: all, lost } = await readAround(store, liveStream(liveId))
+    const { events: all, lost } = orThrow(await readAround(store, liveStream(liveId))())
     if (all.length === 0 && lost.length === 0) throw new Error(`there is no live ${liveId}`)
     const stored = all.filter(({ revision }) => revision <= last)
     const events: Array<ReplayedEvent> = []

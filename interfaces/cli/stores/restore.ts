@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs'
-import { copyFile, open, rename, rm, writeFile } from 'node:fs/promises'
+import { copyFile, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import * as E from 'fp-ts/lib/Either.js'
+import * as t from 'io-ts'
+import { decodeOrThrow } from '../../../domain/shared/codecs.ts'
 import { loadMasterKey } from '../../../infrastructure/master-key.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
 import { eraseKeys, erasedKeys } from '../../../infrastructure/sqlite/copy-database.ts'
@@ -11,9 +13,10 @@ import { sqliteKeyRows } from '../../../infrastructure/sqlite/verify-files.ts'
 import { verifyKeys } from '../../../infrastructure/verify-keys.ts'
 import { ERASE_AGAIN_FILE } from '../../compose/erase-again.ts'
 import { EVENTS_FILE, KEYRING_FILE, UNFINISHED_RESTORE, masterKeyPath, takeDataDirectory } from '../../compose/stores.ts'
-import { BACKED_UP, MASTER_KEY_FILE, readManifest } from './backup-manifest.ts'
+import { MASTER_KEY_FILE, contentOf, embeddedBeside, readManifest } from './backup-manifest.ts'
+import { requireEmbedded, serversOf } from './backup-manifest.ts'
 import type { Manifest } from './backup-manifest.ts'
-import { isServiceRunning, requireEmbedded } from './tool-data.ts'
+import { SERVER_LIMIT_MS, isServiceRunning } from './tool-data.ts'
 import { toolSettings } from '../tool-settings.ts'
 
 export const RESTORE_HELP = `stenolog restore DIR [--replace]
@@ -21,7 +24,8 @@ export const RESTORE_HELP = `stenolog restore DIR [--replace]
 Puts a backup in place as the data directory's stores. No service may use the directory. The backup is checked first: one
 that is not complete, was changed, is of a newer version, or does not fit the master key is refused, and nothing changes.
 Keys that were erased since (texts forgotten, people erased) are erased from what is restored, too, and the next start deletes those lives and users again.
-For the embedded stores alone.
+What a server holds (EventStoreDB the log, MongoDB keys and read models) is restored with its own tools, before the
+service starts; the settings must name the same servers as when the backup was made.
 --replace  deletes the stores that are there now; without it they are a reason to refuse`
 
 /** Databases have files beside them. */
@@ -41,11 +45,17 @@ const keyFor = (directory: string, settings: Settings, { files }: Manifest): str
 }
 
 /** Throws an Error for people unless the backup can be used with the key that the service will have. */
-const requireUsable = async (directory: string, keyFile: string, { rows }: Manifest): Promise<void> => {
-  const verified = await verifyChain(join(directory, EVENTS_FILE))
-  if (E.isLeft(verified)) throw new Error(`the log of the backup is damaged at position ${verified.left.position}: ${verified.left.reason}`)
-  if (verified.right !== rows) throw new Error(`the log of the backup has ${verified.right} rows, not ${rows}`)
+const requireUsable = async (directory: string, keyFile: string, { rows, files }: Manifest): Promise<void> => {
+  if (files[EVENTS_FILE] !== undefined) {
+    const verified = await verifyChain(join(directory, EVENTS_FILE))
+    if (E.isLeft(verified)) {
+      const { position, reason } = verified.left
+      throw new Error(`the log of the backup is damaged at position ${position}: ${reason}`)
+    }
+    if (verified.right !== rows) throw new Error(`the log of the backup has ${verified.right} rows, not ${rows}`)
+  }
   if (!existsSync(keyFile)) throw new Error(`the backup holds no master key, and there is none at ${keyFile}`)
+  if (files[KEYRING_FILE] === undefined) return
   const { problems } = await verifyKeys(sqliteKeyRows(join(directory, KEYRING_FILE)), await loadMasterKey(keyFile))
   if (problems.length > 0) throw new Error(`the master key ${keyFile} is not that of the backup: ${problems.length} keys do not open`)
 }
@@ -60,6 +70,32 @@ const erasedSoFar = (file: string): ReadonlyArray<string> => {
   }
 }
 
+/** Throws an Error for people unless the settings name the servers that hold what is not in the backup. */
+const requireSameServers = (settings: Settings, { servers = [] }: Manifest): void => {
+  const [then, now] = [servers, serversOf(settings)].map((names) => names.join(' and ') || 'no server')
+  if (then === now) return
+  throw new Error(`the backup was made with ${then}, and these settings name ${now}: it holds what lies beside the servers`)
+}
+
+/** Names of keys that were erased since the backup, by the keyring that is there or that of the server. */
+const erasedSince = async ({ mongoUrl }: Settings, keyring: string): Promise<ReadonlyArray<string>> => {
+  if (mongoUrl === null) return existsSync(keyring) ? erasedSoFar(keyring) : []
+  const { connectMongo } = await import('../../../infrastructure/mongodb/connection.ts')
+  const { erasedMongoKeys } = await import('../../../infrastructure/mongodb/keyring.ts')
+  const connection = await connectMongo(mongoUrl, { limitMs: SERVER_LIMIT_MS })
+  try {
+    return await erasedMongoKeys(connection)
+  } finally {
+    await connection.close()
+  }
+}
+
+/** What the service that was backed up had yet to delete again. */
+const leftToErase = async (directory: string, { files }: Manifest): Promise<ReadonlyArray<string>> => {
+  if (files[ERASE_AGAIN_FILE] === undefined) return []
+  return decodeOrThrow(t.readonlyArray(t.string), JSON.parse(await readFile(join(directory, ERASE_AGAIN_FILE), 'utf8')))
+}
+
 const put = async (staged: string, target: string): Promise<void> => {
   for (const suffix of BESIDE) await rm(`${target}${suffix}`, { force: true })
   await rename(staged, target)
@@ -68,20 +104,23 @@ const put = async (staged: string, target: string): Promise<void> => {
 /** Puts the backup in place; throws an Error for people when it is refused. */
 const putInPlace = async (directory: string, settings: Settings, manifest: Manifest, replace: boolean): Promise<number> => {
   const target = (name: string): string => join(settings.dataDir, name)
-  const there = BACKED_UP.filter((name) => existsSync(target(name)))
+  const databases = embeddedBeside(manifest.servers ?? [])
+  const there = databases.filter((name) => existsSync(target(name)))
   if (there.length > 0 && !replace) throw new Error(`there is data in ${settings.dataDir}: --replace deletes it (a backup of it first costs nothing)`)
   const keyFile = keyFor(directory, settings, manifest)
   await requireUsable(directory, keyFile, manifest)
 
   // What was erased stays erased; the list is in the keyring that is there until the very end, so that a second try finds it.
-  const erased = existsSync(target(KEYRING_FILE)) ? erasedSoFar(target(KEYRING_FILE)) : []
+  const erased = await erasedSince(settings, target(KEYRING_FILE))
   const staged = (name: string): string => target(`${name}.restoring`)
-  const files = [...BACKED_UP, ...(manifest.files[MASTER_KEY_FILE] === undefined || settings.masterKeyFile !== null ? [] : [MASTER_KEY_FILE])]
+  const withKey = manifest.files[MASTER_KEY_FILE] !== undefined && settings.masterKeyFile === null
+  const files = [...databases, ...(withKey ? [MASTER_KEY_FILE] : [])]
   for (const name of files) await copyFile(join(directory, name), staged(name))
-  const again = eraseKeys(staged(KEYRING_FILE), erased)
+  const again = databases.includes(KEYRING_FILE) ? eraseKeys(staged(KEYRING_FILE), erased) : 0
   for (const suffix of BESIDE) await rm(`${staged(KEYRING_FILE)}${suffix}`, { force: true })
+  const toErase = [...new Set([...erased, ...(await leftToErase(directory, manifest))])]
   for (const name of files) await sync(staged(name))
-  await writeFile(target(ERASE_AGAIN_FILE), JSON.stringify(erased), { mode: 0o600 })
+  await writeFile(target(ERASE_AGAIN_FILE), JSON.stringify(toErase), { mode: 0o600 })
   await sync(target(ERASE_AGAIN_FILE))
   await writeFile(target(UNFINISHED_RESTORE), `from ${directory}\n`, { mode: 0o600 })
   await sync(settings.dataDir)
@@ -103,11 +142,14 @@ export const restore = async (args: ReadonlyArray<string>): Promise<number> => {
   const settings = toolSettings()
   requireEmbedded('restore', settings)
   const manifest = await readManifest(directory)
+  requireSameServers(settings, manifest)
   if (isServiceRunning(settings.dataDir)) throw new Error(`another process uses the data directory ${settings.dataDir}: stop the service first`)
   const lock = takeDataDirectory(settings.dataDir)
   try {
     const again = await putInPlace(directory, settings, manifest, values.replace)
-    console.log(`${manifest.rows} rows of the log of ${manifest.createdAt}, their keys and read models are in ${settings.dataDir}`)
+    console.log(`${contentOf(manifest, ` of ${manifest.createdAt}`)} are in ${settings.dataDir}`)
+    for (const server of manifest.servers ?? [])
+      console.log(`What ${server} holds is to be restored with its own tools, before the service starts.`)
     if (again > 0) console.log(`${again} keys that were erased since were erased again`)
     return 0
   } finally {

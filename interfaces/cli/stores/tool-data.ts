@@ -16,7 +16,7 @@ import type { KeyRow } from '../../../infrastructure/verify-keys.ts'
 import { DOCUMENTS_FILE, EVENTS_FILE, KEYRING_FILE, masterKeyPath } from '../../compose/stores.ts'
 
 /** A tool waits for a server longer than a caller of the service would. */
-const SERVER_LIMIT_MS = 60_000
+export const SERVER_LIMIT_MS = 60_000
 
 export interface DataFiles {
   readonly events: string
@@ -40,13 +40,6 @@ export const embeddedFiles = (
   { events, documents, keyring }: Omit<DataFiles, 'masterKey'>,
 ): ReadonlyArray<string> => [...(eventstoreUrl === null ? [events] : []), ...(mongoUrl === null ? [documents, keyring] : [])]
 
-/** Throws an Error for people where a server holds what `command` would have to copy. */
-export const requireEmbedded = (command: string, { eventstoreUrl, mongoUrl }: Pick<Settings, 'eventstoreUrl' | 'mongoUrl'>): void => {
-  const servers = [...(eventstoreUrl === null ? [] : ['EventStoreDB']), ...(mongoUrl === null ? [] : ['MongoDB'])]
-  if (servers.length > 0)
-    throw new Error(`${command} knows the embedded stores alone, and these settings name ${servers.join(' and ')}: use the tools of the server, and keep the master key`)
-}
-
 /** Whether another process holds the data directory. */
 export const isServiceRunning = (dataDir: string): boolean => {
   const lock = acquireDataDirectory(dataDir)
@@ -57,7 +50,7 @@ export const isServiceRunning = (dataDir: string): boolean => {
 /** The stores, for reading: beside a running service or without one. */
 export interface ToolData {
   readonly store: Pick<EventStore, 'read' | 'subscribe' | 'head'>
-  readonly documents: Pick<Documents, 'checkpoint' | 'get' | 'scan'>
+  readonly documents: Pick<Documents, 'checkpoint' | 'get' | 'find' | 'scan'>
   readonly keyring: Pick<Keyring, 'open'>
   /** Every key as it is stored. */
   readonly keyRows: () => AsyncIterable<KeyRow> | Iterable<KeyRow>

@@ -5,11 +5,12 @@ import type { StoredEvent } from '../../../application/ports/event-store.ts'
 import { usernameHash } from '../../../application/users/authentication.ts'
 import { apiTokenDecider } from '../../../domain/api-token/decider.ts'
 import type { ApiTokenEvent } from '../../../domain/api-token/events.ts'
-import { liveStream } from '../../../domain/live/events.ts'
+import { LiveCreated, liveStream } from '../../../domain/live/events.ts'
 import { profilesDecider } from '../../../domain/profiles/decider.ts'
 import { profilesStream } from '../../../domain/profiles/events.ts'
 import type { ProfileEvent } from '../../../domain/profiles/events.ts'
 import { fold } from '../../../domain/shared/decider.ts'
+import { isOfKnownType, membersOf, reading } from '../../../domain/shared/read-event.ts'
 import { isUser, userDecider } from '../../../domain/user/decider.ts'
 import type { UserEvent, UsernameEvent } from '../../../domain/user/events.ts'
 import { usernameStream, userStream } from '../../../domain/user/events.ts'
@@ -32,7 +33,9 @@ const orThrow = <A>(result: E.Either<{ readonly _tag: string }, A>): A => {
 
 const openAll = async <A>({ keyring }: Reading, events: ReadonlyArray<StoredEvent>): Promise<ReadonlyArray<A>> =>
   // The codecs of the streams' own events have decoded them.
-  orThrow(await openEvents(keyring)(events)()) as unknown as ReadonlyArray<A>
+  orThrow(await openEvents(keyring)(events.filter(isOfKnownType))()) as unknown as ReadonlyArray<A>
+
+const createdOf = reading([LiveCreated])
 
 /** The user of a name; throws an Error for people where there is none. */
 const userIdOf = async (data: Reading, { masterKey }: DataFiles, name: string): Promise<number> => {
@@ -47,10 +50,16 @@ const userIdOf = async (data: Reading, { masterKey }: DataFiles, name: string): 
 const eventsAbout = async ({ store }: Reading, userId: number): Promise<ReadonlyArray<StoredEvent>> => {
   const head = orThrow(await store.head()())
   const found: Array<StoredEvent> = []
+  const streams = new Set<string>()
   // A subscription that waits for more ends by its signal alone.
   const enough = new AbortController()
   for await (const message of store.subscribe(BEGINNING, ['api-token-', 'live-'], enough.signal)) {
-    if (message.kind === 'event' && message.event.data['userId'] === userId && message.event.position <= head) found.push(message.event)
+    if (message.kind === 'event' && message.event.position <= head) {
+      const { event } = message
+      if (membersOf(event)['userId'] === userId) streams.add(event.stream)
+      // Also what cannot be read of a stream of the user: who asks for all must hear of it.
+      if (streams.has(event.stream)) found.push(event)
+    }
     const position = message.kind === 'event' ? message.event.position : message.position
     if (message.kind === 'caught-up' || position >= head) enough.abort()
   }
@@ -94,8 +103,11 @@ export const exportUser = (name: string): Promise<number> =>
     const profiles = await profilesIn(data, userId)
     const events = await eventsAbout(data, userId)
     const lives = []
-    for (const { data: created } of events.filter(({ type, stream, data: { liveId } }) => type === 'LiveCreated' && stream === liveStream(Number(liveId))))
-      lives.push(await exportedLive(data, Number(created['liveId'])))
+    for (const event of events) {
+      const created = createdOf(event)
+      if (created === undefined || event.stream !== liveStream(created.data.liveId)) continue
+      lives.push(await exportedLive(data, created.data.liveId))
+    }
     console.log(JSON.stringify({ user, profiles, tokens: await tokensIn(data, events), lives }, null, 2))
     return lives.every(({ lost }) => lost.length === 0) ? 0 : 1
   })

@@ -42,8 +42,9 @@ const ready = publicRoute(
 
 /** The page names it `../<name>`: with a slash at the end of its own address that is one level deeper. */
 const asset = (name: string, mediaType: string, content: string): Route =>
-  publicRoute({ method: 'GET', path: `/embed{/live}/${name}`, response: { codec: t.string, mediaType, headers: FOR_ANY_PAGE }, refusals: [] }, async () =>
-    E.right(content),
+  publicRoute(
+    { method: 'GET', path: `/embed{/live}/${name}`, response: { codec: t.string, mediaType, headers: FOR_ANY_PAGE, isFile: true }, refusals: [] },
+    async () => E.right(content),
   )
 
 /** The files stand before the page: they win over its parameter. */

@@ -26,7 +26,7 @@ const createLive = privateRoute(
     response: { codec: single(liveView) },
     refusals: [
       'ModelNotFound', 'LanguageNotFound', 'LanguageNotSupported', 'TranslationNotFound', 'TooManyTranslations', 'ListenerTokenTaken',
-      'AudioUrlForbidden', 'QuotaReached', 'InsufficientVram', 'LiveNotFound', 'IdempotencyKeyReused', 'RequestStillRunning', ...UNAVAILABLE,
+      'AudioUrlForbidden', 'SourcesNotIsolated', 'QuotaReached', 'InsufficientVram', 'LiveNotFound', 'IdempotencyKeyReused', 'RequestStillRunning', ...UNAVAILABLE,
     ],
   },
   async ({ headers, body, caller, origin }, deps) => {

@@ -29,12 +29,12 @@ const createProfile = privateRoute(
   'private',
   {
     operationId: 'createProfile',
-    summary: 'Create a configuration profile',
+    summary: 'Create a configuration profile; a user has at most 100',
     method: 'POST',
     path: '/user-live-configs',
     body: { kind: 'json', codec: newProfileBody },
     response: { codec: single(profileView) },
-    refusals: ['BuffersNotOrdered', ...UNAVAILABLE],
+    refusals: ['BuffersNotOrdered', 'TooManyProfiles', ...UNAVAILABLE],
   },
   async ({ body, caller }, { services }) => {
     const profile = await services.createProfile(caller, { name: body.name, settings: settingsOf(body) })()

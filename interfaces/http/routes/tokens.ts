@@ -30,13 +30,13 @@ const issueToken = privateRoute(
   'login',
   {
     operationId: 'createToken',
-    summary: 'Create an API token; the only answer with its secret',
+    summary: 'Create an API token, of at most 100; the only answer with its secret',
     method: 'POST',
     path: '/tokens',
     operator: 'as-named-user',
     body: { kind: 'json', codec: newTokenBody },
     response: { codec: single(issuedTokenView) },
-    refusals: ['ExpiryNotInFuture', ...UNAVAILABLE],
+    refusals: ['ExpiryNotInFuture', 'TooManyApiTokens', ...UNAVAILABLE],
   },
   async ({ body, caller }, { services }) => {
     const issued = await services.issueToken(caller, { name: body.name, expiresAt: body.expires_at })()

@@ -72,13 +72,13 @@ const changeUser = privateRoute(
   'admin',
   {
     operationId: 'changeUser',
-    summary: 'Change limits, permissions, password or activity of a user',
+    summary: 'Change limits, permissions, password or activity of a user; the last active administrator stays one',
     method: 'PUT',
     path: '/users/:id',
     params: pathId,
     body: { kind: 'json', codec: changeUserBody },
     response: { codec: single(userView) },
-    refusals: ['UserNotFound', 'TooBusy', ...UNAVAILABLE],
+    refusals: ['UserNotFound', 'LastAdministratorChanged', 'TooBusy', ...UNAVAILABLE],
   },
   async ({ params, body, caller }, { services }) => {
     const changes = {

@@ -1,7 +1,8 @@
 import { BSON } from 'mongodb'
 import { notLearned, ServerError } from './errors.ts'
+import { explained } from './explain.ts'
 import { checkFilter, demanded, matches, projected, sorted } from './match.ts'
-import type { Storage } from './storage.ts'
+import type { Storage, View } from './storage.ts'
 import { checkUpdate, updated } from './update.ts'
 
 /** A command in the hands of its handler: `of` is the collection that it names. */
@@ -11,12 +12,15 @@ export interface Call {
   readonly database: string
   readonly of: string
   readonly command: BSON.Document
+  /** What it reads. */
+  readonly view: View
 }
 
 interface Command {
   /** Arguments beside its own name and those of every command. */
   readonly takes: ReadonlyArray<string>
-  readonly writes?: true
+  /** Documents, which makes it retryable, or else. */
+  readonly writes?: 'documents' | 'metadata'
   readonly run: (call: Call) => BSON.Document
 }
 
@@ -35,17 +39,22 @@ const answered = ({ cursors, of }: Pick<Call, 'cursors' | 'of'>, found: Readonly
 }
 
 /** Those that the filter takes; one that names an `_id` is not looked for among all. */
-const select = ({ storage, of }: Call, filter: BSON.Document): ReadonlyArray<BSON.Document> => {
+const select = ({ storage, of, view }: Call, filter: BSON.Document): ReadonlyArray<BSON.Document> => {
   checkFilter(filter)
   const id: unknown = filter['_id']
-  const candidates = typeof id === 'string' ? [storage.byId(of, id)].flatMap((document) => document ?? []) : storage.documents(of)
+  const candidates = typeof id === 'string' ? [storage.byId(of, id, view)].flatMap((document) => document ?? []) : storage.documents(of, view)
   return candidates.filter((document) => matches(document, filter))
 }
 
-const find = (call: Call): BSON.Document => {
-  const { filter = {}, sort = {}, projection = {}, skip = 0, limit = 0, batchSize, singleBatch } = call.command
+const foundBy = (call: Call): ReadonlyArray<BSON.Document> => {
+  const { filter = {}, sort = {}, skip = 0, limit = 0 } = call.command
   const ordered = sorted(select(call, filter), sort).slice(Number(skip))
-  const found = (limit === 0 ? ordered : ordered.slice(0, Number(limit))).map((document) => projected(document, projection))
+  return limit === 0 ? ordered : ordered.slice(0, Number(limit))
+}
+
+const find = (call: Call): BSON.Document => {
+  const { projection = {}, batchSize, singleBatch } = call.command
+  const found = foundBy(call).map((document) => projected(document, projection))
   return answered(call, found, Number(batchSize ?? FIRST_BATCH), singleBatch === true)
 }
 
@@ -73,6 +82,19 @@ const each = <A>(items: ReadonlyArray<A>, ordered: unknown, run: (item: A, index
     }
   }
   return writeErrors.length === 0 ? {} : { writeErrors }
+}
+
+/** How a `find` is answered; its plan must find the same documents. */
+const explain = (call: Call): BSON.Document => {
+  const command: BSON.Document = call.command['explain']
+  const of = `${call.database}.${command['find']}`
+  const unknown = Object.keys(command).find((name) => name !== 'find' && !FIND.includes(name) && !COMMON.includes(name))
+  if (unknown !== undefined || call.command['verbosity'] !== 'executionStats') throw notLearned('to explain that')
+  const ids = foundBy({ ...call, of, command }).map(({ _id }): unknown => _id)
+  const { found, ...stats } = explained(call.storage.documents(of, call.view), call.storage.indexes(of), command)
+  const planned = found.map(({ _id }): unknown => _id)
+  if (JSON.stringify(planned) !== JSON.stringify(ids)) throw new Error('the plan finds something else')
+  return { ...stats, ...OK }
 }
 
 const insert = ({ storage, of, command }: Call): BSON.Document => {
@@ -119,7 +141,7 @@ const update = (call: Call): BSON.Document => {
     if (after === null) return
     n += 1
     if (before === null) upserted.push({ index, _id: after['_id'] })
-    else if (before !== call.storage.byId(call.of, before['_id'])) nModified += 1
+    else if (before !== call.storage.byId(call.of, before['_id'], 'local')) nModified += 1
   })
   return { n, nModified, ...(upserted.length > 0 ? { upserted } : {}), ...errors, ...OK }
 }
@@ -179,19 +201,27 @@ const killCursors = ({ cursors, command }: Call): BSON.Document => {
   return { cursorsKilled: ids, cursorsNotFound: [], cursorsAlive: [], cursorsUnknown: [], ...OK }
 }
 
+/** Arguments that every command takes. */
+export const COMMON = [
+  '$db', 'lsid', '$clusterTime', '$readPreference', 'readConcern', 'writeConcern', 'maxTimeMS', 'txnNumber', 'comment',
+]
+
+const FIND = ['filter', 'sort', 'projection', 'skip', 'limit', 'batchSize', 'singleBatch']
+
 /** All that the double can do beside greeting; every other command is unknown to it. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
   ping: { takes: [], run: () => OK },
   endSessions: { takes: [], run: () => OK },
-  find: { takes: ['filter', 'sort', 'projection', 'skip', 'limit', 'batchSize', 'singleBatch'], run: find },
+  find: { takes: FIND, run: find },
+  explain: { takes: ['verbosity'], run: explain },
   getMore: { takes: ['collection', 'batchSize'], run: getMore },
   killCursors: { takes: ['cursors'], run: killCursors },
-  insert: { takes: ['documents', 'ordered'], writes: true, run: insert },
-  update: { takes: ['updates', 'ordered'], writes: true, run: update },
-  findAndModify: { takes: ['query', 'update', 'upsert', 'new', 'remove'], writes: true, run: findAndModify },
-  createIndexes: { takes: ['indexes'], run: createIndexes },
+  insert: { takes: ['documents', 'ordered'], writes: 'documents', run: insert },
+  update: { takes: ['updates', 'ordered'], writes: 'documents', run: update },
+  findAndModify: { takes: ['query', 'update', 'upsert', 'new', 'remove'], writes: 'documents', run: findAndModify },
+  createIndexes: { takes: ['indexes'], writes: 'metadata', run: createIndexes },
   listIndexes: { takes: ['cursor'], run: listIndexes },
   listCollections: { takes: ['filter', 'cursor', 'nameOnly', 'authorizedCollections'], run: listCollections },
-  drop: { takes: [], run: drop },
-  dropDatabase: { takes: [], run: dropDatabase },
+  drop: { takes: [], writes: 'metadata', run: drop },
+  dropDatabase: { takes: [], writes: 'metadata', run: dropDatabase },
 }

@@ -5,9 +5,25 @@ export interface Fault {
   /**
    * `drop-before` and `drop-after`: the connection is cut before, or after, the command took effect. `hang`: no answer.
    * `empty`: an answer that says ok and nothing else. `garbled`: bytes that are no BSON. `not-primary`: the refusal of a
-   * server that has stepped down.
+   * server that has stepped down. `hold`: the command is begun once all faults are over, unless its `maxTimeMS` is first.
    */
-  readonly effect: 'drop-before' | 'drop-after' | 'hang' | 'empty' | 'garbled' | 'not-primary'
+  readonly effect: 'drop-before' | 'drop-after' | 'hang' | 'empty' | 'garbled' | 'not-primary' | 'hold'
+}
+
+/**
+ * What a test tells the double. `heal`: no fault is left. `cut-off`: the primary goes on without any other member.
+ * `lag`: only the secondary that can be read stays behind. `catch-up`: all have all that the primary wrote. `roll-back`:
+ * all have nothing of what it wrote without the others. `count`: only to be answered with its state.
+ */
+export type Control = Fault | 'heal' | 'cut-off' | 'lag' | 'catch-up' | 'roll-back' | 'count'
+
+export interface State {
+  /** Commands that are held. */
+  readonly held: number
+  /** Writes that are done, but not a majority's yet. */
+  readonly waiting: number
+  /** Connections made so far. */
+  readonly connections: number
 }
 
 /** The faults still to come, in the order given. */

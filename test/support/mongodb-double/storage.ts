@@ -1,4 +1,4 @@
-import { ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { BSON } from 'mongodb'
 import { ServerError } from './errors.ts'
 import { compare, valueAt } from './match.ts'
@@ -33,6 +33,19 @@ interface Collection {
   readonly indexes: Map<string, Index>
 }
 
+type Collections = ReadonlyMap<string, Collection>
+
+/** What the primary has, what most members have, what the secondary has that others may read. */
+export type View = 'local' | 'majority' | 'secondary'
+
+/** What every member had when the others last heard of the primary. */
+interface Replicated {
+  readonly collections: Collections
+  readonly retryables: ReadonlyMap<string, Retryable>
+  /** Length of the file. */
+  readonly length: number
+}
+
 const ID_INDEX: Index = { name: '_id_', key: { _id: 1 }, unique: true }
 
 const keyOf = (id: unknown): string => (typeof id === 'string' ? id : Buffer.from(BSON.serialize({ id })).toString('latin1'))
@@ -46,6 +59,8 @@ const shown = (value: unknown): string => (typeof value === 'string' ? `"${value
 export const openStorage = (file: string) => {
   const collections = new Map<string, Collection>()
   const retryables = new Map<string, Retryable>()
+  let replicated: Replicated | null = null
+  let lagging: Collections | null = null
   let changes: Array<Change> = []
 
   const made = (name: string): Collection => {
@@ -80,6 +95,17 @@ export const openStorage = (file: string) => {
   const descriptor = openSync(file, 'a+')
   ftruncateSync(descriptor, load(readFileSync(file)))
 
+  const length = (): number => fstatSync(descriptor).size
+
+  const seen = (view: View): Collections => {
+    const ofMost = replicated?.collections ?? collections
+    return { local: collections, majority: ofMost, secondary: lagging ?? ofMost }[view]
+  }
+
+  const copied = (): Collections =>
+    new Map([...collections].map(([name, { documents, indexes }]) =>
+      [name, { documents: new Map(documents), indexes: new Map(indexes) }]))
+
   const checkUnique = (of: string, { name, key }: Index, document: BSON.Document): void => {
     const paths = Object.keys(key)
     const isSame = (other: BSON.Document): boolean =>
@@ -102,8 +128,8 @@ export const openStorage = (file: string) => {
 
   return {
     names: (): ReadonlyArray<string> => [...collections.keys()],
-    documents: (of: string): ReadonlyArray<BSON.Document> => [...(collections.get(of)?.documents.values() ?? [])],
-    byId: (of: string, id: unknown): BSON.Document | undefined => collections.get(of)?.documents.get(keyOf(id)),
+    documents: (of: string, view: View): ReadonlyArray<BSON.Document> => [...(seen(view).get(of)?.documents.values() ?? [])],
+    byId: (of: string, id: unknown, view: View): BSON.Document | undefined => seen(view).get(of)?.documents.get(keyOf(id)),
     indexes: (of: string): ReadonlyArray<Index> => [...(collections.get(of)?.indexes.values() ?? [])],
     insert: (of: string, document: BSON.Document): void => {
       if (made(of).documents.has(keyOf(document['_id']))) throw duplicate(of, '_id_', { _id: 1 }, { _id: document['_id'] })
@@ -119,6 +145,31 @@ export const openStorage = (file: string) => {
       record({ of, drop: true })
       return true
     },
+    /** From now on the primary alone has what is written. */
+    cutOff: (): void => {
+      replicated ??= { collections: copied(), retryables: new Map(retryables), length: length() }
+    },
+    /** From now on the secondary has nothing new; a majority has, of members that nobody reads. */
+    lag: (): void => {
+      lagging = copied()
+    },
+    /** All members have everything again. */
+    catchUp: (): void => {
+      replicated = null
+      lagging = null
+    },
+    /** As if the other members had elected a primary of their own: what only this one had is gone, and all are equal. */
+    rollBack: (): void => {
+      if (replicated === null) return
+      collections.clear()
+      for (const [name, collection] of replicated.collections) collections.set(name, collection)
+      retryables.clear()
+      for (const [session, retryable] of replicated.retryables) retryables.set(session, retryable)
+      ftruncateSync(descriptor, replicated.length)
+      replicated = null
+    },
+    /** Whether the primary has what the others have not. */
+    isAhead: (): boolean => replicated !== null && length() > replicated.length,
     retryable: (session: string): Retryable | undefined => retryables.get(session),
     /** Writes what the command has done; what is in the kernel's hands survives a kill -9. */
     commit: (retryable: Retryable | null): void => {

@@ -19,5 +19,5 @@ export const normalise = (transcript: string): ReadonlyArray<string> => {
         .replace(/"\d{4}-\d\d-\d\dT[^"]*Z"/g, '"TIME"')
         .trimEnd(),
     )
-    .filter((line) => line !== '' && !line.startsWith('idempotent retry of a truncated event?'))
+    .filter((line) => line !== '')
 }

@@ -1,0 +1,23 @@
+import type { CreateLiveDeps } from '../../application/lives/create-live.ts'
+import type { Logger } from '../../application/ports/environment.ts'
+import type { Settings } from '../../infrastructure/settings.ts'
+import { examineIsolation } from '../../infrastructure/sources/isolation/source-isolation.ts'
+import type { SourceIsolation } from '../../infrastructure/sources/isolation/source-isolation.ts'
+import { createAddressGuard, namesForbiddenAddress } from '../../infrastructure/sources/network/address-guard.ts'
+import type { AddressRules } from '../../infrastructure/sources/network/address-guard.ts'
+
+/** How decoders of URL sources run on this machine, told aloud where they are not isolated. */
+export const isolationHere = async (settings: Settings, logger: Logger): Promise<SourceIsolation> => {
+  const isolation = await examineIsolation(settings.sourceIsolation)
+  const { problem } = isolation
+  if (problem !== null) logger.warn({ problem }, 'decoders of URL sources are not isolated')
+  return isolation
+}
+
+/** What a URL itself tells of whether it may be pulled. */
+export const createPullRefusal =
+  ({ pulls }: Pick<SourceIsolation, 'pulls'>, rules: () => AddressRules): CreateLiveDeps['pullRefusal'] =>
+  (url) => {
+    if (!pulls) return { _tag: 'SourcesNotIsolated' }
+    return namesForbiddenAddress(createAddressGuard(rules()), url) ? { _tag: 'AudioUrlForbidden' } : null
+  }

@@ -1,0 +1,48 @@
+import { once } from 'node:events'
+import { WebSocket } from 'ws'
+import type { Subject } from './subject.ts'
+
+/** What a stranger would try, and expect of a service that strangers can rely on. */
+export interface Probe {
+  readonly name: string
+  /** With their prefix. */
+  readonly settings?: Readonly<Record<string, string>>
+  readonly withAdmin?: boolean
+  /** Takes minutes, or a machine that has little else to do. */
+  readonly isHeavy?: boolean
+  /** Throws where the service is not as expected. */
+  readonly run: (subject: Subject) => Promise<void>
+}
+
+export const FORM = 'application/x-www-form-urlencoded'
+
+interface Live {
+  readonly id: number
+  readonly relative_path: string
+  readonly sender_token: string
+  readonly listener_token: string
+}
+
+export const createLive = async (subject: Subject, token: string): Promise<Live> => {
+  const { status, body } = await subject.json('POST', '/lives', { token, body: { model: 'demo-en', language: 'en' } })
+  if (status !== 200) throw new Error(JSON.stringify(body))
+  return body['data'] as Live
+}
+
+/** Address of a session's socket, without a token. */
+export const socketAddress = (subject: Subject, { relative_path }: Live): string =>
+  subject.url.replace(/^http/, 'ws') + relative_path
+
+/** Status of a handshake; 101 where it opened. */
+export const handshake = async (address: string): Promise<number> => {
+  const socket = new WebSocket(address)
+  const opened = once(socket, 'open').then(() => 101)
+  const refused = once(socket, 'unexpected-response').then(
+    ([, response]) => (response as { readonly statusCode: number }).statusCode,
+  )
+  socket.on('error', () => undefined)
+  const failed = once(socket, 'close').then(() => 0)
+  const status = await Promise.race([opened, refused, failed])
+  socket.terminate()
+  return status
+}

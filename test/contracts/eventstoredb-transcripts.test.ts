@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import test from 'ava'
+import { startDouble } from '../support/eventstoredb-double/start.ts'
+import { normalise } from '../support/eventstoredb-double/transcripts/compare.ts'
+
+const TRANSCRIPTS = join(import.meta.dirname, '..', 'support', 'eventstoredb-double', 'transcripts')
+
+const double = await startDouble()
+const logs = [await double.another(), await double.another(), await double.another()]
+test.after.always(double.dispose)
+
+/** What a script prints when it runs against the double. */
+const printed = async (script: string, url: string, ...args: ReadonlyArray<string>): Promise<string> =>
+  (await promisify(execFile)(process.execPath, [join(TRANSCRIPTS, `${script}.ts`), url, ...args])).stdout
+
+const recorded = async (name: string): Promise<ReadonlyArray<string>> => normalise(await readFile(join(TRANSCRIPTS, `${name}.txt`), 'utf8'))
+
+const SESSIONS = [['t1', ['']], ['t1b', ['47', '48', '49', '50', '51']], ['t3', ['']]] as const
+
+// At once, each on a log of its own: they wait most of the time.
+SESSIONS.forEach(([name, cases], index) => {
+  test(`the double answers ${name} as server 23.10.6 did`, async (t) => {
+    const parts: string[] = []
+    for (const part of cases) parts.push(await printed(name, logs[index] ?? '', part))
+    t.deepEqual(normalise(parts.join('')), await recorded(name))
+  })
+})
+
+test('the comparison leaves no line out and tells apart what differs', (t) => {
+  const told = [
+    'idempotent retry of a truncated event? -> OK {"nextExpectedRevision":"2n"}',
+    'first -> OK {"position":{"commit":"10n","prepare":"10n"}} 5ms',
+    'second -> OK {"position":{"commit":"11n","prepare":"11n"}} 6ms',
+  ]
+  t.is(normalise(told.join('\n')).length, 3)
+  t.deepEqual(normalise(told.join('\n')), normalise(told.join('\n').replaceAll('10n', '70n').replaceAll('11n', '80n').replaceAll('5ms', '9ms')))
+  for (const [before, after] of [['11n', '10n'], ['second', '2nd'], ['"2n"', '"3n"']] as const)
+    t.notDeepEqual(normalise(told.join('\n').replaceAll(before, after)), normalise(told.join('\n')))
+})

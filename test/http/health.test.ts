@@ -1,0 +1,41 @@
+import test from 'ava'
+import { createHealth } from '../../interfaces/compose/health.ts'
+import { startHttp } from './http-service.ts'
+
+type Observed = Parameters<typeof createHealth>[0]
+
+const RAW = 'connect ECONNREFUSED mongodb://root:hunter2@10.0.0.5:27017/stenolog'
+
+/** A service of which one projection tries again after this error, as the projector tells it. */
+const retrying = (error: string | null): Observed =>
+  ({
+    admission: { state: () => ({ open: [], vramTotal: 0 }) },
+    projector: {
+      lag: () => [{ projection: 'lives', position: '7', secondsBehind: 3, error, failures: error === null ? 0 : 2, rebuilding: false }],
+      timeouts: () => 0,
+    },
+    translations: { figures: () => [] },
+    lags: { onHeard: () => undefined },
+    sessions: { droppedFinals: () => 0 },
+    log: { hurt: () => [] },
+    keyring: { missing: () => [], foreign: () => [] },
+    isolation: { problem: null },
+    engine: { pid: () => 1 },
+    store: { isAnswering: () => true },
+    readModels: { isReachable: () => true },
+    failing: () => [],
+    draining: () => false,
+  }) as unknown as Observed
+
+test('readiness tells that a projection tries again and not after what: that is for the log alone', async (t) => {
+  const { readiness } = createHealth(retrying(RAW))
+  const http = await startHttp(t, {}, { readiness })
+  const answer = await http.send('GET', '/health/ready')
+  const text = await answer.text()
+  t.is(answer.status, 503)
+  for (const part of ['ECONNREFUSED', 'mongodb', 'hunter2', '10.0.0.5']) t.false(text.includes(part), part)
+  const { checks } = JSON.parse(text) as { readonly checks: { readonly projections: unknown } }
+  t.deepEqual(checks.projections, [{ projection: 'lives', seconds: 3, error: 'retrying', failures: 2, rebuilding: false }])
+  const well = await startHttp(t, {}, { readiness: createHealth(retrying(null)).readiness })
+  t.like(await (await well.send('GET', '/health/ready')).json(), { status: 'ok', checks: { projections: [{ error: null }] } })
+})

@@ -1,0 +1,104 @@
+import type { Mutant } from './mutant.ts'
+
+const AUDIT = 'test/application/audit.test.ts'
+const ERASURE_RULES = 'test/application/erasure-rules.test.ts'
+
+/** `stenolog check`: what no rule made is named. */
+export const auditMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'application/audit/order-rules.ts',
+    before: 'event.data.epoch === live.epoch + 1 ?',
+    after: 'event.data.epoch > live.epoch ?',
+    rows: ['sender 2 came after sender 0'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/order-rules.ts',
+    before: 'return reserved + vram > capacity ?',
+    after: 'return vram > capacity ?',
+    rows: ['revision 4 of admission'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/order-rules.ts',
+    before: 'if (liveId <= state.lastLiveId) return',
+    after: 'if (liveId < 0) return',
+    rows: ['live 1 was admitted after live 2'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/order-rules.ts',
+    before: "return isOpen(live) || live === 'none' ?",
+    after: "return live === 'none' ?",
+    rows: ['live 1 was released before its end'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/order-rules.ts',
+    before: 'reserved.vram === vram && reserved.worker',
+    after: 'reserved.worker',
+    rows: ['the live is not the one that was admitted'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/order-rules.ts',
+    before: "if (event.type === 'Released') admitted.delete(event.data.liveId)",
+    after: '',
+    rows: ['revision 0 of live-1: .* without a reservation'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/order-rules.ts',
+    before: 'return segment > last ? null',
+    after: 'return segment >= last ? null',
+    rows: ['segment 1 after segment 1'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/order-rules.ts',
+    before: 'segment <= last ? null',
+    after: 'segment <= last + 1 ? null',
+    rows: ['a translation of segment 1 before that segment'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/erasure-rules.ts',
+    before: '(user|live|text)',
+    after: '(user|live)',
+    rows: ['key text-1: is there although live 1 was deleted'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/erasure-rules.ts',
+    before: '      owners.delete(liveId)\n',
+    after: '',
+    rows: ['a history that the rules made passes'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/passing-over.ts',
+    before: 'throw error',
+    after: 'return',
+    rows: ['a log that ends in an error is no clean log'], test: ERASURE_RULES,
+  },
+  {
+    file: 'application/audit/passing-over.ts',
+    before: '        onDamaged(row)\n',
+    after: '',
+    rows: ['behind a row that is not what was written all is judged that can be'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/check-log.ts',
+    before: 'damaged.splice(0).forEach(passOverRow)',
+    after: 'damaged.splice(0)',
+    rows: ['behind a row that is not what was written all is judged that can be'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/check-log.ts',
+    before: 'if (E.isLeft(head)) throw new Error(head.left.reason)',
+    after: 'if (E.isLeft(head)) return { events: 0, problems: [] }',
+    rows: ['a log that cannot be read is no clean log'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/order-rules.ts',
+    before: 'return isGap || segment <= last ?',
+    after: 'return segment <= last ?',
+    rows: ['whatever a scavenge discards of segments that were forgotten'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/order-rules.ts',
+    before: 'last: isGap ? Math.max(last, segment) : last',
+    after: 'last',
+    rows: ['what stands behind a gap is judged by what is left'], test: AUDIT,
+  },
+]

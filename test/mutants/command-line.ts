@@ -1,0 +1,118 @@
+import type { Mutant } from './mutant.ts'
+
+const STORES = 'test/cli/stores.test.ts'
+const LIVE_REPORT = 'test/cli/live-report.test.ts'
+const WORD_ALIGNMENT = 'test/cli/word-alignment.test.ts'
+const TABLE = 'test/cli/table.test.ts'
+
+/** The command line: its codes, backups and reports. */
+export const commandLineMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'interfaces/cli/main.ts',
+    before: 'return asked ? 0 : 2',
+    after: 'return 0',
+    rows: ['what is asked for wrongly ends with 2'], test: STORES,
+  },
+  {
+    file: 'interfaces/cli/main.ts',
+    before: '  process.exitCode = 1\n',
+    after: '',
+    rows: ['what is asked for wrongly ends with 2'], test: STORES,
+  },
+  {
+    file: 'interfaces/cli/stores/backup-manifest.ts',
+    before: 'if (is !== digest) throw',
+    after: "if (is === '') throw",
+    rows: ['a backup that is not complete, was changed or is of a newer version is refused'], test: STORES,
+  },
+  {
+    file: 'interfaces/cli/stores/backup-manifest.ts',
+    before: 'if (found.files[name] === undefined) throw',
+    after: "if (name === '') throw",
+    rows: ['a backup that is not complete, was changed or is of a newer version is refused'], test: STORES,
+  },
+  {
+    file: 'interfaces/cli/stores/backup-manifest.ts',
+    before: 'found.format > BACKUP_FORMAT || isNewer',
+    after: 'isNewer',
+    rows: ['a backup that is not complete, was changed or is of a newer version is refused'], test: STORES,
+  },
+  {
+    file: 'interfaces/cli/stores/backup-manifest.ts',
+    before: 'return at >= 0 && (theirs',
+    after: 'return at > 0 && (theirs',
+    rows: ['a backup that is not complete, was changed or is of a newer version is refused'], test: STORES,
+  },
+  {
+    file: 'interfaces/cli/stores/backup.ts',
+    before: '{ recursive: true, mode: 0o700 }',
+    after: '{ recursive: true }',
+    rows: ['a backup is whole, for its owner alone'], test: STORES,
+  },
+  {
+    file: 'interfaces/cli/stores/backup.ts',
+    before: '  return 1\n',
+    after: '  return 0\n',
+    rows: ['a damaged log is backed up too, and said to be damaged'], test: STORES,
+  },
+  {
+    file: 'interfaces/cli/stores/restore.ts',
+    before: 'if (there.length > 0 && !replace) throw',
+    after: 'if (there.length < 0) throw',
+    rows: ['a backup is whole, for its owner alone'], test: STORES,
+  },
+  {
+    file: 'interfaces/cli/stores/restore.ts',
+    before: 'if (problems.length > 0) throw',
+    after: 'if (problems.length < 0) throw',
+    rows: ['a backup that does not fit the master key is not put in place'], test: STORES,
+  },
+  {
+    file: 'interfaces/cli/stores/restore.ts',
+    before: 'eraseKeys(staged(KEYRING_FILE), erased)',
+    after: 'erased.length',
+    rows: ['a backup is whole, for its owner alone'], test: STORES,
+  },
+  {
+    file: 'interfaces/cli/stores/restore.ts',
+    before: '  await rm(target(UNFINISHED_RESTORE))\n',
+    after: '',
+    rows: ['a backup is whole, for its owner alone'], test: STORES,
+  },
+  {
+    file: 'application/ports/read-around.ts',
+    before: 'lost.push({ stream, revision, reason: one.left.reason })',
+    after: '',
+    rows: ['of a stream with a damaged event all others are read'], test: STORES,
+  },
+  {
+    file: 'application/ports/read-around.ts',
+    before: "if (whole.left._tag === 'StoreUnavailable') return E.left(whole.left)",
+    after: '',
+    rows: ['of a stream with a damaged event all others are read'], test: STORES,
+  },
+  {
+    file: 'interfaces/cli/stores/export.ts',
+    before: 'return lost.length === 0 ? 0 : 1',
+    after: 'return 0',
+    rows: ['of a stream with a damaged event all others are read'], test: STORES,
+  },
+  {
+    file: 'interfaces/cli/streaming/live-report.ts',
+    before: 'Math.ceil(share * sorted.length) - 1',
+    after: 'Math.floor(share * sorted.length)',
+    rows: ['a word is displayed when a frame first shows it'], test: LIVE_REPORT,
+  },
+  {
+    file: 'interfaces/cli/streaming/word-alignment.ts',
+    before: 'at(row, column - 1) + 1)',
+    after: 'at(row, column - 1) + 2)',
+    rows: ['a substitution, an insertion and a deletion are one error each'], test: WORD_ALIGNMENT,
+  },
+  {
+    file: 'interfaces/cli/table.ts',
+    before: '[\\p{Cc}\\p{Cf}\\u2028\\u2029]',
+    after: '[\\p{Cc}\\u2028\\u2029]',
+    rows: ['foreign text moves no cursor and starts no line'], test: TABLE,
+  },
+]

@@ -1,0 +1,110 @@
+import type { Mutant } from './mutant.ts'
+
+const HURT_DATA = 'test/application/hurt-data.test.ts'
+const HANDLE_COMMAND = 'test/application/handle-command.test.ts'
+const DELETE_USER = 'test/application/delete-user.test.ts'
+const SQLITE_KEYRING = 'test/contracts/sqlite-keyring.test.ts'
+const ADMISSION_ACTOR = 'test/application/admission-actor.test.ts'
+const SERVICE_HURT_DATA = 'test/service/hurt-data.test.ts'
+const LIVE_SOURCES = 'test/application/live-sources.test.ts'
+const CATALOGUE_TRANSLATORS = 'test/infrastructure/catalogue-translators.test.ts'
+
+/** One reading of stored events: what cannot be read stops nothing but what needs it, and is told. */
+export const hurtDataMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'application/audit/passing-over.ts',
+    before: 'if (row === undefined || row.position <= position) throw error',
+    after: 'if (row === undefined) throw error',
+    rows: ['a damaged row that a store hands out again and again ends'], test: HURT_DATA,
+  },
+  {
+    file: 'application/watched-log.ts',
+    before: 'subscribe(from, prefixes, signal)) {',
+    after: 'store.subscribe(from, prefixes, signal)) {',
+    rows: ['who follows the log goes on behind what cannot be read'], test: HURT_DATA,
+  },
+  {
+    file: 'application/watched-log.ts',
+    before: 'if (hurt.has(found.stream) || hurt.size >= MAX_DESCRIBED) return',
+    after: 'if (hurt.size >= MAX_DESCRIBED) return',
+    rows: ['who follows the log goes on behind what cannot be read'], test: HURT_DATA,
+  },
+  {
+    file: 'application/watched-log.ts',
+    before: 'if (E.isRight(found)) found.right.forEach(judge)\n',
+    after: 'if (E.isRight(found)) found.right.slice(found.right.length).forEach(judge)\n',
+    rows: ['what a read meets is told as well'], test: HURT_DATA,
+  },
+  {
+    file: 'application/lives/reconciler.ts',
+    before: '!isHurt(outcome.left)) ??',
+    after: 'outcome.left !== undefined) ??',
+    rows: ['at start a live that cannot be read is left alone'], test: HURT_DATA,
+  },
+  {
+    file: 'application/lives/reconciler.ts',
+    before: 'E.isLeft(outcome) && !isHurt(outcome.left)',
+    after: 'E.isLeft(outcome) && isHurt(outcome.left)',
+    rows: ['a live that cannot be read does not hide that the store is away'], test: HURT_DATA,
+  },
+  {
+    file: 'application/log-duty.ts',
+    before: 'if (!isAboutHurt(error)) throw error',
+    after: 'throw error',
+    rows: ['a duty passes over what asks for data that cannot be read'], test: HURT_DATA,
+  },
+  {
+    file: 'application/event-serialization.ts',
+    before: 'if (E.isLeft(opened)) return E.left(refusalOf(event, opened.left))',
+    after: 'if (E.isLeft(opened)) continue',
+    rows: ['a stored event that does not fit its codec'], test: HANDLE_COMMAND,
+  },
+  {
+    file: 'application/users/erase-user.ts',
+    before: 'if (E.isRight(removed) || !isHurt(removed.left)) return removed',
+    after: 'return removed',
+    rows: ['a deletion erases also what cannot be read any more'], test: DELETE_USER,
+  },
+  {
+    file: 'infrastructure/keyring.ts',
+    before: 'k !== name || (m !== undefined && !members.includes(m))',
+    after: 'k !== name',
+    rows: ['an envelope opens in its stream, as the member that it was sealed as'], test: SQLITE_KEYRING,
+  },
+  {
+    file: 'infrastructure/keyring.ts',
+    before: 'if (missing.has(name)) {',
+    after: 'if (missing.size < 0) {',
+    rows: ['an envelope whose key was never made here keeps no other from opening'], test: SQLITE_KEYRING,
+  },
+  {
+    file: 'infrastructure/keyring.ts',
+    before: '      missing.add(name)\n',
+    after: '',
+    rows: ['an envelope whose key was never made here keeps no other from opening'], test: SQLITE_KEYRING,
+  },
+  {
+    file: 'application/admission/admission-actor.ts',
+    before: 'known = E.isRight(first)',
+    after: 'known = true',
+    rows: ['while the admissions cannot be read every command is refused by a read'], test: ADMISSION_ACTOR,
+  },
+  {
+    file: 'interfaces/compose.ts',
+    before: " || log.isHurt('user')",
+    after: '',
+    rows: ['a user whose registration is damaged cannot log in'], test: SERVICE_HURT_DATA,
+  },
+  {
+    file: 'application/sessions/live-sessions.ts',
+    before: 'if (isHurt(found.left)) return',
+    after: '',
+    rows: ['autoStart gives up a live that cannot be read'], test: LIVE_SOURCES,
+  },
+  {
+    file: 'infrastructure/catalogue/catalogue.ts',
+    before: 'if (lost.length > 0 || events.some((event) => E.isLeft(readEvent(event)))) {',
+    after: 'if (lost.length < 0) {',
+    rows: ['where the list cannot be read in full nothing is listed anew'], test: CATALOGUE_TRANSLATORS,
+  },
+]

@@ -1,0 +1,151 @@
+import type { Mutant } from './mutant.ts'
+
+const EXACTNESS = 'test/engine/exactness.test.ts'
+const WHISPER_RUNNER = 'test/engine/whisper-runner.test.ts'
+const LOGITS = 'test/engine/logits.test.ts'
+const LOG_MEL = 'test/engine/log-mel.test.ts'
+const HYPOTHESIS = 'test/engine/hypothesis.test.ts'
+const MARIAN_RUNNER = 'test/engine/marian-runner.test.ts'
+const VOICE_ACTIVITY = 'test/engine/voice-activity.test.ts'
+
+/** Decoding, features and translations are those of the reference. */
+export const onnxMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'infrastructure/onnx/decoding.ts',
+    before: 'const chosen = row.tokens.length + (isEnd ? 1 : 0)',
+    after: 'const chosen = row.tokens.length',
+    rows: ["tokens and scores are the reference's"], test: EXACTNESS,
+  },
+  {
+    file: 'infrastructure/onnx/decoding.ts',
+    before: 'if (row.ended) return rules.endOfText',
+    after: '',
+    rows: ["texts decoded together are the reference's too"], test: EXACTNESS,
+  },
+  {
+    file: 'infrastructure/onnx/decoding.ts',
+    before: 'const [from, to] = [row * positions',
+    after: 'const [from, to] = [0 * positions',
+    rows: ["texts decoded together are the reference's too"], test: EXACTNESS,
+  },
+  {
+    file: 'infrastructure/onnx/decoding.ts',
+    before: `const cache = { ...past, ...asPast(results) }
+    return {
+      logits: logitsOf(results),
+      next: async (tokens) => {`,
+    after: `const cache = { ...asPast(results), ...past }
+    return {
+      logits: logitsOf(results),
+      next: async (tokens) => {`,
+    rows: ['the merged decoder gives what the two decoder files give'], test: WHISPER_RUNNER,
+  },
+  {
+    file: 'infrastructure/onnx/logits.ts',
+    before: 'if (generated.length === 0) forbid(logits, rules.suppressedAtBegin)',
+    after: '',
+    rows: ['without timestamps only the suppress lists count'], test: LOGITS,
+  },
+  {
+    file: 'infrastructure/onnx/logits.ts',
+    before: '  forbid(logits, rules.suppressed)\n',
+    after: '',
+    rows: ['without timestamps only the suppress lists count'], test: LOGITS,
+  },
+  {
+    file: 'infrastructure/onnx/logits.ts',
+    before: 'lastWas && !penultimateWas ? latest : latest + 1',
+    after: 'latest + 1',
+    rows: ['a time after text is answered by a time'], test: LOGITS,
+  },
+  {
+    file: 'infrastructure/onnx/logits.ts',
+    before: 'begin + maxInitialIndex + 1)',
+    after: 'begin + maxInitialIndex + 2)',
+    rows: ['the first token is a time, not later than the first one may be'], test: LOGITS,
+  },
+  {
+    file: 'infrastructure/onnx/logits.ts',
+    before: 'totalOf(logits.subarray(begin)).logSumExp >',
+    after: 'totalOf(logits.subarray(begin)).highest >',
+    rows: ['times win when they are likelier together'], test: LOGITS,
+  },
+  {
+    file: 'infrastructure/onnx/log-mel.ts',
+    before: '-Infinity) - 8',
+    after: '-Infinity) - 9',
+    rows: ['the log-mel features are those of the reference'], test: LOG_MEL,
+  },
+  {
+    file: 'infrastructure/onnx/log-mel.ts',
+    before: 'padded[half - 1 - i] = samples[i + 1] ?? 0',
+    after: 'padded[half - 1 - i] = samples[i] ?? 0',
+    rows: ['the log-mel features are those of the reference'], test: LOG_MEL,
+  },
+  {
+    file: 'infrastructure/onnx/log-mel.ts',
+    before: 'if (frame + 1 < frames) data[',
+    after: 'if (frame + 2 < frames) data[',
+    rows: ['of an even number of frames the last one is heard'], test: LOG_MEL,
+  },
+  {
+    file: 'infrastructure/onnx/log-mel.ts',
+    before: 'const LOWEST_POWER = 1e-10',
+    after: 'const LOWEST_POWER = 1e-8',
+    rows: ['silence is as silent as the reference has it'], test: LOG_MEL,
+  },
+  {
+    file: 'infrastructure/onnx/hypothesis.ts',
+    before: 'Math.min((token - timestampBegin) * timePrecision, seconds)',
+    after: '(token - timestampBegin) * timePrecision',
+    rows: ['times past the end of the audio are its end'], test: HYPOTHESIS,
+  },
+  {
+    file: 'infrastructure/onnx/hypothesis.ts',
+    before: '  close(seconds)\n  return',
+    after: '  return',
+    rows: ['text that no time closes reaches to the end of the audio'], test: HYPOTHESIS,
+  },
+  {
+    file: 'infrastructure/onnx/whisper-runner.ts',
+    before: 'const TRAILING_SILENCE = 0.5',
+    after: 'const TRAILING_SILENCE = 0',
+    rows: ["tokens and scores are the reference's"], test: EXACTNESS,
+  },
+  {
+    file: 'infrastructure/onnx/whisper-runner.ts',
+    before: 'if (length > model.windowSamples) throw',
+    after: 'if (length < 0) throw',
+    rows: ['audio longer than the window is refused'], test: WHISPER_RUNNER,
+  },
+  {
+    file: 'infrastructure/onnx/whisper-runner.ts',
+    before: 'features.set(mel.data, row * data.length)',
+    after: 'features.set(mel.data, 0)',
+    rows: ["texts decoded together are the reference's too"], test: EXACTNESS,
+  },
+  {
+    file: 'infrastructure/onnx/marian-runner.ts',
+    before: 'if (fits && last < logits.length) logits[last] = -Infinity',
+    after: '',
+    rows: ["the tokens are those of the reference's greedy search"], test: MARIAN_RUNNER,
+  },
+  {
+    file: 'infrastructure/onnx/marian-runner.ts',
+    before: '[target]), ...ids, end]',
+    after: '[target]), ...ids]',
+    rows: ["the tokens are those of the reference's greedy search"], test: MARIAN_RUNNER,
+  },
+  {
+    file: 'infrastructure/onnx/marian-runner.ts',
+    before: 'const halves = ids.length > model.maxSource ? halvesOf(text) : null',
+    after: 'const halves = null as readonly [string, string] | null',
+    rows: ['a sentence that is longer than the model takes is cut at spaces'], test: MARIAN_RUNNER,
+  },
+  {
+    file: 'infrastructure/onnx/voice-activity.ts',
+    before: 'after.set(frames.subarray(-CONTEXT), RECURRENT)',
+    after: '',
+    rows: ['how the frames are shared out between calls changes nothing'], test: VOICE_ACTIVITY,
+  },
+]

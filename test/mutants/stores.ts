@@ -1,0 +1,49 @@
+import type { Mutant } from './mutant.ts'
+
+const DURABILITY = 'test/long/mongodb-durability.test.ts'
+
+/** Breakages that no test noticed when they were first tried, noticed by the tests that came with the stores' own changes. */
+export const storeMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'infrastructure/mongodb/guarded-writes.ts',
+    before: 'filter: { _id, v: { $lt: v } }',
+    after: 'filter: { _id }',
+    rows: ['a writer that was overtaken between its read and its write leaves what is newer'], test: DURABILITY,
+  },
+  {
+    file: 'infrastructure/mongodb/connection.ts',
+    before: "w: 'majority', journal: true",
+    after: 'w: 1, journal: true',
+    rows: ['nothing is read that a new primary may not have'], test: DURABILITY,
+  },
+  {
+    file: 'infrastructure/mongodb/connection.ts',
+    before: "readPreference: 'primary'",
+    after: "readPreference: 'secondaryPreferred'",
+    rows: ['what was acknowledged is read at once, however far a secondary is behind'], test: DURABILITY,
+  },
+  {
+    file: 'infrastructure/sqlite/database.ts',
+    before: 'PRAGMA synchronous = ${synchronous};',
+    after: 'PRAGMA synchronous = OFF;',
+    rows: ['what was acknowledged is synced to the disk'], test: 'test/compose/stores-on-disk.test.ts',
+  },
+  {
+    file: 'infrastructure/sqlite/verify-chain.ts',
+    before: 'if (written !== last) return',
+    after: 'if (written === -1) return',
+    rows: ['rows cut off the end are found by the number of rows that were written'], test: 'test/infrastructure/event-log-integrity.test.ts',
+  },
+  {
+    file: 'projections/lost-future.ts',
+    before: 'checkpoint.right <= head.right',
+    after: 'checkpoint.right < head.right',
+    rows: ['what stands at the very end of the log, as after every clean stop, stays'], test: 'test/projections/lost-future.test.ts',
+  },
+  {
+    file: 'infrastructure/envelope.ts',
+    before: 'JSON.stringify([name, stream, member])',
+    after: 'name',
+    rows: ['an envelope opens in its stream, as the member that it was sealed as'], test: 'test/contracts/sqlite-keyring.test.ts',
+  },
+]

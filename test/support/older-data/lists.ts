@@ -1,0 +1,73 @@
+import { createClient, logIn } from '../client.ts'
+import type { Client, Json, Listing } from '../client.ts'
+
+/** Who made the data, and what they asked for: fixed, so that every version can be asked the same. */
+export const ADA = { username: 'ada', password: 'ada has a password' }
+export const BOB = { username: 'bob', password: 'bob has a password' }
+export const ROOT = { username: 'root', password: 'correct horse battery staple' }
+
+/** Settings under which nothing changes by itself as time goes by, and links do not name a port. */
+export const TIMELESS_SETTINGS = {
+  STENOLOG_HOST: '127.0.0.1',
+  STENOLOG_PORT: '0',
+  STENOLOG_PUBLIC_URL: 'http://stenolog.test',
+  STENOLOG_RATE_LIMIT: '0',
+  STENOLOG_DRAIN_TIMEOUT: '0s',
+  STENOLOG_PENDING_TIMEOUT: '0',
+  STENOLOG_MAX_DURATION: '0',
+  STENOLOG_VRAM_MB: '100000000',
+}
+
+/** Everything that a service tells of its users and sessions, by the path that was asked. */
+export type Lists = Readonly<Record<string, ReadonlyArray<Json>>>
+
+/** File in which the lists that the older version told lie beside its data. */
+export const LISTS = 'lists.json'
+
+const PAGE = 200
+
+const all = async (client: Client, path: string): Promise<ReadonlyArray<Json>> => {
+  const items: Array<Json> = []
+  for (;;) {
+    const { status, body } = await client.get<Listing<Json>>(`${path}?limit=${PAGE}&skip=${items.length}`)
+    if (status !== 200) throw new Error(`${path} answered ${status}: ${JSON.stringify(body)}`)
+    items.push(...body.data)
+    if (body.data.length === 0 || items.length >= body.pagination.total_items) return items
+  }
+}
+
+/** The text of a session as it can be read now, or the status that refuses it. */
+const transcriptOf = async (client: Client, id: number): Promise<Json> => {
+  const { status, body } = await client.get(`/lives/${id}/transcript`)
+  return { id, status, ...(status === 200 ? body : {}) }
+}
+
+/** Sessions at either end of a list: the first ones were spoken. */
+const LOOKED_INTO = 12
+
+const listsOf = async (name: string, client: Client): Promise<Lists> => {
+  const lives = await all(client, '/lives/')
+  const ids = lives.map(({ id }) => Number(id)).toSorted((a, b) => a - b).slice(0, LOOKED_INTO)
+  const histories = ids.map(async (id) => ({ id, events: await all(client, `/lives/${id}/history`) }))
+  return {
+    [`${name} /lives/`]: lives,
+    [`${name} /user-live-configs/`]: await all(client, '/user-live-configs/'),
+    [`${name} /tokens/`]: await all(client, '/tokens/'),
+    [`${name} /users/me`]: [(await client.get('/users/me')).body],
+    [`${name} transcripts`]: await Promise.all(ids.map((id) => transcriptOf(client, id))),
+    [`${name} histories`]: await Promise.all(histories),
+  }
+}
+
+/** Asks a running service for everything, as its administrator and as both users. */
+export const readLists = async (url: string): Promise<Lists> => {
+  const [root, ada, bob] = await Promise.all([ROOT, ADA, BOB].map((one) => logIn(url, one.username, one.password)))
+  if (root === undefined || ada === undefined || bob === undefined) throw new Error('unreachable')
+  return {
+    'root /users/': await all(root, '/users/'),
+    'root /admin/lives': await all(root, '/admin/lives'),
+    'anonymous /languages/': await all(createClient(url), '/languages/'),
+    ...(await listsOf('ada', ada)),
+    ...(await listsOf('bob', bob)),
+  }
+}

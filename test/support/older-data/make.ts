@@ -1,0 +1,167 @@
+/**
+ * Writes a data directory with the service of another checkout and stores it for `older-data.test.ts`:
+ *
+ *   git worktree add /tmp/older VERSION && (cd /tmp/older && npm ci)
+ *   node test/support/older-data/make.ts /tmp/older test/service/older-data/VERSION
+ *
+ * 1,000 sessions of two users and an administrator; some spoken, with text that is kept, text that was forgotten after
+ * its minute and text that was deleted; profiles and API tokens; a rebuild that `kill -9` interrupted.
+ */
+import assert from 'node:assert/strict'
+import { fork, spawn } from 'node:child_process'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { createInterface } from 'node:readline'
+import { setImmediate } from 'node:timers/promises'
+import { issueToken, revokeToken } from '../api-tokens.ts'
+import { logIn } from '../client.ts'
+import type { Client, Json, LiveJson } from '../client.ts'
+import { eventually } from '../eventually.ts'
+import { sampleSentences, silence } from '../speech.ts'
+import { packFiles } from './files.ts'
+import { ADA, BOB, LISTS, readLists, ROOT, TIMELESS_SETTINGS } from './lists.ts'
+
+const SESSIONS = 1000
+const SPOKEN_BY_EACH = 3
+/** Of every ten sessions: the first five stay pending, three are finished, one is deleted, one is finished and deleted. */
+const FINISHED = new Set([5, 6, 7, 9])
+const DELETED = new Set([8, 9])
+/** Text that nobody asked to keep is forgotten a minute after the end. */
+const FORGOTTEN_WITHIN_MS = 180_000
+
+const [checkout, output] = process.argv.slice(2)
+if (checkout === undefined || output === undefined) throw new Error('usage: make.ts CHECKOUT OUTPUT')
+const dataDirectory = await mkdtemp(join(tmpdir(), 'stenolog-older-'))
+const env = {
+  PATH: process.env['PATH'],
+  ...TIMELESS_SETTINGS,
+  STENOLOG_LOG_LEVEL: 'warn',
+  STENOLOG_DATA_DIR: dataDirectory,
+  STENOLOG_ADMIN_USERNAME: ROOT.username,
+  STENOLOG_ADMIN_PASSWORD: ROOT.password,
+}
+
+const startOlder = async () => {
+  const child = fork(join(resolve(checkout), 'interfaces', 'main.ts'), [], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    env,
+  })
+  const exited = new Promise<void>((done) => child.once('exit', () => done()))
+  const url = await new Promise<string>((listening, reject) => {
+    void exited.then(() => reject(new Error('the older service did not start')))
+    if (child.stdout)
+      createInterface({ input: child.stdout }).on('line', (line) => {
+        const [, found] = /listens on (http:\S+)/.exec(line) ?? []
+        if (found !== undefined) listening(found)
+      })
+  })
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    child.kill(signal)
+    await exited
+  }
+  return { url, end }
+}
+
+const speak = async (client: Client, members: Json, text: Int16Array): Promise<LiveJson> => {
+  const live = await client.createLive(members)
+  const sender = await client.socket(live, 'sender')
+  sender.send({ type: 'config' })
+  for (const samples of [text, silence(2)]) sender.sendAudio(samples)
+  sender.send({ type: 'FINISH' })
+  await sender.closed
+  assert.ok(sender.frames.some(({ final }) => final === true), 'a session was spoken and not understood')
+  return live
+}
+
+const fill = async (url: string): Promise<void> => {
+  const root = await logIn(url, ROOT.username, ROOT.password)
+  for (const user of [ADA, BOB]) {
+    const permissions = user === ADA ? (['user_retention'] as const) : []
+    await root.api.call('createUser', { body: { ...user, max_sessions: SESSIONS, permissions } })
+  }
+  const [ada, bob] = [await logIn(url, ADA.username, ADA.password), await logIn(url, BOB.username, BOB.password)]
+  const sentences = await sampleSentences()
+  const spoken: Array<LiveJson> = []
+  for (let n = 0; n < SPOKEN_BY_EACH; n++) {
+    const samples = sentences[n]?.samples ?? silence(1)
+    spoken.push(await speak(ada, { live_retention: true }, samples), await speak(bob, {}, samples))
+  }
+  // Text that was kept until its session was deleted.
+  const dropped = await speak(ada, { live_retention: true }, sentences[0]?.samples ?? silence(1))
+  await ada.api.call('deleteLive', { path: { id: dropped.id } })
+
+  for (const client of [ada, bob]) {
+    for (let n = 0; n < 3; n++)
+      await client.api.call('createProfile', { body: { name: `profile ${n}`, max_chars: 30 + n } })
+    await issueToken(client, { name: 'stays' })
+    await revokeToken(client, (await issueToken(client, { name: 'goes' })).id)
+  }
+  const rest = SESSIONS - spoken.length - 1
+  const one = async (n: number): Promise<void> => {
+    const client = n % 2 === 0 ? ada : bob
+    const url = { audio_format: 'hls', audio_url: `http://media.test/${n}.m3u8` }
+    const { id } = await client.createLive(n % 7 === 0 ? url : {})
+    if (FINISHED.has(n % 10)) await client.api.call('finishLive', { path: { id } })
+    if (DELETED.has(n % 10)) await client.api.call('deleteLive', { path: { id } })
+  }
+  for (let from = 0; from < rest; from += 20)
+    await Promise.all(Array.from({ length: Math.min(20, rest - from) }, (_, n) => one(from + n)))
+
+  await eventually(() => {
+    const log = new DatabaseSync(join(dataDirectory, 'events.sqlite'), { readOnly: true })
+    const left = log.prepare(`SELECT count(DISTINCT sid) AS n FROM events JOIN streams USING (sid)
+      WHERE name LIKE 'segments-%' AND data IS NOT NULL`).get()?.['n']
+    log.close()
+    assert.equal(left, SPOKEN_BY_EACH, 'only the text that is kept is left')
+  }, { timeoutMs: FORGOTTEN_WITHIN_MS })
+}
+
+/** Documents of a rebuild that was interrupted; null where nothing of one is left. */
+const leftOfRebuild = (): number | null => {
+  const database = new DatabaseSync(join(dataDirectory, 'documents.sqlite'), { readOnly: true })
+  try {
+    const tables = database.prepare("SELECT name FROM sqlite_master WHERE name = 'documents_lives-rebuild'").all()
+    if (tables.length === 0) return null
+    return Number(database.prepare('SELECT count(*) AS n FROM "documents_lives-rebuild"').get()?.['n'])
+  } finally {
+    database.close()
+  }
+}
+
+/** A rebuild of a list this short takes some 60 ms: asked for again until one was caught in the middle. */
+const ATTEMPTS = 20
+
+/** Has the running service rebuild the list of sessions and kills it before the new documents take their place. */
+const interruptRebuild = async (service: { readonly kill: () => Promise<void> }): Promise<void> => {
+  const cli = join(resolve(checkout), 'interfaces', 'cli', 'main.ts')
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const rebuild = spawn(process.execPath, [cli, 'rebuild', 'lives'], { stdio: 'ignore', env })
+    const exited = new Promise<void>((done) => rebuild.once('close', () => done()))
+    while (rebuild.exitCode === null && (leftOfRebuild() ?? 0) === 0) await setImmediate()
+    if (rebuild.exitCode !== null) continue
+    await service.kill()
+    await exited
+    const left = leftOfRebuild()
+    if (left === null) throw new Error('the rebuild was over before the kill: try again')
+    console.log(`the rebuild was interrupted with ${left} documents made`)
+    return
+  }
+  throw new Error('no rebuild could be interrupted')
+}
+
+try {
+  let service = await startOlder()
+  await fill(service.url)
+  await service.end('SIGTERM')
+  service = await startOlder()
+  const lists = await readLists(service.url)
+  await interruptRebuild({ kill: () => service.end('SIGKILL') })
+  await writeFile(join(dataDirectory, LISTS), JSON.stringify(lists))
+  const names = (await readdir(dataDirectory)).filter((name) => name !== 'control.sock' && !name.endsWith('-shm'))
+  await rm(output, { recursive: true, force: true })
+  await packFiles(dataDirectory, names, output)
+} finally {
+  await rm(dataDirectory, { recursive: true, force: true })
+}

@@ -1,0 +1,45 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import type { Socket } from 'node:net'
+import type { ExecutionContext } from 'ava'
+import { eventually } from './eventually.ts'
+
+/** A connection on which a test writes what it likes. */
+export interface RawConnection {
+  readonly socket: Socket
+  /** Everything that came back so far. */
+  readonly answers: () => string
+  /** Status codes that came back so far. */
+  readonly statuses: () => ReadonlyArray<number>
+  readonly write: (bytes: string) => void
+  /** Waits until this many answers have begun. */
+  readonly answered: (count: number) => Promise<void>
+  /** Waits until the other side has closed it, and gives what it said. */
+  readonly closed: () => Promise<string>
+}
+
+/** Opens one to the service at `url`; it ends with the test. `from` is an address of this machine. */
+export const openRaw = async (t: ExecutionContext, url: string, from = '127.0.0.1'): Promise<RawConnection> => {
+  const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', localAddress: from })
+  let answers = ''
+  socket.setEncoding('latin1').on('data', (text: string) => (answers += text))
+  socket.on('error', () => undefined)
+  t.teardown(() => socket.destroy())
+  await once(socket, 'connect')
+  const statuses = () => Array.from(answers.matchAll(/HTTP\/1\.1 (\d{3}) /g), ([, status]) => Number(status))
+  return {
+    socket,
+    answers: () => answers,
+    statuses,
+    write: (bytes) => void socket.write(bytes, 'latin1'),
+    answered: (count) =>
+      eventually(() => {
+        if (statuses().length < count) throw new Error(`${statuses().length} of ${count} answers: ${answers.slice(0, 200)}`)
+      }),
+    closed: () =>
+      eventually(() => {
+        if (!socket.closed) throw new Error('still open')
+        return answers
+      }, { timeoutMs: 40_000 }),
+  }
+}
