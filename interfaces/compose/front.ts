@@ -6,6 +6,7 @@ import type { Timers } from '../../application/ports/timers.ts'
 import type { LiveSessions } from '../../application/services.ts'
 import { watchLoop } from '../../infrastructure/loop-watch.ts'
 import type { Settings } from '../../infrastructure/settings.ts'
+import { acceptWaiting } from '../http/accept-waiting.ts'
 import { createHttpApp } from '../http/app.ts'
 import type { HttpAppOptions } from '../http/app.ts'
 import { createRequestLimits } from '../http/request-limits.ts'
@@ -91,6 +92,7 @@ export const openFront = async (options: FrontOptions): Promise<Front> => {
     url: urlOf(server.address() as AddressInfo),
     close: async () => {
       closing = true
+      await acceptWaiting(server, BACKLOG)
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       await sockets.close(SOCKETS_MS)
       await atMost(timers, REQUESTS_MS, closed)

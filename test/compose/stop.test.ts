@@ -1,5 +1,8 @@
 import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import test from 'ava'
 import { logIn } from '../support/client.ts'
 import { launchPreloaded } from '../support/preloaded.ts'
@@ -14,6 +17,21 @@ test('F16: requests in hand when SIGTERM comes are answered', async (t) => {
   await Promise.race(answers)
   const exited = service.kill('SIGTERM')
   t.deepEqual((await Promise.all(answers)).map(({ status }) => status), answers.map(() => 200))
+  t.is(await exited, 0)
+})
+
+test('requests whose connections wait to be accepted when SIGTERM comes are answered', async (t) => {
+  const service = await startTestService(t)
+  const { hostname, port } = new URL(service.url())
+  const sockets = Array.from({ length: 300 }, () => connect(Number(port), hostname))
+  const answers = sockets.map(async (socket) => {
+    socket.end(`GET /health/live HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`)
+    return (await text(socket)).split('\r\n')[0]
+  })
+  const settled = Promise.allSettled(answers)
+  await Promise.all(sockets.map((socket) => once(socket, 'ready')))
+  const exited = service.kill('SIGTERM')
+  t.deepEqual(new Set((await settled).map((answer) => (answer.status === 'fulfilled' ? answer.value : String(answer.reason)))), new Set(['HTTP/1.1 200 OK']))
   t.is(await exited, 0)
 })
 

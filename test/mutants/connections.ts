@@ -11,6 +11,12 @@ const REACHED = 'test/service/reached.test.ts'
 /** The HTTP server: connections that wait for their client, answers that nobody takes, what is malformed or undeclared. */
 export const connectionMutants: ReadonlyArray<Mutant> = [
   {
+    file: 'interfaces/compose/front.ts',
+    before: '      await acceptWaiting(server, BACKLOG)\n',
+    after: '',
+    rows: ['wait to be accepted when SIGTERM comes'], test: 'test/compose/stop.test.ts',
+  },
+  {
     file: 'interfaces/http/waiting-connections.ts',
     before: 'const peer = isTrusted(address) ? null : clientAddress(address)',
     after: 'const peer = clientAddress(address)',

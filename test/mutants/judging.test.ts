@@ -25,6 +25,7 @@ const project = async (root: string): Promise<void> => {
 
 const BREAKAGES = [
   { what: 'fails a test', before: '42', after: '41', verdict: 'caught' },
+  { what: 'fails a test by an error that names no place in our code', before: '42', after: "fetch('http://127.0.0.1:1')", verdict: 'caught' },
   { what: 'no test of these rows notices', before: 'count = 1', after: "count = '1'", verdict: 'survived' },
   { what: 'waits for ever', before: '42', after: 'new Promise(() => setInterval(() => 0, 10))', verdict: 'not judged' },
   { what: 'leaves nothing that could end the test', before: '42', after: 'new Promise(() => 0)', verdict: 'not judged' },

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
 export interface TestResult {
@@ -20,12 +21,19 @@ const parseResult = (line: string): TestResult | undefined => {
 /** A command as it is spawned. */
 export type Wrap = (command: ReadonlyArray<string>) => ReadonlyArray<string>
 
+/** The command line of ava, with what its reporter lacks. */
+const AVA = [
+  'node',
+  `--import=${join(import.meta.dirname, 'tap-of-any-error.ts')}`,
+  join(import.meta.dirname, '..', '..', 'node_modules', 'ava', 'entrypoints', 'cli.mjs'),
+]
+
 /** Everything that ava says in a run of these arguments: results, and the lines that are none; returns its exit code. */
 export async function* runAva(
   args: ReadonlyArray<string>,
   { cwd = process.cwd(), quiet = false, wrap = (command) => command }: { readonly cwd?: string; readonly quiet?: boolean; readonly wrap?: Wrap } = {},
 ): AsyncGenerator<{ readonly line: string; readonly result: TestResult | undefined }, number> {
-  const [command = '', ...rest] = wrap(['ava', '--tap', ...args])
+  const [command = '', ...rest] = wrap([...AVA, '--tap', ...args])
   const child = spawn(command, rest, { cwd, stdio: ['ignore', 'pipe', quiet ? 'ignore' : 'inherit'] })
   const exit = new Promise<number>((resolve, reject) => {
     child.once('error', reject)
