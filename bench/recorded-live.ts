@@ -5,7 +5,7 @@ import { createScheduler } from '../application/pipeline/scheduler.ts'
 import { SAMPLE_RATE } from '../application/ports/engine.ts'
 import type { SpeechEngine } from '../application/ports/engine.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../domain/live/settings.ts'
-import { systemTimers as timers } from '../infrastructure/system-timers.ts'
+import { systemTimers as timers } from '../infrastructure/node/system-timers.ts'
 import type { ModelRun } from './model-loop.ts'
 
 /** What a client sends at once. */

@@ -1,9 +1,9 @@
 import { Binary } from 'mongodb'
 import type { Keyring } from '../../application/ports/keyring.ts'
-import { openKeyring, readOnlyStorage } from '../keyring.ts'
-import type { KeyStorage, StoredKey } from '../keyring.ts'
+import { openKeyring, readOnlyStorage } from '../keys/keyring.ts'
+import type { KeyStorage, StoredKey } from '../keys/keyring.ts'
 import type { MongoConnection } from './connection.ts'
-import type { KeyRow } from '../verify-keys.ts'
+import type { KeyRow } from '../keys/verify-keys.ts'
 import { checkUpserted, despiteRaces } from './guarded-writes.ts'
 import { outcomeOf } from './outcome.ts'
 

@@ -1,4 +1,4 @@
-import type { KeyRow } from '../verify-keys.ts'
+import type { KeyRow } from '../keys/verify-keys.ts'
 import { isSqliteError, openForReading } from './database.ts'
 
 /** What SQLite itself says against a file: broken pages, indexes that do not fit their tables. None: it is sound. */

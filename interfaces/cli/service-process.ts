@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { inherited } from '../../infrastructure/inherited.ts'
+import { inherited } from '../../infrastructure/node/inherited.ts'
 
 /** What it gets of our environment besides its settings: where commands are, and what Node has compiled before. */
 const INHERITED = ['PATH', 'NODE_COMPILE_CACHE']

@@ -6,7 +6,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Projector } from '../../application/ports/projector.ts'
 import { createHttpApp } from '../http/app.ts'
 import type { HttpAppOptions } from '../http/app.ts'
-import { SERVER_LIMITS } from '../http/server.ts'
+import { SERVER_LIMITS } from '../http/connections/server.ts'
 
 /** What the operating system takes as the path of a socket, in bytes. */
 const MAX_PATH = 100

@@ -8,7 +8,7 @@ import type { RunningSessions } from '../../application/sessions/live-sessions.t
 import type { Translations } from '../../application/translation/translations.ts'
 import type { SourceIsolation } from '../../infrastructure/sources/isolation/source-isolation.ts'
 import type { HurtStream, WatchedLog } from '../../application/watched-log.ts'
-import { createMetrics } from '../../infrastructure/metrics.ts'
+import { createMetrics } from '../../infrastructure/node/metrics.ts'
 import type { HttpAppOptions } from '../http/app.ts'
 
 /** What tells how the service is. */

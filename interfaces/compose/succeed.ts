@@ -4,7 +4,7 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { isHurt } from '../../application/errors.ts'
 import { pause } from '../../application/ports/timers.ts'
 import type { Timers } from '../../application/ports/timers.ts'
-import { systemTimers } from '../../infrastructure/system-timers.ts'
+import { systemTimers } from '../../infrastructure/node/system-timers.ts'
 
 /** Milliseconds between attempts: about ten seconds in all, in which a store that is merely busy answers. */
 const WAITS = [100, 200, 400, 800, 1600, 3200, 3200]

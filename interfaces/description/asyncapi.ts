@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../http/shapes.ts'
+import type { JsonSchema } from '../http/codecs/shapes.ts'
 import { CLIENT_MESSAGES, SERVICE_MESSAGES } from '../ws/messages.ts'
 import { createSchemas } from './json-schema.ts'
 import { INFO } from './texts.ts'

@@ -1,5 +1,5 @@
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
-import type { JsonSchema } from '../http/shapes.ts'
+import type { JsonSchema } from '../http/codecs/shapes.ts'
 
 const AT = '2026-11-21T09:30:00.123456+00:00'
 const TOKEN = 'Zm9yIHRoZSBkZXNjcmlwdGlvbiBvbmx5'

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import * as t from 'io-ts'
 import { instant } from '../../domain/shared/codecs.ts'
 import type { Bounds } from '../../domain/shared/codecs.ts'
-import { shapeOf } from '../http/shapes.ts'
-import type { JsonSchema, Shape } from '../http/shapes.ts'
+import { shapeOf } from '../http/codecs/shapes.ts'
+import type { JsonSchema, Shape } from '../http/codecs/shapes.ts'
 
 /** Turns codecs into JSON Schema (2020-12); codecs named like a type become components, and are referred to. */
 export interface Schemas {

@@ -5,7 +5,7 @@ import type { TooManyRequests, UserNotFound } from '../../application/errors.ts'
 import type { Services } from '../../application/services.ts'
 import { looksLikeApiToken, prefixOfSecret } from '../../domain/api-token/rules.ts'
 import type { TransportRefusal } from './errors.ts'
-import type { RequestLimits } from './request-limits.ts'
+import type { RequestLimits } from './clients/request-limits.ts'
 import type { Access, Route } from './route.ts'
 
 interface SentCredentials {

@@ -1,7 +1,7 @@
 import type { Refusal } from '../../application/errors.ts'
 import type { SetupRefused } from '../../application/users/setup.ts'
-import { BUFFERS_NOT_ORDERED } from './settings-codec.ts'
-import type { Issue } from './validation.ts'
+import { BUFFERS_NOT_ORDERED } from './codecs/settings-codec.ts'
+import type { Issue } from './codecs/validation.ts'
 
 /** Refusals of the HTTP layer itself: credentials, form of the request. */
 export type TransportRefusal =

@@ -5,8 +5,8 @@ import type { Catalogue } from '../../application/ports/catalogue.ts'
 import type { Services } from '../../application/services.ts'
 import type { Setup } from '../../application/users/setup.ts'
 import type { HttpRefusal, RefusalTag } from './errors.ts'
-import { decodePart, members } from './validation.ts'
-import type { Field } from './validation.ts'
+import { decodePart, members } from './codecs/validation.ts'
+import type { Field } from './codecs/validation.ts'
 
 /** Who may call: anybody; a user; the same with a login token (an API key is 403); that and the permission `admin`. */
 export type Access = 'public' | 'private' | 'login' | 'admin'

@@ -1,8 +1,8 @@
 import * as t from 'io-ts'
 import { failureCode } from '../../domain/live/events.ts'
 import { boundedInteger, boundedNumber, boundedString, id, object } from '../../domain/shared/codecs.ts'
-import { settingFields } from '../http/settings-codec.ts'
-import { members } from '../http/validation.ts'
+import { settingFields } from '../http/codecs/settings-codec.ts'
+import { members } from '../http/codecs/validation.ts'
 import { ERROR_CODES } from './frames.ts'
 import { LONGEST_BASE64 } from './protocol.ts'
 

@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { SAMPLE_RATE } from '../../application/ports/engine.ts'
 import type { EngineSettings } from '../../domain/live/settings.ts'
-import { settingsBody } from '../http/settings-codec.ts'
+import { settingsBody } from '../http/codecs/settings-codec.ts'
 
 /** D41: 10 s of s16le at 16 kHz. */
 export const MAX_AUDIO_BYTES = 10 * SAMPLE_RATE * 2

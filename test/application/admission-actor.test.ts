@@ -5,7 +5,7 @@ import type { AdmissionActor } from '../../application/admission/admission-actor
 import type { Environment } from '../../application/ports/environment.ts'
 import type { EventStore } from '../../application/ports/event-store.ts'
 import { reservedVram } from '../../domain/admission/decider.ts'
-import { currentCorrelationId, inRequest } from '../../infrastructure/request-context.ts'
+import { currentCorrelationId, inRequest } from '../../infrastructure/node/request-context.ts'
 import { immediateTimers } from '../support/immediate-timers.ts'
 import { createMemoryEventStore } from '../support/memory-event-store.ts'
 import { createMemoryKeyring } from '../support/memory-keyring.ts'

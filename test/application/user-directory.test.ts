@@ -7,7 +7,7 @@ import type { EventStore, Position } from '../../application/ports/event-store.t
 import type { Keyring } from '../../application/ports/keyring.ts'
 import { startUserDirectory } from '../../application/users/user-directory.ts'
 import type { UserEvent } from '../../domain/user/events.ts'
-import { systemTimers } from '../../infrastructure/system-timers.ts'
+import { systemTimers } from '../../infrastructure/node/system-timers.ts'
 import { eventually } from '../support/eventually.ts'
 import { createMemoryEventStore } from '../support/memory-event-store.ts'
 import { createMemoryKeyring } from '../support/memory-keyring.ts'

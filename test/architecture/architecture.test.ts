@@ -36,8 +36,8 @@ const forbidden: ReadonlyArray<readonly [string, string]> = [
   ['projections/lives.ts', "import { live } from '../domain/live/decider.ts'"],
   ['projections/lives.ts', "import { queries } from '../application/queries.ts'"],
   ['infrastructure/settings.ts', "import { createLive } from '../application/lives/create-live.ts'"],
-  ['interfaces/http/app.ts', "import { open } from '../../infrastructure/sqlite/event-store.ts'"],
-  ['interfaces/ws/hub.ts', "import { compose } from '../compose.ts'"],
+  ['interfaces/http/app.ts', "import { open } from '../../infrastructure/sqlite/event-log/event-store.ts'"],
+  ['interfaces/ws/listeners/hub.ts', "import { compose } from '../compose.ts'"],
 ]
 
 for (const [path, text] of forbidden)

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { openSqliteDocuments } from '../../infrastructure/sqlite/documents.ts'
+import { openSqliteDocuments } from '../../infrastructure/sqlite/documents/documents.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { documentsContract } from './documents.contract.ts'
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { openSqliteEventStore } from '../../infrastructure/sqlite/event-store.ts'
+import { openSqliteEventStore } from '../../infrastructure/sqlite/event-log/event-store.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { eventStoreContract } from './event-store.contract.ts'
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { openSqliteKeyring } from '../../infrastructure/sqlite/keyring.ts'
+import { openSqliteKeyring } from '../../infrastructure/sqlite/keyring/keyring.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { keyringContract } from './keyring.contract.ts'
 

@@ -2,7 +2,7 @@ import test from 'ava'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Catalogue } from '../../application/ports/catalogue.ts'
 import type { LiveStatus } from '../../application/ports/read-models.ts'
-import { presentLive } from '../../interfaces/http/presenters.ts'
+import { presentLive } from '../../interfaces/http/codecs/presenters.ts'
 import { catalogue, language, liveView, startHttp, userView } from './http-service.ts'
 
 interface Listing {

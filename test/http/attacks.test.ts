@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import test from 'ava'
 import fc from 'fast-check'
-import { SERVER_LIMITS } from '../../interfaces/http/server.ts'
+import { SERVER_LIMITS } from '../../interfaces/http/connections/server.ts'
 import { ROUTES } from '../../interfaces/http/route-table.ts'
 import { startHttp } from './http-service.ts'
 

@@ -1,8 +1,8 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import { clientAddress } from '../../interfaces/http/client-address.ts'
-import { createArrivals } from '../../interfaces/http/forwarded.ts'
+import { clientAddress } from '../../interfaces/http/clients/client-address.ts'
+import { createArrivals } from '../../interfaces/http/clients/forwarded.ts'
 import { HTTP_SETTINGS, liveView, startHttp } from './http-service.ts'
 
 test('S24: an IPv4 address is one client, however it is written', (t) => {

@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import fc from 'fast-check'
 import type { Caller } from '../../application/caller.ts'
-import { createRequestLimits } from '../../interfaces/http/request-limits.ts'
+import { createRequestLimits } from '../../interfaces/http/clients/request-limits.ts'
 import { createManualTimers } from '../support/manual-timers.ts'
 import { startHttp } from './http-service.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import { WAITING_LIMITS } from '../../interfaces/http/waiting-connections.ts'
+import { WAITING_LIMITS } from '../../interfaces/http/connections/waiting-connections.ts'
 import { eventually } from '../support/eventually.ts'
 import { openRaw } from '../support/raw-connection.ts'
 import type { RawConnection } from '../support/raw-connection.ts'

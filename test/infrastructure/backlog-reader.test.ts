@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import test from 'ava'
-import { openSqliteEventStore } from '../../infrastructure/sqlite/event-store.ts'
+import { openSqliteEventStore } from '../../infrastructure/sqlite/event-log/event-store.ts'
 import { newEvents, right } from '../contracts/event-store-support.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 

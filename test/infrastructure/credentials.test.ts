@@ -3,8 +3,8 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import { SignJWT, type JWTPayload } from 'jose'
-import { createCredentials } from '../../infrastructure/credentials.ts'
-import { deriveKey } from '../../infrastructure/master-key.ts'
+import { createCredentials } from '../../infrastructure/keys/credentials.ts'
+import { deriveKey } from '../../infrastructure/keys/master-key.ts'
 import { right } from '../support/projecting.ts'
 
 const masterKey = Buffer.alloc(32, 7)

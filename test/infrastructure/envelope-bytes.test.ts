@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import test from 'ava'
-import { decrypt, encrypt } from '../../infrastructure/envelope.ts'
+import { decrypt, encrypt } from '../../infrastructure/keys/envelope.ts'
 
 const key = randomBytes(32)
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { encrypt, openText, sealText } from '../../infrastructure/envelope.ts'
-import { openKeyring } from '../../infrastructure/keyring.ts'
-import { deriveKey } from '../../infrastructure/master-key.ts'
+import { encrypt, openText, sealText } from '../../infrastructure/keys/envelope.ts'
+import { openKeyring } from '../../infrastructure/keys/keyring.ts'
+import { deriveKey } from '../../infrastructure/keys/master-key.ts'
 import { right } from '../contracts/event-store-support.ts'
 import { at } from '../support/memory-keyring.ts'
 

@@ -1,7 +1,7 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { instant } from '../../domain/shared/codecs.ts'
-import { createEnvironment } from '../../infrastructure/environment.ts'
+import { createEnvironment } from '../../infrastructure/node/environment.ts'
 
 test('R12: the clock gives D23 instants with microseconds that do not go back', (t) => {
   const { now } = createEnvironment()

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
-import { openSqliteEventStore } from '../../infrastructure/sqlite/event-store.ts'
+import { openSqliteEventStore } from '../../infrastructure/sqlite/event-log/event-store.ts'
 import { newEvents } from '../contracts/event-store-support.ts'
 
 /**

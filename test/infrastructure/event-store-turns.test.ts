@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import test from 'ava'
-import { openSqliteEventStore } from '../../infrastructure/sqlite/event-store.ts'
+import { openSqliteEventStore } from '../../infrastructure/sqlite/event-log/event-store.ts'
 import { newEvents, right } from '../contracts/event-store-support.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 

@@ -1,4 +1,4 @@
-import { openSqliteEventReader } from '../../infrastructure/sqlite/event-reader.ts'
+import { openSqliteEventReader } from '../../infrastructure/sqlite/event-log/event-reader.ts'
 import { BEGINNING } from '../../application/ports/event-store.ts'
 
 /** A process that does nothing but read the log of its first argument to its end, and prints how many events it holds. */

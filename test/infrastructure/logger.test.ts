@@ -1,6 +1,6 @@
 import test from 'ava'
-import { createLogger } from '../../infrastructure/logger.ts'
-import { watchLoop } from '../../infrastructure/loop-watch.ts'
+import { createLogger } from '../../infrastructure/node/logger.ts'
+import { watchLoop } from '../../infrastructure/node/loop-watch.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
 
 test('D59: the log is JSON lines without secrets', (t) => {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
-import { deriveKey, loadMasterKey, loadOrCreateMasterKey } from '../../infrastructure/master-key.ts'
+import { deriveKey, loadMasterKey, loadOrCreateMasterKey } from '../../infrastructure/keys/master-key.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 test('a master key is made once, for its owner alone, and read again after', async (t) => {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { createLags } from '../../application/pipeline/lags.ts'
-import { createMetrics } from '../../infrastructure/metrics.ts'
+import { createMetrics } from '../../infrastructure/node/metrics.ts'
 import { describeSettings, readSettings } from '../../infrastructure/settings.ts'
 import { SETTINGS_TABLE, settingsMarkdown } from '../../infrastructure/settings-table.ts'
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import test from 'ava'
 import { openEventStoreDb } from '../../infrastructure/eventstoredb/event-store.ts'
-import { openSqliteEventStore } from '../../infrastructure/sqlite/event-store.ts'
+import { openSqliteEventStore } from '../../infrastructure/sqlite/event-log/event-store.ts'
 import { startDouble } from '../support/eventstoredb-double/start.ts'
 import { createMemoryEventStore } from '../support/memory-event-store.ts'
 import { dropAndResume } from '../support/resume-drops.ts'

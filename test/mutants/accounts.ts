@@ -94,7 +94,7 @@ export const accountMutants: ReadonlyArray<Mutant> = [
     rows: [34, 35], test: 'test/service/rest-users.test.ts',
   },
   {
-    file: 'infrastructure/credentials.ts',
+    file: 'infrastructure/keys/credentials.ts',
     before: '          issuer: ISSUER,',
     after: '',
     rows: [34], test: ACCESS,

@@ -66,19 +66,19 @@ export const hurtDataMutants: ReadonlyArray<Mutant> = [
     rows: ['a deletion erases also what cannot be read any more'], test: DELETE_USER,
   },
   {
-    file: 'infrastructure/keyring.ts',
+    file: 'infrastructure/keys/keyring.ts',
     before: 'k !== name || (m !== undefined && !members.includes(m))',
     after: 'k !== name',
     rows: ['an envelope opens in its stream, as the member that it was sealed as'], test: SQLITE_KEYRING,
   },
   {
-    file: 'infrastructure/keyring.ts',
+    file: 'infrastructure/keys/keyring.ts',
     before: 'if (missing.has(name)) {',
     after: 'if (missing.size < 0) {',
     rows: ['an envelope whose key was never made here keeps no other from opening'], test: SQLITE_KEYRING,
   },
   {
-    file: 'infrastructure/keyring.ts',
+    file: 'infrastructure/keys/keyring.ts',
     before: '      missing.add(name)\n',
     after: '',
     rows: ['an envelope whose key was never made here keeps no other from opening'], test: SQLITE_KEYRING,

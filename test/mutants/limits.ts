@@ -3,7 +3,7 @@ import type { Mutant } from './mutant.ts'
 const REQUESTS = 'test/http/request-limits.test.ts'
 const THROTTLE = 'test/application/login-throttle.test.ts'
 const SERVICE = 'test/service/limits.test.ts'
-const LIMITS = 'interfaces/http/request-limits.ts'
+const LIMITS = 'interfaces/http/clients/request-limits.ts'
 const ACCESS = 'interfaces/http/access.ts'
 
 /** How often anybody may ask, guess and try. */
@@ -51,7 +51,7 @@ export const limitMutants: ReadonlyArray<Mutant> = [
     rows: ['D57'], test: REQUESTS,
   },
   {
-    file: 'interfaces/http/failure-limit.ts',
+    file: 'interfaces/http/clients/failure-limit.ts',
     before: '    failures.clear()\n',
     after: '',
     rows: ['S25'], test: REQUESTS,
@@ -87,13 +87,13 @@ export const limitMutants: ReadonlyArray<Mutant> = [
     rows: ['S24'], test: THROTTLE,
   },
   {
-    file: 'interfaces/http/waiting-connections.ts',
+    file: 'interfaces/http/connections/waiting-connections.ts',
     before: "  server.on('upgrade', ({ socket }: IncomingMessage) => {",
     after: "  server.on('upgraded', ({ socket }: IncomingMessage) => {",
     rows: ['connections that have become sockets count no more'], test: 'test/http/connections.test.ts',
   },
   {
-    file: 'interfaces/http/waiting-connections.ts',
+    file: 'interfaces/http/connections/waiting-connections.ts',
     before: 'waiting[kind].of(client).size <= most[kind]) return',
     after: 'waiting[kind].of(client).size <= most[kind] + 1) return',
     rows: ['S20'], test: 'test/http/connections.test.ts',

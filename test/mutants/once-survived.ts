@@ -44,7 +44,7 @@ export const onceSurvivedMutants: ReadonlyArray<Mutant> = [
     rows: ['what was deleted up to the moment that is asked for must be gone'], test: ERASURE_RULES,
   },
   {
-    file: 'infrastructure/keyring.ts',
+    file: 'infrastructure/keys/keyring.ts',
     before: 'keys.size > MAX_CACHED &&',
     after: 'keys.size < 0 &&',
     rows: ['ten thousand keys stay in memory, those used last'], test: KEYRING_CACHE,

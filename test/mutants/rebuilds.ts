@@ -9,13 +9,13 @@ const BACKUP_BESIDE_SERVERS = 'test/service/backup-beside-servers.test.ts'
 /** The log on disk, rebuilds that go on where they were, backups beside servers. */
 export const rebuildMutants: ReadonlyArray<Mutant> = [
   {
-    file: 'infrastructure/sqlite/event-log-worker.ts',
+    file: 'infrastructure/sqlite/event-log/event-log-worker.ts',
     before: "synchronous: 'FULL'",
     after: "synchronous: 'NORMAL'",
     rows: ['what was acknowledged is synced to the disk'], test: STORES_ON_DISK,
   },
   {
-    file: 'infrastructure/sqlite/event-store.ts',
+    file: 'infrastructure/sqlite/event-log/event-store.ts',
     before: 'await closeReader()\n      await writer.close()',
     after: 'await writer.close()\n      await closeReader()',
     rows: ['a log that was read by another thread leaves nothing beside'], test: STORES_ON_DISK,
@@ -27,19 +27,19 @@ export const rebuildMutants: ReadonlyArray<Mutant> = [
     rows: ['a write-ahead file that had to grow is cut back'], test: STORES_ON_DISK,
   },
   {
-    file: 'infrastructure/sqlite/event-log-worker.ts',
+    file: 'infrastructure/sqlite/event-log/event-log-worker.ts',
     before: '    coverStream.run(name)\n',
     after: '',
     rows: ['whatever becomes of streams in order is no damage'], test: STREAM_DIGEST,
   },
   {
-    file: 'infrastructure/sqlite/event-retention.ts',
+    file: 'infrastructure/sqlite/event-log/event-retention.ts',
     before: '      coverStream.run(stream.sid)\n',
     after: '',
     rows: ['whatever becomes of streams in order is no damage'], test: STREAM_DIGEST,
   },
   {
-    file: 'infrastructure/sqlite/stream-digest.ts',
+    file: 'infrastructure/sqlite/event-log/stream-digest.ts',
     before: "hash('sha256', JSON.stringify(columns), 'binary')",
     after: "hash('sha256', JSON.stringify(columns.slice(0, 3)), 'binary')",
     rows: ['of a stream is named by the check'], test: STREAM_DIGEST,

@@ -10,19 +10,19 @@ const PIPELINE = 'test/pipeline/live-pipeline.test.ts'
 /** WebSockets and what they carry. */
 export const socketMutants: ReadonlyArray<Mutant> = [
   {
-    file: 'interfaces/ws/handshake.ts',
+    file: 'interfaces/ws/handshakes/handshake.ts',
     before: '/^(?:\\/(\\d{1,20}))?\\/?$/',
     after: '/^(?:\\/(\\d{1,20}))?$/',
     rows: [128], test: CONNECTING,
   },
   {
-    file: 'interfaces/ws/handshake.ts',
+    file: 'interfaces/ws/handshakes/handshake.ts',
     before: "new Set([...parameters.getAll('token'), ...parameters.getAll('token_sender')])",
     after: "new Set(parameters.getAll('token'))",
     rows: [128], test: CONNECTING,
   },
   {
-    file: 'interfaces/ws/handshake.ts',
+    file: 'interfaces/ws/handshakes/handshake.ts',
     before: 'return values.size > 1 || token.length > LONGEST_TOKEN ?',
     after: 'return token.length > LONGEST_TOKEN ?',
     rows: [129], test: CONNECTING,
@@ -46,13 +46,13 @@ export const socketMutants: ReadonlyArray<Mutant> = [
     rows: [132], test: CONNECTING,
   },
   {
-    file: 'interfaces/ws/ends.ts',
+    file: 'interfaces/ws/listeners/ends.ts',
     before: '  session_finished: 4410,',
     after: '  session_finished: 4404,',
     rows: [135], test: CONNECTING,
   },
   {
-    file: 'interfaces/ws/ends.ts',
+    file: 'interfaces/ws/listeners/ends.ts',
     before: 'frame: FINISHED, close: 1000,',
     after: 'frame: FINISHED, close: 1001,',
     rows: [93], test: 'test/service/rest-finish-by-url.test.ts',
@@ -82,13 +82,13 @@ export const socketMutants: ReadonlyArray<Mutant> = [
     rows: [153], test: LISTENER,
   },
   {
-    file: 'interfaces/ws/hub.ts',
+    file: 'interfaces/ws/listeners/hub.ts',
     before: 'for (const member of topic.members) if (!deliver(member, frame))',
     after: "for (const member of topic.members) if (member.role === 'listener' && !deliver(member, frame))",
     rows: [152], test: CAPTIONS,
   },
   {
-    file: 'interfaces/ws/listener.ts',
+    file: 'interfaces/ws/listeners/listener.ts',
     before: 'if (attempts > ATTEMPTS) expel',
     after: 'if (attempts >= ATTEMPTS) expel',
     rows: [146], test: FRAMES,
@@ -124,7 +124,7 @@ export const socketMutants: ReadonlyArray<Mutant> = [
     rows: [100], test: 'test/ws/heartbeat.test.ts',
   },
   {
-    file: 'interfaces/ws/idle.ts',
+    file: 'interfaces/ws/senders/idle.ts',
     before: 'if (isPaused()) last = monotonic()',
     after: '',
     rows: [105], test: 'test/ws/idle.test.ts',

@@ -29,7 +29,7 @@ export const storeMutants: ReadonlyArray<Mutant> = [
     rows: ['what was acknowledged is synced to the disk'], test: 'test/compose/stores-on-disk.test.ts',
   },
   {
-    file: 'infrastructure/sqlite/verify-chain.ts',
+    file: 'infrastructure/sqlite/event-log/verify-chain.ts',
     before: 'if (written !== last) return',
     after: 'if (written === -1) return',
     rows: ['rows cut off the end are found by the number of rows that were written'], test: 'test/infrastructure/event-log-integrity.test.ts',
@@ -41,7 +41,7 @@ export const storeMutants: ReadonlyArray<Mutant> = [
     rows: ['what stands at the very end of the log, as after every clean stop, stays'], test: 'test/projections/lost-future.test.ts',
   },
   {
-    file: 'infrastructure/envelope.ts',
+    file: 'infrastructure/keys/envelope.ts',
     before: 'JSON.stringify([name, stream, member])',
     after: 'name',
     rows: ['an envelope opens in its stream, as the member that it was sealed as'], test: 'test/contracts/sqlite-keyring.test.ts',

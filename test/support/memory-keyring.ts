@@ -1,7 +1,7 @@
 import type { Envelope } from '../../domain/shared/event.ts'
 import type { Keyring, SealedMember } from '../../application/ports/keyring.ts'
-import { openKeyring } from '../../infrastructure/keyring.ts'
-import type { StoredKey } from '../../infrastructure/keyring.ts'
+import { openKeyring } from '../../infrastructure/keys/keyring.ts'
+import type { StoredKey } from '../../infrastructure/keys/keyring.ts'
 import * as E from 'fp-ts/lib/Either.js'
 
 /** The keyring port in memory. */

@@ -4,7 +4,7 @@ import { createScheduler } from '../../application/pipeline/scheduler.ts'
 import type { JobFailed, ModelLoadFailed, SpeechEngine } from '../../application/ports/engine.ts'
 import type { Segment } from '../../application/ports/pipeline.ts'
 import type { EngineSettings } from '../../domain/live/settings.ts'
-import { systemTimers } from '../../infrastructure/system-timers.ts'
+import { systemTimers } from '../../infrastructure/node/system-timers.ts'
 import { scriptedEngine } from './scripted-engine.ts'
 import type { ScriptedWord } from './scripted-engine.ts'
 

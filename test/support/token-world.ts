@@ -7,7 +7,7 @@ import { createKeyAuthentication } from '../../application/tokens/key-authentica
 import { startTokenDirectory } from '../../application/tokens/token-directory.ts'
 import { createTokens } from '../../application/tokens/tokens.ts'
 import { createTokenUses } from '../../application/tokens/token-uses.ts'
-import { systemTimers as timers } from '../../infrastructure/system-timers.ts'
+import { systemTimers as timers } from '../../infrastructure/node/system-timers.ts'
 import { createMemoryEventStore } from './memory-event-store.ts'
 import { createMemoryKeyring } from './memory-keyring.ts'
 import { right } from './projecting.ts'

@@ -1,4 +1,4 @@
-import { inherited } from '../../inherited.ts'
+import { inherited } from '../../node/inherited.ts'
 
 /** All that Node and native libraries need of our environment; the last two say which Vulkan driver to take where the system has several. */
 const INHERITED = ['PATH', 'NODE_COMPILE_CACHE', 'LD_LIBRARY_PATH', 'CUDA_VISIBLE_DEVICES', 'SystemRoot', 'VK_ICD_FILENAMES', 'VK_DRIVER_FILES']

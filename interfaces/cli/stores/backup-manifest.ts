@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as t from 'io-ts'
 import { decodeOrThrow } from '../../../domain/shared/codecs.ts'
-import { sha256Of } from '../../../infrastructure/file-hash.ts'
+import { sha256Of } from '../../../infrastructure/files/file-hash.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
 import { DOCUMENTS_FILE, EVENTS_FILE, KEYRING_FILE } from '../../compose/stores.ts'
 

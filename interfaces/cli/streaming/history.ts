@@ -6,7 +6,7 @@ import { membersOf } from '../../../domain/shared/read-event.ts'
 import { segmentsStream } from '../../../domain/transcript/events.ts'
 import type { StoredEvent } from '../../../application/ports/event-store.ts'
 import { EVENTS_FILE } from '../../compose/stores.ts'
-import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-store.ts'
+import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
 
 /** One event of a live's history, sealed members left out. */
 export interface HistoryEntry {

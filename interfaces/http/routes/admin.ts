@@ -5,8 +5,8 @@ import { UNAVAILABLE } from '../errors.ts'
 import {
   adminLiveView, languageView, list, modelView, presentAdminLive, presentLanguage, presentModel, presentPage, presentTranslation, single,
   translationView,
-} from '../presenters.ts'
-import { allLivesQuery, pageOf, pathId, switchBody } from '../request-codecs.ts'
+} from '../codecs/presenters.ts'
+import { allLivesQuery, pageOf, pathId, switchBody } from '../codecs/request-codecs.ts'
 import { privateRoute } from '../route.ts'
 import type { Route } from '../route.ts'
 

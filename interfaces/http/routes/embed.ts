@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import { pageText } from '../page-files.ts'
-import { embedQuery, pathId } from '../request-codecs.ts'
+import { pageText } from '../pages/page-files.ts'
+import { embedQuery, pathId } from '../codecs/request-codecs.ts'
 import { publicRoute } from '../route.ts'
 import type { Route } from '../route.ts'
 

@@ -1,9 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { LiveView } from '../../../application/ports/read-models.ts'
-import { createLiveBody, createLiveHeaders, createLiveRequest } from '../create-live-codec.ts'
+import { createLiveBody, createLiveHeaders, createLiveRequest } from '../codecs/create-live-codec.ts'
 import { UNAVAILABLE } from '../errors.ts'
-import { list, liveView, message, presentLive, presentPage, single } from '../presenters.ts'
-import { audioUrlBody, livesQuery, pageOf, pageQuery, pathId } from '../request-codecs.ts'
+import { list, liveView, message, presentLive, presentPage, single } from '../codecs/presenters.ts'
+import { audioUrlBody, livesQuery, pageOf, pageQuery, pathId } from '../codecs/request-codecs.ts'
 import { privateRoute } from '../route.ts'
 import type { Dependencies, Origin, Route } from '../route.ts'
 

@@ -1,11 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { UNAVAILABLE } from '../errors.ts'
-import { list, messageView, presentPage, single } from '../presenters.ts'
-import { newProfileBody, presentProfile, profileChange, profileChangeBody, profileView } from '../profile-codecs.ts'
-import { pageOf, pageQuery, pathId } from '../request-codecs.ts'
+import { list, messageView, presentPage, single } from '../codecs/presenters.ts'
+import { newProfileBody, presentProfile, profileChange, profileChangeBody, profileView } from '../codecs/profile-codecs.ts'
+import { pageOf, pageQuery, pathId } from '../codecs/request-codecs.ts'
 import { privateRoute } from '../route.ts'
 import type { Route } from '../route.ts'
-import { settingsOf } from '../settings-codec.ts'
+import { settingsOf } from '../codecs/settings-codec.ts'
 
 const listProfiles = privateRoute(
   'private',

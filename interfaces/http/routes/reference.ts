@@ -3,8 +3,8 @@ import * as t from 'io-ts'
 import { INTERFACE_VERSION } from '../interface-version.ts'
 import {
   cut, languageView, list, modelView, presentLanguage, presentModel, presentPage, presentTranslation, translationView,
-} from '../presenters.ts'
-import { languagesQuery, modelsQuery, pageOf, translationsQuery } from '../request-codecs.ts'
+} from '../codecs/presenters.ts'
+import { languagesQuery, modelsQuery, pageOf, translationsQuery } from '../codecs/request-codecs.ts'
 import { publicRoute } from '../route.ts'
 import type { Route } from '../route.ts'
 

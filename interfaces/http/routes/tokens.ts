@@ -1,10 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { UNAVAILABLE } from '../errors.ts'
-import { list, messageView, presentPage, single } from '../presenters.ts'
-import { pageOf, pageQuery, pathId } from '../request-codecs.ts'
+import { list, messageView, presentPage, single } from '../codecs/presenters.ts'
+import { pageOf, pageQuery, pathId } from '../codecs/request-codecs.ts'
 import { privateRoute } from '../route.ts'
 import type { Route } from '../route.ts'
-import { issuedTokenView, newTokenBody, presentToken, tokenChange, tokenChangeBody, tokenView } from '../token-codecs.ts'
+import { issuedTokenView, newTokenBody, presentToken, tokenChange, tokenChangeBody, tokenView } from '../codecs/token-codecs.ts'
 
 const listTokens = privateRoute(
   'private',

@@ -1,0 +1,199 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import { setImmediate } from 'node:timers/promises'
+import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
+import type { Document, Documents, DocumentsUnavailable, Filter, PageRequest, Scalar, ScannedDocument } from '../../../application/ports/documents.ts'
+import { BEGINNING, type Position } from '../../../application/ports/event-store.ts'
+import { isSqliteError, openForReading } from '../database.ts'
+import { memberOf, tableOf } from './documents-schema.ts'
+import type { DocumentsJob } from './documents-worker.ts'
+import { openWriter } from '../writer.ts'
+
+const MAX_STATEMENTS = 100
+
+interface Condition {
+  readonly sql: string
+  readonly values: ReadonlyArray<SQLInputValue>
+}
+
+/** JSON's true and false are 1 and 0 in SQL. */
+const toSql = (value: Scalar): SQLInputValue => (typeof value === 'boolean' ? Number(value) : value)
+
+const isList = (wanted: Scalar | ReadonlyArray<Scalar>): wanted is ReadonlyArray<Scalar> => Array.isArray(wanted)
+
+/** Beyond it a list is compared by IN, whatever that costs. */
+const MAX_BRANCHES = 16
+
+const conditionOf = (member: string, wanted: Scalar | ReadonlyArray<Scalar>): Condition => {
+  const column = memberOf(member)
+  if (!isList(wanted)) return { sql: `${column} IS ?`, values: [toSql(wanted)] }
+  const anyOf = `${column} IN (SELECT value FROM json_each(?))`
+  return { sql: wanted.includes(null) ? `(${anyOf} OR ${column} IS NULL)` : anyOf, values: [JSON.stringify(wanted.map(toSql))] }
+}
+
+/** The filter as filters that name one value a member, each document fitting at most one of them. */
+const branchesOf = (filter: Filter): ReadonlyArray<Filter> => {
+  const branches = Object.entries(filter).reduce<ReadonlyArray<Filter>>(
+    (made, [member, wanted]) => {
+      const values = isList(wanted) ? [...new Map(wanted.map((value) => [toSql(value), value])).values()] : [wanted]
+      return made.flatMap((branch) => values.map((value) => ({ ...branch, [member]: value })))
+    },
+    [{}],
+  )
+  return branches.length > MAX_BRANCHES ? [filter] : branches
+}
+
+/**
+ * Ties of the sort go by id, in the same direction, so that pages never overlap. Several values of a member are one query
+ * each, whose rows come from an index in order and are merged: an IN would read all that do not fit, or sort all that do.
+ */
+const pageQuery = (collection: string, branches: ReadonlyArray<Filter>, { by, direction }: PageRequest['sort']): Condition => {
+  const order = direction === 'ascending' ? 'ASC' : 'DESC'
+  const selects = branches.map((filter): Condition => {
+    const conditions = Object.entries(filter).map(([member, wanted]) => conditionOf(member, wanted))
+    const where = ['body IS NOT NULL', ...conditions.map(({ sql }) => sql)].join(' AND ')
+    return {
+      sql: `SELECT body, ${memberOf(by)} AS sorted, id AS tie FROM ${tableOf(collection)} WHERE ${where}`,
+      values: conditions.flatMap(({ values }) => values),
+    }
+  })
+  return {
+    sql: `${selects.map(({ sql }) => sql).join(' UNION ALL ')} ORDER BY sorted ${order}, tie ${order} LIMIT ? OFFSET ?`,
+    values: selects.flatMap(({ values }) => values),
+  }
+}
+
+/** Prepared statements by their text, the oldest forgotten first. */
+const statementCache = (database: DatabaseSync): ((sql: string) => StatementSync) => {
+  const statements = new Map<string, StatementSync>()
+  return (sql) => {
+    const statement = statements.get(sql) ?? database.prepare(sql)
+    statements.set(sql, statement)
+    const [oldest] = statements.keys()
+    if (statements.size > MAX_STATEMENTS && oldest !== undefined) statements.delete(oldest)
+    return statement
+  }
+}
+
+const unavailable = (reason: string): DocumentsUnavailable => ({ _tag: 'DocumentsUnavailable', reason })
+
+const requireCount = (name: string, value: number): number => {
+  if (!Number.isSafeInteger(value) || value < 0) throw new TypeError(`${name} must be a whole number from 0`)
+  return value
+}
+
+interface ScannedRow {
+  readonly id: string
+  readonly position: Position
+  readonly body: string
+}
+
+/** Null for what is no JSON object: a damaged row. */
+const documentIn = (body: string): Document | null => {
+  try {
+    const value: unknown = JSON.parse(body)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Document) : null
+  } catch {
+    return null
+  }
+}
+
+/** Who compares texts takes few documents apart. */
+const scannedOf = ({ id, position, body }: ScannedRow): ScannedDocument => ({
+  id,
+  position,
+  text: body,
+  get document() {
+    return documentIn(body)
+  },
+})
+
+const reading =
+  <A>(read: () => A) =>
+  async (): Promise<E.Either<DocumentsUnavailable, A>> => {
+    try {
+      return E.right(read())
+    } catch (error) {
+      if (isSqliteError(error)) return E.left(unavailable(error.message))
+      throw error
+    }
+  }
+
+type DocumentsReader = Pick<Documents, 'checkpoint' | 'get' | 'find' | 'page' | 'scan' | 'close'>
+
+/** The embedded read models for those who only read them, beside the process that writes them. */
+export const openSqliteDocumentsReader = ({ file }: { readonly file: string }): DocumentsReader => {
+  const database = openForReading(file)
+  const prepare = statementCache(database)
+  const parse = (row: { readonly body: string }): Document => JSON.parse(row.body) as Document
+  return {
+    checkpoint: (projection) =>
+      reading(() => {
+        const row = prepare('SELECT position FROM checkpoints WHERE projection = ?').get(projection)
+        return (row as { readonly position: Position } | undefined)?.position ?? BEGINNING
+      }),
+    get: (collection, id) =>
+      reading(() => {
+        const row = prepare(`SELECT body FROM ${tableOf(collection)} WHERE id = ? AND body IS NOT NULL`).get(id)
+        return row === undefined ? O.none : O.some(parse(row as { readonly body: string }))
+      }),
+    find: (collection, ids) =>
+      reading(() => {
+        const wanted = 'id IN (SELECT value FROM json_each(?)) AND body IS NOT NULL'
+        const found = prepare(`SELECT id, body FROM ${tableOf(collection)} WHERE ${wanted}`).all(JSON.stringify(ids))
+        const rows = found as unknown as ReadonlyArray<Pick<ScannedRow, 'id' | 'body'>>
+        return new Map(rows.map((row) => [row.id, parse(row)]))
+      }),
+    page: (collection, { filter, sort, skip, limit }) =>
+      reading(() => {
+        const branches = branchesOf(filter)
+        if (branches.length === 0) return []
+        const { sql, values } = pageQuery(collection, branches, sort)
+        const rows = prepare(sql).all(...values, requireCount('limit', limit), requireCount('skip', skip))
+        return (rows as unknown as ReadonlyArray<{ readonly body: string }>).map(parse)
+      }),
+    scan: (collection, after, limit) => async () => {
+      // SQLite answers at once: who reads page after page must still let sockets have their turn.
+      await setImmediate()
+      return await reading(() => {
+        const from = after === null ? '' : 'id > ? AND'
+        const select = prepare(`SELECT id, position, body FROM ${tableOf(collection)} WHERE ${from} body IS NOT NULL ORDER BY id LIMIT ?`)
+        const rows = select.all(...(after === null ? [] : [after]), requireCount('limit', limit))
+        return (rows as unknown as ReadonlyArray<ScannedRow>).map(scannedOf)
+      })()
+    },
+    close: async () => {
+      if (database.isOpen) database.close()
+    },
+  }
+}
+
+/** The embedded read models: one SQLite file, written by one worker thread, read on the calling one. */
+export const openSqliteDocuments = async ({ file }: { readonly file: string }): Promise<Documents> => {
+  const writer = await openWriter<DocumentsJob, void>(new URL('./documents-worker.ts', import.meta.url), { file })
+  const reader = openSqliteDocumentsReader({ file })
+  const submit = async (job: DocumentsJob): Promise<E.Either<DocumentsUnavailable, void>> => {
+    const answer = await writer.submit(job)
+    return E.isLeft(answer) ? E.left(unavailable(answer.left)) : E.right(undefined)
+  }
+  return {
+    ...reader,
+    ensure: (collections) => () => submit({ kind: 'ensure', collections }),
+    commit: (projection, changes, checkpoint) => () => {
+      const encoded = changes.map((change) => ({
+        collection: change.collection,
+        id: change.id,
+        position: change.position,
+        body: change.kind === 'put' ? JSON.stringify(change.document) : null,
+      }))
+      return submit({ kind: 'commit', projection, changes: encoded, checkpoint })
+    },
+    discard: ({ projection, collection }) => () => submit({ kind: 'discard', projection, collection }),
+    promote: (from, to) => () => submit({ kind: 'promote', from, to }),
+    close: async () => {
+      // The writer last, as in the event store.
+      await reader.close()
+      await writer.close()
+    },
+  }
+}

@@ -1,0 +1,16 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import type { BacklogAnswer, BacklogRequest } from './backlog-reader.ts'
+import { openForReading } from '../database.ts'
+import { createWindowReader } from './event-window.ts'
+
+const { file } = workerData as { readonly file: string }
+const read = createWindowReader(openForReading(file))
+
+parentPort?.on('message', ([id, after, upTo, prefixes]: BacklogRequest) => {
+  try {
+    parentPort?.postMessage([id, read(after, upTo, prefixes)] satisfies BacklogAnswer)
+  } catch {
+    // Whoever asked reads for themselves then, and meets what there is to meet.
+    parentPort?.postMessage([id, null] satisfies BacklogAnswer)
+  }
+})

@@ -1,0 +1,126 @@
+import { hash } from 'node:crypto'
+import type { EventMetadata, Position, StoredEvent } from '../../../application/ports/event-store.ts'
+
+/** Schema of the log: rows are never deleted, so positions and the revisions of a stream have no gaps. */
+export const EVENT_LOG_SCHEMA = `
+  CREATE TABLE IF NOT EXISTS streams(
+    sid INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    last INTEGER NOT NULL DEFAULT -1,      -- last revision
+    first INTEGER NOT NULL DEFAULT 0,      -- first revision still read
+    base INTEGER NOT NULL DEFAULT 0,       -- first revision after the last deletion
+    purged INTEGER NOT NULL DEFAULT 0,     -- rows below this revision hold digests only
+    max_count INTEGER,
+    max_age_ms INTEGER,
+    oldest_at INTEGER,                     -- time of the first event still read, where max_age_ms is set
+    digest BLOB NOT NULL DEFAULT x''       -- of all columns of this row but last
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS streams_to_purge ON streams(sid) WHERE purged < first;
+  CREATE INDEX IF NOT EXISTS streams_to_expire ON streams(oldest_at + max_age_ms) WHERE oldest_at + max_age_ms IS NOT NULL;
+  CREATE TABLE IF NOT EXISTS events(
+    pos INTEGER PRIMARY KEY AUTOINCREMENT,
+    sid INTEGER NOT NULL,
+    rev INTEGER NOT NULL,
+    type TEXT NOT NULL,
+    id TEXT NOT NULL,
+    at INTEGER NOT NULL,                   -- milliseconds since 1970, never less than the row before
+    data TEXT,
+    metadata TEXT,
+    digests BLOB,                          -- of data and metadata, once these are purged
+    prev BLOB NOT NULL,                    -- hash of the row before
+    hash BLOB NOT NULL,
+    UNIQUE(sid, rev)
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS coverage(
+    since INTEGER NOT NULL                 -- last row when streams got their digests; 0 from the start
+  ) STRICT;
+`
+
+/** Columns of a row together with its stream's name, as `isIntact` and `verified` take them; hashes as text, cheaper to hand out than a BLOB. */
+export const EVENT_COLUMNS =
+  'e.pos, s.name AS stream, e.rev, e.type, e.id, e.at, e.data, e.metadata, hex(e.digests) AS digests, lower(hex(e.prev)) AS prev, lower(hex(e.hash)) AS hash'
+
+export interface EventRow {
+  readonly pos: number
+  readonly stream: string
+  readonly rev: number
+  readonly type: string
+  readonly id: string
+  readonly at: number
+  readonly data: string | null
+  readonly metadata: string | null
+  /** Of a purged row, in hexadecimal; empty while data and metadata are there. */
+  readonly digests: string
+  /** In hexadecimal, lower case, as `hash`. */
+  readonly prev: string
+  readonly hash: string
+}
+
+/** What the first row of a log follows. */
+export const GENESIS = Buffer.alloc(32)
+
+/** The 32 bytes of a SHA-256, a character each: cheaper to make and to hand to another thread than a Buffer. */
+const sha256 = (content: string | Uint8Array): string => hash('sha256', content, 'binary')
+
+/** SHA-256 of data, then of metadata: 64 bytes, a character each, all that remains of a purged row's content. */
+export const contentDigests = (data: string, metadata: string): string => sha256(data) + sha256(metadata)
+
+/** Bytes that are written as text of one character each. */
+export const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1')
+
+/** What is hashed; one for all rows, for making it costs a fourth of the hash. */
+let scratch = Buffer.allocUnsafe(1024)
+
+type Place = Pick<EventRow, 'pos' | 'stream' | 'rev' | 'type' | 'id' | 'at'>
+
+/** The previous row's hash, the row's place and kind, and the digests of its content; good until the next call. */
+const hashedOf = (row: Place, prev: Uint8Array | string, digests: string): Uint8Array => {
+  const place = JSON.stringify([row.pos, row.stream, row.rev, row.type, row.id, row.at])
+  const before = typeof prev === 'string' ? prev.length / 2 : prev.length
+  const needed = before + Buffer.byteLength(place) + digests.length
+  if (scratch.length < needed) scratch = Buffer.allocUnsafe(2 * needed)
+  if (typeof prev === 'string') scratch.write(prev, 'hex')
+  else scratch.set(prev)
+  const behind = before + scratch.write(place, before)
+  scratch.write(digests, behind, 'latin1')
+  return scratch.subarray(0, needed)
+}
+
+/** SHA-256 over the previous row's hash, bytes or hexadecimal, the row's place and kind, and the digests of its content. */
+export const rowHash = (row: Place & { readonly prev: Uint8Array | string }, digests: string): Buffer =>
+  bytesOf(sha256(hashedOf(row, row.prev, digests)))
+
+/** Whether the row is what was once written; a purged one is judged by the digests it keeps. */
+export const isIntact = (row: EventRow): boolean => {
+  const kept = row.digests === '' ? null : Buffer.from(row.digests, 'hex').toString('latin1')
+  const digests = row.data === null || row.metadata === null ? kept : contentDigests(row.data, row.metadata)
+  return digests !== null && hash('sha256', hashedOf(row, row.prev, digests), 'hex') === row.hash
+}
+
+/** Positions are row numbers, padded so that their text sorts as the log does. */
+export const toPosition = (pos: number): Position => String(pos).padStart(20, '0') as Position
+
+/** Throws on a position that is not one of this store. */
+export const fromPosition = (position: Position): number => {
+  if (position !== '' && !/^\d{20}$/.test(position)) throw new TypeError(`"${position}" is not a position of this log`)
+  return Number(position)
+}
+
+/** What was once written, as another thread is told of it: tuples cost less than objects, and JSON is parsed where it is used. */
+export type VerifiedRow = readonly [pos: number, stream: string, revision: number, type: string, id: string, data: string, metadata: string]
+
+/** None for a damaged or purged row. */
+export const verified = (row: EventRow): VerifiedRow | undefined =>
+  row.data === null || row.metadata === null || !isIntact(row)
+    ? undefined
+    : [row.pos, row.stream, row.rev, row.type, row.id, row.data, row.metadata]
+
+export const eventOf = ([pos, stream, revision, type, id, data, metadata]: VerifiedRow): StoredEvent => ({
+  id,
+  type,
+  data: JSON.parse(data) as Readonly<Record<string, unknown>>,
+  metadata: JSON.parse(metadata) as EventMetadata,
+  stream,
+  revision,
+  position: toPosition(pos),
+})

@@ -1,0 +1,87 @@
+import * as t from 'io-ts'
+import type { CreateLiveRequest } from '../../../application/requests.ts'
+import { audioFormat } from '../../../domain/live/events.ts'
+import type { AudioFormat } from '../../../domain/live/events.ts'
+import { boundedInteger, boundedString } from '../../../domain/shared/codecs.ts'
+import { orderedBuffers, settingsBody, settingsOf } from './settings-codec.ts'
+import type { GivenSettings } from './settings-codec.ts'
+import { members, optional, refined } from './validation.ts'
+import type { Complaint } from './validation.ts'
+
+const MAX_URL_LENGTH = 2048
+/** Pixels (D21). */
+export const [SMALLEST_TEXT, LARGEST_TEXT] = [8, 200] as const
+const SCHEMES: Readonly<Record<Exclude<AudioFormat, 'raw'>, ReadonlyArray<string>>> = {
+  hls: ['http:', 'https:'],
+  rtmp: ['rtmp:', 'rtmps:'],
+  rtsp: ['rtsp:', 'rtsps:'],
+}
+
+/** Three, four, six or eight hexadecimal digits, without `#` (D21). */
+export const colour = boundedString(3, 8, /^(?:[0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$/)
+const listenerToken = boundedString(4, 128, /^[A-Za-z0-9._~-]+$/)
+/** Names and codes are looked up, so any short text is well formed. */
+const name = boundedString(0, 200)
+
+const fields = members({
+  model: name,
+  language: name,
+  audio_format: optional(audioFormat, 'raw' as const),
+  audio_url: optional(t.string, null),
+  translations: optional(t.readonlyArray(name), []),
+  auto_start: optional(t.boolean, false),
+  live_retention: optional(t.boolean, false),
+  config: optional(refined(settingsBody, orderedBuffers), undefined),
+  background_color: optional(colour, null),
+  color_text: optional(colour, null),
+  size_text: optional(boundedInteger(SMALLEST_TEXT, LARGEST_TEXT), null),
+  listener_token: optional(listenerToken, null),
+  custom_listener_token: optional(listenerToken, null),
+})
+type Fields = t.TypeOf<typeof fields>
+
+const urlComplaint = (format: Exclude<AudioFormat, 'raw'>, text: string): string | null => {
+  if (text.length > MAX_URL_LENGTH) return `URL should have at most ${MAX_URL_LENGTH} characters`
+  // The parser drops white space and control characters; what is stored would not be what is opened.
+  const url = /[\p{Cc}\p{Cs}\s]/u.test(text) || !/^[a-z]+:\/\//i.test(text) ? null : URL.parse(text)
+  if (url === null || url.hostname === '') return 'URL should be absolute and valid'
+  const schemes = SCHEMES[format]
+  return schemes.includes(url.protocol) ? null : `URL scheme should be ${schemes.map((scheme) => scheme.slice(0, -1)).join(' or ')}`
+}
+
+const fittingUrl = ({ audio_format, audio_url }: Fields): Complaint | null => {
+  if (audio_format === 'raw') return null
+  if (audio_url === null || audio_url === '') return { at: 'audio_url' }
+  const message = urlComplaint(audio_format, audio_url)
+  return message === null ? null : { at: 'audio_url', message }
+}
+
+const oneListenerToken = ({ listener_token, custom_listener_token }: Fields): Complaint | null =>
+  listener_token !== null && custom_listener_token !== null && listener_token !== custom_listener_token
+    ? { at: 'listener_token', message: 'listener_token and custom_listener_token should be the same' }
+    : null
+
+/** Printable ASCII, as long as a client's own id may be (R76). */
+export const createLiveHeaders = members({ 'idempotency-key': optional(boundedString(1, 255, /^[\x20-\x7e]+$/), null) })
+
+/** Body of POST /lives (interface.md 4.5 with D9, D15, D17, D18, D21). */
+export const createLiveBody = refined(refined(fields, fittingUrl), oneListenerToken)
+
+/** A well-formed body as the application takes it. Retention is the application's to refuse (D19). */
+export const createLiveRequest = (body: Fields): CreateLiveRequest => {
+  const isRaw = body.audio_format === 'raw'
+  const { background_color, color_text, size_text } = body
+  const isDisplayed = background_color !== null || color_text !== null || size_text !== null
+  return {
+    model: body.model,
+    language: body.language,
+    audioFormat: body.audio_format,
+    audioUrl: isRaw ? null : body.audio_url,
+    translations: Array.from(new Set(body.translations)),
+    autoStart: !isRaw && body.auto_start,
+    retention: body.live_retention,
+    config: settingsOf(body.config ?? ({} as GivenSettings)),
+    display: isDisplayed ? { background_color, color_text, size_text } : null,
+    listenerToken: body.listener_token ?? body.custom_listener_token,
+  }
+}

@@ -1,0 +1,217 @@
+import * as t from 'io-ts'
+import type { Catalogue, Language, Model, TranslationPair } from '../../../application/ports/catalogue.ts'
+import type { LiveFacts, LiveView, UserView } from '../../../application/ports/read-models.ts'
+import type { AdminLive } from '../../../application/requests.ts'
+import type { Page, PageQuery } from '../../../application/services.ts'
+import { audioFormat } from '../../../domain/live/events.ts'
+import { engineSettings } from '../../../domain/live/settings.ts'
+import { boundedInteger, instant } from '../../../domain/shared/codecs.ts'
+import { permission } from '../../../domain/user/events.ts'
+import { embedSnippet } from '../pages/embed-snippet.ts'
+import type { Origin } from '../route.ts'
+
+export const count = boundedInteger(0, Number.MAX_SAFE_INTEGER)
+export const nullable = <A>(codec: t.Type<A>): t.Type<A | null> => t.union([codec, t.null])
+export const dates = { created_at: instant, updated_at: nullable(instant) }
+
+export const modelView = t.strict({ id: count, name: t.string, active: t.boolean, vram: count, ...dates }, 'Model')
+const languageMembers = { id: count, iso_639_1: t.string, name: t.string, active: t.boolean }
+export const languageView = t.strict({ ...languageMembers, ...dates }, 'Language')
+const pairLanguage = t.strict(languageMembers, 'PairLanguage')
+export const translationView = t.strict(
+  { id: count, model: t.string, active: t.boolean, vram: count, lang_from: pairLanguage, lang_to: pairLanguage, ...dates },
+  'TranslationPair',
+)
+
+/** The 19 members of interface.md 2.1, in the order of the normative example. */
+export const liveView = t.strict(
+  {
+    id: count,
+    status: t.keyof({ pending: null, active: null, finished: null, error: null }),
+    live_retention: t.boolean,
+    audio_format: audioFormat,
+    audio_url: nullable(t.string),
+    auto_start: t.boolean,
+    auto_start_pid: nullable(count),
+    vram: count,
+    iframe_html: nullable(t.string),
+    sender_token: t.string,
+    listener_token: t.string,
+    base_url: t.string,
+    relative_path: t.string,
+    config: engineSettings,
+    model: modelView,
+    language: languageView,
+    translations: t.readonlyArray(translationView),
+    ...dates,
+  },
+  'LiveSession',
+)
+
+/** A live as administrators see it: nothing with which to listen or send. */
+export const adminLiveView = t.strict(
+  {
+    id: count,
+    user_id: count,
+    username: t.string,
+    status: t.keyof({ pending: null, active: null, finished: null, error: null }),
+    live_retention: t.boolean,
+    audio_format: audioFormat,
+    auto_start: t.boolean,
+    auto_start_pid: nullable(count),
+    vram: count,
+    /** Seconds by which the text is behind the audio; null where it does not run. */
+    lag: nullable(t.number),
+    config: engineSettings,
+    model: modelView,
+    language: languageView,
+    translations: t.readonlyArray(translationView),
+    ...dates,
+  },
+  'AdminLiveSession',
+)
+
+export const userView = t.strict(
+  {
+    id: count,
+    username: t.string,
+    permissions: t.readonlyArray(permission),
+    max_sessions: count,
+    max_translations: count,
+    is_active: t.boolean,
+    ...dates,
+  },
+  'User',
+)
+
+/** What was done, where there is nothing to show. */
+export const messageView = t.strict({ message: t.string }, 'Message')
+
+export const single = <C extends t.Mixed>(codec: C) => t.strict({ data: codec }, `{data: ${codec.name}}`)
+export const list = <C extends t.Mixed>(codec: C) =>
+  t.strict(
+    {
+      data: t.readonlyArray(codec),
+      pagination: t.strict({ total_items: count, total_pages: count, current_page: count, per_page: count }, 'Pagination'),
+    },
+    `Page of ${codec.name}`,
+  )
+
+/** The answer to a deletion. */
+export const message = t.strict({ message: t.string }, 'Message')
+
+/** The envelope of every list (D7). */
+export const presentPage = <A, B>(page: Page<A>, query: PageQuery, present: (item: A) => B) => ({
+  data: page.items.map((item) => present(item)),
+  pagination: {
+    total_items: page.total,
+    total_pages: Math.ceil(page.total / query.limit),
+    current_page: page.total === 0 ? 1 : Math.floor(query.skip / query.limit) + 1,
+    per_page: query.limit,
+  },
+})
+
+/** One page of a list that is in memory. */
+export const cut = <A>(items: ReadonlyArray<A>, query: PageQuery): Page<A> => ({
+  items: items.slice(query.skip, query.skip + query.limit),
+  total: items.length,
+})
+
+export const presentModel = ({ id, name, active, vram, createdAt, updatedAt }: Model): t.TypeOf<typeof modelView> => ({
+  id, name, active, vram, created_at: createdAt, updated_at: updatedAt,
+})
+
+const presentPairLanguage = ({ id, iso, name, active }: Language): t.TypeOf<typeof pairLanguage> => ({ id, iso_639_1: iso, name, active })
+
+export const presentLanguage = (language: Language): t.TypeOf<typeof languageView> => ({
+  ...presentPairLanguage(language),
+  created_at: language.createdAt,
+  updated_at: language.updatedAt,
+})
+
+/** What stands in for a language that the catalogue does not list. */
+const unlistedLanguage = (iso: string, createdAt: string): Language => ({
+  id: 0, iso, name: iso, active: false, createdAt, updatedAt: null,
+})
+
+const findLanguage = (catalogue: Catalogue, iso: string, createdAt: string): Language =>
+  catalogue.languages().find((language) => language.iso === iso) ?? unlistedLanguage(iso, createdAt)
+
+export const presentTranslation = (pair: TranslationPair, catalogue: Catalogue): t.TypeOf<typeof translationView> => ({
+  id: pair.id,
+  model: pair.model,
+  active: pair.active,
+  vram: pair.vram,
+  lang_from: presentPairLanguage(findLanguage(catalogue, pair.from, pair.createdAt)),
+  lang_to: presentPairLanguage(findLanguage(catalogue, pair.to, pair.createdAt)),
+  created_at: pair.createdAt,
+  updated_at: pair.updatedAt,
+})
+
+/** A model or pair that is no longer installed is shown as it was when the live was created, and inactive. */
+const nestedModel = (live: LiveFacts, catalogue: Catalogue): Model =>
+  catalogue.models().find((model) => model.id === live.model.id) ?? {
+    ...live.model, active: false, languages: [], createdAt: live.createdAt, updatedAt: null,
+  }
+
+const nestedPair = (live: LiveFacts, pair: LiveFacts['translations'][number], catalogue: Catalogue): TranslationPair =>
+  catalogue.translations().find(({ id }) => id === pair.id) ?? {
+    ...pair, active: false, from: live.language, createdAt: live.createdAt, updatedAt: null,
+  }
+
+/** A live as its owner sees it, with addresses as its client reaches them. */
+export const presentLive = (
+  live: LiveView,
+  catalogue: Catalogue,
+  { baseUrl, pagesUrl }: Pick<Origin, 'baseUrl' | 'pagesUrl'>,
+): t.TypeOf<typeof liveView> => ({
+  id: live.id,
+  status: live.status,
+  live_retention: live.retention,
+  audio_format: live.audioFormat,
+  audio_url: live.audioUrl,
+  auto_start: live.autoStart,
+  auto_start_pid: live.autoStartPid,
+  vram: live.vram,
+  iframe_html: embedSnippet(live, pagesUrl),
+  sender_token: live.senderToken,
+  listener_token: live.listenerToken,
+  base_url: baseUrl,
+  relative_path: `/ws/live/${live.id}`,
+  config: engineSettings.encode(live.config),
+  model: presentModel(nestedModel(live, catalogue)),
+  language: presentLanguage(findLanguage(catalogue, live.language, live.createdAt)),
+  translations: live.translations.map((pair) => presentTranslation(nestedPair(live, pair, catalogue), catalogue)),
+  created_at: live.createdAt,
+  updated_at: live.updatedAt,
+})
+
+export const presentAdminLive = (live: AdminLive, catalogue: Catalogue): t.TypeOf<typeof adminLiveView> => ({
+  id: live.id,
+  user_id: live.userId,
+  username: live.username,
+  status: live.status,
+  live_retention: live.retention,
+  audio_format: live.audioFormat,
+  auto_start: live.autoStart,
+  auto_start_pid: live.autoStartPid,
+  vram: live.vram,
+  lag: live.lag === null ? null : Math.round(live.lag * 1000) / 1000,
+  config: engineSettings.encode(live.config),
+  model: presentModel(nestedModel(live, catalogue)),
+  language: presentLanguage(findLanguage(catalogue, live.language, live.createdAt)),
+  translations: live.translations.map((pair) => presentTranslation(nestedPair(live, pair, catalogue), catalogue)),
+  created_at: live.createdAt,
+  updated_at: live.updatedAt,
+})
+
+export const presentUser = (user: UserView): t.TypeOf<typeof userView> => ({
+  id: user.id,
+  username: user.username,
+  permissions: user.permissions,
+  max_sessions: user.maxSessions,
+  max_translations: user.maxTranslations,
+  is_active: user.isActive,
+  created_at: user.createdAt,
+  updated_at: user.updatedAt,
+})

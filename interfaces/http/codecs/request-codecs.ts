@@ -1,0 +1,123 @@
+import * as t from 'io-ts'
+import type { PageQuery } from '../../../application/services.ts'
+import { DEFAULT_QUOTAS } from '../../../application/users/users.ts'
+import { boundedInteger, boundedString } from '../../../domain/shared/codecs.ts'
+import { toInstant } from '../../../domain/shared/instants.ts'
+import { nameProblem } from '../../../domain/shared/names.ts'
+import { passwordProblem, usernameProblem } from '../../../domain/user/credential-rules.ts'
+import { permission } from '../../../domain/user/events.ts'
+import { colour, LARGEST_TEXT, SMALLEST_TEXT } from './create-live-codec.ts'
+import { shaped } from './shapes.ts'
+import type { JsonSchema } from './shapes.ts'
+import { checkedString, integerText, members, omittable, optional, repeated, single } from './validation.ts'
+import type { Field } from './validation.ts'
+
+const MAX_LIMIT = 1000
+const MAX_SKIP = 2 ** 31 - 1
+
+/** `skip` and `limit` (D6); a limit above 1000 counts as 1000. */
+export const pagination = {
+  skip: single(optional(integerText(0, MAX_SKIP), 0)),
+  limit: single(optional(integerText(1, Infinity), 100)),
+}
+
+export const pageOf = (query: PageQuery): PageQuery => ({ skip: query.skip, limit: Math.min(query.limit, MAX_LIMIT) })
+
+/** Query parameter that is compared as it is. */
+const exact = single(optional(t.string, null))
+
+export const pageQuery = members(pagination)
+export const languagesQuery = members({ ...pagination, name: exact, iso_639_1: exact })
+export const modelsQuery = members({ ...pagination, name: exact })
+export const translationsQuery = members({ ...pagination, lang_from: exact, lang_to: exact })
+const liveStatus = t.keyof({ pending: null, active: null, finished: null, error: null })
+export const livesQuery = members({ ...pagination, status: repeated(liveStatus) })
+
+export const allLivesQuery = members({
+  ...pagination,
+  status: repeated(liveStatus),
+  user_id: single(optional(integerText(1, Number.MAX_SAFE_INTEGER), null)),
+})
+
+/** `chars_per_line` and `lines` take the bounds of max_chars and max_lines (D17). */
+export const transcriptQuery = members({
+  format: single(optional(t.keyof({ json: null, txt: null, srt: null, vtt: null }), 'json' as const)),
+  language: exact,
+  chars_per_line: single(optional(integerText(1, 1000), null)),
+  lines: single(optional(integerText(1, 100), 2)),
+})
+
+/** How the page that shows a live looks, and the language that it shows: a target, or nothing for what is spoken. */
+export const embedQuery = members({
+  background_color: single(optional(colour, null)),
+  color_text: single(optional(colour, null)),
+  size_text: single(optional(integerText(SMALLEST_TEXT, LARGEST_TEXT), null)),
+  language: single(optional(boundedString(2, 2, /^[a-z]{2}$/), null)),
+})
+
+/** Any integer is well formed; one that no resource can have is simply not found (R11). */
+export const pathId = members({ id: integerText(-Infinity, Infinity) })
+
+export const loginForm = members({ username: t.string, password: t.string })
+
+export const audioUrlBody = members({ audio_url: t.string })
+
+const checked = (name: string, schema: JsonSchema, problem: (value: string) => string | null): Field<string> =>
+  checkedString(name, schema, (value) => {
+    const found = problem(value)
+    return found === null ? null : `${name} ${found}`
+  })
+
+const NAME: JsonSchema = { minLength: 1, maxLength: 100 }
+/** The rule counts bytes, a schema characters. */
+const PASSWORD: JsonSchema = { format: 'password', minLength: 8, maxLength: 1024 }
+
+/** Name of a profile or of an API token. */
+export const resourceName = checked('name', NAME, nameProblem)
+
+/** A date-time with a time-zone offset, decoded to D23's form. */
+export const dateTime: Field<string> = Object.assign(
+  shaped(
+    new t.Type<string, unknown>(
+      'date-time',
+      (u): u is string => typeof u === 'string' && toInstant(u) === u,
+      (u, context) => {
+        const at = typeof u === 'string' ? toInstant(u) : null
+        return at === null ? t.failure(u, context) : t.success(at)
+      },
+      t.identity,
+    ),
+    { kind: 'schema', schema: { type: 'string', format: 'date-time' } },
+  ),
+  { explain: () => ({ type: 'datetime_parsing', msg: 'Input should be a valid date-time with a time-zone offset' }) },
+)
+
+const username = checked('username', { ...NAME, pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$' }, usernameProblem)
+const password = checked('password', PASSWORD, passwordProblem)
+
+export const newUserBody = members({
+  username,
+  password,
+  permissions: optional(t.readonlyArray(permission), []),
+  max_sessions: optional(boundedInteger(0, 1e6), DEFAULT_QUOTAS.maxSessions),
+  max_translations: optional(boundedInteger(0, 1e6), DEFAULT_QUOTAS.maxTranslations),
+})
+
+/** Only the members sent change; as with profiles, `null` is none of their values. */
+export const changeUserBody = members({
+  password: omittable(password),
+  permissions: omittable(t.readonlyArray(permission)),
+  max_sessions: omittable(boundedInteger(0, 1e6)),
+  max_translations: omittable(boundedInteger(0, 1e6)),
+  is_active: omittable(t.boolean),
+})
+
+export const switchBody = members({ is_active: t.boolean })
+
+export const changePasswordBody = members({ current_password: t.string, new_password: checked('new_password', PASSWORD, passwordProblem) })
+
+export const setupBody: Field<{ readonly token: string; readonly username: string; readonly password: string }> = members({
+  token: boundedString(1, 512),
+  username,
+  password,
+})

@@ -1,0 +1,45 @@
+import type * as t from 'io-ts'
+import { DEFAULT_ENGINE_SETTINGS, buffersAreOrdered, engineSettingMembers } from '../../../domain/live/settings.ts'
+import type { EngineSettings } from '../../../domain/live/settings.ts'
+import { members, optional } from './validation.ts'
+import type { Complaint } from './validation.ts'
+
+const m = engineSettingMembers
+
+/** The engine settings of a request that creates something: each may be left out. */
+export const settingFields = {
+  vad: optional(m.vad, undefined),
+  mode: optional(m.mode, undefined),
+  min_buffer: optional(m.min_buffer, undefined),
+  max_buffer: optional(m.max_buffer, undefined),
+  buffer_timeout: optional(m.buffer_timeout, undefined),
+  max_delay: optional(m.max_delay, undefined),
+  max_chars: optional(m.max_chars, undefined),
+  max_lines: optional(m.max_lines, undefined),
+  punctuation: optional(m.punctuation, undefined),
+}
+
+export const settingsBody = members(settingFields)
+export type GivenSettings = t.TypeOf<typeof settingsBody>
+
+/** Omitted settings take the defaults of D17. */
+export const settingsOf = (given: GivenSettings): EngineSettings => ({
+  vad: given.vad ?? DEFAULT_ENGINE_SETTINGS.vad,
+  mode: given.mode ?? DEFAULT_ENGINE_SETTINGS.mode,
+  min_buffer: given.min_buffer ?? DEFAULT_ENGINE_SETTINGS.min_buffer,
+  max_buffer: given.max_buffer ?? DEFAULT_ENGINE_SETTINGS.max_buffer,
+  buffer_timeout: given.buffer_timeout ?? DEFAULT_ENGINE_SETTINGS.buffer_timeout,
+  max_delay: given.max_delay ?? DEFAULT_ENGINE_SETTINGS.max_delay,
+  max_chars: given.max_chars ?? DEFAULT_ENGINE_SETTINGS.max_chars,
+  max_lines: given.max_lines ?? DEFAULT_ENGINE_SETTINGS.max_lines,
+  punctuation: given.punctuation ?? DEFAULT_ENGINE_SETTINGS.punctuation,
+})
+
+/** What is said where the smallest buffer is larger than the largest. */
+export const BUFFERS_NOT_ORDERED = 'min_buffer should not be greater than max_buffer'
+
+/** Named after the member that the caller sent, min_buffer when both or none. */
+export const orderedBuffers = (given: GivenSettings): Complaint | null => {
+  if (buffersAreOrdered(settingsOf(given))) return null
+  return { at: given.min_buffer === undefined ? 'max_buffer' : 'min_buffer', message: BUFFERS_NOT_ORDERED }
+}

@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs'
+import * as E from 'fp-ts/lib/Either.js'
+import * as t from 'io-ts'
+import { publicRoute } from '../route.ts'
+import type { Route } from '../route.ts'
+
+/** Text of a file of our own pages. */
+export const pageText = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8')
+
+/**
+ * A file of the page at `/<page>`. The page names it `<page>/<name>`, which also works behind a proxy that takes a prefix
+ * away; a browser that is at `/<page>/` instead of `/<page>` reads that as `/<page>/<page>/<name>`.
+ */
+export const pageFile = (
+  page: string,
+  name: string,
+  mediaType: string,
+  content: () => string,
+  headers: Readonly<Record<string, string>> = {},
+): Route =>
+  publicRoute(
+    { method: 'GET', path: `/${page}{/${page}}/${name}`, response: { codec: t.string, mediaType, headers, isFile: true }, refusals: [] },
+    async () => E.right(content()),
+  )
