@@ -5,13 +5,14 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { UserRegistered, userKey, userStream } from '../domain/user/events.ts'
 import type { LiveNotFound, Unavailable } from './errors.ts'
 import { openLives } from './lives/live-views.ts'
-import { textOrErased } from './opened-text.ts'
+import { textOrErased } from '../domain/shared/erased.ts'
 import type { Document, Documents, DocumentsUnavailable, Filter } from './ports/documents.ts'
 import type { Keyring } from './ports/keyring.ts'
 import { LIVE_COUNTS, LIVES, LIVE_STATUSES, USERS } from './ports/read-models.ts'
 import type { LiveCountsDocument, LiveDocument, LiveStatus, UserDocument, UserView } from './ports/read-models.ts'
-import type { Page, PageQuery, Services } from './services.ts'
-import type { UserDirectory } from './users/user-directory.ts'
+import type { Services } from './services.ts'
+import type { Page, PageQuery } from './ports/documents.ts'
+import type { UserDirectory } from './users/policies/user-directory.ts'
 
 export interface QueryDeps {
   readonly documents: Pick<Documents, 'get' | 'page'>

@@ -32,10 +32,11 @@ import type {
   WrongLogin,
   WrongPassword,
 } from './errors.ts'
-import type { ResumePoint, Wanted } from './lives/resume-point.ts'
+import type { ResumePoint, Wanted } from './lives/queries/resume-point.ts'
 import type { EndCause, TranscriptFrame } from './pipeline/signals.ts'
 import type { Language, Model, TranslationPair } from './ports/catalogue.ts'
 import type { TooBusy } from './ports/credentials.ts'
+import type { Page, PageQuery } from './ports/documents.ts'
 import type { ApiTokenView, LiveStatus, LiveView, ProfileView, SocketRole, UserView } from './ports/read-models.ts'
 import type {
   AdminLive,
@@ -50,17 +51,6 @@ import type {
   Transcript,
 } from './requests.ts'
 import type { TranslationTarget } from './translation/translations.ts'
-
-/** One page and the number of all items that match. */
-export interface Page<A> {
-  readonly items: ReadonlyArray<A>
-  readonly total: number
-}
-
-export interface PageQuery {
-  readonly skip: number
-  readonly limit: number
-}
 
 /** What the REST routes ask of the application. */
 export interface Services {

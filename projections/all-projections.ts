@@ -1,9 +1,9 @@
-import { apiTokens } from './api-tokens.ts'
-import { liveCounts, liveTotals } from './live-counts.ts'
-import { liveTokens } from './live-tokens.ts'
-import { lives } from './lives.ts'
-import { profiles } from './profiles.ts'
+import { apiTokens } from './api-tokens/projection.ts'
+import { liveCounts, liveTotals } from './live-counts/projection.ts'
+import { liveTokens } from './live-tokens/projection.ts'
+import { lives } from './lives/projection.ts'
+import { profiles } from './profiles/projection.ts'
 import type { Projection } from './projection.ts'
-import { users } from './users.ts'
+import { users } from './users/projection.ts'
 
 export const allProjections: ReadonlyArray<Projection> = [lives, liveTokens, liveCounts, liveTotals, users, profiles, apiTokens]

@@ -1,5 +1,5 @@
 import type { Environment } from '../application/ports/environment.ts'
-import { pause, retryDelay } from '../application/ports/timers.ts'
+import { pause, retryDelay } from '../application/waiting.ts'
 import type { Timers } from '../application/ports/timers.ts'
 
 const RETRY = { first: 50, longest: 5000 }

@@ -5,8 +5,8 @@ import { ADMISSION_SNAPSHOT_STREAM, AdmissionSnapshotTaken } from '../../domain/
 import type { EventOf } from '../../domain/shared/event.ts'
 import { reading } from '../../domain/shared/read-event.ts'
 import { isHurt } from '../errors.ts'
-import { sealEvents } from '../event-serialization.ts'
-import type { WriteDeps } from '../handle-command.ts'
+import { sealEvents } from '../log/event-serialization.ts'
+import type { WriteDeps } from '../log/handle-command.ts'
 import type { Logger } from '../ports/environment.ts'
 import type { Revision } from '../ports/event-store.ts'
 

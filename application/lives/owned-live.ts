@@ -5,7 +5,7 @@ import type { StoredEventOf } from '../../domain/shared/event.ts'
 import { reading } from '../../domain/shared/read-event.ts'
 import type { Caller } from '../caller.ts'
 import type { LiveNotFound, Unavailable } from '../errors.ts'
-import { whyUnreadable } from '../event-serialization.ts'
+import { whyUnreadable } from '../log/event-serialization.ts'
 import type { EventStore, Revision } from '../ports/event-store.ts'
 
 type Data<Definition> = StoredEventOf<Definition> extends { readonly data: infer Members } ? Members : never

@@ -1,3 +1,6 @@
+import type { ModelListed, TranslationPairListed } from '../../domain/catalogue/events.ts'
+import type { EventOf } from '../../domain/shared/event.ts'
+
 export interface Model {
   readonly id: number
   readonly name: string
@@ -36,3 +39,15 @@ export interface Catalogue {
   readonly languages: () => ReadonlyArray<Language>
   readonly translations: () => ReadonlyArray<TranslationPair>
 }
+
+/** All that was ever listed, with its ids. */
+export interface Listings {
+  readonly models: ReadonlyArray<EventOf<typeof ModelListed>['data']>
+  readonly pairs: ReadonlyArray<EventOf<typeof TranslationPairListed>['data']>
+}
+
+/** A pair of languages and the model that translates it. */
+export type InstalledPair = Pick<Listings['pairs'][number], 'model' | 'from' | 'to'>
+
+/** Gives ids to the names of models and to the pairs that have none yet; rejects when the store cannot be reached. */
+export type ListInstalled = (names: ReadonlyArray<string>, pairs: ReadonlyArray<InstalledPair>) => Promise<Listings>

@@ -78,3 +78,14 @@ export interface Documents {
   readonly promote: (from: ReadModel, to: ReadModel) => TaskEither<DocumentsUnavailable, void>
   readonly close: () => Promise<void>
 }
+
+/** One page and the number of all items that match. */
+export interface Page<A> {
+  readonly items: ReadonlyArray<A>
+  readonly total: number
+}
+
+export interface PageQuery {
+  readonly skip: number
+  readonly limit: number
+}

@@ -1,7 +1,7 @@
 import { SAMPLE_RATE } from '../ports/engine.ts'
 import type { PullEnd, Puller, SourceTarget, StartPuller } from '../ports/audio-source.ts'
 import type { Logger } from '../ports/environment.ts'
-import { afterLastLook } from '../ports/timers.ts'
+import { afterLastLook } from '../waiting.ts'
 import type { Timers } from '../ports/timers.ts'
 
 /** D56: milliseconds before each further attempt. */

@@ -1,7 +1,7 @@
 import type { TranscriptFrame } from '../pipeline/signals.ts'
-import { READABLE_AFTER_END_MS } from '../lives/forget-text.ts'
-import { keyOf, searchBackwards } from '../lives/resume-point.ts'
-import type { ResumePoint, Wanted } from '../lives/resume-point.ts'
+import { READABLE_AFTER_END_MS } from '../lives/policies/forget-text.ts'
+import { keyOf, searchBackwards } from '../lives/queries/resume-point.ts'
+import type { ResumePoint, Wanted } from '../lives/queries/resume-point.ts'
 import type { Timers } from '../ports/timers.ts'
 
 /** Finals of one live that are kept in memory; those that no store has come on top. */

@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { LiveOver, Unavailable } from '../errors.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
-import { pause, retryDelay } from '../ports/timers.ts'
+import { pause, retryDelay } from '../waiting.ts'
 import type { Timers } from '../ports/timers.ts'
 
 /** Finals that may wait for a store that is away (design 6). */

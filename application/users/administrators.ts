@@ -6,11 +6,11 @@ import type { UserState } from '../../domain/user/decider.ts'
 import { userStream } from '../../domain/user/events.ts'
 import type { UserEvent } from '../../domain/user/events.ts'
 import type { Unavailable } from '../errors.ts'
-import { loadState } from '../handle-command.ts'
-import type { WriteDeps } from '../handle-command.ts'
+import { loadState } from '../log/handle-command.ts'
+import type { WriteDeps } from '../log/handle-command.ts'
 import { createTurns } from '../turns.ts'
-import { hasPassword } from './authentication.ts'
-import type { UserDirectory } from './user-directory.ts'
+import { hasPassword } from './queries/authenticate.ts'
+import type { UserDirectory } from './policies/user-directory.ts'
 
 interface AdministratorsDeps extends Pick<WriteDeps, 'store' | 'keyring'> {
   readonly directory: Pick<UserDirectory, 'ids' | 'byId'>

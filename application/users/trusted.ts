@@ -3,9 +3,9 @@ import type { Option } from 'fp-ts/lib/Option.js'
 import { apiTokenStream } from '../../domain/api-token/events.ts'
 import type { User } from '../../domain/user/decider.ts'
 import { userStream } from '../../domain/user/events.ts'
-import type { KnownToken, TokenDirectory } from '../tokens/token-directory.ts'
-import type { WatchedLog } from '../watched-log.ts'
-import type { UserDirectory } from './user-directory.ts'
+import type { KnownToken, TokenDirectory } from '../tokens/policies/token-directory.ts'
+import type { WatchedLog } from '../log/watched-log.ts'
+import type { UserDirectory } from './policies/user-directory.ts'
 
 type Log = Pick<WatchedLog, 'isDamaged'>
 

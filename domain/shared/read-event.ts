@@ -7,7 +7,7 @@ import { envelope, ERASED } from './event.ts'
 import type { Envelope, StoredEventOf } from './event.ts'
 
 // The one place that knows what is in the data of a stored event: all who read the log come through here, and for
-// personal members in clear through application/event-serialization.ts, which stands on it.
+// personal members in clear through application/log/event-serialization.ts, which stands on it.
 
 /** An event as a store hands it out: nobody knows yet what its data says. */
 export interface RawEvent {

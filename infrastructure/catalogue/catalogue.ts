@@ -1,94 +1,12 @@
-import * as E from 'fp-ts/lib/Either.js'
-import type { Catalogue, Model, TranslationPair } from '../../application/ports/catalogue.ts'
-import type { Environment, Logger } from '../../application/ports/environment.ts'
-import type { EventStore, ExpectedRevision, NewEvent, StoredEvent } from '../../application/ports/event-store.ts'
-import { readAround } from '../../application/ports/read-around.ts'
-import { CATALOGUE_STREAM, ModelListed, TranslationPairListed } from '../../domain/catalogue/events.ts'
-import type { EventOf } from '../../domain/shared/event.ts'
-import { reading, readEvent } from '../../domain/shared/read-event.ts'
+import type { Catalogue, ListInstalled, Listings, Model, TranslationPair } from '../../application/ports/catalogue.ts'
+import type { Logger } from '../../application/ports/environment.ts'
 import { findInstalledModels } from './installed-models.ts'
 import type { InstalledModel, InstalledTranslator } from './installed-models.ts'
 import { LANGUAGE_ROWS } from './languages.ts'
 import { BUNDLED_MODEL, estimatedVramOf, INTERFACE_MODELS } from './models.ts'
 
-type ModelListing = EventOf<typeof ModelListed>['data']
-type PairListing = EventOf<typeof TranslationPairListed>['data']
-type Pair = Pick<PairListing, 'model' | 'from' | 'to'>
-
-/** All that was ever listed. */
-interface Listings {
-  readonly models: ReadonlyArray<ModelListing>
-  readonly pairs: ReadonlyArray<PairListing>
-}
-
-const ATTEMPTS = 5
-
-const modelListed = reading([ModelListed])
-const pairListed = reading([TranslationPairListed])
-
-const listingsOf = (events: ReadonlyArray<StoredEvent>): Listings => ({
-  models: events.flatMap((event) => modelListed(event)?.data ?? []),
-  pairs: events.flatMap((event) => pairListed(event)?.data ?? []),
-})
-
-const isSame = (one: Pair, other: Pair): boolean => one.model === other.model && one.from === other.from && one.to === other.to
-
-/** Events for what is not listed yet, with the next ids. */
-const missingListings = (
-  environment: Environment,
-  { models, pairs }: Listings,
-  names: ReadonlyArray<string>,
-  installed: ReadonlyArray<Pair>,
-): ReadonlyArray<NewEvent> => {
-  const event = (type: string, data: NewEvent['data']): NewEvent => {
-    const id = environment.newId()
-    const metadata = { correlationId: id, causationId: id, actor: `instance:${environment.instance}`, recordedAt: environment.now() }
-    return { id, type, data, metadata }
-  }
-  const newNames = names.filter((name) => !models.some((listing) => listing.name === name))
-  const newPairs = installed.filter((pair) => !pairs.some((listing) => isSame(listing, pair)))
-  const at = environment.now()
-  return [
-    ...newNames.map((name, index) => event(ModelListed.type, { modelId: models.length + index + 1, name, at })),
-    ...newPairs.map(({ model, from, to }, index) => event(TranslationPairListed.type, { pairId: pairs.length + index + 1, model, from, to, at })),
-  ]
-}
-
-interface CatalogueDeps {
-  readonly store: EventStore
-  readonly environment: Environment
-  readonly logger: Logger
-}
-
-/**
- * The ids of all names and pairs, new ones appended first: whoever loses a race reads again what the winner listed.
- * Where something cannot be read, which may be a listing too, nothing is listed anew: no id may be given twice.
- */
-const list = async (
-  { store, environment, logger }: CatalogueDeps,
-  names: ReadonlyArray<string>,
-  installed: ReadonlyArray<Pair>,
-): Promise<Listings> => {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const around = await readAround(store, CATALOGUE_STREAM)()
-    if (E.isLeft(around)) throw new Error(`the catalogue cannot be read: ${around.left.reason}`)
-    const { events, lost } = around.right
-    const listings = listingsOf(events)
-    const missing = missingListings(environment, listings, names, installed)
-    if (missing.length === 0) return listings
-    if (lost.length > 0 || events.some((event) => E.isLeft(readEvent(event)))) {
-      const unlisted = missing.map(({ data }) => data['name'] ?? data['model'])
-      logger.error({ unlisted }, 'the catalogue cannot be read in full: what is not listed yet cannot be used')
-      return listings
-    }
-    const expected: ExpectedRevision = events.at(-1)?.revision ?? 'no-stream'
-    const appended = await store.append(CATALOGUE_STREAM, expected, missing)()
-    if (E.isLeft(appended) && appended.left._tag === 'StoreUnavailable') {
-      throw new Error(`the catalogue cannot be written: ${appended.left.reason}`)
-    }
-  }
-  throw new Error(`the catalogue changed under ${ATTEMPTS} attempts to list models`)
-}
+type ModelListing = Listings['models'][number]
+type PairListing = Listings['pairs'][number]
 
 const modelRow = ({ modelId, name, at }: ModelListing, installed: ReadonlyArray<InstalledModel>): ReadonlyArray<Model> => {
   const row = { id: modelId, name, createdAt: at, updatedAt: null }
@@ -143,7 +61,9 @@ export interface InstalledCatalogue extends Catalogue {
  * What is installed when the service starts, and again whenever it is told to look. A name, or a pair, keeps the id it got when it
  * was first seen, whether its folder comes or goes. Throws when the store cannot be reached.
  */
-export const openCatalogue = async (options: CatalogueDeps & {
+export const openCatalogue = async (options: {
+  readonly listInstalled: ListInstalled
+  readonly logger: Logger
   /** One folder for each further model; null for none. */
   readonly modelsDir: string | null
   /** Where the models lie that come with the project. */
@@ -157,7 +77,7 @@ export const openCatalogue = async (options: CatalogueDeps & {
     const installed = await findInstalledModels(options)
     const names = new Set([...INTERFACE_MODELS, BUNDLED_MODEL, ...installed.models.map(({ name }) => name)])
     const pairs = installed.translators.map(({ name: model, from, to }) => ({ model, from, to }))
-    const listings = await list(options, [...names], pairs)
+    const listings = await options.listInstalled([...names], pairs)
     models = listings.models.flatMap((listing) => modelRow(listing, installed.models)).sort((a, b) => a.id - b.id)
     translations = listings.pairs.flatMap((listing) => pairRow(listing, installed.translators)).sort((a, b) => a.id - b.id)
     speech.renew(installed.models)

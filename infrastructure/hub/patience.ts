@@ -1,4 +1,4 @@
-import { retryDelay } from '../../application/ports/timers.ts'
+import { retryDelay } from '../../application/waiting.ts'
 import { HubError } from './hub-error.ts'
 
 /** Waiting, injected so that tests do not wait. */

@@ -1,5 +1,4 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { Lags } from '../../application/ports/pipeline.ts'
 import type { TranslationFigures } from '../../application/ports/translation-engine.ts'
 
 interface ProjectionFigures {
@@ -24,7 +23,10 @@ export interface MetricSources {
   readonly translations: () => TranslationFigures
   /** Since the start of the process. */
   readonly droppedFinals: () => number
-  readonly lags: Pick<Lags, 'current' | 'onHeard'>
+  readonly lags: {
+    readonly current: () => ReadonlyArray<number>
+    readonly onHeard: (observe: (seconds: number) => void) => void
+  }
   /** Can the decoders of URL sources open nothing? */
   readonly sourceIsolation: () => boolean
 }

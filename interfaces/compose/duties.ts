@@ -1,9 +1,9 @@
-import { startErasingDeleted } from '../../application/lives/delete-live.ts'
-import { startForgettingText } from '../../application/lives/forget-text.ts'
-import type { ForgetTextDeps } from '../../application/lives/forget-text.ts'
-import type { RunningDuty } from '../../application/log-duty.ts'
-import { startErasingUsers } from '../../application/users/erase-user.ts'
-import type { ErasingUsersDeps } from '../../application/users/erase-user.ts'
+import { startErasingDeleted } from '../../application/lives/commands/delete-live.ts'
+import { startForgettingText } from '../../application/lives/policies/forget-text.ts'
+import type { ForgetTextDeps } from '../../application/lives/policies/forget-text.ts'
+import type { RunningDuty } from '../../application/log/log-duty.ts'
+import { startErasingUsers } from '../../application/users/policies/erase-user.ts'
+import type { ErasingUsersDeps } from '../../application/users/policies/erase-user.ts'
 
 type DutyDeps = ForgetTextDeps & ErasingUsersDeps
 

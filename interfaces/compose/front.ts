@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import type { LiveBus } from '../../application/pipeline/signals.ts'
 import type { Environment } from '../../application/ports/environment.ts'
-import { atMost } from '../../application/ports/timers.ts'
+import { atMost } from '../../application/waiting.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import type { LiveSessions } from '../../application/services.ts'
 import { watchLoop } from '../../infrastructure/node/loop-watch.ts'

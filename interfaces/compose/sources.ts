@@ -1,4 +1,4 @@
-import type { CreateLiveDeps } from '../../application/lives/create-live.ts'
+import type { CreateLiveDeps } from '../../application/lives/commands/create-live.ts'
 import type { Logger } from '../../application/ports/environment.ts'
 import type { Settings } from '../../infrastructure/settings.ts'
 import { examineIsolation } from '../../infrastructure/sources/isolation/source-isolation.ts'

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { EventStore } from '../../application/ports/event-store.ts'
-import { pause } from '../../application/ports/timers.ts'
+import { pause } from '../../application/waiting.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 
 const INTERVAL_MS = 1000

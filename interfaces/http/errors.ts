@@ -1,5 +1,5 @@
 import type { Refusal } from '../../application/errors.ts'
-import type { SetupRefused } from '../../application/users/setup.ts'
+import type { SetupRefused } from '../../application/users/commands/set-up.ts'
 import { BUFFERS_NOT_ORDERED } from './codecs/settings-codec.ts'
 import type { Issue } from './codecs/validation.ts'
 

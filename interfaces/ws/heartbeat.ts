@@ -1,5 +1,5 @@
 import type { Environment } from '../../application/ports/environment.ts'
-import { afterLastLook } from '../../application/ports/timers.ts'
+import { afterLastLook } from '../../application/waiting.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 
 /** D44. */

@@ -8,7 +8,7 @@ import type { Environment, Logger } from '../../application/ports/environment.ts
 import type { LiveStatus, SocketRole } from '../../application/ports/read-models.ts'
 import type { LiveBus } from '../../application/pipeline/signals.ts'
 import type { LiveSessions, MissedFinals, SenderSession } from '../../application/services.ts'
-import { pause } from '../../application/ports/timers.ts'
+import { pause } from '../../application/waiting.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { loggable } from '../http/access-log.ts'
 import { clientAddress } from '../http/clients/client-address.ts'

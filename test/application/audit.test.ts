@@ -1,7 +1,7 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { checkLog } from '../../application/audit/check-log.ts'
-import { sealEvents } from '../../application/event-serialization.ts'
+import { sealEvents } from '../../application/log/event-serialization.ts'
 import { BEGINNING } from '../../application/ports/event-store.ts'
 import type { EventStore, NewEvent } from '../../application/ports/event-store.ts'
 import { after, liveCreated } from '../domain/samples.ts'

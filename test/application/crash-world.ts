@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Caller } from '../../application/caller.ts'
 import { createAdmissionActor } from '../../application/admission/admission-actor.ts'
-import { startReconciler } from '../../application/lives/reconciler.ts'
+import { startReconciler } from '../../application/lives/policies/reconcile-lives.ts'
 import { createMemoryKeyring } from '../support/memory-keyring.ts'
 import { createTestEnvironment, silentLogger } from '../support/test-environment.ts'
 import { createRandom, createSimulation } from './crash-simulation.ts'

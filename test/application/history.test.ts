@@ -1,6 +1,6 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { createHistory } from '../../application/lives/history.ts'
+import { createHistory } from '../../application/lives/queries/get-history.ts'
 import { right } from '../support/projecting.ts'
 import { callerOf, createWriteSide, requestOf } from './write-side.ts'
 

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { startLogDuty } from '../../application/log-duty.ts'
+import { startLogDuty } from '../../application/log/log-duty.ts'
 import type { EventStore, Position, StoredEvent, SubscriptionMessage } from '../../application/ports/event-store.ts'
 import { BEGINNING } from '../../application/ports/event-store.ts'
 import type { Timers } from '../../application/ports/timers.ts'

@@ -1,7 +1,7 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { EventStore } from '../../application/ports/event-store.ts'
-import { reconcileAtStart, startReconciler } from '../../application/lives/reconciler.ts'
+import { reconcileAtStart, startReconciler } from '../../application/lives/policies/reconcile-lives.ts'
 import { createMemoryEventStore } from '../support/memory-event-store.ts'
 import { right } from '../support/projecting.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'

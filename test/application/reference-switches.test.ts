@@ -1,6 +1,6 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { openReferenceSwitches } from '../../application/administration/reference-switches.ts'
+import { openReferenceSwitches } from '../../application/catalogue/reference-switches.ts'
 import type { Caller } from '../../application/caller.ts'
 import type { Catalogue, TranslationPair } from '../../application/ports/catalogue.ts'
 import { after } from '../domain/samples.ts'

@@ -2,7 +2,7 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Services } from '../../application/services.ts'
-import { adminFromSettings, createSetup } from '../../application/users/setup.ts'
+import { adminFromSettings, createSetup } from '../../application/users/commands/set-up.ts'
 import { createTestCredentials, createTestEnvironment } from '../support/test-environment.ts'
 import { startUserWorld } from '../support/user-world.ts'
 

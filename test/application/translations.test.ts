@@ -1,6 +1,6 @@
 import test from 'ava'
 import assert from 'node:assert/strict'
-import type { Segment } from '../../application/ports/pipeline.ts'
+import type { Segment } from '../../application/pipeline/pipeline.ts'
 import { createTranslations } from '../../application/translation/translations.ts'
 import { eventually } from '../support/eventually.ts'
 import { createManualTimers } from '../support/manual-timers.ts'

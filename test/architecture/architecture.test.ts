@@ -29,15 +29,15 @@ test('what a mutant breaks stands in its file exactly once', (t) => {
 const forbidden: ReadonlyArray<readonly [string, string]> = [
   ['domain/live/decider.ts', "import { createHash } from 'node:crypto'"],
   ['domain/live/decider.ts', "import type { EventStore } from '../../application/ports/event-store.ts'"],
-  ['application/lives/create-live.ts', "import { readFile } from 'node:fs/promises'"],
-  ['application/lives/create-live.ts', "export { x } from '../../infrastructure/settings.ts'"],
-  ['application/lives/create-live.ts', "const x = await import('../../projections/lives.ts')"],
-  ['application/ports/pipeline.ts', "import { createLiveBus } from '../pipeline/live-bus.ts'"],
-  ['projections/lives.ts', "import { live } from '../domain/live/decider.ts'"],
-  ['projections/lives.ts', "import { queries } from '../application/queries.ts'"],
+  ['application/lives/commands/create-live.ts', "import { readFile } from 'node:fs/promises'"],
+  ['application/lives/commands/create-live.ts', "export { x } from '../../../infrastructure/settings.ts'"],
+  ['application/lives/commands/create-live.ts', "const x = await import('../../../projections/lives/projection.ts')"],
+  ['application/ports/engine.ts', "import { createLiveBus } from '../pipeline/live-bus.ts'"],
+  ['projections/lives/projection.ts', "import { live } from '../../domain/live/decider.ts'"],
+  ['projections/lives/projection.ts', "import { queries } from '../../application/queries.ts'"],
   ['infrastructure/settings.ts', "import { createLive } from '../application/lives/create-live.ts'"],
   ['interfaces/http/app.ts', "import { open } from '../../infrastructure/sqlite/event-log/event-store.ts'"],
-  ['interfaces/ws/listeners/hub.ts', "import { compose } from '../compose.ts'"],
+  ['interfaces/ws/listeners/hub.ts', "import { compose } from '../../compose.ts'"],
 ]
 
 for (const [path, text] of forbidden)

@@ -10,7 +10,7 @@ import { openSqliteDocuments } from '../../infrastructure/sqlite/documents/docum
 import { openSqliteEventStore } from '../../infrastructure/sqlite/event-log/event-store.ts'
 import { openSqliteKeyring } from '../../infrastructure/sqlite/keyring/keyring.ts'
 import { readManifest } from '../../interfaces/cli/stores/backup-manifest.ts'
-import { readAround } from '../../application/ports/read-around.ts'
+import { readAround } from '../../application/log/read-around.ts'
 import { newEvents, right } from '../contracts/event-store-support.ts'
 import { stenolog } from '../support/command-line.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'

@@ -1,6 +1,6 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { judge } from '../../application/pipeline/hypothesis-filters.ts'
+import { judge } from '../../application/pipeline/policy/hypothesis-filters.ts'
 import { readModelDirectory } from '../../infrastructure/onnx/model-directory.ts'
 import { loadWhisper } from '../../infrastructure/onnx/whisper-runner.ts'
 import type { WhisperRunner } from '../../infrastructure/onnx/whisper-runner.ts'

@@ -2,6 +2,7 @@ import { cp, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
+import { listInstalled } from '../../application/catalogue/commands/list-installed.ts'
 import { openCatalogue } from '../../infrastructure/catalogue/catalogue.ts'
 import { languagesOfTranslator } from '../../infrastructure/catalogue/languages.ts'
 import { createMemoryEventStore } from '../support/memory-event-store.ts'
@@ -12,7 +13,7 @@ import { changeJson, installTranslators, TINY_MARIAN } from '../support/translat
 
 const openWith = async (modelsDir: string | null, bundledDir: string, store = createMemoryEventStore()) => {
   const logger = createRecordingLogger()
-  const catalogue = await openCatalogue({ store, environment: createTestEnvironment(), logger, modelsDir, bundledDir })
+  const catalogue = await openCatalogue({ listInstalled: listInstalled({ store, environment: createTestEnvironment(), logger }), logger, modelsDir, bundledDir })
   const pairs = catalogue.translations().map(({ id, model, from, to, active }) => [id, model, from, to, active])
   return { catalogue, logger, store, pairs }
 }

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
+import { listInstalled } from '../../application/catalogue/commands/list-installed.ts'
 import { openCatalogue } from '../../infrastructure/catalogue/catalogue.ts'
 import { writeManifest } from '../../infrastructure/catalogue/manifest.ts'
 import { findWeights } from '../../infrastructure/onnx/model-weights.ts'
@@ -23,7 +24,7 @@ const install = async (t: ExecutionContext, folders: Readonly<Record<string, str
 
 const openWith = async (modelsDir: string | null, store = createMemoryEventStore()) => {
   const logger = createRecordingLogger()
-  const catalogue = await openCatalogue({ store, environment: createTestEnvironment(), logger, modelsDir, bundledDir: 'models' })
+  const catalogue = await openCatalogue({ listInstalled: listInstalled({ store, environment: createTestEnvironment(), logger }), logger, modelsDir, bundledDir: 'models' })
   return { catalogue, logger, store, names: catalogue.models().map(({ name }) => name) }
 }
 

@@ -80,13 +80,13 @@ export const commandLineMutants: ReadonlyArray<Mutant> = [
     rows: ['a backup is whole, for its owner alone'], test: STORES,
   },
   {
-    file: 'application/ports/read-around.ts',
+    file: 'application/log/read-around.ts',
     before: 'lost.push({ stream, revision, reason: one.left.reason })',
     after: '',
     rows: ['of a stream with a damaged event all others are read'], test: STORES,
   },
   {
-    file: 'application/ports/read-around.ts',
+    file: 'application/log/read-around.ts',
     before: "if (whole.left._tag === 'StoreUnavailable') return E.left(whole.left)",
     after: '',
     rows: ['of a stream with a damaged event all others are read'], test: STORES,

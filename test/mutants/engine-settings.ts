@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts'
 
 const CAPTIONS = 'test/service/websocket-captions.test.ts'
-const LIMITS = 'application/pipeline/policy-limits.ts'
+const LIMITS = 'application/pipeline/policy/policy-limits.ts'
 
 /** A service that takes a setting of the engine and goes by its default, or by another one: seen in what it hears of real speech. */
 export const engineSettingMutants: ReadonlyArray<Mutant> = [

@@ -15,13 +15,13 @@ const SESSIONS = 'application/sessions/live-sessions.ts'
 /** Who comes late, comes back or reads too slowly, and the page that shows captions. */
 export const listenerMutants: ReadonlyArray<Mutant> = [
   {
-    file: 'application/lives/resume-point.ts',
+    file: 'application/lives/queries/resume-point.ts',
     before: " || (withTranslations && final.segment === segment && final.kind === 'translation')",
     after: '',
     rows: ['D58'], test: RESUME,
   },
   {
-    file: 'application/lives/resume-point.ts',
+    file: 'application/lives/queries/resume-point.ts',
     before: 'behind(first - 1, false)',
     after: 'behind(first, false)',
     rows: ['D58'], test: RESUME,
@@ -201,13 +201,13 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
     rows: ['a write is durable only when the store took it'], test: WRITE_QUEUE,
   },
   {
-    file: 'application/lives/stored-finals.ts',
+    file: 'application/lives/queries/stored-finals.ts',
     before: 'start = spoken.revision\n',
     after: 'start = middle + LOOKED_AT_IN_BETWEEN\n',
     rows: ['a crowd that wants the past of a live costs little more than one of them'], test: TRANSCRIPTS,
   },
   {
-    file: 'application/lives/shared-pages.ts',
+    file: 'application/lives/queries/shared-pages.ts',
     before: 'reading.get(key) ?? kept.get(key)',
     after: 'kept.get(key)',
     rows: ['a crowd that wants the past of a live costs little more than one of them'], test: TRANSCRIPTS,

@@ -8,25 +8,25 @@ const KEYRING_CACHE = 'test/infrastructure/keyring-cache.test.ts'
 /** Breakages that no test noticed when they were first tried. */
 export const onceSurvivedMutants: ReadonlyArray<Mutant> = [
   {
-    file: 'application/pipeline/streaming-policy.ts',
+    file: 'application/pipeline/policy/streaming-policy.ts',
     before: 'to - limits.maxDelay',
     after: 'to - 2 * limits.maxDelay',
     rows: ['a word older than max_delay is fixed without a second opinion'], test: STREAMING_POLICY,
   },
   {
-    file: 'application/pipeline/streaming-policy.ts',
+    file: 'application/pipeline/policy/streaming-policy.ts',
     before: '(next?.start ?? 0) - limits.preRoll',
     after: 'next?.start ?? 0',
     rows: ['an empty buffer begins 0.15 s before speech'], test: STREAMING_POLICY,
   },
   {
-    file: 'application/log-duty.ts',
+    file: 'application/log/log-duty.ts',
     before: 'retryDelay(RETRY, attempt++, deps',
     after: 'retryDelay(RETRY, 0, deps',
     rows: ['a duty that keeps failing is tried again later and later'], test: LOG_DUTY,
   },
   {
-    file: 'application/log-duty.ts',
+    file: 'application/log/log-duty.ts',
     before: 'if (reached.position !== before) attempt = 0',
     after: 'void before',
     rows: ['a duty that gets on waits briefly again after its next failure'], test: LOG_DUTY,

@@ -45,13 +45,13 @@ export const rebuildMutants: ReadonlyArray<Mutant> = [
     rows: ['of a stream is named by the check'], test: STREAM_DIGEST,
   },
   {
-    file: 'projections/half-built.ts',
+    file: 'projections/rebuild/half-built.ts',
     before: 'note.code === code && ',
     after: '',
     rows: ['a rebuild whose process died goes on behind what is built'], test: REBUILD_RESUMED,
   },
   {
-    file: 'projections/half-built.ts',
+    file: 'projections/rebuild/half-built.ts',
     before: 'if (checkpoint <= orThrow(await store.head()())) return checkpoint',
     after: 'return checkpoint',
     rows: ['a rebuild goes on behind no more than the log holds'], test: REBUILD_RESUMED,

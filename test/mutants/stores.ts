@@ -35,7 +35,7 @@ export const storeMutants: ReadonlyArray<Mutant> = [
     rows: ['rows cut off the end are found by the number of rows that were written'], test: 'test/infrastructure/event-log-integrity.test.ts',
   },
   {
-    file: 'projections/lost-future.ts',
+    file: 'projections/rebuild/lost-future.ts',
     before: 'checkpoint.right <= head.right',
     after: 'checkpoint.right < head.right',
     rows: ['what stands at the very end of the log, as after every clean stop, stays'], test: 'test/projections/lost-future.test.ts',

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { isLoop, judge } from '../../application/pipeline/hypothesis-filters.ts'
+import { isLoop, judge } from '../../application/pipeline/policy/hypothesis-filters.ts'
 import type { Hypothesis } from '../../application/ports/engine.ts'
 
 const heard = (text: string, scores: Partial<Hypothesis> = {}): Hypothesis => ({

@@ -1,7 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { dropPhrase, endOfAudio, foldSpeech, INITIAL_SEGMENTER } from '../../application/pipeline/speech-segmenter.ts'
-import type { Phrase, Region, SegmenterState } from '../../application/pipeline/speech-segmenter.ts'
+import { dropPhrase, endOfAudio, foldSpeech, INITIAL_SEGMENTER } from '../../application/pipeline/speech/speech-segmenter.ts'
+import type { Phrase, Region, SegmenterState } from '../../application/pipeline/speech/speech-segmenter.ts'
 import { SAMPLE_RATE, VAD_FRAME } from '../../application/ports/engine.ts'
 
 const SECOND = SAMPLE_RATE

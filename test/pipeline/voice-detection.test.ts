@@ -5,7 +5,7 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { SpeechEngine } from '../../application/ports/engine.ts'
 import { createCallOff } from '../../application/pipeline/call-off.ts'
-import { createVoiceDetection } from '../../application/pipeline/voice-detection.ts'
+import { createVoiceDetection } from '../../application/pipeline/speech/voice-detection.ts'
 import { eventually } from '../support/eventually.ts'
 import { createManualTimers } from '../support/manual-timers.ts'
 

@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { StoredApiTokenEvent } from '../../domain/api-token/events.ts'
-import { apiTokens } from '../../projections/api-tokens.ts'
+import { apiTokens } from '../../projections/api-tokens/projection.ts'
 import { after } from '../domain/samples.ts'
 import { envelopeOf, projecting } from '../support/projecting.ts'
 

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
 import type { StoredProfileEvent } from '../../domain/profiles/events.ts'
-import { profiles } from '../../projections/profiles.ts'
+import { profiles } from '../../projections/profiles/projection.ts'
 import { after } from '../domain/samples.ts'
 import { envelopeOf, projecting } from '../support/projecting.ts'
 

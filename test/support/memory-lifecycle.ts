@@ -1,11 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import { searchBackwards } from '../../application/lives/resume-point.ts'
+import { searchBackwards } from '../../application/lives/queries/resume-point.ts'
 import type { StoreUnavailable } from '../../application/ports/event-store.ts'
 import type { LiveStatus } from '../../application/ports/read-models.ts'
 import type { EndCause } from '../../application/pipeline/signals.ts'
 import type { AttachedLive, LiveLifecycle, SourcePoint } from '../../application/services.ts'
-import type { LiveEnd } from '../../application/sessions/watch-ends.ts'
+import type { LiveEnd } from '../../application/lives/policies/watch-ends.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
 import type { SegmentFinalised } from '../../domain/transcript/events.ts'
 

@@ -1,7 +1,7 @@
 import { createLivePipeline } from '../../application/pipeline/live-pipeline.ts'
 import { createScheduler } from '../../application/pipeline/scheduler.ts'
 import type { SpeechEngine } from '../../application/ports/engine.ts'
-import type { CreatePipeline, LivePipeline, PipelineEvents, Segment } from '../../application/ports/pipeline.ts'
+import type { CreatePipeline, LivePipeline, PipelineEvents, Segment } from '../../application/pipeline/pipeline.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
 import type { ScriptedWord } from './scripted-engine.ts'
 

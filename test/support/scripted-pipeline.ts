@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { SAMPLE_RATE } from '../../application/ports/engine.ts'
 import type { ModelLoadFailed } from '../../application/ports/engine.ts'
-import type { CreatePipeline, PipelineEvents, Segment } from '../../application/ports/pipeline.ts'
+import type { CreatePipeline, PipelineEvents, Segment } from '../../application/pipeline/pipeline.ts'
 import type { EngineSettings } from '../../domain/live/settings.ts'
 
 /** A pipeline whose every word a test decides. */

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { liveStream } from '../../../domain/live/events.ts'
 import { segmentsStream } from '../../../domain/transcript/events.ts'
-import { readAround } from '../../../application/ports/read-around.ts'
+import { readAround } from '../../../application/log/read-around.ts'
 import { orThrow } from '../../../projections/fold-log.ts'
 import { clearData, clearEvent } from './live-events.ts'
 import { liveIdOf, withData } from './tool-data.ts'

@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { openEach } from '../../../application/event-serialization.ts'
+import { openEach } from '../../../application/log/event-serialization.ts'
 import type { StoredEvent } from '../../../application/ports/event-store.ts'
 import type { Keyring } from '../../../application/ports/keyring.ts'
 

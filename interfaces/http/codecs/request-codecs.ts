@@ -1,6 +1,6 @@
 import * as t from 'io-ts'
-import type { PageQuery } from '../../../application/services.ts'
-import { DEFAULT_QUOTAS } from '../../../application/users/users.ts'
+import type { PageQuery } from '../../../application/ports/documents.ts'
+import { DEFAULT_QUOTAS } from '../../../application/users/commands/register-user.ts'
 import { boundedInteger, boundedString } from '../../../domain/shared/codecs.ts'
 import { toInstant } from '../../../domain/shared/instants.ts'
 import { nameProblem } from '../../../domain/shared/names.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { ResumePoint } from '../../../application/lives/resume-point.ts'
+import type { ResumePoint } from '../../../application/lives/queries/resume-point.ts'
 
 /**
  * Is a WebSocket asked for? Every other upgrade is an offer that the server may ignore (RFC 9110, 7.8): clients that

@@ -1,4 +1,4 @@
-import { afterLastLook } from '../../../application/ports/timers.ts'
+import { afterLastLook } from '../../../application/waiting.ts'
 import type { Timers } from '../../../application/ports/timers.ts'
 
 interface IdleOptions {

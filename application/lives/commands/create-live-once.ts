@@ -1,0 +1,89 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
+import { liveIdOfCommand } from '../../../domain/admission/decider.ts'
+import { KEY_LIFE_MS, idempotencyKeyDecider } from '../../../domain/idempotency/decider.ts'
+import { idempotencyStream } from '../../../domain/idempotency/events.ts'
+import { exists, liveDecider } from '../../../domain/live/decider.ts'
+import type { LiveState } from '../../../domain/live/decider.ts'
+import { liveStream } from '../../../domain/live/events.ts'
+import type { LiveEvent } from '../../../domain/live/events.ts'
+import { actorOf } from '../../caller.ts'
+import type { Caller } from '../../caller.ts'
+import type { IdempotencyKeyReused, LiveNotFound, Unavailable } from '../../errors.ts'
+import { handleCommand, loadState } from '../../log/handle-command.ts'
+import type { LiveView } from '../../ports/read-models.ts'
+import type { CreateLiveRequest } from '../../requests.ts'
+import type { Services } from '../../services.ts'
+import { commandNames, createCreateLive } from './create-live.ts'
+import type { CreateLiveDeps } from './create-live.ts'
+
+/** The command behind a key: of the first request with it, or a new one. */
+interface Claimed {
+  readonly commandId: string
+  readonly isRepeated: boolean
+}
+
+/**
+ * Creates with an Idempotency-Key (R76). The key's use stands in the log before anything else happens and names the
+ * command, so that a repeated request, also after a crash at any step, finds the live of the first one, or completes it.
+ * The same key at the same moment in two processes is safe: one command makes one live.
+ */
+export const createCreateLiveOnce = (deps: CreateLiveDeps): Services['createLive'] => {
+  const createLive = createCreateLive(deps)
+  const { keyedHash } = deps.credentials
+  /** Requests in this process, by the hash of their key. */
+  const running = new Map<string, string>()
+
+  const claim = async (caller: Caller, keyHash: string, requestHash: string): Promise<Either<IdempotencyKeyReused | Unavailable, Claimed>> => {
+    const stream = idempotencyStream(keyHash)
+    const commandId = deps.environment.newId()
+    const command = { userId: caller.userId, commandId, requestHash, at: deps.environment.now() }
+    const origin = { commandId, correlationId: commandId, actor: actorOf(caller) }
+    const used = await handleCommand(deps)({ ...origin, stream, decider: idempotencyKeyDecider, command })()
+    if (E.isLeft(used)) return used
+    const isRepeated = used.right.position === null
+    // For tidiness alone: an older use counts no more, whether the store has dropped it or not.
+    if (!isRepeated) await deps.store.setMetadata(stream, { maxAgeSeconds: KEY_LIFE_MS / 1000 })()
+    return E.right({ commandId: used.right.state?.commandId ?? commandId, isRepeated })
+  }
+
+  /** What the first request was answered; null when it never came so far. */
+  const firstAnswer = async (commandId: string): Promise<Either<LiveNotFound | Unavailable, LiveView | null>> => {
+    const admission = await deps.admission.refresh()
+    if (E.isLeft(admission)) return admission
+    for (const name of commandNames(commandId)) {
+      const liveId = O.toNullable(liveIdOfCommand(admission.right, name))
+      if (liveId === null) continue
+      const loaded = await loadState(deps)<LiveState, LiveEvent>(liveStream(liveId), liveDecider)()
+      if (E.isLeft(loaded)) return loaded
+      const { state, stored } = loaded.right
+      if (state.status === 'deleted') return E.left({ _tag: 'LiveNotFound' })
+      if (exists(state)) return await deps.viewOf(stored.slice(0, 1))()
+    }
+    return E.right(null)
+  }
+
+  const createOnce = async (caller: Caller, request: CreateLiveRequest, keyHash: string, requestHash: string) => {
+    const claimed = await claim(caller, keyHash, requestHash)
+    if (E.isLeft(claimed)) return claimed
+    const { commandId, isRepeated } = claimed.right
+    const first = isRepeated ? await firstAnswer(commandId) : E.right(null)
+    if (E.isLeft(first)) return first
+    return first.right === null ? await createLive(caller, request, commandId)() : E.right(first.right)
+  }
+
+  return (caller, request, key): ReturnType<Services['createLive']> => async () => {
+    if (key === null) return await createLive(caller, request)()
+    const keyHash = keyedHash('idempotency-key', `${caller.userId}\0${key}`)
+    const requestHash = keyedHash('create-request', JSON.stringify(request))
+    const present = running.get(keyHash)
+    if (present !== undefined) return E.left({ _tag: present === requestHash ? 'RequestStillRunning' : 'IdempotencyKeyReused' })
+    running.set(keyHash, requestHash)
+    try {
+      return await createOnce(caller, request, keyHash, requestHash)
+    } finally {
+      running.delete(keyHash)
+    }
+  }
+}

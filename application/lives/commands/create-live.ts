@@ -1,0 +1,203 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { liveIdOfCommand } from '../../../domain/admission/decider.ts'
+import { exists, liveDecider } from '../../../domain/live/decider.ts'
+import { listenerTokenStream, liveStream } from '../../../domain/live/events.ts'
+import type { LiveCreated } from '../../../domain/live/events.ts'
+import { listenerTokenClaim } from '../../../domain/live/listener-token-claim.ts'
+import type { EventOf } from '../../../domain/shared/event.ts'
+import { actorOf } from '../../caller.ts'
+import type { Caller } from '../../caller.ts'
+import { chooseModels } from '../choose-models.ts'
+import type { ChosenModels } from '../choose-models.ts'
+import { releaseLive, unexpected } from './end-live.ts'
+import type { EndLiveDeps } from './end-live.ts'
+import type { Origin } from '../../log/origin.ts'
+import type { AudioUrlForbidden, CreateLiveRefusal, ListenerTokenTaken, SourcesNotIsolated, Unavailable } from '../../errors.ts'
+import { handleCommand, loadState } from '../../log/handle-command.ts'
+import type { Catalogue } from '../../ports/catalogue.ts'
+import type { Credentials } from '../../ports/credentials.ts'
+import type { Documents } from '../../ports/documents.ts'
+import type { Position, StoredEvent } from '../../ports/event-store.ts'
+import { LIVE_TOKENS } from '../../ports/read-models.ts'
+import type { LiveTokenDocument, LiveView } from '../../ports/read-models.ts'
+import type { CreateLiveRequest } from '../../requests.ts'
+
+export interface CreateLiveDeps extends EndLiveDeps {
+  readonly catalogue: Catalogue
+  readonly credentials: Pick<Credentials, 'keyedHash'>
+  readonly documents: Pick<Documents, 'page'>
+  /** Best effort, at most 2 s: until the read models have passed the position. */
+  readonly whenProjected: (position: Position) => Promise<void>
+  /** Why a live's source may not be pulled from there, as far as the URL itself tells; null: it may. */
+  readonly pullRefusal: (url: string) => AudioUrlForbidden | SourcesNotIsolated | null
+  /** A live as its owner sees it, folded from its stream. */
+  readonly viewOf: (stored: ReadonlyArray<StoredEvent>) => TaskEither<Unavailable, LiveView>
+}
+
+/** Admissions of one create: after each but the last, the reconciler may have undone what took too long. */
+const MAX_ADMISSIONS = 3
+
+/** A create that was undone runs again under the next name of its command. */
+export const commandNames = (commandId: string): ReadonlyArray<string> =>
+  Array.from({ length: MAX_ADMISSIONS }, (_, admission) => (admission === 0 ? commandId : `${commandId}/${admission}`))
+
+type LiveCreatedData = EventOf<typeof LiveCreated>['data']
+
+/**
+ * D15: owned by another user, whose random tokens count as well (they may be public), or equal to a sender token. Random
+ * ones have no claim: nobody knows one before the read models do.
+ */
+const checkToken = async (deps: CreateLiveDeps, hash: string, userId: number): Promise<Either<ListenerTokenTaken | Unavailable, void>> => {
+  const claim = await loadState(deps)(listenerTokenStream(hash), listenerTokenClaim)()
+  if (E.isLeft(claim)) return claim
+  if (claim.right.state !== null && claim.right.state !== userId) return E.left({ _tag: 'ListenerTokenTaken' })
+  const page = await deps.documents.page(LIVE_TOKENS, {
+    filter: { hash }, sort: { by: 'liveId', direction: 'descending' }, skip: 0, limit: 1,
+  })()
+  if (E.isLeft(page)) return page
+  // All of one value are of one user. Documents of this collection have this shape: the projection wrote them.
+  const token = page.right[0] as LiveTokenDocument | undefined
+  const isFree = token === undefined || (token.role === 'listener' && token.userId === userId)
+  return isFree ? E.right(undefined) : E.left({ _tag: 'ListenerTokenTaken' })
+}
+
+interface Create {
+  readonly caller: Caller
+  readonly request: CreateLiveRequest
+  readonly chosen: ChosenModels
+  /** Keyed hash of the custom listener token, null without one. */
+  readonly tokenHash: string | null
+  readonly origin: Origin
+}
+
+const liveData = (deps: CreateLiveDeps, { caller, request, chosen, origin }: Create, liveId: number, worker: string): LiveCreatedData => {
+  const { environment: { newSecret, now }, credentials: { keyedHash } } = deps
+  const isRaw = request.audioFormat === 'raw'
+  const audioUrl = isRaw ? null : request.audioUrl
+  const senderToken = newSecret()
+  const listenerToken = request.listenerToken ?? newSecret()
+  return {
+    liveId,
+    userId: caller.userId,
+    at: now(),
+    commandId: origin.commandId,
+    worker,
+    model: { id: chosen.model.id, name: chosen.model.name, vram: chosen.model.vram },
+    language: request.language,
+    translations: chosen.pairs.map(({ id, model, to, vram }) => ({ id, model, to, vram })),
+    audioFormat: request.audioFormat,
+    audioUrl,
+    audioUrlHash: audioUrl === null ? null : keyedHash('audio-url', audioUrl),
+    autoStart: !isRaw && request.autoStart,
+    retention: request.retention && caller.permissions.includes('user_retention'),
+    vram: chosen.vram,
+    config: request.config,
+    display: request.display,
+    senderToken,
+    senderTokenHash: keyedHash('live-token', senderToken),
+    listenerToken,
+    listenerTokenHash: keyedHash('live-token', listenerToken),
+  }
+}
+
+interface Undone {
+  readonly liveId: number
+  readonly userId: number
+  readonly reason: 'token_taken' | 'orphan'
+}
+
+/** Fences the live off, only then gives its reservation back. What fails here is left to the reconciler. */
+const undo = async (deps: CreateLiveDeps, { liveId, userId, reason }: Undone, origin: Origin): Promise<void> => {
+  const command = { type: 'AbortLive', liveId, userId, reason, at: deps.environment.now() } as const
+  // A command of its own: the create, repeated, must not take the fence for its live.
+  const undoing: Origin = { ...origin, commandId: `${origin.commandId}/undo` }
+  const fenced = await handleCommand(deps)({ ...undoing, stream: liveStream(liveId), decider: liveDecider, command })()
+  if (E.isRight(fenced)) await releaseLive(deps, liveId, undoing)()
+}
+
+/** The listener token that the user chose, for that user alone (D15); the live is undone when it is another's. */
+const claimToken = async (
+  deps: CreateLiveDeps,
+  tokenHash: string,
+  liveId: number,
+  { caller: { userId }, origin }: Create,
+): Promise<Either<CreateLiveRefusal, unknown>> => {
+  const claim = { stream: listenerTokenStream(tokenHash), decider: listenerTokenClaim, command: { userId, at: deps.environment.now() } }
+  const claimed = await handleCommand(deps)({ ...origin, ...claim })()
+  if (E.isLeft(claimed) && claimed.left._tag === 'ListenerTokenTaken') await undo(deps, { liveId, userId, reason: 'token_taken' }, origin)
+  return claimed
+}
+
+/** Admit, claim the token, LiveCreated. Null when the reconciler was faster and fenced the live off. */
+const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<CreateLiveRefusal, LiveView | null>> => {
+  const { caller: { userId, maxSessions }, chosen: { vram }, tokenHash, origin } = create
+  const { commandId } = origin
+  const { instance, now } = deps.environment
+  const command = { type: 'Admit', commandId, userId, vram, maxSessions, instance, at: now() } as const
+  const admitted = await deps.admission.send({ ...origin, command })()
+  if (E.isLeft(admitted)) return admitted
+  const liveId = O.toNullable(liveIdOfCommand(admitted.right, commandId))
+  if (liveId === null) throw new Error(`admission knows no live of the command ${commandId}`)
+  // Without a reservation the live is over already: its stream refuses a second create whatever the data says.
+  const worker = admitted.right.open.find((reservation) => reservation.liveId === liveId)?.worker ?? ''
+
+  if (tokenHash !== null) {
+    const claimed = await claimToken(deps, tokenHash, liveId, create)
+    if (E.isLeft(claimed)) return claimed
+  }
+
+  const stream = liveStream(liveId)
+  const data = liveData(deps, create, liveId, worker)
+  const created = await handleCommand(deps)({ ...origin, stream, decider: liveDecider, command: { type: 'CreateLive', data } })()
+  if (E.isRight(created)) {
+    // Its owner has deleted it since: what was answered then can no longer be read.
+    if (!exists(created.right.state)) return E.left({ _tag: 'LiveNotFound' })
+    if (created.right.position !== null) await deps.whenProjected(created.right.position)
+    return await deps.viewOf(created.right.stored)()
+  }
+  switch (created.left._tag) {
+    case 'LiveOver':
+      return E.right(null)
+    case 'AlreadyCreated':
+    case 'LiveUnknown':
+    case 'SenderAlreadyConnected':
+      throw unexpected(created.left, stream)
+    case 'KeyringUnavailable':
+      // Nothing was appended. Who tries again while the keys are away must not run out of sessions.
+      await undo(deps, { liveId, userId, reason: 'orphan' }, origin)
+      return E.left(created.left)
+    default:
+      return E.left(created.left)
+  }
+}
+
+/**
+ * Create in the order that survives a crash at any step: check the token's claim, admit, claim the token, LiveCreated.
+ * A create that stops after its admission is fenced off and released by the reconciler: whether its last append was made
+ * may be unknown. Here only where it is known: the token was taken, or there was no key to seal with. The same `commandId` again answers the live that it made, or completes it.
+ */
+export const createCreateLive =
+  (deps: CreateLiveDeps) =>
+  (caller: Caller, request: CreateLiveRequest, commandId: string = deps.environment.newId()): TaskEither<CreateLiveRefusal, LiveView> =>
+  async () => {
+    const refusal = request.audioUrl === null ? null : deps.pullRefusal(request.audioUrl)
+    if (refusal !== null) return E.left(refusal)
+    const tokenHash = request.listenerToken === null ? null : deps.credentials.keyedHash('live-token', request.listenerToken)
+    const free = tokenHash === null ? E.right(undefined) : await checkToken(deps, tokenHash, caller.userId)
+    if (E.isLeft(free)) return free
+    const chosen = chooseModels(deps.catalogue, request)
+    if (E.isLeft(chosen)) return chosen
+    const maximum = caller.maxTranslations
+    if (chosen.right.pairs.length > maximum) return E.left({ _tag: 'TooManyTranslations', maximum })
+
+    for (const name of commandNames(commandId)) {
+      const origin: Origin = { commandId: name, correlationId: commandId, actor: actorOf(caller) }
+      const created = await createOnce(deps, { caller, request, chosen: chosen.right, tokenHash, origin })
+      if (E.isLeft(created)) return created
+      if (created.right !== null) return E.right(created.right)
+    }
+    return E.left({ _tag: 'Contended', stream: 'admission' })
+  }

@@ -1,0 +1,73 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import { reading } from '../../../domain/shared/read-event.ts'
+import { SegmentFinalised, segmentsStream } from '../../../domain/transcript/events.ts'
+import { ownOrigin } from '../../log/origin.ts'
+import type { Unavailable } from '../../errors.ts'
+import { sealEvents } from '../../log/event-serialization.ts'
+import { appendSurely } from '../../log/handle-command.ts'
+import type { WriteDeps } from '../../log/handle-command.ts'
+import type { ExpectedRevision, StoredEvent } from '../../ports/event-store.ts'
+import type { LiveLifecycle } from '../../services.ts'
+
+type Segment = SegmentFinalised['data']
+
+/** Stored segments searched for one whose append had an unknown outcome: its translations may stand behind it. */
+const LOOK_BACK = 200
+/** More lives than a process can run; beyond it the one that was silent longest, an ended one, is forgotten: another write would cost it a read. */
+const MAX_REMEMBERED = 4096
+
+const finalOf = reading([SegmentFinalised])
+
+const isSame = (event: StoredEvent, { segment, kind, language }: Segment): boolean => {
+  const final = finalOf(event)?.data
+  return final?.segment === segment && final.kind === kind && final.language === language
+}
+
+/**
+ * Appends final segments, one after another for each live. The next revision is kept in memory, so a segment costs one
+ * append; another writer of the same live (a take-over) makes it Contended. After a failure the stream is read again,
+ * and a segment that stands there already is not written twice.
+ */
+export const createSegmentWriter = (deps: WriteDeps): LiveLifecycle['recordSegment'] => {
+  const lanes = new Map<number, { last: ExpectedRevision | null; tail: Promise<unknown> }>()
+
+  const laneOf = (liveId: number) => {
+    const lane = lanes.get(liveId) ?? { last: null, tail: Promise.resolve() }
+    lanes.delete(liveId)
+    lanes.set(liveId, lane)
+    const [longestSilent] = lanes.keys()
+    if (lanes.size > MAX_REMEMBERED && longestSilent !== undefined) lanes.delete(longestSilent)
+    return lane
+  }
+
+  const append = async (lane: { last: ExpectedRevision | null }, segment: Segment): Promise<Either<Unavailable, void>> => {
+    const stream = segmentsStream(segment.liveId)
+    if (lane.last === null) {
+      const newest = await deps.store.read(stream, { direction: 'backwards', limit: LOOK_BACK })()
+      if (E.isLeft(newest)) return newest
+      lane.last = newest.right[0]?.revision ?? 'no-stream'
+      if (newest.right.some((event) => isSame(event, segment))) return E.right(undefined)
+    }
+    const sealed = await sealEvents(deps.keyring, stream)([{ type: 'SegmentFinalised', data: segment }])()
+    if (E.isLeft(sealed)) return sealed
+    const { commandId, ...origin } = ownOrigin(deps)
+    const metadata = { ...origin, causationId: commandId, recordedAt: deps.environment.now() }
+    const events = sealed.right.map((event) => ({ ...event, id: deps.environment.newId(), metadata }))
+    const appended = await appendSurely(deps, stream, lane.last, events)
+    if (E.isLeft(appended)) {
+      lane.last = null
+      return appended.left._tag === 'WrongRevision' ? E.left({ _tag: 'Contended', stream }) : E.left(appended.left)
+    }
+    lane.last = appended.right.revision
+    return E.right(undefined)
+  }
+
+  return (segment) => async () => {
+    const lane = laneOf(segment.liveId)
+    const turn = lane.tail.then(() => append(lane, segment))
+    // A defect belongs to the caller of its own segment; the next one goes on.
+    lane.tail = turn.catch(() => undefined)
+    return await turn
+  }
+}

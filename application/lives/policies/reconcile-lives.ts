@@ -1,0 +1,179 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Reservation } from '../../../domain/admission/events.ts'
+import { liveDecider } from '../../../domain/live/decider.ts'
+import type { Live, LiveState } from '../../../domain/live/decider.ts'
+import { liveStream } from '../../../domain/live/events.ts'
+import type { LiveEvent } from '../../../domain/live/events.ts'
+import { endLive, releaseLive } from '../commands/end-live.ts'
+import { ownOrigin } from '../../log/origin.ts'
+import type { EndLiveDeps } from '../commands/end-live.ts'
+import type { Origin } from '../../log/origin.ts'
+import { createSlots, mapAtOnce } from '../../at-once.ts'
+import { isHurt } from '../../errors.ts'
+import type { Unavailable } from '../../errors.ts'
+import { handleCommand, loadState } from '../../log/handle-command.ts'
+import type { Logger } from '../../ports/environment.ts'
+import type { Expiry } from './expire-lives.ts'
+
+export interface ReconcilerDeps extends EndLiveDeps {
+  /** Processes that live beside this one; with the embedded store there are none. */
+  readonly otherInstances: () => ReadonlyArray<string>
+  /** A live that was created while its owner was being disabled ends in the next round. */
+  readonly isDisabled?: (userId: number) => boolean
+  /** Sees to a live that may have reached a time limit, without waiting for its end; absent before lives are served. */
+  readonly expire?: (liveId: number, live: Live) => void
+}
+
+/** Lives looked at, fenced and released at a time: each is a read and at most two appends. */
+const LOOKS_AT_ONCE = 16
+/** Lives that speak out at a time: the engine, which serves them all, has but some seconds for each. */
+const ENDS_AT_ONCE = 32
+/** Age at which an admission without a live is an orphan although its process lives. */
+const ORPHAN_MS = 10_000
+
+const originOf = (deps: ReconcilerDeps): Origin => ({ ...ownOrigin(deps), actor: 'service' })
+
+const isAlive = (deps: ReconcilerDeps, instance: string): boolean =>
+  instance === deps.environment.instance || deps.otherInstances().includes(instance)
+
+const isOrphan = (deps: ReconcilerDeps, { instance, at }: Reservation): boolean =>
+  !isAlive(deps, instance) || Date.parse(deps.environment.now()) - Date.parse(at) > ORPHAN_MS
+
+/**
+ * An active live whose audio came through a socket (raw, or a URL that a sender's config started) does not outlive the
+ * process that held the socket. Pending ones wait on; the sources of auto-started ones go on at start.
+ */
+const isAbandoned = (deps: ReconcilerDeps, live: Live, atStart: boolean): boolean => {
+  if (live.status !== 'active' || live.created.autoStart) return false
+  if (live.sender !== null) return !isAlive(deps, live.sender.instance)
+  // Its sender left and its last audio is being transcribed, unless nobody is there to do so.
+  return atStart && deps.otherInstances().length === 0
+}
+
+/**
+ * The fence comes first: once LiveAborted stands as the first event of its stream the create can never complete, so
+ * the reservation may go. A create that was faster keeps it.
+ */
+const fenceAndRelease = async (deps: ReconcilerDeps, { liveId, userId }: Reservation): Promise<Either<Unavailable, void>> => {
+  const origin = originOf(deps)
+  const command = { type: 'AbortLive', liveId, userId, reason: 'orphan', at: deps.environment.now() } as const
+  const fenced = await handleCommand(deps)({ ...origin, stream: liveStream(liveId), decider: liveDecider, command })()
+  if (E.isRight(fenced)) return await releaseLive(deps, liveId, origin)()
+  switch (fenced.left._tag) {
+    case 'AlreadyCreated':
+      return E.right(undefined)
+    case 'LiveOver':
+    case 'LiveUnknown':
+    case 'SenderAlreadyConnected':
+      throw new Error(`fence of live ${liveId} refused with ${fenced.left._tag}`)
+    default:
+      return E.left(fenced.left)
+  }
+}
+
+/** Ends a live that nobody may or can go on with, or that has reached a time limit. */
+const reconcileOpen = async (deps: ReconcilerDeps, { liveId, userId }: Reservation, live: Live, atStart: boolean): Promise<Either<Unavailable, void>> => {
+  const isDisabled = deps.isDisabled?.(userId) === true
+  if (!isDisabled && !isAbandoned(deps, live, atStart)) {
+    deps.expire?.(liveId, live)
+    return E.right(undefined)
+  }
+  const ended = await endLive(deps, liveId, { status: 'finished', reason: isDisabled ? 'owner_disabled' : 'restart' }, originOf(deps))()
+  return E.isLeft(ended) ? ended : E.right(undefined)
+}
+
+const reconcileOne = async (deps: ReconcilerDeps, reservation: Reservation, atStart: boolean): Promise<Either<Unavailable, void>> => {
+  const { liveId } = reservation
+  const loaded = await loadState(deps)<LiveState, LiveEvent>(liveStream(liveId), liveDecider)()
+  if (E.isLeft(loaded)) return loaded
+  const { state } = loaded.right
+  switch (state.status) {
+    case 'none':
+      return isOrphan(deps, reservation) ? await fenceAndRelease(deps, reservation) : E.right(undefined)
+    case 'aborted':
+    case 'finished':
+    case 'error':
+    case 'deleted':
+      return await releaseLive(deps, liveId, originOf(deps))()
+    case 'pending':
+    case 'active':
+      return await reconcileOpen(deps, reservation, state, atStart)
+  }
+}
+
+/**
+ * Brings reservations and lives in line: fences admissions whose create died, ends lives whose process died, gives
+ * back what ended lives still hold. Repeating it, or running many at once, changes nothing more. Every reservation is
+ * tried; the first failure is the answer, unless it is that stored data cannot be read.
+ */
+const reconcile = async (deps: ReconcilerDeps, atStart: boolean): Promise<Either<Unavailable, void>> => {
+  const admission = await deps.admission.refresh()
+  if (E.isLeft(admission) && !isHurt(admission.left)) return admission
+  // Lives end by what is known of the admissions where these cannot be read; their memory waits for that.
+  const { open } = E.isLeft(admission) ? deps.admission.state() : admission.right
+  const outcomes = await mapAtOnce(LOOKS_AT_ONCE, open, (reservation) => reconcileOne(deps, reservation, atStart))
+  // Of a live that cannot be read nobody knows what to do: it keeps its reservation, and no other waits for it.
+  return outcomes.find((outcome) => E.isLeft(outcome) && !isHurt(outcome.left)) ?? E.right(undefined)
+}
+
+/** Before the service says ready. A failure ends the start: lives may not be served before. */
+export const reconcileAtStart = (deps: ReconcilerDeps): TaskEither<Unavailable, void> => () => reconcile(deps, true)
+
+interface PeriodicReconcilerDeps extends Omit<ReconcilerDeps, 'expire'> {
+  readonly logger: Logger
+  readonly expiry?: Expiry
+  /** Milliseconds between two rounds. */
+  readonly every: number
+}
+
+/**
+ * Reconciles again and again until stopped. A round does not wait for the lives that it ends by their time limits: they
+ * speak out first. `stop` waits for the round in progress and for ends that have begun. Failures are logged and tried
+ * again.
+ */
+export const startReconciler = (deps: PeriodicReconcilerDeps): { readonly stop: () => Promise<void> } => {
+  const { logger, expiry, every, timers } = deps
+  const inSlot = createSlots(ENDS_AT_ONCE)
+  const ending = new Map<number, Promise<void>>()
+  let stopped = false
+  let round: Promise<void> = Promise.resolve()
+  let cancel: () => void = () => undefined
+
+  const attempt = async (work: () => Promise<Either<Unavailable, void>>, message: string): Promise<void> => {
+    try {
+      const done = await work()
+      if (E.isLeft(done)) logger.warn({ reason: done.left._tag }, message)
+    } catch (error) {
+      logger.error({ err: error }, message)
+    }
+  }
+
+  const end = ({ end: expire }: Expiry, liveId: number, live: Live): Promise<void> =>
+    inSlot(async () => {
+      const message = 'a live that reached its time limit could not be ended; trying again'
+      if (!stopped) await attempt(() => expire(liveId, live), message)
+    })
+
+  const expire = (liveId: number, live: Live): void => {
+    if (expiry?.isDue(live) !== true || ending.has(liveId)) return
+    ending.set(liveId, end(expiry, liveId, live).finally(() => ending.delete(liveId)))
+  }
+
+  const run = async (): Promise<void> => {
+    await attempt(() => reconcile({ ...deps, expire }, false), 'reservations could not be reconciled; trying again')
+    if (!stopped) plan()
+  }
+  const plan = (): void => { cancel = timers.after(every, () => { round = run() }) }
+
+  plan()
+  return {
+    stop: async () => {
+      stopped = true
+      cancel()
+      await round
+      await Promise.all(ending.values())
+    },
+  }
+}

@@ -1,0 +1,128 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import { isHurt } from '../errors.ts'
+import type { Unavailable } from '../errors.ts'
+import { whyUnreadable } from './event-serialization.ts'
+import type { Documents } from '../ports/documents.ts'
+import type { Environment, Logger } from '../ports/environment.ts'
+import type { EventStore, Position, StoredEvent } from '../ports/event-store.ts'
+import { pause, retryDelay } from '../waiting.ts'
+import type { Timers } from '../ports/timers.ts'
+
+export interface LogDutyDeps {
+  readonly store: Pick<EventStore, 'subscribe'>
+  readonly documents: Pick<Documents, 'checkpoint' | 'commit'>
+  readonly environment: Pick<Environment, 'random'>
+  readonly logger: Logger
+  readonly timers: Timers
+}
+
+export interface LogDuty {
+  /**
+   * Names its checkpoint: every event up to there that concerns it has been dealt with. It stays where something was
+   * passed over, so that the next start tries that again, and all behind it.
+   */
+  readonly name: string
+  readonly prefixes: ReadonlyArray<string>
+  readonly concerns: (event: StoredEvent) => boolean
+  /** Repeatable; what it throws is tried again from the checkpoint. */
+  readonly perform: (event: StoredEvent, signal: AbortSignal) => Promise<void>
+  /** Logged when it has to be tried again. */
+  readonly failure: string
+}
+
+export interface RunningDuty {
+  readonly stop: () => Promise<void>
+}
+
+const RETRY = { first: 500, longest: 30_000 }
+
+/** For steps of a duty: its runner logs what was refused and tries again. */
+export const orThrow = <A>(result: Either<Unavailable, A>): A => {
+  if (E.isRight(result)) return result.right
+  throw new Error(result.left._tag, { cause: result.left })
+}
+
+const isAboutHurt = (error: unknown): boolean => {
+  const cause = error instanceof Error ? error.cause : undefined
+  return typeof cause === 'object' && cause !== null && '_tag' in cause && isHurt({ _tag: String(cause._tag) })
+}
+
+/** How far a process has come. */
+interface Reached {
+  /** Null until the checkpoint was read. */
+  position: Position | null
+  /** Something was passed over: the checkpoint stays before it. */
+  isIncomplete: boolean
+}
+
+/**
+ * What asks for data that cannot be read is passed over: trying again heals nothing now, and later events wait. Answers
+ * whether it was done.
+ */
+const performUnlessHurt = async (
+  { logger }: LogDutyDeps,
+  duty: LogDuty,
+  event: StoredEvent,
+  signal: AbortSignal,
+): Promise<boolean> => {
+  try {
+    await duty.perform(event, signal)
+    return true
+  } catch (error) {
+    if (!isAboutHurt(error)) throw error
+    const { stream, revision } = event
+    logger.error({ err: error, stream, revision }, `${duty.failure}: not this one, its data cannot be read`)
+    return false
+  }
+}
+
+const follow = async (deps: LogDutyDeps, duty: LogDuty, reached: Reached, signal: AbortSignal): Promise<void> => {
+  reached.position ??= orThrow(await deps.documents.checkpoint(duty.name)())
+  for await (const message of deps.store.subscribe(reached.position, duty.prefixes, signal)) {
+    // Nobody knows what stood there.
+    if (message.kind === 'damaged' || (message.kind === 'event' && whyUnreadable(message.event) !== null))
+      reached.isIncomplete = true
+    if (message.kind !== 'event' || !duty.concerns(message.event)) continue
+    const isDone = await performUnlessHurt(deps, duty, message.event, signal)
+    if (signal.aborted) return
+    if (!isDone) reached.isIncomplete = true
+    const { position } = message.event
+    // Written at these events alone: what lies between two of them is quickly passed again after a restart.
+    if (!reached.isIncomplete) orThrow(await deps.documents.commit(duty.name, [], position)())
+    reached.position = position
+  }
+}
+
+/**
+ * Does what events ask for, one after another in their order, until stopped; after a restart it goes on from its
+ * checkpoint.
+ */
+export const startLogDuty = (deps: LogDutyDeps, duty: LogDuty): RunningDuty => {
+  const controller = new AbortController()
+  const { signal } = controller
+
+  const run = async (): Promise<void> => {
+    const reached: Reached = { position: null, isIncomplete: false }
+    let attempt = 0
+    while (!signal.aborted) {
+      const before = reached.position
+      try {
+        await follow(deps, duty, reached, signal)
+      } catch (error) {
+        deps.logger.warn({ err: error, attempt }, duty.failure)
+      }
+      if (reached.position !== before) attempt = 0
+      // Also when the subscription merely ended: a store that ends each at once must not keep the process busy.
+      await pause(deps.timers, retryDelay(RETRY, attempt++, deps.environment.random()), signal)
+    }
+  }
+
+  const running = run()
+  return {
+    stop: async () => {
+      controller.abort()
+      await running
+    },
+  }
+}

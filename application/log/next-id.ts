@@ -1,0 +1,33 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { sequenceStream } from '../../domain/shared/sequence.ts'
+import type { IdTaken, SequenceKind } from '../../domain/shared/sequence.ts'
+import type { Unavailable } from '../errors.ts'
+import { appendSurely } from './handle-command.ts'
+import type { WriteDeps } from './handle-command.ts'
+import type { EventMetadata } from '../ports/event-store.ts'
+
+/** Only the newest event of a sequence is of use; this often the store is told so (once would do, a crash may skip it). */
+const TRUNCATION_INTERVAL = 100
+
+/** The next id of a kind, counted from 1. An append whose outcome was unknown may leave a gap, never a second owner. */
+export const nextId =
+  (deps: WriteDeps) =>
+  (kind: SequenceKind, cause: Omit<EventMetadata, 'recordedAt'>): TaskEither<Unavailable, number> =>
+  async () => {
+    const stream = sequenceStream(kind)
+    const recordedAt = deps.environment.now()
+    const { type, data }: IdTaken = { type: 'IdTaken', data: { at: recordedAt } }
+    const event = { id: deps.environment.newId(), type, data, metadata: { ...cause, correlationId: deps.environment.correlationId() ?? cause.correlationId, recordedAt } }
+    const appended = await appendSurely(deps, stream, 'any', [event])
+    if (E.isLeft(appended)) {
+      if (appended.left._tag === 'WrongRevision') throw new Error(`${stream} refused an append at any revision`)
+      return E.left(appended.left)
+    }
+    const id = appended.right.revision + 1
+    if (id % TRUNCATION_INTERVAL === 1) {
+      const truncated = await deps.store.setMetadata(stream, { maxCount: 1 })()
+      if (E.isLeft(truncated)) return truncated
+    }
+    return E.right(id)
+  }

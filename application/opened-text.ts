@@ -1,8 +1,0 @@
-import * as E from 'fp-ts/lib/Either.js'
-import type { Either } from 'fp-ts/lib/Either.js'
-import { ERASED } from '../domain/shared/event.ts'
-import type { Unopened } from './ports/keyring.ts'
-
-/** What people read of a sealed member in a read model: one that does not open must not hide the others. */
-export const textOrErased = (opened: Either<Unopened, string> | undefined): string =>
-  opened === undefined || E.isLeft(opened) ? ERASED : opened.right

@@ -1,0 +1,59 @@
+import type { CaptionShape } from '../../../domain/transcript/captions.ts'
+import type { EngineSettings } from '../../../domain/live/settings.ts'
+import { SAMPLE_RATE } from '../../ports/engine.ts'
+
+/** What the settings of a live mean for the policy; positions and lengths in samples. */
+export interface Limits {
+  readonly vad: boolean
+  readonly onlyFinals: boolean
+  readonly punctuation: boolean
+  readonly shape: CaptionShape
+  /** New audio that a pass waits for. */
+  readonly interval: number
+  /** The audio of one pass never grows longer. */
+  readonly maxBuffer: number
+  readonly phraseSilence: number
+  /** Age at which a word is committed without a second opinion. */
+  readonly maxDelay: number
+  /** Audio taken along before a region. */
+  readonly preRoll: number
+  /** A pause this long, behind at least this much audio, is where the buffer is cut. */
+  readonly pause: number
+  readonly shortestPiece: number
+  /** Audio heard again after a cut in running speech, where word times are estimates. */
+  readonly overlap: number
+  /** End of a full buffer whose words are not relied upon. */
+  readonly unsettled: number
+}
+
+/** Room that a model's window needs at its end. */
+const WINDOW_MARGIN = 0.5
+/** Part of max_delay that may pass between two passes, so that the pass itself fits in as well. */
+const DELAY_SHARE = 0.8
+/** A word that is shown only once it is final must be heard twice before. */
+const FINAL_DELAY_SHARE = 0.4
+
+const inSamples = (seconds: number): number => Math.round(seconds * SAMPLE_RATE)
+
+export const limitsOf = (settings: EngineSettings, windowSeconds: number): Limits => {
+  const maxBuffer = Math.max(0.5, Math.min(settings.max_buffer, windowSeconds - WINDOW_MARGIN))
+  const onlyFinals = settings.mode === 'final'
+  const waits = [settings.min_buffer, maxBuffer, settings.max_delay * (onlyFinals ? FINAL_DELAY_SHARE : DELAY_SHARE)]
+  // Without a detector only passes that hear nothing new tell that a phrase is over.
+  const silenceProbe = settings.vad ? [] : [Math.max(0.25, settings.buffer_timeout / 2)]
+  return {
+    vad: settings.vad,
+    onlyFinals,
+    punctuation: settings.punctuation,
+    shape: { maxChars: settings.max_chars, maxLines: settings.max_lines },
+    interval: inSamples(Math.min(...waits, ...silenceProbe)),
+    maxBuffer: inSamples(maxBuffer),
+    phraseSilence: inSamples(settings.buffer_timeout),
+    maxDelay: inSamples(settings.max_delay),
+    preRoll: inSamples(0.15),
+    pause: inSamples(0.3),
+    shortestPiece: inSamples(1),
+    overlap: inSamples(Math.min(1, maxBuffer / 4)),
+    unsettled: inSamples(Math.min(1.5, maxBuffer / 4)),
+  }
+}

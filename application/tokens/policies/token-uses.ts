@@ -1,0 +1,51 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { tokenUseStream } from '../../../domain/api-token/events.ts'
+import { isWorthRecording, tokenUseDecider } from '../../../domain/api-token/rules.ts'
+import { handleCommand } from '../../log/handle-command.ts'
+import type { WriteDeps } from '../../log/handle-command.ts'
+import type { Logger } from '../../ports/environment.ts'
+import type { KnownToken } from './token-directory.ts'
+
+export interface TokenUseDeps extends WriteDeps {
+  readonly logger: Logger
+}
+
+export interface TokenUses {
+  /** Writes down that a token was used, at most once a minute; nobody waits for it, and one that fails is tried at the next use. */
+  readonly record: (token: KnownToken) => void
+  /** Resolves when nothing is being written. */
+  readonly settled: () => Promise<void>
+}
+
+/** Only the newest event of the stream is of use; this often the store is told so (once would do, a crash may skip it). */
+const TRUNCATION_INTERVAL = 100
+
+export const createTokenUses = (deps: TokenUseDeps): TokenUses => {
+  const { store, environment, logger } = deps
+  const handle = handleCommand(deps)
+  const running = new Map<number, Promise<void>>()
+
+  const write = async ({ tokenId, userId }: KnownToken, at: string): Promise<void> => {
+    const stream = tokenUseStream(tokenId)
+    const commandId = environment.newId()
+    const about = { commandId, correlationId: commandId, actor: `user:${userId}` }
+    const used = await handle({ stream, decider: tokenUseDecider, command: { tokenId, userId, at }, ...about })()
+    if (E.isLeft(used)) return logger.warn({ tokenId, refusal: used.left._tag }, 'the use of an API token could not be recorded')
+    const [event] = used.right.stored
+    if (event !== undefined && event.revision % TRUNCATION_INTERVAL === 0) await store.setMetadata(stream, { maxCount: 1 })()
+  }
+
+  return {
+    record: (token) => {
+      const at = environment.now()
+      if (running.has(token.tokenId) || !isWorthRecording(token.lastUsedAt, at)) return
+      const writing = write(token, at)
+        .catch((error: unknown) => logger.error({ tokenId: token.tokenId, err: error }, 'the use of an API token could not be recorded'))
+        .finally(() => running.delete(token.tokenId))
+      running.set(token.tokenId, writing)
+    },
+    settled: async () => {
+      await Promise.all(running.values())
+    },
+  }
+}

@@ -1,0 +1,36 @@
+import * as O from 'fp-ts/lib/Option.js'
+import { pipe } from 'fp-ts/lib/function.js'
+import { hasExpired, prefixOfSecret } from '../../../domain/api-token/rules.ts'
+import type { Credentials } from '../../ports/credentials.ts'
+import type { Environment } from '../../ports/environment.ts'
+import type { Services } from '../../services.ts'
+import { callerOf, isActive } from '../../users/queries/authenticate.ts'
+import type { UserDirectory } from '../../users/policies/user-directory.ts'
+import type { KnownToken, TokenDirectory } from '../policies/token-directory.ts'
+import type { TokenUses } from '../policies/token-uses.ts'
+
+export interface KeyAuthenticationDeps {
+  readonly tokens: Pick<TokenDirectory, 'byPrefix'>
+  readonly users: Pick<UserDirectory, 'byId'>
+  readonly credentials: Pick<Credentials, 'verifyApiToken'>
+  readonly environment: Pick<Environment, 'now'>
+  readonly uses: Pick<TokenUses, 'record'>
+}
+
+/** Who presents an API token, from memory alone: neither store is read. */
+export const createKeyAuthentication = ({
+  tokens, users, credentials, environment, uses,
+}: KeyAuthenticationDeps): Pick<Services, 'authenticateKey'> => ({
+  authenticateKey: (secret) => {
+    const prefix = prefixOfSecret(secret)
+    if (prefix === null) return O.none
+    const token = tokens.byPrefix(prefix)
+    const isRight = credentials.verifyApiToken(secret, O.map(({ secretHash }: KnownToken) => secretHash)(token))
+    if (O.isNone(token) || !isRight) return O.none
+    const { isActive: isTokenActive, expiresAt, userId } = token.value
+    if (!isTokenActive || hasExpired(expiresAt, environment.now())) return O.none
+    const caller = pipe(users.byId(userId), O.filter(isActive), O.map((user) => callerOf(user, 'api-key')))
+    if (O.isSome(caller)) uses.record(token.value)
+    return caller
+  },
+})

@@ -1,0 +1,53 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { userDecider } from '../../../domain/user/decider.ts'
+import type { User } from '../../../domain/user/decider.ts'
+import { userStream } from '../../../domain/user/events.ts'
+import { handleCommand } from '../../log/handle-command.ts'
+import type { WriteDeps } from '../../log/handle-command.ts'
+import type { Credentials } from '../../ports/credentials.ts'
+import type { Logger } from '../../ports/environment.ts'
+
+export interface RehashDeps extends WriteDeps {
+  readonly credentials: Pick<Credentials, 'hashPassword' | 'isOutdated'>
+  readonly logger: Logger
+}
+
+export interface Rehash {
+  /**
+   * Hashes a password that was just shown to be right anew where its hash costs less than one of today (S12). Nobody waits
+   * for it, and one that fails is tried at the next login.
+   */
+  readonly begin: (user: User, password: string) => void
+  /** Resolves when nothing is being hashed and written. */
+  readonly settled: () => Promise<void>
+}
+
+export const createRehash = (deps: RehashDeps): Rehash => {
+  const { credentials, environment, logger } = deps
+  const handle = handleCommand(deps)
+  const running = new Map<number, Promise<void>>()
+
+  const write = async ({ userId, passwordHash: oldHash }: User, password: string): Promise<void> => {
+    const hashed = await credentials.hashPassword(password)()
+    if (E.isLeft(hashed)) return logger.warn({ userId, refusal: hashed.left._tag }, 'a password could not be hashed anew')
+    const command = { type: 'Rehash', oldHash, passwordHash: hashed.right, at: environment.now() } as const
+    const commandId = environment.newId()
+    const about = { commandId, correlationId: commandId, actor: 'service' }
+    const stored = await handle({ stream: userStream(userId), decider: userDecider, command, ...about })()
+    if (E.isLeft(stored)) logger.warn({ userId, refusal: stored.left._tag }, 'a password could not be hashed anew')
+  }
+
+  return {
+    begin: (user, password) => {
+      const { userId, passwordHash } = user
+      if (running.has(userId) || !credentials.isOutdated(passwordHash)) return
+      const writing = write(user, password)
+        .catch((error: unknown) => logger.error({ userId, err: error }, 'a password could not be hashed anew'))
+        .finally(() => running.delete(userId))
+      running.set(userId, writing)
+    },
+    settled: async () => {
+      await Promise.all(running.values())
+    },
+  }
+}

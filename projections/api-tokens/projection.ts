@@ -1,0 +1,36 @@
+import { API_TOKENS } from '../../application/ports/read-models.ts'
+import type { ApiTokenDocument } from '../../application/ports/read-models.ts'
+import { ApiTokenUsed, apiTokenEvents } from '../../domain/api-token/events.ts'
+import type { StoredApiTokenEvent } from '../../domain/api-token/events.ts'
+import { defineProjection } from '../projection.ts'
+
+const project = (token: ApiTokenDocument | null, event: StoredApiTokenEvent): ApiTokenDocument | null => {
+  switch (event.type) {
+    case 'ApiTokenIssued': {
+      const { tokenId, userId, name, prefix, expiresAt, at } = event.data
+      return { id: tokenId, userId, name, prefix, isActive: true, expiresAt, lastUsedAt: null, createdAt: at }
+    }
+    case 'ApiTokenRenamed':
+      return token && { ...token, name: event.data.name }
+    case 'ApiTokenDeactivated':
+      return token && { ...token, isActive: false }
+    case 'ApiTokenActivated':
+      return token && { ...token, isActive: true }
+    case 'ApiTokenUsed':
+      return token && { ...token, lastUsedAt: event.data.at }
+    case 'ApiTokenRevoked':
+      return null
+    default:
+      return event satisfies never
+  }
+}
+
+/** A user's list of API tokens, without their hashes. */
+export const apiTokens = defineProjection({
+  name: 'api-tokens',
+  collection: { name: API_TOKENS, indexes: [['userId', 'id']] },
+  prefixes: ['api-token-', 'token-use-'],
+  events: [...apiTokenEvents, ApiTokenUsed],
+  touches: (event) => [String(event.data.tokenId)],
+  project,
+})

@@ -1,0 +1,60 @@
+import { LIVE_TOKENS } from '../../application/ports/read-models.ts'
+import type { LiveTokenDocument } from '../../application/ports/read-models.ts'
+import { liveEvents } from '../../domain/live/events.ts'
+import type { StoredLiveEvent } from '../../domain/live/events.ts'
+import { defineProjection } from '../projection.ts'
+
+const senderId = (liveId: number): string => `${liveId}-sender`
+const listenerId = (liveId: number): string => `${liveId}-listener`
+
+const touches = (event: StoredLiveEvent): ReadonlyArray<string> => {
+  switch (event.type) {
+    case 'LiveCreated':
+    case 'LiveAborted':
+    case 'LiveDeleted':
+      return [senderId(event.data.liveId), listenerId(event.data.liveId)]
+    // A terminal live keeps its tokens: a socket that comes late is told what became of it.
+    case 'LiveStarted':
+    case 'LiveFinished':
+    case 'LiveFailed':
+    case 'SourceStarted':
+    case 'SenderAttached':
+    case 'SenderDetached':
+      return []
+    default:
+      return event satisfies never
+  }
+}
+
+const project = (current: LiveTokenDocument | null, event: StoredLiveEvent, id: string): LiveTokenDocument | null => {
+  switch (event.type) {
+    case 'LiveCreated': {
+      const { liveId, userId, senderTokenHash, listenerTokenHash } = event.data
+      return id === senderId(liveId)
+        ? { liveId, userId, role: 'sender', hash: senderTokenHash }
+        : { liveId, userId, role: 'listener', hash: listenerTokenHash }
+    }
+    case 'LiveAborted':
+    case 'LiveDeleted':
+      return null
+    case 'LiveStarted':
+    case 'LiveFinished':
+    case 'LiveFailed':
+    case 'SourceStarted':
+    case 'SenderAttached':
+    case 'SenderDetached':
+      return current
+    default:
+      return event satisfies never
+  }
+}
+
+/** Which live and role a socket's token opens. */
+export const liveTokens = defineProjection({
+  name: 'live-tokens',
+  collection: { name: LIVE_TOKENS, indexes: [['hash', 'liveId']] },
+  prefixes: ['live-'],
+  events: liveEvents,
+  touches,
+  project,
+})

@@ -1,0 +1,81 @@
+import { LIVES } from '../../application/ports/read-models.ts'
+import type { LiveDocument } from '../../application/ports/read-models.ts'
+import type { StoredEvent } from '../../application/ports/event-store.ts'
+import { liveEvents } from '../../domain/live/events.ts'
+import type { StoredLiveEvent } from '../../domain/live/events.ts'
+import { defineProjection } from '../projection.ts'
+
+type Created = Extract<StoredLiveEvent, { type: 'LiveCreated' }>['data']
+
+const created = (data: Created): LiveDocument => ({
+  id: data.liveId,
+  userId: data.userId,
+  status: 'pending',
+  worker: data.worker,
+  model: data.model,
+  language: data.language,
+  translations: data.translations,
+  audioFormat: data.audioFormat,
+  audioUrl: data.audioUrl,
+  audioUrlHash: data.audioUrlHash,
+  autoStart: data.autoStart,
+  autoStartPid: null,
+  retention: data.retention,
+  vram: data.vram,
+  config: data.config,
+  display: data.display,
+  senderToken: data.senderToken,
+  listenerToken: data.listenerToken,
+  createdAt: data.at,
+  updatedAt: null,
+})
+
+const project = (live: LiveDocument | null, event: StoredLiveEvent): LiveDocument | null => {
+  switch (event.type) {
+    case 'LiveCreated':
+      return created(event.data)
+    case 'LiveStarted':
+      return live && { ...live, status: 'active', updatedAt: event.data.at }
+    case 'LiveFinished':
+      return live && { ...live, status: 'finished', vram: 0, updatedAt: event.data.at }
+    case 'LiveFailed':
+      return live && { ...live, status: 'error', vram: 0, updatedAt: event.data.at }
+    case 'SourceStarted':
+      // The pid belongs to auto-started lives only and outlives their end (D26).
+      return live?.autoStart === true ? { ...live, autoStartPid: event.data.pid, updatedAt: event.data.at } : live
+    case 'LiveAborted':
+    case 'LiveDeleted':
+      return null
+    case 'SenderAttached':
+    case 'SenderDetached':
+      return live
+    default:
+      return event satisfies never
+  }
+}
+
+/** What the owner's listings and single reads show, and the administrators' list. */
+export const lives = defineProjection({
+  name: 'lives',
+  collection: {
+    name: LIVES,
+    indexes: [
+      ['id'],
+      ['status', 'id'],
+      ['userId', 'id'],
+      ['userId', 'status', 'id'],
+      ['userId', 'audioUrlHash', 'status', 'id'],
+    ],
+  },
+  prefixes: ['live-'],
+  events: liveEvents,
+  touches: (event) => [String(event.data.liveId)],
+  project,
+})
+
+/** The document that the events of one live make: answers to writes come from the same fold as the lists. */
+export const foldLive = (events: ReadonlyArray<StoredEvent>): LiveDocument | null =>
+  events.reduce<LiveDocument | null>(
+    (live, event) => lives.project(live && { ...live }, event, '') as LiveDocument | null,
+    null,
+  )

@@ -1,0 +1,42 @@
+import { PROFILES } from '../../application/ports/read-models.ts'
+import type { ProfilesDocument } from '../../application/ports/read-models.ts'
+import { profileEvents } from '../../domain/profiles/events.ts'
+import type { StoredProfileEvent } from '../../domain/profiles/events.ts'
+import type { StoredEventOf } from '../../domain/shared/event.ts'
+import { UserDeleted } from '../../domain/user/events.ts'
+import { defineProjection } from '../projection.ts'
+
+type Profiles = ProfilesDocument['profiles']
+
+const project = (current: ProfilesDocument | null, event: StoredProfileEvent | StoredEventOf<typeof UserDeleted>): ProfilesDocument | null => {
+  if (event.type === 'UserDeleted') return null
+  const { profileId, userId } = event.data
+  const known: Profiles = current?.profiles ?? []
+  const others = known.filter(({ id }) => id !== profileId)
+  switch (event.type) {
+    case 'ProfileAdded': {
+      const { name, settings, at } = event.data
+      const added = { id: profileId, name, settings, createdAt: at, updatedAt: null }
+      // Of two that are added at once the one with the larger id may come first.
+      return { userId, profiles: [...others, added].toSorted((a, b) => a.id - b.id) }
+    }
+    case 'ProfileChanged': {
+      const { name, settings, at } = event.data
+      return current && { ...current, profiles: known.map((one) => (one.id === profileId ? { ...one, name, settings, updatedAt: at } : one)) }
+    }
+    case 'ProfileRemoved':
+      return current && { ...current, profiles: others }
+    default:
+      return event satisfies never
+  }
+}
+
+/** A user's list of profiles, one document a user; gone with the user. */
+export const profiles = defineProjection({
+  name: 'profiles',
+  collection: { name: PROFILES, indexes: [] },
+  prefixes: ['profiles-', 'user-'],
+  events: [...profileEvents, UserDeleted],
+  touches: (event) => [String(event.data.userId)],
+  project,
+})
