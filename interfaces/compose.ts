@@ -223,7 +223,7 @@ export const startService = async (settings: Settings): Promise<RunningService> 
   // D53: sources of an earlier process go on, before a sender can come to their lives.
   await Promise.all(admission.state().open.map(({ liveId }) => sessions.autoStart(liveId)))
 
-  const http = { services, setup, catalogue, ...health, settings, version, logger, inRequest }
+  const http = { ...services, setup, catalogue, ...health, settings, version, logger, inRequest }
   const front = await openFront({ ...http, sessions, bus, environment, timers, draining: isDraining })
   const closeControl = await openControl({ ...http, projector }, settings.dataDir)
   ownPort = Number(new URL(front.url).port)

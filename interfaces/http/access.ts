@@ -25,7 +25,10 @@ type Refused = TransportRefusal | TooManyRequests
 
 const INVALID = E.left({ _tag: 'InvalidCredentials' } as const)
 
-type Authenticating = Pick<Services, 'authenticate' | 'authenticateKey'>
+/** What tells who asks. */
+export type AccessCalls = Pick<Services, 'authenticate' | 'authenticateKey' | 'me'>
+
+type Authenticating = Pick<AccessCalls, 'authenticate' | 'authenticateKey'>
 
 /** Whoever has no right credential counts by address: made-up ones must not be a way around the limit, nor fill its memory. */
 const unknown = ({ limits, address }: Counting, refusal: E.Either<Refused, never>): E.Either<Refused, never> => {
@@ -37,23 +40,23 @@ const counted = (caller: Caller, who: string, { limits }: Counting): E.Either<To
   E.map(() => caller)(limits.take(who))
 
 /** A right key passes however many wrong ones came from its address: else anybody behind the same proxy could shut it out. */
-const byKey = (secret: string, services: Authenticating, counting: Counting): E.Either<Refused, Caller> => {
-  const caller = services.authenticateKey(secret)
+const byKey = (secret: string, calls: Authenticating, counting: Counting): E.Either<Refused, Caller> => {
+  const caller = calls.authenticateKey(secret)
   if (O.isSome(caller)) return counted(caller.value, `key ${prefixOfSecret(secret) ?? ''}`, counting)
   const allowed = counting.limits.wrongKey(counting.address)
   return unknown(counting, E.isLeft(allowed) ? allowed : INVALID)
 }
 
 /** `Authorization` alone decides where it is present (D32), and may hold an API token as well; the scheme is read in any case. */
-const identify = async (sent: SentCredentials, services: Authenticating, counting: Counting): Promise<E.Either<Refused, Caller>> => {
+const identify = async (sent: SentCredentials, calls: Authenticating, counting: Counting): Promise<E.Either<Refused, Caller>> => {
   if (sent.authorization === undefined) {
     if (sent.apiKey === undefined) return unknown(counting, E.left({ _tag: 'NotAuthenticated' }))
-    return byKey(sent.apiKey, services, counting)
+    return byKey(sent.apiKey, calls, counting)
   }
   const bearer = /^bearer +(\S+) *$/i.exec(sent.authorization)?.[1]
   if (bearer === undefined) return unknown(counting, INVALID)
-  if (looksLikeApiToken(bearer)) return byKey(bearer, services, counting)
-  const caller = await services.authenticate(bearer)
+  if (looksLikeApiToken(bearer)) return byKey(bearer, calls, counting)
+  const caller = await calls.authenticate(bearer)
   // All logins of a user count together: another login is had for the asking.
   return O.isNone(caller) ? unknown(counting, INVALID) : counted(caller.value, `user ${caller.value.userId}`, counting)
 }
@@ -71,7 +74,7 @@ export const ON_BEHALF_OF = 'x-on-behalf-of'
 export const admitOperator = (
   { access, operator }: Pick<Route, 'access' | 'operator'>,
   named: string | undefined,
-  { me }: Pick<Services, 'me'>,
+  { me }: Pick<AccessCalls, 'me'>,
 ): E.Either<TransportRefusal | UserNotFound, Caller | null> => {
   if (access === 'public') return E.right(null)
   if (access === 'admin' || operator === 'for-any-user') return E.right(OPERATOR)
@@ -84,11 +87,11 @@ export const admitOperator = (
 export const admit = async (
   access: Access,
   sent: SentCredentials,
-  services: Authenticating,
+  calls: Authenticating,
   counting: Counting & { readonly publicly: string },
 ): Promise<E.Either<Refused, Caller | null>> => {
   if (access === 'public') return E.map(() => null)(counting.limits.take(`${counting.publicly} ${counting.address}`))
-  const caller = await identify(sent, services, counting)
+  const caller = await identify(sent, calls, counting)
   if (E.isLeft(caller) || access === 'private') return caller
   if (caller.right.credential !== 'jwt') return E.left({ _tag: 'ApiKeyNotAccepted' })
   return access === 'login' || caller.right.permissions.includes('admin') ? caller : E.left({ _tag: 'PermissionMissing' })

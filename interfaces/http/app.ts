@@ -7,6 +7,7 @@ import helmet from 'koa-helmet'
 import type { Caller } from '../../application/caller.ts'
 import type { Logger } from '../../application/ports/environment.ts'
 import { admit, admitOperator, ON_BEHALF_OF } from './access.ts'
+import type { AccessCalls } from './access.ts'
 import { loggable, loggableError } from './access-log.ts'
 import { readBody } from './codecs/body.ts'
 import { clientAddress } from './clients/client-address.ts'
@@ -23,8 +24,9 @@ import type { InRequest } from './request-id.ts'
 import { API_POLICY } from './connections/raw-answer.ts'
 import { NO_LIMITS } from './clients/request-limits.ts'
 import type { RequestLimits } from './clients/request-limits.ts'
-import type { Answer, Dependencies, Origin, Route } from './route.ts'
+import type { Answer, Origin, Route } from './route.ts'
 import { ROUTES, prefixes } from './route-table.ts'
+import type { Calls } from './route-table.ts'
 import { operationRoutes } from './routes/operations.ts'
 import { sendFile } from './pages/static-file.ts'
 import { findTarget } from '../ws/handshakes/handshake.ts'
@@ -38,7 +40,7 @@ export interface HttpSettings extends LinkSettings {
   readonly trustedProxies: ReadonlyArray<string> | null
 }
 
-export interface HttpAppOptions extends Dependencies {
+export interface HttpAppOptions extends Calls, AccessCalls {
   readonly settings: HttpSettings
   /** Of the product, for the header X-Service-Version. */
   readonly version: string
@@ -134,12 +136,12 @@ const originOf = ({ address, host, encrypted, prefix }: Arrival, settings: HttpS
 }
 
 /** Probes and scrapers count apart, by address: nobody who shares theirs may make a service look dead. */
-const OPERATIONS = new Set(operationRoutes)
+const OPERATIONS: ReadonlySet<Route> = new Set(operationRoutes)
 
 /** Access first, then the body, then everything that the route reads and does. */
 const ask = async (
   ctx: Context,
-  route: Route,
+  route: Route<Calls>,
   options: HttpAppOptions,
   origin: Origin,
 ): Promise<E.Either<HttpRefusal, Answer>> => {
@@ -147,8 +149,8 @@ const ask = async (
   const counting = { address: origin.address, limits: options.limits ?? NO_LIMITS, publicly: OPERATIONS.has(route) ? 'operations' : 'address' }
   const caller: E.Either<HttpRefusal, Caller | null> =
     options.isControl === true
-      ? admitOperator(route, ctx.headers[ON_BEHALF_OF]?.toString(), options.services)
-      : await admit(route.access, credentials, options.services, counting)
+      ? admitOperator(route, ctx.headers[ON_BEHALF_OF]?.toString(), options)
+      : await admit(route.access, credentials, options, counting)
   if (E.isLeft(caller)) return caller
   const body = route.body === undefined ? E.right(undefined) : await readBody(ctx, route.body.kind)
   if (E.isLeft(body)) return body

@@ -1,19 +1,33 @@
 import type { Route } from './route.ts'
 import { adminRoutes } from './routes/admin.ts'
+import type { AdminCalls } from './routes/admin.ts'
 import { descriptionRoutes } from './routes/description.ts'
 import { embedRoutes } from './routes/embed.ts'
 import { historyRoutes } from './routes/history.ts'
+import type { HistoryCalls } from './routes/history.ts'
 import { liveRoutes } from './routes/lives.ts'
+import type { LiveCalls } from './routes/lives.ts'
 import { operationRoutes } from './routes/operations.ts'
+import type { OperationCalls } from './routes/operations.ts'
 import { profileRoutes } from './routes/profiles.ts'
+import type { ProfileCalls } from './routes/profiles.ts'
 import { referenceRoutes } from './routes/reference.ts'
+import type { ReferenceCalls } from './routes/reference.ts'
 import { setupRoutes } from './routes/setup.ts'
+import type { SetupCalls } from './routes/setup.ts'
 import { tokenRoutes } from './routes/tokens.ts'
+import type { TokenCalls } from './routes/tokens.ts'
 import { transcriptRoutes } from './routes/transcripts.ts'
+import type { TranscriptCalls } from './routes/transcripts.ts'
 import { userRoutes } from './routes/users.ts'
+import type { UserCalls } from './routes/users.ts'
+
+/** What all routes together call. */
+export type Calls =
+  UserCalls & LiveCalls & TranscriptCalls & HistoryCalls & ProfileCalls & TokenCalls & ReferenceCalls & OperationCalls & SetupCalls & AdminCalls
 
 /** Every route of the service; the first one that matches a path wins. */
-export const ROUTES: ReadonlyArray<Route> = [
+export const ROUTES: ReadonlyArray<Route<Calls>> = [
   ...userRoutes,
   ...liveRoutes,
   ...transcriptRoutes,

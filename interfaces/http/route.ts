@@ -1,31 +1,12 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import type { Caller } from '../../application/caller.ts'
-import type { Catalogue } from '../../application/ports/catalogue.ts'
-import type { Services } from '../../application/services.ts'
-import type { Setup } from '../../application/users/commands/set-up.ts'
 import type { HttpRefusal, RefusalTag } from './errors.ts'
 import { decodePart, members } from './codecs/validation.ts'
 import type { Field } from './codecs/validation.ts'
 
 /** Who may call: anybody; a user; the same with a login token (an API key is 403); that and the permission `admin`. */
 export type Access = 'public' | 'private' | 'login' | 'admin'
-
-export interface Readiness {
-  readonly ready: boolean
-  /** What was looked at; shown to anybody, so without secrets. */
-  readonly checks: Readonly<Record<string, unknown>>
-}
-
-/** What the handlers may ask. */
-export interface Dependencies {
-  readonly services: Services
-  readonly setup: Pick<Setup, 'redeem'>
-  readonly catalogue: Catalogue
-  readonly readiness: () => Readiness
-  /** The metrics in Prometheus' text format. */
-  readonly metrics: () => Promise<string>
-}
 
 /** Facts of the request that answers depend on. */
 export interface Origin {
@@ -116,10 +97,10 @@ export interface Answer {
   readonly listQuery?: unknown
 }
 
-type Run = (raw: RawRequest, caller: Caller | null, origin: Origin, deps: Dependencies) => Promise<E.Either<HttpRefusal, Answer>>
+type Run<D> = (raw: RawRequest, caller: Caller | null, origin: Origin, deps: D) => Promise<E.Either<HttpRefusal, Answer>>
 
-/** One line of the table of routes: all that routing, validation and a description of the interface need. */
-export interface Route extends Documented, ForOperator {
+/** One line of the table of routes: all that routing, validation and a description of the interface need; `D` is what its handler calls. */
+export interface Route<D = never> extends Documented, ForOperator {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   readonly access: Access
@@ -130,7 +111,7 @@ export interface Route extends Documented, ForOperator {
   readonly response: Omit<ResponseSpec<unknown>, 'codec'> & { readonly codec: t.Mixed }
   readonly refusals: ReadonlyArray<RefusalTag>
   /** Decodes, then asks the handler. */
-  readonly run: Run
+  readonly run: Run<D>
 }
 
 const nothing: t.Mixed = members({})
@@ -169,11 +150,11 @@ const answered = <P, Q, B, A, T extends RefusalTag, H>(
 }
 
 /** A route that needs no credentials; what is sent of them is ignored (R24). */
-export const publicRoute = <A, T extends RefusalTag = never, P = unknown, Q = unknown, B = unknown, H = unknown>(
+export const publicRoute = <A, T extends RefusalTag = never, P = unknown, Q = unknown, B = unknown, H = unknown, D = unknown>(
   spec: Spec<P, Q, B, A, T, H>,
-  handler: (input: Input<P, Q, B, null, H>, deps: Dependencies) => Handled<A, NoInfer<T>>,
-): Route => {
-  const run: Run = async (raw, _caller, origin, deps) => {
+  handler: (input: Input<P, Q, B, null, H>, deps: D) => Handled<A, NoInfer<T>>,
+): Route<D> => {
+  const run: Run<D> = async (raw, _caller, origin, deps) => {
     const request = decodeRequest(spec, raw)
     if (E.isLeft(request)) return request
     return answered(spec, request.right, await handler({ ...request.right, caller: null, origin }, deps))
@@ -182,12 +163,12 @@ export const publicRoute = <A, T extends RefusalTag = never, P = unknown, Q = un
 }
 
 /** A route for a known caller, asked before anything of the request is decoded (R25). */
-export const privateRoute = <A, T extends RefusalTag = never, P = unknown, Q = unknown, B = unknown, H = unknown>(
+export const privateRoute = <A, T extends RefusalTag = never, P = unknown, Q = unknown, B = unknown, H = unknown, D = unknown>(
   access: Exclude<Access, 'public'>,
   spec: Spec<P, Q, B, A, T, H>,
-  handler: (input: Input<P, Q, B, Caller, H>, deps: Dependencies) => Handled<A, NoInfer<T>>,
-): Route => {
-  const run: Run = async (raw, caller, origin, deps) => {
+  handler: (input: Input<P, Q, B, Caller, H>, deps: D) => Handled<A, NoInfer<T>>,
+): Route<D> => {
+  const run: Run<D> = async (raw, caller, origin, deps) => {
     if (caller === null) return E.left({ _tag: 'NotAuthenticated' })
     const request = decodeRequest(spec, raw)
     if (E.isLeft(request)) return request

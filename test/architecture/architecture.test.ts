@@ -37,6 +37,8 @@ const forbidden: ReadonlyArray<readonly [string, string]> = [
   ['projections/lives/projection.ts', "import { queries } from '../../application/queries.ts'"],
   ['infrastructure/settings.ts', "import { createLive } from '../application/lives/create-live.ts'"],
   ['interfaces/http/app.ts', "import { open } from '../../infrastructure/sqlite/event-log/event-store.ts'"],
+  ['interfaces/http/routes/lives.ts', "import { lives } from '../../../projections/lives/projection.ts'"],
+  ['infrastructure/node/logger.ts', "import { handleCommand } from '../../application/log/handle-command.ts'"],
   ['interfaces/ws/listeners/hub.ts', "import { compose } from '../../compose.ts'"],
 ]
 

@@ -41,15 +41,18 @@ interface Arrow {
 const PURE_PACKAGES = /^(fp-ts|io-ts)(\/|$)/
 const PACKAGE = /^(?!(domain|application|infrastructure|projections|interfaces|test|bench|tools)\/)/
 
+/** Of the application what adapters and read models see, too: what it asks of them, and how all that waits waits. */
+const OFFERED = [/^application\/ports\//, /^application\/waiting\.ts$/]
+
 /** The only arrows allowed (docs/architecture.md); the first row that matches a file speaks for it. */
 const ARROWS: ReadonlyArray<Arrow> = [
   { from: /^domain\//, may: [/^domain\//, PURE_PACKAGES] },
   { from: /^application\/ports\//, may: [/^domain\//, /^application\/ports\//, PURE_PACKAGES] },
   { from: /^application\//, may: [/^domain\//, /^application\//, PURE_PACKAGES] },
-  { from: /^infrastructure\//, may: [/^infrastructure\//, /^application\/ports\//, /^domain\//, PACKAGE] },
-  { from: /^projections\//, may: [/^projections\//, /^domain\/shared\//, /^domain\/[^/]+\/events\.ts$/, /^application\/ports\//, PURE_PACKAGES] },
+  { from: /^infrastructure\//, may: [/^infrastructure\//, ...OFFERED, /^domain\//, PACKAGE] },
+  { from: /^projections\//, may: [/^projections\//, /^domain\/shared\//, /^domain\/[^/]+\/events\.ts$/, ...OFFERED, PURE_PACKAGES] },
   { from: /^interfaces\/(compose\.ts|main\.ts|compose\/|cli\/)/, may: [/./] },
-  { from: /^interfaces\//, may: [/^interfaces\/(?!compose|main\.ts|cli\/)/, /^application\//, /^domain\//, PACKAGE] },
+  { from: /^interfaces\//, may: [/^interfaces\/(?!compose|main\.ts|cli\/)/, /^application\//, /^projections\/[^/]+\/queries\.ts$/, /^domain\//, PACKAGE] },
 ]
 
 /** Every import that no arrow allows, as `from → to`. */

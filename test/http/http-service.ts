@@ -142,7 +142,7 @@ export const startHttp = async (
   }
   const log = createRecordingLogger()
   const app = createHttpApp({
-    services,
+    ...services,
     setup: {
       redeem: (token, username) => async () =>
         token === 'good' ? E.right(userView(1, username)) : E.left({ _tag: 'SetupRefused', reason: 'invalid' }),

@@ -102,7 +102,7 @@ export const hurtDataMutants: ReadonlyArray<Mutant> = [
     rows: ['autoStart gives up a live that cannot be read'], test: LIVE_SOURCES,
   },
   {
-    file: 'infrastructure/catalogue/catalogue.ts',
+    file: 'application/catalogue/commands/list-installed.ts',
     before: 'if (lost.length > 0 || events.some((event) => E.isLeft(readEvent(event)))) {',
     after: 'if (lost.length < 0) {',
     rows: ['where the list cannot be read in full nothing is listed anew'], test: CATALOGUE_TRANSLATORS,

@@ -17,7 +17,7 @@ export const pageFile = (
   mediaType: string,
   content: () => string,
   headers: Readonly<Record<string, string>> = {},
-): Route =>
+): Route<unknown> =>
   publicRoute(
     { method: 'GET', path: `/${page}{/${page}}/${name}`, response: { codec: t.string, mediaType, headers, isFile: true }, refusals: [] },
     async () => E.right(content()),

@@ -1,5 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
+import type { Catalogue } from '../../../application/ports/catalogue.ts'
+import type { Services } from '../../../application/services.ts'
 import type { AdminLive } from '../../../application/requests.ts'
 import { UNAVAILABLE } from '../errors.ts'
 import {
@@ -9,6 +11,11 @@ import {
 import { allLivesQuery, pageOf, pathId, switchBody } from '../codecs/request-codecs.ts'
 import { privateRoute } from '../route.ts'
 import type { Route } from '../route.ts'
+
+/** What these routes call. */
+export interface AdminCalls extends Pick<Services, 'listAllLives' | 'finishAnyLive' | 'switchModel' | 'rescanModels' | 'switchLanguage' | 'switchTranslation'> {
+  readonly catalogue: Catalogue
+}
 
 const listAllLives = privateRoute(
   'admin',
@@ -21,11 +28,11 @@ const listAllLives = privateRoute(
     response: { codec: list(adminLiveView) },
     refusals: UNAVAILABLE,
   },
-  async ({ query, caller }, { services, catalogue }) => {
+  async ({ query, caller }, calls: AdminCalls) => {
     const page = pageOf(query)
     const wanted = { userId: query.user_id, statuses: Array.from(new Set(query.status)) }
-    const lives = await services.listAllLives(caller, wanted, page)()
-    return E.isLeft(lives) ? lives : E.right(presentPage(lives.right, page, (live) => presentAdminLive(live, catalogue)))
+    const lives = await calls.listAllLives(caller, wanted, page)()
+    return E.isLeft(lives) ? lives : E.right(presentPage(lives.right, page, (live) => presentAdminLive(live, calls.catalogue)))
   },
 )
 
@@ -40,10 +47,10 @@ const finishAnyLive = privateRoute(
     response: { codec: single(adminLiveView) },
     refusals: ['LiveNotFound', ...UNAVAILABLE],
   },
-  async ({ params, caller }, { services, catalogue }) => {
+  async ({ params, caller }, calls: AdminCalls) => {
     if (!Number.isSafeInteger(params.id) || params.id < 1) return E.left({ _tag: 'LiveNotFound' } as const)
-    const live = await services.finishAnyLive(caller, params.id)()
-    return E.map((one: AdminLive) => ({ data: presentAdminLive(one, catalogue) }))(live)
+    const live = await calls.finishAnyLive(caller, params.id)()
+    return E.map((one: AdminLive) => ({ data: presentAdminLive(one, calls.catalogue) }))(live)
   },
 )
 
@@ -59,8 +66,8 @@ const switchModel = privateRoute(
     response: { codec: single(modelView) },
     refusals: ['ModelNotFound', ...UNAVAILABLE],
   },
-  async ({ params, body, caller }, { services }) => {
-    const model = await services.switchModel(caller, params.id, body.is_active)()
+  async ({ params, body, caller }, calls: AdminCalls) => {
+    const model = await calls.switchModel(caller, params.id, body.is_active)()
     return E.isLeft(model) ? model : E.right({ data: presentModel(model.right) })
   },
 )
@@ -75,8 +82,8 @@ const rescanModels = privateRoute(
     response: { codec: t.strict({ data: t.readonlyArray(modelView) }, 'InstalledModels') },
     refusals: UNAVAILABLE,
   },
-  async ({ caller }, { services }) => {
-    const models = await services.rescanModels(caller)()
+  async ({ caller }, calls: AdminCalls) => {
+    const models = await calls.rescanModels(caller)()
     return E.isLeft(models) ? models : E.right({ data: models.right.map(presentModel) })
   },
 )
@@ -93,8 +100,8 @@ const switchLanguage = privateRoute(
     response: { codec: single(languageView) },
     refusals: ['LanguageNotFound', ...UNAVAILABLE],
   },
-  async ({ params, body, caller }, { services }) => {
-    const language = await services.switchLanguage(caller, params.id, body.is_active)()
+  async ({ params, body, caller }, calls: AdminCalls) => {
+    const language = await calls.switchLanguage(caller, params.id, body.is_active)()
     return E.isLeft(language) ? language : E.right({ data: presentLanguage(language.right) })
   },
 )
@@ -111,10 +118,10 @@ const switchTranslation = privateRoute(
     response: { codec: single(translationView) },
     refusals: ['PairNotFound', ...UNAVAILABLE],
   },
-  async ({ params, body, caller }, { services, catalogue }) => {
-    const pair = await services.switchTranslation(caller, params.id, body.is_active)()
-    return E.isLeft(pair) ? pair : E.right({ data: presentTranslation(pair.right, catalogue) })
+  async ({ params, body, caller }, calls: AdminCalls) => {
+    const pair = await calls.switchTranslation(caller, params.id, body.is_active)()
+    return E.isLeft(pair) ? pair : E.right({ data: presentTranslation(pair.right, calls.catalogue) })
   },
 )
 
-export const adminRoutes: ReadonlyArray<Route> = [listAllLives, finishAnyLive, switchModel, rescanModels, switchLanguage, switchTranslation]
+export const adminRoutes: ReadonlyArray<Route<AdminCalls>> = [listAllLives, finishAnyLive, switchModel, rescanModels, switchLanguage, switchTranslation]

@@ -39,7 +39,7 @@ const NO_LOGO = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'/%3
 
 const redocScript = once(() => REDOC().replaceAll(REDOC_LOGO, NO_LOGO))
 
-const viewer = (operationId: string, summary: string, name: string, styles: ReadonlyArray<string>): Route => {
+const viewer = (operationId: string, summary: string, name: string, styles: ReadonlyArray<string>): Route<unknown> => {
   const html = pageText(`${name}.html`)
   const headers = { 'Content-Security-Policy': pagePolicy(...styles) }
   return publicRoute(
@@ -51,7 +51,7 @@ const viewer = (operationId: string, summary: string, name: string, styles: Read
 const DOCS_SCRIPT = pageText('docs.js')
 const REDOC_SCRIPT = pageText('redoc.js')
 
-const openapi = (routes: () => ReadonlyArray<Route>): Route => {
+const openapi = (routes: () => ReadonlyArray<Route>): Route<unknown> => {
   const document = once(() => describeInterface(routes()))
   return publicRoute(
     {
@@ -79,7 +79,7 @@ const asyncapi = publicRoute(
 )
 
 /** The description of `routes`, these among them, and two viewers of it that need no other server. */
-export const descriptionRoutes = (routes: () => ReadonlyArray<Route>): ReadonlyArray<Route> => [
+export const descriptionRoutes = (routes: () => ReadonlyArray<Route>): ReadonlyArray<Route<unknown>> => [
   openapi(routes),
   asyncapi,
   viewer('showDocs', 'The description to read and to try out (Swagger UI)', 'docs', []),

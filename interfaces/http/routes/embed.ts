@@ -3,7 +3,11 @@ import * as t from 'io-ts'
 import { pageText } from '../pages/page-files.ts'
 import { embedQuery, pathId } from '../codecs/request-codecs.ts'
 import { publicRoute } from '../route.ts'
+import type { OperationCalls } from './operations.ts'
 import type { Route } from '../route.ts'
+
+/** What these routes call. */
+type EmbedCalls = Pick<OperationCalls, 'readiness'>
 
 const PAGE = pageText('embed.html')
 const SCRIPT = pageText('embed.js')
@@ -37,18 +41,18 @@ const ready = publicRoute(
     response: { codec: t.strict({ ready: t.boolean }, 'EmbedReadiness'), headers: FOR_ANY_PAGE },
     refusals: [],
   },
-  async (_input, { readiness }) => E.right({ ready: readiness().ready }),
+  async (_input, { readiness }: EmbedCalls) => E.right({ ready: readiness().ready }),
 )
 
 /** The page names it `../<name>`: with a slash at the end of its own address that is one level deeper. */
-const asset = (name: string, mediaType: string, content: string): Route =>
+const asset = (name: string, mediaType: string, content: string): Route<unknown> =>
   publicRoute(
     { method: 'GET', path: `/embed{/live}/${name}`, response: { codec: t.string, mediaType, headers: FOR_ANY_PAGE, isFile: true }, refusals: [] },
     async () => E.right(content),
   )
 
 /** The files stand before the page: they win over its parameter. */
-export const embedRoutes: ReadonlyArray<Route> = [
+export const embedRoutes: ReadonlyArray<Route<EmbedCalls>> = [
   asset('embed.js', 'text/javascript; charset=utf-8', SCRIPT),
   asset('embed.css', 'text/css; charset=utf-8', STYLE),
   ready,

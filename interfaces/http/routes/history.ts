@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
+import type { Services } from '../../../application/services.ts'
 import type { HistoryEntry } from '../../../application/requests.ts'
 import { boundedInteger, instant } from '../../../domain/shared/codecs.ts'
 import { UNAVAILABLE } from '../errors.ts'
@@ -7,6 +8,9 @@ import { list, presentPage } from '../codecs/presenters.ts'
 import { pageOf, pageQuery, pathId } from '../codecs/request-codecs.ts'
 import { privateRoute } from '../route.ts'
 import type { Route } from '../route.ts'
+
+/** What these routes call. */
+export type HistoryCalls = Pick<Services, 'getHistory'>
 
 const entryView = t.strict(
   {
@@ -47,11 +51,11 @@ const getHistory = privateRoute(
     response: { codec: list(entryView) },
     refusals: ['LiveNotFound', ...UNAVAILABLE],
   },
-  async ({ params, query, caller }, { services }) => {
+  async ({ params, query, caller }, calls: HistoryCalls) => {
     const page = pageOf(query)
-    const history = await services.getHistory(caller, params.id, page)()
+    const history = await calls.getHistory(caller, params.id, page)()
     return E.isLeft(history) ? history : E.right(presentPage(history.right, page, presentEntry))
   },
 )
 
-export const historyRoutes: ReadonlyArray<Route> = [getHistory]
+export const historyRoutes: ReadonlyArray<Route<HistoryCalls>> = [getHistory]

@@ -1,18 +1,25 @@
 import * as E from 'fp-ts/lib/Either.js'
+import type { Catalogue } from '../../../application/ports/catalogue.ts'
+import type { Services } from '../../../application/services.ts'
 import type { LiveView } from '../../../application/ports/read-models.ts'
 import { createLiveBody, createLiveHeaders, createLiveRequest } from '../codecs/create-live-codec.ts'
 import { UNAVAILABLE } from '../errors.ts'
 import { list, liveView, message, presentLive, presentPage, single } from '../codecs/presenters.ts'
 import { audioUrlBody, livesQuery, pageOf, pageQuery, pathId } from '../codecs/request-codecs.ts'
 import { privateRoute } from '../route.ts'
-import type { Dependencies, Origin, Route } from '../route.ts'
+import type { Origin, Route } from '../route.ts'
+
+/** What these routes call. */
+export interface LiveCalls extends Pick<Services, 'createLive' | 'listLives' | 'finishByAudioUrl' | 'getLive' | 'finishLive' | 'deleteLive'> {
+  readonly catalogue: Catalogue
+}
 
 const NOT_FOUND = E.left({ _tag: 'LiveNotFound' } as const)
 
 /** No live ever had another id, so nobody needs to be asked (R11). */
 const isPossible = (id: number): boolean => Number.isSafeInteger(id) && id > 0
 
-const oneLive = (live: LiveView, origin: Origin, { catalogue }: Dependencies) => ({ data: presentLive(live, catalogue, origin) })
+const oneLive = (live: LiveView, origin: Origin, { catalogue }: LiveCalls) => ({ data: presentLive(live, catalogue, origin) })
 
 const createLive = privateRoute(
   'private',
@@ -29,9 +36,9 @@ const createLive = privateRoute(
       'AudioUrlForbidden', 'SourcesNotIsolated', 'QuotaReached', 'InsufficientVram', 'LiveNotFound', 'IdempotencyKeyReused', 'RequestStillRunning', ...UNAVAILABLE,
     ],
   },
-  async ({ headers, body, caller, origin }, deps) => {
-    const created = await deps.services.createLive(caller, createLiveRequest(body), headers['idempotency-key'])()
-    return E.isLeft(created) ? created : E.right(oneLive(created.right, origin, deps))
+  async ({ headers, body, caller, origin }, calls: LiveCalls) => {
+    const created = await calls.createLive(caller, createLiveRequest(body), headers['idempotency-key'])()
+    return E.isLeft(created) ? created : E.right(oneLive(created.right, origin, calls))
   },
 )
 
@@ -46,11 +53,11 @@ const listLives = privateRoute(
     response: { codec: list(liveView) },
     refusals: UNAVAILABLE,
   },
-  async ({ query, caller, origin }, deps) => {
+  async ({ query, caller, origin }, calls: LiveCalls) => {
     const page = pageOf(query)
-    const lives = await deps.services.listLives(caller, Array.from(new Set(query.status)), page)()
+    const lives = await calls.listLives(caller, Array.from(new Set(query.status)), page)()
     if (E.isLeft(lives)) return lives
-    return E.right(presentPage(lives.right, page, (live) => presentLive(live, deps.catalogue, origin)))
+    return E.right(presentPage(lives.right, page, (live) => presentLive(live, calls.catalogue, origin)))
   },
 )
 
@@ -66,11 +73,11 @@ const finishByAudioUrl = privateRoute(
     response: { codec: list(liveView) },
     refusals: UNAVAILABLE,
   },
-  async ({ query, body, caller, origin }, deps) => {
+  async ({ query, body, caller, origin }, calls: LiveCalls) => {
     const page = pageOf(query)
-    const lives = await deps.services.finishByAudioUrl(caller, body.audio_url, page)()
+    const lives = await calls.finishByAudioUrl(caller, body.audio_url, page)()
     if (E.isLeft(lives)) return lives
-    return E.right(presentPage(lives.right, page, (live) => presentLive(live, deps.catalogue, origin)))
+    return E.right(presentPage(lives.right, page, (live) => presentLive(live, calls.catalogue, origin)))
   },
 )
 
@@ -85,10 +92,10 @@ const getLive = privateRoute(
     response: { codec: single(liveView) },
     refusals: ['LiveNotFound', ...UNAVAILABLE],
   },
-  async ({ params, caller, origin }, deps) => {
+  async ({ params, caller, origin }, calls: LiveCalls) => {
     if (!isPossible(params.id)) return NOT_FOUND
-    const live = await deps.services.getLive(caller, params.id)()
-    return E.isLeft(live) ? live : E.right(oneLive(live.right, origin, deps))
+    const live = await calls.getLive(caller, params.id)()
+    return E.isLeft(live) ? live : E.right(oneLive(live.right, origin, calls))
   },
 )
 
@@ -103,10 +110,10 @@ const finishLive = privateRoute(
     response: { codec: single(liveView) },
     refusals: ['LiveNotFound', ...UNAVAILABLE],
   },
-  async ({ params, caller, origin }, deps) => {
+  async ({ params, caller, origin }, calls: LiveCalls) => {
     if (!isPossible(params.id)) return NOT_FOUND
-    const live = await deps.services.finishLive(caller, params.id)()
-    return E.isLeft(live) ? live : E.right(oneLive(live.right, origin, deps))
+    const live = await calls.finishLive(caller, params.id)()
+    return E.isLeft(live) ? live : E.right(oneLive(live.right, origin, calls))
   },
 )
 
@@ -121,12 +128,12 @@ const deleteLive = privateRoute(
     response: { codec: message },
     refusals: ['LiveNotFound', ...UNAVAILABLE],
   },
-  async ({ params, caller }, { services }) => {
+  async ({ params, caller }, calls: LiveCalls) => {
     if (!isPossible(params.id)) return NOT_FOUND
-    const deleted = await services.deleteLive(caller, params.id)()
+    const deleted = await calls.deleteLive(caller, params.id)()
     return E.isLeft(deleted) ? deleted : E.right({ message: 'Live deleted' })
   },
 )
 
 /** The literal path stands before the one with a parameter: it wins (R89). */
-export const liveRoutes: ReadonlyArray<Route> = [createLive, listLives, finishByAudioUrl, getLive, finishLive, deleteLive]
+export const liveRoutes: ReadonlyArray<Route<LiveCalls>> = [createLive, listLives, finishByAudioUrl, getLive, finishLive, deleteLive]

@@ -3,6 +3,19 @@ import * as t from 'io-ts'
 import { publicRoute } from '../route.ts'
 import type { Route } from '../route.ts'
 
+export interface Readiness {
+  readonly ready: boolean
+  /** What was looked at; shown to anybody, so without secrets. */
+  readonly checks: Readonly<Record<string, unknown>>
+}
+
+/** What these routes call. */
+export interface OperationCalls {
+  readonly readiness: () => Readiness
+  /** The metrics in Prometheus' text format. */
+  readonly metrics: () => Promise<string>
+}
+
 const live = publicRoute(
   {
     operationId: 'getLiveness',
@@ -19,7 +32,7 @@ const readyView = t.strict({ status: t.literal('ok'), checks: t.UnknownRecord },
 const unreadyView = t.strict({ status: t.literal('unavailable'), detail: t.string, checks: t.UnknownRecord }, 'Unready')
 const readinessView = t.union([readyView, unreadyView])
 
-const ready = publicRoute<t.TypeOf<typeof readinessView>>(
+const ready = publicRoute(
   {
     operationId: 'getReadiness',
     summary: 'Whether the service can serve',
@@ -29,7 +42,7 @@ const ready = publicRoute<t.TypeOf<typeof readinessView>>(
     refusals: [],
     status: (view) => (view.status === 'ok' ? 200 : 503),
   },
-  async (_input, { readiness }) => {
+  async (_input, { readiness }: OperationCalls): Promise<E.Either<never, t.TypeOf<typeof readinessView>>> => {
     const { ready, checks } = readiness()
     return E.right(ready ? { status: 'ok', checks } : { status: 'unavailable', detail: 'Service is not ready', checks })
   },
@@ -44,7 +57,7 @@ const metrics = publicRoute(
     response: { codec: t.string, mediaType: 'text/plain; version=0.0.4; charset=utf-8' },
     refusals: [],
   },
-  async (_input, deps) => E.right(await deps.metrics()),
+  async (_input, { metrics: read }: OperationCalls) => E.right(await read()),
 )
 
-export const operationRoutes: ReadonlyArray<Route> = [live, ready, metrics]
+export const operationRoutes: ReadonlyArray<Route<OperationCalls>> = [live, ready, metrics]

@@ -4,8 +4,12 @@ import { list, messageView, presentPage, single } from '../codecs/presenters.ts'
 import { newProfileBody, presentProfile, profileChange, profileChangeBody, profileView } from '../codecs/profile-codecs.ts'
 import { pageOf, pageQuery, pathId } from '../codecs/request-codecs.ts'
 import { privateRoute } from '../route.ts'
+import type { Services } from '../../../application/services.ts'
 import type { Route } from '../route.ts'
 import { settingsOf } from '../codecs/settings-codec.ts'
+
+/** What these routes call. */
+export type ProfileCalls = Pick<Services, 'listProfiles' | 'createProfile' | 'getProfile' | 'changeProfile' | 'removeProfile'>
 
 const listProfiles = privateRoute(
   'private',
@@ -18,9 +22,9 @@ const listProfiles = privateRoute(
     response: { codec: list(profileView) },
     refusals: UNAVAILABLE,
   },
-  async ({ query, caller }, { services }) => {
+  async ({ query, caller }, calls: ProfileCalls) => {
     const page = pageOf(query)
-    const profiles = await services.listProfiles(caller, page)()
+    const profiles = await calls.listProfiles(caller, page)()
     return E.isLeft(profiles) ? profiles : E.right(presentPage(profiles.right, page, presentProfile))
   },
 )
@@ -36,8 +40,8 @@ const createProfile = privateRoute(
     response: { codec: single(profileView) },
     refusals: ['BuffersNotOrdered', 'TooManyProfiles', ...UNAVAILABLE],
   },
-  async ({ body, caller }, { services }) => {
-    const profile = await services.createProfile(caller, { name: body.name, settings: settingsOf(body) })()
+  async ({ body, caller }, calls: ProfileCalls) => {
+    const profile = await calls.createProfile(caller, { name: body.name, settings: settingsOf(body) })()
     return E.isLeft(profile) ? profile : E.right({ data: presentProfile(profile.right) })
   },
 )
@@ -53,8 +57,8 @@ const getProfile = privateRoute(
     response: { codec: single(profileView) },
     refusals: ['ProfileNotFound', ...UNAVAILABLE],
   },
-  async ({ params, caller }, { services }) => {
-    const profile = await services.getProfile(caller, params.id)()
+  async ({ params, caller }, calls: ProfileCalls) => {
+    const profile = await calls.getProfile(caller, params.id)()
     return E.isLeft(profile) ? profile : E.right({ data: presentProfile(profile.right) })
   },
 )
@@ -71,8 +75,8 @@ const changeProfile = privateRoute(
     response: { codec: single(profileView) },
     refusals: ['ProfileNotFound', 'BuffersNotOrdered', ...UNAVAILABLE],
   },
-  async ({ params, body, caller }, { services }) => {
-    const profile = await services.changeProfile(caller, params.id, profileChange(body))()
+  async ({ params, body, caller }, calls: ProfileCalls) => {
+    const profile = await calls.changeProfile(caller, params.id, profileChange(body))()
     return E.isLeft(profile) ? profile : E.right({ data: presentProfile(profile.right) })
   },
 )
@@ -88,10 +92,10 @@ const deleteProfile = privateRoute(
     response: { codec: messageView },
     refusals: ['ProfileNotFound', 'LastProfile', ...UNAVAILABLE],
   },
-  async ({ params, caller }, { services }) => {
-    const removed = await services.removeProfile(caller, params.id)()
+  async ({ params, caller }, calls: ProfileCalls) => {
+    const removed = await calls.removeProfile(caller, params.id)()
     return E.isLeft(removed) ? removed : E.right({ message: 'Profile deleted' })
   },
 )
 
-export const profileRoutes: ReadonlyArray<Route> = [listProfiles, createProfile, getProfile, changeProfile, deleteProfile]
+export const profileRoutes: ReadonlyArray<Route<ProfileCalls>> = [listProfiles, createProfile, getProfile, changeProfile, deleteProfile]

@@ -1,4 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
+import type { Catalogue } from '../../../application/ports/catalogue.ts'
 import * as t from 'io-ts'
 import { INTERFACE_VERSION } from '../interface-version.ts'
 import {
@@ -7,6 +8,11 @@ import {
 import { languagesQuery, modelsQuery, pageOf, translationsQuery } from '../codecs/request-codecs.ts'
 import { publicRoute } from '../route.ts'
 import type { Route } from '../route.ts'
+
+/** What these routes call. */
+export interface ReferenceCalls {
+  readonly catalogue: Catalogue
+}
 
 const fits = (wanted: string | null, value: string): boolean => wanted === null || wanted === value
 
@@ -20,7 +26,7 @@ const listLanguages = publicRoute(
     response: { codec: list(languageView) },
     refusals: [],
   },
-  async ({ query }, { catalogue }) => {
+  async ({ query }, { catalogue }: ReferenceCalls) => {
     const matching = catalogue.languages().filter(({ name, iso }) => fits(query.name, name) && fits(query.iso_639_1, iso))
     const page = pageOf(query)
     return E.right(presentPage(cut(matching, page), page, presentLanguage))
@@ -37,7 +43,7 @@ const listModels = publicRoute(
     response: { codec: list(modelView) },
     refusals: [],
   },
-  async ({ query }, { catalogue }) => {
+  async ({ query }, { catalogue }: ReferenceCalls) => {
     const page = pageOf(query)
     return E.right(presentPage(cut(catalogue.models().filter(({ name }) => fits(query.name, name)), page), page, presentModel))
   },
@@ -53,7 +59,7 @@ const listTranslations = publicRoute(
     response: { codec: list(translationView) },
     refusals: [],
   },
-  async ({ query }, { catalogue }) => {
+  async ({ query }, { catalogue }: ReferenceCalls) => {
     const matching = catalogue.translations().filter(({ from, to }) => fits(query.lang_from, from) && fits(query.lang_to, to))
     const page = pageOf(query)
     return E.right(presentPage(cut(matching, page), page, (pair) => presentTranslation(pair, catalogue)))
@@ -72,4 +78,4 @@ const version = publicRoute(
   async () => E.right({ version: INTERFACE_VERSION }),
 )
 
-export const referenceRoutes: ReadonlyArray<Route> = [listLanguages, listModels, listTranslations, version]
+export const referenceRoutes: ReadonlyArray<Route<ReferenceCalls>> = [listLanguages, listModels, listTranslations, version]

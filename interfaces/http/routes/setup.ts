@@ -1,5 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
+import type { Services } from '../../../application/services.ts'
+import type { Setup } from '../../../application/users/commands/set-up.ts'
 import { UNAVAILABLE } from '../errors.ts'
 import { pageFile, pageText } from '../pages/page-files.ts'
 import { pagePolicy } from '../pages/page-policy.ts'
@@ -7,6 +9,11 @@ import { presentUser, single, userView } from '../codecs/presenters.ts'
 import { setupBody } from '../codecs/request-codecs.ts'
 import { publicRoute } from '../route.ts'
 import type { Route } from '../route.ts'
+
+/** What these routes call. */
+export interface SetupCalls extends Pick<Services, 'hasUsers'> {
+  readonly setup: Pick<Setup, 'redeem'>
+}
 
 const FORM = pageText('setup.html')
 const DONE = pageText('setup-done.html')
@@ -22,7 +29,7 @@ const showPage = publicRoute(
     response: { codec: t.string, mediaType: 'text/html; charset=utf-8', headers: { 'Content-Security-Policy': pagePolicy() } },
     refusals: [],
   },
-  async (_input, { services }) => E.right(services.hasUsers() ? DONE : FORM),
+  async (_input, { hasUsers }: SetupCalls) => E.right(hasUsers() ? DONE : FORM),
 )
 
 const complete = publicRoute(
@@ -35,14 +42,14 @@ const complete = publicRoute(
     response: { codec: single(userView) },
     refusals: ['SetupRefused', 'UsernameTaken', 'TooBusy', ...UNAVAILABLE],
   },
-  async ({ body }, { services, setup }) => {
-    if (services.hasUsers()) return E.left({ _tag: 'SetupRefused', reason: 'used' } as const)
+  async ({ body }, { hasUsers, setup }: SetupCalls) => {
+    if (hasUsers()) return E.left({ _tag: 'SetupRefused', reason: 'used' } as const)
     const user = await setup.redeem(body.token, body.username, body.password)()
     return E.isLeft(user) ? user : E.right({ data: presentUser(user.right) })
   },
 )
 
-export const setupRoutes: ReadonlyArray<Route> = [
+export const setupRoutes: ReadonlyArray<Route<SetupCalls>> = [
   showPage,
   complete,
   pageFile('setup', 'setup.js', 'text/javascript; charset=utf-8', () => SCRIPT),

@@ -3,8 +3,12 @@ import { UNAVAILABLE } from '../errors.ts'
 import { list, messageView, presentPage, single } from '../codecs/presenters.ts'
 import { pageOf, pageQuery, pathId } from '../codecs/request-codecs.ts'
 import { privateRoute } from '../route.ts'
+import type { Services } from '../../../application/services.ts'
 import type { Route } from '../route.ts'
 import { issuedTokenView, newTokenBody, presentToken, tokenChange, tokenChangeBody, tokenView } from '../codecs/token-codecs.ts'
+
+/** What these routes call. */
+export type TokenCalls = Pick<Services, 'listTokens' | 'issueToken' | 'changeToken' | 'revokeToken'>
 
 const listTokens = privateRoute(
   'private',
@@ -18,9 +22,9 @@ const listTokens = privateRoute(
     response: { codec: list(tokenView) },
     refusals: UNAVAILABLE,
   },
-  async ({ query, caller }, { services }) => {
+  async ({ query, caller }, calls: TokenCalls) => {
     const page = pageOf(query)
-    const tokens = await services.listTokens(caller, page)()
+    const tokens = await calls.listTokens(caller, page)()
     return E.isLeft(tokens) ? tokens : E.right(presentPage(tokens.right, page, presentToken))
   },
 )
@@ -38,8 +42,8 @@ const issueToken = privateRoute(
     response: { codec: single(issuedTokenView) },
     refusals: ['ExpiryNotInFuture', 'TooManyApiTokens', ...UNAVAILABLE],
   },
-  async ({ body, caller }, { services }) => {
-    const issued = await services.issueToken(caller, { name: body.name, expiresAt: body.expires_at })()
+  async ({ body, caller }, calls: TokenCalls) => {
+    const issued = await calls.issueToken(caller, { name: body.name, expiresAt: body.expires_at })()
     return E.isLeft(issued) ? issued : E.right({ data: { ...presentToken(issued.right.token), token: issued.right.secret } })
   },
 )
@@ -57,8 +61,8 @@ const changeToken = privateRoute(
     response: { codec: single(tokenView) },
     refusals: ['ApiTokenNotFound', ...UNAVAILABLE],
   },
-  async ({ params, body, caller }, { services }) => {
-    const token = await services.changeToken(caller, params.id, tokenChange(body))()
+  async ({ params, body, caller }, calls: TokenCalls) => {
+    const token = await calls.changeToken(caller, params.id, tokenChange(body))()
     return E.isLeft(token) ? token : E.right({ data: presentToken(token.right) })
   },
 )
@@ -75,10 +79,10 @@ const revokeToken = privateRoute(
     response: { codec: messageView },
     refusals: ['ApiTokenNotFound', ...UNAVAILABLE],
   },
-  async ({ params, caller }, { services }) => {
-    const revoked = await services.revokeToken(caller, params.id)()
+  async ({ params, caller }, calls: TokenCalls) => {
+    const revoked = await calls.revokeToken(caller, params.id)()
     return E.isLeft(revoked) ? revoked : E.right({ message: 'Token revoked' })
   },
 )
 
-export const tokenRoutes: ReadonlyArray<Route> = [listTokens, issueToken, changeToken, revokeToken]
+export const tokenRoutes: ReadonlyArray<Route<TokenCalls>> = [listTokens, issueToken, changeToken, revokeToken]

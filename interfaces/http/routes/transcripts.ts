@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { wrapped } from '../../../domain/transcript/captions.ts'
+import type { Services } from '../../../application/services.ts'
 import type { CaptionShape } from '../../../domain/transcript/captions.ts'
 import { toSubRip, toWebVtt } from '../../../domain/transcript/subtitles.ts'
 import type { TranscriptSegment } from '../../../domain/transcript/subtitles.ts'
@@ -9,6 +10,9 @@ import { single } from '../codecs/presenters.ts'
 import { pathId, transcriptQuery } from '../codecs/request-codecs.ts'
 import { privateRoute, textFile } from '../route.ts'
 import type { Route } from '../route.ts'
+
+/** What these routes call. */
+export type TranscriptCalls = Pick<Services, 'getTranscript'>
 
 const segmentView = t.strict(
   {
@@ -62,8 +66,8 @@ const getTranscript = privateRoute(
     response: { codec: t.union([single(transcriptView), textFile]), texts: Object.values(MEDIA_TYPES) },
     refusals: ['LiveNotFound', 'TranscriptNotFound', ...UNAVAILABLE],
   },
-  async ({ params, query, caller }, { services }) => {
-    const transcript = await services.getTranscript(caller, params.id)()
+  async ({ params, query, caller }, calls: TranscriptCalls) => {
+    const transcript = await calls.getTranscript(caller, params.id)()
     if (E.isLeft(transcript)) return transcript
     const { format } = query
     // One text has one language: the spoken one unless another is asked for. JSON tells the language of each segment.
@@ -74,4 +78,4 @@ const getTranscript = privateRoute(
   },
 )
 
-export const transcriptRoutes: ReadonlyArray<Route> = [getTranscript]
+export const transcriptRoutes: ReadonlyArray<Route<TranscriptCalls>> = [getTranscript]

@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
+import type { Services } from '../../../application/services.ts'
 import type { UserView } from '../../../application/ports/read-models.ts'
 import { actorOf } from '../../../application/caller.ts'
 import { UNAVAILABLE } from '../errors.ts'
@@ -7,6 +8,9 @@ import { list, messageView, presentPage, presentUser, single, userView } from '.
 import { changePasswordBody, changeUserBody, loginForm, newUserBody, pageOf, pageQuery, pathId } from '../codecs/request-codecs.ts'
 import { privateRoute, publicRoute } from '../route.ts'
 import type { Route } from '../route.ts'
+
+/** What these routes call. */
+export type UserCalls = Pick<Services, 'login' | 'registerUser' | 'listUsers' | 'changeUser' | 'deleteUser' | 'me' | 'changeOwnPassword'>
 
 const bearerToken = t.strict({ access_token: t.string, token_type: t.literal('bearer') }, 'BearerToken')
 
@@ -20,8 +24,8 @@ const login = publicRoute(
     response: { codec: bearerToken },
     refusals: ['WrongLogin', 'TooManyRequests', 'TooBusy'],
   },
-  async ({ body, origin }, { services }) => {
-    const token = await services.login(body.username, body.password, origin.address)
+  async ({ body, origin }, calls: UserCalls) => {
+    const token = await calls.login(body.username, body.password, origin.address)
     return E.isLeft(token) ? token : E.right({ access_token: token.right, token_type: 'bearer' as const })
   },
 )
@@ -37,7 +41,7 @@ const createUser = privateRoute(
     response: { codec: single(userView) },
     refusals: ['UsernameTaken', 'TooBusy', ...UNAVAILABLE],
   },
-  async ({ body, caller }, { services }) => {
+  async ({ body, caller }, calls: UserCalls) => {
     const user = {
       username: body.username,
       password: body.password,
@@ -45,7 +49,7 @@ const createUser = privateRoute(
       maxSessions: body.max_sessions,
       maxTranslations: body.max_translations,
     }
-    const registered = await services.registerUser(user, actorOf(caller))()
+    const registered = await calls.registerUser(user, actorOf(caller))()
     return E.isLeft(registered) ? registered : E.right({ data: presentUser(registered.right) })
   },
 )
@@ -61,9 +65,9 @@ const listUsers = privateRoute(
     response: { codec: list(userView) },
     refusals: UNAVAILABLE,
   },
-  async ({ query }, { services }) => {
+  async ({ query }, calls: UserCalls) => {
     const page = pageOf(query)
-    const users = await services.listUsers(page)()
+    const users = await calls.listUsers(page)()
     return E.isLeft(users) ? users : E.right(presentPage(users.right, page, presentUser))
   },
 )
@@ -80,7 +84,7 @@ const changeUser = privateRoute(
     response: { codec: single(userView) },
     refusals: ['UserNotFound', 'LastAdministratorChanged', 'TooBusy', ...UNAVAILABLE],
   },
-  async ({ params, body, caller }, { services }) => {
+  async ({ params, body, caller }, calls: UserCalls) => {
     const changes = {
       password: body.password,
       permissions: body.permissions,
@@ -88,7 +92,7 @@ const changeUser = privateRoute(
       maxTranslations: body.max_translations,
       isActive: body.is_active,
     }
-    const changed = await services.changeUser(caller, params.id, changes)()
+    const changed = await calls.changeUser(caller, params.id, changes)()
     return E.isLeft(changed) ? changed : E.right({ data: presentUser(changed.right) })
   },
 )
@@ -104,8 +108,8 @@ const deleteUser = privateRoute(
     response: { codec: messageView },
     refusals: ['UserNotFound', 'LastAdministrator', ...UNAVAILABLE],
   },
-  async ({ params, caller }, { services }) => {
-    const deleted = await services.deleteUser(caller, params.id)()
+  async ({ params, caller }, calls: UserCalls) => {
+    const deleted = await calls.deleteUser(caller, params.id)()
     return E.isLeft(deleted) ? deleted : E.right({ message: 'User deleted' })
   },
 )
@@ -120,7 +124,7 @@ const me = privateRoute(
     response: { codec: single(userView) },
     refusals: ['UserNotFound'],
   },
-  async ({ caller }, { services }) => E.map((user: UserView) => ({ data: presentUser(user) }))(services.me(caller)),
+  async ({ caller }, calls: UserCalls) => E.map((user: UserView) => ({ data: presentUser(user) }))(calls.me(caller)),
 )
 
 const changePassword = privateRoute(
@@ -134,11 +138,11 @@ const changePassword = privateRoute(
     response: { codec: messageView },
     refusals: ['WrongPassword', 'TooManyRequests', 'TooBusy', ...UNAVAILABLE],
   },
-  async ({ body, caller, origin }, { services }) => {
-    const changed = await services.changeOwnPassword(caller, body.current_password, body.new_password, origin.address)()
+  async ({ body, caller, origin }, calls: UserCalls) => {
+    const changed = await calls.changeOwnPassword(caller, body.current_password, body.new_password, origin.address)()
     return E.isLeft(changed) ? changed : E.right({ message: 'Password changed; log in again' })
   },
 )
 
 /** The literal paths stand before the one with a parameter. */
-export const userRoutes: ReadonlyArray<Route> = [login, me, changePassword, createUser, listUsers, changeUser, deleteUser]
+export const userRoutes: ReadonlyArray<Route<UserCalls>> = [login, me, changePassword, createUser, listUsers, changeUser, deleteUser]
