@@ -5,7 +5,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { User } from '../domain/user/decider.ts'
 import { createAdmissionActor } from '../application/admission/admission-actor.ts'
-import { createAdminLives } from '../application/lives/queries/list-all-lives.ts'
+import { createAdminLives, listAllLives } from '../application/lives/queries/list-all-lives.ts'
 import { openReferenceSwitches } from '../application/catalogue/reference-switches.ts'
 import { createAuthentication, isActive } from '../application/users/queries/authenticate.ts'
 import { createCreateLiveOnce } from '../application/lives/commands/create-live-once.ts'
@@ -15,7 +15,6 @@ import { createEndLivesOf } from '../application/lives/commands/end-lives-of.ts'
 import { createFinishLives } from '../application/lives/commands/finish-live.ts'
 import { createHistory } from '../application/lives/queries/get-history.ts'
 import { createLiveLifecycle } from '../application/lives/commands/live-lifecycle.ts'
-import { viewOf } from '../application/lives/live-views.ts'
 import { createExpiry, lookEvery } from '../application/lives/policies/expire-lives.ts'
 import { createTranscripts } from '../application/lives/queries/get-transcript.ts'
 import { listInstalled } from '../application/catalogue/commands/list-installed.ts'
@@ -61,7 +60,6 @@ import { systemTimers as timers } from '../infrastructure/node/system-timers.ts'
 import { allProjections } from '../projections/all-projections.ts'
 import { stagedOf } from '../projections/rebuild/half-built.ts'
 import { discardLostFuture } from '../projections/rebuild/lost-future.ts'
-import { foldLive } from '../projections/lives/projection.ts'
 import { startProjector } from '../projections/projector.ts'
 import { setupLink } from './http/clients/links.ts'
 import { openControl } from './compose/control.ts'
@@ -70,6 +68,7 @@ import { eraseAgain } from './compose/erase-again.ts'
 import { adminPassword } from './compose/first-admin.ts'
 import { openFront } from './compose/front.ts'
 import { createHealth } from './compose/health.ts'
+import { liveReads } from './compose/live-reads.ts'
 import { createRescan, watchLoads } from './compose/models.ts'
 import { createPullRefusal, isolationHere } from './compose/sources.ts'
 import { succeed, succeedUnlessHurt } from './compose/succeed.ts'
@@ -132,10 +131,10 @@ export const startService = async (settings: Settings): Promise<RunningService> 
   const tokens = startTokenDirectory({ store, logger, environment, timers, signal })
   await Promise.all([projector.caughtUp(), directory.ready(), tokens.ready()])
   const { whenProjected } = projector
-  const view = viewOf({ keyring, foldLive })
+  const reads = liveReads({ documents, keyring, credentials })
 
   // Lives that run here.
-  const lifecycle = createLiveLifecycle({ ...reconciling, credentials, documents, whenProjected })
+  const lifecycle = createLiveLifecycle({ ...reconciling, ...reads, whenProjected })
   const bus = createLiveBus({ logger })
   const scheduler = createScheduler(engine, environment.monotonic)
   const lags = createLags()
@@ -162,7 +161,7 @@ export const startService = async (settings: Settings): Promise<RunningService> 
   const expiry = createExpiry({ ...reconciling, limits: settings, flush: sessions.flush })
   const reconciler = startReconciler({ ...reconciling, isDisabled, logger, expiry, every: lookEvery(settings) })
   const listsAreCurrent = () => projector.lag().every(({ secondsBehind, error }) => error === null && secondsBehind < 30)
-  const duties = startDuties({ ...write, admission, documents, logger, retentionMax: settings.retentionMax, listsAreCurrent })
+  const duties = startDuties({ ...write, ...reads, admission, documents, logger, retentionMax: settings.retentionMax, listsAreCurrent })
 
   // What people and programs ask for.
   const users = createUsers({ ...write, credentials, directory, projector })
@@ -177,15 +176,15 @@ export const startService = async (settings: Settings): Promise<RunningService> 
   const throttle = createLoginThrottle({ ...write, credentials, logger, enabled: settings.rateLimit > 0 })
   const endLivesOf = createEndLivesOf({ ...write, admission })
   const administrators = createAdministrators({ ...write, directory })
-  const { deleteUser, deleteUserAgain } = createDeleteUser({ ...write, admission, documents, directory, projector, administrators })
+  const { deleteUser, deleteUserAgain } = createDeleteUser({ ...write, ...reads, admission, documents, directory, projector, administrators })
   await eraseAgain(settings.dataDir, {
     deleteUserAgain,
     deleteLiveAgain: (liveId) => removeLive({ ...write, admission }, liveId, ownOrigin(write))(),
   })
   let draining = false
   const pullRefusal = createPullRefusal(isolation, rules)
-  const createLive = createCreateLiveOnce({ ...write, admission, catalogue, credentials, documents, whenProjected, viewOf: view, pullRefusal })
-  const finishing = createFinishLives({ ...write, admission, credentials, flush: sessions.flush, whenProjected, viewOf: view })
+  const createLive = createCreateLiveOnce({ ...write, ...reads, admission, catalogue, credentials, whenProjected, pullRefusal })
+  const finishing = createFinishLives({ ...write, ...reads, admission, credentials, flush: sessions.flush, whenProjected })
   const uses = createTokenUses({ ...write, logger })
   const rehash = createRehash({ ...write, credentials, logger })
   const startedOnceCreated = (create: ReturnType<typeof createLive>): ReturnType<typeof createLive> => async () => {
@@ -203,7 +202,7 @@ export const startService = async (settings: Settings): Promise<RunningService> 
     ...createProfiles({ ...write, documents, projector }),
     ...createQueries({ documents, keyring, directory }),
     ...finishing,
-    ...createAdminLives({ ...write, documents, directory, finish: finishing.finishAny, lags }),
+    ...createAdminLives({ directory, finish: finishing.finishAny, lags }),
     ...switches,
     ...createRescan(installed, catalogue),
     ...createDeleteLive({ ...write, admission, whenProjected }),
@@ -223,7 +222,7 @@ export const startService = async (settings: Settings): Promise<RunningService> 
   // D53: sources of an earlier process go on, before a sender can come to their lives.
   await Promise.all(admission.state().open.map(({ liveId }) => sessions.autoStart(liveId)))
 
-  const http = { ...services, setup, catalogue, ...health, settings, version, logger, inRequest }
+  const http = { ...services, ...reads, listAllLives: listAllLives({ ...write, ...reads, directory, lags }), setup, catalogue, ...health, settings, version, logger, inRequest }
   const front = await openFront({ ...http, sessions, bus, environment, timers, draining: isDraining })
   const closeControl = await openControl({ ...http, projector }, settings.dataDir)
   ownPort = Number(new URL(front.url).port)
