@@ -1,9 +1,9 @@
-import type { Credentials } from '../../application/ports/credentials.ts'
-import type { Documents } from '../../application/ports/documents.ts'
-import type { Keyring } from '../../application/ports/keyring.ts'
-import { holderOfToken, resolveToken } from '../../projections/live-tokens/queries.ts'
-import { getLive, idsOfLives, listLives, pageOfAllLives } from '../../projections/lives/queries.ts'
-import { viewOf } from '../../projections/lives/view.ts'
+import type { Credentials } from '../../../application/ports/credentials.ts'
+import type { Documents } from '../../../application/ports/documents.ts'
+import type { Keyring } from '../../../application/ports/keyring.ts'
+import { holderOfToken, resolveToken } from '../../../projections/live-tokens/queries.ts'
+import { getLive, idsOfLives, listLives, pageOfAllLives } from '../../../projections/lives/queries.ts'
+import { viewOf } from '../../../projections/lives/view.ts'
 
 interface LiveReadsDeps {
   readonly documents: Pick<Documents, 'get' | 'page'>
