@@ -1,8 +1,10 @@
+import type { AttachedLive } from '../lives/attached-live.ts'
+import type { SourcePoint } from '../lives/source-point.ts'
 import type { StartPuller } from '../ports/audio-source.ts'
 import type { Logger } from '../ports/environment.ts'
 import type { Timers } from '../ports/timers.ts'
-import type { AttachedLive, LiveLifecycle, SourcePoint } from '../services.ts'
 import type { HeardSequences } from './heard-sequences.ts'
+import type { LiveLifecycle } from './live-lifecycle.ts'
 import { startLiveSource } from './live-source.ts'
 import type { LiveSource } from './live-source.ts'
 import type { RunningLive } from './running-live.ts'
@@ -29,9 +31,6 @@ export interface SourcedLive extends RunningLive {
   /** Begins to pull; only the first call counts. */
   readonly startSource: () => void
 }
-
-/** Of a live that no process has pulled before. */
-export const BEGINNING: SourcePoint = { sampleOffset: 0, nextSegment: 1, mediaSequence: null }
 
 /** Puts a live's source in front of its pipeline: whoever finishes or settles the live stops the source too. */
 export const withSource = ({ running, ...options }: SourcedLiveOptions): SourcedLive => {

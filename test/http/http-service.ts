@@ -5,7 +5,8 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Caller } from '../../application/caller.ts'
 import type { Catalogue, Language, Model, TranslationPair } from '../../application/ports/catalogue.ts'
 import type { ApiTokenView, LiveView, ProfileView, UserView } from '../../application/ports/read-models.ts'
-import type { CreateLiveRequest, NewUser } from '../../application/requests.ts'
+import type { CreateLiveRequest } from '../../application/lives/commands/create-live.ts'
+import type { NewUser } from '../../application/requests.ts'
 import type { Services } from '../../application/services.ts'
 import type { PageQuery } from '../../application/ports/documents.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
@@ -14,6 +15,10 @@ import type { HttpAppOptions, HttpSettings } from '../../interfaces/http/app.ts'
 import { createHttpServer } from '../../interfaces/http/connections/server.ts'
 import type { HttpServerOptions } from '../../interfaces/http/connections/server.ts'
 import { NO_WAITING_LIMITS } from '../../interfaces/http/connections/waiting-connections.ts'
+import type { AdminCalls } from '../../interfaces/http/routes/admin.ts'
+import type { HistoryCalls } from '../../interfaces/http/routes/history.ts'
+import type { LiveCalls } from '../../interfaces/http/routes/lives.ts'
+import type { TranscriptCalls } from '../../interfaces/http/routes/transcripts.ts'
 import { listen } from '../support/listen.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
 
@@ -88,7 +93,8 @@ export interface HttpService {
 }
 
 /** What is made by hand unless a test says otherwise. */
-type HandMade = Services & Pick<HttpAppOptions, 'getLive' | 'listLives' | 'listAllLives'>
+type HandMade = Services & Omit<LiveCalls, 'catalogue'> & HistoryCalls & TranscriptCalls
+  & Pick<AdminCalls, 'listAllLives' | 'finishAnyLive'>
 
 /** The HTTP layer alone on a port of its own, over services made by hand; ends with the test. */
 export const startHttp = async (
@@ -122,7 +128,7 @@ export const startHttp = async (
     getLive: (_user, id) => TE.right(id === 7 ? O.some(liveView(7)) : O.none),
     listLives: (_user, _statuses, query) => page(query),
     finishLive: (_caller, id) => (id === 7 ? TE.right(liveView(7, { status: 'finished', vram: 0 })) : TE.left({ _tag: 'LiveNotFound' })),
-    finishByAudioUrl: (_caller, _url, query) => page(query),
+    finishLivesByAudioUrl: (_caller, _url, query) => page(query),
     listAllLives: () => TE.right({ items: [{ ...liveView(2), username: 'ann', lag: 0.25 }], total: 1 }),
     finishAnyLive: (_caller, id) => TE.right({ ...liveView(id, { status: 'finished', vram: 0 }), username: 'ann', lag: null }),
     rescanModels: () => TE.right([model(1, 'tiny')]),

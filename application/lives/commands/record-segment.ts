@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { reading } from '../../../domain/shared/read-event.ts'
 import { SegmentFinalised, segmentsStream } from '../../../domain/transcript/events.ts'
 import { ownOrigin } from '../../log/origin.ts'
@@ -8,9 +9,11 @@ import { sealEvents } from '../../log/event-serialization.ts'
 import { appendSurely } from '../../log/handle-command.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
 import type { ExpectedRevision, StoredEvent } from '../../ports/event-store.ts'
-import type { LiveLifecycle } from '../../services.ts'
 
 type Segment = SegmentFinalised['data']
+
+/** A final of a live, the speaker's or a translator's, into the live's transcript. */
+export type RecordSegment = (segment: Segment) => TaskEither<Unavailable, void>
 
 /** Stored segments searched for one whose append had an unknown outcome: its translations may stand behind it. */
 const LOOK_BACK = 200
@@ -29,7 +32,7 @@ const isSame = (event: StoredEvent, { segment, kind, language }: Segment): boole
  * append; another writer of the same live (a take-over) makes it Contended. After a failure the stream is read again,
  * and a segment that stands there already is not written twice.
  */
-export const createSegmentWriter = (deps: WriteDeps): LiveLifecycle['recordSegment'] => {
+export const recordSegment = (deps: WriteDeps): RecordSegment => {
   const lanes = new Map<number, { last: ExpectedRevision | null; tail: Promise<unknown> }>()
 
   const laneOf = (liveId: number) => {

@@ -41,7 +41,7 @@ const createdOf = reading([LiveCreated])
 const endOf = reading([LiveFinished, LiveFailed])
 
 /** The key first: with it gone no copy of the text can be read. Both are repeatable. */
-const forget = async (deps: ForgetTextDeps, liveId: number): Promise<Either<Unavailable, void>> => {
+const erase = async (deps: ForgetTextDeps, liveId: number): Promise<Either<Unavailable, void>> => {
   const erased = await deps.keyring.erase([textKey(liveId)])()
   return E.isLeft(erased) ? erased : await deps.store.deleteStream(segmentsStream(liveId))()
 }
@@ -81,7 +81,7 @@ const startPolicy = (deps: ForgetTextDeps, { name, retained, afterMs }: Policy):
       if (!(isUnknown && retained) && orThrow(asked) !== retained) return
       const due = Date.parse(at) + afterMs
       await sleep(deps, Math.min(afterMs, Math.max(0, due - Date.parse(deps.environment.now()))), signal)
-      if (!signal.aborted) orThrow(await forget(deps, liveId))
+      if (!signal.aborted) orThrow(await erase(deps, liveId))
     },
     failure: 'the text of ended lives could not be forgotten; trying again',
   })
@@ -90,8 +90,10 @@ const startPolicy = (deps: ForgetTextDeps, { name, retained, afterMs }: Policy):
  * Follows the ends of lives and makes their text unreadable: a minute later without retention, after `retentionMax` with
  * it. Runs until stopped; failures are logged and tried again, so no live is passed over for good.
  */
-export const startForgettingText = (deps: ForgetTextDeps): RunningDuty => {
-  const policies = [UNRETAINED, ...(deps.retentionMax === 0 ? [] : [{ name: 'retention-max', retained: true, afterMs: deps.retentionMax }])]
+export const forgetText = (deps: ForgetTextDeps): RunningDuty => {
+  const { retentionMax } = deps
+  const retained: Policy = { name: 'retention-max', retained: true, afterMs: retentionMax }
+  const policies = [UNRETAINED, ...(retentionMax === 0 ? [] : [retained])]
   const duties = policies.map((policy) => startPolicy(deps, policy))
   return {
     stop: async () => {

@@ -9,9 +9,10 @@ import { traverseAtOnce } from '../../at-once.ts'
 import { isHurt } from '../../errors.ts'
 import type { Unavailable } from '../../errors.ts'
 import { handleCommand } from '../../log/handle-command.ts'
-import { eraseLive, removeLive } from '../../lives/commands/delete-live.ts'
+import { eraseLive } from '../../lives/erase-live.ts'
+import type { LiveWriteDeps } from '../../lives/release-live.ts'
+import { removeLive } from '../../lives/remove-live.ts'
 import { ownOrigin } from '../../log/origin.ts'
-import type { EndLiveDeps } from '../../lives/commands/end-live.ts'
 import type { Origin } from '../../log/origin.ts'
 import { orThrow, startLogDuty } from '../../log/log-duty.ts'
 import type { LogDutyDeps, RunningDuty } from '../../log/log-duty.ts'
@@ -21,7 +22,7 @@ import { API_TOKENS } from '../../ports/read-models.ts'
 import type { IdsOfLives } from '../../ports/read-models.ts'
 import { pause } from '../../waiting.ts'
 
-export interface EraseUserDeps extends EndLiveDeps {
+export interface EraseUserDeps extends LiveWriteDeps {
   readonly documents: Pick<Documents, 'page'>
   readonly idsOfLives: IdsOfLives
 }

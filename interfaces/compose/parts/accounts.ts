@@ -1,6 +1,6 @@
 import { ownOrigin } from '../../../application/log/origin.ts'
-import { removeLive } from '../../../application/lives/commands/delete-live.ts'
-import { createEndLivesOf } from '../../../application/lives/commands/end-lives-of.ts'
+import { endLivesOf } from '../../../application/lives/commands/end-lives-of.ts'
+import { removeLive } from '../../../application/lives/remove-live.ts'
 import { createKeyAuthentication } from '../../../application/tokens/queries/authenticate-key.ts'
 import { createTokenUses } from '../../../application/tokens/policies/token-uses.ts'
 import { createTokens } from '../../../application/tokens/commands/tokens.ts'
@@ -49,7 +49,6 @@ export const openAccounts = ({ foundation, writeSide, readSide }: Needs) =>
     const setup = createSetup({ environment, credentials, hasUsers, registerUser })
 
     const throttle = createLoginThrottle({ ...write, credentials, logger, enabled: settings.rateLimit > 0 })
-    const endLivesOf = createEndLivesOf({ ...write, admission })
     const administrators = createAdministrators({ ...write, directory })
     const deletion = createDeleteUser({ ...write, ...lives, admission, documents, directory, projector, administrators })
     await eraseAgain(settings.dataDir, {
@@ -65,7 +64,7 @@ export const openAccounts = ({ foundation, writeSide, readSide }: Needs) =>
     const calls = {
       ...createAuthentication({ directory: trusted, credentials, throttle, rehash }),
       ...createKeyAuthentication({ tokens: trustedTokens(tokens, log), users: trusted, credentials, environment, uses }),
-      ...createUserChanges({ ...write, credentials, directory, projector, throttle, administrators, endLivesOf }),
+      ...createUserChanges({ ...write, credentials, directory, projector, throttle, administrators, endLivesOf: endLivesOf({ ...write, admission }) }),
       ...createTokens({ ...write, credentials, documents, tokens, projector }),
       ...createProfiles({ ...write, documents, projector }),
       deleteUser: deletion.deleteUser,

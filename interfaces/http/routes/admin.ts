@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import type { AdminLive } from '../../../application/lives/admin-live.ts'
+import type { FinishAnyLive } from '../../../application/lives/commands/finish-any-live.ts'
 import type { ListAllLives } from '../../../application/lives/queries/list-all-lives.ts'
 import type { Catalogue } from '../../../application/ports/catalogue.ts'
 import type { Services } from '../../../application/services.ts'
@@ -14,9 +15,10 @@ import { privateRoute } from '../route.ts'
 import type { Route } from '../route.ts'
 
 /** What these routes call. */
-export interface AdminCalls extends Pick<Services, 'finishAnyLive' | 'switchModel' | 'rescanModels' | 'switchLanguage' | 'switchTranslation'> {
+export interface AdminCalls extends Pick<Services, 'switchModel' | 'rescanModels' | 'switchLanguage' | 'switchTranslation'> {
   readonly catalogue: Catalogue
   readonly listAllLives: ListAllLives
+  readonly finishAnyLive: FinishAnyLive
 }
 
 const listAllLives = privateRoute(
