@@ -1,10 +1,10 @@
 import { VAD_FRAME } from '../../ports/engine.ts'
-import { lastRegion } from '../policy/next-step.ts'
-import type { Limits } from '../policy/policy-limits.ts'
-import { fixedWords, sampleAt } from '../policy/policy-state.ts'
-import type { PolicyState } from '../policy/policy-state.ts'
-import { earliestEnd, earliestStart } from './speech-segmenter.ts'
-import type { Phrase, SegmenterState } from './speech-segmenter.ts'
+import { lastRegion } from './next-step.ts'
+import type { Limits } from './policy-limits.ts'
+import { fixedWords, sampleAt } from './policy-state.ts'
+import type { PolicyState } from './policy-state.ts'
+import { earliestEnd, earliestStart } from '../speech/speech-segmenter.ts'
+import type { Phrase, SegmenterState } from '../speech/speech-segmenter.ts'
 
 /** Frames that are worth a call of the detector, for a call costs more than they do: 128 ms. */
 const LEAST_FRAMES = 4
