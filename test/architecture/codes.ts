@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { Visitor, parseSync } from 'oxc-parser'
 import { codesIn } from '../support/rows.ts'
+import { LAYERS } from './imports.ts'
 
 /** A file and the codes of rules that it cites. */
 export interface Citing {
@@ -8,7 +9,7 @@ export interface Citing {
   readonly codes: ReadonlyArray<string>
 }
 
-/** What a file tells its readers: of a program its comments, of tests also what stands in quotes (titles, rows of mutants). */
+/** What a file tells readers: of a program its comments, of tests also what is in quotes (titles, rows of mutants). */
 const toldBy = (path: string, text: string): ReadonlyArray<string> => {
   if (!/\.(ts|js|mjs)$/.test(path)) return [text]
   const { comments, program } = parseSync(path, text)
@@ -30,14 +31,13 @@ export const citingOf = (path: string, text: string): Citing => ({
   codes: [...new Set(toldBy(path, text).flatMap(codesIn))],
 })
 
-const LAYERS = 'domain,application,infrastructure,projections,interfaces'
 /** All that people write. What only programs read (JSON, samples, models, recordings) cites nothing. */
 const WRITTEN = [
   '*.{md,yml}',
   'Dockerfile',
   '.ci/*',
   '.github/**/*.yml',
-  `{${LAYERS},test,bench,tools,docs}/**/*.{ts,js,mjs,md,html,css,py,c,yml}`,
+  `{${LAYERS.join()},test,bench,tools,docs}/**/*.{ts,js,mjs,md,html,css,py,c,yml}`,
 ]
 
 /** Every file of the repository that cites rules, seen from its root. */
@@ -59,7 +59,8 @@ export interface Rule {
 export const rulesOf = (text: string): ReadonlyArray<Rule> =>
   text.split(/^## /m).flatMap((part) => {
     const family = /^([A-Z]): /.exec(part)?.[1] ?? ''
-    return [...part.matchAll(/^- \*\*(\w+)\*\* (.*)$/gm)].map(([, code = '', sentence = '']) => ({ code, sentence, family }))
+    const lines = part.matchAll(/^- \*\*(\w+)\*\* (.*)$/gm)
+    return [...lines].map(([, code = '', sentence = '']) => ({ code, sentence, family }))
   })
 
 /** Every citation of a rule that does not stand, as `path: code`. */
