@@ -23,7 +23,7 @@ export const sourceOf = (path: string, text: string): Source => ({
   imports: importedBy(path, text).map((name) => (name.startsWith('.') ? join(dirname(path), name) : name)),
 })
 
-const LAYERS = ['domain', 'application', 'infrastructure', 'projections', 'interfaces']
+export const LAYERS = ['domain', 'application', 'infrastructure', 'projections', 'interfaces']
 
 /** Every product file, seen from `root`. */
 export const productSources = (root: string): ReadonlyArray<Source> =>

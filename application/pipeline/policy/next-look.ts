@@ -14,8 +14,10 @@ const nextOf = (phrase: Phrase, state: PolicyState, speech: SegmenterState, limi
   const { start, end } = lastRegion(phrase)
   const oldest = [...fixedWords(state).slice(0, 1), ...state.agreement.pending.slice(0, 1)].map((word) => sampleAt(word.end) + limits.maxDelay)
   const released = limits.onlyFinals ? Math.min(...oldest) - limits.interval / 2 : Infinity
-  if (end === null) return Math.min(released, Math.max(state.heardEnd, start) + limits.interval, state.bufferStart + limits.maxBuffer)
-  return Math.min(released, end > state.bufferStart ? end + limits.pause : Infinity, (speech.quietSince ?? end) + limits.phraseSilence)
+  const full = state.bufferStart + limits.buffer.longest
+  if (end === null) return Math.min(released, Math.max(state.heardEnd, start) + limits.interval, full)
+  const paused = end > state.bufferStart ? end + limits.pause.length : Infinity
+  return Math.min(released, paused, (speech.quietSince ?? end) + limits.phraseSilence)
 }
 
 /**
