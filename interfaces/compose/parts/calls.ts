@@ -6,6 +6,7 @@ import { createHistory } from '../../../application/lives/queries/get-history.ts
 import { createTranscripts } from '../../../application/lives/queries/get-transcript.ts'
 import { createAdminLives, listAllLives } from '../../../application/lives/queries/list-all-lives.ts'
 import { createQueries } from '../../../application/queries.ts'
+import { createDescriptions } from '../../description/descriptions.ts'
 import type { AccessCalls } from '../../http/access.ts'
 import type { Calls } from '../../http/route-table.ts'
 import type { OperationCalls } from '../../http/routes/operations.ts'
@@ -47,6 +48,7 @@ export const callsOf = (parts: Parts, draining: () => boolean): Omit<Calls, keyo
   }
   const finishing = createFinishLives({ ...write, ...lives, admission, credentials, flush: sessions.flush, whenProjected })
   return {
+    ...createDescriptions(),
     ...accounts.calls,
     ...switches,
     ...createRescan(engines.installed, catalogue),
