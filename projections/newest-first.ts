@@ -4,8 +4,8 @@ import type { DocumentsUnavailable, Filter, PageQuery } from '../application/por
 import type { TypedDocuments } from './typed-documents.ts'
 
 /**
- * A page by id, descending, of `total` documents, more than `skip`. From the nearer end: what is skipped is read, so the
- * last page of a long list costs as little as the first.
+ * A page by id, descending, of `total` documents, more than `skip`. From the nearer end: what is skipped is read, so
+ * the last page of a long list costs as little as the first.
  */
 export const newestFirst = <View>(
   { page }: Pick<TypedDocuments<View>, 'page'>,

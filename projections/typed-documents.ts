@@ -1,3 +1,4 @@
+import { pipe } from 'fp-ts/lib/function.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
@@ -13,11 +14,11 @@ export interface TypedDocuments<View> {
   readonly page: (request: PageRequest) => TaskEither<DocumentsUnavailable, ReadonlyArray<View>>
 }
 
-/** Reads a collection in the type that its projection gives its documents: nobody else writes them, so the cast is sound. */
+/** Reads a collection in the type of its documents. Its projection alone writes them, so the cast is sound. */
 export const typedDocuments = <View extends object>(collection: string) => {
   const typed = (document: Document): View => document as View
   return (documents: ReadDocuments): TypedDocuments<View> => ({
-    get: (id) => TE.map(O.map(typed))(documents.get(collection, id)),
-    page: (request) => TE.map((found: ReadonlyArray<Document>) => found.map(typed))(documents.page(collection, request)),
+    get: (id) => pipe(documents.get(collection, id), TE.map(O.map(typed))),
+    page: (request) => pipe(documents.page(collection, request), TE.map((found) => found.map(typed))),
   })
 }

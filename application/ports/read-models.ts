@@ -16,17 +16,32 @@ export const API_TOKENS = 'api-tokens'
 export type LiveStatus = 'pending' | 'active' | 'finished' | 'error'
 export const LIVE_STATUSES: ReadonlyArray<LiveStatus> = ['pending', 'active', 'finished', 'error']
 
+/** How people asked for a live to look. */
+interface LiveDisplay {
+  readonly background_color: string | null
+  readonly color_text: string | null
+  readonly size_text: number | null
+}
+
+/** A pair that a live was made with, and its megabytes. */
+interface LiveTranslation {
+  readonly id: number
+  readonly model: string
+  readonly to: string
+  readonly vram: number
+}
+
 /** What was asked for when a live was made. */
 interface LiveOrder {
   readonly model: { readonly id: number; readonly name: string; readonly vram: number }
   readonly language: string
-  readonly translations: ReadonlyArray<{ readonly id: number; readonly model: string; readonly to: string; readonly vram: number }>
+  readonly translations: ReadonlyArray<LiveTranslation>
   readonly audioFormat: AudioFormat
   readonly audioUrlHash: string | null
   readonly autoStart: boolean
   readonly retention: boolean
   readonly config: EngineSettings
-  readonly display: { readonly background_color: string | null; readonly color_text: string | null; readonly size_text: number | null } | null
+  readonly display: LiveDisplay | null
 }
 
 /** How it stands with a live. */
@@ -53,7 +68,7 @@ export interface LiveView extends LiveFacts {
   readonly listenerToken: string
 }
 
-/** A live as its owner sees it, from the events of its stream. Throws on events that make no live: asking for one is a defect. */
+/** A live as its owner sees it, from the events of its stream. Throws on events that make no live: that is a defect. */
 export type ViewOf = (events: ReadonlyArray<StoredEvent>) => TaskEither<KeyringUnavailable, LiveView>
 
 /** Of which lives an administrator wants to know. */
@@ -65,10 +80,10 @@ export interface AllLivesQuery {
 }
 
 /** A page of lives, whosoever they are, newest first. */
-export type PageOfAllLives = (query: AllLivesQuery, page: PageQuery) => TaskEither<DocumentsUnavailable, Page<LiveFacts>>
-
-/** Ids of the lives of a user that are listed. */
-export type IdsOfLives = (userId: number) => TaskEither<DocumentsUnavailable, ReadonlyArray<number>>
+export type PageOfAllLives = (
+  query: AllLivesQuery,
+  page: PageQuery,
+) => TaskEither<DocumentsUnavailable, Page<LiveFacts>>
 
 export type SocketRole = 'sender' | 'listener'
 
@@ -79,8 +94,11 @@ export interface ResolvedToken {
   readonly status: LiveStatus
 }
 
-/** The role and the live behind a socket token; with `liveId`, only of that live; else the newest open one, else the newest. */
-export type ResolveToken = (token: string, liveId: number | null) => TaskEither<DocumentsUnavailable, Option<ResolvedToken>>
+/** What a socket token opens: of the live `liveId` alone; without it of the newest open one, else of the newest. */
+export type ResolveToken = (
+  token: string,
+  liveId: number | null,
+) => TaskEither<DocumentsUnavailable, Option<ResolvedToken>>
 
 /** Whose a socket token is, and for which side of a live. */
 export interface TokenHolder {
@@ -144,3 +162,6 @@ export interface ApiTokenDocument extends ApiTokenFacts {
 export interface ApiTokenView extends ApiTokenFacts {
   readonly name: string
 }
+
+/** Ids of what a user has, of one kind, as the lists have them. */
+export type IdsOfUser = (userId: number) => TaskEither<DocumentsUnavailable, ReadonlyArray<number>>

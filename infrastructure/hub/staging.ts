@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
-import { acquireDataDirectory } from '../files/data-directory.ts'
+import { acquireDataDirectory } from '../sqlite/data-directory.ts'
 
 /** In the models directory, so that what is whole moves into its place by a rename. No model is looked for in it. */
 const WORK = '.pulling'

@@ -23,7 +23,10 @@ const totalOf = (counts: LiveCountsDocument, status: LiveStatus): number => {
 }
 
 /** How many lives of a user, or of all (null), have one of the statuses. */
-type CountLives = (userId: number | null, statuses: ReadonlyArray<LiveStatus>) => TaskEither<DocumentsUnavailable, number>
+type CountLives = (
+  userId: number | null,
+  statuses: ReadonlyArray<LiveStatus>,
+) => TaskEither<DocumentsUnavailable, number>
 
 /** From the counters, so that its cost does not grow with the number of lives. */
 export const countLives =

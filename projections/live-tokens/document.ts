@@ -3,7 +3,10 @@ import { typedDocuments } from '../typed-documents.ts'
 
 export const LIVE_TOKENS = 'live-tokens'
 
-/** One of a live's two tokens; id `<liveId>-<role>`. A custom listener token's hash may belong to several lives of one user. */
+/**
+ * One of a live's two tokens; id `<liveId>-<role>`. A custom listener token's hash may belong to several lives of one
+ * user.
+ */
 export interface LiveTokenDocument {
   readonly liveId: number
   readonly userId: number

@@ -39,7 +39,12 @@ export const resolveToken = ({ credentials, documents }: ResolveTokenDeps): Reso
   const resolved = ({ liveId, role }: LiveTokenDocument): TaskEither<DocumentsUnavailable, ResolvedToken> =>
     pipe(
       livesIn(documents).get(String(liveId)),
-      TE.map(O.match((): ResolvedToken => ({ liveId, role, status: 'pending' }), ({ status }) => ({ liveId, role, status }))),
+      TE.map(
+        O.match(
+          () => ({ liveId, role, status: 'pending' }),
+          ({ status }) => ({ liveId, role, status }),
+        ),
+      ),
     )
 
   /** A custom token may name thousands of ended lives, but few open ones. */

@@ -1,4 +1,3 @@
-import * as E from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
@@ -7,11 +6,14 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { DocumentsUnavailable, Page, PageQuery } from '../../application/ports/documents.ts'
 import type { Keyring, KeyringUnavailable } from '../../application/ports/keyring.ts'
 import { LIVE_STATUSES } from '../../application/ports/read-models.ts'
-import type { AllLivesQuery, IdsOfLives, LiveStatus, LiveView, PageOfAllLives } from '../../application/ports/read-models.ts'
+import type {
+  AllLivesQuery, IdsOfUser, LiveStatus, LiveView, PageOfAllLives,
+} from '../../application/ports/read-models.ts'
 import { countLives } from '../live-counts/queries.ts'
+import { idsOfUser } from '../ids-of-user.ts'
 import { newestFirst } from '../newest-first.ts'
 import type { ReadDocuments } from '../typed-documents.ts'
-import { livesIn } from './document.ts'
+import { LIVES, livesIn } from './document.ts'
 import type { LiveDocument } from './document.ts'
 import { factsOf, openLive, openLives } from './view.ts'
 
@@ -35,9 +37,11 @@ export const getLive =
       TE.chainW(O.traverse(TE.ApplicativeSeq)(openLive(keyring))),
     )
 
+type PageOfLives = (query: AllLivesQuery, page: PageQuery) => TaskEither<DocumentsUnavailable, Page<LiveDocument>>
+
 const pageOfLives =
-  (documents: ReadDocuments) =>
-  ({ userId, statuses: asked }: AllLivesQuery, { skip, limit }: PageQuery): TaskEither<DocumentsUnavailable, Page<LiveDocument>> => {
+  (documents: ReadDocuments): PageOfLives =>
+  ({ userId, statuses: asked }, { skip, limit }) => {
     // A status that was asked for twice counts once.
     const statuses = LIVE_STATUSES.filter((status) => asked.length === 0 || asked.includes(status))
     const everyStatus = statuses.length === LIVE_STATUSES.length
@@ -63,27 +67,13 @@ export const listLives =
   (userId, statuses, page) =>
     pipe(
       pageOfLives(documents)({ userId, statuses }, page),
-      TE.chainW(({ items, total }) => TE.map((views: ReadonlyArray<LiveView>) => ({ items: views, total }))(openLives(keyring)(items))),
+      TE.chainW(({ items, total }) => pipe(openLives(keyring)(items), TE.map((views) => ({ items: views, total })))),
     )
 
 export const pageOfAllLives =
   ({ documents }: Pick<LiveQueryDeps, 'documents'>): PageOfAllLives =>
   (query, page) =>
-    TE.map(({ items, total }: Page<LiveDocument>) => ({ items: items.map(factsOf), total }))(pageOfLives(documents)(query, page))
+    pipe(pageOfLives(documents)(query, page), TE.map(({ items, total }) => ({ items: items.map(factsOf), total })))
 
-/** Ids that are read at a time. */
-const STEP = 500
-
-export const idsOfLives =
-  ({ documents }: { readonly documents: ReadDocuments }): IdsOfLives =>
-  (userId) =>
-  async () => {
-    const ids: Array<number> = []
-    for (;;) {
-      const sort = { by: 'id', direction: 'ascending' } as const
-      const page = await livesIn(documents).page({ filter: { userId }, sort, skip: ids.length, limit: STEP })()
-      if (E.isLeft(page)) return page
-      ids.push(...page.right.map(({ id }) => id))
-      if (page.right.length < STEP) return E.right(ids)
-    }
-  }
+/** Ids of a user's lives that are listed. */
+export const liveIdsOf = ({ documents }: Pick<LiveQueryDeps, 'documents'>): IdsOfUser => idsOfUser(documents, LIVES)

@@ -13,7 +13,7 @@ import { startUserDirectory } from '../../application/users/policies/user-direct
 import { createUsers } from '../../application/users/commands/register-user.ts'
 import { apiTokenDecider } from '../../domain/api-token/decider.ts'
 import { LIVES } from '../../projections/lives/document.ts'
-import { idsOfLives } from '../../projections/lives/queries.ts'
+import { liveIdsOf } from '../../projections/lives/queries.ts'
 import { createDyingProcess } from '../support/dying-process.ts'
 import { eventually } from '../support/eventually.ts'
 import { immediateTimers } from '../support/immediate-timers.ts'
@@ -63,7 +63,7 @@ const start = async (t: ExecutionContext) => {
   }
   const administrators = createAdministrators({ ...deps, directory })
   const deleting = (changes: Partial<DeleteUserDeps> = {}) =>
-    createDeleteUser({ ...deps, documents, idsOfLives: idsOfLives({ documents }), directory, projector: { whenProjected: project }, administrators, ...changes })
+    createDeleteUser({ ...deps, documents, liveIdsOf: liveIdsOf({ documents }), directory, projector: { whenProjected: project }, administrators, ...changes })
   return { ...side, directory, register, readable, listed, deleting, hers }
 }
 
@@ -142,7 +142,7 @@ for (const when of ['before', 'after'] as const)
       let checks = 0
       const listsAreCurrent = () => checks++ > 0
       const duty = startErasingUsers({
-        ...deps, admission, documents, idsOfLives: idsOfLives({ documents }), logger, timers: immediateTimers, listsAreCurrent,
+        ...deps, admission, documents, liveIdsOf: liveIdsOf({ documents }), logger, timers: immediateTimers, listsAreCurrent,
       })
       if (isMade) {
         await eventually(async () => {

@@ -10,6 +10,7 @@ import type { NewUser } from '../../application/requests.ts'
 import type { Services } from '../../application/services.ts'
 import type { PageQuery } from '../../application/ports/documents.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
+import { createDescriptions } from '../../interfaces/description/descriptions.ts'
 import { createHttpApp } from '../../interfaces/http/app.ts'
 import type { HttpAppOptions, HttpSettings } from '../../interfaces/http/app.ts'
 import { createHttpServer } from '../../interfaces/http/connections/server.ts'
@@ -151,6 +152,7 @@ export const startHttp = async (
   }
   const log = createRecordingLogger()
   const app = createHttpApp({
+    ...createDescriptions(),
     ...services,
     setup: {
       redeem: (token, username) => async () =>

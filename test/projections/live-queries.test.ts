@@ -9,7 +9,7 @@ import type { LiveStatus } from '../../application/ports/read-models.ts'
 import type { LiveEvent } from '../../domain/live/events.ts'
 import { ERASED } from '../../domain/shared/event.ts'
 import { allProjections } from '../../projections/all-projections.ts'
-import { getLive, listLives } from '../../projections/lives/queries.ts'
+import { getLive, listLives, liveIdsOf, pageOfAllLives } from '../../projections/lives/queries.ts'
 import { viewOf } from '../../projections/lives/view.ts'
 import { after, liveCreated } from '../domain/samples.ts'
 import { createMemoryDocuments } from '../support/memory-documents.ts'
@@ -58,7 +58,9 @@ const startWith = async (samples: ReadonlyArray<Sample>) => {
     },
   }
   const deps = { documents: watched, keyring }
-  return { keyring, events, pages, queries: { getLive: getLive(deps), listLives: listLives(deps) } }
+  return { keyring, events, pages, queries: {
+    getLive: getLive(deps), listLives: listLives(deps), pageOfAllLives: pageOfAllLives(deps), liveIdsOf: liveIdsOf(deps),
+  } }
 }
 
 const lives = (userId: number, ...statuses: ReadonlyArray<LiveStatus>): ReadonlyArray<Sample> =>
@@ -129,6 +131,27 @@ test('R20, R22: pages of any size and filter put together are all matches once, 
     ),
     { numRuns: 60 },
   )
+})
+
+test('the lives of all, or of one user, without anything that is sealed', async (t) => {
+  const { queries } = await startWith([...lives(3, 'pending', 'finished'), ...lives(4, 'active')])
+  const pageOf = async (userId: number | null, ...statuses: ReadonlyArray<LiveStatus>) => {
+    const { items, total } = right(await queries.pageOfAllLives({ userId, statuses }, everything)())
+    t.is(total, items.length)
+    t.false(items.some((live) => 'senderToken' in live || 'listenerToken' in live || 'audioUrl' in live || 'position' in live))
+    return items.map(({ id }) => id)
+  }
+  t.deepEqual(await pageOf(null), [3, 2, 1])
+  t.deepEqual(await pageOf(null, 'active', 'pending'), [3, 1])
+  t.deepEqual(await pageOf(3), [2, 1])
+  t.deepEqual(await pageOf(5), [])
+})
+
+test('the ids of all lives of a user, however many', async (t) => {
+  const samples = Array.from({ length: 1001 }, (_, index): Sample => ({ userId: index === 500 ? 4 : 3, status: 'pending' }))
+  const { queries } = await startWith(samples)
+  t.deepEqual(right(await queries.liveIdsOf(3)()), samples.flatMap(({ userId }, index) => (userId === 3 ? [index + 1] : [])))
+  t.deepEqual(right(await queries.liveIdsOf(4)()), [501])
 })
 
 test('the secrets of an erased live read as such, in lists too', async (t) => {

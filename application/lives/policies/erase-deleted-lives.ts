@@ -1,5 +1,5 @@
 import { LiveDeleted } from '../../../domain/live/events.ts'
-import { reading } from '../../../domain/shared/read-event.ts'
+import { reading } from '../../../domain/read-event.ts'
 import { orThrow, startLogDuty } from '../../log/log-duty.ts'
 import type { LogDutyDeps, RunningDuty } from '../../log/log-duty.ts'
 import { eraseLive } from '../erase-live.ts'

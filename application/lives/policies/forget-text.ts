@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { LiveCreated, LiveFailed, LiveFinished, liveStream, textKey } from '../../../domain/live/events.ts'
-import { reading } from '../../../domain/shared/read-event.ts'
+import { reading } from '../../../domain/read-event.ts'
 import { segmentsStream } from '../../../domain/transcript/events.ts'
 import { isHurt } from '../../errors.ts'
 import type { Unavailable } from '../../errors.ts'

@@ -16,18 +16,25 @@ export interface ListAllLivesDeps extends WriteDeps, AdminLiveDeps {
   readonly pageOfAllLives: PageOfAllLives
 }
 
-const record = async (deps: ListAllLivesDeps, caller: Caller, data: LivesListed['data']): Promise<Either<Unavailable, void>> => {
+type Recorded = Promise<Either<Unavailable, void>>
+
+const record = async (deps: ListAllLivesDeps, caller: Caller, data: LivesListed['data']): Recorded => {
   const id = deps.environment.newId()
   const correlationId = deps.environment.correlationId() ?? id
   const metadata = { correlationId, causationId: id, actor: actorOf(caller), recordedAt: data.at }
-  const appended = await appendSurely(deps, ADMINISTRATION_STREAM, 'any', [{ id, type: LivesListed.type, data, metadata }])
+  const listed = { id, type: LivesListed.type, data, metadata }
+  const appended = await appendSurely(deps, ADMINISTRATION_STREAM, 'any', [listed])
   if (E.isRight(appended)) return E.right(undefined)
   if (appended.left._tag === 'WrongRevision') throw new Error(`${ADMINISTRATION_STREAM} refused an append at any revision`)
   return E.left(appended.left)
 }
 
 /** For administrators: the lives of all, newest first. Every look at them is an event, as every end is. */
-export type ListAllLives = (caller: Caller, query: AllLivesQuery, page: PageQuery) => TaskEither<Unavailable, Page<AdminLive>>
+export type ListAllLives = (
+  caller: Caller,
+  query: AllLivesQuery,
+  page: PageQuery,
+) => TaskEither<Unavailable, Page<AdminLive>>
 
 export const listAllLives =
   (deps: ListAllLivesDeps): ListAllLives =>
@@ -37,7 +44,7 @@ export const listAllLives =
     if (E.isLeft(found)) return found
     const { items, total } = found.right
     // Before the answer: nobody sees what is not on record.
-    const liveIds = items.map(({ id }) => id)
-    const recorded = await record(deps, caller, { ownerId: query.userId, skip, limit, liveIds, at: deps.environment.now() })
+    const look = { ownerId: query.userId, skip, limit, liveIds: items.map(({ id }) => id), at: deps.environment.now() }
+    const recorded = await record(deps, caller, look)
     return E.isLeft(recorded) ? recorded : E.right({ items: items.map(adminLive(deps)), total })
   }

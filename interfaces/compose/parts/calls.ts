@@ -9,6 +9,7 @@ import { getHistory } from '../../../application/lives/queries/get-history.ts'
 import { getTranscript } from '../../../application/lives/queries/get-transcript.ts'
 import { listAllLives } from '../../../application/lives/queries/list-all-lives.ts'
 import { createQueries } from '../../../application/queries.ts'
+import { createDescriptions } from '../../description/descriptions.ts'
 import type { AccessCalls } from '../../http/access.ts'
 import type { Calls } from '../../http/route-table.ts'
 import type { OperationCalls } from '../../http/routes/operations.ts'
@@ -49,6 +50,7 @@ export const callsOf = (parts: Parts, draining: () => boolean): Omit<Calls, keyo
   }
   const finishing = { ...writing, flush: sessions.flush }
   return {
+    ...createDescriptions(),
     ...accounts.calls,
     ...switches,
     ...createRescan(engines.installed, catalogue),

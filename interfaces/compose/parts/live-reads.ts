@@ -2,7 +2,7 @@ import type { Credentials } from '../../../application/ports/credentials.ts'
 import type { Documents } from '../../../application/ports/documents.ts'
 import type { Keyring } from '../../../application/ports/keyring.ts'
 import { holderOfToken, resolveToken } from '../../../projections/live-tokens/queries.ts'
-import { getLive, idsOfLives, listLives, pageOfAllLives } from '../../../projections/lives/queries.ts'
+import { getLive, listLives, liveIdsOf, pageOfAllLives } from '../../../projections/lives/queries.ts'
 import { viewOf } from '../../../projections/lives/view.ts'
 
 interface LiveReadsDeps {
@@ -16,7 +16,7 @@ export const liveReads = (deps: LiveReadsDeps) => ({
   getLive: getLive(deps),
   listLives: listLives(deps),
   pageOfAllLives: pageOfAllLives(deps),
-  idsOfLives: idsOfLives(deps),
+  liveIdsOf: liveIdsOf(deps),
   holderOfToken: holderOfToken(deps),
   resolveToken: resolveToken(deps),
   viewOf: viewOf(deps),

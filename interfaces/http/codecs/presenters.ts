@@ -7,8 +7,8 @@ import { audioFormat } from '../../../domain/live/events.ts'
 import { engineSettings } from '../../../domain/live/settings.ts'
 import { boundedInteger, instant } from '../../../domain/shared/codecs.ts'
 import { permission } from '../../../domain/user/events.ts'
-import { embedSnippet } from '../pages/embed-snippet.ts'
-import type { Origin } from '../route.ts'
+import { embedSnippet } from './embed-snippet.ts'
+import type { Origin } from '../clients/origin.ts'
 
 export const count = boundedInteger(0, Number.MAX_SAFE_INTEGER)
 export const nullable = <A>(codec: t.Type<A>): t.Type<A | null> => t.union([codec, t.null])

@@ -12,7 +12,8 @@ import { UNAVAILABLE } from '../errors.ts'
 import { list, liveView, message, presentLive, presentPage, single } from '../codecs/presenters.ts'
 import { audioUrlBody, livesQuery, pageOf, pageQuery, pathId } from '../codecs/request-codecs.ts'
 import { privateRoute } from '../route.ts'
-import type { Origin, Route } from '../route.ts'
+import type { Route } from '../route.ts'
+import type { Origin } from '../clients/origin.ts'
 
 /** What these routes call. */
 export interface LiveCalls {

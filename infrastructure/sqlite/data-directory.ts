@@ -2,7 +2,7 @@ import { mkdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import * as E from 'fp-ts/lib/Either.js'
-import { isBusy } from '../sqlite/database.ts'
+import { isBusy } from './database.ts'
 
 /** Another process has the directory. */
 export interface DataDirectoryInUse {
