@@ -1,6 +1,6 @@
 import { copyFile, open, readdir, rename, stat, statfs } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import * as E from 'fp-ts/lib/Either.js'
+import { orThrow } from '../../domain/shared/or-throw.ts'
 import type { Manifest, Measured } from '../catalogue/manifest.ts'
 import { writeManifest } from '../catalogue/manifest.ts'
 import { readModelType } from '../onnx/model-json.ts'
@@ -55,11 +55,8 @@ const listDirectory = async (path: string): Promise<ReadonlyArray<ListedFile>> =
   return Promise.all(files.map(async (file) => ({ path: relative(path, file), size: (await stat(file)).size, hash: null })))
 }
 
-const chosenOf = (name: string, files: ReadonlyArray<ListedFile>, precision: Precision | null) => {
-  const chosen = chooseFiles(files, precision)
-  if (E.isLeft(chosen)) throw new Error(`${name}: ${chosen.left}`)
-  return chosen.right
-}
+const chosenOf = (name: string, files: ReadonlyArray<ListedFile>, precision: Precision | null) =>
+  orThrow(chooseFiles(files, precision), name)
 
 const fromHub = async ({ http, id, revision }: Source & { readonly kind: 'hub' }, precision: Precision | null, wait: Wait): Promise<Chosen> => {
   const { commit, files } = await readRepository(http, id, revision, wait)
