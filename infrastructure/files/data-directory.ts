@@ -2,6 +2,7 @@ import { mkdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import * as E from 'fp-ts/lib/Either.js'
+import { messageOf } from '../../domain/shared/message-of.ts'
 import { isBusy } from '../sqlite/database.ts'
 
 /** Another process has the directory. */
@@ -65,6 +66,6 @@ export const acquireDataDirectory = (
     makeDirectory(resolve(path))
     return takeLock(path)
   } catch (error) {
-    return E.left({ _tag: 'DataDirectoryUnusable', path, reason: error instanceof Error ? error.message : String(error) })
+    return E.left({ _tag: 'DataDirectoryUnusable', path, reason: messageOf(error) })
   }
 }

@@ -8,6 +8,7 @@ import type { DamagedRow } from '../../../application/audit/passing-over.ts'
 import type { Documents } from '../../../application/ports/documents.ts'
 import { BEGINNING } from '../../../application/ports/event-store.ts'
 import type { EventStore, Position } from '../../../application/ports/event-store.ts'
+import { messageOf } from '../../../domain/shared/message-of.ts'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
 import { loadMasterKey } from '../../../infrastructure/keys/master-key.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
@@ -51,8 +52,6 @@ interface Result {
   readonly seen: string
   readonly problems: ReadonlyArray<Problem>
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** A check that cannot be made is a problem too. */
 const attempt = async (name: string, run: () => Promise<Omit<Result, 'name'>>): Promise<Result> => {
