@@ -11,6 +11,8 @@ import type { Settings } from '../../infrastructure/settings.ts'
 import { openSqliteDocuments } from '../../infrastructure/sqlite/documents/documents.ts'
 import { openSqliteEventStore } from '../../infrastructure/sqlite/event-log/event-store.ts'
 import { openSqliteKeyring } from '../../infrastructure/sqlite/keyring/keyring.ts'
+import { assemble } from './assemble.ts'
+import type { Part } from './assemble.ts'
 
 /** Files of the embedded stores, from the data directory. */
 export const EVENTS_FILE = 'events.sqlite'
@@ -34,41 +36,38 @@ export const takeDataDirectory = (dataDir: string): { readonly release: () => vo
   )
 }
 
-interface ReadSide {
+interface ReadStores {
   readonly documents: Documents
   readonly keyring: Keyring
   /** False while the server that holds them is away. */
   readonly isReachable: () => boolean
-  readonly close: () => Promise<void>
 }
 
-export interface Stores extends ReadSide {
+export interface Stores extends ReadStores {
   readonly store: EventStore
   readonly masterKey: Buffer
 }
 
-const openEmbedded = async (file: (name: string) => string, masterKey: Buffer): Promise<ReadSide> => {
-  const documents = await openSqliteDocuments({ file: file(DOCUMENTS_FILE) })
-  const keyring = await openSqliteKeyring({ file: file(KEYRING_FILE), masterKey })
-  return {
-    documents,
-    keyring,
-    isReachable: () => true,
-    close: async () => {
-      await Promise.all([documents.close(), keyring.close()])
-    },
-  }
-}
+const openEmbedded = (file: (name: string) => string, masterKey: Buffer): Promise<ReadStores & Part> =>
+  assemble(async (opened) => {
+    const documents = await openSqliteDocuments({ file: file(DOCUMENTS_FILE) })
+    opened({ stop: documents.close })
+    const keyring = await openSqliteKeyring({ file: file(KEYRING_FILE), masterKey })
+    opened({ stop: keyring.close })
+    return { documents, keyring, isReachable: () => true }
+  })
 
 /** The clients of servers are loaded only where there is a server: they take a third of the time of a start. */
-const openMongo = async (url: string, masterKey: Buffer): Promise<ReadSide> => {
-  const { connectMongo } = await import('../../infrastructure/mongodb/connection.ts')
-  const { createMongoDocuments } = await import('../../infrastructure/mongodb/documents.ts')
-  const { openMongoKeyring } = await import('../../infrastructure/mongodb/keyring.ts')
-  const connection = await connectMongo(url, { marks: true })
-  const keyring = await openMongoKeyring(connection, masterKey)
-  return { documents: createMongoDocuments(connection), keyring, isReachable: connection.isReachable, close: connection.close }
-}
+const openMongo = (url: string, masterKey: Buffer): Promise<ReadStores & Part> =>
+  assemble(async (opened) => {
+    const { connectMongo } = await import('../../infrastructure/mongodb/connection.ts')
+    const { createMongoDocuments } = await import('../../infrastructure/mongodb/documents.ts')
+    const { openMongoKeyring } = await import('../../infrastructure/mongodb/keyring.ts')
+    const connection = await connectMongo(url, { marks: true })
+    opened({ stop: connection.close })
+    const keyring = await openMongoKeyring(connection, masterKey)
+    return { documents: createMongoDocuments(connection), keyring, isReachable: connection.isReachable }
+  })
 
 /** Never the embedded one in place of a server that does not answer. */
 const openEventStore = async (url: string | null, file: string, logger: Logger): Promise<EventStore> => {
@@ -81,18 +80,18 @@ const openEventStore = async (url: string | null, file: string, logger: Logger):
  * Opens the stores that the settings name; throws an Error for people when the directory or a server cannot be had, and
  * never takes an embedded store for a server that was asked for.
  */
-export const openStores = async (settings: Settings, logger: Logger): Promise<Stores> => {
-  const lock = takeDataDirectory(settings.dataDir)
-  const file = (name: string): string => join(settings.dataDir, name)
-  if (existsSync(file(UNFINISHED_RESTORE)))
-    throw new Error(`a restore into ${settings.dataDir} was not finished: run it again, with --replace`)
-  const keyFile = masterKeyPath(settings)
-  const masterKey = settings.masterKeyFile === null ? await loadOrCreateMasterKey(keyFile) : await loadMasterKey(keyFile)
-  const readSide = settings.mongoUrl === null ? await openEmbedded(file, masterKey) : await openMongo(settings.mongoUrl, masterKey)
-  const store = await openEventStore(settings.eventstoreUrl, file(EVENTS_FILE), logger)
-  const close = async (): Promise<void> => {
-    await Promise.all([store.close(), readSide.close()])
-    lock.release()
-  }
-  return { ...readSide, store, masterKey, close }
-}
+export const openStores = (settings: Settings, logger: Logger): Promise<Stores & Part> =>
+  assemble(async (opened) => {
+    const lock = takeDataDirectory(settings.dataDir)
+    opened({ stop: async () => lock.release() })
+    const file = (name: string): string => join(settings.dataDir, name)
+    if (existsSync(file(UNFINISHED_RESTORE)))
+      throw new Error(`a restore into ${settings.dataDir} was not finished: run it again, with --replace`)
+    const keyFile = masterKeyPath(settings)
+    const masterKey = settings.masterKeyFile === null ? await loadOrCreateMasterKey(keyFile) : await loadMasterKey(keyFile)
+    const { mongoUrl } = settings
+    const reads = opened(mongoUrl === null ? await openEmbedded(file, masterKey) : await openMongo(mongoUrl, masterKey))
+    const store = await openEventStore(settings.eventstoreUrl, file(EVENTS_FILE), logger)
+    opened({ stop: store.close })
+    return { ...reads, store, masterKey }
+  })

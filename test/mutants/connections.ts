@@ -11,6 +11,12 @@ const REACHED = 'test/service/reached.test.ts'
 /** The HTTP server: connections that wait for their client, answers that nobody takes, what is malformed or undeclared. */
 export const connectionMutants: ReadonlyArray<Mutant> = [
   {
+    file: 'interfaces/compose/assemble.ts',
+    before: 'await using starting',
+    after: 'const starting',
+    rows: ['cannot be put together'], test: 'test/compose/assemble.test.ts',
+  },
+  {
     file: 'interfaces/compose/front.ts',
     before: '      await acceptWaiting(server, BACKLOG)\n',
     after: '',

@@ -90,7 +90,7 @@ export const hurtDataMutants: ReadonlyArray<Mutant> = [
     rows: ['while the admissions cannot be read every command is refused by a read'], test: ADMISSION_ACTOR,
   },
   {
-    file: 'interfaces/compose.ts',
+    file: 'interfaces/compose/parts/accounts.ts',
     before: " || log.isHurt('user')",
     after: '',
     rows: ['a user whose registration is damaged cannot log in'], test: SERVICE_HURT_DATA,

@@ -87,7 +87,7 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
     rows: ['RECONNECT_GRACE'], test: RESUME,
   },
   {
-    file: 'interfaces/compose.ts',
+    file: 'interfaces/compose/parts/running-sessions.ts',
     before: 'reconnectGrace: settings.reconnectGrace,',
     after: 'reconnectGrace: 0,',
     rows: ['RECONNECT_GRACE'], test: 'test/service/limits.test.ts',

@@ -64,7 +64,7 @@ export const rebuildMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/compose.ts',
-    before: '  void projector.finishRebuilds()\n',
+    before: '    void readSide.projector.finishRebuilds()\n',
     after: '',
     rows: ['broken off by SIGTERM is finished by the next start'], test: REBUILD_INTERRUPTED,
   },

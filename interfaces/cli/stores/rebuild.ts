@@ -34,7 +34,7 @@ type Rebuild = (projection: Projection, onProgress: (progress: RebuildProgress) 
 
 /** With the data directory taken by this process. */
 const ownRebuild = async (settings: Settings, use: (rebuild: Rebuild) => Promise<void>): Promise<void> => {
-  const { store, documents, close } = await openStores(settings, createLogger('warn'))
+  const { store, documents, stop: close } = await openStores(settings, createLogger('warn'))
   const [environment, code] = [createEnvironment(), await foldingCode()]
   const { signal } = new AbortController()
   try {

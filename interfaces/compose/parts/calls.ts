@@ -1,0 +1,62 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { createCreateLiveOnce } from '../../../application/lives/commands/create-live-once.ts'
+import { createDeleteLive } from '../../../application/lives/commands/delete-live.ts'
+import { createFinishLives } from '../../../application/lives/commands/finish-live.ts'
+import { createHistory } from '../../../application/lives/queries/get-history.ts'
+import { createTranscripts } from '../../../application/lives/queries/get-transcript.ts'
+import { createAdminLives } from '../../../application/lives/queries/list-all-lives.ts'
+import { createQueries } from '../../../application/queries.ts'
+import type { AccessCalls } from '../../http/access.ts'
+import type { Calls } from '../../http/route-table.ts'
+import type { OperationCalls } from '../../http/routes/operations.ts'
+import { createRescan } from '../models.ts'
+import type { Accounts } from './accounts.ts'
+import type { Engines } from './engines.ts'
+import type { Foundation } from './foundation.ts'
+import type { ReadSide } from './read-side.ts'
+import type { RunningPart } from './running-sessions.ts'
+import type { WriteSide } from './write-side.ts'
+
+/** All parts behind the front. */
+export interface Parts {
+  readonly foundation: Foundation
+  readonly engines: Engines
+  readonly writeSide: WriteSide
+  readonly readSide: ReadSide
+  readonly running: RunningPart
+  readonly accounts: Accounts
+}
+
+type CreateLive = Calls['createLive']
+
+/** What REST can ask for. Once `draining` says so nothing is begun any more. */
+export const callsOf = (parts: Parts, draining: () => boolean): Omit<Calls, keyof OperationCalls> & AccessCalls => {
+  const { foundation, engines, writeSide, readSide, running, accounts } = parts
+  const { settings, store, documents, keyring, credentials, environment } = foundation
+  const { write, catalogue, switches, admission } = writeSide
+  const { directory, whenProjected, view } = readSide
+  const { sessions, lags, pullRefusal } = running
+
+  const create = createCreateLiveOnce({ ...write, admission, catalogue, credentials, documents, whenProjected, viewOf: view, pullRefusal })
+  const createLive: CreateLive = (...asked) => async () => {
+    if (draining()) return E.left({ _tag: 'StoreUnavailable', reason: 'the server is shutting down' })
+    const created = await create(...asked)()
+    // The answer does not wait for it (R68).
+    if (E.isRight(created) && created.right.autoStart) void sessions.autoStart(created.right.id)
+    return created
+  }
+  const finishing = createFinishLives({ ...write, admission, credentials, flush: sessions.flush, whenProjected, viewOf: view })
+  return {
+    ...accounts.calls,
+    ...switches,
+    ...createRescan(engines.installed, catalogue),
+    ...createQueries({ documents, keyring, directory }),
+    ...createAdminLives({ ...write, documents, directory, finish: finishing.finishAny, lags }),
+    ...finishing,
+    ...createDeleteLive({ ...write, admission, whenProjected }),
+    ...createHistory({ store, keyring }),
+    ...createTranscripts({ store, keyring, environment, retentionMax: settings.retentionMax }),
+    catalogue,
+    createLive,
+  }
+}

@@ -1,0 +1,39 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { watchLog } from '../../../application/log/watched-log.ts'
+import { createEnvironment } from '../../../infrastructure/node/environment.ts'
+import { createLogger } from '../../../infrastructure/node/logger.ts'
+import { systemTimers as timers } from '../../../infrastructure/node/system-timers.ts'
+import { createCredentials } from '../../../infrastructure/keys/credentials.ts'
+import type { Settings } from '../../../infrastructure/settings.ts'
+import { allProjections } from '../../../projections/all-projections.ts'
+import { stagedOf } from '../../../projections/rebuild/half-built.ts'
+import { discardLostFuture } from '../../../projections/rebuild/lost-future.ts'
+import { assemble } from '../assemble.ts'
+import { DUTIES } from '../duties.ts'
+import { isolationHere } from '../sources.ts'
+import { openStores } from '../stores.ts'
+import { succeed } from '../succeed.ts'
+
+const PACKAGE = join(import.meta.dirname, '..', '..', '..', 'package.json')
+
+export type Foundation = Awaited<ReturnType<typeof layFoundation>>
+
+/** The stores that the settings name, and what every other part is given: clock and chance, secrets, the log. */
+export const layFoundation = (settings: Settings) =>
+  assemble(async (opened) => {
+    const logger = createLogger(settings.logLevel)
+    const environment = createEnvironment()
+    // Takes a process of its own: it is looked at meanwhile.
+    const isolating = isolationHere(settings, logger)
+    const stores = opened(await openStores(settings, logger))
+    const { documents, keyring } = stores
+    const log = watchLog(stores.store, logger)
+    const { store } = log
+    const projections = [...allProjections, ...allProjections.map(stagedOf)]
+    // Before anything is appended: a position past the end of the log must not come to mean something else.
+    await succeed('compare the read models with the log', discardLostFuture({ store, documents, projections, duties: DUTIES, logger }))
+    const credentials = createCredentials({ masterKey: stores.masterKey, jwtTtlSeconds: settings.jwtTtl / 1000, environment })
+    const { version } = JSON.parse(await readFile(PACKAGE, 'utf8')) as { readonly version: string }
+    return { settings, logger, environment, timers, stores, log, store, documents, keyring, credentials, version, isolating }
+  })

@@ -1,0 +1,87 @@
+import * as O from 'fp-ts/lib/Option.js'
+import type { User } from '../../../domain/user/decider.ts'
+import { createLiveLifecycle } from '../../../application/lives/commands/live-lifecycle.ts'
+import { createExpiry, lookEvery } from '../../../application/lives/policies/expire-lives.ts'
+import { startReconciler } from '../../../application/lives/policies/reconcile-lives.ts'
+import { watchEnds } from '../../../application/lives/policies/watch-ends.ts'
+import { createLags } from '../../../application/pipeline/lags.ts'
+import { createLiveBus } from '../../../application/pipeline/live-bus.ts'
+import { createLivePipeline } from '../../../application/pipeline/live-pipeline.ts'
+import { createScheduler } from '../../../application/pipeline/scheduler.ts'
+import { createLiveSessions } from '../../../application/sessions/live-sessions.ts'
+import { createTranslations } from '../../../application/translation/translations.ts'
+import { isActive } from '../../../application/users/queries/authenticate.ts'
+import { createPullers } from '../../../infrastructure/sources/puller/puller-client.ts'
+import { assemble } from '../assemble.ts'
+import { startDuties } from '../duties.ts'
+import { createPullRefusal } from '../sources.ts'
+import { succeed } from '../succeed.ts'
+import type { Engines } from './engines.ts'
+import type { Foundation } from './foundation.ts'
+import type { ReadSide } from './read-side.ts'
+import type { WriteSide } from './write-side.ts'
+
+export type RunningPart = Awaited<ReturnType<typeof runSessions>>
+
+interface Needs {
+  readonly foundation: Foundation
+  readonly engines: Engines
+  readonly writeSide: WriteSide
+  readonly readSide: ReadSide
+}
+
+/** The lives of this process, with their sources and translations, and what ends and forgets lives by itself. */
+export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs) =>
+  assemble(async (opened) => {
+    const { settings, store, documents, credentials, environment, timers, logger } = foundation
+    const { write, admission, reconciling } = writeSide
+    const { projector, whenProjected, directory } = readSide
+    const { engine, translator } = engines
+
+    // Never ourselves, not even where everything is allowed: the port is known once it is bound.
+    let ownPort = settings.port === 0 ? null : settings.port
+    const rules = () => ({ allow: settings.audioUrlAllowCidrs ?? [], ownPort })
+    const isolation = await foundation.isolating
+
+    const bus = createLiveBus({ logger })
+    const lags = createLags()
+    const scheduler = createScheduler(engine, environment.monotonic)
+    const translations = createTranslations({ engine: translator, monotonic: environment.monotonic, logger })
+    const head = await succeed('read the head of the log', store.head())
+    const sessions = createLiveSessions({
+      lifecycle: createLiveLifecycle({ ...reconciling, credentials, documents, whenProjected }),
+      createPipeline: createLivePipeline({ engine, scheduler, monotonic: environment.monotonic, timers, lags }),
+      startPuller: createPullers({ rules, isolation }),
+      translations,
+      bus,
+      ends: (ended) => watchEnds({ store, from: head, logger, environment, timers, whenProjected }, ended),
+      logger,
+      environment,
+      timers,
+      reconnectGrace: settings.reconnectGrace,
+    })
+
+    const isDisabled = (userId: number): boolean => O.exists((user: User) => !isActive(user))(directory.byId(userId))
+    const expiry = createExpiry({ ...reconciling, limits: settings, flush: sessions.flush })
+    opened(startReconciler({ ...reconciling, isDisabled, logger, expiry, every: lookEvery(settings) }))
+    const listsAreCurrent = () => projector.lag().every(({ secondsBehind, error }) => error === null && secondsBehind < 30)
+    opened(startDuties({ ...write, admission, documents, logger, retentionMax: settings.retentionMax, listsAreCurrent }))
+    // First, so that nothing is ended or forgotten under a live that still writes.
+    opened({ stop: sessions.close })
+
+    return {
+      sessions,
+      bus,
+      lags,
+      translations,
+      isolation,
+      pullRefusal: createPullRefusal(isolation, rules),
+      /** Sources of an earlier process go on (D53). */
+      resume: async (): Promise<void> => {
+        await Promise.all(admission.state().open.map(({ liveId }) => sessions.autoStart(liveId)))
+      },
+      listensOn: (port: number): void => {
+        ownPort = port
+      },
+    }
+  })

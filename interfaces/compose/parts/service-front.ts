@@ -1,0 +1,52 @@
+import { pause } from '../../../application/waiting.ts'
+import { inRequest } from '../../../infrastructure/node/request-context.ts'
+import { assemble } from '../assemble.ts'
+import { openControl } from '../control.ts'
+import { openFront } from '../front.ts'
+import { createHealth } from '../health.ts'
+import { callsOf } from './calls.ts'
+import type { Parts } from './calls.ts'
+
+/** Time for the last words of lives that outlast the drain. */
+const LAST_WORDS_MS = 10_000
+
+/**
+ * What the world reaches: the port, and the socket in the data directory. Stopping it drains first: no new lives and
+ * sockets, open lives get DRAIN_TIMEOUT.
+ */
+export const openServiceFront = (parts: Parts) =>
+  assemble(async (opened) => {
+    const { foundation, engines, writeSide, readSide, running } = parts
+    const { settings, environment, timers, logger, version, log, keyring, stores } = foundation
+    const { sessions, bus } = running
+    let isDraining = false
+    const draining = (): boolean => isDraining
+
+    const health = createHealth({
+      ...running, ...engines, admission: writeSide.admission, projector: readSide.projector, log, keyring,
+      store: readSide.storeWatch, readModels: stores, draining,
+    })
+    const http = { ...callsOf(parts, draining), ...health, settings, version, logger, inRequest }
+
+    const closing: Array<() => Promise<void>> = []
+    opened({
+      stop: async () => {
+        await Promise.all(closing.map((close) => close()))
+      },
+    })
+    const front = await openFront({ ...http, sessions, bus, environment, timers, draining })
+    closing.push(front.close)
+    closing.push(await openControl({ ...http, projector: readSide.projector }, settings.dataDir))
+    running.listensOn(Number(new URL(front.url).port))
+
+    opened({
+      stop: async () => {
+        isDraining = true
+        const deadline = environment.monotonic() + settings.drainTimeout
+        while (sessions.count() > 0 && environment.monotonic() < deadline) await pause(timers, 50)
+        // What lives have heard by now is still sent; 0 means at once.
+        if (settings.drainTimeout > 0) await sessions.flushAll(LAST_WORDS_MS)
+      },
+    })
+    return { url: front.url }
+  })

@@ -1,0 +1,34 @@
+import { totalmem } from 'node:os'
+import { createAdmissionActor } from '../../../application/admission/admission-actor.ts'
+import { openReferenceSwitches } from '../../../application/catalogue/reference-switches.ts'
+import { reconcileAtStart } from '../../../application/lives/policies/reconcile-lives.ts'
+import { assemble } from '../assemble.ts'
+import { succeed, succeedUnlessHurt } from '../succeed.ts'
+import type { Engines } from './engines.ts'
+import type { Foundation } from './foundation.ts'
+
+/** The only worker there is while one process does everything (ROLE all). */
+const WORKER = 'local'
+
+/** D50: half of the machine's memory where no GPU is used. */
+const detectVram = (): number => Math.floor(totalmem() / 2 ** 20 / 2)
+
+export type WriteSide = Awaited<ReturnType<typeof openWriteSide>>
+
+/** What decides: admissions, and what administrators have switched off. */
+export const openWriteSide = ({ settings, store, keyring, environment, timers, logger }: Foundation, { installed }: Engines) =>
+  assemble(async (opened) => {
+    const write = { store, keyring, environment, timers }
+    const { catalogue, ...switches } = await succeed('read what is switched off', openReferenceSwitches(write, installed))
+    const admission = await createAdmissionActor({ ...write, logger })
+    opened({ stop: admission.idle })
+    const capacity = { type: 'SetCapacity', worker: WORKER, vram: settings.vramMb ?? detectVram(), at: environment.now() } as const
+    const startId = environment.newId()
+    const origin = { commandId: startId, correlationId: startId, actor: 'service' }
+    await succeedUnlessHurt('set the capacity', admission.send({ command: capacity, ...origin }))
+    const otherInstances = (): ReadonlyArray<string> => []
+    const reconciling = { ...write, admission, otherInstances }
+    // The lives of a process that died are settled before anybody can ask (D53, R104).
+    await succeed('reconcile lives and reservations', reconcileAtStart(reconciling))
+    return { write, catalogue, switches, admission, reconciling }
+  })

@@ -1,0 +1,22 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import test from 'ava'
+
+/** A path from the root in backticks, in whole or with `{a,b}` for several; folders end in a slash or have no ending. */
+const PATHS = /`((?:domain|application|infrastructure|projections|interfaces|test|tools|bench|docs)\/[\w./{},*-]*)`/g
+
+const expanded = (path: string): ReadonlyArray<string> => {
+  const [, before, several, after] = /^(.*?)\{([^}]*)\}(.*)$/.exec(path) ?? []
+  return several === undefined ? [path] : several.split(',').flatMap((one) => expanded(`${before}${one}${after}`))
+}
+
+const missingIn = (text: string): ReadonlyArray<string> =>
+  [...text.matchAll(PATHS)].flatMap(([, path = '']) => expanded(path))
+    .filter((path) => (path.includes('*') ? globSync(path).length === 0 : !existsSync(path)))
+
+test('documents name files and folders that exist', (t) => {
+  const texts = ['README.md', ...globSync('docs/**/*.md')].map((file) => ({ file, text: readFileSync(file, 'utf8') }))
+  const missing = texts.flatMap(({ file, text }) => missingIn(text).map((path) => `${file}: ${path}`))
+  t.true(texts.length > 30)
+  t.deepEqual(missing, [])
+  t.deepEqual(missingIn('see `application/{log,nowhere}/` and `interfaces/main.ts`'), ['application/nowhere/'])
+})
