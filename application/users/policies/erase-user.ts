@@ -18,11 +18,13 @@ import { startLogDuty } from '../../log/log-duty.ts'
 import type { LogDutyDeps, RunningDuty } from '../../log/log-duty.ts'
 import type { Documents } from '../../ports/documents.ts'
 import type { Position } from '../../ports/event-store.ts'
-import { API_TOKENS, LIVES } from '../../ports/read-models.ts'
+import { API_TOKENS } from '../../ports/read-models.ts'
+import type { IdsOfUser } from '../../ports/read-models.ts'
 import { pause } from '../../waiting.ts'
 
 export interface EraseUserDeps extends EndLiveDeps {
   readonly documents: Pick<Documents, 'page'>
+  readonly liveIdsOf: IdsOfUser
 }
 
 interface DeletedUser {
@@ -66,7 +68,7 @@ const revoke = async (deps: EraseUserDeps, tokenId: number, userId: number, orig
 
 /** Listed ones, and open ones that are not listed yet; of the latter none where the admissions cannot be read. */
 const livesOf = async (deps: EraseUserDeps, userId: number): Promise<Either<Unavailable, ReadonlyArray<number>>> => {
-  const listed = await idsOf(deps, LIVES, userId)
+  const listed = await deps.liveIdsOf(userId)()
   if (E.isLeft(listed)) return listed
   const admission = await deps.admission.refresh()
   if (E.isLeft(admission)) return isHurt(admission.left) ? listed : admission

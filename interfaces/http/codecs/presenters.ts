@@ -1,7 +1,7 @@
 import * as t from 'io-ts'
 import type { Catalogue, Language, Model, TranslationPair } from '../../../application/ports/catalogue.ts'
 import type { LiveFacts, LiveView, UserView } from '../../../application/ports/read-models.ts'
-import type { AdminLive } from '../../../application/requests.ts'
+import type { AdminLive } from '../../../application/lives/admin-live.ts'
 import type { Page, PageQuery } from '../../../application/ports/documents.ts'
 import { audioFormat } from '../../../domain/live/events.ts'
 import { engineSettings } from '../../../domain/live/settings.ts'
