@@ -1,6 +1,7 @@
 import { LiveDeleted } from '../../../domain/live/events.ts'
 import { reading } from '../../../domain/read-event.ts'
-import { orThrow, startLogDuty } from '../../log/log-duty.ts'
+import { orThrow } from '../../../domain/shared/or-throw.ts'
+import { startLogDuty } from '../../log/log-duty.ts'
 import type { LogDutyDeps, RunningDuty } from '../../log/log-duty.ts'
 import { eraseLive } from '../erase-live.ts'
 import type { EraseLiveDeps } from '../erase-live.ts'
