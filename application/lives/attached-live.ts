@@ -22,5 +22,7 @@ export interface AttachedLive {
 export const attachedLive = ({ status, epoch, created }: Live): AttachedLive => {
   const { userId, model, language, translations, audioFormat, audioUrl, autoStart, config } = created
   const targets = translations.map(({ model: translator, to }) => ({ model: translator, to }))
-  return { epoch, userId, status, model: model.name, language, translations: targets, audioFormat, audioUrl, autoStart, config }
+  return {
+    epoch, userId, status, model: model.name, language, translations: targets, audioFormat, audioUrl, autoStart, config,
+  }
 }

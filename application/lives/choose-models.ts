@@ -32,7 +32,9 @@ export const chooseModels = (
 
   const pairs: Array<TranslationPair> = []
   for (const to of new Set(translations)) {
-    const pair = catalogue.translations().find((candidate) => candidate.active && candidate.from === language && candidate.to === to)
+    const pair = catalogue
+      .translations()
+      .find((candidate) => candidate.active && candidate.from === language && candidate.to === to)
     if (pair === undefined) return E.left({ _tag: 'TranslationNotFound', from: language, to })
     pairs.push(pair)
   }

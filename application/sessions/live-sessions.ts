@@ -44,7 +44,7 @@ export interface LiveSessionsOptions extends Speech {
   readonly lifecycle: LiveLifecycle
   readonly startPuller: StartPuller
   readonly bus: LiveBus
-  /** Terminal events of any process, from before the first sender can attach until the signal aborts (see watchEnds). */
+  /** Terminal events of any process, from before the first sender can attach until the signal aborts. */
   readonly ends: (signal: AbortSignal) => AsyncIterable<LiveEnd>
   readonly logger: Logger
   readonly environment: Pick<Environment, 'random'>
@@ -107,7 +107,8 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
   }
 
   const follow = async (): Promise<void> => {
-    for await (const { liveId, cause, listed } of options.ends(closing.signal)) track(listed.then(() => settle(liveId, cause)))
+    for await (const { liveId, cause, listed } of options.ends(closing.signal))
+      track(listed.then(() => settle(liveId, cause)))
   }
   const following = follow()
 

@@ -112,7 +112,8 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
 
   /** The pipeline counts from its own first sample, the live from its first ever. */
   const earlier = options.point.sampleOffset / SAMPLE_RATE
-  const onClock = (segment: Segment): Segment => ({ ...segment, start: earlier + segment.start, end: earlier + segment.end })
+  const onClock = (segment: Segment): Segment =>
+    ({ ...segment, start: earlier + segment.start, end: earlier + segment.end })
 
   const record = recordFinals({ ...options, earlier, dropped: told.dropped, isSettled: () => settled })
 

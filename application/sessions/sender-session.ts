@@ -24,7 +24,7 @@ export interface SenderSession {
   readonly finish: () => void
   /** The socket is gone: what arrived is still transcribed (≤ 10 s), then the live finishes (D55). */
   readonly closed: (reason: CloseReason) => void
-  /** The socket broke without a close: as `closed`, but the live may wait for another sender first (RECONNECT_GRACE). */
+  /** The socket broke without a close: as `closed`, but the live may first wait for another sender. */
   readonly lost: () => void
   /** The handshake never completed: the sender is detached, the live stays as it is. */
   readonly abandoned: () => void

@@ -76,7 +76,8 @@ export const withSource = ({ running, ...options }: SourcedLiveOptions): Sourced
           // Only the process of an auto-started live is shown (D26); a later one goes on where the clock stands.
           const sampleOffset = launches === 0 ? point.sampleOffset : point.sampleOffset + running.heardSamples()
           launches += 1
-          const facts = { pid: live.autoStart ? pid : null, sampleOffset, nextSegment: point.nextSegment, mediaSequence }
+          const { nextSegment } = point
+          const facts = { pid: live.autoStart ? pid : null, sampleOffset, nextSegment, mediaSequence }
           void running.writes.add('source', lifecycle.startSource(liveId, facts))
         },
         audio: running.push,

@@ -96,7 +96,8 @@ export const createLiveOnce = (deps: CreateLiveDeps): CreateLiveOnce => {
     const keyHash = keyedHash('idempotency-key', `${caller.userId}\0${key}`)
     const requestHash = keyedHash('create-request', JSON.stringify(request))
     const present = running.get(keyHash)
-    if (present !== undefined) return E.left({ _tag: present === requestHash ? 'RequestStillRunning' : 'IdempotencyKeyReused' })
+    if (present === requestHash) return E.left({ _tag: 'RequestStillRunning' })
+    if (present !== undefined) return E.left({ _tag: 'IdempotencyKeyReused' })
     running.set(keyHash, requestHash)
     try {
       return await createOnce(caller, request, keyHash, requestHash)

@@ -96,7 +96,12 @@ interface Create {
   readonly origin: Origin
 }
 
-const liveData = (deps: CreateLiveDeps, { caller, request, chosen, origin }: Create, liveId: number, worker: string): LiveCreatedData => {
+const liveData = (
+  deps: CreateLiveDeps,
+  { caller, request, chosen, origin }: Create,
+  liveId: number,
+  worker: string,
+): LiveCreatedData => {
   const { environment: { newSecret, now }, credentials: { keyedHash } } = deps
   const isRaw = request.audioFormat === 'raw'
   const audioUrl = isRaw ? null : request.audioUrl
@@ -148,14 +153,19 @@ const claimToken = async (
   liveId: number,
   { caller: { userId }, origin }: Create,
 ): Promise<Either<CreateLiveRefusal, unknown>> => {
-  const claim = { stream: listenerTokenStream(tokenHash), decider: listenerTokenClaim, command: { userId, at: deps.environment.now() } }
+  const command = { userId, at: deps.environment.now() }
+  const claim = { stream: listenerTokenStream(tokenHash), decider: listenerTokenClaim, command }
   const claimed = await handleCommand(deps)({ ...origin, ...claim })()
-  if (E.isLeft(claimed) && claimed.left._tag === 'ListenerTokenTaken') await undo(deps, { liveId, userId, reason: 'token_taken' }, origin)
+  if (E.isLeft(claimed) && claimed.left._tag === 'ListenerTokenTaken')
+    await undo(deps, { liveId, userId, reason: 'token_taken' }, origin)
   return claimed
 }
 
 /** Admit, claim the token, LiveCreated. Null when the reconciler was faster and fenced the live off. */
-const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<CreateLiveRefusal, LiveView | null>> => {
+const createOnce = async (
+  deps: CreateLiveDeps,
+  create: Create,
+): Promise<Either<CreateLiveRefusal, LiveView | null>> => {
   const { caller: { userId, maxSessions }, chosen: { vram }, tokenHash, origin } = create
   const { commandId } = origin
   const { instance, now } = deps.environment
@@ -174,7 +184,8 @@ const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<
 
   const stream = liveStream(liveId)
   const data = liveData(deps, create, liveId, worker)
-  const created = await handleCommand(deps)({ ...origin, stream, decider: liveDecider, command: { type: 'CreateLive', data } })()
+  const making = { ...origin, stream, decider: liveDecider, command: { type: 'CreateLive', data } } as const
+  const created = await handleCommand(deps)(making)()
   if (E.isRight(created)) {
     // Its owner has deleted it since: what was answered then can no longer be read.
     if (!exists(created.right.state)) return E.left({ _tag: 'LiveNotFound' })
@@ -208,7 +219,8 @@ export const createLive =
   async () => {
     const refusal = request.audioUrl === null ? null : deps.pullRefusal(request.audioUrl)
     if (refusal !== null) return E.left(refusal)
-    const tokenHash = request.listenerToken === null ? null : deps.credentials.keyedHash('live-token', request.listenerToken)
+    const { listenerToken } = request
+    const tokenHash = listenerToken === null ? null : deps.credentials.keyedHash('live-token', listenerToken)
     const free = tokenHash === null ? E.right(undefined) : await checkToken(deps, tokenHash, caller.userId)
     if (E.isLeft(free)) return free
     const chosen = chooseModels(deps.catalogue, request)

@@ -17,8 +17,18 @@ export type RecordSegment = (segment: Segment) => TaskEither<Unavailable, void>
 
 /** Stored segments searched for one whose append had an unknown outcome: its translations may stand behind it. */
 const LOOK_BACK = 200
-/** More lives than a process can run; beyond it the one that was silent longest, an ended one, is forgotten: another write would cost it a read. */
+/**
+ * More lives than a process can run; beyond it the one that was silent longest, an ended one, is forgotten: another write
+ * would cost it a read.
+ */
 const MAX_REMEMBERED = 4096
+
+/** The writes of one live. */
+interface Lane {
+  /** Of what was appended last; null where that has to be read. */
+  last: ExpectedRevision | null
+  tail: Promise<unknown>
+}
 
 const finalOf = reading([SegmentFinalised])
 
@@ -33,10 +43,10 @@ const isSame = (event: StoredEvent, { segment, kind, language }: Segment): boole
  * and a segment that stands there already is not written twice.
  */
 export const recordSegment = (deps: WriteDeps): RecordSegment => {
-  const lanes = new Map<number, { last: ExpectedRevision | null; tail: Promise<unknown> }>()
+  const lanes = new Map<number, Lane>()
 
-  const laneOf = (liveId: number) => {
-    const lane = lanes.get(liveId) ?? { last: null, tail: Promise.resolve() }
+  const laneOf = (liveId: number): Lane => {
+    const lane: Lane = lanes.get(liveId) ?? { last: null, tail: Promise.resolve() }
     lanes.delete(liveId)
     lanes.set(liveId, lane)
     const [longestSilent] = lanes.keys()
@@ -44,7 +54,7 @@ export const recordSegment = (deps: WriteDeps): RecordSegment => {
     return lane
   }
 
-  const append = async (lane: { last: ExpectedRevision | null }, segment: Segment): Promise<Either<Unavailable, void>> => {
+  const append = async (lane: Pick<Lane, 'last'>, segment: Segment): Promise<Either<Unavailable, void>> => {
     const stream = segmentsStream(segment.liveId)
     if (lane.last === null) {
       const newest = await deps.store.read(stream, { direction: 'backwards', limit: LOOK_BACK })()

@@ -22,19 +22,22 @@ export interface ExpireLivesDeps extends LiveWriteDeps {
 /** Ends of lives by their time limits. */
 export interface Expiry {
   readonly isDue: (live: Live) => boolean
-  /** Lets the live speak out, for at most some seconds, finishes it and gives its memory back, if it is due then, too. */
+  /** Lets the live speak out, for some seconds, finishes it and gives its memory back, if it is due then, too. */
   readonly end: (liveId: number, live: Live) => Promise<Either<Unavailable, void>>
 }
 
 /**
  * What ends a live session that nobody uses, and one that goes on for ever: a pending one without a sender after
- * PENDING_TIMEOUT, any after MAX_DURATION. `reconcile-lives.ts` asks for it, every `lookEvery`. A sender that is connected
- * and silent meets the socket's own IDLE_TIMEOUT (`interfaces/ws/senders/idle.ts`), one that was lost RECONNECT_GRACE
- * (`application/sessions/live-sessions.ts`).
+ * PENDING_TIMEOUT, any after MAX_DURATION. `reconcile-lives.ts` asks for it, every `lookEvery`. A sender that is
+ * connected and silent meets the socket's own IDLE_TIMEOUT (`interfaces/ws/senders/idle.ts`), one that was lost
+ * RECONNECT_GRACE (`application/sessions/live-sessions.ts`).
  */
 export const expireLives = (deps: ExpireLivesDeps): Expiry => {
   const commandNow = () => ({
-    type: 'ExpireLive', ...deps.limits, instances: [deps.environment.instance, ...deps.otherInstances()], at: deps.environment.now(),
+    type: 'ExpireLive',
+    ...deps.limits,
+    instances: [deps.environment.instance, ...deps.otherInstances()],
+    at: deps.environment.now(),
   } as const)
 
   return {
@@ -46,15 +49,19 @@ export const expireLives = (deps: ExpireLivesDeps): Expiry => {
     end: async (liveId, live) => {
       if (live.status === 'active') await deps.flush(liveId, LAST_WORDS_MS)
       const origin = originOf(deps, 'service')
+      const stream = liveStream(liveId)
       const command = commandNow()
-      const expired = await handleCommand(deps)({ ...origin, stream: liveStream(liveId), decider: liveDecider, command })()
-      if (E.isRight(expired)) return expired.right.position === null ? E.right(undefined) : await releaseLive(deps, liveId, origin)()
+      const expired = await handleCommand(deps)({ ...origin, stream, decider: liveDecider, command })()
+      if (E.isRight(expired)) {
+        const isEnded = expired.right.position !== null
+        return isEnded ? await releaseLive(deps, liveId, origin)() : E.right(undefined)
+      }
       switch (expired.left._tag) {
         case 'LiveUnknown':
         case 'LiveOver':
         case 'AlreadyCreated':
         case 'SenderAlreadyConnected':
-          throw unexpected(liveStream(liveId), expired.left)
+          throw unexpected(stream, expired.left)
         default:
           return E.left(expired.left)
       }

@@ -18,7 +18,7 @@ export interface ForgetTextDeps extends LogDutyDeps {
   readonly store: Pick<EventStore, 'subscribe' | 'read' | 'deleteStream'>
   readonly keyring: Pick<Keyring, 'erase'>
   readonly environment: Pick<Environment, 'now' | 'random'>
-  /** Milliseconds after their end for which lives keep the text that they were asked to keep; 0 for ever (RETENTION_MAX). */
+  /** Milliseconds after their end for which lives keep the text that they were asked to keep, 0 for ever. */
   readonly retentionMax: number
 }
 
@@ -30,7 +30,10 @@ interface Policy {
   readonly afterMs: number
 }
 
-/** How long after the end of its live text that nobody asked to keep is read: a little under the promised 60 s, so that from then on nothing can be (R88). */
+/**
+ * How long after the end of its live text that nobody asked to keep is read: a little under the promised 60 s, so that
+ * from then on nothing can be.
+ */
 export const READABLE_AFTER_END_MS = 58_000
 
 const UNRETAINED: Policy = { name: 'forget-text', retained: false, afterMs: READABLE_AFTER_END_MS }
@@ -88,8 +91,8 @@ const startPolicy = (deps: ForgetTextDeps, { name, retained, afterMs }: Policy):
   })
 
 /**
- * Follows the ends of lives and makes their text unreadable: a minute later without retention, after `retentionMax` with
- * it. Runs until stopped; failures are logged and tried again, so no live is passed over for good.
+ * Follows the ends of lives and makes their text unreadable: a minute later without retention, after `retentionMax`
+ * with it. Runs until stopped; failures are logged and tried again, so no live is passed over for good.
  */
 export const forgetText = (deps: ForgetTextDeps): RunningDuty => {
   const { retentionMax } = deps

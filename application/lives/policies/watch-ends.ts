@@ -46,7 +46,10 @@ const endOf = (event: StoredEvent): Ended | undefined => {
  * who hears of an end (its sockets do) finds the memory free. When the store goes away it subscribes again from its own
  * position, with back-off; ends when `signal` aborts.
  */
-export async function* watchEnds(options: WatchEndsOptions, signal: AbortSignal): AsyncGenerator<LiveEnd, void, undefined> {
+export async function* watchEnds(
+  options: WatchEndsOptions,
+  signal: AbortSignal,
+): AsyncGenerator<LiveEnd, void, undefined> {
   const { store, logger, environment, timers, whenProjected } = options
   /** Ended, not yet released. */
   const unreleased = new Map<number, { readonly end: Ended; readonly position: Position }>()

@@ -30,7 +30,8 @@ interface LastFinal {
 
 const finalOf = reading([SegmentFinalised])
 
-const lastStart = (events: ReadonlyArray<LiveEvent>) => events.findLast((event) => event.type === SourceStarted.type)?.data
+const lastStart = (events: ReadonlyArray<LiveEvent>) =>
+  events.findLast((event) => event.type === SourceStarted.type)?.data
 
 const pointOf = (events: ReadonlyArray<LiveEvent>, final: LastFinal): SourcePoint => {
   const before = lastStart(events)

@@ -98,12 +98,14 @@ export const storedFinals = (deps: StoredFinalsDeps): StoredFinals => {
     const search = searchBackwards(point)
     let from: Revision | undefined
     for (;;) {
-      const page = await store.read(stream, { direction: 'backwards', limit: LOOKED_AT_ONCE, ...(from === undefined ? {} : { from }) })()
+      const newest = { direction: 'backwards', limit: LOOKED_AT_ONCE } as const
+      const page = await store.read(stream, from === undefined ? newest : { ...newest, from })()
       if (E.isLeft(page)) return page
       const mark = page.right.find((event) => search.found(placeOf(event)))
       const last = page.right.at(-1)
       if (mark !== undefined) return E.right({ start: mark.revision, wanted: search.wanted() })
-      if (last === undefined || last.revision === 0 || page.right.length < LOOKED_AT_ONCE) return E.right({ start: last?.revision ?? 0, wanted: search.wanted() })
+      const isBeginning = last === undefined || last.revision === 0 || page.right.length < LOOKED_AT_ONCE
+      if (isBeginning) return E.right({ start: last?.revision ?? 0, wanted: search.wanted() })
       from = last.revision - 1
     }
   }
