@@ -4,7 +4,6 @@ import { crowdedFolders, oversizeIn, oversizeInProduct, productFiles } from './s
 
 /** Still larger than the rule allows; each is being taken apart, and this list must become empty. */
 const KNOWN: ReadonlyArray<string> = [
-  'LiveFacts', // application/ports/read-models.ts
   'RunningLiveOptions', // application/sessions/running-live.ts
   'Services', // application/services.ts
 ]
