@@ -85,8 +85,8 @@ export const auditMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/audit/check-log.ts',
-    before: 'if (E.isLeft(head)) throw new Error(head.left.reason)',
-    after: 'if (E.isLeft(head)) return { events: 0, problems: [] }',
+    before: 'const head = orThrow(await store.head()())',
+    after: 'const head = E.getOrElse(() => BEGINNING)(await store.head()())',
     rows: ['a log that cannot be read is no clean log'], test: AUDIT,
   },
   {

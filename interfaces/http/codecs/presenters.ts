@@ -97,9 +97,6 @@ export const list = <C extends t.Mixed>(codec: C) =>
     `Page of ${codec.name}`,
   )
 
-/** The answer to a deletion. */
-export const message = t.strict({ message: t.string }, 'Message')
-
 /** The envelope of every list (D7). */
 export const presentPage = <A, B>(page: Page<A>, query: PageQuery, present: (item: A) => B) => ({
   data: page.items.map((item) => present(item)),

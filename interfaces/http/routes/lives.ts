@@ -6,7 +6,7 @@ import type { LiveView } from '../../../application/ports/read-models.ts'
 import type { GetLive, ListLives } from '../../../projections/lives/queries.ts'
 import { createLiveBody, createLiveHeaders, createLiveRequest } from '../codecs/create-live-codec.ts'
 import { UNAVAILABLE } from '../errors.ts'
-import { list, liveView, message, presentLive, presentPage, single } from '../codecs/presenters.ts'
+import { list, liveView, messageView, presentLive, presentPage, single } from '../codecs/presenters.ts'
 import { audioUrlBody, livesQuery, pageOf, pageQuery, pathId } from '../codecs/request-codecs.ts'
 import { privateRoute } from '../route.ts'
 import type { Route } from '../route.ts'
@@ -131,7 +131,7 @@ const deleteLive = privateRoute(
     method: 'DELETE',
     path: '/lives/:id',
     params: pathId,
-    response: { codec: message },
+    response: { codec: messageView },
     refusals: ['LiveNotFound', ...UNAVAILABLE],
   },
   async ({ params, caller }, calls: LiveCalls) => {
