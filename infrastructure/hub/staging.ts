@@ -1,7 +1,7 @@
 import { mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
-import { acquireDataDirectory } from '../files/data-directory.ts'
+import { acquireDataDirectory } from '../sqlite/data-directory.ts'
 import { isThere } from '../files/is-there.ts'
 import { sync } from '../files/sync.ts'
 

@@ -111,7 +111,7 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
     rows: ['S31'], test: SLOW,
   },
   {
-    file: 'interfaces/ws/listeners/ends.ts',
+    file: 'interfaces/ws/ends.ts',
     before: '  slow_consumer: 1013,',
     after: '  slow_consumer: 1008,',
     rows: ['S31'], test: SLOW,

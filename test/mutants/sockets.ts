@@ -46,13 +46,13 @@ export const socketMutants: ReadonlyArray<Mutant> = [
     rows: [132], test: CONNECTING,
   },
   {
-    file: 'interfaces/ws/listeners/ends.ts',
+    file: 'interfaces/ws/ends.ts',
     before: '  session_finished: 4410,',
     after: '  session_finished: 4404,',
     rows: [135], test: CONNECTING,
   },
   {
-    file: 'interfaces/ws/listeners/ends.ts',
+    file: 'interfaces/ws/ends.ts',
     before: 'frame: FINISHED, close: 1000,',
     after: 'frame: FINISHED, close: 1001,',
     rows: [93], test: 'test/service/rest-finish-by-url.test.ts',

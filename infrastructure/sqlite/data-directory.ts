@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import * as E from 'fp-ts/lib/Either.js'
 import { messageOf } from '../../domain/shared/message-of.ts'
-import { isBusy } from '../sqlite/database.ts'
+import { isBusy } from './database.ts'
 
 /** Another process has the directory. */
 export interface DataDirectoryInUse {
