@@ -3,7 +3,7 @@ import type { EngineSettings } from '../domain/live/settings.ts'
 import type { TranscriptSegment } from '../domain/transcript/subtitles.ts'
 import type { UserChanges } from '../domain/user/decider.ts'
 import type { Permission } from '../domain/user/events.ts'
-import type { LiveFacts, LiveStatus } from './ports/read-models.ts'
+import type { LiveFacts } from './ports/read-models.ts'
 
 /** A well-formed request for a live: defaults filled in, bounds checked. */
 export interface CreateLiveRequest {
@@ -33,21 +33,6 @@ export interface NewUser {
 /** What an administrator changes; what is undefined stays. */
 export interface ChangeUserRequest extends Omit<UserChanges, 'passwordHash'> {
   readonly password?: string | undefined
-}
-
-/** Of which lives an administrator wants to know. */
-export interface AllLivesQuery {
-  /** Null: of all users. */
-  readonly userId: number | null
-  /** None means all. */
-  readonly statuses: ReadonlyArray<LiveStatus>
-}
-
-/** A live as administrators see it: no tokens, no audio URL, no text. */
-export interface AdminLive extends LiveFacts {
-  readonly username: string
-  /** How far its text is behind its audio, in seconds; null where it does not run. */
-  readonly lag: number | null
 }
 
 /** What of a profile changes: the members that were sent. */

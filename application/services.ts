@@ -5,6 +5,7 @@ import type { AudioFormat, FinishReason } from '../domain/live/events.ts'
 import type { EngineSettings } from '../domain/live/settings.ts'
 import type { SegmentFinalised } from '../domain/transcript/events.ts'
 import type { Caller } from './caller.ts'
+import type { AdminLive } from './lives/admin-live.ts'
 import type {
   ApiTokenNotFound,
   BuffersNotOrdered,
@@ -37,10 +38,8 @@ import type { EndCause, TranscriptFrame } from './pipeline/signals.ts'
 import type { Language, Model, TranslationPair } from './ports/catalogue.ts'
 import type { TooBusy } from './ports/credentials.ts'
 import type { Page, PageQuery } from './ports/documents.ts'
-import type { ApiTokenView, LiveStatus, LiveView, ProfileView, SocketRole, UserView } from './ports/read-models.ts'
+import type { ApiTokenView, LiveStatus, LiveView, ProfileView, ResolveToken, UserView } from './ports/read-models.ts'
 import type {
-  AdminLive,
-  AllLivesQuery,
   ApiTokenChange,
   ChangeUserRequest,
   CreateLiveRequest,
@@ -87,15 +86,9 @@ export interface Services {
     request: CreateLiveRequest,
     idempotencyKey: string | null,
   ) => TaskEither<CreateLiveRefusal | IdempotencyKeyReused | RequestStillRunning, LiveView>
-  /** Another user's live is not found (R36). */
-  readonly getLive: (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, LiveView>
-  /** Newest first; no statuses means all. */
-  readonly listLives: (caller: Caller, statuses: ReadonlyArray<LiveStatus>, page: PageQuery) => TaskEither<Unavailable, Page<LiveView>>
   readonly finishLive: (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, LiveView>
   /** Ends all matches; the page only cuts the answer (D27). */
   readonly finishByAudioUrl: (caller: Caller, audioUrl: string, page: PageQuery) => TaskEither<Unavailable, Page<LiveView>>
-  /** For administrators: newest first; that they looked is on record. */
-  readonly listAllLives: (caller: Caller, query: AllLivesQuery, page: PageQuery) => TaskEither<Unavailable, Page<AdminLive>>
   /** For administrators. */
   readonly finishAnyLive: (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, AdminLive>
   /** For administrators: looks again which models are installed, and answers them all. */
@@ -164,11 +157,7 @@ export interface SourcePoint {
 
 /** What the live sessions (sockets and pipelines) ask of the write side. Each answers once the event is durable. */
 export interface LiveLifecycle {
-  /** The role and the live behind a socket token; with `liveId`, only of that live; else the newest open one, else the newest. */
-  readonly resolveToken: (
-    token: string,
-    liveId: number | null,
-  ) => TaskEither<Unavailable, Option<{ readonly liveId: number; readonly role: SocketRole; readonly status: LiveStatus }>>
+  readonly resolveToken: ResolveToken
   /** Exactly one of many wins, by expected revision. A sender of a process that no longer lives does not count. */
   readonly attachSender: (liveId: number) => TaskEither<SenderAlreadyConnected | LiveOver | Unavailable, AttachedLive>
   readonly detachSender: (liveId: number, epoch: number) => TaskEither<Unavailable, void>
@@ -223,7 +212,7 @@ export interface SenderSession {
 
 /** The lives that run in this process: what the socket server talks to. */
 export interface LiveSessions {
-  readonly resolveToken: LiveLifecycle['resolveToken']
+  readonly resolveToken: ResolveToken
   readonly attachSender: (liveId: number) => TaskEither<SenderAlreadyConnected | LiveOver | Unavailable, SenderSession>
   /** The finals that a socket missed; for open lives and for those that ended less than a minute ago (D58). */
   readonly missed: (liveId: number, point: ResumePoint) => TaskEither<Unavailable, MissedFinals>

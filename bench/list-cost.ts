@@ -1,11 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Caller } from '../application/caller.ts'
 import { sealEvents } from '../application/log/event-serialization.ts'
 import type { Position, StoredEvent } from '../application/ports/event-store.ts'
 import type { LiveStatus } from '../application/ports/read-models.ts'
-import { createQueries } from '../application/queries.ts'
 import type { PageQuery } from '../application/ports/documents.ts'
 import type { LiveEvent } from '../domain/live/events.ts'
 import { liveStream } from '../domain/live/events.ts'
@@ -16,11 +14,11 @@ import { openSqliteKeyring } from '../infrastructure/sqlite/keyring/keyring.ts'
 import { changesOf } from '../projections/apply.ts'
 import { liveCounts } from '../projections/live-counts/projection.ts'
 import { lives } from '../projections/lives/projection.ts'
+import { listLives } from '../projections/lives/queries.ts'
 import { timed } from './cpu-time.ts'
 import type { Benchmark, Round } from './harness.ts'
 
 const USER = 3
-const CALLER: Caller = { userId: USER, permissions: [], maxSessions: 10, maxTranslations: 5, credential: 'jwt' }
 const FEW = 100
 const MANY = 100_000
 const PAGES = 40
@@ -88,13 +86,13 @@ const seeded = (() => {
 
 const openWorld = async (count: number) => {
   const { documents, keyring, close } = await openStores(await seeded(), count)
-  const { listLives } = createQueries({ documents, keyring, directory: { count: () => 1 } })
+  const list = listLives({ documents, keyring })
   return {
     /** Full pages, one after the other. */
     pages: (statuses: ReadonlyArray<LiveStatus>, page: PageQuery): Promise<Round> =>
       timed(PAGES, async () => {
         for (let n = 0; n < PAGES; n += 1) {
-          const { items, total } = orThrow(await listLives(CALLER, statuses, page)())
+          const { items, total } = orThrow(await list(USER, statuses, page)())
           if (items.length !== page.limit) throw new Error(`a page of ${items.length} of ${total} lives`)
         }
       }),

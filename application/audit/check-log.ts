@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
+import { membersOf } from '../../domain/read-event.ts'
+import type { EventMisfit, EventTypeUnknown } from '../../domain/read-event.ts'
 import { orThrow } from '../../domain/shared/or-throw.ts'
-import { membersOf } from '../../domain/shared/read-event.ts'
-import type { EventMisfit, EventTypeUnknown } from '../../domain/shared/read-event.ts'
 import { openEach } from '../log/event-serialization.ts'
 import type { OpenedEvent } from '../log/event-serialization.ts'
 import { BEGINNING } from '../ports/event-store.ts'
@@ -10,8 +10,8 @@ import type { Keyring } from '../ports/keyring.ts'
 import { ADMISSION_STREAM } from '../../domain/admission/events.ts'
 import { createErasureRules } from './erasure-rules.ts'
 import { createOrderRules } from './order-rules.ts'
-import { passingOver } from './passing-over.ts'
-import type { DamagedRow } from './passing-over.ts'
+import { passingOver } from '../log/passing-over.ts'
+import type { DamagedRow } from '../log/passing-over.ts'
 
 const BATCH_SIZE = 500
 /** A create, an end or a deletion in progress is no orphan, nor what the reconciler, twice a minute, or a duty has yet to find. */

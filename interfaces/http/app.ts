@@ -24,12 +24,13 @@ import type { InRequest } from './request-id.ts'
 import { API_POLICY } from './connections/raw-answer.ts'
 import { NO_LIMITS } from './clients/request-limits.ts'
 import type { RequestLimits } from './clients/request-limits.ts'
-import type { Answer, Origin, Route } from './route.ts'
+import type { Answer, Route } from './route.ts'
+import type { Origin } from './clients/origin.ts'
 import { ROUTES, prefixes } from './route-table.ts'
 import type { Calls } from './route-table.ts'
 import { operationRoutes } from './routes/operations.ts'
 import { sendFile } from './pages/static-file.ts'
-import { findTarget } from '../ws/handshakes/handshake.ts'
+import { findTarget } from './socket-path.ts'
 
 export interface HttpSettings extends LinkSettings {
   /** `['*']` or the origins that may call. */

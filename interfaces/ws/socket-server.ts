@@ -15,9 +15,11 @@ import { clientAddress } from '../http/clients/client-address.ts'
 import { createArrivals } from '../http/clients/forwarded.ts'
 import { correlationIdOf, inNoRequest, requestIdOf } from '../http/request-id.ts'
 import type { InRequest } from '../http/request-id.ts'
+import { findTarget } from '../http/socket-path.ts'
+import type { Target } from '../http/socket-path.ts'
 import { errorEnding } from './ends.ts'
 import * as handshake from './handshakes/handshake.ts'
-import type { HandshakeRefusal, Target } from './handshakes/handshake.ts'
+import type { HandshakeRefusal } from './handshakes/handshake.ts'
 import { createHandshakeLimits } from './handshakes/handshake-limits.ts'
 import { createHub } from './listeners/hub.ts'
 import { createPlaces } from './handshakes/places.ts'
@@ -156,7 +158,7 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
   }
 
   const judge = async (request: IncomingMessage): Promise<Admission | HandshakeRefusal> => {
-    const target = handshake.findTarget(request.url ?? '', prefixes)
+    const target = findTarget(request.url ?? '', prefixes)
     if (target === null) return handshake.NOT_FOUND
     if (closed || options.draining()) return handshake.DRAINING
     if (!handshake.isOriginAllowed(request, settings.origins)) return handshake.FOREIGN_ORIGIN

@@ -4,7 +4,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import { createAdmissionActor } from '../../application/admission/admission-actor.ts'
 import { handleCommand } from '../../application/log/handle-command.ts'
-import { API_TOKENS, LIVES, PROFILES, USERS } from '../../application/ports/read-models.ts'
+import { API_TOKENS, PROFILES, USERS } from '../../application/ports/read-models.ts'
 import { createAdministrators } from '../../application/users/administrators.ts'
 import { createDeleteUser } from '../../application/users/commands/delete-user.ts'
 import type { DeleteUserDeps } from '../../application/users/commands/delete-user.ts'
@@ -12,6 +12,8 @@ import { startErasingUsers } from '../../application/users/policies/erase-user.t
 import { startUserDirectory } from '../../application/users/policies/user-directory.ts'
 import { createUsers } from '../../application/users/commands/register-user.ts'
 import { apiTokenDecider } from '../../domain/api-token/decider.ts'
+import { LIVES } from '../../projections/lives/document.ts'
+import { liveIdsOf } from '../../projections/lives/queries.ts'
 import { createDyingProcess } from '../support/dying-process.ts'
 import { eventually } from '../support/eventually.ts'
 import { immediateTimers } from '../support/immediate-timers.ts'
@@ -61,7 +63,7 @@ const start = async (t: ExecutionContext) => {
   }
   const administrators = createAdministrators({ ...deps, directory })
   const deleting = (changes: Partial<DeleteUserDeps> = {}) =>
-    createDeleteUser({ ...deps, documents, directory, projector: { whenProjected: project }, administrators, ...changes })
+    createDeleteUser({ ...deps, documents, liveIdsOf: liveIdsOf({ documents }), directory, projector: { whenProjected: project }, administrators, ...changes })
   return { ...side, directory, register, readable, listed, deleting, hers }
 }
 
@@ -139,7 +141,9 @@ for (const when of ['before', 'after'] as const)
       const admission = await createAdmissionActor({ ...deps, logger: silentLogger })
       let checks = 0
       const listsAreCurrent = () => checks++ > 0
-      const duty = startErasingUsers({ ...deps, admission, documents, logger, timers: immediateTimers, listsAreCurrent })
+      const duty = startErasingUsers({
+        ...deps, admission, documents, liveIdsOf: liveIdsOf({ documents }), logger, timers: immediateTimers, listsAreCurrent,
+      })
       if (isMade) {
         await eventually(async () => {
           if (checks < 2) throw new Error('the duty has not begun')

@@ -9,6 +9,7 @@ import type { CreateLiveRequest, NewUser } from '../../application/requests.ts'
 import type { Services } from '../../application/services.ts'
 import type { PageQuery } from '../../application/ports/documents.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
+import { createDescriptions } from '../../interfaces/description/descriptions.ts'
 import { createHttpApp } from '../../interfaces/http/app.ts'
 import type { HttpAppOptions, HttpSettings } from '../../interfaces/http/app.ts'
 import { createHttpServer } from '../../interfaces/http/connections/server.ts'
@@ -87,10 +88,13 @@ export interface HttpService {
   ) => Promise<Response>
 }
 
+/** What is made by hand unless a test says otherwise. */
+type HandMade = Services & Pick<HttpAppOptions, 'getLive' | 'listLives' | 'listAllLives'>
+
 /** The HTTP layer alone on a port of its own, over services made by hand; ends with the test. */
 export const startHttp = async (
   t: ExecutionContext,
-  overrides: Partial<Services> = {},
+  overrides: Partial<HandMade> = {},
   options: Partial<HttpAppOptions & HttpServerOptions> = {},
 ): Promise<HttpService> => {
   const calls: Calls = { created: [], registered: [], pages: [] }
@@ -98,7 +102,7 @@ export const startHttp = async (
     calls.pages.push(query)
     return TE.right({ items: [liveView(2), liveView(1)], total: 2 })
   }
-  const services: Services = {
+  const services: HandMade = {
     login: async (username, password) => (username === 'ann' && password === 'right password' ? E.right('a.jwt.token') : E.left({ _tag: 'WrongLogin' })),
     authenticate: async (bearer) => O.fromNullable(CALLERS[bearer]),
     authenticateKey: (secret) => O.fromNullable(KEYS[secret]),
@@ -116,8 +120,8 @@ export const startHttp = async (
       calls.created.push(request)
       return TE.right(liveView(7))
     },
-    getLive: (_caller, id) => (id === 7 ? TE.right(liveView(7)) : TE.left({ _tag: 'LiveNotFound' })),
-    listLives: (_caller, _statuses, query) => page(query),
+    getLive: (_user, id) => TE.right(id === 7 ? O.some(liveView(7)) : O.none),
+    listLives: (_user, _statuses, query) => page(query),
     finishLive: (_caller, id) => (id === 7 ? TE.right(liveView(7, { status: 'finished', vram: 0 })) : TE.left({ _tag: 'LiveNotFound' })),
     finishByAudioUrl: (_caller, _url, query) => page(query),
     listAllLives: () => TE.right({ items: [{ ...liveView(2), username: 'ann', lag: 0.25 }], total: 1 }),
@@ -142,6 +146,7 @@ export const startHttp = async (
   }
   const log = createRecordingLogger()
   const app = createHttpApp({
+    ...createDescriptions(),
     ...services,
     setup: {
       redeem: (token, username) => async () =>

@@ -123,7 +123,7 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
     rows: [153], test: CAPTIONS,
   },
   {
-    file: 'interfaces/http/pages/embed-snippet.ts',
+    file: 'interfaces/http/codecs/embed-snippet.ts',
     before: "sandbox: 'allow-scripts',",
     after: "sandbox: 'allow-scripts allow-same-origin',",
     rows: [74], test: 'test/http/answers.test.ts',

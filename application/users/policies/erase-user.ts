@@ -2,8 +2,8 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { apiTokenDecider } from '../../../domain/api-token/decider.ts'
 import { apiTokenStream } from '../../../domain/api-token/events.ts'
+import { reading } from '../../../domain/read-event.ts'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
-import { reading } from '../../../domain/shared/read-event.ts'
 import { UserDeleted, userKey, usernameStream } from '../../../domain/user/events.ts'
 import { usernameClaimDecider } from '../../../domain/user/username-claim.ts'
 import { traverseAtOnce } from '../../at-once.ts'
@@ -18,11 +18,13 @@ import { startLogDuty } from '../../log/log-duty.ts'
 import type { LogDutyDeps, RunningDuty } from '../../log/log-duty.ts'
 import type { Documents } from '../../ports/documents.ts'
 import type { Position } from '../../ports/event-store.ts'
-import { API_TOKENS, LIVES } from '../../ports/read-models.ts'
+import { API_TOKENS } from '../../ports/read-models.ts'
+import type { IdsOfUser } from '../../ports/read-models.ts'
 import { pause } from '../../waiting.ts'
 
 export interface EraseUserDeps extends EndLiveDeps {
   readonly documents: Pick<Documents, 'page'>
+  readonly liveIdsOf: IdsOfUser
 }
 
 interface DeletedUser {
@@ -66,7 +68,7 @@ const revoke = async (deps: EraseUserDeps, tokenId: number, userId: number, orig
 
 /** Listed ones, and open ones that are not listed yet; of the latter none where the admissions cannot be read. */
 const livesOf = async (deps: EraseUserDeps, userId: number): Promise<Either<Unavailable, ReadonlyArray<number>>> => {
-  const listed = await idsOf(deps, LIVES, userId)
+  const listed = await deps.liveIdsOf(userId)()
   if (E.isLeft(listed)) return listed
   const admission = await deps.admission.refresh()
   if (E.isLeft(admission)) return isHurt(admission.left) ? listed : admission

@@ -7,7 +7,7 @@ import { BUNDLED_MODELS, findInstalledModels } from '../../../infrastructure/cat
 import { connectMongo } from '../../../infrastructure/mongodb/connection.ts'
 import { chooseProvider } from '../../../infrastructure/onnx/providers/execution-provider.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
-import { examineIsolation } from '../../../infrastructure/sources/isolation/source-isolation.ts'
+import { examineIsolation } from '../../../infrastructure/sources/source-isolation.ts'
 
 /** Something that the service needs. */
 export interface Check {

@@ -35,7 +35,7 @@ export const openAccounts = ({ foundation, writeSide, readSide }: Needs) =>
   assemble(async (opened) => {
     const { settings, log, documents, credentials, environment, logger } = foundation
     const { write, admission } = writeSide
-    const { projector, directory, tokens } = readSide
+    const { projector, directory, tokens, lives } = readSide
 
     const users = createUsers({ ...write, credentials, directory, projector })
     const { registerUser } = users
@@ -51,7 +51,7 @@ export const openAccounts = ({ foundation, writeSide, readSide }: Needs) =>
     const throttle = createLoginThrottle({ ...write, credentials, logger, enabled: settings.rateLimit > 0 })
     const endLivesOf = createEndLivesOf({ ...write, admission })
     const administrators = createAdministrators({ ...write, directory })
-    const deletion = createDeleteUser({ ...write, admission, documents, directory, projector, administrators })
+    const deletion = createDeleteUser({ ...write, ...lives, admission, documents, directory, projector, administrators })
     await eraseAgain(settings.dataDir, {
       deleteUserAgain: deletion.deleteUserAgain,
       deleteLiveAgain: (liveId) => removeLive({ ...write, admission }, liveId, ownOrigin(write))(),

@@ -1,18 +1,17 @@
 import { startTokenDirectory } from '../../../application/tokens/policies/token-directory.ts'
 import { startUserDirectory } from '../../../application/users/policies/user-directory.ts'
-import { viewOf } from '../../../application/lives/live-views.ts'
 import { foldingCode } from '../../../infrastructure/files/folding-code.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
-import { foldLive } from '../../../projections/lives/projection.ts'
 import { startProjector } from '../../../projections/projector.ts'
 import { assemble } from '../assemble.ts'
 import { watchStore } from '../store-watch.ts'
 import type { Foundation } from './foundation.ts'
+import { liveReads } from './live-reads.ts'
 
 export type ReadSide = Awaited<ReturnType<typeof startReadSide>>
 
 /** What follows the log to answer from: the read models, and who is asking, in memory. */
-export const startReadSide = ({ store, documents, keyring, environment, timers, logger }: Foundation) =>
+export const startReadSide = ({ store, documents, keyring, credentials, environment, timers, logger }: Foundation) =>
   assemble(async (opened) => {
     const code = await foldingCode()
     const stopping = new AbortController()
@@ -29,5 +28,5 @@ export const startReadSide = ({ store, documents, keyring, environment, timers, 
     })
     await Promise.all([projector.caughtUp(), directory.ready(), tokens.ready()])
     const { whenProjected } = projector
-    return { projector, whenProjected, directory, tokens, storeWatch, view: viewOf({ keyring, foldLive }) }
+    return { projector, whenProjected, directory, tokens, storeWatch, lives: liveReads({ documents, keyring, credentials }) }
   })

@@ -1,8 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
+import type { AdminLive } from '../../../application/lives/admin-live.ts'
+import type { ListAllLives } from '../../../application/lives/queries/list-all-lives.ts'
 import type { Catalogue } from '../../../application/ports/catalogue.ts'
 import type { Services } from '../../../application/services.ts'
-import type { AdminLive } from '../../../application/requests.ts'
 import { UNAVAILABLE } from '../errors.ts'
 import {
   adminLiveView, languageView, list, modelView, presentAdminLive, presentLanguage, presentModel, presentPage, presentTranslation, single,
@@ -13,8 +14,9 @@ import { privateRoute } from '../route.ts'
 import type { Route } from '../route.ts'
 
 /** What these routes call. */
-export interface AdminCalls extends Pick<Services, 'listAllLives' | 'finishAnyLive' | 'switchModel' | 'rescanModels' | 'switchLanguage' | 'switchTranslation'> {
+export interface AdminCalls extends Pick<Services, 'finishAnyLive' | 'switchModel' | 'rescanModels' | 'switchLanguage' | 'switchTranslation'> {
   readonly catalogue: Catalogue
+  readonly listAllLives: ListAllLives
 }
 
 const listAllLives = privateRoute(
