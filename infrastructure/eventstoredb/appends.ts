@@ -4,7 +4,7 @@ import type { AppendExpectedRevision, AppendResult, EventStoreDBClient, JSONEven
 import * as E from 'fp-ts/lib/Either.js'
 import type { Appended, EventStore, ExpectedRevision, NewEvent, StoreUnavailable } from '../../application/ports/event-store.ts'
 import type { Logger } from '../../application/ports/environment.ts'
-import { requireWellFormed } from '../sqlite/event-log/append-outcome.ts'
+import { requireWellFormed } from '../stores/append-outcome.ts'
 import type { Connection } from './connection.ts'
 import { reasonOf, unavailable } from './failures.ts'
 import { TimedOut, within, type Patience } from './patience.ts'

@@ -1,7 +1,7 @@
 import type { EventStoreDBClient } from '@eventstore/db-client'
 import * as E from 'fp-ts/lib/Either.js'
 import type { StoreUnavailable } from '../../application/ports/event-store.ts'
-import { FORMAT, RELEASE, whyNotFormat } from '../files/format.ts'
+import { FORMAT, RELEASE, whyNotFormat } from '../stores/format.ts'
 import type { Connection } from './connection.ts'
 import { reasonOf, unavailable } from './failures.ts'
 import { within, type Patience } from './patience.ts'

@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb'
-import { FORMAT, RELEASE, whyNotFormat } from '../files/format.ts'
+import { FORMAT, RELEASE, whyNotFormat } from '../stores/format.ts'
 import { checkUpserted, despiteRaces } from './guarded-writes.ts'
 
 interface Mark {

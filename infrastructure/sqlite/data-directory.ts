@@ -2,8 +2,8 @@ import { mkdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import * as E from 'fp-ts/lib/Either.js'
-import { isBusy } from './database.ts'
 import { messageOf } from '../../domain/shared/message-of.ts'
+import { isBusy } from './database.ts'
 
 /** Another process has the directory. */
 export interface DataDirectoryInUse {

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { FORMAT, RELEASE, whyNotFormat } from '../files/format.ts'
+import { FORMAT, RELEASE, whyNotFormat } from '../stores/format.ts'
 
 const BUSY_TIMEOUT_MS = 2000
 /** A commit after a page was split looks at every page in the cache (pcache1TruncateUnsafe): with 64 MiB that was a sixth of a busy writer's time. */

@@ -1,6 +1,6 @@
 import test from 'ava'
-import { outcomeOfAppend } from '../../infrastructure/sqlite/event-log/append-outcome.ts'
-import type { StreamState } from '../../infrastructure/sqlite/event-log/append-outcome.ts'
+import { outcomeOfAppend } from '../../infrastructure/stores/append-outcome.ts'
+import type { StreamState } from '../../infrastructure/stores/append-outcome.ts'
 
 /** A stream with these ids, whose revisions before `base` were deleted. */
 const streamOf = (ids: string, base = 0): StreamState => ({ last: ids.length - 1, base, idAt: (revision) => ids[revision] })

@@ -146,7 +146,7 @@ export const sourceMutants: ReadonlyArray<Mutant> = [
     rows: ['SDP'], test: STREAMS,
   },
   {
-    file: `${FOLDER}/pull-source.ts`,
+    file: `${FOLDER}/puller/pull-source.ts`,
     before: 'await (brokeOff && isStream(text) ? knocking(pull, signal) : pull())',
     after: 'await pull()',
     rows: ['D56'], test: STREAMS,

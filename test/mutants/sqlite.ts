@@ -12,31 +12,31 @@ const CONTRACT_SQLITE_DOCUMENTS = 'test/contracts/sqlite-documents.test.ts'
 /** The embedded stores: what is acknowledged stays, in its order, and what is gone is gone. */
 export const sqliteMutants: ReadonlyArray<Mutant> = [
   {
-    file: 'infrastructure/sqlite/event-log/append-outcome.ts',
+    file: 'infrastructure/stores/append-outcome.ts',
     before: 'if (expected === stream.last && expected >= 0) return append',
     after: 'if (expected >= 0) return append',
     rows: ['exactly one wins, round after round'], test: CONTRACT_SQLITE_EVENT_STORE,
   },
   {
-    file: 'infrastructure/sqlite/event-log/append-outcome.ts',
+    file: 'infrastructure/stores/append-outcome.ts',
     before: 'ids.every((id, index) => stream.idAt(from + index) === id)',
     after: 'ids.some((id, index) => stream.idAt(from + index) === id)',
     rows: ['a retry that matches only in part is a wrong revision'], test: CONTRACT_SQLITE_EVENT_STORE,
   },
   {
-    file: 'infrastructure/sqlite/event-log/append-outcome.ts',
+    file: 'infrastructure/stores/append-outcome.ts',
     before: 'return standsAt(from) ? stored(from) : append',
     after: 'return append',
     rows: ['any is answered as before when its ids are the last ones'], test: CONTRACT_SQLITE_EVENT_STORE,
   },
   {
-    file: 'infrastructure/sqlite/event-log/append-outcome.ts',
+    file: 'infrastructure/stores/append-outcome.ts',
     before: 'if (standsAt(stream.base)) return stored(stream.base)',
     after: '',
     rows: ['the retry of its new beginning is known'], test: APPEND_OUTCOME,
   },
   {
-    file: 'infrastructure/sqlite/event-log/append-outcome.ts',
+    file: 'infrastructure/stores/append-outcome.ts',
     before: 'return stream.base > stream.last ? append',
     after: 'return stream.last < 0 ? append',
     rows: ['a deleted stream counts as no stream'], test: CONTRACT_SQLITE_EVENT_STORE,

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import test from 'ava'
 import { readableMp4 } from '../../infrastructure/sources/http/mp4-file.ts'
-import { pullSource } from '../../infrastructure/sources/pull-source.ts'
+import { pullSource } from '../../infrastructure/sources/puller/pull-source.ts'
 import { sourceErrorOf } from '../../infrastructure/sources/source-error.ts'
 import { filesOf, packageSample, serve, withFfmpeg } from '../support/audio-server.ts'
 import type { Packaging } from '../support/audio-server.ts'

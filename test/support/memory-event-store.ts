@@ -8,7 +8,7 @@ import {
   type StreamMetadata,
   type SubscriptionMessage,
 } from '../../application/ports/event-store.ts'
-import { outcomeOfAppend, requireWellFormed, type StreamState } from '../../infrastructure/sqlite/event-log/append-outcome.ts'
+import { outcomeOfAppend, requireWellFormed, type StreamState } from '../../infrastructure/stores/append-outcome.ts'
 
 interface Row {
   readonly event: StoredEvent

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { createAddressGuard } from '../../infrastructure/sources/network/address-guard.ts'
-import { pullSource } from '../../infrastructure/sources/pull-source.ts'
+import { pullSource } from '../../infrastructure/sources/puller/pull-source.ts'
 import { sourceErrorOf } from '../../infrastructure/sources/source-error.ts'
 
 /** Runs in a network of loopback alone that has public addresses: which of the hosts named are contacted? Tells it as JSON. */

@@ -4,7 +4,7 @@ import { startDecoder } from '../decoder/decoder.ts'
 import type { Decoder, DecoderOptions } from '../decoder/decoder.ts'
 import { audioFrame, messageFrame } from './puller-messages.ts'
 import type { PullCommand } from './puller-messages.ts'
-import { isStream, pullSource } from '../pull-source.ts'
+import { isStream, pullSource } from './pull-source.ts'
 import { sourceErrorOf } from '../source-error.ts'
 import type { SourceSink } from '../source-kind.ts'
 

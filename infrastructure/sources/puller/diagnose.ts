@@ -2,7 +2,7 @@ import type { AddressRules } from '../network/address-guard.ts'
 import type { SourceIsolation } from '../source-isolation.ts'
 import { startDecoder } from '../decoder/decoder.ts'
 import type { Decoder } from '../decoder/decoder.ts'
-import { isStream, pullSource } from '../pull-source.ts'
+import { isStream, pullSource } from './pull-source.ts'
 import { SourceError, sourceErrorOf } from '../source-error.ts'
 import type { SourceSink, SourceStep } from '../source-kind.ts'
 

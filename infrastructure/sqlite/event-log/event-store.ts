@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { EventStore, NewEvent, StoreUnavailable } from '../../../application/ports/event-store.ts'
 import type { Logger } from '../../../application/ports/environment.ts'
-import { requireWellFormed } from './append-outcome.ts'
+import { requireWellFormed } from '../../stores/append-outcome.ts'
 import type { EncodedEvent, EventLogAnswer, EventLogJob, FlatAppend } from './event-log-job.ts'
 import { openSqliteEventReader } from './event-reader.ts'
 import { contentDigests, toPosition } from './event-row.ts'

@@ -156,6 +156,16 @@ const nestedPair = (live: LiveFacts, pair: LiveFacts['translations'][number], ca
     ...pair, active: false, from: live.language, createdAt: live.createdAt, updatedAt: null,
   }
 
+/** The last members of every view of a live: what was asked for, and when. */
+const presentOrder = (live: LiveFacts, catalogue: Catalogue) => ({
+  config: engineSettings.encode(live.config),
+  model: presentModel(nestedModel(live, catalogue)),
+  language: presentLanguage(findLanguage(catalogue, live.language, live.createdAt)),
+  translations: live.translations.map((pair) => presentTranslation(nestedPair(live, pair, catalogue), catalogue)),
+  created_at: live.createdAt,
+  updated_at: live.updatedAt,
+})
+
 /** A live as its owner sees it, with addresses as its client reaches them. */
 export const presentLive = (
   live: LiveView,
@@ -175,12 +185,7 @@ export const presentLive = (
   listener_token: live.listenerToken,
   base_url: baseUrl,
   relative_path: `/ws/live/${live.id}`,
-  config: engineSettings.encode(live.config),
-  model: presentModel(nestedModel(live, catalogue)),
-  language: presentLanguage(findLanguage(catalogue, live.language, live.createdAt)),
-  translations: live.translations.map((pair) => presentTranslation(nestedPair(live, pair, catalogue), catalogue)),
-  created_at: live.createdAt,
-  updated_at: live.updatedAt,
+  ...presentOrder(live, catalogue),
 })
 
 export const presentAdminLive = (live: AdminLive, catalogue: Catalogue): t.TypeOf<typeof adminLiveView> => ({
@@ -194,12 +199,7 @@ export const presentAdminLive = (live: AdminLive, catalogue: Catalogue): t.TypeO
   auto_start_pid: live.autoStartPid,
   vram: live.vram,
   lag: live.lag === null ? null : Math.round(live.lag * 1000) / 1000,
-  config: engineSettings.encode(live.config),
-  model: presentModel(nestedModel(live, catalogue)),
-  language: presentLanguage(findLanguage(catalogue, live.language, live.createdAt)),
-  translations: live.translations.map((pair) => presentTranslation(nestedPair(live, pair, catalogue), catalogue)),
-  created_at: live.createdAt,
-  updated_at: live.updatedAt,
+  ...presentOrder(live, catalogue),
 })
 
 export const presentUser = (user: UserView): t.TypeOf<typeof userView> => ({

@@ -1,9 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { errorEnding } from '../ends.ts'
 import { errorFrame, PONG } from '../frames.ts'
+import type { Incoming, IncomingOptions } from '../incoming.ts'
 import { createBadFrameCounter, createControlLimit } from '../limits.ts'
 import { parseFrame } from '../protocol.ts'
-import type { Incoming, IncomingOptions } from '../senders/sender.ts'
 
 /** R146: the fourth attempt to control closes. */
 const ATTEMPTS = 3

@@ -2,11 +2,11 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Environment } from '../../../application/ports/environment.ts'
 import type { InvalidState, SenderSession } from '../../../application/sessions/sender-session.ts'
+import type { InvalidState, SenderSession } from '../../../application/services.ts'
 import { afterLastLook } from '../../../application/waiting.ts'
-import type { Timers } from '../../../application/ports/timers.ts'
-import type { Connection } from '../connection.ts'
 import { errorEnding } from '../ends.ts'
 import { ASR_STARTED, errorFrame, PONG } from '../frames.ts'
+import type { Incoming, IncomingOptions } from '../incoming.ts'
 import { createIdleWatch } from './idle.ts'
 import { createAudioLimit, createBadFrameCounter, createControlLimit, createErrorThrottle } from '../limits.ts'
 import { decodeAudio, decodeConfig, decodePcm, parseFrame } from '../protocol.ts'
@@ -15,24 +15,6 @@ import type { BadFrame, ClientFrame } from '../protocol.ts'
 /** D41: seconds of audio held before we stop reading, and how long nothing may move then. */
 const FULL_BACKLOG = 30
 const STALLED_AFTER = 60_000
-
-/** A socket's incoming side: what its role makes of each frame. */
-export interface Incoming {
-  readonly text: (text: string) => void
-  readonly binary: (bytes: Uint8Array) => void
-  /** A ping of the WebSocket protocol itself. */
-  readonly ping: () => void
-  /** The socket is gone; `clean`: not because the connection broke. */
-  readonly closed: (clean: boolean) => void
-}
-
-export interface IncomingOptions {
-  readonly connection: Connection
-  readonly environment: Pick<Environment, 'monotonic'>
-  readonly timers: Timers
-  /** False switches the limits on frame rates off (D57). */
-  readonly rateLimits: boolean
-}
 
 interface SenderOptions extends IncomingOptions {
   /** Milliseconds without any frame, once there was audio, after which the live ends; 0 is never (D46). */

@@ -1,4 +1,4 @@
-import type { ExpectedRevision, Revision } from '../../../application/ports/event-store.ts'
+import type { ExpectedRevision, Revision } from '../../application/ports/event-store.ts'
 
 /** A stream as an append finds it. */
 export interface StreamState {
