@@ -2,30 +2,25 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import { UserRegistered, userKey, userStream } from '../domain/user/events.ts'
 import type { LiveNotFound, Unavailable } from './errors.ts'
 import { openLives } from './lives/live-views.ts'
-import { textOrErased } from '../domain/shared/erased.ts'
 import type { Document, Documents, DocumentsUnavailable, Filter } from './ports/documents.ts'
 import type { Keyring } from './ports/keyring.ts'
-import { LIVE_COUNTS, LIVES, LIVE_STATUSES, USERS } from './ports/read-models.ts'
-import type { LiveCountsDocument, LiveDocument, LiveStatus, UserDocument, UserView } from './ports/read-models.ts'
+import { LIVE_COUNTS, LIVES, LIVE_STATUSES } from './ports/read-models.ts'
+import type { LiveCountsDocument, LiveDocument, LiveStatus } from './ports/read-models.ts'
 import type { Services } from './services.ts'
-import type { Page, PageQuery } from './ports/documents.ts'
-import type { UserDirectory } from './users/policies/user-directory.ts'
+import type { PageQuery } from './ports/documents.ts'
 
 export interface QueryDeps {
   readonly documents: Pick<Documents, 'get' | 'page'>
   readonly keyring: Pick<Keyring, 'open'>
-  readonly directory: Pick<UserDirectory, 'count'>
 }
 
-type Queries = Pick<Services, 'getLive' | 'listLives' | 'listUsers'>
+type Queries = Pick<Services, 'getLive' | 'listLives'>
 
 // A collection holds what its projection alone wrote into it, so its type is the projection's.
 const asLive = (document: Document): LiveDocument => document as unknown as LiveDocument
 const asCounts = (document: Document): LiveCountsDocument => document as unknown as LiveCountsDocument
-const asUser = (document: Document): UserDocument => document as unknown as UserDocument
 
 /** How many lives have this status. */
 export const totalOf = (counts: LiveCountsDocument, status: LiveStatus): number => {
@@ -60,24 +55,8 @@ export const newestFirst = (
   )
 }
 
-const openUsers =
-  (keyring: Pick<Keyring, 'open'>) =>
-  (users: ReadonlyArray<UserDocument>): TaskEither<Unavailable, ReadonlyArray<UserView>> =>
-  async () => {
-    const members = [`${UserRegistered.type}.username`]
-    const sealed = users.map(({ id, username: envelope }) => ({ envelope, key: userKey(id), stream: userStream(id), members }))
-    const opened = await keyring.open(sealed)()
-    if (E.isLeft(opened)) return opened
-    return E.right(
-      users.map(({ id, permissions, maxSessions, maxTranslations, isActive, createdAt, updatedAt }, index) => {
-        const username = textOrErased(opened.right[index])
-        return { id, username, permissions, maxSessions, maxTranslations, isActive, createdAt, updatedAt }
-      }),
-    )
-  }
-
 /** What the read models answer. */
-export const createQueries = ({ documents, keyring, directory }: QueryDeps): Queries => {
+export const createQueries = ({ documents, keyring }: QueryDeps): Queries => {
   const getLive: Queries['getLive'] = (caller, liveId) => async () => {
     const found = await documents.get(LIVES, String(liveId))()
     if (E.isLeft(found)) return found
@@ -112,14 +91,5 @@ export const createQueries = ({ documents, keyring, directory }: QueryDeps): Que
     return E.isLeft(items) ? items : E.right({ items: items.right, total: total.right })
   }
 
-  const listUsers = ({ skip, limit }: PageQuery): TaskEither<Unavailable, Page<UserView>> => async () => {
-    const total = directory.count()
-    if (skip >= total) return E.right({ items: [], total })
-    const found = await documents.page(USERS, { filter: {}, sort: { by: 'id', direction: 'ascending' }, skip, limit })()
-    if (E.isLeft(found)) return found
-    const items = await openUsers(keyring)(found.right.map(asUser))()
-    return E.isLeft(items) ? items : E.right({ items: items.right, total })
-  }
-
-  return { getLive, listLives, listUsers }
+  return { getLive, listLives }
 }

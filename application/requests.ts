@@ -1,8 +1,6 @@
 import type { AudioFormat } from '../domain/live/events.ts'
 import type { EngineSettings } from '../domain/live/settings.ts'
 import type { TranscriptSegment } from '../domain/transcript/subtitles.ts'
-import type { UserChanges } from '../domain/user/decider.ts'
-import type { Permission } from '../domain/user/events.ts'
 import type { LiveFacts, LiveStatus } from './ports/read-models.ts'
 
 /** A well-formed request for a live: defaults filled in, bounds checked. */
@@ -22,19 +20,6 @@ export interface CreateLiveRequest {
   readonly listenerToken: string | null
 }
 
-export interface NewUser {
-  readonly username: string
-  readonly password: string
-  readonly permissions: ReadonlyArray<Permission>
-  readonly maxSessions: number
-  readonly maxTranslations: number
-}
-
-/** What an administrator changes; what is undefined stays. */
-export interface ChangeUserRequest extends Omit<UserChanges, 'passwordHash'> {
-  readonly password?: string | undefined
-}
-
 /** Of which lives an administrator wants to know. */
 export interface AllLivesQuery {
   /** Null: of all users. */
@@ -48,24 +33,6 @@ export interface AdminLive extends LiveFacts {
   readonly username: string
   /** How far its text is behind its audio, in seconds; null where it does not run. */
   readonly lag: number | null
-}
-
-/** What of a profile changes: the members that were sent. */
-export interface ProfileChange {
-  readonly name?: string
-  readonly settings: Partial<EngineSettings>
-}
-
-export interface NewApiToken {
-  readonly name: string
-  /** In D23's form; null for never. */
-  readonly expiresAt: string | null
-}
-
-/** What of a token changes: the members that were sent. */
-export interface ApiTokenChange {
-  readonly name?: string
-  readonly isActive?: boolean
 }
 
 /** What a live that keeps its text has said so far, by segment; `language` is the spoken one. */

@@ -96,7 +96,7 @@ const seeded = (() => {
 
 const openWorld = async (count: number) => {
   const { documents, keyring, close } = await openStores(await seeded(), count)
-  const { listLives } = createQueries({ documents, keyring, directory: { count: () => 1 } })
+  const { listLives } = createQueries({ documents, keyring })
   return {
     /** Full pages, one after the other. */
     pages: (statuses: ReadonlyArray<LiveStatus>, page: PageQuery): Promise<Round> =>

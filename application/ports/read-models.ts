@@ -1,7 +1,9 @@
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { AudioFormat } from '../../domain/live/events.ts'
 import type { EngineSettings } from '../../domain/live/settings.ts'
 import type { Envelope } from '../../domain/shared/event.ts'
 import type { Permission } from '../../domain/user/events.ts'
+import type { DocumentsUnavailable } from './documents.ts'
 
 /** Names of the collections; their documents' types follow. */
 export const LIVES = 'lives'
@@ -10,9 +12,6 @@ export const LIVE_COUNTS = 'live-counts'
 /** The lives of all users by status: one document, ALL_LIVES, like that of a user. */
 export const LIVE_TOTALS = 'live-totals'
 export const ALL_LIVES = 'all'
-export const USERS = 'users'
-export const PROFILES = 'profiles'
-export const API_TOKENS = 'api-tokens'
 
 export type LiveStatus = 'pending' | 'active' | 'finished' | 'error'
 export const LIVE_STATUSES: ReadonlyArray<LiveStatus> = ['pending', 'active', 'finished', 'error']
@@ -82,10 +81,6 @@ export interface UserFacts {
   readonly updatedAt: string | null
 }
 
-export interface UserDocument extends UserFacts {
-  readonly username: Envelope
-}
-
 export interface UserView extends UserFacts {
   readonly username: string
 }
@@ -95,12 +90,6 @@ export interface ProfileFacts {
   readonly settings: EngineSettings
   readonly createdAt: string
   readonly updatedAt: string | null
-}
-
-/** All profiles of one user, ascending by id (`_id` is the user's id as text): a set is never large, and always needed whole to be counted. */
-export interface ProfilesDocument {
-  readonly userId: number
-  readonly profiles: ReadonlyArray<ProfileFacts & { readonly name: Envelope }>
 }
 
 export interface ProfileView extends ProfileFacts {
@@ -118,10 +107,9 @@ export interface ApiTokenFacts {
   readonly createdAt: string
 }
 
-export interface ApiTokenDocument extends ApiTokenFacts {
-  readonly name: Envelope
-}
-
 export interface ApiTokenView extends ApiTokenFacts {
   readonly name: string
 }
+
+/** Ids of what a user has, of one kind, as the lists have them. */
+export type IdsOfUser = (userId: number) => TaskEither<DocumentsUnavailable, ReadonlyArray<number>>

@@ -8,6 +8,7 @@ import { loginFailuresStream } from '../../domain/login/events.ts'
 import type { TooManyRequests } from '../errors.ts'
 import { handleCommand, loadState } from '../log/handle-command.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
+import { originOf } from '../log/origin.ts'
 import type { Credentials, TooBusy } from '../ports/credentials.ts'
 import type { Logger } from '../ports/environment.ts'
 import { createRecentFailures } from './recent-failures.ts'
@@ -99,9 +100,8 @@ const createFailureCounts = (deps: LoginThrottleDeps) => {
     const decided = loginFailuresDecider.decide(command, before)
     if (E.isRight(decided) && decided.right.length === 0) return
     const stream = loginFailuresStream(hash)
-    const commandId = deps.environment.newId()
-    const about = { commandId, correlationId: commandId, actor: 'service' }
-    const handled = await handleCommand(deps)({ stream, decider: loginFailuresDecider, command, ...about })()
+    const origin = originOf(deps, 'service')
+    const handled = await handleCommand(deps)({ ...origin, stream, decider: loginFailuresDecider, command })()
     if (E.isLeft(handled)) {
       deps.logger.warn({ reason: handled.left._tag }, 'a login was counted in memory only')
       const inMemory = loginFailuresDecider.decide(command, recall(hash, before))

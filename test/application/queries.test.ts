@@ -60,7 +60,7 @@ const startWith = async (samples: ReadonlyArray<Sample>) => {
       return documents.page(name, request)
     },
   }
-  return { keyring, events, pages, queries: createQueries({ documents: watched, keyring, directory: { count: () => 0 } }) }
+  return { keyring, events, pages, queries: createQueries({ documents: watched, keyring }) }
 }
 
 const lives = (userId: number, ...statuses: ReadonlyArray<LiveStatus>): ReadonlyArray<Sample> =>

@@ -5,14 +5,17 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Caller } from '../../application/caller.ts'
 import type { Catalogue, Language, Model, TranslationPair } from '../../application/ports/catalogue.ts'
 import type { ApiTokenView, LiveView, ProfileView, UserView } from '../../application/ports/read-models.ts'
-import type { CreateLiveRequest, NewUser } from '../../application/requests.ts'
-import type { Services } from '../../application/services.ts'
+import type { CreateLiveRequest } from '../../application/requests.ts'
+import type { NewUser } from '../../application/users/commands/register-user.ts'
 import type { PageQuery } from '../../application/ports/documents.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
+import type { AccessCalls } from '../../interfaces/http/access.ts'
 import { createHttpApp } from '../../interfaces/http/app.ts'
 import type { HttpAppOptions, HttpSettings } from '../../interfaces/http/app.ts'
 import { createHttpServer } from '../../interfaces/http/connections/server.ts'
 import type { HttpServerOptions } from '../../interfaces/http/connections/server.ts'
+import type { Calls as RouteCalls } from '../../interfaces/http/route-table.ts'
+import type { OperationCalls } from '../../interfaces/http/routes/operations.ts'
 import { NO_WAITING_LIMITS } from '../../interfaces/http/connections/waiting-connections.ts'
 import { listen } from '../support/listen.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
@@ -72,6 +75,9 @@ export const HTTP_SETTINGS: HttpSettings = {
   host: '127.0.0.1', publicUrl: null, basePath: null, allowedHosts: null, corsOrigins: ['*'], frameAncestors: ['*'], trustedProxies: null,
 }
 
+/** What the routes ask of the application. */
+export type Services = Omit<RouteCalls, 'catalogue' | keyof OperationCalls> & AccessCalls
+
 export interface Calls {
   readonly created: CreateLiveRequest[]
   readonly registered: Array<{ readonly user: NewUser; readonly actor: string }>
@@ -99,15 +105,17 @@ export const startHttp = async (
     return TE.right({ items: [liveView(2), liveView(1)], total: 2 })
   }
   const services: Services = {
-    login: async (username, password) => (username === 'ann' && password === 'right password' ? E.right('a.jwt.token') : E.left({ _tag: 'WrongLogin' })),
+    logIn: async (username, password) => (username === 'ann' && password === 'right password' ? E.right('a.jwt.token') : E.left({ _tag: 'WrongLogin' })),
     authenticate: async (bearer) => O.fromNullable(CALLERS[bearer]),
     authenticateKey: (secret) => O.fromNullable(KEYS[secret]),
     hasUsers: () => true,
+    setUp: (token, username) => async () =>
+      token === 'good' ? E.right(userView(1, username)) : E.left({ _tag: 'SetupRefused', reason: 'invalid' }),
     registerUser: (user, actor) => {
       calls.registered.push({ user, actor })
       return TE.right(userView(9, user.username))
     },
-    me: ({ userId }) => E.right(userView(userId, 'ann')),
+    whoAmI: ({ userId }) => E.right(userView(userId, 'ann')),
     changeUser: (_caller, id) => TE.right(userView(id, 'ann')),
     deleteUser: () => TE.right(undefined),
     changeOwnPassword: () => TE.right(undefined),
@@ -127,7 +135,7 @@ export const startHttp = async (
     switchLanguage: (_caller, id, active) => TE.right({ ...language(id, 'en', 'English'), active }),
     switchTranslation: (_caller, id, active) => TE.right({ ...pair, id, active }),
     listProfiles: () => TE.right({ items: [profileView(7, 'Default')], total: 1 }),
-    getProfile: (_caller, id) => (id === 7 ? TE.right(profileView(7, 'Default')) : TE.left({ _tag: 'ProfileNotFound' })),
+    getProfile: (_userId, id) => TE.right(id === 7 ? O.some(profileView(7, 'Default')) : O.none),
     createProfile: (_caller, { name }) => TE.right(profileView(8, name)),
     changeProfile: (_caller, id) => (id === 7 ? TE.right(profileView(7, 'Default')) : TE.left({ _tag: 'ProfileNotFound' })),
     removeProfile: (_caller, id) => (id === 7 ? TE.right(undefined) : TE.left({ _tag: 'ProfileNotFound' })),
@@ -143,10 +151,6 @@ export const startHttp = async (
   const log = createRecordingLogger()
   const app = createHttpApp({
     ...services,
-    setup: {
-      redeem: (token, username) => async () =>
-        token === 'good' ? E.right(userView(1, username)) : E.left({ _tag: 'SetupRefused', reason: 'invalid' }),
-    },
     catalogue,
     readiness: () => ({ ready: true, checks: { eventStore: 'ok' } }),
     metrics: async () => '# HELP stenolog_x x\n',

@@ -1,4 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js'
+import { rescanModels } from '../../../application/catalogue/commands/rescan-models.ts'
+import {
+  switchLanguage, switchModel, switchTranslation,
+} from '../../../application/catalogue/commands/switch-reference.ts'
 import { createCreateLiveOnce } from '../../../application/lives/commands/create-live-once.ts'
 import { createDeleteLive } from '../../../application/lives/commands/delete-live.ts'
 import { createFinishLives } from '../../../application/lives/commands/finish-live.ts'
@@ -9,7 +13,6 @@ import { createQueries } from '../../../application/queries.ts'
 import type { AccessCalls } from '../../http/access.ts'
 import type { Calls } from '../../http/route-table.ts'
 import type { OperationCalls } from '../../http/routes/operations.ts'
-import { createRescan } from '../models.ts'
 import type { Accounts } from './accounts.ts'
 import type { Engines } from './engines.ts'
 import type { Foundation } from './foundation.ts'
@@ -33,7 +36,8 @@ type CreateLive = Calls['createLive']
 export const callsOf = (parts: Parts, draining: () => boolean): Omit<Calls, keyof OperationCalls> & AccessCalls => {
   const { foundation, engines, writeSide, readSide, running, accounts } = parts
   const { settings, store, documents, keyring, credentials, environment } = foundation
-  const { write, catalogue, switches, admission } = writeSide
+  const { write, switched, admission } = writeSide
+  const { catalogue } = switched
   const { directory, whenProjected, view } = readSide
   const { sessions, lags, pullRefusal } = running
 
@@ -46,11 +50,14 @@ export const callsOf = (parts: Parts, draining: () => boolean): Omit<Calls, keyo
     return created
   }
   const finishing = createFinishLives({ ...write, admission, credentials, flush: sessions.flush, whenProjected, viewOf: view })
+  const switching = { ...write, switched }
   return {
     ...accounts.calls,
-    ...switches,
-    ...createRescan(engines.installed, catalogue),
-    ...createQueries({ documents, keyring, directory }),
+    switchModel: switchModel(switching),
+    switchLanguage: switchLanguage(switching),
+    switchTranslation: switchTranslation(switching),
+    rescanModels: rescanModels({ rescan: engines.installed.rescan, catalogue }),
+    ...createQueries({ documents, keyring }),
     ...createAdminLives({ ...write, documents, directory, finish: finishing.finishAny, lags }),
     ...finishing,
     ...createDeleteLive({ ...write, admission, whenProjected }),

@@ -1,10 +1,13 @@
 import { startTokenDirectory } from '../../../application/tokens/policies/token-directory.ts'
 import { startUserDirectory } from '../../../application/users/policies/user-directory.ts'
+import { LIVES } from '../../../application/ports/read-models.ts'
 import { viewOf } from '../../../application/lives/live-views.ts'
 import { foldingCode } from '../../../infrastructure/files/folding-code.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
 import { foldLive } from '../../../projections/lives/projection.ts'
 import { startProjector } from '../../../projections/projector.ts'
+import { API_TOKENS } from '../../../projections/api-tokens/document.ts'
+import { idsOfUser } from '../../../projections/ids-of-user.ts'
 import { assemble } from '../assemble.ts'
 import { watchStore } from '../store-watch.ts'
 import type { Foundation } from './foundation.ts'
@@ -29,5 +32,6 @@ export const startReadSide = ({ store, documents, keyring, environment, timers, 
     })
     await Promise.all([projector.caughtUp(), directory.ready(), tokens.ready()])
     const { whenProjected } = projector
-    return { projector, whenProjected, directory, tokens, storeWatch, view: viewOf({ keyring, foldLive }) }
+    const owned = { liveIdsOf: idsOfUser(documents, LIVES), tokenIdsOf: idsOfUser(documents, API_TOKENS) }
+    return { projector, whenProjected, directory, tokens, storeWatch, owned, view: viewOf({ keyring, foldLive }) }
   })

@@ -1,6 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import type { Catalogue } from '../../../application/ports/catalogue.ts'
+import type { RescanModels } from '../../../application/catalogue/commands/rescan-models.ts'
+import type {
+  SwitchLanguage, SwitchModel, SwitchTranslation,
+} from '../../../application/catalogue/commands/switch-reference.ts'
 import type { Services } from '../../../application/services.ts'
 import type { AdminLive } from '../../../application/requests.ts'
 import { UNAVAILABLE } from '../errors.ts'
@@ -13,7 +17,11 @@ import { privateRoute } from '../route.ts'
 import type { Route } from '../route.ts'
 
 /** What these routes call. */
-export interface AdminCalls extends Pick<Services, 'listAllLives' | 'finishAnyLive' | 'switchModel' | 'rescanModels' | 'switchLanguage' | 'switchTranslation'> {
+export interface AdminCalls extends Pick<Services, 'listAllLives' | 'finishAnyLive'> {
+  readonly switchModel: SwitchModel
+  readonly rescanModels: RescanModels
+  readonly switchLanguage: SwitchLanguage
+  readonly switchTranslation: SwitchTranslation
   readonly catalogue: Catalogue
 }
 
@@ -82,8 +90,8 @@ const rescanModels = privateRoute(
     response: { codec: t.strict({ data: t.readonlyArray(modelView) }, 'InstalledModels') },
     refusals: UNAVAILABLE,
   },
-  async ({ caller }, calls: AdminCalls) => {
-    const models = await calls.rescanModels(caller)()
+  async (_input, calls: AdminCalls) => {
+    const models = await calls.rescanModels()()
     return E.isLeft(models) ? models : E.right({ data: models.right.map(presentModel) })
   },
 )

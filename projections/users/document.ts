@@ -1,0 +1,8 @@
+import type { UserFacts } from '../../application/ports/read-models.ts'
+import type { Envelope } from '../../domain/shared/event.ts'
+
+export const USERS = 'users'
+
+export interface UserDocument extends UserFacts {
+  readonly username: Envelope
+}
