@@ -1,4 +1,4 @@
-import type { EventTypeUnknown } from '../domain/shared/read-event.ts'
+import type { EventTypeUnknown } from '../domain/read-event.ts'
 import type { TooBusy } from './ports/credentials.ts'
 import type { DocumentsUnavailable } from './ports/documents.ts'
 import type { LogCorrupted, StoreUnavailable } from './ports/event-store.ts'

@@ -1,7 +1,7 @@
 import type { AudioFormat } from '../domain/live/events.ts'
 import type { EngineSettings } from '../domain/live/settings.ts'
 import type { TranscriptSegment } from '../domain/transcript/subtitles.ts'
-import type { LiveFacts, LiveStatus } from './ports/read-models.ts'
+import type { LiveFacts } from './ports/read-models.ts'
 
 /** A well-formed request for a live: defaults filled in, bounds checked. */
 export interface CreateLiveRequest {
@@ -18,21 +18,6 @@ export interface CreateLiveRequest {
   readonly display: LiveFacts['display']
   /** Custom listener token (D15), null for a random one. */
   readonly listenerToken: string | null
-}
-
-/** Of which lives an administrator wants to know. */
-export interface AllLivesQuery {
-  /** Null: of all users. */
-  readonly userId: number | null
-  /** None means all. */
-  readonly statuses: ReadonlyArray<LiveStatus>
-}
-
-/** A live as administrators see it: no tokens, no audio URL, no text. */
-export interface AdminLive extends LiveFacts {
-  readonly username: string
-  /** How far its text is behind its audio, in seconds; null where it does not run. */
-  readonly lag: number | null
 }
 
 /** What a live that keeps its text has said so far, by segment; `language` is the spoken one. */

@@ -1,10 +1,10 @@
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { Option } from 'fp-ts/lib/Option.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { AudioFormat, FinishReason } from '../domain/live/events.ts'
 import type { EngineSettings } from '../domain/live/settings.ts'
 import type { SegmentFinalised } from '../domain/transcript/events.ts'
 import type { Caller } from './caller.ts'
+import type { AdminLive } from './lives/admin-live.ts'
 import type {
   CreateLiveRefusal,
   IdempotencyKeyReused,
@@ -18,10 +18,8 @@ import type {
 import type { ResumePoint, Wanted } from './lives/queries/resume-point.ts'
 import type { EndCause, TranscriptFrame } from './pipeline/signals.ts'
 import type { Page, PageQuery } from './ports/documents.ts'
-import type { LiveStatus, LiveView, SocketRole } from './ports/read-models.ts'
+import type { LiveStatus, LiveView, ResolveToken } from './ports/read-models.ts'
 import type {
-  AdminLive,
-  AllLivesQuery,
   CreateLiveRequest,
   HistoryEntry,
   Transcript,
@@ -36,15 +34,9 @@ export interface Services {
     request: CreateLiveRequest,
     idempotencyKey: string | null,
   ) => TaskEither<CreateLiveRefusal | IdempotencyKeyReused | RequestStillRunning, LiveView>
-  /** Another user's live is not found (R36). */
-  readonly getLive: (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, LiveView>
-  /** Newest first; no statuses means all. */
-  readonly listLives: (caller: Caller, statuses: ReadonlyArray<LiveStatus>, page: PageQuery) => TaskEither<Unavailable, Page<LiveView>>
   readonly finishLive: (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, LiveView>
   /** Ends all matches; the page only cuts the answer (D27). */
   readonly finishByAudioUrl: (caller: Caller, audioUrl: string, page: PageQuery) => TaskEither<Unavailable, Page<LiveView>>
-  /** For administrators: newest first; that they looked is on record. */
-  readonly listAllLives: (caller: Caller, query: AllLivesQuery, page: PageQuery) => TaskEither<Unavailable, Page<AdminLive>>
   /** For administrators. */
   readonly finishAnyLive: (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, AdminLive>
   /** For good: its text, URL and tokens can never be read again (R86). */
@@ -81,11 +73,7 @@ export interface SourcePoint {
 
 /** What the live sessions (sockets and pipelines) ask of the write side. Each answers once the event is durable. */
 export interface LiveLifecycle {
-  /** The role and the live behind a socket token; with `liveId`, only of that live; else the newest open one, else the newest. */
-  readonly resolveToken: (
-    token: string,
-    liveId: number | null,
-  ) => TaskEither<Unavailable, Option<{ readonly liveId: number; readonly role: SocketRole; readonly status: LiveStatus }>>
+  readonly resolveToken: ResolveToken
   /** Exactly one of many wins, by expected revision. A sender of a process that no longer lives does not count. */
   readonly attachSender: (liveId: number) => TaskEither<SenderAlreadyConnected | LiveOver | Unavailable, AttachedLive>
   readonly detachSender: (liveId: number, epoch: number) => TaskEither<Unavailable, void>
@@ -140,7 +128,7 @@ export interface SenderSession {
 
 /** The lives that run in this process: what the socket server talks to. */
 export interface LiveSessions {
-  readonly resolveToken: LiveLifecycle['resolveToken']
+  readonly resolveToken: ResolveToken
   readonly attachSender: (liveId: number) => TaskEither<SenderAlreadyConnected | LiveOver | Unavailable, SenderSession>
   /** The finals that a socket missed; for open lives and for those that ended less than a minute ago (D58). */
   readonly missed: (liveId: number, point: ResumePoint) => TaskEither<Unavailable, MissedFinals>

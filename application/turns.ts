@@ -2,8 +2,9 @@
 export type Turns = <A>(key: string, task: () => Promise<A>) => Promise<A>
 
 /**
- * Commands that meet on one stream of this process wait for each other here instead of racing for its revision, which
- * lets four of them lose before it says 503. The revision still decides between processes.
+ * Also behind a task that failed: the next one is told nothing of it. Commands that meet on one stream of this process
+ * wait for each other here instead of racing for its revision, which lets four of them lose before it says 503. The
+ * revision still decides between processes.
  */
 export const createTurns = (): Turns => {
   const last = new Map<string, Promise<unknown>>()

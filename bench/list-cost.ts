@@ -1,38 +1,29 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import * as E from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import type { Caller } from '../application/caller.ts'
 import { sealEvents } from '../application/log/event-serialization.ts'
 import type { Position, StoredEvent } from '../application/ports/event-store.ts'
 import type { LiveStatus } from '../application/ports/read-models.ts'
-import { createQueries } from '../application/queries.ts'
 import type { PageQuery } from '../application/ports/documents.ts'
 import type { LiveEvent } from '../domain/live/events.ts'
 import { liveStream } from '../domain/live/events.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../domain/live/settings.ts'
+import { orThrow } from '../domain/shared/or-throw.ts'
 import { openSqliteDocuments } from '../infrastructure/sqlite/documents/documents.ts'
 import { openSqliteKeyring } from '../infrastructure/sqlite/keyring/keyring.ts'
 import { changesOf } from '../projections/apply.ts'
 import { liveCounts } from '../projections/live-counts/projection.ts'
 import { lives } from '../projections/lives/projection.ts'
+import { listLives } from '../projections/lives/queries.ts'
 import { timed } from './cpu-time.ts'
 import type { Benchmark, Round } from './harness.ts'
 
 const USER = 3
-const CALLER: Caller = { userId: USER, permissions: [], maxSessions: 10, maxTranslations: 5, credential: 'jwt' }
 const FEW = 100
 const MANY = 100_000
 const PAGES = 40
 /** Lives that are projected in one step. */
 const STEP = 1000
-
-const must = async <A>(task: TaskEither<unknown, A>): Promise<A> => {
-  const done = await task()
-  if (E.isLeft(done)) throw new Error(`not done: ${JSON.stringify(done.left)}`)
-  return done.right
-}
 
 /** A live that was made and has ended; every other one failed. */
 const eventsOf = (liveId: number): ReadonlyArray<LiveEvent> => {
@@ -59,10 +50,10 @@ const openStores = async (directory: string, count: number) => {
 /** Puts `count` lives of one user into embedded stores: made by the projections from the events of those lives. */
 const seed = async (directory: string, count: number): Promise<void> => {
   const { documents, keyring, close } = await openStores(directory, count)
-  await must(documents.ensure([lives.collection, liveCounts.collection]))
+  orThrow(await documents.ensure([lives.collection, liveCounts.collection])())
   let position = 0
   const storedOf = async (liveId: number): Promise<ReadonlyArray<Omit<StoredEvent, 'position'>>> => {
-    const sealed = await must(sealEvents(keyring, liveStream(liveId))(eventsOf(liveId)))
+    const sealed = orThrow(await sealEvents(keyring, liveStream(liveId))(eventsOf(liveId))())
     const metadata = { correlationId: 'bench', causationId: 'bench', actor: `user:${USER}`, recordedAt: '2026-01-01T00:00:00.000000+00:00' }
     return sealed.map(({ type, data }, revision) => ({ id: `${liveId}-${revision}`, type, data, metadata, stream: liveStream(liveId), revision }))
   }
@@ -73,9 +64,8 @@ const seed = async (directory: string, count: number): Promise<void> => {
       return { ...event, position: String(position).padStart(20, '0') as Position }
     })
     for (const projection of [lives, liveCounts]) {
-      const changes = await changesOf(documents, projection, events)
-      if (E.isLeft(changes)) throw new Error(changes.left.reason)
-      await must(documents.commit(projection.name, changes.right, String(position).padStart(20, '0') as Position))
+      const changes = orThrow(await changesOf(documents, projection, events))
+      orThrow(await documents.commit(projection.name, changes, String(position).padStart(20, '0') as Position)())
     }
   }
   await close()
@@ -96,13 +86,13 @@ const seeded = (() => {
 
 const openWorld = async (count: number) => {
   const { documents, keyring, close } = await openStores(await seeded(), count)
-  const { listLives } = createQueries({ documents, keyring })
+  const list = listLives({ documents, keyring })
   return {
     /** Full pages, one after the other. */
     pages: (statuses: ReadonlyArray<LiveStatus>, page: PageQuery): Promise<Round> =>
       timed(PAGES, async () => {
         for (let n = 0; n < PAGES; n += 1) {
-          const { items, total } = await must(listLives(CALLER, statuses, page))
+          const { items, total } = orThrow(await list(USER, statuses, page)())
           if (items.length !== page.limit) throw new Error(`a page of ${items.length} of ${total} lives`)
         }
       }),

@@ -1,8 +1,7 @@
-import * as E from 'fp-ts/lib/Either.js'
-import type { Either } from 'fp-ts/lib/Either.js'
 import { v7 } from 'uuid'
 import type { EventStore } from '../application/ports/event-store.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../domain/live/settings.ts'
+import { orThrow } from '../domain/shared/or-throw.ts'
 
 export const EVENTS_A_LIVE = 4
 const LIVES_AT_ONCE = 500
@@ -30,11 +29,6 @@ export const historyOf = (liveId: number) => {
     { type: 'LiveStarted', data: about },
     { type: 'LiveFinished', data: { ...about, reason: 'finish_message' } },
   ].map((event) => ({ ...event, id: v7(), metadata }))
-}
-
-export const orThrow = <A>(result: Either<unknown, A>): A => {
-  if (E.isRight(result)) return result.right
-  throw new Error(JSON.stringify(result.left))
 }
 
 /** Appends the histories of `count` lives that came and went, with ids from `first` on. */

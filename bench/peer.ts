@@ -4,8 +4,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
-import * as E from 'fp-ts/lib/Either.js'
 import { SAMPLE_RATE } from '../application/ports/engine.ts'
+import { orThrow } from '../domain/shared/or-throw.ts'
 import { createSpeechEngine } from '../infrastructure/onnx/process/engine-client.ts'
 import { demoSpeech, QUIET } from './audio.ts'
 import { timed } from './cpu-time.ts'
@@ -73,8 +73,7 @@ const contest = async (threads: number): Promise<Contest | Skipped> => {
   const engine = createSpeechEngine({ models: new Map([[tiny.name, tiny.folder]]), workers: threads, logger: QUIET })
   const hear = async (index: number): Promise<void> => {
     const window = samples.slice(index * WINDOW * SAMPLE_RATE, (index + 1) * WINDOW * SAMPLE_RATE)
-    const heard = await engine.transcribe({ model: tiny.name, language: 'en', samples: window })()
-    if (E.isLeft(heard)) throw new Error(heard.left.reason)
+    orThrow(await engine.transcribe({ model: tiny.name, language: 'en', samples: window })())
   }
   const seconds = WINDOWS * WINDOW
   return {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { BEGINNING } from '../application/ports/event-store.ts'
+import { orThrow } from '../domain/shared/or-throw.ts'
 import { createEnvironment } from '../infrastructure/node/environment.ts'
 import { openForWriting, transaction } from '../infrastructure/sqlite/database.ts'
 import { ensureIndex, tableOf, tableSchema } from '../infrastructure/sqlite/documents/documents-schema.ts'
@@ -15,7 +16,7 @@ import { lives } from '../projections/lives/projection.ts'
 import { rebuildReadModel } from '../projections/rebuild/rebuild.ts'
 import { timed } from './cpu-time.ts'
 import type { Benchmark } from './harness.ts'
-import { at, EVENTS_A_LIVE, fillWithLives, historyOf, orThrow, ownerOf } from './log-of-lives.ts'
+import { at, EVENTS_A_LIVE, fillWithLives, historyOf, ownerOf } from './log-of-lives.ts'
 
 /** Of the fold; the peer's transactions are as large. */
 const BATCH = 2000

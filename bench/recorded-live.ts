@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
-import * as E from 'fp-ts/lib/Either.js'
 import { createLivePipeline } from '../application/pipeline/live-pipeline.ts'
 import { createScheduler } from '../application/pipeline/scheduler.ts'
 import { SAMPLE_RATE } from '../application/ports/engine.ts'
 import type { SpeechEngine } from '../application/ports/engine.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../domain/live/settings.ts'
+import { orThrow } from '../domain/shared/or-throw.ts'
 import { systemTimers as timers } from '../infrastructure/node/system-timers.ts'
 import type { ModelRun } from './model-loop.ts'
 
@@ -65,8 +65,7 @@ export const recordLive = async (engine: SpeechEngine, model: string, samples: I
       drained: () => undefined,
     },
   })
-  const started = await pipeline.start()()
-  if (E.isLeft(started)) throw new Error(started.left.reason)
+  orThrow(await pipeline.start()())
   for (let from = 0; from < samples.length; from += CHUNK) {
     pipeline.push(samples.subarray(from, from + CHUNK))
     await Promise.race([settled(), failure.promise])

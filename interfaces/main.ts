@@ -1,5 +1,6 @@
 /** `npm start`: the service as a process. */
 import * as E from 'fp-ts/lib/Either.js'
+import { messageOf } from '../domain/shared/message-of.ts'
 import { readSettings } from '../infrastructure/settings.ts'
 import { startService } from './compose.ts'
 import type { RunningService } from './compose.ts'
@@ -19,7 +20,7 @@ const settings = readSettings(process.env)
 if (E.isLeft(settings)) fail(`stenolog cannot start:\n${settings.left.map((problem) => `  ${problem}`).join('\n')}`)
 else {
   const service: RunningService = await startService(settings.right).catch((error: unknown) =>
-    fail(`stenolog cannot start: ${error instanceof Error ? error.message : String(error)}`),
+    fail(`stenolog cannot start: ${messageOf(error)}`),
   )
 
   let stopping = false

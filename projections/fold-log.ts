@@ -1,7 +1,6 @@
-import * as E from 'fp-ts/lib/Either.js'
-import type { Either } from 'fp-ts/lib/Either.js'
 import type { Change, Document, Documents, ScannedDocument } from '../application/ports/documents.ts'
 import type { EventStore, Position, StoredEvent, StoreUnavailable } from '../application/ports/event-store.ts'
+import { orThrow } from '../domain/shared/or-throw.ts'
 import { changesOf } from './apply.ts'
 import type { Projection } from './projection.ts'
 
@@ -10,12 +9,6 @@ export const BATCH_SIZE = 2000
 /** As a store that went away says it. */
 const ENDED: StoreUnavailable = { _tag: 'StoreUnavailable', reason: 'the subscription ended' }
 const SCAN_SIZE = 500
-
-/** The value, or an Error that says why there is none: who folds a log has no use for half of it. */
-export const orThrow = <A>(result: Either<unknown, A>): A => {
-  if (E.isRight(result)) return result.right
-  throw new Error(JSON.stringify(result.left), { cause: result.left })
-}
 
 export interface Folded {
   /** Events of this step. */

@@ -1,7 +1,7 @@
 import type { CollectionSpec, Document } from '../application/ports/documents.ts'
 import type { StoredEvent } from '../application/ports/event-store.ts'
 import type { StoredEventOf } from '../domain/shared/event.ts'
-import { reading } from '../domain/shared/read-event.ts'
+import { reading } from '../domain/read-event.ts'
 
 /** A read model as a pure fold: each document follows from the events that touch it and from nothing else. */
 export interface Projection {

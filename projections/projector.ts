@@ -5,8 +5,9 @@ import type { Environment, Logger } from '../application/ports/environment.ts'
 import { BEGINNING } from '../application/ports/event-store.ts'
 import type { EventStore, Position } from '../application/ports/event-store.ts'
 import type { Projector, RebuildProgress, Rebuilt } from '../application/ports/projector.ts'
-import { pause, retryDelay } from '../application/waiting.ts'
 import type { Timers } from '../application/ports/timers.ts'
+import { createTurns } from '../application/turns.ts'
+import { pause, retryDelay } from '../application/waiting.ts'
 import { changesOf } from './apply.ts'
 import { inBatches } from './batches.ts'
 import type { Batch } from './batches.ts'
@@ -37,16 +38,6 @@ const RETRY = { first: 20, longest: 2000 }
 const describe = (error: unknown): string => {
   if (!(error instanceof Error)) return JSON.stringify(error)
   return error.cause === undefined ? error.message : `${error.message}: ${describe(error.cause)}`
-}
-
-/** Runs one task after another. */
-const createTurns = () => {
-  let tail: Promise<unknown> = Promise.resolve()
-  return <A>(task: () => Promise<A>): Promise<A> => {
-    const turn = tail.then(task)
-    tail = turn.catch(() => undefined)
-    return turn
-  }
 }
 
 const createRunner = (deps: ProjectorDeps, projection: Projection, report: Reporter) => {
@@ -80,7 +71,8 @@ const createRunner = (deps: ProjectorDeps, projection: Projection, report: Repor
   }
 
   /** Whoever writes the read model, this projection or its rebuild. */
-  const inTurn = createTurns()
+  const turns = createTurns()
+  const inTurn = <A>(task: () => Promise<A>): Promise<A> => turns(projection.name, task)
   let applied: Position = BEGINNING
   let unsaved = 0
   const apply = async (batch: Batch): Promise<Either<unknown, void>> => {

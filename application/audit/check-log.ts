@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { membersOf } from '../../domain/shared/read-event.ts'
-import type { EventMisfit, EventTypeUnknown } from '../../domain/shared/read-event.ts'
+import { membersOf } from '../../domain/read-event.ts'
+import type { EventMisfit, EventTypeUnknown } from '../../domain/read-event.ts'
+import { orThrow } from '../../domain/shared/or-throw.ts'
 import { openEach } from '../log/event-serialization.ts'
 import type { OpenedEvent } from '../log/event-serialization.ts'
 import { BEGINNING } from '../ports/event-store.ts'
@@ -9,8 +10,8 @@ import type { Keyring } from '../ports/keyring.ts'
 import { ADMISSION_STREAM } from '../../domain/admission/events.ts'
 import { createErasureRules } from './erasure-rules.ts'
 import { createOrderRules } from './order-rules.ts'
-import { passingOver } from './passing-over.ts'
-import type { DamagedRow } from './passing-over.ts'
+import { passingOver } from '../log/passing-over.ts'
+import type { DamagedRow } from '../log/passing-over.ts'
 
 const BATCH_SIZE = 500
 /** A create, an end or a deletion in progress is no orphan, nor what the reconciler, twice a minute, or a duty has yet to find. */
@@ -39,8 +40,7 @@ const decoded = async (
   events: ReadonlyArray<StoredEvent>,
 ): Promise<ReadonlyArray<E.Either<EventTypeUnknown | EventMisfit, OpenedEvent>>> => {
   const opened = await openEach(keyring)(events)()
-  if (E.isLeft(opened)) throw new Error(`the keyring cannot be read: ${opened.left.reason}`)
-  return opened.right
+  return orThrow(opened, 'the keyring cannot be read')
 }
 
 const saysOf = (why: EventTypeUnknown | EventMisfit): string =>
@@ -151,8 +151,7 @@ const positionOf = (message: SubscriptionMessage): Position => (message.kind ===
  * it is said. Rejects when the log cannot be read.
  */
 export const checkLog = async ({ store, keyring, keyNames, now }: CheckLogDeps): Promise<{ readonly events: number; readonly problems: ReadonlyArray<LogProblem> }> => {
-  const head = await store.head()()
-  if (E.isLeft(head)) throw new Error(head.left.reason)
+  const head = orThrow(await store.head()())
   const { judge, passOverRow, verdict } = createJudge(keyring)
   /** Rows that cannot be read, each behind the events that wait. */
   const damaged: Array<DamagedRow> = []
@@ -173,8 +172,8 @@ export const checkLog = async ({ store, keyring, keyNames, now }: CheckLogDeps):
   for await (const message of passingOver(store.subscribe, (row) => damaged.push(row))(BEGINNING, [''], stop.signal)) {
     if (done) continue
     if (damaged.length > 0) await judgeWaiting()
-    if (message.kind === 'event' && message.event.position <= head.right) waiting.push(message.event)
-    done = message.kind === 'caught-up' || positionOf(message) >= head.right
+    if (message.kind === 'event' && message.event.position <= head) waiting.push(message.event)
+    done = message.kind === 'caught-up' || positionOf(message) >= head
     if (!done && waiting.length < BATCH_SIZE) continue
     await judgeWaiting()
     if (done) stop.abort()

@@ -3,8 +3,9 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { definitionOf } from '../../domain/all-events.ts'
 import { decodeOrThrow } from '../../domain/shared/codecs.ts'
-import { readEvent } from '../../domain/shared/read-event.ts'
-import type { EventMisfit, EventTypeUnknown, Members, SealedEvent } from '../../domain/shared/read-event.ts'
+import { readEvent } from '../../domain/read-event.ts'
+import type { EventMisfit, EventTypeUnknown, Members, SealedEvent } from '../../domain/read-event.ts'
+import { messageOf } from '../../domain/shared/message-of.ts'
 import { textOrErased } from '../../domain/shared/erased.ts'
 import type { LogCorrupted, StoredEvent } from '../ports/event-store.ts'
 import type { KeyErased, KeyMissing, Keyring, KeyringUnavailable, SealedMember, Unopened } from '../ports/keyring.ts'
@@ -85,7 +86,7 @@ const inClear = (
     const missing = new Set(unopened.flatMap(({ _tag, key }) => (_tag === 'KeyMissing' ? [key] : [])))
     return E.right({ type, data: clear, missing: [...missing] })
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     return E.left({ _tag: 'EventMisfit', reason: `is no ${type}: ${why}` })
   }
 }

@@ -1,7 +1,5 @@
-import * as E from 'fp-ts/lib/Either.js'
-import type { Either } from 'fp-ts/lib/Either.js'
+import { orThrow } from '../../domain/shared/or-throw.ts'
 import { isHurt } from '../errors.ts'
-import type { Unavailable } from '../errors.ts'
 import { whyUnreadable } from './event-serialization.ts'
 import type { Documents } from '../ports/documents.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
@@ -36,12 +34,6 @@ export interface RunningDuty {
 }
 
 const RETRY = { first: 500, longest: 30_000 }
-
-/** For steps of a duty: its runner logs what was refused and tries again. */
-export const orThrow = <A>(result: Either<Unavailable, A>): A => {
-  if (E.isRight(result)) return result.right
-  throw new Error(result.left._tag, { cause: result.left })
-}
 
 const isAboutHurt = (error: unknown): boolean => {
   const cause = error instanceof Error ? error.cause : undefined

@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { passingOver } from '../audit/passing-over.ts'
+import { passingOver } from './passing-over.ts'
 import { whyUnreadable } from './event-serialization.ts'
 import type { Logger } from '../ports/environment.ts'
 import type { EventStore, StoredEvent } from '../ports/event-store.ts'

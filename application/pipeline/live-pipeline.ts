@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { EngineSettings } from '../../domain/live/settings.ts'
+import { messageOf } from '../../domain/shared/message-of.ts'
 import { SAMPLE_RATE, VAD_FRAME } from '../ports/engine.ts'
 import type { JobFailed, ModelLoadFailed, SpeechEngine } from '../ports/engine.ts'
 import type { CreatePipeline } from './pipeline.ts'
@@ -8,7 +9,7 @@ import type { Timers } from '../ports/timers.ts'
 import { createAudioBuffer } from './speech/audio-buffer.ts'
 import { createCallOff } from './call-off.ts'
 import { loudRegions } from './speech/loudness.ts'
-import { nextLook } from './speech/next-look.ts'
+import { nextLook } from './policy/next-look.ts'
 import { nextStep } from './policy/next-step.ts'
 import type { Pass } from './policy/next-step.ts'
 import { limitsOf } from './policy/policy-limits.ts'
@@ -199,7 +200,7 @@ export const createLivePipeline =
       if (driving || over || windowSeconds === null) return
       driving = true
       drive().catch((error: unknown) => {
-        fail({ _tag: 'JobFailed', reason: error instanceof Error ? error.message : String(error) })
+        fail({ _tag: 'JobFailed', reason: messageOf(error) })
       })
     }
 

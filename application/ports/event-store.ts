@@ -34,7 +34,7 @@ export interface NewEvent {
 }
 
 /**
- * An event as it lies in the log. What its data says only `domain/shared/read-event.ts` can tell: it may have the shape
+ * An event as it lies in the log. What its data says only `domain/read-event.ts` can tell: it may have the shape
  * of an earlier version, be of a type that this version does not know, or be damaged.
  */
 export interface StoredEvent extends Omit<NewEvent, 'data'> {

@@ -1,48 +1,58 @@
+import type { Option } from 'fp-ts/lib/Option.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { AudioFormat } from '../../domain/live/events.ts'
 import type { EngineSettings } from '../../domain/live/settings.ts'
-import type { Envelope } from '../../domain/shared/event.ts'
 import type { Permission } from '../../domain/user/events.ts'
-import type { DocumentsUnavailable } from './documents.ts'
-
-/** Names of the collections; their documents' types follow. */
-export const LIVES = 'lives'
-export const LIVE_TOKENS = 'live-tokens'
-export const LIVE_COUNTS = 'live-counts'
-/** The lives of all users by status: one document, ALL_LIVES, like that of a user. */
-export const LIVE_TOTALS = 'live-totals'
-export const ALL_LIVES = 'all'
+import type { DocumentsUnavailable, Page, PageQuery } from './documents.ts'
+import type { StoredEvent } from './event-store.ts'
+import type { KeyringUnavailable } from './keyring.ts'
 
 export type LiveStatus = 'pending' | 'active' | 'finished' | 'error'
 export const LIVE_STATUSES: ReadonlyArray<LiveStatus> = ['pending', 'active', 'finished', 'error']
 
-/** Everything of a live but its secrets. */
-export interface LiveFacts {
+/** How people asked for a live to look. */
+interface LiveDisplay {
+  readonly background_color: string | null
+  readonly color_text: string | null
+  readonly size_text: number | null
+}
+
+/** A pair that a live was made with, and its megabytes. */
+interface LiveTranslation {
   readonly id: number
-  readonly userId: number
-  readonly status: LiveStatus
-  readonly worker: string
+  readonly model: string
+  readonly to: string
+  readonly vram: number
+}
+
+/** What was asked for when a live was made. */
+interface LiveOrder {
   readonly model: { readonly id: number; readonly name: string; readonly vram: number }
   readonly language: string
-  readonly translations: ReadonlyArray<{ readonly id: number; readonly model: string; readonly to: string; readonly vram: number }>
+  readonly translations: ReadonlyArray<LiveTranslation>
   readonly audioFormat: AudioFormat
   readonly audioUrlHash: string | null
   readonly autoStart: boolean
-  readonly autoStartPid: number | null
   readonly retention: boolean
+  readonly config: EngineSettings
+  readonly display: LiveDisplay | null
+}
+
+/** How it stands with a live. */
+interface LiveStanding {
+  readonly status: LiveStatus
+  readonly autoStartPid: number | null
   /** Megabytes reserved, 0 once terminal (D25). */
   readonly vram: number
-  readonly config: EngineSettings
-  readonly display: { readonly background_color: string | null; readonly color_text: string | null; readonly size_text: number | null } | null
   readonly createdAt: string
   readonly updatedAt: string | null
 }
 
-/** A live as the read model holds it: `_id` is the id as text; personal members sealed. */
-export interface LiveDocument extends LiveFacts {
-  readonly audioUrl: Envelope | null
-  readonly senderToken: Envelope
-  readonly listenerToken: Envelope
+/** Everything of a live but its secrets. */
+export interface LiveFacts extends LiveOrder, LiveStanding {
+  readonly id: number
+  readonly userId: number
+  readonly worker: string
 }
 
 /** A live as its owner sees it: secrets opened. */
@@ -52,24 +62,46 @@ export interface LiveView extends LiveFacts {
   readonly listenerToken: string
 }
 
+/** A live as its owner sees it, from the events of its stream. Throws on events that make no live: that is a defect. */
+export type ViewOf = (events: ReadonlyArray<StoredEvent>) => TaskEither<KeyringUnavailable, LiveView>
+
+/** Of which lives an administrator wants to know. */
+export interface AllLivesQuery {
+  /** Null: of all users. */
+  readonly userId: number | null
+  /** None means all. */
+  readonly statuses: ReadonlyArray<LiveStatus>
+}
+
+/** A page of lives, whosoever they are, newest first. */
+export type PageOfAllLives = (
+  query: AllLivesQuery,
+  page: PageQuery,
+) => TaskEither<DocumentsUnavailable, Page<LiveFacts>>
+
 export type SocketRole = 'sender' | 'listener'
 
-/** One of a live's two tokens; id `<liveId>-<role>`. A custom listener token's hash may belong to several lives of one user. */
-export interface LiveTokenDocument {
+/** What a socket token opens. */
+export interface ResolvedToken {
   readonly liveId: number
-  readonly userId: number
   readonly role: SocketRole
-  readonly hash: string
+  readonly status: LiveStatus
 }
 
-/** A user's lives by status (id: the user's id as text; userId 0 stands for all users), folded from events alone: open ones by id, ended ones as totals. */
-export interface LiveCountsDocument {
+/** What a socket token opens: of the live `liveId` alone; without it of the newest open one, else of the newest. */
+export type ResolveToken = (
+  token: string,
+  liveId: number | null,
+) => TaskEither<DocumentsUnavailable, Option<ResolvedToken>>
+
+/** Whose a socket token is, and for which side of a live. */
+export interface TokenHolder {
   readonly userId: number
-  readonly pending: ReadonlyArray<number>
-  readonly active: ReadonlyArray<number>
-  readonly finished: number
-  readonly error: number
+  readonly role: SocketRole
 }
+
+/** Who holds the token with this keyed hash: all lives that it opens are of one user. */
+export type HolderOfToken = (hash: string) => TaskEither<DocumentsUnavailable, Option<TokenHolder>>
 
 export interface UserFacts {
   readonly id: number

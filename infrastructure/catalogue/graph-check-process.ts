@@ -1,3 +1,4 @@
+import { messageOf } from '../../domain/shared/message-of.ts'
 import { openSession } from '../onnx/sessions.ts'
 
 /** A process that loads one graph as the engine does, for a damaged one may bring its process down. Says on stderr what is wrong. */
@@ -6,6 +7,6 @@ try {
   const session = await openSession(file)
   await session.release()
 } catch (error) {
-  process.stderr.write(error instanceof Error ? error.message : String(error))
+  process.stderr.write(messageOf(error))
   process.exitCode = 1
 }

@@ -4,6 +4,7 @@ import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
+import { messageOf } from '../../domain/shared/message-of.ts'
 import { sha256Of } from '../files/file-hash.ts'
 import { engineEnvironment } from '../onnx/providers/engine-environment.ts'
 import { readJson, readModelType, tokenizerConfigJson, tokenizerJson } from '../onnx/model-json.ts'
@@ -73,7 +74,7 @@ const judge = async (folder: string, path: string, recorded: Manifest['files'][n
   try {
     if (recorded !== undefined && (await sha256Of(file)) !== recorded.sha256) return { path, bytes, state: 'hash', detail: 'other content than recorded' }
   } catch (error) {
-    return { path, bytes, state: 'damaged', detail: `cannot be read (${error instanceof Error ? error.message : String(error)})` }
+    return { path, bytes, state: 'damaged', detail: `cannot be read (${messageOf(error)})` }
   }
   const problem = path.endsWith('.json') ? await jsonProblem(folder, path) : path.endsWith('.onnx') ? await graphProblem(file) : null
   return problem === null ? { path, bytes, state: 'ok', detail: '' } : { path, bytes, state: 'damaged', detail: problem }

@@ -1,8 +1,10 @@
-import { copyFile, open, readdir, rename, stat, statfs } from 'node:fs/promises'
+import { copyFile, readdir, rename, stat, statfs } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import * as E from 'fp-ts/lib/Either.js'
+import { orThrow } from '../../domain/shared/or-throw.ts'
 import type { Manifest, Measured } from '../catalogue/manifest.ts'
 import { writeManifest } from '../catalogue/manifest.ts'
+import { isThere } from '../files/is-there.ts'
+import { sync } from '../files/sync.ts'
 import { readModelType } from '../onnx/model-json.ts'
 import type { Precision } from '../onnx/model-weights.ts'
 import { downloadFile, sha256IfWhole } from './download.ts'
@@ -55,11 +57,8 @@ const listDirectory = async (path: string): Promise<ReadonlyArray<ListedFile>> =
   return Promise.all(files.map(async (file) => ({ path: relative(path, file), size: (await stat(file)).size, hash: null })))
 }
 
-const chosenOf = (name: string, files: ReadonlyArray<ListedFile>, precision: Precision | null) => {
-  const chosen = chooseFiles(files, precision)
-  if (E.isLeft(chosen)) throw new Error(`${name}: ${chosen.left}`)
-  return chosen.right
-}
+const chosenOf = (name: string, files: ReadonlyArray<ListedFile>, precision: Precision | null) =>
+  orThrow(chooseFiles(files, precision), name)
 
 const fromHub = async ({ http, id, revision }: Source & { readonly kind: 'hub' }, precision: Precision | null, wait: Wait): Promise<Chosen> => {
   const { commit, files } = await readRepository(http, id, revision, wait)
@@ -85,12 +84,7 @@ const fromDirectory = async ({ path }: Source & { readonly kind: 'directory' }, 
   fetch: async (file, staging, onBytes) => {
     const target = join(staging.files, file.path)
     await copyFile(join(path, file.path), `${target}.part`)
-    const handle = await open(`${target}.part`, 'r')
-    try {
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
+    await sync(`${target}.part`)
     await rename(`${target}.part`, target)
     onBytes(file.size)
     const sha256 = await sha256IfWhole(target, file)
@@ -157,7 +151,7 @@ const fetchAll = async (chosen: Chosen, staging: Staging, options: PullOptions):
 export const pullModel = async (options: PullOptions): Promise<Pulled> => {
   const { source, modelsDir, name, precision, wait } = options
   const place = join(modelsDir, name)
-  if (!options.force && (await stat(place).then(() => true, () => false))) throw new Error(`${name} is installed already (${place}); --force replaces it`)
+  if (!options.force && (await isThere(place))) throw new Error(`${name} is installed already (${place}); --force replaces it`)
   const staging = await openStaging(modelsDir, name)
   try {
     const chosen = source.kind === 'hub' ? await fromHub(source, precision, wait) : await fromDirectory(source, precision)

@@ -1,7 +1,9 @@
-import { mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
-import { acquireDataDirectory } from '../files/data-directory.ts'
+import { acquireDataDirectory } from '../sqlite/data-directory.ts'
+import { isThere } from '../files/is-there.ts'
+import { sync } from '../files/sync.ts'
 
 /** In the models directory, so that what is whole moves into its place by a rename. No model is looked for in it. */
 const WORK = '.pulling'
@@ -19,17 +21,6 @@ export interface Staging {
   /** Gives the place up; what came so far stays for another attempt. */
   readonly close: () => Promise<void>
 }
-
-const sync = async (directory: string): Promise<void> => {
-  const handle = await open(directory, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
-
-const isThere = (path: string): Promise<boolean> => stat(path).then(() => true, () => false)
 
 const filesBelow = async (directory: string): Promise<ReadonlyArray<string>> => {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true })

@@ -9,6 +9,7 @@ import type {
   SealedMember,
   Unopened,
 } from '../../application/ports/keyring.ts'
+import { orThrow } from '../../domain/shared/or-throw.ts'
 import { IV_BYTES, decrypt, encrypt, openText, sealText } from './envelope.ts'
 import { deriveKey } from './master-key.ts'
 
@@ -191,9 +192,9 @@ export const openKeyring = async (storage: KeyStorage, masterKey: Uint8Array): P
     }
   }
   try {
-    const probe = await storage.ensure(PROBE, wrap(PROBE, randomBytes(KEY_BYTES)))
-    if (E.isLeft(probe)) throw new Error(`the keyring cannot be opened: ${probe.left}`)
-    if (probe.right !== null) checkMasterKey(probe.right)
+    const wrapped = wrap(PROBE, randomBytes(KEY_BYTES))
+    const probe = orThrow(await storage.ensure(PROBE, wrapped), 'the keyring cannot be opened')
+    if (probe !== null) checkMasterKey(probe)
   } catch (error) {
     await storage.close()
     throw error

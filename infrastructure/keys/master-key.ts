@@ -1,6 +1,7 @@
 import { hkdfSync, randomBytes } from 'node:crypto'
 import { link, open, readFile, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { sync } from '../files/sync.ts'
 
 const KEY_BYTES = 32
 
@@ -29,13 +30,7 @@ const isCode = (error: unknown, code: string): boolean => error instanceof Error
 
 /** Makes the name of a new file survive a power cut; Windows has no such call. */
 const syncDirectory = async (path: string): Promise<void> => {
-  if (process.platform === 'win32') return
-  const handle = await open(path, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
+  if (process.platform !== 'win32') await sync(path)
 }
 
 /** A new random key in `file`, readable by its owner alone, or the one that another process put there first. */

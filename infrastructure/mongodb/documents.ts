@@ -5,6 +5,7 @@ import type { Db } from 'mongodb'
 import type { Change, Document, Documents, DocumentsUnavailable } from '../../application/ports/documents.ts'
 import { BEGINNING } from '../../application/ports/event-store.ts'
 import type { Position } from '../../application/ports/event-store.ts'
+import { requireCount } from '../require-count.ts'
 import { createCollections } from './collections.ts'
 import type { CollectionsConnection } from './collections.ts'
 import { PATIENT_MS } from './connection.ts'
@@ -12,7 +13,7 @@ import { checkUpserted, putGuarded } from './guarded-writes.ts'
 import type { StoredDocument } from './guarded-writes.ts'
 import { outcomeOf } from './outcome.ts'
 import type { Limit } from './outcome.ts'
-import { pageQuery, requireCount } from './page-query.ts'
+import { pageQuery } from './page-query.ts'
 
 interface Checkpoint {
   readonly _id: string

@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { MongoInvalidArgumentError, MongoServerError } from 'mongodb'
+import { messageOf } from '../../domain/shared/message-of.ts'
 
 /**
  * Error codes of requests that the server will never take: mistakes of ours, not of its state.
@@ -59,6 +60,6 @@ export const outcomeOf = async <A>(
     return outcome === TOO_LATE ? E.left(`no answer from MongoDB within ${limitMs} ms`) : E.right(outcome)
   } catch (error) {
     if (isDefect(error)) throw error
-    return E.left(error instanceof Error ? error.message : String(error))
+    return E.left(messageOf(error))
   }
 }

@@ -1,5 +1,6 @@
 import type { FindOptions } from 'mongodb'
 import type { Filter, PageRequest, Scalar } from '../../application/ports/documents.ts'
+import { requireCount } from '../require-count.ts'
 import { pathOf } from './collections.ts'
 
 const isList = (wanted: Scalar | ReadonlyArray<Scalar>): wanted is ReadonlyArray<Scalar> => Array.isArray(wanted)
@@ -19,12 +20,6 @@ const conditionOf = (filter: Filter, by: string): Readonly<Record<string, unknow
 const orderOf = ({ by, direction }: PageRequest['sort']): Record<string, 1 | -1> => {
   const order = direction === 'ascending' ? 1 : -1
   return { [pathOf(by)]: order, _id: order }
-}
-
-/** Throws a TypeError on what counts nothing. */
-export const requireCount = (name: string, value: number): number => {
-  if (!Number.isSafeInteger(value) || value < 0) throw new TypeError(`${name} must be a whole number from 0`)
-  return value
 }
 
 interface PageQuery {

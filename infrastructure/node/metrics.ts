@@ -49,6 +49,17 @@ export const createMetrics = (sources: MetricSources): (() => Promise<string>) =
         this.set(read())
       },
     })
+  /** Of what is counted elsewhere. */
+  const counter = (name: string, help: string, read: () => number) =>
+    new Counter({
+      name,
+      help,
+      registers: [],
+      collect() {
+        this.reset()
+        this.inc(read())
+      },
+    })
   const ofProjections = (name: string, help: string, read: (figures: ProjectionFigures) => number) =>
     new Gauge({
       name,
@@ -79,24 +90,6 @@ export const createMetrics = (sources: MetricSources): (() => Promise<string>) =
       this.reset()
       const { done, failed, dropped, skipped } = sources.translations()
       for (const [outcome, count] of Object.entries({ done, failed, dropped, skipped })) this.inc({ outcome }, count)
-    },
-  })
-  const timeouts = new Counter({
-    name: 'stenolog_read_your_writes_timeouts_total',
-    help: 'Writes answered before the lists showed them',
-    registers: [],
-    collect() {
-      this.reset()
-      this.inc(sources.readYourWritesTimeouts())
-    },
-  })
-  const droppedFinals = new Counter({
-    name: 'stenolog_finals_dropped_total',
-    help: 'Final segments that were told and that no store took: refused for good, or more than may wait for a store that is away',
-    registers: [],
-    collect() {
-      this.reset()
-      this.inc(sources.droppedFinals())
     },
   })
   const behind = new Gauge({
@@ -138,8 +131,20 @@ export const createMetrics = (sources: MetricSources): (() => Promise<string>) =
   registry.registerMetric(
     ofProjections('stenolog_projection_rebuilding', '1 while a read model is built anew', ({ rebuilding }) => (rebuilding ? 1 : 0)),
   )
-  registry.registerMetric(timeouts)
-  registry.registerMetric(droppedFinals)
+  registry.registerMetric(
+    counter(
+      'stenolog_read_your_writes_timeouts_total',
+      'Writes answered before the lists showed them',
+      sources.readYourWritesTimeouts,
+    ),
+  )
+  registry.registerMetric(
+    counter(
+      'stenolog_finals_dropped_total',
+      'Final segments that were told and that no store took: refused for good, or more than may wait for a store that is away',
+      sources.droppedFinals,
+    ),
+  )
   registry.registerMetric(
     gauge('stenolog_source_isolation', '1 where the decoders of URL sources can open no file and no socket', () => Number(sources.sourceIsolation())),
   )

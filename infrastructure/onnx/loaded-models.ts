@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { ModelLoadFailed } from '../../application/ports/engine.ts'
-import { reasonOf } from './process/messages.ts'
+import { messageOf } from '../../domain/shared/message-of.ts'
 
 /** A model in memory; `release` gives its native memory back. */
 interface Loaded<R> {
@@ -19,7 +19,7 @@ export interface LoadedModels<R> {
 }
 
 /** What onnxruntime, the C++ library and CUDA's libraries say when an allocation fails. */
-const isOutOfMemory = (error: unknown): boolean => /failed to allocate memory|bad[ _]alloc|out of memory|alloc_failed/i.test(reasonOf(error))
+const isOutOfMemory = (error: unknown): boolean => /failed to allocate memory|bad[ _]alloc|out of memory|alloc_failed/i.test(messageOf(error))
 
 /** Another folder put in the place of one has another: one that was written to keeps it. Null for none. */
 const identityOf = (folder: string | null): string | null => {
@@ -47,7 +47,7 @@ export const createLoadedModels = <R extends { readonly release: () => Promise<v
     const failed = (reason: string): Either<ModelLoadFailed, never> => E.left({ _tag: 'ModelLoadFailed', model, reason })
     if (folder === null) return failed('no such model is installed')
     await forget(model)
-    const runner = await open(folder).catch((error: unknown) => E.left(reasonOf(error)))
+    const runner = await open(folder).catch((error: unknown) => E.left(messageOf(error)))
     if (E.isLeft(runner)) return failed(runner.left)
     loaded.set(model, { identity, runner: runner.right })
     return runner

@@ -1,10 +1,10 @@
-import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { object } from '../../domain/shared/codecs.ts'
-import { positive, readJson, token, tokenizerConfigJson, tokenizerJson } from './model-json.ts'
+import { isThere } from '../files/is-there.ts'
+import { positive, readJson, readTokenizer, token } from './model-json.ts'
 import { findWeights } from './model-weights.ts'
 import type { ModelWeights } from './model-weights.ts'
 
@@ -59,14 +59,12 @@ type Generation = t.TypeOf<typeof generationConfig>
 const readMarianJson = async (folder: string) => {
   const config = await readJson(folder, 'config.json', marianConfig)
   if (E.isLeft(config)) return config
-  const isThere = await stat(join(folder, 'generation_config.json')).then(() => true, () => false)
-  const generation = isThere ? await readJson(folder, 'generation_config.json', generationConfig) : E.right<string, Generation>({})
+  const hasGeneration = await isThere(join(folder, 'generation_config.json'))
+  const generation = hasGeneration ? await readJson(folder, 'generation_config.json', generationConfig) : E.right<string, Generation>({})
   if (E.isLeft(generation)) return generation
-  const tokenizer = await readJson(folder, 'tokenizer.json', tokenizerJson)
+  const tokenizer = await readTokenizer(folder)
   if (E.isLeft(tokenizer)) return tokenizer
-  const tokenizerConfig = await readJson(folder, 'tokenizer_config.json', tokenizerConfigJson)
-  if (E.isLeft(tokenizerConfig)) return tokenizerConfig
-  return E.right({ config: config.right, generation: generation.right, tokenizer: tokenizer.right, tokenizerConfig: tokenizerConfig.right })
+  return E.right({ config: config.right, generation: generation.right, ...tokenizer.right })
 }
 
 /** The generation file's say, else config.json's. */

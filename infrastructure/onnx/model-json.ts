@@ -89,6 +89,15 @@ export const readJson = async <A>(folder: string, file: string, codec: t.Decoder
   return E.left(`${file}: ${path.join('.') || 'the file'} is missing or not ${context.at(-1)?.type.name ?? 'as expected'}`)
 }
 
+/** The files of a tokenizer, or what is wrong with the first that does not fit. */
+export const readTokenizer = async (folder: string) => {
+  const tokenizer = await readJson(folder, 'tokenizer.json', tokenizerJson)
+  if (E.isLeft(tokenizer)) return tokenizer
+  const tokenizerConfig = await readJson(folder, 'tokenizer_config.json', tokenizerConfigJson)
+  if (E.isLeft(tokenizerConfig)) return tokenizerConfig
+  return E.right({ tokenizer: tokenizer.right, tokenizerConfig: tokenizerConfig.right })
+}
+
 /** All of a folder's JSON files, or what is wrong with the first that does not fit. */
 export const readModelJson = async (folder: string): Promise<Either<string, ModelJson>> => {
   const config = await readJson(folder, 'config.json', modelConfig)
@@ -97,16 +106,10 @@ export const readModelJson = async (folder: string): Promise<Either<string, Mode
   if (E.isLeft(generation)) return generation
   const preprocessor = await readJson(folder, 'preprocessor_config.json', preprocessorConfig)
   if (E.isLeft(preprocessor)) return preprocessor
-  const tokenizer = await readJson(folder, 'tokenizer.json', tokenizerJson)
+  const tokenizer = await readTokenizer(folder)
   if (E.isLeft(tokenizer)) return tokenizer
-  const tokenizerConfig = await readJson(folder, 'tokenizer_config.json', tokenizerConfigJson)
-  if (E.isLeft(tokenizerConfig)) return tokenizerConfig
   return E.right({
-    config: config.right,
-    generation: generation.right,
-    preprocessor: preprocessor.right,
-    tokenizer: tokenizer.right,
-    tokenizerConfig: tokenizerConfig.right,
+    config: config.right, generation: generation.right, preprocessor: preprocessor.right, ...tokenizer.right,
   })
 }
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { InferenceSession } from 'onnxruntime-node'
+import { messageOf } from '../../domain/shared/message-of.ts'
 import type { GpuProvider, Provider } from './providers/execution-provider.ts'
-import { reasonOf } from './process/messages.ts'
 import { withSignedWeights } from './graphs/signed-weights.ts'
 
 /** Whether the CPU multiplies unsigned by signed bytes without saturation; where nobody tells, it does not. */
@@ -49,7 +49,7 @@ export const openSession = async (file: string, provider: Provider = 'cpu'): Pro
     try {
       return await openOnGpu(file, provider)
     } catch (error) {
-      process.stderr.write(`${provider} does not load ${basename(file)}, the CPU will run it: ${reasonOf(error).replaceAll('\n', ' ')}\n`)
+      process.stderr.write(`${provider} does not load ${basename(file)}, the CPU will run it: ${messageOf(error).replaceAll('\n', ' ')}\n`)
     }
   }
   return openOnCpu(await sourceOf(file))

@@ -1,4 +1,5 @@
-import { chmod, open } from 'node:fs/promises'
+import { chmod } from 'node:fs/promises'
+import { sync } from '../files/sync.ts'
 import { openForReading, openForWriting, transaction } from './database.ts'
 
 /**
@@ -13,12 +14,7 @@ export const copyDatabase = async (file: string, target: string): Promise<void> 
     database.close()
   }
   await chmod(target, 0o600)
-  const handle = await open(target, 'r+')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
+  await sync(target, 'r+')
 }
 
 /** Names of the keys that were erased from a keyring; all of it then lies in the file itself, not beside it. */

@@ -1,8 +1,8 @@
 import type { CreateLiveDeps } from '../../application/lives/commands/create-live.ts'
 import type { Logger } from '../../application/ports/environment.ts'
 import type { Settings } from '../../infrastructure/settings.ts'
-import { examineIsolation } from '../../infrastructure/sources/isolation/source-isolation.ts'
-import type { SourceIsolation } from '../../infrastructure/sources/isolation/source-isolation.ts'
+import { examineIsolation } from '../../infrastructure/sources/source-isolation.ts'
+import type { SourceIsolation } from '../../infrastructure/sources/source-isolation.ts'
 import { createAddressGuard, namesForbiddenAddress } from '../../infrastructure/sources/network/address-guard.ts'
 import type { AddressRules } from '../../infrastructure/sources/network/address-guard.ts'
 

@@ -2,6 +2,7 @@ import type { Route } from './route.ts'
 import { adminRoutes } from './routes/admin.ts'
 import type { AdminCalls } from './routes/admin.ts'
 import { descriptionRoutes } from './routes/description.ts'
+import type { DescriptionCalls } from './routes/description.ts'
 import { embedRoutes } from './routes/embed.ts'
 import { historyRoutes } from './routes/history.ts'
 import type { HistoryCalls } from './routes/history.ts'
@@ -24,7 +25,8 @@ import type { UserCalls } from './routes/users.ts'
 
 /** What all routes together call. */
 export type Calls =
-  UserCalls & LiveCalls & TranscriptCalls & HistoryCalls & ProfileCalls & TokenCalls & ReferenceCalls & OperationCalls & SetupCalls & AdminCalls
+  UserCalls & LiveCalls & TranscriptCalls & HistoryCalls & ProfileCalls & TokenCalls & ReferenceCalls & OperationCalls & SetupCalls & AdminCalls &
+  DescriptionCalls
 
 /** Every route of the service; the first one that matches a path wins. */
 export const ROUTES: ReadonlyArray<Route<Calls>> = [
@@ -39,7 +41,7 @@ export const ROUTES: ReadonlyArray<Route<Calls>> = [
   ...setupRoutes,
   ...embedRoutes,
   ...adminRoutes,
-  ...descriptionRoutes(() => ROUTES),
+  ...descriptionRoutes,
 ]
 
 /** Everything is served at each of these (D1). */

@@ -1,24 +1,13 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import type { Caller } from '../../application/caller.ts'
+import type { Origin } from './clients/origin.ts'
 import type { HttpRefusal, RefusalTag } from './errors.ts'
 import { decodePart, members } from './codecs/validation.ts'
 import type { Field } from './codecs/validation.ts'
 
 /** Who may call: anybody; a user; the same with a login token (an API key is 403); that and the permission `admin`. */
 export type Access = 'public' | 'private' | 'login' | 'admin'
-
-/** Facts of the request that answers depend on. */
-export interface Origin {
-  /** Base WebSocket address of lives as this client reaches them, or '' (D22). */
-  readonly baseUrl: string
-  /** What stands in front of the path of a page: `https://host/path`; the path alone where `baseUrl` is ''. */
-  readonly pagesUrl: string
-  /** Of the client, for limits. */
-  readonly address: string
-  /** Addresses of the interface, one for each prefix; paths where the host is not known. */
-  readonly servers: ReadonlyArray<string>
-}
 
 /** A request before it is decoded. */
 export interface RawRequest {

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
-import type { Broadcast } from './listeners/broadcast.ts'
-import type { Ending } from './listeners/ends.ts'
+import type { Broadcast } from './broadcast.ts'
+import type { Ending } from './ends.ts'
 
 /** What the protocol's state machines may do with their socket. */
 export interface Connection {

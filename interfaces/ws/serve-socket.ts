@@ -6,8 +6,8 @@ import type { MissedFinals, SenderSession } from '../../application/services.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { catchUp } from './listeners/catch-up.ts'
 import { connect } from './connection.ts'
-import { endingFor, errorEnding } from './listeners/ends.ts'
-import type { Ending } from './listeners/ends.ts'
+import { endingFor, errorEnding } from './ends.ts'
+import type { Ending } from './ends.ts'
 import { connectionFrame } from './frames.ts'
 import { startHeartbeat } from './heartbeat.ts'
 import type { Hub } from './listeners/hub.ts'
@@ -15,14 +15,10 @@ import { createListener } from './listeners/listener.ts'
 import { createSender } from './senders/sender.ts'
 
 /** Why a socket is closed as soon as it is open. */
-export type Refusal = 'sender_already_connected' | 'session_finished' | 'invalid_message'
+type Refusal = 'sender_already_connected' | 'session_finished' | 'invalid_message'
 
-interface ServeSocketOptions {
-  readonly socket: WebSocket
-  /** What the socket runs on. */
-  readonly wire: Duplex
-  /** Of the handshake, for the log. */
-  readonly requestId: string
+/** What a socket that is opened is there for. */
+export interface Admission {
   readonly liveId: number
   readonly role: SocketRole
   readonly status: LiveStatus
@@ -32,6 +28,15 @@ interface ServeSocketOptions {
   readonly refusal: Refusal | null
   /** What it asked for of the time before it came; null for nothing. */
   readonly missed: MissedFinals | null
+}
+
+interface ServeSocketOptions {
+  readonly socket: WebSocket
+  /** What the socket runs on. */
+  readonly wire: Duplex
+  /** Of the handshake, for the log. */
+  readonly requestId: string
+  readonly admission: Admission
   readonly hub: Hub
   readonly logger: Logger
   readonly environment: Pick<Environment, 'monotonic'>
@@ -60,7 +65,8 @@ const bytesOf = (data: RawData): Buffer => {
 
 /** Wires an accepted socket to its role's protocol, the hub and the heartbeat, in the tick in which it opened. */
 export const serveSocket = (options: ServeSocketOptions): OpenSocket => {
-  const { socket, wire, liveId, role, session, missed, hub, logger, environment, timers, rateLimits, idleTimeout } = options
+  const { socket, wire, admission, hub, logger, environment, timers, rateLimits, idleTimeout } = options
+  const { liveId, role, session, missed } = admission
   const since = environment.monotonic()
   const about = { requestId: options.requestId, liveId, role }
   const heartbeat = startHeartbeat({ ping: () => socket.ping(), lost: () => connection.drop(), timers, environment })
@@ -73,8 +79,8 @@ export const serveSocket = (options: ServeSocketOptions): OpenSocket => {
 
   // Joined before the connection message and in the same tick: nothing can be published in between. Who missed something
   // joins once that is sent.
-  const ended = options.refusal === null && missed === null ? hub.join(liveId, member) : undefined
-  const refusal = ended === undefined ? options.refusal : 'session_finished'
+  const ended = admission.refusal === null && missed === null ? hub.join(liveId, member) : undefined
+  const refusal = ended === undefined ? admission.refusal : 'session_finished'
   const shared = { connection, environment, timers, rateLimits }
   const incoming = session === null ? createListener(shared) : createSender(session, { ...shared, idleTimeout })
 
@@ -116,7 +122,7 @@ export const serveSocket = (options: ServeSocketOptions): OpenSocket => {
     if (ending !== null) connection.end(ending)
   }
 
-  connection.send(connectionFrame(role, liveId, ended?.status ?? options.status))
+  connection.send(connectionFrame(role, liveId, ended?.status ?? admission.status))
   if (missed !== null) void catchUp({ missed, connection, encode: hub.encode, join, isGone: () => isGone, logger })
   else if (refusal !== null) refuse(refusal)
 

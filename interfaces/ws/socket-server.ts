@@ -5,9 +5,9 @@ import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
 import type { WebSocket } from 'ws'
 import type { Environment, Logger } from '../../application/ports/environment.ts'
-import type { LiveStatus, SocketRole } from '../../application/ports/read-models.ts'
+import type { SocketRole } from '../../application/ports/read-models.ts'
 import type { LiveBus } from '../../application/pipeline/signals.ts'
-import type { LiveSessions, MissedFinals, SenderSession } from '../../application/services.ts'
+import type { LiveSessions, MissedFinals } from '../../application/services.ts'
 import { pause } from '../../application/waiting.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { loggable } from '../http/access-log.ts'
@@ -15,14 +15,16 @@ import { clientAddress } from '../http/clients/client-address.ts'
 import { createArrivals } from '../http/clients/forwarded.ts'
 import { correlationIdOf, inNoRequest, requestIdOf } from '../http/request-id.ts'
 import type { InRequest } from '../http/request-id.ts'
-import { errorEnding } from './listeners/ends.ts'
+import { errorEnding } from './ends.ts'
+import { findTarget } from '../http/socket-path.ts'
+import type { Target } from '../http/socket-path.ts'
 import * as handshake from './handshakes/handshake.ts'
-import type { HandshakeRefusal, Target } from './handshakes/handshake.ts'
+import type { HandshakeRefusal } from './handshakes/handshake.ts'
 import { createHandshakeLimits } from './handshakes/handshake-limits.ts'
 import { createHub } from './listeners/hub.ts'
 import { createPlaces } from './handshakes/places.ts'
 import { serveSocket } from './serve-socket.ts'
-import type { OpenSocket, Refusal } from './serve-socket.ts'
+import type { Admission, OpenSocket } from './serve-socket.ts'
 
 /** S29: a base64 frame of 10 s is 427 KB; nothing that a listener may say is long. */
 const LARGEST_FRAME: Readonly<Record<SocketRole, number>> = { sender: 512 * 1024, listener: 4 * 1024 }
@@ -65,16 +67,6 @@ export interface SocketServer {
   /** Opens no more; `server_restart` and 1012 to all; those that do not answer within `limitMs` are cut. */
   readonly close: (limitMs: number) => Promise<void>
   readonly counts: () => Readonly<Record<SocketRole, number>>
-}
-
-/** A socket that may be opened: the sender's session, or the reason to close it right after the connection message. */
-interface Admission {
-  readonly liveId: number
-  readonly role: SocketRole
-  readonly status: LiveStatus
-  readonly session: SenderSession | null
-  readonly refusal: Refusal | null
-  readonly missed: MissedFinals | null
 }
 
 /** What a token opens. */
@@ -157,7 +149,7 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
 
   const open = (socket: WebSocket, wire: Duplex, admission: Admission, { requestId, leave }: Entrance): void => {
     const { rateLimits, idleTimeout } = settings
-    const opened = serveSocket({ ...admission, requestId, socket, wire, hub, logger, environment, timers, rateLimits, idleTimeout })
+    const opened = serveSocket({ socket, wire, admission, requestId, hub, logger, environment, timers, rateLimits, idleTimeout })
     sockets.add(opened)
     socket.once('close', () => {
       sockets.delete(opened)
@@ -166,7 +158,7 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
   }
 
   const judge = async (request: IncomingMessage): Promise<Admission | HandshakeRefusal> => {
-    const target = handshake.findTarget(request.url ?? '', prefixes)
+    const target = findTarget(request.url ?? '', prefixes)
     if (target === null) return handshake.NOT_FOUND
     if (closed || options.draining()) return handshake.DRAINING
     if (!handshake.isOriginAllowed(request, settings.origins)) return handshake.FOREIGN_ORIGIN

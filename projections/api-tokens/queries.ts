@@ -2,10 +2,11 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { Documents, DocumentsUnavailable, Page, PageQuery } from '../../application/ports/documents.ts'
 import type { Keyring, KeyringUnavailable } from '../../application/ports/keyring.ts'
-import type { ApiTokenView } from '../../application/ports/read-models.ts'
+import type { ApiTokenView, IdsOfUser } from '../../application/ports/read-models.ts'
 import { ApiTokenIssued, ApiTokenRenamed, apiTokenStream } from '../../domain/api-token/events.ts'
 import { textOrErased } from '../../domain/shared/erased.ts'
 import { userKey } from '../../domain/user/events.ts'
+import { idsOfUser } from '../ids-of-user.ts'
 import { API_TOKENS } from './document.ts'
 import type { ApiTokenDocument } from './document.ts'
 
@@ -43,3 +44,6 @@ export const listTokens =
     const items = sealed.map((token, index) => ({ ...token, name: textOrErased(names.right[index]) }))
     return E.right({ items, total })
   }
+
+/** Those of all that a user ever issued that are not revoked. */
+export const tokenIdsOf = ({ documents }: Pick<ApiTokenQueryDeps, 'documents'>): IdsOfUser => idsOfUser(documents, API_TOKENS)

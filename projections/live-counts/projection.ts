@@ -1,8 +1,8 @@
-import { ALL_LIVES, LIVE_COUNTS, LIVE_TOTALS } from '../../application/ports/read-models.ts'
-import type { LiveCountsDocument } from '../../application/ports/read-models.ts'
 import { liveEvents } from '../../domain/live/events.ts'
 import type { StoredLiveEvent } from '../../domain/live/events.ts'
 import { defineProjection } from '../projection.ts'
+import { ALL_LIVES, LIVE_COUNTS, LIVE_TOTALS } from './document.ts'
+import type { LiveCountsDocument } from './document.ts'
 
 const none = (userId: number): LiveCountsDocument => ({ userId, pending: [], active: [], finished: 0, error: 0 })
 

@@ -1,8 +1,8 @@
-import { LIVE_TOKENS } from '../../application/ports/read-models.ts'
-import type { LiveTokenDocument } from '../../application/ports/read-models.ts'
 import { liveEvents } from '../../domain/live/events.ts'
 import type { StoredLiveEvent } from '../../domain/live/events.ts'
 import { defineProjection } from '../projection.ts'
+import { LIVE_TOKENS } from './document.ts'
+import type { LiveTokenDocument } from './document.ts'
 
 const senderId = (liveId: number): string => `${liveId}-sender`
 const listenerId = (liveId: number): string => `${liveId}-listener`

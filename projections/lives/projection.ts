@@ -1,9 +1,9 @@
-import { LIVES } from '../../application/ports/read-models.ts'
-import type { LiveDocument } from '../../application/ports/read-models.ts'
 import type { StoredEvent } from '../../application/ports/event-store.ts'
 import { liveEvents } from '../../domain/live/events.ts'
 import type { StoredLiveEvent } from '../../domain/live/events.ts'
 import { defineProjection } from '../projection.ts'
+import { LIVES } from './document.ts'
+import type { LiveDocument } from './document.ts'
 
 type Created = Extract<StoredLiveEvent, { type: 'LiveCreated' }>['data']
 

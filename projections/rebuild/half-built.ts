@@ -1,7 +1,7 @@
 import type { Documents, ReadModel } from '../../application/ports/documents.ts'
 import { BEGINNING } from '../../application/ports/event-store.ts'
 import type { EventStore, Position } from '../../application/ports/event-store.ts'
-import { orThrow } from '../fold-log.ts'
+import { orThrow } from '../../domain/shared/or-throw.ts'
 import type { Projection } from '../projection.ts'
 import { createRebuildNotes } from './rebuild-notes.ts'
 

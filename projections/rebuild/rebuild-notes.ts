@@ -2,7 +2,7 @@ import * as O from 'fp-ts/lib/Option.js'
 import type { CollectionSpec, Documents } from '../../application/ports/documents.ts'
 import { BEGINNING } from '../../application/ports/event-store.ts'
 import type { Position } from '../../application/ports/event-store.ts'
-import { orThrow } from '../fold-log.ts'
+import { orThrow } from '../../domain/shared/or-throw.ts'
 import type { Projection } from '../projection.ts'
 
 /** One note a projection that was ever rebuilt: what a later process must know of its half-built documents. */

@@ -6,7 +6,9 @@ import { BEGINNING } from '../../application/ports/event-store.ts'
 import type { EventStore, Position, SubscriptionMessage } from '../../application/ports/event-store.ts'
 import type { RebuildProgress, Rebuilt } from '../../application/ports/projector.ts'
 import type { Timers } from '../../application/ports/timers.ts'
-import { BATCH_SIZE, differencesOf, foldLog, orThrow, stillThere } from '../fold-log.ts'
+import { messageOf } from '../../domain/shared/message-of.ts'
+import { orThrow } from '../../domain/shared/or-throw.ts'
+import { BATCH_SIZE, differencesOf, foldLog, stillThere } from '../fold-log.ts'
 import type { Difference, Folded } from '../fold-log.ts'
 import { discardStaged, isStaged, modelOf, resumeOrBegin, stagedOf } from './half-built.ts'
 import { insistently } from '../insistently.ts'
@@ -158,6 +160,6 @@ export const rebuildReadModel = async (deps: RebuildDeps): Promise<Either<string
     if (deps.signal.aborted) return E.left('it was broken off; the next one goes on from there')
     // What is left of it where this fails too is discarded by the next one.
     await discardStaged(deps).catch(() => undefined)
-    return E.left(error instanceof Error ? error.message : String(error))
+    return E.left(messageOf(error))
   }
 }

@@ -4,7 +4,6 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import { createAdmissionActor } from '../../application/admission/admission-actor.ts'
 import { handleCommand } from '../../application/log/handle-command.ts'
-import { LIVES } from '../../application/ports/read-models.ts'
 import { createAdministrators } from '../../application/users/administrators.ts'
 import { deleteUser } from '../../application/users/commands/delete-user.ts'
 import type { DeleteUserDeps } from '../../application/users/commands/delete-user.ts'
@@ -13,7 +12,9 @@ import { startUserDirectory } from '../../application/users/policies/user-direct
 import { registerUser } from '../../application/users/commands/register-user.ts'
 import { apiTokenDecider } from '../../domain/api-token/decider.ts'
 import { API_TOKENS } from '../../projections/api-tokens/document.ts'
-import { idsOfUser } from '../../projections/ids-of-user.ts'
+import { tokenIdsOf } from '../../projections/api-tokens/queries.ts'
+import { LIVES } from '../../projections/lives/document.ts'
+import { liveIdsOf } from '../../projections/lives/queries.ts'
 import { PROFILES } from '../../projections/profiles/document.ts'
 import { USERS } from '../../projections/users/document.ts'
 import { createDyingProcess } from '../support/dying-process.ts'
@@ -64,7 +65,7 @@ const start = async (t: ExecutionContext) => {
     return found.flat()
   }
   const administrators = createAdministrators({ ...deps, directory })
-  const owned = { liveIdsOf: idsOfUser(documents, LIVES), tokenIdsOf: idsOfUser(documents, API_TOKENS) }
+  const owned = { liveIdsOf: liveIdsOf({ documents }), tokenIdsOf: tokenIdsOf({ documents }) }
   const deleting = (changes: Partial<DeleteUserDeps> = {}) =>
     deleteUser({ ...deps, ...owned, directory, projector, administrators, ...changes })
   return { ...side, owned, directory, register, readable, listed, deleting, hers }

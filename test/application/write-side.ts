@@ -9,7 +9,6 @@ import { createDeleteLive } from '../../application/lives/commands/delete-live.t
 import { createFinishLives } from '../../application/lives/commands/finish-live.ts'
 import type { WriteDeps } from '../../application/log/handle-command.ts'
 import { createLiveLifecycle } from '../../application/lives/commands/live-lifecycle.ts'
-import { viewOf } from '../../application/lives/live-views.ts'
 import type { Catalogue, Model, TranslationPair } from '../../application/ports/catalogue.ts'
 import type { Documents } from '../../application/ports/documents.ts'
 import type { Environment } from '../../application/ports/environment.ts'
@@ -18,8 +17,9 @@ import type { EventStore, Position } from '../../application/ports/event-store.t
 import { reconcileAtStart } from '../../application/lives/policies/reconcile-lives.ts'
 import type { CreateLiveRequest } from '../../application/requests.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
-import { foldLive } from '../../projections/lives/projection.ts'
 import { allProjections } from '../../projections/all-projections.ts'
+import { holderOfToken, resolveToken } from '../../projections/live-tokens/queries.ts'
+import { viewOf } from '../../projections/lives/view.ts'
 import { immediateTimers } from '../support/immediate-timers.ts'
 import { createMemoryDocuments } from '../support/memory-documents.ts'
 import { createMemoryEventStore } from '../support/memory-event-store.ts'
@@ -72,15 +72,18 @@ const noDocuments: Pick<Documents, 'get' | 'page'> = {
 
 /** The write side of one process, as the composition root puts it together. */
 export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor) => {
+  const credentials = createTestCredentials()
+  const documents = options.documents ?? noDocuments
   const deps: CreateLiveDeps & Parameters<typeof createLiveLifecycle>[0] & Parameters<typeof createFinishLives>[0] = {
     ...options,
     admission,
     catalogue,
-    credentials: createTestCredentials(),
-    documents: options.documents ?? noDocuments,
+    credentials,
+    holderOfToken: holderOfToken({ documents }),
+    resolveToken: resolveToken({ credentials, documents }),
     whenProjected: options.whenProjected ?? (() => Promise.resolve()),
     pullRefusal: () => null,
-    viewOf: viewOf({ keyring: options.keyring, foldLive }),
+    viewOf: viewOf(options),
     otherInstances: options.otherInstances ?? (() => []),
     flush: options.flush ?? (() => Promise.resolve()),
   }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import test from 'ava'
 import { MUTANTS } from '../mutants/all.ts'
-import { brokenArrows, cycles, productSources, sourceOf } from './imports.ts'
+import { brokenArrows, cycles, productSources, roomCircles, sourceOf } from './imports.ts'
 
 const sources = productSources('.')
 
@@ -12,6 +12,13 @@ test('only the allowed import arrows exist', (t) => {
 
 test('no file imports itself through others', (t) => {
   t.deepEqual(cycles(sources), [])
+})
+
+test('rooms of a folder import each other one way', (t) => {
+  t.deepEqual(roomCircles(sources), [])
+  const there = sourceOf('domain/a/one.ts', "import '../b/two.ts'")
+  const back = sourceOf('domain/b/three.ts', "import '../a/four.ts'")
+  t.deepEqual(roomCircles([there, back]), ['domain: a, b'])
 })
 
 test('an import of a project file names a file that exists', (t) => {

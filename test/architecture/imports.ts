@@ -23,7 +23,7 @@ export const sourceOf = (path: string, text: string): Source => ({
   imports: importedBy(path, text).map((name) => (name.startsWith('.') ? join(dirname(path), name) : name)),
 })
 
-const LAYERS = ['domain', 'application', 'infrastructure', 'projections', 'interfaces']
+export const LAYERS = ['domain', 'application', 'infrastructure', 'projections', 'interfaces']
 
 /** Every product file, seen from `root`. */
 export const productSources = (root: string): ReadonlyArray<Source> =>
@@ -42,7 +42,7 @@ const PURE_PACKAGES = /^(fp-ts|io-ts)(\/|$)/
 const PACKAGE = /^(?!(domain|application|infrastructure|projections|interfaces|test|bench|tools)\/)/
 
 /** Of the application what adapters and read models see, too: what it asks of them, and how all that waits waits. */
-const OFFERED = [/^application\/ports\//, /^application\/waiting\.ts$/]
+const OFFERED = [/^application\/ports\//, /^application\/(turns|waiting)\.ts$/]
 
 /** The only arrows allowed (docs/architecture.md); the first row that matches a file speaks for it. */
 const ARROWS: ReadonlyArray<Arrow> = [
@@ -50,7 +50,7 @@ const ARROWS: ReadonlyArray<Arrow> = [
   { from: /^application\/ports\//, may: [/^domain\//, /^application\/ports\//, PURE_PACKAGES] },
   { from: /^application\//, may: [/^domain\//, /^application\//, PURE_PACKAGES] },
   { from: /^infrastructure\//, may: [/^infrastructure\//, ...OFFERED, /^domain\//, PACKAGE] },
-  { from: /^projections\//, may: [/^projections\//, /^domain\/shared\//, /^domain\/[^/]+\/events\.ts$/, ...OFFERED, PURE_PACKAGES] },
+  { from: /^projections\//, may: [/^projections\//, /^domain\/(shared\/|read-event\.ts)/, /^domain\/[^/]+\/events\.ts$/, ...OFFERED, PURE_PACKAGES] },
   { from: /^interfaces\/(compose\.ts|main\.ts|compose\/|cli\/)/, may: [/./] },
   { from: /^interfaces\//, may: [/^interfaces\/(?!compose|main\.ts|cli\/)/, /^application\//, /^projections\/[^/]+\/queries\.ts$/, /^domain\//, PACKAGE] },
 ]
@@ -63,6 +63,27 @@ export const brokenArrows = (sources: ReadonlyArray<Source>): ReadonlyArray<stri
       .filter((name) => arrow === undefined || !arrow.may.some((allowed) => allowed.test(name)))
       .map((name) => `${source.path} → ${name}`)
   })
+
+/** Of a folder's rooms, which are its files and folders, those that import each other through whatever is in them. */
+export const roomCircles = (sources: ReadonlyArray<Source>): ReadonlyArray<string> => {
+  const folders = new Set(sources.flatMap(({ path }) => path.split('/').slice(0, -1).map((_, depth, names) => names.slice(0, depth + 1).join('/'))))
+  return [...folders].toSorted().flatMap((folder) => {
+    const roomOf = (path: string): string | undefined =>
+      path.startsWith(`${folder}/`) ? path.slice(folder.length + 1).split('/')[0] : undefined
+    const imported = new Map<string, Set<string>>()
+    for (const { path, imports } of sources) {
+      const [from, ...others] = [roomOf(path), ...imports.map(roomOf)]
+      if (from === undefined) continue
+      for (const to of others) if (to !== undefined && to !== from) imported.set(from, (imported.get(from) ?? new Set()).add(to))
+    }
+    const reached = (room: string, seen = new Set<string>()): ReadonlySet<string> => {
+      for (const next of imported.get(room) ?? []) if (!seen.has(next)) reached(next, seen.add(next))
+      return seen
+    }
+    const circle = [...imported.keys()].filter((room) => reached(room).has(room))
+    return circle.length === 0 ? [] : [`${folder}: ${circle.toSorted().join(', ')}`]
+  })
+}
 
 /** Every import cycle, as the files on it. */
 export const cycles = (sources: ReadonlyArray<Source>): ReadonlyArray<ReadonlyArray<string>> => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
 import type { StoredEvent } from '../../application/ports/event-store.ts'
-import { reading } from '../../domain/shared/read-event.ts'
+import { reading } from '../../domain/read-event.ts'
 import { LiveDeleted } from '../../domain/live/events.ts'
 import { productSources } from './imports.ts'
 
@@ -29,7 +29,7 @@ test('the one reading of stored events gives them in their types', (t) => {
 test('old shapes are upgraded in one place, and nobody claims the type of a stored event anywhere else', (t) => {
   const texts = productSources('.').map(({ path }) => ({ path, text: readFileSync(path, 'utf8') }))
   const pathsOf = (pattern: RegExp): ReadonlyArray<string> => texts.filter(({ text }) => pattern.test(text)).map(({ path }) => path)
-  t.deepEqual(pathsOf(/\bupgrade\(/), ['domain/shared/read-event.ts'])
-  t.deepEqual(pathsOf(/\bas (unknown as )?Stored\w*Event(Of)?\b/), ['domain/shared/read-event.ts'])
+  t.deepEqual(pathsOf(/\bupgrade\(/), ['domain/read-event.ts'])
+  t.deepEqual(pathsOf(/\bas (unknown as )?Stored\w*Event(Of)?\b/), ['domain/read-event.ts'])
   t.deepEqual(pathsOf(/decodeOrThrow\([^()]*\b(event|stored)\.data\b/), [])
 })

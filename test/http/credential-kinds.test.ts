@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Caller } from '../../application/caller.ts'
 import { startHttp, tokenView, userView } from './http-service.ts'
-import type { Services } from './http-service.ts'
+import type { HandMade } from './http-service.ts'
 
 const PASSWORDS = { current_password: 'the old one', new_password: 'a new password' }
 
@@ -31,7 +31,7 @@ test('D32: every user changes the own password with a login, no permission is ne
 test('S23: the operator acts as a named user on the tokens alone, and only through the socket in the data directory', async (t) => {
   const asked: Array<Pick<Caller, 'userId' | 'credential' | 'permissions'>> = []
   const listed: Array<number> = []
-  const services: Partial<Services> = {
+  const services: Partial<HandMade> = {
     whoAmI: ({ userId }) => (userId === 7 ? E.right(userView(7, 'ann')) : E.left({ _tag: 'UserNotFound' })),
     listTokens: (userId) => {
       listed.push(userId)

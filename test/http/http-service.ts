@@ -10,11 +10,13 @@ import type { NewUser } from '../../application/users/commands/register-user.ts'
 import type { PageQuery } from '../../application/ports/documents.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
 import type { AccessCalls } from '../../interfaces/http/access.ts'
+import { createDescriptions } from '../../interfaces/description/descriptions.ts'
 import { createHttpApp } from '../../interfaces/http/app.ts'
 import type { HttpAppOptions, HttpSettings } from '../../interfaces/http/app.ts'
 import { createHttpServer } from '../../interfaces/http/connections/server.ts'
 import type { HttpServerOptions } from '../../interfaces/http/connections/server.ts'
 import type { Calls as RouteCalls } from '../../interfaces/http/route-table.ts'
+import type { DescriptionCalls } from '../../interfaces/http/routes/description.ts'
 import type { OperationCalls } from '../../interfaces/http/routes/operations.ts'
 import { NO_WAITING_LIMITS } from '../../interfaces/http/connections/waiting-connections.ts'
 import { listen } from '../support/listen.ts'
@@ -75,9 +77,6 @@ export const HTTP_SETTINGS: HttpSettings = {
   host: '127.0.0.1', publicUrl: null, basePath: null, allowedHosts: null, corsOrigins: ['*'], frameAncestors: ['*'], trustedProxies: null,
 }
 
-/** What the routes ask of the application. */
-export type Services = Omit<RouteCalls, 'catalogue' | keyof OperationCalls> & AccessCalls
-
 export interface Calls {
   readonly created: CreateLiveRequest[]
   readonly registered: Array<{ readonly user: NewUser; readonly actor: string }>
@@ -93,10 +92,13 @@ export interface HttpService {
   ) => Promise<Response>
 }
 
+/** What is made by hand unless a test says otherwise. */
+export type HandMade = Omit<RouteCalls, 'catalogue' | keyof OperationCalls | keyof DescriptionCalls> & AccessCalls
+
 /** The HTTP layer alone on a port of its own, over services made by hand; ends with the test. */
 export const startHttp = async (
   t: ExecutionContext,
-  overrides: Partial<Services> = {},
+  overrides: Partial<HandMade> = {},
   options: Partial<HttpAppOptions & HttpServerOptions> = {},
 ): Promise<HttpService> => {
   const calls: Calls = { created: [], registered: [], pages: [] }
@@ -104,7 +106,7 @@ export const startHttp = async (
     calls.pages.push(query)
     return TE.right({ items: [liveView(2), liveView(1)], total: 2 })
   }
-  const services: Services = {
+  const services: HandMade = {
     logIn: async (username, password) => (username === 'ann' && password === 'right password' ? E.right('a.jwt.token') : E.left({ _tag: 'WrongLogin' })),
     authenticate: async (bearer) => O.fromNullable(CALLERS[bearer]),
     authenticateKey: (secret) => O.fromNullable(KEYS[secret]),
@@ -124,8 +126,8 @@ export const startHttp = async (
       calls.created.push(request)
       return TE.right(liveView(7))
     },
-    getLive: (_caller, id) => (id === 7 ? TE.right(liveView(7)) : TE.left({ _tag: 'LiveNotFound' })),
-    listLives: (_caller, _statuses, query) => page(query),
+    getLive: (_user, id) => TE.right(id === 7 ? O.some(liveView(7)) : O.none),
+    listLives: (_user, _statuses, query) => page(query),
     finishLive: (_caller, id) => (id === 7 ? TE.right(liveView(7, { status: 'finished', vram: 0 })) : TE.left({ _tag: 'LiveNotFound' })),
     finishByAudioUrl: (_caller, _url, query) => page(query),
     listAllLives: () => TE.right({ items: [{ ...liveView(2), username: 'ann', lag: 0.25 }], total: 1 }),
@@ -150,6 +152,7 @@ export const startHttp = async (
   }
   const log = createRecordingLogger()
   const app = createHttpApp({
+    ...createDescriptions(),
     ...services,
     catalogue,
     readiness: () => ({ ready: true, checks: { eventStore: 'ok' } }),

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { acquireDataDirectory } from '../../infrastructure/files/data-directory.ts'
+import { acquireDataDirectory } from '../../infrastructure/sqlite/data-directory.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const holder = async (t: ExecutionContext, directory: string): Promise<{ readonly child: ChildProcess; readonly said: string }> => {

@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { acquireDataDirectory } from '../../infrastructure/files/data-directory.ts'
+import { acquireDataDirectory } from '../../infrastructure/sqlite/data-directory.ts'
 
 /**
  * A process that takes the directory of its first argument, says `held` or `in use`, and stays until its input ends.

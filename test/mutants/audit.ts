@@ -66,13 +66,13 @@ export const auditMutants: ReadonlyArray<Mutant> = [
     rows: ['a history that the rules made passes'], test: AUDIT,
   },
   {
-    file: 'application/audit/passing-over.ts',
+    file: 'application/log/passing-over.ts',
     before: 'throw error',
     after: 'return',
     rows: ['a log that ends in an error is no clean log'], test: ERASURE_RULES,
   },
   {
-    file: 'application/audit/passing-over.ts',
+    file: 'application/log/passing-over.ts',
     before: '        onDamaged(row)\n',
     after: '',
     rows: ['behind a row that is not what was written all is judged that can be'], test: AUDIT,
@@ -85,8 +85,8 @@ export const auditMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/audit/check-log.ts',
-    before: 'if (E.isLeft(head)) throw new Error(head.left.reason)',
-    after: 'if (E.isLeft(head)) return { events: 0, problems: [] }',
+    before: 'const head = orThrow(await store.head()())',
+    after: 'const head = E.getOrElse(() => BEGINNING)(await store.head()())',
     rows: ['a log that cannot be read is no clean log'], test: AUDIT,
   },
   {

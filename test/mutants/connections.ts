@@ -125,13 +125,13 @@ export const connectionMutants: ReadonlyArray<Mutant> = [
     rows: ['files of pages come compressed as the client can read them'], test: FILES,
   },
   {
-    file: 'interfaces/http/codecs/body.ts',
+    file: 'interfaces/http/body.ts',
     before: 'ctx.request.is(...JSON_TYPES) === false',
     after: 'ctx.request.is(...JSON_TYPES) === null',
     rows: ['a body that is not declared as JSON is 415'], test: CONTENT_TYPES,
   },
   {
-    file: 'interfaces/http/codecs/body.ts',
+    file: 'interfaces/http/body.ts',
     before: "kind === 'json' && hasBody(ctx) &&",
     after: "kind === 'json' &&",
     rows: ['a request without a body says nothing of its type'], test: CONTENT_TYPES,

@@ -12,7 +12,7 @@ const CATALOGUE_TRANSLATORS = 'test/infrastructure/catalogue-translators.test.ts
 /** One reading of stored events: what cannot be read stops nothing but what needs it, and is told. */
 export const hurtDataMutants: ReadonlyArray<Mutant> = [
   {
-    file: 'application/audit/passing-over.ts',
+    file: 'application/log/passing-over.ts',
     before: 'if (row === undefined || row.position <= position) throw error',
     after: 'if (row === undefined) throw error',
     rows: ['a damaged row that a store hands out again and again ends'], test: HURT_DATA,

@@ -48,7 +48,7 @@ export const isolationMutants: ReadonlyArray<Mutant> = [
     rows: ['a URL source is decoded by a process that holds its pipes and nothing else'], test: SOURCE_ISOLATION,
   },
   {
-    file: 'infrastructure/sources/isolation/source-isolation.ts',
+    file: 'infrastructure/sources/source-isolation.ts',
     before: '{ isolate: true, pulls: false,',
     after: '{ isolate: true, pulls: true,',
     rows: ['a machine that refuses isolation is told of, and pulls URLs unless'], test: SOURCE_ISOLATION,

@@ -33,7 +33,7 @@ export const keyMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/keys/keyring.ts',
-    before: 'if (probe.right !== null) checkMasterKey(probe.right)',
+    before: 'if (probe !== null) checkMasterKey(probe)',
     after: '',
     rows: ['a keyring does not open with another master key'], test: KEYRING,
   },

@@ -111,7 +111,7 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
     rows: ['S31'], test: SLOW,
   },
   {
-    file: 'interfaces/ws/listeners/ends.ts',
+    file: 'interfaces/ws/ends.ts',
     before: '  slow_consumer: 1013,',
     after: '  slow_consumer: 1008,',
     rows: ['S31'], test: SLOW,
@@ -123,7 +123,7 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
     rows: [153], test: CAPTIONS,
   },
   {
-    file: 'interfaces/http/pages/embed-snippet.ts',
+    file: 'interfaces/http/codecs/embed-snippet.ts',
     before: "sandbox: 'allow-scripts',",
     after: "sandbox: 'allow-scripts allow-same-origin',",
     rows: [74], test: 'test/http/answers.test.ts',

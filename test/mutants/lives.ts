@@ -79,14 +79,14 @@ export const liveMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/commands/create-live.ts',
-    before: "token === undefined || (token.role === 'listener' && token.userId === userId)",
-    after: "token === undefined || token.role === 'listener'",
+    before: "holder === null || (holder.role === 'listener' && holder.userId === userId)",
+    after: "holder === null || holder.role === 'listener'",
     rows: [65], test: LIMITS,
   },
   {
     file: 'application/lives/commands/create-live.ts',
-    before: "token === undefined || (token.role === 'listener' && token.userId === userId)",
-    after: 'token === undefined || token.userId === userId',
+    before: "holder === null || (holder.role === 'listener' && holder.userId === userId)",
+    after: 'holder === null || holder.userId === userId',
     rows: [66], test: LIMITS,
   },
   {
@@ -96,19 +96,19 @@ export const liveMutants: ReadonlyArray<Mutant> = [
     rows: [76], test: 'test/service/rest-idempotency.test.ts',
   },
   {
-    file: 'application/queries.ts',
-    before: 'if (O.isNone(live) || live.value.userId !== caller.userId) return',
-    after: 'if (O.isNone(live)) return',
+    file: 'projections/lives/queries.ts',
+    before: 'O.filter((live) => live.userId === userId)',
+    after: 'O.filter(() => userId > 0)',
     rows: [36, 84], test: ACCESS,
   },
   {
-    file: 'application/queries.ts',
+    file: 'projections/lives/queries.ts',
     before: 'const everyStatus = statuses.length === LIVE_STATUSES.length',
     after: 'const everyStatus = statuses.length >= 1',
     rows: [80], test: LIVES,
   },
   {
-    file: 'application/queries.ts',
+    file: 'projections/lives/queries.ts',
     before: 'asked.length === 0 || asked.includes(status)',
     after: 'asked.length === 0 || asked[0] === status',
     rows: [80], test: LIVES,

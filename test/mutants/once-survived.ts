@@ -15,7 +15,7 @@ export const onceSurvivedMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/pipeline/policy/streaming-policy.ts',
-    before: '(next?.start ?? 0) - limits.preRoll',
+    before: '(next?.start ?? 0) - limits.buffer.preRoll',
     after: 'next?.start ?? 0',
     rows: ['an empty buffer begins 0.15 s before speech'], test: STREAMING_POLICY,
   },

@@ -118,7 +118,7 @@ export const restMutants: ReadonlyArray<Mutant> = [
     rows: [77], test: LIVES,
   },
   {
-    file: 'interfaces/http/codecs/body.ts',
+    file: 'interfaces/http/body.ts',
     before: "jsonLimit: '64kb'",
     after: "jsonLimit: '1mb'",
     rows: [10], test: ACCESS,

@@ -10,7 +10,7 @@ const PIPELINE = 'test/pipeline/live-pipeline.test.ts'
 /** WebSockets and what they carry. */
 export const socketMutants: ReadonlyArray<Mutant> = [
   {
-    file: 'interfaces/ws/handshakes/handshake.ts',
+    file: 'interfaces/http/socket-path.ts',
     before: '/^(?:\\/(\\d{1,20}))?\\/?$/',
     after: '/^(?:\\/(\\d{1,20}))?$/',
     rows: [128], test: CONNECTING,
@@ -28,15 +28,15 @@ export const socketMutants: ReadonlyArray<Mutant> = [
     rows: [129], test: CONNECTING,
   },
   {
-    file: 'application/lives/queries/resolve-token.ts',
+    file: 'projections/live-tokens/queries.ts',
     before: 'newestToken(liveId === null ? { hash } : { hash, liveId })',
     after: 'newestToken({ hash })',
     rows: [129, 136], test: CONNECTING,
   },
   {
-    file: 'application/lives/queries/resolve-token.ts',
-    before: 'await resolved(newestOpen.right ?? newest.right)',
-    after: 'await resolved(newest.right)',
+    file: 'projections/live-tokens/queries.ts',
+    before: 'TE.map(O.getOrElse(() => token))',
+    after: 'TE.map(() => token)',
     rows: [136], test: CONNECTING,
   },
   {
@@ -46,13 +46,13 @@ export const socketMutants: ReadonlyArray<Mutant> = [
     rows: [132], test: CONNECTING,
   },
   {
-    file: 'interfaces/ws/listeners/ends.ts',
+    file: 'interfaces/ws/ends.ts',
     before: '  session_finished: 4410,',
     after: '  session_finished: 4404,',
     rows: [135], test: CONNECTING,
   },
   {
-    file: 'interfaces/ws/listeners/ends.ts',
+    file: 'interfaces/ws/ends.ts',
     before: 'frame: FINISHED, close: 1000,',
     after: 'frame: FINISHED, close: 1001,',
     rows: [93], test: 'test/service/rest-finish-by-url.test.ts',

@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { nextLook } from '../../application/pipeline/speech/next-look.ts'
+import { nextLook } from '../../application/pipeline/policy/next-look.ts'
 import { lastRegion, nextStep } from '../../application/pipeline/policy/next-step.ts'
 import { limitsOf } from '../../application/pipeline/policy/policy-limits.ts'
 import { initialPolicy } from '../../application/pipeline/policy/policy-state.ts'

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import test from 'ava'
 import { pullerCommand } from '../../infrastructure/sources/child-commands.ts'
-import { tryDecoder } from '../../infrastructure/sources/isolation/source-isolation.ts'
+import { tryDecoder } from '../../infrastructure/sources/source-isolation.ts'
 import { attemptingCommand, escapesOf, isPermission, KEY, runAttempts, startWorld } from '../support/attempting.ts'
 import type { User } from '../support/attempting.ts'
 

@@ -127,7 +127,7 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
       }
     },
     resolveToken: (token, liveId) => async () => {
-      if (away) return E.left(AWAY)
+      if (away) return E.left({ _tag: 'DocumentsUnavailable', reason: 'away' })
       const live = [...lives.values()].find(({ senderToken, listenerToken }) => senderToken === token || listenerToken === token)
       if (live === undefined || (liveId !== null && live.id !== liveId)) return E.right(O.none)
       return E.right(O.some({ liveId: live.id, role: live.senderToken === token ? 'sender' : 'listener', status: live.status }))

@@ -1,6 +1,6 @@
 import type { ExecutionContext } from 'ava'
 import type { PullEnd, Puller, SourceTarget } from '../../application/ports/audio-source.ts'
-import { decideIsolation } from '../../infrastructure/sources/isolation/source-isolation.ts'
+import { decideIsolation } from '../../infrastructure/sources/source-isolation.ts'
 import { createPullers } from '../../infrastructure/sources/puller/puller-client.ts'
 
 /** As on a machine that can. */

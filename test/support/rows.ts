@@ -4,12 +4,22 @@ export type RowName = number | string
 /** What stands before the first colon of a test's title. */
 const headOf = (title: string): string => title.split(' › ').at(-1)?.split(':')[0] ?? ''
 
+/**
+ * A word of its own that is a letter of a family and a number, or a range of such words: no escape of a URL (`%A4`), no
+ * colour, and nothing that its maker calls so (NVIDIA A100, Amazon S3).
+ */
+const CODE = /(?<![\w%#]|(?:NVIDIA|Tesla|Amazon|AWS)\s)([ABDFRS])(\d{1,3})(?![\w%])(?:\s*(?:–|-|to)\s*\1(\d{1,3})(?!\w))?/g
+
+/** The codes of docs/requirements.md that a text cites; a range (`R49–R53`, `R16 to R18`) cites all between. */
+export const codesIn = (text: string): ReadonlyArray<string> =>
+  [...text.matchAll(CODE)].flatMap(([, family = '', first, last]) => {
+    const from = Number(first)
+    return Array.from({ length: Number(last ?? from) - from + 1 }, (_, n) => `${family}${from + n}`)
+  })
+
 /** The rows of the requirements that a test's title names before its colon: `R57 R58: …`, `R61, R55: …`, `R49–R53, D6: …`. */
 export const rowsOf = (title: string): ReadonlyArray<number> =>
-  [...headOf(title).matchAll(/\bR(\d+)(?:\s*(?:–|-|to)\s*R(\d+))?/g)].flatMap(([, first, last]) => {
-    const from = Number(first)
-    return Array.from({ length: Number(last ?? from) - from + 1 }, (_, n) => from + n)
-  })
+  codesIn(headOf(title)).flatMap((code) => (code.startsWith('R') ? [Number(code.slice(1))] : []))
 
 /** Does a test's title name one of the rows, or other names, before its colon, or hold the words? */
 export const namesOne = (title: string, rows: ReadonlyArray<RowName>): boolean => {

@@ -2,7 +2,7 @@ import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import type { EndCause } from '../../application/pipeline/signals.ts'
 import type { FinishReason } from '../../domain/live/events.ts'
-import { endingFor } from '../../interfaces/ws/listeners/ends.ts'
+import { endingFor } from '../../interfaces/ws/ends.ts'
 import { startSockets } from '../support/sockets.ts'
 
 /** Last words as this table has them: the frame's text or, of an error, its code, then close code and reason; null: none, it is gone. */

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { CATALOGUE_STREAM, ModelListed, TranslationPairListed } from '../../../domain/catalogue/events.ts'
-import { reading, readEvent } from '../../../domain/shared/read-event.ts'
+import { reading, readEvent } from '../../../domain/read-event.ts'
 import { readAround } from '../../log/read-around.ts'
 import type { InstalledPair, ListInstalled, Listings } from '../../ports/catalogue.ts'
 import type { Environment, Logger } from '../../ports/environment.ts'

@@ -19,22 +19,19 @@ import type { AudioUrlForbidden, CreateLiveRefusal, ListenerTokenTaken, SourcesN
 import { handleCommand, loadState } from '../../log/handle-command.ts'
 import type { Catalogue } from '../../ports/catalogue.ts'
 import type { Credentials } from '../../ports/credentials.ts'
-import type { Documents } from '../../ports/documents.ts'
-import type { Position, StoredEvent } from '../../ports/event-store.ts'
-import { LIVE_TOKENS } from '../../ports/read-models.ts'
-import type { LiveTokenDocument, LiveView } from '../../ports/read-models.ts'
+import type { Position } from '../../ports/event-store.ts'
+import type { HolderOfToken, LiveView, ViewOf } from '../../ports/read-models.ts'
 import type { CreateLiveRequest } from '../../requests.ts'
 
 export interface CreateLiveDeps extends EndLiveDeps {
   readonly catalogue: Catalogue
   readonly credentials: Pick<Credentials, 'keyedHash'>
-  readonly documents: Pick<Documents, 'page'>
+  readonly holderOfToken: HolderOfToken
   /** Best effort, at most 2 s: until the read models have passed the position. */
   readonly whenProjected: (position: Position) => Promise<void>
   /** Why a live's source may not be pulled from there, as far as the URL itself tells; null: it may. */
   readonly pullRefusal: (url: string) => AudioUrlForbidden | SourcesNotIsolated | null
-  /** A live as its owner sees it, folded from its stream. */
-  readonly viewOf: (stored: ReadonlyArray<StoredEvent>) => TaskEither<Unavailable, LiveView>
+  readonly viewOf: ViewOf
 }
 
 /** Admissions of one create: after each but the last, the reconciler may have undone what took too long. */
@@ -54,13 +51,10 @@ const checkToken = async (deps: CreateLiveDeps, hash: string, userId: number): P
   const claim = await loadState(deps)(listenerTokenStream(hash), listenerTokenClaim)()
   if (E.isLeft(claim)) return claim
   if (claim.right.state !== null && claim.right.state !== userId) return E.left({ _tag: 'ListenerTokenTaken' })
-  const page = await deps.documents.page(LIVE_TOKENS, {
-    filter: { hash }, sort: { by: 'liveId', direction: 'descending' }, skip: 0, limit: 1,
-  })()
-  if (E.isLeft(page)) return page
-  // All of one value are of one user. Documents of this collection have this shape: the projection wrote them.
-  const token = page.right[0] as LiveTokenDocument | undefined
-  const isFree = token === undefined || (token.role === 'listener' && token.userId === userId)
+  const held = await deps.holderOfToken(hash)()
+  if (E.isLeft(held)) return held
+  const holder = O.toNullable(held.right)
+  const isFree = holder === null || (holder.role === 'listener' && holder.userId === userId)
   return isFree ? E.right(undefined) : E.left({ _tag: 'ListenerTokenTaken' })
 }
 

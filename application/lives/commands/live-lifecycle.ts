@@ -10,14 +10,14 @@ import type { EndLiveDeps } from './end-live.ts'
 import type { LiveOver, SenderAlreadyConnected, Unavailable } from '../../errors.ts'
 import { handleCommand } from '../../log/handle-command.ts'
 import type { Position } from '../../ports/event-store.ts'
+import type { ResolveToken } from '../../ports/read-models.ts'
 import { createAutoStarted } from '../queries/auto-started.ts'
-import { createResolveToken } from '../queries/resolve-token.ts'
-import type { ResolveTokenDeps } from '../queries/resolve-token.ts'
 import { createSegmentWriter } from './record-segment.ts'
 import { createStoredFinals } from '../queries/stored-finals.ts'
 import type { LiveLifecycle } from '../../services.ts'
 
-export interface LiveLifecycleDeps extends EndLiveDeps, ResolveTokenDeps {
+export interface LiveLifecycleDeps extends EndLiveDeps {
+  readonly resolveToken: ResolveToken
   /** Best effort, at most 2 s: until the read models have passed the position. */
   readonly whenProjected: (position: Position) => Promise<void>
   /** Processes that live beside this one; a sender of any other counts as detached. */
@@ -40,7 +40,7 @@ export const createLiveLifecycle = (deps: LiveLifecycleDeps): LiveLifecycle => {
   }
 
   return {
-    resolveToken: createResolveToken(deps),
+    resolveToken: deps.resolveToken,
 
     attachSender: (liveId) => async () => {
       const { instance, now } = deps.environment

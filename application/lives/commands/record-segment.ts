@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { reading } from '../../../domain/shared/read-event.ts'
+import { reading } from '../../../domain/read-event.ts'
 import { SegmentFinalised, segmentsStream } from '../../../domain/transcript/events.ts'
 import { ownOrigin } from '../../log/origin.ts'
 import type { Unavailable } from '../../errors.ts'

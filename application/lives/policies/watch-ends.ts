@@ -1,6 +1,6 @@
 import { ADMISSION_STREAM, Released } from '../../../domain/admission/events.ts'
 import { LiveFailed, LiveFinished } from '../../../domain/live/events.ts'
-import { reading } from '../../../domain/shared/read-event.ts'
+import { reading } from '../../../domain/read-event.ts'
 import type { Environment, Logger } from '../../ports/environment.ts'
 import type { EventStore, Position, StoredEvent } from '../../ports/event-store.ts'
 import type { EndCause } from '../../pipeline/signals.ts'

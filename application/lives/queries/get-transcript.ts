@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { ERASED } from '../../../domain/shared/event.ts'
-import { isOfKnownType } from '../../../domain/shared/read-event.ts'
+import { isOfKnownType } from '../../../domain/read-event.ts'
 import { segmentsStream } from '../../../domain/transcript/events.ts'
 import type { SegmentFinalised } from '../../../domain/transcript/events.ts'
 import type { TranscriptSegment } from '../../../domain/transcript/subtitles.ts'

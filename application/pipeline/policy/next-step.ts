@@ -40,18 +40,21 @@ const isDue = (words: ReadonlyArray<Word>, clock: number, limits: Limits): boole
 /** The first pause in the buffer that is long enough, and has enough speech before it, to go on behind it. */
 const pauseIn = (state: PolicyState, phrase: Phrase, clock: number, limits: Limits): number | null => {
   for (const [i, { end }] of phrase.regions.entries()) {
-    if (end === null || end - state.bufferStart < limits.shortestPiece || end - state.bufferStart > limits.maxBuffer) continue
-    if ((phrase.regions[i + 1]?.start ?? clock) - end >= limits.pause) return end
+    if (end === null) continue
+    const before = end - state.bufferStart
+    if (before < limits.pause.behind || before > limits.buffer.longest) continue
+    if ((phrase.regions[i + 1]?.start ?? clock) - end >= limits.pause.length) return end
   }
   return null
 }
 
 /** Where to cut a buffer that is full: at its last pause, else in the longest dip of its later part. */
 const roomIn = (state: PolicyState, phrase: Phrase, limits: Limits): number | null => {
-  const full = state.bufferStart + limits.maxBuffer
+  const full = state.bufferStart + limits.buffer.longest
   const pause = phrase.regions.findLast(({ end }, i) => end !== null && end > state.bufferStart && end <= full && i < phrase.regions.length - 1)
   if (pause !== undefined) return pause.end
-  const late = phrase.dips.filter(({ start, end }) => start - state.bufferStart >= EARLIEST_DIP * limits.maxBuffer && end <= full)
+  const earliest = EARLIEST_DIP * limits.buffer.longest
+  const late = phrase.dips.filter(({ start, end }) => start - state.bufferStart >= earliest && end <= full)
   const longest = late.reduce<Dip | null>((best, dip) => (best === null || dip.end - dip.start >= best.end - best.start ? dip : best), null)
   return longest === null ? null : Math.round((longest.start + longest.end) / 2)
 }
@@ -60,14 +63,14 @@ const roomIn = (state: PolicyState, phrase: Phrase, limits: Limits): number | nu
 export const nextStep = (state: PolicyState, phrase: Phrase, clock: number, limits: Limits): Step => {
   const last = lastRegion(phrase)
   const end = last.end ?? clock
-  const isFull = end - state.bufferStart > limits.maxBuffer
+  const isFull = end - state.bufferStart > limits.buffer.longest
   const pass = (to: number, full = false): Pass => ({ kind: 'pass', full, from: state.bufferStart, to })
   if (isQuiet(state, limits)) return { kind: 'close' }
   // Before the next pass: an engine that is behind has one due at any time.
   if (isDue(fixedWords(state), clock, limits)) return { kind: 'release' }
   const pause = pauseIn(state, phrase, clock, limits) ?? (isFull ? roomIn(state, phrase, limits) : null)
   if (pause !== null) return state.passEnd === pause ? { kind: 'settle', full: isFull, at: pause } : pass(pause)
-  if (isFull) return pass(state.bufferStart + limits.maxBuffer, true)
+  if (isFull) return pass(state.bufferStart + limits.buffer.longest, true)
   const isUnheard = last.end !== null && end > state.heardEnd
   if (isUnheard || end - Math.max(state.heardEnd, last.start) >= limits.interval) return pass(end)
   if (isDue(state.agreement.pending, clock, limits)) return { kind: 'release' }

@@ -2,6 +2,24 @@ import type { CaptionShape } from '../../../domain/transcript/captions.ts'
 import type { EngineSettings } from '../../../domain/live/settings.ts'
 import { SAMPLE_RATE } from '../../ports/engine.ts'
 
+/** Where the audio of one pass begins, how long it may be, and what of it counts where it is cut. */
+interface BufferLimits {
+  /** The audio of one pass never grows longer. */
+  readonly longest: number
+  /** Audio taken along before a region. */
+  readonly preRoll: number
+  /** Audio heard again after a cut in running speech, where word times are estimates. */
+  readonly overlap: number
+  /** End of a full buffer whose words are not relied upon. */
+  readonly unsettled: number
+}
+
+/** A pause this long, behind at least this much audio, is where the buffer is cut. */
+interface PauseLimits {
+  readonly length: number
+  readonly behind: number
+}
+
 /** What the settings of a live mean for the policy; positions and lengths in samples. */
 export interface Limits {
   readonly vad: boolean
@@ -10,20 +28,11 @@ export interface Limits {
   readonly shape: CaptionShape
   /** New audio that a pass waits for. */
   readonly interval: number
-  /** The audio of one pass never grows longer. */
-  readonly maxBuffer: number
   readonly phraseSilence: number
   /** Age at which a word is committed without a second opinion. */
   readonly maxDelay: number
-  /** Audio taken along before a region. */
-  readonly preRoll: number
-  /** A pause this long, behind at least this much audio, is where the buffer is cut. */
-  readonly pause: number
-  readonly shortestPiece: number
-  /** Audio heard again after a cut in running speech, where word times are estimates. */
-  readonly overlap: number
-  /** End of a full buffer whose words are not relied upon. */
-  readonly unsettled: number
+  readonly buffer: BufferLimits
+  readonly pause: PauseLimits
 }
 
 /** Room that a model's window needs at its end. */
@@ -47,13 +56,14 @@ export const limitsOf = (settings: EngineSettings, windowSeconds: number): Limit
     punctuation: settings.punctuation,
     shape: { maxChars: settings.max_chars, maxLines: settings.max_lines },
     interval: inSamples(Math.min(...waits, ...silenceProbe)),
-    maxBuffer: inSamples(maxBuffer),
     phraseSilence: inSamples(settings.buffer_timeout),
     maxDelay: inSamples(settings.max_delay),
-    preRoll: inSamples(0.15),
-    pause: inSamples(0.3),
-    shortestPiece: inSamples(1),
-    overlap: inSamples(Math.min(1, maxBuffer / 4)),
-    unsettled: inSamples(Math.min(1.5, maxBuffer / 4)),
+    buffer: {
+      longest: inSamples(maxBuffer),
+      preRoll: inSamples(0.15),
+      overlap: inSamples(Math.min(1, maxBuffer / 4)),
+      unsettled: inSamples(Math.min(1.5, maxBuffer / 4)),
+    },
+    pause: { length: inSamples(0.3), behind: inSamples(1) },
   }
 }

@@ -26,7 +26,7 @@ export interface Outcome {
 /** An empty buffer begins a little before the next region, never in audio that is done with. */
 export const skipSilence = (state: PolicyState, phrase: Phrase, limits: Limits): PolicyState => {
   const next = phrase.regions.find(({ end }) => end === null || end > state.bufferStart)
-  const start = Math.max(state.bufferStart, (next?.start ?? 0) - limits.preRoll)
+  const start = Math.max(state.bufferStart, (next?.start ?? 0) - limits.buffer.preRoll)
   const empty = state.agreement.committed.length === 0 && state.agreement.pending.length === 0
   if (!empty || start === state.bufferStart) return state
   return { ...state, bufferStart: start, heardEnd: Math.max(start, state.heardEnd), changedAt: start }
@@ -45,7 +45,7 @@ export const close = (state: PolicyState, phrase: Phrase, limits: Limits): Outco
   if (end !== null) return finaliseAll(settle(state, end), limits)
   // Though nothing new was heard, the next word may sound already.
   const done = finaliseAll(confirmAll(state), limits)
-  const start = Math.min(state.changedAt, sampleAt(done.state.agreement.committedEnd)) - limits.overlap
+  const start = Math.min(state.changedAt, sampleAt(done.state.agreement.committedEnd)) - limits.buffer.overlap
   return { ...done, state: forget(done.state, Math.max(state.bufferStart, start)) }
 }
 
@@ -74,7 +74,7 @@ const show = (state: PolicyState, limits: Limits): Outcome => {
 export const settleAt = (state: PolicyState, { at, full }: Extract<Step, { readonly kind: 'settle' }>, limits: Limits): Outcome => {
   const settled = settle(state, at)
   const [first, last] = [settled.settled[0], settled.settled.at(-1)]
-  const isLong = first !== undefined && last !== undefined && sampleAt(last.end - first.start) >= limits.maxBuffer
+  const isLong = first !== undefined && last !== undefined && sampleAt(last.end - first.start) >= limits.buffer.longest
   if (full || isLong) return finaliseAll(settled, limits)
   const isCrowded = wordsInFullCaptions(settled.settled, limits.shape) > 0
   const { state: done, finals } = finalise(settled, isCrowded ? state.settled.length : 0, limits)
@@ -85,12 +85,12 @@ export const settleAt = (state: PolicyState, { at, full }: Extract<Step, { reado
 /** Cuts a full buffer in running speech: what is settled becomes final, a little of it is heard again. */
 const cut = (state: PolicyState, full: number, limits: Limits): Outcome => {
   const { pending } = state.agreement
-  const late = pending.findIndex(({ end }) => sampleAt(end) > full - limits.unsettled)
+  const late = pending.findIndex(({ end }) => sampleAt(end) > full - limits.buffer.unsettled)
   const least = fixedWords(state).length > 0 ? 0 : Math.min(1, pending.length - 1)
   const sure = { ...state, agreement: confirm(state.agreement, late === -1 ? pending.length : Math.max(late, least)).state }
   const { state: done, finals } = finalise(sure, fixedWords(sure).length, limits)
   const behind = done.agreement.committed.length === 0 ? full : Math.min(full, sampleAt(done.agreement.committedEnd))
-  const start = Math.max(state.bufferStart + Math.round(limits.maxBuffer / 4), behind - limits.overlap)
+  const start = Math.max(state.bufferStart + Math.round(limits.buffer.longest / 4), behind - limits.buffer.overlap)
   const shown = show(forget(done, start), limits)
   return { ...shown, finals: [...finals, ...shown.finals] }
 }
@@ -135,5 +135,5 @@ export const hear = (state: PolicyState, speech: ReadonlyArray<Region>, pass: Pa
   }
   if (pass.full) return cut(heard, pass.to, limits)
   const isSilent = !limits.vad && verdict !== 'doubtful' && openWords(heard).length === 0
-  return show(isSilent ? forget(heard, Math.max(heard.bufferStart, pass.to - limits.overlap)) : heard, limits)
+  return show(isSilent ? forget(heard, Math.max(heard.bufferStart, pass.to - limits.buffer.overlap)) : heard, limits)
 }

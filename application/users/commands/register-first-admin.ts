@@ -3,9 +3,17 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { Unavailable } from '../../errors.ts'
 import type { TooBusy } from '../../ports/credentials.ts'
 import type { UserView } from '../../ports/read-models.ts'
-import { firstAdmin } from '../first-admin.ts'
 import type { HasUsers } from '../queries/has-users.ts'
-import type { RegisterUser } from './register-user.ts'
+import { DEFAULT_QUOTAS } from './register-user.ts'
+import type { NewUser, RegisterUser } from './register-user.ts'
+
+/** Who may do everything. */
+export const firstAdmin = (username: string, password: string): NewUser => ({
+  username,
+  password,
+  permissions: ['admin', 'user_retention'],
+  ...DEFAULT_QUOTAS,
+})
 
 /** The first administrator from the settings; null when there are users already, so that it can run at every start. */
 export type RegisterFirstAdmin = (

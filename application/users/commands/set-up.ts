@@ -4,8 +4,8 @@ import type { Unavailable, UsernameTaken } from '../../errors.ts'
 import type { Credentials, TooBusy } from '../../ports/credentials.ts'
 import type { Environment } from '../../ports/environment.ts'
 import type { UserView } from '../../ports/read-models.ts'
-import { firstAdmin } from '../first-admin.ts'
 import type { HasUsers } from '../queries/has-users.ts'
+import { firstAdmin } from './register-first-admin.ts'
 import type { RegisterUser } from './register-user.ts'
 
 export interface SetupLinkDeps {

@@ -1,11 +1,11 @@
 import { getPriority, setPriority } from 'node:os'
 import * as E from 'fp-ts/lib/Either.js'
+import { messageOf } from '../../../domain/shared/message-of.ts'
 import { createVoiceActivity } from '../voice-activity.ts'
 import { chooseProvider } from '../providers/execution-provider.ts'
 import type { ProviderChoice } from '../providers/execution-provider.ts'
 import { createLanes } from './lanes.ts'
 import type { WorkerPool } from './worker-pool.ts'
-import { reasonOf } from './messages.ts'
 import type { EngineRole, Reply, Request, Task } from './messages.ts'
 
 /**
@@ -42,7 +42,7 @@ const serve = async (role: EngineRole): Promise<void> => {
   const perform = async (models: WorkerPool, id: number, task: Task): Promise<void> => {
     const outcome =
       task.kind === 'detect'
-        ? await detectSpeech(task.samples, task.state).then(E.right, (error: unknown) => E.left({ _tag: 'JobFailed' as const, reason: reasonOf(error) }))
+        ? await detectSpeech(task.samples, task.state).then(E.right, (error: unknown) => E.left({ _tag: 'JobFailed' as const, reason: messageOf(error) }))
         : await models.run(task, (loads) => reply({ kind: 'began', id, loads }))
     reply({ kind: 'outcome', id, outcome })
   }

@@ -42,5 +42,3 @@ export type Reply =
   /** A thread is about to take it on; `loads`: one that has yet to load its model. */
   | { readonly kind: 'began'; readonly id: number; readonly loads: boolean }
   | { readonly kind: 'outcome'; readonly id: number; readonly outcome: Outcome }
-
-export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

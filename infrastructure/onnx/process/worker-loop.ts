@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads'
 import * as E from 'fp-ts/lib/Either.js'
-import { reasonOf } from './messages.ts'
+import { messageOf } from '../../../domain/shared/message-of.ts'
 import type { Outcome, PlacedOutcome, Task } from './messages.ts'
 
 /** Performs several tasks for one model at once, and says of each when it is done; it may leave some to be performed alone. */
@@ -12,7 +12,7 @@ export type Together = (tasks: ReadonlyArray<Task>, onOutcome: (index: number, o
  */
 export const serveTasks = (perform: (task: Task) => Promise<Outcome>, together: Together = async () => undefined): void => {
   const outcomeOf = (task: Task): Promise<Outcome> =>
-    perform(task).catch((error: unknown): Outcome => E.left({ _tag: 'JobFailed', reason: reasonOf(error) }))
+    perform(task).catch((error: unknown): Outcome => E.left({ _tag: 'JobFailed', reason: messageOf(error) }))
 
   const answerAll = async (tasks: ReadonlyArray<Task>): Promise<void> => {
     const done = new Set<number>()
@@ -20,7 +20,7 @@ export const serveTasks = (perform: (task: Task) => Promise<Outcome>, together: 
       done.add(index)
       parentPort?.postMessage([index, outcome] satisfies PlacedOutcome)
     }
-    await together(tasks, tell).catch((error: unknown) => process.stderr.write(`${tasks.length} jobs do not run together: ${reasonOf(error).replaceAll('\n', ' ')}\n`))
+    await together(tasks, tell).catch((error: unknown) => process.stderr.write(`${tasks.length} jobs do not run together: ${messageOf(error).replaceAll('\n', ' ')}\n`))
     for (const [index, task] of tasks.entries()) if (!done.has(index)) tell(index, await outcomeOf(task))
   }
 

@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os'
 import * as E from 'fp-ts/lib/Either.js'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
+import { messageOf } from '../../../domain/shared/message-of.ts'
 import type { ProbeAnswer, ProbeTimes } from './execution-provider.ts'
-import { reasonOf } from '../process/messages.ts'
 import { PROBE_SIZE, probeGraph } from '../graphs/probe-graph.ts'
 
 /**
@@ -62,7 +62,7 @@ const probe = async (provider: string): Promise<ProbeTimes> => {
 
 const answer = await probe(process.argv[2] ?? 'cpu').then(
   (times): ProbeAnswer => E.right(times),
-  (error: unknown): ProbeAnswer => E.left(reasonOf(error)),
+  (error: unknown): ProbeAnswer => E.left(messageOf(error)),
 )
 // Our parent ends us when it has the answer: drivers take their time to unload, or crash.
 process.send?.(answer)

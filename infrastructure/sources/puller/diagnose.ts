@@ -1,5 +1,5 @@
 import type { AddressRules } from '../network/address-guard.ts'
-import type { SourceIsolation } from '../isolation/source-isolation.ts'
+import type { SourceIsolation } from '../source-isolation.ts'
 import { startDecoder } from '../decoder/decoder.ts'
 import type { Decoder } from '../decoder/decoder.ts'
 import { isStream, pullSource } from '../pull-source.ts'

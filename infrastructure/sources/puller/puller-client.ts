@@ -3,7 +3,7 @@ import type { Puller, PullerEvents, StartPuller } from '../../../application/por
 import { inherited } from '../../node/inherited.ts'
 import type { AddressRules } from '../network/address-guard.ts'
 import { pullerCommand } from '../child-commands.ts'
-import type { SourceIsolation } from '../isolation/source-isolation.ts'
+import type { SourceIsolation } from '../source-isolation.ts'
 import { createFrameReader } from './puller-messages.ts'
 import type { PullCommand, PullerMessage } from './puller-messages.ts'
 

@@ -4,6 +4,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Document, Documents, DocumentsUnavailable, Filter, PageRequest, Scalar, ScannedDocument } from '../../../application/ports/documents.ts'
 import { BEGINNING, type Position } from '../../../application/ports/event-store.ts'
+import { requireCount } from '../../require-count.ts'
 import { isSqliteError, openForReading } from '../database.ts'
 import { memberOf, tableOf } from './documents-schema.ts'
 import type { DocumentsJob } from './documents-worker.ts'
@@ -76,11 +77,6 @@ const statementCache = (database: DatabaseSync): ((sql: string) => StatementSync
 }
 
 const unavailable = (reason: string): DocumentsUnavailable => ({ _tag: 'DocumentsUnavailable', reason })
-
-const requireCount = (name: string, value: number): number => {
-  if (!Number.isSafeInteger(value) || value < 0) throw new TypeError(`${name} must be a whole number from 0`)
-  return value
-}
 
 interface ScannedRow {
   readonly id: string

@@ -2,11 +2,12 @@ import { access, constants, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Logger } from '../../../application/ports/environment.ts'
+import { messageOf } from '../../../domain/shared/message-of.ts'
 import { BUNDLED_MODELS, findInstalledModels } from '../../../infrastructure/catalogue/installed-models.ts'
 import { connectMongo } from '../../../infrastructure/mongodb/connection.ts'
 import { chooseProvider } from '../../../infrastructure/onnx/providers/execution-provider.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
-import { examineIsolation } from '../../../infrastructure/sources/isolation/source-isolation.ts'
+import { examineIsolation } from '../../../infrastructure/sources/source-isolation.ts'
 
 /** Something that the service needs. */
 export interface Check {
@@ -16,8 +17,6 @@ export interface Check {
 }
 
 const NODE_MAJOR = 24
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 const nodeCheck = (): Check => {
   const ok = Number(process.versions.node.split('.')[0]) >= NODE_MAJOR

@@ -1,6 +1,6 @@
 import { basename, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import * as E from 'fp-ts/lib/Either.js'
+import { orThrow } from '../../../domain/shared/or-throw.ts'
 import type { Measured } from '../../../infrastructure/catalogue/manifest.ts'
 import { modelNameOf, PULLED_BY_NAME, repositoryOf } from '../../../infrastructure/catalogue/models.ts'
 import { measuredBy, tryModel } from '../../../infrastructure/catalogue/trial.ts'
@@ -53,11 +53,9 @@ const sourceOf = (what: string, options: PullArguments): { readonly source: Sour
   return { source: { kind: 'hub', http, id, revision: options.revision ?? 'main' }, name }
 }
 
-const tried = async (folder: string): Promise<Measured> => {
-  const trial = await tryModel(folder)
-  if (E.isLeft(trial)) throw new Error(`the model does not run here, so it was not installed (--no-load installs it all the same): ${trial.left}`)
-  return measuredBy(trial.right)
-}
+const DOES_NOT_RUN = 'the model does not run here, so it was not installed (--no-load installs it all the same)'
+
+const tried = async (folder: string): Promise<Measured> => measuredBy(orThrow(await tryModel(folder), DOES_NOT_RUN))
 
 const inMb = (bytes: number): string => (bytes / 1e6).toFixed(1)
 

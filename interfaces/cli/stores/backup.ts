@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir, open, readdir, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import * as E from 'fp-ts/lib/Either.js'
+import { sync } from '../../../infrastructure/files/sync.ts'
 import { createEnvironment } from '../../../infrastructure/node/environment.ts'
 import { sha256Of } from '../../../infrastructure/files/file-hash.ts'
 import { copyDatabase } from '../../../infrastructure/sqlite/copy-database.ts'
@@ -39,9 +40,7 @@ const requireEmpty = async (directory: string): Promise<void> => {
 
 const writeDurably = async (file: string, text: string): Promise<void> => {
   await writeFile(file, text, { mode: 0o600 })
-  const handle = await open(file, 'r+')
-  await handle.sync()
-  await handle.close()
+  await sync(file, 'r+')
 }
 
 /** Copies one file into the backup; answers its digest. */

@@ -3,11 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { checkLog } from '../../../application/audit/check-log.ts'
-import { passingOver } from '../../../application/audit/passing-over.ts'
-import type { DamagedRow } from '../../../application/audit/passing-over.ts'
+import { passingOver } from '../../../application/log/passing-over.ts'
+import type { DamagedRow } from '../../../application/log/passing-over.ts'
 import type { Documents } from '../../../application/ports/documents.ts'
 import { BEGINNING } from '../../../application/ports/event-store.ts'
 import type { EventStore, Position } from '../../../application/ports/event-store.ts'
+import { messageOf } from '../../../domain/shared/message-of.ts'
+import { orThrow } from '../../../domain/shared/or-throw.ts'
 import { loadMasterKey } from '../../../infrastructure/keys/master-key.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
 import { openSqliteDocuments } from '../../../infrastructure/sqlite/documents/documents.ts'
@@ -15,7 +17,7 @@ import { readCoverage, walkChain } from '../../../infrastructure/sqlite/event-lo
 import { verifyFile } from '../../../infrastructure/sqlite/verify-files.ts'
 import { verifyKeys } from '../../../infrastructure/keys/verify-keys.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
-import { differencesOf, foldLog, orThrow, stillThere } from '../../../projections/fold-log.ts'
+import { differencesOf, foldLog, stillThere } from '../../../projections/fold-log.ts'
 import type { Difference } from '../../../projections/fold-log.ts'
 import type { Projection } from '../../../projections/projection.ts'
 import { dataFiles, embeddedFiles, isServiceRunning, withData } from './tool-data.ts'
@@ -50,8 +52,6 @@ interface Result {
   readonly seen: string
   readonly problems: ReadonlyArray<Problem>
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** A check that cannot be made is a problem too. */
 const attempt = async (name: string, run: () => Promise<Omit<Result, 'name'>>): Promise<Result> => {

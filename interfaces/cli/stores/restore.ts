@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs'
-import { copyFile, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { copyFile, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { decodeOrThrow } from '../../../domain/shared/codecs.ts'
+import { messageOf } from '../../../domain/shared/message-of.ts'
+import { sync } from '../../../infrastructure/files/sync.ts'
 import { loadMasterKey } from '../../../infrastructure/keys/master-key.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
 import { eraseKeys, erasedKeys } from '../../../infrastructure/sqlite/copy-database.ts'
@@ -30,13 +32,6 @@ service starts; the settings must name the same servers as when the backup was m
 
 /** Databases have files beside them. */
 const BESIDE = ['-wal', '-shm', '-journal']
-
-/** Of a file or a directory. */
-const sync = async (path: string): Promise<void> => {
-  const handle = await open(path, 'r')
-  await handle.sync()
-  await handle.close()
-}
 
 /** Where the key of the restored stores is: as set, in the backup, or in the data directory already. */
 const keyFor = (directory: string, settings: Settings, { files }: Manifest): string => {
@@ -65,7 +60,7 @@ const erasedSoFar = (file: string): ReadonlyArray<string> => {
   try {
     return erasedKeys(file)
   } catch (error) {
-    console.error(`which keys were erased since cannot be read from ${file}: ${error instanceof Error ? error.message : String(error)}`)
+    console.error(`which keys were erased since cannot be read from ${file}: ${messageOf(error)}`)
     return []
   }
 }

@@ -1,4 +1,3 @@
-import * as E from 'fp-ts/lib/Either.js'
 import { openEvents } from '../../../application/log/event-serialization.ts'
 import { BEGINNING } from '../../../application/ports/event-store.ts'
 import type { StoredEvent } from '../../../application/ports/event-store.ts'
@@ -10,7 +9,8 @@ import { profilesDecider } from '../../../domain/profiles/decider.ts'
 import { profilesStream } from '../../../domain/profiles/events.ts'
 import type { ProfileEvent } from '../../../domain/profiles/events.ts'
 import { fold } from '../../../domain/shared/decider.ts'
-import { isOfKnownType, membersOf, reading } from '../../../domain/shared/read-event.ts'
+import { isOfKnownType, membersOf, reading } from '../../../domain/read-event.ts'
+import { orThrow } from '../../../domain/shared/or-throw.ts'
 import { isUser, userDecider } from '../../../domain/user/decider.ts'
 import type { UserEvent, UsernameEvent } from '../../../domain/user/events.ts'
 import { usernameStream, userStream } from '../../../domain/user/events.ts'
@@ -26,21 +26,18 @@ import { toolSettings } from '../tool-settings.ts'
 
 type Reading = Pick<ToolData, 'store' | 'keyring'>
 
-const orThrow = <A>(result: E.Either<{ readonly _tag: string }, A>): A => {
-  if (E.isRight(result)) return result.right
-  throw new Error(`the data cannot be read: ${'reason' in result.left ? String(result.left.reason) : result.left._tag}`)
-}
+const UNREADABLE = 'the data cannot be read'
 
 const openAll = async <A>({ keyring }: Reading, events: ReadonlyArray<StoredEvent>): Promise<ReadonlyArray<A>> =>
   // The codecs of the streams' own events have decoded them.
-  orThrow(await openEvents(keyring)(events.filter(isOfKnownType))()) as unknown as ReadonlyArray<A>
+  orThrow(await openEvents(keyring)(events.filter(isOfKnownType))(), UNREADABLE) as unknown as ReadonlyArray<A>
 
 const createdOf = reading([LiveCreated])
 
 /** The user of a name; throws an Error for people where there is none. */
 const userIdOf = async (data: Reading, { masterKey }: DataFiles, name: string): Promise<number> => {
   const credentials = createCredentials({ masterKey: await loadMasterKey(masterKey), jwtTtlSeconds: 0, environment: createEnvironment() })
-  const claims = orThrow(await data.store.read(usernameStream(usernameHash(credentials, name)))())
+  const claims = orThrow(await data.store.read(usernameStream(usernameHash(credentials, name)))(), UNREADABLE)
   const userId = fold(usernameClaimDecider, await openAll<UsernameEvent>(data, claims))
   if (userId === null) throw new Error('no user has this name')
   return userId
@@ -48,7 +45,7 @@ const userIdOf = async (data: Reading, { masterKey }: DataFiles, name: string): 
 
 /** Everything of these streams that is about the user, in the order of the log, up to its present end. */
 const eventsAbout = async ({ store }: Reading, userId: number): Promise<ReadonlyArray<StoredEvent>> => {
-  const head = orThrow(await store.head()())
+  const head = orThrow(await store.head()(), UNREADABLE)
   const found: Array<StoredEvent> = []
   const streams = new Set<string>()
   // A subscription that waits for more ends by its signal alone.
@@ -85,7 +82,7 @@ const tokensIn = async (data: Reading, events: ReadonlyArray<StoredEvent>): Prom
 }
 
 const userIn = async (data: Reading, userId: number): Promise<object> => {
-  const stored = orThrow(await data.store.read(userStream(userId))())
+  const stored = orThrow(await data.store.read(userStream(userId))(), UNREADABLE)
   const state = fold(userDecider, await openAll<UserEvent>(data, stored))
   if (!isUser(state)) throw new Error('no user has this name')
   const { passwordHash: _, usernameHash: __, ...account } = state
@@ -93,7 +90,7 @@ const userIn = async (data: Reading, userId: number): Promise<object> => {
 }
 
 const profilesIn = async (data: Reading, userId: number): Promise<ReadonlyArray<object>> =>
-  fold(profilesDecider, await openAll<ProfileEvent>(data, orThrow(await data.store.read(profilesStream(userId))())))
+  fold(profilesDecider, await openAll<ProfileEvent>(data, orThrow(await data.store.read(profilesStream(userId))(), UNREADABLE)))
 
 /** All that is kept of a user, printed as JSON; resolves to the exit code: 1 when some of it cannot be read. */
 export const exportUser = (name: string): Promise<number> =>

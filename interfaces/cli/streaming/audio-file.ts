@@ -1,5 +1,6 @@
 import { Decoder, Demuxer, FilterAPI } from 'node-av/api'
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
+import { messageOf } from '../../../domain/shared/message-of.ts'
 
 /** Reads any audio that FFmpeg knows into s16le 16 kHz mono; throws an Error that names the file and what is wrong. */
 export const readAudioFile = async (path: string): Promise<Int16Array> => {
@@ -17,6 +18,6 @@ export const readAudioFile = async (path: string): Promise<Int16Array> => {
     const bytes = Buffer.concat(pieces)
     return new Int16Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength))
   } catch (error) {
-    throw new Error(`cannot read ${path} as audio: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw new Error(`cannot read ${path} as audio: ${messageOf(error)}`, { cause: error })
   }
 }

@@ -1,8 +1,8 @@
-import * as E from 'fp-ts/lib/Either.js'
 import { join } from 'node:path'
 import { ADMISSION_STREAM } from '../../../domain/admission/events.ts'
 import { liveStream } from '../../../domain/live/events.ts'
-import { membersOf } from '../../../domain/shared/read-event.ts'
+import { membersOf } from '../../../domain/read-event.ts'
+import { orThrow } from '../../../domain/shared/or-throw.ts'
 import { segmentsStream } from '../../../domain/transcript/events.ts'
 import type { StoredEvent } from '../../../application/ports/event-store.ts'
 import { EVENTS_FILE } from '../../compose/stores.ts'
@@ -24,9 +24,8 @@ export const historyOf = async (dataDirectory: string, liveId: number): Promise<
     const streams = [ADMISSION_STREAM, liveStream(liveId), segmentsStream(liveId)]
     const events: Array<StoredEvent> = []
     for (const stream of streams) {
-      const read = await store.read(stream)()
-      if (E.isLeft(read)) throw new Error(`cannot read the history: ${read.left.reason}`)
-      events.push(...read.right.filter((event) => stream !== ADMISSION_STREAM || membersOf(event)['liveId'] === liveId))
+      const read = orThrow(await store.read(stream)(), 'cannot read the history')
+      events.push(...read.filter((event) => stream !== ADMISSION_STREAM || membersOf(event)['liveId'] === liveId))
     }
     return events.toSorted((a, b) => (a.position < b.position ? -1 : 1)).map(entryOf)
   } finally {

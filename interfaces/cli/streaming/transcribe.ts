@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
+import { messageOf } from '../../../domain/shared/message-of.ts'
 import type { ApiClient } from './api-client.ts'
 import { logIn } from './api-client.ts'
 import { readAudioFile } from './audio-file.ts'
@@ -80,7 +81,7 @@ export const transcribe = async (args: ReadonlyArray<string>): Promise<number> =
         await transcribeFile(client, file, options)
       } catch (error) {
         failed = 1
-        console.error(`${file}: ${error instanceof Error ? error.message : String(error)}`)
+        console.error(`${file}: ${messageOf(error)}`)
       }
     return failed
   } finally {

@@ -11,22 +11,23 @@ import { revokeToken } from '../../../application/tokens/commands/revoke-token.t
 import { createTokenUses } from '../../../application/tokens/policies/token-uses.ts'
 import { authenticateKey } from '../../../application/tokens/queries/authenticate-key.ts'
 import { openTokenWrites } from '../../../application/tokens/token-writes.ts'
+import { trustedTokens } from '../../../application/tokens/trusted.ts'
 import { createAdministrators } from '../../../application/users/administrators.ts'
 import { changeOwnPassword } from '../../../application/users/commands/change-own-password.ts'
 import { changeUser } from '../../../application/users/commands/change-user.ts'
 import { deleteUser } from '../../../application/users/commands/delete-user.ts'
+import { deleteUserAgain } from '../../../application/users/commands/delete-user-again.ts'
 import { logIn } from '../../../application/users/commands/log-in.ts'
 import { registerFirstAdmin } from '../../../application/users/commands/register-first-admin.ts'
 import { registerUser } from '../../../application/users/commands/register-user.ts'
 import { openSetupLink } from '../../../application/users/commands/set-up.ts'
 import { createLoginThrottle } from '../../../application/users/login-throttle.ts'
-import { deleteUserAgain } from '../../../application/users/policies/delete-user-again.ts'
 import { giveFirstProfiles } from '../../../application/users/policies/give-first-profiles.ts'
 import { createRehash } from '../../../application/users/policies/rehash.ts'
 import { authenticate } from '../../../application/users/queries/authenticate.ts'
 import { hasUsers } from '../../../application/users/queries/has-users.ts'
 import { whoAmI } from '../../../application/users/queries/who-am-i.ts'
-import { trustedTokens, trustedUsers } from '../../../application/users/trusted.ts'
+import { trustedUsers } from '../../../application/users/trusted.ts'
 import { listTokens } from '../../../projections/api-tokens/queries.ts'
 import { getProfile, listProfiles } from '../../../projections/profiles/queries.ts'
 import { listUsers } from '../../../projections/users/queries.ts'
@@ -78,7 +79,7 @@ export const openAccounts = (needs: Needs) =>
   assemble(async (opened) => {
     const { settings, log, documents, keyring, credentials, environment, logger } = needs.foundation
     const { write, admission } = needs.writeSide
-    const { projector, directory, tokens, owned } = needs.readSide
+    const { projector, directory, tokens, lives, tokenIdsOf } = needs.readSide
 
     await succeed('complete the users', giveFirstProfiles({ ...write, directory })())
     const registering = {
@@ -92,7 +93,7 @@ export const openAccounts = (needs: Needs) =>
     const setup = openSetupLink({ environment, credentials, ...registering })
 
     const administrators = createAdministrators({ ...write, directory })
-    const deleting = { ...write, ...owned, admission, directory, projector }
+    const deleting = { ...write, ...lives, tokenIdsOf, admission, directory, projector }
     await eraseAgain(settings.dataDir, {
       deleteUserAgain: (userId) => deleteUserAgain(deleting)(userId)(),
       deleteLiveAgain: (liveId) => removeLive({ ...write, admission }, liveId, ownOrigin(write))(),

@@ -8,8 +8,8 @@ import { createDeleteLive } from '../../../application/lives/commands/delete-liv
 import { createFinishLives } from '../../../application/lives/commands/finish-live.ts'
 import { createHistory } from '../../../application/lives/queries/get-history.ts'
 import { createTranscripts } from '../../../application/lives/queries/get-transcript.ts'
-import { createAdminLives } from '../../../application/lives/queries/list-all-lives.ts'
-import { createQueries } from '../../../application/queries.ts'
+import { createAdminLives, listAllLives } from '../../../application/lives/queries/list-all-lives.ts'
+import { createDescriptions } from '../../description/descriptions.ts'
 import type { AccessCalls } from '../../http/access.ts'
 import type { Calls } from '../../http/route-table.ts'
 import type { OperationCalls } from '../../http/routes/operations.ts'
@@ -35,13 +35,13 @@ type CreateLive = Calls['createLive']
 /** What REST can ask for. Once `draining` says so nothing is begun any more. */
 export const callsOf = (parts: Parts, draining: () => boolean): Omit<Calls, keyof OperationCalls> & AccessCalls => {
   const { foundation, engines, writeSide, readSide, running, accounts } = parts
-  const { settings, store, documents, keyring, credentials, environment } = foundation
+  const { settings, store, keyring, credentials, environment } = foundation
   const { write, switched, admission } = writeSide
   const { catalogue } = switched
-  const { directory, whenProjected, view } = readSide
+  const { directory, whenProjected, lives } = readSide
   const { sessions, lags, pullRefusal } = running
 
-  const create = createCreateLiveOnce({ ...write, admission, catalogue, credentials, documents, whenProjected, viewOf: view, pullRefusal })
+  const create = createCreateLiveOnce({ ...write, ...lives, admission, catalogue, credentials, whenProjected, pullRefusal })
   const createLive: CreateLive = (...asked) => async () => {
     if (draining()) return E.left({ _tag: 'StoreUnavailable', reason: 'the server is shutting down' })
     const created = await create(...asked)()
@@ -49,16 +49,19 @@ export const callsOf = (parts: Parts, draining: () => boolean): Omit<Calls, keyo
     if (E.isRight(created) && created.right.autoStart) void sessions.autoStart(created.right.id)
     return created
   }
-  const finishing = createFinishLives({ ...write, admission, credentials, flush: sessions.flush, whenProjected, viewOf: view })
+  const finishing = createFinishLives({ ...write, ...lives, admission, credentials, flush: sessions.flush, whenProjected })
   const switching = { ...write, switched }
   return {
+    ...createDescriptions(),
     ...accounts.calls,
     switchModel: switchModel(switching),
     switchLanguage: switchLanguage(switching),
     switchTranslation: switchTranslation(switching),
     rescanModels: rescanModels({ rescan: engines.installed.rescan, catalogue }),
-    ...createQueries({ documents, keyring }),
-    ...createAdminLives({ ...write, documents, directory, finish: finishing.finishAny, lags }),
+    ...createAdminLives({ directory, finish: finishing.finishAny, lags }),
+    getLive: lives.getLive,
+    listLives: lives.listLives,
+    listAllLives: listAllLives({ ...write, ...lives, directory, lags }),
     ...finishing,
     ...createDeleteLive({ ...write, admission, whenProjected }),
     ...createHistory({ store, keyring }),

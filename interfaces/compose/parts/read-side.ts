@@ -1,21 +1,18 @@
 import { startTokenDirectory } from '../../../application/tokens/policies/token-directory.ts'
 import { startUserDirectory } from '../../../application/users/policies/user-directory.ts'
-import { LIVES } from '../../../application/ports/read-models.ts'
-import { viewOf } from '../../../application/lives/live-views.ts'
 import { foldingCode } from '../../../infrastructure/files/folding-code.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
-import { foldLive } from '../../../projections/lives/projection.ts'
 import { startProjector } from '../../../projections/projector.ts'
-import { API_TOKENS } from '../../../projections/api-tokens/document.ts'
-import { idsOfUser } from '../../../projections/ids-of-user.ts'
+import { tokenIdsOf } from '../../../projections/api-tokens/queries.ts'
 import { assemble } from '../assemble.ts'
 import { watchStore } from '../store-watch.ts'
 import type { Foundation } from './foundation.ts'
+import { liveReads } from './live-reads.ts'
 
 export type ReadSide = Awaited<ReturnType<typeof startReadSide>>
 
 /** What follows the log to answer from: the read models, and who is asking, in memory. */
-export const startReadSide = ({ store, documents, keyring, environment, timers, logger }: Foundation) =>
+export const startReadSide = ({ store, documents, keyring, credentials, environment, timers, logger }: Foundation) =>
   assemble(async (opened) => {
     const code = await foldingCode()
     const stopping = new AbortController()
@@ -32,6 +29,9 @@ export const startReadSide = ({ store, documents, keyring, environment, timers, 
     })
     await Promise.all([projector.caughtUp(), directory.ready(), tokens.ready()])
     const { whenProjected } = projector
-    const owned = { liveIdsOf: idsOfUser(documents, LIVES), tokenIdsOf: idsOfUser(documents, API_TOKENS) }
-    return { projector, whenProjected, directory, tokens, storeWatch, owned, view: viewOf({ keyring, foldLive }) }
+    return {
+      projector, whenProjected, directory, tokens, storeWatch,
+      lives: liveReads({ documents, keyring, credentials }),
+      tokenIdsOf: tokenIdsOf({ documents }),
+    }
   })

@@ -33,9 +33,9 @@ interface Needs {
 /** The lives of this process, with their sources and translations, and what ends and forgets lives by itself. */
 export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs) =>
   assemble(async (opened) => {
-    const { settings, store, documents, credentials, environment, timers, logger } = foundation
+    const { settings, store, documents, environment, timers, logger } = foundation
     const { write, admission, reconciling } = writeSide
-    const { projector, whenProjected, directory, owned } = readSide
+    const { projector, whenProjected, directory, lives, tokenIdsOf } = readSide
     const { engine, translator } = engines
 
     // Never ourselves, not even where everything is allowed: the port is known once it is bound.
@@ -49,7 +49,7 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
     const translations = createTranslations({ engine: translator, monotonic: environment.monotonic, logger })
     const head = await succeed('read the head of the log', store.head())
     const sessions = createLiveSessions({
-      lifecycle: createLiveLifecycle({ ...reconciling, credentials, documents, whenProjected }),
+      lifecycle: createLiveLifecycle({ ...reconciling, ...lives, whenProjected }),
       createPipeline: createLivePipeline({ engine, scheduler, monotonic: environment.monotonic, timers, lags }),
       startPuller: createPullers({ rules, isolation }),
       translations,
@@ -65,7 +65,7 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
     const expiry = createExpiry({ ...reconciling, limits: settings, flush: sessions.flush })
     opened(startReconciler({ ...reconciling, isDisabled, logger, expiry, every: lookEvery(settings) }))
     const listsAreCurrent = () => projector.lag().every(({ secondsBehind, error }) => error === null && secondsBehind < 30)
-    const forgetting = { documents, ...owned, logger, retentionMax: settings.retentionMax, listsAreCurrent }
+    const forgetting = { documents, ...lives, tokenIdsOf, logger, retentionMax: settings.retentionMax, listsAreCurrent }
     opened(startDuties({ ...write, admission, ...forgetting }))
     // First, so that nothing is ended or forgotten under a live that still writes.
     opened({ stop: sessions.close })

@@ -1,14 +1,14 @@
 import * as t from 'io-ts'
 import type { Catalogue, Language, Model, TranslationPair } from '../../../application/ports/catalogue.ts'
 import type { LiveFacts, LiveView, UserView } from '../../../application/ports/read-models.ts'
-import type { AdminLive } from '../../../application/requests.ts'
+import type { AdminLive } from '../../../application/lives/admin-live.ts'
 import type { Page, PageQuery } from '../../../application/ports/documents.ts'
 import { audioFormat } from '../../../domain/live/events.ts'
 import { engineSettings } from '../../../domain/live/settings.ts'
 import { boundedInteger, instant } from '../../../domain/shared/codecs.ts'
 import { permission } from '../../../domain/user/events.ts'
-import { embedSnippet } from '../pages/embed-snippet.ts'
-import type { Origin } from '../route.ts'
+import { embedSnippet } from './embed-snippet.ts'
+import type { Origin } from '../clients/origin.ts'
 
 export const count = boundedInteger(0, Number.MAX_SAFE_INTEGER)
 export const nullable = <A>(codec: t.Type<A>): t.Type<A | null> => t.union([codec, t.null])
@@ -96,9 +96,6 @@ export const list = <C extends t.Mixed>(codec: C) =>
     },
     `Page of ${codec.name}`,
   )
-
-/** The answer to a deletion. */
-export const message = t.strict({ message: t.string }, 'Message')
 
 /** The envelope of every list (D7). */
 export const presentPage = <A, B>(page: Page<A>, query: PageQuery, present: (item: A) => B) => ({

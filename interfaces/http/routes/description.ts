@@ -2,12 +2,16 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import { describeSocket } from '../../description/asyncapi.ts'
-import { describeInterface } from '../../description/openapi.ts'
 import { pageFile, pageText } from '../pages/page-files.ts'
 import { pagePolicy } from '../pages/page-policy.ts'
 import { publicRoute } from '../route.ts'
 import type { Route } from '../route.ts'
+
+/** What these routes call: both for the addresses by which a client reaches the service. */
+export interface DescriptionCalls {
+  readonly openapi: (servers: ReadonlyArray<string>) => Readonly<Record<string, unknown>>
+  readonly asyncapi: (servers: ReadonlyArray<string>) => Readonly<Record<string, unknown>>
+}
 
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8'
 const STYLE_TYPE = 'text/css; charset=utf-8'
@@ -51,20 +55,17 @@ const viewer = (operationId: string, summary: string, name: string, styles: Read
 const DOCS_SCRIPT = pageText('docs.js')
 const REDOC_SCRIPT = pageText('redoc.js')
 
-const openapi = (routes: () => ReadonlyArray<Route>): Route<unknown> => {
-  const document = once(() => describeInterface(routes()))
-  return publicRoute(
-    {
-      operationId: 'getOpenApi',
-      summary: 'This description',
-      method: 'GET',
-      path: '/openapi.json',
-      response: { codec: t.UnknownRecord },
-      refusals: [],
-    },
-    async ({ origin }) => E.right({ ...document(), servers: origin.servers.map((url) => ({ url })) }),
-  )
-}
+const openapi = publicRoute(
+  {
+    operationId: 'getOpenApi',
+    summary: 'This description',
+    method: 'GET',
+    path: '/openapi.json',
+    response: { codec: t.UnknownRecord },
+    refusals: [],
+  },
+  async ({ origin }, calls: DescriptionCalls) => E.right(calls.openapi(origin.servers)),
+)
 
 const asyncapi = publicRoute(
   {
@@ -75,12 +76,12 @@ const asyncapi = publicRoute(
     response: { codec: t.UnknownRecord },
     refusals: [],
   },
-  async ({ origin }) => E.right({ ...describeSocket(origin.servers) }),
+  async ({ origin }, calls: DescriptionCalls) => E.right(calls.asyncapi(origin.servers)),
 )
 
-/** The description of `routes`, these among them, and two viewers of it that need no other server. */
-export const descriptionRoutes = (routes: () => ReadonlyArray<Route>): ReadonlyArray<Route<unknown>> => [
-  openapi(routes),
+/** The description of all routes and two viewers of it that need no other server. */
+export const descriptionRoutes: ReadonlyArray<Route<DescriptionCalls>> = [
+  openapi,
   asyncapi,
   viewer('showDocs', 'The description to read and to try out (Swagger UI)', 'docs', []),
   pageFile('docs', 'docs.js', SCRIPT_TYPE, () => DOCS_SCRIPT),

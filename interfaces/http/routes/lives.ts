@@ -1,17 +1,22 @@
 import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
 import type { Catalogue } from '../../../application/ports/catalogue.ts'
 import type { Services } from '../../../application/services.ts'
 import type { LiveView } from '../../../application/ports/read-models.ts'
+import type { GetLive, ListLives } from '../../../projections/lives/queries.ts'
 import { createLiveBody, createLiveHeaders, createLiveRequest } from '../codecs/create-live-codec.ts'
 import { UNAVAILABLE } from '../errors.ts'
-import { list, liveView, message, presentLive, presentPage, single } from '../codecs/presenters.ts'
+import { list, liveView, messageView, presentLive, presentPage, single } from '../codecs/presenters.ts'
 import { audioUrlBody, livesQuery, pageOf, pageQuery, pathId } from '../codecs/request-codecs.ts'
 import { privateRoute } from '../route.ts'
-import type { Origin, Route } from '../route.ts'
+import type { Route } from '../route.ts'
+import type { Origin } from '../clients/origin.ts'
 
 /** What these routes call. */
-export interface LiveCalls extends Pick<Services, 'createLive' | 'listLives' | 'finishByAudioUrl' | 'getLive' | 'finishLive' | 'deleteLive'> {
+export interface LiveCalls extends Pick<Services, 'createLive' | 'finishByAudioUrl' | 'finishLive' | 'deleteLive'> {
   readonly catalogue: Catalogue
+  readonly getLive: GetLive
+  readonly listLives: ListLives
 }
 
 const NOT_FOUND = E.left({ _tag: 'LiveNotFound' } as const)
@@ -55,7 +60,7 @@ const listLives = privateRoute(
   },
   async ({ query, caller, origin }, calls: LiveCalls) => {
     const page = pageOf(query)
-    const lives = await calls.listLives(caller, Array.from(new Set(query.status)), page)()
+    const lives = await calls.listLives(caller.userId, Array.from(new Set(query.status)), page)()
     if (E.isLeft(lives)) return lives
     return E.right(presentPage(lives.right, page, (live) => presentLive(live, calls.catalogue, origin)))
   },
@@ -94,8 +99,9 @@ const getLive = privateRoute(
   },
   async ({ params, caller, origin }, calls: LiveCalls) => {
     if (!isPossible(params.id)) return NOT_FOUND
-    const live = await calls.getLive(caller, params.id)()
-    return E.isLeft(live) ? live : E.right(oneLive(live.right, origin, calls))
+    const live = await calls.getLive(caller.userId, params.id)()
+    if (E.isLeft(live)) return live
+    return O.isNone(live.right) ? NOT_FOUND : E.right(oneLive(live.right.value, origin, calls))
   },
 )
 
@@ -125,7 +131,7 @@ const deleteLive = privateRoute(
     method: 'DELETE',
     path: '/lives/:id',
     params: pathId,
-    response: { codec: message },
+    response: { codec: messageView },
     refusals: ['LiveNotFound', ...UNAVAILABLE],
   },
   async ({ params, caller }, calls: LiveCalls) => {

@@ -9,12 +9,6 @@ import type { ResumePoint } from '../../../application/lives/queries/resume-poin
 export const asksForWebSocket = ({ method, headers }: IncomingMessage): boolean =>
   method === 'GET' && (headers.upgrade ?? '').split(',').some((offer) => offer.trim().toLowerCase() === 'websocket')
 
-/** Where an upgrade wants to go; `liveId` null for the token's own live. */
-export interface Target {
-  readonly liveId: number | null
-  readonly query: string
-}
-
 /** An answer instead of 101 (D36). */
 export interface HandshakeRefusal {
   readonly status: 401 | 403 | 404 | 429 | 500 | 503
@@ -44,16 +38,6 @@ export const FULL = tooMany(30)
 export const BROKEN: HandshakeRefusal = { status: 500, detail: 'Internal Server Error' }
 export const UNAVAILABLE: HandshakeRefusal = { status: 503, detail: 'Service Unavailable', headers: { 'Retry-After': '5' } }
 export const DRAINING: HandshakeRefusal = { status: 503, detail: 'The server is shutting down', headers: { 'Retry-After': '5' } }
-
-/** R128: the four paths of a session socket under any of the prefixes. */
-export const findTarget = (url: string, prefixes: ReadonlyArray<string>): Target | null => {
-  const [path = '', query = ''] = url.split(/\?(.*)/s, 2)
-  for (const prefix of prefixes) {
-    const rest = path.startsWith(`${prefix}/ws/live`) ? /^(?:\/(\d{1,20}))?\/?$/.exec(path.slice(prefix.length + '/ws/live'.length)) : null
-    if (rest !== null) return { liveId: rest[1] === undefined ? null : Number(rest[1]), query }
-  }
-  return null
-}
 
 const LONGEST_TOKEN = 512
 

@@ -1,9 +1,9 @@
 import type { LiveBus, LiveSignal, EndCause, TranscriptFrame } from '../../../application/pipeline/signals.ts'
 import type { SocketRole } from '../../../application/ports/read-models.ts'
-import { broadcastOf } from './broadcast.ts'
-import type { Broadcast } from './broadcast.ts'
+import { broadcastOf } from '../broadcast.ts'
+import type { Broadcast } from '../broadcast.ts'
 import type { Connection } from '../connection.ts'
-import { endingFor, errorEnding } from './ends.ts'
+import { endingFor, errorEnding } from '../ends.ts'
 import { STARTED, transcriptFrame } from '../frames.ts'
 
 /** S31: what a socket may leave untaken. */

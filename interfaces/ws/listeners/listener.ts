@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { errorEnding } from './ends.ts'
+import { errorEnding } from '../ends.ts'
 import { errorFrame, PONG } from '../frames.ts'
 import { createBadFrameCounter, createControlLimit } from '../limits.ts'
 import { parseFrame } from '../protocol.ts'

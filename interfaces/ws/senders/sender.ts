@@ -5,7 +5,7 @@ import type { InvalidState, SenderSession } from '../../../application/services.
 import { afterLastLook } from '../../../application/waiting.ts'
 import type { Timers } from '../../../application/ports/timers.ts'
 import type { Connection } from '../connection.ts'
-import { errorEnding } from '../listeners/ends.ts'
+import { errorEnding } from '../ends.ts'
 import { ASR_STARTED, errorFrame, PONG } from '../frames.ts'
 import { createIdleWatch } from './idle.ts'
 import { createAudioLimit, createBadFrameCounter, createControlLimit, createErrorThrottle } from '../limits.ts'

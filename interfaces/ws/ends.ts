@@ -1,8 +1,8 @@
-import type { FailureCode, FinishReason } from '../../../domain/live/events.ts'
-import type { SocketRole } from '../../../application/ports/read-models.ts'
-import type { EndCause } from '../../../application/pipeline/signals.ts'
-import { errorFrame, FINISHED } from '../frames.ts'
-import type { ErrorCode } from '../frames.ts'
+import type { FailureCode, FinishReason } from '../../domain/live/events.ts'
+import type { SocketRole } from '../../application/ports/read-models.ts'
+import type { EndCause } from '../../application/pipeline/signals.ts'
+import { errorFrame, FINISHED } from './frames.ts'
+import type { ErrorCode } from './frames.ts'
 
 /** Last words to a socket: a frame, then the close code and its reason (the error's code, empty after `finished`). */
 export interface Ending {

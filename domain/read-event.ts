@@ -1,10 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { definitionOf, upgrade } from '../all-events.ts'
-import type { AnyEventDefinition } from '../all-events.ts'
-import { decodeOrThrow } from './codecs.ts'
-import { envelope, ERASED } from './event.ts'
-import type { Envelope, StoredEventOf } from './event.ts'
+import { definitionOf, upgrade } from './all-events.ts'
+import type { AnyEventDefinition } from './all-events.ts'
+import { decodeOrThrow } from './shared/codecs.ts'
+import { envelope, ERASED } from './shared/event.ts'
+import type { Envelope, StoredEventOf } from './shared/event.ts'
 
 // The one place that knows what is in the data of a stored event: all who read the log come through here, and for
 // personal members in clear through application/log/event-serialization.ts, which stands on it.

@@ -1,4 +1,4 @@
-import { startDecoder } from '../decoder/decoder.ts'
+import { startDecoder } from './decoder/decoder.ts'
 
 /** How the decoders of URL sources run here. */
 export interface SourceIsolation {

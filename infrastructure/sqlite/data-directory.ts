@@ -2,7 +2,8 @@ import { mkdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import * as E from 'fp-ts/lib/Either.js'
-import { isBusy } from '../sqlite/database.ts'
+import { isBusy } from './database.ts'
+import { messageOf } from '../../domain/shared/message-of.ts'
 
 /** Another process has the directory. */
 export interface DataDirectoryInUse {
@@ -65,6 +66,6 @@ export const acquireDataDirectory = (
     makeDirectory(resolve(path))
     return takeLock(path)
   } catch (error) {
-    return E.left({ _tag: 'DataDirectoryUnusable', path, reason: error instanceof Error ? error.message : String(error) })
+    return E.left({ _tag: 'DataDirectoryUnusable', path, reason: messageOf(error) })
   }
 }

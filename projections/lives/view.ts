@@ -1,15 +1,17 @@
 import * as E from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Keyring, KeyringUnavailable, SealedMember } from '../../application/ports/keyring.ts'
+import type { LiveFacts, LiveView, ViewOf } from '../../application/ports/read-models.ts'
 import { LiveCreated, liveKey, liveStream } from '../../domain/live/events.ts'
+import { textOrErased } from '../../domain/shared/erased.ts'
 import { ERASED } from '../../domain/shared/event.ts'
 import type { Envelope } from '../../domain/shared/event.ts'
-import { textOrErased } from '../../domain/shared/erased.ts'
-import type { StoredEvent } from '../ports/event-store.ts'
-import type { Keyring, KeyringUnavailable, SealedMember } from '../ports/keyring.ts'
-import type { LiveDocument, LiveFacts, LiveView } from '../ports/read-models.ts'
+import type { LiveDocument } from './document.ts'
+import { foldLive } from './projection.ts'
 
 /** Named one by one: a stored document holds members (its position) that are nobody's business. */
-const factsOf = (live: LiveDocument): LiveFacts => ({
+export const factsOf = (live: LiveDocument): LiveFacts => ({
   id: live.id,
   userId: live.userId,
   status: live.status,
@@ -58,22 +60,21 @@ export const openLives =
     )
   }
 
-export interface ViewOfDeps {
-  readonly keyring: Pick<Keyring, 'open'>
-  /** The same fold that makes the lists, so that an answer to a write and the next read agree. */
-  readonly foldLive: (events: ReadonlyArray<StoredEvent>) => LiveDocument | null
-}
+/** One live with its sealed members opened. */
+export const openLive =
+  (keyring: Pick<Keyring, 'open'>) =>
+  (live: LiveDocument): TaskEither<KeyringUnavailable, LiveView> =>
+    TE.map(([view]: ReadonlyArray<LiveView>) => {
+      if (view === undefined) throw new Error('one live in, no live out')
+      return view
+    })(openLives(keyring)([live]))
 
-/** A live as its owner sees it, from the events of its stream. Throws on events that make no live: asking for one is a defect. */
+/** From the same fold that makes the lists, so that an answer to a write and the next read agree. */
 export const viewOf =
-  ({ keyring, foldLive }: ViewOfDeps) =>
-  (events: ReadonlyArray<StoredEvent>): TaskEither<KeyringUnavailable, LiveView> =>
+  ({ keyring }: { readonly keyring: Pick<Keyring, 'open'> }): ViewOf =>
+  (events) =>
   async () => {
     const live = foldLive(events)
     if (live === null) throw new Error('these events make no live')
-    const opened = await openLives(keyring)([live])()
-    if (E.isLeft(opened)) return opened
-    const [view] = opened.right
-    if (view === undefined) throw new Error('one live in, no live out')
-    return E.right(view)
+    return await openLive(keyring)(live)()
   }

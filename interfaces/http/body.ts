@@ -1,8 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Context } from 'koa'
 import bodyParser from 'koa-bodyparser'
-import type { TransportRefusal } from '../errors.ts'
-import { JSON_INVALID } from './validation.ts'
+import type { TransportRefusal } from './errors.ts'
+import { JSON_INVALID } from './codecs/validation.ts'
 
 const MAX_DEPTH = 32
 

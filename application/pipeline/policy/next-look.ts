@@ -1,10 +1,10 @@
 import { VAD_FRAME } from '../../ports/engine.ts'
-import { lastRegion } from '../policy/next-step.ts'
-import type { Limits } from '../policy/policy-limits.ts'
-import { fixedWords, sampleAt } from '../policy/policy-state.ts'
-import type { PolicyState } from '../policy/policy-state.ts'
-import { earliestEnd, earliestStart } from './speech-segmenter.ts'
-import type { Phrase, SegmenterState } from './speech-segmenter.ts'
+import { lastRegion } from './next-step.ts'
+import type { Limits } from './policy-limits.ts'
+import { fixedWords, sampleAt } from './policy-state.ts'
+import type { PolicyState } from './policy-state.ts'
+import { earliestEnd, earliestStart } from '../speech/speech-segmenter.ts'
+import type { Phrase, SegmenterState } from '../speech/speech-segmenter.ts'
 
 /** Frames that are worth a call of the detector, for a call costs more than they do: 128 ms. */
 const LEAST_FRAMES = 4
@@ -14,8 +14,10 @@ const nextOf = (phrase: Phrase, state: PolicyState, speech: SegmenterState, limi
   const { start, end } = lastRegion(phrase)
   const oldest = [...fixedWords(state).slice(0, 1), ...state.agreement.pending.slice(0, 1)].map((word) => sampleAt(word.end) + limits.maxDelay)
   const released = limits.onlyFinals ? Math.min(...oldest) - limits.interval / 2 : Infinity
-  if (end === null) return Math.min(released, Math.max(state.heardEnd, start) + limits.interval, state.bufferStart + limits.maxBuffer)
-  return Math.min(released, end > state.bufferStart ? end + limits.pause : Infinity, (speech.quietSince ?? end) + limits.phraseSilence)
+  const full = state.bufferStart + limits.buffer.longest
+  if (end === null) return Math.min(released, Math.max(state.heardEnd, start) + limits.interval, full)
+  const paused = end > state.bufferStart ? end + limits.pause.length : Infinity
+  return Math.min(released, paused, (speech.quietSince ?? end) + limits.phraseSilence)
 }
 
 /**

@@ -1,0 +1,23 @@
+import * as O from 'fp-ts/lib/Option.js'
+import type { Lags } from '../pipeline/lags.ts'
+import type { LiveFacts } from '../ports/read-models.ts'
+import type { UserDirectory } from '../users/policies/user-directory.ts'
+
+/** A live as administrators see it: no tokens, no audio URL, no text. */
+export interface AdminLive extends LiveFacts {
+  readonly username: string
+  /** How far its text is behind its audio, in seconds; null where it does not run. */
+  readonly lag: number | null
+}
+
+export interface AdminLiveDeps {
+  readonly directory: Pick<UserDirectory, 'byId'>
+  readonly lags: Pick<Lags, 'of'>
+}
+
+export const adminLive =
+  ({ directory, lags }: AdminLiveDeps) =>
+  (live: LiveFacts): AdminLive => {
+    const owner = directory.byId(live.userId)
+    return { ...live, username: O.isSome(owner) ? owner.value.username : '', lag: lags.of(live.id) }
+  }

@@ -1,0 +1,79 @@
+import { pipe } from 'fp-ts/lib/function.js'
+import * as O from 'fp-ts/lib/Option.js'
+import type { Option } from 'fp-ts/lib/Option.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { DocumentsUnavailable, Page, PageQuery } from '../../application/ports/documents.ts'
+import type { Keyring, KeyringUnavailable } from '../../application/ports/keyring.ts'
+import { LIVE_STATUSES } from '../../application/ports/read-models.ts'
+import type {
+  AllLivesQuery, IdsOfUser, LiveStatus, LiveView, PageOfAllLives,
+} from '../../application/ports/read-models.ts'
+import { countLives } from '../live-counts/queries.ts'
+import { idsOfUser } from '../ids-of-user.ts'
+import { newestFirst } from '../newest-first.ts'
+import type { ReadDocuments } from '../typed-documents.ts'
+import { LIVES, livesIn } from './document.ts'
+import type { LiveDocument } from './document.ts'
+import { factsOf, openLive, openLives } from './view.ts'
+
+export interface LiveQueryDeps {
+  readonly documents: ReadDocuments
+  readonly keyring: Pick<Keyring, 'open'>
+}
+
+type Unavailable = DocumentsUnavailable | KeyringUnavailable
+
+/** One of a user's lives. */
+export type GetLive = (userId: number, liveId: number) => TaskEither<Unavailable, Option<LiveView>>
+
+export const getLive =
+  ({ documents, keyring }: LiveQueryDeps): GetLive =>
+  (userId, liveId) =>
+    pipe(
+      livesIn(documents).get(String(liveId)),
+      // Somebody else's live is as unknown as one that never was.
+      TE.map(O.filter((live) => live.userId === userId)),
+      TE.chainW(O.traverse(TE.ApplicativeSeq)(openLive(keyring))),
+    )
+
+type PageOfLives = (query: AllLivesQuery, page: PageQuery) => TaskEither<DocumentsUnavailable, Page<LiveDocument>>
+
+const pageOfLives =
+  (documents: ReadDocuments): PageOfLives =>
+  ({ userId, statuses: asked }, { skip, limit }) => {
+    // A status that was asked for twice counts once.
+    const statuses = LIVE_STATUSES.filter((status) => asked.length === 0 || asked.includes(status))
+    const everyStatus = statuses.length === LIVE_STATUSES.length
+    const filter = { ...(userId === null ? {} : { userId }), ...(everyStatus ? {} : { status: statuses }) }
+    return pipe(
+      TE.Do,
+      TE.bind('total', () => countLives(documents)(userId, statuses)),
+      TE.bind('items', ({ total }) =>
+        skip < total ? newestFirst(livesIn(documents), filter, { skip, limit }, total) : TE.right([]),
+      ),
+    )
+  }
+
+/** A user's lives, newest first; no statuses means all. */
+export type ListLives = (
+  userId: number,
+  statuses: ReadonlyArray<LiveStatus>,
+  page: PageQuery,
+) => TaskEither<Unavailable, Page<LiveView>>
+
+export const listLives =
+  ({ documents, keyring }: LiveQueryDeps): ListLives =>
+  (userId, statuses, page) =>
+    pipe(
+      pageOfLives(documents)({ userId, statuses }, page),
+      TE.chainW(({ items, total }) => pipe(openLives(keyring)(items), TE.map((views) => ({ items: views, total })))),
+    )
+
+export const pageOfAllLives =
+  ({ documents }: Pick<LiveQueryDeps, 'documents'>): PageOfAllLives =>
+  (query, page) =>
+    pipe(pageOfLives(documents)(query, page), TE.map(({ items, total }) => ({ items: items.map(factsOf), total })))
+
+/** Ids of a user's lives that are listed. */
+export const liveIdsOf = ({ documents }: Pick<LiveQueryDeps, 'documents'>): IdsOfUser => idsOfUser(documents, LIVES)

@@ -1,0 +1,24 @@
+import { pipe } from 'fp-ts/lib/function.js'
+import * as O from 'fp-ts/lib/Option.js'
+import type { Option } from 'fp-ts/lib/Option.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Document, Documents, DocumentsUnavailable, PageRequest } from '../application/ports/documents.ts'
+
+/** What a query asks of the read models. */
+export type ReadDocuments = Pick<Documents, 'get' | 'page'>
+
+/** The documents of one collection, in their type. */
+export interface TypedDocuments<View> {
+  readonly get: (id: string) => TaskEither<DocumentsUnavailable, Option<View>>
+  readonly page: (request: PageRequest) => TaskEither<DocumentsUnavailable, ReadonlyArray<View>>
+}
+
+/** Reads a collection in the type of its documents. Its projection alone writes them, so the cast is sound. */
+export const typedDocuments = <View extends object>(collection: string) => {
+  const typed = (document: Document): View => document as View
+  return (documents: ReadDocuments): TypedDocuments<View> => ({
+    get: (id) => pipe(documents.get(collection, id), TE.map(O.map(typed))),
+    page: (request) => pipe(documents.page(collection, request), TE.map((found) => found.map(typed))),
+  })
+}
