@@ -29,7 +29,8 @@ const overlaid =
     return found === undefined ? row : { ...row, active: row.active && found.active, updatedAt: found.at }
   }
 
-const isSamePair = (one: TranslationPair, other: TranslationPair): boolean => one.from === other.from && one.to === other.to
+const isSamePair = (one: TranslationPair, other: TranslationPair): boolean =>
+  one.from === other.from && one.to === other.to
 
 /**
  * Of several installed translators of a pair one is active: the one that the catalogue prefers, and where that is

@@ -26,7 +26,9 @@ export type SendToProfiles = (
   commandId: string,
 ) => TaskEither<ProfilesRefusal | Unavailable, ProfilesState>
 
-/** A user's whole set of saved engine settings is one aggregate. One a process: it remembers the sets that changed last. */
+/**
+ * A user's whole set of saved engine settings is one aggregate. One a process: it remembers the sets that changed last.
+ */
 export const sendToProfiles = (deps: ProfileWriteDeps): SendToProfiles => {
   const handle = handleCommand(deps)
   const inTurn = createTurns()

@@ -27,7 +27,11 @@ const lastAdministrator: LastAdministrator = { _tag: 'LastAdministrator' }
 /** `UserDeleted` decides: from there on nobody knows the user. */
 export const markDeleted =
   (deps: DeletionDeps) =>
-  (user: User, origin: Origin, nobodyElseAdministers: boolean): TaskEither<UserNotFound | LastAdministrator | Unavailable, Deleted> =>
+  (
+    user: User,
+    origin: Origin,
+    nobodyElseAdministers: boolean,
+  ): TaskEither<UserNotFound | LastAdministrator | Unavailable, Deleted> =>
   async () => {
     const command = { type: 'Delete', nobodyElseAdministers, at: deps.environment.now() } as const
     const deleted = await sendToUser(deps)(user.userId, command, origin)
@@ -43,9 +47,7 @@ export const markDeleted =
     return position === null ? E.left(notFound) : E.right({ user, position })
   }
 
-/**
- * Nobody can log in as the user any more; then all the rest. Where that is broken off, `eraseUsers` does it.
- */
+/** Nobody can log in as the user any more; then all the rest. Where that is broken off, `eraseUsers` does it. */
 export const finishDeletion =
   (deps: DeletionDeps) =>
   ({ user, position }: Deleted, origin: Origin): TaskEither<Unavailable, void> =>

@@ -10,7 +10,10 @@ import { nextId } from '../log/next-id.ts'
 import type { Origin } from '../log/origin.ts'
 import type { Credentials } from '../ports/credentials.ts'
 
-/** Under which a username is claimed and found: exact case, canonical form, so that one name is one name on every keyboard. */
+/**
+ * Under which a username is claimed and found: exact case, canonical form, so that one name is one name on every
+ * keyboard.
+ */
 export const usernameHash = (credentials: Pick<Credentials, 'keyedHash'>, username: string): string =>
   credentials.keyedHash('username', username.normalize('NFC'))
 

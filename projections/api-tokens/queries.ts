@@ -38,8 +38,8 @@ export const listTokens =
     // A collection holds what its projection alone wrote into it, so its type is the projection's.
     const sealed = found.right.map((document) => document as unknown as ApiTokenDocument)
     const key = userKey(userId)
-    const members = sealed.map(({ id, name: envelope }) => ({ envelope, key, stream: apiTokenStream(id), members: NAMES }))
-    const names = await keyring.open(members)()
+    const placeOf = (id: number) => ({ key, stream: apiTokenStream(id), members: NAMES })
+    const names = await keyring.open(sealed.map(({ id, name: envelope }) => ({ envelope, ...placeOf(id) })))()
     if (E.isLeft(names)) return names
     const items = sealed.map((token, index) => ({ ...token, name: textOrErased(names.right[index]) }))
     return E.right({ items, total })

@@ -3,7 +3,10 @@ import type { Envelope } from '../../domain/shared/event.ts'
 
 export const PROFILES = 'profiles'
 
-/** All profiles of one user, ascending by id (`_id` is the user's id as text): a set is never large, and always needed whole to be counted. */
+/**
+ * All profiles of one user, ascending by id (`_id` is the user's id as text): a set is never large, and always needed
+ * whole to be counted.
+ */
 export interface ProfilesDocument {
   readonly userId: number
   readonly profiles: ReadonlyArray<ProfileFacts & { readonly name: Envelope }>

@@ -27,8 +27,8 @@ const openUsers =
   (users: ReadonlyArray<UserDocument>): TaskEither<Failure, ReadonlyArray<UserView>> =>
   async () => {
     const members = [`${UserRegistered.type}.username`]
-    const sealed = users.map(({ id, username: envelope }) => ({ envelope, key: userKey(id), stream: userStream(id), members }))
-    const opened = await keyring.open(sealed)()
+    const placeOf = (id: number) => ({ key: userKey(id), stream: userStream(id), members })
+    const opened = await keyring.open(users.map(({ id, username: envelope }) => ({ envelope, ...placeOf(id) })))()
     if (E.isLeft(opened)) return opened
     return E.right(
       users.map(({ id, permissions, maxSessions, maxTranslations, isActive, createdAt, updatedAt }, index) => {

@@ -20,5 +20,8 @@ export const rescanModels =
         await rescan()
         return catalogue.models()
       },
-      (error) => ({ _tag: 'StoreUnavailable', reason: error instanceof Error ? error.message : String(error) }) as const,
+      (error) => {
+        const reason = error instanceof Error ? error.message : String(error)
+        return { _tag: 'StoreUnavailable', reason } as const
+      },
     )

@@ -25,13 +25,18 @@ export interface SwitchDeps extends WriteDeps {
 
 const switchOf =
   (deps: SwitchDeps) =>
-  <NotFound, A extends Row>(kind: ReferenceKind, rows: () => ReadonlyArray<A>, notFound: NotFound): Switch<NotFound, A> =>
+  <NotFound, A extends Row>(
+    kind: ReferenceKind,
+    rows: () => ReadonlyArray<A>,
+    notFound: NotFound,
+  ): Switch<NotFound, A> =>
   (caller, id, active) =>
   async () => {
     if (!rows().some((row) => row.id === id)) return E.left(notFound)
     const command = { kind, id, active, at: deps.environment.now() }
     const origin = originOf(deps, actorOf(caller))
-    const handled = await handleCommand(deps)({ ...origin, stream: CATALOGUE_STREAM, decider: switchesDecider, command })()
+    const request = { ...origin, stream: CATALOGUE_STREAM, decider: switchesDecider, command }
+    const handled = await handleCommand(deps)(request)()
     if (E.isLeft(handled)) return handled
     deps.switched.take(handled.right)
     return E.fromNullable(notFound)(rows().find((row) => row.id === id))

@@ -10,7 +10,10 @@ import type { UserDirectory } from '../../users/policies/user-directory.ts'
 import type { KnownToken, TokenDirectory } from '../policies/token-directory.ts'
 import type { TokenUses } from '../policies/token-uses.ts'
 
-/** The caller behind an API token: none for one that is unknown, inactive, expired or revoked, or whose user is not active. */
+/**
+ * The caller behind an API token: none for one that is unknown, inactive, expired or revoked, or whose user is not
+ * active.
+ */
 export type AuthenticateKey = (secret: string) => Option<Caller>
 
 export interface AuthenticateKeyDeps {

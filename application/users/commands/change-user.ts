@@ -21,7 +21,10 @@ export interface ChangeUserRequest extends Omit<UserChanges, 'passwordHash'> {
   readonly password?: string | undefined
 }
 
-/** All of it or nothing; the last active administrator stays one. A new password ends the user's earlier JWTs; a disabled user's open lives end. */
+/**
+ * All of it or nothing; the last active administrator stays one. A new password ends the user's earlier JWTs; a
+ * disabled user's open lives end.
+ */
 export type ChangeUser = (
   caller: Caller,
   userId: number,

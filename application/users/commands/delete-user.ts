@@ -26,6 +26,7 @@ export const deleteUser =
     const origin = originOf(deps, actorOf(caller))
     const user = deps.directory.byId(userId)
     if (O.isNone(user)) return E.left({ _tag: 'UserNotFound' })
-    const deleted = await deps.administrators.takeAway(userId, (alone) => markDeleted(deps)(user.value, origin, alone)())
+    const mark = (alone: boolean) => markDeleted(deps)(user.value, origin, alone)()
+    const deleted = await deps.administrators.takeAway(userId, mark)
     return E.isLeft(deleted) ? deleted : await finishDeletion(deps)(deleted.right, origin)()
   }

@@ -34,7 +34,8 @@ export const logIn =
     const shown = await throttle(guessedName(hash, O.isSome(found) ? found.value.generation : 0), address, async () => {
       const user = O.filter((known: User) => isActive(known) && hasPassword(known))(directory.byUsernameHash(hash))
       // Unknown and disabled users cost a verification too, so that time tells nothing.
-      const verified = await credentials.verifyPassword(password, O.map(({ passwordHash }: User) => passwordHash)(user))()
+      const passwordHash = O.map((known: User) => known.passwordHash)(user)
+      const verified = await credentials.verifyPassword(password, passwordHash)()
       return E.map((isRight: boolean) => (isRight ? user : O.none))(verified)
     })
     if (E.isLeft(shown)) return shown

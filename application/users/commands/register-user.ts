@@ -76,7 +76,10 @@ export const registerUser =
     if (E.isLeft(profile)) return profile
     const { position, state } = registered.right
     if (!isUser(state)) throw new Error('a registered user is none')
-    // The profile's event is the later one; it may have been there already.
-    if (position !== null) await Promise.all([directory.whenSeen(position), projector.whenProjected(profile.right ?? position)])
+    if (position !== null) {
+      // The profile's event is the later one; it may have been there already.
+      const last = profile.right ?? position
+      await Promise.all([directory.whenSeen(position), projector.whenProjected(last)])
+    }
     return E.right(userViewOf(state))
   }

@@ -4,6 +4,7 @@ import type { Unavailable, UsernameTaken } from '../../errors.ts'
 import type { Credentials, TooBusy } from '../../ports/credentials.ts'
 import type { Environment } from '../../ports/environment.ts'
 import type { UserView } from '../../ports/read-models.ts'
+import { createTurns } from '../../turns.ts'
 import type { HasUsers } from '../queries/has-users.ts'
 import { firstAdmin } from './register-first-admin.ts'
 import type { RegisterUser } from './register-user.ts'
@@ -45,7 +46,7 @@ export const openSetupLink = ({ environment, credentials, hasUsers, registerUser
   const hash = credentials.keyedHash('setup-token', secret)
   const expiresAt = environment.monotonic() + TOKEN_LIFE_MS
   let isUsed = false
-  let previous: Promise<unknown> = Promise.resolve()
+  const inTurn = createTurns()
 
   const isExpired = (): boolean => environment.monotonic() >= expiresAt
 
@@ -61,10 +62,6 @@ export const openSetupLink = ({ environment, credentials, hasUsers, registerUser
   return {
     token: () => (isUsed || hasUsers() || isExpired() ? null : secret),
     // One at a time: who comes second learns what became of the first.
-    setUp: (token, username, password) => () => {
-      const result = previous.then(attempt(token, username, password))
-      previous = result.catch(() => undefined)
-      return result
-    },
+    setUp: (token, username, password) => () => inTurn('set-up', attempt(token, username, password)),
   }
 }

@@ -45,7 +45,8 @@ const revoke = async (
   origin: Origin,
 ): Promise<Either<Unavailable, Position | null>> => {
   const command = { type: 'Revoke', userId, at: deps.environment.now() } as const
-  const revoked = await handleCommand(deps)({ ...origin, stream: apiTokenStream(tokenId), decider: apiTokenDecider, command })()
+  const stream = apiTokenStream(tokenId)
+  const revoked = await handleCommand(deps)({ ...origin, stream, decider: apiTokenDecider, command })()
   if (E.isRight(revoked)) return E.right(revoked.right.position)
   switch (revoked.left._tag) {
     case 'TokenUnknown':

@@ -112,7 +112,9 @@ export const openAccounts = (needs: Needs) =>
       setUp: setup.setUp,
       logIn: logIn({ directory: trusted, credentials, throttle, rehash }),
       authenticate: authenticate({ directory: trusted, credentials }),
-      authenticateKey: authenticateKey({ tokens: trustedTokens(tokens, log), users: trusted, credentials, environment, uses }),
+      authenticateKey: authenticateKey({
+        tokens: trustedTokens(tokens, log), users: trusted, credentials, environment, uses,
+      }),
       whoAmI: whoAmI({ directory }),
       listUsers: listUsers({ documents, keyring, count: directory.count }),
       changeUser: changeUser({ ...changing, administrators, endLivesOf }),
