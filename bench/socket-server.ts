@@ -8,7 +8,8 @@ import { WebSocketServer } from 'ws'
 import { createAudioBuffer } from '../application/pipeline/speech/audio-buffer.ts'
 import { createLiveBus } from '../application/pipeline/live-bus.ts'
 import type { CreatePipeline } from '../application/pipeline/pipeline.ts'
-import type { LiveLifecycle, LiveSessions } from '../application/services.ts'
+import type { LiveLifecycle } from '../application/sessions/live-lifecycle.ts'
+import type { LiveSessions } from '../application/sessions/live-sessions.ts'
 import { createLiveSessions } from '../application/sessions/live-sessions.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../domain/live/settings.ts'
 import { systemTimers as timers } from '../infrastructure/node/system-timers.ts'
@@ -55,10 +56,10 @@ const lifecycle: LiveLifecycle = {
       audioFormat: 'raw', audioUrl: null, autoStart: false, config: DEFAULT_ENGINE_SETTINGS,
     }),
   detachSender: () => async () => E.right(undefined),
-  start: () => async () => E.right(undefined),
+  startLive: () => async () => E.right(undefined),
   autoStarted: () => async () => E.right(null),
   startSource: () => async () => E.right(undefined),
-  end: () => async () => E.right(undefined),
+  endLive: () => async () => E.right(undefined),
   recordSegment: () => async () => E.right(undefined),
   storedFinals: () => async () => E.right({ wanted: () => false, next: async () => E.right(null) }),
 }

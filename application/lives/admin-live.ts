@@ -1,7 +1,7 @@
 import * as O from 'fp-ts/lib/Option.js'
+import type { Option } from 'fp-ts/lib/Option.js'
 import type { Lags } from '../pipeline/lags.ts'
 import type { LiveFacts } from '../ports/read-models.ts'
-import type { UserDirectory } from '../users/policies/user-directory.ts'
 
 /** A live as administrators see it: no tokens, no audio URL, no text. */
 export interface AdminLive extends LiveFacts {
@@ -11,7 +11,8 @@ export interface AdminLive extends LiveFacts {
 }
 
 export interface AdminLiveDeps {
-  readonly directory: Pick<UserDirectory, 'byId'>
+  /** Of users. */
+  readonly directory: { readonly byId: (userId: number) => Option<{ readonly username: string }> }
   readonly lags: Pick<Lags, 'of'>
 }
 

@@ -1,9 +1,28 @@
 import type { Live } from '../../domain/live/decider.ts'
-import type { AttachedLive } from '../services.ts'
+import type { AudioFormat } from '../../domain/live/events.ts'
+import type { EngineSettings } from '../../domain/live/settings.ts'
+import type { LiveStatus } from '../ports/read-models.ts'
+import type { TranslationTarget } from '../translation/translations.ts'
 
 /** A live as its sockets, its source and its pipeline need it. */
+export interface AttachedLive {
+  readonly epoch: number
+  readonly userId: number
+  readonly status: LiveStatus
+  readonly model: string
+  readonly language: string
+  readonly translations: ReadonlyArray<TranslationTarget>
+  readonly audioFormat: AudioFormat
+  /** May hold secrets; null for raw. */
+  readonly audioUrl: string | null
+  readonly autoStart: boolean
+  readonly config: EngineSettings
+}
+
 export const attachedLive = ({ status, epoch, created }: Live): AttachedLive => {
   const { userId, model, language, translations, audioFormat, audioUrl, autoStart, config } = created
   const targets = translations.map(({ model: translator, to }) => ({ model: translator, to }))
-  return { epoch, userId, status, model: model.name, language, translations: targets, audioFormat, audioUrl, autoStart, config }
+  return {
+    epoch, userId, status, model: model.name, language, translations: targets, audioFormat, audioUrl, autoStart, config,
+  }
 }

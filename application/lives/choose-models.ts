@@ -2,7 +2,14 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { LanguageNotFound, LanguageNotSupported, ModelNotFound, TranslationNotFound } from '../errors.ts'
 import type { Catalogue, Model, TranslationPair } from '../ports/catalogue.ts'
-import type { CreateLiveRequest } from '../requests.ts'
+
+/** What a request names. */
+interface Wanted {
+  readonly model: string
+  readonly language: string
+  /** Target codes. */
+  readonly translations: ReadonlyArray<string>
+}
 
 export interface ChosenModels {
   readonly model: Model
@@ -15,7 +22,7 @@ export interface ChosenModels {
 /** What the request names, all of it active, checked in D10's order. */
 export const chooseModels = (
   catalogue: Catalogue,
-  { model: name, language, translations }: Pick<CreateLiveRequest, 'model' | 'language' | 'translations'>,
+  { model: name, language, translations }: Wanted,
 ): Either<ModelNotFound | LanguageNotFound | LanguageNotSupported | TranslationNotFound, ChosenModels> => {
   const model = catalogue.models().find((candidate) => candidate.active && candidate.name === name)
   if (model === undefined) return E.left({ _tag: 'ModelNotFound' })
@@ -25,7 +32,9 @@ export const chooseModels = (
 
   const pairs: Array<TranslationPair> = []
   for (const to of new Set(translations)) {
-    const pair = catalogue.translations().find((candidate) => candidate.active && candidate.from === language && candidate.to === to)
+    const pair = catalogue
+      .translations()
+      .find((candidate) => candidate.active && candidate.from === language && candidate.to === to)
     if (pair === undefined) return E.left({ _tag: 'TranslationNotFound', from: language, to })
     pairs.push(pair)
   }

@@ -25,8 +25,8 @@ const createdOf = reading([LiveCreated])
 const endOf = reading([LiveFinished, LiveFailed])
 
 /**
- * Looks at the ends of a live's stream only, so its cost does not grow with the stream and it never lags. Somebody else's
- * live, a deleted one and one that was fenced off are as unknown as one that never was (R36, R86).
+ * Looks at the ends of a live's stream only, so its cost does not grow with the stream and it never lags. Somebody
+ * else's live, a deleted one and one that was fenced off are as unknown as one that never was (R36, R86).
  */
 export const findOwnedLive =
   (store: Pick<EventStore, 'read'>) =>

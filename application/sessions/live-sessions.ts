@@ -1,29 +1,50 @@
 import * as E from 'fp-ts/lib/Either.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { isHurt } from '../errors.ts'
+import type { LiveOver, SenderAlreadyConnected, Unavailable } from '../errors.ts'
+import type { AttachedLive } from '../lives/attached-live.ts'
+import type { Flush } from '../lives/last-words.ts'
+import type { LiveEnd } from '../lives/policies/watch-ends.ts'
+import type { ResumePoint } from '../lives/queries/resume-point.ts'
+import { BEGINNING } from '../lives/source-point.ts'
+import type { SourcePoint } from '../lives/source-point.ts'
 import type { StartPuller } from '../ports/audio-source.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
-import type { CreatePipeline } from '../pipeline/pipeline.ts'
+import type { ResolveToken } from '../ports/read-models.ts'
 import type { EndCause, LiveBus, TranscriptFrame } from '../pipeline/signals.ts'
-import type { AttachedLive, LiveLifecycle, LiveSessions, SourcePoint } from '../services.ts'
 import { createHeardSequences } from './heard-sequences.ts'
+import type { LiveLifecycle } from './live-lifecycle.ts'
 import { openMissedFinals } from './missed-finals.ts'
+import type { MissedFinals } from './missed-finals.ts'
 import { createRecentFinals } from './recent-finals.ts'
 import { createRunningLive } from './running-live.ts'
+import type { Speech } from './running-live.ts'
 import { createSenderSession } from './sender-session.ts'
-import { BEGINNING, withSource } from './sourced-live.ts'
+import type { SenderSession } from './sender-session.ts'
+import { withSource } from './sourced-live.ts'
 import type { SourcedLive } from './sourced-live.ts'
+import { createWriteQueue } from './write-queue.ts'
 import { pause, retryDelay } from '../waiting.ts'
 import type { Timers } from '../ports/timers.ts'
-import type { Translations } from '../translation/translations.ts'
-import type { LiveEnd } from '../lives/policies/watch-ends.ts'
 
-export interface LiveSessionsOptions {
+/** The lives that run in this process: what the socket server talks to. */
+export interface LiveSessions {
+  readonly resolveToken: ResolveToken
+  /** As the lifecycle's, with the session of the sender that won. */
+  readonly attachSender: (liveId: number) => TaskEither<SenderAlreadyConnected | LiveOver | Unavailable, SenderSession>
+  /** The finals that a socket missed; for open lives and for those that ended less than a minute ago (D58). */
+  readonly missed: (liveId: number, point: ResumePoint) => TaskEither<Unavailable, MissedFinals>
+  /** Pulls the source of an open auto-started live; does nothing for any other live. Resolves when it has begun. */
+  readonly autoStart: (liveId: number) => Promise<void>
+  readonly flush: Flush
+  readonly close: () => Promise<void>
+}
+
+export interface LiveSessionsOptions extends Speech {
   readonly lifecycle: LiveLifecycle
-  readonly createPipeline: CreatePipeline
   readonly startPuller: StartPuller
-  readonly translations: Pick<Translations, 'ofLive'>
   readonly bus: LiveBus
-  /** Terminal events of any process, from before the first sender can attach until the signal aborts (see watchEnds). */
+  /** Terminal events of any process, from before the first sender can attach until the signal aborts. */
   readonly ends: (signal: AbortSignal) => AsyncIterable<LiveEnd>
   readonly logger: Logger
   readonly environment: Pick<Environment, 'random'>
@@ -86,7 +107,8 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
   }
 
   const follow = async (): Promise<void> => {
-    for await (const { liveId, cause, listed } of options.ends(closing.signal)) track(listed.then(() => settle(liveId, cause)))
+    for await (const { liveId, cause, listed } of options.ends(closing.signal))
+      track(listed.then(() => settle(liveId, cause)))
   }
   const following = follow()
 
@@ -100,7 +122,13 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
     }
     const finals = recent.open(liveId, point.nextSegment === 1)
     const sequences = createHeardSequences(point.mediaSequence)
-    const running = createRunningLive({ ...options, liveId, live, point, finals, sequences, signal: closing.signal, track, dropped, ended })
+    const { signal } = closing
+    const writes = createWriteQueue({ liveId, logger, timers, environment, signal, track })
+    const memory = { finals, sequences }
+    const told = { dropped, ended }
+    const running = createRunningLive({
+      liveId, live, point, lifecycle, writes, speech: options, bus, memory, logger, timers, signal, told,
+    })
     const sourced = withSource({ ...options, liveId, live, point, running, sequences, track })
     lives.set(liveId, sourced)
     return sourced

@@ -4,13 +4,21 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { Unavailable } from '../errors.ts'
 import { keyOf } from '../lives/queries/resume-point.ts'
 import type { ResumePoint } from '../lives/queries/resume-point.ts'
+import type { FinalsInPages, StoredFinals } from '../lives/queries/stored-finals.ts'
 import type { TranscriptFrame } from '../pipeline/signals.ts'
-import type { LiveLifecycle, MissedFinals } from '../services.ts'
 import type { RecentFinals } from './recent-finals.ts'
+
+/** What a socket has missed, in order. */
+export interface MissedFinals {
+  /** The next page of what is stored, which may be empty; null once there is no more. */
+  readonly next: FinalsInPages['next']
+  /** The rest, for one who listens to the bus from this very tick on. */
+  readonly rest: () => ReadonlyArray<TranscriptFrame>
+}
 
 interface MissedFinalsDeps {
   readonly recent: RecentFinals
-  readonly storedFinals: LiveLifecycle['storedFinals']
+  readonly storedFinals: StoredFinals
 }
 
 /** Each stands behind its segment, a translation too. */

@@ -54,7 +54,8 @@ const createLiveFinals = (fromStart: boolean, kept: number): LiveFinals & { read
   let complete = fromStart
 
   const trim = (): void => {
-    for (let [first] = entries; entries.length > kept && first?.told === true && first.state !== 'waiting'; [first] = entries) {
+    const isDone = (entry: Entry | undefined): entry is Entry => entry?.told === true && entry.state !== 'waiting'
+    for (let [first] = entries; entries.length > kept && isDone(first); [first] = entries) {
       entries.shift()
       if (first.state === 'dropped') older.push(first)
       complete = false
@@ -127,7 +128,8 @@ export const createRecentFinals = (timers: Timers, kept: number = KEPT): RecentF
     ended: (liveId, erase) => {
       if (!lives.has(liveId)) return
       if (erase) forget(liveId)
-      else if (!forgetting.has(liveId)) forgetting.set(liveId, timers.after(READABLE_AFTER_END_MS, () => forget(liveId)))
+      else if (!forgetting.has(liveId))
+        forgetting.set(liveId, timers.after(READABLE_AFTER_END_MS, () => forget(liveId)))
     },
     close: () => {
       for (const cancel of forgetting.values()) cancel()

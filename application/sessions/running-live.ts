@@ -1,22 +1,21 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { EngineSettings } from '../../domain/live/settings.ts'
 import { withoutPunctuation, wrapped } from '../../domain/transcript/captions.ts'
+import type { AttachedLive } from '../lives/attached-live.ts'
+import type { SourcePoint } from '../lives/source-point.ts'
 import { SAMPLE_RATE } from '../ports/engine.ts'
 import type { JobFailed, ModelLoadFailed } from '../ports/engine.ts'
-import type { Environment, Logger } from '../ports/environment.ts'
+import type { Logger } from '../ports/environment.ts'
 import type { CreatePipeline, LivePipeline, Segment } from '../pipeline/pipeline.ts'
-import type { EndCause, LiveBus, TranscriptFrame } from '../pipeline/signals.ts'
-import type { AttachedLive, LiveLifecycle, SourcePoint } from '../services.ts'
+import type { EndCause, LiveBus } from '../pipeline/signals.ts'
 import { atMost } from '../waiting.ts'
 import type { Timers } from '../ports/timers.ts'
 import type { Translations } from '../translation/translations.ts'
-import type { HeardSequences } from './heard-sequences.ts'
-import type { LiveFinals } from './recent-finals.ts'
-import { createWriteQueue } from './write-queue.ts'
+import type { LiveLifecycle } from './live-lifecycle.ts'
+import { frameOf, recordFinals } from './record-finals.ts'
+import type { LiveMemory, RecordFinalsOptions, Voice } from './record-finals.ts'
 import type { WriteQueue } from './write-queue.ts'
 
-/** How long a final waits for the store before it is sent all the same (design 6). */
-const STORE_PATIENCE = 1000
 /** How long our own end waits for the log to tell it, which knows the true cause, before we tell it ourselves. */
 const END_PATIENCE = 1000
 /** A pipeline, or a translator, that outlives the limit by this much is no longer waited for: the live must end. */
@@ -27,21 +26,27 @@ export interface RunningLiveOptions {
   readonly live: Pick<AttachedLive, 'model' | 'language' | 'translations' | 'config'>
   /** Where the clock and the segments go on after an earlier process. */
   readonly point: Pick<SourcePoint, 'sampleOffset' | 'nextSegment'>
-  readonly lifecycle: Pick<LiveLifecycle, 'start' | 'end' | 'recordSegment'>
+  readonly lifecycle: Pick<LiveLifecycle, 'startLive' | 'endLive' | 'recordSegment'>
+  /** Through which the lifecycle is asked, one write after another. */
+  readonly writes: WriteQueue
+  readonly speech: Speech
+  readonly bus: Pick<LiveBus, 'publish'>
+  readonly memory: LiveMemory
+  readonly logger: Logger
+  readonly timers: Timers
+  /** Aborts when the service closes. */
+  readonly signal: AbortSignal
+  readonly told: RunningLiveNews
+}
+
+/** What makes captions of audio. */
+export interface Speech {
   readonly createPipeline: CreatePipeline
   readonly translations: Pick<Translations, 'ofLive'>
-  readonly bus: Pick<LiveBus, 'publish'>
-  /** Where the finals are remembered for sockets that come back. */
-  readonly finals: Pick<LiveFinals, 'add'>
-  /** How much of an HLS source a final covers. */
-  readonly sequences: Pick<HeardSequences, 'until'>
-  readonly logger: Logger
-  readonly environment: Pick<Environment, 'random'>
-  readonly timers: Timers
-  readonly signal: AbortSignal
-  readonly track: (work: Promise<unknown>) => void
-  /** A final is in no store and never will be. */
-  readonly dropped: (final: Pick<TranscriptFrame, 'segment' | 'kind' | 'language'>) => void
+}
+
+/** What whoever runs the live is told. */
+interface RunningLiveNews extends Pick<RecordFinalsOptions, 'dropped'> {
   /** Our own end is durable and the log has not told it within END_PATIENCE. */
   readonly ended: (cause: EndCause) => void
 }
@@ -70,17 +75,13 @@ export interface RunningLive {
   readonly settle: () => void
 }
 
-/** Whose words a line is: the speaker's, or a translator's. */
-type Voice = Pick<TranscriptFrame, 'kind' | 'language'>
-
 const failureCause = (model: string, failure: ModelLoadFailed | JobFailed): EndCause =>
   failure._tag === 'ModelLoadFailed'
     ? { status: 'error', code: 'model_load_failed', detail: `The model could not be loaded: ${model}` }
     : { status: 'error', code: 'engine_failed', detail: 'The transcription engine failed' }
 
 export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
-  const { liveId, live, lifecycle, bus, logger, timers } = options
-  const writes = createWriteQueue(options)
+  const { liveId, live, lifecycle, writes, bus, logger, timers, told } = options
   const spoken: Voice = { kind: 'transcription', language: live.language }
   let { config } = live
   let pipeline: LivePipeline | undefined
@@ -88,15 +89,14 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
   let heard = 0
   let settled = false
   let ending = false
-  let storeIsLate = false
   let finishing = false
   let lastFinal: Promise<void> = Promise.resolve()
   let drained: () => void = () => undefined
   let cancelFallback: () => void = () => undefined
 
   const append = async (cause: EndCause): Promise<void> => {
-    await writes.add('end', lifecycle.end(liveId, cause))
-    if (!settled && !options.signal.aborted) cancelFallback = timers.after(END_PATIENCE, () => options.ended(cause))
+    await writes.add('end', lifecycle.endLive(liveId, cause))
+    if (!settled && !options.signal.aborted) cancelFallback = timers.after(END_PATIENCE, () => told.ended(cause))
   }
 
   const end = (cause: EndCause): void => {
@@ -112,48 +112,20 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
 
   /** The pipeline counts from its own first sample, the live from its first ever. */
   const earlier = options.point.sampleOffset / SAMPLE_RATE
-  const onClock = (segment: Segment): Segment => ({ ...segment, start: earlier + segment.start, end: earlier + segment.end })
+  const onClock = (segment: Segment): Segment =>
+    ({ ...segment, start: earlier + segment.start, end: earlier + segment.end })
 
-  const frameOf = ({ segment, start, end: until, caption: text }: Segment, final: boolean, { kind, language }: Voice): TranscriptFrame =>
-    ({ kind, segment, final, start, end: until, text, language })
+  const record = recordFinals({ ...options, earlier, dropped: told.dropped, isSettled: () => settled })
 
-  /** Kept with each final that was heard: another process goes on there (D53). */
-  const pointOf = ({ end: until }: Segment, { kind }: Voice): { readonly mediaSequence?: number } => {
-    const mediaSequence = kind === 'transcription' ? options.sequences.until(Math.round((until - earlier) * SAMPLE_RATE)) : null
-    return mediaSequence === null ? {} : { mediaSequence }
-  }
-
-  const record = async (final: Segment, voice: Voice): Promise<void> => {
-    const { segment, start, end: until, text } = final
-    const frame = frameOf(final, true, voice)
-    const added = options.finals.add(frame)
-    const behind = storeIsLate && writes.size() > 0
-    let answered = false
-    const facts = { liveId, segment, start, end: until, text, ...voice, maxChars: config.max_chars, ...pointOf(final, voice) }
-    const written = writes.add('segment', lifecycle.recordSegment(facts)).then((isDurable) => {
-      answered = true
-      if (isDurable) return added.stored()
-      added.dropped()
-      options.dropped({ segment, ...voice })
-    })
-    // Behind a write that already kept a final waiting, the wait would be for nothing.
-    if (!behind) {
-      await atMost(timers, STORE_PATIENCE, written)
-      storeIsLate = !answered
-    }
-    if (settled) return
-    added.told()
-    bus.publish(liveId, frame)
-  }
-
-  const translations = options.translations.ofLive({
+  const translations = options.speech.translations.ofLive({
     liveId,
     from: live.language,
     targets: live.translations,
     deliver: async (source, to, translated) => {
       const text = config.punctuation ? translated : withoutPunctuation(translated)
       // One frame a segment and target, whatever its length: no line is too long, and no word is lost.
-      await record({ ...source, text, caption: wrapped(text, config.max_chars) }, { kind: 'translation', language: to })
+      const line = { ...source, text, caption: wrapped(text, config.max_chars) }
+      await record(line, { kind: 'translation', language: to }, config.max_chars)
     },
   })
 
@@ -173,17 +145,19 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
   }
 
   const open = (settings: EngineSettings): LivePipeline =>
-    options.createPipeline({
+    options.speech.createPipeline({
       liveId,
       model: live.model,
       language: live.language,
       settings,
       nextSegment: options.point.nextSegment,
       events: {
-        partial: (segment) => { if (!settled) bus.publish(liveId, frameOf(onClock(segment), false, spoken)) },
+        partial: (segment) => {
+          if (!settled) bus.publish(liveId, frameOf(onClock(segment), false, spoken))
+        },
         final: async (heardFinal) => {
           const segment = onClock(heardFinal)
-          lastFinal = record(segment, spoken)
+          lastFinal = record(segment, spoken, config.max_chars)
           await lastFinal
           translations.add(segment)
         },
@@ -224,7 +198,7 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
     announce: () => void announce(ready),
     push: (samples) => {
       if (heard === 0) {
-        void writes.add('start', lifecycle.start(liveId))
+        void writes.add('start', lifecycle.startLive(liveId))
       }
       heard += samples.length
       pipeline?.push(samples)

@@ -1,10 +1,36 @@
+import type { FinishReason } from '../../domain/live/events.ts'
 import { buffersAreOrdered } from '../../domain/live/settings.ts'
-import type { AttachedLive, LiveLifecycle, SenderSession } from '../services.ts'
+import type { EngineSettings } from '../../domain/live/settings.ts'
+import type { AttachedLive } from '../lives/attached-live.ts'
+import type { LiveLifecycle } from './live-lifecycle.ts'
 import type { SourcedLive } from './sourced-live.ts'
 
 /** D42 and D55: wall time for what was heard before FINISH, and before a sender that went away. */
 const FINISH_LIMIT = 30_000
 const CLOSE_LIMIT = 10_000
+
+export type InvalidState = 'config_required' | 'config_too_late' | 'audio_not_expected' | 'over'
+
+/** The sender's side of a live, one for the socket that won it. */
+export interface SenderSession {
+  readonly liveId: number
+  /** Settings of the config frame laid over the live's own; the last one before the first audio wins. */
+  readonly configure: (overrides: Partial<EngineSettings>) => 'ok' | 'invalid' | InvalidState
+  readonly audio: (samples: Int16Array) => 'ok' | InvalidState
+  readonly backlogSeconds: () => number
+  /** Called whenever the backlog shrank. */
+  readonly onDrained: (callback: () => void) => void
+  /** FINISH: no more audio, flush (≤ 30 s), then the live finishes; repeats are ignored (D42). */
+  readonly finish: () => void
+  /** The socket is gone: what arrived is still transcribed (≤ 10 s), then the live finishes (D55). */
+  readonly closed: (reason: CloseReason) => void
+  /** The socket broke without a close: as `closed`, but the live may first wait for another sender. */
+  readonly lost: () => void
+  /** The handshake never completed: the sender is detached, the live stays as it is. */
+  readonly abandoned: () => void
+}
+
+type CloseReason = Extract<FinishReason, 'sender_closed' | 'audio_too_fast' | 'rate_limited' | 'bad_frames' | 'idle'>
 
 interface SenderSessionOptions {
   readonly liveId: number
@@ -18,10 +44,12 @@ interface SenderSessionOptions {
 }
 
 /** Why the live of a sender ends with it. */
-type EndReason = Parameters<SenderSession['closed']>[0] | 'finish_message'
+type EndReason = CloseReason | 'finish_message'
 
 /** The rules of one sender (D40, D42, D55) in front of a running live. */
-export const createSenderSession = ({ liveId, live, running, lifecycle, detached, waiting }: SenderSessionOptions): SenderSession => {
+export const createSenderSession = ({
+  liveId, live, running, lifecycle, detached, waiting,
+}: SenderSessionOptions): SenderSession => {
   const isPulled = live.audioFormat !== 'raw'
   /** No socket owns an auto-started source. */
   const isIndependent = live.autoStart && isPulled

@@ -1,8 +1,10 @@
+import type { AttachedLive } from '../lives/attached-live.ts'
+import type { SourcePoint } from '../lives/source-point.ts'
 import type { StartPuller } from '../ports/audio-source.ts'
 import type { Logger } from '../ports/environment.ts'
 import type { Timers } from '../ports/timers.ts'
-import type { AttachedLive, LiveLifecycle, SourcePoint } from '../services.ts'
 import type { HeardSequences } from './heard-sequences.ts'
+import type { LiveLifecycle } from './live-lifecycle.ts'
 import { startLiveSource } from './live-source.ts'
 import type { LiveSource } from './live-source.ts'
 import type { RunningLive } from './running-live.ts'
@@ -29,9 +31,6 @@ export interface SourcedLive extends RunningLive {
   /** Begins to pull; only the first call counts. */
   readonly startSource: () => void
 }
-
-/** Of a live that no process has pulled before. */
-export const BEGINNING: SourcePoint = { sampleOffset: 0, nextSegment: 1, mediaSequence: null }
 
 /** Puts a live's source in front of its pipeline: whoever finishes or settles the live stops the source too. */
 export const withSource = ({ running, ...options }: SourcedLiveOptions): SourcedLive => {
@@ -77,7 +76,8 @@ export const withSource = ({ running, ...options }: SourcedLiveOptions): Sourced
           // Only the process of an auto-started live is shown (D26); a later one goes on where the clock stands.
           const sampleOffset = launches === 0 ? point.sampleOffset : point.sampleOffset + running.heardSamples()
           launches += 1
-          const facts = { pid: live.autoStart ? pid : null, sampleOffset, nextSegment: point.nextSegment, mediaSequence }
+          const { nextSegment } = point
+          const facts = { pid: live.autoStart ? pid : null, sampleOffset, nextSegment, mediaSequence }
           void running.writes.add('source', lifecycle.startSource(liveId, facts))
         },
         audio: running.push,

@@ -12,12 +12,13 @@ const RETRY = { first: 100, longest: 5000 }
 const ATTEMPTS_AFTER_DEFECTS = 3
 
 type WriteName = 'start' | 'source' | 'segment' | 'detach' | 'end'
+type Write = TaskEither<LiveOver | Unavailable, void>
 type Attempt = 'durable' | 'hopeless' | 'again'
 
 /** Writes of one live, in order, each retried until the store took it. */
 export interface WriteQueue {
-  /** Resolves to true once it is durable; to false where it never will be: refused for good, no room, or the queue was closed. */
-  readonly add: (name: WriteName, write: TaskEither<LiveOver | Unavailable, void>) => Promise<boolean>
+  /** Resolves to true once it is durable; to false where it never will be: refused for good, no room, or closed. */
+  readonly add: (name: WriteName, write: Write) => Promise<boolean>
   /** Writes not yet durable. */
   readonly size: () => number
 }
@@ -51,16 +52,19 @@ const isHopeless = (name: WriteName, refusal: LiveOver | Unavailable): boolean =
   }
 }
 
-export const createWriteQueue = ({ liveId, logger, timers, environment, signal, track }: WriteQueueOptions): WriteQueue => {
+export const createWriteQueue = (options: WriteQueueOptions): WriteQueue => {
+  const { liveId, logger, timers, environment, signal, track } = options
   let size = 0
   let last: Promise<unknown> = Promise.resolve()
 
-  const attempt = async (name: WriteName, write: TaskEither<LiveOver | Unavailable, void>, count: number): Promise<Attempt> => {
+  const attempt = async (name: WriteName, write: Write, count: number): Promise<Attempt> => {
     try {
       const written = await write()
       if (E.isRight(written)) return 'durable'
       const hopeless = isHopeless(name, written.left)
-      if (written.left._tag !== 'LiveOver') logger.warn({ liveId, write: name, refusal: written.left._tag, attempt: count, hopeless }, 'a write of a live failed')
+      const { _tag: refusal } = written.left
+      if (refusal !== 'LiveOver')
+        logger.warn({ liveId, write: name, refusal, attempt: count, hopeless }, 'a write of a live failed')
       return hopeless ? 'hopeless' : 'again'
     } catch (error) {
       const hopeless = name !== 'end' && count >= ATTEMPTS_AFTER_DEFECTS
@@ -69,7 +73,7 @@ export const createWriteQueue = ({ liveId, logger, timers, environment, signal, 
     }
   }
 
-  const run = async (name: WriteName, write: TaskEither<LiveOver | Unavailable, void>): Promise<boolean> => {
+  const run = async (name: WriteName, write: Write): Promise<boolean> => {
     for (let count = 1; ; count += 1) {
       const outcome = await attempt(name, write, count)
       if (outcome !== 'again') return outcome === 'durable'

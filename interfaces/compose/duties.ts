@@ -1,5 +1,5 @@
-import { startErasingDeleted } from '../../application/lives/commands/delete-live.ts'
-import { startForgettingText } from '../../application/lives/policies/forget-text.ts'
+import { eraseDeletedLives } from '../../application/lives/policies/erase-deleted-lives.ts'
+import { forgetText } from '../../application/lives/policies/forget-text.ts'
 import type { ForgetTextDeps } from '../../application/lives/policies/forget-text.ts'
 import type { RunningDuty } from '../../application/log/log-duty.ts'
 import { eraseUsers } from '../../application/users/policies/erase-users.ts'
@@ -12,7 +12,7 @@ export const DUTIES = ['forget-text', 'retention-max', 'erase-deleted', 'erase-u
 
 /** What follows the log to make unreadable what is no longer to be read. */
 export const startDuties = (deps: DutyDeps): RunningDuty => {
-  const duties = [startForgettingText(deps), startErasingDeleted(deps), eraseUsers(deps)]
+  const duties = [forgetText(deps), eraseDeletedLives(deps), eraseUsers(deps)]
   return {
     stop: async () => {
       await Promise.all(duties.map(({ stop }) => stop()))

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Caller } from '../../application/caller.ts'
 import { createAdmissionActor } from '../../application/admission/admission-actor.ts'
-import { startReconciler } from '../../application/lives/policies/reconcile-lives.ts'
+import { reconcileLives } from '../../application/lives/policies/reconcile-lives.ts'
 import { createMemoryKeyring } from '../support/memory-keyring.ts'
 import { createTestEnvironment, silentLogger } from '../support/test-environment.ts'
 import { createRandom, createSimulation } from './crash-simulation.ts'
@@ -66,7 +66,7 @@ const createWorld = (seed: number) => {
     let ready = await side.reconcileAtStart()
     while (E.isLeft(ready)) ready = await side.reconcileAtStart()
 
-    startReconciler({ ...side.deps, logger: silentLogger, every: 30_000 })
+    reconcileLives({ ...side.deps, logger: silentLogger, every: 30_000 })
     running = [...running, { process, side, reconcile: () => due() }]
   }
 
@@ -157,7 +157,7 @@ export const runScenario = async (scenario: Scenario) => {
   /** Sometimes with a sender, sometimes with audio, mostly to its end. */
   const use = async (caller: Caller, id: number): Promise<void> => {
     if (chance(0.3)) await ask((side) => side.lifecycle.attachSender(id)())
-    if (chance(0.3)) await ask((side) => side.lifecycle.start(id)())
+    if (chance(0.3)) await ask((side) => side.lifecycle.startLive(id)())
     if (chance(0.1)) return
     let finished = await ask((side) => side.finishLive(caller, id)())
     while (finished === null) finished = await ask((side) => side.finishLive(caller, id)())

@@ -1,6 +1,6 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import type { CreateLiveRequest } from '../../application/requests.ts'
+import type { CreateLiveRequest } from '../../application/lives/commands/create-live.ts'
 import { callerOf, createWriteSide, requestOf } from './write-side.ts'
 import { right } from '../support/projecting.ts'
 

@@ -2,7 +2,7 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import { createAdmissionActor } from '../../application/admission/admission-actor.ts'
-import { startErasingDeleted } from '../../application/lives/commands/delete-live.ts'
+import { eraseDeletedLives } from '../../application/lives/policies/erase-deleted-lives.ts'
 import { LIVES } from '../../projections/lives/document.ts'
 import { createDyingProcess } from '../support/dying-process.ts'
 import { eventually } from '../support/eventually.ts'
@@ -72,7 +72,7 @@ for (const when of ['before', 'after'] as const)
       const logger = createRecordingLogger()
       const next = await createAdmissionActor({ ...deps, logger: silentLogger })
       right(await writeSideOf(deps, next).reconcileAtStart())
-      const duty = startErasingDeleted({ ...deps, documents, logger, timers: immediateTimers })
+      const duty = eraseDeletedLives({ ...deps, documents, logger, timers: immediateTimers })
       if (isMade) {
         await eventually(async () => {
           const opened = right(await deps.keyring.open(sealed)())
@@ -102,7 +102,7 @@ test('R86: an erasure that a store refuses is tried again until it is done', asy
   }
   t.like(await writeSideOf({ ...deps, keyring }, deps.admission).deleteLive(owner, 1)(), { left: { _tag: 'KeyringUnavailable' } })
   const logger = createRecordingLogger()
-  const duty = startErasingDeleted({ ...deps, keyring, documents, logger, timers: immediateTimers })
+  const duty = eraseDeletedLives({ ...deps, keyring, documents, logger, timers: immediateTimers })
   await eventually(async () => {
     if (right(await deps.keyring.open(sealed)()).some(E.isRight)) throw new Error('not erased yet')
   })

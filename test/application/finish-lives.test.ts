@@ -39,7 +39,7 @@ test('R83 R85 R92: finish flushes, ends, releases, waits for the read models, th
 })
 
 test('R90 R91 R94 R96 D27: all open lives of the caller with exactly this URL end, newest first; the page cuts the answer', async (t) => {
-  const { createLive, finishLive, finishByAudioUrl, admission } = await createWriteSide()
+  const { createLive, finishLive, finishLivesByAudioUrl, admission } = await createWriteSide()
   const create = async (userId: number, url: string) => right(await createLive(callerOf(userId), pulled(url))()).id
   const [ended, one, two, other, slash, upper] = [
     await create(1, 'http://h/a'), await create(1, 'http://h/a'), await create(1, 'http://h/a'),
@@ -48,18 +48,18 @@ test('R90 R91 R94 R96 D27: all open lives of the caller with exactly this URL en
   right(await createLive(me, requestOf())())
   right(await finishLive(me, ended)())
 
-  const answer = right(await finishByAudioUrl(me, 'http://h/a', { skip: 0, limit: 1 })())
+  const answer = right(await finishLivesByAudioUrl(me, 'http://h/a', { skip: 0, limit: 1 })())
   t.is(answer.total, 2)
   t.deepEqual(answer.items.map(({ id, status, vram }) => ({ id, status, vram })), [{ id: two, status: 'finished', vram: 0 }])
   t.deepEqual(admission.state().open.map(({ liveId }) => liveId), [other, slash, upper, 7])
   t.is(one, two - 1)
-  t.deepEqual(right(await finishByAudioUrl(me, 'http://h/a', page)()), { items: [], total: 0 })
+  t.deepEqual(right(await finishLivesByAudioUrl(me, 'http://h/a', page)()), { items: [], total: 0 })
 })
 
 test('Of two calls at once each live is in exactly one answer', async (t) => {
-  const { createLive, finishByAudioUrl } = await createWriteSide()
+  const { createLive, finishLivesByAudioUrl } = await createWriteSide()
   for (let count = 0; count < 5; count++) right(await createLive(me, pulled('rtmp://h/a'))())
-  const answers = await Promise.all([1, 2].map(() => finishByAudioUrl(me, 'rtmp://h/a', page)()))
+  const answers = await Promise.all([1, 2].map(() => finishLivesByAudioUrl(me, 'rtmp://h/a', page)()))
   const ids = answers.flatMap((answer) => right(answer).items.map(({ id }) => id))
   t.deepEqual(ids.toSorted((a, b) => a - b), [1, 2, 3, 4, 5])
 })

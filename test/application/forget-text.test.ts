@@ -1,7 +1,7 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { openEvents } from '../../application/log/event-serialization.ts'
-import { startForgettingText } from '../../application/lives/policies/forget-text.ts'
+import { forgetText } from '../../application/lives/policies/forget-text.ts'
 import { BEGINNING } from '../../application/ports/event-store.ts'
 import type { EventStore } from '../../application/ports/event-store.ts'
 import type { Keyring } from '../../application/ports/keyring.ts'
@@ -37,7 +37,7 @@ test('R88: a minute after the end unretained text is gone from the log and from 
   }
   const copy = right(await store.read('segments-1')())
   clock = 10
-  for (const liveId of [1, 2]) right(await lifecycle.end(liveId, finished)())
+  for (const liveId of [1, 2]) right(await lifecycle.endLive(liveId, finished)())
 
   const waits: Array<{ readonly ms: number; readonly over: () => void }> = []
   const timers: Timers = {
@@ -55,7 +55,7 @@ test('R88: a minute after the end unretained text is gone from the log and from 
     },
   }
   const logger = createRecordingLogger()
-  const forgetting = startForgettingText({ store, keyring, documents, environment, logger, timers, retentionMax: 0 })
+  const forgetting = forgetText({ store, keyring, documents, environment, logger, timers, retentionMax: 0 })
 
   await until(() => waits.length === 1)
   t.is(waits[0]?.ms, 58_000)
@@ -79,7 +79,7 @@ test('a live whose log is corrupted keeps its text, which is logged, and holds u
   for (const liveId of [1, 2]) {
     right(await createLive(callerOf(1), requestOf())())
     right(await lifecycle.recordSegment({ liveId, segment: 1, start: 0, end: 1, text: 'the secret', kind: 'transcription', language: 'en' })())
-    right(await lifecycle.end(liveId, finished)())
+    right(await lifecycle.endLive(liveId, finished)())
   }
   let reads = 0
   const read: EventStore['read'] = (stream, options) => async () => {
@@ -88,7 +88,7 @@ test('a live whose log is corrupted keeps its text, which is logged, and holds u
     return E.left(reads === 1 ? { _tag: 'StoreUnavailable', reason: 'away' } : { _tag: 'LogCorrupted', reason: 'a flipped bit' })
   }
   const logger = createRecordingLogger()
-  const forgetting = startForgettingText({ ...deps, store: { ...store, read }, documents, logger, timers: immediateTimers, retentionMax: 0 })
+  const forgetting = forgetText({ ...deps, store: { ...store, read }, documents, logger, timers: immediateTimers, retentionMax: 0 })
   await until(async () => right(await store.read('segments-2')()).length === 0)
   t.is(right(await store.read('segments-1')()).length, 1)
   t.is(reads, 2)
@@ -101,11 +101,11 @@ test('no text outlives the longest retention because its live cannot be read', a
   const { createLive, lifecycle, deps, store, documents } = await createWriteSide()
   right(await createLive(callerOf(1, { permissions: ['user_retention'] }), requestOf({ retention: true }))())
   right(await lifecycle.recordSegment({ liveId: 1, segment: 1, start: 0, end: 1, text: 'the secret', kind: 'transcription', language: 'en' })())
-  right(await lifecycle.end(1, finished)())
+  right(await lifecycle.endLive(1, finished)())
   const read: EventStore['read'] = (stream, options) =>
     stream === 'live-1' ? async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' }) : store.read(stream, options)
   const hurt = { ...store, read }
-  const forgetting = startForgettingText({ ...deps, store: hurt, documents, logger: createRecordingLogger(), timers: immediateTimers, retentionMax: 1 })
+  const forgetting = forgetText({ ...deps, store: hurt, documents, logger: createRecordingLogger(), timers: immediateTimers, retentionMax: 1 })
   await until(async () => right(await store.read('segments-1')()).length === 0)
   await forgetting.stop()
   t.pass()
@@ -119,7 +119,7 @@ test('a store whose subscriptions end at once is asked again after a while, not 
     subscriptions += 1
     return store.subscribe(BEGINNING, [], AbortSignal.abort())
   }
-  const forgetting = startForgettingText({ ...deps, store: { ...store, subscribe }, documents, logger: createRecordingLogger(), timers, retentionMax: 0 })
+  const forgetting = forgetText({ ...deps, store: { ...store, subscribe }, documents, logger: createRecordingLogger(), timers, retentionMax: 0 })
   await until(() => timers.size() === 1)
   t.is(subscriptions, 1)
   timers.advance(500)

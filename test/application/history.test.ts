@@ -1,6 +1,6 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { createHistory } from '../../application/lives/queries/get-history.ts'
+import { getHistory } from '../../application/lives/queries/get-history.ts'
 import { right } from '../support/projecting.ts'
 import { callerOf, createWriteSide, requestOf } from './write-side.ts'
 
@@ -10,12 +10,12 @@ const url = 'rtsp://camera:hunter2@cams.example/stream?key=k1'
 
 test('D60: the history of a live is its stream, in order, with every secret masked', async (t) => {
   const side = await createWriteSide()
-  const { getHistory } = createHistory(side.deps)
+  const historyOf = getHistory(side.deps)
   const live = right(await side.createLive(owner, requestOf({ audioFormat: 'rtsp', audioUrl: url, listenerToken: 'hall' }))())
   right(await side.createLive(owner, requestOf())())
   right(await side.lifecycle.attachSender(1)())
   right(await side.finishLive(owner, 1)())
-  const { items, total } = right(await getHistory(owner, 1, ALL)())
+  const { items, total } = right(await historyOf(owner, 1, ALL)())
   t.is(total, 3)
   t.deepEqual(items.map(({ id, type }) => [id, type]), [[1, 'LiveCreated'], [2, 'SenderAttached'], [3, 'LiveFinished']])
   t.deepEqual(items.map(({ actor }) => actor.split(':')[0]), ['user', 'instance', 'user'])
@@ -23,17 +23,17 @@ test('D60: the history of a live is its stream, in order, with every secret mask
   t.like(items[2]?.data, { reason: 'finish_route' })
   const told = JSON.stringify(items)
   for (const secret of ['hunter2', 'k1"', live.senderToken, 'hall', 'Hash', 'commandId']) t.false(told.includes(secret), secret)
-  t.is(right(await getHistory(owner, 2, ALL)()).items[0]?.data['audioUrl'], null)
+  t.is(right(await historyOf(owner, 2, ALL)()).items[0]?.data['audioUrl'], null)
 })
 
 test('R16: pages of a history tell its whole length', async (t) => {
   const side = await createWriteSide()
-  const { getHistory } = createHistory(side.deps)
+  const historyOf = getHistory(side.deps)
   right(await side.createLive(owner, requestOf())())
-  right(await side.lifecycle.start(1)())
+  right(await side.lifecycle.startLive(1)())
   right(await side.finishLive(owner, 1)())
   const page = async (skip: number, limit: number) => {
-    const { items, total } = right(await getHistory(owner, 1, { skip, limit })())
+    const { items, total } = right(await historyOf(owner, 1, { skip, limit })())
     return [items.map(({ id }) => id), total]
   }
   t.deepEqual(await page(0, 2), [[1, 2], 3])
@@ -43,14 +43,14 @@ test('R16: pages of a history tell its whole length', async (t) => {
 
 test('R36, R86: no history of another user, of a deleted live, of one that was fenced off', async (t) => {
   const { deleteLive, createLive, deps, admission, reconcileAtStart, environment } = await createWriteSide()
-  const { getHistory } = createHistory(deps)
+  const historyOf = getHistory(deps)
   right(await createLive(owner, requestOf())())
   const admit = { type: 'Admit', commandId: 'c', userId: 1, vram: 1, maxSessions: 10, instance: 'dead', at: environment.now() } as const
   right(await admission.send({ command: admit, commandId: 'c', correlationId: 'c', actor: 'user:1' })())
   right(await reconcileAtStart())
   const unknown = E.left({ _tag: 'LiveNotFound' } as const)
-  t.deepEqual(await getHistory(callerOf(2), 1, ALL)(), unknown)
-  t.deepEqual(await getHistory(owner, 2, ALL)(), unknown)
+  t.deepEqual(await historyOf(callerOf(2), 1, ALL)(), unknown)
+  t.deepEqual(await historyOf(owner, 2, ALL)(), unknown)
   right(await deleteLive(owner, 1)())
-  t.deepEqual(await getHistory(owner, 1, ALL)(), unknown)
+  t.deepEqual(await historyOf(owner, 1, ALL)(), unknown)
 })

@@ -1,6 +1,6 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { createEndLivesOf } from '../../application/lives/commands/end-lives-of.ts'
+import { endLivesOf } from '../../application/lives/commands/end-lives-of.ts'
 import { startLogDuty } from '../../application/log/log-duty.ts'
 import { BEGINNING } from '../../application/ports/event-store.ts'
 import type { EventStore, Position, SubscriptionMessage } from '../../application/ports/event-store.ts'
@@ -107,7 +107,7 @@ const abandoned = async () => {
   for (const id of [1, 2]) {
     right(await side.createLive(callerOf(1), requestOf())())
     right(await side.lifecycle.attachSender(id)())
-    right(await side.lifecycle.start(id)())
+    right(await side.lifecycle.startLive(id)())
   }
   await append(side.store, 'live-1', 'InventedLater')
   return side
@@ -137,10 +137,9 @@ test('a live that cannot be read keeps no other of its owner from being ended, b
   for (const _ of [1, 2, 3]) right(await side.createLive(callerOf(1), requestOf({ audioUrl, audioFormat: 'hls' }))())
   right(await side.createLive(callerOf(1), requestOf())())
   await append(side.store, 'live-1', 'InventedLater')
-  const finished = right(await side.finishByAudioUrl(callerOf(1), audioUrl, { skip: 0, limit: 10 })())
+  const finished = right(await side.finishLivesByAudioUrl(callerOf(1), audioUrl, { skip: 0, limit: 10 })())
   t.deepEqual(finished.items.map(({ id }) => id), [3, 2])
-  const endLivesOf = createEndLivesOf({ ...side.deps, admission: side.admission })
-  const ended = await endLivesOf(1, { commandId: 'c', correlationId: 'c', actor: 'user:9' })
+  const ended = await endLivesOf(side.deps)(1, { commandId: 'c', correlationId: 'c', actor: 'user:9' })
   t.like(ended, { left: { _tag: 'EventTypeUnknown', stream: 'live-1' } }, 'who disables hears of it')
   t.deepEqual(side.admission.state().open.map(({ liveId }) => liveId), [1])
 })

@@ -37,14 +37,14 @@ test('A sender that left, or whose process died, makes room for the next one und
 test('R83 R85: an end releases the memory before it answers, whoever ends it again changes nothing', async (t) => {
   const { createLive, lifecycle, admission, typesOf } = await createWriteSide()
   const { id } = right(await createLive(callerOf(1), requestOf({ model: 'm4' }))())
-  right(await lifecycle.start(id)())
-  right(await lifecycle.start(id)())
-  right(await lifecycle.end(id, { status: 'error', code: 'engine_failed', detail: 'out of memory' })())
+  right(await lifecycle.startLive(id)())
+  right(await lifecycle.startLive(id)())
+  right(await lifecycle.endLive(id, { status: 'error', code: 'engine_failed', detail: 'out of memory' })())
   t.is(reservedVram(admission.state()), 0)
-  right(await lifecycle.end(id, finished)())
+  right(await lifecycle.endLive(id, finished)())
   t.deepEqual(typesOf('live-1'), ['LiveCreated', 'LiveStarted', 'LiveFailed'])
   t.is(typesOf('admission').filter((type) => type === 'Released').length, 1)
-  for (const answer of [await lifecycle.attachSender(id)(), await lifecycle.start(id)()]) t.like(answer, { left: { _tag: 'LiveOver' } })
+  for (const answer of [await lifecycle.attachSender(id)(), await lifecycle.startLive(id)()]) t.like(answer, { left: { _tag: 'LiveOver' } })
 })
 
 test('Segments are appended in order and sealed', async (t) => {
@@ -106,10 +106,10 @@ test('D15: a token opens its own live only; without an id the newest open one, e
   t.like(await resolve('hall'), { liveId: 3, role: 'listener' })
   t.like(await resolve('hall', 1), { liveId: 1 })
 
-  right(await lifecycle.end(3, finished)())
+  right(await lifecycle.endLive(3, finished)())
   await project()
   t.deepEqual(await resolve('hall'), { liveId: 2, role: 'listener', status: 'pending' })
-  for (const id of [1, 2]) right(await lifecycle.end(id, finished)())
+  for (const id of [1, 2]) right(await lifecycle.endLive(id, finished)())
   await project()
   t.deepEqual(await resolve('hall'), { liveId: 3, role: 'listener', status: 'finished' })
 })

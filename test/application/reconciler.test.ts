@@ -1,7 +1,7 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { EventStore } from '../../application/ports/event-store.ts'
-import { reconcileAtStart, startReconciler } from '../../application/lives/policies/reconcile-lives.ts'
+import { reconcileAtStart, reconcileLives } from '../../application/lives/policies/reconcile-lives.ts'
 import { createMemoryEventStore } from '../support/memory-event-store.ts'
 import { right } from '../support/projecting.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
@@ -37,7 +37,7 @@ test('D53 R104: at start raw lives that ran are finished, pending ones stay, and
   const waiting = await create({ audioFormat: 'hls', audioUrl: 'http://h/b', autoStart: true })
   const attachedOnly = await create()
   for (const id of [active, left, byConfig, attachedOnly]) right(await side.lifecycle.attachSender(id)())
-  for (const id of [active, left, byConfig]) right(await side.lifecycle.start(id)())
+  for (const id of [active, left, byConfig]) right(await side.lifecycle.startLive(id)())
   right(await side.lifecycle.detachSender(left, 1)())
   await orphan(side)
 
@@ -55,7 +55,7 @@ test('A start beside living processes leaves their lives alone', async (t) => {
   const side = await createWriteSide()
   const { id } = right(await side.createLive(callerOf(1), requestOf())())
   right(await side.lifecycle.attachSender(id)())
-  right(await side.lifecycle.start(id)())
+  right(await side.lifecycle.startLive(id)())
   await orphan(side)
   right(await restarted(side, [side.environment.instance]).reconcileAtStart())
   t.is(side.admission.state().open.length, 2)
@@ -95,7 +95,7 @@ test('Every 30 s: an admission of this process is fenced once it is older than 1
     planned.push({ ms, task })
     return () => undefined
   }
-  const reconciler = startReconciler({ ...side.deps, logger, timers: { after }, every: 30_000 })
+  const reconciler = reconcileLives({ ...side.deps, logger, timers: { after }, every: 30_000 })
   const round = async (): Promise<void> => {
     const { length } = planned
     planned.at(-1)?.task()

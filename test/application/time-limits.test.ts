@@ -1,7 +1,7 @@
 import test from 'ava'
 import type { Live } from '../../domain/live/decider.ts'
-import { startReconciler } from '../../application/lives/policies/reconcile-lives.ts'
-import { createExpiry, lookEvery } from '../../application/lives/policies/expire-lives.ts'
+import { reconcileLives } from '../../application/lives/policies/reconcile-lives.ts'
+import { expireLives, lookEvery } from '../../application/lives/policies/expire-lives.ts'
 import { eventually } from '../support/eventually.ts'
 import { createManualTimers } from '../support/manual-timers.ts'
 import { right } from '../support/projecting.ts'
@@ -15,10 +15,10 @@ test('R105: the reconciler finishes lives that have reached a limit, speaks them
   const side = await createWriteSide({ environment: { ...createTestEnvironment(), now } })
   for (let count = 0; count < 3; count++) right(await side.createLive(callerOf(1), requestOf())())
   right(await side.lifecycle.attachSender(2)())
-  right(await side.lifecycle.start(2)())
+  right(await side.lifecycle.startLive(2)())
   right(await side.lifecycle.attachSender(3)())
   const flushed: Array<number> = []
-  const expiry = createExpiry({
+  const expiry = expireLives({
     ...side.deps,
     limits: { pendingTimeout: 60_000, maxDuration: 120_000 },
     flush: async (liveId) => void flushed.push(liveId),
@@ -30,7 +30,7 @@ test('R105: the reconciler finishes lives that have reached a limit, speaks them
     plans += 1
     return () => undefined
   }
-  const reconciler = startReconciler({ ...side.deps, logger: silentLogger, timers: { after }, expiry, every: 1000 })
+  const reconciler = reconcileLives({ ...side.deps, logger: silentLogger, timers: { after }, expiry, every: 1000 })
   const open = (): ReadonlyArray<number> => side.admission.state().open.map(({ liveId }) => liveId)
   const round = async (at: number, expected: ReadonlyArray<number>): Promise<void> => {
     clock = Date.parse('2026-11-21T09:30:00Z') + at
@@ -55,7 +55,7 @@ test('R105: the reconciler finishes lives that have reached a limit, speaks them
 test('R105: a sender that comes at the last moment keeps its live', async (t) => {
   const { deps, lifecycle, createLive, typesOf, admission } = await createWriteSide()
   right(await createLive(callerOf(1), requestOf())())
-  const expiry = createExpiry({ ...deps, limits: { pendingTimeout: 1, maxDuration: 0 }, flush: () => Promise.resolve() })
+  const expiry = expireLives({ ...deps, limits: { pendingTimeout: 1, maxDuration: 0 }, flush: () => Promise.resolve() })
   right(await lifecycle.attachSender(1)())
   // As it was read before the sender came.
   const seen = { status: 'pending', sender: null, senderAt: null, autoStartPid: null, created: { at: '2026-01-01T00:00:00.000000+00:00' } } as unknown as Live
@@ -78,7 +78,7 @@ test('lives that expire together speak out side by side, a bounded number at a t
   for (let id = 1; id <= 200; id++) {
     right(await side.createLive(callerOf(1, { maxSessions: 1000 }), requestOf())())
     right(await lifecycle.attachSender(id)())
-    right(await lifecycle.start(id)())
+    right(await lifecycle.startLive(id)())
   }
   /** Ends of the flushes that have begun and are not over. */
   const speaking: Array<() => void> = []
@@ -87,9 +87,9 @@ test('lives that expire together speak out side by side, a bounded number at a t
     await new Promise<void>((resolve) => { speaking.push(resolve) })
     spokeOut.push(liveId)
   }
-  const expiry = createExpiry({ ...side.deps, limits: { pendingTimeout: 0, maxDuration: 60_000 }, flush })
+  const expiry = expireLives({ ...side.deps, limits: { pendingTimeout: 0, maxDuration: 60_000 }, flush })
   const timers = createManualTimers()
-  const reconciler = startReconciler({ ...side.deps, logger: silentLogger, timers, expiry, every: 30_000 })
+  const reconciler = reconcileLives({ ...side.deps, logger: silentLogger, timers, expiry, every: 30_000 })
   const orphan = async (): Promise<number> => {
     const commandId = side.environment.newId()
     const command = { type: 'Admit', commandId, userId: 1, vram: 1, maxSessions: 1000, instance: 'died', at: now() } as const
@@ -141,13 +141,13 @@ test('who stops the reconciler waits for the ends that have begun, and for no ot
   for (let id = 1; id <= 40; id++) {
     right(await side.createLive(callerOf(1, { maxSessions: 1000 }), requestOf())())
     right(await side.lifecycle.attachSender(id)())
-    right(await side.lifecycle.start(id)())
+    right(await side.lifecycle.startLive(id)())
   }
   const speaking: Array<() => void> = []
   const flush = (): Promise<void> => new Promise((resolve) => { speaking.push(resolve) })
-  const expiry = createExpiry({ ...side.deps, limits: { pendingTimeout: 0, maxDuration: 60_000 }, flush })
+  const expiry = expireLives({ ...side.deps, limits: { pendingTimeout: 0, maxDuration: 60_000 }, flush })
   const timers = createManualTimers()
-  const reconciler = startReconciler({ ...side.deps, logger: silentLogger, timers, expiry, every: 30_000 })
+  const reconciler = reconcileLives({ ...side.deps, logger: silentLogger, timers, expiry, every: 30_000 })
   clock += 60_000
   timers.advance(30_000)
   await eventually(() => { if (speaking.length < 32) throw new Error('not all places are taken') })

@@ -2,8 +2,8 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { ResumePoint } from '../../application/lives/queries/resume-point.ts'
 import type { EventStore } from '../../application/ports/event-store.ts'
-import { startForgettingText } from '../../application/lives/policies/forget-text.ts'
-import { createTranscripts } from '../../application/lives/queries/get-transcript.ts'
+import { forgetText } from '../../application/lives/policies/forget-text.ts'
+import { getTranscript } from '../../application/lives/queries/get-transcript.ts'
 import { eventually } from '../support/eventually.ts'
 import { immediateTimers } from '../support/immediate-timers.ts'
 import { createMemoryEventStore } from '../support/memory-event-store.ts'
@@ -26,7 +26,7 @@ const start = async (options: { readonly retention: boolean; readonly retentionM
   const { now, retention, retentionMax = 0 } = options
   const side = await createWriteSide(now === undefined ? {} : { environment: { ...createTestEnvironment(), now } })
   right(await side.createLive(owner, requestOf({ retention }))())
-  return { ...side, getTranscript: createTranscripts({ ...side.deps, retentionMax }).getTranscript }
+  return { ...side, getTranscript: getTranscript({ ...side.deps, retentionMax }) }
 }
 
 test('R87: the transcript is all that was recorded, by segment, the speaker before the translators', async (t) => {
@@ -35,7 +35,7 @@ test('R87: the transcript is all that was recorded, by segment, the speaker befo
   for (const [segment, language] of [[1, 'en'], [2, 'en'], [1, 'fr'], [1, 'es'], [2, 'es']] as const) right(await lifecycle.recordSegment(said(segment, language))())
   const expected = [said(1, 'en'), said(1, 'es'), said(1, 'fr'), said(2, 'en'), said(2, 'es')]
   t.deepEqual(right(await getTranscript(owner, 1)()), { language: 'en', segments: expected }, 'while it runs')
-  right(await lifecycle.end(1, { status: 'finished', reason: 'finish_message' })())
+  right(await lifecycle.endLive(1, { status: 'finished', reason: 'finish_message' })())
   t.deepEqual(right(await getTranscript(owner, 1)()).segments, expected)
 })
 
@@ -63,13 +63,13 @@ test('RETENTION_MAX: that long after its end a kept text is no longer told, and 
   right(await lifecycle.recordSegment(said(1, 'en'))())
   clock += 7_200_000
   t.is(right(await getTranscript(owner, 1)()).segments.length, 1, 'counted from the end')
-  right(await lifecycle.end(1, { status: 'finished', reason: 'finish_message' })())
+  right(await lifecycle.endLive(1, { status: 'finished', reason: 'finish_message' })())
   clock += 3_599_999
   t.is(right(await getTranscript(owner, 1)()).segments.length, 1)
   clock += 1
   t.deepEqual(await getTranscript(owner, 1)(), NO_TRANSCRIPT)
   t.is(right(await store.read('segments-1')()).length, 1)
-  const forgetting = startForgettingText({ ...deps, documents, logger: createRecordingLogger(), timers: immediateTimers, retentionMax: 3_600_000 })
+  const forgetting = forgetText({ ...deps, documents, logger: createRecordingLogger(), timers: immediateTimers, retentionMax: 3_600_000 })
   await eventually(async () => {
     if (right(await store.read('segments-1')()).length > 0) throw new Error('not erased yet')
   })
@@ -98,7 +98,7 @@ test('R88, D58: whoever comes back within a minute after the end gets the stored
   t.deepEqual(await told({ kind: 'last', count: 2 }), [narrow, wide, narrow, wide])
   t.is((await told({ kind: 'after', segment: 0 })).length, 600)
   t.is((await told({ kind: 'last', count: 100 })).length, 200)
-  right(await lifecycle.end(1, { status: 'finished', reason: 'finish_message' })())
+  right(await lifecycle.endLive(1, { status: 'finished', reason: 'finish_message' })())
   clock += 57_000
   t.is((await told({ kind: 'after', segment: 0 })).length, 600)
   clock += 1000

@@ -2,20 +2,22 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Caller } from '../../application/caller.ts'
 import { createAdmissionActor } from '../../application/admission/admission-actor.ts'
 import type { AdmissionActor } from '../../application/admission/admission-actor.ts'
-import { createCreateLiveOnce } from '../../application/lives/commands/create-live-once.ts'
-import { createCreateLive } from '../../application/lives/commands/create-live.ts'
-import type { CreateLiveDeps } from '../../application/lives/commands/create-live.ts'
-import { createDeleteLive } from '../../application/lives/commands/delete-live.ts'
-import { createFinishLives } from '../../application/lives/commands/finish-live.ts'
+import { createLiveOnce } from '../../application/lives/commands/create-live-once.ts'
+import { createLive } from '../../application/lives/commands/create-live.ts'
+import type { CreateLiveDeps, CreateLiveRequest } from '../../application/lives/commands/create-live.ts'
+import { deleteLive } from '../../application/lives/commands/delete-live.ts'
+import { finishLive } from '../../application/lives/commands/finish-live.ts'
+import { finishLivesByAudioUrl } from '../../application/lives/commands/finish-lives-by-audio-url.ts'
+import type { FinishLivesByAudioUrlDeps } from '../../application/lives/commands/finish-lives-by-audio-url.ts'
 import type { WriteDeps } from '../../application/log/handle-command.ts'
-import { createLiveLifecycle } from '../../application/lives/commands/live-lifecycle.ts'
+import { liveLifecycle } from '../../application/sessions/live-lifecycle.ts'
+import type { LiveLifecycleDeps } from '../../application/sessions/live-lifecycle.ts'
 import type { Catalogue, Model, TranslationPair } from '../../application/ports/catalogue.ts'
 import type { Documents } from '../../application/ports/documents.ts'
 import type { Environment } from '../../application/ports/environment.ts'
 import { BEGINNING } from '../../application/ports/event-store.ts'
 import type { EventStore, Position } from '../../application/ports/event-store.ts'
 import { reconcileAtStart } from '../../application/lives/policies/reconcile-lives.ts'
-import type { CreateLiveRequest } from '../../application/requests.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
 import { allProjections } from '../../projections/all-projections.ts'
 import { holderOfToken, resolveToken } from '../../projections/live-tokens/queries.ts'
@@ -74,7 +76,7 @@ const noDocuments: Pick<Documents, 'get' | 'page'> = {
 export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor) => {
   const credentials = createTestCredentials()
   const documents = options.documents ?? noDocuments
-  const deps: CreateLiveDeps & Parameters<typeof createLiveLifecycle>[0] & Parameters<typeof createFinishLives>[0] = {
+  const deps: CreateLiveDeps & LiveLifecycleDeps & FinishLivesByAudioUrlDeps = {
     ...options,
     admission,
     catalogue,
@@ -90,11 +92,12 @@ export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor
   return {
     deps,
     admission,
-    createLive: createCreateLive(deps),
-    createLiveOnce: createCreateLiveOnce(deps),
-    lifecycle: createLiveLifecycle(deps),
-    ...createFinishLives(deps),
-    ...createDeleteLive(deps),
+    createLive: createLive(deps),
+    createLiveOnce: createLiveOnce(deps),
+    lifecycle: liveLifecycle(deps),
+    finishLive: finishLive(deps),
+    finishLivesByAudioUrl: finishLivesByAudioUrl(deps),
+    deleteLive: deleteLive(deps),
     reconcileAtStart: reconcileAtStart(deps),
   }
 }

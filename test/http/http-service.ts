@@ -5,7 +5,7 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Caller } from '../../application/caller.ts'
 import type { Catalogue, Language, Model, TranslationPair } from '../../application/ports/catalogue.ts'
 import type { ApiTokenView, LiveView, ProfileView, UserView } from '../../application/ports/read-models.ts'
-import type { CreateLiveRequest } from '../../application/requests.ts'
+import type { CreateLiveRequest } from '../../application/lives/commands/create-live.ts'
 import type { NewUser } from '../../application/users/commands/register-user.ts'
 import type { PageQuery } from '../../application/ports/documents.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
@@ -129,7 +129,7 @@ export const startHttp = async (
     getLive: (_user, id) => TE.right(id === 7 ? O.some(liveView(7)) : O.none),
     listLives: (_user, _statuses, query) => page(query),
     finishLive: (_caller, id) => (id === 7 ? TE.right(liveView(7, { status: 'finished', vram: 0 })) : TE.left({ _tag: 'LiveNotFound' })),
-    finishByAudioUrl: (_caller, _url, query) => page(query),
+    finishLivesByAudioUrl: (_caller, _url, query) => page(query),
     listAllLives: () => TE.right({ items: [{ ...liveView(2), username: 'ann', lag: 0.25 }], total: 1 }),
     finishAnyLive: (_caller, id) => TE.right({ ...liveView(id, { status: 'finished', vram: 0 }), username: 'ann', lag: null }),
     rescanModels: () => TE.right([model(1, 'tiny')]),

@@ -171,7 +171,7 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
     rows: ['S22'], test: EMBED,
   },
   {
-    file: 'application/sessions/running-live.ts',
+    file: 'application/sessions/record-finals.ts',
     before: 'if (isDurable) return added.stored()',
     after: 'if (isDurable !== null) return added.stored()',
     rows: ['a final that the store refused is told from memory, at its place'], test: DROPPED_FINALS,

@@ -4,7 +4,9 @@ import { searchBackwards } from '../../application/lives/queries/resume-point.ts
 import type { StoreUnavailable } from '../../application/ports/event-store.ts'
 import type { LiveStatus } from '../../application/ports/read-models.ts'
 import type { EndCause } from '../../application/pipeline/signals.ts'
-import type { AttachedLive, LiveLifecycle, SourcePoint } from '../../application/services.ts'
+import type { AttachedLive } from '../../application/lives/attached-live.ts'
+import type { SourcePoint } from '../../application/lives/source-point.ts'
+import type { LiveLifecycle } from '../../application/sessions/live-lifecycle.ts'
 import type { LiveEnd } from '../../application/lives/policies/watch-ends.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
 import type { SegmentFinalised } from '../../domain/transcript/events.ts'
@@ -163,7 +165,7 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
       live.writes.push('detach')
       return E.right(undefined)
     },
-    start: (liveId) => async () => {
+    startLive: (liveId) => async () => {
       if (away) return E.left(AWAY)
       const live = find(liveId)
       if (isOver(live)) return E.left({ _tag: 'LiveOver' })
@@ -171,7 +173,7 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
       live.writes.push('start')
       return E.right(undefined)
     },
-    end: (liveId, cause) => async () => {
+    endLive: (liveId, cause) => async () => {
       if (away) return E.left(AWAY)
       endNow(liveId, cause)
       return E.right(undefined)

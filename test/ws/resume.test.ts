@@ -1,7 +1,7 @@
 import test from 'ava'
 import assert from 'node:assert/strict'
 import * as E from 'fp-ts/lib/Either.js'
-import type { LiveLifecycle } from '../../application/services.ts'
+import type { LiveLifecycle } from '../../application/sessions/live-lifecycle.ts'
 import { openSocket } from '../support/client.ts'
 import type { TestSocket } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'

@@ -1,22 +1,36 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { liveIdOfCommand } from '../../../domain/admission/decider.ts'
 import { KEY_LIFE_MS, idempotencyKeyDecider } from '../../../domain/idempotency/decider.ts'
 import { idempotencyStream } from '../../../domain/idempotency/events.ts'
-import { exists, liveDecider } from '../../../domain/live/decider.ts'
-import type { LiveState } from '../../../domain/live/decider.ts'
-import { liveStream } from '../../../domain/live/events.ts'
-import type { LiveEvent } from '../../../domain/live/events.ts'
+import { exists } from '../../../domain/live/decider.ts'
 import { actorOf } from '../../caller.ts'
 import type { Caller } from '../../caller.ts'
-import type { IdempotencyKeyReused, LiveNotFound, Unavailable } from '../../errors.ts'
-import { handleCommand, loadState } from '../../log/handle-command.ts'
+import type {
+  CreateLiveRefusal,
+  IdempotencyKeyReused,
+  LiveNotFound,
+  RequestStillRunning,
+  Unavailable,
+} from '../../errors.ts'
+import { handleCommand } from '../../log/handle-command.ts'
+import { originOf } from '../../log/origin.ts'
 import type { LiveView } from '../../ports/read-models.ts'
-import type { CreateLiveRequest } from '../../requests.ts'
-import type { Services } from '../../services.ts'
-import { commandNames, createCreateLive } from './create-live.ts'
-import type { CreateLiveDeps } from './create-live.ts'
+import { loadLive } from '../load-live.ts'
+import { commandNames, createLive } from './create-live.ts'
+import type { CreateLiveDeps, CreateLiveRequest } from './create-live.ts'
+
+/**
+ * Creates with an Idempotency-Key: a repeated request gets the first one's answer for 24 hours. Without a key each
+ * request makes a live of its own.
+ */
+export type CreateLiveOnce = (
+  caller: Caller,
+  request: CreateLiveRequest,
+  idempotencyKey: string | null,
+) => TaskEither<CreateLiveRefusal | IdempotencyKeyReused | RequestStillRunning, LiveView>
 
 /** The command behind a key: of the first request with it, or a new one. */
 interface Claimed {
@@ -25,21 +39,25 @@ interface Claimed {
 }
 
 /**
- * Creates with an Idempotency-Key (R76). The key's use stands in the log before anything else happens and names the
- * command, so that a repeated request, also after a crash at any step, finds the live of the first one, or completes it.
- * The same key at the same moment in two processes is safe: one command makes one live.
+ * The key's use stands in the log before anything else happens and names the command, so that a repeated request, also
+ * after a crash at any step, finds the live of the first one, or completes it (R76). The same key at the same moment in
+ * two processes is safe: one command makes one live.
  */
-export const createCreateLiveOnce = (deps: CreateLiveDeps): Services['createLive'] => {
-  const createLive = createCreateLive(deps)
+export const createLiveOnce = (deps: CreateLiveDeps): CreateLiveOnce => {
+  const create = createLive(deps)
   const { keyedHash } = deps.credentials
   /** Requests in this process, by the hash of their key. */
   const running = new Map<string, string>()
 
-  const claim = async (caller: Caller, keyHash: string, requestHash: string): Promise<Either<IdempotencyKeyReused | Unavailable, Claimed>> => {
+  const claim = async (
+    caller: Caller,
+    keyHash: string,
+    requestHash: string,
+  ): Promise<Either<IdempotencyKeyReused | Unavailable, Claimed>> => {
     const stream = idempotencyStream(keyHash)
-    const commandId = deps.environment.newId()
+    const origin = originOf(deps, actorOf(caller))
+    const { commandId } = origin
     const command = { userId: caller.userId, commandId, requestHash, at: deps.environment.now() }
-    const origin = { commandId, correlationId: commandId, actor: actorOf(caller) }
     const used = await handleCommand(deps)({ ...origin, stream, decider: idempotencyKeyDecider, command })()
     if (E.isLeft(used)) return used
     const isRepeated = used.right.position === null
@@ -55,7 +73,7 @@ export const createCreateLiveOnce = (deps: CreateLiveDeps): Services['createLive
     for (const name of commandNames(commandId)) {
       const liveId = O.toNullable(liveIdOfCommand(admission.right, name))
       if (liveId === null) continue
-      const loaded = await loadState(deps)<LiveState, LiveEvent>(liveStream(liveId), liveDecider)()
+      const loaded = await loadLive(deps, liveId)()
       if (E.isLeft(loaded)) return loaded
       const { state, stored } = loaded.right
       if (state.status === 'deleted') return E.left({ _tag: 'LiveNotFound' })
@@ -70,15 +88,16 @@ export const createCreateLiveOnce = (deps: CreateLiveDeps): Services['createLive
     const { commandId, isRepeated } = claimed.right
     const first = isRepeated ? await firstAnswer(commandId) : E.right(null)
     if (E.isLeft(first)) return first
-    return first.right === null ? await createLive(caller, request, commandId)() : E.right(first.right)
+    return first.right === null ? await create(caller, request, commandId)() : E.right(first.right)
   }
 
-  return (caller, request, key): ReturnType<Services['createLive']> => async () => {
-    if (key === null) return await createLive(caller, request)()
+  return (caller, request, key) => async () => {
+    if (key === null) return await create(caller, request)()
     const keyHash = keyedHash('idempotency-key', `${caller.userId}\0${key}`)
     const requestHash = keyedHash('create-request', JSON.stringify(request))
     const present = running.get(keyHash)
-    if (present !== undefined) return E.left({ _tag: present === requestHash ? 'RequestStillRunning' : 'IdempotencyKeyReused' })
+    if (present === requestHash) return E.left({ _tag: 'RequestStillRunning' })
+    if (present !== undefined) return E.left({ _tag: 'IdempotencyKeyReused' })
     running.set(keyHash, requestHash)
     try {
       return await createOnce(caller, request, keyHash, requestHash)

@@ -5,30 +5,59 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { liveIdOfCommand } from '../../../domain/admission/decider.ts'
 import { exists, liveDecider } from '../../../domain/live/decider.ts'
 import { listenerTokenStream, liveStream } from '../../../domain/live/events.ts'
-import type { LiveCreated } from '../../../domain/live/events.ts'
+import type { AudioFormat, LiveCreated } from '../../../domain/live/events.ts'
 import { listenerTokenClaim } from '../../../domain/live/listener-token-claim.ts'
+import type { EngineSettings } from '../../../domain/live/settings.ts'
 import type { EventOf } from '../../../domain/shared/event.ts'
 import { actorOf } from '../../caller.ts'
 import type { Caller } from '../../caller.ts'
-import { chooseModels } from '../choose-models.ts'
-import type { ChosenModels } from '../choose-models.ts'
-import { releaseLive, unexpected } from './end-live.ts'
-import type { EndLiveDeps } from './end-live.ts'
-import type { Origin } from '../../log/origin.ts'
-import type { AudioUrlForbidden, CreateLiveRefusal, ListenerTokenTaken, SourcesNotIsolated, Unavailable } from '../../errors.ts'
+import type {
+  AudioUrlForbidden,
+  CreateLiveRefusal,
+  ListenerTokenTaken,
+  SourcesNotIsolated,
+  Unavailable,
+} from '../../errors.ts'
 import { handleCommand, loadState } from '../../log/handle-command.ts'
+import type { Origin } from '../../log/origin.ts'
+import { unexpected } from '../../log/unexpected.ts'
 import type { Catalogue } from '../../ports/catalogue.ts'
 import type { Credentials } from '../../ports/credentials.ts'
-import type { Position } from '../../ports/event-store.ts'
-import type { HolderOfToken, LiveView, ViewOf } from '../../ports/read-models.ts'
-import type { CreateLiveRequest } from '../../requests.ts'
+import type { Projector } from '../../ports/projector.ts'
+import type { HolderOfToken, LiveFacts, LiveView, ViewOf } from '../../ports/read-models.ts'
+import { chooseModels } from '../choose-models.ts'
+import type { ChosenModels } from '../choose-models.ts'
+import { releaseLive } from '../release-live.ts'
+import type { LiveWriteDeps } from '../release-live.ts'
 
-export interface CreateLiveDeps extends EndLiveDeps {
+/** A well-formed request for a live: defaults filled in, bounds checked. */
+export interface CreateLiveRequest {
+  readonly model: string
+  readonly language: string
+  readonly audioFormat: AudioFormat
+  /** Null for raw. */
+  readonly audioUrl: string | null
+  /** Target codes as asked; duplicates are counted once, order kept (R55). */
+  readonly translations: ReadonlyArray<string>
+  readonly autoStart: boolean
+  readonly retention: boolean
+  readonly config: EngineSettings
+  readonly display: LiveFacts['display']
+  /** Custom listener token (D15), null for a random one. */
+  readonly listenerToken: string | null
+}
+
+/** The same `commandId` again answers the live that it made, or completes it; a new one unless told. */
+export type CreateLive = (
+  caller: Caller,
+  request: CreateLiveRequest,
+  commandId?: string,
+) => TaskEither<CreateLiveRefusal, LiveView>
+
+export interface CreateLiveDeps extends LiveWriteDeps, Pick<Projector, 'whenProjected'> {
   readonly catalogue: Catalogue
   readonly credentials: Pick<Credentials, 'keyedHash'>
   readonly holderOfToken: HolderOfToken
-  /** Best effort, at most 2 s: until the read models have passed the position. */
-  readonly whenProjected: (position: Position) => Promise<void>
   /** Why a live's source may not be pulled from there, as far as the URL itself tells; null: it may. */
   readonly pullRefusal: (url: string) => AudioUrlForbidden | SourcesNotIsolated | null
   readonly viewOf: ViewOf
@@ -67,7 +96,12 @@ interface Create {
   readonly origin: Origin
 }
 
-const liveData = (deps: CreateLiveDeps, { caller, request, chosen, origin }: Create, liveId: number, worker: string): LiveCreatedData => {
+const liveData = (
+  deps: CreateLiveDeps,
+  { caller, request, chosen, origin }: Create,
+  liveId: number,
+  worker: string,
+): LiveCreatedData => {
   const { environment: { newSecret, now }, credentials: { keyedHash } } = deps
   const isRaw = request.audioFormat === 'raw'
   const audioUrl = isRaw ? null : request.audioUrl
@@ -119,14 +153,19 @@ const claimToken = async (
   liveId: number,
   { caller: { userId }, origin }: Create,
 ): Promise<Either<CreateLiveRefusal, unknown>> => {
-  const claim = { stream: listenerTokenStream(tokenHash), decider: listenerTokenClaim, command: { userId, at: deps.environment.now() } }
+  const command = { userId, at: deps.environment.now() }
+  const claim = { stream: listenerTokenStream(tokenHash), decider: listenerTokenClaim, command }
   const claimed = await handleCommand(deps)({ ...origin, ...claim })()
-  if (E.isLeft(claimed) && claimed.left._tag === 'ListenerTokenTaken') await undo(deps, { liveId, userId, reason: 'token_taken' }, origin)
+  if (E.isLeft(claimed) && claimed.left._tag === 'ListenerTokenTaken')
+    await undo(deps, { liveId, userId, reason: 'token_taken' }, origin)
   return claimed
 }
 
 /** Admit, claim the token, LiveCreated. Null when the reconciler was faster and fenced the live off. */
-const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<CreateLiveRefusal, LiveView | null>> => {
+const createOnce = async (
+  deps: CreateLiveDeps,
+  create: Create,
+): Promise<Either<CreateLiveRefusal, LiveView | null>> => {
   const { caller: { userId, maxSessions }, chosen: { vram }, tokenHash, origin } = create
   const { commandId } = origin
   const { instance, now } = deps.environment
@@ -145,7 +184,8 @@ const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<
 
   const stream = liveStream(liveId)
   const data = liveData(deps, create, liveId, worker)
-  const created = await handleCommand(deps)({ ...origin, stream, decider: liveDecider, command: { type: 'CreateLive', data } })()
+  const making = { ...origin, stream, decider: liveDecider, command: { type: 'CreateLive', data } } as const
+  const created = await handleCommand(deps)(making)()
   if (E.isRight(created)) {
     // Its owner has deleted it since: what was answered then can no longer be read.
     if (!exists(created.right.state)) return E.left({ _tag: 'LiveNotFound' })
@@ -158,7 +198,7 @@ const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<
     case 'AlreadyCreated':
     case 'LiveUnknown':
     case 'SenderAlreadyConnected':
-      throw unexpected(created.left, stream)
+      throw unexpected(stream, created.left)
     case 'KeyringUnavailable':
       // Nothing was appended. Who tries again while the keys are away must not run out of sessions.
       await undo(deps, { liveId, userId, reason: 'orphan' }, origin)
@@ -170,16 +210,17 @@ const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<
 
 /**
  * Create in the order that survives a crash at any step: check the token's claim, admit, claim the token, LiveCreated.
- * A create that stops after its admission is fenced off and released by the reconciler: whether its last append was made
- * may be unknown. Here only where it is known: the token was taken, or there was no key to seal with. The same `commandId` again answers the live that it made, or completes it.
+ * A create that stops after its admission is fenced off and released by `reconcile-lives.ts`: whether its last append
+ * was made may be unknown. Here only where it is known: the token was taken, or there was no key to seal with.
  */
-export const createCreateLive =
-  (deps: CreateLiveDeps) =>
-  (caller: Caller, request: CreateLiveRequest, commandId: string = deps.environment.newId()): TaskEither<CreateLiveRefusal, LiveView> =>
+export const createLive =
+  (deps: CreateLiveDeps): CreateLive =>
+  (caller, request, commandId = deps.environment.newId()) =>
   async () => {
     const refusal = request.audioUrl === null ? null : deps.pullRefusal(request.audioUrl)
     if (refusal !== null) return E.left(refusal)
-    const tokenHash = request.listenerToken === null ? null : deps.credentials.keyedHash('live-token', request.listenerToken)
+    const { listenerToken } = request
+    const tokenHash = listenerToken === null ? null : deps.credentials.keyedHash('live-token', listenerToken)
     const free = tokenHash === null ? E.right(undefined) : await checkToken(deps, tokenHash, caller.userId)
     if (E.isLeft(free)) return free
     const chosen = chooseModels(deps.catalogue, request)

@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { reading } from '../../../domain/read-event.ts'
 import { SegmentFinalised, segmentsStream } from '../../../domain/transcript/events.ts'
 import { ownOrigin } from '../../log/origin.ts'
@@ -8,14 +9,26 @@ import { sealEvents } from '../../log/event-serialization.ts'
 import { appendSurely } from '../../log/handle-command.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
 import type { ExpectedRevision, StoredEvent } from '../../ports/event-store.ts'
-import type { LiveLifecycle } from '../../services.ts'
 
 type Segment = SegmentFinalised['data']
 
+/** A final of a live, the speaker's or a translator's, into the live's transcript. */
+export type RecordSegment = (segment: Segment) => TaskEither<Unavailable, void>
+
 /** Stored segments searched for one whose append had an unknown outcome: its translations may stand behind it. */
 const LOOK_BACK = 200
-/** More lives than a process can run; beyond it the one that was silent longest, an ended one, is forgotten: another write would cost it a read. */
+/**
+ * More lives than a process can run; beyond it the one that was silent longest, an ended one, is forgotten: another write
+ * would cost it a read.
+ */
 const MAX_REMEMBERED = 4096
+
+/** The writes of one live. */
+interface Lane {
+  /** Of what was appended last; null where that has to be read. */
+  last: ExpectedRevision | null
+  tail: Promise<unknown>
+}
 
 const finalOf = reading([SegmentFinalised])
 
@@ -29,11 +42,11 @@ const isSame = (event: StoredEvent, { segment, kind, language }: Segment): boole
  * append; another writer of the same live (a take-over) makes it Contended. After a failure the stream is read again,
  * and a segment that stands there already is not written twice.
  */
-export const createSegmentWriter = (deps: WriteDeps): LiveLifecycle['recordSegment'] => {
-  const lanes = new Map<number, { last: ExpectedRevision | null; tail: Promise<unknown> }>()
+export const recordSegment = (deps: WriteDeps): RecordSegment => {
+  const lanes = new Map<number, Lane>()
 
-  const laneOf = (liveId: number) => {
-    const lane = lanes.get(liveId) ?? { last: null, tail: Promise.resolve() }
+  const laneOf = (liveId: number): Lane => {
+    const lane: Lane = lanes.get(liveId) ?? { last: null, tail: Promise.resolve() }
     lanes.delete(liveId)
     lanes.set(liveId, lane)
     const [longestSilent] = lanes.keys()
@@ -41,7 +54,7 @@ export const createSegmentWriter = (deps: WriteDeps): LiveLifecycle['recordSegme
     return lane
   }
 
-  const append = async (lane: { last: ExpectedRevision | null }, segment: Segment): Promise<Either<Unavailable, void>> => {
+  const append = async (lane: Pick<Lane, 'last'>, segment: Segment): Promise<Either<Unavailable, void>> => {
     const stream = segmentsStream(segment.liveId)
     if (lane.last === null) {
       const newest = await deps.store.read(stream, { direction: 'backwards', limit: LOOK_BACK })()

@@ -5,32 +5,39 @@ import type { Live, TimeLimits } from '../../../domain/live/decider.ts'
 import { liveStream } from '../../../domain/live/events.ts'
 import type { Unavailable } from '../../errors.ts'
 import { handleCommand } from '../../log/handle-command.ts'
-import type { LiveSessions } from '../../services.ts'
-import { releaseLive, unexpected } from '../commands/end-live.ts'
-import { ownOrigin } from '../../log/origin.ts'
-import type { EndLiveDeps } from '../commands/end-live.ts'
-import type { Origin } from '../../log/origin.ts'
+import { originOf } from '../../log/origin.ts'
+import { unexpected } from '../../log/unexpected.ts'
+import { LAST_WORDS_MS } from '../last-words.ts'
+import type { Flush } from '../last-words.ts'
+import { releaseLive } from '../release-live.ts'
+import type { LiveWriteDeps } from '../release-live.ts'
 
-export interface ExpireDeps extends EndLiveDeps {
+export interface ExpireLivesDeps extends LiveWriteDeps {
   readonly limits: TimeLimits
-  /** Lets the live's pipeline speak out what it has heard. */
-  readonly flush: LiveSessions['flush']
+  readonly flush: Flush
   /** Processes that live beside this one. */
   readonly otherInstances: () => ReadonlyArray<string>
 }
 
-const FLUSH_MS = 2000
-
 /** Ends of lives by their time limits. */
 export interface Expiry {
   readonly isDue: (live: Live) => boolean
-  /** Lets the live speak out, for at most some seconds, finishes it and gives its memory back, if it is due then, too. */
+  /** Lets the live speak out, for some seconds, finishes it and gives its memory back, if it is due then, too. */
   readonly end: (liveId: number, live: Live) => Promise<Either<Unavailable, void>>
 }
 
-export const createExpiry = (deps: ExpireDeps): Expiry => {
+/**
+ * What ends a live session that nobody uses, and one that goes on for ever: a pending one without a sender after
+ * PENDING_TIMEOUT, any after MAX_DURATION. `reconcile-lives.ts` asks for it, every `lookEvery`. A sender that is
+ * connected and silent meets the socket's own IDLE_TIMEOUT (`interfaces/ws/senders/idle.ts`), one that was lost
+ * RECONNECT_GRACE (`application/sessions/live-sessions.ts`).
+ */
+export const expireLives = (deps: ExpireLivesDeps): Expiry => {
   const commandNow = () => ({
-    type: 'ExpireLive', ...deps.limits, instances: [deps.environment.instance, ...deps.otherInstances()], at: deps.environment.now(),
+    type: 'ExpireLive',
+    ...deps.limits,
+    instances: [deps.environment.instance, ...deps.otherInstances()],
+    at: deps.environment.now(),
   } as const)
 
   return {
@@ -40,17 +47,21 @@ export const createExpiry = (deps: ExpireDeps): Expiry => {
     },
 
     end: async (liveId, live) => {
-      if (live.status === 'active') await deps.flush(liveId, FLUSH_MS)
-      const origin: Origin = { ...ownOrigin(deps), actor: 'service' }
+      if (live.status === 'active') await deps.flush(liveId, LAST_WORDS_MS)
+      const origin = originOf(deps, 'service')
+      const stream = liveStream(liveId)
       const command = commandNow()
-      const expired = await handleCommand(deps)({ ...origin, stream: liveStream(liveId), decider: liveDecider, command })()
-      if (E.isRight(expired)) return expired.right.position === null ? E.right(undefined) : await releaseLive(deps, liveId, origin)()
+      const expired = await handleCommand(deps)({ ...origin, stream, decider: liveDecider, command })()
+      if (E.isRight(expired)) {
+        const isEnded = expired.right.position !== null
+        return isEnded ? await releaseLive(deps, liveId, origin)() : E.right(undefined)
+      }
       switch (expired.left._tag) {
         case 'LiveUnknown':
         case 'LiveOver':
         case 'AlreadyCreated':
         case 'SenderAlreadyConnected':
-          throw unexpected(expired.left, liveStream(liveId))
+          throw unexpected(stream, expired.left)
         default:
           return E.left(expired.left)
       }

@@ -18,7 +18,7 @@ export interface ForgetTextDeps extends LogDutyDeps {
   readonly store: Pick<EventStore, 'subscribe' | 'read' | 'deleteStream'>
   readonly keyring: Pick<Keyring, 'erase'>
   readonly environment: Pick<Environment, 'now' | 'random'>
-  /** Milliseconds after their end for which lives keep the text that they were asked to keep; 0 for ever (RETENTION_MAX). */
+  /** Milliseconds after their end for which lives keep the text that they were asked to keep, 0 for ever. */
   readonly retentionMax: number
 }
 
@@ -30,7 +30,10 @@ interface Policy {
   readonly afterMs: number
 }
 
-/** How long after the end of its live text that nobody asked to keep is read: a little under the promised 60 s, so that from then on nothing can be (R88). */
+/**
+ * How long after the end of its live text that nobody asked to keep is read: a little under the promised 60 s, so that
+ * from then on nothing can be.
+ */
 export const READABLE_AFTER_END_MS = 58_000
 
 const UNRETAINED: Policy = { name: 'forget-text', retained: false, afterMs: READABLE_AFTER_END_MS }
@@ -42,7 +45,7 @@ const createdOf = reading([LiveCreated])
 const endOf = reading([LiveFinished, LiveFailed])
 
 /** The key first: with it gone no copy of the text can be read. Both are repeatable. */
-const forget = async (deps: ForgetTextDeps, liveId: number): Promise<Either<Unavailable, void>> => {
+const erase = async (deps: ForgetTextDeps, liveId: number): Promise<Either<Unavailable, void>> => {
   const erased = await deps.keyring.erase([textKey(liveId)])()
   return E.isLeft(erased) ? erased : await deps.store.deleteStream(segmentsStream(liveId))()
 }
@@ -82,17 +85,19 @@ const startPolicy = (deps: ForgetTextDeps, { name, retained, afterMs }: Policy):
       if (!(isUnknown && retained) && orThrow(asked) !== retained) return
       const due = Date.parse(at) + afterMs
       await sleep(deps, Math.min(afterMs, Math.max(0, due - Date.parse(deps.environment.now()))), signal)
-      if (!signal.aborted) orThrow(await forget(deps, liveId))
+      if (!signal.aborted) orThrow(await erase(deps, liveId))
     },
     failure: 'the text of ended lives could not be forgotten; trying again',
   })
 
 /**
- * Follows the ends of lives and makes their text unreadable: a minute later without retention, after `retentionMax` with
- * it. Runs until stopped; failures are logged and tried again, so no live is passed over for good.
+ * Follows the ends of lives and makes their text unreadable: a minute later without retention, after `retentionMax`
+ * with it. Runs until stopped; failures are logged and tried again, so no live is passed over for good.
  */
-export const startForgettingText = (deps: ForgetTextDeps): RunningDuty => {
-  const policies = [UNRETAINED, ...(deps.retentionMax === 0 ? [] : [{ name: 'retention-max', retained: true, afterMs: deps.retentionMax }])]
+export const forgetText = (deps: ForgetTextDeps): RunningDuty => {
+  const { retentionMax } = deps
+  const retained: Policy = { name: 'retention-max', retained: true, afterMs: retentionMax }
+  const policies = [UNRETAINED, ...(retentionMax === 0 ? [] : [retained])]
   const duties = policies.map((policy) => startPolicy(deps, policy))
   return {
     stop: async () => {

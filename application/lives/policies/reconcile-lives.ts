@@ -3,21 +3,23 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { Reservation } from '../../../domain/admission/events.ts'
 import { liveDecider } from '../../../domain/live/decider.ts'
-import type { Live, LiveState } from '../../../domain/live/decider.ts'
+import type { Live } from '../../../domain/live/decider.ts'
 import { liveStream } from '../../../domain/live/events.ts'
-import type { LiveEvent } from '../../../domain/live/events.ts'
-import { endLive, releaseLive } from '../commands/end-live.ts'
-import { ownOrigin } from '../../log/origin.ts'
-import type { EndLiveDeps } from '../commands/end-live.ts'
-import type { Origin } from '../../log/origin.ts'
 import { createSlots, mapAtOnce } from '../../at-once.ts'
 import { isHurt } from '../../errors.ts'
 import type { Unavailable } from '../../errors.ts'
-import { handleCommand, loadState } from '../../log/handle-command.ts'
+import { handleCommand } from '../../log/handle-command.ts'
+import { originOf } from '../../log/origin.ts'
+import type { Origin } from '../../log/origin.ts'
+import { unexpected } from '../../log/unexpected.ts'
 import type { Logger } from '../../ports/environment.ts'
+import { endAndRelease } from '../end-and-release.ts'
+import { loadLive } from '../load-live.ts'
+import { releaseLive } from '../release-live.ts'
+import type { LiveWriteDeps } from '../release-live.ts'
 import type { Expiry } from './expire-lives.ts'
 
-export interface ReconcilerDeps extends EndLiveDeps {
+export interface ReconcileLivesDeps extends LiveWriteDeps {
   /** Processes that live beside this one; with the embedded store there are none. */
   readonly otherInstances: () => ReadonlyArray<string>
   /** A live that was created while its owner was being disabled ends in the next round. */
@@ -33,19 +35,19 @@ const ENDS_AT_ONCE = 32
 /** Age at which an admission without a live is an orphan although its process lives. */
 const ORPHAN_MS = 10_000
 
-const originOf = (deps: ReconcilerDeps): Origin => ({ ...ownOrigin(deps), actor: 'service' })
+const serviceOrigin = (deps: ReconcileLivesDeps): Origin => originOf(deps, 'service')
 
-const isAlive = (deps: ReconcilerDeps, instance: string): boolean =>
+const isAlive = (deps: ReconcileLivesDeps, instance: string): boolean =>
   instance === deps.environment.instance || deps.otherInstances().includes(instance)
 
-const isOrphan = (deps: ReconcilerDeps, { instance, at }: Reservation): boolean =>
+const isOrphan = (deps: ReconcileLivesDeps, { instance, at }: Reservation): boolean =>
   !isAlive(deps, instance) || Date.parse(deps.environment.now()) - Date.parse(at) > ORPHAN_MS
 
 /**
  * An active live whose audio came through a socket (raw, or a URL that a sender's config started) does not outlive the
  * process that held the socket. Pending ones wait on; the sources of auto-started ones go on at start.
  */
-const isAbandoned = (deps: ReconcilerDeps, live: Live, atStart: boolean): boolean => {
+const isAbandoned = (deps: ReconcileLivesDeps, live: Live, atStart: boolean): boolean => {
   if (live.status !== 'active' || live.created.autoStart) return false
   if (live.sender !== null) return !isAlive(deps, live.sender.instance)
   // Its sender left and its last audio is being transcribed, unless nobody is there to do so.
@@ -56,8 +58,11 @@ const isAbandoned = (deps: ReconcilerDeps, live: Live, atStart: boolean): boolea
  * The fence comes first: once LiveAborted stands as the first event of its stream the create can never complete, so
  * the reservation may go. A create that was faster keeps it.
  */
-const fenceAndRelease = async (deps: ReconcilerDeps, { liveId, userId }: Reservation): Promise<Either<Unavailable, void>> => {
-  const origin = originOf(deps)
+const fenceAndRelease = async (
+  deps: ReconcileLivesDeps,
+  { liveId, userId }: Reservation,
+): Promise<Either<Unavailable, void>> => {
+  const origin = serviceOrigin(deps)
   const command = { type: 'AbortLive', liveId, userId, reason: 'orphan', at: deps.environment.now() } as const
   const fenced = await handleCommand(deps)({ ...origin, stream: liveStream(liveId), decider: liveDecider, command })()
   if (E.isRight(fenced)) return await releaseLive(deps, liveId, origin)()
@@ -67,26 +72,36 @@ const fenceAndRelease = async (deps: ReconcilerDeps, { liveId, userId }: Reserva
     case 'LiveOver':
     case 'LiveUnknown':
     case 'SenderAlreadyConnected':
-      throw new Error(`fence of live ${liveId} refused with ${fenced.left._tag}`)
+      throw unexpected(`fence of live ${liveId}`, fenced.left)
     default:
       return E.left(fenced.left)
   }
 }
 
 /** Ends a live that nobody may or can go on with, or that has reached a time limit. */
-const reconcileOpen = async (deps: ReconcilerDeps, { liveId, userId }: Reservation, live: Live, atStart: boolean): Promise<Either<Unavailable, void>> => {
+const reconcileOpen = async (
+  deps: ReconcileLivesDeps,
+  { liveId, userId }: Reservation,
+  live: Live,
+  atStart: boolean,
+): Promise<Either<Unavailable, void>> => {
   const isDisabled = deps.isDisabled?.(userId) === true
   if (!isDisabled && !isAbandoned(deps, live, atStart)) {
     deps.expire?.(liveId, live)
     return E.right(undefined)
   }
-  const ended = await endLive(deps, liveId, { status: 'finished', reason: isDisabled ? 'owner_disabled' : 'restart' }, originOf(deps))()
+  const cause = { status: 'finished', reason: isDisabled ? 'owner_disabled' : 'restart' } as const
+  const ended = await endAndRelease(deps, liveId, cause, serviceOrigin(deps))()
   return E.isLeft(ended) ? ended : E.right(undefined)
 }
 
-const reconcileOne = async (deps: ReconcilerDeps, reservation: Reservation, atStart: boolean): Promise<Either<Unavailable, void>> => {
+const reconcileOne = async (
+  deps: ReconcileLivesDeps,
+  reservation: Reservation,
+  atStart: boolean,
+): Promise<Either<Unavailable, void>> => {
   const { liveId } = reservation
-  const loaded = await loadState(deps)<LiveState, LiveEvent>(liveStream(liveId), liveDecider)()
+  const loaded = await loadLive(deps, liveId)()
   if (E.isLeft(loaded)) return loaded
   const { state } = loaded.right
   switch (state.status) {
@@ -96,7 +111,7 @@ const reconcileOne = async (deps: ReconcilerDeps, reservation: Reservation, atSt
     case 'finished':
     case 'error':
     case 'deleted':
-      return await releaseLive(deps, liveId, originOf(deps))()
+      return await releaseLive(deps, liveId, serviceOrigin(deps))()
     case 'pending':
     case 'active':
       return await reconcileOpen(deps, reservation, state, atStart)
@@ -108,7 +123,7 @@ const reconcileOne = async (deps: ReconcilerDeps, reservation: Reservation, atSt
  * back what ended lives still hold. Repeating it, or running many at once, changes nothing more. Every reservation is
  * tried; the first failure is the answer, unless it is that stored data cannot be read.
  */
-const reconcile = async (deps: ReconcilerDeps, atStart: boolean): Promise<Either<Unavailable, void>> => {
+const reconcile = async (deps: ReconcileLivesDeps, atStart: boolean): Promise<Either<Unavailable, void>> => {
   const admission = await deps.admission.refresh()
   if (E.isLeft(admission) && !isHurt(admission.left)) return admission
   // Lives end by what is known of the admissions where these cannot be read; their memory waits for that.
@@ -119,9 +134,9 @@ const reconcile = async (deps: ReconcilerDeps, atStart: boolean): Promise<Either
 }
 
 /** Before the service says ready. A failure ends the start: lives may not be served before. */
-export const reconcileAtStart = (deps: ReconcilerDeps): TaskEither<Unavailable, void> => () => reconcile(deps, true)
+export const reconcileAtStart = (deps: ReconcileLivesDeps): TaskEither<Unavailable, void> => () => reconcile(deps, true)
 
-interface PeriodicReconcilerDeps extends Omit<ReconcilerDeps, 'expire'> {
+interface PeriodicDeps extends Omit<ReconcileLivesDeps, 'expire'> {
   readonly logger: Logger
   readonly expiry?: Expiry
   /** Milliseconds between two rounds. */
@@ -133,7 +148,7 @@ interface PeriodicReconcilerDeps extends Omit<ReconcilerDeps, 'expire'> {
  * speak out first. `stop` waits for the round in progress and for ends that have begun. Failures are logged and tried
  * again.
  */
-export const startReconciler = (deps: PeriodicReconcilerDeps): { readonly stop: () => Promise<void> } => {
+export const reconcileLives = (deps: PeriodicDeps): { readonly stop: () => Promise<void> } => {
   const { logger, expiry, every, timers } = deps
   const inSlot = createSlots(ENDS_AT_ONCE)
   const ending = new Map<number, Promise<void>>()

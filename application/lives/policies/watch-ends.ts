@@ -3,6 +3,7 @@ import { LiveFailed, LiveFinished } from '../../../domain/live/events.ts'
 import { reading } from '../../../domain/read-event.ts'
 import type { Environment, Logger } from '../../ports/environment.ts'
 import type { EventStore, Position, StoredEvent } from '../../ports/event-store.ts'
+import type { Projector } from '../../ports/projector.ts'
 import type { EndCause } from '../../pipeline/signals.ts'
 import { pause, retryDelay } from '../../waiting.ts'
 import type { Timers } from '../../ports/timers.ts'
@@ -17,15 +18,13 @@ export interface LiveEnd {
 
 const RETRY = { first: 100, longest: 5000 }
 
-interface WatchEndsOptions {
+interface WatchEndsOptions extends Pick<Projector, 'whenProjected'> {
   readonly store: Pick<EventStore, 'subscribe'>
   /** The head of the log before the first socket is accepted. */
   readonly from: Position
   readonly logger: Logger
   readonly environment: Pick<Environment, 'random'>
   readonly timers: Timers
-  /** Best effort, at most 2 s: until the read models have passed the position. */
-  readonly whenProjected: (position: Position) => Promise<void>
 }
 
 type Ended = Omit<LiveEnd, 'listed'>
@@ -47,7 +46,10 @@ const endOf = (event: StoredEvent): Ended | undefined => {
  * who hears of an end (its sockets do) finds the memory free. When the store goes away it subscribes again from its own
  * position, with back-off; ends when `signal` aborts.
  */
-export async function* watchEnds(options: WatchEndsOptions, signal: AbortSignal): AsyncGenerator<LiveEnd, void, undefined> {
+export async function* watchEnds(
+  options: WatchEndsOptions,
+  signal: AbortSignal,
+): AsyncGenerator<LiveEnd, void, undefined> {
   const { store, logger, environment, timers, whenProjected } = options
   /** Ended, not yet released. */
   const unreleased = new Map<number, { readonly end: Ended; readonly position: Position }>()

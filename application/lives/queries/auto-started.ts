@@ -1,15 +1,22 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { liveDecider } from '../../../domain/live/decider.ts'
-import type { LiveState } from '../../../domain/live/decider.ts'
-import { liveStream, SourceStarted } from '../../../domain/live/events.ts'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { exists } from '../../../domain/live/decider.ts'
+import { SourceStarted } from '../../../domain/live/events.ts'
 import type { LiveEvent } from '../../../domain/live/events.ts'
 import { reading } from '../../../domain/read-event.ts'
 import { SegmentFinalised, segmentsStream } from '../../../domain/transcript/events.ts'
-import { loadState } from '../../log/handle-command.ts'
+import type { Unavailable } from '../../errors.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
 import { SAMPLE_RATE } from '../../ports/engine.ts'
-import type { LiveLifecycle, SourcePoint } from '../../services.ts'
 import { attachedLive } from '../attached-live.ts'
+import type { AttachedLive } from '../attached-live.ts'
+import { isOpen, loadLive } from '../load-live.ts'
+import type { SourcePoint } from '../source-point.ts'
+
+/** An open auto-started live and where its source goes on; null for any other live. */
+export type AutoStarted = (
+  liveId: number,
+) => TaskEither<Unavailable, { readonly live: AttachedLive; readonly point: SourcePoint } | null>
 
 /** Stored segments in which the last transcription is looked for; translations may stand behind it. */
 const LOOK_BACK = 200
@@ -23,7 +30,8 @@ interface LastFinal {
 
 const finalOf = reading([SegmentFinalised])
 
-const lastStart = (events: ReadonlyArray<LiveEvent>) => events.findLast((event) => event.type === SourceStarted.type)?.data
+const lastStart = (events: ReadonlyArray<LiveEvent>) =>
+  events.findLast((event) => event.type === SourceStarted.type)?.data
 
 const pointOf = (events: ReadonlyArray<LiveEvent>, final: LastFinal): SourcePoint => {
   const before = lastStart(events)
@@ -36,15 +44,15 @@ const pointOf = (events: ReadonlyArray<LiveEvent>, final: LastFinal): SourcePoin
   }
 }
 
-/** What a process needs to pull an auto-started live on from where an earlier one stopped (D53); none for any other live. */
-export const createAutoStarted =
-  (deps: WriteDeps): LiveLifecycle['autoStarted'] =>
+/** What a process needs to pull an auto-started live on from where an earlier one stopped (D53). */
+export const autoStarted =
+  (deps: Pick<WriteDeps, 'store' | 'keyring'>): AutoStarted =>
   (liveId) =>
   async () => {
-    const loaded = await loadState(deps)<LiveState, LiveEvent>(liveStream(liveId), liveDecider)()
+    const loaded = await loadLive(deps, liveId)()
     if (E.isLeft(loaded)) return loaded
     const { state, events } = loaded.right
-    if ((state.status !== 'pending' && state.status !== 'active') || !state.created.autoStart) return E.right(null)
+    if (!exists(state) || !isOpen(state) || !state.created.autoStart) return E.right(null)
     const newest = await deps.store.read(segmentsStream(liveId), { direction: 'backwards', limit: LOOK_BACK })()
     if (E.isLeft(newest)) return newest
     const final = newest.right.map(finalOf).find((one) => one?.data.kind === 'transcription')?.data

@@ -1,20 +1,33 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { ERASED } from '../../../domain/shared/event.ts'
 import { isOfKnownType } from '../../../domain/read-event.ts'
 import { segmentsStream } from '../../../domain/transcript/events.ts'
 import type { SegmentFinalised } from '../../../domain/transcript/events.ts'
 import type { TranscriptSegment } from '../../../domain/transcript/subtitles.ts'
-import type { Unavailable } from '../../errors.ts'
+import type { Caller } from '../../caller.ts'
+import type { LiveNotFound, TranscriptNotFound, Unavailable } from '../../errors.ts'
 import { openEvents } from '../../log/event-serialization.ts'
 import type { Environment } from '../../ports/environment.ts'
 import type { EventStore } from '../../ports/event-store.ts'
 import type { Keyring } from '../../ports/keyring.ts'
-import type { Services } from '../../services.ts'
 import { findOwnedLive } from '../owned-live.ts'
 import type { OwnedLive } from '../owned-live.ts'
 
-export interface TranscriptDeps {
+/** What a live that keeps its text has said so far, by segment; `language` is the spoken one. */
+export interface Transcript {
+  readonly language: string
+  readonly segments: ReadonlyArray<TranscriptSegment>
+}
+
+/** Of a live of the caller's, also while it still runs. */
+export type GetTranscript = (
+  caller: Caller,
+  liveId: number,
+) => TaskEither<LiveNotFound | TranscriptNotFound | Unavailable, Transcript>
+
+export interface GetTranscriptDeps {
   readonly store: Pick<EventStore, 'read'>
   readonly keyring: Pick<Keyring, 'open'>
   readonly environment: Pick<Environment, 'now'>
@@ -30,7 +43,7 @@ const inOrder = (a: TranscriptSegment, b: TranscriptSegment): number =>
   a.segment - b.segment || a.kind.localeCompare(b.kind) || a.language.localeCompare(b.language)
 
 /** The text that a live keeps (D20): read from the log itself, since nothing else may hold a copy of it. */
-export const createTranscripts = ({ store, keyring, environment, retentionMax }: TranscriptDeps): Pick<Services, 'getTranscript'> => {
+export const getTranscript = ({ store, keyring, environment, retentionMax }: GetTranscriptDeps): GetTranscript => {
   const find = findOwnedLive(store)
   const open = openEvents(keyring)
 
@@ -51,17 +64,15 @@ export const createTranscripts = ({ store, keyring, environment, retentionMax }:
     }
   }
 
-  return {
-    getTranscript: (caller, liveId) => async () => {
-      const live = await find(caller, liveId)()
-      if (E.isLeft(live)) return live
-      const { retention, language } = live.right.created
-      if (!retention || isExpired(live.right)) return E.left({ _tag: 'TranscriptNotFound' })
-      const segments = await readSegments(liveId)
-      if (E.isLeft(segments)) return segments
-      // Its key died between the two reads, or its retention is over.
-      if (segments.right.some(({ text }) => text === ERASED)) return E.left({ _tag: 'TranscriptNotFound' })
-      return E.right({ language, segments: segments.right.toSorted(inOrder) })
-    },
+  return (caller, liveId) => async () => {
+    const live = await find(caller, liveId)()
+    if (E.isLeft(live)) return live
+    const { retention, language } = live.right.created
+    if (!retention || isExpired(live.right)) return E.left({ _tag: 'TranscriptNotFound' })
+    const segments = await readSegments(liveId)
+    if (E.isLeft(segments)) return segments
+    // Its key died between the two reads, or its retention is over.
+    if (segments.right.some(({ text }) => text === ERASED)) return E.left({ _tag: 'TranscriptNotFound' })
+    return E.right({ language, segments: segments.right.toSorted(inOrder) })
   }
 }

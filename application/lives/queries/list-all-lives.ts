@@ -4,12 +4,11 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { ADMINISTRATION_STREAM, LivesListed } from '../../../domain/administration/events.ts'
 import { actorOf } from '../../caller.ts'
 import type { Caller } from '../../caller.ts'
-import type { LiveNotFound, Unavailable } from '../../errors.ts'
+import type { Unavailable } from '../../errors.ts'
 import { appendSurely } from '../../log/handle-command.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
 import type { Page, PageQuery } from '../../ports/documents.ts'
-import type { AllLivesQuery, LiveView, PageOfAllLives } from '../../ports/read-models.ts'
-import type { Services } from '../../services.ts'
+import type { AllLivesQuery, PageOfAllLives } from '../../ports/read-models.ts'
 import { adminLive } from '../admin-live.ts'
 import type { AdminLive, AdminLiveDeps } from '../admin-live.ts'
 
@@ -49,15 +48,3 @@ export const listAllLives =
     const recorded = await record(deps, caller, look)
     return E.isLeft(recorded) ? recorded : E.right({ items: items.map(adminLive(deps)), total })
   }
-
-export interface AdminLivesDeps extends AdminLiveDeps {
-  /** Finishes a live whoever owns it. */
-  readonly finish: (caller: Caller, liveId: number) => TaskEither<LiveNotFound | Unavailable, LiveView>
-}
-
-export const createAdminLives = (deps: AdminLivesDeps): Pick<Services, 'finishAnyLive'> => ({
-  finishAnyLive: (caller, liveId) => async () => {
-    const finished = await deps.finish(caller, liveId)()
-    return E.isLeft(finished) ? finished : E.right(adminLive(deps)(finished.right))
-  },
-})

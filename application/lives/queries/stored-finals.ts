@@ -1,24 +1,32 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { exists, liveDecider } from '../../../domain/live/decider.ts'
-import type { Live, LiveState } from '../../../domain/live/decider.ts'
-import { liveStream } from '../../../domain/live/events.ts'
-import type { LiveEvent } from '../../../domain/live/events.ts'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { exists } from '../../../domain/live/decider.ts'
+import type { Live } from '../../../domain/live/decider.ts'
 import { ERASED } from '../../../domain/shared/event.ts'
 import { wrapped } from '../../../domain/transcript/captions.ts'
 import { isOfKnownType, reading } from '../../../domain/read-event.ts'
 import { SegmentFinalised, segmentsStream } from '../../../domain/transcript/events.ts'
 import type { Unavailable } from '../../errors.ts'
 import { openEvents } from '../../log/event-serialization.ts'
-import { loadState } from '../../log/handle-command.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
 import type { TranscriptFrame } from '../../pipeline/signals.ts'
 import type { Revision, StoredEvent } from '../../ports/event-store.ts'
-import type { LiveLifecycle } from '../../services.ts'
+import { isOpen, loadLive } from '../load-live.ts'
 import { READABLE_AFTER_END_MS } from '../policies/forget-text.ts'
 import { searchBackwards } from './resume-point.ts'
 import type { ResumePoint, Wanted } from './resume-point.ts'
 import { createSharedPages } from './shared-pages.ts'
+
+/** Finals of the log, in its order. */
+export interface FinalsInPages {
+  readonly wanted: Wanted
+  /** The next page, which may be empty; null once the end was seen. */
+  readonly next: () => Promise<Either<Unavailable, ReadonlyArray<TranscriptFrame> | null>>
+}
+
+/** What the log holds from `point` on; nothing of a live that ended a minute ago or was deleted. */
+export type StoredFinals = (liveId: number, point: ResumePoint) => TaskEither<Unavailable, FinalsInPages>
 
 type StoredFinalsDeps = Pick<WriteDeps, 'store' | 'keyring' | 'environment' | 'timers'>
 
@@ -51,14 +59,14 @@ const placeOf = (event: StoredEvent): Pick<TranscriptFrame, 'kind' | 'segment'> 
   finalOf(event)?.data ?? { kind: 'translation', segment: Number.POSITIVE_INFINITY }
 
 /** Finals from the log, as the frames that they were. */
-export const createStoredFinals = (deps: StoredFinalsDeps): LiveLifecycle['storedFinals'] => {
+export const storedFinals = (deps: StoredFinalsDeps): StoredFinals => {
   const { store, keyring, environment, timers } = deps
   const open = openEvents(keyring)
   const shared = createSharedPages<Unavailable, FinalsPage>(timers)
 
   /** Who comes back later gets nothing more, whether the live keeps its text or not (R88). */
-  const isReadable = ({ status, updatedAt }: Live): boolean =>
-    status === 'pending' || status === 'active' || Date.parse(environment.now()) - Date.parse(String(updatedAt)) < READABLE_AFTER_END_MS
+  const isReadable = (live: Live): boolean =>
+    isOpen(live) || Date.parse(environment.now()) - Date.parse(String(live.updatedAt)) < READABLE_AFTER_END_MS
 
   const frameOf = ({ config }: Live['created'], { data }: SegmentFinalised): TranscriptFrame => {
     const { kind, segment, start, end, text, language, maxChars = config.max_chars } = data
@@ -90,12 +98,14 @@ export const createStoredFinals = (deps: StoredFinalsDeps): LiveLifecycle['store
     const search = searchBackwards(point)
     let from: Revision | undefined
     for (;;) {
-      const page = await store.read(stream, { direction: 'backwards', limit: LOOKED_AT_ONCE, ...(from === undefined ? {} : { from }) })()
+      const newest = { direction: 'backwards', limit: LOOKED_AT_ONCE } as const
+      const page = await store.read(stream, from === undefined ? newest : { ...newest, from })()
       if (E.isLeft(page)) return page
       const mark = page.right.find((event) => search.found(placeOf(event)))
       const last = page.right.at(-1)
       if (mark !== undefined) return E.right({ start: mark.revision, wanted: search.wanted() })
-      if (last === undefined || last.revision === 0 || page.right.length < LOOKED_AT_ONCE) return E.right({ start: last?.revision ?? 0, wanted: search.wanted() })
+      const isBeginning = last === undefined || last.revision === 0 || page.right.length < LOOKED_AT_ONCE
+      if (isBeginning) return E.right({ start: last?.revision ?? 0, wanted: search.wanted() })
       from = last.revision - 1
     }
   }
@@ -118,7 +128,7 @@ export const createStoredFinals = (deps: StoredFinalsDeps): LiveLifecycle['store
     shared(`${live.created.liveId} ${page}`, () => readPage(live, page))
 
   return (liveId, point) => async () => {
-    const loaded = await loadState({ store, keyring })<LiveState, LiveEvent>(liveStream(liveId), liveDecider)()
+    const loaded = await loadLive({ store, keyring }, liveId)()
     if (E.isLeft(loaded)) return loaded
     const { state } = loaded.right
     if (!exists(state) || !isReadable(state)) return E.right({ wanted: () => false, next: async () => E.right(null) })

@@ -11,9 +11,10 @@ import { traverseAtOnce } from '../../at-once.ts'
 import { isHurt } from '../../errors.ts'
 import type { Unavailable } from '../../errors.ts'
 import { handleCommand } from '../../log/handle-command.ts'
-import { eraseLive, removeLive } from '../../lives/commands/delete-live.ts'
+import { eraseLive } from '../../lives/erase-live.ts'
+import type { LiveWriteDeps } from '../../lives/release-live.ts'
+import { removeLive } from '../../lives/remove-live.ts'
 import { ownOrigin } from '../../log/origin.ts'
-import type { EndLiveDeps } from '../../lives/commands/end-live.ts'
 import type { Origin } from '../../log/origin.ts'
 import { unexpected } from '../../log/unexpected.ts'
 import { startLogDuty } from '../../log/log-duty.ts'
@@ -22,7 +23,7 @@ import type { Position } from '../../ports/event-store.ts'
 import type { IdsOfUser } from '../../ports/read-models.ts'
 import { pause } from '../../waiting.ts'
 
-export interface EraseUserDeps extends EndLiveDeps {
+export interface EraseUserDeps extends LiveWriteDeps {
   readonly liveIdsOf: IdsOfUser
   readonly tokenIdsOf: IdsOfUser
 }

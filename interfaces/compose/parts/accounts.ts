@@ -1,5 +1,5 @@
-import { createEndLivesOf } from '../../../application/lives/commands/end-lives-of.ts'
-import { removeLive } from '../../../application/lives/commands/delete-live.ts'
+import { endLivesOf } from '../../../application/lives/commands/end-lives-of.ts'
+import { removeLive } from '../../../application/lives/remove-live.ts'
 import { ownOrigin } from '../../../application/log/origin.ts'
 import { changeProfile } from '../../../application/profiles/commands/change-profile.ts'
 import { createProfile } from '../../../application/profiles/commands/create-profile.ts'
@@ -106,7 +106,6 @@ export const openAccounts = (needs: Needs) =>
     opened({ stop: rehash.settled })
     const trusted = trustedUsers(directory, log)
     const changing = { ...write, credentials, directory, projector }
-    const endLivesOf = createEndLivesOf({ ...write, admission })
     const calls = {
       ...registering,
       setUp: setup.setUp,
@@ -117,7 +116,7 @@ export const openAccounts = (needs: Needs) =>
       }),
       whoAmI: whoAmI({ directory }),
       listUsers: listUsers({ documents, keyring, count: directory.count }),
-      changeUser: changeUser({ ...changing, administrators, endLivesOf }),
+      changeUser: changeUser({ ...changing, administrators, endLivesOf: endLivesOf({ ...write, admission }) }),
       changeOwnPassword: changeOwnPassword({ ...changing, throttle }),
       deleteUser: deleteUser({ ...deleting, administrators }),
       ...profileCalls(needs),

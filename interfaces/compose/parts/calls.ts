@@ -3,12 +3,15 @@ import { rescanModels } from '../../../application/catalogue/commands/rescan-mod
 import {
   switchLanguage, switchModel, switchTranslation,
 } from '../../../application/catalogue/commands/switch-reference.ts'
-import { createCreateLiveOnce } from '../../../application/lives/commands/create-live-once.ts'
-import { createDeleteLive } from '../../../application/lives/commands/delete-live.ts'
-import { createFinishLives } from '../../../application/lives/commands/finish-live.ts'
-import { createHistory } from '../../../application/lives/queries/get-history.ts'
-import { createTranscripts } from '../../../application/lives/queries/get-transcript.ts'
-import { createAdminLives, listAllLives } from '../../../application/lives/queries/list-all-lives.ts'
+import { createLiveOnce } from '../../../application/lives/commands/create-live-once.ts'
+import type { CreateLiveOnce } from '../../../application/lives/commands/create-live-once.ts'
+import { deleteLive } from '../../../application/lives/commands/delete-live.ts'
+import { finishAnyLive } from '../../../application/lives/commands/finish-any-live.ts'
+import { finishLive } from '../../../application/lives/commands/finish-live.ts'
+import { finishLivesByAudioUrl } from '../../../application/lives/commands/finish-lives-by-audio-url.ts'
+import { getHistory } from '../../../application/lives/queries/get-history.ts'
+import { getTranscript } from '../../../application/lives/queries/get-transcript.ts'
+import { listAllLives } from '../../../application/lives/queries/list-all-lives.ts'
 import { createDescriptions } from '../../description/descriptions.ts'
 import type { AccessCalls } from '../../http/access.ts'
 import type { Calls } from '../../http/route-table.ts'
@@ -30,8 +33,6 @@ export interface Parts {
   readonly accounts: Accounts
 }
 
-type CreateLive = Calls['createLive']
-
 /** What REST can ask for. Once `draining` says so nothing is begun any more. */
 export const callsOf = (parts: Parts, draining: () => boolean): Omit<Calls, keyof OperationCalls> & AccessCalls => {
   const { foundation, engines, writeSide, readSide, running, accounts } = parts
@@ -41,15 +42,16 @@ export const callsOf = (parts: Parts, draining: () => boolean): Omit<Calls, keyo
   const { directory, whenProjected, lives } = readSide
   const { sessions, lags, pullRefusal } = running
 
-  const create = createCreateLiveOnce({ ...write, ...lives, admission, catalogue, credentials, whenProjected, pullRefusal })
-  const createLive: CreateLive = (...asked) => async () => {
+  const writing = { ...write, ...lives, admission, credentials, whenProjected }
+  const create = createLiveOnce({ ...writing, catalogue, pullRefusal })
+  const createLive: CreateLiveOnce = (...asked) => async () => {
     if (draining()) return E.left({ _tag: 'StoreUnavailable', reason: 'the server is shutting down' })
     const created = await create(...asked)()
     // The answer does not wait for it (R68).
     if (E.isRight(created) && created.right.autoStart) void sessions.autoStart(created.right.id)
     return created
   }
-  const finishing = createFinishLives({ ...write, ...lives, admission, credentials, flush: sessions.flush, whenProjected })
+  const finishing = { ...writing, flush: sessions.flush }
   const switching = { ...write, switched }
   return {
     ...createDescriptions(),
@@ -58,15 +60,16 @@ export const callsOf = (parts: Parts, draining: () => boolean): Omit<Calls, keyo
     switchLanguage: switchLanguage(switching),
     switchTranslation: switchTranslation(switching),
     rescanModels: rescanModels({ rescan: engines.installed.rescan, catalogue }),
-    ...createAdminLives({ directory, finish: finishing.finishAny, lags }),
     getLive: lives.getLive,
     listLives: lives.listLives,
     listAllLives: listAllLives({ ...write, ...lives, directory, lags }),
-    ...finishing,
-    ...createDeleteLive({ ...write, admission, whenProjected }),
-    ...createHistory({ store, keyring }),
-    ...createTranscripts({ store, keyring, environment, retentionMax: settings.retentionMax }),
-    catalogue,
     createLive,
+    finishLive: finishLive(finishing),
+    finishLivesByAudioUrl: finishLivesByAudioUrl(finishing),
+    finishAnyLive: finishAnyLive({ ...finishing, directory, lags }),
+    deleteLive: deleteLive(writing),
+    getHistory: getHistory({ store, keyring }),
+    getTranscript: getTranscript({ store, keyring, environment, retentionMax: settings.retentionMax }),
+    catalogue,
   }
 }

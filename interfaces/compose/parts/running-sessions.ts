@@ -1,13 +1,13 @@
 import * as O from 'fp-ts/lib/Option.js'
 import type { User } from '../../../domain/user/decider.ts'
-import { createLiveLifecycle } from '../../../application/lives/commands/live-lifecycle.ts'
-import { createExpiry, lookEvery } from '../../../application/lives/policies/expire-lives.ts'
-import { startReconciler } from '../../../application/lives/policies/reconcile-lives.ts'
+import { expireLives, lookEvery } from '../../../application/lives/policies/expire-lives.ts'
+import { reconcileLives } from '../../../application/lives/policies/reconcile-lives.ts'
 import { watchEnds } from '../../../application/lives/policies/watch-ends.ts'
 import { createLags } from '../../../application/pipeline/lags.ts'
 import { createLiveBus } from '../../../application/pipeline/live-bus.ts'
 import { createLivePipeline } from '../../../application/pipeline/live-pipeline.ts'
 import { createScheduler } from '../../../application/pipeline/scheduler.ts'
+import { liveLifecycle } from '../../../application/sessions/live-lifecycle.ts'
 import { createLiveSessions } from '../../../application/sessions/live-sessions.ts'
 import { createTranslations } from '../../../application/translation/translations.ts'
 import { isActive } from '../../../application/users/known-user.ts'
@@ -49,7 +49,7 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
     const translations = createTranslations({ engine: translator, monotonic: environment.monotonic, logger })
     const head = await succeed('read the head of the log', store.head())
     const sessions = createLiveSessions({
-      lifecycle: createLiveLifecycle({ ...reconciling, ...lives, whenProjected }),
+      lifecycle: liveLifecycle({ ...reconciling, ...lives, whenProjected }),
       createPipeline: createLivePipeline({ engine, scheduler, monotonic: environment.monotonic, timers, lags }),
       startPuller: createPullers({ rules, isolation }),
       translations,
@@ -62,8 +62,8 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
     })
 
     const isDisabled = (userId: number): boolean => O.exists((user: User) => !isActive(user))(directory.byId(userId))
-    const expiry = createExpiry({ ...reconciling, limits: settings, flush: sessions.flush })
-    opened(startReconciler({ ...reconciling, isDisabled, logger, expiry, every: lookEvery(settings) }))
+    const expiry = expireLives({ ...reconciling, limits: settings, flush: sessions.flush })
+    opened(reconcileLives({ ...reconciling, isDisabled, logger, expiry, every: lookEvery(settings) }))
     const listsAreCurrent = () => projector.lag().every(({ secondsBehind, error }) => error === null && secondsBehind < 30)
     const forgetting = { documents, ...lives, tokenIdsOf, logger, retentionMax: settings.retentionMax, listsAreCurrent }
     opened(startDuties({ ...write, admission, ...forgetting }))

@@ -1,5 +1,5 @@
 import * as t from 'io-ts'
-import type { CreateLiveRequest } from '../../../application/requests.ts'
+import type { CreateLiveRequest } from '../../../application/lives/commands/create-live.ts'
 import { audioFormat } from '../../../domain/live/events.ts'
 import type { AudioFormat } from '../../../domain/live/events.ts'
 import { boundedInteger, boundedString } from '../../../domain/shared/codecs.ts'

@@ -1,13 +1,13 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import type { AdminLive } from '../../../application/lives/admin-live.ts'
+import type { FinishAnyLive } from '../../../application/lives/commands/finish-any-live.ts'
 import type { ListAllLives } from '../../../application/lives/queries/list-all-lives.ts'
 import type { Catalogue } from '../../../application/ports/catalogue.ts'
 import type { RescanModels } from '../../../application/catalogue/commands/rescan-models.ts'
 import type {
   SwitchLanguage, SwitchModel, SwitchTranslation,
 } from '../../../application/catalogue/commands/switch-reference.ts'
-import type { Services } from '../../../application/services.ts'
 import { UNAVAILABLE } from '../errors.ts'
 import {
   adminLiveView, languageView, list, modelView, presentAdminLive, presentLanguage, presentModel, presentPage, presentTranslation, single,
@@ -18,13 +18,14 @@ import { privateRoute } from '../route.ts'
 import type { Route } from '../route.ts'
 
 /** What these routes call. */
-export interface AdminCalls extends Pick<Services, 'finishAnyLive'> {
+export interface AdminCalls {
   readonly switchModel: SwitchModel
   readonly rescanModels: RescanModels
   readonly switchLanguage: SwitchLanguage
   readonly switchTranslation: SwitchTranslation
   readonly catalogue: Catalogue
   readonly listAllLives: ListAllLives
+  readonly finishAnyLive: FinishAnyLive
 }
 
 const listAllLives = privateRoute(

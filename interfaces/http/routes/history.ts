@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import type { Services } from '../../../application/services.ts'
-import type { HistoryEntry } from '../../../application/requests.ts'
+import type { GetHistory, HistoryEntry } from '../../../application/lives/queries/get-history.ts'
 import { boundedInteger, instant } from '../../../domain/shared/codecs.ts'
 import { UNAVAILABLE } from '../errors.ts'
 import { list, presentPage } from '../codecs/presenters.ts'
@@ -10,7 +9,9 @@ import { privateRoute } from '../route.ts'
 import type { Route } from '../route.ts'
 
 /** What these routes call. */
-export type HistoryCalls = Pick<Services, 'getHistory'>
+export interface HistoryCalls {
+  readonly getHistory: GetHistory
+}
 
 const entryView = t.strict(
   {

@@ -1,7 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
+import type { CreateLiveOnce } from '../../../application/lives/commands/create-live-once.ts'
+import type { DeleteLive } from '../../../application/lives/commands/delete-live.ts'
+import type { FinishLive } from '../../../application/lives/commands/finish-live.ts'
+import type { FinishLivesByAudioUrl } from '../../../application/lives/commands/finish-lives-by-audio-url.ts'
 import type { Catalogue } from '../../../application/ports/catalogue.ts'
-import type { Services } from '../../../application/services.ts'
 import type { LiveView } from '../../../application/ports/read-models.ts'
 import type { GetLive, ListLives } from '../../../projections/lives/queries.ts'
 import { createLiveBody, createLiveHeaders, createLiveRequest } from '../codecs/create-live-codec.ts'
@@ -13,10 +16,14 @@ import type { Route } from '../route.ts'
 import type { Origin } from '../clients/origin.ts'
 
 /** What these routes call. */
-export interface LiveCalls extends Pick<Services, 'createLive' | 'finishByAudioUrl' | 'finishLive' | 'deleteLive'> {
+export interface LiveCalls {
   readonly catalogue: Catalogue
-  readonly getLive: GetLive
+  readonly createLive: CreateLiveOnce
   readonly listLives: ListLives
+  readonly getLive: GetLive
+  readonly finishLive: FinishLive
+  readonly finishLivesByAudioUrl: FinishLivesByAudioUrl
+  readonly deleteLive: DeleteLive
 }
 
 const NOT_FOUND = E.left({ _tag: 'LiveNotFound' } as const)
@@ -66,7 +73,7 @@ const listLives = privateRoute(
   },
 )
 
-const finishByAudioUrl = privateRoute(
+const finishLivesByAudioUrl = privateRoute(
   'private',
   {
     operationId: 'finishLivesByAudioUrl',
@@ -80,7 +87,7 @@ const finishByAudioUrl = privateRoute(
   },
   async ({ query, body, caller, origin }, calls: LiveCalls) => {
     const page = pageOf(query)
-    const lives = await calls.finishByAudioUrl(caller, body.audio_url, page)()
+    const lives = await calls.finishLivesByAudioUrl(caller, body.audio_url, page)()
     if (E.isLeft(lives)) return lives
     return E.right(presentPage(lives.right, page, (live) => presentLive(live, calls.catalogue, origin)))
   },
@@ -142,4 +149,4 @@ const deleteLive = privateRoute(
 )
 
 /** The literal path stands before the one with a parameter: it wins (R89). */
-export const liveRoutes: ReadonlyArray<Route<LiveCalls>> = [createLive, listLives, finishByAudioUrl, getLive, finishLive, deleteLive]
+export const liveRoutes: ReadonlyArray<Route<LiveCalls>> = [createLive, listLives, finishLivesByAudioUrl, getLive, finishLive, deleteLive]

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
+import type { GetTranscript } from '../../../application/lives/queries/get-transcript.ts'
 import { wrapped } from '../../../domain/transcript/captions.ts'
-import type { Services } from '../../../application/services.ts'
 import type { CaptionShape } from '../../../domain/transcript/captions.ts'
 import { toSubRip, toWebVtt } from '../../../domain/transcript/subtitles.ts'
 import type { TranscriptSegment } from '../../../domain/transcript/subtitles.ts'
@@ -12,7 +12,9 @@ import { privateRoute, textFile } from '../route.ts'
 import type { Route } from '../route.ts'
 
 /** What these routes call. */
-export type TranscriptCalls = Pick<Services, 'getTranscript'>
+export interface TranscriptCalls {
+  readonly getTranscript: GetTranscript
+}
 
 const segmentView = t.strict(
   {

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Environment } from '../../../application/ports/environment.ts'
-import type { InvalidState, SenderSession } from '../../../application/services.ts'
+import type { InvalidState, SenderSession } from '../../../application/sessions/sender-session.ts'
 import { afterLastLook } from '../../../application/waiting.ts'
 import type { Timers } from '../../../application/ports/timers.ts'
 import type { Connection } from '../connection.ts'

@@ -1,0 +1,96 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { traverseAtOnce } from '../../at-once.ts'
+import { actorOf } from '../../caller.ts'
+import type { Caller } from '../../caller.ts'
+import { isHurt } from '../../errors.ts'
+import type { Unavailable } from '../../errors.ts'
+import { originOf } from '../../log/origin.ts'
+import type { Credentials } from '../../ports/credentials.ts'
+import type { Page, PageQuery } from '../../ports/documents.ts'
+import type { Position } from '../../ports/event-store.ts'
+import type { LiveView } from '../../ports/read-models.ts'
+import { endAndRelease } from '../end-and-release.ts'
+import { FINISHED } from '../finishing.ts'
+import type { FinishingDeps } from '../finishing.ts'
+import { LAST_WORDS_MS } from '../last-words.ts'
+import { isOpen, isOwned, loadLive } from '../load-live.ts'
+
+/** Ends all open lives of the caller's that take their audio from this URL; the page only cuts the answer. */
+export type FinishLivesByAudioUrl = (
+  caller: Caller,
+  audioUrl: string,
+  page: PageQuery,
+) => TaskEither<Unavailable, Page<LiveView>>
+
+export interface FinishLivesByAudioUrlDeps extends FinishingDeps {
+  readonly credentials: Pick<Credentials, 'keyedHash'>
+}
+
+const ENDS_AT_ONCE = 16
+
+/** The newest first: the user's open lives whose URL has this hash. */
+const openWithUrl = async (
+  deps: FinishLivesByAudioUrlDeps,
+  userId: number,
+  hash: string,
+): Promise<Either<Unavailable, ReadonlyArray<number>>> => {
+  // Every open live has a reservation, so the write side knows them all: no lag, and no read model is needed.
+  const admission = await deps.admission.refresh()
+  if (E.isLeft(admission)) return admission
+  const mine = admission.right.open.filter((reservation) => reservation.userId === userId).map(({ liveId }) => liveId)
+  const matches: Array<number> = []
+  for (const liveId of mine.toSorted((a, b) => b - a)) {
+    const loaded = await loadLive(deps, liveId)()
+    // One that cannot be read keeps nobody from finishing the others.
+    if (E.isLeft(loaded) && isHurt(loaded.left)) continue
+    if (E.isLeft(loaded)) return loaded
+    const { state } = loaded.right
+    if (isOwned(state, userId) && isOpen(state) && state.created.audioUrlHash === hash) matches.push(liveId)
+  }
+  return E.right(matches)
+}
+
+const viewsOf = async (
+  deps: FinishLivesByAudioUrlDeps,
+  userId: number,
+  liveIds: ReadonlyArray<number>,
+): Promise<Either<Unavailable, ReadonlyArray<LiveView>>> => {
+  const views: Array<LiveView> = []
+  for (const liveId of liveIds) {
+    const loaded = await loadLive(deps, liveId)()
+    if (E.isLeft(loaded)) return loaded
+    // Deleted meanwhile.
+    if (!isOwned(loaded.right.state, userId)) continue
+    const view = await deps.viewOf(loaded.right.stored)()
+    if (E.isLeft(view)) return view
+    views.push(view.right)
+  }
+  return E.right(views)
+}
+
+export const finishLivesByAudioUrl =
+  (deps: FinishLivesByAudioUrlDeps): FinishLivesByAudioUrl =>
+  (caller, audioUrl, { skip, limit }) =>
+  async () => {
+    const matches = await openWithUrl(deps, caller.userId, deps.credentials.keyedHash('audio-url', audioUrl))
+    if (E.isLeft(matches)) return matches
+    await Promise.all(matches.right.map((liveId) => deps.flush(liveId, LAST_WORDS_MS)))
+
+    const ends = await traverseAtOnce(ENDS_AT_ONCE, matches.right, async (liveId) => {
+      const ended = await endAndRelease(deps, liveId, FINISHED, originOf(deps, actorOf(caller)))()
+      return E.map((position: Position | null) => ({ liveId, position }))(ended)
+    })
+    if (E.isLeft(ends)) return ends
+    // Null: another call was faster, so it is not in this answer.
+    const ended = ends.right.flatMap(({ liveId, position }) => (position === null ? [] : [{ liveId, position }]))
+    const later = (max: Position | null, { position }: { readonly position: Position }): Position =>
+      max === null || position > max ? position : max
+    const last = ended.reduce<Position | null>(later, null)
+    if (last !== null) await deps.whenProjected(last)
+
+    const shown = ended.slice(skip, skip + limit).map(({ liveId }) => liveId)
+    const items = await viewsOf(deps, caller.userId, shown)
+    return E.isLeft(items) ? items : E.right({ items: items.right, total: ended.length })
+  }

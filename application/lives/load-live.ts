@@ -1,0 +1,20 @@
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { exists, liveDecider } from '../../domain/live/decider.ts'
+import type { Live, LiveState } from '../../domain/live/decider.ts'
+import { liveStream } from '../../domain/live/events.ts'
+import type { LiveEvent } from '../../domain/live/events.ts'
+import type { Unavailable } from '../errors.ts'
+import { loadState } from '../log/handle-command.ts'
+import type { Loaded, WriteDeps } from '../log/handle-command.ts'
+
+/** A live as its whole stream tells it. */
+export const loadLive = (
+  deps: Pick<WriteDeps, 'store' | 'keyring'>,
+  liveId: number,
+): TaskEither<Unavailable, Loaded<LiveState, LiveEvent>> =>
+  loadState(deps)<LiveState, LiveEvent>(liveStream(liveId), liveDecider)
+
+export const isOwned = (state: LiveState, userId: number): state is Live =>
+  exists(state) && state.created.userId === userId
+
+export const isOpen = ({ status }: Live): boolean => status === 'pending' || status === 'active'

@@ -1,0 +1,22 @@
+import { LiveDeleted } from '../../../domain/live/events.ts'
+import { reading } from '../../../domain/read-event.ts'
+import { orThrow } from '../../../domain/shared/or-throw.ts'
+import { startLogDuty } from '../../log/log-duty.ts'
+import type { LogDutyDeps, RunningDuty } from '../../log/log-duty.ts'
+import { eraseLive } from '../erase-live.ts'
+import type { EraseLiveDeps } from '../erase-live.ts'
+
+const deletedOf = reading([LiveDeleted])
+
+/** Erases what a deletion could not, because its process died or a store was away. Runs until stopped. */
+export const eraseDeletedLives = (deps: LogDutyDeps & EraseLiveDeps): RunningDuty =>
+  startLogDuty(deps, {
+    name: 'erase-deleted',
+    prefixes: ['live-'],
+    concerns: (event) => deletedOf(event) !== undefined,
+    perform: async (event) => {
+      const deleted = deletedOf(event)
+      if (deleted !== undefined) orThrow(await eraseLive(deps, deleted.data.liveId)())
+    },
+    failure: 'deleted lives could not be erased; trying again',
+  })

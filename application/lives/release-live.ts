@@ -1,0 +1,27 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { AdmissionActor } from '../admission/admission-actor.ts'
+import type { Unavailable } from '../errors.ts'
+import type { WriteDeps } from '../log/handle-command.ts'
+import type { Origin } from '../log/origin.ts'
+import { unexpected } from '../log/unexpected.ts'
+
+/** What whoever ends lives writes with: the log, and the admissions in which every open live holds its reservation. */
+export interface LiveWriteDeps extends WriteDeps {
+  readonly admission: AdmissionActor
+}
+
+/**
+ * Gives the megabytes and the place in the quota back. Only for a live whose stream is terminal or fenced: released
+ * earlier, it could still run.
+ */
+export const releaseLive =
+  ({ admission, environment }: LiveWriteDeps, liveId: number, origin: Origin): TaskEither<Unavailable, void> =>
+  async () => {
+    const command = { type: 'Release', liveId, at: environment.now() } as const
+    const released = await admission.send({ ...origin, command })()
+    if (E.isRight(released)) return E.right(undefined)
+    if (released.left._tag === 'QuotaReached' || released.left._tag === 'InsufficientVram')
+      throw unexpected(`release of live ${liveId}`, released.left)
+    return E.left(released.left)
+  }

@@ -1,0 +1,40 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { liveDecider } from '../../domain/live/decider.ts'
+import { liveStream } from '../../domain/live/events.ts'
+import type { Unavailable } from '../errors.ts'
+import { handleCommand } from '../log/handle-command.ts'
+import type { Origin } from '../log/origin.ts'
+import { unexpected } from '../log/unexpected.ts'
+import type { Position } from '../ports/event-store.ts'
+import { eraseLive } from './erase-live.ts'
+import { releaseLive } from './release-live.ts'
+import type { LiveWriteDeps } from './release-live.ts'
+
+/**
+ * LiveDeleted, behind LiveFinished in the same append where the live still runs; then the release, then the keys.
+ * Repeatable. Answers the position of the deletion when it was this call that made it, else null.
+ */
+export const removeLive =
+  (deps: LiveWriteDeps, liveId: number, origin: Origin): TaskEither<Unavailable, Position | null> =>
+  async () => {
+    const stream = liveStream(liveId)
+    const command = { type: 'DeleteLive', at: deps.environment.now() } as const
+    const deleted = await handleCommand(deps)({ ...origin, stream, decider: liveDecider, command })()
+    if (E.isLeft(deleted)) {
+      switch (deleted.left._tag) {
+        case 'LiveUnknown':
+          return E.right(null)
+        case 'LiveOver':
+        case 'AlreadyCreated':
+        case 'SenderAlreadyConnected':
+          throw unexpected(stream, deleted.left)
+        default:
+          return E.left(deleted.left)
+      }
+    }
+    const released = await releaseLive(deps, liveId, origin)()
+    if (E.isLeft(released)) return released
+    const erased = await eraseLive(deps, liveId)()
+    return E.isLeft(erased) ? erased : E.right(deleted.right.position)
+  }

@@ -1,0 +1,11 @@
+/** Where a source process begins in a live. */
+export interface SourcePoint {
+  /** Samples of the live's clock (16 kHz). */
+  readonly sampleOffset: number
+  readonly nextSegment: number
+  /** The last HLS segment that was heard. */
+  readonly mediaSequence: number | null
+}
+
+/** Of a live that no process has pulled before. */
+export const BEGINNING: SourcePoint = { sampleOffset: 0, nextSegment: 1, mediaSequence: null }

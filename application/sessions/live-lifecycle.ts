@@ -1,0 +1,48 @@
+import { attachSender } from '../lives/commands/attach-sender.ts'
+import type { AttachSender, AttachSenderDeps } from '../lives/commands/attach-sender.ts'
+import { detachSender } from '../lives/commands/detach-sender.ts'
+import type { DetachSender } from '../lives/commands/detach-sender.ts'
+import { endLive } from '../lives/commands/end-live.ts'
+import type { EndLive, EndLiveDeps } from '../lives/commands/end-live.ts'
+import { recordSegment } from '../lives/commands/record-segment.ts'
+import type { RecordSegment } from '../lives/commands/record-segment.ts'
+import { startLive } from '../lives/commands/start-live.ts'
+import type { StartLive } from '../lives/commands/start-live.ts'
+import { startSource } from '../lives/commands/start-source.ts'
+import type { StartSource } from '../lives/commands/start-source.ts'
+import { autoStarted } from '../lives/queries/auto-started.ts'
+import type { AutoStarted } from '../lives/queries/auto-started.ts'
+import { storedFinals } from '../lives/queries/stored-finals.ts'
+import type { StoredFinals } from '../lives/queries/stored-finals.ts'
+import type { ResolveToken } from '../ports/read-models.ts'
+
+/**
+ * What the live sessions (sockets and pipelines) ask of the write side. Each command answers once its event is durable.
+ */
+export interface LiveLifecycle {
+  readonly resolveToken: ResolveToken
+  readonly attachSender: AttachSender
+  readonly detachSender: DetachSender
+  readonly startLive: StartLive
+  readonly autoStarted: AutoStarted
+  readonly startSource: StartSource
+  readonly endLive: EndLive
+  readonly recordSegment: RecordSegment
+  readonly storedFinals: StoredFinals
+}
+
+export interface LiveLifecycleDeps extends AttachSenderDeps, EndLiveDeps {
+  readonly resolveToken: ResolveToken
+}
+
+export const liveLifecycle = (deps: LiveLifecycleDeps): LiveLifecycle => ({
+  resolveToken: deps.resolveToken,
+  attachSender: attachSender(deps),
+  detachSender: detachSender(deps),
+  startLive: startLive(deps),
+  autoStarted: autoStarted(deps),
+  startSource: startSource(deps),
+  endLive: endLive(deps),
+  recordSegment: recordSegment(deps),
+  storedFinals: storedFinals(deps),
+})
