@@ -1,5 +1,6 @@
 import type { ProfileFacts } from '../../application/ports/read-models.ts'
 import type { Envelope } from '../../domain/shared/event.ts'
+import { typedDocuments } from '../typed-documents.ts'
 
 export const PROFILES = 'profiles'
 
@@ -11,3 +12,5 @@ export interface ProfilesDocument {
   readonly userId: number
   readonly profiles: ReadonlyArray<ProfileFacts & { readonly name: Envelope }>
 }
+
+export const profilesIn = typedDocuments<ProfilesDocument>(PROFILES)

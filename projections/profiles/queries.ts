@@ -1,68 +1,67 @@
-import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import type { Documents, DocumentsUnavailable, Page, PageQuery } from '../../application/ports/documents.ts'
+import { pipe } from 'fp-ts/lib/function.js'
+import type { DocumentsUnavailable, Page, PageQuery } from '../../application/ports/documents.ts'
 import type { Keyring, KeyringUnavailable } from '../../application/ports/keyring.ts'
 import type { ProfileView } from '../../application/ports/read-models.ts'
 import { ProfileAdded, ProfileChanged, profilesStream } from '../../domain/profiles/events.ts'
 import { textOrErased } from '../../domain/shared/erased.ts'
 import { userKey } from '../../domain/user/events.ts'
-import { PROFILES } from './document.ts'
+import type { ReadDocuments } from '../typed-documents.ts'
+import { profilesIn } from './document.ts'
 import type { ProfilesDocument } from './document.ts'
 
 export interface ProfileQueryDeps {
-  readonly documents: Pick<Documents, 'get'>
+  readonly documents: ReadDocuments
   readonly keyring: Pick<Keyring, 'open'>
 }
 
-type Failure = DocumentsUnavailable | KeyringUnavailable
-type Sealed = ProfilesDocument['profiles'][number]
+type Unavailable = DocumentsUnavailable | KeyringUnavailable
+type Sealed = ReadonlyArray<ProfilesDocument['profiles'][number]>
 
 /** What a profile's name was sealed as. */
 const NAMES = [`${ProfileAdded.type}.name`, `${ProfileChanged.type}.name`]
 
-const sealedOf =
-  ({ documents }: ProfileQueryDeps, userId: number): TaskEither<Failure, ReadonlyArray<Sealed>> =>
-  async () => {
-    const found = await documents.get(PROFILES, String(userId))()
-    if (E.isLeft(found)) return found
-    // A collection holds what its projection alone wrote into it, so its type is the projection's.
-    return E.right(O.isSome(found.right) ? (found.right.value as unknown as ProfilesDocument).profiles : [])
-  }
+const profilesOf = (documents: ReadDocuments, userId: number): TaskEither<DocumentsUnavailable, Sealed> =>
+  pipe(
+    profilesIn(documents).get(String(userId)),
+    TE.map(O.match((): Sealed => [], ({ profiles }) => profiles)),
+  )
 
-const openAll =
-  ({ keyring }: ProfileQueryDeps, userId: number) =>
-  (sealed: ReadonlyArray<Sealed>): TaskEither<Failure, ReadonlyArray<ProfileView>> =>
-  async () => {
+const openProfiles =
+  (keyring: Pick<Keyring, 'open'>, userId: number) =>
+  (profiles: Sealed): TaskEither<KeyringUnavailable, ReadonlyArray<ProfileView>> => {
     const place = { key: userKey(userId), stream: profilesStream(userId), members: NAMES }
-    const opened = await keyring.open(sealed.map(({ name: envelope }) => ({ envelope, ...place })))()
-    if (E.isLeft(opened)) return opened
-    return E.right(sealed.map((profile, index) => ({ ...profile, name: textOrErased(opened.right[index]) })))
+    return pipe(
+      keyring.open(profiles.map(({ name: envelope }) => ({ envelope, ...place }))),
+      TE.map((opened) => profiles.map((profile, index) => ({ ...profile, name: textOrErased(opened[index]) }))),
+    )
   }
 
 /** A user's own, by id, ascending. */
-export type ListProfiles = (userId: number, page: PageQuery) => TaskEither<Failure, Page<ProfileView>>
+export type ListProfiles = (userId: number, page: PageQuery) => TaskEither<Unavailable, Page<ProfileView>>
 
 export const listProfiles =
-  (deps: ProfileQueryDeps): ListProfiles =>
+  ({ documents, keyring }: ProfileQueryDeps): ListProfiles =>
   (userId, { skip, limit }) =>
-  async () => {
-    const sealed = await sealedOf(deps, userId)()
-    if (E.isLeft(sealed)) return sealed
-    const items = await openAll(deps, userId)(sealed.right.slice(skip, skip + limit))()
-    return E.isLeft(items) ? items : E.right({ items: items.right, total: sealed.right.length })
-  }
+    pipe(
+      TE.Do,
+      TE.bind('all', () => profilesOf(documents, userId)),
+      TE.bindW('items', ({ all }) => openProfiles(keyring, userId)(all.slice(skip, skip + limit))),
+      TE.map(({ all, items }) => ({ items, total: all.length })),
+    )
 
 /** None of another user's. */
-export type GetProfile = (userId: number, profileId: number) => TaskEither<Failure, Option<ProfileView>>
+export type GetProfile = (userId: number, profileId: number) => TaskEither<Unavailable, Option<ProfileView>>
 
 export const getProfile =
-  (deps: ProfileQueryDeps): GetProfile =>
+  ({ documents, keyring }: ProfileQueryDeps): GetProfile =>
   (userId, profileId) =>
-  async () => {
-    const sealed = await sealedOf(deps, userId)()
-    if (E.isLeft(sealed)) return sealed
-    const opened = await openAll(deps, userId)(sealed.right.filter(({ id }) => id === profileId))()
-    return E.isLeft(opened) ? opened : E.right(O.fromNullable(opened.right[0]))
-  }
+    pipe(
+      profilesOf(documents, userId),
+      TE.map((all) => all.filter(({ id }) => id === profileId)),
+      TE.chainW(openProfiles(keyring, userId)),
+      TE.map(([profile]) => O.fromNullable(profile)),
+    )
