@@ -11,7 +11,7 @@ export interface AdminLive extends LiveFacts {
 }
 
 export interface AdminLiveDeps {
-  /** Of users. */
+  /** Knows owners by name. */
   readonly directory: { readonly byId: (userId: number) => Option<{ readonly username: string }> }
   readonly lags: Pick<Lags, 'of'>
 }

@@ -191,7 +191,7 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
   {
     file: 'application/sessions/recent-finals.ts',
     before: 'dropped.length - MOST_DROPPED',
-    after: '0',
+    after: '0 * MOST_DROPPED',
     rows: ['of finals that no store takes the newest ten thousand are kept'], test: RECENT_FINALS,
   },
   {

@@ -38,7 +38,7 @@ export const liveMutants: ReadonlyArray<Mutant> = [
   {
     file: 'application/lives/end-and-release.ts',
     before: 'const released = await releaseLive(deps, liveId, origin)()',
-    after: 'const released = E.right(undefined)',
+    after: 'const released = await (liveId < 0 ? releaseLive(deps, liveId, origin) : async () => E.right(undefined))()',
     rows: [58, 83], test: LIMITS,
   },
   {
@@ -122,7 +122,7 @@ export const liveMutants: ReadonlyArray<Mutant> = [
   {
     file: 'application/lives/commands/finish-lives-by-audio-url.ts',
     before: ' && state.created.audioUrlHash === hash)',
-    after: ')',
+    after: " && hash !== '')",
     rows: [90], test: BY_URL,
   },
   {
