@@ -2,16 +2,10 @@ import type { Option } from 'fp-ts/lib/Option.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { AudioFormat } from '../../domain/live/events.ts'
 import type { EngineSettings } from '../../domain/live/settings.ts'
-import type { Envelope } from '../../domain/shared/event.ts'
 import type { Permission } from '../../domain/user/events.ts'
 import type { DocumentsUnavailable, Page, PageQuery } from './documents.ts'
 import type { StoredEvent } from './event-store.ts'
 import type { KeyringUnavailable } from './keyring.ts'
-
-/** Names of collections; their documents' types follow. */
-export const USERS = 'users'
-export const PROFILES = 'profiles'
-export const API_TOKENS = 'api-tokens'
 
 export type LiveStatus = 'pending' | 'active' | 'finished' | 'error'
 export const LIVE_STATUSES: ReadonlyArray<LiveStatus> = ['pending', 'active', 'finished', 'error']
@@ -119,10 +113,6 @@ export interface UserFacts {
   readonly updatedAt: string | null
 }
 
-export interface UserDocument extends UserFacts {
-  readonly username: Envelope
-}
-
 export interface UserView extends UserFacts {
   readonly username: string
 }
@@ -132,12 +122,6 @@ export interface ProfileFacts {
   readonly settings: EngineSettings
   readonly createdAt: string
   readonly updatedAt: string | null
-}
-
-/** All profiles of one user, ascending by id (`_id` is the user's id as text): a set is never large, and always needed whole to be counted. */
-export interface ProfilesDocument {
-  readonly userId: number
-  readonly profiles: ReadonlyArray<ProfileFacts & { readonly name: Envelope }>
 }
 
 export interface ProfileView extends ProfileFacts {
@@ -153,10 +137,6 @@ export interface ApiTokenFacts {
   readonly expiresAt: string | null
   readonly lastUsedAt: string | null
   readonly createdAt: string
-}
-
-export interface ApiTokenDocument extends ApiTokenFacts {
-  readonly name: Envelope
 }
 
 export interface ApiTokenView extends ApiTokenFacts {

@@ -9,7 +9,7 @@ import type { Unavailable } from '../errors.ts'
 import { loadState } from '../log/handle-command.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
 import { createTurns } from '../turns.ts'
-import { hasPassword } from './queries/authenticate.ts'
+import { hasPassword } from './known-user.ts'
 import type { UserDirectory } from './policies/user-directory.ts'
 
 interface AdministratorsDeps extends Pick<WriteDeps, 'store' | 'keyring'> {

@@ -8,8 +8,10 @@ import { loginFailuresStream } from '../../domain/login/events.ts'
 import type { TooManyRequests } from '../errors.ts'
 import { handleCommand, loadState } from '../log/handle-command.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
+import { originOf } from '../log/origin.ts'
 import type { Credentials, TooBusy } from '../ports/credentials.ts'
 import type { Logger } from '../ports/environment.ts'
+import { createTurns } from '../turns.ts'
 import { createRecentFailures } from './recent-failures.ts'
 
 export interface LoginThrottleDeps extends WriteDeps {
@@ -45,20 +47,6 @@ const STRANGERS = { most: 100, windowMs: 15 * 60_000 }
 
 const tooMany = (milliseconds: number): Either<TooManyRequests, never> =>
   E.left({ _tag: 'TooManyRequests', seconds: Math.max(1, Math.ceil(milliseconds / 1000)) })
-
-/** One task of a key after the other: what an attempt finds counted is what the one before it left. */
-const createLines = () => {
-  const lines = new Map<string, Promise<unknown>>()
-  return async <A>(key: string, task: () => Promise<A>): Promise<A> => {
-    const result = (lines.get(key) ?? Promise.resolve()).then(task)
-    const settled = result.catch(() => undefined)
-    lines.set(key, settled)
-    void settled.then(() => {
-      if (lines.get(key) === settled) lines.delete(key)
-    })
-    return await result
-  }
-}
 
 /** Whose guesses are counted together: of a name, of that name from one network, of an address. */
 interface Guessed {
@@ -99,9 +87,8 @@ const createFailureCounts = (deps: LoginThrottleDeps) => {
     const decided = loginFailuresDecider.decide(command, before)
     if (E.isRight(decided) && decided.right.length === 0) return
     const stream = loginFailuresStream(hash)
-    const commandId = deps.environment.newId()
-    const about = { commandId, correlationId: commandId, actor: 'service' }
-    const handled = await handleCommand(deps)({ stream, decider: loginFailuresDecider, command, ...about })()
+    const origin = originOf(deps, 'service')
+    const handled = await handleCommand(deps)({ ...origin, stream, decider: loginFailuresDecider, command })()
     if (E.isLeft(handled)) {
       deps.logger.warn({ reason: handled.left._tag }, 'a login was counted in memory only')
       const inMemory = loginFailuresDecider.decide(command, recall(hash, before))
@@ -129,7 +116,8 @@ export const createLoginThrottle = (deps: LoginThrottleDeps): LoginThrottle => {
   const counts = createFailureCounts(deps)
   const addresses = createRecentFailures(environment)
   const strangers = createRecentFailures(environment, STRANGERS)
-  const inTurn = createLines()
+  // What an attempt finds counted is what the one before it left.
+  const inTurn = createTurns()
   let inHand = 0
 
   const attemptOn = async <A>(guessed: Guessed, attempt: () => Promise<Either<TooBusy, Option<A>>>) => {

@@ -2,7 +2,9 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Caller } from '../../application/caller.ts'
 import type { TooManyRequests, UserNotFound } from '../../application/errors.ts'
-import type { Services } from '../../application/services.ts'
+import type { AuthenticateKey } from '../../application/tokens/queries/authenticate-key.ts'
+import type { Authenticate } from '../../application/users/queries/authenticate.ts'
+import type { WhoAmI } from '../../application/users/queries/who-am-i.ts'
 import { looksLikeApiToken, prefixOfSecret } from '../../domain/api-token/rules.ts'
 import type { TransportRefusal } from './errors.ts'
 import type { RequestLimits } from './clients/request-limits.ts'
@@ -26,7 +28,11 @@ type Refused = TransportRefusal | TooManyRequests
 const INVALID = E.left({ _tag: 'InvalidCredentials' } as const)
 
 /** What tells who asks. */
-export type AccessCalls = Pick<Services, 'authenticate' | 'authenticateKey' | 'me'>
+export interface AccessCalls {
+  readonly authenticate: Authenticate
+  readonly authenticateKey: AuthenticateKey
+  readonly whoAmI: WhoAmI
+}
 
 type Authenticating = Pick<AccessCalls, 'authenticate' | 'authenticateKey'>
 
@@ -74,13 +80,13 @@ export const ON_BEHALF_OF = 'x-on-behalf-of'
 export const admitOperator = (
   { access, operator }: Pick<Route, 'access' | 'operator'>,
   named: string | undefined,
-  { me }: Pick<AccessCalls, 'me'>,
+  { whoAmI }: Pick<AccessCalls, 'whoAmI'>,
 ): E.Either<TransportRefusal | UserNotFound, Caller | null> => {
   if (access === 'public') return E.right(null)
   if (access === 'admin' || operator === 'for-any-user') return E.right(OPERATOR)
   if (operator === undefined || named === undefined || !/^[1-9]\d{0,14}$/.test(named)) return E.left({ _tag: 'NotAuthenticated' })
   const caller: Caller = { ...OPERATOR, userId: Number(named), permissions: [] }
-  return E.map(() => caller)(me(caller))
+  return E.map(() => caller)(whoAmI(caller))
 }
 
 /** The caller of a route with `access`; null where anybody may call. The request is counted, `publicly` where that is by address. */

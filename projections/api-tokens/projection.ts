@@ -1,8 +1,8 @@
-import { API_TOKENS } from '../../application/ports/read-models.ts'
-import type { ApiTokenDocument } from '../../application/ports/read-models.ts'
 import { ApiTokenUsed, apiTokenEvents } from '../../domain/api-token/events.ts'
 import type { StoredApiTokenEvent } from '../../domain/api-token/events.ts'
 import { defineProjection } from '../projection.ts'
+import { API_TOKENS } from './document.ts'
+import type { ApiTokenDocument } from './document.ts'
 
 const project = (token: ApiTokenDocument | null, event: StoredApiTokenEvent): ApiTokenDocument | null => {
   switch (event.type) {

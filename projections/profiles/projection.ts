@@ -1,10 +1,10 @@
-import { PROFILES } from '../../application/ports/read-models.ts'
-import type { ProfilesDocument } from '../../application/ports/read-models.ts'
 import { profileEvents } from '../../domain/profiles/events.ts'
 import type { StoredProfileEvent } from '../../domain/profiles/events.ts'
 import type { StoredEventOf } from '../../domain/shared/event.ts'
 import { UserDeleted } from '../../domain/user/events.ts'
 import { defineProjection } from '../projection.ts'
+import { PROFILES } from './document.ts'
+import type { ProfilesDocument } from './document.ts'
 
 type Profiles = ProfilesDocument['profiles']
 

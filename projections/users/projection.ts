@@ -1,8 +1,8 @@
-import { USERS } from '../../application/ports/read-models.ts'
-import type { UserDocument } from '../../application/ports/read-models.ts'
 import { userEvents } from '../../domain/user/events.ts'
 import type { StoredUserEvent } from '../../domain/user/events.ts'
 import { defineProjection } from '../projection.ts'
+import { USERS } from './document.ts'
+import type { UserDocument } from './document.ts'
 
 const project = (user: UserDocument | null, event: StoredUserEvent): UserDocument | null => {
   switch (event.type) {

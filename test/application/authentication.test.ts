@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Credentials } from '../../application/ports/credentials.ts'
 import { handleCommand } from '../../application/log/handle-command.ts'
-import { createAuthentication } from '../../application/users/queries/authenticate.ts'
+import { logIn } from '../../application/users/commands/log-in.ts'
 import { createRehash } from '../../application/users/policies/rehash.ts'
 import { userDecider } from '../../domain/user/decider.ts'
 import type { UserCommand } from '../../domain/user/decider.ts'
@@ -36,25 +36,25 @@ const tokenOf = (token: E.Either<unknown, string>): string => right(token)
 
 test('R27: the token of a login tells who is asking', async (t) => {
   const { authentication, user } = await startWithAda(t)
-  const token = tokenOf(await authentication.login('Ada', ada.password, ADDRESS))
+  const token = tokenOf(await authentication.logIn('Ada', ada.password, ADDRESS))
   const expected = { userId: user.id, permissions: ['admin'] as const, maxSessions: 10, maxTranslations: 5, credential: 'jwt' as const }
   t.deepEqual(await authentication.authenticate(token), O.some(expected))
 })
 
 test('R28, S14: wrong names, wrong passwords and disabled users get the same answer at the same price', async (t) => {
   const { authentication, credentials, change, at } = await startWithAda(t)
-  t.deepEqual(await authentication.login('Ada', 'wrong', ADDRESS), wrong)
-  t.deepEqual(await authentication.login('ada', ada.password, ADDRESS), wrong)
-  t.deepEqual(await authentication.login('nobody', ada.password, ADDRESS), wrong)
+  t.deepEqual(await authentication.logIn('Ada', 'wrong', ADDRESS), wrong)
+  t.deepEqual(await authentication.logIn('ada', ada.password, ADDRESS), wrong)
+  t.deepEqual(await authentication.logIn('nobody', ada.password, ADDRESS), wrong)
   await change({ type: 'Change', changes: { isActive: false }, at })
-  t.deepEqual(await authentication.login('Ada', ada.password, ADDRESS), wrong)
+  t.deepEqual(await authentication.logIn('Ada', ada.password, ADDRESS), wrong)
   t.is(credentials.verifications.length, 4, 'each of them cost a verification')
 })
 
 test('a name with an accent logs in however it is typed', async (t) => {
   const { authentication, users } = await startWithAda(t)
   right(await users.registerUser({ ...ada, username: 'Zoë' }, 'setup')())
-  t.true(E.isRight(await authentication.login('Zoe\u0308', ada.password, ADDRESS)))
+  t.true(E.isRight(await authentication.logIn('Zoe\u0308', ada.password, ADDRESS)))
 })
 
 test('R34: what is no token of ours is refused', async (t) => {
@@ -65,18 +65,18 @@ test('R34: what is no token of ours is refused', async (t) => {
 
 test('R34: a new password ends the tokens of the old one', async (t) => {
   const { authentication, change, at } = await startWithAda(t)
-  const old = tokenOf(await authentication.login('Ada', ada.password, ADDRESS))
+  const old = tokenOf(await authentication.logIn('Ada', ada.password, ADDRESS))
   await change({ type: 'ChangePassword', passwordHash: 'hash of another', at })
   t.deepEqual(await authentication.authenticate(old), O.none)
-  t.deepEqual(await authentication.login('Ada', ada.password, ADDRESS), wrong)
-  t.true(O.isSome(await authentication.authenticate(tokenOf(await authentication.login('Ada', 'another', ADDRESS)))))
+  t.deepEqual(await authentication.logIn('Ada', ada.password, ADDRESS), wrong)
+  t.true(O.isSome(await authentication.authenticate(tokenOf(await authentication.logIn('Ada', 'another', ADDRESS)))))
 })
 
 test('S12: a login with a hash of lower cost stores one of today, and every login goes on', async (t) => {
   const { authentication, change, at, store, user, directory, rehash, credentials } = await startWithAda(t)
   await change({ type: 'ChangePassword', passwordHash: 'old hash of another', at })
-  const login = () => authentication.login('Ada', 'another', ADDRESS)
-  t.deepEqual(await authentication.login('Ada', 'wrong', ADDRESS), wrong)
+  const login = () => authentication.logIn('Ada', 'another', ADDRESS)
+  t.deepEqual(await authentication.logIn('Ada', 'wrong', ADDRESS), wrong)
   await rehash.settled()
   const types = async () => right(await store.read(`user-${user.id}`)()).map(({ type }) => type)
   t.deepEqual(await types(), ['UserRegistered', 'PasswordChanged'], 'a wrong password stores nothing')
@@ -98,8 +98,8 @@ test('S12: a login waits for no new hash, and none that fails, or that is late, 
   const loginWith = async (hashPassword: Credentials['hashPassword']) => {
     const hashing = { ...credentials, hashPassword }
     const rehash = createRehash({ store, keyring, environment, timers: immediateTimers, credentials: hashing, logger })
-    const { login } = createAuthentication({ directory, credentials, throttle, rehash })
-    t.true(E.isRight(await login('Ada', 'another', ADDRESS)))
+    const attempt = logIn({ directory, credentials, throttle, rehash })
+    t.true(E.isRight(await attempt('Ada', 'another', ADDRESS)))
     return rehash
   }
   await (await loginWith(() => async () => E.left({ _tag: 'TooBusy' }))).settled()
@@ -117,7 +117,7 @@ test('S12: a login waits for no new hash, and none that fails, or that is late, 
 
 test('R34: a disabled user is refused with a token that was good, until enabled again', async (t) => {
   const { authentication, change, at } = await startWithAda(t)
-  const token = tokenOf(await authentication.login('Ada', ada.password, ADDRESS))
+  const token = tokenOf(await authentication.logIn('Ada', ada.password, ADDRESS))
   await change({ type: 'Change', changes: { isActive: false }, at })
   t.deepEqual(await authentication.authenticate(token), O.none)
   await change({ type: 'Change', changes: { isActive: true }, at })
@@ -129,6 +129,6 @@ test('a user whose key was erased cannot log in after a restart', async (t) => {
   await stop()
   right(await keyring.erase([`user-${user.id}`])())
   const { authentication, credentials } = await startUserWorld(t, { store, keyring })
-  t.deepEqual(await authentication.login('Ada', ada.password, ADDRESS), wrong)
+  t.deepEqual(await authentication.logIn('Ada', ada.password, ADDRESS), wrong)
   t.deepEqual(credentials.verifications, [O.none])
 })

@@ -4,16 +4,19 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import { createAdmissionActor } from '../../application/admission/admission-actor.ts'
 import { handleCommand } from '../../application/log/handle-command.ts'
-import { API_TOKENS, PROFILES, USERS } from '../../application/ports/read-models.ts'
 import { createAdministrators } from '../../application/users/administrators.ts'
-import { createDeleteUser } from '../../application/users/commands/delete-user.ts'
+import { deleteUser } from '../../application/users/commands/delete-user.ts'
 import type { DeleteUserDeps } from '../../application/users/commands/delete-user.ts'
-import { startErasingUsers } from '../../application/users/policies/erase-user.ts'
+import { eraseUsers } from '../../application/users/policies/erase-users.ts'
 import { startUserDirectory } from '../../application/users/policies/user-directory.ts'
-import { createUsers } from '../../application/users/commands/register-user.ts'
+import { registerUser } from '../../application/users/commands/register-user.ts'
 import { apiTokenDecider } from '../../domain/api-token/decider.ts'
+import { API_TOKENS } from '../../projections/api-tokens/document.ts'
+import { tokenIdsOf } from '../../projections/api-tokens/queries.ts'
 import { LIVES } from '../../projections/lives/document.ts'
 import { liveIdsOf } from '../../projections/lives/queries.ts'
+import { PROFILES } from '../../projections/profiles/document.ts'
+import { USERS } from '../../projections/users/document.ts'
 import { createDyingProcess } from '../support/dying-process.ts'
 import { eventually } from '../support/eventually.ts'
 import { immediateTimers } from '../support/immediate-timers.ts'
@@ -36,9 +39,9 @@ const start = async (t: ExecutionContext) => {
   const directory = startUserDirectory({ ...deps, logger: silentLogger, timers: immediateTimers, signal: stop.signal })
   await directory.ready()
   const credentials = createTestCredentials()
-  const users = createUsers({ ...deps, credentials, directory, projector: { whenProjected: project } })
+  const projector = { whenProjected: project }
   const register = async (username: string, permissions: ReadonlyArray<'admin'> = []) =>
-    right(await users.registerUser({ ...ada, username, permissions }, 'setup')())
+    right(await registerUser({ ...deps, credentials, directory, projector })({ ...ada, username, permissions }, 'setup')())
   await register('root', ['admin'])
   await register('Ada')
   const token = { tokenId: 1, userId: 2, name: 'ci', prefix: 'lt_x', secretHash: 'hash', expiresAt: null, at: deps.environment.now() }
@@ -62,9 +65,10 @@ const start = async (t: ExecutionContext) => {
     return found.flat()
   }
   const administrators = createAdministrators({ ...deps, directory })
+  const owned = { liveIdsOf: liveIdsOf({ documents }), tokenIdsOf: tokenIdsOf({ documents }) }
   const deleting = (changes: Partial<DeleteUserDeps> = {}) =>
-    createDeleteUser({ ...deps, documents, liveIdsOf: liveIdsOf({ documents }), directory, projector: { whenProjected: project }, administrators, ...changes })
-  return { ...side, directory, register, readable, listed, deleting, hers }
+    deleteUser({ ...deps, ...owned, directory, projector, administrators, ...changes })
+  return { ...side, owned, directory, register, readable, listed, deleting, hers }
 }
 
 test('a deleted user is gone: lives, tokens and keys too, nothing is listed, and the name is free', async (t) => {
@@ -72,8 +76,8 @@ test('a deleted user is gone: lives, tokens and keys too, nothing is listed, and
   t.true(hers.length >= 9)
   t.is(await readable(), hers.length)
   t.deepEqual(await listed(), [USERS, PROFILES, LIVES, LIVES, API_TOKENS])
-  const { deleteUser } = deleting()
-  right(await deleteUser(admin, 2)())
+  const remove = deleting()
+  right(await remove(admin, 2)())
   t.true(O.isNone(directory.byId(2)))
   t.is(directory.count(), 1)
   t.is(await readable(), 0)
@@ -85,8 +89,8 @@ test('a deleted user is gone: lives, tokens and keys too, nothing is listed, and
   t.deepEqual(right(await store.read('segments-1')()), [])
   t.true(store.allEvents().filter(({ type }) => type === 'UserDeleted').every(({ metadata }) => metadata.actor === 'user:1'))
 
-  t.deepEqual(await deleteUser(admin, 2)(), E.left({ _tag: 'UserNotFound' }))
-  t.deepEqual(await deleteUser(admin, 4711)(), E.left({ _tag: 'UserNotFound' }))
+  t.deepEqual(await remove(admin, 2)(), E.left({ _tag: 'UserNotFound' }))
+  t.deepEqual(await remove(admin, 4711)(), E.left({ _tag: 'UserNotFound' }))
   const again = await register('Ada')
   t.is(again.id, 3, 'another user')
   t.is(await readable(), 0)
@@ -95,10 +99,10 @@ test('a deleted user is gone: lives, tokens and keys too, nothing is listed, and
 test('the last administrator cannot be deleted, not even by two who do so at once', async (t) => {
   const { deleting, register, directory } = await start(t)
   const last = E.left({ _tag: 'LastAdministrator' } as const)
-  const { deleteUser } = deleting()
-  t.deepEqual(await deleteUser(admin, 1)(), last)
+  const remove = deleting()
+  t.deepEqual(await remove(admin, 1)(), last)
   await register('second', ['admin'])
-  const answers = await Promise.all([deleteUser(admin, 1)(), deleteUser(admin, 3)()])
+  const answers = await Promise.all([remove(admin, 1)(), remove(admin, 3)()])
   t.is(answers.filter(E.isRight).length, 1)
   t.deepEqual(answers.filter(E.isLeft), [last])
   t.is(directory.count(), 2)
@@ -130,10 +134,10 @@ test('who cannot log in, or be read, is nobody to leave the administration to; w
 for (const when of ['before', 'after'] as const)
   test(`whatever step a process dies at, ${when} it takes effect, the next one completes the deletion of the user`, async (t) => {
     for (let last = 0; ; last++) {
-      const { deps, documents, deleting, readable, listed, typesOf, hers, register } = await start(t)
+      const { deps, documents, owned, deleting, readable, listed, typesOf, hers, register } = await start(t)
       const dying = createDyingProcess(deps, last, when)
       const dyingAdmission = await createAdmissionActor({ ...deps, ...dying, logger: silentLogger })
-      const answer = await dying.outlive(deleting({ ...dying, admission: dyingAdmission }).deleteUser(admin, 2)())
+      const answer = await dying.outlive(deleting({ ...dying, admission: dyingAdmission })(admin, 2)())
       const isMade = typesOf('user-2').includes('UserDeleted')
       t.is(last > 0 || when === 'after', isMade, 'the first step decides')
 
@@ -141,9 +145,7 @@ for (const when of ['before', 'after'] as const)
       const admission = await createAdmissionActor({ ...deps, logger: silentLogger })
       let checks = 0
       const listsAreCurrent = () => checks++ > 0
-      const duty = startErasingUsers({
-        ...deps, admission, documents, liveIdsOf: liveIdsOf({ documents }), logger, timers: immediateTimers, listsAreCurrent,
-      })
+      const duty = eraseUsers({ ...deps, ...owned, admission, documents, logger, timers: immediateTimers, listsAreCurrent })
       if (isMade) {
         await eventually(async () => {
           if (checks < 2) throw new Error('the duty has not begun')
@@ -176,7 +178,7 @@ test('a deletion erases also what cannot be read any more, and stops at none of 
     right(await store.append(stream, 'any', [{ id: deps.environment.newId(), type: 'InventedLater', data: {}, metadata }])())
   }
   t.true((await readable()) > 0)
-  right(await deleting().deleteUser(admin, 2)())
+  right(await deleting()(admin, 2)())
   t.is(await readable(), 0, 'none of her keys is left, nor those of the live that cannot be read')
   t.false((await listed()).includes(USERS))
   t.is(store.allEvents().filter(({ type }) => type === 'UsernameFreed').length, 1)
@@ -186,7 +188,7 @@ test('a user is erased also where the admissions cannot be read', async (t) => {
   const { deleting, readable, listed, deps } = await start(t)
   const hurt = { refresh: async () => E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' } as const) }
   const admission = { ...deps.admission, ...hurt, send: () => hurt.refresh }
-  right(await deleting({ admission }).deleteUser(admin, 2)())
+  right(await deleting({ admission })(admin, 2)())
   t.is(await readable(), 0)
   t.deepEqual(await listed(), [])
 })

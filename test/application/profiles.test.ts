@@ -1,15 +1,15 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
 import type { EventStore } from '../../application/ports/event-store.ts'
-import { createProfiles } from '../../application/profiles/commands/profiles.ts'
-import { createUsers } from '../../application/users/commands/register-user.ts'
+import { registerUser } from '../../application/users/commands/register-user.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
 import { ERASED } from '../../domain/shared/event.ts'
 import { systemTimers } from '../../infrastructure/node/system-timers.ts'
 import { createMemoryEventStore } from '../support/memory-event-store.ts'
 import { right } from '../support/projecting.ts'
 import { dataOf } from '../support/stored-data.ts'
-import { callerOf, startTokenWorld } from '../support/token-world.ts'
+import { callerOf, profileCommands, startTokenWorld } from '../support/token-world.ts'
 import { ada } from '../support/user-world.ts'
 
 const everything = { skip: 0, limit: 100 }
@@ -23,7 +23,7 @@ const startWithUser = async (...given: Parameters<typeof startTokenWorld>) => {
 
 test('R106: a new user has one profile, Default, as soon as the registration is answered', async (t) => {
   const { profiles, caller } = await startWithUser(t)
-  const page = right(await profiles.listProfiles(caller, everything)())
+  const page = right(await profiles.listProfiles(caller.userId, everything)())
   t.is(page.total, 1)
   t.like(page.items[0], { name: 'Default', settings: DEFAULT_ENGINE_SETTINGS, updatedAt: null })
 })
@@ -32,8 +32,8 @@ test('R106: a registration waits until the read model has the profile', async (t
   const { store, keyring, environment, credentials, directory } = await startTokenWorld(t)
   const asked: Array<string> = []
   const projector = { whenProjected: async (position: string) => { asked.push(position) } }
-  const users = createUsers({ store, keyring, environment, timers: systemTimers, credentials, directory, projector })
-  const { id } = right(await users.registerUser(ada, 'setup')())
+  const register = registerUser({ store, keyring, environment, timers: systemTimers, credentials, directory, projector })
+  const { id } = right(await register(ada, 'setup')())
   const [added] = right(await store.read(`profiles-${id}`)())
   t.deepEqual(asked, [added?.position])
 })
@@ -42,15 +42,15 @@ test('R15, R108, R109: what is answered is what is read next', async (t) => {
   const { profiles, caller } = await startWithUser(t)
   const made = right(await profiles.createProfile(caller, lecture)())
   t.like(made, { ...lecture, updatedAt: null })
-  t.deepEqual(right(await profiles.getProfile(caller, made.id)()), made)
+  t.deepEqual(right(await profiles.getProfile(caller.userId, made.id)()), O.some(made))
   const changed = right(await profiles.changeProfile(caller, made.id, { name: 'Talk', settings: { max_chars: 40 } })())
   t.deepEqual(changed, { ...made, name: 'Talk', settings: { ...lecture.settings, max_chars: 40 }, updatedAt: changed.updatedAt })
   t.not(changed.updatedAt, null)
-  t.deepEqual(right(await profiles.getProfile(caller, made.id)()), changed)
+  t.deepEqual(right(await profiles.getProfile(caller.userId, made.id)()), O.some(changed))
   t.deepEqual(right(await profiles.changeProfile(caller, made.id, { settings: {} })()), changed)
   right(await profiles.removeProfile(caller, made.id)())
-  t.deepEqual(await profiles.getProfile(caller, made.id)(), notFound)
-  t.is(right(await profiles.listProfiles(caller, everything)()).total, 1)
+  t.deepEqual(await profiles.getProfile(caller.userId, made.id)(), E.right(O.none))
+  t.is(right(await profiles.listProfiles(caller.userId, everything)()).total, 1)
 })
 
 test('R110: a change that would turn the buffers round is refused, named after what was sent', async (t) => {
@@ -66,28 +66,28 @@ test('R36, R111, R115: profiles of another user are unknown, also to one who has
   const { profiles, caller, register } = await startWithUser(t)
   const { id } = right(await profiles.createProfile(caller, lecture)())
   const other = callerOf(await register('Bob'))
-  t.deepEqual(await profiles.getProfile(other, id)(), notFound)
+  t.deepEqual(await profiles.getProfile(other.userId, id)(), E.right(O.none))
   t.deepEqual(await profiles.changeProfile(other, id, { settings: {} })(), notFound)
   t.deepEqual(await profiles.removeProfile(other, id)(), notFound)
-  t.is(right(await profiles.listProfiles(caller, everything)()).total, 2)
+  t.is(right(await profiles.listProfiles(caller.userId, everything)()).total, 2)
 })
 
 test('R113: the last profile stays, also when 50 are removed at once', async (t) => {
   const { profiles, caller, logger } = await startWithUser(t)
   for (let n = 0; n < 49; n++) right(await profiles.createProfile(caller, lecture)())
-  const ids = right(await profiles.listProfiles(caller, everything)()).items.map(({ id }) => id)
+  const ids = right(await profiles.listProfiles(caller.userId, everything)()).items.map(({ id }) => id)
   t.is(ids.length, 50)
   const answers = await Promise.all(ids.map((id) => profiles.removeProfile(caller, id)()))
   t.is(answers.filter(E.isRight).length, 49)
   t.deepEqual(answers.filter(E.isLeft), [E.left({ _tag: 'LastProfile' as const })])
-  t.is(right(await profiles.listProfiles(caller, everything)()).total, 1)
+  t.is(right(await profiles.listProfiles(caller.userId, everything)()).total, 1)
   t.deepEqual(logger.lines, [])
 })
 
 test('an erased name reads as such', async (t) => {
   const { profiles, caller, keyring } = await startWithUser(t)
   right(await keyring.erase([`user-${caller.userId}`])())
-  t.deepEqual(right(await profiles.listProfiles(caller, everything)()).items.map(({ name }) => name), [ERASED])
+  t.deepEqual(right(await profiles.listProfiles(caller.userId, everything)()).items.map(({ name }) => name), [ERASED])
 })
 
 test('however many are created at once, a user has a hundred profiles in the end; others have their own', async (t) => {
@@ -95,9 +95,9 @@ test('however many are created at once, a user has a hundred profiles in the end
   const answers = await Promise.all(Array.from({ length: 130 }, () => profiles.createProfile(caller, lecture)()))
   t.is(answers.filter(E.isRight).length, 99, 'beside Default')
   for (const refused of answers.filter(E.isLeft)) t.deepEqual(refused.left, { _tag: 'TooManyProfiles', maximum: 100 })
-  t.is(right(await profiles.listProfiles(caller, everything)()).total, 100)
+  t.is(right(await profiles.listProfiles(caller.userId, everything)()).total, 100)
   t.true(E.isRight(await profiles.createProfile(callerOf(await register('Bob')), lecture)()))
-  const [first] = right(await profiles.listProfiles(caller, everything)()).items
+  const [first] = right(await profiles.listProfiles(caller.userId, everything)()).items
   right(await profiles.removeProfile(caller, first?.id ?? 0)())
   t.true(E.isRight(await profiles.createProfile(caller, lecture)()))
   t.true(E.isLeft(await profiles.createProfile(caller, lecture)()))
@@ -114,14 +114,14 @@ test('a change reads what came since the last one, not the whole history, and se
       return found
     },
   }
-  const { profiles, caller, keyring, environment, documents, projector } = await startWithUser(t, { store })
+  const { profiles, caller, keyring, environment, projector } = await startWithUser(t, { store })
   const { id } = right(await profiles.createProfile(caller, lecture)())
-  const rename = (by: typeof profiles, name: string) => by.changeProfile(caller, id, { name, settings: {} })()
+  const rename = (by: ReturnType<typeof profileCommands>, name: string) => by.changeProfile(caller, id, { name, settings: {} })()
   readEvents = 0
   for (let count = 0; count < 50; count += 1) right(await rename(profiles, `name ${count}`))
   t.true(readEvents < 50, `${readEvents} events`)
 
-  const other = createProfiles({ store, keyring, environment, timers: systemTimers, documents, projector })
+  const other = profileCommands({ store, keyring, environment, timers: systemTimers, projector })
   right(await rename(other, 'by another process'))
   const renamed = right(await profiles.changeProfile(caller, id, { settings: { max_chars: 33 } })())
   t.like(renamed, { name: 'by another process', settings: { ...lecture.settings, max_chars: 33 } })
@@ -130,7 +130,7 @@ test('a change reads what came since the last one, not the whole history, and se
 })
 
 test('what is known of a history is thrown away when the log knows less of it', async (t) => {
-  const { store: whole, keyring, environment, documents, caller } = await startWithUser(t)
+  const { store: whole, keyring, environment, caller } = await startWithUser(t)
   const older = createMemoryEventStore()
   let current: EventStore = whole
   const store: EventStore = {
@@ -138,7 +138,7 @@ test('what is known of a history is thrown away when the log knows less of it', 
     read: (...given) => current.read(...given),
     append: (...given) => current.append(...given),
   }
-  const profiles = createProfiles({ store, keyring, environment, timers: systemTimers, documents, projector: { whenProjected: () => Promise.resolve() } })
+  const profiles = profileCommands({ store, keyring, environment, timers: systemTimers, projector: { whenProjected: () => Promise.resolve() } })
   const { id } = right(await profiles.createProfile(caller, lecture)())
   const stream = `profiles-${caller.userId}`
   const events = right(await whole.read(stream)()).map((event) => ({ ...event, data: dataOf(event) }))
@@ -157,11 +157,11 @@ test('a name that could not be read while its key was missing is not lost by a c
   let isMissing = true
   const open: typeof keyring.open = (sealed) =>
     isMissing ? async () => E.right(sealed.map(({ key }) => E.left({ _tag: 'KeyMissing', key }))) : keyring.open(sealed)
-  const { store, environment, documents, projector } = world
-  const deps = { store, keyring: { ...keyring, open }, environment, timers: systemTimers, documents, projector }
-  const { removeProfile, changeProfile } = createProfiles(deps)
+  const { store, environment, projector } = world
+  const deps = { store, keyring: { ...keyring, open }, environment, timers: systemTimers, projector }
+  const { removeProfile, changeProfile } = profileCommands(deps)
   right(await removeProfile(caller, gone.id)())
   isMissing = false
   t.is(right(await changeProfile(caller, kept.id, { settings: { max_chars: 41 } })()).name, lecture.name)
-  t.is(right(await world.profiles.getProfile(caller, kept.id)()).name, lecture.name)
+  t.is(O.toNullable(right(await world.profiles.getProfile(caller.userId, kept.id)()))?.name, lecture.name)
 })

@@ -1,6 +1,7 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { openReferenceSwitches } from '../../application/catalogue/reference-switches.ts'
+import { switchLanguage, switchModel, switchTranslation } from '../../application/catalogue/commands/switch-reference.ts'
+import { openSwitchedCatalogue } from '../../application/catalogue/switched-catalogue.ts'
 import type { Caller } from '../../application/caller.ts'
 import type { Catalogue, TranslationPair } from '../../application/ports/catalogue.ts'
 import { after } from '../domain/samples.ts'
@@ -22,7 +23,15 @@ const installed: Catalogue = {
 
 const open = async (store = createMemoryEventStore()) => {
   const write = { store, keyring: createMemoryKeyring(), environment: createTestEnvironment(), timers }
-  return { store, ...right(await openReferenceSwitches(write, installed)()) }
+  const switched = right(await openSwitchedCatalogue(write, installed)())
+  const deps = { ...write, switched }
+  return {
+    store,
+    catalogue: switched.catalogue,
+    switchModel: switchModel(deps),
+    switchLanguage: switchLanguage(deps),
+    switchTranslation: switchTranslation(deps),
+  }
 }
 
 const active = (rows: ReadonlyArray<{ readonly id: number; readonly active: boolean }>): ReadonlyArray<number> =>

@@ -3,22 +3,21 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import { handleCommand } from '../../application/log/handle-command.ts'
-import { createTokens } from '../../application/tokens/commands/tokens.ts'
 import { apiTokenDecider } from '../../domain/api-token/decider.ts'
 import { systemTimers } from '../../infrastructure/node/system-timers.ts'
 import { eventually } from '../support/eventually.ts'
 import { right } from '../support/projecting.ts'
-import { callerOf, startTokenWorld } from '../support/token-world.ts'
+import { callerOf, startTokenWorld, tokenCommands } from '../support/token-world.ts'
 
 const ci = { name: 'ci', expiresAt: null }
 
 for (const directory of ['that follows', 'that has heard of nothing yet'] as const)
   test(`however many are issued at once, a user has a hundred API tokens in the end, with a directory ${directory}`, async (t) => {
     const world = await startTokenWorld(t)
-    const { store, keyring, environment, credentials, documents, projector, tokenDirectory } = world
+    const { store, keyring, environment, credentials, projector, tokenDirectory } = world
     const late = { byId: () => O.none, countOf: () => 0, whenSeen: () => Promise.resolve() }
-    const deps = { store, keyring, environment, timers: systemTimers, credentials, documents, projector }
-    const tokens = createTokens({ ...deps, tokens: directory === 'that follows' ? tokenDirectory : late })
+    const deps = { store, keyring, environment, timers: systemTimers, credentials, projector }
+    const tokens = tokenCommands({ ...deps, tokens: directory === 'that follows' ? tokenDirectory : late })
     const caller = callerOf(await world.register('Ada'))
     const answers = await Promise.all(Array.from({ length: 130 }, () => tokens.issueToken(caller, ci)()))
     t.is(answers.filter(E.isRight).length, 100)

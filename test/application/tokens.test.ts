@@ -5,7 +5,6 @@ import * as O from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { EventStore } from '../../application/ports/event-store.ts'
 import { handleCommand } from '../../application/log/handle-command.ts'
-import { createTokens } from '../../application/tokens/commands/tokens.ts'
 import { userDecider } from '../../domain/user/decider.ts'
 import { systemTimers } from '../../infrastructure/node/system-timers.ts'
 import { after } from '../domain/samples.ts'
@@ -14,7 +13,7 @@ import { createMemoryEventStore } from '../support/memory-event-store.ts'
 import { createMemoryKeyring } from '../support/memory-keyring.ts'
 import { right } from '../support/projecting.ts'
 import { createTestEnvironment } from '../support/test-environment.ts'
-import { callerOf, startTokenWorld } from '../support/token-world.ts'
+import { callerOf, startTokenWorld, tokenCommands } from '../support/token-world.ts'
 import { dataOf } from '../support/stored-data.ts'
 
 const everything = { skip: 0, limit: 100 }
@@ -44,7 +43,7 @@ test('R117: the log, the documents and the directory hold neither the secret nor
   t.true(found.includes(token.prefix))
   t.false(found.includes(secret.slice(16)))
   t.false(found.includes('Quokka'))
-  t.false(JSON.stringify(right(await tokens.listTokens(caller, everything)())).includes('ash'))
+  t.false(JSON.stringify(right(await tokens.listTokens(caller.userId, everything)())).includes('ash'))
 })
 
 test('R32, S25: guesses, other forms and secrets that share a public part are refused', async (t) => {
@@ -62,7 +61,7 @@ test('R119, R120: a token that is switched off or revoked is refused as soon as 
   t.true(O.isSome(authenticateKey(secret)))
   right(await tokens.revokeToken(caller, token.id)())
   t.deepEqual(authenticateKey(secret), O.none)
-  t.deepEqual(right(await tokens.listTokens(caller, everything)()), { items: [], total: 0 })
+  t.deepEqual(right(await tokens.listTokens(caller.userId, everything)()), { items: [], total: 0 })
 })
 
 test('the operator of the machine issues for a user and changes the tokens of anybody, on record as operator', async (t) => {
@@ -85,10 +84,10 @@ test('the operator of the machine issues for a user and changes the tokens of an
 })
 
 test('R32: a write is answered when the directory knows of it, and not before', async (t) => {
-  const { caller, store, keyring, environment, credentials, documents, tokenDirectory, projector } = await startWithToken(t)
+  const { caller, store, keyring, environment, credentials, tokenDirectory, projector } = await startWithToken(t)
   let seen = Promise.withResolvers<void>()
   const waiting = { ...tokenDirectory, whenSeen: () => seen.promise }
-  const tokens = createTokens({ store, keyring, environment, timers: systemTimers, credentials, documents, projector, tokens: waiting })
+  const tokens = tokenCommands({ store, keyring, environment, timers: systemTimers, credentials, projector, tokens: waiting })
   const isAnswered = async (answer: Promise<unknown>): Promise<boolean> => {
     let answered = false
     void answer.then(() => { answered = true })
@@ -124,7 +123,7 @@ test('R118: a token that would have expired is not issued', async (t) => {
   setClock(after(0))
   for (const expiresAt of [after(0), after(-1)])
     t.deepEqual(await tokens.issueToken(caller, { name: 'late', expiresAt })(), E.left({ _tag: 'ExpiryNotInFuture' }))
-  t.is(right(await tokens.listTokens(caller, everything)()).total, 1)
+  t.is(right(await tokens.listTokens(caller.userId, everything)()).total, 1)
 })
 
 test("R32, S10: a disabled user's tokens are refused until the user is enabled again", async (t) => {
@@ -150,21 +149,21 @@ test("R36, R119: another user's token is unknown, and stays as it is", async (t)
     t.deepEqual(await tokens.revokeToken(other, id)(), unknown)
     t.deepEqual(await tokens.changeToken(other, id, { isActive: false })(), unknown)
   }
-  t.deepEqual(right(await tokens.listTokens(other, everything)()), { items: [], total: 0 })
+  t.deepEqual(right(await tokens.listTokens(other.userId, everything)()), { items: [], total: 0 })
   t.true(O.isSome(authenticateKey(secret)))
-  t.deepEqual(right(await tokens.listTokens(caller, everything)()).items.map(({ isActive }) => isActive), [true])
+  t.deepEqual(right(await tokens.listTokens(caller.userId, everything)()).items.map(({ isActive }) => isActive), [true])
 })
 
 test('R33: uses are recorded at most once a minute, and the token shows the last one', async (t) => {
   const { authenticateKey, tokens, caller, token, secret, uses, setClock, usesInLog, tokenDirectory } = await startWithToken(t)
-  t.is(right(await tokens.listTokens(caller, everything)()).items[0]?.lastUsedAt, null)
+  t.is(right(await tokens.listTokens(caller.userId, everything)()).items[0]?.lastUsedAt, null)
   const useAt = async (milliseconds: number, times: number): Promise<void> => {
     setClock(after(milliseconds))
     for (let n = 0; n < times; n++) t.true(O.isSome(authenticateKey(secret)))
     await uses.settled()
   }
   const shows = (at: string) => eventually(async () => {
-    assert.equal(right(await tokens.listTokens(caller, everything)()).items[0]?.lastUsedAt, at)
+    assert.equal(right(await tokens.listTokens(caller.userId, everything)()).items[0]?.lastUsedAt, at)
     assert.equal(O.toNullable(tokenDirectory.byId(token.id))?.lastUsedAt, at)
   })
   await useAt(0, 20)
@@ -220,6 +219,6 @@ test('R14, R30: after a restart tokens, their states and uses are as they were',
   await uses.settled()
   t.deepEqual([authenticateKey(off.secret), authenticateKey(gone.secret)], [O.none, O.none])
   t.like(O.toNullable(tokenDirectory.byId(first.token.id)), { lastUsedAt: after(0) })
-  t.deepEqual(right(await tokens.listTokens(first.caller, everything)()).items.map(({ id }) => id), [off.token.id, first.token.id])
+  t.deepEqual(right(await tokens.listTokens(first.caller.userId, everything)()).items.map(({ id }) => id), [off.token.id, first.token.id])
   t.true(right(await tokens.issueToken(first.caller, ci)()).token.id > gone.token.id)
 })

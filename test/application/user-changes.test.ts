@@ -15,18 +15,18 @@ const startWithAda = async (t: Parameters<typeof startUserWorld>[0]) => {
   const store = createMemoryEventStore()
   const world = await startUserWorld(t, { store })
   const user = right(await world.users.registerUser(ada, 'setup')())
-  const logIn = (password: string) => world.authentication.login('Ada', password, ADDRESS)
+  const logIn = (password: string) => world.authentication.logIn('Ada', password, ADDRESS)
   return { ...world, store, user, logIn }
 }
 
 test('D47: what an administrator changes is what the user, the list and the answer show next', async (t) => {
-  const { changes, queries, user } = await startWithAda(t)
+  const { changes, users, user } = await startWithAda(t)
   const request = { maxSessions: 2, permissions: ['admin' as const], isActive: false }
   const changed = right(await changes.changeUser(callerOf(9), user.id, request)())
   t.like(changed, { id: user.id, username: 'Ada', maxSessions: 2, maxTranslations: 5, permissions: ['admin'], isActive: false })
   t.true((changed.updatedAt ?? '') > changed.createdAt)
-  t.deepEqual(right(changes.me(callerOf(user.id))), changed)
-  t.deepEqual(right(await queries.listUsers({ skip: 0, limit: 10 })()).items, [changed])
+  t.deepEqual(right(changes.whoAmI(callerOf(user.id))), changed)
+  t.deepEqual(right(await users.listUsers({ skip: 0, limit: 10 })()).items, [changed])
 })
 
 test('the events of a change name who made it, a user or the operator of the machine', async (t) => {
@@ -41,7 +41,7 @@ test('nobody is changed who does not exist', async (t) => {
   const { changes, user } = await startWithAda(t)
   const notFound = E.left({ _tag: 'UserNotFound' })
   t.deepEqual(await changes.changeUser(callerOf(user.id), 4711, { maxSessions: 1 })(), notFound)
-  t.deepEqual(changes.me(callerOf(4711)), notFound)
+  t.deepEqual(changes.whoAmI(callerOf(4711)), notFound)
 })
 
 test('R35: a password that an administrator sets ends the tokens of the old one', async (t) => {

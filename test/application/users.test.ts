@@ -15,12 +15,12 @@ const away = { _tag: 'StoreUnavailable' as const, reason: 'the test says so' }
 const eventTypes = (store: ReturnType<typeof createMemoryEventStore>): ReadonlyArray<string> => store.allEvents().map(({ type }) => type)
 
 test('R15: a registered user can log in and is listed with the answer', async (t) => {
-  const { users, authentication, queries } = await startUserWorld(t)
+  const { users, authentication } = await startUserWorld(t)
   const user = right(await users.registerUser({ ...ada, permissions: ['user_retention'] }, 'user:1')())
   t.like(user, { id: 1, username: 'Ada', permissions: ['user_retention'], maxSessions: 10, maxTranslations: 5, isActive: true })
   t.is(user.updatedAt, null)
-  t.true(E.isRight(await authentication.login('Ada', ada.password, '192.0.2.1')))
-  t.deepEqual(right(await queries.listUsers({ skip: 0, limit: 10 })()), { items: [user], total: 1 })
+  t.true(E.isRight(await authentication.logIn('Ada', ada.password, '192.0.2.1')))
+  t.deepEqual(right(await users.listUsers({ skip: 0, limit: 10 })()), { items: [user], total: 1 })
 })
 
 test('D30: a user begins with one profile named Default', async (t) => {
@@ -112,13 +112,13 @@ for (const [index, step] of STEPS.entries()) {
       const existed = index > 2 || (index === 2 && isWritten)
       if (existed) t.deepEqual(retried, taken)
       else t.true(E.isRight(retried))
-      right(await second.users.ensureFirstProfiles()())
-      t.is(right(await second.users.ensureFirstProfiles()()), 0, 'repeating it does nothing')
+      right(await second.users.giveFirstProfiles()())
+      t.is(right(await second.users.giveFirstProfiles()()), 0, 'repeating it does nothing')
 
       t.is(eventTypes(store).filter((type) => type === 'UsernameClaimed').length, 1)
       t.is(eventTypes(store).filter((type) => type === 'UserRegistered').length, 1)
       t.is(eventTypes(store).filter((type) => type === 'ProfileAdded').length, 1)
-      t.true(E.isRight(await second.authentication.login('Ada', ada.password, '192.0.2.1')))
+      t.true(E.isRight(await second.authentication.logIn('Ada', ada.password, '192.0.2.1')))
     })
   }
 }
@@ -129,7 +129,7 @@ test('two processes that start at the same time add one first profile', async (t
   const first = await startUserWorld(t, { store: cutOff(store, 4, false), keyring })
   t.true(E.isLeft(await first.users.registerUser(ada, 'setup')()))
   const worlds = [await startUserWorld(t, { store, keyring }), await startUserWorld(t, { store, keyring })]
-  const counts = await Promise.all(worlds.map(({ users }) => users.ensureFirstProfiles()()))
+  const counts = await Promise.all(worlds.map(({ users }) => users.giveFirstProfiles()()))
   t.is(counts.reduce((sum, count) => sum + right(count), 0), 1)
   t.is(eventTypes(store).filter((type) => type === 'ProfileAdded').length, 1)
 })
@@ -142,10 +142,10 @@ test('only the newest event of a sequence is kept', async (t) => {
 })
 
 test('R23: users are listed by id, with their true number on every page', async (t) => {
-  const { users, queries } = await startUserWorld(t)
+  const { users } = await startUserWorld(t)
   for (let n = 1; n <= 12; n++) right(await users.registerUser({ ...ada, username: `user ${n}` }, 'setup')())
   const page = async (skip: number, limit: number) => {
-    const { items, total } = right(await queries.listUsers({ skip, limit })())
+    const { items, total } = right(await users.listUsers({ skip, limit })())
     return { ids: items.map(({ id }) => id), total }
   }
   t.deepEqual(await page(0, 5), { ids: [1, 2, 3, 4, 5], total: 12 })

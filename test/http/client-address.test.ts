@@ -95,13 +95,13 @@ test('D22: scheme, host and prefix are what the outermost trusted proxy says', (
 
 test('D22, R77: behind a trusted proxy the links of an answer are those that its client reaches', async (t) => {
   const addresses: Array<string> = []
-  const login = async (_username: string, _password: string, address: string) => {
+  const logIn = async (_username: string, _password: string, address: string) => {
     addresses.push(address)
     return E.right('a.jwt.token')
   }
   const display = { background_color: null, color_text: 'fff', size_text: null }
   const listLives = () => TE.right({ items: [liveView(7, { display })], total: 1 })
-  const http = await startHttp(t, { login, listLives }, { settings: { ...HTTP_SETTINGS, allowedHosts: ['captions.example'], trustedProxies: ['127.0.0.0/8'] } })
+  const http = await startHttp(t, { logIn, listLives }, { settings: { ...HTTP_SETTINGS, allowedHosts: ['captions.example'], trustedProxies: ['127.0.0.0/8'] } })
   const ask = async (headers: Record<string, string>) => {
     const response = await http.send('GET', '/lives', { as: 'user', headers })
     const { data } = (await response.json()) as { readonly data: ReadonlyArray<{ readonly base_url: string; readonly iframe_html: string }> }

@@ -2,8 +2,8 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Caller } from '../../application/caller.ts'
-import type { Services } from '../../application/services.ts'
-import { startHttp, userView } from './http-service.ts'
+import { startHttp, tokenView, userView } from './http-service.ts'
+import type { HandMade } from './http-service.ts'
 
 const PASSWORDS = { current_password: 'the old one', new_password: 'a new password' }
 
@@ -30,16 +30,23 @@ test('D32: every user changes the own password with a login, no permission is ne
 
 test('S23: the operator acts as a named user on the tokens alone, and only through the socket in the data directory', async (t) => {
   const asked: Array<Pick<Caller, 'userId' | 'credential' | 'permissions'>> = []
-  const services: Partial<Services> = {
-    me: ({ userId }) => (userId === 7 ? E.right(userView(7, 'ann')) : E.left({ _tag: 'UserNotFound' })),
-    listTokens: ({ userId, credential, permissions }) => {
-      asked.push({ userId, credential, permissions })
+  const listed: Array<number> = []
+  const services: Partial<HandMade> = {
+    whoAmI: ({ userId }) => (userId === 7 ? E.right(userView(7, 'ann')) : E.left({ _tag: 'UserNotFound' })),
+    listTokens: (userId) => {
+      listed.push(userId)
       return TE.right({ items: [], total: 0 })
+    },
+    issueToken: ({ userId, credential, permissions }) => {
+      asked.push({ userId, credential, permissions })
+      return TE.right({ token: tokenView(7), secret: 'secret' })
     },
   }
   const headers = (id: string) => ({ headers: { 'x-on-behalf-of': id } })
   const control = await startHttp(t, services, { isControl: true })
+  const issue = { body: { name: 'ci' } }
   t.is((await control.send('GET', '/tokens/', headers('7'))).status, 200)
+  t.is((await control.send('POST', '/tokens/', { ...issue, ...headers('7') })).status, 200)
   for (const nobody of ['8', '999999999999999']) t.is((await control.send('GET', '/tokens/', headers(nobody))).status, 404, nobody)
   for (const unnamed of ['', '0', '-7', '7x', '7, 7']) t.is((await control.send('GET', '/tokens/', headers(unnamed))).status, 401, unnamed)
   for (const path of ['/users/me', '/lives/', '/lives/7', '/user-live-configs/']) t.is((await control.send('GET', path, headers('7'))).status, 401, path)
@@ -47,6 +54,8 @@ test('S23: the operator acts as a named user on the tokens alone, and only throu
   const open = await startHttp(t, services)
   t.is((await open.send('GET', '/tokens/', headers('7'))).status, 401)
   t.is((await open.send('GET', '/tokens/', { as: 'admin', ...headers('7') })).status, 200)
+  t.is((await open.send('POST', '/tokens/', { as: 'admin', ...issue, ...headers('7') })).status, 200)
+  t.deepEqual(listed, [7, 1])
   t.deepEqual(asked, [
     { userId: 7, credential: 'operator', permissions: [] },
     { userId: 1, credential: 'jwt', permissions: ['admin'] },
@@ -55,7 +64,7 @@ test('S23: the operator acts as a named user on the tokens alone, and only throu
 
 test('D14, S13, S24: who has to wait is told for how long', async (t) => {
   const http = await startHttp(t, {
-    login: async () => E.left({ _tag: 'TooManyRequests', seconds: 64 }),
+    logIn: async () => E.left({ _tag: 'TooManyRequests', seconds: 64 }),
     changeOwnPassword: () => TE.left({ _tag: 'TooBusy' }),
   })
   const login = await http.send('POST', '/login', { body: new URLSearchParams({ username: 'ann', password: 'x' }) })

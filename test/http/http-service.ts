@@ -6,20 +6,19 @@ import type { Caller } from '../../application/caller.ts'
 import type { Catalogue, Language, Model, TranslationPair } from '../../application/ports/catalogue.ts'
 import type { ApiTokenView, LiveView, ProfileView, UserView } from '../../application/ports/read-models.ts'
 import type { CreateLiveRequest } from '../../application/lives/commands/create-live.ts'
-import type { NewUser } from '../../application/requests.ts'
-import type { Services } from '../../application/services.ts'
+import type { NewUser } from '../../application/users/commands/register-user.ts'
 import type { PageQuery } from '../../application/ports/documents.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
+import type { AccessCalls } from '../../interfaces/http/access.ts'
 import { createDescriptions } from '../../interfaces/description/descriptions.ts'
 import { createHttpApp } from '../../interfaces/http/app.ts'
 import type { HttpAppOptions, HttpSettings } from '../../interfaces/http/app.ts'
 import { createHttpServer } from '../../interfaces/http/connections/server.ts'
 import type { HttpServerOptions } from '../../interfaces/http/connections/server.ts'
+import type { Calls as RouteCalls } from '../../interfaces/http/route-table.ts'
+import type { DescriptionCalls } from '../../interfaces/http/routes/description.ts'
+import type { OperationCalls } from '../../interfaces/http/routes/operations.ts'
 import { NO_WAITING_LIMITS } from '../../interfaces/http/connections/waiting-connections.ts'
-import type { AdminCalls } from '../../interfaces/http/routes/admin.ts'
-import type { HistoryCalls } from '../../interfaces/http/routes/history.ts'
-import type { LiveCalls } from '../../interfaces/http/routes/lives.ts'
-import type { TranscriptCalls } from '../../interfaces/http/routes/transcripts.ts'
 import { listen } from '../support/listen.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
 
@@ -94,8 +93,7 @@ export interface HttpService {
 }
 
 /** What is made by hand unless a test says otherwise. */
-type HandMade = Services & Omit<LiveCalls, 'catalogue'> & HistoryCalls & TranscriptCalls
-  & Pick<AdminCalls, 'listAllLives' | 'finishAnyLive'>
+export type HandMade = Omit<RouteCalls, 'catalogue' | keyof OperationCalls | keyof DescriptionCalls> & AccessCalls
 
 /** The HTTP layer alone on a port of its own, over services made by hand; ends with the test. */
 export const startHttp = async (
@@ -109,15 +107,17 @@ export const startHttp = async (
     return TE.right({ items: [liveView(2), liveView(1)], total: 2 })
   }
   const services: HandMade = {
-    login: async (username, password) => (username === 'ann' && password === 'right password' ? E.right('a.jwt.token') : E.left({ _tag: 'WrongLogin' })),
+    logIn: async (username, password) => (username === 'ann' && password === 'right password' ? E.right('a.jwt.token') : E.left({ _tag: 'WrongLogin' })),
     authenticate: async (bearer) => O.fromNullable(CALLERS[bearer]),
     authenticateKey: (secret) => O.fromNullable(KEYS[secret]),
     hasUsers: () => true,
+    setUp: (token, username) => async () =>
+      token === 'good' ? E.right(userView(1, username)) : E.left({ _tag: 'SetupRefused', reason: 'invalid' }),
     registerUser: (user, actor) => {
       calls.registered.push({ user, actor })
       return TE.right(userView(9, user.username))
     },
-    me: ({ userId }) => E.right(userView(userId, 'ann')),
+    whoAmI: ({ userId }) => E.right(userView(userId, 'ann')),
     changeUser: (_caller, id) => TE.right(userView(id, 'ann')),
     deleteUser: () => TE.right(undefined),
     changeOwnPassword: () => TE.right(undefined),
@@ -137,7 +137,7 @@ export const startHttp = async (
     switchLanguage: (_caller, id, active) => TE.right({ ...language(id, 'en', 'English'), active }),
     switchTranslation: (_caller, id, active) => TE.right({ ...pair, id, active }),
     listProfiles: () => TE.right({ items: [profileView(7, 'Default')], total: 1 }),
-    getProfile: (_caller, id) => (id === 7 ? TE.right(profileView(7, 'Default')) : TE.left({ _tag: 'ProfileNotFound' })),
+    getProfile: (_userId, id) => TE.right(id === 7 ? O.some(profileView(7, 'Default')) : O.none),
     createProfile: (_caller, { name }) => TE.right(profileView(8, name)),
     changeProfile: (_caller, id) => (id === 7 ? TE.right(profileView(7, 'Default')) : TE.left({ _tag: 'ProfileNotFound' })),
     removeProfile: (_caller, id) => (id === 7 ? TE.right(undefined) : TE.left({ _tag: 'ProfileNotFound' })),
@@ -154,10 +154,6 @@ export const startHttp = async (
   const app = createHttpApp({
     ...createDescriptions(),
     ...services,
-    setup: {
-      redeem: (token, username) => async () =>
-        token === 'good' ? E.right(userView(1, username)) : E.left({ _tag: 'SetupRefused', reason: 'invalid' }),
-    },
     catalogue,
     readiness: () => ({ ready: true, checks: { eventStore: 'ok' } }),
     metrics: async () => '# HELP stenolog_x x\n',

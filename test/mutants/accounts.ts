@@ -46,13 +46,13 @@ export const accountMutants: ReadonlyArray<Mutant> = [
     rows: [108], test: PROFILES,
   },
   {
-    file: 'application/tokens/commands/tokens.ts',
+    file: 'projections/api-tokens/queries.ts',
     before: "filter: { userId }, sort: { by: 'id', direction: 'descending' }",
     after: "filter: {}, sort: { by: 'id', direction: 'descending' }",
     rows: [36], test: TOKENS,
   },
   {
-    file: 'application/tokens/commands/tokens.ts',
+    file: 'projections/api-tokens/queries.ts',
     before: "filter: { userId }, sort: { by: 'id', direction: 'descending' }",
     after: "filter: { userId }, sort: { by: 'id', direction: 'ascending' }",
     rows: [23], test: TOKENS,
@@ -136,15 +136,15 @@ export const accountMutants: ReadonlyArray<Mutant> = [
     rows: ['a user has a hundred profiles at most'], test: DOMAIN_PROFILES,
   },
   {
-    file: 'application/tokens/commands/tokens.ts',
-    before: 'if (countOf(userId) >= MAX',
-    after: 'if (tokens.countOf(userId) >= MAX',
+    file: 'application/tokens/token-writes.ts',
+    before: ' + [...unseen.values()].filter((owner) => owner === userId).length',
+    after: '',
     rows: ['with a directory that has heard of nothing yet'], test: TOKEN_LIMIT,
   },
   {
-    file: 'application/tokens/commands/tokens.ts',
-    before: 'inTurn(`user-${caller.userId}`, issue(caller, request))',
-    after: 'issue(caller, request)()',
+    file: 'application/tokens/commands/issue-token.ts',
+    before: 'inTurn(`user-${caller.userId}`, issue(deps)(caller, token))',
+    after: 'issue(deps)(caller, token)()',
     rows: ['however many are issued at once, a user has a hundred API tokens'], test: TOKEN_LIMIT,
   },
   {

@@ -60,7 +60,7 @@ export const hurtDataMutants: ReadonlyArray<Mutant> = [
     rows: ['a stored event that does not fit its codec'], test: HANDLE_COMMAND,
   },
   {
-    file: 'application/users/policies/erase-user.ts',
+    file: 'application/users/policies/erase-users.ts',
     before: 'if (E.isRight(removed) || !isHurt(removed.left)) return removed',
     after: 'return removed',
     rows: ['a deletion erases also what cannot be read any more'], test: DELETE_USER,
@@ -90,8 +90,8 @@ export const hurtDataMutants: ReadonlyArray<Mutant> = [
     rows: ['while the admissions cannot be read every command is refused by a read'], test: ADMISSION_ACTOR,
   },
   {
-    file: 'interfaces/compose/parts/accounts.ts',
-    before: " || log.isHurt('user')",
+    file: 'application/users/queries/has-users.ts',
+    before: " || deps.log.isHurt('user')",
     after: '',
     rows: ['a user whose registration is damaged cannot log in'], test: SERVICE_HURT_DATA,
   },

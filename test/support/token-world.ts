@@ -2,12 +2,23 @@ import type { ExecutionContext } from 'ava'
 import type { Caller } from '../../application/caller.ts'
 import type { Environment } from '../../application/ports/environment.ts'
 import type { EventStore } from '../../application/ports/event-store.ts'
-import { createProfiles } from '../../application/profiles/commands/profiles.ts'
-import { createKeyAuthentication } from '../../application/tokens/queries/authenticate-key.ts'
+import { changeProfile } from '../../application/profiles/commands/change-profile.ts'
+import { createProfile } from '../../application/profiles/commands/create-profile.ts'
+import { removeProfile } from '../../application/profiles/commands/remove-profile.ts'
+import { sendToProfiles } from '../../application/profiles/profile-writes.ts'
+import type { ProfileWriteDeps } from '../../application/profiles/profile-writes.ts'
+import { changeToken } from '../../application/tokens/commands/change-token.ts'
+import { issueToken } from '../../application/tokens/commands/issue-token.ts'
+import type { IssueTokenDeps } from '../../application/tokens/commands/issue-token.ts'
+import { revokeToken } from '../../application/tokens/commands/revoke-token.ts'
 import { startTokenDirectory } from '../../application/tokens/policies/token-directory.ts'
-import { createTokens } from '../../application/tokens/commands/tokens.ts'
 import { createTokenUses } from '../../application/tokens/policies/token-uses.ts'
+import { authenticateKey } from '../../application/tokens/queries/authenticate-key.ts'
+import { openTokenWrites } from '../../application/tokens/token-writes.ts'
+import type { TokenWriteDeps } from '../../application/tokens/token-writes.ts'
 import { systemTimers as timers } from '../../infrastructure/node/system-timers.ts'
+import { listTokens } from '../../projections/api-tokens/queries.ts'
+import { getProfile, listProfiles } from '../../projections/profiles/queries.ts'
 import { createMemoryEventStore } from './memory-event-store.ts'
 import { createMemoryKeyring } from './memory-keyring.ts'
 import { right } from './projecting.ts'
@@ -22,6 +33,22 @@ interface Stores {
 export const callerOf = (userId: number): Caller => ({
   userId, permissions: [], maxSessions: 10, maxTranslations: 5, credential: 'jwt',
 })
+
+/** The commands of profiles, as one process has them. */
+export const profileCommands = (deps: ProfileWriteDeps) => {
+  const send = sendToProfiles(deps)
+  return {
+    createProfile: createProfile({ ...deps, send }),
+    changeProfile: changeProfile({ ...deps, send }),
+    removeProfile: removeProfile({ ...deps, send }),
+  }
+}
+
+/** The commands of API tokens, as one process has them. */
+export const tokenCommands = (deps: TokenWriteDeps & Pick<IssueTokenDeps, 'credentials'>) => {
+  const writing = { ...deps, ...openTokenWrites(deps) }
+  return { issueToken: issueToken(writing), changeToken: changeToken(writing), revokeToken: revokeToken(writing) }
+}
 
 /** One process's users, profiles and API tokens over stores in memory, with a wall clock that can be set. */
 export const startTokenWorld = async (t: ExecutionContext, stores: Stores = {}) => {
@@ -42,9 +69,16 @@ export const startTokenWorld = async (t: ExecutionContext, stores: Stores = {}) 
     keyring,
     tokenDirectory: directory,
     uses,
-    tokens: createTokens({ ...write, credentials, documents, tokens: directory, projector }),
-    profiles: createProfiles({ ...write, documents, projector }),
-    ...createKeyAuthentication({ tokens: directory, users, credentials, environment, uses }),
+    tokens: {
+      ...tokenCommands({ ...write, credentials, tokens: directory, projector }),
+      listTokens: listTokens({ documents, keyring, countOf: directory.countOf }),
+    },
+    profiles: {
+      ...profileCommands({ ...write, projector }),
+      listProfiles: listProfiles({ documents, keyring }),
+      getProfile: getProfile({ documents, keyring }),
+    },
+    authenticateKey: authenticateKey({ tokens: directory, users, credentials, environment, uses }),
     /** Stops the wall clock at this instant. */
     setClock: (instant: string) => {
       at = instant

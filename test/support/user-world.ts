@@ -1,19 +1,23 @@
 import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { createAdministrators } from '../../application/users/administrators.ts'
-import { createAuthentication } from '../../application/users/queries/authenticate.ts'
-import { createQueries } from '../../application/queries.ts'
 import type { EventStore } from '../../application/ports/event-store.ts'
 import type { Keyring } from '../../application/ports/keyring.ts'
-import type { NewUser } from '../../application/requests.ts'
-import { startUserDirectory } from '../../application/users/policies/user-directory.ts'
+import { createAdministrators } from '../../application/users/administrators.ts'
+import { changeOwnPassword } from '../../application/users/commands/change-own-password.ts'
+import { changeUser } from '../../application/users/commands/change-user.ts'
+import { logIn } from '../../application/users/commands/log-in.ts'
+import { DEFAULT_QUOTAS, registerUser } from '../../application/users/commands/register-user.ts'
+import type { NewUser } from '../../application/users/commands/register-user.ts'
 import { createLoginThrottle } from '../../application/users/login-throttle.ts'
+import { giveFirstProfiles } from '../../application/users/policies/give-first-profiles.ts'
 import { createRehash } from '../../application/users/policies/rehash.ts'
-import { createUserChanges } from '../../application/users/commands/change-user.ts'
-import { createUsers, DEFAULT_QUOTAS } from '../../application/users/commands/register-user.ts'
+import { startUserDirectory } from '../../application/users/policies/user-directory.ts'
+import { authenticate } from '../../application/users/queries/authenticate.ts'
+import { whoAmI } from '../../application/users/queries/who-am-i.ts'
 import { allProjections } from '../../projections/all-projections.ts'
 import { systemTimers as timers } from '../../infrastructure/node/system-timers.ts'
 import { startProjector } from '../../projections/projector.ts'
+import { listUsers } from '../../projections/users/queries.ts'
 import { createMemoryDocuments } from './memory-documents.ts'
 import { createMemoryEventStore } from './memory-event-store.ts'
 import { createMemoryKeyring } from './memory-keyring.ts'
@@ -43,6 +47,7 @@ export const startUserWorld = async (t: ExecutionContext, stores: Stores = {}) =
   const rehash = createRehash({ store, keyring, environment, timers, credentials, logger })
   t.teardown(() => { stop.abort() })
   await Promise.all([projector.caughtUp(), directory.ready()])
+  const changing = { store, keyring, environment, timers, credentials, directory, projector }
   return {
     environment,
     credentials,
@@ -52,14 +57,24 @@ export const startUserWorld = async (t: ExecutionContext, stores: Stores = {}) =
     rehash,
     throttle,
     documents,
-    users: createUsers({ store, keyring, environment, timers, credentials, directory, projector }),
-    authentication: createAuthentication({ directory, credentials, throttle, rehash }),
-    changes: createUserChanges({
-      store, keyring, environment, timers, credentials, directory, projector, throttle,
-      administrators: createAdministrators({ store, keyring, directory }),
-      endLivesOf: async () => E.right(undefined),
-    }),
-    queries: createQueries({ documents, keyring, directory }),
+    users: {
+      registerUser: registerUser(changing),
+      giveFirstProfiles: giveFirstProfiles(changing),
+      listUsers: listUsers({ documents, keyring, count: directory.count }),
+    },
+    authentication: {
+      logIn: logIn({ directory, credentials, throttle, rehash }),
+      authenticate: authenticate({ directory, credentials }),
+    },
+    changes: {
+      whoAmI: whoAmI({ directory }),
+      changeUser: changeUser({
+        ...changing,
+        administrators: createAdministrators({ store, keyring, directory }),
+        endLivesOf: async () => E.right(undefined),
+      }),
+      changeOwnPassword: changeOwnPassword({ ...changing, throttle }),
+    },
     stop: async () => {
       stop.abort()
       await Promise.all([projector.stopped, directory.stopped])

@@ -3,6 +3,7 @@ import { tokenUseStream } from '../../../domain/api-token/events.ts'
 import { isWorthRecording, tokenUseDecider } from '../../../domain/api-token/rules.ts'
 import { handleCommand } from '../../log/handle-command.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
+import { originOf } from '../../log/origin.ts'
 import type { Logger } from '../../ports/environment.ts'
 import type { KnownToken } from './token-directory.ts'
 
@@ -27,9 +28,8 @@ export const createTokenUses = (deps: TokenUseDeps): TokenUses => {
 
   const write = async ({ tokenId, userId }: KnownToken, at: string): Promise<void> => {
     const stream = tokenUseStream(tokenId)
-    const commandId = environment.newId()
-    const about = { commandId, correlationId: commandId, actor: `user:${userId}` }
-    const used = await handle({ stream, decider: tokenUseDecider, command: { tokenId, userId, at }, ...about })()
+    const origin = originOf(deps, `user:${userId}`)
+    const used = await handle({ ...origin, stream, decider: tokenUseDecider, command: { tokenId, userId, at } })()
     if (E.isLeft(used)) return logger.warn({ tokenId, refusal: used.left._tag }, 'the use of an API token could not be recorded')
     const [event] = used.right.stored
     if (event !== undefined && event.revision % TRUNCATION_INTERVAL === 0) await store.setMetadata(stream, { maxCount: 1 })()

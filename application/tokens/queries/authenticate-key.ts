@@ -1,15 +1,22 @@
 import * as O from 'fp-ts/lib/Option.js'
+import type { Option } from 'fp-ts/lib/Option.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { hasExpired, prefixOfSecret } from '../../../domain/api-token/rules.ts'
+import type { Caller } from '../../caller.ts'
 import type { Credentials } from '../../ports/credentials.ts'
 import type { Environment } from '../../ports/environment.ts'
-import type { Services } from '../../services.ts'
-import { callerOf, isActive } from '../../users/queries/authenticate.ts'
+import { callerOf, isActive } from '../../users/known-user.ts'
 import type { UserDirectory } from '../../users/policies/user-directory.ts'
 import type { KnownToken, TokenDirectory } from '../policies/token-directory.ts'
 import type { TokenUses } from '../policies/token-uses.ts'
 
-export interface KeyAuthenticationDeps {
+/**
+ * The caller behind an API token: none for one that is unknown, inactive, expired or revoked, or whose user is not
+ * active.
+ */
+export type AuthenticateKey = (secret: string) => Option<Caller>
+
+export interface AuthenticateKeyDeps {
   readonly tokens: Pick<TokenDirectory, 'byPrefix'>
   readonly users: Pick<UserDirectory, 'byId'>
   readonly credentials: Pick<Credentials, 'verifyApiToken'>
@@ -17,11 +24,10 @@ export interface KeyAuthenticationDeps {
   readonly uses: Pick<TokenUses, 'record'>
 }
 
-/** Who presents an API token, from memory alone: neither store is read. */
-export const createKeyAuthentication = ({
-  tokens, users, credentials, environment, uses,
-}: KeyAuthenticationDeps): Pick<Services, 'authenticateKey'> => ({
-  authenticateKey: (secret) => {
+/** From memory alone: neither store is read. */
+export const authenticateKey =
+  ({ tokens, users, credentials, environment, uses }: AuthenticateKeyDeps): AuthenticateKey =>
+  (secret) => {
     const prefix = prefixOfSecret(secret)
     if (prefix === null) return O.none
     const token = tokens.byPrefix(prefix)
@@ -32,5 +38,4 @@ export const createKeyAuthentication = ({
     const caller = pipe(users.byId(userId), O.filter(isActive), O.map((user) => callerOf(user, 'api-key')))
     if (O.isSome(caller)) uses.record(token.value)
     return caller
-  },
-})
+  }

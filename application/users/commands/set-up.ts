@@ -4,15 +4,16 @@ import type { Unavailable, UsernameTaken } from '../../errors.ts'
 import type { Credentials, TooBusy } from '../../ports/credentials.ts'
 import type { Environment } from '../../ports/environment.ts'
 import type { UserView } from '../../ports/read-models.ts'
-import type { NewUser } from '../../requests.ts'
-import type { Services } from '../../services.ts'
-import { DEFAULT_QUOTAS } from './register-user.ts'
+import { createTurns } from '../../turns.ts'
+import type { HasUsers } from '../queries/has-users.ts'
+import { firstAdmin } from './register-first-admin.ts'
+import type { RegisterUser } from './register-user.ts'
 
-export interface SetupDeps {
+export interface SetupLinkDeps {
   readonly environment: Pick<Environment, 'newSecret' | 'monotonic'>
   readonly credentials: Pick<Credentials, 'keyedHash'>
-  readonly hasUsers: Services['hasUsers']
-  readonly registerUser: Services['registerUser']
+  readonly hasUsers: HasUsers
+  readonly registerUser: RegisterUser
 }
 
 export interface SetupRefused {
@@ -20,37 +21,36 @@ export interface SetupRefused {
   readonly reason: 'invalid' | 'expired' | 'used'
 }
 
+/** Registers the first administrator. A registration that is refused leaves the token as it was. */
+export type SetUp = (
+  token: string,
+  username: string,
+  password: string,
+) => TaskEither<SetupRefused | UsernameTaken | TooBusy | Unavailable, UserView>
+
 /** How the first administrator comes to be without a default password. */
-export interface Setup {
+export interface SetupLink {
   /** For the link that is printed at first start; null once it is of no use. */
   readonly token: () => string | null
-  /** Registers the first administrator. A registration that is refused leaves the token as it was. */
-  readonly redeem: (token: string, username: string, password: string) => TaskEither<SetupRefused | UsernameTaken | TooBusy | Unavailable, UserView>
+  readonly setUp: SetUp
 }
 
 const TOKEN_LIFE_MS = 30 * 60 * 1000
 
-const firstAdmin = (username: string, password: string): NewUser => ({
-  username,
-  password,
-  permissions: ['admin', 'user_retention'],
-  ...DEFAULT_QUOTAS,
-})
-
 const refuse = (reason: SetupRefused['reason']) => E.left<SetupRefused>({ _tag: 'SetupRefused', reason })
 
 /** The token begins to age now. */
-export const createSetup = ({ environment, credentials, hasUsers, registerUser }: SetupDeps): Setup => {
+export const openSetupLink = ({ environment, credentials, hasUsers, registerUser }: SetupLinkDeps): SetupLink => {
   const secret = environment.newSecret()
   // Hashes under a key that nobody outside knows: how long a comparison takes tells nothing about the secret.
   const hash = credentials.keyedHash('setup-token', secret)
   const expiresAt = environment.monotonic() + TOKEN_LIFE_MS
   let isUsed = false
-  let previous: Promise<unknown> = Promise.resolve()
+  const inTurn = createTurns()
 
   const isExpired = (): boolean => environment.monotonic() >= expiresAt
 
-  const attempt: Setup['redeem'] = (token, username, password) => async () => {
+  const attempt: SetUp = (token, username, password) => async () => {
     if (credentials.keyedHash('setup-token', token) !== hash) return refuse('invalid')
     if (isUsed || hasUsers()) return refuse('used')
     if (isExpired()) return refuse('expired')
@@ -62,22 +62,6 @@ export const createSetup = ({ environment, credentials, hasUsers, registerUser }
   return {
     token: () => (isUsed || hasUsers() || isExpired() ? null : secret),
     // One at a time: who comes second learns what became of the first.
-    redeem: (token, username, password) => () => {
-      const result = previous.then(attempt(token, username, password))
-      previous = result.catch(() => undefined)
-      return result
-    },
+    setUp: (token, username, password) => () => inTurn('set-up', attempt(token, username, password)),
   }
 }
-
-/** The first administrator from the settings; null when there are users already, so that it can run at every start. */
-export const adminFromSettings =
-  ({ hasUsers, registerUser }: Pick<SetupDeps, 'hasUsers' | 'registerUser'>) =>
-  (username: string, password: string): TaskEither<TooBusy | Unavailable, UserView | null> =>
-  async () => {
-    if (hasUsers()) return E.right(null)
-    const registered = await registerUser(firstAdmin(username, password), 'setup')()
-    if (E.isRight(registered)) return registered
-    // Another process with the same settings was faster.
-    return registered.left._tag === 'UsernameTaken' ? E.right(null) : E.left(registered.left)
-  }

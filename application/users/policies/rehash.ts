@@ -4,6 +4,7 @@ import type { User } from '../../../domain/user/decider.ts'
 import { userStream } from '../../../domain/user/events.ts'
 import { handleCommand } from '../../log/handle-command.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
+import { originOf } from '../../log/origin.ts'
 import type { Credentials } from '../../ports/credentials.ts'
 import type { Logger } from '../../ports/environment.ts'
 
@@ -31,9 +32,8 @@ export const createRehash = (deps: RehashDeps): Rehash => {
     const hashed = await credentials.hashPassword(password)()
     if (E.isLeft(hashed)) return logger.warn({ userId, refusal: hashed.left._tag }, 'a password could not be hashed anew')
     const command = { type: 'Rehash', oldHash, passwordHash: hashed.right, at: environment.now() } as const
-    const commandId = environment.newId()
-    const about = { commandId, correlationId: commandId, actor: 'service' }
-    const stored = await handle({ stream: userStream(userId), decider: userDecider, command, ...about })()
+    const origin = originOf(deps, 'service')
+    const stored = await handle({ ...origin, stream: userStream(userId), decider: userDecider, command })()
     if (E.isLeft(stored)) logger.warn({ userId, refusal: stored.left._tag }, 'a password could not be hashed anew')
   }
 

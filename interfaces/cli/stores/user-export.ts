@@ -1,7 +1,7 @@
 import { openEvents } from '../../../application/log/event-serialization.ts'
 import { BEGINNING } from '../../../application/ports/event-store.ts'
 import type { StoredEvent } from '../../../application/ports/event-store.ts'
-import { usernameHash } from '../../../application/users/queries/authenticate.ts'
+import { usernameHash } from '../../../application/users/username-claims.ts'
 import { apiTokenDecider } from '../../../domain/api-token/decider.ts'
 import type { ApiTokenEvent } from '../../../domain/api-token/events.ts'
 import { LiveCreated, liveStream } from '../../../domain/live/events.ts'

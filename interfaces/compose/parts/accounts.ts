@@ -1,19 +1,36 @@
-import { ownOrigin } from '../../../application/log/origin.ts'
 import { endLivesOf } from '../../../application/lives/commands/end-lives-of.ts'
 import { removeLive } from '../../../application/lives/remove-live.ts'
-import { createKeyAuthentication } from '../../../application/tokens/queries/authenticate-key.ts'
+import { ownOrigin } from '../../../application/log/origin.ts'
+import { changeProfile } from '../../../application/profiles/commands/change-profile.ts'
+import { createProfile } from '../../../application/profiles/commands/create-profile.ts'
+import { removeProfile } from '../../../application/profiles/commands/remove-profile.ts'
+import { sendToProfiles } from '../../../application/profiles/profile-writes.ts'
+import { changeToken } from '../../../application/tokens/commands/change-token.ts'
+import { issueToken } from '../../../application/tokens/commands/issue-token.ts'
+import { revokeToken } from '../../../application/tokens/commands/revoke-token.ts'
 import { createTokenUses } from '../../../application/tokens/policies/token-uses.ts'
-import { createTokens } from '../../../application/tokens/commands/tokens.ts'
+import { authenticateKey } from '../../../application/tokens/queries/authenticate-key.ts'
+import { openTokenWrites } from '../../../application/tokens/token-writes.ts'
+import { trustedTokens } from '../../../application/tokens/trusted.ts'
 import { createAdministrators } from '../../../application/users/administrators.ts'
-import { createUserChanges } from '../../../application/users/commands/change-user.ts'
-import { createDeleteUser } from '../../../application/users/commands/delete-user.ts'
-import { createUsers } from '../../../application/users/commands/register-user.ts'
-import { adminFromSettings, createSetup } from '../../../application/users/commands/set-up.ts'
+import { changeOwnPassword } from '../../../application/users/commands/change-own-password.ts'
+import { changeUser } from '../../../application/users/commands/change-user.ts'
+import { deleteUser } from '../../../application/users/commands/delete-user.ts'
+import { deleteUserAgain } from '../../../application/users/commands/delete-user-again.ts'
+import { logIn } from '../../../application/users/commands/log-in.ts'
+import { registerFirstAdmin } from '../../../application/users/commands/register-first-admin.ts'
+import { registerUser } from '../../../application/users/commands/register-user.ts'
+import { openSetupLink } from '../../../application/users/commands/set-up.ts'
 import { createLoginThrottle } from '../../../application/users/login-throttle.ts'
+import { giveFirstProfiles } from '../../../application/users/policies/give-first-profiles.ts'
 import { createRehash } from '../../../application/users/policies/rehash.ts'
-import { createAuthentication } from '../../../application/users/queries/authenticate.ts'
-import { trustedTokens, trustedUsers } from '../../../application/users/trusted.ts'
-import { createProfiles } from '../../../application/profiles/commands/profiles.ts'
+import { authenticate } from '../../../application/users/queries/authenticate.ts'
+import { hasUsers } from '../../../application/users/queries/has-users.ts'
+import { whoAmI } from '../../../application/users/queries/who-am-i.ts'
+import { trustedUsers } from '../../../application/users/trusted.ts'
+import { listTokens } from '../../../projections/api-tokens/queries.ts'
+import { getProfile, listProfiles } from '../../../projections/profiles/queries.ts'
+import { listUsers } from '../../../projections/users/queries.ts'
 import { assemble } from '../assemble.ts'
 import { eraseAgain } from '../erase-again.ts'
 import { adminPassword } from '../first-admin.ts'
@@ -30,47 +47,80 @@ interface Needs {
   readonly readSide: ReadSide
 }
 
-/** Who may ask: users, what belongs to them, and their tokens. */
-export const openAccounts = ({ foundation, writeSide, readSide }: Needs) =>
-  assemble(async (opened) => {
-    const { settings, log, documents, credentials, environment, logger } = foundation
-    const { write, admission } = writeSide
-    const { projector, directory, tokens, lives } = readSide
+/** A user's saved engine settings. */
+const profileCalls = ({ foundation, writeSide, readSide }: Needs) => {
+  const { documents, keyring, environment } = foundation
+  const { write } = writeSide
+  const send = sendToProfiles({ ...write, projector: readSide.projector })
+  return {
+    listProfiles: listProfiles({ documents, keyring }),
+    getProfile: getProfile({ documents, keyring }),
+    createProfile: createProfile({ ...write, send }),
+    changeProfile: changeProfile({ environment, send }),
+    removeProfile: removeProfile({ environment, send }),
+  }
+}
 
-    const users = createUsers({ ...write, credentials, directory, projector })
-    const { registerUser } = users
-    // Who cannot be read is one all the same: a service with users must not ask for its first.
-    const hasUsers = (): boolean => directory.count() > 0 || log.isHurt('user')
-    await succeed('complete the users', users.ensureFirstProfiles())
+const tokenCalls = ({ foundation, writeSide, readSide }: Needs) => {
+  const { documents, keyring, credentials, environment } = foundation
+  const { write } = writeSide
+  const { tokens, projector } = readSide
+  const writes = openTokenWrites({ ...write, tokens, projector })
+  return {
+    listTokens: listTokens({ documents, keyring, countOf: tokens.countOf }),
+    issueToken: issueToken({ ...write, ...writes, credentials }),
+    changeToken: changeToken({ environment, tokens, send: writes.send }),
+    revokeToken: revokeToken({ environment, tokens, send: writes.send }),
+  }
+}
+
+/** Who may ask: users, what belongs to them, and their tokens. */
+export const openAccounts = (needs: Needs) =>
+  assemble(async (opened) => {
+    const { settings, log, documents, keyring, credentials, environment, logger } = needs.foundation
+    const { write, admission } = needs.writeSide
+    const { projector, directory, tokens, lives, tokenIdsOf } = needs.readSide
+
+    await succeed('complete the users', giveFirstProfiles({ ...write, directory })())
+    const registering = {
+      hasUsers: hasUsers({ directory, log }),
+      registerUser: registerUser({ ...write, credentials, directory, projector }),
+    }
     if (settings.adminUsername !== null) {
-      const register = adminFromSettings({ hasUsers, registerUser })(settings.adminUsername, await adminPassword(settings))
+      const register = registerFirstAdmin(registering)(settings.adminUsername, await adminPassword(settings))
       await succeed('create the first admin', register)
     }
-    const setup = createSetup({ environment, credentials, hasUsers, registerUser })
+    const setup = openSetupLink({ environment, credentials, ...registering })
 
-    const throttle = createLoginThrottle({ ...write, credentials, logger, enabled: settings.rateLimit > 0 })
     const administrators = createAdministrators({ ...write, directory })
-    const deletion = createDeleteUser({ ...write, ...lives, admission, documents, directory, projector, administrators })
+    const deleting = { ...write, ...lives, tokenIdsOf, admission, directory, projector }
     await eraseAgain(settings.dataDir, {
-      deleteUserAgain: deletion.deleteUserAgain,
+      deleteUserAgain: (userId) => deleteUserAgain(deleting)(userId)(),
       deleteLiveAgain: (liveId) => removeLive({ ...write, admission }, liveId, ownOrigin(write))(),
     })
 
+    const throttle = createLoginThrottle({ ...write, credentials, logger, enabled: settings.rateLimit > 0 })
     const uses = createTokenUses({ ...write, logger })
     opened({ stop: uses.settled })
     const rehash = createRehash({ ...write, credentials, logger })
     opened({ stop: rehash.settled })
     const trusted = trustedUsers(directory, log)
+    const changing = { ...write, credentials, directory, projector }
     const calls = {
-      ...createAuthentication({ directory: trusted, credentials, throttle, rehash }),
-      ...createKeyAuthentication({ tokens: trustedTokens(tokens, log), users: trusted, credentials, environment, uses }),
-      ...createUserChanges({ ...write, credentials, directory, projector, throttle, administrators, endLivesOf: endLivesOf({ ...write, admission }) }),
-      ...createTokens({ ...write, credentials, documents, tokens, projector }),
-      ...createProfiles({ ...write, documents, projector }),
-      deleteUser: deletion.deleteUser,
-      registerUser,
-      hasUsers,
-      setup,
+      ...registering,
+      setUp: setup.setUp,
+      logIn: logIn({ directory: trusted, credentials, throttle, rehash }),
+      authenticate: authenticate({ directory: trusted, credentials }),
+      authenticateKey: authenticateKey({
+        tokens: trustedTokens(tokens, log), users: trusted, credentials, environment, uses,
+      }),
+      whoAmI: whoAmI({ directory }),
+      listUsers: listUsers({ documents, keyring, count: directory.count }),
+      changeUser: changeUser({ ...changing, administrators, endLivesOf: endLivesOf({ ...write, admission }) }),
+      changeOwnPassword: changeOwnPassword({ ...changing, throttle }),
+      deleteUser: deleteUser({ ...deleting, administrators }),
+      ...profileCalls(needs),
+      ...tokenCalls(needs),
     }
     return { calls, setup }
   })

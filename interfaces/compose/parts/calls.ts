@@ -1,4 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js'
+import { rescanModels } from '../../../application/catalogue/commands/rescan-models.ts'
+import {
+  switchLanguage, switchModel, switchTranslation,
+} from '../../../application/catalogue/commands/switch-reference.ts'
 import { createLiveOnce } from '../../../application/lives/commands/create-live-once.ts'
 import type { CreateLiveOnce } from '../../../application/lives/commands/create-live-once.ts'
 import { deleteLive } from '../../../application/lives/commands/delete-live.ts'
@@ -8,12 +12,10 @@ import { finishLivesByAudioUrl } from '../../../application/lives/commands/finis
 import { getHistory } from '../../../application/lives/queries/get-history.ts'
 import { getTranscript } from '../../../application/lives/queries/get-transcript.ts'
 import { listAllLives } from '../../../application/lives/queries/list-all-lives.ts'
-import { createQueries } from '../../../application/queries.ts'
 import { createDescriptions } from '../../description/descriptions.ts'
 import type { AccessCalls } from '../../http/access.ts'
 import type { Calls } from '../../http/route-table.ts'
 import type { OperationCalls } from '../../http/routes/operations.ts'
-import { createRescan } from '../models.ts'
 import type { Accounts } from './accounts.ts'
 import type { Engines } from './engines.ts'
 import type { Foundation } from './foundation.ts'
@@ -34,8 +36,9 @@ export interface Parts {
 /** What REST can ask for. Once `draining` says so nothing is begun any more. */
 export const callsOf = (parts: Parts, draining: () => boolean): Omit<Calls, keyof OperationCalls> & AccessCalls => {
   const { foundation, engines, writeSide, readSide, running, accounts } = parts
-  const { settings, store, documents, keyring, credentials, environment } = foundation
-  const { write, catalogue, switches, admission } = writeSide
+  const { settings, store, keyring, credentials, environment } = foundation
+  const { write, switched, admission } = writeSide
+  const { catalogue } = switched
   const { directory, whenProjected, lives } = readSide
   const { sessions, lags, pullRefusal } = running
 
@@ -49,12 +52,14 @@ export const callsOf = (parts: Parts, draining: () => boolean): Omit<Calls, keyo
     return created
   }
   const finishing = { ...writing, flush: sessions.flush }
+  const switching = { ...write, switched }
   return {
     ...createDescriptions(),
     ...accounts.calls,
-    ...switches,
-    ...createRescan(engines.installed, catalogue),
-    ...createQueries({ documents, keyring, directory }),
+    switchModel: switchModel(switching),
+    switchLanguage: switchLanguage(switching),
+    switchTranslation: switchTranslation(switching),
+    rescanModels: rescanModels({ rescan: engines.installed.rescan, catalogue }),
     getLive: lives.getLive,
     listLives: lives.listLives,
     listAllLives: listAllLives({ ...write, ...lives, directory, lags }),

@@ -4,7 +4,7 @@ import { BUNDLED_MODELS } from '../../../infrastructure/catalogue/installed-mode
 import { createSpeechEngine } from '../../../infrastructure/onnx/process/engine-client.ts'
 import { createTranslationEngine } from '../../../infrastructure/onnx/process/translation-client.ts'
 import { assemble } from '../assemble.ts'
-import { watchLoads } from '../models.ts'
+import { watchLoads } from '../watch-loads.ts'
 import type { Foundation } from './foundation.ts'
 
 export type Engines = Awaited<ReturnType<typeof startEngines>>

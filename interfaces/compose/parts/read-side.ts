@@ -3,6 +3,7 @@ import { startUserDirectory } from '../../../application/users/policies/user-dir
 import { foldingCode } from '../../../infrastructure/files/folding-code.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
 import { startProjector } from '../../../projections/projector.ts'
+import { tokenIdsOf } from '../../../projections/api-tokens/queries.ts'
 import { assemble } from '../assemble.ts'
 import { watchStore } from '../store-watch.ts'
 import type { Foundation } from './foundation.ts'
@@ -28,5 +29,9 @@ export const startReadSide = ({ store, documents, keyring, credentials, environm
     })
     await Promise.all([projector.caughtUp(), directory.ready(), tokens.ready()])
     const { whenProjected } = projector
-    return { projector, whenProjected, directory, tokens, storeWatch, lives: liveReads({ documents, keyring, credentials }) }
+    return {
+      projector, whenProjected, directory, tokens, storeWatch,
+      lives: liveReads({ documents, keyring, credentials }),
+      tokenIdsOf: tokenIdsOf({ documents }),
+    }
   })

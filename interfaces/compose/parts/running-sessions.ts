@@ -10,7 +10,7 @@ import { createScheduler } from '../../../application/pipeline/scheduler.ts'
 import { liveLifecycle } from '../../../application/sessions/live-lifecycle.ts'
 import { createLiveSessions } from '../../../application/sessions/live-sessions.ts'
 import { createTranslations } from '../../../application/translation/translations.ts'
-import { isActive } from '../../../application/users/queries/authenticate.ts'
+import { isActive } from '../../../application/users/known-user.ts'
 import { createPullers } from '../../../infrastructure/sources/puller/puller-client.ts'
 import { assemble } from '../assemble.ts'
 import { startDuties } from '../duties.ts'
@@ -35,7 +35,7 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
   assemble(async (opened) => {
     const { settings, store, documents, environment, timers, logger } = foundation
     const { write, admission, reconciling } = writeSide
-    const { projector, whenProjected, directory, lives } = readSide
+    const { projector, whenProjected, directory, lives, tokenIdsOf } = readSide
     const { engine, translator } = engines
 
     // Never ourselves, not even where everything is allowed: the port is known once it is bound.
@@ -65,7 +65,8 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
     const expiry = expireLives({ ...reconciling, limits: settings, flush: sessions.flush })
     opened(reconcileLives({ ...reconciling, isDisabled, logger, expiry, every: lookEvery(settings) }))
     const listsAreCurrent = () => projector.lag().every(({ secondsBehind, error }) => error === null && secondsBehind < 30)
-    opened(startDuties({ ...write, ...lives, admission, documents, logger, retentionMax: settings.retentionMax, listsAreCurrent }))
+    const forgetting = { documents, ...lives, tokenIdsOf, logger, retentionMax: settings.retentionMax, listsAreCurrent }
+    opened(startDuties({ ...write, admission, ...forgetting }))
     // First, so that nothing is ended or forgotten under a live that still writes.
     opened({ stop: sessions.close })
 

@@ -1,6 +1,6 @@
 import { totalmem } from 'node:os'
 import { createAdmissionActor } from '../../../application/admission/admission-actor.ts'
-import { openReferenceSwitches } from '../../../application/catalogue/reference-switches.ts'
+import { openSwitchedCatalogue } from '../../../application/catalogue/switched-catalogue.ts'
 import { reconcileAtStart } from '../../../application/lives/policies/reconcile-lives.ts'
 import { assemble } from '../assemble.ts'
 import { succeed, succeedUnlessHurt } from '../succeed.ts'
@@ -19,7 +19,7 @@ export type WriteSide = Awaited<ReturnType<typeof openWriteSide>>
 export const openWriteSide = ({ settings, store, keyring, environment, timers, logger }: Foundation, { installed }: Engines) =>
   assemble(async (opened) => {
     const write = { store, keyring, environment, timers }
-    const { catalogue, ...switches } = await succeed('read what is switched off', openReferenceSwitches(write, installed))
+    const switched = await succeed('read what is switched off', openSwitchedCatalogue(write, installed))
     const admission = await createAdmissionActor({ ...write, logger })
     opened({ stop: admission.idle })
     const capacity = { type: 'SetCapacity', worker: WORKER, vram: settings.vramMb ?? detectVram(), at: environment.now() } as const
@@ -30,5 +30,5 @@ export const openWriteSide = ({ settings, store, keyring, environment, timers, l
     const reconciling = { ...write, admission, otherInstances }
     // The lives of a process that died are settled before anybody can ask (D53, R104).
     await succeed('reconcile lives and reservations', reconcileAtStart(reconciling))
-    return { write, catalogue, switches, admission, reconciling }
+    return { write, switched, admission, reconciling }
   })

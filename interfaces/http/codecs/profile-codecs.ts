@@ -1,6 +1,6 @@
 import * as t from 'io-ts'
 import type { ProfileView } from '../../../application/ports/read-models.ts'
-import type { ProfileChange } from '../../../application/requests.ts'
+import type { ProfileChange } from '../../../application/profiles/commands/change-profile.ts'
 import { engineSettingMembers, engineSettings } from '../../../domain/live/settings.ts'
 import { count, dates } from './presenters.ts'
 import { resourceName } from './request-codecs.ts'

@@ -1,6 +1,6 @@
 import * as t from 'io-ts'
 import type { ApiTokenView } from '../../../application/ports/read-models.ts'
-import type { ApiTokenChange } from '../../../application/requests.ts'
+import type { ApiTokenChange } from '../../../application/tokens/commands/change-token.ts'
 import { instant } from '../../../domain/shared/codecs.ts'
 import { count, nullable } from './presenters.ts'
 import { dateTime, resourceName } from './request-codecs.ts'

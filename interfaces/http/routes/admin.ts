@@ -4,7 +4,10 @@ import type { AdminLive } from '../../../application/lives/admin-live.ts'
 import type { FinishAnyLive } from '../../../application/lives/commands/finish-any-live.ts'
 import type { ListAllLives } from '../../../application/lives/queries/list-all-lives.ts'
 import type { Catalogue } from '../../../application/ports/catalogue.ts'
-import type { Services } from '../../../application/services.ts'
+import type { RescanModels } from '../../../application/catalogue/commands/rescan-models.ts'
+import type {
+  SwitchLanguage, SwitchModel, SwitchTranslation,
+} from '../../../application/catalogue/commands/switch-reference.ts'
 import { UNAVAILABLE } from '../errors.ts'
 import {
   adminLiveView, languageView, list, modelView, presentAdminLive, presentLanguage, presentModel, presentPage, presentTranslation, single,
@@ -15,7 +18,11 @@ import { privateRoute } from '../route.ts'
 import type { Route } from '../route.ts'
 
 /** What these routes call. */
-export interface AdminCalls extends Pick<Services, 'switchModel' | 'rescanModels' | 'switchLanguage' | 'switchTranslation'> {
+export interface AdminCalls {
+  readonly switchModel: SwitchModel
+  readonly rescanModels: RescanModels
+  readonly switchLanguage: SwitchLanguage
+  readonly switchTranslation: SwitchTranslation
   readonly catalogue: Catalogue
   readonly listAllLives: ListAllLives
   readonly finishAnyLive: FinishAnyLive
@@ -86,8 +93,8 @@ const rescanModels = privateRoute(
     response: { codec: t.strict({ data: t.readonlyArray(modelView) }, 'InstalledModels') },
     refusals: UNAVAILABLE,
   },
-  async ({ caller }, calls: AdminCalls) => {
-    const models = await calls.rescanModels(caller)()
+  async (_input, calls: AdminCalls) => {
+    const models = await calls.rescanModels()()
     return E.isLeft(models) ? models : E.right({ data: models.right.map(presentModel) })
   },
 )

@@ -1,15 +1,25 @@
 import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
 import { UNAVAILABLE } from '../errors.ts'
 import { list, messageView, presentPage, single } from '../codecs/presenters.ts'
 import { newProfileBody, presentProfile, profileChange, profileChangeBody, profileView } from '../codecs/profile-codecs.ts'
 import { pageOf, pageQuery, pathId } from '../codecs/request-codecs.ts'
 import { privateRoute } from '../route.ts'
-import type { Services } from '../../../application/services.ts'
+import type { ChangeProfile } from '../../../application/profiles/commands/change-profile.ts'
+import type { CreateProfile } from '../../../application/profiles/commands/create-profile.ts'
+import type { RemoveProfile } from '../../../application/profiles/commands/remove-profile.ts'
+import type { GetProfile, ListProfiles } from '../../../projections/profiles/queries.ts'
 import type { Route } from '../route.ts'
 import { settingsOf } from '../codecs/settings-codec.ts'
 
 /** What these routes call. */
-export type ProfileCalls = Pick<Services, 'listProfiles' | 'createProfile' | 'getProfile' | 'changeProfile' | 'removeProfile'>
+export interface ProfileCalls {
+  readonly listProfiles: ListProfiles
+  readonly createProfile: CreateProfile
+  readonly getProfile: GetProfile
+  readonly changeProfile: ChangeProfile
+  readonly removeProfile: RemoveProfile
+}
 
 const listProfiles = privateRoute(
   'private',
@@ -24,7 +34,7 @@ const listProfiles = privateRoute(
   },
   async ({ query, caller }, calls: ProfileCalls) => {
     const page = pageOf(query)
-    const profiles = await calls.listProfiles(caller, page)()
+    const profiles = await calls.listProfiles(caller.userId, page)()
     return E.isLeft(profiles) ? profiles : E.right(presentPage(profiles.right, page, presentProfile))
   },
 )
@@ -58,8 +68,10 @@ const getProfile = privateRoute(
     refusals: ['ProfileNotFound', ...UNAVAILABLE],
   },
   async ({ params, caller }, calls: ProfileCalls) => {
-    const profile = await calls.getProfile(caller, params.id)()
-    return E.isLeft(profile) ? profile : E.right({ data: presentProfile(profile.right) })
+    const profile = await calls.getProfile(caller.userId, params.id)()
+    if (E.isLeft(profile)) return profile
+    if (O.isNone(profile.right)) return E.left({ _tag: 'ProfileNotFound' } as const)
+    return E.right({ data: presentProfile(profile.right.value) })
   },
 )
 

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import type { Services } from '../../../application/services.ts'
-import type { Setup } from '../../../application/users/commands/set-up.ts'
+import type { SetUp } from '../../../application/users/commands/set-up.ts'
+import type { HasUsers } from '../../../application/users/queries/has-users.ts'
 import { UNAVAILABLE } from '../errors.ts'
 import { pageFile, pageText } from '../pages/page-files.ts'
 import { pagePolicy } from '../pages/page-policy.ts'
@@ -11,8 +11,9 @@ import { publicRoute } from '../route.ts'
 import type { Route } from '../route.ts'
 
 /** What these routes call. */
-export interface SetupCalls extends Pick<Services, 'hasUsers'> {
-  readonly setup: Pick<Setup, 'redeem'>
+export interface SetupCalls {
+  readonly hasUsers: HasUsers
+  readonly setUp: SetUp
 }
 
 const FORM = pageText('setup.html')
@@ -42,9 +43,9 @@ const complete = publicRoute(
     response: { codec: single(userView) },
     refusals: ['SetupRefused', 'UsernameTaken', 'TooBusy', ...UNAVAILABLE],
   },
-  async ({ body }, { hasUsers, setup }: SetupCalls) => {
+  async ({ body }, { hasUsers, setUp }: SetupCalls) => {
     if (hasUsers()) return E.left({ _tag: 'SetupRefused', reason: 'used' } as const)
-    const user = await setup.redeem(body.token, body.username, body.password)()
+    const user = await setUp(body.token, body.username, body.password)()
     return E.isLeft(user) ? user : E.right({ data: presentUser(user.right) })
   },
 )

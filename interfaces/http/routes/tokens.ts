@@ -3,12 +3,20 @@ import { UNAVAILABLE } from '../errors.ts'
 import { list, messageView, presentPage, single } from '../codecs/presenters.ts'
 import { pageOf, pageQuery, pathId } from '../codecs/request-codecs.ts'
 import { privateRoute } from '../route.ts'
-import type { Services } from '../../../application/services.ts'
+import type { ChangeToken } from '../../../application/tokens/commands/change-token.ts'
+import type { IssueToken } from '../../../application/tokens/commands/issue-token.ts'
+import type { RevokeToken } from '../../../application/tokens/commands/revoke-token.ts'
+import type { ListTokens } from '../../../projections/api-tokens/queries.ts'
 import type { Route } from '../route.ts'
 import { issuedTokenView, newTokenBody, presentToken, tokenChange, tokenChangeBody, tokenView } from '../codecs/token-codecs.ts'
 
 /** What these routes call. */
-export type TokenCalls = Pick<Services, 'listTokens' | 'issueToken' | 'changeToken' | 'revokeToken'>
+export interface TokenCalls {
+  readonly listTokens: ListTokens
+  readonly issueToken: IssueToken
+  readonly changeToken: ChangeToken
+  readonly revokeToken: RevokeToken
+}
 
 const listTokens = privateRoute(
   'private',
@@ -24,7 +32,7 @@ const listTokens = privateRoute(
   },
   async ({ query, caller }, calls: TokenCalls) => {
     const page = pageOf(query)
-    const tokens = await calls.listTokens(caller, page)()
+    const tokens = await calls.listTokens(caller.userId, page)()
     return E.isLeft(tokens) ? tokens : E.right(presentPage(tokens.right, page, presentToken))
   },
 )

@@ -1,7 +1,13 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import type { Services } from '../../../application/services.ts'
+import type { ChangeOwnPassword } from '../../../application/users/commands/change-own-password.ts'
+import type { ChangeUser } from '../../../application/users/commands/change-user.ts'
+import type { DeleteUser } from '../../../application/users/commands/delete-user.ts'
+import type { LogIn } from '../../../application/users/commands/log-in.ts'
+import type { RegisterUser } from '../../../application/users/commands/register-user.ts'
+import type { WhoAmI } from '../../../application/users/queries/who-am-i.ts'
 import type { UserView } from '../../../application/ports/read-models.ts'
+import type { ListUsers } from '../../../projections/users/queries.ts'
 import { actorOf } from '../../../application/caller.ts'
 import { UNAVAILABLE } from '../errors.ts'
 import { list, messageView, presentPage, presentUser, single, userView } from '../codecs/presenters.ts'
@@ -10,7 +16,15 @@ import { privateRoute, publicRoute } from '../route.ts'
 import type { Route } from '../route.ts'
 
 /** What these routes call. */
-export type UserCalls = Pick<Services, 'login' | 'registerUser' | 'listUsers' | 'changeUser' | 'deleteUser' | 'me' | 'changeOwnPassword'>
+export interface UserCalls {
+  readonly logIn: LogIn
+  readonly whoAmI: WhoAmI
+  readonly changeOwnPassword: ChangeOwnPassword
+  readonly registerUser: RegisterUser
+  readonly listUsers: ListUsers
+  readonly changeUser: ChangeUser
+  readonly deleteUser: DeleteUser
+}
 
 const bearerToken = t.strict({ access_token: t.string, token_type: t.literal('bearer') }, 'BearerToken')
 
@@ -25,7 +39,7 @@ const login = publicRoute(
     refusals: ['WrongLogin', 'TooManyRequests', 'TooBusy'],
   },
   async ({ body, origin }, calls: UserCalls) => {
-    const token = await calls.login(body.username, body.password, origin.address)
+    const token = await calls.logIn(body.username, body.password, origin.address)
     return E.isLeft(token) ? token : E.right({ access_token: token.right, token_type: 'bearer' as const })
   },
 )
@@ -124,7 +138,7 @@ const me = privateRoute(
     response: { codec: single(userView) },
     refusals: ['UserNotFound'],
   },
-  async ({ caller }, calls: UserCalls) => E.map((user: UserView) => ({ data: presentUser(user) }))(calls.me(caller)),
+  async ({ caller }, calls: UserCalls) => E.map((user: UserView) => ({ data: presentUser(user) }))(calls.whoAmI(caller)),
 )
 
 const changePassword = privateRoute(

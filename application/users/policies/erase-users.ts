@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { apiTokenDecider } from '../../../domain/api-token/decider.ts'
 import { apiTokenStream } from '../../../domain/api-token/events.ts'
 import { reading } from '../../../domain/read-event.ts'
@@ -15,17 +16,16 @@ import type { LiveWriteDeps } from '../../lives/release-live.ts'
 import { removeLive } from '../../lives/remove-live.ts'
 import { ownOrigin } from '../../log/origin.ts'
 import type { Origin } from '../../log/origin.ts'
+import { unexpected } from '../../log/unexpected.ts'
 import { startLogDuty } from '../../log/log-duty.ts'
 import type { LogDutyDeps, RunningDuty } from '../../log/log-duty.ts'
-import type { Documents } from '../../ports/documents.ts'
 import type { Position } from '../../ports/event-store.ts'
-import { API_TOKENS } from '../../ports/read-models.ts'
 import type { IdsOfUser } from '../../ports/read-models.ts'
 import { pause } from '../../waiting.ts'
 
 export interface EraseUserDeps extends LiveWriteDeps {
-  readonly documents: Pick<Documents, 'page'>
   readonly liveIdsOf: IdsOfUser
+  readonly tokenIdsOf: IdsOfUser
 }
 
 interface DeletedUser {
@@ -33,35 +33,28 @@ interface DeletedUser {
   readonly usernameHash: string
 }
 
-const PAGE = 500
 /** Tokens revoked and lives removed at a time. */
 const STEPS_AT_ONCE = 16
 
 /** A create that began before its user was deleted has ended by then, one way or the other, and is listed. */
 const LATE_MS = 60_000
 
-/** Ids of the documents of a user. */
-const idsOf = async ({ documents }: EraseUserDeps, collection: string, userId: number): Promise<Either<Unavailable, ReadonlyArray<number>>> => {
-  const ids: Array<number> = []
-  for (;;) {
-    const sort = { by: 'id', direction: 'ascending' } as const
-    const page = await documents.page(collection, { filter: { userId }, sort, skip: ids.length, limit: PAGE })()
-    if (E.isLeft(page)) return page
-    ids.push(...page.right.map((document) => Number(document['id'])))
-    if (page.right.length < PAGE) return E.right(ids)
-  }
-}
-
-const revoke = async (deps: EraseUserDeps, tokenId: number, userId: number, origin: Origin): Promise<Either<Unavailable, Position | null>> => {
+const revoke = async (
+  deps: EraseUserDeps,
+  tokenId: number,
+  userId: number,
+  origin: Origin,
+): Promise<Either<Unavailable, Position | null>> => {
   const command = { type: 'Revoke', userId, at: deps.environment.now() } as const
-  const revoked = await handleCommand(deps)({ ...origin, stream: apiTokenStream(tokenId), decider: apiTokenDecider, command })()
+  const stream = apiTokenStream(tokenId)
+  const revoked = await handleCommand(deps)({ ...origin, stream, decider: apiTokenDecider, command })()
   if (E.isRight(revoked)) return E.right(revoked.right.position)
   switch (revoked.left._tag) {
     case 'TokenUnknown':
       return E.right(null)
     case 'TokenExists':
     case 'ExpiryNotInFuture':
-      throw new Error(`token ${tokenId} refused its end with ${revoked.left._tag}`)
+      throw unexpected(`token ${tokenId}`, revoked.left)
     default:
       return E.left(revoked.left)
   }
@@ -89,11 +82,16 @@ const removeOrErase = async (
   return E.isLeft(erased) ? erased : E.right(null)
 }
 
-const free = async (deps: EraseUserDeps, { userId, usernameHash }: DeletedUser, origin: Origin): Promise<Either<Unavailable, void>> => {
+const free = async (
+  deps: EraseUserDeps,
+  { userId, usernameHash }: DeletedUser,
+  origin: Origin,
+): Promise<Either<Unavailable, void>> => {
   const command = { type: 'Free', userId, at: deps.environment.now() } as const
-  const freed = await handleCommand(deps)({ ...origin, stream: usernameStream(usernameHash), decider: usernameClaimDecider, command })()
+  const stream = usernameStream(usernameHash)
+  const freed = await handleCommand(deps)({ ...origin, stream, decider: usernameClaimDecider, command })()
   if (E.isRight(freed)) return E.right(undefined)
-  if (freed.left._tag === 'UsernameClaimedAlready') throw new Error(`the name of user ${userId} could not be freed`)
+  if (freed.left._tag === 'UsernameClaimedAlready') throw unexpected(`the name of user ${userId}`, freed.left)
   return E.left(freed.left)
 }
 
@@ -102,30 +100,32 @@ const free = async (deps: EraseUserDeps, { userId, usernameHash }: DeletedUser, 
  * somebody else may then take. Repeatable; the first failure is the answer. Answers the position of the last event that
  * read models show, null where there was none.
  */
-export const eraseUser = async (deps: EraseUserDeps, user: DeletedUser, origin: Origin): Promise<Either<Unavailable, Position | null>> => {
-  const { userId } = user
-  const erased = await deps.keyring.erase([userKey(userId)])()
-  if (E.isLeft(erased)) return erased
-  const [tokens, lives] = [await idsOf(deps, API_TOKENS, userId), await livesOf(deps, userId)]
-  if (E.isLeft(tokens)) return tokens
-  if (E.isLeft(lives)) return lives
-  const steps = [
-    ...tokens.right.map((tokenId) => () => revoke(deps, tokenId, userId, origin)),
-    ...lives.right.map((liveId) => () => removeOrErase(deps, liveId, origin)),
-  ]
-  // What cannot be read keeps nobody from the rest; a token of nobody lets nobody in.
-  const done = await traverseAtOnce(STEPS_AT_ONCE, steps, async (step) => {
-    const outcome = await step()
-    return E.isLeft(outcome) && isHurt(outcome.left) ? E.right(null) : outcome
-  })
-  if (E.isLeft(done)) return done
-  const last = done.right.filter((position) => position !== null).toSorted().at(-1) ?? null
-  const freed = await free(deps, user, origin)
-  return E.isLeft(freed) ? freed : E.right(last)
-}
+export const eraseUser =
+  (deps: EraseUserDeps) =>
+  (user: DeletedUser, origin: Origin): TaskEither<Unavailable, Position | null> =>
+  async () => {
+    const { userId } = user
+    const erased = await deps.keyring.erase([userKey(userId)])()
+    if (E.isLeft(erased)) return erased
+    const [tokens, lives] = [await deps.tokenIdsOf(userId)(), await livesOf(deps, userId)]
+    if (E.isLeft(tokens)) return tokens
+    if (E.isLeft(lives)) return lives
+    const steps = [
+      ...tokens.right.map((tokenId) => () => revoke(deps, tokenId, userId, origin)),
+      ...lives.right.map((liveId) => () => removeOrErase(deps, liveId, origin)),
+    ]
+    // What cannot be read keeps nobody from the rest; a token of nobody lets nobody in.
+    const done = await traverseAtOnce(STEPS_AT_ONCE, steps, async (step) => {
+      const outcome = await step()
+      return E.isLeft(outcome) && isHurt(outcome.left) ? E.right(null) : outcome
+    })
+    if (E.isLeft(done)) return done
+    const last = done.right.filter((position) => position !== null).toSorted().at(-1) ?? null
+    const freed = await free(deps, user, origin)
+    return E.isLeft(freed) ? freed : E.right(last)
+  }
 
-export interface ErasingUsersDeps extends EraseUserDeps, Pick<LogDutyDeps, 'logger'> {
-  readonly documents: LogDutyDeps['documents'] & EraseUserDeps['documents']
+export interface EraseUsersDeps extends EraseUserDeps, Pick<LogDutyDeps, 'logger' | 'documents'> {
   /** Whether the lists show all but what happened in the last half minute. */
   readonly listsAreCurrent: () => boolean
 }
@@ -136,7 +136,7 @@ const deletedOf = reading([UserDeleted])
  * A minute after each deletion of a user, does what it could not: because its process died, a store was away, or a live
  * was being created at that moment. Runs until stopped.
  */
-export const startErasingUsers = (deps: ErasingUsersDeps): RunningDuty =>
+export const eraseUsers = (deps: EraseUsersDeps): RunningDuty =>
   startLogDuty(deps, {
     name: 'erase-users',
     prefixes: ['user-'],
@@ -149,7 +149,7 @@ export const startErasingUsers = (deps: ErasingUsersDeps): RunningDuty =>
       await pause(deps.timers, Math.min(LATE_MS, Math.max(0, due - Date.parse(deps.environment.now()))), signal)
       if (signal.aborted) return
       if (!deps.listsAreCurrent()) throw new Error('the lists are behind the log')
-      orThrow(await eraseUser(deps, { userId, usernameHash }, ownOrigin(deps)))
+      orThrow(await eraseUser(deps)({ userId, usernameHash }, ownOrigin(deps))())
     },
     failure: 'deleted users could not be erased; trying again',
   })

@@ -1,0 +1,52 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { CATALOGUE_STREAM } from '../../../domain/catalogue/events.ts'
+import { switchesDecider } from '../../../domain/catalogue/switches.ts'
+import type { ReferenceKind } from '../../../domain/catalogue/switches.ts'
+import { actorOf } from '../../caller.ts'
+import type { Caller } from '../../caller.ts'
+import type { LanguageNotFound, ModelNotFound, PairNotFound, Unavailable } from '../../errors.ts'
+import { handleCommand } from '../../log/handle-command.ts'
+import type { WriteDeps } from '../../log/handle-command.ts'
+import { originOf } from '../../log/origin.ts'
+import type { Language, Model, TranslationPair } from '../../ports/catalogue.ts'
+import type { Row, SwitchedCatalogue } from '../switched-catalogue.ts'
+
+/** For administrators: what is switched off is refused for new lives; what is not installed stays inactive. */
+type Switch<NotFound, A> = (caller: Caller, id: number, active: boolean) => TaskEither<NotFound | Unavailable, A>
+
+export type SwitchModel = Switch<ModelNotFound, Model>
+export type SwitchLanguage = Switch<LanguageNotFound, Language>
+export type SwitchTranslation = Switch<PairNotFound, TranslationPair>
+
+export interface SwitchDeps extends WriteDeps {
+  readonly switched: SwitchedCatalogue
+}
+
+const switchOf =
+  (deps: SwitchDeps) =>
+  <NotFound, A extends Row>(
+    kind: ReferenceKind,
+    rows: () => ReadonlyArray<A>,
+    notFound: NotFound,
+  ): Switch<NotFound, A> =>
+  (caller, id, active) =>
+  async () => {
+    if (!rows().some((row) => row.id === id)) return E.left(notFound)
+    const command = { kind, id, active, at: deps.environment.now() }
+    const origin = originOf(deps, actorOf(caller))
+    const request = { ...origin, stream: CATALOGUE_STREAM, decider: switchesDecider, command }
+    const handled = await handleCommand(deps)(request)()
+    if (E.isLeft(handled)) return handled
+    deps.switched.take(handled.right)
+    return E.fromNullable(notFound)(rows().find((row) => row.id === id))
+  }
+
+export const switchModel = (deps: SwitchDeps): SwitchModel =>
+  switchOf(deps)('model', deps.switched.catalogue.models, { _tag: 'ModelNotFound' })
+
+export const switchLanguage = (deps: SwitchDeps): SwitchLanguage =>
+  switchOf(deps)('language', deps.switched.catalogue.languages, { _tag: 'LanguageNotFound' })
+
+export const switchTranslation = (deps: SwitchDeps): SwitchTranslation =>
+  switchOf(deps)('translation', deps.switched.catalogue.translations, { _tag: 'PairNotFound' })

@@ -1,0 +1,66 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { MAX_API_TOKENS } from '../../../domain/api-token/rules.ts'
+import { actorOf } from '../../caller.ts'
+import type { Caller } from '../../caller.ts'
+import type { ExpiryNotInFuture, TooManyApiTokens, Unavailable } from '../../errors.ts'
+import type { WriteDeps } from '../../log/handle-command.ts'
+import { meaningOf } from '../../log/meaning-of.ts'
+import { nextId } from '../../log/next-id.ts'
+import type { Credentials } from '../../ports/credentials.ts'
+import type { ApiTokenView } from '../../ports/read-models.ts'
+import { createTurns } from '../../turns.ts'
+import { tokenViewOf } from '../token-writes.ts'
+import type { TokenWrites } from '../token-writes.ts'
+
+export interface NewApiToken {
+  readonly name: string
+  /** In the form of every instant of the interface; null for never. */
+  readonly expiresAt: string | null
+}
+
+export interface IssuedToken {
+  readonly token: ApiTokenView
+  readonly secret: string
+}
+
+/** The one answer that holds the secret. */
+export type IssueToken = (
+  caller: Caller,
+  token: NewApiToken,
+) => TaskEither<ExpiryNotInFuture | TooManyApiTokens | Unavailable, IssuedToken>
+
+export interface IssueTokenDeps extends WriteDeps, TokenWrites {
+  readonly credentials: Pick<Credentials, 'newApiToken'>
+}
+
+const tooMany: TooManyApiTokens = { _tag: 'TooManyApiTokens', maximum: MAX_API_TOKENS }
+const notInFuture: ExpiryNotInFuture = { _tag: 'ExpiryNotInFuture' }
+
+const issue =
+  (deps: IssueTokenDeps): IssueToken =>
+  (caller, { name, expiresAt }) =>
+  async () => {
+    const { environment, credentials, countOf, send } = deps
+    const { userId } = caller
+    if (countOf(userId) >= MAX_API_TOKENS) return E.left(tooMany)
+    const commandId = environment.newId()
+    const cause = { correlationId: commandId, causationId: commandId, actor: actorOf(caller) }
+    const tokenId = await nextId(deps)('api-token', cause)()
+    if (E.isLeft(tokenId)) return tokenId
+    const { secret, prefix, hash } = credentials.newApiToken()
+    const at = environment.now()
+    const data = { tokenId: tokenId.right, userId, name, prefix, secretHash: hash, expiresAt, at }
+    const issued = await send(caller, tokenId.right, { type: 'Issue', data }, commandId)()
+    if (E.isLeft(issued)) {
+      const meanings = { ExpiryNotInFuture: notInFuture, TokenExists: null, TokenUnknown: null }
+      return E.left(meaningOf('an API token', issued.left, meanings))
+    }
+    return E.right({ token: tokenViewOf({ ...data, status: 'issued', isActive: true, createdAt: at }, null), secret })
+  }
+
+export const issueToken = (deps: IssueTokenDeps): IssueToken => {
+  const inTurn = createTurns()
+  // The tokens of one user one after another: those who are issued at once must not pass the limit.
+  return (caller, token) => () => inTurn(`user-${caller.userId}`, issue(deps)(caller, token))
+}

@@ -1,0 +1,32 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Caller } from '../../caller.ts'
+import type { ApiTokenNotFound, Unavailable } from '../../errors.ts'
+import { meaningOf } from '../../log/meaning-of.ts'
+import type { Environment } from '../../ports/environment.ts'
+import type { TokenDirectory } from '../policies/token-directory.ts'
+import { ownerOf } from '../token-writes.ts'
+import type { TokenWrites } from '../token-writes.ts'
+
+/** For good. */
+export type RevokeToken = (caller: Caller, tokenId: number) => TaskEither<ApiTokenNotFound | Unavailable, void>
+
+export interface RevokeTokenDeps extends Pick<TokenWrites, 'send'> {
+  readonly environment: Pick<Environment, 'newId' | 'now'>
+  readonly tokens: Pick<TokenDirectory, 'byId'>
+}
+
+const notFound: ApiTokenNotFound = { _tag: 'ApiTokenNotFound' }
+
+export const revokeToken =
+  ({ environment, tokens, send }: RevokeTokenDeps): RevokeToken =>
+  (caller, tokenId) =>
+  async () => {
+    const userId = ownerOf(tokens, caller, tokenId)
+    if (userId === undefined) return E.left(notFound)
+    const command = { type: 'Revoke', userId, at: environment.now() } as const
+    const revoked = await send(caller, tokenId, command, environment.newId())()
+    if (E.isRight(revoked)) return E.right(undefined)
+    const meanings = { TokenUnknown: notFound, TokenExists: null, ExpiryNotInFuture: null }
+    return E.left(meaningOf('an API token', revoked.left, meanings))
+  }

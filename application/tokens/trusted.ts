@@ -1,0 +1,13 @@
+import * as O from 'fp-ts/lib/Option.js'
+import { apiTokenStream } from '../../domain/api-token/events.ts'
+import type { WatchedLog } from '../log/watched-log.ts'
+import type { KnownToken, TokenDirectory } from './policies/token-directory.ts'
+
+/** The API tokens that may let somebody in: what is damaged of the others may have switched them off. */
+export const trustedTokens = (
+  { byPrefix }: Pick<TokenDirectory, 'byPrefix'>,
+  { isDamaged }: Pick<WatchedLog, 'isDamaged'>,
+): Pick<TokenDirectory, 'byPrefix'> => ({
+  byPrefix: (prefix) =>
+    O.filter(({ tokenId }: KnownToken) => !isDamaged(apiTokenStream(tokenId)))(byPrefix(prefix)),
+})

@@ -1,0 +1,61 @@
+import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { actorOf } from '../../caller.ts'
+import type { Caller } from '../../caller.ts'
+import type { TooManyRequests, Unavailable, WrongPassword } from '../../errors.ts'
+import { meaningOf } from '../../log/meaning-of.ts'
+import { originOf } from '../../log/origin.ts'
+import type { Credentials, TooBusy } from '../../ports/credentials.ts'
+import { hasPassword } from '../known-user.ts'
+import { guessedName } from '../login-throttle.ts'
+import type { LoginThrottle } from '../login-throttle.ts'
+import { onceKnown, sendToUser } from '../user-writes.ts'
+import type { UserWriteDeps } from '../user-writes.ts'
+
+/** Ends the caller's earlier JWTs, the one of this call included. */
+export type ChangeOwnPassword = (
+  caller: Caller,
+  current: string,
+  next: string,
+  address: string,
+) => TaskEither<WrongPassword | TooManyRequests | TooBusy | Unavailable, void>
+
+export interface ChangeOwnPasswordDeps extends UserWriteDeps {
+  readonly credentials: Pick<Credentials, 'hashPassword' | 'verifyPassword'>
+  readonly throttle: LoginThrottle
+}
+
+const wrongPassword: WrongPassword = { _tag: 'WrongPassword' }
+
+/** The answer comes once the directory and the lists know. */
+export const changeOwnPassword =
+  (deps: ChangeOwnPasswordDeps): ChangeOwnPassword =>
+  (caller, current, next, address) =>
+  async () => {
+    const { environment, credentials, directory, throttle } = deps
+    const user = directory.byId(caller.userId)
+    if (O.isNone(user)) return E.left(wrongPassword)
+    // Guesses with a stolen token count as those of a login do.
+    const { usernameHash, passwordHash, generation } = user.value
+    const shown = await throttle(guessedName(usernameHash, generation), address, async () => {
+      const known = hasPassword(user.value) ? O.some(passwordHash) : O.none
+      const verified = await credentials.verifyPassword(current, known)()
+      return E.map((isRight: boolean) => (isRight ? O.some(generation) : O.none))(verified)
+    })
+    if (E.isLeft(shown)) return shown
+    if (O.isNone(shown.right)) return E.left(wrongPassword)
+    const hashed = await credentials.hashPassword(next)()
+    if (E.isLeft(hashed)) return hashed
+    const command = { type: 'ChangePassword', passwordHash: hashed.right, generation, at: environment.now() } as const
+    const sent = await sendToUser(deps)(caller.userId, command, originOf(deps, actorOf(caller)))
+    if (E.isLeft(sent)) {
+      return E.left(meaningOf(`user ${caller.userId}`, sent.left, {
+        UserUnknown: wrongPassword,
+        PasswordOutdated: wrongPassword,
+        LastAdministrator: null,
+        AlreadyRegistered: null,
+      }))
+    }
+    return (await onceKnown(deps)(sent.right)) === null ? E.left(wrongPassword) : E.right(undefined)
+  }

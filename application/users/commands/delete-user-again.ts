@@ -1,0 +1,31 @@
+import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Unavailable } from '../../errors.ts'
+import { originOf } from '../../log/origin.ts'
+import { unexpected } from '../../log/unexpected.ts'
+import { finishDeletion, markDeleted } from '../deletion.ts'
+import type { DeletionDeps } from '../deletion.ts'
+
+/** A deletion that an older copy of the log does not know; nothing to do for a user whom that does not know either. */
+export type DeleteUserAgain = (userId: number) => TaskEither<Unavailable, void>
+
+export const deleteUserAgain =
+  (deps: DeletionDeps): DeleteUserAgain =>
+  (userId) =>
+  async () => {
+    const user = deps.directory.byId(userId)
+    if (O.isNone(user)) return E.right(undefined)
+    const origin = originOf(deps, 'service')
+    // It was decided when it was first made.
+    const deleted = await markDeleted(deps)(user.value, origin, false)()
+    if (E.isRight(deleted)) return await finishDeletion(deps)(deleted.right, origin)()
+    switch (deleted.left._tag) {
+      case 'UserNotFound':
+        return E.right(undefined)
+      case 'LastAdministrator':
+        throw unexpected(`user ${userId}`, deleted.left)
+      default:
+        return E.left(deleted.left)
+    }
+  }

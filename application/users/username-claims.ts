@@ -1,0 +1,42 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { userDecider } from '../../domain/user/decider.ts'
+import { usernameStream, userStream } from '../../domain/user/events.ts'
+import { usernameClaimDecider } from '../../domain/user/username-claim.ts'
+import type { Unavailable, UsernameTaken } from '../errors.ts'
+import { handleCommand, loadState } from '../log/handle-command.ts'
+import type { WriteDeps } from '../log/handle-command.ts'
+import { nextId } from '../log/next-id.ts'
+import type { Origin } from '../log/origin.ts'
+import type { Credentials } from '../ports/credentials.ts'
+
+/**
+ * Under which a username is claimed and found: exact case, canonical form, so that one name is one name on every
+ * keyboard.
+ */
+export const usernameHash = (credentials: Pick<Credentials, 'keyedHash'>, username: string): string =>
+  credentials.keyedHash('username', username.normalize('NFC'))
+
+const usernameTaken: UsernameTaken = { _tag: 'UsernameTaken' }
+
+/** The id that the name stands for, claimed now or by a registration that never got further. */
+export const claimUsername =
+  (deps: WriteDeps) =>
+  (hash: string, origin: Origin): TaskEither<UsernameTaken | Unavailable, number> =>
+  async () => {
+    const stream = usernameStream(hash)
+    const claimed = await loadState(deps)(stream, usernameClaimDecider)()
+    if (E.isLeft(claimed)) return claimed
+    if (claimed.right.state !== null) {
+      const owner = await loadState(deps)(userStream(claimed.right.state), userDecider)()
+      if (E.isLeft(owner)) return owner
+      return owner.right.state.status === 'none' ? E.right(claimed.right.state) : E.left(usernameTaken)
+    }
+    const { commandId, actor } = origin
+    const userId = await nextId(deps)('user', { correlationId: commandId, causationId: commandId, actor })()
+    if (E.isLeft(userId)) return userId
+    const command = { type: 'Claim', userId: userId.right, at: deps.environment.now() } as const
+    const won = await handleCommand(deps)({ ...origin, stream, decider: usernameClaimDecider, command })()
+    if (E.isRight(won)) return userId
+    return won.left._tag === 'UsernameClaimedAlready' ? E.left(usernameTaken) : E.left(won.left)
+  }

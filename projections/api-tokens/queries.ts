@@ -1,0 +1,61 @@
+import * as TE from 'fp-ts/lib/TaskEither.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
+import type { Documents, DocumentsUnavailable, Page, PageQuery } from '../../application/ports/documents.ts'
+import type { Keyring, KeyringUnavailable } from '../../application/ports/keyring.ts'
+import type { ApiTokenView, IdsOfUser } from '../../application/ports/read-models.ts'
+import { ApiTokenIssued, ApiTokenRenamed, apiTokenStream } from '../../domain/api-token/events.ts'
+import { textOrErased } from '../../domain/shared/erased.ts'
+import { userKey } from '../../domain/user/events.ts'
+import { idsOfUser } from '../ids-of-user.ts'
+import type { ReadDocuments } from '../typed-documents.ts'
+import { API_TOKENS, apiTokensIn } from './document.ts'
+import type { ApiTokenDocument } from './document.ts'
+
+export interface ApiTokenQueryDeps {
+  readonly documents: ReadDocuments
+  readonly keyring: Pick<Keyring, 'open'>
+  /** How many API tokens a user has. */
+  readonly countOf: (userId: number) => number
+}
+
+/** What a token's name was sealed as. */
+const NAMES = [`${ApiTokenIssued.type}.name`, `${ApiTokenRenamed.type}.name`]
+
+const openTokens =
+  (keyring: Pick<Keyring, 'open'>, userId: number) =>
+  (tokens: ReadonlyArray<ApiTokenDocument>): TaskEither<KeyringUnavailable, ReadonlyArray<ApiTokenView>> => {
+    const placeOf = (id: number) => ({ key: userKey(userId), stream: apiTokenStream(id), members: NAMES })
+    return pipe(
+      keyring.open(tokens.map(({ id, name: envelope }) => ({ envelope, ...placeOf(id) }))),
+      TE.map((opened) => tokens.map((token, index) => ({ ...token, name: textOrErased(opened[index]) }))),
+    )
+  }
+
+/** A user's own, newest first. */
+export type ListTokens = (
+  userId: number,
+  page: PageQuery,
+) => TaskEither<DocumentsUnavailable | KeyringUnavailable, Page<ApiTokenView>>
+
+export const listTokens =
+  ({ documents, keyring, countOf }: ApiTokenQueryDeps): ListTokens =>
+  (userId, { skip, limit }) =>
+    pipe(
+      TE.fromIO(() => countOf(userId)),
+      TE.chainW((total) =>
+        skip >= total
+          ? TE.right({ items: [], total })
+          : pipe(
+              apiTokensIn(documents).page({
+                filter: { userId }, sort: { by: 'id', direction: 'descending' }, skip, limit,
+              }),
+              TE.chainW(openTokens(keyring, userId)),
+              TE.map((items) => ({ items, total })),
+            ),
+      ),
+    )
+
+/** Those of all that a user ever issued that are not revoked. */
+export const tokenIdsOf = ({ documents }: { readonly documents: Pick<Documents, 'page'> }): IdsOfUser =>
+  idsOfUser(documents, API_TOKENS)

@@ -1,0 +1,54 @@
+import * as TE from 'fp-ts/lib/TaskEither.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
+import type { DocumentsUnavailable, Page, PageQuery } from '../../application/ports/documents.ts'
+import type { Keyring, KeyringUnavailable } from '../../application/ports/keyring.ts'
+import type { UserView } from '../../application/ports/read-models.ts'
+import { textOrErased } from '../../domain/shared/erased.ts'
+import { UserRegistered, userKey, userStream } from '../../domain/user/events.ts'
+import type { ReadDocuments } from '../typed-documents.ts'
+import { usersIn } from './document.ts'
+import type { UserDocument } from './document.ts'
+
+export interface UserQueryDeps {
+  readonly documents: ReadDocuments
+  readonly keyring: Pick<Keyring, 'open'>
+  /** How many users there are. */
+  readonly count: () => number
+}
+
+const openUsers =
+  (keyring: Pick<Keyring, 'open'>) =>
+  (users: ReadonlyArray<UserDocument>): TaskEither<KeyringUnavailable, ReadonlyArray<UserView>> => {
+    const members = [`${UserRegistered.type}.username`]
+    const placeOf = (id: number) => ({ key: userKey(id), stream: userStream(id), members })
+    return pipe(
+      keyring.open(users.map(({ id, username: envelope }) => ({ envelope, ...placeOf(id) }))),
+      TE.map((opened) =>
+        // Named one by one: a stored document holds members that are nobody's business.
+        users.map(({ id, permissions, maxSessions, maxTranslations, isActive, createdAt, updatedAt }, index) => {
+          const username = textOrErased(opened[index])
+          return { id, username, permissions, maxSessions, maxTranslations, isActive, createdAt, updatedAt }
+        }),
+      ),
+    )
+  }
+
+/** For administrators: by id, ascending. */
+export type ListUsers = (page: PageQuery) => TaskEither<DocumentsUnavailable | KeyringUnavailable, Page<UserView>>
+
+export const listUsers =
+  ({ documents, keyring, count }: UserQueryDeps): ListUsers =>
+  ({ skip, limit }) =>
+    pipe(
+      TE.fromIO(count),
+      TE.chainW((total) =>
+        skip >= total
+          ? TE.right({ items: [], total })
+          : pipe(
+              usersIn(documents).page({ filter: {}, sort: { by: 'id', direction: 'ascending' }, skip, limit }),
+              TE.chainW(openUsers(keyring)),
+              TE.map((items) => ({ items, total })),
+            ),
+      ),
+    )
