@@ -1,8 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { Environment } from '../../../application/ports/environment.ts'
 import type { InvalidState, SenderSession } from '../../../application/sessions/sender-session.ts'
-import type { InvalidState, SenderSession } from '../../../application/services.ts'
 import { afterLastLook } from '../../../application/waiting.ts'
 import { errorEnding } from '../ends.ts'
 import { ASR_STARTED, errorFrame, PONG } from '../frames.ts'
