@@ -193,11 +193,9 @@ test('what an earlier version has left half built is discarded, and is in the wa
 test.serial('a rebuild on MongoDB waits for a server that was killed, and goes on behind what is built', async (t) => {
   t.timeout(300_000)
   const double = await startMongoDouble()
+  t.teardown(double.dispose)
   const connection = await connectMongo(double.url('test'))
-  t.teardown(async () => {
-    await connection.close()
-    await double.dispose()
-  })
+  t.teardown(connection.close)
   const world = { store: (await filled()).store, documents: createMongoDocuments(connection) }
   right(await world.documents.ensure([lives.collection])())
   let dead: Promise<void> | null = null

@@ -10,3 +10,6 @@ const avasOwn = createRequire(createRequire(import.meta.url).resolve('ava'))
 const yaml = createRequire(avasOwn.resolve('supertap'))('js-yaml') as { safeDump: Dump }
 const { safeDump } = yaml
 yaml.safeDump = (value, options) => safeDump(value, { ...options, skipInvalid: true })
+
+// Not for the processes of the tests, nor for those that they start.
+process.execArgv.splice(0)
