@@ -33,9 +33,12 @@ const check = async (name: string, command: string, args: ReadonlyArray<string>)
   return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: [] }
 }
 
+/** A test may take two minutes. */
+const PATIENCE = 5 * 60_000
+
 /** Runs ava and counts its results; everything but passing tests is printed as it comes. */
 const tests = async (wrap: Wrap): Promise<Tally> => {
-  const run = runAva(files, { wrap })
+  const run = runAva(files, { wrap, ...(!long && { patience: PATIENCE }) })
   let passed = 0
   let failed = 0
   const skipped: Array<string> = []

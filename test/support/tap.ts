@@ -28,10 +28,18 @@ const AVA = [
   join(import.meta.dirname, '..', '..', 'node_modules', 'ava', 'entrypoints', 'cli.mjs'),
 ]
 
+interface RunOptions {
+  readonly cwd?: string
+  readonly quiet?: boolean
+  readonly wrap?: Wrap
+  /** Milliseconds without a word after which it is ended: a test that left something running keeps its file from ever ending. */
+  readonly patience?: number
+}
+
 /** Everything that ava says in a run of these arguments: results, and the lines that are none; returns its exit code. */
 export async function* runAva(
   args: ReadonlyArray<string>,
-  { cwd = process.cwd(), quiet = false, wrap = (command) => command }: { readonly cwd?: string; readonly quiet?: boolean; readonly wrap?: Wrap } = {},
+  { cwd = process.cwd(), quiet = false, wrap = (command) => command, patience }: RunOptions = {},
 ): AsyncGenerator<{ readonly line: string; readonly result: TestResult | undefined }, number> {
   const [command = '', ...rest] = wrap([...AVA, '--tap', ...args])
   const child = spawn(command, rest, { cwd, stdio: ['ignore', 'pipe', quiet ? 'ignore' : 'inherit'] })
@@ -39,6 +47,14 @@ export async function* runAva(
     child.once('error', reject)
     child.once('close', (code) => resolve(code ?? 1))
   })
-  for await (const line of createInterface({ input: child.stdout })) yield { line, result: parseResult(line) }
+  const giveUp = patience === undefined ? undefined : setTimeout(() => {
+    console.log(`not ok - ava has said nothing for ${patience / 1000} seconds`)
+    child.kill('SIGKILL')
+  }, patience)
+  for await (const line of createInterface({ input: child.stdout })) {
+    giveUp?.refresh()
+    yield { line, result: parseResult(line) }
+  }
+  clearTimeout(giveUp)
   return await exit
 }
