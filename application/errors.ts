@@ -34,7 +34,7 @@ export interface PairNotFound { readonly _tag: 'PairNotFound' }
 export interface QuotaReached { readonly _tag: 'QuotaReached'; readonly maximum: number }
 export interface TooManyTranslations { readonly _tag: 'TooManyTranslations'; readonly maximum: number }
 export interface InsufficientVram { readonly _tag: 'InsufficientVram'; readonly needed: number; readonly free: number }
-/** A custom listener token that another user used first (D15). */
+/** A custom listener token that another user used first. */
 export interface ListenerTokenTaken { readonly _tag: 'ListenerTokenTaken' }
 /** The audio URL names an address that is not open to sources (S1). */
 export interface AudioUrlForbidden { readonly _tag: 'AudioUrlForbidden' }
@@ -69,7 +69,7 @@ export interface SenderAlreadyConnected { readonly _tag: 'SenderAlreadyConnected
 /** The live is terminal. */
 export interface LiveOver { readonly _tag: 'LiveOver' }
 
-/** The key came with another request first (R76). */
+/** The key came with another request first. */
 export interface IdempotencyKeyReused { readonly _tag: 'IdempotencyKeyReused' }
 /** The first request with the key is not answered yet. */
 export interface RequestStillRunning { readonly _tag: 'RequestStillRunning' }

@@ -21,7 +21,7 @@ export interface FinishingDeps extends LiveWriteDeps, Pick<Projector, 'whenProje
 /** Of all lives that somebody finishes by a route. */
 export const FINISHED = { status: 'finished', reason: 'finish_route' } as const
 
-/** Finishes a live that `isFor` the caller, after its last words. The answer comes after the release (R92). */
+/** Finishes a live that `isFor` the caller, after its last words. The answer comes after the release. */
 export const finishing =
   (deps: FinishingDeps) =>
   (

@@ -26,7 +26,7 @@ const endOf = reading([LiveFinished, LiveFailed])
 
 /**
  * Looks at the ends of a live's stream only, so its cost does not grow with the stream and it never lags. Somebody
- * else's live, a deleted one and one that was fenced off are as unknown as one that never was (R36, R86).
+ * else's live, a deleted one and one that was fenced off are as unknown as one that never was.
  */
 export const findOwnedLive =
   (store: Pick<EventStore, 'read'>) =>

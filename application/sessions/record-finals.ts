@@ -45,7 +45,7 @@ export const recordFinals = (options: RecordFinalsOptions) => {
   const { liveId, earlier, lifecycle, writes, bus, memory, timers, isSettled } = options
   let storeIsLate = false
 
-  /** Kept with each final that was heard: another process goes on there (D53). */
+  /** Kept with each final that was heard: another process goes on there. */
   const pointOf = ({ end }: Segment, { kind }: Voice): { readonly mediaSequence?: number } => {
     if (kind !== 'transcription') return {}
     const mediaSequence = memory.sequences.until(Math.round((end - earlier) * SAMPLE_RATE))

@@ -1,5 +1,6 @@
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { messageOf } from '../../../domain/shared/message-of.ts'
 import type { Unavailable } from '../../errors.ts'
 import type { Catalogue, Model } from '../../ports/catalogue.ts'
 
@@ -20,8 +21,5 @@ export const rescanModels =
         await rescan()
         return catalogue.models()
       },
-      (error) => {
-        const reason = error instanceof Error ? error.message : String(error)
-        return { _tag: 'StoreUnavailable', reason } as const
-      },
+      (error) => ({ _tag: 'StoreUnavailable', reason: messageOf(error) }) as const,
     )

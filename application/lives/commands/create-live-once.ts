@@ -40,7 +40,7 @@ interface Claimed {
 
 /**
  * The key's use stands in the log before anything else happens and names the command, so that a repeated request, also
- * after a crash at any step, finds the live of the first one, or completes it (R76). The same key at the same moment in
+ * after a crash at any step, finds the live of the first one, or completes it. The same key at the same moment in
  * two processes is safe: one command makes one live.
  */
 export const createLiveOnce = (deps: CreateLiveDeps): CreateLiveOnce => {

@@ -37,13 +37,13 @@ export interface CreateLiveRequest {
   readonly audioFormat: AudioFormat
   /** Null for raw. */
   readonly audioUrl: string | null
-  /** Target codes as asked; duplicates are counted once, order kept (R55). */
+  /** Target codes as asked; duplicates are counted once, order kept. */
   readonly translations: ReadonlyArray<string>
   readonly autoStart: boolean
   readonly retention: boolean
   readonly config: EngineSettings
   readonly display: LiveFacts['display']
-  /** Custom listener token (D15), null for a random one. */
+  /** Custom listener token, null for a random one. */
   readonly listenerToken: string | null
 }
 
@@ -146,7 +146,7 @@ const undo = async (deps: CreateLiveDeps, { liveId, userId, reason }: Undone, or
   if (E.isRight(fenced)) await releaseLive(deps, liveId, undoing)()
 }
 
-/** The listener token that the user chose, for that user alone (D15); the live is undone when it is another's. */
+/** The listener token that the user chose, for that user alone; the live is undone when it is another's. */
 const claimToken = async (
   deps: CreateLiveDeps,
   tokenHash: string,

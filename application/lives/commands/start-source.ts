@@ -10,7 +10,7 @@ export interface SourceFacts extends SourcePoint {
   readonly pid: number | null
 }
 
-/** With a pid an auto-started live is active (D24). */
+/** With a pid an auto-started live is active. */
 export type StartSource = (liveId: number, facts: SourceFacts) => TaskEither<LiveOver | Unavailable, void>
 
 export const startSource =

@@ -44,7 +44,7 @@ const pointOf = (events: ReadonlyArray<LiveEvent>, final: LastFinal): SourcePoin
   }
 }
 
-/** What a process needs to pull an auto-started live on from where an earlier one stopped (D53). */
+/** What a process needs to pull an auto-started live on from where an earlier one stopped. */
 export const autoStarted =
   (deps: Pick<WriteDeps, 'store' | 'keyring'>): AutoStarted =>
   (liveId) =>

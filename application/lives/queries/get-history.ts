@@ -39,7 +39,7 @@ const MASK = '***'
 /** Of no use to anybody but the service. */
 const isInternal = (member: string): boolean => member === 'commandId' || member.endsWith('Hash')
 
-/** Secrets masked (D60); null stays null, it tells that there is none. */
+/** Secrets masked; null stays null, it tells that there is none. */
 const maskedMember = (member: string, value: unknown, isPersonal: boolean): unknown => {
   if (!isPersonal || value === null) return value
   return member === 'audioUrl' && typeof value === 'string' && value !== ERASED ? maskedUrl(value) : MASK

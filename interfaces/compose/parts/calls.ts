@@ -47,7 +47,7 @@ export const callsOf = (parts: Parts, draining: () => boolean): Omit<Calls, keyo
   const createLive: CreateLiveOnce = (...asked) => async () => {
     if (draining()) return E.left({ _tag: 'StoreUnavailable', reason: 'the server is shutting down' })
     const created = await create(...asked)()
-    // The answer does not wait for it (R68).
+    // The answer does not wait for it.
     if (E.isRight(created) && created.right.autoStart) void sessions.autoStart(created.right.id)
     return created
   }

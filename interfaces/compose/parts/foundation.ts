@@ -26,6 +26,7 @@ export const layFoundation = (settings: Settings) =>
     const environment = createEnvironment()
     // Takes a process of its own: it is looked at meanwhile.
     const isolating = isolationHere(settings, logger)
+    opened({ stop: async () => void (await isolating) })
     const stores = opened(await openStores(settings, logger))
     const { documents, keyring } = stores
     const log = watchLog(stores.store, logger)

@@ -77,7 +77,7 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
       translations,
       isolation,
       pullRefusal: createPullRefusal(isolation, rules),
-      /** Sources of an earlier process go on (D53). */
+      /** Sources of an earlier process go on. */
       resume: async (): Promise<void> => {
         await Promise.all(admission.state().open.map(({ liveId }) => sessions.autoStart(liveId)))
       },

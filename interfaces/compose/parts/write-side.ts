@@ -1,6 +1,7 @@
 import { totalmem } from 'node:os'
 import { createAdmissionActor } from '../../../application/admission/admission-actor.ts'
 import { openSwitchedCatalogue } from '../../../application/catalogue/switched-catalogue.ts'
+import { originOf } from '../../../application/log/origin.ts'
 import { reconcileAtStart } from '../../../application/lives/policies/reconcile-lives.ts'
 import { assemble } from '../assemble.ts'
 import { succeed, succeedUnlessHurt } from '../succeed.ts'
@@ -10,7 +11,7 @@ import type { Foundation } from './foundation.ts'
 /** The only worker there is while one process does everything (ROLE all). */
 const WORKER = 'local'
 
-/** D50: half of the machine's memory where no GPU is used. */
+/** Half of the machine's memory where no GPU is used. */
 const detectVram = (): number => Math.floor(totalmem() / 2 ** 20 / 2)
 
 export type WriteSide = Awaited<ReturnType<typeof openWriteSide>>
@@ -23,12 +24,10 @@ export const openWriteSide = ({ settings, store, keyring, environment, timers, l
     const admission = await createAdmissionActor({ ...write, logger })
     opened({ stop: admission.idle })
     const capacity = { type: 'SetCapacity', worker: WORKER, vram: settings.vramMb ?? detectVram(), at: environment.now() } as const
-    const startId = environment.newId()
-    const origin = { commandId: startId, correlationId: startId, actor: 'service' }
-    await succeedUnlessHurt('set the capacity', admission.send({ command: capacity, ...origin }))
+    await succeedUnlessHurt('set the capacity', admission.send({ command: capacity, ...originOf(write, 'service') }))
     const otherInstances = (): ReadonlyArray<string> => []
     const reconciling = { ...write, admission, otherInstances }
-    // The lives of a process that died are settled before anybody can ask (D53, R104).
+    // The lives of a process that died are settled before anybody can ask.
     await succeed('reconcile lives and reservations', reconcileAtStart(reconciling))
     return { write, switched, admission, reconciling }
   })
