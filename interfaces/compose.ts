@@ -20,10 +20,13 @@ export interface RunningService extends Part {
   readonly logger: Logger
 }
 
-/** Starts the service, part by part; throws an Error for people when it cannot, and then leaves nothing open. */
-export const startService = (settings: Settings): Promise<RunningService> =>
+/**
+ * Starts the service, part by part; throws an Error for people when it cannot, and then leaves nothing open. `onReplaced`
+ * is told, also before that is done, why this process must end at once: another one has taken its place.
+ */
+export const startService = (settings: Settings, onReplaced: (why: string) => void): Promise<RunningService> =>
   assemble(async (opened) => {
-    const foundation = opened(await layFoundation(settings))
+    const foundation = opened(await layFoundation(settings, onReplaced))
     const engines = opened(await startEngines(foundation))
     const writeSide = opened(await openWriteSide(foundation, engines))
     const readSide = opened(await startReadSide(foundation))

@@ -21,6 +21,8 @@ const MAX_ROUNDS = 10
 const DUPLICATE_KEY = 11000
 const MAX_ATTEMPTS = 5
 
+export const isDuplicateKey = (error: unknown): boolean => error instanceof MongoServerError && error.code === DUPLICATE_KEY
+
 /** Throws when an upsert of one document was acknowledged without having found or made it. */
 export const checkUpserted = ({ matchedCount, upsertedCount }: Pick<UpdateResult, 'matchedCount' | 'upsertedCount'>): void => {
   if (matchedCount + upsertedCount !== 1) throw new Error('the server acknowledged a write that it has not made')
@@ -32,7 +34,7 @@ export const despiteRaces = async <A>(upsert: () => Promise<A>): Promise<A> => {
     try {
       return await upsert()
     } catch (error) {
-      const lost = error instanceof MongoServerError && error.code === DUPLICATE_KEY
+      const lost = isDuplicateKey(error)
       if (!lost || attempt === MAX_ATTEMPTS) throw error
     }
   }
