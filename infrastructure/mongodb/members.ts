@@ -24,14 +24,30 @@ const refusalOf = (other: Member): string =>
   `MongoDB is in use by the process ${shownClaim(other)}: stop it first, two processes cannot share it yet`
 
 /**
- * Takes the one place in the register. A member of our data directory is gone, since that is taken for us, and is struck
- * at once; another one only after ten looks that saw no new beat. A look that is not answered does not count, so an
- * election of MongoDB makes nobody lost; and what is struck must still have the beat that was seen, by a write of a
- * majority, so an answer of a deposed primary strikes nobody. Throws an Error for people when a member beats.
+ * Judges whoever has the place, by looks a tenth of its TTL apart. A member of our data directory is gone, since that is
+ * taken for us; another one only after ten looks that saw no new beat. Looks are counted, no clocks compared.
  */
-const enter = async ({ register, timers, logger }: MembersDeps, own: Member): Promise<void> => {
+const createJudge = (directory: string): ((member: Member) => 'gone' | 'beats' | 'new' | 'silent') => {
   let seen: Member | undefined
   let silent = 0
+  return (member) => {
+    const [before, isNew] = [seen, seen?.incarnation !== member.incarnation]
+    seen = member
+    if (member.directory === directory) return 'gone'
+    silent = isNew ? 0 : silent + 1
+    if (isNew) return 'new'
+    if (member.beat !== before?.beat) return 'beats'
+    return silent >= SILENT_LOOKS ? 'gone' : 'silent'
+  }
+}
+
+/**
+ * Takes the one place in the register; throws an Error for people when whoever has it beats. A look that is not answered
+ * does not count, so an election of MongoDB makes nobody lost; and what is struck must still have the beat that was seen,
+ * by a write of a majority, so what a deposed primary answers strikes nobody.
+ */
+const enter = async ({ register, timers, logger }: MembersDeps, own: Member): Promise<void> => {
+  const judge = createJudge(own.directory)
   let unanswered = 0
   /** What was answered; throws an Error for people where too little is. */
   const answer = <A>(outcome: E.Either<string, A>): A | undefined => {
@@ -41,26 +57,17 @@ const enter = async ({ register, timers, logger }: MembersDeps, own: Member): Pr
     throw new Error(`MongoDB does not tell whether another process uses it: ${outcome.left}`)
   }
   for (;;) {
-    const members = answer(await register.look())
-    const [other] = members ?? []
-    if (other === undefined) {
-      if (members !== undefined && answer(await register.enter(own)) === true) return
-    } else if (other.incarnation === own.incarnation) {
-      // Let in by a request whose answer was lost.
-      return
-    } else {
-      const isSame = seen?.incarnation === other.incarnation
-      if (isSame && other.beat !== seen?.beat) throw new Error(refusalOf(other))
-      silent = isSame ? silent + 1 : 0
-      const isGone = other.directory === own.directory || silent >= SILENT_LOOKS
-      if (isGone && answer(await register.strike(other)) === true) continue
-      if (!isGone && !isSame) {
-        const { name, host, ttl } = other
-        logger.warn({ member: name, host, ttl }, 'waiting to see whether another process that uses MongoDB still lives')
-      }
-      seen = other
+    if (answer(await register.enter(own)) === true) return
+    const [other] = answer(await register.look()) ?? []
+    if (other !== undefined) {
+      const { name, host, ttl } = other
+      const state = judge(other)
+      if (state === 'beats') throw new Error(refusalOf(other))
+      // Our own entry may be there too, by a request whose answer was lost.
+      if (state === 'gone' && answer(await register.strike(other)) === true) continue
+      if (state === 'new') logger.warn({ member: name, host, ttl }, 'waiting to see whether another process that uses MongoDB still lives')
     }
-    await pause(timers, (seen ?? own).ttl / SILENT_LOOKS)
+    await pause(timers, (other ?? own).ttl / SILENT_LOOKS)
   }
 }
 

@@ -1,7 +1,14 @@
+import { EventStoreDBClient } from '@eventstore/db-client'
 import test from 'ava'
+import { v7 } from 'uuid'
+import type { Timers } from '../../application/ports/timers.ts'
 import { openEventStoreDb } from '../../infrastructure/eventstoredb/event-store.ts'
+import type { LogOwner } from '../../infrastructure/eventstoredb/log-owner.ts'
+import { systemTimers } from '../../infrastructure/node/system-timers.ts'
+import { FORMAT } from '../../infrastructure/stores/format.ts'
 import { PATIENT_LIMITS, patient } from '../support/eventstoredb-double/patient.ts'
 import { startDouble } from '../support/eventstoredb-double/start.ts'
+import { right } from './event-store-support.ts'
 import { eventStoreContract } from './event-store.contract.ts'
 
 const double = startDouble()
@@ -16,3 +23,54 @@ eventStoreContract(
   },
   { run: test.serial },
 )
+
+/** Opens a log as the process that says so of itself. */
+const openAs = async (url: string, claimed: Partial<LogOwner>, takesOver = false) => {
+  const taken = Promise.withResolvers<string>()
+  const owner = { name: 'alpha', incarnation: v7(), directory: 'here', host: 'h', pid: 7, since: 'now', cluster: null, ...claimed }
+  const timers: Timers = { after: (_ms, task) => systemTimers.after(1, task) }
+  const ownership = { owner, takesOver, timers, lookEvery: 1, onTaken: taken.resolve }
+  const store = await openEventStoreDb({ url: patient(url), limits: PATIENT_LIMITS, ownership })
+  return { store, taken: taken.promise }
+}
+
+test.serial('a log belongs to the data directory that opened it first, or to its MongoDB; another is refused and changes nothing', async (t) => {
+  const url = await (await double).another()
+  const first = await openAs(url, {})
+  const head = await right(first.store.head())
+  const told = 'the log of the event store belongs to another data directory, that of "alpha" (process 7 on h, since now): ' +
+    'two processes cannot share it yet. Once that one is gone for good, `stenolog log take-over` gives the log to this one'
+  for (const other of [{ directory: 'there' }, { name: 'beta', directory: 'there', cluster: 'c' }])
+    await t.throwsAsync(openAs(url, other), { message: told })
+  t.is(await right(first.store.head()), head)
+  const reader = await openEventStoreDb({ url: patient(url), limits: PATIENT_LIMITS })
+  await reader.close()
+  t.is(await right(first.store.head()), head)
+  await first.store.close()
+
+  const second = await openAs(url, { name: 'renamed', cluster: 'c' })
+  await second.store.close()
+  const third = await openAs(url, { directory: 'there', cluster: 'c' })
+  await third.store.close()
+  await t.throwsAsync(openAs(url, { directory: 'elsewhere', cluster: 'd' }), { message: /belongs to another data directory/ })
+})
+
+test.serial('whose log was taken is told so, once, and the mark keeps its other members', async (t) => {
+  const url = await (await double).another()
+  const first = await openAs(url, {})
+  await right(first.store.setMetadata('stenolog', { maxCount: 9 }))
+  const second = await openAs(url, { name: 'beta', directory: 'there' }, true)
+  t.is(await first.taken, 'the process "beta" (process 7 on h, since now) has taken the log of the event store over')
+  t.is(await Promise.race([second.taken, first.taken.then(() => 'kept')]), 'kept')
+  const client = EventStoreDBClient.connectionString(url)
+  t.like((await client.getStreamMetadata('stenolog')).metadata, { format: FORMAT, maxCount: 9 })
+  await Promise.all([client.dispose(), first.store.close(), second.store.close()])
+})
+
+test.serial('of many that open a new log at once one has it', async (t) => {
+  const url = await (await double).another()
+  const opened = await Promise.allSettled(['a', 'b', 'c'].map((directory) => openAs(url, { directory })))
+  const won = opened.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
+  t.is(won.length, 1)
+  await Promise.all(won.map(({ store }) => store.close()))
+})

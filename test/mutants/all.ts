@@ -14,6 +14,7 @@ import { keyMutants } from './keys.ts'
 import { limitMutants } from './limits.ts'
 import { listenerMutants } from './listeners.ts'
 import { liveMutants } from './lives.ts'
+import { memberMutants } from './members.ts'
 import { mongoMutants } from './mongodb.ts'
 import { onceSurvivedMutants } from './once-survived.ts'
 import { onnxMutants } from './onnx.ts'
@@ -40,6 +41,7 @@ export const MUTANTS: ReadonlyArray<Mutant> = [
   ...onnxMutants,
   ...eventStoreDbMutants,
   ...mongoMutants,
+  ...memberMutants,
   ...commandLineMutants,
   ...onceSurvivedMutants,
   ...storeMutants,
