@@ -1,5 +1,6 @@
 import { EventStoreDBClient } from '@eventstore/db-client'
 import test from 'ava'
+import type { ExecutionContext } from 'ava'
 import { v7 } from 'uuid'
 import type { Timers } from '../../application/ports/timers.ts'
 import { openEventStoreDb } from '../../infrastructure/eventstoredb/event-store.ts'
@@ -24,53 +25,48 @@ eventStoreContract(
   { run: test.serial },
 )
 
-/** Opens a log as the process that says so of itself. */
-const openAs = async (url: string, claimed: Partial<LogOwner>, takesOver = false) => {
+/** Opens a log as the process that says so of itself, for as long as the test lasts. */
+const openAs = async (t: ExecutionContext, url: string, claimed: Partial<LogOwner>, takesOver = false) => {
   const taken = Promise.withResolvers<string>()
   const owner = { name: 'alpha', incarnation: v7(), directory: 'here', host: 'h', pid: 7, since: 'now', cluster: null, ...claimed }
   const timers: Timers = { after: (_ms, task) => systemTimers.after(1, task) }
   const ownership = { owner, takesOver, timers, lookEvery: 1, onTaken: taken.resolve }
   const store = await openEventStoreDb({ url: patient(url), limits: PATIENT_LIMITS, ownership })
+  t.teardown(store.close)
   return { store, taken: taken.promise }
 }
 
 test.serial('a log belongs to the data directory that opened it first, or to its MongoDB; another is refused and changes nothing', async (t) => {
   const url = await (await double).another()
-  const first = await openAs(url, {})
-  const head = await right(first.store.head())
+  const { store } = await openAs(t, url, {})
+  const head = await right(store.head())
   const told = 'the log of the event store belongs to another data directory, that of "alpha" (process 7 on h, since now): ' +
     'two processes cannot share it yet. Once that one is gone for good, `stenolog log take-over` gives the log to this one'
   for (const other of [{ directory: 'there' }, { name: 'beta', directory: 'there', cluster: 'c' }])
-    await t.throwsAsync(openAs(url, other), { message: told })
-  t.is(await right(first.store.head()), head)
+    await t.throwsAsync(openAs(t, url, other), { message: told })
   const reader = await openEventStoreDb({ url: patient(url), limits: PATIENT_LIMITS })
   await reader.close()
-  t.is(await right(first.store.head()), head)
-  await first.store.close()
+  t.is(await right(store.head()), head)
 
-  const second = await openAs(url, { name: 'renamed', cluster: 'c' })
-  await second.store.close()
-  const third = await openAs(url, { directory: 'there', cluster: 'c' })
-  await third.store.close()
-  await t.throwsAsync(openAs(url, { directory: 'elsewhere', cluster: 'd' }), { message: /belongs to another data directory/ })
+  await openAs(t, url, { name: 'renamed', cluster: 'c' })
+  await openAs(t, url, { directory: 'there', cluster: 'c' })
+  await t.throwsAsync(openAs(t, url, { directory: 'elsewhere', cluster: 'd' }), { message: /belongs to another data directory/ })
 })
 
-test.serial('whose log was taken is told so, once, and the mark keeps its other members', async (t) => {
+test.serial('whose log was taken is told so, and the mark keeps its other members', async (t) => {
   const url = await (await double).another()
-  const first = await openAs(url, {})
+  const first = await openAs(t, url, {})
   await right(first.store.setMetadata('stenolog', { maxCount: 9 }))
-  const second = await openAs(url, { name: 'beta', directory: 'there' }, true)
+  const second = await openAs(t, url, { name: 'beta', directory: 'there' }, true)
   t.is(await first.taken, 'the process "beta" (process 7 on h, since now) has taken the log of the event store over')
   t.is(await Promise.race([second.taken, first.taken.then(() => 'kept')]), 'kept')
   const client = EventStoreDBClient.connectionString(url)
+  t.teardown(() => client.dispose())
   t.like((await client.getStreamMetadata('stenolog')).metadata, { format: FORMAT, maxCount: 9 })
-  await Promise.all([client.dispose(), first.store.close(), second.store.close()])
 })
 
 test.serial('of many that open a new log at once one has it', async (t) => {
   const url = await (await double).another()
-  const opened = await Promise.allSettled(['a', 'b', 'c'].map((directory) => openAs(url, { directory })))
-  const won = opened.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
-  t.is(won.length, 1)
-  await Promise.all(won.map(({ store }) => store.close()))
+  const opened = await Promise.allSettled(['a', 'b', 'c'].map((directory) => openAs(t, url, { directory })))
+  t.is(opened.filter(({ status }) => status === 'fulfilled').length, 1)
 })
