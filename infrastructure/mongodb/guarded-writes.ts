@@ -26,14 +26,26 @@ export const checkUpserted = ({ matchedCount, upsertedCount }: Pick<UpdateResult
   if (matchedCount + upsertedCount !== 1) throw new Error('the server acknowledged a write that it has not made')
 }
 
+const isDuplicate = (error: unknown): boolean => error instanceof MongoServerError && error.code === DUPLICATE_KEY
+
+/** False when there is such a document already. */
+export const insertedAnew = async (insert: () => Promise<unknown>): Promise<boolean> => {
+  try {
+    await insert()
+    return true
+  } catch (error) {
+    if (isDuplicate(error)) return false
+    throw error
+  }
+}
+
 /** Two who make the same document at once: one of them is told that it exists, and finds it then. */
 export const despiteRaces = async <A>(upsert: () => Promise<A>): Promise<A> => {
   for (let attempt = 1; ; attempt++) {
     try {
       return await upsert()
     } catch (error) {
-      const lost = error instanceof MongoServerError && error.code === DUPLICATE_KEY
-      if (!lost || attempt === MAX_ATTEMPTS) throw error
+      if (!isDuplicate(error) || attempt === MAX_ATTEMPTS) throw error
     }
   }
 }
