@@ -96,6 +96,7 @@ test('a flip that broke off between its two writes loses nothing, and is gone on
   await right(documents.promote(STAGED, MODEL))
   await tear()
   await right(documents.promote(STAGED, MODEL))
+  await right(documents.ensure([LIVES]))
   t.like(await right(documents.get('lives', '1')), { value: { n: 5 } })
   await tear()
   await right(documents.discard(STAGED))
