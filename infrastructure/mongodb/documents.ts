@@ -9,7 +9,7 @@ import { requireCount } from '../stores/require-count.ts'
 import { createCollections } from './collections.ts'
 import type { CollectionsConnection } from './collections.ts'
 import { PATIENT_MS } from './connection.ts'
-import { insertedAnew, putGuarded } from './guarded-writes.ts'
+import { checkUpserted, despiteRaces, putGuarded, unlessThere } from './guarded-writes.ts'
 import type { StoredDocument } from './guarded-writes.ts'
 import { outcomeOf } from './outcome.ts'
 import type { Limit } from './outcome.ts'
@@ -25,10 +25,8 @@ interface StoredCheckpoint {
 /** Never moves it back: who comes late finds it further on, and leaves it there. */
 const raiseCheckpoint = async (checkpoints: Collection<StoredCheckpoint>, checkpoint: StoredCheckpoint): Promise<void> => {
   const { _id, ...reached } = checkpoint
-  const raise = async () => (await checkpoints.updateOne({ _id, v: { $lt: reached.v } }, { $set: reached })).matchedCount === 1
-  if ((await raise()) || (await insertedAnew(() => checkpoints.insertOne(checkpoint)))) return
-  // Somebody else made it since the first look.
-  await raise()
+  const raise = () => checkpoints.updateOne({ _id, v: { $lt: reached.v } }, { $set: reached }, { upsert: true })
+  await unlessThere(async () => checkUpserted(await despiteRaces(raise)))
 }
 
 /** As JSON would store it, like every other store of read models. */
@@ -80,16 +78,17 @@ export const createMongoDocuments = (connection: CollectionsConnection): Documen
         for (const spec of specs) await collections.ensure(spec)
       }, PATIENT_MS),
     commit: (whose, changes, { position: v, last }) => async () => {
-      // In the same turn as the collections of the changes: a pointer that moves meanwhile moves all of them.
-      const id = checkpointId(whose)
-      const puts = [...latestByCollection(changes)].map(([name, latest]) => ({
-        collection: collections.current(name),
-        documents: [...latest.values()].map(asStored),
-      }))
+      const latest = [...latestByCollection(changes)].map(([name, its]) => [name, [...its.values()].map(asStored)] as const)
+      // In one turn: a pointer that moves meanwhile moves the collections of the changes and the checkpoint.
+      const places = Promise.all([
+        checkpointId(whose),
+        ...latest.map(async ([name, documents]) => ({ collection: await collections.current(name), documents })),
+      ])
       return asked(async (limit) => {
-        await Promise.all(puts.map(async ({ collection, documents }) => putGuarded(await collection, documents, limit)))
+        const [_id, ...puts] = await places
+        await Promise.all(puts.map(({ collection, documents }) => putGuarded(collection, documents, limit)))
         limit.check()
-        await raiseCheckpoint(checkpoints, { _id: await id, v, last })
+        await raiseCheckpoint(checkpoints, { _id, v, last })
       })
     },
     checkpoint: (whose) => async () => {

@@ -28,14 +28,12 @@ export const checkUpserted = ({ matchedCount, upsertedCount }: Pick<UpdateResult
 
 const isDuplicate = (error: unknown): boolean => error instanceof MongoServerError && error.code === DUPLICATE_KEY
 
-/** False when there is such a document already. */
-export const insertedAnew = async (insert: () => Promise<unknown>): Promise<boolean> => {
+/** An upsert that leaves a document which is there already, and does not fit its filter, as it is. */
+export const unlessThere = async (upsert: () => Promise<void>): Promise<void> => {
   try {
-    await insert()
-    return true
+    await upsert()
   } catch (error) {
-    if (isDuplicate(error)) return false
-    throw error
+    if (!isDuplicate(error)) throw error
   }
 }
 
