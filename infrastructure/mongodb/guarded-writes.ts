@@ -21,11 +21,21 @@ const MAX_ROUNDS = 10
 const DUPLICATE_KEY = 11000
 const MAX_ATTEMPTS = 5
 
-export const isDuplicateKey = (error: unknown): boolean => error instanceof MongoServerError && error.code === DUPLICATE_KEY
-
 /** Throws when an upsert of one document was acknowledged without having found or made it. */
 export const checkUpserted = ({ matchedCount, upsertedCount }: Pick<UpdateResult, 'matchedCount' | 'upsertedCount'>): void => {
   if (matchedCount + upsertedCount !== 1) throw new Error('the server acknowledged a write that it has not made')
+}
+
+/** Whether a write was refused because its key is another document's. */
+export const isDuplicate = (error: unknown): boolean => error instanceof MongoServerError && error.code === DUPLICATE_KEY
+
+/** An upsert that leaves a document which is there already, and does not fit its filter, as it is. */
+export const unlessThere = async (upsert: () => Promise<void>): Promise<void> => {
+  try {
+    await upsert()
+  } catch (error) {
+    if (!isDuplicate(error)) throw error
+  }
 }
 
 /** Two who make the same document at once: one of them is told that it exists, and finds it then. */
@@ -34,8 +44,7 @@ export const despiteRaces = async <A>(upsert: () => Promise<A>): Promise<A> => {
     try {
       return await upsert()
     } catch (error) {
-      const lost = isDuplicateKey(error)
-      if (!lost || attempt === MAX_ATTEMPTS) throw error
+      if (!isDuplicate(error) || attempt === MAX_ATTEMPTS) throw error
     }
   }
 }

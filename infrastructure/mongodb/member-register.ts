@@ -1,7 +1,7 @@
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Claim } from '../stores/claim.ts'
 import type { MongoConnection } from './connection.ts'
-import { isDuplicateKey } from './guarded-writes.ts'
+import { isDuplicate } from './guarded-writes.ts'
 import { outcomeOf } from './outcome.ts'
 
 /** A process in the register. */
@@ -52,7 +52,7 @@ export const openMemberRegister = async ({ readModels, limitMs }: Pick<MongoConn
           await members.insertOne({ _id: name, ...member, only: true })
           return true
         } catch (error) {
-          if (isDuplicateKey(error)) return false
+          if (isDuplicate(error)) return false
           throw error
         }
       }),
