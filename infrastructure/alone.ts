@@ -7,5 +7,6 @@ export const EMBEDDED_NAME = 'local'
 export const alone = (self: Self): Members => ({
   self,
   replaced: new Promise(() => undefined),
+  whyNot: () => Promise.resolve(null),
   leave: () => Promise.resolve(),
 })

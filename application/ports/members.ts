@@ -14,6 +14,8 @@ export interface Members {
    * more; pending for as long as the place is its own.
    */
   readonly replaced: Promise<string>
+  /** Why the place is not, or may not be, this process's own at this moment, for people; null where it is. */
+  readonly whyNot: () => Promise<string | null>
   /** Gives the place up, so that the next process need not wait. */
   readonly leave: () => Promise<void>
 }

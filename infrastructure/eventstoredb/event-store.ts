@@ -40,7 +40,8 @@ interface Options {
 
 /**
  * The event store on EventStoreDB (tried with server 23.10). One for a process: it holds one client, which is one
- * connection. Throws an Error for people when the server cannot be reached, a newer version has written the log, or it is another's.
+ * connection. Throws an Error for people when the server cannot be reached, a newer version has written the log, or it is
+ * another's.
  */
 export const openEventStoreDb = async ({ url, logger, ownership = null, limits }: Options): Promise<EventStore> => {
   const connection = parseConnection(url)

@@ -39,10 +39,11 @@ export const agreeOnMark = async (
   const before = ownerIn(members)
   // A request whose answer was lost has put it there.
   if (before?.incarnation === owner.incarnation) return agreed(null)
-  const others = takesOver ? null : whyNotOwner(before, owner)
+  // After the mark was read: who was replaced since then is told so here, or finds the mark at another revision.
+  const others = (takesOver ? null : whyNotOwner(before, owner)) ?? (await ownership.whyNot())
   if (others !== null) return agreed(others)
   try {
-    // At the revision that was read: of two that start at this moment one is refused, and sees the other with its next try.
+    // At the revision that was read: of two that start now one is refused, and sees the other with its next try.
     const options = { credentials, deadline: patience.limit(), expectedRevision: revision }
     const raised = { ...members, format: FORMAT, release: Math.max(release, RELEASE), owner }
     const written = await within(patience.limit(), client.setStreamMetadata(MARKED_STREAM, raised, options))

@@ -27,6 +27,8 @@ export interface Ownership {
   readonly owner: LogOwner
   /** Takes the log from whomever it belongs to. */
   readonly takesOver: boolean
+  /** Why the process is not the one that may have the log, for people; null where it is. */
+  readonly whyNot: () => Promise<string | null>
   /** Is told at most once why this process must end, for people. */
   readonly onTaken: (why: string) => void
   readonly timers: Timers

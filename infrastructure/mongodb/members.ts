@@ -20,6 +20,8 @@ interface MembersDeps {
   readonly logger: Pick<Logger, 'info' | 'warn'>
 }
 
+const noAnswer = (reason: string): string => `MongoDB does not tell whether another process uses it: ${reason}`
+
 const refusalOf = (other: Member): string =>
   `MongoDB is in use by the process ${shownClaim(other)}: stop it first, two processes cannot share it yet`
 
@@ -54,7 +56,7 @@ const enter = async ({ register, timers, logger }: MembersDeps, own: Member): Pr
     if (E.isRight(outcome)) return outcome.right
     unanswered += 1
     if (unanswered < MAX_UNANSWERED) return undefined
-    throw new Error(`MongoDB does not tell whether another process uses it: ${outcome.left}`)
+    throw new Error(noAnswer(outcome.left))
   }
   for (;;) {
     if (answer(await register.enter(own)) === true) return
@@ -100,6 +102,11 @@ export const joinMembers = async (deps: MembersDeps, claim: Claim, ttl: number):
   return {
     self: { name: claim.name, incarnation: claim.incarnation },
     replaced,
+    whyNot: async () => {
+      const stands = await register.beat(own)
+      if (E.isLeft(stands)) return noAnswer(stands.left)
+      return stands.right ? null : await whyReplaced()
+    },
     leave: async () => {
       leaving.abort()
       await beating

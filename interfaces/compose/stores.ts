@@ -147,7 +147,8 @@ export const openStores = (settings: Settings, { logger, environment, takesOver 
     )
     const taken = Promise.withResolvers<string>()
     const owner = { ...claim, cluster }
-    const ownership = { owner, takesOver, timers, lookEvery: ttl / 5, onTaken: taken.resolve }
+    const { whyNot } = members
+    const ownership = { owner, takesOver, whyNot, timers, lookEvery: ttl / 5, onTaken: taken.resolve }
     const store = await openEventStore(eventstoreUrl, file(EVENTS_FILE), logger, ownership)
     opened({ stop: store.close })
     const replaced = Promise.race([members.replaced, taken.promise])

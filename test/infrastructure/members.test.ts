@@ -25,6 +25,7 @@ interface Process {
   readonly phase: () => Phase
   /** Why it was refused, or must end. */
   readonly why: () => string
+  readonly whyNot: () => Promise<string | null | undefined>
   readonly advance: () => void
   readonly freeze: () => void
   /** Its timers are late. */
@@ -101,6 +102,7 @@ const createWorld = () => {
       incarnation,
       phase: () => phase,
       why: () => why,
+      whyNot: async () => members?.whyNot(),
       advance: () => {
         if (!isFrozen && phase !== 'gone') timers.advance(STEP)
       },
@@ -196,6 +198,8 @@ test('one that was frozen while another took its place is told so when it wakes'
   await world.pass(2 * TTL)
   t.deepEqual([first.phase(), second.phase()], ['up', 'up'])
   first.thaw()
+  t.is(await second.whyNot(), null)
+  t.regex((await first.whyNot()) ?? '', /has taken its place in MongoDB/)
   await world.pass(TTL / 5)
   t.deepEqual([first.phase(), second.phase()], ['replaced', 'up'])
   t.regex(first.why(), /^the process "there" \(process 1 on here, since 5000\) has taken its place in MongoDB$/)

@@ -96,4 +96,16 @@ export const memberMutants: ReadonlyArray<Mutant> = [
     after: '{ format: FORMAT,',
     rows: ['whose log was taken is told so'], test: CONTRACT_EVENTSTOREDB_EVENT_STORE,
   },
+  {
+    file: 'infrastructure/eventstoredb/log-format.ts',
+    before: ' ?? (await ownership.whyNot())',
+    after: '',
+    rows: ['who was replaced in MongoDB before it had the log'], test: CONTRACT_EVENTSTOREDB_EVENT_STORE,
+  },
+  {
+    file: 'infrastructure/mongodb/members.ts',
+    before: 'return stands.right ? null : await whyReplaced()',
+    after: 'return null',
+    rows: ['one that was frozen while another took its place is told so'], test: MEMBERS,
+  },
 ]
