@@ -1,7 +1,7 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import { reservedVram } from '../../domain/admission/decider.ts'
+import { reservedVram } from '../../domain/admission/state.ts'
 import { createFailingStore } from './failing-store.ts'
 import { callerOf, createWriteSide, requestOf, writeSideOf } from './write-side.ts'
 import { createMemoryEventStore } from '../support/memory-event-store.ts'

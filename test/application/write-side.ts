@@ -18,6 +18,8 @@ import type { Environment } from '../../application/ports/environment.ts'
 import { BEGINNING } from '../../application/ports/event-store.ts'
 import type { EventStore, Position } from '../../application/ports/event-store.ts'
 import { reconcileAtStart } from '../../application/lives/policies/reconcile-lives.ts'
+import type { AdmissionCommand } from '../../domain/admission/decider.ts'
+import type { Candidate } from '../../domain/admission/placement.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
 import { allProjections } from '../../projections/all-projections.ts'
 import { holderOfToken, resolveToken } from '../../projections/live-tokens/queries.ts'
@@ -61,6 +63,8 @@ export const requestOf = (changes: Partial<CreateLiveRequest> = {}): CreateLiveR
   ...changes,
 })
 
+const CANDIDATES: ReadonlyArray<Candidate> = [{ worker: 'worker-1', rank: 0 }]
+
 export interface WriteSideOptions extends WriteDeps {
   readonly documents?: Pick<Documents, 'get' | 'page'>
   readonly otherInstances?: () => ReadonlyArray<string>
@@ -85,6 +89,7 @@ export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor
     holderOfToken: holderOfToken({ documents }),
     resolveToken: resolveToken({ credentials, documents }),
     whenProjected: options.whenProjected ?? (() => Promise.resolve()),
+    candidates: () => CANDIDATES,
     pullRefusal: () => null,
     viewOf: viewOf(options),
     otherInstances: options.otherInstances ?? (() => []),
@@ -103,14 +108,28 @@ export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor
   }
 }
 
-/** Sets what `worker-1` may reserve. */
+type Admit = Extract<AdmissionCommand, { readonly type: 'Admit' }>
+
+/** Asks for a place on `worker-1`. */
+export const admitCommand = (
+  asked: Pick<Admit, 'commandId' | 'instance' | 'at'> & Partial<Admit>,
+): Admit => ({ type: 'Admit', userId: 1, vram: 1, maxSessions: 1000, needs: ['m1'], candidates: CANDIDATES, ...asked })
+
+/** `worker-1` joins with so many megabytes. */
 export const setCapacity = async (admission: AdmissionActor, environment: Environment, vram: number): Promise<void> => {
-  const command = { type: 'SetCapacity', worker: 'worker-1', vram, at: environment.now() } as const
+  const { instance: incarnation } = environment
+  const command = { type: 'Join', worker: 'worker-1', incarnation, vram, at: environment.now() } as const
   right(await admission.send({ command, commandId: environment.newId(), correlationId: 'setup', actor: 'service' })())
 }
 
+interface SideOptions extends Partial<WriteSideOptions> {
+  readonly capacity?: number
+  /** No worker joins. */
+  readonly joins?: false
+}
+
 /** One process around stores in memory; `project` brings the read models up to date. */
-export const createWriteSide = async (options: Partial<WriteSideOptions> & { readonly capacity?: number } = {}) => {
+export const createWriteSide = async (options: SideOptions = {}) => {
   const memory = createMemoryEventStore()
   const documents = createMemoryDocuments()
   right(await documents.ensure(allProjections.map(({ collection }) => collection))())
@@ -124,7 +143,7 @@ export const createWriteSide = async (options: Partial<WriteSideOptions> & { rea
     ...options,
   }
   const admission = await createAdmissionActor({ ...deps, logger: silentLogger })
-  await setCapacity(admission, environment, options.capacity ?? 100)
+  if (options.joins !== false) await setCapacity(admission, environment, options.capacity ?? 100)
   const side = writeSideOf(deps, admission)
 
   const project = async (): Promise<void> => {

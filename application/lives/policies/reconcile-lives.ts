@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import type { Reservation } from '../../../domain/admission/events.ts'
+import type { Reservation } from '../../../domain/admission/state.ts'
 import { liveDecider } from '../../../domain/live/decider.ts'
 import type { Live } from '../../../domain/live/decider.ts'
 import { liveStream } from '../../../domain/live/events.ts'
