@@ -53,8 +53,8 @@ const upgraded = async (t: ExecutionContext, name: string, vram: number) => {
   const side = writeSideOf(deps, admission)
   const { keyedHash } = side.deps.credentials
   /** A create with that key for which the version admitted that live. */
-  const begin = async (key: string, liveId: number): Promise<void> => {
-    const requestHash = keyedHash('create-request', JSON.stringify(requestOf()))
+  const begin = async (key: string, liveId: number, request = requestOf()): Promise<void> => {
+    const requestHash = keyedHash('create-request', JSON.stringify(request))
     const use = { userId: 1, commandId: `command-${liveId}`, requestHash, at }
     await append(`idem-${keyedHash('idempotency-key', `1\0${key}`)}`, ['IdempotencyKeyUsed', use])
   }
@@ -88,12 +88,13 @@ test('R76: a create with a key that an older version began is found for as long 
   t.deepEqual(right(await store.read(liveStream(3))()).map((event) => dataOf(event)['commandId']), ['command-3'])
 })
 
-test('R76: an ended live of a key that an older version began is the answer all the same', async (t) => {
+test('R76: an ended live of a key that an older version began is the answer, whatever its owner may do by now', async (t) => {
   const { begin, side } = await upgraded(t, 'local', 100)
-  await begin('first', 1)
-  right(await side.createLive(owner, requestOf(), 'command-1')())
+  const request = requestOf({ translations: ['es', 'de'] })
+  await begin('first', 1, request)
+  right(await side.createLive(owner, request, 'command-1')())
   right(await side.finishLive(owner, 1)())
-  t.is(right(await side.createLiveOnce(callerOf(1, { maxSessions: 0 }), requestOf(), 'first')()).id, 1)
+  t.is(right(await side.createLiveOnce(callerOf(1, { maxTranslations: 1 }), request, 'first')()).id, 1)
 })
 
 test('a worker that joins anew has all that it ran, more than one append moves', async (t) => {

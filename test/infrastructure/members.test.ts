@@ -73,6 +73,20 @@ test('one that was frozen while another took its place is told so when it wakes'
   t.regex(first.why(), /^the process "there" \(process 1 on here, since 5000\) has taken its place in MongoDB$/)
 })
 
+test('a place that changes hands is judged anew', async (t) => {
+  const world = createMembersWorld()
+  const first = world.start('here')
+  await world.pass(TTL)
+  first.kill()
+  const waiting = world.start('there')
+  await world.pass(TTL * 0.8)
+  const third = world.start('here')
+  await world.pass(STEP)
+  third.freeze()
+  await world.pass(TTL * 0.8)
+  t.deepEqual([third.phase(), waiting.phase()], ['up', 'starting'])
+})
+
 test('a start that MongoDB does not answer ends, and says why', async (t) => {
   const world = createMembersWorld()
   const first = world.start('here', 'here', 'cut')

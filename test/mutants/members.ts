@@ -16,13 +16,13 @@ export const memberMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/mongodb/members.ts',
     before: 'silent >= SILENT_LOOKS ?',
     after: 'silent >= SILENT_LOOKS - 1 ?',
-    rows: ['nobody who beats is replaced'], test: MEMBERS,
+    rows: ['one that was killed is replaced at once from its data directory'], test: MEMBERS,
   },
   {
     file: 'infrastructure/mongodb/members.ts',
     before: 'silent = isNew ? 0 : silent + 1',
     after: 'silent += 1',
-    rows: ['nobody who beats is replaced'], test: MEMBERS,
+    rows: ['a place that changes hands is judged anew'], test: MEMBERS,
   },
   {
     file: 'infrastructure/mongodb/members.ts',
