@@ -72,7 +72,7 @@ export const openEventStoreDb = async ({ url, logger, marks = false, limits }: O
     ...reads,
     append: createAppends(parts),
     ...createStreamLimits(parts),
-    subscribe: createSubscriptions(client, patience),
+    subscribe: createSubscriptions({ client: () => client, lost: () => new AbortController().signal }, patience),
     close: () => client.dispose(),
   }
 }

@@ -1,7 +1,8 @@
-import { eventTypeFilter, streamNameFilter, type AllStreamResolvedEvent, type AllStreamSubscription, type EventStoreDBClient } from '@eventstore/db-client'
+import { eventTypeFilter, streamNameFilter, type AllStreamResolvedEvent, type AllStreamSubscription } from '@eventstore/db-client'
 import * as E from 'fp-ts/lib/Either.js'
 import type { EventStore, LogCorrupted, Position, StoreUnavailable, SubscriptionMessage } from '../../application/ports/event-store.ts'
 import { reasonOf, unavailable } from './failures.ts'
+import type { Connected } from './leader.ts'
 import { startAlarm, TimedOut, type Patience } from './patience.ts'
 import { fromPosition, toPosition } from './positions.ts'
 import { toStoredEvent } from './stored-event.ts'
@@ -26,7 +27,7 @@ const NOT_THE_SERVERS = '^[^$]'
  * consumer that is slow. Each such mark is therefore kept until the events before it are taken: those taken so far and
  * those that still wait in the client's buffer.
  */
-const follow = (client: EventStoreDBClient, confirmationMs: number, from: Position, prefixes: ReadonlyArray<string>) => {
+const follow = (connected: Connected, confirmationMs: number, from: Position, prefixes: ReadonlyArray<string>) => {
   const marks: Mark[] = []
   let taken = 0
   let failed: Error | null = null
@@ -40,12 +41,18 @@ const follow = (client: EventStoreDBClient, confirmationMs: number, from: Positi
     wake()
   }
   const checkpoints = { checkpointInterval: 1, checkpointReached: (_: unknown, position: Parameters<typeof toPosition>[0]) => mark(toPosition(position)) }
-  const subscription: AllStreamSubscription = client.subscribeToAll({
+  const lost = connected.lost()
+  const subscription: AllStreamSubscription = connected.client().subscribeToAll({
+    requiresLeader: true,
     fromPosition: fromPosition(from),
     filter: prefixes.includes('')
       ? eventTypeFilter({ regex: NOT_THE_SERVERS, ...checkpoints })
       : streamNameFilter({ prefixes: [...prefixes], ...checkpoints }),
   })
+  // The server asks who leads only when a subscription begins: a running one stays on whom it began with.
+  const leave = (): void => fail(new Error('another node leads'))
+  if (lost.aborted) leave()
+  lost.addEventListener('abort', leave)
   const alarm = startAlarm(confirmationMs, () => fail(new TimedOut(confirmationMs)))
   subscription
     .on('confirmation', alarm.stop)
@@ -80,6 +87,7 @@ const follow = (client: EventStoreDBClient, confirmationMs: number, from: Positi
       }),
     end: () => {
       alarm.stop()
+      lost.removeEventListener('abort', leave)
       // The call on the server outlives the stream that the client wraps around it.
       subscription.unsubscribe().catch(() => undefined)
     },
@@ -87,7 +95,7 @@ const follow = (client: EventStoreDBClient, confirmationMs: number, from: Positi
 }
 
 /** Pulled subscriptions; one that fails throws, and whoever pulls subscribes again from its own position. */
-export const createSubscriptions = (client: EventStoreDBClient, patience: Pick<Patience, 'confirmation'>): EventStore['subscribe'] =>
+export const createSubscriptions = (connected: Connected, patience: Pick<Patience, 'confirmation'>): EventStore['subscribe'] =>
   async function* (from, prefixes, signal): AsyncGenerator<SubscriptionMessage, void> {
     if (signal.aborted) return
     let position = from
@@ -106,7 +114,7 @@ export const createSubscriptions = (client: EventStoreDBClient, patience: Pick<P
       return { kind: 'event', event: stored.right }
     }
 
-    const feed = follow(client, patience.confirmation, from, prefixes)
+    const feed = follow(connected, patience.confirmation, from, prefixes)
     try {
       while (!signal.aborted) {
         const said = feed.next()
