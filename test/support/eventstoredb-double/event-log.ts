@@ -35,6 +35,11 @@ export interface EventLog {
   readonly isTombstoned: (stream: string) => boolean
   readonly isDeleted: (stream: string) => boolean
   readonly metadata: (stream: string) => string
+  /** Whether a record begins there, scavenged or not, or the log ends there. */
+  readonly isPlace: (position: number) => boolean
+  /** Takes out of $all what its stream no longer shows, but the last event of each stream. */
+  readonly scavenge: () => void
+  readonly isScavenged: (record: LogRecord) => boolean
   /** Records of a stream that reads show. */
   readonly visible: (stream: string) => ReadonlyArray<LogRecord>
   /** Answers the position of the last event; a tombstone has LAST_REVISION. */
@@ -59,6 +64,8 @@ export const openEventLog = (path: string): EventLog => {
   const streams = new Map<string, LogRecord[]>()
   const tombstoned = new Set<string>()
   const rememberedIds = new Map<string, LogRecord>()
+  const places = new Set<number>()
+  const scavenged = new Set<LogRecord>()
   const listeners = new Set<() => void>()
   let end = 0
 
@@ -69,6 +76,7 @@ export const openEventLog = (path: string): EventLog => {
       const next = index === events.length - 1 ? behind : begin + index + 1
       const record = { ...event, stream, revision: revision + BigInt(index), at, position: begin + index, next }
       records.push(record)
+      places.add(record.position)
       if (revision === LAST_REVISION) tombstoned.add(stream)
       else known.push(record)
       if (isRecent) rememberedIds.set(event.id, record)
@@ -82,6 +90,14 @@ export const openEventLog = (path: string): EventLog => {
   const of = (stream: string): ReadonlyArray<LogRecord> => streams.get(stream) ?? []
   const metadata = (stream: string): string => Buffer.from(of(`$$${stream}`).at(-1)?.data ?? []).toString()
 
+  const visible = (stream: string): ReadonlyArray<LogRecord> => {
+    const { maxCount, maxAgeMs, truncateBefore } = limitsOf(metadata(stream))
+    const all = of(stream)
+    const byCount = maxCount === null ? 0 : Math.max(0, all.length - maxCount)
+    const youngest = maxAgeMs === null ? 0 : Date.now() - maxAgeMs
+    return all.slice(byCount).filter(({ revision, at }) => revision >= truncateBefore && at >= youngest)
+  }
+
   return {
     records,
     end: () => end,
@@ -91,13 +107,15 @@ export const openEventLog = (path: string): EventLog => {
     isTombstoned: (stream) => tombstoned.has(stream) || (stream.startsWith('$$') && tombstoned.has(stream.slice(2))),
     isDeleted: (stream) => limitsOf(metadata(stream)).truncateBefore === LAST_REVISION,
     metadata,
-    visible: (stream) => {
-      const { maxCount, maxAgeMs, truncateBefore } = limitsOf(metadata(stream))
-      const all = of(stream)
-      const byCount = maxCount === null ? 0 : Math.max(0, all.length - maxCount)
-      const youngest = maxAgeMs === null ? 0 : Date.now() - maxAgeMs
-      return all.slice(byCount).filter(({ revision, at }) => revision >= truncateBefore && at >= youngest)
+    isPlace: (position) => position === end || places.has(position),
+    scavenge: () => {
+      for (const [stream, its] of streams) {
+        const kept = new Set([...(stream.startsWith('$$') ? [] : visible(stream)), its.at(-1)])
+        for (const record of its) if (!kept.has(record)) scavenged.add(record)
+      }
     },
+    isScavenged: (record) => scavenged.has(record),
+    visible,
     write: (stream, revision, events) => {
       const position = add(file.add({ stream, revision, at: Date.now(), events }), true)
       for (const listener of listeners) listener()

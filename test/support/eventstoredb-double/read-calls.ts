@@ -29,16 +29,17 @@ const streamRecords = (log: EventLog, options: ReadReq.Options): ReadonlyArray<L
     : visible.filter((record) => record.revision >= revision)
 }
 
-/** `$all` shows what streams no longer do: nothing is ever scavenged here. */
-const allRecords = (log: EventLog, options: ReadReq.Options): ReadonlyArray<LogRecord> => {
+/** `$all` shows what streams no longer do, until a scavenge; null for a position where no record ends, backwards. */
+const allRecords = (log: EventLog, options: ReadReq.Options): ReadonlyArray<LogRecord> | null => {
   const all = options.getAll()
-  const ordered = isBackwards(options) ? log.records.toReversed() : log.records
+  const left = log.records.filter((record) => !log.isScavenged(record))
+  const ordered = isBackwards(options) ? left.toReversed() : left
   const position = all?.getPosition()
-  if (position !== undefined) {
-    const from = Number(position.getCommitPosition())
-    return ordered.filter((record) => (isBackwards(options) ? record.position < from : record.position >= from))
-  }
-  return (all?.hasEnd() === true) === isBackwards(options) ? ordered : []
+  if (position === undefined) return (all?.hasEnd() === true) === isBackwards(options) ? ordered : []
+  const [commit, prepare] = [Number(position.getCommitPosition()), Number(position.getPreparePosition())]
+  if (!isBackwards(options)) return ordered.filter((record) => record.position >= commit)
+  if (!log.isPlace(commit)) return null
+  return ordered.filter(({ next }) => next < commit || (next === commit && prepare >= commit))
 }
 
 const answer = async (call: ReadCall, log: EventLog, options: ReadReq.Options): Promise<void> => {
@@ -48,6 +49,7 @@ const answer = async (call: ReadCall, log: EventLog, options: ReadReq.Options): 
   const count = BigInt(options.getCount())
   if (count === 0n) return fail(call, thrownFailure('Unexpected ReadStreamResult: Error'))
   const records = options.hasStream() ? streamRecords(log, options) : allRecords(log, options)
+  if (records === null && options.hasAll()) return fail(call, thrownFailure('Unexpected ReadAllResult: Error'))
   if (records === null) await send(call, notFound(stream))
   else
     for (const [index, record] of records.entries()) {
@@ -67,6 +69,7 @@ export const readCall =
     const fault = faults.take(options.hasSubscription() ? 'subscribe' : 'read')
     if (fault === 'hang' || fault === 'unanswered') return
     if (fault === 'drop') return dropAll()
+    if (fault === 'scavenge') log.scavenge()
     if (fault === 'wrong') return fail(call, thrownFailure())
     answer(call, log, options).catch((error: unknown) => fail(call, thrownFailure(String(error))))
   }

@@ -25,8 +25,7 @@ const matcher = (filter: ReadReq.Options.FilterOptions | undefined): Matches => 
 
 /** Whether a position is one that this log hands out, or lies behind its end. */
 const isBoundary = (log: EventLog, commit: number, prepare: number): boolean =>
-  commit >= log.end() ||
-  ((prepare === 0 || prepare === commit) && (commit === 0 || log.records.some((record) => record.position === commit || record.next === commit)))
+  commit >= log.end() || ((prepare === 0 || prepare === commit) && (commit === 0 || log.isPlace(commit)))
 
 const confirmation = (): ReadResp => {
   const confirmed = new streams.ReadResp.SubscriptionConfirmation()
@@ -42,16 +41,20 @@ const caughtUp = (): ReadResp => {
   return response
 }
 
-/** The record after which a subscription begins, as its index; null for a position that cannot be. */
+/**
+ * Index of the first record that is considered; null for a position that cannot be. The server reads one record at the
+ * position and begins behind it: behind the next one, where a scavenge has taken that of the position.
+ */
 const startOf = (log: EventLog, options: ReadReq.Options): number | null => {
   const [all, stream] = [options.getAll(), options.getStream()]
   if (all?.hasEnd() === true || stream?.hasEnd() === true) return log.records.length
   const position = all?.getPosition()
   if (position === undefined) return 0
   const [commit, prepare] = [Number(position.getCommitPosition()), Number(position.getPreparePosition())]
+  if (commit === 0) return 0
   if (!isBoundary(log, commit, prepare)) return null
-  const index = log.records.findIndex((record) => record.position > commit || (record.position === commit && prepare < commit))
-  return index < 0 ? log.records.length : index
+  const index = log.records.findIndex((record) => record.position >= commit && !log.isScavenged(record))
+  return index < 0 ? log.records.length : index + 1
 }
 
 interface Plan {
@@ -86,7 +89,7 @@ const planOf = (log: EventLog, options: ReadReq.Options): Plan | null => {
   }
 }
 
-/** Events that match, then those still to come; with a filter on $all also checkpoints, within the log and live. */
+/** Events that match, then those still to come; with a filter on $all also checkpoints, none of them for the end of the log. */
 export const subscribe = async (call: ReadCall, log: EventLog, options: ReadReq.Options): Promise<void> => {
   const plan = planOf(log, options)
   if (plan === null) return fail(call, thrownFailure())
@@ -104,13 +107,19 @@ export const subscribe = async (call: ReadCall, log: EventLog, options: ReadReq.
   let next = start
   let considered = 0
   let isLive = false
+  // While catching up a checkpoint names the last event told since the one before, else where the search began.
+  let place: readonly [commit: number, prepare: number] = [log.records[start - 1]?.next ?? 0, 0]
   const deliver = async (record: LogRecord): Promise<void> => {
     next += 1
+    if (log.isScavenged(record)) return
     considered += 1
-    if (matches(record)) await send(call, eventResponse(record))
+    const isTold = matches(record)
+    if (isTold) await send(call, eventResponse(record))
+    if (isTold || isLive) place = [record.position, record.position]
     if (!hasCheckpoints || considered < interval) return
     considered = 0
-    await send(call, isLive ? checkpointResponse(record.position, record.position) : checkpointResponse(record.next, 0))
+    await send(call, checkpointResponse(...place))
+    place = [record.next, 0]
   }
   const rest = async (): Promise<void> => {
     if (isLive || !mayCatchUp()) {
@@ -121,7 +130,6 @@ export const subscribe = async (call: ReadCall, log: EventLog, options: ReadReq.
     }
     isLive = true
     considered = 0
-    if (hasCheckpoints && next > start) await send(call, checkpointResponse(log.records[next - 1]?.next ?? 0, 0))
     await send(call, caughtUp())
   }
 
