@@ -67,12 +67,13 @@ export const openEventStoreDb = async ({ url, logger, marks = false, limits }: O
     await setTimeout(100)
   }
 
+  const connected = { client: () => client, lost: () => new AbortController().signal }
   const parts = { client, credentials, patience, reads, logger }
   return {
     ...reads,
     append: createAppends(parts),
     ...createStreamLimits(parts),
-    subscribe: createSubscriptions(client, patience),
+    subscribe: createSubscriptions({ connected, patience, head: reads.head }),
     close: () => client.dispose(),
   }
 }

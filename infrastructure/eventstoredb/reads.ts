@@ -13,7 +13,7 @@ const ignore = (): void => undefined
  * the loop does not end the call on the server, so it is cancelled. An error that comes later finds a listener: without
  * one it would end the process.
  */
-const collect = async <A>(reading: StreamingRead<A>, limit: number): Promise<ReadonlyArray<A>> => {
+export const collect = async <A>(reading: StreamingRead<A>, limit: number): Promise<ReadonlyArray<A>> => {
   const items: A[] = []
   reading.on('error', ignore)
   const alarm = startAlarm(limit, () => reading.destroy(new TimedOut(limit)))

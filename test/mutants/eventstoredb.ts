@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.ts'
 
 const EVENTSTOREDB_CALLS = 'test/infrastructure/eventstoredb-calls.test.ts'
 const CONTRACT_EVENTSTOREDB_EVENT_STORE = 'test/contracts/eventstoredb-event-store.test.ts'
+const EVENTSTOREDB_RESUMES = 'test/infrastructure/eventstoredb-resumes.test.ts'
 const EVENTSTOREDB_CONNECTION = 'test/infrastructure/eventstoredb-connection.test.ts'
 
 /** The event store on EventStoreDB. */
@@ -110,9 +111,39 @@ export const eventStoreDbMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/eventstoredb/subscriptions.ts',
-    before: 'fromPosition: fromPosition(from),',
-    after: "fromPosition: 'start',",
+    before: 'toPosition(place) <= position) return null',
+    after: 'place === null) return null',
     rows: ['a subscription begins after the position that it is given'], test: CONTRACT_EVENTSTOREDB_EVENT_STORE,
+  },
+  {
+    file: 'infrastructure/eventstoredb/subscriptions.ts',
+    before: 'fromPosition: point,',
+    after: "fromPosition: 'end',",
+    rows: ['a subscription begins after the position that it is given'], test: CONTRACT_EVENTSTOREDB_EVENT_STORE,
+  },
+  {
+    file: 'infrastructure/eventstoredb/subscriptions.ts',
+    before: 'if (isSamePoint(point, again)) continue',
+    after: 'if (again !== null) continue',
+    rows: ['a scavenge between the look back and the subscription loses nothing'], test: EVENTSTOREDB_RESUMES,
+  },
+  {
+    file: 'infrastructure/eventstoredb/resume-point.ts',
+    before: "return E.right(before?.event?.position ?? 'start')",
+    after: "return E.right(before === undefined ? 'start' : fromPosition)",
+    rows: ['also of a record that a scavenge took, without a loss or a repeat'], test: EVENTSTOREDB_RESUMES,
+  },
+  {
+    file: 'infrastructure/eventstoredb/resume-point.ts',
+    before: 'tries < 2',
+    after: 'tries < 1',
+    rows: ['a server that cannot read back at the moment is not taken for one with an older log'], test: EVENTSTOREDB_RESUMES,
+  },
+  {
+    file: 'infrastructure/eventstoredb/resume-point.ts',
+    before: 'return E.left(olderLog(`the log, whose newest event is at ${newest}, has no position ${position}`))',
+    after: 'return E.left(unavailable(`the log, whose newest event is at ${newest}, has no position ${position}`))',
+    rows: ['a position that is none of the log, which has grown beyond it, is that of an older copy'], test: EVENTSTOREDB_RESUMES,
   },
   {
     file: 'infrastructure/eventstoredb/connection.ts',

@@ -4,6 +4,7 @@ import type { LogRecord, LogView } from './event-log.ts'
 import { eventResponse, identifierOf, nameOf, thrownFailure, tombstonedFailure, type Failure } from './messages.ts'
 import { errorAt, givenPosition, indexFrom, isShown, UNREADABLE_PLACE } from './places.ts'
 import { fail, send, type ReadCall } from './read-answers.ts'
+import { scavenge } from './scavenge.ts'
 import { subscribe } from './subscribe.ts'
 import type { CallParts } from './write-calls.ts'
 
@@ -74,6 +75,7 @@ export const readCall =
     const fault = faults.take(options.hasSubscription() ? 'subscribe' : 'read')
     if (fault === 'hang' || fault === 'unanswered') return
     if (fault === 'drop') return dropAll()
+    if (fault === 'scavenge') scavenge(log)
     if (fault === 'wrong') return fail(call, thrownFailure())
     answer(call, log, options).catch((error: unknown) => fail(call, thrownFailure(String(error))))
   }

@@ -12,8 +12,9 @@ import type { SupportedMethods } from '@eventstore/db-client/generated/serverfea
 import { withAccess } from './access.ts'
 import type { EventLog } from './event-log.ts'
 import type { Faults } from './faults.ts'
-import { answerHttp, scavenge } from './http-calls.ts'
+import { answerHttp } from './http-calls.ts'
 import { readCall } from './read-calls.ts'
+import { scavenge } from './scavenge.ts'
 import { createListener } from './two-protocols.ts'
 import { writeCalls } from './write-calls.ts'
 
@@ -81,7 +82,13 @@ export const startServer = async ({ log, faults, port, tls, account }: ServerOpt
   add(gossipGrpc.GossipService, { read: members(boundPort) })
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure())
   const http1 = createServer(
-    answerHttp({ 'POST /admin/scavenge': (response) => response.setHeader('content-type', 'text/plain; charset=utf-8').end(`ScavengeId: ${scavenge(log, `127.0.0.1:${boundPort()}`)}`) }, account),
+    answerHttp(
+      {
+        'POST /admin/scavenge': (response) =>
+          response.setHeader('content-type', 'text/plain; charset=utf-8').end(`ScavengeId: ${scavenge(log)}`),
+      },
+      account,
+    ),
   )
   const listener = createListener({ http2: (socket) => injector.injectConnection(socket), http1, tls })
   listener.on('connection', (socket: Socket) => {
