@@ -9,7 +9,7 @@ import { normalise } from '../support/eventstoredb-double/transcripts/compare.ts
 const TRANSCRIPTS = join(import.meta.dirname, '..', 'support', 'eventstoredb-double', 'transcripts')
 
 const double = await startDouble()
-const logs = [await double.another(), await double.another(), await double.another()]
+const logs = [await double.another(), await double.another(), await double.another(), await double.another()]
 test.after.always(double.dispose)
 
 /** What a script prints when it runs against the double. */
@@ -18,7 +18,7 @@ const printed = async (script: string, url: string, ...args: ReadonlyArray<strin
 
 const recorded = async (name: string): Promise<ReadonlyArray<string>> => normalise(await readFile(join(TRANSCRIPTS, `${name}.txt`), 'utf8'))
 
-const SESSIONS = [['t1', ['']], ['t1b', ['47', '48', '49', '50', '51']], ['t3', ['']]] as const
+const SESSIONS = [['t1', ['']], ['t1b', ['47', '48', '49', '50', '51']], ['t3', ['']], ['t20', ['']]] as const
 
 // At once, each on a log of its own: they wait most of the time.
 SESSIONS.forEach(([name, cases], index) => {

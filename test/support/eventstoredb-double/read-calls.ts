@@ -1,8 +1,10 @@
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
-import type { EventLog, LogRecord } from './event-log.ts'
-import { eventResponse, identifierOf, nameOf, thrownFailure, tombstonedFailure } from './messages.ts'
+import type { LogRecord, LogView } from './event-log.ts'
+import { eventResponse, identifierOf, nameOf, thrownFailure, tombstonedFailure, type Failure } from './messages.ts'
+import { errorAt, givenPosition, indexFrom, isShown, UNREADABLE_PLACE } from './places.ts'
 import { fail, send, type ReadCall } from './read-answers.ts'
+import { scavenge } from './scavenge.ts'
 import { subscribe } from './subscribe.ts'
 import type { CallParts } from './write-calls.ts'
 
@@ -17,7 +19,7 @@ const notFound = (stream: string): ReadResp => {
 const isBackwards = (options: ReadReq.Options): boolean => options.getReadDirection() === streams.ReadReq.Options.ReadDirection.BACKWARDS
 
 /** The records that a read of a stream asks for; null where there is no stream. */
-const streamRecords = (log: EventLog, options: ReadReq.Options): ReadonlyArray<LogRecord> | null => {
+const streamRecords = (log: LogView, options: ReadReq.Options): ReadonlyArray<LogRecord> | null => {
   const from = options.getStream()
   const stream = nameOf(from?.getStreamIdentifier())
   if (log.last(stream) < 0n || log.isDeleted(stream)) return null
@@ -29,27 +31,31 @@ const streamRecords = (log: EventLog, options: ReadReq.Options): ReadonlyArray<L
     : visible.filter((record) => record.revision >= revision)
 }
 
-/** `$all` shows what streams no longer do, until a scavenge; null for a position where no record ends, backwards. */
-const allRecords = (log: EventLog, options: ReadReq.Options): ReadonlyArray<LogRecord> | null => {
+/** The records of `$all`, those included that streams no longer show; a failure for a position that cannot be. */
+const allRecords = (log: LogView, options: ReadReq.Options): ReadonlyArray<LogRecord> | Failure => {
   const all = options.getAll()
-  const left = log.records.filter((record) => !log.isScavenged(record))
-  const ordered = isBackwards(options) ? left.toReversed() : left
-  const position = all?.getPosition()
-  if (position === undefined) return (all?.hasEnd() === true) === isBackwards(options) ? ordered : []
-  const [commit, prepare] = [Number(position.getCommitPosition()), Number(position.getPreparePosition())]
-  if (!isBackwards(options)) return ordered.filter((record) => record.position >= commit)
-  if (!log.isPlace(commit)) return null
-  return ordered.filter(({ next }) => next < commit || (next === commit && prepare >= commit))
+  const position = givenPosition(all)
+  if (position === null) {
+    if ((all?.hasEnd() === true) !== isBackwards(options)) return []
+    return isBackwards(options) ? log.records.toReversed() : log.records
+  }
+  const error = errorAt(log, position)
+  if (error !== null) return error
+  if (!isBackwards(options)) return log.records.slice(indexFrom(log, position))
+  if (position.commit > log.end()) return thrownFailure(UNREADABLE_PLACE)
+  const isBefore = ({ next }: LogRecord): boolean => next < position.commit || (next === position.commit && next <= position.prepare)
+  return log.records.slice(0, log.indexAt(position.commit)).filter(isBefore).toReversed()
 }
 
-const answer = async (call: ReadCall, log: EventLog, options: ReadReq.Options): Promise<void> => {
+const answer = async (call: ReadCall, log: LogView, options: ReadReq.Options): Promise<void> => {
   const stream = nameOf(options.getStream()?.getStreamIdentifier())
   if (options.hasStream() && log.isTombstoned(stream)) return fail(call, tombstonedFailure(stream))
   if (options.hasSubscription()) return subscribe(call, log, options)
   const count = BigInt(options.getCount())
   if (count === 0n) return fail(call, thrownFailure('Unexpected ReadStreamResult: Error'))
-  const records = options.hasStream() ? streamRecords(log, options) : allRecords(log, options)
-  if (records === null && options.hasAll()) return fail(call, thrownFailure('Unexpected ReadAllResult: Error'))
+  const found = options.hasStream() ? streamRecords(log, options) : allRecords(log, options)
+  if (found !== null && 'code' in found) return fail(call, found)
+  const records = options.hasStream() ? found : (found?.filter(isShown) ?? null)
   if (records === null) await send(call, notFound(stream))
   else
     for (const [index, record] of records.entries()) {
@@ -69,7 +75,7 @@ export const readCall =
     const fault = faults.take(options.hasSubscription() ? 'subscribe' : 'read')
     if (fault === 'hang' || fault === 'unanswered') return
     if (fault === 'drop') return dropAll()
-    if (fault === 'scavenge') log.scavenge()
+    if (fault === 'scavenge') scavenge(log)
     if (fault === 'wrong') return fail(call, thrownFailure())
     answer(call, log, options).catch((error: unknown) => fail(call, thrownFailure(String(error))))
   }

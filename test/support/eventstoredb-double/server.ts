@@ -1,4 +1,5 @@
-import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { createServer } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import { Server, ServerCredentials, type sendUnaryData, type ServerUnaryCall, type ServiceDefinition, type UntypedServiceImplementation } from '@grpc/grpc-js'
 import features from '@eventstore/db-client/generated/serverfeatures_pb.js'
 import featuresGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
@@ -11,7 +12,10 @@ import type { SupportedMethods } from '@eventstore/db-client/generated/serverfea
 import { withAccess } from './access.ts'
 import type { EventLog } from './event-log.ts'
 import type { Faults } from './faults.ts'
+import { answerHttp } from './http-calls.ts'
 import { readCall } from './read-calls.ts'
+import { scavenge } from './scavenge.ts'
+import { createListener } from './two-protocols.ts'
 import { writeCalls } from './write-calls.ts'
 
 /** The version that was recorded. */
@@ -68,7 +72,6 @@ export const startServer = async ({ log, faults, port, tls, account }: ServerOpt
   const dropAll = (): void => {
     for (const socket of sockets) socket.resetAndDestroy()
   }
-  const listener = createServer()
   const boundPort = (): number => (listener.address() as AddressInfo).port
   const parts = { log, faults, dropAll }
   const server = new Server({ 'grpc.max_receive_message_length': 17 * 1024 * 1024 })
@@ -77,16 +80,21 @@ export const startServer = async ({ log, faults, port, tls, account }: ServerOpt
   add(streamsGrpc.StreamsService, { ...writeCalls(parts), read: readCall(parts) })
   add(featuresGrpc.ServerFeaturesService, { getSupportedMethods: supportedMethods })
   add(gossipGrpc.GossipService, { read: members(boundPort) })
-  const credentials =
-    tls === null
-      ? ServerCredentials.createInsecure()
-      : ServerCredentials.createSsl(null, [{ private_key: Buffer.from(tls.key), cert_chain: Buffer.from(tls.certificate) }])
-  const injector = server.createConnectionInjector(credentials)
-  listener.on('connection', (socket) => {
+  const injector = server.createConnectionInjector(ServerCredentials.createInsecure())
+  const http1 = createServer(
+    answerHttp(
+      {
+        'POST /admin/scavenge': (response) =>
+          response.setHeader('content-type', 'text/plain; charset=utf-8').end(`ScavengeId: ${scavenge(log)}`),
+      },
+      account,
+    ),
+  )
+  const listener = createListener({ http2: (socket) => injector.injectConnection(socket), http1, tls })
+  listener.on('connection', (socket: Socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
     socket.on('error', () => undefined)
-    injector.injectConnection(socket)
   })
   await new Promise<void>((resolve, reject) => {
     listener.once('error', reject)
