@@ -40,7 +40,7 @@ const connect = async (connection: Connection, limits: Limits, logger: Logger | 
   try {
     const certificates = await loadCertificates(connection)
     const { hosts, discovers } = connection
-    const discovery = createDiscovery({ hosts, discovers, ask: askOver(certificates, limits.usual), resolve: resolveWithin(limits.usual) })
+    const discovery = createDiscovery({ hosts, discovers, ask: askOver(certificates, limits.usual), resolve: resolveWithin(limits.usual), timers: systemTimers })
     return followLeader({ discovery, open: channelsOver(connection, certificates), timers: systemTimers, limit: limits.usual, logger })
   } catch (error) {
     throw new Error(`the event store cannot be used: ${reasonOf(error)}`, { cause: error })

@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import { createServer as createTcpServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import test from 'ava'
 import fc from 'fast-check'
@@ -11,7 +12,8 @@ import type { Address } from '../../infrastructure/eventstoredb/connection.ts'
 import { textOf } from '../../infrastructure/eventstoredb/nodes/addresses.ts'
 import { createDiscovery, type Discovery } from '../../infrastructure/eventstoredb/nodes/discovery.ts'
 import { askOver, type AskNode, type Certificates } from '../../infrastructure/eventstoredb/nodes/gossip.ts'
-import { addressFrom, answerOf, noNames, startCluster, startServers, type EventStoreDbNode } from '../support/eventstoredb-nodes.ts'
+import { addressFrom, answerOf, noNames, startCluster, startServers, waitForAll, type EventStoreDbNode } from '../support/eventstoredb-nodes.ts'
+import { immediateTimers } from '../support/immediate-timers.ts'
 import { listen } from '../support/listen.ts'
 import { testWith } from '../support/skip-unless.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -34,7 +36,7 @@ test('a node is believed about itself alone: what the others say of it gives its
   )
   const [frozen, follower, leader] = nodes as [Address, Address, Address]
   const ask: AskNode = (address) => askOver(null, address.port === frozen.port ? SHORT_MS : LONG_MS)(address)
-  const discovery = createDiscovery({ hosts: [frozen, follower], discovers: false, ask, resolve: noNames })
+  const discovery = createDiscovery({ hosts: [frozen, follower], discovers: false, ask, resolve: noNames, timers: waitForAll })
   t.is(await leaderOf(discovery), null, 'the leader is not known yet, only named')
   t.deepEqual(await discovery.candidates(), [{ address: leader, epoch: 5 }])
 })
@@ -98,7 +100,7 @@ const CLUSTERS: ReadonlyArray<readonly [string, ReadonlyArray<EventStoreDbNode>,
 for (const [name, nodes, leader] of CLUSTERS)
   test(`the leader of ${name}`, async (t) => {
     const { ask, addressOf } = startCluster(...nodes)
-    const discovery = createDiscovery({ hosts: [addressOf(0)], discovers: true, ask, resolve: noNames })
+    const discovery = createDiscovery({ hosts: [addressOf(0)], discovers: true, ask, resolve: noNames, timers: waitForAll })
     await discovery.candidates()
     t.is(await leaderOf(discovery), leader)
   })
@@ -111,7 +113,7 @@ test('whoever is chosen says itself that it leads, and none that answers says so
   await fc.assert(fc.asyncProperty(fc.array(node, { minLength: 1, maxLength: 5 }), fc.nat(4), async (nodes, seed) => {
     const { ask, addressOf } = startCluster(...nodes)
     const hosts = [addressOf(seed % nodes.length), addressOf(nodes.length)]
-    const discovery = createDiscovery({ hosts, discovers: false, ask, resolve: noNames })
+    const discovery = createDiscovery({ hosts, discovers: false, ask, resolve: noNames, timers: waitForAll })
     await discovery.candidates()
     const [chosen] = await discovery.candidates()
     const leading = nodes.filter((one) => one.state === 'Leader' && !one.isFrozen && !one.isReadOnlyReplica)
@@ -123,11 +125,30 @@ test('whoever is chosen says itself that it leads, and none that answers says so
   }))
 })
 
+test('a search does not wait for a silent node; what that one says later counts in the next search, and it is not asked twice', async (t) => {
+  const { ask, addressOf } = startCluster({ state: 'Leader', epoch: 4 }, { state: 'Leader', epoch: 7 })
+  const silence = Promise.withResolvers<void>()
+  let asked = 0
+  const slow: AskNode = async (address) => {
+    if (textOf(address) === textOf(addressOf(0))) return await ask(address)
+    asked += 1
+    await silence.promise
+    return await ask(address)
+  }
+  const discovery = createDiscovery({ hosts: [addressOf(0), addressOf(1)], discovers: false, ask: slow, resolve: noNames, timers: immediateTimers })
+  t.is(await leaderOf(discovery), 'node0:2113')
+  t.is(await leaderOf(discovery), 'node0:2113')
+  t.is(asked, 1)
+  silence.resolve()
+  await turn()
+  t.is(await leaderOf(discovery), 'node1:2113')
+})
+
 test('one host is taken as it is given, unasked, until a node names another leader; then it is one of a cluster', async (t) => {
   const { nodes, ask, addressOf } = startCluster({ state: 'Follower', epoch: 1 }, { state: 'Leader', epoch: 1 })
   const asked: string[] = []
   const discovery = createDiscovery({
-    hosts: [addressOf(0)], discovers: false, resolve: noNames,
+    hosts: [addressOf(0)], discovers: false, resolve: noNames, timers: waitForAll,
     ask: async (address) => {
       asked.push(textOf(address))
       return await ask(address)
@@ -146,7 +167,7 @@ test('with +discover all numbers of the name are asked, anew with every search, 
   const asked: string[] = []
   let names: () => Promise<ReadonlyArray<string>> = async () => ['10.0', '10.1']
   const discovery = createDiscovery({
-    hosts: [{ host: 'cluster.example', port: 7 }], discovers: true,
+    hosts: [{ host: 'cluster.example', port: 7 }], discovers: true, timers: waitForAll,
     resolve: async (name) => (name === 'cluster.example' ? await names() : []),
     // Nodes that name nobody, so that only the name leads to them.
     ask: async (address) => {

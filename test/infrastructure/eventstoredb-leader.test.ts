@@ -5,7 +5,7 @@ import { followLeader } from '../../infrastructure/eventstoredb/leader.ts'
 import type { Look } from '../../infrastructure/eventstoredb/nodes/channel.ts'
 import { createDiscovery } from '../../infrastructure/eventstoredb/nodes/discovery.ts'
 import { eventually } from '../support/eventually.ts'
-import { noNames, startCluster, type EventStoreDbNode } from '../support/eventstoredb-nodes.ts'
+import { noNames, startCluster, waitForAll, type EventStoreDbNode } from '../support/eventstoredb-nodes.ts'
 import { immediateTimers } from '../support/immediate-timers.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
 
@@ -17,7 +17,7 @@ const startLeader = (t: ExecutionContext, cluster: ReturnType<typeof startCluste
   const logger = createRecordingLogger()
   const opened: Array<{ readonly host: string; readonly client: EventStoreDBClient; isRetired: boolean }> = []
   const hosts = cluster.nodes.map((_, index) => cluster.addressOf(index))
-  const discovery = createDiscovery({ hosts, discovers: false, ask: cluster.ask, resolve: noNames })
+  const discovery = createDiscovery({ hosts, discovers: false, ask: cluster.ask, resolve: noNames, timers: waitForAll })
   const leader = followLeader({
     discovery, timers: immediateTimers, limit: LONG_MS, logger,
     open: ({ host }) => {

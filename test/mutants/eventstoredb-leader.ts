@@ -80,6 +80,12 @@ export const eventStoreDbLeaderMutants: ReadonlyArray<Mutant> = [
     rows: ['anew with every search'], test: EVENTSTOREDB_DISCOVERY,
   },
   {
+    file: 'infrastructure/eventstoredb/nodes/discovery.ts',
+    before: 'await atMost(timers, WAIT_MS, Promise.all(asked.map(question)))',
+    after: 'await Promise.all(asked.map(question))',
+    rows: ['a search does not wait for a silent node'], test: EVENTSTOREDB_DISCOVERY,
+  },
+  {
     file: 'infrastructure/eventstoredb/leader.ts',
     before: '    one.lost.abort()\n',
     after: '',
@@ -125,6 +131,6 @@ export const eventStoreDbLeaderMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/eventstoredb/leader.ts',
     before: '      channel.retire()\n      whyNone',
     after: '      whyNone',
-    rows: ['what runs on it ends, and the next one is found'], test: EVENTSTOREDB_LEADER,
+    rows: ['a candidate that does not answer as the leader is passed over'], test: EVENTSTOREDB_LEADER,
   },
 ]

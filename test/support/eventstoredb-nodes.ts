@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import type { ExecutionContext } from 'ava'
+import type { Timers } from '../../application/ports/timers.ts'
 import type { Address } from '../../infrastructure/eventstoredb/connection.ts'
 import { readGossip, type AskNode } from '../../infrastructure/eventstoredb/nodes/gossip.ts'
 import { listen } from './listen.ts'
@@ -55,3 +56,6 @@ export const addressFrom = (url: string): Address => {
 }
 
 export const noNames = async (): Promise<never> => Promise.reject(new Error('no such name'))
+
+/** A search that waits for every answer, however long it takes. */
+export const waitForAll: Timers = { after: () => () => undefined }

@@ -1,5 +1,7 @@
+import type { Timers } from '../../../application/ports/timers.ts'
+import { atMost } from '../../../application/waiting.ts'
 import type { Address } from '../connection.ts'
-import { unique, type Resolve } from './addresses.ts'
+import { textOf, unique, type Resolve } from './addresses.ts'
 import type { AskNode, Gossip } from './gossip.ts'
 
 /** A node to be tried as the leader. */
@@ -23,18 +25,25 @@ interface Parts {
   readonly discovers: boolean
   readonly ask: AskNode
   readonly resolve: Resolve
+  readonly timers: Timers
 }
+
+/** Milliseconds that a search waits for answers: a frozen node must not hold up what the others say. */
+const WAIT_MS = 400
 
 /**
  * Finds the leader of a cluster by asking every node about itself alone. What nodes say about each other is wrong just
  * when it matters: during an election they still name the one that fell silent. Of several that say they lead the one
  * with the highest epoch is right: a leader that was deposed while it was frozen claims its old one for a moment.
  */
-export const createDiscovery = ({ hosts, discovers, ask, resolve }: Parts): Discovery => {
+export const createDiscovery = ({ hosts, discovers, ask, resolve, timers }: Parts): Discovery => {
   /** By the nodes that answered last. */
   let named: ReadonlyArray<Address> = []
   /** Kept for a name service that is away. */
   let resolved: ReadonlyArray<Address> = []
+  /** Questions without an answer yet, and answers that no search has seen; both by address. */
+  const open = new Map<string, Promise<void>>()
+  let heard = new Map<string, { readonly address: Address; readonly gossip: Gossip }>()
   const isSingle = hosts.length === 1 && !discovers
   const given: ReadonlyArray<Candidate> = hosts.map((address) => ({ address, epoch: null }))
 
@@ -50,6 +59,18 @@ export const createDiscovery = ({ hosts, discovers, ask, resolve }: Parts): Disc
     return [...resolved, first]
   }
 
+  const put = async (address: Address): Promise<void> => {
+    const gossip = await ask(address)
+    if (gossip !== null) heard.set(textOf(address), { address, gossip })
+    open.delete(textOf(address))
+  }
+  /** One that is open is not put again: its answer counts when it comes, since who is found is then asked as the leader. */
+  const question = (address: Address): Promise<void> => {
+    const asking = open.get(textOf(address)) ?? put(address)
+    open.set(textOf(address), asking)
+    return asking
+  }
+
   return {
     hear: (address) => {
       named = unique([...named, address])
@@ -58,11 +79,12 @@ export const createDiscovery = ({ hosts, discovers, ask, resolve }: Parts): Disc
       // One host is taken as it is given, until it turns out to be one of several.
       if (isSingle && named.length === 0) return given
       const asked = unique([...(await seeds()), ...named])
-      const answers = await Promise.all(asked.map(async (address) => ({ address, gossip: await ask(address) })))
-      const heard = answers.filter((answer): answer is { address: Address; gossip: Gossip } => answer.gossip !== null)
-      if (heard.length === 0) return isSingle ? given : []
-      named = unique(heard.flatMap(({ gossip }) => gossip.named))
-      return heard
+      await atMost(timers, WAIT_MS, Promise.all(asked.map(question)))
+      const answers = [...heard.values()]
+      heard = new Map()
+      if (answers.length === 0) return isSingle ? given : []
+      named = unique(answers.flatMap(({ gossip }) => gossip.named))
+      return answers
         .flatMap(({ address, gossip: { leadsIn } }) => (leadsIn === null ? [] : { address, epoch: leadsIn }))
         .toSorted((one, other) => other.epoch - one.epoch)
     },
