@@ -137,7 +137,7 @@ const differences = async (store: EventStore, { documents }: Pick<Reader, 'docum
   for (const projection of allProjections) {
     const collection = projection.collection.name
     await right(scratch.ensure([projection.collection]))
-    await foldLog({ store, documents: scratch }, projection, { from: BEGINNING, to: await right(store.head()), signal: never })
+    await foldLog({ store, documents: scratch }, projection, { from: { position: BEGINNING, last: null }, to: await right(store.head()), signal: never })
     for await (const { id, kind } of differencesOf({ documents, collection }, { documents: scratch, collection })) found.push(`${collection} ${id} ${kind}`)
   }
   return found
