@@ -2,7 +2,7 @@ import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import type { LogRecord, LogView } from './event-log.ts'
 import { eventResponse, identifierOf, nameOf, thrownFailure, tombstonedFailure, type Failure } from './messages.ts'
-import { errorAt, givenPosition, indexFrom, isShown, UNREADABLE_PLACE } from './places.ts'
+import { errorAt, givenPosition, isShown, UNREADABLE_PLACE } from './places.ts'
 import { fail, send, type ReadCall } from './read-answers.ts'
 import { scavenge } from './scavenge.ts'
 import { subscribe } from './subscribe.ts'
@@ -31,20 +31,21 @@ const streamRecords = (log: LogView, options: ReadReq.Options): ReadonlyArray<Lo
     : visible.filter((record) => record.revision >= revision)
 }
 
-/** The records of `$all`, those included that streams no longer show; a failure for a position that cannot be. */
+/** The records of `$all`, those included that streams no longer show, until a scavenge; a failure for a position that cannot be. */
 const allRecords = (log: LogView, options: ReadReq.Options): ReadonlyArray<LogRecord> | Failure => {
   const all = options.getAll()
   const position = givenPosition(all)
+  const shown = log.records.filter(isShown)
   if (position === null) {
     if ((all?.hasEnd() === true) !== isBackwards(options)) return []
-    return isBackwards(options) ? log.records.toReversed() : log.records
+    return isBackwards(options) ? shown.toReversed() : shown
   }
   const error = errorAt(log, position)
   if (error !== null) return error
-  if (!isBackwards(options)) return log.records.slice(indexFrom(log, position))
-  if (position.commit > log.end()) return thrownFailure(UNREADABLE_PLACE)
-  const isBefore = ({ next }: LogRecord): boolean => next < position.commit || (next === position.commit && next <= position.prepare)
-  return log.records.slice(0, log.indexAt(position.commit)).filter(isBefore).toReversed()
+  const { commit, prepare } = position
+  if (!isBackwards(options)) return shown.filter((record) => record.position > commit || (record.position === commit && commit >= prepare))
+  if (commit > log.end()) return thrownFailure(UNREADABLE_PLACE)
+  return shown.filter(({ next }) => next < commit || (next === commit && next <= prepare)).toReversed()
 }
 
 const answer = async (call: ReadCall, log: LogView, options: ReadReq.Options): Promise<void> => {
@@ -53,9 +54,8 @@ const answer = async (call: ReadCall, log: LogView, options: ReadReq.Options): P
   if (options.hasSubscription()) return subscribe(call, log, options)
   const count = BigInt(options.getCount())
   if (count === 0n) return fail(call, thrownFailure('Unexpected ReadStreamResult: Error'))
-  const found = options.hasStream() ? streamRecords(log, options) : allRecords(log, options)
-  if (found !== null && 'code' in found) return fail(call, found)
-  const records = options.hasStream() ? found : (found?.filter(isShown) ?? null)
+  const records = options.hasStream() ? streamRecords(log, options) : allRecords(log, options)
+  if (records !== null && 'code' in records) return fail(call, records)
   if (records === null) await send(call, notFound(stream))
   else
     for (const [index, record] of records.entries()) {
