@@ -62,8 +62,8 @@ const writeAndUndelete = (log: EventLog, stream: string, events: ReadonlyArray<P
   const isUndeleted = log.isDeleted(owner)
   const visibleFrom = log.last(owner) + 1n
   const position = log.write(stream, log.last(stream) + 1n, events)
-  if (isUndeleted) undelete(log, owner, visibleFrom)
   const last = log.last(stream)
+  if (isUndeleted) undelete(log, owner, visibleFrom)
   return { revision: last < 0n ? 0n : last, position }
 }
 

@@ -2,6 +2,7 @@ import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import type { LogRecord, LogView } from './event-log.ts'
 import { eventResponse, identifierOf, nameOf, thrownFailure, tombstonedFailure, type Failure } from './messages.ts'
+import { requiresLeader, type ServingNode } from './node.ts'
 import { errorAt, givenPosition, isShown, UNREADABLE_PLACE } from './places.ts'
 import { fail, send, type ReadCall } from './read-answers.ts'
 import { scavenge } from './scavenge.ts'
@@ -48,7 +49,12 @@ const allRecords = (log: LogView, options: ReadReq.Options): ReadonlyArray<LogRe
   return shown.filter(({ next }) => next < commit || (next === commit && next <= prepare)).toReversed()
 }
 
-const answer = async (call: ReadCall, log: LogView, options: ReadReq.Options): Promise<void> => {
+/** A subscription that reads nothing before it goes on live is let in by any node. */
+const isFromEnd = (options: ReadReq.Options): boolean => options.hasSubscription() && options.getAll()?.hasEnd() === true
+
+const answer = async (call: ReadCall, { view: log, admit }: ServingNode, options: ReadReq.Options): Promise<void> => {
+  const refused = isFromEnd(options) ? null : await admit({ isWrite: false, requiresLeader: requiresLeader(call) })
+  if (refused !== null) return fail(call, refused)
   const stream = nameOf(options.getStream()?.getStreamIdentifier())
   if (options.hasStream() && log.isTombstoned(stream)) return fail(call, tombstonedFailure(stream))
   if (options.hasSubscription()) return subscribe(call, log, options)
@@ -67,7 +73,7 @@ const answer = async (call: ReadCall, log: LogView, options: ReadReq.Options): P
 
 /** Reads of both kinds, both ways, and subscriptions: one call of the protocol. */
 export const readCall =
-  ({ log, faults, dropAll }: CallParts) =>
+  ({ node, faults, dropAll }: CallParts) =>
   (call: ReadCall): void => {
     call.on('error', () => undefined)
     const options = call.request.getOptions()
@@ -75,7 +81,7 @@ export const readCall =
     const fault = faults.take(options.hasSubscription() ? 'subscribe' : 'read')
     if (fault === 'hang' || fault === 'unanswered') return
     if (fault === 'drop') return dropAll()
-    if (fault === 'scavenge') scavenge(log)
+    if (fault === 'scavenge') scavenge(node.log)
     if (fault === 'wrong') return fail(call, thrownFailure())
-    answer(call, log, options).catch((error: unknown) => fail(call, thrownFailure(String(error))))
+    answer(call, node, options).catch((error: unknown) => fail(call, thrownFailure(String(error))))
   }
