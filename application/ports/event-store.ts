@@ -125,6 +125,7 @@ export interface EventStore {
   readonly subscribe: (from: Position, prefixes: ReadonlyArray<string>, signal: AbortSignal) => AsyncIterable<SubscriptionMessage>
   /** Position of the newest event, BEGINNING when there is none. */
   readonly head: () => TaskEither<StoreUnavailable, Position>
+  /** Of a deleted stream they may be lost: who appends to it again sets them again. */
   readonly setMetadata: (stream: string, metadata: StreamMetadata) => TaskEither<StoreUnavailable, void>
   /** Soft delete: the events are gone from reads, numbering goes on. */
   readonly deleteStream: (stream: string) => TaskEither<StoreUnavailable, void>

@@ -8,11 +8,6 @@ import { TimedOut, within, type Patience } from './patience.ts'
 import { collectOrFail } from './reads.ts'
 
 const ATTEMPTS = 3
-/** `$tb` of a deleted stream: above what a double can hold, and the server takes exactly this number. */
-const DELETED = '9223372036854775807'
-
-const rawNumber = (digits: string): unknown => (JSON as unknown as { readonly rawJSON: (text: string) => unknown }).rawJSON(digits)
-
 interface Metadata {
   readonly revision: bigint | 'no_stream'
   /** Members as stored, their names with `$`. */
@@ -34,10 +29,11 @@ export const metadataOf = async (client: EventStoreDBClient, patience: Patience,
   if (E.isLeft(found)) return found
   const event = found.right[0]?.event
   if (event === undefined) return E.right({ revision: 'no_stream', members: {} })
-  const { $tb, ...members } = event.data as Record<string, unknown>
-  const truncation = typeof $tb === 'number' && !Number.isSafeInteger($tb) ? rawNumber(DELETED) : $tb
-  return E.right({ revision: event.revision, members: $tb === undefined ? members : { ...members, $tb: truncation } })
+  return E.right({ revision: event.revision, members: event.data as Record<string, unknown> })
 }
+
+/** `$tb`, the first revision that is read, is then the largest there can be, which a double does not hold. */
+const isDeleted = ({ members: { $tb } }: Metadata): boolean => typeof $tb === 'number' && !Number.isSafeInteger($tb)
 
 /** Limits of streams, and their deletion: both are members of one metadata event, and setting one must not undo the other. */
 export const createStreamLimits = ({ client, credentials, patience, logger }: Parts): Pick<EventStore, 'setMetadata' | 'deleteStream'> => {
@@ -65,6 +61,8 @@ export const createStreamLimits = ({ client, credentials, patience, logger }: Pa
     for (let tries = 0; tries < ATTEMPTS; tries++) {
       const known = await metadataOf(client, patience, stream)
       if (E.isLeft(known)) return known
+      // Any write to its metadata brings a deleted stream back: the server then puts its next revision for `$tb`.
+      if (isDeleted(known.right)) return E.right(undefined)
       const others = Object.entries(known.right.members).filter(([name]) => name !== '$maxCount' && name !== '$maxAge')
       const metadata: ServerMetadata = {
         ...Object.fromEntries(others),

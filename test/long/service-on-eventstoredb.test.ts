@@ -8,14 +8,14 @@ import { openEventStoreDb } from '../../infrastructure/eventstoredb/event-store.
 import { right } from '../contracts/event-store-support.ts'
 import type { Answer, Client, Json, Listing, LiveJson, Single } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
-import { startDouble } from '../support/eventstoredb-double/start.ts'
+import { startEventStoreDb } from '../support/eventstoredb.ts'
 import { launch } from '../support/launch.ts'
 import { passwordOf, runTestService } from '../support/service.ts'
 import { sampleSentences, silence } from '../support/speech.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { dataOf } from '../support/stored-data.ts'
 
-const double = await startDouble()
+const double = await startEventStoreDb()
 const keys = await temporaryDirectory()
 const keyFile = join(keys.path, 'master.key')
 await writeFile(keyFile, randomBytes(32))

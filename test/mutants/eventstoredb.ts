@@ -99,8 +99,8 @@ export const eventStoreDbMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/eventstoredb/stream-limits.ts',
-    before: 'rawNumber(DELETED) : $tb',
-    after: '$tb : $tb',
+    before: 'if (isDeleted(known.right)) return E.right(undefined)',
+    after: '',
     rows: ['limits set for a deleted stream do not bring it back'], test: CONTRACT_EVENTSTOREDB_EVENT_STORE,
   },
   {

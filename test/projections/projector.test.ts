@@ -168,6 +168,14 @@ test('F5: a restart goes on from the checkpoint', async (t) => {
   t.deepEqual(froms, [position])
 })
 
+test('an older copy of the log holds a projection up, which says so and drops nothing', async (t) => {
+  const before = start(t, { projections: [lives] })
+  await before.projector.whenProjected(await create(before.store, 1))
+  const { projector, documents } = start(t, { documents: before.documents, projections: [lives] })
+  await eventually(() => assert.match(String(projector.lag()[0]?.error), /^the subscription ended.*OlderLog/))
+  t.true(await hasLive(documents, 1))
+})
+
 test('a checkpoint behind what no projection reads is passed too, where the store says one', async (t) => {
   const inner = createMemoryEventStore()
   const store: EventStore = {
