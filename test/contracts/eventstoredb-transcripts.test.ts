@@ -3,8 +3,10 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import test from 'ava'
+import { startCluster } from '../support/eventstoredb-double/start-cluster.ts'
 import { startDouble } from '../support/eventstoredb-double/start.ts'
 import { normalise } from '../support/eventstoredb-double/transcripts/compare.ts'
+import { recordThreeNodes } from '../support/eventstoredb-double/transcripts/t24.ts'
 
 const TRANSCRIPTS = join(import.meta.dirname, '..', 'support', 'eventstoredb-double', 'transcripts')
 
@@ -27,6 +29,20 @@ SESSIONS.forEach(([name, cases], index) => {
     for (const part of cases) parts.push(await printed(name, logs[index] ?? '', part))
     t.deepEqual(normalise(parts.join('')), await recorded(name))
   })
+})
+
+/** Elections at once; the leader keeps what it cannot commit for longer than one append waits for it. */
+const QUICK = {
+  electionAfterKill: 50, electionAfterFreeze: 200, electionAfterResign: 20, electionAfterReturn: 20,
+  refusalAfterKill: 1500, refusalAfterFreeze: 1500, claim: 500, forwarding: 50,
+}
+
+test('the double of three nodes answers t24 as those of 23.10.6 did', async (t) => {
+  const cluster = await startCluster({ delays: QUICK })
+  t.teardown(cluster.dispose)
+  const lines: string[] = []
+  await recordThreeNodes(cluster, (line) => lines.push(line))
+  t.deepEqual(normalise(lines.join('\n')), await recorded('t24'))
 })
 
 test('the comparison leaves no line out and tells apart what differs', (t) => {
