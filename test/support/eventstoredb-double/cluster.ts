@@ -66,6 +66,8 @@ export interface Cluster {
   readonly nodes: ReadonlyArray<ServingNode>
   /** Index of the node that leads and has a quorum; null while there is none. */
   readonly leader: () => number | null
+  /** Whether clients are answered by it. */
+  readonly isServing: (index: number) => boolean
   readonly leave: (index: number, absence: Absence) => void
   /** Ends an absence. A leader that was replaced while it was frozen claims its place for a while and then ends itself. */
   readonly comeBack: (index: number) => void
@@ -229,6 +231,7 @@ export const createCluster = ({ file, ports, delays, onEnd }: ClusterParts): Clu
       resign: () => resign(node),
     })),
     leader: () => leading()?.index ?? null,
+    isServing: (index) => nodeAt(index).absence === null || nodeAt(index).absence === 'cut',
     leave: (index, absence) => leave(nodeAt(index), absence),
     comeBack: (index) => comeBack(nodeAt(index)),
     dispose: () => {

@@ -5,15 +5,16 @@
  */
 import { pathToFileURL } from 'node:url'
 import { BACKWARDS, END, EventStoreDBClient, START, streamNameFilter, type NotLeaderError } from '@eventstore/db-client'
+import type { EventStoreNode } from '../../eventstoredb-server/node.ts'
 import { eventually } from '../../eventually.ts'
 import { event } from './session.ts'
 
-/** Nodes by number, from 0. */
-export interface RecordedNodes {
-  readonly ports: ReadonlyArray<number>
-  readonly freeze: (node: number) => unknown
-  readonly thaw: (node: number) => unknown
-  readonly kill: (node: number) => unknown
+/** Each node by itself. */
+export interface RecordedNode extends Pick<EventStoreNode, 'address' | 'ask'> {
+  readonly url: string
+  readonly freeze: () => unknown
+  readonly thaw: () => unknown
+  readonly kill: () => unknown
 }
 
 interface Gossip {
@@ -21,25 +22,27 @@ interface Gossip {
 }
 
 const credentials = { username: 'admin', password: 'changeit' }
+const fail = (node: number): never => {
+  throw new Error(`there is no node ${node}`)
+}
+
 const LEADER = { requiresLeader: true }
 
-export const recordThreeNodes = async ({ ports, freeze, thaw, kill }: RecordedNodes, print: (line: string) => void): Promise<void> => {
-  const http = (node: number, path: string, method = 'GET') =>
-    fetch(`http://127.0.0.1:${ports[node]}${path}`, { method, signal: AbortSignal.timeout(1000) })
+export const recordThreeNodes = async (nodes: ReadonlyArray<RecordedNode>, print: (line: string) => void): Promise<void> => {
+  const at = (node: number): RecordedNode => nodes[node] ?? fail(node)
+  const portOf = (node: number): number => Number(at(node).address.split(':')[1])
   /** What a node says of another, or of itself. */
   const told = async (by: number, of = by) => {
-    const { members } = (await (await http(by, '/gossip')).json()) as Gossip
-    const member = members.find(({ httpEndPointPort }) => httpEndPointPort === ports[of])
-    if (member === undefined) throw new Error(`node ${by} knows no node ${of}`)
-    return member
+    const { members } = JSON.parse((await at(by).ask('GET', '/gossip')).text) as Gossip
+    return members.find(({ httpEndPointPort }) => httpEndPointPort === portOf(of)) ?? fail(of)
   }
   const said = async (by: number, of = by): Promise<string> => {
     const { state, isAlive } = await told(by, of)
     return `${state}, ${isAlive ? 'alive' : 'dead'}`
   }
-  const leaderAmong = (nodes: ReadonlyArray<number>): Promise<number> =>
+  const leaderAmong = (some: ReadonlyArray<number>): Promise<number> =>
     eventually(async () => {
-      for (const node of nodes) if ((await told(node).catch(() => null))?.state === 'Leader') return node
+      for (const node of some) if ((await told(node).catch(() => null))?.state === 'Leader') return node
       throw new Error('none leads')
     }, { timeoutMs: 40_000 })
   const until = (check: () => Promise<boolean>): Promise<void> =>
@@ -47,7 +50,7 @@ export const recordThreeNodes = async ({ ports, freeze, thaw, kill }: RecordedNo
       if (!(await check())) throw new Error('not yet')
     }, { timeoutMs: 40_000 })
 
-  const connect = (node: number) => EventStoreDBClient.connectionString(`esdb://127.0.0.1:${ports[node]}?tls=false&keepAliveInterval=-1`)
+  const connect = (node: number) => EventStoreDBClient.connectionString(`${at(node).url}&keepAliveInterval=-1`)
   /** A client moves on by itself once it has heard of the leader: each call has one of its own. */
   const outcome = async (node: number, call: (client: EventStoreDBClient) => Promise<unknown>): Promise<string> => {
     const client = connect(node)
@@ -62,9 +65,9 @@ export const recordThreeNodes = async ({ ports, freeze, thaw, kill }: RecordedNo
       client.dispose().catch(() => undefined)
     }
   }
-  const roles = new Map<number | undefined, string>()
+  const roles = new Map<number, string>()
   const append = (node: number, options = {}) =>
-    outcome(node, (client) => client.appendToStream('a', [event(0)], { credentials, deadline: 8000, ...options }))
+    outcome(node, (client) => client.appendToStream('a', [event(0)], { credentials, deadline: 20_000, ...options }))
   const readAll = (node: number, options = {}) =>
     outcome(node, async (client) => {
       for await (const _ of client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1, ...options })) return
@@ -72,8 +75,7 @@ export const recordThreeNodes = async ({ ports, freeze, thaw, kill }: RecordedNo
   const subscribe = (node: number, options = {}) =>
     outcome(node, (client) => new Promise((resolve, reject) => client.subscribeToAll(options).once('confirmation', resolve).once('error', reject)))
   const calls = async (who: string, node: number): Promise<void> => {
-    const shortly = { deadline: 800 }
-    print(`${who}: append ${await append(node, shortly)}; requiring the leader ${await append(node, { ...shortly, ...LEADER })}`)
+    print(`${who}: append ${await append(node)}; requiring the leader ${await append(node, LEADER)}`)
     print(`${who}: readAll ${await readAll(node)}; requiring the leader ${await readAll(node, LEADER)}`)
     const ends = [await subscribe(node, { ...LEADER, fromPosition: END }), await subscribe(node, { ...LEADER, fromPosition: START })]
     print(`${who}: subscription requiring the leader, from the end ${ends[0]}; from the start ${ends[1]}`)
@@ -95,7 +97,7 @@ export const recordThreeNodes = async ({ ports, freeze, thaw, kill }: RecordedNo
   const first = await leaderAmong([0, 1, 2])
   const others = [0, 1, 2].filter((node) => node !== first)
   const [one = 0, two = 0] = others
-  for (const [node, role] of [[first, 'A'], [one, 'B'], [two, 'C']] as const) roles.set(ports[node], role)
+  for (const [node, role] of [[first, 'A'], [one, 'B'], [two, 'C']] as const) roles.set(portOf(node), role)
   await until(async () => (await said(first, one)) === 'Follower, alive' && (await said(first, two)) === 'Follower, alive')
   print(`of themselves: ${await said(first)}; ${await said(one)}; ${await said(two)}`)
   await calls('leader', first)
@@ -109,13 +111,13 @@ export const recordThreeNodes = async ({ ports, freeze, thaw, kill }: RecordedNo
   // On a busy machine the one that resigned may be elected again.
   while (second === first) {
     const { epochNumber } = await told(first)
-    answered = (await http(first, '/admin/node/resign', 'POST')).status
+    answered = (await at(first).ask('POST', '/admin/node/resign')).status
     await until(async () => (await told(await leaderAmong([0, 1, 2]))).epochNumber > epochNumber)
     second = await leaderAmong([0, 1, 2])
   }
   print(`resign: ${answered}`)
   const third = second === one ? two : one
-  for (const [node, role] of [[second, 'new leader'], [third, 'other follower'], [first, 'resigned']] as const) roles.set(ports[node], role)
+  for (const [node, role] of [[second, 'new leader'], [third, 'other follower'], [first, 'resigned']] as const) roles.set(portOf(node), role)
   await until(async () => (await said(first)) === 'Follower, alive' && (await said(first, second)) === 'Leader, alive')
   print(`a higher epoch: ${(await told(second)).epochNumber > epochBefore}`)
   print(`resigned: append requiring the leader ${await append(first, LEADER)}`)
@@ -127,7 +129,7 @@ export const recordThreeNodes = async ({ ports, freeze, thaw, kill }: RecordedNo
   print('== the leader is frozen')
   const heardAtSecond = await follow(second)
   const epochFrozen = (await told(second)).epochNumber
-  await freeze(second)
+  await at(second).freeze()
   print(`at once the others say: ${await said(third, second)}`)
   print(`follower: append ${await append(third)}`)
   const fourth = await leaderAmong([first, third])
@@ -135,38 +137,44 @@ export const recordThreeNodes = async ({ ports, freeze, thaw, kill }: RecordedNo
   await until(async () => !(await told(fourth, second)).isAlive)
   print(`a higher epoch: ${(await told(fourth)).epochNumber > epochFrozen}; of the old one the new leader says: ${await said(fourth, second)}`)
   print(`new leader: append ${await append(fourth)}`)
-  await thaw(second)
+  await at(second).thaw()
   const claim = await told(second)
   print(`thawed: it says of itself ${claim.state}; with its old epoch: ${claim.epochNumber === epochFrozen}; its append: ${(await append(second, { deadline: 3000, ...LEADER })) === 'OK' ? 'acknowledged' : 'not acknowledged'}`)
-  await until(() => http(second, '/info').then(() => false, () => true))
+  await until(() => at(second).ask('GET', '/info').then(() => false, () => true))
   await until(() => Promise.resolve(heardAtSecond.hasFailed))
   print(`then it ends; its feeds have told ${heardAtSecond.events} events and failed`)
 
   print('== the quorum is lost')
-  for (const [node, role] of [[fourth, 'leader'], [left, 'left']] as const) roles.set(ports[node], role)
+  for (const [node, role] of [[fourth, 'leader'], [left, 'left']] as const) roles.set(portOf(node), role)
   await until(async () => (await said(fourth)) === 'Leader, alive' && (await said(fourth, left)) === 'Follower, alive')
-  await freeze(left)
-  print(`at once: append ${await append(fourth, { deadline: 800 })}; readAll requiring the leader ${await readAll(fourth, LEADER)}`)
+  await at(left).freeze()
+  print(`at once: readAll requiring the leader ${await readAll(fourth, LEADER)}; append ${await append(fourth, { deadline: 800 })}`)
   await until(async () => (await told(fourth)).state === 'Unknown')
   print(`later: ${await said(fourth)}; of the other ${await said(fourth, left)}`)
   await calls('without quorum', fourth)
-  await thaw(left)
+  await at(left).thaw()
   await until(async () => (await append(fourth, { deadline: 2000 })) === 'OK')
   print('thawed: writes go on')
 
   print('== the leader is killed')
   const last = await leaderAmong([fourth, left])
   const survivor = last === fourth ? left : fourth
-  roles.set(ports[last], 'killed')
+  roles.set(portOf(last), 'killed')
   await until(async () => (await said(survivor)) === 'Follower, alive' && (await said(survivor, last)) === 'Leader, alive')
-  await kill(last)
+  await at(last).kill()
   print(`at once: the other says ${await said(survivor, last)}; append requiring the leader ${await append(survivor, LEADER)}`)
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const [url = '', ...ids] = process.argv.slice(2)
-  const send = (name: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL') => (node: number) => process.kill(Number(ids[node]), name)
-  const ports = [...url.matchAll(/:(\d+)/g)].map(([, port]) => Number(port))
-  await recordThreeNodes({ ports, freeze: send('SIGSTOP'), thaw: send('SIGCONT'), kill: send('SIGKILL') }, (line) => console.log(line))
+  const nodes = [...url.matchAll(/127\.0\.0\.1:\d+/g)].map(([address], node): RecordedNode => {
+    const signal = (name: NodeJS.Signals) => () => process.kill(Number(ids[node]), name)
+    const ask = async (method: string, path: string) => {
+      const answer = await fetch(`http://${address}${path}`, { method, signal: AbortSignal.timeout(5000) })
+      return { status: answer.status, text: await answer.text() }
+    }
+    return { address, url: `esdb://${address}?tls=false`, ask, freeze: signal('SIGSTOP'), thaw: signal('SIGCONT'), kill: signal('SIGKILL') }
+  })
+  await recordThreeNodes(nodes, (line) => console.log(line))
   process.exit(0)
 }
