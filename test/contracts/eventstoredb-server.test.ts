@@ -4,7 +4,8 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { EventStore, StoredEvent, StoreUnavailable, SubscriptionMessage, WrongRevision } from '../../application/ports/event-store.ts'
 import { openEventStoreDb } from '../../infrastructure/eventstoredb/event-store.ts'
 import { PATIENT_LIMITS, patient } from '../support/eventstoredb-double/patient.ts'
-import { hasEventStoreServer, startEventStoreServer } from '../support/eventstoredb-server/start.ts'
+import { EVENTSTORE_FOLDER } from '../support/chosen-stores.ts'
+import { startEventStoreServer } from '../support/eventstoredb-server/start.ts'
 import { eventStoreContract } from './event-store.contract.ts'
 
 /** The same store, its streams under names of their own: a server has one log for all tests. */
@@ -30,7 +31,7 @@ const apart = (store: EventStore, space: string): EventStore => {
 const startServer = (): Promise<string> | undefined => {
   const named = process.env['STENOLOG_TEST_EVENTSTORE_URL']
   if (named !== undefined) return Promise.resolve(named)
-  if (!hasEventStoreServer) return undefined
+  if (EVENTSTORE_FOLDER === undefined) return undefined
   const server = startEventStoreServer()
   test.after.always(async () => (await server).dispose())
   return server.then(({ url }) => url)

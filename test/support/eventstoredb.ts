@@ -1,5 +1,6 @@
+import { EVENTSTORE_FOLDER } from './chosen-stores.ts'
 import { startDouble, type EventStoreDbDouble } from './eventstoredb-double/start.ts'
-import { hasEventStoreServer, startEventStoreServer } from './eventstoredb-server/start.ts'
+import { startEventStoreServer } from './eventstoredb-server/start.ts'
 
 /** The double or a real server: killed, frozen and started as a whole. */
 export type TestEventStoreDb = Omit<EventStoreDbDouble, 'port'>
@@ -31,4 +32,4 @@ const startReal = async (): Promise<TestEventStoreDb> => {
 }
 
 /** Starts EventStoreDB with an empty log: the double, or where `STENOLOG_TEST_EVENTSTORE_BIN` is set a real one. */
-export const startEventStoreDb = (): Promise<TestEventStoreDb> => (hasEventStoreServer ? startReal() : startDouble())
+export const startEventStoreDb = (): Promise<TestEventStoreDb> => (EVENTSTORE_FOLDER !== undefined ? startReal() : startDouble())

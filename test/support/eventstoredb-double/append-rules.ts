@@ -56,6 +56,17 @@ const undelete = (log: EventLog, stream: string, first: bigint): void => {
   log.write(`$$${stream}`, log.last(`$$${stream}`) + 1n, [metadataEvent(JSON.stringify({ ...metadata, $tb: Number(first) }))])
 }
 
+/** A write to a deleted stream undeletes it, as does one to its metadata. */
+const writeAndUndelete = (log: EventLog, stream: string, events: ReadonlyArray<ProposedEvent>) => {
+  const owner = stream.startsWith('$$') ? stream.slice(2) : stream
+  const isUndeleted = log.isDeleted(owner)
+  const visibleFrom = log.last(owner) + 1n
+  const position = log.write(stream, log.last(stream) + 1n, events)
+  const last = log.last(stream)
+  if (isUndeleted) undelete(log, owner, visibleFrom)
+  return { revision: last < 0n ? 0n : last, position }
+}
+
 /** Appends as server 23.10.6 was seen to (the decision record of the adapter names the recordings). */
 export const append = (log: EventLog, stream: string, expected: Expected, events: ReadonlyArray<ProposedEvent>): AppendAnswer => {
   if (stream === '' || events.some(({ id }) => !UUID.test(id))) return { kind: 'bad-request' }
@@ -68,16 +79,8 @@ export const append = (log: EventLog, stream: string, expected: Expected, events
       return { kind: 'wrong-version', actual: log.last(stream) }
     case 'stored':
       return { kind: 'done', revision: verdict.last, position: log.isDeleted(stream) ? null : (log.at(stream, verdict.last)?.position ?? null) }
-    case 'write': {
-      const wasDeleted = log.isDeleted(stream)
-      const owner = stream.startsWith('$$') ? stream.slice(2) : null
-      const ownerWasDeleted = owner !== null && log.isDeleted(owner)
-      const position = log.write(stream, log.last(stream) + 1n, events)
-      const last = log.last(stream)
-      if (wasDeleted) undelete(log, stream, last - BigInt(events.length) + 1n)
-      if (ownerWasDeleted) undelete(log, owner, log.last(owner) + 1n)
-      return { kind: 'done', revision: last < 0n ? 0n : last, position }
-    }
+    case 'write':
+      return { kind: 'done', ...writeAndUndelete(log, stream, events) }
   }
 }
 

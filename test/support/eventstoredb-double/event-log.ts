@@ -175,12 +175,20 @@ export const createReplica = (): Replica => {
   }
 }
 
-/** The whole log in memory over its file: what is written, whatever the rules for writing are. */
-export const openEventLog = (path: string): EventLog => {
+/** The whole log in memory over its file: what is written, whatever the rules for writing are. `onWritten` hears of all that is, and was. */
+export const openEventLog = (path: string, onWritten: (write: WriteInLog) => void = () => undefined): EventLog => {
   const file = openLogFile(path)
   const { add, ...view } = createReplica()
-  for (const write of file.earlier) add(write, false)
-  const write = (what: Omit<Write, 'at'>): number => add(file.add({ ...what, at: Date.now() }), true)
+  for (const write of file.earlier) {
+    add(write, false)
+    onWritten(write)
+  }
+  const write = (what: Omit<Write, 'at'>): number => {
+    const written = file.add({ ...what, at: Date.now() })
+    const position = add(written, true)
+    onWritten(written)
+    return position
+  }
   write({ stream: EPOCHS, revision: view.last(EPOCHS) + 1n, events: [systemEvent(EPOCHS, '{}')] })
   if (file.earlier.length === 0) write(FIRST_WRITE)
   return { ...view, write: (stream, revision, events) => write({ stream, revision, events }) }

@@ -2,7 +2,8 @@ import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import type { LogRecord, LogView } from './event-log.ts'
 import { eventResponse, identifierOf, nameOf, thrownFailure, tombstonedFailure, type Failure } from './messages.ts'
-import { errorAt, givenPosition, indexFrom, isShown, UNREADABLE_PLACE } from './places.ts'
+import { requiresLeader, type ServingNode } from './node.ts'
+import { errorAt, givenPosition, isShown, UNREADABLE_PLACE } from './places.ts'
 import { fail, send, type ReadCall } from './read-answers.ts'
 import { scavenge } from './scavenge.ts'
 import { subscribe } from './subscribe.ts'
@@ -31,31 +32,36 @@ const streamRecords = (log: LogView, options: ReadReq.Options): ReadonlyArray<Lo
     : visible.filter((record) => record.revision >= revision)
 }
 
-/** The records of `$all`, those included that streams no longer show; a failure for a position that cannot be. */
+/** The records of `$all`, those included that streams no longer show, until a scavenge; a failure for a position that cannot be. */
 const allRecords = (log: LogView, options: ReadReq.Options): ReadonlyArray<LogRecord> | Failure => {
   const all = options.getAll()
   const position = givenPosition(all)
+  const shown = log.records.filter(isShown)
   if (position === null) {
     if ((all?.hasEnd() === true) !== isBackwards(options)) return []
-    return isBackwards(options) ? log.records.toReversed() : log.records
+    return isBackwards(options) ? shown.toReversed() : shown
   }
   const error = errorAt(log, position)
   if (error !== null) return error
-  if (!isBackwards(options)) return log.records.slice(indexFrom(log, position))
-  if (position.commit > log.end()) return thrownFailure(UNREADABLE_PLACE)
-  const isBefore = ({ next }: LogRecord): boolean => next < position.commit || (next === position.commit && next <= position.prepare)
-  return log.records.slice(0, log.indexAt(position.commit)).filter(isBefore).toReversed()
+  const { commit, prepare } = position
+  if (!isBackwards(options)) return shown.filter((record) => record.position > commit || (record.position === commit && commit >= prepare))
+  if (commit > log.end()) return thrownFailure(UNREADABLE_PLACE)
+  return shown.filter(({ next }) => next < commit || (next === commit && next <= prepare)).toReversed()
 }
 
-const answer = async (call: ReadCall, log: LogView, options: ReadReq.Options): Promise<void> => {
+/** A subscription that reads nothing before it goes on live is let in by any node. */
+const isFromEnd = (options: ReadReq.Options): boolean => options.hasSubscription() && options.getAll()?.hasEnd() === true
+
+const answer = async (call: ReadCall, { view: log, admit }: ServingNode, options: ReadReq.Options): Promise<void> => {
+  const refused = isFromEnd(options) ? null : await admit({ isWrite: false, requiresLeader: requiresLeader(call) })
+  if (refused !== null) return fail(call, refused)
   const stream = nameOf(options.getStream()?.getStreamIdentifier())
   if (options.hasStream() && log.isTombstoned(stream)) return fail(call, tombstonedFailure(stream))
   if (options.hasSubscription()) return subscribe(call, log, options)
   const count = BigInt(options.getCount())
   if (count === 0n) return fail(call, thrownFailure('Unexpected ReadStreamResult: Error'))
-  const found = options.hasStream() ? streamRecords(log, options) : allRecords(log, options)
-  if (found !== null && 'code' in found) return fail(call, found)
-  const records = options.hasStream() ? found : (found?.filter(isShown) ?? null)
+  const records = options.hasStream() ? streamRecords(log, options) : allRecords(log, options)
+  if (records !== null && 'code' in records) return fail(call, records)
   if (records === null) await send(call, notFound(stream))
   else
     for (const [index, record] of records.entries()) {
@@ -67,7 +73,7 @@ const answer = async (call: ReadCall, log: LogView, options: ReadReq.Options): P
 
 /** Reads of both kinds, both ways, and subscriptions: one call of the protocol. */
 export const readCall =
-  ({ log, faults, dropAll }: CallParts) =>
+  ({ node, faults, dropAll }: CallParts) =>
   (call: ReadCall): void => {
     call.on('error', () => undefined)
     const options = call.request.getOptions()
@@ -75,7 +81,7 @@ export const readCall =
     const fault = faults.take(options.hasSubscription() ? 'subscribe' : 'read')
     if (fault === 'hang' || fault === 'unanswered') return
     if (fault === 'drop') return dropAll()
-    if (fault === 'scavenge') scavenge(log)
+    if (fault === 'scavenge') scavenge(node.log)
     if (fault === 'wrong') return fail(call, thrownFailure())
-    answer(call, log, options).catch((error: unknown) => fail(call, thrownFailure(String(error))))
+    answer(call, node, options).catch((error: unknown) => fail(call, thrownFailure(String(error))))
   }

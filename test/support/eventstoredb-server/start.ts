@@ -8,6 +8,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { EVENTSTORE_FOLDER, EVENTSTORE_NODES } from '../chosen-stores.ts'
 import { eventually } from '../eventually.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 import { makeCertificates } from './certificates.ts'
@@ -26,11 +27,6 @@ export interface EventStoreServer {
   /** Ends its nodes and removes their data. */
   readonly dispose: () => Promise<void>
 }
-
-const FOLDER = process.env['STENOLOG_TEST_EVENTSTORE_BIN']
-
-/** Do the tests have a real server? */
-export const hasEventStoreServer = FOLDER !== undefined
 
 /** As few resources as one test needs; the heartbeat is that of a machine that is short of processor time. */
 const MODEST = [
@@ -62,11 +58,11 @@ interface ServerOptions {
 
 /** Starts a server of its own with an empty log. Throws what its nodes said last where it does not start. */
 export const startEventStoreServer = async ({
-  nodes: count = Number(process.env['STENOLOG_TEST_EVENTSTORE_NODES'] ?? 1),
+  nodes: count = EVENTSTORE_NODES,
   args = [],
 }: ServerOptions = {}): Promise<EventStoreServer> => {
-  const program = join(FOLDER ?? '', 'EventStore.ClusterNode')
-  if (FOLDER === undefined || !existsSync(program)) throw new Error(`STENOLOG_TEST_EVENTSTORE_BIN should be the folder of EventStore.ClusterNode: ${FOLDER}`)
+  const program = join(EVENTSTORE_FOLDER ?? '', 'EventStore.ClusterNode')
+  if (!existsSync(program)) throw new Error(`STENOLOG_TEST_EVENTSTORE_BIN should be the folder of EventStore.ClusterNode, not ${EVENTSTORE_FOLDER}`)
   const directory = await temporaryDirectory()
   await mkdir(join(directory.path, 'trusted'))
   const certificates = count === 1 ? null : await makeCertificates(directory.path)

@@ -51,7 +51,7 @@ const listen = (from: From, filter: { readonly prefixes: string[]; readonly maxS
     .on('error', ({ constructor, message }: Error) => said.push([`${constructor.name} ${message}`]))
   const until = (what: string): Promise<void> =>
     eventually(() => {
-      if (!said.some(([each]) => each.startsWith(what) || each.includes('Error'))) throw new Error(`not yet: ${what}, but ${said.flat().join(' ')}`)
+      if (!said.some(([each]) => each.startsWith(what) || each.includes('Error'))) throw new Error(`not yet: ${what}, but ${JSON.stringify(said.map(([each]) => each))}`)
     })
   return {
     until,
