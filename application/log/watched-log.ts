@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { passingOver } from './passing-over.ts'
 import { whyUnreadable } from './event-serialization.ts'
 import type { Logger } from '../ports/environment.ts'
-import type { EventStore, StoredEvent } from '../ports/event-store.ts'
+import type { EventStore, OlderLog, StoredEvent } from '../ports/event-store.ts'
 
 /**
  * `damaged`: an event is not what was written, or nothing that any version writes. `unknown-event`: a newer version
@@ -24,12 +24,20 @@ export interface WatchedLog {
   readonly isHurt: (kind: string) => boolean
   /** Whether an event of the stream is known to be damaged. */
   readonly isDamaged: (stream: string) => boolean
+  /**
+   * Whether a subscription met an older copy of the log in the place of the one that this process knows. It stays so:
+   * what the process holds in memory is of a log that is gone, so that only its next start can be right again.
+   */
+  readonly isOlder: () => boolean
 }
 
 /** Streams that are described; the names of damaged ones are all kept. */
 const MAX_DESCRIBED = 1000
 
 const kindOf = (stream: string): string => stream.replace(/-.*$/s, '')
+
+const isOlderLog = (error: unknown): boolean =>
+  error instanceof Error && (error.cause as Partial<OlderLog> | undefined)?._tag === 'OlderLog'
 
 /**
  * The log as the service reads it: what cannot be read in one stream stops nobody who follows all, and is told, once
@@ -39,6 +47,7 @@ export const watchLog = (store: EventStore, logger: Pick<Logger, 'error'>): Watc
   const hurt = new Map<string, HurtStream>()
   const damaged = new Set<string>()
   const kinds = new Set<string>()
+  let isOlder = false
 
   const tell = (found: HurtStream): void => {
     kinds.add(kindOf(found.stream))
@@ -70,14 +79,23 @@ export const watchLog = (store: EventStore, logger: Pick<Logger, 'error'>): Watc
         return found
       },
       subscribe: async function* (from, prefixes, signal) {
-        for await (const message of subscribe(from, prefixes, signal)) {
-          if (message.kind === 'event') judge(message.event)
-          yield message
+        try {
+          for await (const message of subscribe(from, prefixes, signal)) {
+            if (message.kind === 'event') judge(message.event)
+            yield message
+          }
+        } catch (error) {
+          if (isOlderLog(error) && !isOlder) {
+            isOlder = true
+            logger.error({ err: error, from }, 'an older copy of the log was put in its place: what follows it is held up until the next start')
+          }
+          throw error
         }
       },
     },
     hurt: () => [...hurt.values()],
     isHurt: (kind) => kinds.has(kind),
     isDamaged: (stream) => damaged.has(stream),
+    isOlder: () => isOlder,
   }
 }

@@ -65,6 +65,15 @@ export interface LogCorrupted {
   readonly row?: { readonly position: Position; readonly stream: string }
 }
 
+/**
+ * The log lacks the position that it was asked for: an older copy was put in its place. Asking again does not help, and
+ * whoever begins anew from its end would lack what lies between.
+ */
+export interface OlderLog {
+  readonly _tag: 'OlderLog'
+  readonly reason: string
+}
+
 export interface Appended {
   /** Revision and position of the last event appended. */
   readonly revision: Revision
@@ -85,9 +94,12 @@ export type ReadOptions = {
 
 export type SubscriptionMessage =
   | { readonly kind: 'event'; readonly event: StoredEvent }
-  /** Everything up to here was considered, matching or not. */
+  /** Everything up to here was considered, matching or not. Nobody may wait for one: a store says them as it likes. */
   | { readonly kind: 'checkpoint'; readonly position: Position }
-  /** All that was in the log when this was sent has been delivered. */
+  /**
+   * All that was in the log when this was sent has been delivered: the one sign of the end. Its position, as that of
+   * any message, is where to resume; what others append behind it moves it only now and then.
+   */
   | { readonly kind: 'caught-up'; readonly position: Position }
   /** A row that is not what was written. Stores throw instead; `passingOver` sends this and goes on behind. */
   | { readonly kind: 'damaged'; readonly position: Position; readonly stream: string }
@@ -108,11 +120,12 @@ export interface EventStore {
    * Events of streams whose name starts with one of `prefixes`, after `from` (exclusive), in the order of the log,
    * then those still to come. Pulled: the next is read when the consumer asks. Ends when `signal` aborts; throws
    * StoreUnavailable or LogCorrupted (as an Error's cause) when the store goes away: the consumer resumes from its
-   * own position.
+   * own position. Throws OlderLog where the log has no such position any more.
    */
   readonly subscribe: (from: Position, prefixes: ReadonlyArray<string>, signal: AbortSignal) => AsyncIterable<SubscriptionMessage>
   /** Position of the newest event, BEGINNING when there is none. */
   readonly head: () => TaskEither<StoreUnavailable, Position>
+  /** Of a deleted stream they may be lost: who appends to it again sets them again. */
   readonly setMetadata: (stream: string, metadata: StreamMetadata) => TaskEither<StoreUnavailable, void>
   /** Soft delete: the events are gone from reads, numbering goes on. */
   readonly deleteStream: (stream: string) => TaskEither<StoreUnavailable, void>

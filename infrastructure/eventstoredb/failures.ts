@@ -1,6 +1,8 @@
-import type { LogCorrupted, StoreUnavailable } from '../../application/ports/event-store.ts'
+import type { LogCorrupted, OlderLog, StoreUnavailable } from '../../application/ports/event-store.ts'
 
 export const unavailable = (reason: string): StoreUnavailable => ({ _tag: 'StoreUnavailable', reason })
+
+export const olderLog = (reason: string): OlderLog => ({ _tag: 'OlderLog', reason })
 
 /** `row` says which, so that whoever follows the log can go on behind it. */
 export const corrupted = (reason: string, row?: NonNullable<LogCorrupted['row']>): LogCorrupted =>

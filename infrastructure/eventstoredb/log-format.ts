@@ -1,18 +1,14 @@
-import type { EventStoreDBClient } from '@eventstore/db-client'
 import * as E from 'fp-ts/lib/Either.js'
 import type { StoreUnavailable } from '../../application/ports/event-store.ts'
 import { FORMAT, RELEASE, whyNotFormat } from '../stores/format.ts'
-import type { Connection } from './connection.ts'
+import type { Calls } from './calls.ts'
 import { reasonOf, unavailable } from './failures.ts'
 import { MARKED_STREAM, ownerIn, whyNotOwner } from './log-owner.ts'
 import type { Ownership } from './log-owner.ts'
-import { within, type Patience } from './patience.ts'
 import { metadataOf } from './stream-limits.ts'
 
 interface Parts {
-  readonly client: EventStoreDBClient
-  readonly credentials: Connection['credentials']
-  readonly patience: Patience
+  readonly calls: Calls
   /** Null: the log is only read, and its mark stays as it is. */
   readonly ownership: Ownership | null
 }
@@ -26,9 +22,9 @@ interface Agreement {
 
 /** Agrees with the log's mark on format and owner, and puts both there where this process appends. */
 export const agreeOnMark = async (
-  { client, credentials, patience, ownership }: Parts,
+  { calls, ownership }: Parts,
 ): Promise<E.Either<StoreUnavailable, Agreement>> => {
-  const found = await metadataOf(client, patience, MARKED_STREAM)
+  const found = await metadataOf(calls, MARKED_STREAM)
   if (E.isLeft(found)) return found
   const { revision, members } = found.right
   const agreed = (refusal: string | null) => E.right({ refusal, revision: revision === 'no_stream' ? -1n : revision })
@@ -44,9 +40,10 @@ export const agreeOnMark = async (
   if (others !== null) return agreed(others)
   try {
     // At the revision that was read: of two that start now one is refused, and sees the other with its next try.
-    const options = { credentials, deadline: patience.limit(), expectedRevision: revision }
     const raised = { ...members, format: FORMAT, release: Math.max(release, RELEASE), owner }
-    const written = await within(patience.limit(), client.setStreamMetadata(MARKED_STREAM, raised, options))
+    const written = await calls.write((client, options) =>
+      client.setStreamMetadata(MARKED_STREAM, raised, { ...options, expectedRevision: revision }),
+    )
     return E.right({ refusal: null, revision: written.nextExpectedRevision })
   } catch (error) {
     return E.left(unavailable(reasonOf(error)))

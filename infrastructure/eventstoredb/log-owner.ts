@@ -1,10 +1,9 @@
-import type { EventStoreDBClient } from '@eventstore/db-client'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { pause } from '../../application/waiting.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { claim, shownClaim } from '../stores/claim.ts'
-import type { Patience } from './patience.ts'
+import type { Calls } from './calls.ts'
 import { metadataOf } from './stream-limits.ts'
 
 /**
@@ -55,8 +54,7 @@ export const whyNotOwner = (owner: LogOwner | null, own: LogOwner): string | nul
 }
 
 interface Watched {
-  readonly client: EventStoreDBClient
-  readonly patience: Patience
+  readonly calls: Calls
   readonly ownership: Ownership
   /** Of the mark by which the log is ours: what a node that lags behind still says is older. */
   readonly revision: bigint
@@ -64,12 +62,12 @@ interface Watched {
 
 /** Looks at the mark again and again, until somebody else stands in it or `signal`. */
 export const watchOwner = async (
-  { client, patience, ownership: { owner, timers, lookEvery, onTaken }, revision }: Watched, signal: AbortSignal,
+  { calls, ownership: { owner, timers, lookEvery, onTaken }, revision }: Watched, signal: AbortSignal,
 ): Promise<void> => {
   for (;;) {
     await pause(timers, lookEvery, signal)
     if (signal.aborted) return
-    const found = await metadataOf(client, patience, MARKED_STREAM)
+    const found = await metadataOf(calls, MARKED_STREAM)
     if (E.isLeft(found) || found.right.revision === 'no_stream' || found.right.revision <= revision) continue
     const now = ownerIn(found.right.members)
     if (now !== null && now.incarnation !== owner.incarnation)

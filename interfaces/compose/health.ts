@@ -21,7 +21,7 @@ interface Observed {
   readonly engine: Pick<SpeechEngine, 'pid'>
   readonly store: { readonly isAnswering: () => boolean }
   readonly readModels: { readonly isReachable: () => boolean }
-  readonly log: Pick<WatchedLog, 'hurt'>
+  readonly log: Pick<WatchedLog, 'hurt' | 'isOlder'>
   readonly keyring: Pick<Keyring, 'missing' | 'foreign'>
   /** Models whose last attempt to load failed. */
   readonly failing: () => ReadonlyArray<string>
@@ -44,6 +44,10 @@ export const createHealth = (of: Observed): Pick<HttpAppOptions, 'metrics' | 're
     ...of.log.hurt(),
     ...of.keyring.foreign().map((stream): HurtStream => ({ stream, problem: 'damaged', detail: FOREIGN })),
   ]
+  const eventStore = () => {
+    if (of.log.isOlder()) return 'older'
+    return of.store.isAnswering() ? 'ok' : 'unavailable'
+  }
   return {
     metrics: createMetrics({
       vramReserved: () => reservedVram(of.admission.state()),
@@ -56,10 +60,10 @@ export const createHealth = (of: Observed): Pick<HttpAppOptions, 'metrics' | 're
       sourceIsolation: () => of.isolation.problem === null,
     }),
     readiness: () => ({
-      ready: !of.draining() && of.store.isAnswering() && of.readModels.isReachable() && lags().every(({ error }) => error === null),
+      ready: !of.draining() && eventStore() === 'ok' && of.readModels.isReachable() && lags().every(({ error }) => error === null),
       checks: {
         draining: of.draining(),
-        eventStore: of.store.isAnswering() ? 'ok' : 'unavailable',
+        eventStore: eventStore(),
         readModels: of.readModels.isReachable() ? 'ok' : 'unavailable',
         // Anybody may ask: an error of a store names hosts and paths, so that the log alone tells it.
         projections: lags().map((lag) => ({ ...lag, error: lag.error === null ? null : 'retrying' })),

@@ -62,6 +62,25 @@ test('who follows the log goes on behind what cannot be read, and each stream is
   t.is(logger.lines.filter(({ level }) => level === 'error').length, 4)
 })
 
+test('an older copy of the log under a running service is told once and stays told, and no feed goes on', async (t) => {
+  const [memory, copy, logger] = [createMemoryEventStore(), createMemoryEventStore(), createRecordingLogger()]
+  let current = memory
+  const watched = watchLog({ ...memory, subscribe: (...asked) => current.subscribe(...asked) }, logger)
+  const last = await append(memory, 'user-1', 'UserDisabled')
+  const follow = async (): Promise<void> => {
+    for await (const _ of watched.store.subscribe(last, ['user-'], new AbortController().signal)) return
+  }
+  await follow()
+  t.false(watched.isOlder())
+  current = copy
+  for (const _ of [1, 2]) t.like((await t.throwsAsync(follow()))?.cause, { _tag: 'OlderLog' })
+  t.true(watched.isOlder())
+  t.is(logger.lines.filter(({ level }) => level === 'error').length, 1)
+  current = memory
+  await follow()
+  t.true(watched.isOlder())
+})
+
 test('a damaged row that a store hands out again and again ends the subscription', async (t) => {
   const row = { stream: 'user-1', position: '0001' as Position }
   const subscribe = async function* (): AsyncGenerator<SubscriptionMessage> {

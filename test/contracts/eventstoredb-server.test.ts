@@ -4,6 +4,8 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { EventStore, StoredEvent, StoreUnavailable, SubscriptionMessage, WrongRevision } from '../../application/ports/event-store.ts'
 import { openEventStoreDb } from '../../infrastructure/eventstoredb/event-store.ts'
 import { PATIENT_LIMITS, patient } from '../support/eventstoredb-double/patient.ts'
+import { EVENTSTORE_FOLDER } from '../support/chosen-stores.ts'
+import { startEventStoreServer } from '../support/eventstoredb-server/start.ts'
 import { eventStoreContract } from './event-store.contract.ts'
 
 /** The same store, its streams under names of their own: a server has one log for all tests. */
@@ -25,14 +27,24 @@ const apart = (store: EventStore, space: string): EventStore => {
   }
 }
 
-const url = process.env['STENOLOG_TEST_EVENTSTORE_URL']
+/** Of the server that the environment names, or of one of our own; undefined: there is neither. */
+const startServer = (): Promise<string> | undefined => {
+  const named = process.env['STENOLOG_TEST_EVENTSTORE_URL']
+  if (named !== undefined) return Promise.resolve(named)
+  if (EVENTSTORE_FOLDER === undefined) return undefined
+  const server = startEventStoreServer()
+  test.after.always(async () => (await server).dispose())
+  return server.then(({ url }) => url)
+}
 
-if (url === undefined) test.skip('the contract of event stores on the server of STENOLOG_TEST_EVENTSTORE_URL', (t) => t.fail())
+const url = startServer()
+
+if (url === undefined) test.skip('the contract of event stores on a real server', (t) => t.fail())
 else
   eventStoreContract(
     'server',
     async () => {
-      const store = await openEventStoreDb({ url: patient(url), limits: PATIENT_LIMITS })
+      const store = await openEventStoreDb({ url: patient(await url), limits: PATIENT_LIMITS })
       return { store: apart(store, `test-${randomUUID()}-`), close: store.close }
     },
     { run: test.serial, isShared: true },

@@ -3,13 +3,18 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import test from 'ava'
-import { startDouble } from '../support/eventstoredb-double/start.ts'
+import { EVENTSTORE_FOLDER } from '../support/chosen-stores.ts'
+import { startEventStoreDb } from '../support/eventstoredb.ts'
+import { startEventStoreServer } from '../support/eventstoredb-server/start.ts'
+import { startCluster } from '../support/eventstoredb-double/start-cluster.ts'
 import { normalise } from '../support/eventstoredb-double/transcripts/compare.ts'
+import { recordThreeNodes, type RecordedNode } from '../support/eventstoredb-double/transcripts/t24.ts'
 
 const TRANSCRIPTS = join(import.meta.dirname, '..', 'support', 'eventstoredb-double', 'transcripts')
 
-const double = await startDouble()
+const double = await startEventStoreDb()
 const logs = [await double.another(), await double.another(), await double.another()]
+const forScavenge = EVENTSTORE_FOLDER === undefined ? await double.another() : ''
 test.after.always(double.dispose)
 
 /** What a script prints when it runs against the double. */
@@ -27,6 +32,38 @@ SESSIONS.forEach(([name, cases], index) => {
     for (const part of cases) parts.push(await printed(name, logs[index] ?? '', part))
     t.deepEqual(normalise(parts.join('')), await recorded(name))
   })
+})
+
+test('the double answers t20 as server 23.10.6 did', async (t) => {
+  const told = async (): Promise<string> => {
+    if (EVENTSTORE_FOLDER === undefined) return printed('t20', forScavenge)
+    // A real one scavenges full chunks alone.
+    const server = await startEventStoreServer({ nodes: 1, args: ['--chunk-size=4194304'] })
+    t.teardown(server.dispose)
+    return printed('t20', server.url, '100')
+  }
+  t.deepEqual(normalise(await told()), await recorded('t20'))
+})
+
+/** Shorter than real ones, long enough for a busy machine to see what lies between. */
+const DELAYS = {
+  electionAfterKill: 4000, electionAfterFreeze: 2000, electionAfterResign: 20, electionAfterReturn: 20,
+  refusalAfterKill: 4000, refusalAfterFreeze: 4000, claim: 1000, forwarding: 50,
+}
+
+const startNodes = async (): Promise<{ readonly nodes: ReadonlyArray<RecordedNode>; readonly dispose: () => Promise<void> }> => {
+  if (EVENTSTORE_FOLDER === undefined) return startCluster({ delays: DELAYS })
+  const { url, nodes, dispose } = await startEventStoreServer({ nodes: 3 })
+  const all = nodes.map(({ address }) => address).join()
+  return { nodes: nodes.map((node) => ({ ...node, url: url.replace(all, node.address) })), dispose }
+}
+
+test('the double of three nodes answers t24 as those of 23.10.6 did', async (t) => {
+  const { nodes, dispose } = await startNodes()
+  t.teardown(dispose)
+  const lines: string[] = []
+  await recordThreeNodes(nodes, (line) => lines.push(line))
+  t.deepEqual(normalise(lines.join('\n')), await recorded('t24'))
 })
 
 test('the comparison leaves no line out and tells apart what differs', (t) => {

@@ -9,12 +9,6 @@ const count = (length: number): ReadonlyArray<number> => Array.from({ length }, 
 
 const placeOf = (message: SubscriptionMessage): Position => (message.kind === 'event' ? message.event.position : message.position)
 
-/** Whether the last message says that all up to `position` was considered. */
-const reached = (position: Position) => (taken: ReadonlyArray<SubscriptionMessage>): boolean => {
-  const last = taken.at(-1)
-  return last !== undefined && placeOf(last) >= position
-}
-
 /** What every event store's subscriptions do. */
 export const subscriptionContract = (on: On): void => {
   on('a subscription delivers the log from its beginning, in order, then is caught up', async (t, store, signal) => {
@@ -23,9 +17,9 @@ export const subscriptionContract = (on: On): void => {
     const { position } = await right(store.append('a', 1, newEvents(1200, 4)))
     const taken = await take(store.subscribe(BEGINNING, ['a', 'b'], signal), caughtUp)
     t.deepEqual(delivered(taken), count(1204))
-    t.true(reached(position)(taken))
     const places = taken.map(placeOf)
     t.deepEqual(places.toSorted(), places)
+    t.is(places.at(-1), position)
     const first = taken.find(({ kind }) => kind === 'event')
     t.is(first?.kind === 'event' ? `${first.event.stream}@${first.event.revision}` : undefined, 'a@0')
   })
@@ -63,18 +57,30 @@ export const subscriptionContract = (on: On): void => {
     t.deepEqual(delivered(await subscribe('live-', 'user-', 'größe')), [0, 2, 3, 6])
   })
 
-  on('a stretch without matches moves the checkpoint', async (t, store, signal) => {
+  on('the end behind events of others is told by caught-up, and what else is told lies in the order of the log', async (t, store, signal) => {
     await right(store.append('live-1', 'no-stream', [newEvent(1)]))
-    const { position } = await right(store.append('other', 'no-stream', newEvents(100)))
+    const end = await right(store.append('other', 'no-stream', newEvents(100)))
     const messages = store.subscribe(BEGINNING, ['live-'], signal)[Symbol.asyncIterator]()
     const all = { [Symbol.asyncIterator]: () => ({ next: () => messages.next() }) }
-    const taken = await take(all, reached(position))
+    const taken = await take(all, caughtUp)
     t.deepEqual(delivered(taken), [1])
-    const later = await right(store.append('other', 99, newEvents(100)))
-    // A store may say so once in a while only.
-    await right(store.append('other', 199, newEvents(100)))
-    t.deepEqual(delivered(await take(all, reached(later.position))), [])
+    t.true(taken.every((message) => placeOf(message) <= end.position))
+    // A store may say a checkpoint for these, or none.
+    await right(store.append('other', 99, newEvents(100)))
+    const { position } = await right(store.append('live-1', 0, [newEvent(2)]))
+    const later = await take(all, until(1))
+    t.deepEqual(delivered(later), [2])
+    const places = [...taken, ...later].map(placeOf)
+    t.deepEqual(places.toSorted(), places)
+    t.is(places.at(-1), position)
     await messages.return?.()
+  })
+
+  on('a position that the log does not reach is that of an older copy of the log', async (t, store, signal) => {
+    const { position } = await right(store.append('a', 'no-stream', newEvents(2)))
+    const beyond = position.replaceAll(/\b0{6}/g, '000009') as Position
+    const error = await t.throwsAsync(take(store.subscribe(beyond, ['a'], signal), () => true))
+    t.like(error?.cause, { _tag: 'OlderLog' })
   })
 
   on('a subscription goes on with what is appended while it is read, slowly, without a gap or a repeat', async (t, store, signal) => {

@@ -7,7 +7,7 @@ type Observed = Parameters<typeof createHealth>[0]
 const RAW = 'connect ECONNREFUSED mongodb://root:hunter2@10.0.0.5:27017/stenolog'
 
 /** A service of which one projection tries again after this error, as the projector tells it. */
-const retrying = (error: string | null): Observed =>
+const retrying = (error: string | null, isOlder = false): Observed =>
   ({
     admission: { state: () => ({ open: [], vramTotal: 0 }) },
     projector: {
@@ -17,7 +17,7 @@ const retrying = (error: string | null): Observed =>
     translations: { figures: () => [] },
     lags: { onHeard: () => undefined },
     sessions: { droppedFinals: () => 0 },
-    log: { hurt: () => [] },
+    log: { hurt: () => [], isOlder: () => isOlder },
     keyring: { missing: () => [], foreign: () => [] },
     isolation: { problem: null },
     engine: { pid: () => 1 },
@@ -38,4 +38,9 @@ test('readiness tells that a projection tries again and not after what: that is 
   t.deepEqual(checks.projections, [{ projection: 'lives', seconds: 3, error: 'retrying', failures: 2, rebuilding: false }])
   const well = await startHttp(t, {}, { readiness: createHealth(retrying(null)).readiness })
   t.like(await (await well.send('GET', '/health/ready')).json(), { status: 'ok', checks: { projections: [{ error: null }] } })
+})
+
+test('a service under which an older copy of the log was put is not ready, and says so', (t) => {
+  const { readiness } = createHealth(retrying(null, true))
+  t.like(readiness?.(), { ready: false, checks: { eventStore: 'older' } })
 })

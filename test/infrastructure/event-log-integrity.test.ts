@@ -174,7 +174,7 @@ withLog('a subscription says that it is caught up each time it reaches the end',
 withLog('a subscription from beyond the end of the log is refused', async (t, store) => {
   await right(store.append('a', 'no-stream', newEvents(2)))
   const error = await t.throwsAsync(take(store.subscribe('00000000000000000003' as Position, ['a'], never), caughtUp))
-  t.like(error?.cause, { _tag: 'LogCorrupted' })
+  t.like(error?.cause, { _tag: 'OlderLog' })
 })
 
 withLog('a subscription ends with the store', async (t, store) => {

@@ -1,4 +1,4 @@
-import test, { type ExecutionContext } from 'ava'
+import type { ExecutionContext } from 'ava'
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client'
 import * as E from 'fp-ts/lib/Either.js'
 import { BEGINNING, type EventStore, type Position, type SubscriptionMessage } from '../../application/ports/event-store.ts'
@@ -7,15 +7,16 @@ import { caughtUp, delivered, newEvent, newEvents, right, take, until } from '..
 import { watchLog } from '../../application/log/watched-log.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
 import { eventually } from '../support/eventually.ts'
-import { startDouble, type EventStoreDbDouble } from '../support/eventstoredb-double/start.ts'
+import { startEventStoreDb, type TestEventStoreDb } from '../support/eventstoredb.ts'
+import { serialTestHere } from '../support/skip-unless.ts'
 import { dataOf } from '../support/stored-data.ts'
 
 /** Long enough for a busy machine to answer, short enough to be waited for. */
 const limits = { usual: 3000, short: 1000, suspicion: 0, confirmation: 3000 }
 
 /** The product's own deadlines are what a frozen store is about. */
-const start = async (t: ExecutionContext, own = limits): Promise<{ readonly double: EventStoreDbDouble; readonly store: EventStore }> => {
-  const double = await startDouble()
+const start = async (t: ExecutionContext, own = limits): Promise<{ readonly double: TestEventStoreDb; readonly store: EventStore }> => {
+  const double = await startEventStoreDb()
   t.teardown(double.dispose)
   const store = await openEventStoreDb({ url: double.url, limits: own })
   t.teardown(store.close)
@@ -48,7 +49,7 @@ const answered = <A>(read: () => Promise<E.Either<unknown, A>>): Promise<A> =>
     return answer.right
   }, { timeoutMs: 300_000 })
 
-test.serial('a store that is down is unavailable, keeps what it had acknowledged, and is used again once it is back', async (t) => {
+serialTestHere('a store that is down is unavailable, keeps what it had acknowledged, and is used again once it is back', async (t) => {
   const { double, store } = await start(t)
   const events = newEvents(3)
   const { position } = await right(store.append('a', 'no-stream', events))
@@ -60,7 +61,7 @@ test.serial('a store that is down is unavailable, keeps what it had acknowledged
   t.is((await right(store.append('a', 'no-stream', events))).position, position, 'a retry of before the crash')
 })
 
-test.serial('a frozen store is unavailable to every call, and its late errors end nothing', async (t) => {
+serialTestHere('a frozen store is unavailable to every call, and its late errors end nothing', async (t) => {
   const { double, store } = await start(t)
   await right(store.append('a', 'no-stream', newEvents(2)))
   double.freeze()
@@ -78,7 +79,7 @@ test.serial('a frozen store is unavailable to every call, and its late errors en
 
 for (const expected of ['no-stream', 1, 'any'] as const)
   for (const kind of ['unanswered', 'drop', 'hang'] as const)
-    test.serial(`an append (${expected}) whose answer is lost (${kind}) is unavailable, and its retry stands once`, async (t) => {
+    serialTestHere(`an append (${expected}) whose answer is lost (${kind}) is unavailable, and its retry stands once`, async (t) => {
       const { double, store } = await start(t)
       if (expected !== 'no-stream') await right(store.append('a', 'no-stream', newEvents(2, 10)))
       const events = newEvents(2)
@@ -89,7 +90,7 @@ for (const expected of ['no-stream', 1, 'any'] as const)
       t.deepEqual(await numbers(store), expected === 'no-stream' ? [0, 1] : [10, 11, 0, 1])
     })
 
-test.serial('an append with any finds its first try behind a restart and the appends of others', async (t) => {
+serialTestHere('an append with any finds its first try behind a restart and the appends of others', async (t) => {
   const { double, store } = await start(t)
   const event = newEvent(1)
   await double.inject({ on: 'append', kind: 'unanswered', times: 1 })
@@ -102,7 +103,7 @@ test.serial('an append with any finds its first try behind a restart and the app
 })
 
 for (const kind of ['wrong', 'hang', 'drop'] as const)
-  test.serial(`reads and appends that are answered wrongly or never (${kind}) are unavailable, then work`, async (t) => {
+  serialTestHere(`reads and appends that are answered wrongly or never (${kind}) are unavailable, then work`, async (t) => {
     const { double, store } = await start(t)
     await right(store.append('a', 'no-stream', [newEvent(7)]))
     await double.inject({ on: 'read', kind, times: 1 })
@@ -112,7 +113,7 @@ for (const kind of ['wrong', 'hang', 'drop'] as const)
     t.deepEqual(await answered(store.read('a')).then((events) => events.map((event) => dataOf(event)['n'])), [7])
   })
 
-test.serial('killed six times under load: every append stands once, in order', async (t) => {
+serialTestHere('killed six times under load: every append stands once, in order', async (t) => {
   const { double, store } = await start(t)
   const written = [0, 0, 0, 0]
   const over = new AbortController()
@@ -154,13 +155,13 @@ const placeOf = (message: SubscriptionMessage | undefined): Position =>
   message === undefined ? BEGINNING : message.kind === 'event' ? message.event.position : message.position
 
 for (const [how, break_] of [
-  ['killed', async (double: EventStoreDbDouble) => {
+  ['killed', async (double: TestEventStoreDb) => {
     await double.kill()
     await double.start()
   }],
-  ['cut off', (double: EventStoreDbDouble) => double.drop()],
+  ['cut off', (double: TestEventStoreDb) => double.drop()],
 ] as const)
-  test.serial(`F4: a subscription that is ${how} throws, and goes on from the last position without a gap or a repeat`, async (t) => {
+  serialTestHere(`F4: a subscription that is ${how} throws, and goes on from the last position without a gap or a repeat`, async (t) => {
     const { double, store } = await start(t)
     const { signal } = new AbortController()
     await right(store.append('a', 'no-stream', newEvents(50)))
@@ -177,13 +178,13 @@ for (const [how, break_] of [
   })
 
 for (const kind of ['hang', 'wrong', 'drop'] as const)
-  test.serial(`a subscription that begins with a fault (${kind}) throws`, async (t) => {
+  serialTestHere(`a subscription that begins with a fault (${kind}) throws`, async (t) => {
     const { double, store } = await start(t)
     await double.inject({ on: 'subscribe', kind, times: 1 })
     t.is(await consume(store.subscribe(BEGINNING, ['a'], new AbortController().signal), []), 'StoreUnavailable')
   })
 
-test.serial('F4: a subscription of a frozen store throws: the keep-alive notices', async (t) => {
+serialTestHere('F4: a subscription of a frozen store throws: the keep-alive notices', async (t) => {
   const { double, store } = await start(t)
   await right(store.append('a', 'no-stream', newEvents(5)))
   const taken: SubscriptionMessage[] = []
@@ -195,14 +196,14 @@ test.serial('F4: a subscription of a frozen store throws: the keep-alive notices
   t.is(await consuming, 'StoreUnavailable')
 })
 
-test.serial('what no server takes is a defect: data that is no JSON, more than a megabyte', async (t) => {
+serialTestHere('what no server takes is a defect: data that is no JSON, more than a megabyte', async (t) => {
   const { store } = await start(t)
   await t.throwsAsync(store.append('a', 'no-stream', [{ ...newEvent(), data: { n: 1n } }]), { instanceOf: TypeError })
   await t.throwsAsync(store.append('a', 'no-stream', [{ ...newEvent(), data: { n: 'x'.repeat(1024 * 1024) } }]), { instanceOf: TypeError })
   t.deepEqual(await right(store.read('a')), [])
 })
 
-test.serial('an event that is none of ours is named, not guessed at', async (t) => {
+serialTestHere('an event that is none of ours is named, not guessed at', async (t) => {
   const { double, store } = await start(t)
   const client = EventStoreDBClient.connectionString(double.url)
   await client.appendToStream('a', jsonEvent({ type: 'Foreign', data: ['a', 'list'] }))
@@ -210,7 +211,7 @@ test.serial('an event that is none of ours is named, not guessed at', async (t) 
   t.is(await consume(store.subscribe(BEGINNING, ['a'], new AbortController().signal), []), 'LogCorrupted')
 })
 
-test.serial('who follows the log of the service goes on behind an event that is none of ours, and its stream is told', async (t) => {
+serialTestHere('who follows the log of the service goes on behind an event that is none of ours, and its stream is told', async (t) => {
   const { double, store } = await start(t)
   const client = EventStoreDBClient.connectionString(double.url)
   await client.appendToStream('a', jsonEvent({ type: 'Foreign', data: ['a', 'list'] }))
@@ -226,8 +227,8 @@ test.serial('who follows the log of the service goes on behind an event that is 
   t.like(watched.hurt().find(({ stream }) => stream === 'a'), { problem: 'damaged' })
 })
 
-test.serial('a server that cannot be reached at start, or whose name a cluster cannot give, is an error for people', async (t) => {
-  const double = await startDouble()
+serialTestHere('a server that cannot be reached at start, or whose name a cluster cannot give, is an error for people', async (t) => {
+  const double = await startEventStoreDb()
   t.teardown(double.dispose)
   const store = await openEventStoreDb({ url: double.url.replace('esdb', 'esdb+discover'), limits })
   await right(store.append('a', 'no-stream', [newEvent()]))

@@ -9,7 +9,7 @@ import type { Listing, LiveJson } from '../support/client.ts'
 import { logIn } from '../support/client.ts'
 import { stenolog } from '../support/command-line.ts'
 import { eventually } from '../support/eventually.ts'
-import { startDouble } from '../support/eventstoredb-double/start.ts'
+import { startEventStoreDb } from '../support/eventstoredb.ts'
 import { launch } from '../support/launch.ts'
 import { DURABLE, startMongoDouble } from '../support/mongodb-double/process.ts'
 import { passwordOf, prefixed, startTestService } from '../support/service.ts'
@@ -27,7 +27,7 @@ test('F24: data of a newer version on EventStoreDB or MongoDB ends the start and
   t.teardown(keys.remove)
   const keyFile = join(keys.path, 'master.key')
   await writeFile(keyFile, randomBytes(32))
-  const [log, lists] = [await startDouble(), await startMongoDouble()]
+  const [log, lists] = [await startEventStoreDb(), await startMongoDouble()]
   t.teardown(log.dispose)
   t.teardown(lists.dispose)
   const settings = { EVENTSTORE_URL: log.url, MONGO_URL: lists.url('stenolog'), MASTER_KEY_FILE: keyFile }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import test from 'ava'
 import { openEventStoreDb } from '../../infrastructure/eventstoredb/event-store.ts'
 import { openSqliteEventStore } from '../../infrastructure/sqlite/event-log/event-store.ts'
-import { startDouble } from '../support/eventstoredb-double/start.ts'
+import { startEventStoreDb } from '../support/eventstoredb.ts'
 import { createMemoryEventStore } from '../support/memory-event-store.ts'
 import { dropAndResume } from '../support/resume-drops.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
@@ -20,8 +20,8 @@ test.serial('D58: 200 drops and resumes on the embedded store', async (t) => {
   await dropAndResume(t, store, DROPS)
 })
 
-test.serial('D58: 200 drops and resumes on the double of EventStoreDB', async (t) => {
-  const double = await startDouble()
+test.serial('D58: 200 drops and resumes on EventStoreDB', async (t) => {
+  const double = await startEventStoreDb()
   const store = await openEventStoreDb({ url: double.url, logger: createRecordingLogger() })
   t.teardown(async () => {
     await store.close()

@@ -8,14 +8,15 @@ import { openEventStoreDb } from '../../infrastructure/eventstoredb/event-store.
 import { right } from '../contracts/event-store-support.ts'
 import type { Answer, Client, Json, Listing, LiveJson, Single } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
-import { startDouble } from '../support/eventstoredb-double/start.ts'
+import { startEventStoreDb } from '../support/eventstoredb.ts'
+import { serialTestHere } from '../support/skip-unless.ts'
 import { launch } from '../support/launch.ts'
 import { passwordOf, runTestService } from '../support/service.ts'
 import { sampleSentences, silence } from '../support/speech.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { dataOf } from '../support/stored-data.ts'
 
-const double = await startDouble()
+const double = await startEventStoreDb()
 const keys = await temporaryDirectory()
 const keyFile = join(keys.path, 'master.key')
 await writeFile(keyFile, randomBytes(32))
@@ -129,7 +130,7 @@ test.serial('F3: a running live goes on captioning while the event store is froz
   t.deepEqual(transcript.map(({ text }) => text), heard)
 })
 
-test.serial('F4: while the log cannot be followed the lag shows it, and once it can be the read models catch up by themselves', async (t) => {
+serialTestHere('F4: while the log cannot be followed the lag shows it, and once it can be the read models catch up by themselves', async (t) => {
   const lag = async (): Promise<number> => {
     const text = (await client.get<string>('/metrics')).body
     return Math.max(...[...text.matchAll(/^stenolog_projection_lag_seconds\{.*\} ([\d.e+-]+)$/gm)].map(([, seconds]) => Number(seconds)))

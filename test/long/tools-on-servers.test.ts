@@ -5,7 +5,7 @@ import test from 'ava'
 import { MongoClient } from 'mongodb'
 import { eventually } from '../support/eventually.ts'
 import { stenolog } from '../support/command-line.ts'
-import { startDouble } from '../support/eventstoredb-double/start.ts'
+import { startEventStoreDb } from '../support/eventstoredb.ts'
 import { DURABLE, startMongoDouble } from '../support/mongodb-double/process.ts'
 import { startTestService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -22,7 +22,7 @@ test('check, replay, export and rebuild work on EventStoreDB and MongoDB, beside
   t.teardown(keys.remove)
   const keyFile = join(keys.path, 'master.key')
   await writeFile(keyFile, randomBytes(32))
-  const [log, lists] = [await startDouble(), await startMongoDouble()]
+  const [log, lists] = [await startEventStoreDb(), await startMongoDouble()]
   t.teardown(log.dispose)
   t.teardown(lists.dispose)
   const settings = { EVENTSTORE_URL: log.url, MONGO_URL: lists.url('stenolog'), MASTER_KEY_FILE: keyFile }

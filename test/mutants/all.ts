@@ -6,6 +6,7 @@ import { commandLineMutants } from './command-line.ts'
 import { connectionMutants } from './connections.ts'
 import { engineProcessMutants } from './engine-processes.ts'
 import { engineSettingMutants } from './engine-settings.ts'
+import { eventStoreDbLeaderMutants } from './eventstoredb-leader.ts'
 import { eventStoreDbMutants } from './eventstoredb.ts'
 import { handshakeMutants } from './handshakes.ts'
 import { hubMutants } from './hub.ts'
@@ -41,7 +42,7 @@ export const MUTANTS: ReadonlyArray<Mutant> = [
   ...auditMutants,
   ...hubMutants,
   ...onnxMutants,
-  ...eventStoreDbMutants,
+  ...eventStoreDbMutants, ...eventStoreDbLeaderMutants,
   ...mongoMutants,
   ...memberMutants,
   ...commandLineMutants,

@@ -36,6 +36,18 @@ export const hurtDataMutants: ReadonlyArray<Mutant> = [
     rows: ['what a read meets is told as well'], test: HURT_DATA,
   },
   {
+    file: 'application/log/watched-log.ts',
+    before: '            isOlder = true\n',
+    after: '',
+    rows: ['an older copy of the log under a running service is told once'], test: HURT_DATA,
+  },
+  {
+    file: 'interfaces/compose/health.ts',
+    before: "if (of.log.isOlder()) return 'older'",
+    after: '',
+    rows: ['a service under which an older copy of the log was put is not ready'], test: 'test/http/health.test.ts',
+  },
+  {
     file: 'application/lives/policies/reconcile-lives.ts',
     before: '!isHurt(outcome.left)) ??',
     after: 'outcome.left !== undefined) ??',

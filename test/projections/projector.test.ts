@@ -168,8 +168,26 @@ test('F5: a restart goes on from the checkpoint', async (t) => {
   t.deepEqual(froms, [position])
 })
 
-test('the position of an event that no projection reads is passed too', async (t) => {
-  const { store, projector } = start(t)
+test('an older copy of the log holds a projection up, which says so and drops nothing', async (t) => {
+  const before = start(t, { projections: [lives] })
+  await before.projector.whenProjected(await create(before.store, 1))
+  const { projector, documents } = start(t, { documents: before.documents, projections: [lives] })
+  await eventually(() => assert.match(String(projector.lag()[0]?.error), /older copy/))
+  t.true(await hasLive(documents, 1))
+})
+
+test('a checkpoint behind what no projection reads is passed too, where the store says one', async (t) => {
+  const inner = createMemoryEventStore()
+  const store: EventStore = {
+    ...inner,
+    subscribe: async function* (...asked) {
+      for await (const message of inner.subscribe(...asked)) {
+        yield message
+        if (message.kind === 'caught-up') yield { kind: 'checkpoint', position: right(await inner.head()()) }
+      }
+    },
+  }
+  const { projector } = start(t, { store })
   await projector.caughtUp()
   const elsewhere = newEvent({ type: 'CapacitySet', data: {} })
   const { position } = right(await store.append('admission', 'no-stream', [elsewhere])())
@@ -177,21 +195,15 @@ test('the position of an event that no projection reads is passed too', async (t
   t.is(projector.timeouts(), 0)
 })
 
-test('nobody waits for a checkpoint: the events of one projection move the others along', async (t) => {
-  const inner = createMemoryEventStore()
-  const store: EventStore = {
-    ...inner,
-    subscribe: async function* (from, prefixes, signal) {
-      let hasCaughtUp = false
-      for await (const message of inner.subscribe(from, prefixes, signal)) {
-        if (message.kind === 'event' || !hasCaughtUp) yield message
-        hasCaughtUp ||= message.kind === 'caught-up'
-      }
-    },
-  }
+test('nobody waits for a checkpoint: the events of one projection move the others along, and the end needs none', async (t) => {
+  const store = createMemoryEventStore()
+  const position = await create(store, 1)
+  const elsewhere = { type: 'CapacitySet', data: {} }
+  for (let n = 0; n < 100; n++) right(await store.append('admission', 'any', [newEvent(elsewhere)])())
   const { projector } = start(t, { store })
   await projector.caughtUp()
-  await projector.whenProjected(await create(inner, 1))
+  for (const lag of projector.lag()) t.like(lag, { position, secondsBehind: 0, error: null })
+  await projector.whenProjected(await create(store, 2))
   t.is(projector.timeouts(), 0)
 })
 

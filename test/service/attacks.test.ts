@@ -6,7 +6,7 @@ import type { Route } from '../../interfaces/http/route.ts'
 import { createClient, handshake } from '../support/client.ts'
 import type { Client, Json, Listing, LiveJson, Single } from '../support/client.ts'
 import { passwordOf, runTestService } from '../support/service.ts'
-import { isOnDoubles } from '../support/stores.ts'
+import { isOnServers } from '../support/chosen-stores.ts'
 
 // One service for all: what needs another one is in test/http, test/service/limits.test.ts or test/long.
 const service = await runTestService({ LOG_LEVEL: 'trace' })
@@ -159,7 +159,7 @@ test.serial('S45: what lies in the data directory is for its owner alone, and no
     const path = join(entry.parentPath, entry.name)
     return [path, statSync(path).mode & 0o077] as const
   })
-  t.true(modes.length > (isOnDoubles ? 0 : 5))
+  t.true(modes.length > (isOnServers ? 0 : 5))
   t.deepEqual(modes.filter(([, others]) => others !== 0), [])
   if (process.platform !== 'linux') return
   const processes = [service.pid(), ...descendants(service.pid())]

@@ -6,7 +6,7 @@ import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import type { Client, Listing, LiveJson } from '../support/client.ts'
 import { stenolog } from '../support/command-line.ts'
-import { startDouble } from '../support/eventstoredb-double/start.ts'
+import { startEventStoreDb } from '../support/eventstoredb.ts'
 import { eventually } from '../support/eventually.ts'
 import { startMongoDouble } from '../support/mongodb-double/process.ts'
 import { startTestService } from '../support/service.ts'
@@ -48,7 +48,7 @@ const mayNotLogIn = (t: ExecutionContext, logIn: () => Promise<Client>) =>
   t.throwsAsync(logIn, undefined, 'the deleted user is back')
 
 test('beside a log on EventStoreDB a backup holds keys and read models, and who was deleted since stays deleted', async (t) => {
-  const log = await startDouble()
+  const log = await startEventStoreDb()
   t.teardown(log.dispose)
   const { service, backup, run, succeed } = await withUser(t, { EVENTSTORE_URL: log.url })
   const bob = await service.user('bob')

@@ -10,9 +10,8 @@ import { stenolog } from '../support/command-line.ts'
 import { ADMIN, passwordOf, startTestService } from '../support/service.ts'
 import type { TestService } from '../support/service.ts'
 import { dataOf } from '../support/stored-data.ts'
-import { isOnDoubles, openLogOf } from '../support/stores.ts'
-
-const embedded = isOnDoubles ? test.skip : test
+import { testHere } from '../support/skip-unless.ts'
+import { openLogOf } from '../support/stores.ts'
 
 interface Hurt {
   readonly stream: string
@@ -104,7 +103,7 @@ test('with an event of a newer version among the admissions no live is created, 
   t.deepEqual(await hurtOf(service), { status: 200, streams: ['admission: unknown-event'], missing: [] })
 })
 
-embedded('a damaged row stops nothing but what needs its stream, wherever it stands, and the stream is named', async (t) => {
+testHere('a damaged row stops nothing but what needs its stream, wherever it stands, and the stream is named', async (t) => {
   const { service, live, tokenId } = await stopped(t)
   // Ahead of every checkpoint, in streams that are read at each start.
   await append(service, `live-${live.id}`, 'LiveStarted', { liveId: live.id, userId: 2, at: '2026-11-21T09:30:00.123456+00:00' })
@@ -123,7 +122,7 @@ embedded('a damaged row stops nothing but what needs its stream, wherever it sta
   t.is((await stenolog(service.dataDirectory, ['check'])).code, 1)
 })
 
-embedded('who or whose API token may have been switched off by what is damaged is let in nowhere, and everybody else is', async (t) => {
+testHere('who or whose API token may have been switched off by what is damaged is let in nowhere, and everybody else is', async (t) => {
   const service = await startTestService(t)
   const at = '2026-11-21T09:30:00.123456+00:00'
   const [ada, bob] = [await service.user('ada'), await service.user('bob')]
@@ -146,7 +145,7 @@ embedded('who or whose API token may have been switched off by what is damaged i
   await goesOn(t, await service.logIn('bob'))
 })
 
-embedded('a user whose registration is damaged cannot log in, everybody else can, and nobody is asked to set the service up', async (t) => {
+testHere('a user whose registration is damaged cannot log in, everybody else can, and nobody is asked to set the service up', async (t) => {
   const { service } = await stopped(t)
   for (const stream of ['user-1', 'user-2']) flipByte(service, stream, 0)
   await service.start()
@@ -161,7 +160,7 @@ embedded('a user whose registration is damaged cannot log in, everybody else can
   t.is((await hurtOf(service)).status, 200)
 })
 
-embedded('with a damaged row among the admissions no live is created, and all else goes on', async (t) => {
+testHere('with a damaged row among the admissions no live is created, and all else goes on', async (t) => {
   const { service, live } = await stopped(t)
   flipByte(service, 'admission', 1)
   await service.start()
@@ -199,7 +198,7 @@ test('an envelope that was sealed for another place is damage, and shows nothing
   t.regex((await stenolog(service.dataDirectory, ['check'], service.stores)).stdout, /api-token-.* was not sealed for it/)
 })
 
-embedded('a key that the keyring never made reads as erased and is named as missing; everybody else goes on', async (t) => {
+testHere('a key that the keyring never made reads as erased and is named as missing; everybody else goes on', async (t) => {
   const { service } = await stopped(t)
   const keyring = new DatabaseSync(join(service.dataDirectory, 'keyring.sqlite'))
   t.is(Number(keyring.prepare("DELETE FROM keys WHERE name = 'user-2'").run().changes), 1)

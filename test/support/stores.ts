@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import type { EventStore } from '../../application/ports/event-store.ts'
 import { openEventStoreDb } from '../../infrastructure/eventstoredb/event-store.ts'
 import { openSqliteEventStore } from '../../infrastructure/sqlite/event-log/event-store.ts'
-import { startDouble } from './eventstoredb-double/start.ts'
+import { isOnServers } from './chosen-stores.ts'
+import { startEventStoreDb } from './eventstoredb.ts'
 import { startMongoDouble } from './mongodb-double/process.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
@@ -18,19 +19,13 @@ interface TestStores {
   readonly dispose: () => Promise<void>
 }
 
-/**
- * `STENOLOG_TEST_STORES=doubles` in the environment of the tests: services keep their data in doubles of EventStoreDB and
- * MongoDB of their own instead of the embedded stores.
- */
-export const isOnDoubles = process.env['STENOLOG_TEST_STORES'] === 'doubles'
-
 /** Empty stores, of the kind that the environment asks for. */
 export const startTestStores = async (): Promise<TestStores> => {
-  if (!isOnDoubles) return { settings: {}, directories: [], dispose: () => Promise.resolve() }
+  if (!isOnServers) return { settings: {}, directories: [], dispose: () => Promise.resolve() }
   const keys = await temporaryDirectory()
   const keyFile = join(keys.path, 'master.key')
   await writeFile(keyFile, randomBytes(32))
-  const [events, documents] = [await startDouble(), await startMongoDouble()]
+  const [events, documents] = [await startEventStoreDb(), await startMongoDouble()]
   return {
     settings: { EVENTSTORE_URL: events.url, MONGO_URL: documents.url('stenolog'), MASTER_KEY_FILE: keyFile },
     directories: [events.directory, documents.directory],

@@ -4,6 +4,7 @@ import {
   BEGINNING,
   type EventStore,
   type LogCorrupted,
+  type OlderLog,
   type StoreUnavailable,
   type SubscriptionMessage,
 } from '../../../application/ports/event-store.ts'
@@ -16,7 +17,7 @@ import { readFailure } from '../read-failure.ts'
 /** So many rows are worth another thread. */
 const BACKLOG = 5000
 
-const failure = (cause: StoreUnavailable | LogCorrupted): Error => new Error(`the subscription ended: ${cause.reason}`, { cause })
+const failure = (cause: StoreUnavailable | LogCorrupted | OlderLog): Error => new Error(`the subscription ended: ${cause.reason}`, { cause })
 
 const damage = ({ pos, stream }: NonNullable<EventWindow['damaged']>): Error =>
   failure({ _tag: 'LogCorrupted', reason: `position ${pos} (${stream}) is not what was written`, row: { position: toPosition(pos), stream } })
@@ -76,7 +77,7 @@ export const createSubscriptions = ({ database, wakers, headNumber, backlog }: L
     while (!signal.aborted) {
       const head = guarded(headNumber)
       // Whoever asks has seen more than there is: an older copy of the log was put in its place.
-      if (after > head) throw failure({ _tag: 'LogCorrupted', reason: `the log ends at ${head}, before position ${after}` })
+      if (after > head) throw failure({ _tag: 'OlderLog', reason: `the log ends at ${head}, before position ${after}` })
       while (after < head) {
         const { rows, reached, damaged } = await nextWindow(after, head)
         for (const row of rows) {

@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto'
-import { LAST_REVISION, type EventLog } from './event-log.ts'
+import { LAST_REVISION, systemEvent, type EventLog } from './event-log.ts'
 import type { ProposedEvent } from './log-file.ts'
 
 export type Expected = bigint | 'any' | 'no_stream' | 'stream_exists'
@@ -16,9 +15,7 @@ export const MAX_APPEND_BYTES = 1024 * 1024
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-const metadataEvent = (data: string): ProposedEvent => ({
-  id: randomUUID(), type: '$metadata', isJson: true, data: Buffer.from(data), metadata: Buffer.alloc(0),
-})
+const metadataEvent = (data: string): ProposedEvent => systemEvent('$metadata', data)
 
 type Verdict = { readonly kind: 'write' } | { readonly kind: 'stored'; readonly last: bigint } | { readonly kind: 'refused' }
 
@@ -39,7 +36,9 @@ const judgeByRevision = (log: EventLog, stream: string, expected: bigint, events
   if (expected === current) return { kind: 'write' }
   if (expected > current) return { kind: 'refused' }
   for (const [index, { id }] of events.entries()) {
-    if (log.at(stream, expected + 1n + BigInt(index))?.id === id) continue
+    const revision = expected + 1n + BigInt(index)
+    const known = log.remembered(id)
+    if (log.at(stream, revision)?.id === id || (known?.stream === stream && known.revision === revision)) continue
     return index === 0 && expected === -1n && log.isDeleted(stream) ? { kind: 'write' } : { kind: 'refused' }
   }
   return events.length === 0 ? { kind: 'write' } : { kind: 'stored', last: expected + BigInt(events.length) }
@@ -49,6 +48,23 @@ const judge = (log: EventLog, stream: string, expected: Expected, events: Readon
   if (expected === 'stream_exists' && log.last(stream) < 0n) return { kind: 'refused' }
   if (expected === 'any' || expected === 'stream_exists') return judgeByMemory(log, stream, events)
   return judgeByRevision(log, stream, expected === 'no_stream' ? -1n : expected, events)
+}
+
+/** What was deleted stays away: the server writes the limit `$tb` beside the other members of the metadata. */
+const undelete = (log: EventLog, stream: string, first: bigint): void => {
+  const metadata = JSON.parse(log.metadata(stream)) as Readonly<Record<string, unknown>>
+  log.write(`$$${stream}`, log.last(`$$${stream}`) + 1n, [metadataEvent(JSON.stringify({ ...metadata, $tb: Number(first) }))])
+}
+
+/** A write to a deleted stream undeletes it, as does one to its metadata. */
+const writeAndUndelete = (log: EventLog, stream: string, events: ReadonlyArray<ProposedEvent>) => {
+  const owner = stream.startsWith('$$') ? stream.slice(2) : stream
+  const isUndeleted = log.isDeleted(owner)
+  const visibleFrom = log.last(owner) + 1n
+  const position = log.write(stream, log.last(stream) + 1n, events)
+  const last = log.last(stream)
+  if (isUndeleted) undelete(log, owner, visibleFrom)
+  return { revision: last < 0n ? 0n : last, position }
 }
 
 /** Appends as server 23.10.6 was seen to (the decision record of the adapter names the recordings). */
@@ -63,18 +79,8 @@ export const append = (log: EventLog, stream: string, expected: Expected, events
       return { kind: 'wrong-version', actual: log.last(stream) }
     case 'stored':
       return { kind: 'done', revision: verdict.last, position: log.isDeleted(stream) ? null : (log.at(stream, verdict.last)?.position ?? null) }
-    case 'write': {
-      const wasDeleted = log.isDeleted(stream)
-      const first = log.last(stream) + 1n
-      const position = log.write(stream, first, events)
-      // What was deleted stays away: the mark becomes a limit.
-      if (wasDeleted)
-        log.write(`$$${stream}`, log.last(`$$${stream}`) + 1n, [
-          metadataEvent(log.metadata(stream).replace(/("\$tb":\s*)\d+/, (_, member: string) => `${member}${first}`)),
-        ])
-      const last = log.last(stream)
-      return { kind: 'done', revision: last < 0n ? 0n : last, position }
-    }
+    case 'write':
+      return { kind: 'done', ...writeAndUndelete(log, stream, events) }
   }
 }
 
@@ -84,7 +90,7 @@ export const remove = (log: EventLog, stream: string, expected: Expected, forEve
   const actual = log.last(stream)
   if (actual < 0n || (typeof expected === 'bigint' && expected !== actual)) return { kind: 'wrong-version', actual }
   const position = forEver
-    ? log.write(stream, LAST_REVISION, [{ ...metadataEvent(''), type: '$streamDeleted' }])
+    ? log.write(stream, LAST_REVISION, [systemEvent('$streamDeleted', '')])
     : log.write(`$$${stream}`, log.last(`$$${stream}`) + 1n, [metadataEvent(`{"$tb":${LAST_REVISION}}`)])
   return { kind: 'done', revision: actual, position }
 }

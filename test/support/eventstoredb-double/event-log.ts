@@ -1,4 +1,5 @@
-import { openLogFile, type ProposedEvent, type WriteInLog } from './log-file.ts'
+import { randomUUID } from 'node:crypto'
+import { openLogFile, type ProposedEvent, type Write, type WriteInLog } from './log-file.ts'
 
 /** Revision of the event that ends a tombstoned stream, and `$tb` of a deleted one. */
 export const LAST_REVISION = 9223372036854775807n
@@ -23,10 +24,16 @@ export interface StreamLimits {
   readonly truncateBefore: bigint
 }
 
-export interface EventLog {
+/** What a node's log holds. */
+export interface LogView {
+  /** In the order of their positions; a scavenge takes some. */
   readonly records: ReadonlyArray<LogRecord>
   /** Position behind the last record. */
   readonly end: () => number
+  /** Position up to which scavenges went: below it a position inside a record, or of one that is gone, is taken for the next. */
+  readonly scavengedTo: () => number
+  /** Index of the first record at a position or behind it. */
+  readonly indexAt: (position: number) => number
   /** Last revision of a stream, -1n when there is none. */
   readonly last: (stream: string) => bigint
   readonly at: (stream: string, revision: bigint) => LogRecord | undefined
@@ -37,10 +44,41 @@ export interface EventLog {
   readonly metadata: (stream: string) => string
   /** Records of a stream that reads show. */
   readonly visible: (stream: string) => ReadonlyArray<LogRecord>
-  /** Answers the position of the last event; a tombstone has LAST_REVISION. */
-  readonly write: (stream: string, revision: bigint, events: ReadonlyArray<ProposedEvent>) => number
   readonly onWrite: (listener: () => void) => () => void
 }
+
+export interface EventLog extends LogView {
+  /** Answers the position of the last event; a tombstone has LAST_REVISION. */
+  readonly write: (stream: string, revision: bigint, events: ReadonlyArray<ProposedEvent>) => number
+}
+
+/** A log in memory, to which writes come from elsewhere. */
+export interface Replica extends LogView {
+  /** Answers the position of the last event. `isRecent`: its ids are remembered. */
+  readonly add: (write: WriteInLog, isRecent: boolean) => number
+}
+
+/** An event of the server itself. */
+export const systemEvent = (type: string, data: string): ProposedEvent => ({
+  id: randomUUID(), type, isJson: true, data: Buffer.from(data), metadata: Buffer.alloc(0),
+})
+
+/** Who may read what scavenges say, and for how long it stays: the metadata of their streams. */
+export const SCAVENGES_METADATA = '{"$maxAge":2592000,"$acl":{"$r":"$ops","$w":[],"$d":[],"$mr":[],"$mw":[]}}'
+
+/** Written by a server that begins a log, before anything of its users. */
+const FIRST_WRITE = { stream: '$$$scavenges', revision: 0n, events: [systemEvent('$metadata', SCAVENGES_METADATA)] }
+
+/** Where each leader says that it leads: counted by who searches $all, shown to nobody. */
+export const EPOCHS = '$epoch-information'
+
+/** The stream whose events say up to where scavenges go. */
+export const SCAVENGE_POINTS = '$scavengePoints'
+
+const isMetadata = (stream: string): boolean => stream.startsWith('$$')
+
+/** Of a stream's metadata the newest alone is ever read. */
+const NEWEST_ALONE: StreamLimits = { maxCount: 1, maxAgeMs: null, truncateBefore: 0n }
 
 const limitsOf = (metadata: string): StreamLimits => {
   const member = (name: string): string | undefined => new RegExp(`"\\$${name}":\\s*(\\d+)`).exec(metadata)?.[1]
@@ -52,15 +90,40 @@ const limitsOf = (metadata: string): StreamLimits => {
   }
 }
 
-/** The whole log in memory over its file: what is written, whatever the rules for writing are. */
-export const openEventLog = (path: string): EventLog => {
-  const file = openLogFile(path)
+export const createReplica = (): Replica => {
   const records: LogRecord[] = []
   const streams = new Map<string, LogRecord[]>()
   const tombstoned = new Set<string>()
   const rememberedIds = new Map<string, LogRecord>()
   const listeners = new Set<() => void>()
   let end = 0
+  let scavengedTo = 0
+
+  const of = (stream: string): ReadonlyArray<LogRecord> => streams.get(stream) ?? []
+  const metadata = (stream: string): string => Buffer.from(of(`$$${stream}`).at(-1)?.data ?? []).toString()
+  const isTombstoned = (stream: string): boolean => tombstoned.has(stream) || (isMetadata(stream) && tombstoned.has(stream.slice(2)))
+  const last = (stream: string): bigint => of(stream).at(-1)?.revision ?? -1n
+
+  /** Whether the limits of its stream leave a record. */
+  const isWithinLimits = (stream: string, now: number): ((record: LogRecord) => boolean) => {
+    const { maxCount, maxAgeMs, truncateBefore } = isMetadata(stream) ? NEWEST_ALONE : limitsOf(metadata(stream))
+    const first = maxCount === null ? 0n : last(stream) - BigInt(maxCount) + 1n
+    return ({ revision, at }) => revision >= first && revision >= truncateBefore && (maxAgeMs === null || at >= now - maxAgeMs)
+  }
+
+  /** Takes what limits, deletions and tombstones hide before `to`. The last event of a stream stays, as does a tombstone. */
+  const scavenge = (to: number, now: number): void => {
+    const stays = new Set<LogRecord>()
+    for (const [stream, all] of streams) {
+      const isWithin = isWithinLimits(stream, now)
+      const left = all.filter((record, index) => record.position >= to || (!isTombstoned(stream) && (isWithin(record) || index === all.length - 1)))
+      streams.set(stream, left)
+      for (const record of left) stays.add(record)
+    }
+    const left = records.filter((record) => stays.has(record) || record.revision === LAST_REVISION)
+    records.splice(0, records.length, ...left)
+    scavengedTo = to
+  }
 
   const add = ({ stream, revision, at, events, begin, end: behind }: WriteInLog, isRecent: boolean): number => {
     const known = streams.get(stream) ?? []
@@ -75,37 +138,58 @@ export const openEventLog = (path: string): EventLog => {
     })
     while (rememberedIds.size > REMEMBERED_IDS) rememberedIds.delete(rememberedIds.keys().next().value ?? '')
     end = behind
+    if (stream === SCAVENGE_POINTS) scavenge(begin, at)
+    for (const listener of listeners) listener()
     return events.length === 0 ? begin : begin + events.length - 1
   }
-  for (const write of file.earlier) add(write, false)
-
-  const of = (stream: string): ReadonlyArray<LogRecord> => streams.get(stream) ?? []
-  const metadata = (stream: string): string => Buffer.from(of(`$$${stream}`).at(-1)?.data ?? []).toString()
 
   return {
     records,
     end: () => end,
-    last: (stream) => BigInt(of(stream).length - 1),
-    at: (stream, revision) => (revision < 0n || revision >= BigInt(of(stream).length) ? undefined : of(stream)[Number(revision)]),
+    scavengedTo: () => scavengedTo,
+    indexAt: (position) => {
+      let [low, high] = [0, records.length]
+      while (low < high) {
+        const middle = (low + high) >> 1
+        if ((records[middle]?.position ?? 0) < position) low = middle + 1
+        else high = middle
+      }
+      return low
+    },
+    last,
+    at: (stream, revision) => {
+      const all = of(stream)
+      const likely = all[Number(revision - (all[0]?.revision ?? 0n))]
+      return likely?.revision === revision ? likely : all.find((record) => record.revision === revision)
+    },
     remembered: (id) => rememberedIds.get(id),
-    isTombstoned: (stream) => tombstoned.has(stream) || (stream.startsWith('$$') && tombstoned.has(stream.slice(2))),
+    isTombstoned,
     isDeleted: (stream) => limitsOf(metadata(stream)).truncateBefore === LAST_REVISION,
     metadata,
-    visible: (stream) => {
-      const { maxCount, maxAgeMs, truncateBefore } = limitsOf(metadata(stream))
-      const all = of(stream)
-      const byCount = maxCount === null ? 0 : Math.max(0, all.length - maxCount)
-      const youngest = maxAgeMs === null ? 0 : Date.now() - maxAgeMs
-      return all.slice(byCount).filter(({ revision, at }) => revision >= truncateBefore && at >= youngest)
-    },
-    write: (stream, revision, events) => {
-      const position = add(file.add({ stream, revision, at: Date.now(), events }), true)
-      for (const listener of listeners) listener()
-      return position
-    },
+    visible: (stream) => of(stream).filter(isWithinLimits(stream, Date.now())),
     onWrite: (listener) => {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
+    add,
   }
+}
+
+/** The whole log in memory over its file: what is written, whatever the rules for writing are. `onWritten` hears of all that is, and was. */
+export const openEventLog = (path: string, onWritten: (write: WriteInLog) => void = () => undefined): EventLog => {
+  const file = openLogFile(path)
+  const { add, ...view } = createReplica()
+  for (const write of file.earlier) {
+    add(write, false)
+    onWritten(write)
+  }
+  const write = (what: Omit<Write, 'at'>): number => {
+    const written = file.add({ ...what, at: Date.now() })
+    const position = add(written, true)
+    onWritten(written)
+    return position
+  }
+  write({ stream: EPOCHS, revision: view.last(EPOCHS) + 1n, events: [systemEvent(EPOCHS, '{}')] })
+  if (file.earlier.length === 0) write(FIRST_WRITE)
+  return { ...view, write: (stream, revision, events) => write({ stream, revision, events }) }
 }

@@ -3,9 +3,9 @@ import { EventStoreDBClient, jsonEvent, type AllStreamSubscription, type StreamS
 import test, { type ExecutionContext } from 'ava'
 import { eventually } from '../eventually.ts'
 import { patient } from './patient.ts'
-import { startDouble } from './start.ts'
+import { startEventStoreDb } from '../eventstoredb.ts'
 
-const double = await startDouble()
+const double = await startEventStoreDb()
 test.after.always(double.dispose)
 
 const connect = (t: ExecutionContext, url: string): EventStoreDBClient => {
@@ -19,7 +19,7 @@ export const clientOfEmptyLog = async (t: ExecutionContext): Promise<EventStoreD
 
 /** A double that may be killed, and a client of it. */
 export const startOwnDouble = async (t: ExecutionContext) => {
-  const own = await startDouble()
+  const own = await startEventStoreDb()
   t.teardown(own.dispose)
   return { own, client: connect(t, own.url) }
 }

@@ -1,8 +1,9 @@
 /**
  * What the double does instead of its duty. `hang`: nothing is done and nothing answered. `unanswered`: done, never
  * answered. `drop`: done, then the connections break instead of an answer. `wrong`: an answer that says nothing.
+ * `scavenge`: done, after a scavenge; for reads and subscriptions.
  */
-export type FaultKind = 'hang' | 'unanswered' | 'drop' | 'wrong'
+export type FaultKind = 'hang' | 'unanswered' | 'drop' | 'wrong' | 'scavenge'
 
 export type FaultyCall = 'append' | 'read' | 'subscribe'
 

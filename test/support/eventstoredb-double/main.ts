@@ -4,7 +4,8 @@
  */
 import { openEventLog } from './event-log.ts'
 import { createFaults, type Fault } from './faults.ts'
-import { startServer } from './server.ts'
+import { onlyNode } from './node.ts'
+import { startServer, type RunningServer } from './server.ts'
 
 export interface Options {
   readonly file: string
@@ -22,12 +23,16 @@ const report = (message: Report): void => void process.send?.(message)
 
 const { file, ...options } = JSON.parse(process.argv[2] ?? '') as Options
 const faults = createFaults()
-const server = await startServer({ ...options, log: openEventLog(file), faults })
+const serve = (path: string, port: number): Promise<RunningServer> => {
+  const log = openEventLog(path)
+  return startServer({ ...options, port, faults, node: (boundPort) => onlyNode(log, boundPort) })
+}
+const server = await serve(file, options.port)
 
 let others = 0
 const serveAnother = async (): Promise<void> => {
   others += 1
-  const { port } = await startServer({ ...options, port: 0, log: openEventLog(`${file}-${others}`), faults })
+  const { port } = await serve(`${file}-${others}`, 0)
   report({ kind: 'listening', port })
 }
 

@@ -91,3 +91,12 @@ export const accessDenied = (): Failure => failure(status.UNAUTHENTICATED, 'Acce
 
 /** What the server says where it has met something that it did not foresee. */
 export const thrownFailure = (details = 'Exception was thrown by handler.'): Failure => failure(status.UNKNOWN, details)
+
+export const notLeaderFailure = ({ host, port }: { readonly host: string; readonly port: number }): Failure =>
+  failure(status.NOT_FOUND, 'Leader info available', {
+    exception: 'not-leader', 'leader-endpoint-host': host, 'leader-endpoint-port': String(port),
+  })
+
+export const notReadyFailure = (): Failure => failure(status.UNAVAILABLE, 'Server Is Not Ready')
+
+export const forwardTimeout = (): Failure => failure(status.ABORTED, 'Operation timed out: Forwarding timeout')

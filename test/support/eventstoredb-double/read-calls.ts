@@ -1,8 +1,11 @@
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
-import type { EventLog, LogRecord } from './event-log.ts'
-import { eventResponse, identifierOf, nameOf, thrownFailure, tombstonedFailure } from './messages.ts'
+import type { LogRecord, LogView } from './event-log.ts'
+import { eventResponse, identifierOf, nameOf, thrownFailure, tombstonedFailure, type Failure } from './messages.ts'
+import { requiresLeader, type ServingNode } from './node.ts'
+import { errorAt, givenPosition, isShown, UNREADABLE_PLACE } from './places.ts'
 import { fail, send, type ReadCall } from './read-answers.ts'
+import { scavenge } from './scavenge.ts'
 import { subscribe } from './subscribe.ts'
 import type { CallParts } from './write-calls.ts'
 
@@ -17,7 +20,7 @@ const notFound = (stream: string): ReadResp => {
 const isBackwards = (options: ReadReq.Options): boolean => options.getReadDirection() === streams.ReadReq.Options.ReadDirection.BACKWARDS
 
 /** The records that a read of a stream asks for; null where there is no stream. */
-const streamRecords = (log: EventLog, options: ReadReq.Options): ReadonlyArray<LogRecord> | null => {
+const streamRecords = (log: LogView, options: ReadReq.Options): ReadonlyArray<LogRecord> | null => {
   const from = options.getStream()
   const stream = nameOf(from?.getStreamIdentifier())
   if (log.last(stream) < 0n || log.isDeleted(stream)) return null
@@ -29,25 +32,36 @@ const streamRecords = (log: EventLog, options: ReadReq.Options): ReadonlyArray<L
     : visible.filter((record) => record.revision >= revision)
 }
 
-/** `$all` shows what streams no longer do: nothing is ever scavenged here. */
-const allRecords = (log: EventLog, options: ReadReq.Options): ReadonlyArray<LogRecord> => {
+/** The records of `$all`, those included that streams no longer show, until a scavenge; a failure for a position that cannot be. */
+const allRecords = (log: LogView, options: ReadReq.Options): ReadonlyArray<LogRecord> | Failure => {
   const all = options.getAll()
-  const ordered = isBackwards(options) ? log.records.toReversed() : log.records
-  const position = all?.getPosition()
-  if (position !== undefined) {
-    const from = Number(position.getCommitPosition())
-    return ordered.filter((record) => (isBackwards(options) ? record.position < from : record.position >= from))
+  const position = givenPosition(all)
+  const shown = log.records.filter(isShown)
+  if (position === null) {
+    if ((all?.hasEnd() === true) !== isBackwards(options)) return []
+    return isBackwards(options) ? shown.toReversed() : shown
   }
-  return (all?.hasEnd() === true) === isBackwards(options) ? ordered : []
+  const error = errorAt(log, position)
+  if (error !== null) return error
+  const { commit, prepare } = position
+  if (!isBackwards(options)) return shown.filter((record) => record.position > commit || (record.position === commit && commit >= prepare))
+  if (commit > log.end()) return thrownFailure(UNREADABLE_PLACE)
+  return shown.filter(({ next }) => next < commit || (next === commit && next <= prepare)).toReversed()
 }
 
-const answer = async (call: ReadCall, log: EventLog, options: ReadReq.Options): Promise<void> => {
+/** A subscription that reads nothing before it goes on live is let in by any node. */
+const isFromEnd = (options: ReadReq.Options): boolean => options.hasSubscription() && options.getAll()?.hasEnd() === true
+
+const answer = async (call: ReadCall, { view: log, admit }: ServingNode, options: ReadReq.Options): Promise<void> => {
+  const refused = isFromEnd(options) ? null : await admit({ isWrite: false, requiresLeader: requiresLeader(call) })
+  if (refused !== null) return fail(call, refused)
   const stream = nameOf(options.getStream()?.getStreamIdentifier())
   if (options.hasStream() && log.isTombstoned(stream)) return fail(call, tombstonedFailure(stream))
   if (options.hasSubscription()) return subscribe(call, log, options)
   const count = BigInt(options.getCount())
   if (count === 0n) return fail(call, thrownFailure('Unexpected ReadStreamResult: Error'))
   const records = options.hasStream() ? streamRecords(log, options) : allRecords(log, options)
+  if (records !== null && 'code' in records) return fail(call, records)
   if (records === null) await send(call, notFound(stream))
   else
     for (const [index, record] of records.entries()) {
@@ -59,7 +73,7 @@ const answer = async (call: ReadCall, log: EventLog, options: ReadReq.Options): 
 
 /** Reads of both kinds, both ways, and subscriptions: one call of the protocol. */
 export const readCall =
-  ({ log, faults, dropAll }: CallParts) =>
+  ({ node, faults, dropAll }: CallParts) =>
   (call: ReadCall): void => {
     call.on('error', () => undefined)
     const options = call.request.getOptions()
@@ -67,6 +81,7 @@ export const readCall =
     const fault = faults.take(options.hasSubscription() ? 'subscribe' : 'read')
     if (fault === 'hang' || fault === 'unanswered') return
     if (fault === 'drop') return dropAll()
+    if (fault === 'scavenge') scavenge(node.log)
     if (fault === 'wrong') return fail(call, thrownFailure())
-    answer(call, log, options).catch((error: unknown) => fail(call, thrownFailure(String(error))))
+    answer(call, node, options).catch((error: unknown) => fail(call, thrownFailure(String(error))))
   }

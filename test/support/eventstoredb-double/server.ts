@@ -1,24 +1,24 @@
-import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { createServer } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import { Server, ServerCredentials, type sendUnaryData, type ServerUnaryCall, type ServiceDefinition, type UntypedServiceImplementation } from '@grpc/grpc-js'
 import features from '@eventstore/db-client/generated/serverfeatures_pb.js'
 import featuresGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
-import gossip from '@eventstore/db-client/generated/gossip_pb.js'
 import gossipGrpc from '@eventstore/db-client/generated/gossip_grpc_pb.js'
 import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import type { Empty } from '@eventstore/db-client/generated/shared_pb.js'
 import type { ClusterInfo } from '@eventstore/db-client/generated/gossip_pb.js'
 import type { SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb.js'
 import { withAccess } from './access.ts'
-import type { EventLog } from './event-log.ts'
 import type { Faults } from './faults.ts'
+import { answerHttp } from './http-calls.ts'
+import { gossipMessage, VERSION, type ServingNode } from './node.ts'
 import { readCall } from './read-calls.ts'
+import { createListener } from './two-protocols.ts'
 import { writeCalls } from './write-calls.ts'
 
-/** The version that was recorded. */
-const VERSION = '23.10.6'
-
 export interface ServerOptions {
-  readonly log: EventLog
+  /** Given the port that it got. */
+  readonly node: (port: () => number) => ServingNode
   readonly faults: Faults
   /** 0 is a free one. */
   readonly port: number
@@ -41,56 +41,48 @@ const supportedMethods = (_: ServerUnaryCall<Empty, SupportedMethods>, callback:
   callback(null, supported)
 }
 
-/** A cluster of this one node, which leads it. */
-const members = (port: () => number) => (_: ServerUnaryCall<Empty, ClusterInfo>, callback: sendUnaryData<ClusterInfo>): void => {
-  const endPoint = new gossip.EndPoint()
-  endPoint.setAddress('127.0.0.1')
-  endPoint.setPort(port())
-  const member = new gossip.MemberInfo()
-  member.setState(gossip.MemberInfo.VNodeState.LEADER)
-  member.setIsAlive(true)
-  member.setTimeStamp('0')
-  member.setHttpEndPoint(endPoint)
-  const cluster = new gossip.ClusterInfo()
-  cluster.addMembers(member)
-  callback(null, cluster)
-}
+const members = (node: ServingNode) => (_: ServerUnaryCall<Empty, ClusterInfo>, callback: sendUnaryData<ClusterInfo>): void =>
+  callback(null, gossipMessage(node))
 
 export interface RunningServer {
   readonly port: number
   /** Breaks every connection; new ones are taken. */
   readonly dropAll: () => void
+  /** Takes no more connections, and breaks those that there are. */
+  readonly close: () => Promise<void>
 }
 
-/** Serves the log over gRPC on the loopback address. The sockets are ours, so that connections can be broken. */
-export const startServer = async ({ log, faults, port, tls, account }: ServerOptions): Promise<RunningServer> => {
+/** Serves a node over gRPC and HTTP/1.1 on the loopback address. The sockets are ours, so that connections can be broken. */
+export const startServer = async ({ node: nodeAt, faults, port, tls, account }: ServerOptions): Promise<RunningServer> => {
   const sockets = new Set<Socket>()
   const dropAll = (): void => {
     for (const socket of sockets) socket.resetAndDestroy()
   }
-  const listener = createServer()
   const boundPort = (): number => (listener.address() as AddressInfo).port
-  const parts = { log, faults, dropAll }
+  const node = nodeAt(boundPort)
+  const parts = { node, faults, dropAll }
   const server = new Server({ 'grpc.max_receive_message_length': 17 * 1024 * 1024 })
   const add = (service: unknown, calls: unknown): void =>
     server.addService(service as ServiceDefinition, withAccess(calls as UntypedServiceImplementation, account))
   add(streamsGrpc.StreamsService, { ...writeCalls(parts), read: readCall(parts) })
   add(featuresGrpc.ServerFeaturesService, { getSupportedMethods: supportedMethods })
-  add(gossipGrpc.GossipService, { read: members(boundPort) })
-  const credentials =
-    tls === null
-      ? ServerCredentials.createInsecure()
-      : ServerCredentials.createSsl(null, [{ private_key: Buffer.from(tls.key), cert_chain: Buffer.from(tls.certificate) }])
-  const injector = server.createConnectionInjector(credentials)
-  listener.on('connection', (socket) => {
+  add(gossipGrpc.GossipService, { read: members(node) })
+  const injector = server.createConnectionInjector(ServerCredentials.createInsecure())
+  const http1 = createServer(answerHttp(node, account))
+  const listener = createListener({ http2: (socket) => injector.injectConnection(socket), http1, tls })
+  listener.on('connection', (socket: Socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
     socket.on('error', () => undefined)
-    injector.injectConnection(socket)
   })
   await new Promise<void>((resolve, reject) => {
     listener.once('error', reject)
     listener.listen(port, '127.0.0.1', resolve)
   })
-  return { port: boundPort(), dropAll }
+  const close = async (): Promise<void> => {
+    dropAll()
+    server.forceShutdown()
+    await new Promise((resolve) => listener.close(resolve))
+  }
+  return { port: boundPort(), dropAll, close }
 }

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
-import type { EventLog, LogRecord } from './event-log.ts'
+import type { LogRecord, LogView } from './event-log.ts'
 import { checkpointResponse, eventResponse, nameOf, thrownFailure } from './messages.ts'
+import { errorAt, givenPosition, indexFrom, isShown, START, type LogPosition } from './places.ts'
 import { fail, send, type ReadCall } from './read-answers.ts'
 
-/** Records searched at a time, unless the client asks for another number; checkpoints come once for so many. */
-const SEARCH_WINDOW = 32
+/** Most matching records of a page, and most records searched for one unless the client asks for another number. */
+const PAGE = 32
 
 type Matches = (record: LogRecord) => boolean
 
@@ -23,11 +24,6 @@ const matcher = (filter: ReadReq.Options.FilterOptions | undefined): Matches => 
   }
 }
 
-/** Whether a position is one that this log hands out, or lies behind its end. */
-const isBoundary = (log: EventLog, commit: number, prepare: number): boolean =>
-  commit >= log.end() ||
-  ((prepare === 0 || prepare === commit) && (commit === 0 || log.records.some((record) => record.position === commit || record.next === commit)))
-
 const confirmation = (): ReadResp => {
   const confirmed = new streams.ReadResp.SubscriptionConfirmation()
   confirmed.setSubscriptionId(randomUUID())
@@ -42,55 +38,87 @@ const caughtUp = (): ReadResp => {
   return response
 }
 
-/** The record after which a subscription begins, as its index; null for a position that cannot be. */
-const startOf = (log: EventLog, options: ReadReq.Options): number | null => {
-  const [all, stream] = [options.getAll(), options.getStream()]
-  if (all?.hasEnd() === true || stream?.hasEnd() === true) return log.records.length
-  const position = all?.getPosition()
-  if (position === undefined) return 0
-  const [commit, prepare] = [Number(position.getCommitPosition()), Number(position.getPreparePosition())]
-  if (!isBoundary(log, commit, prepare)) return null
-  const index = log.records.findIndex((record) => record.position > commit || (record.position === commit && prepare < commit))
-  return index < 0 ? log.records.length : index
+/** Position behind a record, as the server names where the next page begins. */
+const behind = (record: LogRecord): LogPosition => ({ commit: record.next, prepare: 0 })
+
+const placeOf = ({ position }: LogRecord): LogPosition => ({ commit: position, prepare: position })
+
+/**
+ * Where a subscription to $all begins. Given a position it skips the next record, which is the one of the position, or
+ * another where a scavenge took that.
+ */
+const startOf = (log: LogView, all: ReadReq.Options.AllOptions | undefined): LogPosition => {
+  if (all?.hasEnd() === true) return { commit: log.end(), prepare: 0 }
+  const position = givenPosition(all)
+  if (position === null || (position.commit === 0 && position.prepare === 0)) return START
+  const next = indexFrom(log, position)
+  const skipped = log.records.findIndex((record, index) => index >= next && isShown(record))
+  const last = skipped < 0 ? log.records.at(-1) : log.records[skipped]
+  return last === undefined || log.records[next] === undefined ? position : behind(last)
 }
 
 interface Plan {
-  /** Index of the first record that is considered. */
-  readonly start: number
+  readonly start: LogPosition
   readonly matches: Matches
-  /** Records between two checkpoints. */
-  readonly interval: number
-  readonly hasCheckpoints: boolean
+  /** Records searched for a page. */
+  readonly window: number
+  /** Records between two checkpoints; null without a filter. */
+  readonly interval: number | null
   /** A subscription to a stream has caught up with its first event at the earliest. */
   readonly mayCatchUp: () => boolean
 }
 
 /** What a subscription asks for; null where the server throws. */
-const planOf = (log: EventLog, options: ReadReq.Options): Plan | null => {
-  const filter = options.getFilter()
+const planOf = (log: LogView, options: ReadReq.Options): Plan | null => {
   const stream = options.getStream()
-  const start = startOf(log, options)
-  if (start === null) return null
-  const interval = (filter?.hasMax() === true ? filter.getMax() : SEARCH_WINDOW) * Math.max(1, filter?.getCheckpointintervalmultiplier() ?? 1)
-  const hasCheckpoints = filter !== undefined
   if (stream !== undefined) {
     const name = nameOf(stream.getStreamIdentifier())
-    const after = stream.hasRevision() ? BigInt(stream.getRevision()) : -1n
+    const after = stream.hasEnd() ? log.last(name) : stream.hasRevision() ? BigInt(stream.getRevision()) : -1n
     const matches: Matches = (record) => record.stream === name && record.revision > after
-    return { start, matches, interval, hasCheckpoints, mayCatchUp: () => log.last(name) >= 0n }
+    return { start: START, matches, window: Number.POSITIVE_INFINITY, interval: null, mayCatchUp: () => log.last(name) >= 0n }
   }
+  const given = givenPosition(options.getAll())
+  if (given !== null && errorAt(log, given) !== null) return null
+  const filter = options.getFilter()
+  const window = filter?.hasMax() === true ? filter.getMax() : PAGE
+  const interval = filter === undefined ? null : window * Math.max(1, filter.getCheckpointintervalmultiplier())
   try {
-    return { start, matches: matcher(filter), interval, hasCheckpoints, mayCatchUp: () => true }
+    return { start: startOf(log, options.getAll()), matches: matcher(filter), window, interval, mayCatchUp: () => true }
   } catch {
     return null
   }
 }
 
-/** Events that match, then those still to come; with a filter on $all also checkpoints, within the log and live. */
-export const subscribe = async (call: ReadCall, log: EventLog, options: ReadReq.Options): Promise<void> => {
+interface Page {
+  readonly found: ReadonlyArray<LogRecord>
+  readonly searched: number
+  /** Where the next page begins. */
+  readonly next: LogPosition
+  readonly isEnd: boolean
+}
+
+const readPage = (log: LogView, from: LogPosition, { matches, window }: Plan): Page => {
+  const found: LogRecord[] = []
+  let [index, searched, next] = [indexFrom(log, from), 0, from]
+  while (found.length < PAGE && searched < window) {
+    const record = log.records[index]
+    if (record === undefined) return { found, searched, next, isEnd: true }
+    index += 1
+    searched += 1
+    next = behind(record)
+    if (isShown(record) && matches(record)) found.push(record)
+  }
+  return { found, searched, next, isEnd: false }
+}
+
+/**
+ * Events that match, page by page, then those still to come; with a filter on $all also checkpoints, within the log and
+ * live, none for its end.
+ */
+export const subscribe = async (call: ReadCall, log: LogView, options: ReadReq.Options): Promise<void> => {
   const plan = planOf(log, options)
   if (plan === null) return fail(call, thrownFailure())
-  const { start, matches, interval, hasCheckpoints, mayCatchUp } = plan
+  const { start, matches, interval, mayCatchUp } = plan
 
   let wake: () => void = () => undefined
   const stopListening = log.onWrite(() => wake())
@@ -100,34 +128,50 @@ export const subscribe = async (call: ReadCall, log: EventLog, options: ReadReq.
   }
   call.on('cancelled', stop)
   call.on('close', stop)
+  const isOver = (): boolean => call.cancelled || call.destroyed
+  const more = (): Promise<void> =>
+    new Promise((resolve) => {
+      wake = resolve
+    })
 
-  let next = start
-  let considered = 0
-  let isLive = false
-  const deliver = async (record: LogRecord): Promise<void> => {
-    next += 1
-    considered += 1
-    if (matches(record)) await send(call, eventResponse(record))
-    if (!hasCheckpoints || considered < interval) return
-    considered = 0
-    await send(call, isLive ? checkpointResponse(record.position, record.position) : checkpointResponse(record.next, 0))
+  /** Records searched since the last checkpoint. */
+  let searched = 0
+  const checkpointWhenDue = async ({ commit, prepare }: LogPosition): Promise<void> => {
+    if (interval === null || searched < interval) return
+    searched %= interval
+    await send(call, checkpointResponse(commit, prepare))
   }
-  const rest = async (): Promise<void> => {
-    if (isLive || !mayCatchUp()) {
-      await new Promise<void>((resolve) => {
-        wake = resolve
-      })
-      return
+  /** Answers where what comes live begins. */
+  const catchUp = async (): Promise<LogPosition> => {
+    let at = start
+    while (!isOver()) {
+      const page = readPage(log, at, plan)
+      for (const record of page.found) await send(call, eventResponse(record))
+      searched += page.searched
+      const last = page.found.at(-1)
+      if (!page.isEnd) await checkpointWhenDue(last === undefined ? at : placeOf(last))
+      else if (mayCatchUp()) return page.next
+      else if (page.searched === 0) await more()
+      at = page.next
     }
-    isLive = true
-    considered = 0
-    if (hasCheckpoints && next > start) await send(call, checkpointResponse(log.records[next - 1]?.next ?? 0, 0))
-    await send(call, caughtUp())
+    return at
+  }
+  const live = async (from: number): Promise<void> => {
+    let next = from
+    while (!isOver()) {
+      const record = log.records[log.indexAt(next)]
+      if (record === undefined) await more()
+      else {
+        next = record.next
+        searched += 1
+        if (isShown(record) && matches(record)) await send(call, eventResponse(record))
+        await checkpointWhenDue(placeOf(record))
+      }
+    }
   }
 
   await send(call, confirmation())
-  while (!call.cancelled && !call.destroyed) {
-    const record = log.records[next]
-    await (record === undefined ? rest() : deliver(record))
-  }
+  const { commit } = await catchUp()
+  await send(call, caughtUp())
+  await live(Math.min(commit, log.end()))
 }

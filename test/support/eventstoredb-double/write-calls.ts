@@ -5,13 +5,13 @@ import type { AppendReq, AppendResp, DeleteReq, DeleteResp, TombstoneReq, Tombst
 import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js'
 import { append, MAX_APPEND_BYTES, remove, type AppendAnswer, type Expected } from './append-rules.ts'
 import { batchResponse, expectedOfBatch } from './batch-messages.ts'
-import type { EventLog } from './event-log.ts'
 import type { Faults } from './faults.ts'
 import type { ProposedEvent } from './log-file.ts'
+import { requiresLeader, type ServingNode } from './node.ts'
 import { nameOf, proposedEvent, thrownFailure, tombstonedFailure, tooLargeFailure, wrongVersionFailure } from './messages.ts'
 
 export interface CallParts {
-  readonly log: EventLog
+  readonly node: ServingNode
   readonly faults: Faults
   /** Breaks every connection. */
   readonly dropAll: () => void
@@ -54,7 +54,7 @@ const appendResponse = (answer: Extract<AppendAnswer, { kind: 'done' | 'wrong-ve
 
 /** One append a call: what the client uses when it is given credentials. */
 const unaryAppend =
-  ({ log, faults, dropAll }: CallParts) =>
+  ({ node: { log, admit }, faults, dropAll }: CallParts) =>
   (call: ServerReadableStream<AppendReq, AppendResp>, callback: sendUnaryData<AppendResp>): void => {
     let stream = ''
     let expected: Expected = 'any'
@@ -65,10 +65,12 @@ const unaryAppend =
       if (options !== undefined) [stream, expected] = [nameOf(options.getStreamIdentifier()), expectedOf(options)]
       if (message !== undefined) events.push(proposedEvent(message))
     })
-    call.on('end', () => {
+    const serve = async (): Promise<void> => {
       const fault = faults.take('append')
       if (fault === 'hang') return
       if (fault === 'wrong') return callback(null, new streams.AppendResp())
+      const refused = await admit({ isWrite: true, requiresLeader: requiresLeader(call) })
+      if (refused !== null) return callback(refused)
       const answer = append(log, stream, expected, events)
       if (fault === 'unanswered') return
       if (fault === 'drop') return dropAll()
@@ -76,15 +78,16 @@ const unaryAppend =
       if (answer.kind === 'too-large') return callback(tooLargeFailure(MAX_APPEND_BYTES))
       if (answer.kind === 'bad-request') return callback(thrownFailure())
       callback(null, appendResponse(answer, expected))
-    })
+    }
+    call.on('end', () => void serve())
   }
 
 /** Many appends over one stream: what the client uses by itself. The service never does; the recordings do. */
 const batchAppend =
-  ({ log }: CallParts) =>
+  ({ node: { log, admit } }: CallParts) =>
   (call: ServerDuplexStream<BatchAppendReq, BatchAppendResp>): void => {
     const begun = new Map<string, { readonly stream: string; readonly expected: Expected; readonly events: ProposedEvent[] }>()
-    call.on('data', (request: BatchAppendReq) => {
+    const serve = async (request: BatchAppendReq): Promise<void> => {
       const correlationId = request.getCorrelationId()?.getString() ?? ''
       const options = request.getOptions()
       const batch = begun.get(correlationId) ?? { stream: nameOf(options?.getStreamIdentifier()), expected: expectedOfBatch(options), events: [] }
@@ -92,11 +95,14 @@ const batchAppend =
       batch.events.push(...request.getProposedMessagesList().map(proposedEvent))
       if (!request.getIsFinal()) return
       begun.delete(correlationId)
+      const refused = await admit({ isWrite: true, requiresLeader: requiresLeader(call) })
+      if (refused !== null) return void call.emit('error', refused)
       const answer = append(log, batch.stream, batch.expected, batch.events)
       const respond = (): void => void call.write(batchResponse(correlationId, batch.stream, answer, batch.expected))
       respond()
       if (answer.kind === 'bad-request' && batch.stream !== '') setTimeout(respond, SECOND_ANSWER_MS)
-    })
+    }
+    call.on('data', (request: BatchAppendReq) => void serve(request))
     call.on('end', () => call.end())
     call.on('error', () => undefined)
   }
@@ -111,8 +117,10 @@ const EXPECTED_NUMBERS = { any: -2n, no_stream: -1n, stream_exists: -4n }
 
 /** Both kinds of deletion; `answer` makes the response of each. */
 const removal =
-  <Request extends DeleteReq | TombstoneReq, Response>({ log }: CallParts, forEver: boolean, answer: (position: number) => Response) =>
-  (call: ServerUnaryCall<Request, Response>, callback: sendUnaryData<Response>): void => {
+  <Request extends DeleteReq | TombstoneReq, Response>({ node: { log, admit } }: CallParts, forEver: boolean, answer: (position: number) => Response) =>
+  async (call: ServerUnaryCall<Request, Response>, callback: sendUnaryData<Response>): Promise<void> => {
+    const refused = await admit({ isWrite: true, requiresLeader: requiresLeader(call) })
+    if (refused !== null) return callback(refused)
     const options = call.request.getOptions()
     const stream = nameOf(options?.getStreamIdentifier())
     const expected = expectedOf(options)

@@ -1,0 +1,242 @@
+import { createReplica, EPOCHS, openEventLog, systemEvent, type EventLog, type Replica } from './event-log.ts'
+import type { WriteInLog } from './log-file.ts'
+import { forwardTimeout, notLeaderFailure, notReadyFailure, type Failure } from './messages.ts'
+import type { Member, NodeState, ServingNode, Wish } from './node.ts'
+
+/** Milliseconds that real nodes took; a test gives smaller ones. */
+export interface Delays {
+  /** Until there is a new leader, the old one being gone. */
+  readonly electionAfterKill: number
+  readonly electionAfterFreeze: number
+  readonly electionAfterResign: number
+  /** Until a leader knows that it has no quorum. */
+  readonly refusalAfterKill: number
+  readonly refusalAfterFreeze: number
+  /** Until nodes that are enough again have a leader. */
+  readonly electionAfterReturn: number
+  /** How long a leader that was replaced goes on saying that it leads, before it ends itself. */
+  readonly claim: number
+  /** Until a follower gives up an append that it forwarded to no leader. */
+  readonly forwarding: number
+}
+
+export const REAL_DELAYS: Delays = {
+  electionAfterKill: 1100,
+  electionAfterFreeze: 9000,
+  electionAfterResign: 500,
+  refusalAfterKill: 3400,
+  refusalAfterFreeze: 7500,
+  electionAfterReturn: 1500,
+  claim: 500,
+  forwarding: 5000,
+}
+
+/** Why a node is away: `cut` ones are reached by clients alone. */
+export type Absence = 'killed' | 'frozen' | 'cut'
+
+/** One node, and what the others know of it. */
+interface NodeRecord {
+  readonly index: number
+  readonly replica: Replica
+  /** Writes of the log that it has. */
+  applied: number
+  state: NodeState
+  epoch: number
+  absence: Absence | null
+  /** What a cut one saw last of the others. */
+  lastSeen: ReadonlyArray<Member>
+  /** Another leads, and it does not know yet. */
+  isDeposed: boolean
+  /** The others have noticed that it is away. */
+  isMissed: boolean
+  /** Writes that it took as leader and that no quorum has. */
+  waiting: ReadonlyArray<() => void>
+}
+
+export interface ClusterParts {
+  readonly file: string
+  /** Ports of the nodes: as many as there are, filled before anyone calls. */
+  readonly ports: ReadonlyArray<number>
+  readonly delays: Delays
+  /** Hears of a node that ended itself. */
+  readonly onEnd: (index: number) => void
+}
+
+export interface Cluster {
+  readonly nodes: ReadonlyArray<ServingNode>
+  /** Index of the node that leads and has a quorum; null while there is none. */
+  readonly leader: () => number | null
+  /** Whether clients are answered by it. */
+  readonly isServing: (index: number) => boolean
+  readonly leave: (index: number, absence: Absence) => void
+  /** Ends an absence. A leader that was replaced while it was frozen claims its place for a while and then ends itself. */
+  readonly comeBack: (index: number) => void
+  readonly dispose: () => void
+}
+
+const HOST = '127.0.0.1'
+
+/** Nodes that share one log, each as far as it was reached; the first leads. What they do was recorded of three real ones. */
+export const createCluster = ({ file, ports, delays, onEnd }: ClusterParts): Cluster => {
+  const history: WriteInLog[] = []
+  const nodes = ports.map((_, index): NodeRecord => ({
+    index,
+    replica: createReplica(),
+    applied: 0,
+    state: index === 0 ? 'Leader' : 'Follower',
+    epoch: 0,
+    absence: null,
+    lastSeen: [],
+    isDeposed: false,
+    isMissed: false,
+    waiting: [],
+  }))
+  let lastLeader = 0
+  let change: NodeJS.Timeout | undefined
+  const others = new Set<NodeJS.Timeout>()
+  const later = (ms: number, act: () => void): void => {
+    const timer = setTimeout(() => {
+      others.delete(timer)
+      act()
+    }, ms)
+    others.add(timer)
+  }
+
+  const voters = (): ReadonlyArray<NodeRecord> => nodes.filter(({ absence, isDeposed }) => absence === null && !isDeposed)
+  const hasQuorum = (): boolean => voters().length * 2 > nodes.length
+  const leading = (): NodeRecord | undefined => (hasQuorum() ? voters().find(({ state }) => state === 'Leader') : undefined)
+
+  const replicate = (): void => {
+    for (const node of voters()) {
+      const missing = history.slice(node.applied)
+      node.applied = history.length
+      for (const write of missing) node.replica.add(write, true)
+    }
+  }
+  const log: EventLog = openEventLog(file, (write) => {
+    history.push(write)
+    replicate()
+  })
+
+  const takeWaiting = (): void => {
+    const leader = leading()
+    if (leader === undefined) return
+    const taken = leader.waiting
+    leader.waiting = []
+    for (const take of taken) take()
+  }
+  const elect = (): void => {
+    const candidate = voters().find(({ state }) => state !== 'ResigningLeader')
+    if (candidate === undefined) return
+    const epoch = Math.max(...nodes.map((node) => node.epoch)) + 1
+    for (const node of nodes) {
+      if (node.absence !== null) {
+        node.isMissed = true
+        node.isDeposed = node.state === 'Leader'
+        node.waiting = []
+      } else if (!node.isDeposed) [node.state, node.epoch] = ['Follower', epoch]
+      if (node !== candidate) node.waiting = []
+    }
+    candidate.state = 'Leader'
+    lastLeader = candidate.index
+    replicate()
+    log.write(EPOCHS, log.last(EPOCHS) + 1n, [systemEvent(EPOCHS, '{}')])
+    takeWaiting()
+  }
+  const loseQuorum = (): void => {
+    for (const node of nodes) {
+      if (node.absence !== null) node.isMissed = true
+      else if (node.state === 'Leader') node.state = 'Unknown'
+    }
+  }
+  /** Whatever is due next, after the last thing that happened. */
+  const plan = (toElection: number, toRefusal: number): void => {
+    clearTimeout(change)
+    if (!hasQuorum()) change = setTimeout(loseQuorum, toRefusal)
+    else if (leading() === undefined) change = setTimeout(elect, toElection)
+    else takeWaiting()
+  }
+
+  const admit = async (node: NodeRecord, { isWrite, requiresLeader }: Wish): Promise<Failure | null> => {
+    if (node.state === 'Leader')
+      return !isWrite || leading() === node
+        ? null
+        : new Promise((resolve) => {
+            node.waiting = [...node.waiting, () => resolve(null)]
+          })
+    if (!isWrite && !requiresLeader) return null
+    if (node.state !== 'Follower') return notReadyFailure()
+    if (requiresLeader) return notLeaderFailure({ host: HOST, port: ports[lastLeader] ?? 0 })
+    if (leading() !== undefined && node.absence === null) return null
+    return new Promise((resolve) => {
+      later(delays.forwarding, () => resolve(forwardTimeout()))
+    })
+  }
+  const seen = (node: NodeRecord, isAlive: boolean): Member => ({
+    state: !isAlive && node.state === 'Leader' ? 'Unknown' : node.state,
+    isAlive,
+    port: ports[node.index] ?? 0,
+    epoch: node.epoch,
+  })
+  const members = (node: NodeRecord): readonly [Member, ...ReadonlyArray<Member>] => {
+    const rest = nodes.filter((other) => other !== node).map((other) => seen(other, other.absence === null || !other.isMissed))
+    const isAlive = node.state === 'Leader'
+    return [seen(node, true), ...(node.absence === null ? rest : node.lastSeen.map((member) => ({ ...member, isAlive })))]
+  }
+  const resign = (node: NodeRecord): void => {
+    if (leading() !== node) return
+    node.state = 'ResigningLeader'
+    plan(delays.electionAfterResign, delays.refusalAfterKill)
+  }
+
+  const leave = (node: NodeRecord, absence: Absence): void => {
+    const [, ...lastSeen] = members(node)
+    node.lastSeen = lastSeen
+    node.absence = absence
+    if (absence === 'killed') plan(delays.electionAfterKill, delays.refusalAfterKill)
+    else plan(delays.electionAfterFreeze, delays.refusalAfterFreeze)
+    if (absence === 'cut')
+      later(delays.refusalAfterFreeze, () => {
+        if (node.absence === 'cut') node.state = 'Unknown'
+      })
+  }
+  const end = (node: NodeRecord): void => {
+    node.isDeposed = false
+    node.absence = 'killed'
+    onEnd(node.index)
+  }
+  const comeBack = (node: NodeRecord): void => {
+    const { absence } = node
+    node.absence = null
+    node.isMissed = false
+    if (absence === 'frozen' && node.isDeposed) return later(delays.claim, () => end(node))
+    node.isDeposed = false
+    if (absence !== 'frozen') node.state = leading() === undefined ? 'Unknown' : 'Follower'
+    node.epoch = leading()?.epoch ?? node.epoch
+    replicate()
+    plan(delays.electionAfterReturn, delays.refusalAfterKill)
+  }
+  const nodeAt = (index: number): NodeRecord => {
+    const node = nodes[index]
+    if (node === undefined) throw new Error(`there is no node ${index}`)
+    return node
+  }
+
+  return {
+    nodes: nodes.map((node) => ({
+      view: node.replica,
+      log,
+      admit: (wish) => admit(node, wish),
+      members: () => members(node),
+      resign: () => resign(node),
+    })),
+    leader: () => leading()?.index ?? null,
+    isServing: (index) => nodeAt(index).absence === null || nodeAt(index).absence === 'cut',
+    leave: (index, absence) => leave(nodeAt(index), absence),
+    comeBack: (index) => comeBack(nodeAt(index)),
+    dispose: () => {
+      clearTimeout(change)
+      for (const timer of others) clearTimeout(timer)
+    },
+  }
+}

@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto'
+import type { Metadata } from '@grpc/grpc-js'
+import gossip from '@eventstore/db-client/generated/gossip_pb.js'
+import type { ClusterInfo } from '@eventstore/db-client/generated/gossip_pb.js'
+import type { EventLog, LogView } from './event-log.ts'
+import type { Failure } from './messages.ts'
+
+/** The version that was recorded. */
+export const VERSION = '23.10.6'
+
+export type NodeState = 'Leader' | 'Follower' | 'Unknown' | 'ResigningLeader'
+
+/** A node as one node sees it. */
+export interface Member {
+  readonly state: NodeState
+  readonly isAlive: boolean
+  readonly port: number
+  readonly epoch: number
+}
+
+/** What a call wants of the node that it reached. */
+export interface Wish {
+  readonly isWrite: boolean
+  readonly requiresLeader: boolean
+}
+
+/** Whether a call brings the header that only a leader may answer. */
+export const requiresLeader = ({ metadata }: { readonly metadata: Metadata }): boolean => metadata.get('requires-leader')[0] === 'true'
+
+/** One server of a cluster, as its calls see it. */
+export interface ServingNode {
+  /** What it has of the log. */
+  readonly view: LogView
+  /** The log that the cluster writes: to be used by who was admitted. */
+  readonly log: EventLog
+  /** Null lets a call on. What it answers may stay out for ever. */
+  readonly admit: (wish: Wish) => Promise<Failure | null>
+  /** Itself the first. */
+  readonly members: () => readonly [Member, ...ReadonlyArray<Member>]
+  readonly resign: () => void
+}
+
+const HOST = '127.0.0.1'
+
+/** A cluster of one node, which leads it. */
+export const onlyNode = (log: EventLog, port: () => number): ServingNode => ({
+  view: log,
+  log,
+  admit: () => Promise.resolve(null),
+  members: () => [{ state: 'Leader', isAlive: true, port: port(), epoch: 0 }],
+  resign: () => undefined,
+})
+
+const { VNodeState } = gossip.MemberInfo
+
+const STATES = {
+  Leader: VNodeState.LEADER,
+  Follower: VNodeState.FOLLOWER,
+  Unknown: VNodeState.UNKNOWN,
+  ResigningLeader: VNodeState.RESIGNINGLEADER,
+} as const
+
+/** Gossip as the client asks for it. */
+export const gossipMessage = ({ members }: ServingNode): ClusterInfo => {
+  const cluster = new gossip.ClusterInfo()
+  for (const { state, isAlive, port } of members()) {
+    const endPoint = new gossip.EndPoint()
+    endPoint.setAddress(HOST)
+    endPoint.setPort(port)
+    const member = new gossip.MemberInfo()
+    member.setState(STATES[state])
+    member.setIsAlive(isAlive)
+    member.setTimeStamp('0')
+    member.setHttpEndPoint(endPoint)
+    cluster.addMembers(member)
+  }
+  return cluster
+}
+
+/** The same as `GET /gossip` has it; members in no order that says anything. */
+export const gossipBody = ({ members, view }: ServingNode): unknown => {
+  const listed = members().toSorted((one, other) => one.port - other.port)
+  return {
+    members: listed.map(({ state, isAlive, port, epoch }) => ({
+      instanceId: randomUUID(),
+      timeStamp: new Date().toISOString(),
+      state,
+      isAlive,
+      httpEndPointIp: HOST,
+      httpEndPointPort: port,
+      lastCommitPosition: view.records.at(-1)?.position ?? 0,
+      writerCheckpoint: view.end(),
+      chaserCheckpoint: view.end(),
+      epochPosition: 0,
+      epochNumber: epoch,
+      nodePriority: 0,
+      isReadOnlyReplica: false,
+      esVersion: `${VERSION}.0`,
+    })),
+    serverIp: HOST,
+    serverPort: members()[0].port,
+  }
+}
+
+/** What `GET /info` answers. */
+export const infoBody = ({ members }: ServingNode, isInsecure: boolean): unknown => ({
+  esVersion: `${VERSION}.0`,
+  state: members()[0].state.toLowerCase(),
+  features: { projections: false, userManagement: !isInsecure, atomPub: false },
+  authentication: { type: isInsecure ? 'insecure' : 'internal', properties: null },
+})
