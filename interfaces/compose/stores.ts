@@ -45,6 +45,8 @@ interface ReadStores {
 
 export interface Stores extends ReadStores {
   readonly store: EventStore
+  /** How often another node of the event store was found to lead. */
+  readonly leaderChanges: () => number
   readonly masterKey: Buffer
 }
 
@@ -70,10 +72,11 @@ const openMongo = (url: string, masterKey: Buffer): Promise<ReadStores & Part> =
   })
 
 /** Never the embedded one in place of a server that does not answer. */
-const openEventStore = async (url: string | null, file: string, logger: Logger): Promise<EventStore> => {
-  if (url === null) return await openSqliteEventStore({ file, logger })
+const openEventStore = async (url: string | null, file: string, logger: Logger): Promise<Pick<Stores, 'store' | 'leaderChanges'>> => {
+  if (url === null) return { store: await openSqliteEventStore({ file, logger }), leaderChanges: () => 0 }
   const { openEventStoreDb } = await import('../../infrastructure/eventstoredb/event-store.ts')
-  return await openEventStoreDb({ url, logger, marks: true })
+  const store = await openEventStoreDb({ url, logger, marks: true })
+  return { store, leaderChanges: store.leaderChanges }
 }
 
 /**
@@ -91,7 +94,7 @@ export const openStores = (settings: Settings, logger: Logger): Promise<Stores &
     const masterKey = settings.masterKeyFile === null ? await loadOrCreateMasterKey(keyFile) : await loadMasterKey(keyFile)
     const { mongoUrl } = settings
     const reads = opened(mongoUrl === null ? await openEmbedded(file, masterKey) : await openMongo(mongoUrl, masterKey))
-    const store = await openEventStore(settings.eventstoreUrl, file(EVENTS_FILE), logger)
-    opened({ stop: store.close })
-    return { ...reads, store, masterKey }
+    const log = await openEventStore(settings.eventstoreUrl, file(EVENTS_FILE), logger)
+    opened({ stop: log.store.close })
+    return { ...reads, ...log, masterKey }
   })
