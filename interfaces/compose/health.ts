@@ -20,6 +20,7 @@ interface Observed {
   readonly lags: Lags
   readonly engine: Pick<SpeechEngine, 'pid'>
   readonly store: { readonly isAnswering: () => boolean }
+  readonly leaderChanges: () => number
   readonly readModels: { readonly isReachable: () => boolean }
   readonly log: Pick<WatchedLog, 'hurt' | 'isOlder'>
   readonly keyring: Pick<Keyring, 'missing' | 'foreign'>
@@ -57,6 +58,8 @@ export const createHealth = (of: Observed): Pick<HttpAppOptions, 'metrics' | 're
       translations: of.translations.figures,
       droppedFinals: of.sessions.droppedFinals,
       lags: of.lags,
+      eventStoreAnswers: of.store.isAnswering,
+      leaderChanges: of.leaderChanges,
       sourceIsolation: () => of.isolation.problem === null,
     }),
     readiness: () => ({

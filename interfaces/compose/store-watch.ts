@@ -5,7 +5,7 @@ import type { EventStore } from '../../application/ports/event-store.ts'
 import { pause } from '../../application/waiting.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 
-const INTERVAL_MS = 1000
+const INTERVAL_MS = 500
 
 interface WatchDeps {
   readonly store: Pick<EventStore, 'head'>

@@ -58,6 +58,8 @@ interface Joined {
 
 export interface Stores extends ReadStores {
   readonly store: EventStore
+  /** How often another node of the event store was found to lead. */
+  readonly leaderChanges: () => number
   readonly masterKey: Buffer
   readonly members: Members
 }
@@ -119,10 +121,13 @@ const openMongo = ({ url, masterKey, claim, ttl, logger }: Joining): Promise<Rea
   })
 
 /** Never the embedded one in place of a server that does not answer. */
-const openEventStore = async (url: string | null, file: string, logger: Logger, ownership: Ownership): Promise<EventStore> => {
-  if (url === null) return await openSqliteEventStore({ file, logger })
+const openEventStore = async (
+  url: string | null, file: string, logger: Logger, ownership: Ownership,
+): Promise<Pick<Stores, 'store' | 'leaderChanges'>> => {
+  if (url === null) return { store: await openSqliteEventStore({ file, logger }), leaderChanges: () => 0 }
   const { openEventStoreDb } = await import('../../infrastructure/eventstoredb/event-store.ts')
-  return await openEventStoreDb({ url, logger, ownership })
+  const store = await openEventStoreDb({ url, logger, ownership })
+  return { store, leaderChanges: store.leaderChanges }
 }
 
 /**
@@ -149,8 +154,8 @@ export const openStores = (settings: Settings, { logger, environment, takesOver 
     const owner = { ...claim, cluster }
     const { whyNot } = members
     const ownership = { owner, takesOver, whyNot, timers, lookEvery: ttl / 5, onTaken: taken.resolve }
-    const store = await openEventStore(eventstoreUrl, file(EVENTS_FILE), logger, ownership)
-    opened({ stop: store.close })
+    const log = await openEventStore(eventstoreUrl, file(EVENTS_FILE), logger, ownership)
+    opened({ stop: log.store.close })
     const replaced = Promise.race([members.replaced, taken.promise])
-    return { ...reads, store, masterKey, members: { ...members, replaced } }
+    return { ...reads, ...log, masterKey, members: { ...members, replaced } }
   })
