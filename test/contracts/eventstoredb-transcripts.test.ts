@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import test from 'ava'
-import { startEventStoreDb } from '../support/eventstoredb.ts'
+import { startDouble } from '../support/eventstoredb-double/start.ts'
 import { normalise } from '../support/eventstoredb-double/transcripts/compare.ts'
 
 const TRANSCRIPTS = join(import.meta.dirname, '..', 'support', 'eventstoredb-double', 'transcripts')
 
-const double = await startEventStoreDb()
+const double = await startDouble()
 const logs = [await double.another(), await double.another(), await double.another()]
 test.after.always(double.dispose)
 
