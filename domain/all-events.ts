@@ -1,6 +1,7 @@
 import type * as t from 'io-ts'
 import { AdmissionSnapshotTaken, Admitted, CapacitySet, Released } from './admission/events.ts'
 import { LivesListed } from './administration/events.ts'
+import { AdministratorAdded, AdministratorRemoved } from './administrators/events.ts'
 import {
   ApiTokenActivated,
   ApiTokenDeactivated,
@@ -81,6 +82,8 @@ export const allEvents: ReadonlyArray<AnyEventDefinition> = [
   erase(LanguageSwitched),
   erase(TranslationPairSwitched),
   erase(LivesListed),
+  erase(AdministratorAdded),
+  erase(AdministratorRemoved),
   erase(LiveCreated),
   erase(SenderAttached),
   erase(SenderDetached),

@@ -10,7 +10,7 @@ import type { Timers } from '../ports/timers.ts'
 export interface LogDutyDeps {
   readonly store: Pick<EventStore, 'subscribe'>
   readonly documents: Pick<Documents, 'checkpoint' | 'commit'>
-  readonly environment: Pick<Environment, 'random'>
+  readonly environment: Pick<Environment, 'random' | 'monotonic'>
   readonly logger: Logger
   readonly timers: Timers
 }
@@ -40,10 +40,16 @@ const isAboutHurt = (error: unknown): boolean => {
   return typeof cause === 'object' && cause !== null && '_tag' in cause && isHurt({ _tag: String(cause._tag) })
 }
 
+/** So many events, or milliseconds, pass before the checkpoint follows: a restart passes them again. */
+const SAVED_EVERY = { events: 500, ms: 5000 }
+
 /** How far a process has come. */
 interface Reached {
   /** Null until the checkpoint was read. */
   position: Position | null
+  /** Events since the checkpoint was written, and when that was. */
+  unsaved: number
+  savedAt: number
   /** Something was passed over: the checkpoint stays before it. */
   isIncomplete: boolean
 }
@@ -69,20 +75,37 @@ const performUnlessHurt = async (
   }
 }
 
+/** Takes over how far it has come; the checkpoint follows at once, or now and then where nothing was done. */
+const save = async (
+  { documents, environment }: LogDutyDeps,
+  { name }: LogDuty,
+  reached: Reached,
+  { position, atOnce }: { readonly position: Position; readonly atOnce: boolean },
+): Promise<void> => {
+  reached.unsaved += 1
+  const isDue = reached.unsaved >= SAVED_EVERY.events || environment.monotonic() - reached.savedAt >= SAVED_EVERY.ms
+  if (!reached.isIncomplete && (atOnce || isDue)) {
+    orThrow(await documents.commit(name, [], position)())
+    reached.unsaved = 0
+    reached.savedAt = environment.monotonic()
+  }
+  reached.position = position
+}
+
 const follow = async (deps: LogDutyDeps, duty: LogDuty, reached: Reached, signal: AbortSignal): Promise<void> => {
   reached.position ??= orThrow(await deps.documents.checkpoint(duty.name)())
   for await (const message of deps.store.subscribe(reached.position, duty.prefixes, signal)) {
     // Nobody knows what stood there.
     if (message.kind === 'damaged' || (message.kind === 'event' && whyUnreadable(message.event) !== null))
       reached.isIncomplete = true
-    if (message.kind !== 'event' || !duty.concerns(message.event)) continue
-    const isDone = await performUnlessHurt(deps, duty, message.event, signal)
-    if (signal.aborted) return
-    if (!isDone) reached.isIncomplete = true
-    const { position } = message.event
-    // Written at these events alone: what lies between two of them is quickly passed again after a restart.
-    if (!reached.isIncomplete) orThrow(await deps.documents.commit(duty.name, [], position)())
-    reached.position = position
+    const isConcerned = message.kind === 'event' && duty.concerns(message.event)
+    if (isConcerned) {
+      const isDone = await performUnlessHurt(deps, duty, message.event, signal)
+      if (signal.aborted) return
+      if (!isDone) reached.isIncomplete = true
+    }
+    const position = message.kind === 'event' ? message.event.position : message.position
+    await save(deps, duty, reached, { position, atOnce: isConcerned })
   }
 }
 
@@ -95,7 +118,9 @@ export const startLogDuty = (deps: LogDutyDeps, duty: LogDuty): RunningDuty => {
   const { signal } = controller
 
   const run = async (): Promise<void> => {
-    const reached: Reached = { position: null, isIncomplete: false }
+    const reached: Reached = {
+      position: null, unsaved: 0, savedAt: deps.environment.monotonic(), isIncomplete: false,
+    }
     let attempt = 0
     while (!signal.aborted) {
       const before = reached.position

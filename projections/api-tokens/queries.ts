@@ -1,9 +1,10 @@
+import * as O from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { Documents, DocumentsUnavailable, Page, PageQuery } from '../../application/ports/documents.ts'
 import type { Keyring, KeyringUnavailable } from '../../application/ports/keyring.ts'
-import type { ApiTokenView, IdsOfUser } from '../../application/ports/read-models.ts'
+import type { ApiTokenView, IdsOfUser, TokenIdByPrefix } from '../../application/ports/read-models.ts'
 import { ApiTokenIssued, ApiTokenRenamed, apiTokenStream } from '../../domain/api-token/events.ts'
 import { textOrErased } from '../../domain/shared/erased.ts'
 import { userKey } from '../../domain/user/events.ts'
@@ -16,7 +17,7 @@ export interface ApiTokenQueryDeps {
   readonly documents: ReadDocuments
   readonly keyring: Pick<Keyring, 'open'>
   /** How many API tokens a user has. */
-  readonly countOf: (userId: number) => number
+  readonly countOf: (userId: number) => TaskEither<DocumentsUnavailable, number>
 }
 
 /** What a token's name was sealed as. */
@@ -42,7 +43,7 @@ export const listTokens =
   ({ documents, keyring, countOf }: ApiTokenQueryDeps): ListTokens =>
   (userId, { skip, limit }) =>
     pipe(
-      TE.fromIO(() => countOf(userId)),
+      countOf(userId),
       TE.chainW((total) =>
         skip >= total
           ? TE.right({ items: [], total })
@@ -59,3 +60,13 @@ export const listTokens =
 /** Those of all that a user ever issued that are not revoked. */
 export const tokenIdsOf = ({ documents }: { readonly documents: Pick<Documents, 'page'> }): IdsOfUser =>
   idsOfUser(documents, API_TOKENS)
+
+export const tokenIdByPrefix =
+  ({ documents }: { readonly documents: Pick<Documents, 'page'> }): TokenIdByPrefix =>
+  (prefix) =>
+    pipe(
+      documents.page(API_TOKENS, {
+        filter: { prefix }, sort: { by: 'id', direction: 'ascending' }, skip: 0, limit: 1,
+      }),
+      TE.map(([token]) => (token === undefined ? O.none : O.some(Number(token['id'])))),
+    )

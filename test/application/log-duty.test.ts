@@ -43,7 +43,7 @@ const dutyThatFails = async (failuresBefore: ReadonlyMap<number, number>, waitsW
     },
   }
   // Random 1: the longest that each wait may be.
-  const deps = { store: { subscribe }, documents, environment: { random: () => 1 }, logger: createRecordingLogger(), timers }
+  const deps = { store: { subscribe }, documents, environment: { random: () => 1, monotonic: () => 0 }, logger: createRecordingLogger(), timers }
   const duty = startLogDuty(deps, {
     name: 'duty',
     prefixes: ['live-'],

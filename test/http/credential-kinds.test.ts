@@ -32,7 +32,7 @@ test('S23: the operator acts as a named user on the tokens alone, and only throu
   const asked: Array<Pick<Caller, 'userId' | 'credential' | 'permissions'>> = []
   const listed: Array<number> = []
   const services: Partial<HandMade> = {
-    whoAmI: ({ userId }) => (userId === 7 ? E.right(userView(7, 'ann')) : E.left({ _tag: 'UserNotFound' })),
+    whoAmI: ({ userId }) => (userId === 7 ? TE.right(userView(7, 'ann')) : TE.left({ _tag: 'UserNotFound' })),
     listTokens: (userId) => {
       listed.push(userId)
       return TE.right({ items: [], total: 0 })

@@ -5,6 +5,8 @@ const KEYS = 'test/service/rest-api-keys.test.ts'
 const TOKENS = 'test/service/rest-tokens.test.ts'
 const PROFILES = 'test/service/rest-profiles.test.ts'
 const LAST_ADMINISTRATOR = 'test/service/last-administrator.test.ts'
+const ADMINISTRATORS = 'test/application/administrators.test.ts'
+const REMEMBERED = 'test/application/remembered.test.ts'
 const USER = 'test/domain/user.test.ts'
 const DOMAIN_PROFILES = 'test/domain/profiles.test.ts'
 const TOKEN_LIMIT = 'test/application/token-limit.test.ts'
@@ -107,15 +109,69 @@ export const accountMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/users/administrators.ts',
-    before: 'filter((id) => id !== userId && ',
-    after: 'filter((id) => ',
-    rows: ['the last active administrator is not demoted'], test: LAST_ADMINISTRATOR,
+    before: 'if (!administers || other === userId) continue',
+    after: 'if (!administers) continue',
+    rows: ['however two processes take administrators away'], test: ADMINISTRATORS,
   },
   {
-    file: 'application/users/administrators.ts',
-    before: "inTurn('administrators', async",
-    after: 'inTurn(`administrators ${userId}`, async',
-    rows: ['of two administrators who take each other, or themselves, away'], test: LAST_ADMINISTRATOR,
+    file: 'domain/administrators/decider.ts',
+    before: "      if (!isCounted(state, command.stays)) return E.left({ _tag: 'NobodyStays' })\n",
+    after: '',
+    rows: ['however two processes take administrators away'], test: ADMINISTRATORS,
+  },
+  {
+    file: 'domain/administrators/decider.ts',
+    before: 'if (known.administers || revision <= known.revision) return E.right([])',
+    after: 'if (known.administers) return E.right([])',
+    rows: ['who has left is not added again by a look from before'], test: 'test/domain/administrators.test.ts',
+  },
+  {
+    file: 'domain/administrators/decider.ts',
+    before: 'known.administers && revision >= known.revision ? [removed(revision)]',
+    after: 'known.administers ? [removed(revision)]',
+    rows: ['a late look removes nobody who came back since'], test: 'test/domain/administrators.test.ts',
+  },
+  {
+    file: 'application/users/policies/complete-users.ts',
+    before: "if (!said.data.permissions.includes('admin')) return",
+    after: 'return',
+    rows: ['an administrator whose registration or promotion was broken off is counted'], test: ADMINISTRATORS,
+  },
+  {
+    file: 'application/users/policies/count-administrators.ts',
+    before: 'if (after.isActive && !after.isAdmin)',
+    after: 'if (!after.isAdmin)',
+    rows: ['of a log without the stream it is made once'], test: ADMINISTRATORS,
+  },
+  {
+    file: 'application/users/commands/set-up.ts',
+    before: "if (isDone.right) return refuse('used')",
+    after: '',
+    rows: ['any process of the installation takes the token'], test: 'test/application/setup.test.ts',
+  },
+  {
+    file: 'application/users/commands/set-up.ts',
+    before: 'hash(token) === hash(signed(expiresAt))',
+    after: '!Number.isNaN(expiresAt)',
+    rows: ['a wrong token is refused'], test: 'test/application/setup.test.ts',
+  },
+  {
+    file: 'application/log/remembered.ts',
+    before: ' && isUnchanged()) states.set(stream, loaded)',
+    after: ') states.set(stream, loaded)',
+    rows: ['a change that is heard of during a load forbids keeping the result'], test: REMEMBERED,
+  },
+  {
+    file: 'application/log/remembered.ts',
+    before: '      states.delete(stream)\n      loads.delete(stream)',
+    after: '      states.delete(stream)',
+    rows: ['in whatever order is asked, changed, heard and answered'], test: REMEMBERED,
+  },
+  {
+    file: 'application/catalogue/switched-catalogue.ts',
+    before: 'if (event !== null && event.revision > revision) take(orThrow(await load()))',
+    after: '',
+    rows: ['what another process switches is heard from the log'], test: 'test/application/reference-switches.test.ts',
   },
   {
     file: 'application/users/commands/change-user.ts',
@@ -137,9 +193,9 @@ export const accountMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/tokens/token-writes.ts',
-    before: ' + [...unseen.values()].filter((owner) => owner === userId).length',
+    before: 'else if (isIssued) ids.add(tokenId)',
     after: '',
-    rows: ['with a directory that has heard of nothing yet'], test: TOKEN_LIMIT,
+    rows: ['with lists that have heard of nothing yet'], test: TOKEN_LIMIT,
   },
   {
     file: 'application/tokens/commands/issue-token.ts',

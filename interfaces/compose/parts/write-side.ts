@@ -20,7 +20,15 @@ export type WriteSide = Awaited<ReturnType<typeof openWriteSide>>
 export const openWriteSide = ({ settings, store, keyring, environment, timers, logger }: Foundation, { installed }: Engines) =>
   assemble(async (opened) => {
     const write = { store, keyring, environment, timers }
-    const switched = await succeed('read what is switched off', openSwitchedCatalogue(write, installed))
+    const stopping = new AbortController()
+    const following = { ...write, logger, signal: stopping.signal }
+    const switched = await succeed('read what is switched off', openSwitchedCatalogue(following, installed))
+    opened({
+      stop: async () => {
+        stopping.abort()
+        await switched.stopped
+      },
+    })
     const admission = await createAdmissionActor({ ...write, logger })
     opened({ stop: admission.idle })
     const capacity = { type: 'SetCapacity', worker: WORKER, vram: settings.vramMb ?? detectVram(), at: environment.now() } as const
