@@ -12,7 +12,6 @@ import type { Caller } from '../caller.ts'
 import type { Unavailable } from '../errors.ts'
 import { createKnownStates, handleCommand } from '../log/handle-command.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
-import type { DocumentsUnavailable } from '../ports/documents.ts'
 import type { Projector } from '../ports/projector.ts'
 import type { ApiTokenView, IdsOfUser } from '../ports/read-models.ts'
 import { createTurns } from '../turns.ts'
@@ -33,8 +32,11 @@ export interface TokenWrites {
     command: ApiTokenCommand,
     commandId: string,
   ) => TaskEither<ApiTokenRefusal | Unavailable, ApiTokenState>
-  /** How many a user has, whether or not the lists know of what this process has issued and revoked. */
-  readonly countOf: (userId: number) => TaskEither<DocumentsUnavailable, number>
+  /**
+   * How many a user has, whether or not the lists know of what this process has issued and revoked. While the lists are
+   * away only those are counted that were issued here meanwhile.
+   */
+  readonly countOf: (userId: number) => Promise<number>
 }
 
 /** Tokens whose state stays in memory: a history only grows. */
@@ -62,17 +64,16 @@ export const openTokenWrites = (deps: TokenWriteDeps): TokenWrites => {
       return E.right(state)
     },
 
-    countOf: (userId) => async () => {
+    countOf: async (userId) => {
       const listed = await tokenIdsOf(userId)()
-      if (E.isLeft(listed)) return listed
-      const ids = new Set(listed.right)
+      const ids = new Set(E.isRight(listed) ? listed.right : [])
       for (const [tokenId, { owner, isIssued }] of unlisted) {
         if (owner !== userId) continue
-        if (ids.has(tokenId) === isIssued) unlisted.delete(tokenId)
+        if (E.isRight(listed) && ids.has(tokenId) === isIssued) unlisted.delete(tokenId)
         else if (isIssued) ids.add(tokenId)
         else ids.delete(tokenId)
       }
-      return E.right(ids.size)
+      return ids.size
     },
   }
 }

@@ -16,8 +16,6 @@ import type { ApiTokenDocument } from './document.ts'
 export interface ApiTokenQueryDeps {
   readonly documents: ReadDocuments
   readonly keyring: Pick<Keyring, 'open'>
-  /** How many API tokens a user has. */
-  readonly countOf: (userId: number) => TaskEither<DocumentsUnavailable, number>
 }
 
 /** What a token's name was sealed as. */
@@ -33,6 +31,10 @@ const openTokens =
     )
   }
 
+/** Those of all that a user ever issued that are not revoked. */
+export const tokenIdsOf = ({ documents }: { readonly documents: Pick<Documents, 'page'> }): IdsOfUser =>
+  idsOfUser(documents, API_TOKENS)
+
 /** A user's own, newest first. */
 export type ListTokens = (
   userId: number,
@@ -40,11 +42,11 @@ export type ListTokens = (
 ) => TaskEither<DocumentsUnavailable | KeyringUnavailable, Page<ApiTokenView>>
 
 export const listTokens =
-  ({ documents, keyring, countOf }: ApiTokenQueryDeps): ListTokens =>
+  ({ documents, keyring }: ApiTokenQueryDeps): ListTokens =>
   (userId, { skip, limit }) =>
     pipe(
-      countOf(userId),
-      TE.chainW((total) =>
+      tokenIdsOf({ documents })(userId),
+      TE.chainW(({ length: total }) =>
         skip >= total
           ? TE.right({ items: [], total })
           : pipe(
@@ -56,10 +58,6 @@ export const listTokens =
             ),
       ),
     )
-
-/** Those of all that a user ever issued that are not revoked. */
-export const tokenIdsOf = ({ documents }: { readonly documents: Pick<Documents, 'page'> }): IdsOfUser =>
-  idsOfUser(documents, API_TOKENS)
 
 export const tokenIdByPrefix =
   ({ documents }: { readonly documents: Pick<Documents, 'page'> }): TokenIdByPrefix =>

@@ -46,11 +46,9 @@ export const profileCommands = (deps: ProfileWriteDeps) => {
   }
 }
 
-type TokenReads = Omit<ApiTokenQueryDeps, 'countOf'>
-
 /** The commands and lists of API tokens, as one process has them. */
 export const tokenCommands = (
-  deps: TokenWriteDeps & Pick<IssueTokenDeps, 'credentials'> & Pick<ChangeTokenDeps, 'tokens' | 'uses'> & TokenReads,
+  deps: TokenWriteDeps & Pick<IssueTokenDeps, 'credentials'> & Pick<ChangeTokenDeps, 'tokens' | 'uses'> & ApiTokenQueryDeps,
 ) => {
   const writing = { ...deps, ...openTokenWrites(deps) }
   return {

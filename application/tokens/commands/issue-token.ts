@@ -43,9 +43,7 @@ const issue =
   async () => {
     const { environment, credentials, countOf, send } = deps
     const { userId } = caller
-    const count = await countOf(userId)()
-    if (E.isLeft(count)) return count
-    if (count.right >= MAX_API_TOKENS) return E.left(tooMany)
+    if ((await countOf(userId)) >= MAX_API_TOKENS) return E.left(tooMany)
     const commandId = environment.newId()
     const cause = { correlationId: commandId, causationId: commandId, actor: actorOf(caller) }
     const tokenId = await nextId(deps)('api-token', cause)()

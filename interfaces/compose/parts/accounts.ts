@@ -70,7 +70,7 @@ const tokenCalls = ({ foundation, writeSide, readSide }: Needs, uses: TokenUses)
   const { documents, tokens, tokenIdsOf, projector } = readSide
   const writes = openTokenWrites({ ...write, tokens, tokenIdsOf, projector })
   return {
-    listTokens: listTokens({ documents, keyring, countOf: writes.countOf }),
+    listTokens: listTokens({ documents, keyring }),
     issueToken: issueToken({ ...write, ...writes, credentials }),
     changeToken: changeToken({ environment, tokens, uses, send: writes.send }),
     revokeToken: revokeToken({ environment, tokens, send: writes.send }),
