@@ -85,10 +85,11 @@ type World = Awaited<ReturnType<typeof startUserWorld>>
 
 /** Until the duty has been through all registrations, from the first one on. */
 const completeUsers = async ({ users, documents }: World, store: ReturnType<typeof createMemoryEventStore>): Promise<void> => {
-  right(await documents.discard({ projection: 'complete-users', collection: null })())
+  const whose = { projection: 'complete-users', collection: null }
+  right(await documents.discard(whose)())
   const last = store.allEvents().findLast(({ type }) => type === 'UserRegistered')?.position ?? BEGINNING
   const duty = users.completeUsers()
-  await eventually(async () => { assert.equal(right(await documents.checkpoint('complete-users')()), last) })
+  await eventually(async () => { assert.equal(right(await documents.checkpoint(whose)()).position, last) })
   await duty.stop()
 }
 
