@@ -101,4 +101,16 @@ export const auditMutants: ReadonlyArray<Mutant> = [
     after: 'last',
     rows: ['what stands behind a gap is judged by what is left'], test: AUDIT,
   },
+  {
+    file: 'application/audit/check-log.ts',
+    before: '    (event.stream === ADMINISTRATORS_STREAM && unsure',
+    after: '    (false && unsure',
+    rows: ['who is counted as an administrator is judged by their own stream'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/order-rules.ts',
+    before: '(revisions.get(userStream(userId)) ?? -1)',
+    after: '(revisions.get(userStream(userId)) ?? 0)',
+    rows: ['user 3 is counted by an event that is not there'], test: AUDIT,
+  },
 ]
