@@ -44,6 +44,7 @@ export const createHealth = (of: Observed): Pick<HttpAppOptions, 'metrics' | 're
     ...of.log.hurt(),
     ...of.keyring.foreign().map((stream): HurtStream => ({ stream, problem: 'damaged', detail: FOREIGN })),
   ]
+  const hasRead = () => of.projector.lag().every(({ hasCaughtUp, error }) => hasCaughtUp && error === null)
   return {
     metrics: createMetrics({
       vramReserved: () => reservedVram(of.admission.state()),
@@ -56,7 +57,7 @@ export const createHealth = (of: Observed): Pick<HttpAppOptions, 'metrics' | 're
       sourceIsolation: () => of.isolation.problem === null,
     }),
     readiness: () => ({
-      ready: !of.draining() && of.store.isAnswering() && of.readModels.isReachable() && lags().every(({ error }) => error === null),
+      ready: !of.draining() && of.store.isAnswering() && of.readModels.isReachable() && hasRead(),
       checks: {
         draining: of.draining(),
         eventStore: of.store.isAnswering() ? 'ok' : 'unavailable',

@@ -72,3 +72,25 @@ test('D14, S13, S24: who has to wait is told for how long', async (t) => {
   const busy = await http.send('PUT', '/users/me/password', { as: 'user', body: PASSWORDS })
   t.deepEqual([busy.status, busy.headers.get('retry-after')], [429, '1'])
 })
+
+test('who asks while nobody can tell who that is hears so, and is not told to be nobody', async (t) => {
+  const unknown = { _tag: 'DocumentsUnavailable', reason: 'the read model is behind' } as const
+  const cannotTell: Partial<HandMade> = {
+    authenticate: () => TE.left(unknown), authenticateKey: () => TE.left(unknown), whoAmI: () => TE.left(unknown),
+    logIn: async () => E.left(unknown), isSetUp: () => TE.left(unknown),
+  }
+  const http = await startHttp(t, cannotTell)
+  const login = { body: new URLSearchParams({ username: 'ann', password: 'right password' }) }
+  const answers = [
+    await http.send('GET', '/users/me', { as: 'user' }),
+    await http.send('GET', '/lives/', { as: 'lt_key' }),
+    await http.send('GET', '/lives/', { headers: { 'x-api-key': 'lt_key' } }),
+    await http.send('POST', '/login', login),
+    await http.send('GET', '/setup'),
+    await (await startHttp(t, cannotTell, { isControl: true })).send('GET', '/tokens/', { headers: { 'x-on-behalf-of': '7' } }),
+  ]
+  for (const answer of answers) {
+    t.is(answer.status, 503, answer.url)
+    t.deepEqual(Object.keys((await answer.json()) as object), ['detail'])
+  }
+})
