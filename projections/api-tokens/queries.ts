@@ -9,6 +9,7 @@ import { ApiTokenIssued, ApiTokenRenamed, apiTokenStream } from '../../domain/ap
 import { textOrErased } from '../../domain/shared/erased.ts'
 import { userKey } from '../../domain/user/events.ts'
 import { idsOfUser } from '../ids-of-user.ts'
+import { behindSinceStart } from '../once-current.ts'
 import type { ReadDocuments } from '../typed-documents.ts'
 import { API_TOKENS, apiTokensIn } from './document.ts'
 import type { ApiTokenDocument } from './document.ts'
@@ -59,12 +60,21 @@ export const listTokens =
       ),
     )
 
+interface PrefixDeps {
+  readonly documents: Pick<Documents, 'page'>
+  /** Whether the list has not come to all that was in the log at start. */
+  readonly isBehind: (collection: string) => boolean
+}
+
+/** A token that is listed is found also while the list is behind; of another one nobody can tell then. */
 export const tokenIdByPrefix =
-  ({ documents }: { readonly documents: Pick<Documents, 'page'> }): TokenIdByPrefix =>
-  (prefix) =>
-    pipe(
-      documents.page(API_TOKENS, {
-        filter: { prefix }, sort: { by: 'id', direction: 'ascending' }, skip: 0, limit: 1,
-      }),
-      TE.map(([token]) => (token === undefined ? O.none : O.some(Number(token['id'])))),
+  ({ documents, isBehind }: PrefixDeps): TokenIdByPrefix =>
+  (prefix) => {
+    // Before it is read: the list may catch up meanwhile.
+    const otherwise = isBehind(API_TOKENS) ? TE.left(behindSinceStart) : TE.right(O.none)
+    const request = { filter: { prefix }, sort: { by: 'id', direction: 'ascending' }, skip: 0, limit: 1 } as const
+    return pipe(
+      documents.page(API_TOKENS, request),
+      TE.chain(([token]) => (token === undefined ? otherwise : TE.right(O.some(Number(token['id']))))),
     )
+  }

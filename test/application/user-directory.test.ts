@@ -129,6 +129,20 @@ test('while log and keyring are away, who was asked for is known by the last kno
   t.true(O.isSome(await find(2)))
 })
 
+test('a name that was freed and taken by another is the other one from the moment that the log tells', async (t) => {
+  const store = createMemoryEventStore()
+  const keyring = createMemoryKeyring()
+  for (const userId of [1, 2]) await write(store, keyring, registered(userId))
+  await claimed(store, 1)
+  const { directory } = await start(t, store, keyring)
+  t.like(O.toNullable(right(await directory.byUsernameHash('hash 1')())), { userId: 1 })
+  const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }
+  const changes = [['UsernameFreed', 1], ['UsernameClaimed', 2]] as const
+  const events = changes.map(([type, userId]) => ({ id: environment.newId(), type, data: { userId, at: environment.now() }, metadata }))
+  await directory.whenSeen(right(await store.append('username-hash 1', 0, events)()).position)
+  t.like(O.toNullable(right(await directory.byUsernameHash('hash 1')())), { userId: 2 })
+})
+
 test('who cannot be opened is not told to be nobody, and is known once the keyring is back', async (t) => {
   const store = createMemoryEventStore()
   const memoryKeyring = createMemoryKeyring()

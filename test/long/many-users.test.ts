@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
 import { fillWithUsers } from '../../bench/log-of-users.ts'
@@ -45,6 +46,7 @@ test(`${USERS} users: a start that makes the lists first answers 503 to a token 
   const store = await openSqliteEventStore({ file: join(service.dataDirectory, 'events.sqlite') })
   await fillWithUsers(store, USERS, FIRST)
   await store.close()
+  for (const suffix of ['', '-wal', '-shm']) await rm(join(service.dataDirectory, `documents.sqlite${suffix}`), { force: true })
   await service.start()
   const statuses = new Set<number>()
   await eventually(async () => {

@@ -6,6 +6,8 @@ const TOKENS = 'test/service/rest-tokens.test.ts'
 const PROFILES = 'test/service/rest-profiles.test.ts'
 const LAST_ADMINISTRATOR = 'test/service/last-administrator.test.ts'
 const ADMINISTRATORS = 'test/application/administrators.test.ts'
+const ONCE_CURRENT = 'test/projections/once-current.test.ts'
+const TOKEN_DIRECTORY = 'test/application/token-directory.test.ts'
 const REMEMBERED = 'test/application/remembered.test.ts'
 const USER = 'test/domain/user.test.ts'
 const DOMAIN_PROFILES = 'test/domain/profiles.test.ts'
@@ -250,5 +252,41 @@ export const accountMutants: ReadonlyArray<Mutant> = [
     before: 'const FREE_FROM_EVERYWHERE = 20',
     after: 'const FREE_FROM_EVERYWHERE = 21',
     rows: ['a name as a whole waits from the twentieth failure on'], test: LOGIN,
+  },
+  {
+    file: 'projections/api-tokens/queries.ts',
+    before: 'isBehind(API_TOKENS) ? TE.left(behindSinceStart) : TE.right(O.none)',
+    after: 'TE.right(O.none)',
+    rows: ['while the list is behind, a token that it knows is found'], test: ONCE_CURRENT,
+  },
+  {
+    file: 'projections/once-current.ts',
+    before: 'isBehind(collection) ? TE.left(behindSinceStart) : read',
+    after: 'read',
+    rows: ['documents are not to be had before their projection'], test: ONCE_CURRENT,
+  },
+  {
+    file: 'application/tokens/policies/token-directory.ts',
+    before: '      if (said !== undefined) ids.set(said.data.prefix, said.data.tokenId)\n',
+    after: '',
+    rows: ['what was issued since the start is known without the read model'], test: TOKEN_DIRECTORY,
+  },
+  {
+    file: 'application/tokens/policies/token-directory.ts',
+    before: '      tokens.forget(stream)\n',
+    after: '',
+    rows: ['what was issued since the start is known without the read model'], test: TOKEN_DIRECTORY,
+  },
+  {
+    file: 'application/users/policies/user-directory.ts',
+    before: '      names.forget(stream)\n',
+    after: '',
+    rows: ['a name that was freed and taken by another'], test: 'test/application/user-directory.test.ts',
+  },
+  {
+    file: 'application/users/policies/user-directory.ts',
+    before: 'isUser(state) && hasPassword(state)',
+    after: 'isUser(state)',
+    rows: ['who cannot be opened is not told to be nobody'], test: 'test/application/user-directory.test.ts',
   },
 ]

@@ -70,7 +70,7 @@ export const startTokenWorld = async (t: ExecutionContext, stores: Stores = {}) 
   const { credentials, documents, projector, logger, directory: users } = world
   const write = { store, keyring, environment, timers }
   const following = { store, from: right(await store.head()()), logger, environment, timers, signal: stop.signal }
-  const directory = startTokenDirectory({ ...following, tokenIdByPrefix: tokenIdByPrefix({ documents }) })
+  const directory = startTokenDirectory({ ...following, tokenIdByPrefix: tokenIdByPrefix({ documents, isBehind: () => false }) })
   const owned = tokenIdsOf({ documents })
   const uses = createTokenUses({ ...write, logger })
   return {

@@ -4,7 +4,7 @@ import { atMost } from '../../../application/waiting.ts'
 import { foldingCode } from '../../../infrastructure/files/folding-code.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
 import { tokenIdByPrefix, tokenIdsOf } from '../../../projections/api-tokens/queries.ts'
-import { onceCurrent } from '../../../projections/once-current.ts'
+import { firstWay, onceCurrent } from '../../../projections/once-current.ts'
 import { startProjector } from '../../../projections/projector.ts'
 import { assemble } from '../assemble.ts'
 import { watchStore } from '../store-watch.ts'
@@ -26,9 +26,10 @@ export const startReadSide = ({ store, documents: all, keyring, credentials, env
     const stopping = new AbortController()
     const following = { store, logger, environment, timers, signal: stopping.signal }
     const projector = startProjector({ ...following, documents: all, projections: allProjections, code })
-    const documents = onceCurrent(all, allProjections, projector)
+    const isBehind = firstWay(allProjections, projector)
+    const documents = onceCurrent(all, isBehind)
     const directory = startUserDirectory({ ...following, from, keyring })
-    const tokens = startTokenDirectory({ ...following, from, tokenIdByPrefix: tokenIdByPrefix({ documents }) })
+    const tokens = startTokenDirectory({ ...following, from, tokenIdByPrefix: tokenIdByPrefix({ documents: all, isBehind }) })
     const storeWatch = watchStore(following)
     opened({
       stop: async () => {
