@@ -41,6 +41,8 @@ export interface TokenWrites {
 
 /** Tokens whose state stays in memory: a history only grows. */
 const MOST_KNOWN = 500
+/** Of the tokens issued and revoked last it is remembered that the lists may lack it. */
+const MOST_UNLISTED = 10_000
 
 /** One a process. */
 export const openTokenWrites = (deps: TokenWriteDeps): TokenWrites => {
@@ -61,6 +63,8 @@ export const openTokenWrites = (deps: TokenWriteDeps): TokenWrites => {
       if (position !== null) await Promise.all([tokens.whenSeen(position), projector.whenProjected(position)])
       if (command.type === 'Issue') unlisted.set(tokenId, { owner: command.data.userId, isIssued: true })
       if (command.type === 'Revoke') unlisted.set(tokenId, { owner: command.userId, isIssued: false })
+      const [oldest] = unlisted.keys()
+      if (unlisted.size > MOST_UNLISTED && oldest !== undefined) unlisted.delete(oldest)
       return E.right(state)
     },
 

@@ -53,6 +53,7 @@ export const countAdministrators =
     if (made.right.length > 0) return E.right(undefined)
     const head = await store.head()()
     if (E.isLeft(head)) return head
+    if (head.right === BEGINNING) return E.right(undefined)
     let known: ReadonlyMap<number, Administering>
     try {
       known = await administratorsUpTo(deps, head.right)

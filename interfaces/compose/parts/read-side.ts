@@ -14,8 +14,8 @@ import { liveReads } from './live-reads.ts'
 
 export type ReadSide = Awaited<ReturnType<typeof startReadSide>>
 
-/** As long as the read models take that a stop left: whoever asks first finds them whole. Longer ones answer 503. */
-const CATCH_UP_MS = 2000
+/** Read models that a stop left are at the end of the log by then; those that are made anew answer 503 for longer. */
+const CATCH_UP_MS = 4000
 
 /** What answers: the read models, which follow the log, and who is asking. */
 export const startReadSide = ({ store, documents: all, keyring, credentials, environment, timers, logger }: Foundation) =>
