@@ -7,11 +7,13 @@ type Observed = Parameters<typeof createHealth>[0]
 const RAW = 'connect ECONNREFUSED mongodb://root:hunter2@10.0.0.5:27017/stenolog'
 
 /** A service of which one projection tries again after this error, as the projector tells it. */
-const retrying = (error: string | null): Observed =>
+const retrying = (error: string | null, hasCaughtUp = true): Observed =>
   ({
     admission: { state: () => ({ open: [], vramTotal: 0 }) },
     projector: {
-      lag: () => [{ projection: 'lives', position: '7', secondsBehind: 3, error, failures: error === null ? 0 : 2, rebuilding: false }],
+      lag: () => [{
+        projection: 'lives', position: '7', secondsBehind: 3, error, failures: error === null ? 0 : 2, rebuilding: false, hasCaughtUp,
+      }],
       timeouts: () => 0,
     },
     translations: { figures: () => [] },
@@ -38,4 +40,9 @@ test('readiness tells that a projection tries again and not after what: that is 
   t.deepEqual(checks.projections, [{ projection: 'lives', seconds: 3, error: 'retrying', failures: 2, rebuilding: false }])
   const well = await startHttp(t, {}, { readiness: createHealth(retrying(null)).readiness })
   t.like(await (await well.send('GET', '/health/ready')).json(), { status: 'ok', checks: { projections: [{ error: null }] } })
+})
+
+test('a service whose lists are behind since its start is not ready', async (t) => {
+  const http = await startHttp(t, {}, { readiness: createHealth(retrying(null, false)).readiness })
+  t.is((await http.send('GET', '/health/ready')).status, 503)
 })
