@@ -106,7 +106,7 @@ test('with an event of a newer version among the admissions no live is created, 
 
 embedded('a damaged row stops nothing but what needs its stream, wherever it stands, and the stream is named', async (t) => {
   const { service, live, tokenId } = await stopped(t)
-  // Ahead of every checkpoint, in streams that are read at each start.
+  // Ahead of every checkpoint, and in streams that are read when somebody asks.
   await append(service, `live-${live.id}`, 'LiveStarted', { liveId: live.id, userId: 2, at: '2026-11-21T09:30:00.123456+00:00' })
   flipByte(service, `live-${live.id}`, 1)
   flipByte(service, `api-token-${tokenId}`, 0)
@@ -117,6 +117,7 @@ embedded('a damaged row stops nothing but what needs its stream, wherever it sta
   t.is((await ada.get(`/lives/${live.id}`)).status, 200, 'a list knows what it knew')
   t.is((await ada.put(`/lives/${live.id}/finish`)).status, 503)
   t.is((await ada.createLive()).status, 'pending', 'a new one needs none of these')
+  t.is((await ada.post('/user-live-configs', { name: 'second', config: {} })).status, 503)
   const { status, streams } = await hurtOf(service)
   t.is(status, 200)
   t.deepEqual(streams, [`api-token-${tokenId}: damaged`, `live-${live.id}: damaged`, 'profiles-2: damaged'].toSorted())
