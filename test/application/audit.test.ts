@@ -40,11 +40,6 @@ const registered: Step = ['user-3', { type: 'UserRegistered', data: { userId: 3,
 const userDeleted: Step = ['user-3', { type: 'UserDeleted', data: { userId: 3, usernameHash: 'h', at: after(0) } }]
 const disabled: Step = ['user-3', { type: 'UserDisabled', data: { userId: 3, at: after(0) } }]
 
-const enabled: Step = ['user-3', { type: 'UserEnabled', data: { userId: 3, at: after(0) } }]
-const counting = (type: string, revision: number): Step => ['administrators', { type, data: { userId: 3, revision, at: after(0) } }]
-const counted = (revision: number) => counting('AdministratorAdded', revision)
-const uncounted = (revision: number) => counting('AdministratorRemoved', revision)
-
 /** A store that refuses the events of these numbers, from 0. */
 const damagedAt = (store: EventStore, numbers: ReadonlyArray<number>): EventStore => ({
   ...store,
@@ -125,10 +120,6 @@ const broken: ReadonlyArray<readonly [expected: RegExp, steps: ReadonlyArray<Ste
   [/^order: revision 1 of live-1: the live was deleted before its end$/, [...begun, deleted]],
   [/^order: revision 3 of live-1: LiveDeleted after the end of the live$/, [...begun, finished, deleted, deleted]],
   [/^order: revision 2 of user-3: UserDisabled after the user was deleted$/, [registered, userDeleted, disabled]],
-  [/^order: revision 0 of administrators: user 3 is counted by an event that is not there$/, [counted(0), registered]],
-  [/^order: revision 0 of administrators: user 3 is counted by an event that is not/, [registered, counted(1)]],
-  [/^order: revision 1 of administrators: user 3 is counted twice$/, [registered, counted(0), disabled, counted(1)]],
-  [/^order: revision 2 of administrators: user 3 is counted by/, [registered, counted(0), uncounted(0), uncounted(1)]],
   [/^erasure: live 1: is there although user 3 was deleted$/, [...begun, finished, registered, userDeleted]],
   [/^erasure: key user-3: is there although user 3 was deleted$/, [registered, userDeleted]],
   [/^erasure: key text-1: is there although live 1 was deleted$/, [...begun, finished, deleted]],
@@ -207,13 +198,6 @@ test('behind a row that is not what was written all is judged that can be, and t
     sorted(await problemsOf(steps, [], [], [1, 8])),
     sorted([wrong[0] ?? '', row('admission', 1), row('admission', 8), `order: every live, and admission,: ${behind(1)}`, `reservations: every live: ${behind(1)}`]),
   )
-})
-
-test('who is counted as an administrator is judged by their own stream, as far as that can be read', async (t) => {
-  const comings = [registered, counted(0), uncounted(0), disabled, enabled, counted(2), uncounted(2), uncounted(2)]
-  t.deepEqual(await problemsOf(comings), [])
-  const unread = await problemsOf([registered, disabled, counted(1)], [], [], [1])
-  t.deepEqual(unread.filter((problem) => problem.includes('administrators')), [])
 })
 
 const numbersOf = (steps: ReadonlyArray<Step>, isMeant: (stream: string) => boolean): ReadonlyArray<number> =>

@@ -5,10 +5,6 @@ const KEYS = 'test/service/rest-api-keys.test.ts'
 const TOKENS = 'test/service/rest-tokens.test.ts'
 const PROFILES = 'test/service/rest-profiles.test.ts'
 const LAST_ADMINISTRATOR = 'test/service/last-administrator.test.ts'
-const ADMINISTRATORS = 'test/application/administrators.test.ts'
-const ONCE_CURRENT = 'test/projections/once-current.test.ts'
-const TOKEN_DIRECTORY = 'test/application/token-directory.test.ts'
-const REMEMBERED = 'test/application/remembered.test.ts'
 const USER = 'test/domain/user.test.ts'
 const DOMAIN_PROFILES = 'test/domain/profiles.test.ts'
 const TOKEN_LIMIT = 'test/application/token-limit.test.ts'
@@ -110,72 +106,6 @@ export const accountMutants: ReadonlyArray<Mutant> = [
     rows: [33], test: KEYS,
   },
   {
-    file: 'application/users/administrators.ts',
-    before: 'if (!administers || other === userId) continue',
-    after: 'if (!administers) continue',
-    rows: ['however two processes take administrators away'], test: ADMINISTRATORS,
-  },
-  {
-    file: 'domain/administrators/decider.ts',
-    before: "      if (!isCounted(state, command.stays)) return E.left({ _tag: 'NobodyStays' })\n",
-    after: '',
-    rows: ['however two processes take administrators away'], test: ADMINISTRATORS,
-  },
-  {
-    file: 'domain/administrators/decider.ts',
-    before: 'if (known.administers || revision <= known.revision) return E.right([])',
-    after: 'if (known.administers) return E.right([])',
-    rows: ['who has left is not added again by a look from before'], test: 'test/domain/administrators.test.ts',
-  },
-  {
-    file: 'domain/administrators/decider.ts',
-    before: 'known.administers && revision >= known.revision ? [removed(revision)]',
-    after: 'known.administers ? [removed(revision)]',
-    rows: ['a late look removes nobody who came back since'], test: 'test/domain/administrators.test.ts',
-  },
-  {
-    file: 'application/users/policies/complete-users.ts',
-    before: "if (!said.data.permissions.includes('admin')) return",
-    after: 'return',
-    rows: ['an administrator whose registration or promotion was broken off is counted'], test: ADMINISTRATORS,
-  },
-  {
-    file: 'application/users/policies/count-administrators.ts',
-    before: 'if (after.isActive && !after.isAdmin)',
-    after: 'if (!after.isAdmin)',
-    rows: ['of a log without the stream it is made once'], test: ADMINISTRATORS,
-  },
-  {
-    file: 'application/users/commands/set-up.ts',
-    before: "if (isDone.right) return refuse('used')",
-    after: '',
-    rows: ['any process of the installation takes the token'], test: 'test/application/setup.test.ts',
-  },
-  {
-    file: 'application/users/commands/set-up.ts',
-    before: 'hash(token) === hash(signed(expiresAt))',
-    after: '!Number.isNaN(expiresAt)',
-    rows: ['a wrong token is refused'], test: 'test/application/setup.test.ts',
-  },
-  {
-    file: 'application/log/remembered.ts',
-    before: ' && isUnchanged()) states.set(stream, loaded)',
-    after: ') states.set(stream, loaded)',
-    rows: ['a change that is heard of during a load forbids keeping the result'], test: REMEMBERED,
-  },
-  {
-    file: 'application/log/remembered.ts',
-    before: '      states.delete(stream)\n      loads.delete(stream)',
-    after: '      states.delete(stream)',
-    rows: ['in whatever order is asked, changed, heard and answered'], test: REMEMBERED,
-  },
-  {
-    file: 'application/catalogue/switched-catalogue.ts',
-    before: 'if (event !== null && event.revision > revision) take(orThrow(await load()))',
-    after: '',
-    rows: ['what another process switches is heard from the log'], test: 'test/application/reference-switches.test.ts',
-  },
-  {
     file: 'application/users/commands/change-user.ts',
     before: "isActive === false || permissions?.includes('admin') === false",
     after: "permissions?.includes('admin') === false",
@@ -252,41 +182,5 @@ export const accountMutants: ReadonlyArray<Mutant> = [
     before: 'const FREE_FROM_EVERYWHERE = 20',
     after: 'const FREE_FROM_EVERYWHERE = 21',
     rows: ['a name as a whole waits from the twentieth failure on'], test: LOGIN,
-  },
-  {
-    file: 'projections/api-tokens/queries.ts',
-    before: 'isBehind(API_TOKENS) ? TE.left(behindSinceStart) : TE.right(O.none)',
-    after: 'TE.right(O.none)',
-    rows: ['while the list is behind, a token that it knows is found'], test: ONCE_CURRENT,
-  },
-  {
-    file: 'projections/once-current.ts',
-    before: 'isBehind(collection) ? TE.left(behindSinceStart) : read',
-    after: 'read',
-    rows: ['documents are not to be had before their projection'], test: ONCE_CURRENT,
-  },
-  {
-    file: 'application/tokens/policies/token-directory.ts',
-    before: '      if (said !== undefined) ids.set(said.data.prefix, said.data.tokenId)\n',
-    after: '',
-    rows: ['what was issued since the start is known without the read model'], test: TOKEN_DIRECTORY,
-  },
-  {
-    file: 'application/tokens/policies/token-directory.ts',
-    before: '      tokens.forget(stream)\n',
-    after: '',
-    rows: ['what was issued since the start is known without the read model'], test: TOKEN_DIRECTORY,
-  },
-  {
-    file: 'application/users/policies/user-directory.ts',
-    before: '      names.forget(stream)\n',
-    after: '',
-    rows: ['a name that was freed and taken by another'], test: 'test/application/user-directory.test.ts',
-  },
-  {
-    file: 'application/users/policies/user-directory.ts',
-    before: 'isUser(state) && hasPassword(state)',
-    after: 'isUser(state)',
-    rows: ['who cannot be opened is not told to be nobody'], test: 'test/application/user-directory.test.ts',
   },
 ]

@@ -3,6 +3,7 @@ import { accountMutants } from './accounts.ts'
 import { auditMutants } from './audit.ts'
 import { commandLineMutants } from './command-line.ts'
 import { connectionMutants } from './connections.ts'
+import { directoryMutants } from './directories.ts'
 import { engineProcessMutants } from './engine-processes.ts'
 import { engineSettingMutants } from './engine-settings.ts'
 import { eventStoreDbMutants } from './eventstoredb.ts'
@@ -28,6 +29,7 @@ export const MUTANTS: ReadonlyArray<Mutant> = [
   ...restMutants,
   ...liveMutants,
   ...accountMutants,
+  ...directoryMutants,
   ...socketMutants,
   ...engineSettingMutants,
   ...listenerMutants,

@@ -1,5 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
+const AUDIT_ADMINISTRATORS = 'test/application/audit-administrators.test.ts'
 const AUDIT = 'test/application/audit.test.ts'
 const ERASURE_RULES = 'test/application/erasure-rules.test.ts'
 
@@ -105,12 +106,12 @@ export const auditMutants: ReadonlyArray<Mutant> = [
     file: 'application/audit/check-log.ts',
     before: '    (event.stream === ADMINISTRATORS_STREAM && unsure',
     after: '    (false && unsure',
-    rows: ['who is counted as an administrator is judged by their own stream'], test: AUDIT,
+    rows: ['who is counted as an administrator is judged by their own stream'], test: AUDIT_ADMINISTRATORS,
   },
   {
     file: 'application/audit/order-rules.ts',
     before: '(revisions.get(userStream(userId)) ?? -1)',
     after: '(revisions.get(userStream(userId)) ?? 0)',
-    rows: ['user 3 is counted by an event that is not there'], test: AUDIT,
+    rows: ['who is counted as an administrator is judged by their own stream'], test: AUDIT_ADMINISTRATORS,
   },
 ]
