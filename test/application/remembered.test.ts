@@ -49,6 +49,18 @@ test('a change that is heard of during a load forbids keeping the result, and wh
   t.deepEqual(await stream.ask(), E.right(1))
 })
 
+test('a result that was read before a change was heard of is kept by nobody, also where nobody asked since', async (t) => {
+  const stream = openStream()
+  const early = stream.ask()
+  stream.change(1)
+  stream.hear()
+  stream.answer()
+  t.deepEqual(await early, E.right(0))
+  const late = stream.ask()
+  stream.answer()
+  t.deepEqual(await late, E.right(1))
+})
+
 test('what is not worth keeping, or could not be loaded, is loaded each time', async (t) => {
   const answers = [E.left('away' as const), E.right(-1), E.right(7), E.right(8)]
   const load = () => async () => answers.shift() ?? E.left('away' as const)

@@ -59,7 +59,7 @@ export const directoryMutants: ReadonlyArray<Mutant> = [
     file: 'application/log/remembered.ts',
     before: ' && isUnchanged()) states.set(stream, loaded)',
     after: ') states.set(stream, loaded)',
-    rows: ['a change that is heard of during a load forbids keeping the result'], test: REMEMBERED,
+    rows: ['a result that was read before a change was heard of is kept by nobody'], test: REMEMBERED,
   },
   {
     file: 'application/log/remembered.ts',
