@@ -11,6 +11,7 @@ import {
 } from './admission/events.ts'
 import { AdmissionSnapshotTaken, upgradeSnapshot } from './admission/snapshot.ts'
 import { LivesListed } from './administration/events.ts'
+import { AdministratorAdded, AdministratorRemoved } from './administrators/events.ts'
 import {
   ApiTokenActivated,
   ApiTokenDeactivated,
@@ -95,6 +96,8 @@ export const allEvents: ReadonlyArray<AnyEventDefinition> = [
   erase(LanguageSwitched),
   erase(TranslationPairSwitched),
   erase(LivesListed),
+  erase(AdministratorAdded),
+  erase(AdministratorRemoved),
   erase(LiveCreated),
   erase(SenderAttached),
   erase(SenderDetached),

@@ -130,7 +130,7 @@ export const SETTINGS_TABLE = {
   HOST: given('127.0.0.1', text, 'bind address'),
   PORT: given('8080', integer(0, 65535), 'port; 0 is a free one, printed at start'),
   DATA_DIR: given('./data', text, 'embedded stores and the master key'),
-  ADMIN_USERNAME: absent('–', username, 'name of the first admin, created when no user exists; without it a one-time set-up link is printed'),
+  ADMIN_USERNAME: absent('–', username, 'name of the first admin, created when there is no administrator; without it a one-time set-up link is printed'),
   ADMIN_PASSWORD: absent('–', text, 'password of the first admin', { secret: true }),
   ADMIN_PASSWORD_FILE: absent('–', text, 'file that holds the password of the first admin'),
   MASTER_KEY_FILE: absent('`<data>/master.key`', text, '32 bytes that wrap the keyring and derive the JWT and HMAC keys; required with EVENTSTORE_URL and MONGO_URL'),

@@ -1,12 +1,15 @@
 import { ADMISSION_STREAM } from '../../domain/admission/events.ts'
 import type { AdmissionEvent } from '../../domain/admission/events.ts'
 import type { Reservation } from '../../domain/admission/state.ts'
+import { ADMINISTRATORS_STREAM } from '../../domain/administrators/events.ts'
+import type { AdministratorsEvent } from '../../domain/administrators/events.ts'
 import { liveDecider } from '../../domain/live/decider.ts'
 import type { Live, LiveState } from '../../domain/live/decider.ts'
 import { liveStream } from '../../domain/live/events.ts'
 import type { LiveEvent } from '../../domain/live/events.ts'
 import type { SegmentFinalised } from '../../domain/transcript/events.ts'
 import { segmentsStream } from '../../domain/transcript/events.ts'
+import { userStream } from '../../domain/user/events.ts'
 import type { UserEvent } from '../../domain/user/events.ts'
 import { createAdmissionRules } from './admission-rules.ts'
 
@@ -30,7 +33,7 @@ export interface OrderRules {
  * what was truncated, when and as far as it likes, so that any may be gone but the last: what was judged by events that
  * may be missing is not judged.
  */
-const WHOLE = /^(admission$|live-|user-|profiles-)/
+const WHOLE = /^(admission$|administrators$|live-|user-|profiles-)/
 
 /** `over`: finished or failed; of such a live nothing else matters, and a log may hold millions. */
 type JudgedLive = LiveState | { readonly status: 'over' }
@@ -126,6 +129,8 @@ export const createOrderRules = (): OrderRules => {
   const segments = new Map<string, HeardSegments>()
   /** Null for a user who was deleted. */
   const generations = new Map<string, number | null>()
+  /** Whether who ever administered is counted now. */
+  const counted = new Map<number, boolean>()
 
   const statusOf = (liveId: number): JudgedLive['status'] => lives.get(liveId)?.status ?? 'none'
   const admissions = createAdmissionRules((liveId) => statusOf(liveId) !== 'none' && !isOpen(statusOf(liveId)))
@@ -160,9 +165,18 @@ export const createOrderRules = (): OrderRules => {
     return brokenByUser(generation, event)
   }
 
+  const brokenAdministrators = ({ type, data }: AdministratorsEvent): string | null => {
+    const { userId, revision } = data
+    const known = counted.get(userId)
+    counted.set(userId, type === 'AdministratorAdded')
+    if (revision > (revisions.get(userStream(userId)) ?? -1)) return `user ${userId} is counted by an event that is not there`
+    return type === 'AdministratorAdded' && known === true ? `user ${userId} is counted twice` : null
+  }
+
   /** The events of these streams have been decoded by the codec of their type. */
   const brokenRule = ({ stream, type, data }: AuditedEvent, isGap: boolean): string | null => {
     if (stream === ADMISSION_STREAM) return admissions.broken({ type, data } as AdmissionEvent)
+    if (stream === ADMINISTRATORS_STREAM) return brokenAdministrators({ type, data } as AdministratorsEvent)
     if (stream.startsWith('live-')) return brokenLive(stream, { type, data } as LiveEvent)
     if (stream.startsWith('user-')) return brokenUser(stream, { type, data } as UserEvent)
     return type === 'SegmentFinalised' ? brokenSegment(stream, isGap, data as SegmentFinalised['data']) : null

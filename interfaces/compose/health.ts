@@ -49,6 +49,7 @@ export const createHealth = (of: Observed): Pick<HttpAppOptions, 'metrics' | 're
     if (of.log.isOlder()) return 'older'
     return of.store.isAnswering() ? 'ok' : 'unavailable'
   }
+  const hasRead = () => of.projector.lag().every(({ hasCaughtUp, error }) => hasCaughtUp && error === null)
   return {
     metrics: createMetrics({
       vramReserved: () => reservedVram(of.admission.state()),
@@ -63,7 +64,7 @@ export const createHealth = (of: Observed): Pick<HttpAppOptions, 'metrics' | 're
       sourceIsolation: () => of.isolation.problem === null,
     }),
     readiness: () => ({
-      ready: !of.draining() && eventStore() === 'ok' && of.readModels.isReachable() && lags().every(({ error }) => error === null),
+      ready: !of.draining() && eventStore() === 'ok' && of.readModels.isReachable() && hasRead(),
       checks: {
         draining: of.draining(),
         eventStore: eventStore(),

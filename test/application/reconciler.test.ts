@@ -65,7 +65,7 @@ test('A4: a live that was created while its owner was being disabled ends in the
   const side = await createWriteSide()
   const { id } = right(await side.createLive(callerOf(1), requestOf())())
   const other = right(await side.createLive(callerOf(2), requestOf())()).id
-  right(await reconcileAtStart({ ...side.deps, isDisabled: (userId) => userId === 1 })())
+  right(await reconcileAtStart({ ...side.deps, isDisabled: async (userId) => userId === 1 })())
   t.deepEqual(side.log().filter(({ type }) => type === 'LiveFinished').map(dataOf).map((data) => [data['liveId'], data['reason']]), [[id, 'owner_disabled']])
   t.deepEqual(side.admission.state().open.map(({ liveId }) => liveId), [other])
 })

@@ -4,6 +4,7 @@ import { admissionMutants } from './admission.ts'
 import { auditMutants } from './audit.ts'
 import { commandLineMutants } from './command-line.ts'
 import { connectionMutants } from './connections.ts'
+import { directoryMutants } from './directories.ts'
 import { engineProcessMutants } from './engine-processes.ts'
 import { engineSettingMutants } from './engine-settings.ts'
 import { eventStoreDbLeaderMutants } from './eventstoredb-leader.ts'
@@ -32,6 +33,7 @@ export const MUTANTS: ReadonlyArray<Mutant> = [
   ...liveMutants,
   ...admissionMutants,
   ...accountMutants,
+  ...directoryMutants,
   ...socketMutants,
   ...engineSettingMutants,
   ...listenerMutants,

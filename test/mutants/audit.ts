@@ -1,5 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
+const AUDIT_ADMINISTRATORS = 'test/application/audit-administrators.test.ts'
 const AUDIT = 'test/application/audit.test.ts'
 const ERASURE_RULES = 'test/application/erasure-rules.test.ts'
 
@@ -100,5 +101,17 @@ export const auditMutants: ReadonlyArray<Mutant> = [
     before: 'last: isGap ? Math.max(last, segment) : last',
     after: 'last',
     rows: ['what stands behind a gap is judged by what is left'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/check-log.ts',
+    before: '    (event.stream === ADMINISTRATORS_STREAM && unsure',
+    after: '    (false && unsure',
+    rows: ['who is counted as an administrator is judged by their own stream'], test: AUDIT_ADMINISTRATORS,
+  },
+  {
+    file: 'application/audit/order-rules.ts',
+    before: '(revisions.get(userStream(userId)) ?? -1)',
+    after: '(revisions.get(userStream(userId)) ?? 0)',
+    rows: ['who is counted as an administrator is judged by their own stream'], test: AUDIT_ADMINISTRATORS,
   },
 ]

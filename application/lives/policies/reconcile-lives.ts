@@ -23,7 +23,7 @@ export interface ReconcileLivesDeps extends LiveWriteDeps {
   /** Processes that live beside this one; with the embedded store there are none. */
   readonly otherInstances: () => ReadonlyArray<string>
   /** A live that was created while its owner was being disabled ends in the next round. */
-  readonly isDisabled?: (userId: number) => boolean
+  readonly isDisabled?: (userId: number) => Promise<boolean>
   /** Sees to a live that may have reached a time limit, without waiting for its end; absent before lives are served. */
   readonly expire?: (liveId: number, live: Live) => void
 }
@@ -85,7 +85,7 @@ const reconcileOpen = async (
   live: Live,
   atStart: boolean,
 ): Promise<Either<Unavailable, void>> => {
-  const isDisabled = deps.isDisabled?.(userId) === true
+  const isDisabled = (await deps.isDisabled?.(userId)) === true
   if (!isDisabled && !isAbandoned(deps, live, atStart)) {
     deps.expire?.(liveId, live)
     return E.right(undefined)

@@ -1,3 +1,4 @@
+import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { User } from '../../../domain/user/decider.ts'
 import { expireLives, lookEvery } from '../../../application/lives/policies/expire-lives.ts'
@@ -61,7 +62,11 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
       reconnectGrace: settings.reconnectGrace,
     })
 
-    const isDisabled = (userId: number): boolean => O.exists((user: User) => !isActive(user))(directory.byId(userId))
+    // Where that cannot be told now, the next round asks again.
+    const isDisabled = async (userId: number): Promise<boolean> => {
+      const found = await directory.byId(userId)()
+      return E.isRight(found) && O.exists((user: User) => !isActive(user))(found.right)
+    }
     const expiry = expireLives({ ...reconciling, limits: settings, flush: sessions.flush })
     opened(reconcileLives({ ...reconciling, isDisabled, logger, expiry, every: lookEvery(settings) }))
     const listsAreCurrent = () => projector.lag().every(({ secondsBehind, error }) => error === null && secondsBehind < 30)

@@ -18,7 +18,15 @@ export const openWriteSide = (foundation: Foundation, { installed }: Engines) =>
   assemble(async (opened) => {
     const { settings, self, store, keyring, environment, timers, logger } = foundation
     const write = { store, keyring, environment, timers }
-    const switched = await succeed('read what is switched off', openSwitchedCatalogue(write, installed))
+    const stopping = new AbortController()
+    const following = { ...write, logger, signal: stopping.signal }
+    const switched = await succeed('read what is switched off', openSwitchedCatalogue(following, installed))
+    opened({
+      stop: async () => {
+        stopping.abort()
+        await switched.stopped
+      },
+    })
     const admission = await createAdmissionActor({ ...write, logger })
     opened({ stop: admission.idle })
     const joining = joinWorker({ admission, environment }, self, settings.vramMb ?? detectVram())
