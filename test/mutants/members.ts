@@ -86,8 +86,8 @@ export const memberMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/eventstoredb/log-format.ts',
-    before: 'deadline: patience.limit(), expectedRevision: revision }',
-    after: 'deadline: patience.limit() }',
+    before: '{ ...options, expectedRevision: revision }',
+    after: 'options',
     rows: ['of many that open a new log at once one has it'], test: CONTRACT_EVENTSTOREDB_EVENT_STORE,
   },
   {
