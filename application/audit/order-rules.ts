@@ -60,7 +60,9 @@ const brokenByOpenLive = (live: Live, event: LiveEvent): string | null => {
     case 'SenderAttached':
       return event.data.epoch === live.epoch + 1 ? null : `sender ${event.data.epoch} came after sender ${live.epoch}`
     case 'SenderDetached':
-      return event.data.epoch === live.sender?.epoch ? null : `sender ${event.data.epoch} left without holding the live`
+      return event.data.epoch === live.sender ? null : `sender ${event.data.epoch} left without holding the live`
+    case 'LiveTakenOver':
+      return event.data.term > live.term ? null : `term ${event.data.term} came after term ${live.term}`
     case 'SourceStarted':
     case 'LiveFinished':
     case 'LiveFailed':

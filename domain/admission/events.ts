@@ -17,6 +17,9 @@ export const Admitted = defineEvent(
   t.strict({ liveId: id, userId: id, worker: t.string, vram: megabytes, instance: t.string, commandId: t.string, at: instant }),
 )
 
+/** The live is run by this worker from now on, whoever ran it before. */
+export const Moved = defineEvent('Moved', t.strict({ liveId: id, worker: t.string, term: boundedInteger(1, 1e9), at: instant }))
+
 export const Released = defineEvent('Released', t.strict({ liveId: id, at: instant }))
 
 export const admissionEvents = [CapacitySet, Admitted, Released] as const

@@ -48,6 +48,7 @@ const project = (live: LiveDocument | null, event: StoredLiveEvent): LiveDocumen
       return null
     case 'SenderAttached':
     case 'SenderDetached':
+    case 'LiveTakenOver':
       return live
     default:
       return event satisfies never

@@ -57,14 +57,12 @@ const createWorld = (seed: number) => {
       return () => undefined
     }
     const deps = { store: process.store, keyring, environment, timers: { after }, logger: silentLogger, snapshotEvery: 10 }
-    // Now and then a process takes the others for dead: that may cost an answer, never an invariant.
-    const otherInstances = (): ReadonlyArray<string> =>
-      chance(0.1) ? [] : running.map(({ side }) => side.deps.environment.instance).filter((id) => id !== environment.instance)
     const admission = await createAdmissionActor(deps).catch(() => null)
     if (admission === null) return await boot(process)
-    const side = writeSideOf({ ...deps, otherInstances }, admission)
-    let ready = await side.reconcileAtStart()
-    while (E.isLeft(ready)) ready = await side.reconcileAtStart()
+    const side = writeSideOf(deps, admission)
+    // Beside others that run lives it settles none of theirs.
+    while (isLast && !(await side.start().then(() => true, () => false)));
+    while (isLast && E.isLeft(await side.reconcile()));
 
     reconcileLives({ ...side.deps, logger: silentLogger, every: 30_000 })
     running = [...running, { process, side, reconcile: () => due() }]

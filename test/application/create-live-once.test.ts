@@ -77,7 +77,7 @@ for (const when of ['before', 'after'] as const)
       const environment = { ...deps.environment, instance: 'restarted' }
       const next = await createAdmissionActor({ ...deps, environment, logger: silentLogger })
       const side = writeSideOf({ ...deps, environment }, next)
-      right(await side.reconcileAtStart())
+      right(await side.reconcile())
       if (claimed)
         t.like(await side.createLiveOnce(owner, requestOf(), 'key-1')(), refused('IdempotencyKeyReused'))
       const again = right(await side.createLiveOnce(owner, request, 'key-1')())

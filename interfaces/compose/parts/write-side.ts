@@ -2,7 +2,6 @@ import { totalmem } from 'node:os'
 import { createAdmissionActor } from '../../../application/admission/admission-actor.ts'
 import { openSwitchedCatalogue } from '../../../application/catalogue/switched-catalogue.ts'
 import { originOf } from '../../../application/log/origin.ts'
-import { reconcileAtStart } from '../../../application/lives/policies/reconcile-lives.ts'
 import { assemble } from '../assemble.ts'
 import { succeed, succeedUnlessHurt } from '../succeed.ts'
 import type { Engines } from './engines.ts'
@@ -25,9 +24,5 @@ export const openWriteSide = ({ settings, store, keyring, environment, timers, l
     opened({ stop: admission.idle })
     const capacity = { type: 'SetCapacity', worker: WORKER, vram: settings.vramMb ?? detectVram(), at: environment.now() } as const
     await succeedUnlessHurt('set the capacity', admission.send({ command: capacity, ...originOf(write, 'service') }))
-    const otherInstances = (): ReadonlyArray<string> => []
-    const reconciling = { ...write, admission, otherInstances }
-    // The lives of a process that died are settled before anybody can ask.
-    await succeed('reconcile lives and reservations', reconcileAtStart(reconciling))
-    return { write, switched, admission, reconciling }
+    return { write, switched, admission, worker: WORKER }
   })

@@ -1,0 +1,168 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { ADMISSION_STREAM, Moved } from '../../domain/admission/events.ts'
+import { placementOf } from '../../domain/admission/state.ts'
+import { FIRST_TERM, LiveCreated, LiveFailed, LiveFinished, LiveTakenOver, SenderAttached } from '../../domain/live/events.ts'
+import { reading } from '../../domain/read-event.ts'
+import { mapAtOnce } from '../at-once.ts'
+import { isHurt } from '../errors.ts'
+import type { Unavailable } from '../errors.ts'
+import { watchEnds } from '../lives/policies/watch-ends.ts'
+import { releaseLive } from '../lives/release-live.ts'
+import { originOf } from '../log/origin.ts'
+import type { Logger } from '../ports/environment.ts'
+import type { Position, StoredEvent } from '../ports/event-store.ts'
+import type { Projector } from '../ports/projector.ts'
+import { pause, retryDelay } from '../waiting.ts'
+import { settleLive } from './settle-live.ts'
+import type { SettleLiveDeps } from './settle-live.ts'
+
+export interface RunLivesDeps extends SettleLiveDeps, Pick<Projector, 'whenProjected'> {
+  readonly logger: Logger
+}
+
+/** This worker: it hears from the log which lives are its own. */
+export interface RunLives {
+  /**
+   * Settles every reservation of this worker's, then follows the log. Rejects when a store is away: nothing may be served
+   * before that is done. What cannot be read is left as it is.
+   */
+  readonly start: () => Promise<void>
+  /** Looks at a live anew, for as long as a store is away. */
+  readonly settle: (liveId: number) => void
+  readonly stop: () => Promise<void>
+}
+
+/** Lives that are settled at a time at start: each is some reads and at most three appends. */
+const SETTLED_AT_ONCE = 32
+const RETRY = { first: 100, longest: 5000 }
+
+const createdOf = reading([LiveCreated])
+const takenOf = reading([LiveTakenOver])
+const attachedOf = reading([SenderAttached])
+const endOf = reading([LiveFinished, LiveFailed])
+const movedOf = reading([Moved])
+
+/**
+ * Starts and stops what this worker transcribes, as the log tells: a live that was created or moved to it is settled, one
+ * that ended stops, whoever appended those events. Nobody else starts a source.
+ */
+export const runLives = (deps: RunLivesDeps): RunLives => {
+  const { store, admission, runs, worker, environment, timers, logger, whenProjected } = deps
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const settleOne = settleLive(deps)
+  /** Lives that are being settled; true: once more, something happened since. */
+  const settling = new Map<number, boolean>()
+  const working = new Set<Promise<void>>()
+  const completedBy = watchEnds()
+
+  const track = (work: Promise<void>): void => {
+    const guarded = work
+      .catch((error: unknown) => logger.error({ error: String(error) }, 'what the log told of a live broke'))
+      .finally(() => working.delete(guarded))
+    working.add(guarded)
+  }
+
+  /** Until it is done; what cannot be read waits for somebody to see to it. */
+  const surely = async (liveId: number, work: () => Promise<E.Either<Unavailable, void>>): Promise<void> => {
+    for (let attempt = 0; !signal.aborted; attempt += 1) {
+      const done = await work()
+      if (E.isRight(done)) return
+      const refusal = done.left._tag
+      if (isHurt(done.left)) return logger.error({ liveId, refusal }, 'a live cannot be read: it is left as it is')
+      logger.warn({ liveId, refusal, attempt }, 'a live could not be settled; trying again')
+      await pause(timers, retryDelay(RETRY, attempt, environment.random()), signal)
+    }
+  }
+
+  /** One at a time for each live, and one more for all that happens meanwhile. */
+  const settleInTurn = async (liveId: number): Promise<void> => {
+    try {
+      do {
+        settling.set(liveId, false)
+        await surely(liveId, settleOne(liveId))
+      } while (settling.get(liveId) === true && !signal.aborted)
+    } finally {
+      settling.delete(liveId)
+    }
+  }
+
+  const settle = (liveId: number): void => {
+    if (settling.has(liveId)) settling.set(liveId, true)
+    else track(settleInTurn(liveId))
+  }
+
+  const release = async (liveId: number): Promise<void> =>
+    surely(liveId, () => releaseLive(deps, liveId, originOf(deps, 'service'))())
+
+  const isMine = (liveId: number): boolean => placementOf(admission.state(), liveId)?.worker === worker
+
+  /** A first term that waits for its sender is settled as it is: nothing is read for it. */
+  const waitsForSender = (liveId: number, autoStart: boolean): boolean =>
+    !autoStart && isMine(liveId) && placementOf(admission.state(), liveId)?.term === FIRST_TERM
+
+  const hearOfLive = async (event: StoredEvent): Promise<void> => {
+    const created = createdOf(event)?.data
+    if (created !== undefined) {
+      // Another process may have admitted it.
+      if (!isMine(created.liveId)) await admission.refresh()
+      return waitsForSender(created.liveId, created.autoStart) ? undefined : settle(created.liveId)
+    }
+    const end = endOf(event)?.data
+    if (end !== undefined) {
+      runs.stop(end.liveId)
+      return isMine(end.liveId) ? track(release(end.liveId)) : undefined
+    }
+    const attached = attachedOf(event)?.data
+    if (attached !== undefined) return runs.hasSender(attached.liveId) || !isMine(attached.liveId) ? undefined : settle(attached.liveId)
+    const taken = takenOf(event)?.data
+    if (taken !== undefined && (runs.termOf(taken.liveId) ?? taken.term) < taken.term) settle(taken.liveId)
+  }
+
+  const hear = async (event: StoredEvent): Promise<void> => {
+    await hearOfLive(event)
+    const moved = movedOf(event)?.data
+    if (moved !== undefined) {
+      await admission.refresh()
+      settle(moved.liveId)
+    }
+    const over = completedBy(event)
+    // At most 2 s: when the lists show it.
+    if (over !== undefined) track(whenProjected(over.position).then(() => runs.ended(over.liveId, over.cause)))
+  }
+
+  const follow = async (from: Position): Promise<void> => {
+    let position = from
+    for (let failures = 0; !signal.aborted; failures += 1) {
+      try {
+        for await (const message of store.subscribe(position, ['live-', ADMISSION_STREAM], signal)) {
+          failures = 0
+          if (message.kind === 'event') await hear(message.event)
+          position = message.kind === 'event' ? message.event.position : message.position
+        }
+      } catch (error) {
+        if (!signal.aborted) logger.warn({ failures, error: String(error) }, 'the subscription to lives was lost')
+      }
+      await pause(timers, retryDelay(RETRY, failures, environment.random()), signal)
+    }
+  }
+
+  return {
+    start: async () => {
+      const head = await store.head()()
+      if (E.isLeft(head)) throw new Error(`cannot read the head of the log: ${head.left._tag}`)
+      const refreshed = await admission.refresh()
+      if (E.isLeft(refreshed) && !isHurt(refreshed.left)) throw new Error(`cannot read ${ADMISSION_STREAM}: ${refreshed.left._tag}`)
+      const mine = admission.state().open.filter((reservation) => reservation.worker === worker)
+      const settled = await mapAtOnce(SETTLED_AT_ONCE, mine, ({ liveId }) => settleOne(liveId)())
+      const away = settled.flatMap((outcome) => (E.isLeft(outcome) && !isHurt(outcome.left) ? [outcome.left] : []))[0]
+      if (away !== undefined) throw new Error(`cannot settle the open lives: ${away._tag}`)
+      track(follow(head.right))
+    },
+    settle,
+    stop: async () => {
+      stopping.abort()
+      await Promise.all(working)
+    },
+  }
+}
