@@ -1,7 +1,6 @@
-import { admissionDecider } from '../../domain/admission/decider.ts'
-import type { AdmissionState } from '../../domain/admission/decider.ts'
 import { ADMISSION_STREAM } from '../../domain/admission/events.ts'
-import type { AdmissionEvent, Reservation } from '../../domain/admission/events.ts'
+import type { AdmissionEvent } from '../../domain/admission/events.ts'
+import type { Reservation } from '../../domain/admission/state.ts'
 import { liveDecider } from '../../domain/live/decider.ts'
 import type { Live, LiveState } from '../../domain/live/decider.ts'
 import { liveStream } from '../../domain/live/events.ts'
@@ -9,6 +8,7 @@ import type { LiveEvent } from '../../domain/live/events.ts'
 import type { SegmentFinalised } from '../../domain/transcript/events.ts'
 import { segmentsStream } from '../../domain/transcript/events.ts'
 import type { UserEvent } from '../../domain/user/events.ts'
+import { createAdmissionRules } from './admission-rules.ts'
 
 /** An event in clear, where it stands in the log. */
 export interface AuditedEvent {
@@ -45,7 +45,11 @@ const brokenByBirth = (event: LiveEvent, reserved: Reservation | undefined): str
   if (event.type !== 'LiveCreated') return `${event.type} before the live was created`
   if (reserved === undefined) return 'the live was created without a reservation'
   const { userId, vram, worker } = event.data
-  return reserved.userId === userId && reserved.vram === vram && reserved.worker === worker ? null : 'the live is not the one that was admitted'
+  // It may have been moved since whoever creates it looked.
+  const isPlaced = reserved.worker === worker || reserved.worker === null || reserved.term > 1
+  return reserved.userId === userId && reserved.vram === vram && isPlaced
+    ? null
+    : 'the live is not the one that was admitted'
 }
 
 const brokenByOpenLive = (live: Live, event: LiveEvent): string | null => {
@@ -87,25 +91,6 @@ const brokenByLive = (state: JudgedLive, event: LiveEvent, reserved: Reservation
   }
 }
 
-const brokenByAdmission = (state: AdmissionState, event: AdmissionEvent, live: JudgedLive['status']): string | null => {
-  switch (event.type) {
-    case 'CapacitySet':
-      return null
-    case 'Admitted': {
-      const { liveId, worker, vram } = event.data
-      if (liveId <= state.lastLiveId) return `live ${liveId} was admitted after live ${state.lastLiveId}`
-      const capacity = state.capacity.find((entry) => entry.worker === worker)?.vram ?? 0
-      const reserved = state.open.filter((held) => held.worker === worker).reduce((sum, held) => sum + held.vram, 0)
-      return reserved + vram > capacity ? `${reserved + vram} MB reserved of ${capacity} on worker ${worker}` : null
-    }
-    case 'Released': {
-      const { liveId } = event.data
-      if (!state.open.some((reservation) => reservation.liveId === liveId)) return `live ${liveId} was released without holding anything`
-      return isOpen(live) || live === 'none' ? `live ${liveId} was released before its end` : null
-    }
-  }
-}
-
 /** What is known of a stream of segments. */
 interface HeardSegments {
   /** None of a smaller or the same number may come. */
@@ -140,14 +125,12 @@ const generationAfter = (before: number | undefined, event: UserEvent): number |
 export const createOrderRules = (): OrderRules => {
   const revisions = new Map<string, number>()
   const lives = new Map<number, JudgedLive>()
-  /** Who was admitted and has not ended: kept until the live does. */
-  const admitted = new Map<number, Reservation>()
   const segments = new Map<string, HeardSegments>()
   /** Null for a user who was deleted. */
   const generations = new Map<string, number | null>()
-  let admission = admissionDecider.initialState
 
   const statusOf = (liveId: number): JudgedLive['status'] => lives.get(liveId)?.status ?? 'none'
+  const admissions = createAdmissionRules((liveId) => statusOf(liveId) !== 'none' && !isOpen(statusOf(liveId)))
 
   const brokenRevision = ({ stream, revision }: AuditedEvent, before: number): string | null => {
     if (!WHOLE.test(stream)) return revision > before ? null : `revision ${revision} after revision ${before}`
@@ -158,19 +141,10 @@ export const createOrderRules = (): OrderRules => {
     const { liveId } = event.data
     if (stream !== liveStream(liveId)) return `an event of live ${liveId} in another stream`
     const state = lives.get(liveId) ?? liveDecider.initialState
-    const broken = brokenByLive(state, event, admitted.get(liveId))
+    const broken = brokenByLive(state, event, admissions.reservationOf(liveId))
     const next = state.status === 'over' ? afterEnd(event) : liveDecider.evolve(state, event)
     // Of what is over only that it is over matters.
     lives.set(liveId, next.status === 'finished' || next.status === 'error' ? OVER : next)
-    return broken
-  }
-
-  const brokenAdmission = (event: AdmissionEvent): string | null => {
-    const live = event.type === 'CapacitySet' ? 'none' : statusOf(event.data.liveId)
-    const broken = brokenByAdmission(admission, event, live)
-    if (event.type === 'Admitted') admitted.set(event.data.liveId, event.data)
-    if (event.type === 'Released') admitted.delete(event.data.liveId)
-    admission = admissionDecider.evolve(admission, event)
     return broken
   }
 
@@ -190,7 +164,7 @@ export const createOrderRules = (): OrderRules => {
 
   /** The events of these streams have been decoded by the codec of their type. */
   const brokenRule = ({ stream, type, data }: AuditedEvent, isGap: boolean): string | null => {
-    if (stream === ADMISSION_STREAM) return brokenAdmission({ type, data } as AdmissionEvent)
+    if (stream === ADMISSION_STREAM) return admissions.broken({ type, data } as AdmissionEvent)
     if (stream.startsWith('live-')) return brokenLive(stream, { type, data } as LiveEvent)
     if (stream.startsWith('user-')) return brokenUser(stream, { type, data } as UserEvent)
     return type === 'SegmentFinalised' ? brokenSegment(stream, isGap, data as SegmentFinalised['data']) : null
@@ -202,6 +176,6 @@ export const createOrderRules = (): OrderRules => {
       revisions.set(event.stream, event.revision)
       return brokenRevision(event, before) ?? brokenRule(event, event.revision > before + 1)
     },
-    open: () => admission.open.map((reservation) => ({ reservation, live: statusOf(reservation.liveId) })),
+    open: () => admissions.open().map((reservation) => ({ reservation, live: statusOf(reservation.liveId) })),
   }
 }

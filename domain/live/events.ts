@@ -1,4 +1,5 @@
 import * as t from 'io-ts'
+import { term } from '../admission/events.ts'
 import { boundedInteger, boundedNumber, id, instant, object } from '../shared/codecs.ts'
 import { defineEvent, definePersonalEvent } from '../shared/event.ts'
 import type { EventOf, StoredEventOf } from '../shared/event.ts'
@@ -17,11 +18,7 @@ export const listenerTokenStream = (tokenHash: string): string => `listener-toke
 
 const about = { liveId: id, userId: id, at: instant }
 
-/**
- * Counts the placements of a live: 1 at its creation, one more each time that `admission` gives it to a worker anew. What
- * a worker of a lower term still writes is refused.
- */
-export const term = boundedInteger(1, 1e9)
+/** Of a live that was never moved. */
 export const FIRST_TERM = 1
 
 /** Look of the embeddable view, null unless a display field was given (D21). */

@@ -2,7 +2,8 @@ import * as t from 'io-ts'
 import { boundedInteger, boundedNumber, id, instant, object } from '../shared/codecs.ts'
 import { defineEvent, definePersonalEvent } from '../shared/event.ts'
 import type { EventOf } from '../shared/event.ts'
-import { FIRST_TERM, term, textKey } from '../live/events.ts'
+import { term } from '../admission/events.ts'
+import { FIRST_TERM, textKey } from '../live/events.ts'
 
 /** Final segments of a live, one writer a term; soft-deleted 60 s after the end unless the live is retained. */
 export const segmentsStream = (liveId: number): string => `segments-${liveId}`

@@ -1,4 +1,4 @@
-import { reservedVram, totalVram } from '../../domain/admission/decider.ts'
+import { reservedVram, totalVram } from '../../domain/admission/state.ts'
 import type { AdmissionActor } from '../../application/admission/admission-actor.ts'
 import type { SpeechEngine } from '../../application/ports/engine.ts'
 import type { Lags } from '../../application/pipeline/lags.ts'

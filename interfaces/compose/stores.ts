@@ -5,6 +5,9 @@ import type { Documents } from '../../application/ports/documents.ts'
 import type { Logger } from '../../application/ports/environment.ts'
 import type { EventStore } from '../../application/ports/event-store.ts'
 import type { Keyring } from '../../application/ports/keyring.ts'
+import type { Members, Self } from '../../application/ports/members.ts'
+import { alone, EMBEDDED_NAME } from '../../infrastructure/alone.ts'
+import { nodeNameIn } from '../../infrastructure/files/node-name.ts'
 import { acquireDataDirectory } from '../../infrastructure/sqlite/data-directory.ts'
 import { loadMasterKey, loadOrCreateMasterKey } from '../../infrastructure/keys/master-key.ts'
 import type { Settings } from '../../infrastructure/settings.ts'
@@ -46,6 +49,13 @@ interface ReadStores {
 export interface Stores extends ReadStores {
   readonly store: EventStore
   readonly masterKey: Buffer
+  readonly members: Members
+}
+
+/** Who this process is; its data directory must be taken. */
+const selfOf = async ({ dataDir, nodeName, eventstoreUrl, mongoUrl }: Settings, incarnation: string): Promise<Self> => {
+  if (eventstoreUrl === null && mongoUrl === null) return { name: EMBEDDED_NAME, incarnation }
+  return { name: nodeName ?? (await nodeNameIn(dataDir)), incarnation }
 }
 
 const openEmbedded = (file: (name: string) => string, masterKey: Buffer): Promise<ReadStores & Part> =>
@@ -78,9 +88,9 @@ const openEventStore = async (url: string | null, file: string, logger: Logger):
 
 /**
  * Opens the stores that the settings name; throws an Error for people when the directory or a server cannot be had, and
- * never takes an embedded store for a server that was asked for.
+ * never takes an embedded store for a server that was asked for. `incarnation`: a UUID of this run of the process.
  */
-export const openStores = (settings: Settings, logger: Logger): Promise<Stores & Part> =>
+export const openStores = (settings: Settings, logger: Logger, incarnation: string): Promise<Stores & Part> =>
   assemble(async (opened) => {
     const lock = takeDataDirectory(settings.dataDir)
     opened({ stop: async () => lock.release() })
@@ -89,9 +99,11 @@ export const openStores = (settings: Settings, logger: Logger): Promise<Stores &
       throw new Error(`a restore into ${settings.dataDir} was not finished: run it again, with --replace`)
     const keyFile = masterKeyPath(settings)
     const masterKey = settings.masterKeyFile === null ? await loadOrCreateMasterKey(keyFile) : await loadMasterKey(keyFile)
+    const members = alone(await selfOf(settings, incarnation))
+    opened({ stop: members.leave })
     const { mongoUrl } = settings
     const reads = opened(mongoUrl === null ? await openEmbedded(file, masterKey) : await openMongo(mongoUrl, masterKey))
     const store = await openEventStore(settings.eventstoreUrl, file(EVENTS_FILE), logger)
     opened({ stop: store.close })
-    return { ...reads, store, masterKey }
+    return { ...reads, store, masterKey, members }
   })

@@ -21,7 +21,7 @@ const { vram, worker } = created
 const capacity: Step = ['admission', { type: 'CapacitySet', data: { worker, vram: 3 * vram, at: after(0) } }]
 const admitted = (liveId: number, members: object = {}): Step => [
   'admission',
-  { type: 'Admitted', data: { ...about(liveId), userId: created.userId, worker, vram, instance: 'i', commandId: `c${liveId}`, ...members } },
+  { type: 'Admitted', data: { ...about(liveId), userId: created.userId, worker, vram, needs: null, instance: 'i', commandId: `c${liveId}`, ...members } },
 ]
 const released = (liveId: number): Step => ['admission', { type: 'Released', data: { liveId, at: after(0) } }]
 const on = (type: string, liveId = 1, members: object = {}): Step => [`live-${liveId}`, { type, data: { ...about(liveId), ...members } }]

@@ -2,7 +2,7 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Position } from '../../application/ports/event-store.ts'
 import { endInTerm } from '../../application/lives/end-and-release.ts'
-import { reservedVram } from '../../domain/admission/decider.ts'
+import { reservedVram } from '../../domain/admission/state.ts'
 import { callerOf, createWriteSide, requestOf } from './write-side.ts'
 import { right } from '../support/projecting.ts'
 

@@ -7,7 +7,7 @@ import { right } from '../support/projecting.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
 import { createTestEnvironment } from '../support/test-environment.ts'
 import { eventually } from '../support/eventually.ts'
-import { callerOf, createWriteSide, requestOf, writeSideOf } from './write-side.ts'
+import { admitCommand, callerOf, createWriteSide, requestOf, writeSideOf } from './write-side.ts'
 import { dataOf } from '../support/stored-data.ts'
 
 type WriteSide = Awaited<ReturnType<typeof createWriteSide>>
@@ -15,7 +15,7 @@ type WriteSide = Awaited<ReturnType<typeof createWriteSide>>
 /** An admission whose create never came further. */
 const orphan = async ({ admission, environment }: WriteSide, instance = environment.instance): Promise<void> => {
   const commandId = environment.newId()
-  const command = { type: 'Admit', commandId, userId: 1, vram: 1, maxSessions: 10, instance, at: environment.now() } as const
+  const command = admitCommand({ commandId, instance, at: environment.now() })
   right(await admission.send({ command, commandId, correlationId: commandId, actor: 'user:1' })())
 }
 

@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.ts'
 import { createManualTimers } from '../support/manual-timers.ts'
 import { right } from '../support/projecting.ts'
 import { createTestEnvironment, silentLogger } from '../support/test-environment.ts'
-import { callerOf, createWriteSide, requestOf } from './write-side.ts'
+import { admitCommand, callerOf, createWriteSide, requestOf } from './write-side.ts'
 import { dataOf } from '../support/stored-data.ts'
 
 /** A worker that lets a live speak out and ends it. */
@@ -109,7 +109,7 @@ test('lives that expire together speak out side by side, a bounded number at a t
   const reconciler = reconcileLives({ ...side.deps, logger: silentLogger, timers, expiry, every: 30_000 })
   const orphan = async (): Promise<number> => {
     const commandId = side.environment.newId()
-    const command = { type: 'Admit', commandId, userId: 1, vram: 1, maxSessions: 1000, instance: 'died', at: now() } as const
+    const command = admitCommand({ commandId, instance: 'died', at: now() })
     right(await admission.send({ command, commandId, correlationId: commandId, actor: 'user:1' })())
     return admission.state().lastLiveId
   }

@@ -27,6 +27,8 @@ import type { LiveLifecycle } from '../../application/sessions/live-lifecycle.ts
 import { runLives } from '../../application/sessions/run-lives.ts'
 import type { EndCause } from '../../application/pipeline/signals.ts'
 import { FIRST_TERM } from '../../domain/live/events.ts'
+import type { AdmissionCommand } from '../../domain/admission/decider.ts'
+import type { Candidate } from '../../domain/admission/placement.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
 import { allProjections } from '../../projections/all-projections.ts'
 import { holderOfToken, resolveToken } from '../../projections/live-tokens/queries.ts'
@@ -68,6 +70,8 @@ export const requestOf = (changes: Partial<CreateLiveRequest> = {}): CreateLiveR
   listenerToken: null,
   ...changes,
 })
+
+const CANDIDATES: ReadonlyArray<Candidate> = [{ worker: 'worker-1', rank: 0 }]
 
 export interface WriteSideOptions extends WriteDeps {
   readonly documents?: Pick<Documents, 'get' | 'page'>
@@ -115,6 +119,7 @@ export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor
     holderOfToken: holderOfToken({ documents }),
     resolveToken: resolveToken({ credentials, documents }),
     whenProjected: options.whenProjected ?? (() => Promise.resolve()),
+    candidates: () => CANDIDATES,
     pullRefusal: () => null,
     viewOf: viewOf(options),
     worker: WORKER,
@@ -146,9 +151,17 @@ export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor
   }
 }
 
-/** Sets what `worker-1` may reserve. */
+type Admit = Extract<AdmissionCommand, { readonly type: 'Admit' }>
+
+/** Asks for a place on `worker-1`. */
+export const admitCommand = (
+  asked: Pick<Admit, 'commandId' | 'instance' | 'at'> & Partial<Admit>,
+): Admit => ({ type: 'Admit', userId: 1, vram: 1, maxSessions: 1000, needs: ['m1'], candidates: CANDIDATES, ...asked })
+
+/** `worker-1` joins with so many megabytes. */
 export const setCapacity = async (admission: AdmissionActor, environment: Environment, vram: number): Promise<void> => {
-  const command = { type: 'SetCapacity', worker: WORKER, vram, at: environment.now() } as const
+  const { instance: incarnation } = environment
+  const command = { type: 'Join', worker: WORKER, incarnation, vram, at: environment.now() } as const
   right(await admission.send({ command, commandId: environment.newId(), correlationId: 'setup', actor: 'service' })())
 }
 

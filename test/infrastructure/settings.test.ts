@@ -21,7 +21,7 @@ test('with an empty environment every setting has the default of the launch cont
     corsOrigins: ['*'], wsOrigins: ['*'], frameAncestors: ['*'], audioUrlAllowCidrs: null, sourceIsolation: null, jwtTtl: 86_400_000, pendingTimeout: 3_600_000,
     maxDuration: 86_400_000, idleTimeout: 600_000, retentionMax: 0, drainTimeout: 30_000, reconnectGrace: 0, rateLimit: 50,
     compatStrict: false,
-    role: 'all', logLevel: 'info',
+    role: 'all', nodeName: null, leaseTtl: 5000, logLevel: 'info',
   }))
 })
 
@@ -131,6 +131,7 @@ test('lists, hosts and origins are checked', (t) => {
     ], ['BASE_PATH', ['steno', '/', '//x', '/a?b']], ['PUBLIC_URL', ['h', 'ftp://h', 'https://h?x']],
     ['FRAME_ANCESTORS', ['null', 'a.example', "'none'", 'https://a.example; script-src *']],
     ['VRAM_MB', ['0', '-1', '1.5', 'all']], ['ROLE', ['All', 'x']],
+    ['NODE_NAME', ['-a', 'a b', 'a/b', 'ä', 'x'.repeat(64)]], ['LEASE_TTL', ['0', '2s', '61s', '2m', '5']],
   ] as const)
     for (const value of values) {
       const [error, ...more] = errorsOf({ [`STENOLOG_${name}`]: value })

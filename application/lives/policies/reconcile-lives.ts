@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import type { Reservation } from '../../../domain/admission/events.ts'
+import type { Reservation } from '../../../domain/admission/state.ts'
 import { liveDecider } from '../../../domain/live/decider.ts'
 import type { Live } from '../../../domain/live/decider.ts'
 import { liveStream } from '../../../domain/live/events.ts'
@@ -12,6 +12,7 @@ import { handleCommand } from '../../log/handle-command.ts'
 import { originOf } from '../../log/origin.ts'
 import type { Origin } from '../../log/origin.ts'
 import { unexpected } from '../../log/unexpected.ts'
+import type { EndCause } from '../../pipeline/signals.ts'
 import type { Logger } from '../../ports/environment.ts'
 import { endAndRelease } from '../end-and-release.ts'
 import { loadLive } from '../load-live.ts'
@@ -81,17 +82,21 @@ const fenceAndRelease = async (
   }
 }
 
-/** Ends a live that nobody may go on with, or that has reached a time limit. */
+const OWNER_DISABLED: EndCause = { status: 'finished', reason: 'owner_disabled' }
+const NO_ROOM: EndCause = { status: 'error', code: 'engine_failed', detail: 'No worker has room for it any more' }
+
+/** Ends a live that nobody may or can go on with, or that has reached a time limit. */
 const reconcileOpen = async (
   deps: ReconcileLivesDeps,
-  { liveId, userId }: Reservation,
+  { liveId, userId, worker }: Reservation,
   live: Live,
 ): Promise<Either<Unavailable, void>> => {
-  if (deps.isDisabled?.(userId) !== true) {
+  const disabled = deps.isDisabled?.(userId) === true ? OWNER_DISABLED : null
+  const cause = disabled ?? (worker === null ? NO_ROOM : null)
+  if (cause === null) {
     deps.expire?.(liveId, live)
     return E.right(undefined)
   }
-  const cause = { status: 'finished', reason: 'owner_disabled' } as const
   const ended = await endAndRelease(deps, liveId, cause, serviceOrigin(deps))()
   return E.isLeft(ended) ? ended : E.right(undefined)
 }

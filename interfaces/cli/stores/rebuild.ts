@@ -34,8 +34,9 @@ type Rebuild = (projection: Projection, onProgress: (progress: RebuildProgress) 
 
 /** With the data directory taken by this process. */
 const ownRebuild = async (settings: Settings, use: (rebuild: Rebuild) => Promise<void>): Promise<void> => {
-  const { store, documents, stop: close } = await openStores(settings, createLogger('warn'))
-  const [environment, code] = [createEnvironment(), await foldingCode()]
+  const environment = createEnvironment()
+  const { store, documents, stop: close } = await openStores(settings, createLogger('warn'), environment.instance)
+  const code = await foldingCode()
   const { signal } = new AbortController()
   try {
     await use(async (projection, onProgress) => {

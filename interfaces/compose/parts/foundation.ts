@@ -27,8 +27,9 @@ export const layFoundation = (settings: Settings) =>
     // Takes a process of its own: it is looked at meanwhile.
     const isolating = isolationHere(settings, logger)
     opened({ stop: async () => void (await isolating) })
-    const stores = opened(await openStores(settings, logger))
+    const stores = opened(await openStores(settings, logger, environment.instance))
     const { documents, keyring } = stores
+    const { self } = stores.members
     const log = watchLog(stores.store, logger)
     const { store } = log
     const projections = [...allProjections, ...allProjections.map(stagedOf)]
@@ -36,5 +37,5 @@ export const layFoundation = (settings: Settings) =>
     await succeed('compare the read models with the log', discardLostFuture({ store, documents, projections, duties: DUTIES, logger }))
     const credentials = createCredentials({ masterKey: stores.masterKey, jwtTtlSeconds: settings.jwtTtl / 1000, environment })
     const { version } = JSON.parse(await readFile(PACKAGE, 'utf8')) as { readonly version: string }
-    return { settings, logger, environment, timers, stores, log, store, documents, keyring, credentials, version, isolating }
+    return { settings, logger, environment, timers, self, stores, log, store, documents, keyring, credentials, version, isolating }
   })
