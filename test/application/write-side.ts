@@ -77,6 +77,7 @@ export interface WriteSideOptions extends WriteDeps {
   readonly documents?: Pick<Documents, 'get' | 'page'>
   readonly whenProjected?: (position: Position) => Promise<void>
   readonly endByWorker?: EndByWorker
+  readonly candidates?: () => ReadonlyArray<Candidate>
 }
 
 /** The worker of all lives here. */
@@ -119,7 +120,7 @@ export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor
     holderOfToken: holderOfToken({ documents }),
     resolveToken: resolveToken({ credentials, documents }),
     whenProjected: options.whenProjected ?? (() => Promise.resolve()),
-    candidates: () => CANDIDATES,
+    candidates: options.candidates ?? (() => CANDIDATES),
     pullRefusal: () => null,
     viewOf: viewOf(options),
     worker: WORKER,

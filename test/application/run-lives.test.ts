@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import { v7 } from 'uuid'
+import { sealEvents } from '../../application/log/event-serialization.ts'
+import { finishLive } from '../../application/lives/commands/finish-live.ts'
+import type { EventStore, SubscriptionMessage } from '../../application/ports/event-store.ts'
+import type { LiveCreated } from '../../domain/live/events.ts'
+import type { EventOf } from '../../domain/shared/event.ts'
+import { openSqliteEventStore } from '../../infrastructure/sqlite/event-log/event-store.ts'
+import { systemTimers } from '../../infrastructure/node/system-timers.ts'
+import { eventually } from '../support/eventually.ts'
+import { createManualTimers } from '../support/manual-timers.ts'
+import { createMemoryEventStore } from '../support/memory-event-store.ts'
+import { createMemoryKeyring } from '../support/memory-keyring.ts'
+import { right } from '../support/projecting.ts'
+import { AUDIO } from '../support/sessions.ts'
+import { dataOf } from '../support/stored-data.ts'
+import { createTestEnvironment } from '../support/test-environment.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { liveCreated } from '../domain/samples.ts'
+import { createWorker } from './worker-world.ts'
+import type { WorkerStores } from './worker-world.ts'
+import { callerOf, requestOf } from './write-side.ts'
+
+const URL_LIVE = { audioFormat: 'hls', audioUrl: 'http://radio.example/live', autoStart: true } as const
+const me = callerOf(1)
+
+const stores = (): WorkerStores => ({
+  store: createMemoryEventStore(),
+  keyring: createMemoryKeyring(),
+  timers: systemTimers,
+  environment: createTestEnvironment(),
+})
+
+/** A process of `w1` on these stores, which is closed with the test. */
+const startWorker = async (t: ExecutionContext, on: WorkerStores, subscribe?: EventStore['subscribe']) => {
+  const worker = await createWorker({ ...on, environment: createTestEnvironment(), worker: 'w1', vram: 100, ...(subscribe && { subscribe }) })
+  t.teardown(worker.close)
+  await worker.start()
+  return worker
+}
+
+/** Events as a tool, or another process, appends them. */
+const appendElsewhere = async ({ store, keyring }: WorkerStores, stream: string, type: string, data: object): Promise<void> => {
+  const metadata = { correlationId: 'c', causationId: v7(), actor: 'tool', recordedAt: createTestEnvironment().now() }
+  const sealed = right(await sealEvents(keyring, stream)([{ type, data }])())
+  right(await store.append(stream, 'any', sealed.map((event) => ({ ...event, id: v7(), metadata })))())
+}
+
+const created = (changes: Partial<EventOf<typeof LiveCreated>['data']>) => liveCreated({ worker: 'w1', vram: 1, ...changes }).data
+const admitted = { liveId: 7, userId: 3, worker: 'w1', vram: 1, needs: [], instance: 'tool', commandId: 'create-7', at: created({}).at }
+const finished = { liveId: 7, userId: 3, at: created({}).at, reason: 'finish_route' }
+
+const typesOf = async ({ store }: WorkerStores, stream: string): Promise<ReadonlyArray<string>> =>
+  right(await store.read(stream)()).map(({ type }) => type)
+
+const startsAndStops = async (t: ExecutionContext, on: WorkerStores): Promise<void> => {
+  const { pullers, admission, sessions, logger } = await startWorker(t, on)
+  await appendElsewhere(on, 'admission', 'Admitted', admitted)
+  await appendElsewhere(on, 'live-7', 'LiveCreated', created({ ...URL_LIVE, audioUrlHash: 'h' }))
+  await eventually(() => assert.deepEqual(pullers.latest().targets, [{ url: URL_LIVE.audioUrl, mediaSequence: null }]))
+  await appendElsewhere(on, 'live-7', 'LiveFinished', finished)
+  await eventually(() => assert.ok(pullers.latest().stopped))
+  await eventually(() => assert.equal(sessions.count(), 0))
+  t.deepEqual(admission.state().open, [], 'its memory is given back')
+
+  await appendElsewhere(on, 'live-8', 'LiveCreated', created({ ...URL_LIVE, audioUrlHash: 'h', liveId: 8 }))
+  await eventually(() => assert.ok(logger.lines.some(({ message }) => message === 'a live was created without a reservation: nothing is started')))
+  t.is(pullers.all.length, 1)
+}
+
+test('an admitted live that anybody creates is pulled, and stops when anybody finishes it; one without a reservation does not start', async (t) => {
+  await startsAndStops(t, stores())
+})
+
+test('the same on SQLite', async (t) => {
+  const { path, remove } = await temporaryDirectory()
+  const store = await openSqliteEventStore({ file: join(path, 'log.db') })
+  t.teardown(async () => {
+    await store.close()
+    await remove()
+  })
+  await startsAndStops(t, { ...stores(), store })
+})
+
+test('no create starts anything while the feed is held back; released, all start', async (t) => {
+  const on = stores()
+  let release: () => void = () => undefined
+  const held = new Promise<void>((resolve) => { release = resolve })
+  const { side, pullers } = await startWorker(t, on, async function* (...from): AsyncGenerator<SubscriptionMessage> {
+    await held
+    yield* on.store.subscribe(...from)
+  })
+  for (let count = 0; count < 5; count++) right(await side.createLive(me, requestOf(URL_LIVE))())
+  await new Promise((resolve) => { setImmediate(resolve) })
+  t.is(pullers.all.length, 0)
+  release()
+  await eventually(() => assert.equal(pullers.all.length, 5))
+})
+
+test('a subscription that breaks goes on behind what was heard', async (t) => {
+  const on = stores()
+  let broken = 0
+  const { side, pullers, logger } = await startWorker(t, on, async function* (...from): AsyncGenerator<SubscriptionMessage> {
+    for await (const message of on.store.subscribe(...from)) {
+      yield message
+      if (message.kind === 'event' && message.event.type === 'LiveCreated') {
+        broken += 1
+        throw new Error('the store went away')
+      }
+    }
+  })
+  for (let count = 0; count < 3; count++) right(await side.createLive(me, requestOf(URL_LIVE))())
+  await eventually(() => assert.equal(pullers.all.length, 3))
+  t.is(broken, 3)
+  t.true(logger.lines.some(({ message }) => message === 'the subscription to lives was lost'))
+})
+
+test('D53: a process that starts again takes its lives over in the next term: URLs go on, raw ones that ran finish, others wait', async (t) => {
+  const on = stores()
+  const first = await startWorker(t, on)
+  const [pulled, spoken, waiting] = [
+    right(await first.side.createLive(me, requestOf(URL_LIVE))()).id,
+    right(await first.side.createLive(me, requestOf())()).id,
+    right(await first.side.createLive(me, requestOf())()).id,
+  ]
+  await eventually(() => assert.equal(first.pullers.all.length, 1))
+  first.pullers.latest().events.audio(AUDIO)
+  await first.pipelines.of(pulled).final(4, 'four')
+  const sender = await first.attach(spoken)
+  sender.configure({})
+  sender.audio(AUDIO)
+  await first.attach(waiting)
+  await eventually(async () => assert.deepEqual((await typesOf(on, `live-${spoken}`)).at(-1), 'LiveStarted'))
+  await first.running.stop()
+
+  const second = await startWorker(t, on)
+  t.deepEqual(await typesOf(on, `live-${spoken}`), ['LiveCreated', 'SenderAttached', 'LiveStarted', 'LiveTakenOver', 'LiveFinished'])
+  t.deepEqual(await typesOf(on, `live-${waiting}`), ['LiveCreated', 'SenderAttached', 'LiveTakenOver'])
+  t.deepEqual(await typesOf(on, `segments-${pulled}`), ['SegmentFinalised', 'SegmentsFenced'])
+  t.is(second.pipelines.of(pulled).nextSegment, 5)
+  t.deepEqual(second.admission.state().open.map(({ liveId, term }) => [liveId, term]), [[pulled, 2], [waiting, 2]])
+  t.is((await second.attach(waiting)).liveId, waiting)
+
+  // The process before was only taken for dead: all that it writes is refused, and it drops what it hears of.
+  await first.pipelines.of(pulled).final(5, 'too late')
+  await eventually(() => assert.equal(first.sessions.runs.termOf(pulled), null))
+  t.true(first.pullers.latest().stopped)
+  sender.finish()
+  await second.pipelines.of(pulled).final(5, 'five')
+  const segments = right(await on.store.read(`segments-${pulled}`)()).map(dataOf)
+  t.deepEqual(segments.map((data) => [data['segment'] ?? 'fence', data['term']]), [[4, 1], ['fence', 2], [5, 2]])
+  t.deepEqual((await typesOf(on, `live-${spoken}`)).at(-1), 'LiveFinished')
+})
+
+test('a worker drops what moved to another one, and ends nothing of it', async (t) => {
+  const on = stores()
+  const mine = await startWorker(t, on)
+  const { id } = right(await mine.side.createLive(me, requestOf(URL_LIVE))())
+  await eventually(() => assert.equal(mine.pullers.all.length, 1))
+  await appendElsewhere(on, 'admission', 'Moved', { liveId: id, worker: 'w2', term: 2, at: admitted.at })
+  await eventually(() => assert.ok(mine.pullers.latest().stopped))
+  t.is(mine.sessions.count(), 0)
+  t.deepEqual(await typesOf(on, `live-${id}`), ['LiveCreated', 'SourceStarted', 'LiveStarted'])
+  await appendElsewhere(on, 'admission', 'Moved', { liveId: id, worker: 'w1', term: 3, at: admitted.at })
+  await eventually(() => assert.equal(mine.pullers.all.length, 2))
+  t.deepEqual((await typesOf(on, `live-${id}`)).slice(3, 4), ['LiveTakenOver'])
+})
+
+for (const late of ['never', 'at once', 'later'] as const)
+  test(`an attach that the store does not answer locks nobody out: the append is made ${late}`, async (t) => {
+    const on = stores()
+    let isStalled = false
+    const kept: Array<() => Promise<unknown>> = []
+    const append: EventStore['append'] = (stream, expected, events) => async () => {
+      const write = on.store.append(stream, expected, events)
+      if (!isStalled || events[0]?.type !== 'SenderAttached') return await write()
+      if (late === 'at once') await write()
+      if (late === 'later') kept.push(write)
+      return { _tag: 'Left', left: { _tag: 'StoreUnavailable', reason: 'stalled' } }
+    }
+    const read: EventStore['read'] = (stream, options) => async () =>
+      isStalled && kept.length > 0 ? { _tag: 'Left', left: { _tag: 'StoreUnavailable', reason: 'stalled' } } : await on.store.read(stream, options)()
+    const { side, sessions, attach } = await startWorker(t, { ...on, store: { ...on.store, append, read } })
+    const { id } = right(await side.createLive(me, requestOf())())
+    isStalled = true
+    const refused = await sessions.attachSender(id)()
+    if (late !== 'at once') t.like(refused, { left: { _tag: 'StoreUnavailable' } })
+    else if ('right' in refused) refused.right.lost()
+    isStalled = false
+    for (const write of kept) await write()
+    await eventually(async () => {
+      const types = await typesOf(on, `live-${id}`)
+      assert.equal(types.includes('SenderAttached'), types.includes('SenderDetached') || types.includes('LiveFinished'), 'nobody is named as the sender who is none')
+    })
+    if (late !== 'at once') t.is((await attach(id)).liveId, id)
+    t.pass()
+  })
+
+test('a finish that the store does not take in time ends the live once the store is back', async (t) => {
+  const on = stores()
+  const timers = createManualTimers()
+  let isAway = false
+  const append: EventStore['append'] = (...args) => async () =>
+    isAway ? { _tag: 'Left', left: { _tag: 'StoreUnavailable', reason: 'away' } } : await on.store.append(...args)()
+  const { side, attach, sessions, bus, pipelines, admission } = await startWorker(t, { ...on, timers, store: { ...on.store, append } })
+  const { id } = right(await side.createLive(me, requestOf())())
+  const told: Array<string> = []
+  bus.subscribe(id, ({ kind }) => told.push(kind))
+  const sender = await attach(id)
+  sender.configure({})
+  sender.audio(AUDIO)
+  await eventually(() => assert.equal(pipelines.of(id).samples(), AUDIO.length))
+  isAway = true
+  let answer: unknown
+  void finishLive(side.deps)(me, id)().then((given) => { answer = given })
+  await eventually(() => {
+    timers.advance(500)
+    assert.ok(answer !== undefined)
+  })
+  t.like(answer, { left: { _tag: 'StoreUnavailable' } }, 'it is answered 503')
+  t.is(told.at(-1), 'ended', 'who speaks to it hears of it')
+  isAway = false
+  await eventually(() => {
+    timers.advance(1000)
+    assert.deepEqual(admission.state().open, [])
+  })
+  t.is((await typesOf(on, `live-${id}`)).at(-1), 'LiveFinished')
+  t.is(right(await on.store.read(`live-${id}`)()).at(-1)?.metadata.actor, 'user:1')
+  await eventually(() => {
+    timers.advance(1000)
+    assert.equal(sessions.count(), 0)
+  })
+})
+
+test('a live that cannot be read is left as it is, and the others do not wait for it', async (t) => {
+  const on = stores()
+  const first = await startWorker(t, on)
+  const ids = [right(await first.side.createLive(me, requestOf(URL_LIVE))()).id, right(await first.side.createLive(me, requestOf(URL_LIVE))()).id]
+  await eventually(() => assert.equal(first.pullers.all.length, 2))
+  await first.close()
+  right(await on.store.append(`live-${ids[0]}`, 'any', [{ id: v7(), type: 'InventedLater', data: {}, metadata: { correlationId: 'c', causationId: 'c', actor: 'a', recordedAt: admitted.at } }])())
+  const second = await startWorker(t, on)
+  t.deepEqual(second.pipelines.all.map(({ liveId }) => liveId), [ids[1]])
+  second.running.settle(ids[0] ?? 0)
+  await eventually(() => assert.deepEqual(second.logger.lines.map(({ level, message }) => [level, message]), [['error', 'a live cannot be read: it is left as it is']]))
+})
