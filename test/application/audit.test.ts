@@ -26,11 +26,18 @@ const admitted = (liveId: number, members: object = {}): Step => [
 const released = (liveId: number): Step => ['admission', { type: 'Released', data: { liveId, at: after(0) } }]
 const on = (type: string, liveId = 1, members: object = {}): Step => [`live-${liveId}`, { type, data: { ...about(liveId), ...members } }]
 const birth = (liveId = 1): Step => [`live-${liveId}`, { type: 'LiveCreated', data: { ...created, liveId } }]
-const segment = (number: number, kind = 'transcription'): Step => [
+const segment = (number: number, kind = 'transcription', term = 1): Step => [
   'segments-1',
-  { type: 'SegmentFinalised', data: { liveId: 1, segment: number, start: 0, end: 1, text: 'words', kind, language: 'en' } },
+  { type: 'SegmentFinalised', data: { liveId: 1, segment: number, start: 0, end: 1, text: 'words', kind, language: 'en', term } },
 ]
-const attached = (epoch: number) => on('SenderAttached', 1, { epoch, instance: 'i' })
+const attached = (epoch: number, term = 1) => on('SenderAttached', 1, { epoch, instance: 'i', term })
+const moved = (term: number): ReadonlyArray<Step> => [
+  ['admission', { type: 'WorkerLeft', data: { worker, incarnation: term === 2 ? null : `run ${term - 1}`, reason: 'rejoined', at: after(0) } }],
+  ['admission', { type: 'WorkerJoined', data: { worker, incarnation: `run ${term}`, vram: 3 * vram, at: after(0) } }],
+  ['admission', { type: 'Moved', data: { liveId: 1, worker, term, at: after(0) } }],
+]
+const takenOver = (term: number, by = worker) => on('LiveTakenOver', 1, { worker: by, term })
+const fenced = (term: number): Step => ['segments-1', { type: 'SegmentsFenced', data: { liveId: 1, worker, term, at: after(0) } }]
 const finished = on('LiveFinished', 1, { reason: 'restart' })
 const deleted = on('LiveDeleted', 1, { lastStatus: 'finished' })
 const aborted = on('LiveAborted', 1, { reason: 'orphan' })
@@ -93,6 +100,11 @@ test('a history that the rules made passes', async (t) => {
     on('SenderDetached', 1, { epoch: 1 }), attached(2), finished, deleted, released(1), admitted(2), on('LiveAborted', 2, { reason: 'orphan' }), released(2),
     registered, userDeleted,
   ]
+  const takenOverTwice = [
+    capacity, admitted(1), birth(), segment(1), ...moved(2), takenOver(2), fenced(2), segment(2, 'transcription', 2), attached(1, 2),
+    ...moved(3), segment(3, 'transcription', 2), takenOver(3), fenced(3), segment(4, 'transcription', 3), finished, released(1),
+  ]
+  t.deepEqual(await problemsOf(takenOverTwice), [])
   t.deepEqual(await problemsOf(whole, [], ['user-4', 'live-2', 'keyring-probe']), [])
 })
 
@@ -116,6 +128,14 @@ const broken: ReadonlyArray<readonly [expected: RegExp, steps: ReadonlyArray<Ste
   [/^order: revision 1 of admission: live 7 was released without holding anything$/, [capacity, released(7)]],
   [/^order: revision 1 of segments-1: segment 1 after segment 1$/, [...begun, segment(1), segment(1)]],
   [/^order: revision 0 of segments-1: a translation of segment 1 before that segment$/, [...begun, segment(1, 'translation')]],
+  [/^order: revision 2 of live-1: term 2 came after term 2$/, [...begun, ...moved(2), takenOver(2), takenOver(2)]],
+  [/^order: revision 1 of live-1: worker .* took the live over in term 2, which it was not given$/, [...begun, takenOver(2)]],
+  [/^order: revision 1 of live-1: worker other took the live over in term 2, which/, [...begun, ...moved(2), takenOver(2, 'other')]],
+  [/^order: revision 2 of live-1: sender 1 of term 1 came in term 2$/, [...begun, ...moved(2), takenOver(2), attached(1)]],
+  [/^order: revision 1 of segments-1: a segment of term 1 behind the fence of term 2$/, [...begun, fenced(2), segment(1)]],
+  [/^order: revision 0 of segments-1: a segment of term 2 without its fence$/, [...begun, segment(1, 'transcription', 2)]],
+  [/^order: revision 1 of segments-1: a fence of term 2 behind that of term 3$/, [...begun, fenced(3), fenced(2)]],
+  [/^order: revision 2 of segments-1: segment 1 after segment 1$/, [...begun, segment(1), fenced(2), segment(1, 'transcription', 2)]],
   [/^order: revision 0 of live-1: .* without a reservation$/, [capacity, admitted(1), released(1), birth()]],
   [/^order: revision 1 of live-1: the live was deleted before its end$/, [...begun, deleted]],
   [/^order: revision 3 of live-1: LiveDeleted after the end of the live$/, [...begun, finished, deleted, deleted]],

@@ -42,16 +42,34 @@ export const auditMutants: ReadonlyArray<Mutant> = [
     rows: ['revision 0 of live-1: .* without a reservation'], test: AUDIT,
   },
   {
-    file: 'application/audit/order-rules.ts',
+    file: 'application/audit/segment-rules.ts',
     before: 'return segment > last ? null',
     after: 'return segment >= last ? null',
     rows: ['segment 1 after segment 1'], test: AUDIT,
   },
   {
-    file: 'application/audit/order-rules.ts',
+    file: 'application/audit/segment-rules.ts',
     before: 'segment <= last ? null',
     after: 'segment <= last + 1 ? null',
     rows: ['a translation of segment 1 before that segment'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/segment-rules.ts',
+    before: 'if (own < term) return',
+    after: 'if (own < 0) return',
+    rows: ['a segment of term 1 behind the fence of term 2'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/segment-rules.ts',
+    before: "term: next, isGap }\n  const",
+    after: "term, isGap }\n  const",
+    rows: ['a history that the rules made passes'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/order-rules.ts',
+    before: '(reserved.term > term || (reserved.term === term',
+    after: '(reserved.term > 0 || (reserved.term === term',
+    rows: ['took the live over in term 2, which it was not given'], test: AUDIT,
   },
   {
     file: 'application/audit/erasure-rules.ts',
