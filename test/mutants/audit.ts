@@ -7,8 +7,8 @@ const ERASURE_RULES = 'test/application/erasure-rules.test.ts'
 export const auditMutants: ReadonlyArray<Mutant> = [
   {
     file: 'application/audit/order-rules.ts',
-    before: 'event.data.epoch === live.epoch + 1 ?',
-    after: 'event.data.epoch > live.epoch ?',
+    before: 'if (epoch !== live.epoch + 1) return',
+    after: 'if (epoch <= live.epoch) return',
     rows: ['sender 2 came after sender 0'], test: AUDIT,
   },
   {
@@ -108,13 +108,13 @@ export const auditMutants: ReadonlyArray<Mutant> = [
     rows: ['a log that cannot be read is no clean log'], test: AUDIT,
   },
   {
-    file: 'application/audit/order-rules.ts',
+    file: 'application/audit/segment-rules.ts',
     before: 'return isGap || segment <= last ?',
     after: 'return segment <= last ?',
     rows: ['whatever a scavenge discards of segments that were forgotten'], test: AUDIT,
   },
   {
-    file: 'application/audit/order-rules.ts',
+    file: 'application/audit/segment-rules.ts',
     before: 'last: isGap ? Math.max(last, segment) : last',
     after: 'last',
     rows: ['what stands behind a gap is judged by what is left'], test: AUDIT,
