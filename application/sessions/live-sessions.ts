@@ -36,6 +36,7 @@ export interface LiveSessions {
 
 /** The same lives for whoever hears from the log which of them are to run here (`run-lives.ts`). */
 export interface LiveRuns {
+  readonly all: () => ReadonlyArray<number>
   /** In which term the live runs here, null where it does not. */
   readonly termOf: (liveId: number) => number | null
   readonly hasSender: (liveId: number) => boolean
@@ -170,6 +171,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
   }
 
   const runs: LiveRuns = {
+    all: () => [...lives.keys()],
     termOf: (liveId) => lives.get(liveId)?.term ?? null,
     hasSender: (liveId) => places.has(liveId),
     pull: (liveId, live, point) => {

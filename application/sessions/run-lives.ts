@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { ADMISSION_STREAM, Moved } from '../../domain/admission/events.ts'
-import { placementOf } from '../../domain/admission/state.ts'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { ADMISSION_STREAM, Moved, WorkerLeft } from '../../domain/admission/events.ts'
 import { FIRST_TERM, LiveCreated, LiveFailed, LiveFinished, LiveTakenOver, SenderAttached } from '../../domain/live/events.ts'
 import { reading } from '../../domain/read-event.ts'
 import { mapAtOnce } from '../at-once.ts'
@@ -12,6 +12,7 @@ import { originOf } from '../log/origin.ts'
 import type { Logger } from '../ports/environment.ts'
 import type { Position, StoredEvent } from '../ports/event-store.ts'
 import type { Projector } from '../ports/projector.ts'
+import { ownTerm } from '../lives/terms/worker.ts'
 import { pause, retryDelay } from '../waiting.ts'
 import { settleLive } from './settle-live.ts'
 import type { SettleLiveDeps } from './settle-live.ts'
@@ -23,10 +24,10 @@ export interface RunLivesDeps extends SettleLiveDeps, Pick<Projector, 'whenProje
 /** This worker: it hears from the log which lives are its own. */
 export interface RunLives {
   /**
-   * Settles every reservation of this worker's, then follows the log. Rejects when a store is away: nothing may be served
-   * before that is done. What cannot be read is left as it is.
+   * Settles every reservation of this worker's, then follows the log. Nothing may be served before that is done: while a
+   * store is away it is refused, and may be repeated. What cannot be read is left as it is.
    */
-  readonly start: () => Promise<void>
+  readonly start: TaskEither<Unavailable, void>
   /** Looks at a live anew, for as long as a store is away. */
   readonly settle: (liveId: number) => void
   readonly stop: () => Promise<void>
@@ -41,6 +42,7 @@ const takenOf = reading([LiveTakenOver])
 const attachedOf = reading([SenderAttached])
 const endOf = reading([LiveFinished, LiveFailed])
 const movedOf = reading([Moved])
+const leftOf = reading([WorkerLeft])
 
 /**
  * Starts and stops what this worker transcribes, as the log tells: a live that was created or moved to it is settled, one
@@ -95,11 +97,11 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
   const release = async (liveId: number): Promise<void> =>
     surely(liveId, () => releaseLive(deps, liveId, originOf(deps, 'service'))())
 
-  const isMine = (liveId: number): boolean => placementOf(admission.state(), liveId)?.worker === worker
+  const isMine = (liveId: number): boolean => ownTerm(deps, liveId) !== null
 
   /** A first term that waits for its sender is settled as it is: nothing is read for it. */
   const waitsForSender = (liveId: number, autoStart: boolean): boolean =>
-    !autoStart && isMine(liveId) && placementOf(admission.state(), liveId)?.term === FIRST_TERM
+    !autoStart && ownTerm(deps, liveId) === FIRST_TERM
 
   const hearOfLive = async (event: StoredEvent): Promise<void> => {
     const created = createdOf(event)?.data
@@ -122,9 +124,11 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
   const hear = async (event: StoredEvent): Promise<void> => {
     await hearOfLive(event)
     const moved = movedOf(event)?.data
-    if (moved !== undefined) {
+    const left = leftOf(event)?.data
+    if (moved !== undefined || left?.worker === worker.name) {
       await admission.refresh()
-      settle(moved.liveId)
+      // Who left runs nothing: of what waits for room no move is told.
+      for (const liveId of moved === undefined ? runs.all() : [moved.liveId]) settle(liveId)
     }
     const over = completedBy(event)
     // At most 2 s: when the lists show it.
@@ -150,14 +154,15 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
   return {
     start: async () => {
       const head = await store.head()()
-      if (E.isLeft(head)) throw new Error(`cannot read the head of the log: ${head.left._tag}`)
+      if (E.isLeft(head)) return head
       const refreshed = await admission.refresh()
-      if (E.isLeft(refreshed) && !isHurt(refreshed.left)) throw new Error(`cannot read ${ADMISSION_STREAM}: ${refreshed.left._tag}`)
-      const mine = admission.state().open.filter((reservation) => reservation.worker === worker)
+      if (E.isLeft(refreshed) && !isHurt(refreshed.left)) return refreshed
+      const mine = admission.state().open.filter(({ liveId }) => isMine(liveId))
       const settled = await mapAtOnce(SETTLED_AT_ONCE, mine, ({ liveId }) => settleOne(liveId)())
-      const away = settled.flatMap((outcome) => (E.isLeft(outcome) && !isHurt(outcome.left) ? [outcome.left] : []))[0]
-      if (away !== undefined) throw new Error(`cannot settle the open lives: ${away._tag}`)
+      const away = settled.find((outcome) => E.isLeft(outcome) && !isHurt(outcome.left))
+      if (away !== undefined) return away
       track(follow(head.right))
+      return E.right(undefined)
     },
     settle,
     stop: async () => {

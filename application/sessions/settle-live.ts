@@ -12,6 +12,7 @@ import { exists } from '../../domain/live/decider.ts'
 import { releaseLive } from '../lives/release-live.ts'
 import { takeOver } from '../lives/terms/take-over.ts'
 import type { TakenLive } from '../lives/terms/take-over.ts'
+import { ownTerm } from '../lives/terms/worker.ts'
 import type { WorkerDeps } from '../lives/terms/worker.ts'
 import { originOf } from '../log/origin.ts'
 import type { Logger } from '../ports/environment.ts'
@@ -70,12 +71,11 @@ export const settleLive =
   (deps: SettleLiveDeps): SettleLive =>
   (liveId) =>
   async () => {
-    const { runs, worker, admission } = deps
-    const placement = placementOf(admission.state(), liveId)
-    if (placement === null) return await settleUnreserved(deps, liveId)
-    const { term } = placement
-    if (placement.worker !== worker || (runs.termOf(liveId) ?? term) < term) runs.drop(liveId)
-    if (placement.worker !== worker) return nothing
+    const { runs, admission } = deps
+    if (placementOf(admission.state(), liveId) === null) return await settleUnreserved(deps, liveId)
+    const term = ownTerm(deps, liveId)
+    if (term === null || (runs.termOf(liveId) ?? term) < term) runs.drop(liveId)
+    if (term === null) return nothing
     const taken = await takeOver(deps)(liveId, term)()
     if (E.isRight(taken)) return await settleTaken(deps, taken.right, term)
     switch (taken.left._tag) {

@@ -61,7 +61,7 @@ const createWorld = (seed: number) => {
     if (admission === null) return await boot(process)
     const side = writeSideOf(deps, admission)
     // Beside others that run lives it settles none of theirs.
-    while (isLast && !(await side.start().then(() => true, () => false)));
+    while (isLast && E.isLeft(await side.start()));
     while (isLast && E.isLeft(await side.reconcile()));
 
     reconcileLives({ ...side.deps, logger: silentLogger, every: 30_000 })

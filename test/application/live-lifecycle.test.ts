@@ -28,7 +28,7 @@ test('Senders count up, whether the one before left or not: the place is given o
 test('A sender comes to the worker that has the live, and to no other', async (t) => {
   const { createLive, deps, admission } = await createWriteSide()
   const { id } = right(await createLive(callerOf(1), requestOf())())
-  const elsewhere = attachSender({ ...deps, worker: 'worker-2' })
+  const elsewhere = attachSender({ ...deps, worker: { name: 'worker-2', incarnation: null } })
   t.like(await elsewhere(id)(), { left: { _tag: 'Superseded' } })
   right(await admission.send({ command: { type: 'Release', liveId: id, at: deps.environment.now() }, commandId: 'c', correlationId: 'c', actor: 'a' })())
   t.like(await attachSender(deps)(id)(), { left: { _tag: 'Superseded' } }, 'nobody has it')

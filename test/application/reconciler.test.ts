@@ -37,7 +37,7 @@ test('D53 R104: at start raw lives that ran are finished, pending ones stay, and
   right(await side.lifecycle.detachSender(left, 1)())
   await orphan(side)
 
-  await restarted(side).start()
+  right(await restarted(side).start())
   t.deepEqual(side.admission.state().open.map(({ liveId }) => liveId), [pending, waiting, attachedOnly, 7])
   for (const id of [active, left, byConfig]) t.is(side.typesOf(`live-${id}`).at(-1), 'LiveFinished')
   t.is(side.typesOf(`live-${attachedOnly}`).at(-1), 'SenderDetached', 'a sender is not of the process that starts')
@@ -46,7 +46,7 @@ test('D53 R104: at start raw lives that ran are finished, pending ones stay, and
   t.deepEqual(side.typesOf('live-7'), ['LiveAborted'])
 
   const before = side.log().length
-  await restarted(side).start()
+  right(await restarted(side).start())
   right(await restarted(side).reconcile())
   t.is(side.log().length, before)
 })

@@ -44,7 +44,7 @@ export const createWorker = async (options: WorkerOptions) => {
   const admission = await createAdmissionActor({ ...options, logger })
   const candidates = () => admission.state().workers.map((one) => ({ worker: one.worker, rank: 0 }))
   const side = writeSideOf({ ...options, candidates }, admission)
-  const deps = { ...side.deps, worker }
+  const deps = { ...side.deps, worker: { name: worker, incarnation: environment.instance } }
   const bus = createLiveBus({ logger })
   const pipelines = createScriptedPipelines(script)
   const pullers = createScriptedPullers()
@@ -63,7 +63,7 @@ export const createWorker = async (options: WorkerOptions) => {
     admission, bus, logger, pipelines, pullers, sessions, running, join,
     start: async (): Promise<void> => {
       right(await join())
-      await running.start()
+      right(await running.start())
     },
     close: async (): Promise<void> => {
       await running.stop()

@@ -85,6 +85,7 @@ export const WORKER = 'worker-1'
 
 /** Where no pipeline runs. */
 export const NO_RUNS: LiveRuns = {
+  all: () => [],
   termOf: () => null,
   hasSender: () => false,
   pull: () => undefined,
@@ -123,7 +124,7 @@ export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor
     candidates: options.candidates ?? (() => CANDIDATES),
     pullRefusal: () => null,
     viewOf: viewOf(options),
-    worker: WORKER,
+    worker: { name: WORKER, incarnation: null },
     endByWorker: options.endByWorker ?? (() => null),
   }
   return {
@@ -136,10 +137,11 @@ export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor
     finishLivesByAudioUrl: finishLivesByAudioUrl(deps),
     deleteLive: deleteLive(deps),
     /** What a process that starts does with the lives of the one before, and leaves to its reconciler. */
-    start: async (): Promise<void> => {
+    start: async (): Promise<E.Either<Unavailable, void>> => {
       const starting = runLives({ ...deps, runs: NO_RUNS, logger: silentLogger })
-      await starting.start()
+      const started = await starting.start()
       await starting.stop()
+      return started
     },
     /** Two looks of the reconciler: what nobody completes in between is an orphan. */
     reconcile: async (): Promise<E.Either<Unavailable, void>> => {

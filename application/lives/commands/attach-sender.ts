@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import { placementOf } from '../../../domain/admission/state.ts'
 import { exists } from '../../../domain/live/decider.ts'
 import { FIRST_TERM, liveStream } from '../../../domain/live/events.ts'
 import type { LiveOver, Superseded, Unavailable } from '../../errors.ts'
@@ -10,6 +9,7 @@ import { changeLive } from '../change-live.ts'
 import { BEGINNING } from '../source-point.ts'
 import type { SourcePoint } from '../source-point.ts'
 import { takeOver } from '../terms/take-over.ts'
+import { ownTerm } from '../terms/worker.ts'
 import type { WorkerDeps } from '../terms/worker.ts'
 
 /** Records the sender to whom this worker gave the live's place. Nobody else is asked: a place has one giver. */
@@ -22,9 +22,8 @@ export const attachSender =
   (liveId) =>
   async () => {
     const { instance, now } = deps.environment
-    const placement = placementOf(deps.admission.state(), liveId)
-    // Without a reservation it is over; one of another worker's has a higher term.
-    const term = placement?.worker === deps.worker ? placement.term : 0
+    // What is not this worker's is over, or another one's.
+    const term = ownTerm(deps, liveId) ?? 0
     // Of a first term nobody has written before.
     const taken = term > FIRST_TERM ? await takeOver(deps)(liveId, term)() : null
     if (taken !== null && E.isLeft(taken)) return taken.left._tag === 'LiveUnknown' ? E.left({ _tag: 'LiveOver' }) : E.left(taken.left)

@@ -53,7 +53,7 @@ const segmentsBefore = (
 ): TaskEither<Superseded | Unavailable, ReadonlyArray<StoredEvent>> =>
   term === FIRST_TERM
     ? deps.store.read(segmentsStream(liveId), { direction: 'backwards', limit: LOOK_BACK })
-    : fenceSegments(deps)({ liveId, worker: deps.worker, term })
+    : fenceSegments(deps)({ liveId, worker: deps.worker.name, term })
 
 const isBehind = (state: LiveState, term: number): boolean => exists(state) && isOpen(state) && state.term < term
 
@@ -65,7 +65,7 @@ export const takeOver =
   (deps: WorkerDeps) =>
   (liveId: number, term: number): TaskEither<LiveUnknown | LiveOver | Superseded | Unavailable, TakenLive> =>
   async () => {
-    const { worker } = deps
+    const worker = deps.worker.name
     let loaded = await loadLive(deps, liveId)()
     if (E.isRight(loaded) && isBehind(loaded.right.state, term)) {
       const taken = await changeLive(deps)(liveId, { type: 'TakeOverLive', worker, term, at: deps.environment.now() })()

@@ -15,6 +15,7 @@ import { createPullers } from '../../../infrastructure/sources/puller/puller-cli
 import { assemble } from '../assemble.ts'
 import { startDuties } from '../duties.ts'
 import { createPullRefusal } from '../sources.ts'
+import { succeed } from '../succeed.ts'
 import type { Engines } from './engines.ts'
 import type { Foundation } from './foundation.ts'
 import type { ReadSide } from './read-side.ts'
@@ -79,7 +80,7 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
       isolation,
       pullRefusal: createPullRefusal(isolation, rules),
       /** The lives of an earlier process go on or end, before anybody can come to them. */
-      resume: worked.start,
+      resume: () => succeed('settle the open lives', worked.start),
       listensOn: (port: number): void => {
         ownPort = port
       },

@@ -1,0 +1,178 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { v7 } from 'uuid'
+import { reconciling } from '../../application/lives/policies/reconcile-lives.ts'
+import type { AdmissionCommand } from '../../domain/admission/decider.ts'
+import { createMemoryKeyring } from '../support/memory-keyring.ts'
+import { AUDIO } from '../support/sessions.ts'
+import type { ScriptedPipeline } from '../support/scripted-pipeline.ts'
+import { createTestEnvironment } from '../support/test-environment.ts'
+import { createRandom } from './crash-simulation.ts'
+import { createWorkerLogRules } from './worker-log-rules.ts'
+import { createWorkerProcesses, NO_FAULTS } from './worker-processes.ts'
+import type { AppendFaults, SimulatedWorkerProcess } from './worker-processes.ts'
+import { createWorker } from './worker-world.ts'
+import { callerOf, requestOf } from './write-side.ts'
+
+const CAPACITY = 6
+const NAMES = ['w1', 'w2', 'w3'] as const
+const MAX_STEPS = 20_000
+
+export interface Schedule extends AppendFaults {
+  readonly seed: number
+  /** Things that happen: creates, finals, ends, workers that freeze, die, are taken for dead. */
+  readonly actions: number
+}
+
+interface Running {
+  readonly name: string
+  readonly process: SimulatedWorkerProcess
+  readonly worker: Awaited<ReturnType<typeof createWorker>>
+  readonly incarnation: string
+}
+
+/** Three workers on one log whose clocks, reads and appends the schedule moves; answers what broke. */
+export const runSchedule = async ({ seed, actions, ...faults }: Schedule) => {
+  const random = createRandom(seed)
+  const chance = (share: number): boolean => random() < share
+  const pick = <A>(list: ReadonlyArray<A>): A | undefined => list[Math.floor(random() * list.length)]
+  const rules = createWorkerLogRules(CAPACITY)
+  const world = createWorkerProcesses(random, rules.observe)
+  const keyring = createMemoryKeyring()
+  const wrong: Array<string> = []
+  const owner = callerOf(1, { maxSessions: 1000 })
+  let running: ReadonlyArray<Running> = []
+  const told = new Map<ScriptedPipeline, number>()
+
+  const now = (): string => new Date(Date.parse('2026-11-21T09:30:00Z') + world.now()).toISOString().replace('Z', '000+00:00')
+  const awake = (): ReadonlyArray<Running> => running.filter(({ process }) => !process.isFrozen())
+
+  /** Work of a process: it may never be answered, as when the process dies. */
+  const begin = (work: Promise<unknown>): void => void work.catch((error: unknown) => wrong.push(String(error)))
+
+  const boot = async (name: string): Promise<void> => {
+    const process = world.createProcess()
+    const environment = { ...createTestEnvironment(), now, random, monotonic: world.now }
+    const worker = await createWorker({ ...process, keyring, environment, worker: name, vram: CAPACITY, script: { tail: () => null } })
+    // Before the first append of its own it is nobody: one that cannot start ends, and is started again.
+    running = [...running.filter((one) => one.name !== name), { name, process, worker, incarnation: environment.instance }]
+    await worker.start().catch(async () => {
+      process.kill()
+      return boot(name)
+    })
+  }
+
+  const send = (by: Running, command: AdmissionCommand): void =>
+    begin(by.worker.admission.send({ command, commandId: v7(), correlationId: 'c', actor: 'service' })())
+
+  /** Whoever hears that it has left joins anew. */
+  const rejoin = ({ worker, incarnation, name }: Running): void => {
+    const known = worker.admission.state().workers.find((one) => one.worker === name)
+    if (known?.incarnation !== incarnation) begin(worker.join())
+  }
+
+  const speak = ({ worker }: Running): void => {
+    const pipeline = pick(worker.pipelines.all.filter((one) => !one.isAborted() && one.finishes.length === 0))
+    if (pipeline === undefined) return
+    const segment = told.get(pipeline) ?? pipeline.nextSegment
+    told.set(pipeline, segment + 1)
+    begin(pipeline.final(segment, `words ${segment}`))
+  }
+
+  const talk = async (by: Running, liveId: number): Promise<void> => {
+    const attached = await by.worker.sessions.attachSender(liveId)()
+    if (E.isLeft(attached)) return
+    attached.right.configure({})
+    attached.right.audio(AUDIO)
+    if (chance(0.5)) attached.right.closed('sender_closed')
+  }
+
+  const finish = (by: Running, liveId: number): void => begin(by.worker.side.finishLive(owner, liveId)())
+  const reconcilers = new Map<Running, ReturnType<typeof reconciling>>()
+  const reconcile = (by: Running): void => {
+    const mine = reconcilers.get(by) ?? reconciling(by.worker.side.deps)
+    reconcilers.set(by, mine)
+    begin(mine.round())
+  }
+
+  const act = (): void => {
+    const [one, other] = [pick(awake()), pick(running)]
+    if (one === undefined || other === undefined) return running.forEach(({ process }) => process.freeze(false))
+    const liveId = pick([...rules.placements().keys()]) ?? 0
+    const placed = rules.placements().get(liveId)
+    const kind = random()
+    if (kind < 0.2) {
+      const pulled = { audioFormat: 'hls', audioUrl: 'http://h/a', autoStart: true } as const
+      return begin(one.worker.side.createLive(owner, requestOf({ model: pick(['m1', 'm2', 'm3']) ?? 'm1', ...(chance(0.7) ? pulled : {}) }))())
+    }
+    if (kind < 0.45) return speak(one)
+    if (kind < 0.52) return begin(talk(one, liveId))
+    if (kind < 0.56) return finish(one, liveId)
+    if (kind < 0.66) return other.process.freeze(!other.process.isFrozen())
+    if (kind < 0.78) return send(one, { type: 'Leave', reason: 'lost', worker: other.name, incarnation: other.incarnation, at: now() })
+    if (kind < 0.84 && placed !== undefined) return send(one, { type: 'Move', liveId, term: placed.term, to: null, at: now() })
+    if (kind < 0.88) {
+      other.process.kill()
+      return begin(boot(other.name))
+    }
+    if (kind < 0.95) return rejoin(one)
+    return reconcile(one)
+  }
+
+  let steps = 0
+  const step = async (): Promise<boolean> => {
+    steps += 1
+    if (steps > MAX_STEPS) throw new Error('the schedule does not come to rest')
+    return await world.next()
+  }
+  /** Until nobody waits for anything. */
+  const rest = async (): Promise<void> => {
+    for (;;) {
+      while (await step());
+      const due = world.nextTimer()
+      if (due === null) return
+      await world.advance(due)
+    }
+  }
+
+  for (const name of NAMES) begin(boot(name))
+  await rest()
+  world.setFaults(faults)
+  for (let count = 0; count < actions && rules.violations().length === 0; count++) {
+    act()
+    for (let left = Math.floor(random() * 12); left > 0; left--) await step()
+    if (chance(0.3)) await world.advance(random() * (chance(0.2) ? 4000 : 60))
+  }
+
+  world.setFaults(NO_FAULTS)
+  running.forEach(({ process }) => process.freeze(false))
+  await rest()
+  for (let round = 0; round < 3; round++) {
+    running.forEach(rejoin)
+    await rest()
+  }
+  // At rest each live runs where it is placed, in the term of its placement, and nowhere else.
+  for (const [liveId, { worker, term }] of rules.placements())
+    for (const one of running) {
+      const runsIn = one.worker.sessions.runs.termOf(liveId)
+      if (runsIn !== null && !(one.name === worker && runsIn === term)) wrong.push(`${one.name} runs live ${liveId} in term ${runsIn}, ${worker} has it in ${term}`)
+    }
+  for (const one of running)
+    for (const { liveId } of one.worker.pipelines.all.filter((pipeline) => !pipeline.isAborted()))
+      if (one.worker.sessions.runs.termOf(liveId) === null && rules.placements().has(liveId)) wrong.push(`a pipeline of live ${liveId} runs on at ${one.name}`)
+
+  const last = running[0]
+  if (last !== undefined) {
+    for (const liveId of rules.placements().keys()) finish(last, liveId)
+    for (let round = 0; round < 3; round++) {
+      await rest()
+      await world.advance(10_000)
+      reconcile(last)
+    }
+    await rest()
+  }
+  if (rules.placements().size > 0) wrong.push(`${[...rules.placements().keys()].join()} are never released`)
+  await Promise.all(running.map(async ({ worker }) => worker.close()))
+  if (process.env["DBG"]) for (const e of world.log()) console.log(e.stream, e.revision, e.type, JSON.stringify(e.data), e.metadata.actor.slice(-8))
+  const count = (type: string): number => world.log().filter((event) => event.type === type).length
+  return { wrong: [...rules.violations(), ...wrong], takenOver: count('LiveTakenOver'), fenced: count('SegmentsFenced'), segments: rules.segments() }
+}
