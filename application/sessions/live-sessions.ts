@@ -131,7 +131,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
   }
 
   const drop = (liveId: number): void => {
-    if (!lives.has(liveId)) return
+    if (!lives.has(liveId) && !places.has(liveId)) return
     logger.warn({ liveId }, 'another worker has the live: what runs here of it is dropped')
     forget(liveId)
     bus.publish(liveId, { kind: 'moved' })
@@ -201,6 +201,8 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
       }
       const attached = await attach(liveId, leave)
       if (E.isLeft(attached)) return attached
+      // It ended, or another worker was given it, while the log was told.
+      if (places.get(liveId) !== place) return E.left({ _tag: 'LiveOver' })
       waitNoMore(liveId)
       const { live, point } = attached.right
       const running = run(liveId, live, point)

@@ -51,6 +51,8 @@ const settleTaken = async (
   term: number,
 ): Promise<Either<Unavailable, void>> => {
   const { liveId } = state.created
+  // Moved on meanwhile: that is settled next.
+  if (ownTerm(deps, liveId) !== term) return nothing
   if (state.created.autoStart) deps.runs.pull(liveId, attachedLive(state), point)
   // Between the two nothing is awaited: who has the place has had it since before the log was told.
   if (state.sender !== null && !deps.runs.hasSender(liveId)) {

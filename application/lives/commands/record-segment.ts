@@ -2,6 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { reading } from '../../../domain/read-event.ts'
+import { FIRST_TERM } from '../../../domain/live/events.ts'
 import { SegmentFinalised, segmentsStream, termOf } from '../../../domain/transcript/events.ts'
 import { ownOrigin } from '../../log/origin.ts'
 import type { Superseded, Unavailable } from '../../errors.ts'
@@ -26,6 +27,8 @@ const MAX_REMEMBERED = 4096
 interface Lane {
   /** Of what was appended last; null where that has to be read. */
   last: ExpectedRevision | null
+  /** The highest that wrote: what a run of an earlier one has still to write would find the revision right. */
+  term: number
   tail: Promise<unknown>
 }
 
@@ -48,7 +51,7 @@ export const recordSegment = (deps: WriteDeps): RecordSegment => {
   const lanes = new Map<number, Lane>()
 
   const laneOf = (liveId: number): Lane => {
-    const lane: Lane = lanes.get(liveId) ?? { last: null, tail: Promise.resolve() }
+    const lane: Lane = lanes.get(liveId) ?? { last: null, term: FIRST_TERM, tail: Promise.resolve() }
     lanes.delete(liveId)
     lanes.set(liveId, lane)
     const [longestSilent] = lanes.keys()
@@ -56,12 +59,19 @@ export const recordSegment = (deps: WriteDeps): RecordSegment => {
     return lane
   }
 
-  const append = async (lane: Pick<Lane, 'last'>, segment: Segment): Promise<Either<Superseded | Unavailable, void>> => {
+  const append = async (
+    lane: Pick<Lane, 'last' | 'term'>,
+    segment: Segment,
+  ): Promise<Either<Superseded | Unavailable, void>> => {
     const stream = segmentsStream(segment.liveId)
+    const term = termOf({ data: segment })
+    if (term < lane.term) return E.left({ _tag: 'Superseded' })
+    if (term > lane.term) lane.last = null
+    lane.term = term
     if (lane.last === null) {
       const newest = await deps.store.read(stream, { direction: 'backwards', limit: LOOK_BACK })()
       if (E.isLeft(newest)) return newest
-      if (lastTermOf(newest.right) > termOf({ data: segment })) return E.left({ _tag: 'Superseded' })
+      if (lastTermOf(newest.right) > term) return E.left({ _tag: 'Superseded' })
       lane.last = newest.right[0]?.revision ?? 'no-stream'
       if (newest.right.some((event) => isSame(event, segment))) return E.right(undefined)
     }
