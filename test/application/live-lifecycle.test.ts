@@ -1,6 +1,7 @@
 import test from 'ava'
 import * as O from 'fp-ts/lib/Option.js'
 import { attachSender } from '../../application/lives/commands/attach-sender.ts'
+import { fenceSegments } from '../../application/lives/terms/fence-segments.ts'
 import { takeOver } from '../../application/lives/terms/take-over.ts'
 import { reservedVram } from '../../domain/admission/state.ts'
 import { createFailingStore } from './failing-store.ts'
@@ -89,6 +90,22 @@ test('A second writer of the segments in one term is told', async (t) => {
   right(await lifecycle.recordSegment(segment(1))())
   right(await other.recordSegment(segment(2))())
   t.like(await lifecycle.recordSegment(segment(3))(), { left: { _tag: 'Contended' } })
+})
+
+test('Equal numbers of two terms are two segments; behind a fence no lower term writes, nor a final of an earlier run of this very process', async (t) => {
+  const { lifecycle, deps, admission, store } = await createWriteSide()
+  const other = writeSideOf(deps, admission).lifecycle
+  right(await lifecycle.recordSegment({ ...segment(1), term: 1 })())
+  right(await fenceSegments(deps)({ liveId: 1, worker: 'worker-1', term: 2 })())
+  t.like(await lifecycle.recordSegment({ ...segment(2), term: 1 })(), { left: { _tag: 'Contended' } }, 'tried again it sees why')
+  t.like(await lifecycle.recordSegment({ ...segment(2), term: 1 })(), { left: { _tag: 'Superseded' } })
+  right(await other.recordSegment({ ...segment(1, 'again'), term: 2 })())
+  t.like(await other.recordSegment({ ...segment(2), term: 1 })(), { left: { _tag: 'Superseded' } })
+  t.like(await fenceSegments(deps)({ liveId: 1, worker: 'worker-2', term: 1 })(), { left: { _tag: 'Superseded' } })
+  t.is(right(await fenceSegments(deps)({ liveId: 1, worker: 'worker-1', term: 2 })()).length, 3, 'a fence stands once')
+  t.deepEqual(right(await store.read('segments-1')()).map(({ type, data }) => [type, (data as { term: number }).term]), [
+    ['SegmentFinalised', 1], ['SegmentsFenced', 2], ['SegmentFinalised', 2],
+  ])
 })
 
 test('D15: a token opens its own live only; without an id the newest open one, else the newest', async (t) => {

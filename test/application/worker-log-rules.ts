@@ -21,6 +21,8 @@ const BY_WORKER = ['SenderAttached', 'SenderDetached', 'SourceStarted', 'LiveSta
  */
 export const createWorkerLogRules = (capacity: number) => {
   const placed = new Map<number, Placed>()
+  /** Which run has a worker's name. */
+  const joined = new Map<string, unknown>()
   const terms = new Map<number, number>()
   /** Which process wrote first in a term of a live, by `live term`. */
   const writers = new Map<string, string>()
@@ -44,6 +46,8 @@ export const createWorkerLogRules = (capacity: number) => {
 
   const onAdmission = (type: string, data: Readonly<Record<string, unknown>>): void => {
     const [liveId, worker] = [Number(data['liveId']), String(data['worker'])]
+    if (type === 'WorkerJoined') joined.set(worker, data['incarnation'])
+    if (type === 'WorkerLeft') check(joined.get(worker) === data['incarnation'], `${worker} left for a run that had not its name`)
     if (type === 'WorkerLeft') for (const one of placed.values()) if (one.worker === worker) one.worker = null
     if (type === 'Admitted') placed.set(liveId, { worker, term: 1, vram: Number(data['vram']) })
     if (type === 'Moved') {

@@ -172,7 +172,6 @@ export const runSchedule = async ({ seed, actions, ...faults }: Schedule) => {
   }
   if (rules.placements().size > 0) wrong.push(`${[...rules.placements().keys()].join()} are never released`)
   await Promise.all(running.map(async ({ worker }) => worker.close()))
-  if (process.env["DBG"]) for (const e of world.log()) console.log(e.stream, e.revision, e.type, JSON.stringify(e.data), e.metadata.actor.slice(-8))
   const count = (type: string): number => world.log().filter((event) => event.type === type).length
   return { wrong: [...rules.violations(), ...wrong], takenOver: count('LiveTakenOver'), fenced: count('SegmentsFenced'), segments: rules.segments() }
 }
