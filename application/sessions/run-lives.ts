@@ -37,12 +37,8 @@ export interface RunLives {
 const SETTLED_AT_ONCE = 32
 const RETRY = { first: 100, longest: 5000 }
 
-const createdOf = reading([LiveCreated])
-const takenOf = reading([LiveTakenOver])
-const attachedOf = reading([SenderAttached])
-const endOf = reading([LiveFinished, LiveFailed])
-const movedOf = reading([Moved])
-const leftOf = reading([WorkerLeft])
+/** What changes which lives run here. */
+const toldOf = reading([LiveCreated, LiveFinished, LiveFailed, SenderAttached, LiveTakenOver, Moved, WorkerLeft])
 
 /**
  * Starts and stops what this worker transcribes, as the log tells: a live that was created or moved to it is settled, one
@@ -99,39 +95,48 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
 
   const isMine = (liveId: number): boolean => ownTerm(deps, liveId) !== null
 
-  /** A first term that waits for its sender is settled as it is: nothing is read for it. */
-  const waitsForSender = (liveId: number, autoStart: boolean): boolean =>
-    !autoStart && ownTerm(deps, liveId) === FIRST_TERM
+  /** In its first term one that waits for a sender is settled as it is: nothing is read for it. */
+  const created = async ({ liveId, autoStart }: { readonly liveId: number; readonly autoStart: boolean }): Promise<void> => {
+    // Another process may have admitted it.
+    if (!isMine(liveId)) await admission.refresh()
+    if (autoStart || ownTerm(deps, liveId) !== FIRST_TERM) settle(liveId)
+  }
 
-  const hearOfLive = async (event: StoredEvent): Promise<void> => {
-    const created = createdOf(event)?.data
-    if (created !== undefined) {
-      // Another process may have admitted it.
-      if (!isMine(created.liveId)) await admission.refresh()
-      return waitsForSender(created.liveId, created.autoStart) ? undefined : settle(created.liveId)
-    }
-    const end = endOf(event)?.data
-    if (end !== undefined) {
-      runs.stop(end.liveId)
-      return isMine(end.liveId) ? track(release(end.liveId)) : undefined
-    }
-    const attached = attachedOf(event)?.data
-    if (attached !== undefined) return runs.hasSender(attached.liveId) || !isMine(attached.liveId) ? undefined : settle(attached.liveId)
-    const taken = takenOf(event)?.data
-    if (taken !== undefined && (runs.termOf(taken.liveId) ?? taken.term) < taken.term) settle(taken.liveId)
+  const ended = (liveId: number): void => {
+    runs.stop(liveId)
+    if (isMine(liveId)) track(release(liveId))
+  }
+
+  const placedAnew = async (liveIds: ReadonlyArray<number>): Promise<void> => {
+    await admission.refresh()
+    liveIds.forEach(settle)
   }
 
   const hear = async (event: StoredEvent): Promise<void> => {
-    await hearOfLive(event)
-    const moved = movedOf(event)?.data
-    const left = leftOf(event)?.data
-    if (moved !== undefined || left?.worker === worker.name) {
-      await admission.refresh()
-      // Who left runs nothing: of what waits for room no move is told.
-      for (const liveId of moved === undefined ? runs.all() : [moved.liveId]) settle(liveId)
+    const told = toldOf(event)
+    switch (told?.type) {
+      case undefined:
+        return
+      case 'LiveCreated':
+        return await created(told.data)
+      case 'LiveFinished':
+      case 'LiveFailed':
+        return ended(told.data.liveId)
+      case 'SenderAttached':
+        return runs.hasSender(told.data.liveId) || !isMine(told.data.liveId) ? undefined : settle(told.data.liveId)
+      case 'LiveTakenOver':
+        return (runs.termOf(told.data.liveId) ?? told.data.term) < told.data.term ? settle(told.data.liveId) : undefined
+      case 'Moved':
+        return await placedAnew([told.data.liveId])
+      case 'WorkerLeft':
+        // Who left runs nothing: of what waits for room no move is told.
+        return told.data.worker === worker.name ? await placedAnew(runs.all()) : undefined
     }
+  }
+
+  /** At most 2 s later: when the lists show it. */
+  const tellEnd = (event: StoredEvent): void => {
     const over = completedBy(event)
-    // At most 2 s: when the lists show it.
     if (over !== undefined) track(whenProjected(over.position).then(() => runs.ended(over.liveId, over.cause)))
   }
 
@@ -141,7 +146,10 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
       try {
         for await (const message of store.subscribe(position, ['live-', ADMISSION_STREAM], signal)) {
           failures = 0
-          if (message.kind === 'event') await hear(message.event)
+          if (message.kind === 'event') {
+            await hear(message.event)
+            tellEnd(message.event)
+          }
           position = message.kind === 'event' ? message.event.position : message.position
         }
       } catch (error) {

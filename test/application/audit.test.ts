@@ -2,9 +2,9 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { checkLog } from '../../application/audit/check-log.ts'
 import { sealEvents } from '../../application/log/event-serialization.ts'
-import { BEGINNING } from '../../application/ports/event-store.ts'
-import type { EventStore, NewEvent } from '../../application/ports/event-store.ts'
+import type { NewEvent } from '../../application/ports/event-store.ts'
 import { after, liveCreated } from '../domain/samples.ts'
+import { damagedAt, scavenged } from './gappy-stores.ts'
 import { createMemoryEventStore } from '../support/memory-event-store.ts'
 import { createMemoryKeyring } from '../support/memory-keyring.ts'
 import { right } from '../support/projecting.ts'
@@ -46,36 +46,6 @@ const limits = { permissions: [], maxSessions: 1, maxTranslations: 1 }
 const registered: Step = ['user-3', { type: 'UserRegistered', data: { userId: 3, username: 'u', usernameHash: 'h', passwordHash: 'p', ...limits, at: after(0) } }]
 const userDeleted: Step = ['user-3', { type: 'UserDeleted', data: { userId: 3, usernameHash: 'h', at: after(0) } }]
 const disabled: Step = ['user-3', { type: 'UserDisabled', data: { userId: 3, at: after(0) } }]
-
-/** A store that refuses the events of these numbers, from 0. */
-const damagedAt = (store: EventStore, numbers: ReadonlyArray<number>): EventStore => ({
-  ...store,
-  subscribe: async function* (from, prefixes, signal) {
-    let number = 0
-    for await (const message of store.subscribe(BEGINNING, prefixes, signal)) {
-      if (message.kind !== 'event') yield message
-      else {
-        const { stream, position } = message.event
-        const row = { position, stream }
-        if (position > from && numbers.includes(number)) throw new Error('damaged', { cause: { _tag: 'LogCorrupted', reason: 'r', row } })
-        if (position > from) yield message
-        number += 1
-      }
-    }
-  },
-})
-
-/** A store that has discarded the events of these numbers, from 0, as a scavenge does. */
-const scavenged = (store: EventStore, numbers: ReadonlyArray<number>): EventStore => ({
-  ...store,
-  subscribe: async function* (from, prefixes, signal) {
-    let number = 0
-    for await (const message of store.subscribe(from, prefixes, signal)) {
-      if (message.kind !== 'event' || !numbers.includes(number)) yield message
-      if (message.kind === 'event') number += 1
-    }
-  },
-})
 
 const problemsOf = async (
   steps: ReadonlyArray<Step>, raw: ReadonlyArray<Step> = [], keyNames: ReadonlyArray<string> = [], damaged: ReadonlyArray<number> = [],

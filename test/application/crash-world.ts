@@ -32,6 +32,10 @@ const REFUSED = ['QuotaReached', 'InsufficientVram', 'ListenerTokenTaken', 'Send
 const MAX_STEPS = 100_000
 const NO_FAULTS: Faults = { crash: 0, unavailable: 0 }
 
+const surely = async (task: () => Promise<E.Either<unknown, void>>): Promise<void> => {
+  if (E.isLeft(await task())) await surely(task)
+}
+
 /** Processes on one log that die at any step and start again, each with its actor and its reconciler. */
 const createWorld = (seed: number) => {
   const random = createRandom(seed)
@@ -61,8 +65,10 @@ const createWorld = (seed: number) => {
     if (admission === null) return await boot(process)
     const side = writeSideOf(deps, admission)
     // Beside others that run lives it settles none of theirs.
-    while (isLast && E.isLeft(await side.start()));
-    while (isLast && E.isLeft(await side.reconcile()));
+    if (isLast) {
+      await surely(side.start)
+      await surely(side.reconcile)
+    }
 
     reconcileLives({ ...side.deps, logger: silentLogger, every: 30_000 })
     running = [...running, { process, side, reconcile: () => due() }]

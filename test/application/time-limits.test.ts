@@ -161,11 +161,11 @@ test('who stops the reconciler waits for the ends that have begun, and for no ot
     right(await side.lifecycle.startLive(id)())
   }
   const speaking: Array<() => void> = []
-  const flush = (_: number): Promise<void> => new Promise((resolve) => { speaking.push(resolve) })
+  const flush = (): Promise<void> => new Promise((resolve) => { speaking.push(resolve) })
   const timers = createManualTimers()
   const expiry = expireLives({
     ...side.deps, timers: createManualTimers(), limits: { pendingTimeout: 0, maxDuration: 60_000 },
-    endByWorker: (liveId, end) => speakOut(side, flush(liveId))(liveId, end),
+    endByWorker: (liveId, end) => speakOut(side, flush())(liveId, end),
   })
   const reconciler = reconcileLives({ ...side.deps, logger: silentLogger, timers, expiry, every: 30_000 })
   clock += 60_000

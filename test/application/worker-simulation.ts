@@ -30,8 +30,8 @@ interface Running {
   readonly incarnation: string
 }
 
-/** Three workers on one log whose clocks, reads and appends the schedule moves; answers what broke. */
-export const runSchedule = async ({ seed, actions, ...faults }: Schedule) => {
+/** Three workers on one log, whose clocks, reads and appends move as the seed says. */
+const createWorld = (seed: number) => {
   const random = createRandom(seed)
   const chance = (share: number): boolean => random() < share
   const pick = <A>(list: ReadonlyArray<A>): A | undefined => list[Math.floor(random() * list.length)]
@@ -94,28 +94,43 @@ export const runSchedule = async ({ seed, actions, ...faults }: Schedule) => {
     begin(mine.round())
   }
 
+  const create = (one: Running): void => {
+    const pulled = { audioFormat: 'hls', audioUrl: 'http://h/a', autoStart: true } as const
+    const request = requestOf({ model: pick(['m1', 'm2', 'm3']) ?? 'm1', ...(chance(0.7) ? pulled : {}) })
+    begin(one.worker.side.createLive(owner, request)())
+  }
+  const restart = ({ process, name }: Running): void => {
+    process.kill()
+    begin(boot(name))
+  }
+  const move = (by: Running, liveId: number): void => {
+    const placed = rules.placements().get(liveId)
+    if (placed !== undefined) send(by, { type: 'Move', liveId, term: placed.term, to: null, at: now() })
+  }
+  const suspect = (by: Running, { name: worker, incarnation }: Running): void =>
+    send(by, { type: 'Leave', reason: 'lost', worker, incarnation, at: now() })
+
+  /** What one does, to a live or to another, and in how many of a hundred cases. */
+  const deeds: ReadonlyArray<readonly [share: number, deed: (one: Running, other: Running, liveId: number) => void]> = [
+    [20, create],
+    [25, speak],
+    [7, (one, _, liveId) => begin(talk(one, liveId))],
+    [4, (one, _, liveId) => finish(one, liveId)],
+    [10, (_, { process }) => process.freeze(!process.isFrozen())],
+    [12, suspect],
+    [6, (one, _, liveId) => move(one, liveId)],
+    [4, (_, other) => restart(other)],
+    [7, rejoin],
+    [5, reconcile],
+  ]
+
   const act = (): void => {
     const [one, other] = [pick(awake()), pick(running)]
-    if (one === undefined || other === undefined) return running.forEach(({ process }) => process.freeze(false))
     const liveId = pick([...rules.placements().keys()]) ?? 0
-    const placed = rules.placements().get(liveId)
-    const kind = random()
-    if (kind < 0.2) {
-      const pulled = { audioFormat: 'hls', audioUrl: 'http://h/a', autoStart: true } as const
-      return begin(one.worker.side.createLive(owner, requestOf({ model: pick(['m1', 'm2', 'm3']) ?? 'm1', ...(chance(0.7) ? pulled : {}) }))())
-    }
-    if (kind < 0.45) return speak(one)
-    if (kind < 0.52) return begin(talk(one, liveId))
-    if (kind < 0.56) return finish(one, liveId)
-    if (kind < 0.66) return other.process.freeze(!other.process.isFrozen())
-    if (kind < 0.78) return send(one, { type: 'Leave', reason: 'lost', worker: other.name, incarnation: other.incarnation, at: now() })
-    if (kind < 0.84 && placed !== undefined) return send(one, { type: 'Move', liveId, term: placed.term, to: null, at: now() })
-    if (kind < 0.88) {
-      other.process.kill()
-      return begin(boot(other.name))
-    }
-    if (kind < 0.95) return rejoin(one)
-    return reconcile(one)
+    let left = random() * 100
+    const deed = deeds.find(([share]) => (left -= share) < 0)?.[1]
+    if (one === undefined || other === undefined) running.forEach(({ process }) => process.freeze(false))
+    else deed?.(one, other, liveId)
   }
 
   let steps = 0
@@ -134,44 +149,69 @@ export const runSchedule = async ({ seed, actions, ...faults }: Schedule) => {
     }
   }
 
-  for (const name of NAMES) begin(boot(name))
-  await rest()
+  /** At rest each live runs where it is placed, in the term of its placement, and nowhere else. */
+  const judgeRest = (): void => {
+    for (const { name, worker: { sessions, pipelines } } of running) {
+      for (const liveId of sessions.runs.all()) {
+        const placed = rules.placements().get(liveId)
+        const runsIn = sessions.runs.termOf(liveId)
+        if (placed !== undefined && (placed.worker !== name || placed.term !== runsIn)) wrong.push(`${name} runs live ${liveId} in term ${runsIn}`)
+      }
+      const stray = pipelines.all.filter((one) => !one.isAborted() && sessions.runs.termOf(one.liveId) === null)
+      wrong.push(...stray.map(({ liveId }) => `a pipeline of live ${liveId} runs on at ${name}`))
+    }
+  }
+
+  return {
+    rules, world, wrong, step, judgeRest, chance, random, act,
+    begin: async (): Promise<void> => {
+      for (const name of NAMES) begin(boot(name))
+      await rest()
+    },
+    /** Nobody is frozen any more, and who has left joins. */
+    recover: async (): Promise<void> => {
+      running.forEach(({ process }) => process.freeze(false))
+      await rest()
+      for (let round = 0; round < 3; round++) {
+        running.forEach(rejoin)
+        await rest()
+      }
+    },
+    /** Ends all lives through one of them. */
+    end: async (): Promise<void> => {
+      const [last] = running
+      if (last === undefined) return
+      for (const liveId of rules.placements().keys()) finish(last, liveId)
+      for (let round = 0; round < 3; round++) {
+        await rest()
+        await world.advance(10_000)
+        reconcile(last)
+      }
+      await rest()
+      await Promise.all(running.map(async ({ worker }) => worker.close()))
+    },
+  }
+}
+
+/** Runs it; answers what broke. */
+export const runSchedule = async ({ seed, actions, ...faults }: Schedule) => {
+  const { rules, world, wrong, step, judgeRest, chance, random, act, begin, recover, end } = createWorld(seed)
+  await begin()
   world.setFaults(faults)
   for (let count = 0; count < actions && rules.violations().length === 0; count++) {
     act()
     for (let left = Math.floor(random() * 12); left > 0; left--) await step()
     if (chance(0.3)) await world.advance(random() * (chance(0.2) ? 4000 : 60))
   }
-
   world.setFaults(NO_FAULTS)
-  running.forEach(({ process }) => process.freeze(false))
-  await rest()
-  for (let round = 0; round < 3; round++) {
-    running.forEach(rejoin)
-    await rest()
-  }
-  // At rest each live runs where it is placed, in the term of its placement, and nowhere else.
-  for (const [liveId, { worker, term }] of rules.placements())
-    for (const one of running) {
-      const runsIn = one.worker.sessions.runs.termOf(liveId)
-      if (runsIn !== null && !(one.name === worker && runsIn === term)) wrong.push(`${one.name} runs live ${liveId} in term ${runsIn}, ${worker} has it in ${term}`)
-    }
-  for (const one of running)
-    for (const { liveId } of one.worker.pipelines.all.filter((pipeline) => !pipeline.isAborted()))
-      if (one.worker.sessions.runs.termOf(liveId) === null && rules.placements().has(liveId)) wrong.push(`a pipeline of live ${liveId} runs on at ${one.name}`)
-
-  const last = running[0]
-  if (last !== undefined) {
-    for (const liveId of rules.placements().keys()) finish(last, liveId)
-    for (let round = 0; round < 3; round++) {
-      await rest()
-      await world.advance(10_000)
-      reconcile(last)
-    }
-    await rest()
-  }
-  if (rules.placements().size > 0) wrong.push(`${[...rules.placements().keys()].join()} are never released`)
-  await Promise.all(running.map(async ({ worker }) => worker.close()))
+  await recover()
+  judgeRest()
+  await end()
+  const held = [...rules.placements().keys()]
+  if (held.length > 0) wrong.push(`${held.join()} are never released`)
   const count = (type: string): number => world.log().filter((event) => event.type === type).length
-  return { wrong: [...rules.violations(), ...wrong], takenOver: count('LiveTakenOver'), fenced: count('SegmentsFenced'), segments: rules.segments() }
+  return {
+    wrong: [...rules.violations(), ...wrong],
+    takenOver: count('LiveTakenOver'), fenced: count('SegmentsFenced'), segments: rules.segments(),
+  }
 }

@@ -89,7 +89,7 @@ export const termMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/sessions/run-lives.ts',
-    before: 'runs.stop(end.liveId)',
+    before: 'runs.stop(liveId)',
     after: '',
     rows: ['stops when anybody finishes it'], test: RUN_LIVES,
   },
