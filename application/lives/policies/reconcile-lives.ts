@@ -31,7 +31,7 @@ export interface ReconcileLivesDeps extends LiveWriteDeps {
 const LOOKS_AT_ONCE = 16
 /** Lives that speak out at a time: the engine, which serves them all, has but some seconds for each. */
 const ENDS_AT_ONCE = 32
-/** For how long an admission without a live is watched before it is an orphan: whoever creates it may be anywhere. */
+/** For how long an admission without a live is watched before it is an orphan although whoever creates it is there. */
 const ORPHAN_MS = 10_000
 
 const serviceOrigin = (deps: ReconcileLivesDeps): Origin => originOf(deps, 'service')
@@ -57,6 +57,10 @@ const createOrphanWatch = ({ environment: { monotonic } }: ReconcileLivesDeps): 
     isWatching: () => since.size > 0,
   }
 }
+
+/** Whether the run of the process that was to create the live has ended, or another has joined under its name. */
+const hasLeft = ({ admission }: ReconcileLivesDeps, { instance }: Reservation): boolean =>
+  !admission.state().workers.some(({ incarnation }) => incarnation === instance)
 
 /**
  * The fence comes first: once LiveAborted stands as the first event of its stream the create can never complete, so
@@ -112,7 +116,7 @@ const reconcileOne = async (
   const { state } = loaded.right
   switch (state.status) {
     case 'none':
-      return watch.isOrphan(liveId) ? await fenceAndRelease(deps, reservation) : E.right(undefined)
+      return hasLeft(deps, reservation) || watch.isOrphan(liveId) ? await fenceAndRelease(deps, reservation) : E.right(undefined)
     case 'aborted':
     case 'finished':
     case 'error':
@@ -159,7 +163,7 @@ interface PeriodicDeps extends Omit<ReconcileLivesDeps, 'expire'> {
 }
 
 /**
- * Reconciles at once, then again and again until stopped: sooner than told where an admission is watched. A round does not wait for the lives that it ends by their time limits: they
+ * Reconciles again and again until stopped: sooner than told where an admission is watched. A round does not wait for the lives that it ends by their time limits: they
  * speak out first. `stop` waits for the round in progress and for ends that have begun. Failures are logged and tried
  * again.
  */
@@ -198,7 +202,7 @@ export const reconcileLives = (deps: PeriodicDeps): { readonly stop: () => Promi
   }
   const plan = (ms: number): void => { cancel = timers.after(ms, () => { round = run() }) }
 
-  plan(0)
+  plan(every)
   return {
     stop: async () => {
       stopped = true

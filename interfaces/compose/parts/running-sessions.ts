@@ -1,7 +1,7 @@
 import * as O from 'fp-ts/lib/Option.js'
 import type { User } from '../../../domain/user/decider.ts'
 import { expireLives, lookEvery } from '../../../application/lives/policies/expire-lives.ts'
-import { reconcileLives } from '../../../application/lives/policies/reconcile-lives.ts'
+import { reconcileLives, reconciling } from '../../../application/lives/policies/reconcile-lives.ts'
 import { createLags } from '../../../application/pipeline/lags.ts'
 import { createLiveBus } from '../../../application/pipeline/live-bus.ts'
 import { createLivePipeline } from '../../../application/pipeline/live-pipeline.ts'
@@ -80,7 +80,10 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
       isolation,
       pullRefusal: createPullRefusal(isolation, rules),
       /** The lives of an earlier process go on or end, before anybody can come to them. */
-      resume: () => succeed('settle the open lives', worked.start),
+      resume: async (): Promise<void> => {
+        await succeed('settle the open lives', worked.start)
+        await succeed('reconcile lives and reservations', reconciling({ ...working, isDisabled }).round)
+      },
       listensOn: (port: number): void => {
         ownPort = port
       },
