@@ -35,8 +35,8 @@ const stores = (): WorkerStores => ({
 })
 
 /** A process of `w1` on these stores, which is closed with the test. */
-const startWorker = async (t: ExecutionContext, on: WorkerStores, subscribe?: EventStore['subscribe']) => {
-  const worker = await createWorker({ ...on, environment: createTestEnvironment(), worker: 'w1', vram: 100, ...(subscribe && { subscribe }) })
+const startWorker = async (t: ExecutionContext, on: WorkerStores, more: Partial<Parameters<typeof createWorker>[0]> = {}) => {
+  const worker = await createWorker({ ...on, environment: createTestEnvironment(), worker: 'w1', vram: 100, ...more })
   t.teardown(worker.close)
   await worker.start()
   return worker
@@ -57,13 +57,20 @@ const typesOf = async ({ store }: WorkerStores, stream: string): Promise<Readonl
   right(await store.read(stream)()).map(({ type }) => type)
 
 const startsAndStops = async (t: ExecutionContext, on: WorkerStores): Promise<void> => {
-  const { pullers, admission, sessions, logger } = await startWorker(t, on)
+  let list: () => void = () => undefined
+  const whenProjected = (): Promise<void> => new Promise((resolve) => { list = resolve })
+  const { pullers, admission, sessions, logger } = await startWorker(t, on, { whenProjected })
+  t.teardown(() => list())
   await appendElsewhere(on, 'admission', 'Admitted', admitted)
   await appendElsewhere(on, 'live-7', 'LiveCreated', created({ ...URL_LIVE, audioUrlHash: 'h' }))
   await eventually(() => assert.deepEqual(pullers.latest().targets, [{ url: URL_LIVE.audioUrl, mediaSequence: null }]))
   await appendElsewhere(on, 'live-7', 'LiveFinished', finished)
-  await eventually(() => assert.ok(pullers.latest().stopped))
-  await eventually(() => assert.equal(sessions.count(), 0))
+  await eventually(() => assert.ok(pullers.latest().stopped), { timeoutMs: 1000 })
+  await eventually(() => {
+    // Its sockets hear of it once the lists show it: nobody waits for that to stop.
+    list()
+    assert.equal(sessions.count(), 0)
+  })
   t.deepEqual(admission.state().open, [], 'its memory is given back')
 
   await appendElsewhere(on, 'live-8', 'LiveCreated', created({ ...URL_LIVE, audioUrlHash: 'h', liveId: 8 }))
@@ -89,10 +96,11 @@ test('no create starts anything while the feed is held back; released, all start
   const on = stores()
   let release: () => void = () => undefined
   const held = new Promise<void>((resolve) => { release = resolve })
-  const { side, pullers } = await startWorker(t, on, async function* (...from): AsyncGenerator<SubscriptionMessage> {
+  const subscribe: EventStore['subscribe'] = async function* (...from): AsyncGenerator<SubscriptionMessage> {
     await held
     yield* on.store.subscribe(...from)
-  })
+  }
+  const { side, pullers } = await startWorker(t, on, { subscribe })
   for (let count = 0; count < 5; count++) right(await side.createLive(me, requestOf(URL_LIVE))())
   await new Promise((resolve) => { setImmediate(resolve) })
   t.is(pullers.all.length, 0)
@@ -103,7 +111,7 @@ test('no create starts anything while the feed is held back; released, all start
 test('a subscription that breaks goes on behind what was heard', async (t) => {
   const on = stores()
   let broken = 0
-  const { side, pullers, logger } = await startWorker(t, on, async function* (...from): AsyncGenerator<SubscriptionMessage> {
+  const subscribe: EventStore['subscribe'] = async function* (...from): AsyncGenerator<SubscriptionMessage> {
     for await (const message of on.store.subscribe(...from)) {
       yield message
       if (message.kind === 'event' && message.event.type === 'LiveCreated') {
@@ -111,7 +119,8 @@ test('a subscription that breaks goes on behind what was heard', async (t) => {
         throw new Error('the store went away')
       }
     }
-  })
+  }
+  const { side, pullers, logger } = await startWorker(t, on, { subscribe })
   for (let count = 0; count < 3; count++) right(await side.createLive(me, requestOf(URL_LIVE))())
   await eventually(() => assert.equal(pullers.all.length, 3))
   t.is(broken, 3)

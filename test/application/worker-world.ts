@@ -33,6 +33,7 @@ interface WorkerOptions extends WorkerStores {
   readonly vram: number
   readonly reconnectGrace?: number
   readonly script?: Script
+  readonly whenProjected?: () => Promise<void>
   /** What its `run-lives` hears of the log, in place of all of it. */
   readonly subscribe?: EventStore['subscribe']
 }

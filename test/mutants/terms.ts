@@ -88,6 +88,12 @@ export const termMutants: ReadonlyArray<Mutant> = [
     rows: ['an attach that the store does not answer locks nobody out'], test: RUN_LIVES,
   },
   {
+    file: 'application/sessions/live-sessions.ts',
+    before: '    leave()\n    options.unsure(liveId)\n',
+    after: '    options.unsure(liveId)\n',
+    rows: ['no session is locked, deaf or doubled'], test: 'test/application/stalled-store.test.ts',
+  },
+  {
     file: 'application/sessions/run-lives.ts',
     before: 'runs.stop(liveId)',
     after: '',
