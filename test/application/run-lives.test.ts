@@ -3,58 +3,16 @@ import { join } from 'node:path'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import { v7 } from 'uuid'
-import { sealEvents } from '../../application/log/event-serialization.ts'
-import { finishLive } from '../../application/lives/commands/finish-live.ts'
 import type { EventStore, SubscriptionMessage } from '../../application/ports/event-store.ts'
-import type { LiveCreated } from '../../domain/live/events.ts'
-import type { EventOf } from '../../domain/shared/event.ts'
 import { openSqliteEventStore } from '../../infrastructure/sqlite/event-log/event-store.ts'
-import { systemTimers } from '../../infrastructure/node/system-timers.ts'
 import { eventually } from '../support/eventually.ts'
-import { createManualTimers } from '../support/manual-timers.ts'
-import { createMemoryEventStore } from '../support/memory-event-store.ts'
-import { createMemoryKeyring } from '../support/memory-keyring.ts'
 import { right } from '../support/projecting.ts'
 import { AUDIO } from '../support/sessions.ts'
 import { dataOf } from '../support/stored-data.ts'
-import { createTestEnvironment } from '../support/test-environment.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
-import { liveCreated } from '../domain/samples.ts'
-import { createWorker } from './worker-world.ts'
+import { admitted, appendElsewhere, created, finished, me, startWorker, stores, typesOf, URL_LIVE } from './one-worker.ts'
 import type { WorkerStores } from './worker-world.ts'
-import { callerOf, requestOf } from './write-side.ts'
-
-const URL_LIVE = { audioFormat: 'hls', audioUrl: 'http://radio.example/live', autoStart: true } as const
-const me = callerOf(1)
-
-const stores = (): WorkerStores => ({
-  store: createMemoryEventStore(),
-  keyring: createMemoryKeyring(),
-  timers: systemTimers,
-  environment: createTestEnvironment(),
-})
-
-/** A process of `w1` on these stores, which is closed with the test. */
-const startWorker = async (t: ExecutionContext, on: WorkerStores, more: Partial<Parameters<typeof createWorker>[0]> = {}) => {
-  const worker = await createWorker({ ...on, environment: createTestEnvironment(), worker: 'w1', vram: 100, ...more })
-  t.teardown(worker.close)
-  await worker.start()
-  return worker
-}
-
-/** Events as a tool, or another process, appends them. */
-const appendElsewhere = async ({ store, keyring }: WorkerStores, stream: string, type: string, data: object): Promise<void> => {
-  const metadata = { correlationId: 'c', causationId: v7(), actor: 'tool', recordedAt: createTestEnvironment().now() }
-  const sealed = right(await sealEvents(keyring, stream)([{ type, data }])())
-  right(await store.append(stream, 'any', sealed.map((event) => ({ ...event, id: v7(), metadata })))())
-}
-
-const created = (changes: Partial<EventOf<typeof LiveCreated>['data']>) => liveCreated({ worker: 'w1', vram: 1, ...changes }).data
-const admitted = { liveId: 7, userId: 3, worker: 'w1', vram: 1, needs: [], instance: 'tool', commandId: 'create-7', at: created({}).at }
-const finished = { liveId: 7, userId: 3, at: created({}).at, reason: 'finish_route' }
-
-const typesOf = async ({ store }: WorkerStores, stream: string): Promise<ReadonlyArray<string>> =>
-  right(await store.read(stream)()).map(({ type }) => type)
+import { requestOf } from './write-side.ts'
 
 const startsAndStops = async (t: ExecutionContext, on: WorkerStores): Promise<void> => {
   let list: () => void = () => undefined
@@ -176,72 +134,6 @@ test('a worker drops what moved to another one, and ends nothing of it', async (
   await appendElsewhere(on, 'admission', 'Moved', { liveId: id, worker: 'w1', term: 3, at: admitted.at })
   await eventually(() => assert.equal(mine.pullers.all.length, 2))
   t.deepEqual((await typesOf(on, `live-${id}`)).slice(3, 4), ['LiveTakenOver'])
-})
-
-for (const late of ['never', 'at once', 'later'] as const)
-  test(`an attach that the store does not answer locks nobody out: the append is made ${late}`, async (t) => {
-    const on = stores()
-    let isStalled = false
-    const kept: Array<() => Promise<unknown>> = []
-    const append: EventStore['append'] = (stream, expected, events) => async () => {
-      const write = on.store.append(stream, expected, events)
-      if (!isStalled || events[0]?.type !== 'SenderAttached') return await write()
-      if (late === 'at once') await write()
-      if (late === 'later') kept.push(write)
-      return { _tag: 'Left', left: { _tag: 'StoreUnavailable', reason: 'stalled' } }
-    }
-    const read: EventStore['read'] = (stream, options) => async () =>
-      isStalled && kept.length > 0 ? { _tag: 'Left', left: { _tag: 'StoreUnavailable', reason: 'stalled' } } : await on.store.read(stream, options)()
-    const { side, sessions, attach } = await startWorker(t, { ...on, store: { ...on.store, append, read } })
-    const { id } = right(await side.createLive(me, requestOf())())
-    isStalled = true
-    const refused = await sessions.attachSender(id)()
-    if (late !== 'at once') t.like(refused, { left: { _tag: 'StoreUnavailable' } })
-    else if ('right' in refused) refused.right.lost()
-    isStalled = false
-    for (const write of kept) await write()
-    await eventually(async () => {
-      const types = await typesOf(on, `live-${id}`)
-      assert.equal(types.includes('SenderAttached'), types.includes('SenderDetached') || types.includes('LiveFinished'), 'nobody is named as the sender who is none')
-    })
-    if (late !== 'at once') t.is((await attach(id)).liveId, id)
-    t.pass()
-  })
-
-test('a finish that the store does not take in time ends the live once the store is back', async (t) => {
-  const on = stores()
-  const timers = createManualTimers()
-  let isAway = false
-  const append: EventStore['append'] = (...args) => async () =>
-    isAway ? { _tag: 'Left', left: { _tag: 'StoreUnavailable', reason: 'away' } } : await on.store.append(...args)()
-  const { side, attach, sessions, bus, pipelines, admission } = await startWorker(t, { ...on, timers, store: { ...on.store, append } })
-  const { id } = right(await side.createLive(me, requestOf())())
-  const told: Array<string> = []
-  bus.subscribe(id, ({ kind }) => told.push(kind))
-  const sender = await attach(id)
-  sender.configure({})
-  sender.audio(AUDIO)
-  await eventually(() => assert.equal(pipelines.of(id).samples(), AUDIO.length))
-  isAway = true
-  let answer: unknown
-  void finishLive(side.deps)(me, id)().then((given) => { answer = given })
-  await eventually(() => {
-    timers.advance(500)
-    assert.ok(answer !== undefined)
-  })
-  t.like(answer, { left: { _tag: 'StoreUnavailable' } }, 'it is answered 503')
-  t.is(told.at(-1), 'ended', 'who speaks to it hears of it')
-  isAway = false
-  await eventually(() => {
-    timers.advance(1000)
-    assert.deepEqual(admission.state().open, [])
-  })
-  t.is((await typesOf(on, `live-${id}`)).at(-1), 'LiveFinished')
-  t.is(right(await on.store.read(`live-${id}`)()).at(-1)?.metadata.actor, 'user:1')
-  await eventually(() => {
-    timers.advance(1000)
-    assert.equal(sessions.count(), 0)
-  })
 })
 
 test('a live that cannot be read is left as it is, and the others do not wait for it', async (t) => {

@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.ts'
 
 const WORKERS = 'test/application/workers.test.ts'
 const RUN_LIVES = 'test/application/run-lives.test.ts'
+const STALLED = 'test/application/stalled-store.test.ts'
 const ENDS = 'test/application/live-sessions-end.test.ts'
 const ONE_WRITER = 'one writes in a term, nothing stands behind its fence'
 const RESTARTED = 'a process that starts again takes its lives over in the next term'
@@ -85,13 +86,13 @@ export const termMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/settle-live.ts',
     before: 'if (state.sender !== null && !deps.runs.hasSender(liveId)) {',
     after: 'if (state.sender !== null && liveId < 0) {',
-    rows: ['an attach that the store does not answer locks nobody out'], test: RUN_LIVES,
+    rows: ['an attach that the store does not answer locks nobody out'], test: STALLED,
   },
   {
     file: 'application/sessions/live-sessions.ts',
     before: '    leave()\n    options.unsure(liveId)\n',
     after: '    options.unsure(liveId)\n',
-    rows: ['no session is locked, deaf or doubled'], test: 'test/application/stalled-store.test.ts',
+    rows: ['no session is locked, deaf or doubled'], test: STALLED,
   },
   {
     file: 'application/sessions/run-lives.ts',
@@ -121,6 +122,6 @@ export const termMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/live-sessions.ts',
     before: 'running.finish(limitMs).then(() => running.end(cause, origin))',
     after: 'running.finish(limitMs).then(() => null)',
-    rows: ['a finish that the store does not take in time ends the live once the store is back'], test: RUN_LIVES,
+    rows: ['a finish that the store does not take in time ends the live once the store is back'], test: STALLED,
   },
 ]
