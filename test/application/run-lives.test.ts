@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import test from 'ava'
-import type { ExecutionContext } from 'ava'
 import { v7 } from 'uuid'
 import type { EventStore, SubscriptionMessage } from '../../application/ports/event-store.ts'
 import { openSqliteEventStore } from '../../infrastructure/sqlite/event-log/event-store.ts'
@@ -10,31 +9,9 @@ import { right } from '../support/projecting.ts'
 import { AUDIO } from '../support/sessions.ts'
 import { dataOf } from '../support/stored-data.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
-import { admitted, appendElsewhere, created, finished, me, startWorker, stores, typesOf, URL_LIVE } from './one-worker.ts'
-import type { WorkerStores } from './worker-world.ts'
+import { admitted, appendElsewhere, me, startWorker, stores, typesOf, URL_LIVE } from './one-worker.ts'
+import { startsAndStops } from './starts-and-stops.ts'
 import { requestOf } from './write-side.ts'
-
-const startsAndStops = async (t: ExecutionContext, on: WorkerStores): Promise<void> => {
-  let list: () => void = () => undefined
-  const whenProjected = (): Promise<void> => new Promise((resolve) => { list = resolve })
-  const { pullers, admission, sessions, logger } = await startWorker(t, on, { whenProjected })
-  t.teardown(() => list())
-  await appendElsewhere(on, 'admission', 'Admitted', admitted)
-  await appendElsewhere(on, 'live-7', 'LiveCreated', created({ ...URL_LIVE, audioUrlHash: 'h' }))
-  await eventually(() => assert.deepEqual(pullers.latest().targets, [{ url: URL_LIVE.audioUrl, mediaSequence: null }]))
-  await appendElsewhere(on, 'live-7', 'LiveFinished', finished)
-  await eventually(() => assert.ok(pullers.latest().stopped), { timeoutMs: 1000 })
-  await eventually(() => {
-    // Its sockets hear of it once the lists show it: nobody waits for that to stop.
-    list()
-    assert.equal(sessions.count(), 0)
-  })
-  t.deepEqual(admission.state().open, [], 'its memory is given back')
-
-  await appendElsewhere(on, 'live-8', 'LiveCreated', created({ ...URL_LIVE, audioUrlHash: 'h', liveId: 8 }))
-  await eventually(() => assert.ok(logger.lines.some(({ message }) => message === 'a live was created without a reservation: nothing is started')))
-  t.is(pullers.all.length, 1)
-}
 
 test('an admitted live that anybody creates is pulled, and stops when anybody finishes it; one without a reservation does not start', async (t) => {
   await startsAndStops(t, stores())
