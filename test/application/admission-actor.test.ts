@@ -106,6 +106,22 @@ test('An append that was never made answers StoreUnavailable to everybody in it,
   right(await admit(one, 2, 1, 'c'))
 })
 
+test('Commands that move many lives fill the append: what comes behind them goes into the next one, all are answered', async (t) => {
+  const { store, appendsTo } = createFailingStore(createMemoryEventStore(), {})
+  const one = await actorOn(store)
+  await setCapacity(one.actor, one.environment, 1000)
+  await Promise.all(Array.from({ length: 450 }, (_, index) => admit(one, 1, 1, `create-${index}`)))
+  const before = appendsTo('admission').length
+
+  const again = { ...one.environment, instance: 'restarted' }
+  const joining = Promise.all(Array.from({ length: 3 }, () => setCapacity(one.actor, again, 1000)))
+  const released = await Promise.all(Array.from({ length: 95 }, (_, index) => release(one, index + 1)))
+  await joining
+  t.true(released.every(E.isRight))
+  t.deepEqual(appendsTo('admission').slice(before).map(({ ids }) => ids.length), [202, 200, 145])
+  t.is(reservedVram(one.actor.state()), 355)
+})
+
 test('A start from the newest snapshot reads only what came after, and knows the same', async (t) => {
   const memory = createMemoryEventStore()
   const one = await actorOn(memory, 20)

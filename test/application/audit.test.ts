@@ -2,67 +2,15 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { checkLog } from '../../application/audit/check-log.ts'
 import { sealEvents } from '../../application/log/event-serialization.ts'
-import type { NewEvent } from '../../application/ports/event-store.ts'
-import { after, liveCreated } from '../domain/samples.ts'
-import { damagedAt, scavenged } from './gappy-stores.ts'
+import { after } from '../domain/samples.ts'
 import { createMemoryEventStore } from '../support/memory-event-store.ts'
 import { createMemoryKeyring } from '../support/memory-keyring.ts'
 import { right } from '../support/projecting.ts'
-import { createTestEnvironment } from '../support/test-environment.ts'
-
-const environment = createTestEnvironment()
-
-type Step = readonly [stream: string, event: { readonly type: string; readonly data: object }]
-
-const about = (liveId: number) => ({ liveId, userId: 3, at: after(0) })
-const created = liveCreated().data
-const { vram, worker } = created
-
-const capacity: Step = ['admission', { type: 'CapacitySet', data: { worker, vram: 3 * vram, at: after(0) } }]
-const admitted = (liveId: number, members: object = {}): Step => [
-  'admission',
-  { type: 'Admitted', data: { ...about(liveId), userId: created.userId, worker, vram, needs: null, instance: 'i', commandId: `c${liveId}`, ...members } },
-]
-const released = (liveId: number): Step => ['admission', { type: 'Released', data: { liveId, at: after(0) } }]
-const on = (type: string, liveId = 1, members: object = {}): Step => [`live-${liveId}`, { type, data: { ...about(liveId), ...members } }]
-const birth = (liveId = 1): Step => [`live-${liveId}`, { type: 'LiveCreated', data: { ...created, liveId } }]
-const segment = (number: number, kind = 'transcription', term = 1): Step => [
-  'segments-1',
-  { type: 'SegmentFinalised', data: { liveId: 1, segment: number, start: 0, end: 1, text: 'words', kind, language: 'en', term } },
-]
-const attached = (epoch: number, term = 1) => on('SenderAttached', 1, { epoch, instance: 'i', term })
-const moved = (term: number): ReadonlyArray<Step> => [
-  ['admission', { type: 'WorkerLeft', data: { worker, incarnation: term === 2 ? null : `run ${term - 1}`, reason: 'rejoined', at: after(0) } }],
-  ['admission', { type: 'WorkerJoined', data: { worker, incarnation: `run ${term}`, vram: 3 * vram, at: after(0) } }],
-  ['admission', { type: 'Moved', data: { liveId: 1, worker, term, at: after(0) } }],
-]
-const takenOver = (term: number, by = worker) => on('LiveTakenOver', 1, { worker: by, term })
-const fenced = (term: number): Step => ['segments-1', { type: 'SegmentsFenced', data: { liveId: 1, worker, term, at: after(0) } }]
-const finished = on('LiveFinished', 1, { reason: 'restart' })
-const deleted = on('LiveDeleted', 1, { lastStatus: 'finished' })
-const aborted = on('LiveAborted', 1, { reason: 'orphan' })
-
-const limits = { permissions: [], maxSessions: 1, maxTranslations: 1 }
-const registered: Step = ['user-3', { type: 'UserRegistered', data: { userId: 3, username: 'u', usernameHash: 'h', passwordHash: 'p', ...limits, at: after(0) } }]
-const userDeleted: Step = ['user-3', { type: 'UserDeleted', data: { userId: 3, usernameHash: 'h', at: after(0) } }]
-const disabled: Step = ['user-3', { type: 'UserDisabled', data: { userId: 3, at: after(0) } }]
-
-const problemsOf = async (
-  steps: ReadonlyArray<Step>, raw: ReadonlyArray<Step> = [], keyNames: ReadonlyArray<string> = [], damaged: ReadonlyArray<number> = [],
-  gone: ReadonlyArray<number> = [],
-) => {
-  const store = scavenged(damagedAt(createMemoryEventStore(), damaged), gone)
-  const keyring = createMemoryKeyring()
-  const append = async (stream: string, type: string, data: object): Promise<void> => {
-    const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }
-    const event: NewEvent = { id: environment.newId(), type, data: { ...data }, metadata }
-    right(await store.append(stream, 'any', [event])())
-  }
-  for (const [stream, event] of steps) for (const { type, data } of right(await sealEvents(keyring, stream)([event])())) await append(stream, type, data)
-  for (const [stream, { type, data }] of raw) await append(stream, type, data)
-  const { problems } = await checkLog({ store, keyring, keyNames: () => keyNames, now: Date.parse(after(1_000_000)) })
-  return problems.map(({ check, where, problem }) => `${check}: ${where.replace(/, position.*/, '')}: ${problem}`)
-}
+import {
+  aborted, about, admitted, attached, birth, capacity, deleted, disabled, environment, fenced, finished, moved, on, problemsOf, registered,
+  released, segment, takenOver, userDeleted, vram,
+} from './audited-log.ts'
+import type { Step } from './audited-log.ts'
 
 test('a history that the rules made passes', async (t) => {
   const whole = [

@@ -1,13 +1,14 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Caller } from '../../application/caller.ts'
 import { createAdmissionActor } from '../../application/admission/admission-actor.ts'
+import { joinWorker } from '../../application/admission/join-worker.ts'
 import { reconcileLives } from '../../application/lives/policies/reconcile-lives.ts'
 import { createMemoryKeyring } from '../support/memory-keyring.ts'
 import { createTestEnvironment, silentLogger } from '../support/test-environment.ts'
 import { createRandom, createSimulation } from './crash-simulation.ts'
 import type { Faults, SimulatedProcess } from './crash-simulation.ts'
 import { createLogRules } from './lives-log-rules.ts'
-import { callerOf, requestOf, setCapacity, writeSideOf } from './write-side.ts'
+import { callerOf, requestOf, writeSideOf } from './write-side.ts'
 
 const CAPACITY = 24
 const MAX_SESSIONS = 6
@@ -36,7 +37,10 @@ const surely = async (task: () => Promise<E.Either<unknown, void>>): Promise<voi
   if (E.isLeft(await task())) await surely(task)
 }
 
-/** Processes on one log that die at any step and start again, each with its actor and its reconciler. */
+/**
+ * Processes on one log that die at any step and start again, each with its actor and its reconciler: the worker of that
+ * name is the one that joined last.
+ */
 const createWorld = (seed: number) => {
   const random = createRandom(seed)
   const rules = createLogRules(CAPACITY, MAX_SESSIONS)
@@ -64,11 +68,10 @@ const createWorld = (seed: number) => {
     const admission = await createAdmissionActor(deps).catch(() => null)
     if (admission === null) return await boot(process)
     const side = writeSideOf(deps, admission)
-    // Beside others that run lives it settles none of theirs.
-    if (isLast) {
-      await surely(side.start)
-      await surely(side.reconcile)
-    }
+    const join = joinWorker({ admission, environment }, { name: 'worker-1', incarnation: environment.instance }, CAPACITY)
+    await surely(join)
+    await surely(side.start)
+    if (isLast) await surely(side.reconcile)
 
     reconcileLives({ ...side.deps, logger: silentLogger, every: 30_000 })
     running = [...running, { process, side, reconcile: () => due() }]
@@ -113,11 +116,6 @@ const createWorld = (seed: number) => {
     begin: async (processes: number): Promise<void> => {
       for (let count = 0; count < processes; count++) void start()
       await until(() => running.length === processes)
-      const [first] = running
-      if (first === undefined) return
-      let ready = false
-      void setCapacity(first.side.admission, first.side.deps.environment, CAPACITY).then(() => { ready = true })
-      await until(() => ready)
     },
     /** Everybody dies at the same moment; one process starts, and is ready once it has reconciled. */
     restart: async (): Promise<void> => {
@@ -187,5 +185,6 @@ export const runScenario = async (scenario: Scenario) => {
     crashes: simulation.crashes(),
     made: count('LiveCreated'),
     fenced: count('LiveAborted'),
+    moved: count('Moved'),
   }
 }

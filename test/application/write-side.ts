@@ -169,8 +169,14 @@ export const setCapacity = async (admission: AdmissionActor, environment: Enviro
   right(await admission.send({ command, commandId: environment.newId(), correlationId: 'setup', actor: 'service' })())
 }
 
+interface SideOptions extends Partial<WriteSideOptions> {
+  readonly capacity?: number
+  /** No worker joins. */
+  readonly joins?: false
+}
+
 /** One process around stores in memory; `project` brings the read models up to date. */
-export const createWriteSide = async (options: Partial<WriteSideOptions> & { readonly capacity?: number } = {}) => {
+export const createWriteSide = async (options: SideOptions = {}) => {
   const memory = createMemoryEventStore()
   const documents = createMemoryDocuments()
   right(await documents.ensure(allProjections.map(({ collection }) => collection))())
@@ -184,7 +190,7 @@ export const createWriteSide = async (options: Partial<WriteSideOptions> & { rea
     ...options,
   }
   const admission = await createAdmissionActor({ ...deps, logger: silentLogger })
-  await setCapacity(admission, environment, options.capacity ?? 100)
+  if (options.joins !== false) await setCapacity(admission, environment, options.capacity ?? 100)
   const side = writeSideOf(deps, admission)
 
   const project = async (): Promise<void> => {

@@ -1,7 +1,10 @@
 import test from 'ava'
 import * as O from 'fp-ts/lib/Option.js'
+import { v7 } from 'uuid'
 import { admissionDecider } from '../../domain/admission/decider.ts'
-import { fromSnapshot, toSnapshot } from '../../domain/admission/snapshot.ts'
+import { ADMISSION_STREAM } from '../../domain/admission/events.ts'
+import type { AdmissionEvent } from '../../domain/admission/events.ts'
+import { ADMISSION_SNAPSHOT_STREAM, fromSnapshot, toSnapshot } from '../../domain/admission/snapshot.ts'
 import { liveIdOfCommand, reservedVram, totalVram } from '../../domain/admission/state.ts'
 import { fold } from '../../domain/shared/decider.ts'
 import { specify } from '../support/specify.ts'
@@ -129,6 +132,23 @@ test('of the candidates the lowest in rank is taken, whoever has more room; who 
   given(...workers).when(admit(1, { candidates: [{ worker: 'gpu-1', rank: 7 }] })).thenEvents(admitted(1, { worker: 'gpu-1' }))
   given(...workers).when(admit(1, { candidates: [] })).thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 0 })
   given(...workers).when(admit(1, { candidates: [{ worker: 'gpu-9', rank: 0 }] })).thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 0 })
+})
+
+test('snapshots fit into an append: 64 KiB at 50,000 creates a day and 100 open lives, 900 KiB with 4,000 of both', (t) => {
+  const bytesOf = (open: number, commands: number): number => {
+    const lives = Array.from({ length: commands }, (_, index): AdmissionEvent => admitted(10_000_000 + index, {
+      userId: 1_000_000 + index, commandId: v7(), instance: '0195f3a0-7c1e-7d10-8a55-1b2c3d4e5f60',
+      needs: ['whisper-large-v3-turbo', 'opus-mt-en-es', 'opus-mt-en-fr'],
+    }))
+    const ended = lives.slice(open).map((_, index) => released(10_000_000 + index))
+    return JSON.stringify(toSnapshot(fold(admissionDecider, [...lives, ...ended]), 10_000_000)).length
+  }
+  t.true(bytesOf(100, Math.ceil(50_000 / 144)) <= 64 * 1024)
+  t.true(bytesOf(4000, 4000) <= 900 * 1024)
+})
+
+test('no other stream begins as `admission` does: who follows it by that prefix is told of no snapshot', (t) => {
+  t.false(ADMISSION_SNAPSHOT_STREAM.startsWith(ADMISSION_STREAM))
 })
 
 test('a snapshot holds the whole state, and says names once', (t) => {

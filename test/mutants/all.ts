@@ -1,5 +1,6 @@
 import type { Mutant } from './mutant.ts'
 import { accountMutants } from './accounts.ts'
+import { admissionMutants } from './admission.ts'
 import { auditMutants } from './audit.ts'
 import { commandLineMutants } from './command-line.ts'
 import { connectionMutants } from './connections.ts'
@@ -28,6 +29,7 @@ import { termMutants } from './terms.ts'
 export const MUTANTS: ReadonlyArray<Mutant> = [
   ...restMutants,
   ...liveMutants,
+  ...admissionMutants,
   ...accountMutants,
   ...socketMutants,
   ...engineSettingMutants,
