@@ -7,7 +7,7 @@ import type { Position } from '../ports/event-store.ts'
 import { atMost } from '../waiting.ts'
 import { endAndRelease } from './end-and-release.ts'
 import { LAST_WORDS_MS } from './last-words.ts'
-import type { EndByWorker } from './last-words.ts'
+import type { EndByWorker, Ended } from './last-words.ts'
 import type { LiveWriteDeps } from './release-live.ts'
 
 export interface AskForEndDeps extends LiveWriteDeps {
@@ -25,9 +25,9 @@ export const askForEnd =
   (deps: AskForEndDeps) =>
   (liveId: number, cause: EndCause, origin: Origin): TaskEither<Unavailable, Position | null> => {
     const asked = deps.endByWorker(liveId, { cause, origin, limitMs: LAST_WORDS_MS })
-    let answer: { readonly position: Position | null } | null = null
-    const answered = asked?.then((position) => {
-      answer = { position }
+    let answer: Ended | null = null
+    const answered = asked?.then((ended) => {
+      answer = ended
     })
     const waited = answered === undefined ? Promise.resolve() : atMost(deps.timers, ANSWER_MS, answered)
     return async () => {

@@ -1,4 +1,5 @@
 import * as TE from 'fp-ts/lib/TaskEither.js'
+import type { Ended } from '../lives/last-words.ts'
 import type { Origin } from '../log/origin.ts'
 import type { EndCause, LiveBus } from '../pipeline/signals.ts'
 import type { Position } from '../ports/event-store.ts'
@@ -28,9 +29,9 @@ interface OwnEndOptions {
 export interface OwnEnd {
   /**
    * Appends the terminal event behind all writes before it, for as long as that takes; only the first cause counts.
-   * Resolves once the live has ended, as `EndLive` answers: null to all but the first.
+   * Resolves once the live has ended, to null where it is no longer this worker's to end.
    */
-  readonly end: (cause: EndCause, origin?: Origin | null) => Promise<Position | null>
+  readonly end: (cause: EndCause, origin?: Origin | null) => Promise<Ended | null>
   readonly hasBegun: () => boolean
   /** The terminal event is known. */
   readonly settle: () => void
@@ -39,7 +40,7 @@ export interface OwnEnd {
 export const createOwnEnd = ({
   liveId, term, lifecycle, writes, bus, timers, signal, ended,
 }: OwnEndOptions): OwnEnd => {
-  let ending: Promise<Position | null> | undefined
+  let ending: Promise<Ended | null> | undefined
   let settled = false
   let cancel: () => void = () => undefined
 
@@ -48,23 +49,20 @@ export const createOwnEnd = ({
     if (!settled && !signal.aborted) cancel = timers.after(ms, tell)
   }
 
-  const append = async (cause: EndCause, origin: Origin | null): Promise<Position | null> => {
+  const append = async (cause: EndCause, origin: Origin | null): Promise<Ended | null> => {
     within(LATE_END, () => bus.publish(liveId, { kind: 'ended', cause }))
     let position: Position | null = null
     const write = TE.map((reached: Position | null) => {
       position = reached
     })(lifecycle.endLive(liveId, { term, cause, origin }))
-    await writes.add('end', write)
+    const isDurable = await writes.add('end', write)
     within(END_PATIENCE, () => ended(cause))
-    return position
+    return isDurable ? { position } : null
   }
 
   return {
     end: async (cause, origin = null) => {
-      if (ending !== undefined) {
-        await ending
-        return null
-      }
+      if (ending !== undefined) return (await ending) && { position: null }
       if (settled) return null
       ending = append(cause, origin)
       return await ending

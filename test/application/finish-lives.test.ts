@@ -24,7 +24,7 @@ test('R83 R85 R92: finish flushes, ends, releases, waits for the read models, th
   const side = await createWriteSide({
     endByWorker: async (liveId, { limitMs, cause, origin }) => {
       steps.push(`flush ${liveId} ${limitMs} ${side.typesOf('live-1').at(-1)}`)
-      return right(await endInTerm(side.deps)(liveId, { cause, origin, term: 1 })())
+      return { position: right(await endInTerm(side.deps)(liveId, { cause, origin, term: 1 })()) }
     },
     whenProjected: async (position: Position) => {
       const seen = side.log().find((event) => event.position === position)

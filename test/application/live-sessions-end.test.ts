@@ -198,7 +198,7 @@ test('a live that others end is told as over while the store is away, and ends o
     timers.advance(5000)
     assert.equal(sessions.count(), 0)
   })
-  t.is(await finishing, null)
+  t.deepEqual(await finishing, { position: null })
   t.is(live.status, 'finished')
 })
 

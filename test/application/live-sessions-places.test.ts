@@ -18,14 +18,16 @@ test('of two senders one is given the place; who was refused by a store that is 
 })
 
 test('a live that moved to another worker is dropped: its sockets are told, and nothing is written of it', async (t) => {
-  const { lifecycle, attach, listen, sessions, pipelines } = startSessions(t)
+  const { lifecycle, attach, listen, sessions, pipelines, finish } = startSessions(t)
   const live = lifecycle.add()
   const session = await attach(live.id)
   const heard = listen(live.id)
   session.configure({})
   session.audio(AUDIO)
   await eventually(() => assert.deepEqual(live.writes, ['start']))
+  const asked = finish(live.id, 0)
   sessions.runs.drop(live.id)
+  t.is(await asked, null, 'whoever asked ends it otherwise')
   t.is(heard.at(-1)?.kind, 'moved')
   t.true(pipelines.of(live.id).isAborted())
   t.is(session.audio(AUDIO), 'over')

@@ -16,7 +16,7 @@ const speakOut =
   ({ deps }: Awaited<ReturnType<typeof createWriteSide>>, spoken: Promise<void>) =>
   async (liveId: number, { cause, origin }: EndRequest) => {
     await spoken
-    return right(await endInTerm(deps)(liveId, { cause, origin, term: 1 })())
+    return { position: right(await endInTerm(deps)(liveId, { cause, origin, term: 1 })()) }
   }
 
 test('R105: the reconciler finishes lives that have reached a limit, speaks them out, and gives their memory back', async (t) => {
