@@ -22,7 +22,8 @@ const brokenByTerm = ({ term, isGap }: HeardSegments, event: TranscriptEvent): s
 }
 
 const brokenByNumber = ({ last, isGap }: HeardSegments, { segment, kind }: SegmentFinalised['data']): string | null => {
-  if (kind === 'translation') return isGap || segment <= last ? null : `a translation of segment ${segment} before that segment`
+  const isTold = isGap || segment <= last
+  if (kind === 'translation') return isTold ? null : `a translation of segment ${segment} before that segment`
   return segment > last ? null : `segment ${segment} after segment ${last}`
 }
 
@@ -43,6 +44,7 @@ export const createSegmentRules = () => {
     const known = heard.get(stream) ?? NONE
     const before = { ...known, isGap: isGap || known.isGap }
     heard.set(stream, after(before, event))
-    return brokenByTerm(before, event) ?? (event.type === 'SegmentFinalised' ? brokenByNumber(before, event.data) : null)
+    const misnumbered = event.type === 'SegmentFinalised' ? brokenByNumber(before, event.data) : null
+    return brokenByTerm(before, event) ?? misnumbered
   }
 }

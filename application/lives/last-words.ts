@@ -10,7 +10,9 @@ export interface EndRequest {
   readonly limitMs: number
 }
 
-/** An end that stands: the position of the terminal event where it was this end that made it, null where another did. */
+/**
+ * An end that stands: the position of the terminal event where it was this end that made it, null where another did.
+ */
 export interface Ended {
   readonly position: Position | null
 }

@@ -209,7 +209,8 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
       const detached = (): void => {
         leave()
         // Without a pipeline there is nothing to keep: the next sender opens the live anew.
-        if (running.isIdle() && running.stage() === 'open' && lives.get(liveId)?.running === running) lives.delete(liveId)
+        const isUnused = running.isIdle() && running.stage() === 'open'
+        if (isUnused && lives.get(liveId)?.running === running) lives.delete(liveId)
       }
       const wait = (expired: () => void): void => {
         leave()

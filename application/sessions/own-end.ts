@@ -7,7 +7,10 @@ import type { Timers } from '../ports/timers.ts'
 import type { LiveLifecycle } from './live-lifecycle.ts'
 import type { WriteQueue } from './write-queue.ts'
 
-/** How long an end that is durable waits for the log to tell it, which knows the true cause, before we tell it ourselves. */
+/**
+ * How long an end that is durable waits for the log to tell it, which knows the true cause, before we tell it
+ * ourselves.
+ */
 const END_PATIENCE = 1000
 /** How long it waits for a store that is away: nobody is to speak for long to a live that hears nothing any more. */
 const LATE_END = 2000

@@ -1,7 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { ADMISSION_STREAM, Moved, WorkerLeft } from '../../domain/admission/events.ts'
-import { FIRST_TERM, LiveCreated, LiveFailed, LiveFinished, LiveTakenOver, SenderAttached } from '../../domain/live/events.ts'
+import {
+  FIRST_TERM, LiveCreated, LiveFailed, LiveFinished, LiveTakenOver, SenderAttached,
+} from '../../domain/live/events.ts'
 import { reading } from '../../domain/read-event.ts'
 import { mapAtOnce } from '../at-once.ts'
 import { isHurt } from '../errors.ts'
@@ -96,7 +98,7 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
   const isMine = (liveId: number): boolean => ownTerm(deps, liveId) !== null
 
   /** In its first term one that waits for a sender is settled as it is: nothing is read for it. */
-  const created = async ({ liveId, autoStart }: { readonly liveId: number; readonly autoStart: boolean }): Promise<void> => {
+  const created = async (liveId: number, autoStart: boolean): Promise<void> => {
     // Another process may have admitted it.
     if (!isMine(liveId)) await admission.refresh()
     if (autoStart || ownTerm(deps, liveId) !== FIRST_TERM) settle(liveId)
@@ -118,7 +120,7 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
       case undefined:
         return
       case 'LiveCreated':
-        return await created(told.data)
+        return await created(told.data.liveId, told.data.autoStart)
       case 'LiveFinished':
       case 'LiveFailed':
         return ended(told.data.liveId)

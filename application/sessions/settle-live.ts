@@ -2,13 +2,13 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { placementOf } from '../../domain/admission/state.ts'
+import { exists } from '../../domain/live/decider.ts'
 import type { Live } from '../../domain/live/decider.ts'
 import type { Unavailable } from '../errors.ts'
 import { attachedLive } from '../lives/attached-live.ts'
 import { detachSender } from '../lives/commands/detach-sender.ts'
 import { endInTerm } from '../lives/end-and-release.ts'
 import { isOpen, loadLive } from '../lives/load-live.ts'
-import { exists } from '../../domain/live/decider.ts'
 import { releaseLive } from '../lives/release-live.ts'
 import { takeOver } from '../lives/terms/take-over.ts'
 import type { TakenLive } from '../lives/terms/take-over.ts'
@@ -34,7 +34,8 @@ const settleUnreserved = async (deps: SettleLiveDeps, liveId: number): Promise<E
   const loaded = await loadLive(deps, liveId)()
   if (E.isLeft(loaded)) return loaded
   const { state } = loaded.right
-  if (exists(state) && isOpen(state)) deps.logger.warn({ liveId }, 'a live was created without a reservation: nothing is started')
+  if (exists(state) && isOpen(state))
+    deps.logger.warn({ liveId }, 'a live was created without a reservation: nothing is started')
   return nothing
 }
 

@@ -30,7 +30,12 @@ export type LiveCommand =
   | ({ readonly type: 'StartSource' } & Omit<DataOf<typeof SourceStarted>, 'liveId' | 'userId'> & ByWorker)
   | ({ readonly type: 'StartLive'; readonly at: string } & ByWorker)
   | ({ readonly type: 'FinishLive'; readonly reason: FinishReason; readonly at: string } & ByWorkerOrOther)
-  | ({ readonly type: 'FailLive'; readonly code: FailureCode; readonly detail: string; readonly at: string } & ByWorkerOrOther)
+  | ({
+      readonly type: 'FailLive'
+      readonly code: FailureCode
+      readonly detail: string
+      readonly at: string
+    } & ByWorkerOrOther)
   | ({ readonly type: 'ExpireLive'; readonly at: string } & TimeLimits)
   | { readonly type: 'DeleteLive'; readonly at: string }
   | ({ readonly type: 'AbortLive' } & DataOf<typeof LiveAborted>)

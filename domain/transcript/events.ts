@@ -42,7 +42,10 @@ export const SegmentFinalised = definePersonalEvent(
 export type SegmentFinalised = EventOf<typeof SegmentFinalised>
 
 /** From here on the worker of this term alone writes: what one of a lower term appends finds another revision. */
-export const SegmentsFenced = defineEvent('SegmentsFenced', t.strict({ liveId: id, worker: t.string, term, at: instant }))
+export const SegmentsFenced = defineEvent(
+  'SegmentsFenced',
+  t.strict({ liveId: id, worker: t.string, term, at: instant }),
+)
 
 export const transcriptEvents = [SegmentFinalised, SegmentsFenced] as const
 export type TranscriptEvent = EventOf<(typeof transcriptEvents)[number]>

@@ -49,8 +49,8 @@ export const auditMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/audit/segment-rules.ts',
-    before: 'segment <= last ? null',
-    after: 'segment <= last + 1 ? null',
+    before: 'isGap || segment <= last\n',
+    after: 'isGap || segment <= last + 1\n',
     rows: ['a translation of segment 1 before that segment'], test: AUDIT,
   },
   {
@@ -109,8 +109,8 @@ export const auditMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/audit/segment-rules.ts',
-    before: 'return isGap || segment <= last ?',
-    after: 'return segment <= last ?',
+    before: 'const isTold = isGap ||',
+    after: 'const isTold =',
     rows: ['whatever a scavenge discards of segments that were forgotten'], test: AUDIT,
   },
   {

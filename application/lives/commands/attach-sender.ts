@@ -26,7 +26,8 @@ export const attachSender =
     const term = ownTerm(deps, liveId) ?? 0
     // Of a first term nobody has written before.
     const taken = term > FIRST_TERM ? await takeOver(deps)(liveId, term)() : null
-    if (taken !== null && E.isLeft(taken)) return taken.left._tag === 'LiveUnknown' ? E.left({ _tag: 'LiveOver' }) : E.left(taken.left)
+    if (taken !== null && E.isLeft(taken))
+      return taken.left._tag === 'LiveUnknown' ? E.left({ _tag: 'LiveOver' }) : E.left(taken.left)
     const attached = await changeLive(deps)(liveId, { type: 'AttachSender', instance, term, at: now() })()
     if (E.isLeft(attached)) return attached
     if (!exists(attached.right)) throw new Error(`${liveStream(liveId)} has a sender but was never created`)

@@ -14,7 +14,10 @@ import { lastTermOf, LOOK_BACK } from '../terms/fence-segments.ts'
 
 type Segment = SegmentFinalised['data']
 
-/** A final of a live, the speaker's or a translator's, into the live's transcript, unless a later worker has fenced it. */
+/**
+ * A final of a live, the speaker's or a translator's, into the live's transcript, unless a later worker has fenced
+ * it.
+ */
 export type RecordSegment = (segment: Segment) => TaskEither<Superseded | Unavailable, void>
 
 /**

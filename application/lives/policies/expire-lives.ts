@@ -16,6 +16,8 @@ export interface ExpireLivesDeps extends AskForEndDeps {
   readonly limits: TimeLimits
 }
 
+const TOO_LONG = { status: 'finished', reason: 'max_duration' } as const
+
 /** Ends of lives by their time limits. */
 export interface Expiry {
   readonly isDue: (live: Live) => boolean
@@ -46,7 +48,7 @@ export const expireLives = (deps: ExpireLivesDeps): Expiry => {
       const origin = originOf(deps, 'service')
       // Nothing makes up for the time that it has had. A pending one may be given a sender until the very end.
       if (live.status === 'active')
-        return E.map(() => undefined)(await askForEnd(deps)(liveId, { status: 'finished', reason: 'max_duration' }, origin)())
+        return E.map(() => undefined)(await askForEnd(deps)(liveId, TOO_LONG, origin)())
       const stream = liveStream(liveId)
       const command = commandNow()
       const expired = await handleCommand(deps)({ ...origin, stream, decider: liveDecider, command })()

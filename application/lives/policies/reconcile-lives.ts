@@ -36,7 +36,9 @@ const ORPHAN_MS = 10_000
 
 const serviceOrigin = (deps: ReconcileLivesDeps): Origin => originOf(deps, 'service')
 
-/** Admissions without a live, and since when: by this process's own clock, whatever the clock of the one that admits. */
+/**
+ * Admissions without a live, and since when: by this process's own clock, whatever the clock of the one that admits.
+ */
 interface OrphanWatch {
   readonly isOrphan: (liveId: number) => boolean
   readonly keepOnly: (liveIds: ReadonlySet<number>) => void
@@ -116,7 +118,9 @@ const reconcileOne = async (
   const { state } = loaded.right
   switch (state.status) {
     case 'none':
-      return hasLeft(deps, reservation) || watch.isOrphan(liveId) ? await fenceAndRelease(deps, reservation) : E.right(undefined)
+      return hasLeft(deps, reservation) || watch.isOrphan(liveId)
+        ? await fenceAndRelease(deps, reservation)
+        : E.right(undefined)
     case 'aborted':
     case 'finished':
     case 'error':

@@ -10,7 +10,10 @@ import { appendSurely } from '../../log/handle-command.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
 import type { ExpectedRevision, StoredEvent } from '../../ports/event-store.ts'
 
-/** The newest of a live's stored segments that are looked at: of one final there are as many as translations, and fences. */
+/**
+ * The newest of a live's stored segments that are looked at: of one final there are as many as translations, and
+ * fences.
+ */
 export const LOOK_BACK = 200
 /** Races that are lost to the worker before, which hears of the fence by the first that it loses. */
 const MAX_ATTEMPTS = 5
