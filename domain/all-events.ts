@@ -30,6 +30,7 @@ import {
   LiveFailed,
   LiveFinished,
   LiveStarted,
+  LiveTakenOver,
   SenderAttached,
   SenderDetached,
   SourceStarted,
@@ -38,7 +39,7 @@ import { LoginFailed, LoginFailuresCleared } from './login/events.ts'
 import { ProfileAdded, ProfileChanged, ProfileRemoved } from './profiles/events.ts'
 import type { EventDefinition } from './shared/event.ts'
 import { IdTaken } from './shared/sequence.ts'
-import { SegmentFinalised } from './transcript/events.ts'
+import { SegmentFinalised, SegmentsFenced } from './transcript/events.ts'
 import {
   PasswordChanged,
   PasswordRehashed,
@@ -101,6 +102,7 @@ export const allEvents: ReadonlyArray<AnyEventDefinition> = [
   erase(LiveCreated),
   erase(SenderAttached),
   erase(SenderDetached),
+  erase(LiveTakenOver),
   erase(SourceStarted),
   erase(LiveStarted),
   erase(LiveFinished),
@@ -114,6 +116,7 @@ export const allEvents: ReadonlyArray<AnyEventDefinition> = [
   erase(ProfileChanged),
   erase(ProfileRemoved),
   erase(SegmentFinalised),
+  erase(SegmentsFenced),
   erase(UserRegistered),
   erase(PasswordChanged),
   erase(PasswordRehashed),

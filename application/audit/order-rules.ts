@@ -6,12 +6,14 @@ import type { AdministratorsEvent } from '../../domain/administrators/events.ts'
 import { liveDecider } from '../../domain/live/decider.ts'
 import type { Live, LiveState } from '../../domain/live/decider.ts'
 import { liveStream } from '../../domain/live/events.ts'
-import type { LiveEvent } from '../../domain/live/events.ts'
-import type { SegmentFinalised } from '../../domain/transcript/events.ts'
-import { segmentsStream } from '../../domain/transcript/events.ts'
+import type { LiveEvent, LiveTakenOver } from '../../domain/live/events.ts'
+import type { EventOf } from '../../domain/shared/event.ts'
+import { termOf } from '../../domain/transcript/events.ts'
+import type { TranscriptEvent } from '../../domain/transcript/events.ts'
 import { userStream } from '../../domain/user/events.ts'
 import type { UserEvent } from '../../domain/user/events.ts'
 import { createAdmissionRules } from './admission-rules.ts'
+import { createSegmentRules } from './segment-rules.ts'
 
 /** An event in clear, where it stands in the log. */
 export interface AuditedEvent {
@@ -55,7 +57,20 @@ const brokenByBirth = (event: LiveEvent, reserved: Reservation | undefined): str
     : 'the live is not the one that was admitted'
 }
 
-const brokenByOpenLive = (live: Live, event: LiveEvent): string | null => {
+const brokenByTakeover = (
+  live: Live,
+  { worker, term }: EventOf<typeof LiveTakenOver>['data'],
+  reserved: Reservation | undefined,
+): string | null => {
+  if (term <= live.term) return `term ${term} came after term ${live.term}`
+  // It may have been moved on meanwhile.
+  const isPlaced =
+    reserved !== undefined &&
+    (reserved.term > term || (reserved.term === term && [worker, null].includes(reserved.worker)))
+  return isPlaced ? null : `worker ${worker} took the live over in term ${term}, which it was not given`
+}
+
+const brokenByOpenLive = (live: Live, event: LiveEvent, reserved: Reservation | undefined): string | null => {
   switch (event.type) {
     case 'LiveCreated':
     case 'LiveAborted':
@@ -64,10 +79,15 @@ const brokenByOpenLive = (live: Live, event: LiveEvent): string | null => {
       return 'the live was deleted before its end'
     case 'LiveStarted':
       return live.status === 'active' ? 'the live was started twice' : null
-    case 'SenderAttached':
-      return event.data.epoch === live.epoch + 1 ? null : `sender ${event.data.epoch} came after sender ${live.epoch}`
+    case 'SenderAttached': {
+      const { epoch } = event.data
+      if (epoch !== live.epoch + 1) return `sender ${epoch} came after sender ${live.epoch}`
+      return termOf(event) === live.term ? null : `sender ${epoch} of term ${termOf(event)} came in term ${live.term}`
+    }
     case 'SenderDetached':
-      return event.data.epoch === live.sender?.epoch ? null : `sender ${event.data.epoch} left without holding the live`
+      return event.data.epoch === live.sender ? null : `sender ${event.data.epoch} left without holding the live`
+    case 'LiveTakenOver':
+      return brokenByTakeover(live, event.data, reserved)
     case 'SourceStarted':
     case 'LiveFinished':
     case 'LiveFailed':
@@ -81,7 +101,7 @@ const brokenByLive = (state: JudgedLive, event: LiveEvent, reserved: Reservation
       return brokenByBirth(event, reserved)
     case 'pending':
     case 'active':
-      return brokenByOpenLive(state, event)
+      return brokenByOpenLive(state, event, reserved)
     case 'over':
     case 'finished':
     case 'error':
@@ -90,25 +110,6 @@ const brokenByLive = (state: JudgedLive, event: LiveEvent, reserved: Reservation
     case 'deleted':
       return `${event.type} after the end of the live`
   }
-}
-
-/** What is known of a stream of segments. */
-interface HeardSegments {
-  /** None of a smaller or the same number may come. */
-  readonly last: number
-  /** Later ones may have stood here and are gone. */
-  readonly isGap: boolean
-}
-
-const brokenBySegment = ({ last, isGap }: HeardSegments, { segment, kind }: SegmentFinalised['data']): string | null => {
-  if (kind === 'translation') return isGap || segment <= last ? null : `a translation of segment ${segment} before that segment`
-  return segment > last ? null : `segment ${segment} after segment ${last}`
-}
-
-const segmentsAfter = ({ last, isGap }: HeardSegments, { segment, kind }: SegmentFinalised['data']): HeardSegments => {
-  if (kind === 'transcription') return { last: segment, isGap: false }
-  // A translation stands behind its segment, be it gone.
-  return { last: isGap ? Math.max(last, segment) : last, isGap }
 }
 
 const brokenByUser = (generation: number | null | undefined, event: UserEvent): string | null => {
@@ -126,7 +127,7 @@ const generationAfter = (before: number | undefined, event: UserEvent): number |
 export const createOrderRules = (): OrderRules => {
   const revisions = new Map<string, number>()
   const lives = new Map<number, JudgedLive>()
-  const segments = new Map<string, HeardSegments>()
+  const brokenSegment = createSegmentRules()
   /** Null for a user who was deleted. */
   const generations = new Map<string, number | null>()
   /** Whether who ever administered is counted now. */
@@ -151,14 +152,6 @@ export const createOrderRules = (): OrderRules => {
     return broken
   }
 
-  const brokenSegment = (stream: string, isGap: boolean, data: SegmentFinalised['data']): string | null => {
-    if (stream !== segmentsStream(data.liveId)) return `a segment of live ${data.liveId} in another stream`
-    const { last, isGap: wasGap } = segments.get(stream) ?? { last: 0, isGap: false }
-    const before = { last, isGap: isGap || wasGap }
-    segments.set(stream, segmentsAfter(before, data))
-    return brokenBySegment(before, data)
-  }
-
   const brokenUser = (stream: string, event: UserEvent): string | null => {
     const generation = generations.get(stream)
     if (generation !== null) generations.set(stream, generationAfter(generation, event))
@@ -179,7 +172,7 @@ export const createOrderRules = (): OrderRules => {
     if (stream === ADMINISTRATORS_STREAM) return brokenAdministrators({ type, data } as AdministratorsEvent)
     if (stream.startsWith('live-')) return brokenLive(stream, { type, data } as LiveEvent)
     if (stream.startsWith('user-')) return brokenUser(stream, { type, data } as UserEvent)
-    return type === 'SegmentFinalised' ? brokenSegment(stream, isGap, data as SegmentFinalised['data']) : null
+    return stream.startsWith('segments-') ? brokenSegment(stream, isGap, { type, data } as TranscriptEvent) : null
   }
 
   return {

@@ -7,8 +7,8 @@ import { createMemoryEventStore } from '../support/memory-event-store.ts'
 import { createMemoryKeyring } from '../support/memory-keyring.ts'
 import { right } from '../support/projecting.ts'
 import {
-  aborted, about, admitted, attached, birth, capacity, deleted, disabled, environment, finished, on, problemsOf, registered,
-  released, segment, userDeleted, vram,
+  aborted, about, admitted, attached, birth, capacity, deleted, disabled, environment, fenced, finished, moved, on, problemsOf, registered,
+  released, segment, takenOver, userDeleted, vram,
 } from './audited-log.ts'
 import type { Step } from './audited-log.ts'
 
@@ -18,6 +18,11 @@ test('a history that the rules made passes', async (t) => {
     on('SenderDetached', 1, { epoch: 1 }), attached(2), finished, deleted, released(1), admitted(2), on('LiveAborted', 2, { reason: 'orphan' }), released(2),
     registered, userDeleted,
   ]
+  const takenOverTwice = [
+    capacity, admitted(1), birth(), segment(1), ...moved(2), takenOver(2), fenced(2), segment(2, 'transcription', 2), attached(1, 2),
+    ...moved(3), segment(3, 'transcription', 2), takenOver(3), fenced(3), segment(4, 'transcription', 3), finished, released(1),
+  ]
+  t.deepEqual(await problemsOf(takenOverTwice), [])
   t.deepEqual(await problemsOf(whole, [], ['user-4', 'live-2', 'keyring-probe']), [])
 })
 
@@ -41,6 +46,14 @@ const broken: ReadonlyArray<readonly [expected: RegExp, steps: ReadonlyArray<Ste
   [/^order: revision 1 of admission: live 7 was released without holding anything$/, [capacity, released(7)]],
   [/^order: revision 1 of segments-1: segment 1 after segment 1$/, [...begun, segment(1), segment(1)]],
   [/^order: revision 0 of segments-1: a translation of segment 1 before that segment$/, [...begun, segment(1, 'translation')]],
+  [/^order: revision 2 of live-1: term 2 came after term 2$/, [...begun, ...moved(2), takenOver(2), takenOver(2)]],
+  [/^order: revision 1 of live-1: worker .* took the live over in term 2, which it was not given$/, [...begun, takenOver(2)]],
+  [/^order: revision 1 of live-1: worker other took the live over in term 2, which/, [...begun, ...moved(2), takenOver(2, 'other')]],
+  [/^order: revision 2 of live-1: sender 1 of term 1 came in term 2$/, [...begun, ...moved(2), takenOver(2), attached(1)]],
+  [/^order: revision 1 of segments-1: a segment of term 1 behind the fence of term 2$/, [...begun, fenced(2), segment(1)]],
+  [/^order: revision 0 of segments-1: a segment of term 2 without its fence$/, [...begun, segment(1, 'transcription', 2)]],
+  [/^order: revision 1 of segments-1: a fence of term 2 behind that of term 3$/, [...begun, fenced(3), fenced(2)]],
+  [/^order: revision 2 of segments-1: segment 1 after segment 1$/, [...begun, segment(1), fenced(2), segment(1, 'transcription', 2)]],
   [/^order: revision 0 of live-1: .* without a reservation$/, [capacity, admitted(1), released(1), birth()]],
   [/^order: revision 1 of live-1: the live was deleted before its end$/, [...begun, deleted]],
   [/^order: revision 3 of live-1: LiveDeleted after the end of the live$/, [...begun, finished, deleted, deleted]],

@@ -24,11 +24,19 @@ export const admitted = (liveId: number, members: object = {}): Step => [
 export const released = (liveId: number): Step => ['admission', { type: 'Released', data: { liveId, at: after(0) } }]
 export const on = (type: string, liveId = 1, members: object = {}): Step => [`live-${liveId}`, { type, data: { ...about(liveId), ...members } }]
 export const birth = (liveId = 1): Step => [`live-${liveId}`, { type: 'LiveCreated', data: { ...created, liveId } }]
-export const segment = (number: number, kind = 'transcription'): Step => [
+export const segment = (number: number, kind = 'transcription', term = 1): Step => [
   'segments-1',
-  { type: 'SegmentFinalised', data: { liveId: 1, segment: number, start: 0, end: 1, text: 'words', kind, language: 'en' } },
+  { type: 'SegmentFinalised', data: { liveId: 1, segment: number, start: 0, end: 1, text: 'words', kind, language: 'en', term } },
 ]
-export const attached = (epoch: number) => on('SenderAttached', 1, { epoch, instance: 'i' })
+export const attached = (epoch: number, term = 1) => on('SenderAttached', 1, { epoch, instance: 'i', term })
+/** The worker starts again and is given the live anew. */
+export const moved = (term: number): ReadonlyArray<Step> => [
+  ['admission', { type: 'WorkerLeft', data: { worker, incarnation: term === 2 ? null : `run ${term - 1}`, reason: 'rejoined', at: after(0) } }],
+  ['admission', { type: 'WorkerJoined', data: { worker, incarnation: `run ${term}`, vram: 3 * vram, at: after(0) } }],
+  ['admission', { type: 'Moved', data: { liveId: 1, worker, term, at: after(0) } }],
+]
+export const takenOver = (term: number, by = worker) => on('LiveTakenOver', 1, { worker: by, term })
+export const fenced = (term: number): Step => ['segments-1', { type: 'SegmentsFenced', data: { liveId: 1, worker, term, at: after(0) } }]
 export const finished = on('LiveFinished', 1, { reason: 'restart' })
 export const deleted = on('LiveDeleted', 1, { lastStatus: 'finished' })
 export const aborted = on('LiveAborted', 1, { reason: 'orphan' })

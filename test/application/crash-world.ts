@@ -33,6 +33,10 @@ const REFUSED = ['QuotaReached', 'InsufficientVram', 'ListenerTokenTaken', 'Send
 const MAX_STEPS = 100_000
 const NO_FAULTS: Faults = { crash: 0, unavailable: 0 }
 
+const surely = async (task: () => Promise<E.Either<unknown, void>>): Promise<void> => {
+  if (E.isLeft(await task())) await surely(task)
+}
+
 /**
  * Processes on one log that die at any step and start again, each with its actor and its reconciler: the worker of that
  * name is the one that joined last.
@@ -61,17 +65,13 @@ const createWorld = (seed: number) => {
       return () => undefined
     }
     const deps = { store: process.store, keyring, environment, timers: { after }, logger: silentLogger, snapshotEvery: 10 }
-    // Now and then a process takes the others for dead: that may cost an answer, never an invariant.
-    const otherInstances = (): ReadonlyArray<string> =>
-      chance(0.1) ? [] : running.map(({ side }) => side.deps.environment.instance).filter((id) => id !== environment.instance)
     const admission = await createAdmissionActor(deps).catch(() => null)
     if (admission === null) return await boot(process)
-    const side = writeSideOf({ ...deps, otherInstances }, admission)
+    const side = writeSideOf(deps, admission)
     const join = joinWorker({ admission, environment }, { name: 'worker-1', incarnation: environment.instance }, CAPACITY)
-    let joined = await join()
-    while (E.isLeft(joined)) joined = await join()
-    let ready = await side.reconcileAtStart()
-    while (E.isLeft(ready)) ready = await side.reconcileAtStart()
+    await surely(join)
+    await surely(side.start)
+    if (isLast) await surely(side.reconcile)
 
     reconcileLives({ ...side.deps, logger: silentLogger, every: 30_000 })
     running = [...running, { process, side, reconcile: () => due() }]

@@ -92,7 +92,7 @@ test('R76: a live that came to nothing is made anew under its key, also when the
 
   const side = writeSideOf(deps, await createAdmissionActor({ ...deps, logger: silentLogger }))
   at = after(11 * 60_000)
-  right(await side.reconcileAtStart())
+  right(await side.reconcile())
   const again = right(await side.createLiveOnce(owner, request, 'key-1')())
   t.is(again.id, 2)
   t.deepEqual(right(await side.createLiveOnce(owner, request, 'key-1')()), again)
@@ -111,7 +111,7 @@ for (const when of ['before', 'after'] as const)
       const environment = { ...deps.environment, instance: 'restarted' }
       const next = await createAdmissionActor({ ...deps, environment, logger: silentLogger })
       const side = writeSideOf({ ...deps, environment }, next)
-      right(await side.reconcileAtStart())
+      right(await side.reconcile())
       if (claimed)
         t.like(await side.createLiveOnce(owner, requestOf(), 'key-1')(), refused('IdempotencyKeyReused'))
       const again = right(await side.createLiveOnce(owner, request, 'key-1')())

@@ -93,7 +93,7 @@ test('D15: of two users who use a new token at once one gets it; the other live 
 })
 
 test('The same command again answers the live that it made; one that was fenced off is made anew', async (t) => {
-  const { createLive, log, admission, deps, reconcileAtStart } = await createWriteSide()
+  const { createLive, log, admission, deps, reconcile } = await createWriteSide()
   const first = right(await createLive(callerOf(1), requestOf(), 'command-1')())
   t.deepEqual(right(await createLive(callerOf(1), requestOf(), 'command-1')()), first)
 
@@ -101,7 +101,7 @@ test('The same command again answers the live that it made; one that was fenced 
   const at = environment.now()
   const admit = admitCommand({ commandId: 'command-2', instance: 'dead', at })
   right(await admission.send({ command: admit, commandId: 'command-2', correlationId: 'c', actor: 'user:1' })())
-  right(await reconcileAtStart())
+  right(await reconcile())
   t.is(right(await createLive(callerOf(1), requestOf(), 'command-2')()).id, 3)
   t.is(log().filter(({ type }) => type === 'LiveCreated').length, 2)
 })

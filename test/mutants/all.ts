@@ -27,6 +27,7 @@ import { socketMutants } from './sockets.ts'
 import { sourceMutants } from './sources.ts'
 import { sqliteMutants } from './sqlite.ts'
 import { storeMutants } from './stores.ts'
+import { termMutants } from './terms.ts'
 
 export const MUTANTS: ReadonlyArray<Mutant> = [
   ...restMutants,
@@ -56,4 +57,5 @@ export const MUTANTS: ReadonlyArray<Mutant> = [
   ...isolationMutants,
   ...rebuildMutants,
   ...engineProcessMutants,
+  ...termMutants,
 ]

@@ -8,8 +8,8 @@ const ERASURE_RULES = 'test/application/erasure-rules.test.ts'
 export const auditMutants: ReadonlyArray<Mutant> = [
   {
     file: 'application/audit/order-rules.ts',
-    before: 'event.data.epoch === live.epoch + 1 ?',
-    after: 'event.data.epoch > live.epoch ?',
+    before: 'if (epoch !== live.epoch + 1) return',
+    after: 'if (epoch <= live.epoch) return',
     rows: ['sender 2 came after sender 0'], test: AUDIT,
   },
   {
@@ -43,16 +43,34 @@ export const auditMutants: ReadonlyArray<Mutant> = [
     rows: ['revision 0 of live-1: .* without a reservation'], test: AUDIT,
   },
   {
-    file: 'application/audit/order-rules.ts',
+    file: 'application/audit/segment-rules.ts',
     before: 'return segment > last ? null',
     after: 'return segment >= last ? null',
     rows: ['segment 1 after segment 1'], test: AUDIT,
   },
   {
-    file: 'application/audit/order-rules.ts',
-    before: 'segment <= last ? null',
-    after: 'segment <= last + 1 ? null',
+    file: 'application/audit/segment-rules.ts',
+    before: 'isGap || segment <= last\n',
+    after: 'isGap || segment <= last + 1\n',
     rows: ['a translation of segment 1 before that segment'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/segment-rules.ts',
+    before: 'if (own < term) return',
+    after: 'if (own < 0) return',
+    rows: ['a segment of term 1 behind the fence of term 2'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/segment-rules.ts',
+    before: "term: next, isGap }\n  const",
+    after: "term, isGap }\n  const",
+    rows: ['a history that the rules made passes'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/order-rules.ts',
+    before: '(reserved.term > term || (reserved.term === term',
+    after: '(reserved.term > 0 || (reserved.term === term',
+    rows: ['took the live over in term 2, which it was not given'], test: AUDIT,
   },
   {
     file: 'application/audit/erasure-rules.ts',
@@ -91,13 +109,13 @@ export const auditMutants: ReadonlyArray<Mutant> = [
     rows: ['a log that cannot be read is no clean log'], test: AUDIT,
   },
   {
-    file: 'application/audit/order-rules.ts',
-    before: 'return isGap || segment <= last ?',
-    after: 'return segment <= last ?',
+    file: 'application/audit/segment-rules.ts',
+    before: 'const isTold = isGap ||',
+    after: 'const isTold =',
     rows: ['whatever a scavenge discards of segments that were forgotten'], test: AUDIT,
   },
   {
-    file: 'application/audit/order-rules.ts',
+    file: 'application/audit/segment-rules.ts',
     before: 'last: isGap ? Math.max(last, segment) : last',
     after: 'last',
     rows: ['what stands behind a gap is judged by what is left'], test: AUDIT,

@@ -133,8 +133,8 @@ export const liveMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/commands/finish-lives-by-audio-url.ts',
-    before: 'traverseAtOnce(ENDS_AT_ONCE, matches.right, async',
-    after: 'traverseAtOnce(ENDS_AT_ONCE, matches.right.slice(skip, skip + limit), async',
+    before: 'traverseAtOnce(ENDS_AT_ONCE, asked, async',
+    after: 'traverseAtOnce(ENDS_AT_ONCE, asked.slice(skip, skip + limit), async',
     rows: [90], test: BY_URL,
   },
   {

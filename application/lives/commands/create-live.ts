@@ -209,7 +209,7 @@ const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<
       return E.right(null)
     case 'AlreadyCreated':
     case 'LiveUnknown':
-    case 'SenderAlreadyConnected':
+    case 'Superseded':
       throw unexpected(stream, created.left)
     case 'KeyringUnavailable':
       // Nothing was appended. Who tries again while the keys are away must not run out of sessions.

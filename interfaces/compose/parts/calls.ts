@@ -48,12 +48,9 @@ export const callsOf = (parts: Parts, draining: () => boolean): Omit<Calls, keyo
   const create = createLiveOnce({ ...writing, catalogue, candidates, pullRefusal })
   const createLive: CreateLiveOnce = (...asked) => async () => {
     if (draining()) return E.left({ _tag: 'StoreUnavailable', reason: 'the server is shutting down' })
-    const created = await create(...asked)()
-    // The answer does not wait for it.
-    if (E.isRight(created) && created.right.autoStart) void sessions.autoStart(created.right.id)
-    return created
+    return await create(...asked)()
   }
-  const finishing = { ...writing, flush: sessions.flush }
+  const finishing = { ...writing, endByWorker: sessions.endByWorker }
   const switching = { ...write, switched }
   return {
     ...createDescriptions(),

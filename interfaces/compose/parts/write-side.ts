@@ -2,7 +2,7 @@ import { totalmem } from 'node:os'
 import { createAdmissionActor } from '../../../application/admission/admission-actor.ts'
 import { joinWorker } from '../../../application/admission/join-worker.ts'
 import { openSwitchedCatalogue } from '../../../application/catalogue/switched-catalogue.ts'
-import { reconcileAtStart } from '../../../application/lives/policies/reconcile-lives.ts'
+import type { Worker } from '../../../application/lives/terms/worker.ts'
 import { assemble } from '../assemble.ts'
 import { succeed, succeedUnlessHurt } from '../succeed.ts'
 import type { Engines } from './engines.ts'
@@ -31,9 +31,7 @@ export const openWriteSide = (foundation: Foundation, { installed }: Engines) =>
     opened({ stop: admission.idle })
     const joining = joinWorker({ admission, environment }, self, settings.vramMb ?? detectVram())
     await succeedUnlessHurt('join the workers', joining)
-    const otherInstances = (): ReadonlyArray<string> => []
-    const reconciling = { ...write, admission, otherInstances }
-    // The lives of a process that died are settled before anybody can ask.
-    await succeed('reconcile lives and reservations', reconcileAtStart(reconciling))
-    return { write, switched, admission, reconciling }
+    const hasJoined = admission.state().workers.some(({ incarnation }) => incarnation === self.incarnation)
+    const worker: Worker = { name: self.name, incarnation: hasJoined ? self.incarnation : null }
+    return { write, switched, admission, worker }
   })
