@@ -17,14 +17,15 @@ import { startProjector } from '../../projections/projector.ts'
 import { caughtUp, right, take } from '../contracts/event-store-support.ts'
 import { after } from '../domain/samples.ts'
 import { PATIENT_LIMITS, patient } from '../support/eventstoredb-double/patient.ts'
-import { hasEventStoreServer, startEventStoreServer, type EventStoreServer } from '../support/eventstoredb-server/start.ts'
+import { EVENTSTORE_FOLDER } from '../support/chosen-stores.ts'
+import { startEventStoreServer, type EventStoreServer } from '../support/eventstoredb-server/start.ts'
 import { eventually } from '../support/eventually.ts'
 import { createMemoryDocuments } from '../support/memory-documents.ts'
 import { envelopeOf, sealedLive } from '../support/projecting.ts'
 import { chanceOf } from '../support/seeded.ts'
 import { createTestEnvironment, silentLogger } from '../support/test-environment.ts'
 
-const serial = hasEventStoreServer ? test.serial : test.serial.skip
+const serial = EVENTSTORE_FOLDER !== undefined ? test.serial : test.serial.skip
 
 const ROUNDS = 10
 /** Read models that are stopped and started, each by itself. */
