@@ -47,7 +47,7 @@ export const openSetupLink = ({ environment, credentials, isSetUp, registerUser 
   const inTurn = createTurns()
   const now = (): number => Date.parse(environment.now())
   const hash = (text: string): string => credentials.keyedHash('setup-token', text)
-  const signed = (expiresAt: number): string => `${expiresAt}.${hash(String(expiresAt))}`
+  const signed = (expiresAt: number): string => `${expiresAt}-${hash(String(expiresAt))}`
 
   /** Of a token of ours, in milliseconds since 1970; null of any other. */
   const expiryOf = (token: string): number | null => {
