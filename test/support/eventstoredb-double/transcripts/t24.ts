@@ -15,6 +15,8 @@ export interface RecordedNode extends Pick<EventStoreNode, 'address' | 'ask'> {
   readonly freeze: () => unknown
   readonly thaw: () => unknown
   readonly kill: () => unknown
+  /** Whether it has ended by itself, where somebody starts it again; elsewhere it answers no more. */
+  readonly hasEnded?: () => Promise<boolean>
 }
 
 interface Gossip {
@@ -140,7 +142,9 @@ export const recordThreeNodes = async (nodes: ReadonlyArray<RecordedNode>, print
   await at(second).thaw()
   const claim = await told(second)
   print(`thawed: it says of itself ${claim.state}; with its old epoch: ${claim.epochNumber === epochFrozen}; its append: ${(await append(second, { deadline: 3000, ...LEADER })) === 'OK' ? 'acknowledged' : 'not acknowledged'}`)
-  await until(() => at(second).ask('GET', '/info').then(() => false, () => true))
+  const { ask, hasEnded = () => ask('GET', '/info').then(() => false, () => true) } = at(second)
+  await until(hasEnded)
+  await at(second).kill()
   await until(() => Promise.resolve(heardAtSecond.hasFailed))
   print(`then it ends; its feeds have told ${heardAtSecond.events} events and failed`)
 
