@@ -17,6 +17,7 @@ import { lives } from '../projections/lives/projection.ts'
 import { listLives } from '../projections/lives/queries.ts'
 import { timed } from './cpu-time.ts'
 import type { Benchmark, Round } from './harness.ts'
+import { modelOf } from '../projections/projection.ts'
 
 const USER = 3
 const FEW = 100
@@ -65,7 +66,7 @@ const seed = async (directory: string, count: number): Promise<void> => {
     })
     for (const projection of [lives, liveCounts]) {
       const changes = orThrow(await changesOf(documents, projection, events))
-      orThrow(await documents.commit(projection.name, changes, String(position).padStart(20, '0') as Position)())
+      orThrow(await documents.commit(modelOf(projection), changes, { position: String(position).padStart(20, '0') as Position, last: null })())
     }
   }
   await close()

@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { BEGINNING } from '../application/ports/event-store.ts'
 import { orThrow } from '../domain/shared/or-throw.ts'
 import { createEnvironment } from '../infrastructure/node/environment.ts'
 import { openForWriting, transaction } from '../infrastructure/sqlite/database.ts'
@@ -17,6 +16,7 @@ import { rebuildReadModel } from '../projections/rebuild/rebuild.ts'
 import { timed } from './cpu-time.ts'
 import type { Benchmark } from './harness.ts'
 import { at, EVENTS_A_LIVE, fillWithLives, historyOf, ownerOf } from './log-of-lives.ts'
+import { NO_CHECKPOINT } from '../application/ports/documents.ts'
 
 /** Of the fold; the peer's transactions are as large. */
 const BATCH = 2000
@@ -64,7 +64,7 @@ const rebuildOf = (name: string, events: number, rounds: number): Benchmark => (
     await fillWithLives(store, events / EVENTS_A_LIVE)
     const head = orThrow(await store.head()())
     orThrow(await documents.ensure([lives.collection])())
-    await foldLog({ store, documents }, lives, { from: BEGINNING, to: head, signal })
+    await foldLog({ store, documents }, lives, { from: NO_CHECKPOINT, to: head, signal })
     const environment = createEnvironment()
     return {
       ours: () =>

@@ -1,7 +1,8 @@
-import type { Change, Document, Documents, ScannedDocument } from '../application/ports/documents.ts'
+import type { Change, Checkpoint, Document, Documents, ScannedDocument } from '../application/ports/documents.ts'
 import type { EventStore, Position, StoredEvent, StoreUnavailable } from '../application/ports/event-store.ts'
 import { orThrow } from '../domain/shared/or-throw.ts'
 import { changesOf } from './apply.ts'
+import { lastOf, modelOf } from './projection.ts'
 import type { Projection } from './projection.ts'
 
 /** Events of one step, at most. */
@@ -13,7 +14,7 @@ const SCAN_SIZE = 500
 export interface Folded {
   /** Events of this step. */
   readonly events: number
-  readonly position: Position
+  readonly reached: Checkpoint
 }
 
 interface Stores {
@@ -23,7 +24,7 @@ interface Stores {
 
 interface Stretch {
   /** Exclusive. */
-  readonly from: Position
+  readonly from: Checkpoint
   /** Inclusive; not past the end of the log. */
   readonly to: Position
   readonly signal: AbortSignal
@@ -44,22 +45,25 @@ export const foldLog = async (
   /** Writes one batch while the next is read; what is folded next needs it. */
   let writing: Promise<void> = Promise.resolve()
   const write = async (changes: ReadonlyArray<Change>, step: Folded): Promise<void> => {
-    orThrow(await documents.commit(projection.name, changes, step.position)())
+    orThrow(await documents.commit(modelOf(projection), changes, step.reached)())
     onStep?.(step)
   }
   let waiting: Array<StoredEvent> = []
+  let { last } = from
   const step = async (position: Position): Promise<void> => {
     const events = waiting
     waiting = []
+    last = lastOf(events, last)
+    const reached = { position, last }
     await writing
     const changes = orThrow(await changesOf(documents, projection, events))
-    writing = write(changes, { events: events.length, position })
+    writing = write(changes, { events: events.length, reached })
     // Whoever awaits it next hears of its failure; until then nobody may call it unhandled.
     writing.catch(() => undefined)
     if (done) await writing
   }
   try {
-    for await (const message of store.subscribe(from, projection.prefixes, AbortSignal.any([signal, enough.signal]))) {
+    for await (const message of store.subscribe(from.position, projection.prefixes, AbortSignal.any([signal, enough.signal]))) {
       if (done) continue
       const position = message.kind === 'event' ? message.event.position : message.position
       if (message.kind === 'event' && position <= to) waiting.push(message.event)

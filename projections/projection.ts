@@ -1,4 +1,4 @@
-import type { CollectionSpec, Document } from '../application/ports/documents.ts'
+import type { CollectionSpec, Document, EventName, ReadModel } from '../application/ports/documents.ts'
 import type { StoredEvent } from '../application/ports/event-store.ts'
 import type { StoredEventOf } from '../domain/shared/event.ts'
 import { reading } from '../domain/read-event.ts'
@@ -15,6 +15,11 @@ export interface Projection {
   /** The document `id` after the event; null where there is none. The same object back means unchanged. */
   readonly project: (current: Document | null, event: StoredEvent, id: string) => Document | null
 }
+
+export const modelOf = ({ name, collection }: Pick<Projection, 'name' | 'collection'>): ReadModel => ({
+  projection: name,
+  collection: collection.name,
+})
 
 interface ProjectionSpec<Definition, View> extends Pick<Projection, 'name' | 'collection' | 'prefixes'> {
   readonly events: ReadonlyArray<Definition>
@@ -44,4 +49,10 @@ export const defineProjection = <Definition extends { readonly type: string }, V
       return said === undefined ? current : (spec.project(current as View | null, said, id) as Document | null)
     },
   }
+}
+
+/** The name of the newest of some events in their order, `before` where there are none. */
+export const lastOf = (events: ReadonlyArray<EventName>, before: EventName | null): EventName | null => {
+  const last = events.at(-1)
+  return last === undefined ? before : { stream: last.stream, revision: last.revision, id: last.id }
 }

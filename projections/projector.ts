@@ -1,24 +1,27 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
+import { NO_CHECKPOINT } from '../application/ports/documents.ts'
 import type { Documents } from '../application/ports/documents.ts'
 import type { Environment, Logger } from '../application/ports/environment.ts'
-import { BEGINNING } from '../application/ports/event-store.ts'
 import type { EventStore, Position } from '../application/ports/event-store.ts'
 import type { Projector, RebuildProgress, Rebuilt } from '../application/ports/projector.ts'
 import type { Timers } from '../application/ports/timers.ts'
 import { createTurns } from '../application/turns.ts'
 import { pause, retryDelay } from '../application/waiting.ts'
+import { orThrow } from '../domain/shared/or-throw.ts'
 import { changesOf } from './apply.ts'
 import { inBatches } from './batches.ts'
 import type { Batch } from './batches.ts'
 import { findHalfBuilt } from './rebuild/half-built.ts'
 import { rebuildReadModel } from './rebuild/rebuild.ts'
+import { whyOlder } from './older-log.ts'
 import { createProgress } from './progress.ts'
 import type { Reporter } from './progress.ts'
+import { lastOf, modelOf } from './projection.ts'
 import type { Projection } from './projection.ts'
 
 export interface ProjectorDeps {
-  readonly store: Pick<EventStore, 'subscribe' | 'head'>
+  readonly store: Pick<EventStore, 'subscribe' | 'head' | 'read'>
   readonly documents: Documents
   readonly projections: ReadonlyArray<Projection>
   /** Names the code that folds: a rebuild that other code has begun is not gone on with. */
@@ -73,31 +76,44 @@ const createRunner = (deps: ProjectorDeps, projection: Projection, report: Repor
   /** Whoever writes the read model, this projection or its rebuild. */
   const turns = createTurns()
   const inTurn = <A>(task: () => Promise<A>): Promise<A> => turns(projection.name, task)
-  let applied: Position = BEGINNING
+  let applied = NO_CHECKPOINT
   let unsaved = 0
   const apply = async (batch: Batch): Promise<Either<unknown, void>> => {
     const changes = await changesOf(documents, projection, batch.events)
     if (E.isLeft(changes)) return changes
     const considered = unsaved + batch.events.length
+    const reached = { position: batch.position, last: lastOf(batch.events, applied.last) }
     if (changes.right.length === 0 && considered < CHECKPOINT_INTERVAL) {
       unsaved = considered
-      applied = batch.position
+      applied = reached
       return E.right(undefined)
     }
-    const committed = await documents.commit(projection.name, changes.right, batch.position)()
+    const committed = await documents.commit(modelOf(projection), changes.right, reached)()
     if (E.isLeft(committed)) return committed
     unsaved = 0
-    applied = batch.position
+    applied = reached
     return committed
   }
 
-  /** One subscription, from `from` to its end; every position passed goes to `reached`. */
-  const consume = async (from: Position, reached: (position: Position) => void): Promise<void> => {
+  /** Throws where the log is an older copy: what it goes on to say would be folded onto what it does not know. */
+  const requireSameLog = async (): Promise<void> => {
+    const reason = orThrow(await whyOlder(store, applied)())
+    if (reason !== null) throw new Error(`${reason}; put the newer one back, or rebuild the read model`)
+  }
+
+  /** One subscription, from where the documents stand to its end; `passed` is told of every batch. */
+  const consume = async (passed: () => void): Promise<void> => {
+    // Read anew each time: what a rebuild has put in their place stands elsewhere.
+    applied = await persistently(documents.checkpoint(modelOf(projection)))
+    unsaved = 0
+    report.reached(applied.position)
+    await requireSameLog()
     let hasCaughtUp = false
-    for await (const batch of inBatches(store.subscribe(from, prefixes, signal), BATCH_SIZE)) {
+    for await (const batch of inBatches(store.subscribe(applied.position, prefixes, signal), BATCH_SIZE)) {
       report.working()
       await persistently(() => inTurn(() => apply(batch)))
-      reached(batch.position)
+      report.reached(batch.position)
+      passed()
       hasCaughtUp ||= batch.caughtUp
       if (hasCaughtUp) report.resting()
     }
@@ -105,15 +121,10 @@ const createRunner = (deps: ProjectorDeps, projection: Projection, report: Repor
 
   const run = async (): Promise<void> => {
     await persistently(documents.ensure([projection.collection]))
-    let position = await persistently(documents.checkpoint(projection.name))
-    applied = position
-    report.reached(position)
     for (let attempt = 0; !signal.aborted; attempt++) {
       try {
-        await consume(position, (passed) => {
-          position = passed
+        await consume(() => {
           attempt = 0
-          report.reached(passed)
         })
         if (!signal.aborted) await failed(new Error('the subscription ended'), attempt)
       } catch (error) {
@@ -132,7 +143,7 @@ const createRunner = (deps: ProjectorDeps, projection: Projection, report: Repor
       held = progress.held
       tell(progress)
     }
-    const standing = async (): Promise<Position | null> => (report.error() === null ? applied : null)
+    const standing = async (): Promise<Position | null> => (report.error() === null ? applied.position : null)
     const rebuilt = await rebuildReadModel({ ...deps, projection, standing, exclusively: inTurn, onProgress })
     report.rebuilding(false)
     const about = { projection: projection.name }

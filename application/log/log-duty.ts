@@ -70,7 +70,8 @@ const performUnlessHurt = async (
 }
 
 const follow = async (deps: LogDutyDeps, duty: LogDuty, reached: Reached, signal: AbortSignal): Promise<void> => {
-  reached.position ??= orThrow(await deps.documents.checkpoint(duty.name)())
+  const whose = { projection: duty.name, collection: null }
+  reached.position ??= orThrow(await deps.documents.checkpoint(whose)()).position
   for await (const message of deps.store.subscribe(reached.position, duty.prefixes, signal)) {
     // Nobody knows what stood there.
     if (message.kind === 'damaged' || (message.kind === 'event' && whyUnreadable(message.event) !== null))
@@ -79,9 +80,10 @@ const follow = async (deps: LogDutyDeps, duty: LogDuty, reached: Reached, signal
     const isDone = await performUnlessHurt(deps, duty, message.event, signal)
     if (signal.aborted) return
     if (!isDone) reached.isIncomplete = true
-    const { position } = message.event
+    const { position, stream, revision, id } = message.event
+    const last = { stream, revision, id }
     // Written at these events alone: what lies between two of them is quickly passed again after a restart.
-    if (!reached.isIncomplete) orThrow(await deps.documents.commit(duty.name, [], position)())
+    if (!reached.isIncomplete) orThrow(await deps.documents.commit(whose, [], { position, last })())
     reached.position = position
   }
 }

@@ -1,6 +1,7 @@
 import type { Option } from 'fp-ts/lib/Option.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import type { Position } from './event-store.ts'
+import { BEGINNING } from './event-store.ts'
+import type { Position, StoredEvent } from './event-store.ts'
 
 export type Scalar = string | number | boolean | null
 export type Document = Readonly<Record<string, unknown>>
@@ -10,6 +11,9 @@ export interface DocumentsUnavailable {
   readonly _tag: 'DocumentsUnavailable'
   readonly reason: string
 }
+
+/** Of who never committed. */
+export const NO_CHECKPOINT: Checkpoint = { position: BEGINNING, last: null }
 
 /** Replaces the whole document, or removes it, unless what is stored came from `position` or later. */
 export type Change =
@@ -44,19 +48,37 @@ export interface ScannedDocument {
   readonly text?: string
 }
 
-/** A projection's checkpoint and its documents. */
+/** A projection and the collection of its documents, with which its checkpoint lies. */
 export interface ReadModel {
   readonly projection: string
   readonly collection: string
 }
 
+/** Who has a checkpoint: a read model, or a duty, which has no documents. */
+export type Checkpointed = ReadModel | { readonly projection: string; readonly collection: null }
+
+/** Names an event, so that a log can be asked whether it holds it. */
+export type EventName = Pick<StoredEvent, 'stream' | 'revision' | 'id'>
+
+/** How far a read model or a duty has come. */
+export interface Checkpoint {
+  /** Everything up to here was considered. */
+  readonly position: Position
+  /** The newest event that was considered; null where none is known. */
+  readonly last: EventName | null
+}
+
 /** The read models: documents with a position guard, and the checkpoint of each projection. */
 export interface Documents {
   readonly ensure: (collections: ReadonlyArray<CollectionSpec>) => TaskEither<DocumentsUnavailable, void>
-  /** All changes, then the projection's checkpoint. Repeating it changes nothing. */
-  readonly commit: (projection: string, changes: ReadonlyArray<Change>, checkpoint: Position) => TaskEither<DocumentsUnavailable, void>
-  /** BEGINNING for a projection that never committed. */
-  readonly checkpoint: (projection: string) => TaskEither<DocumentsUnavailable, Position>
+  /** All changes, then the checkpoint, which never goes back. Repeating it changes nothing. */
+  readonly commit: (
+    whose: Checkpointed,
+    changes: ReadonlyArray<Change>,
+    checkpoint: Checkpoint,
+  ) => TaskEither<DocumentsUnavailable, void>
+  /** NO_CHECKPOINT for who never committed. */
+  readonly checkpoint: (whose: Checkpointed) => TaskEither<DocumentsUnavailable, Checkpoint>
   readonly get: (collection: string, id: string) => TaskEither<DocumentsUnavailable, Option<Document>>
   /** Those of the documents `ids` that are there, by their ids: one request, however many they are. */
   readonly find: (
@@ -67,13 +89,13 @@ export interface Documents {
   /** At most `limit` documents after the id `after` (null: from the first), in the order of the bytes of their ids. */
   readonly scan: (collection: string, after: string | null, limit: number) => TaskEither<DocumentsUnavailable, ReadonlyArray<ScannedDocument>>
   /**
-   * Forgets a read model as if its projection had never committed; its collection is to be ensured again. Without a
-   * collection: the checkpoint alone. One that does not exist is no error.
+   * Forgets a read model as if its projection had never committed; its collection is to be ensured again. Of a duty the
+   * checkpoint alone. One that does not exist is no error.
    */
-  readonly discard: (model: { readonly projection: string; readonly collection: string | null }) => TaskEither<DocumentsUnavailable, void>
+  readonly discard: (whose: Checkpointed) => TaskEither<DocumentsUnavailable, void>
   /**
    * At one moment for all readers: `to` is what `from` was, documents and checkpoint, and what `to` was is gone, as is
-   * the name `from`. Whoever writes `to` must not do so meanwhile.
+   * the name `from`. Repeating it changes nothing. What is still written to the former `to` reaches nobody.
    */
   readonly promote: (from: ReadModel, to: ReadModel) => TaskEither<DocumentsUnavailable, void>
   readonly close: () => Promise<void>

@@ -12,7 +12,7 @@ interface Pointer {
   readonly _id: string
   readonly version: number
   /** The name under which it was made, where that is another. */
-  readonly base?: string
+  readonly base?: string | null
   /** What the pointer led to before; readers may still be at it, so it goes with the next `ensure`. */
   readonly retired?: string
 }
@@ -37,9 +37,12 @@ export interface Collections {
   /** Throws, not rejects, on a name that is none. */
   readonly current: (name: string) => Promise<Collection<StoredDocument>>
   readonly ensure: (spec: CollectionSpec) => Promise<void>
-  /** From now on another, empty collection has the name; answers how to drop the one that had it. */
-  readonly renew: (name: string) => Promise<() => Promise<void>>
-  /** `to` names the collection that was `from`'s, whose name stands for another, empty one. */
+  /** From now on another, empty collection has the name; the one that had it is dropped. */
+  readonly renew: (name: string) => Promise<void>
+  /**
+   * `to` names the collection that was `from`'s, whose name stands for another, empty one. Repeatable, wherever it broke
+   * off; throws when somebody else has changed what `to` names.
+   */
   readonly flip: (from: string, to: string) => Promise<void>
 }
 
@@ -48,7 +51,8 @@ const collectionOf = (name: string, pointer: Pick<Pointer, 'version' | 'base'> |
 
 /**
  * A rebuilt read model is made beside the one in use, under another name, and becomes the one in use by a single write of
- * its pointer: a rename would not be seen at one moment by all. Whoever flips must be the only writer of the collection.
+ * its pointer, and its checkpoint with it: a rename would not be seen at one moment by all. What a writer that has not
+ * seen it yet still writes, documents and checkpoint, goes to the one that was in use.
  * A name whose collection was given away or dropped goes on with the next version, so that no two names share one.
  */
 export const createCollections = ({ readModels, maintenance, limitMs }: CollectionsConnection): Collections => {
@@ -91,6 +95,12 @@ export const createCollections = ({ readModels, maintenance, limitMs }: Collecti
     await maintained.updateOne({ _id }, { $unset: { retired: true } })
   }
 
+  /** A flip that broke off between its two writes has left two names of one collection. */
+  const isElsewhere = async (name: string, pointer: Pointer): Promise<boolean> => {
+    const { version, base = name } = pointer
+    return (await maintained.findOne({ _id: { $ne: name }, base, version })) !== null
+  }
+
   /** The name goes on with another version, which nobody has used, or which is long dropped. */
   const leave = (name: string, { version }: Pointer): Promise<void> => write(name, { version: version + 1, base: name })
 
@@ -109,16 +119,19 @@ export const createCollections = ({ readModels, maintenance, limitMs }: Collecti
       const pointer = await decided(name)
       await dropRetired(pointer)
       await leave(name, pointer)
-      return async () => {
-        await maintenance.collection(collectionOf(name, pointer)).drop()
-      }
+      if (!(await isElsewhere(name, pointer))) await maintenance.collection(collectionOf(name, pointer)).drop()
     },
     flip: async (from, to) => {
       const [staged, inUse] = [await decided(from), await decided(to)]
-      await dropRetired(inUse)
-      // First: a name that still led to what is in use would drop it when it is discarded.
+      if (collectionOf(from, staged) !== collectionOf(to, inUse)) {
+        await dropRetired(inUse)
+        const { version, base = null } = inUse
+        const built = { version: staged.version, base: staged.base ?? from, retired: collectionOf(to, inUse) }
+        const { matchedCount } = await maintained.updateOne({ _id: to, version, base }, { $set: built })
+        known.delete(to)
+        if (matchedCount !== 1) throw new Error(`somebody else has put another read model in the place of ${to}`)
+      }
       await leave(from, staged)
-      await write(to, { version: staged.version, base: staged.base ?? from, retired: collectionOf(to, inUse) })
     },
   }
 }

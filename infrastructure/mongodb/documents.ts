@@ -1,23 +1,32 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import type { Db } from 'mongodb'
-import type { Change, Document, Documents, DocumentsUnavailable } from '../../application/ports/documents.ts'
+import type { Collection, Db } from 'mongodb'
+import type { Change, Checkpointed, Document, Documents, DocumentsUnavailable, EventName } from '../../application/ports/documents.ts'
 import { BEGINNING } from '../../application/ports/event-store.ts'
 import type { Position } from '../../application/ports/event-store.ts'
 import { requireCount } from '../stores/require-count.ts'
 import { createCollections } from './collections.ts'
 import type { CollectionsConnection } from './collections.ts'
 import { PATIENT_MS } from './connection.ts'
-import { checkUpserted, putGuarded } from './guarded-writes.ts'
+import { checkUpserted, despiteRaces, putGuarded, unlessThere } from './guarded-writes.ts'
 import type { StoredDocument } from './guarded-writes.ts'
 import { outcomeOf } from './outcome.ts'
 import type { Limit } from './outcome.ts'
 import { pageQuery } from './page-query.ts'
 
-interface Checkpoint {
+/** Its id is the server's collection that holds the documents, so that both change places together; of a duty its name. */
+interface StoredCheckpoint {
   readonly _id: string
   readonly v: Position
+  readonly last?: EventName | null
+}
+
+/** Never moves it back: who comes late finds it further on, and leaves it there. */
+const raiseCheckpoint = async (checkpoints: Collection<StoredCheckpoint>, checkpoint: StoredCheckpoint): Promise<void> => {
+  const { _id, ...reached } = checkpoint
+  const raise = () => checkpoints.updateOne({ _id, v: { $lt: reached.v } }, { $set: reached }, { upsert: true })
+  await unlessThere(async () => checkUpserted(await despiteRaces(raise)))
 }
 
 /** As JSON would store it, like every other store of read models. */
@@ -49,8 +58,14 @@ const documentIn = (body: unknown): Document | null =>
 export const createMongoDocuments = (connection: CollectionsConnection): Documents => {
   const { readModels, maintenance, limitMs } = connection
   const collections = createCollections(connection)
-  const checkpointsIn = (database: Db) => database.collection<Checkpoint>('checkpoints')
+  const checkpointsIn = (database: Db) => database.collection<StoredCheckpoint>('checkpoints')
   const [checkpoints, maintained] = [checkpointsIn(readModels), checkpointsIn(maintenance)]
+
+  const checkpointId = async ({ projection, collection }: Checkpointed): Promise<string> =>
+    collection === null ? projection : (await collections.current(collection)).collectionName
+
+  /** Versions before format 3 kept the checkpoint of a read model under its projection's name, as a duty's. */
+  const forget = (projection: string) => maintained.updateOne({ _id: projection }, { $set: { v: BEGINNING, last: null } })
 
   const asked = async <A>(
     requests: (limit: Limit) => Promise<A>, limit = limitMs,
@@ -62,19 +77,28 @@ export const createMongoDocuments = (connection: CollectionsConnection): Documen
       asked(async () => {
         for (const spec of specs) await collections.ensure(spec)
       }, PATIENT_MS),
-    commit: (projection, changes, checkpoint) => async () => {
-      const puts = [...latestByCollection(changes)].map(([name, latest]) => ({
-        collection: collections.current(name),
-        documents: [...latest.values()].map(asStored),
-      }))
+    commit: (whose, changes, { position: v, last }) => async () => {
+      const latest = [...latestByCollection(changes)].map(([name, its]) => [name, [...its.values()].map(asStored)] as const)
+      // In one turn: a pointer that moves meanwhile moves the collections of the changes and the checkpoint.
+      const places = Promise.all([
+        checkpointId(whose),
+        ...latest.map(async ([name, documents]) => ({ collection: await collections.current(name), documents })),
+      ])
       return asked(async (limit) => {
-        await Promise.all(puts.map(async ({ collection, documents }) => putGuarded(await collection, documents, limit)))
+        const [_id, ...puts] = await places
+        await Promise.all(puts.map(({ collection, documents }) => putGuarded(collection, documents, limit)))
         limit.check()
-        checkUpserted(await checkpoints.updateOne({ _id: projection }, { $max: { v: checkpoint } }, { upsert: true }))
+        await raiseCheckpoint(checkpoints, { _id, v, last })
       })
     },
-    checkpoint: (projection) => () =>
-      asked(async ({ maxTimeMS }) => (await checkpoints.findOne({ _id: projection }, { maxTimeMS }))?.v ?? BEGINNING),
+    checkpoint: (whose) => async () => {
+      const id = checkpointId(whose)
+      return asked(async ({ maxTimeMS }) => {
+        const read = async (_id: string) => await checkpoints.findOne({ _id }, { maxTimeMS })
+        const found = (await read(await id)) ?? (await read(whose.projection))
+        return { position: found?.v ?? BEGINNING, last: found?.last ?? null }
+      })
+    },
     get: (name, id) => async () => {
       const collection = collections.current(name)
       return asked(async ({ maxTimeMS }) => {
@@ -115,19 +139,15 @@ export const createMongoDocuments = (connection: CollectionsConnection): Documen
     },
     discard: ({ projection, collection }) => () =>
       asked(async () => {
-        // The checkpoint last but for what nobody sees any more: broken off before it, a discard is asked for again.
-        const drop = collection === null ? null : await collections.renew(collection)
-        await maintained.updateOne({ _id: projection }, { $set: { v: BEGINNING } })
-        await drop?.()
+        // First: an empty collection must never be taken to stand where the one before it stood.
+        await forget(projection)
+        if (collection !== null) await collections.renew(collection)
       }, PATIENT_MS),
     promote: (from, to) => () =>
       asked(async () => {
-        const reached = (await maintained.findOne({ _id: from.projection }))?.v ?? BEGINNING
-        // Never a checkpoint past what the documents hold, wherever this breaks off.
-        await maintained.updateOne({ _id: to.projection }, { $min: { v: reached } })
+        await forget(to.projection)
+        await forget(from.projection)
         await collections.flip(from.collection, to.collection)
-        checkUpserted(await maintained.updateOne({ _id: to.projection }, { $set: { v: reached } }, { upsert: true }))
-        await maintained.updateOne({ _id: from.projection }, { $set: { v: BEGINNING } })
       }, PATIENT_MS),
     close: () => Promise.resolve(),
   }

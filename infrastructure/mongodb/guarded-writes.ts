@@ -26,14 +26,24 @@ export const checkUpserted = ({ matchedCount, upsertedCount }: Pick<UpdateResult
   if (matchedCount + upsertedCount !== 1) throw new Error('the server acknowledged a write that it has not made')
 }
 
+const isDuplicate = (error: unknown): boolean => error instanceof MongoServerError && error.code === DUPLICATE_KEY
+
+/** An upsert that leaves a document which is there already, and does not fit its filter, as it is. */
+export const unlessThere = async (upsert: () => Promise<void>): Promise<void> => {
+  try {
+    await upsert()
+  } catch (error) {
+    if (!isDuplicate(error)) throw error
+  }
+}
+
 /** Two who make the same document at once: one of them is told that it exists, and finds it then. */
 export const despiteRaces = async <A>(upsert: () => Promise<A>): Promise<A> => {
   for (let attempt = 1; ; attempt++) {
     try {
       return await upsert()
     } catch (error) {
-      const lost = error instanceof MongoServerError && error.code === DUPLICATE_KEY
-      if (!lost || attempt === MAX_ATTEMPTS) throw error
+      if (!isDuplicate(error) || attempt === MAX_ATTEMPTS) throw error
     }
   }
 }

@@ -1,8 +1,11 @@
-import type { Documents, ReadModel } from '../../application/ports/documents.ts'
+import { NO_CHECKPOINT } from '../../application/ports/documents.ts'
+import type { Checkpoint, Documents, ReadModel } from '../../application/ports/documents.ts'
 import { BEGINNING } from '../../application/ports/event-store.ts'
-import type { EventStore, Position } from '../../application/ports/event-store.ts'
+import type { EventStore } from '../../application/ports/event-store.ts'
 import { orThrow } from '../../domain/shared/or-throw.ts'
+import { modelOf } from '../projection.ts'
 import type { Projection } from '../projection.ts'
+import { whyOlder } from '../older-log.ts'
 import { createRebuildNotes } from './rebuild-notes.ts'
 
 /** The same projection into documents of its own, which take the place of those in use once they are complete. */
@@ -11,11 +14,6 @@ export const stagedOf = (projection: Projection): Projection => {
   return { ...projection, name, collection: { ...projection.collection, name: `${projection.collection.name}-staged` } }
 }
 
-export const modelOf = ({ name, collection }: Projection): ReadModel => ({
-  projection: name,
-  collection: collection.name,
-})
-
 /** Where version 0.1.0 built, which could go on with nothing that it left behind. */
 const unnotedOf = ({ name, collection }: Projection): ReadModel => ({
   projection: `${name}-rebuild`,
@@ -23,7 +21,7 @@ const unnotedOf = ({ name, collection }: Projection): ReadModel => ({
 })
 
 export interface HalfBuilt {
-  readonly store: Pick<EventStore, 'head'>
+  readonly store: Pick<EventStore, 'head' | 'read'>
   readonly documents: Documents
   readonly projection: Projection
   /** Names the code that folds: what other code has begun is not gone on with. */
@@ -39,31 +37,31 @@ export const discardStaged = async ({ documents, projection, code }: Omit<HalfBu
 /** Whether documents were built and not yet put in their place: a name that was given away leads to nothing. */
 export const isStaged = async (half: Pick<HalfBuilt, 'documents' | 'projection'>): Promise<boolean> => {
   const { documents, projection } = half
-  const { name, collection } = stagedOf(projection)
-  if (orThrow(await documents.checkpoint(name)()) === BEGINNING) return false
-  orThrow(await documents.ensure([stagedOf(projection).collection])())
-  return orThrow(await documents.scan(collection.name, null, 1)()).length > 0
+  const staged = stagedOf(projection)
+  if (orThrow(await documents.checkpoint(modelOf(staged))()).position === BEGINNING) return false
+  orThrow(await documents.ensure([staged.collection])())
+  return orThrow(await documents.scan(staged.collection.name, null, 1)()).length > 0
 }
 
 /**
  * Where a rebuild begins: behind what an interrupted one has built, where the same code did that and the log still
  * holds it; else at the beginning, with all that others have left behind discarded.
  */
-export const resumeOrBegin = async (half: HalfBuilt): Promise<Position> => {
+export const resumeOrBegin = async (half: HalfBuilt): Promise<Checkpoint> => {
   const { store, documents, projection, code } = half
   const staged = stagedOf(projection)
   const notes = createRebuildNotes(documents, projection)
   const note = await notes.read()
   if (note !== null && note.state !== 'ended' && note.code === code && (await isStaged(half))) {
-    const checkpoint = orThrow(await documents.checkpoint(staged.name)())
+    const checkpoint = orThrow(await documents.checkpoint(modelOf(staged))())
     orThrow(await documents.ensure([projection.collection, staged.collection])())
-    if (checkpoint <= orThrow(await store.head()())) return checkpoint
+    if (orThrow(await whyOlder(store, checkpoint)()) === null) return checkpoint
   }
   orThrow(await documents.discard(unnotedOf(projection))())
   orThrow(await documents.discard(modelOf(staged))())
   orThrow(await documents.ensure([projection.collection, staged.collection])())
   await notes.write({ code, state: 'building' })
-  return BEGINNING
+  return NO_CHECKPOINT
 }
 
 /**
@@ -73,7 +71,7 @@ export const resumeOrBegin = async (half: HalfBuilt): Promise<Position> => {
 export const findHalfBuilt = async (half: HalfBuilt): Promise<'unfinished' | 'outdated' | 'none'> => {
   const { documents, projection, code } = half
   const unnoted = unnotedOf(projection)
-  if (orThrow(await documents.checkpoint(unnoted.projection)()) !== BEGINNING) {
+  if (orThrow(await documents.checkpoint(unnoted)()).position !== BEGINNING) {
     orThrow(await documents.discard(unnoted)())
     return 'outdated'
   }

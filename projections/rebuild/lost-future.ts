@@ -1,39 +1,54 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import type { Documents, DocumentsUnavailable } from '../../application/ports/documents.ts'
+import type { Checkpointed, Documents, DocumentsUnavailable } from '../../application/ports/documents.ts'
 import type { Logger } from '../../application/ports/environment.ts'
 import type { EventStore, StoreUnavailable } from '../../application/ports/event-store.ts'
+import { whyOlder } from '../older-log.ts'
+import { modelOf } from '../projection.ts'
 import type { Projection } from '../projection.ts'
 
 interface LostFutureDeps {
-  readonly store: Pick<EventStore, 'head'>
+  readonly store: Pick<EventStore, 'head' | 'read'>
   readonly documents: Pick<Documents, 'checkpoint' | 'discard'>
   readonly projections: ReadonlyArray<Projection>
-  /** Names of further checkpoints, without documents. */
+  /** Names of further checkpoints, without documents: what they stand for is done again. */
   readonly duties: ReadonlyArray<string>
+  /** Read models of a server's log are kept: the log may be the wrong one. */
+  readonly keepsReadModels: boolean
   readonly logger: Logger
 }
 
+/** The log is an older copy than a read model that is kept; `reason` is for people. */
+export interface OlderLog {
+  readonly _tag: 'OlderLog'
+  readonly reason: string
+}
+
 /**
- * Discards read models whose checkpoint lies past the end of the log: an older copy of the log was put in its place, and
- * they show what no longer happened. The projector then makes them anew. To be called before anything is appended.
+ * Compares all checkpoints with the log: where an older copy was put in its place, read models show what no longer
+ * happened. They are discarded, and the projector makes them anew, or the start ends with the reason. To be called
+ * before anything is appended.
  */
 export const discardLostFuture =
-  ({ store, documents, projections, duties, logger }: LostFutureDeps): TaskEither<StoreUnavailable | DocumentsUnavailable, void> =>
+  (deps: LostFutureDeps): TaskEither<StoreUnavailable | DocumentsUnavailable | OlderLog, void> =>
   async () => {
-    const head = await store.head()()
-    if (E.isLeft(head)) return head
-    const models = [
-      ...projections.map(({ name, collection }) => ({ projection: name, collection: collection.name })),
-      ...duties.map((projection) => ({ projection, collection: null })),
-    ]
-    for (const model of models) {
-      const checkpoint = await documents.checkpoint(model.projection)()
+    const { store, documents, projections, duties, keepsReadModels, logger } = deps
+    const duty = (projection: string): Checkpointed => ({ projection, collection: null })
+    for (const whose of [...projections.map(modelOf), ...duties.map(duty)]) {
+      // Before the end of the log is read: what another process appends between the two is no lost future.
+      const checkpoint = await documents.checkpoint(whose)()
       if (E.isLeft(checkpoint)) return checkpoint
-      if (checkpoint.right <= head.right) continue
-      const about = { projection: model.projection, checkpoint: checkpoint.right, end: head.right }
-      logger.warn(about, 'the log ends before this checkpoint: an older copy was put in its place; it begins anew')
-      const discarded = await documents.discard(model)()
+      const reason = await whyOlder(store, checkpoint.right)()
+      if (E.isLeft(reason)) return reason
+      if (reason.right === null) continue
+      const { projection, collection } = whose
+      if (keepsReadModels && collection !== null) {
+        const remedy = `put the newer log back, or make the read model anew: stenolog rebuild ${projection}`
+        return E.left({ _tag: 'OlderLog', reason: `the read model ${projection}: ${reason.right}; ${remedy}` })
+      }
+      const about = { projection, checkpoint: checkpoint.right.position, reason: reason.right }
+      logger.warn(about, 'an older copy of the log was put in its place; what was made of the newer one begins anew')
+      const discarded = await documents.discard(whose)()
       if (E.isLeft(discarded)) return discarded
     }
     return E.right(undefined)

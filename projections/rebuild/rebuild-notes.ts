@@ -1,12 +1,13 @@
 import * as O from 'fp-ts/lib/Option.js'
+import { NO_CHECKPOINT } from '../../application/ports/documents.ts'
 import type { CollectionSpec, Documents } from '../../application/ports/documents.ts'
-import { BEGINNING } from '../../application/ports/event-store.ts'
 import type { Position } from '../../application/ports/event-store.ts'
 import { orThrow } from '../../domain/shared/or-throw.ts'
 import type { Projection } from '../projection.ts'
 
 /** One note a projection that was ever rebuilt: what a later process must know of its half-built documents. */
 const NOTES: CollectionSpec = { name: 'rebuilds', indexes: [] }
+const WITHOUT_CHECKPOINT = { projection: NOTES.name, collection: NOTES.name }
 
 export interface RebuildNote {
   /** What code folded the documents: no other may go on with them. */
@@ -42,7 +43,7 @@ export const createRebuildNotes = (
       const revision = ((await stored())?.revision ?? 0) + 1
       const document = { code, state, revision }
       const change = { kind: 'put', collection: NOTES.name, id, document, position: positionOf(revision) } as const
-      orThrow(await documents.commit(NOTES.name, [change], BEGINNING)())
+      orThrow(await documents.commit(WITHOUT_CHECKPOINT, [change], NO_CHECKPOINT)())
     },
   }
 }

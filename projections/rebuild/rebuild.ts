@@ -10,8 +10,9 @@ import { messageOf } from '../../domain/shared/message-of.ts'
 import { orThrow } from '../../domain/shared/or-throw.ts'
 import { BATCH_SIZE, differencesOf, foldLog, stillThere } from '../fold-log.ts'
 import type { Difference, Folded } from '../fold-log.ts'
-import { discardStaged, isStaged, modelOf, resumeOrBegin, stagedOf } from './half-built.ts'
+import { discardStaged, isStaged, resumeOrBegin, stagedOf } from './half-built.ts'
 import { insistently } from '../insistently.ts'
+import { modelOf } from '../projection.ts'
 import type { Projection } from '../projection.ts'
 import { createRebuildNotes } from './rebuild-notes.ts'
 
@@ -23,7 +24,7 @@ const SMALLEST_BATCH = 50
 const MAX_SECOND_LOOKS = 1000
 
 export interface RebuildDeps {
-  readonly store: Pick<EventStore, 'subscribe' | 'head'>
+  readonly store: Pick<EventStore, 'subscribe' | 'head' | 'read'>
   readonly documents: Documents
   readonly projection: Projection
   /** Names the code that folds: what other code has begun is not gone on with. */
@@ -73,30 +74,30 @@ const build = async (deps: RebuildDeps): Promise<Rebuilt> => {
   const tell = (held: string | null): void => onProgress({ projection: projection.name, events, share, held })
   const insist = insistently({ ...deps, onHeld: tell })
   let reached = await insist(() => resumeOrBegin(deps))
-  const resumed = reached !== BEGINNING
+  const resumed = reached.position !== BEGINNING
 
   const onStep = (step: Folded, to: Position): void => {
     events += step.events
-    reached = step.position
-    share = shareOf(reached, to)
+    reached = step.reached
+    share = shareOf(reached.position, to)
     tell(null)
   }
   const advance = (to: Position): Promise<void> => {
     // Half as many after each failure: a store that is too slow for a step is not asked for the same again and again.
     let next = BATCH_SIZE
     return insist(async () => {
-      if (to <= reached) return
+      if (to <= reached.position) return
       const batchSize = next
       next = Math.max(SMALLEST_BATCH, next / 2)
       const follow = (step: Folded): void => onStep(step, to)
       await foldLog({ store, documents }, staged, { from: reached, to, signal, batchSize, onStep: follow })
-    }, () => reached)
+    }, () => reached.position)
   }
   /** The position to reach, and whether the read model in use stands there too, so that the two can be compared. */
   const goal = (): Promise<readonly [Position, boolean]> =>
     insist(async () => {
       const [standing, head] = [await deps.standing(), orThrow(await store.head()())]
-      return standing === null || standing > head ? [head, false] : [standing, standing >= reached]
+      return standing === null || standing > head ? [head, false] : [standing, standing >= reached.position]
     })
   const [inUse, anew] = [projection, staged].map(({ collection }) => ({ documents, collection: collection.name }))
   if (inUse === undefined || anew === undefined) throw new Error('unreachable')
@@ -121,7 +122,7 @@ const build = async (deps: RebuildDeps): Promise<Rebuilt> => {
       const done = await documents.promote(modelOf(staged), modelOf(projection))()
       if (E.isRight(done)) return
       // It may have been done all the same, or in part: only what still stands as it was can be tried again.
-      if (orThrow(await documents.checkpoint(staged.name)()) === BEGINNING && reached !== BEGINNING) return
+      if (orThrow(await documents.checkpoint(modelOf(staged))()).position === BEGINNING && reached.position !== BEGINNING) return
       if (await isStaged(deps)) orThrow(done)
       throw new Error(`what was built could not be put in its place: ${done.left.reason}`)
     })
@@ -131,7 +132,7 @@ const build = async (deps: RebuildDeps): Promise<Rebuilt> => {
   // Each round is as long as the log grew in the one before.
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const [to] = await goal()
-    if (to <= reached) break
+    if (to <= reached.position) break
     await advance(to)
   }
   const suspects = await compare()
@@ -145,7 +146,7 @@ const build = async (deps: RebuildDeps): Promise<Rebuilt> => {
     return differing
   })
   const seconds = (environment.monotonic() - since) / 1000
-  return { projection: projection.name, events, resumed, corrected, position: reached, seconds }
+  return { projection: projection.name, events, resumed, corrected, position: reached.position, seconds }
 }
 
 /**

@@ -3,10 +3,11 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { startLogDuty } from '../../application/log/log-duty.ts'
 import type { EventStore, Position, StoredEvent, SubscriptionMessage } from '../../application/ports/event-store.ts'
-import { BEGINNING } from '../../application/ports/event-store.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
 import { dataOf } from '../support/stored-data.ts'
+import type { Checkpoint } from '../../application/ports/documents.ts'
+import { NO_CHECKPOINT } from '../../application/ports/documents.ts'
 
 const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: '2026-11-21T09:30:00.000000+00:00' }
 const positionOf = (number: number): Position => String(number).padStart(20, '0') as Position
@@ -34,11 +35,11 @@ const dutyThatFails = async (failuresBefore: ReadonlyMap<number, number>, waitsW
       return () => undefined
     },
   }
-  let checkpoint = BEGINNING
+  let checkpoint = NO_CHECKPOINT
   const documents = {
     checkpoint: () => async () => E.right(checkpoint),
-    commit: (_: string, __: unknown, position: Position) => async () => {
-      checkpoint = position
+    commit: (_: unknown, __: unknown, reached: Checkpoint) => async () => {
+      checkpoint = reached
       return E.right(undefined)
     },
   }

@@ -28,6 +28,7 @@ import { createMemoryEventStore } from '../support/memory-event-store.ts'
 import { createMemoryKeyring } from '../support/memory-keyring.ts'
 import { right, step } from '../support/projecting.ts'
 import { createTestCredentials, createTestEnvironment, silentLogger } from '../support/test-environment.ts'
+import { modelOf } from '../../projections/projection.ts'
 
 const dates = { createdAt: '2026-01-01T00:00:00.000000+00:00', updatedAt: null }
 
@@ -129,7 +130,7 @@ export const createWriteSide = async (options: Partial<WriteSideOptions> & { rea
   const project = async (): Promise<void> => {
     for (const projection of allProjections) {
       const mine = memory.allEvents().filter(({ stream }) => projection.prefixes.some((prefix) => stream.startsWith(prefix)))
-      const before = right(await documents.checkpoint(projection.name)())
+      const before = right(await documents.checkpoint(modelOf(projection))()).position
       await step(documents, projection, mine.filter(({ position }) => before === BEGINNING || position > before))
     }
   }

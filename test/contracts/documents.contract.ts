@@ -3,6 +3,7 @@ import * as O from 'fp-ts/lib/Option.js'
 import type { Change, Document, Documents, PageRequest } from '../../application/ports/documents.ts'
 import { BEGINNING, type Position } from '../../application/ports/event-store.ts'
 import { right } from './event-store-support.ts'
+import { checkpointAt, duty } from '../support/checkpoints.ts'
 
 export interface OpenedDocuments {
   readonly documents: Documents
@@ -23,6 +24,9 @@ const remove = (id: string, position: number): Change => ({ kind: 'remove', coll
 
 const everything: PageRequest = { filter: {}, sort: { by: 'id', direction: 'ascending' }, skip: 0, limit: 100 }
 
+const MODEL = { projection: 'projection', collection: 'lives' }
+const STAGED = { projection: 'staged', collection: 'lives_rebuild' }
+const OTHER = { projection: 'other', collection: 'live-tokens' }
 const LIVES = { name: 'lives', indexes: [['userId', 'id'], ['userId', 'status', 'id'], ['id']] }
 
 /** What every store of read models does, each of its tests on a store of its own. */
@@ -39,7 +43,7 @@ export const documentsContract = (name: string, open: () => Promise<OpenedDocume
     })
   }
   const commit = (documents: Documents, changes: ReadonlyArray<Change>, checkpoint = 0): Promise<void> =>
-    right(documents.commit('projection', changes, at(checkpoint)))
+    right(documents.commit(MODEL, changes, checkpointAt(at(checkpoint))))
   const get = async (documents: Documents, id: string): Promise<Document | undefined> =>
     O.toUndefined(await right(documents.get('lives', id)))
   const scan = (documents: Documents, after: string | null) => right(documents.scan('lives', after, 3))
@@ -47,16 +51,15 @@ export const documentsContract = (name: string, open: () => Promise<OpenedDocume
     (await right(documents.page('lives', { ...everything, ...request }))).map((document) => document['id'])
 
   on('nothing is there at first', async (t, documents) => {
-    t.is(await right(documents.checkpoint('projection')), BEGINNING)
-    t.is(await get(documents, '1'), undefined)
-    t.deepEqual(await ids(documents, {}), [])
+    t.deepEqual(await right(documents.checkpoint(MODEL)), checkpointAt(BEGINNING))
+    t.deepEqual([await get(documents, '1'), await ids(documents, {})], [undefined, []])
   })
 
   on('a document reads as it was put, at once', async (t, documents) => {
     const document = { id: 1, text: 'Größe 🎙 " \u2028', nested: { list: [1, { a: null }] }, flag: false, none: null, half: 0.5 }
     await commit(documents, [put('1', 1, document)], 1)
     t.deepEqual(await get(documents, '1'), document)
-    t.is(await right(documents.checkpoint('projection')), at(1))
+    t.is((await right(documents.checkpoint(MODEL))).position, at(1))
   })
 
   on('a later put replaces the whole document', async (t, documents) => {
@@ -87,14 +90,15 @@ export const documentsContract = (name: string, open: () => Promise<OpenedDocume
     await commit(documents, [put('1', 4, { id: 1, v: 4 })], 4)
     await commit(documents, changes, 3)
     t.deepEqual(await get(documents, '1'), { id: 1, v: 4 })
-    t.is(await right(documents.checkpoint('projection')), at(4))
+    t.is((await right(documents.checkpoint(MODEL))).position, at(4))
   })
 
-  on('each projection has its own checkpoint', async (t, documents) => {
-    await right(documents.commit('one', [], at(7)))
-    await right(documents.commit('two', [], at(3)))
-    t.is(await right(documents.checkpoint('one')), at(7))
-    t.is(await right(documents.checkpoint('two')), at(3))
+  on('each checkpoint names the last event that was considered, and only a later one takes its place', async (t, documents) => {
+    const reached = (n: number) => ({ position: at(n), last: { stream: 'live-1', revision: n, id: `id ${n}` } })
+    for (const whose of [MODEL, duty('chore')]) {
+      for (const position of [3, 5, 4, 5]) await right(documents.commit(whose, [], reached(position)))
+      t.deepEqual(await right(documents.checkpoint(whose)), reached(5))
+    }
   })
 
   on('collections are apart', async (t, documents) => {
@@ -203,17 +207,18 @@ export const documentsContract = (name: string, open: () => Promise<OpenedDocume
 
   on('a discarded read model is as if it had never been, others stay', async (t, documents) => {
     await commit(documents, [put('1', 1, { id: 1 })], 5)
-    await right(documents.commit('other', [put('x', 1, { hash: 'h' }, 'live-tokens')], at(4)))
-    await right(documents.discard({ projection: 'projection', collection: 'lives' }))
+    await right(documents.commit(OTHER, [put('x', 1, { hash: 'h' }, 'live-tokens')], checkpointAt(at(4))))
+    await right(documents.discard(MODEL))
     await right(documents.discard({ projection: 'nobody', collection: 'nothing' }))
     await right(documents.ensure([LIVES]))
-    t.is(await right(documents.checkpoint('projection')), BEGINNING)
+    t.deepEqual(await right(documents.checkpoint(MODEL)), checkpointAt(BEGINNING))
     t.deepEqual(await ids(documents, {}), [])
     await commit(documents, [put('1', 1, { id: 'anew' })])
     t.deepEqual(await ids(documents, {}), ['anew'], 'no guard is left')
-    t.is(await right(documents.checkpoint('other')), at(4))
-    await right(documents.discard({ projection: 'other', collection: null }))
-    t.is(await right(documents.checkpoint('other')), BEGINNING)
+    t.is((await right(documents.checkpoint(OTHER))).position, at(4))
+    await right(documents.commit(duty('chore'), [], checkpointAt(at(7))))
+    await right(documents.discard(duty('chore')))
+    t.is((await right(documents.checkpoint(duty('chore')))).position, BEGINNING)
     t.deepEqual(await right(documents.get('live-tokens', 'x')), O.some({ hash: 'h' }))
   })
 
@@ -222,11 +227,11 @@ export const documentsContract = (name: string, open: () => Promise<OpenedDocume
     for (const version of [1, 2, 3]) {
       const staged = { ...LIVES, name: 'lives_rebuild' }
       await right(documents.ensure([staged]))
-      await right(documents.commit('staged', [put('1', version, { id: 1, version, userId: 1 }, staged.name)], at(version)))
-      await right(documents.promote({ projection: 'staged', collection: staged.name }, { projection: 'projection', collection: 'lives' }))
+      await right(documents.commit(STAGED, [put('1', version, { id: 1, version, userId: 1 }, staged.name)], checkpointAt(at(version))))
+      await right(documents.promote(STAGED, MODEL))
       await right(documents.ensure([LIVES]))
-      t.is(await right(documents.checkpoint('projection')), at(version))
-      t.is(await right(documents.checkpoint('staged')), BEGINNING)
+      t.is((await right(documents.checkpoint(MODEL))).position, at(version))
+      t.is((await right(documents.checkpoint(STAGED))).position, BEGINNING)
       t.deepEqual(await right(documents.page('lives', { ...everything, filter: { userId: 1 } })), [{ id: 1, version, userId: 1 }])
     }
     await commit(documents, [put('1', 3, { id: 1, version: 'late' }), put('2', 4, { id: 2 })], 4)
@@ -236,10 +241,10 @@ export const documentsContract = (name: string, open: () => Promise<OpenedDocume
 
   on('concurrent commits of different projections are all kept', async (t, documents) => {
     const commits = Array.from({ length: 100 }, (_, n) =>
-      right(documents.commit(`p${n % 4}`, [put(String(n), n + 1, { id: n })], at(n + 1))),
+      right(documents.commit(duty(`p${n % 4}`), [put(String(n), n + 1, { id: n })], checkpointAt(at(n + 1)))),
     )
     await Promise.all(commits)
     t.is((await ids(documents, {})).length, 100)
-    t.is(await right(documents.checkpoint('p3')), at(100))
+    t.is((await right(documents.checkpoint(duty('p3')))).position, at(100))
   })
 }

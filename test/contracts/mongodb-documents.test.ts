@@ -7,7 +7,9 @@ import { pageQuery } from '../../infrastructure/mongodb/page-query.ts'
 import { documentsContract } from './documents.contract.ts'
 import { right } from './event-store-support.ts'
 import { onEveryMongo } from './mongodb-support.ts'
+import { checkpointAt } from '../support/checkpoints.ts'
 
+const MODEL = { projection: 'lives', collection: 'lives' }
 const at = (n: number): Position => String(n).padStart(20, '0') as Position
 
 const LIVES = { name: 'lives', indexes: [['userId', 'id'], ['userId', 'status', 'id'], ['id']] }
@@ -36,8 +38,8 @@ onEveryMongo((name, open) => {
     }))
     const removes = Array.from({ length: 100 }, (_, n): Change =>
       ({ kind: 'remove', collection: 'lives', id: String(n), position: at(2) }))
-    await right(documents.commit('lives', puts, at(1)))
-    await right(documents.commit('lives', removes, at(2)))
+    await right(documents.commit(MODEL, puts, checkpointAt(at(1))))
+    await right(documents.commit(MODEL, removes, checkpointAt(at(2))))
     const lives = connection.readModels.collection<StoredDocument>('lives_v1')
     for (const page of PAGES) {
       const { filter, options } = pageQuery(page)

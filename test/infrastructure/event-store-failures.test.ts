@@ -17,6 +17,7 @@ import { verifyChain } from '../../infrastructure/sqlite/event-log/verify-chain.
 import { newEvent, newEvents, right } from '../contracts/event-store-support.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { testWith } from '../support/skip-unless.ts'
+import { checkpointAt, duty } from '../support/checkpoints.ts'
 
 const lockedBy = (t: ExecutionContext, file: string): { readonly release: () => void } => {
   const other = new DatabaseSync(file)
@@ -55,10 +56,10 @@ test('F6: read models that the file does not take are unavailable, and work agai
   await right(documents.ensure([{ name: 'lives', indexes: [] }]))
   const lock = lockedBy(t, file)
   const position = '00000000000000000001' as Position
-  t.like(await documents.commit('p', [], position)(), { left: { _tag: 'DocumentsUnavailable' } })
+  t.like(await documents.commit(duty('p'), [], checkpointAt(position))(), { left: { _tag: 'DocumentsUnavailable' } })
   lock.release()
-  await right(documents.commit('p', [], position))
-  t.is(await right(documents.checkpoint('p')), position)
+  await right(documents.commit(duty('p'), [], checkpointAt(position)))
+  t.is((await right(documents.checkpoint(duty('p')))).position, position)
 })
 
 test('a commit that cannot be made fails alone, whatever was committed beside it', async (t) => {
@@ -70,7 +71,7 @@ test('a commit that cannot be made fails alone, whatever was committed beside it
   const commit = (n: number): Promise<unknown> => {
     const position = String(n).padStart(20, '0') as Position
     const collection = n % 10 === 5 ? 'neverEnsured' : 'lives'
-    return documents.commit('p', [{ kind: 'put', collection, id: String(n), document: { n }, position }], position)()
+    return documents.commit(duty('p'), [{ kind: 'put', collection, id: String(n), document: { n }, position }], checkpointAt(position))()
   }
   const outcomes = await Promise.allSettled(Array.from({ length: 100 }, (_, n) => commit(n)))
   t.deepEqual(outcomes.map(({ status }) => status), Array.from({ length: 100 }, (_, n) => (n % 10 === 5 ? 'rejected' : 'fulfilled')))

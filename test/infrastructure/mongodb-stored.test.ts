@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import { MongoClient, MongoServerError } from 'mongodb'
+import { NO_CHECKPOINT } from '../../application/ports/documents.ts'
 import type { Position } from '../../application/ports/event-store.ts'
 import { connectMongo } from '../../infrastructure/mongodb/connection.ts'
 import { createMongoDocuments } from '../../infrastructure/mongodb/documents.ts'
@@ -11,6 +12,7 @@ import { markDatabases, whyNotDatabases } from '../../infrastructure/mongodb/mar
 import { right } from '../contracts/event-store-support.ts'
 import { startMongoDouble } from '../support/mongodb-double/process.ts'
 import { sealText } from '../support/texts.ts'
+import { checkpointAt, duty } from '../support/checkpoints.ts'
 
 const at = (n: number): Position => String(n).padStart(20, '0') as Position
 const put = (id: string, position: number, document: object) => ({ kind: 'put', collection: 'lives', id, document: { ...document }, position: at(position) } as const)
@@ -30,7 +32,7 @@ const startMongo = async (t: ExecutionContext) => {
 test('of several changes to one document in a commit the latest stays, in whatever order they come', async (t) => {
   const { documents } = await startMongo(t)
   await right(documents.ensure([LIVES]))
-  await right(documents.commit('p', [put('1', 1, { n: 1 }), put('1', 3, { n: 3 }), put('1', 2, { n: 2 })], at(3)))
+  await right(documents.commit(duty('p'), [put('1', 1, { n: 1 }), put('1', 3, { n: 3 }), put('1', 2, { n: 2 })], checkpointAt(at(3))))
   t.like(await right(documents.get('lives', '1')), { value: { n: 3 } })
 })
 
@@ -38,8 +40,8 @@ test('removed documents take no place on a page, and equals come in the order of
   const { documents } = await startMongo(t)
   await right(documents.ensure([LIVES]))
   const all = ['d', 'a', 'c', 'b', 'e'].map((id) => put(id, 1, { id, status: 'active' }))
-  await right(documents.commit('p', all, at(1)))
-  await right(documents.commit('p', [{ kind: 'remove', collection: 'lives', id: 'a', position: at(2) }], at(2)))
+  await right(documents.commit(duty('p'), all, checkpointAt(at(1))))
+  await right(documents.commit(duty('p'), [{ kind: 'remove', collection: 'lives', id: 'a', position: at(2) }], checkpointAt(at(2))))
   for (const [direction, expected] of [['ascending', ['b', 'c', 'd', 'e']], ['descending', ['e', 'd', 'c', 'b']]] as const) {
     const page = (skip: number) => right(documents.page('lives', { filter: {}, sort: { by: 'status', direction }, skip, limit: 2 }))
     t.deepEqual([...(await page(0)), ...(await page(2))].map(({ id }) => id), expected)
@@ -51,8 +53,8 @@ test('read models are indexed as they ask for it, and what took its leave is dro
   const names = async (): Promise<ReadonlyArray<string>> =>
     (await database.listCollections().toArray()).map(({ name }) => name).filter((name) => /^(lives|other)_v/.test(name)).toSorted()
   await right(documents.ensure([LIVES, { name: 'other', indexes: [] }]))
-  await right(documents.commit('p', [put('1', 1, { userId: 1, id: 1 })], at(1)))
-  await right(documents.commit('q', [{ ...put('1', 1, { id: 1 }), collection: 'other' }], at(1)))
+  await right(documents.commit(duty('p'), [put('1', 1, { userId: 1, id: 1 })], checkpointAt(at(1))))
+  await right(documents.commit(duty('q'), [{ ...put('1', 1, { id: 1 }), collection: 'other' }], checkpointAt(at(1))))
   t.deepEqual((await database.collection('lives_v1').indexes()).map(({ name }) => String(name)).toSorted(), ['_id_', 'by_userId_id'])
   t.deepEqual(await names(), ['lives_v1', 'other_v1'])
   await right(documents.promote({ projection: 'q', collection: 'other' }, { projection: 'p', collection: 'lives' }))
@@ -61,6 +63,58 @@ test('read models are indexed as they ask for it, and what took its leave is dro
   t.deepEqual(await names(), ['other_v1'], 'whoever still read it is done')
   await right(documents.discard({ projection: 'p', collection: 'lives' }))
   t.deepEqual(await names(), [])
+})
+
+const MODEL = { projection: 'lives', collection: 'lives' }
+const STAGED = { projection: 'lives-staged', collection: 'lives-staged' }
+
+/** A read model in use that stands at 1, and one beside it that stands at 5. */
+const startWithRebuilt = async (t: ExecutionContext) => {
+  const mongo = await startMongo(t)
+  await right(mongo.documents.ensure([LIVES, { ...LIVES, name: 'lives-staged' }]))
+  await right(mongo.documents.commit(MODEL, [put('1', 1, { n: 1 })], checkpointAt(at(1))))
+  await right(mongo.documents.commit(STAGED, [{ ...put('1', 5, { n: 5 }), collection: 'lives-staged' }], checkpointAt(at(5))))
+  return mongo
+}
+
+test('a writer that has not heard of a flip moves no checkpoint past documents that the new ones lack', async (t) => {
+  const { connection, documents } = await startWithRebuilt(t)
+  const late = createMongoDocuments(connection)
+  await right(late.commit(MODEL, [put('1', 2, { n: 2 })], checkpointAt(at(2))))
+  await right(documents.promote(STAGED, MODEL))
+  await right(late.commit(MODEL, [put('2', 9, { n: 9 })], checkpointAt(at(9))))
+  // Whether it wrote to what was in use or to the new one, a slow machine decides: both at once, or neither.
+  const { position } = await right(documents.checkpoint(MODEL))
+  t.is(position, (await right(documents.get('lives', '2')))._tag === 'Some' ? at(9) : at(5))
+})
+
+test('a flip that broke off between its two writes loses nothing, and is gone on with', async (t) => {
+  const { documents, connection } = await startWithRebuilt(t)
+  const pointers = connection.readModels.collection<{ _id: string }>('collections')
+  const staged = await pointers.findOne({ _id: 'lives-staged' })
+  const tear = () => pointers.replaceOne({ _id: 'lives-staged' }, { ...staged }, { upsert: true })
+  await right(documents.promote(STAGED, MODEL))
+  await tear()
+  await right(documents.promote(STAGED, MODEL))
+  await right(documents.ensure([LIVES]))
+  t.like(await right(documents.get('lives', '1')), { value: { n: 5 } })
+  await tear()
+  await right(documents.discard(STAGED))
+  await right(documents.ensure([{ ...LIVES, name: 'lives-staged' }]))
+  t.deepEqual(await right(documents.scan('lives-staged', null, 9)), [])
+  t.like(await right(documents.get('lives', '1')), { value: { n: 5 } }, 'what is in use was not discarded with the other name')
+  t.is((await right(documents.checkpoint(MODEL))).position, at(5))
+})
+
+test('a checkpoint of a version that kept it under the projection holds until the read model is discarded or replaced', async (t) => {
+  for (const end of ['discard', 'promote'] as const) {
+    const { documents, connection } = await startMongo(t)
+    await right(documents.ensure([LIVES, { ...LIVES, name: 'lives-staged' }]))
+    await connection.readModels.collection<{ _id: string }>('checkpoints').insertOne({ _id: 'lives', v: at(7) } as never)
+    t.deepEqual(await right(documents.checkpoint(MODEL)), checkpointAt(at(7)))
+    await right(end === 'discard' ? documents.discard(MODEL) : documents.promote(STAGED, MODEL))
+    t.deepEqual(await right(documents.checkpoint(MODEL)), NO_CHECKPOINT, end)
+  }
 })
 
 test('of an erased key nothing but its name is left on the server', async (t) => {

@@ -13,8 +13,10 @@ import { eventually } from '../support/eventually.ts'
 import { placed } from '../support/memory-keyring.ts'
 import { startMongoDouble } from '../support/mongodb-double/process.ts'
 import type { MongoDouble } from '../support/mongodb-double/process.ts'
+import { checkpointAt } from '../support/checkpoints.ts'
 
 const LIVES = { name: 'lives', indexes: [['id']] }
+const MODEL = { projection: 'lives', collection: 'lives' }
 const at = (n: number): Position => String(n).padStart(20, '0') as Position
 
 /** What reads of the document `1` and of the checkpoint see: one and the same number where they agree. */
@@ -23,8 +25,8 @@ const seen = async (documents: Documents): Promise<ReadonlyArray<unknown>> => {
   const [listed] = await right(documents.page('lives', page))
   const [scanned] = await right(documents.scan('lives', null, 10))
   const got = await right(documents.get('lives', '1'))
-  const checkpoint = await right(documents.checkpoint('lives'))
-  return [listed?.['n'], scanned?.document?.['n'], got._tag === 'Some' ? got.value['n'] : null, Number(checkpoint)]
+  const checkpoint = await right(documents.checkpoint(MODEL))
+  return [listed?.['n'], scanned?.document?.['n'], got._tag === 'Some' ? got.value['n'] : null, Number(checkpoint.position)]
 }
 
 /** Reads until it is what is wanted. */
@@ -53,7 +55,7 @@ const openWorld = async (t: ExecutionContext, query = '', limitMs = 500): Promis
   await right(documents.ensure([LIVES]))
   const put: World['put'] = (n, id = '1') => {
     const document = { id: Number(id), n }
-    return documents.commit('lives', [{ kind: 'put', collection: 'lives', id, document, position: at(n) }], at(n))()
+    return documents.commit(MODEL, [{ kind: 'put', collection: 'lives', id, document, position: at(n) }], checkpointAt(at(n)))()
   }
   await until(() => accepted(put(1)), true)
   return { double, connection, documents, put }

@@ -15,8 +15,10 @@ import type { Fault } from '../support/mongodb-double/faults.ts'
 import { DURABLE, startMongoDouble } from '../support/mongodb-double/process.ts'
 import type { MongoDouble } from '../support/mongodb-double/process.ts'
 import { at as standing, placed } from '../support/memory-keyring.ts'
+import { checkpointAt, duty } from '../support/checkpoints.ts'
 
 const LIVES = { name: 'lives', indexes: [['userId', 'id'], ['id']] }
+const MODEL = { projection: 'lives', collection: 'lives' }
 const at = (n: number): Position => String(n).padStart(20, '0') as Position
 
 interface World {
@@ -42,7 +44,7 @@ const openWorld = async (t: ExecutionContext, replicaSet = ''): Promise<World> =
     connection,
     documents,
     put: (id, position) =>
-      documents.commit('lives', [{ kind: 'put', collection: 'lives', id, document: { id: Number(id), n: position }, position: at(position) }], at(position))(),
+      documents.commit(MODEL, [{ kind: 'put', collection: 'lives', id, document: { id: Number(id), n: position }, position: at(position) }], checkpointAt(at(position)))(),
     positions: async () => {
       const page = documents.page('lives', { filter: {}, sort: { by: 'id', direction: 'ascending' }, skip: 0, limit: 100 })
       return (await right(page)).map((document) => document['n'])
@@ -115,7 +117,7 @@ for (const replicaSet of ['', 'rs0']) {
         t.deepEqual(await put(id, position - 1), E.right(undefined))
       }
     t.deepEqual(await positions(), Array.from({ length: position / 2 }, (_, n) => (n + 1) * 2))
-    t.is(await right(documents.checkpoint('lives')), at(position))
+    t.is((await right(documents.checkpoint(MODEL))).position, at(position))
   })
 }
 
@@ -134,14 +136,14 @@ test.serial('two who write the same documents at once leave the latest of each',
   const other = createMongoDocuments(second)
   t.teardown(second.close)
   const commit = (by: Documents, position: number) =>
-    by.commit(`writer ${position}`, ['1', '2', '3'].map((id) => ({
+    by.commit(duty(`writer ${position}`), ['1', '2', '3'].map((id) => ({
       kind: 'put' as const, collection: 'lives', id, document: { id: Number(id), n: position }, position: at(position),
-    })), at(position))
+    })), checkpointAt(at(position)))
   const shuffled = Array.from({ length: 60 }, (_, n) => ((n * 37) % 60) + 1)
   const slow = createMongoDocuments({ ...second, limitMs: 60_000 })
   await Promise.all(shuffled.map((position) => right(commit(position % 2 === 0 ? other : slow, position))))
   t.deepEqual(await positions(), [60, 60, 60])
-  t.is(await right(documents.checkpoint('writer 60')), at(60))
+  t.is((await right(documents.checkpoint(duty('writer 60')))).position, at(60))
 })
 
 test.serial('a read model is flipped by its pointer, and indexes are there from the start', async (t) => {

@@ -9,7 +9,9 @@ import { right } from '../contracts/event-store-support.ts'
 import { eventually } from '../support/eventually.ts'
 import { placed } from '../support/memory-keyring.ts'
 import { startMongoDouble } from '../support/mongodb-double/process.ts'
+import { checkpointAt } from '../support/checkpoints.ts'
 
+const MODEL = { projection: 'lives', collection: 'lives' }
 const at = (n: number): Position => String(n).padStart(20, '0') as Position
 
 /** More than the driver has connections. */
@@ -27,7 +29,7 @@ for (const replicaSet of ['', 'rs0'])
       await right(documents.ensure([{ name: 'lives', indexes: [['id']] }]))
       const put = (id: string, n: number) => {
         const document = { id, n }
-        return documents.commit('lives', [{ kind: 'put', collection: 'lives', id, document, position: at(n) }], at(n))()
+        return documents.commit(MODEL, [{ kind: 'put', collection: 'lives', id, document, position: at(n) }], checkpointAt(at(n)))()
       }
       await eventually(async () => {
         if (E.isLeft(await put('old', 1))) throw new Error('still not put')

@@ -3,7 +3,6 @@ import { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import test from 'ava'
 import { EVENTS_A_LIVE, fillWithLives } from '../../bench/log-of-lives.ts'
-import { BEGINNING } from '../../application/ports/event-store.ts'
 import { openSqliteDocuments } from '../../infrastructure/sqlite/documents/documents.ts'
 import { openSqliteEventStore } from '../../infrastructure/sqlite/event-log/event-store.ts'
 import { differencesOf, foldLog } from '../../projections/fold-log.ts'
@@ -13,6 +12,7 @@ import { stenolog } from '../support/command-line.ts'
 import { createMemoryDocuments } from '../support/memory-documents.ts'
 import { right } from '../support/projecting.ts'
 import { startTestService } from '../support/service.ts'
+import { NO_CHECKPOINT } from '../../application/ports/documents.ts'
 
 const EVENTS = Number(process.env['STENOLOG_TEST_REBUILT_EVENTS'] ?? 1_000_000)
 /** Far from the ids that the service gives. */
@@ -70,7 +70,7 @@ test(`F7: the list of lives is rebuilt from ${EVENTS} events beside the service,
   t.teardown(() => Promise.all([store.close(), documents.close()]))
   const fresh = createMemoryDocuments()
   right(await fresh.ensure([lives.collection])())
-  await foldLog({ store, documents: fresh }, lives, { from: BEGINNING, to: right(await store.head()()), signal: new AbortController().signal })
+  await foldLog({ store, documents: fresh }, lives, { from: NO_CHECKPOINT, to: right(await store.head()()), signal: new AbortController().signal })
   const collection = lives.collection.name
   const different: Array<string> = []
   for await (const { id, kind } of differencesOf({ documents, collection }, { documents: fresh, collection })) different.push(`${id} ${kind}`)

@@ -11,8 +11,8 @@ const MONGODB_FAILURES = 'test/long/mongodb-failures.test.ts'
 export const mongoMutants: ReadonlyArray<Mutant> = [
   {
     file: 'infrastructure/mongodb/documents.ts',
-    before: '{ $max: { v: checkpoint } }',
-    after: '{ $set: { v: checkpoint } }',
+    before: '{ _id, v: { $lt: reached.v } }',
+    after: '{ _id }',
     rows: ['the checkpoint never goes back'], test: CONTRACT_MONGODB_DOCUMENTS,
   },
   {
@@ -29,13 +29,13 @@ export const mongoMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/mongodb/guarded-writes.ts',
-    before: 'if (!lost || attempt === MAX_ATTEMPTS) throw error',
+    before: 'if (!isDuplicate(error) || attempt === MAX_ATTEMPTS) throw error',
     after: 'throw error',
     rows: ['who loses the race for a new document finds it'], test: MONGODB_STORED,
   },
   {
     file: 'infrastructure/mongodb/guarded-writes.ts',
-    before: 'if (!lost || attempt === MAX_ATTEMPTS) throw error',
+    before: 'if (!isDuplicate(error) || attempt === MAX_ATTEMPTS) throw error',
     after: 'if (attempt === MAX_ATTEMPTS) throw error',
     rows: ['who loses the race for a new document finds it'], test: MONGODB_STORED,
   },
@@ -58,6 +58,30 @@ export const mongoMutants: ReadonlyArray<Mutant> = [
     rows: ['an erased key opens nothing and seals nothing, others go on'], test: CONTRACT_MONGODB_KEYRING,
   },
   {
+    file: 'infrastructure/mongodb/documents.ts',
+    before: '(await collections.current(collection)).collectionName',
+    after: 'projection',
+    rows: ['a writer that has not heard of a flip'], test: MONGODB_STORED,
+  },
+  {
+    file: 'infrastructure/mongodb/documents.ts',
+    before: 'await forget(to.projection)',
+    after: '',
+    rows: ['a checkpoint of a version that kept it under the projection'], test: MONGODB_STORED,
+  },
+  {
+    file: 'infrastructure/mongodb/collections.ts',
+    before: 'if (!(await isElsewhere(name, pointer))) ',
+    after: '',
+    rows: ['a flip that broke off between its two writes loses nothing'], test: MONGODB_STORED,
+  },
+  {
+    file: 'infrastructure/mongodb/collections.ts',
+    before: 'if (collectionOf(from, staged) !== collectionOf(to, inUse)) {',
+    after: '{',
+    rows: ['a flip that broke off between its two writes loses nothing'], test: MONGODB_STORED,
+  },
+  {
     file: 'infrastructure/mongodb/collections.ts',
     before: '      await leave(from, staged)\n',
     after: '',
@@ -65,8 +89,8 @@ export const mongoMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/mongodb/collections.ts',
-    before: ', retired: collectionOf(to, inUse) })',
-    after: ' })',
+    before: ', retired: collectionOf(to, inUse) }',
+    after: ' }',
     rows: ['what took its leave is dropped'], test: MONGODB_STORED,
   },
   {

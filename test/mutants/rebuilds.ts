@@ -52,7 +52,7 @@ export const rebuildMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'projections/rebuild/half-built.ts',
-    before: 'if (checkpoint <= orThrow(await store.head()())) return checkpoint',
+    before: 'if (orThrow(await whyOlder(store, checkpoint)()) === null) return checkpoint',
     after: 'return checkpoint',
     rows: ['a rebuild goes on behind no more than the log holds'], test: REBUILD_RESUMED,
   },

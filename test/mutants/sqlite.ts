@@ -187,8 +187,8 @@ export const sqliteMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/sqlite/documents/documents-worker.ts',
-    before: 'SET position = excluded.position WHERE excluded.position > position',
-    after: 'SET position = excluded.position',
+    before: 'last = excluded.last WHERE excluded.position > position',
+    after: 'last = excluded.last',
     rows: ['the checkpoint never goes back'], test: CONTRACT_SQLITE_DOCUMENTS,
   },
   {

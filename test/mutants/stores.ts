@@ -35,9 +35,33 @@ export const storeMutants: ReadonlyArray<Mutant> = [
     rows: ['rows cut off the end are found by the number of rows that were written'], test: 'test/infrastructure/event-log-integrity.test.ts',
   },
   {
+    file: 'projections/older-log.ts',
+    before: 'there.id === id ? null',
+    after: 'true ? null',
+    rows: ['an older copy that has grown since is told by the last event'], test: 'test/projections/lost-future.test.ts',
+  },
+  {
+    file: 'projections/older-log.ts',
+    before: 'end === undefined || end.revision < revision',
+    after: 'false',
+    rows: ['an older copy that has grown since is told by the last event'], test: 'test/projections/lost-future.test.ts',
+  },
+  {
     file: 'projections/rebuild/lost-future.ts',
-    before: 'checkpoint.right <= head.right',
-    after: 'checkpoint.right < head.right',
+    before: 'keepsReadModels && collection !== null',
+    after: 'false',
+    rows: ['of a log on a server read models are kept'], test: 'test/projections/lost-future.test.ts',
+  },
+  {
+    file: 'projections/projector.ts',
+    before: 'if (reason !== null) throw',
+    after: 'if (reason === undefined) throw',
+    rows: ['an older copy of the log, put in its place under a running service'], test: 'test/projections/lost-future.test.ts',
+  },
+  {
+    file: 'projections/older-log.ts',
+    before: 'position > head.right',
+    after: 'position >= head.right',
     rows: ['what stands at the very end of the log, as after every clean stop, stays'], test: 'test/projections/lost-future.test.ts',
   },
   {

@@ -1,5 +1,6 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
+import { NO_CHECKPOINT } from '../../application/ports/documents.ts'
 import type { Documents } from '../../application/ports/documents.ts'
 import { BEGINNING } from '../../application/ports/event-store.ts'
 import type { EventStore, Position, SubscriptionMessage } from '../../application/ports/event-store.ts'
@@ -17,6 +18,8 @@ import { right } from '../support/projecting.ts'
 import { EVENTS, createLive, filled, isRight, never, rebuild } from '../support/rebuilding.ts'
 import type { World } from '../support/rebuilding.ts'
 import { silentLogger } from '../support/test-environment.ts'
+import { checkpointAt } from '../support/checkpoints.ts'
+import { modelOf } from '../../projections/projection.ts'
 
 /** How often each event is folded; `limit` ends subscriptions after so many messages. */
 const counting = (store: EventStore, limit = Infinity, how: 'dropped' | 'ended' = 'dropped') => {
@@ -39,14 +42,14 @@ const counting = (store: EventStore, limit = Infinity, how: 'dropped' | 'ended' 
 const dyingAfter = (steps: number, { store, documents }: World) => {
   const death = new AbortController()
   let left = steps
-  const commit: Documents['commit'] = (name, ...rest) => async () => {
-    if (name !== stagedOf(lives).name) return await documents.commit(name, ...rest)()
+  const commit: Documents['commit'] = (whose, ...rest) => async () => {
+    if (whose.projection !== stagedOf(lives).name) return await documents.commit(whose, ...rest)()
     if (left === 0) return await new Promise<never>((_resolve, reject) => {
       death.abort()
       reject(new Error('killed'))
     })
     left -= 1
-    return await documents.commit(name, ...rest)()
+    return await documents.commit(whose, ...rest)()
   }
   const discard: Documents['discard'] = (model) => async () =>
     death.signal.aborted ? await new Promise<never>(() => undefined) : await documents.discard(model)()
@@ -66,7 +69,7 @@ for (const how of ['dropped', 'ended'] as const)
 test('a fold whose subscription ends before it is there says so', async (t) => {
   const world = await filled()
   const { store } = counting(world.store, 2500, 'ended')
-  const stretch = { from: BEGINNING, to: right(await world.store.head()()), signal: never }
+  const stretch = { from: NO_CHECKPOINT, to: right(await world.store.head()()), signal: never }
   right(await world.documents.ensure([stagedOf(lives).collection])())
   const error = await t.throwsAsync(foldLog({ store, documents: world.documents }, stagedOf(lives), stretch))
   t.like(error?.cause, { _tag: 'StoreUnavailable' })
@@ -102,7 +105,7 @@ test('a rebuild keeps what it has when requests to the read models time out, whe
     code: 'one',
     environment: { monotonic: () => 0, random: () => 0 },
     timers: { after: (_ms, task) => timers.after(0, task) },
-    standing: async () => right(await checkpoint('lives')()),
+    standing: async () => right(await checkpoint(modelOf(lives))()).position,
     exclusively: (run) => run(),
     signal: never,
     onProgress: () => undefined,
@@ -133,7 +136,7 @@ test('a rebuild whose process died goes on behind what is built, and only the sa
   const fourth = dyingAfter(2, world)
   t.true(E.isLeft(await rebuild(fourth.world, { signal: fourth.signal })))
   t.is(await findHalfBuilt({ ...half, code: 'two' }), 'outdated')
-  t.is(right(await world.documents.checkpoint(stagedOf(lives).name)()), BEGINNING)
+  t.is(right(await world.documents.checkpoint(modelOf(stagedOf(lives)))()).position, BEGINNING)
   t.is(await findHalfBuilt({ ...half, code: 'one' }), 'none')
 })
 
@@ -163,7 +166,7 @@ test('documents in their place are not put there again, and an empty name is nev
   const torn: Documents['promote'] = (from, to) => async () => {
     right(await world.documents.promote(from, to)())
     right(await world.documents.ensure([stagedOf(lives).collection])())
-    right(await world.documents.commit(from.projection, [], right(await world.store.head()()))())
+    right(await world.documents.commit(from, [], checkpointAt(right(await world.store.head()())))())
     return E.left({ _tag: 'DocumentsUnavailable', reason: 'no answer' })
   }
   const outcome = await rebuild({ ...world, documents: { ...world.documents, promote: torn } })
@@ -172,20 +175,22 @@ test('documents in their place are not put there again, and an empty name is nev
   await isRight(t, world)
 })
 
+const UNNOTED = { projection: 'lives-rebuild', collection: 'lives-rebuild' }
+
 test('what an earlier version has left half built is discarded, and is in the way of nothing', async (t) => {
   const world = await filled()
   const old = { name: 'lives-rebuild', indexes: [] }
   right(await world.documents.ensure([old])())
   const position = '00000000000000000005' as Position
   const change = { kind: 'put', collection: old.name, id: '1', document: { id: 1 }, position } as const
-  right(await world.documents.commit('lives-rebuild', [change], change.position)())
+  right(await world.documents.commit(UNNOTED, [change], checkpointAt(change.position))())
   t.is(await findHalfBuilt({ ...world, projection: lives, code: 'one' }), 'outdated')
-  t.is(right(await world.documents.checkpoint('lives-rebuild')()), BEGINNING)
+  t.is(right(await world.documents.checkpoint(UNNOTED)()).position, BEGINNING)
   t.is(await findHalfBuilt({ ...world, projection: lives, code: 'one' }), 'none')
   right(await world.documents.ensure([old])())
-  right(await world.documents.commit('lives-rebuild', [change], change.position)())
+  right(await world.documents.commit(UNNOTED, [change], checkpointAt(change.position))())
   t.like(right(await rebuild(world)), { resumed: false, events: EVENTS })
-  t.is(right(await world.documents.checkpoint('lives-rebuild')()), BEGINNING)
+  t.is(right(await world.documents.checkpoint(UNNOTED)()).position, BEGINNING)
   await isRight(t, world)
 })
 

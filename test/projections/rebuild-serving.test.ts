@@ -6,6 +6,7 @@ import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
+import { NO_CHECKPOINT } from '../../application/ports/documents.ts'
 import type { Documents } from '../../application/ports/documents.ts'
 import { BEGINNING } from '../../application/ports/event-store.ts'
 import type { EventStore, NewEvent, Position } from '../../application/ports/event-store.ts'
@@ -66,7 +67,7 @@ const differences = async (store: EventStore, documents: Documents): Promise<Rea
     const fresh = createMemoryDocuments()
     const { name: collection } = projection.collection
     right(await fresh.ensure([projection.collection])())
-    await foldLog({ store, documents: fresh }, projection, { from: BEGINNING, to, signal: new AbortController().signal })
+    await foldLog({ store, documents: fresh }, projection, { from: NO_CHECKPOINT, to, signal: new AbortController().signal })
     for await (const { id, kind } of differencesOf({ documents, collection }, { documents: fresh, collection })) found.push(`${collection} ${id} ${kind}`)
   }
   return found
@@ -150,7 +151,8 @@ test('a rebuild waits for documents that cannot be written, the old read model s
   const away = TE.left({ _tag: 'DocumentsUnavailable' as const, reason: 'the test says so' })
   const documents: Documents = {
     ...inner,
-    commit: (name, ...rest) => async () => (isAway && name === 'lives-staged' ? away() : inner.commit(name, ...rest)()),
+    commit: (whose, ...rest) => async () =>
+      isAway && whose.projection === 'lives-staged' ? away() : inner.commit(whose, ...rest)(),
   }
   const { projector, logger } = serve(t, store, documents)
   await projector.whenProjected(await createLives(store, 1, 10))

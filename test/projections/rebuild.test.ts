@@ -12,10 +12,12 @@ import type { StoredUserEvent } from '../../domain/user/events.ts'
 import { allProjections } from '../../projections/all-projections.ts'
 import { changesOf } from '../../projections/apply.ts'
 import { foldLive } from '../../projections/lives/projection.ts'
+import { modelOf } from '../../projections/projection.ts'
 import type { Projection } from '../../projections/projection.ts'
 import { after } from '../domain/samples.ts'
 import { createMemoryDocuments } from '../support/memory-documents.ts'
 import { documentsOf, envelopeOf, right, sealedLive, step, stored, withoutPosition } from '../support/projecting.ts'
+import { checkpointAt } from '../support/checkpoints.ts'
 
 type Event = StoredLiveEvent | StoredUserEvent | StoredProfileEvent | StoredApiTokenEvent
 
@@ -90,7 +92,7 @@ type Events = ReadonlyArray<StoredEvent>
 /** The documents written so far stay, the checkpoint does not move. */
 const dieAfter = async (documents: Documents, projection: Projection, batch: Events, written: number): Promise<void> => {
   const changes = right(await changesOf(documents, projection, batch))
-  right(await documents.commit(projection.name, changes.slice(0, written), BEGINNING)())
+  right(await documents.commit(modelOf(projection), changes.slice(0, written), checkpointAt(BEGINNING))())
 }
 
 for (const projection of allProjections) {
@@ -100,7 +102,7 @@ for (const projection of allProjections) {
         const events = stored(history)
         const documents = await emptyDocuments(projection)
         for (let n = 0; ; n++) {
-          const checkpoint = right(await documents.checkpoint(projection.name)())
+          const checkpoint = right(await documents.checkpoint(modelOf(projection))()).position
           const { size, diesAfter } = steps[n] ?? { size: 5, diesAfter: null }
           const batch = events.filter(({ position }) => position > checkpoint).slice(0, size)
           if (batch.length === 0) break

@@ -1,7 +1,8 @@
 import * as O from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import type { Document, Documents, Filter, Scalar } from '../../application/ports/documents.ts'
-import { BEGINNING, type Position } from '../../application/ports/event-store.ts'
+import { NO_CHECKPOINT } from '../../application/ports/documents.ts'
+import type { Checkpoint, Document, Documents, Filter, Scalar } from '../../application/ports/documents.ts'
+import type { Position } from '../../application/ports/event-store.ts'
 
 interface Stored {
   readonly position: Position
@@ -27,7 +28,7 @@ const matches = (document: Document, filter: Filter): boolean =>
 /** The read models in memory. */
 export const createMemoryDocuments = (): Documents => {
   const collections = new Map<string, Map<string, Stored>>()
-  const checkpoints = new Map<string, Position>()
+  const checkpoints = new Map<string, Checkpoint>()
 
   const collection = (name: string): Map<string, Stored> => {
     const found = collections.get(name)
@@ -40,7 +41,7 @@ export const createMemoryDocuments = (): Documents => {
       for (const { name } of specs) if (!collections.has(name)) collections.set(name, new Map())
       return TE.right(undefined)()
     },
-    commit: (projection, changes, checkpoint) => async () => {
+    commit: ({ projection }, changes, checkpoint) => async () => {
       for (const change of changes) {
         const documents = collection(change.collection)
         const stored = documents.get(change.id)
@@ -48,11 +49,11 @@ export const createMemoryDocuments = (): Documents => {
         const document = change.kind === 'put' ? (JSON.parse(JSON.stringify(change.document)) as Document) : undefined
         documents.set(change.id, { position: change.position, document })
       }
-      const before = checkpoints.get(projection) ?? BEGINNING
-      checkpoints.set(projection, checkpoint > before ? checkpoint : before)
+      const before = checkpoints.get(projection)
+      if (before === undefined || checkpoint.position > before.position) checkpoints.set(projection, checkpoint)
       return TE.right(undefined)()
     },
-    checkpoint: (projection) => () => TE.right(checkpoints.get(projection) ?? BEGINNING)(),
+    checkpoint: ({ projection }) => () => TE.right(checkpoints.get(projection) ?? NO_CHECKPOINT)(),
     get: (name, id) => async () => TE.right(O.fromNullable(collection(name).get(id)?.document))(),
     find: (name, ids) => async () => {
       const found = ids.flatMap((id): ReadonlyArray<[string, Document]> => {
@@ -84,7 +85,7 @@ export const createMemoryDocuments = (): Documents => {
     promote: (from, to) => async () => {
       collections.set(to.collection, collection(from.collection))
       collections.delete(from.collection)
-      checkpoints.set(to.projection, checkpoints.get(from.projection) ?? BEGINNING)
+      checkpoints.set(to.projection, checkpoints.get(from.projection) ?? NO_CHECKPOINT)
       checkpoints.delete(from.projection)
       return TE.right(undefined)()
     },

@@ -10,9 +10,11 @@ import type { Envelope } from '../../domain/shared/event.ts'
 import type { StoredUserEvent } from '../../domain/user/events.ts'
 import { userStream } from '../../domain/user/events.ts'
 import { changesOf } from '../../projections/apply.ts'
+import { modelOf } from '../../projections/projection.ts'
 import type { Projection } from '../../projections/projection.ts'
 import { after, liveCreated } from '../domain/samples.ts'
 import { createMemoryDocuments } from './memory-documents.ts'
+import { checkpointAt } from './checkpoints.ts'
 
 export const right = <A>(result: E.Either<unknown, A>): A => {
   if (E.isLeft(result)) throw new Error(`unexpected refusal: ${JSON.stringify(result.left)}`)
@@ -72,7 +74,7 @@ export const documentsOf = async (
 /** One step of the projector: fold, documents, checkpoint. */
 export const step = async (documents: Documents, projection: Projection, events: ReadonlyArray<StoredEvent>): Promise<void> => {
   const changes = right(await changesOf(documents, projection, events))
-  right(await documents.commit(projection.name, changes, events.at(-1)?.position ?? BEGINNING)())
+  right(await documents.commit(modelOf(projection), changes, checkpointAt(events.at(-1)?.position ?? BEGINNING))())
 }
 
 /** Given these events, then these documents: all at once, one by one, and when each comes twice. */

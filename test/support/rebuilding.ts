@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ExecutionContext } from 'ava'
 import type { Either } from 'fp-ts/lib/Either.js'
+import { NO_CHECKPOINT } from '../../application/ports/documents.ts'
 import type { Documents } from '../../application/ports/documents.ts'
 import { BEGINNING } from '../../application/ports/event-store.ts'
 import type { EventStore, NewEvent, Position } from '../../application/ports/event-store.ts'
@@ -15,6 +16,7 @@ import { createMemoryDocuments } from './memory-documents.ts'
 import { createMemoryEventStore } from './memory-event-store.ts'
 import { right, sealedLive } from './projecting.ts'
 import { createTestEnvironment } from './test-environment.ts'
+import { modelOf } from '../../projections/projection.ts'
 
 /** Of the log: more than three steps of a fold. */
 export const EVENTS = 7000
@@ -38,7 +40,7 @@ export const filled = async (documents = createMemoryDocuments()): Promise<World
   const store = createMemoryEventStore()
   for (let liveId = 1; liveId <= EVENTS; liveId++) await createLive(store, liveId)
   right(await documents.ensure([lives.collection])())
-  await foldLog({ store, documents }, lives, { from: BEGINNING, to: right(await store.head()()), signal: never })
+  await foldLog({ store, documents }, lives, { from: NO_CHECKPOINT, to: right(await store.head()()), signal: never })
   return { store, documents }
 }
 
@@ -53,7 +55,7 @@ export const rebuild = (
     code,
     environment: { monotonic: () => 0, random: () => 0 },
     timers,
-    standing: async () => right(await documents.checkpoint('lives')()),
+    standing: async () => right(await documents.checkpoint(modelOf(lives))()).position,
     exclusively: (run) => run(),
     signal,
     onProgress,
@@ -63,12 +65,12 @@ export const rebuild = (
 export const isRight = async (t: ExecutionContext, { store, documents }: World): Promise<void> => {
   const fresh = createMemoryDocuments()
   right(await fresh.ensure([lives.collection])())
-  await foldLog({ store, documents: fresh }, lives, { from: BEGINNING, to: right(await store.head()()), signal: never })
+  await foldLog({ store, documents: fresh }, lives, { from: NO_CHECKPOINT, to: right(await store.head()()), signal: never })
   const found: Array<string> = []
   const [is, should] = [documents, fresh].map((side) => ({ documents: side, collection: 'lives' }))
   assert.ok(is !== undefined && should !== undefined)
   for await (const { id, kind } of differencesOf(is, should)) found.push(`${id} ${kind}`)
   t.deepEqual(found, [])
-  t.is(right(await documents.checkpoint('lives')()), right(await store.head()()))
-  t.is(right(await documents.checkpoint(stagedOf(lives).name)()), BEGINNING)
+  t.is(right(await documents.checkpoint(modelOf(lives))()).position, right(await store.head()()))
+  t.is(right(await documents.checkpoint(modelOf(stagedOf(lives)))()).position, BEGINNING)
 }

@@ -20,6 +20,13 @@ export const tableSchema = (collection: string): string => `
   CREATE TABLE IF NOT EXISTS ${tableOf(collection)}(id TEXT PRIMARY KEY, position TEXT NOT NULL, body TEXT) STRICT;
 `
 
+/** One row a projection or duty; `last` is JSON. Files of version 0.1.0 have no `last`. */
+export const ensureCheckpoints = (database: DatabaseSync): void => {
+  database.exec('CREATE TABLE IF NOT EXISTS checkpoints(projection TEXT PRIMARY KEY, position TEXT NOT NULL, last TEXT) STRICT')
+  const hasLast = database.prepare("SELECT 1 FROM pragma_table_info('checkpoints') WHERE name = 'last'").get() !== undefined
+  if (!hasLast) database.exec('ALTER TABLE checkpoints ADD COLUMN last TEXT')
+}
+
 /**
  * What an index is over: the part of its SQL that stays the same when its table is renamed. Of documents that are there: a
  * page is skipped to in the index alone.

@@ -1,8 +1,8 @@
 import type { StatementSync } from 'node:sqlite'
 import { workerData } from 'node:worker_threads'
-import type { CollectionSpec, ReadModel } from '../../../application/ports/documents.ts'
+import type { Checkpointed, CollectionSpec, ReadModel } from '../../../application/ports/documents.ts'
 import { openForWriting } from '../database.ts'
-import { ensureIndex, tableOf, tableSchema } from './documents-schema.ts'
+import { ensureCheckpoints, ensureIndex, tableOf, tableSchema } from './documents-schema.ts'
 import { serveGroupCommit } from '../group-commit.ts'
 
 interface EncodedChange {
@@ -15,17 +15,24 @@ interface EncodedChange {
 
 export type DocumentsJob =
   | { readonly kind: 'ensure'; readonly collections: ReadonlyArray<CollectionSpec> }
-  | { readonly kind: 'commit'; readonly projection: string; readonly changes: ReadonlyArray<EncodedChange>; readonly checkpoint: string }
-  | { readonly kind: 'discard'; readonly projection: string; readonly collection: string | null }
+  | {
+      readonly kind: 'commit'
+      readonly projection: string
+      readonly changes: ReadonlyArray<EncodedChange>
+      readonly position: string
+      /** JSON, or null. */
+      readonly last: string | null
+    }
+  | { readonly kind: 'discard'; readonly whose: Checkpointed }
   | { readonly kind: 'promote'; readonly from: ReadModel; readonly to: ReadModel }
 
 const { file } = workerData as { readonly file: string }
 const database = openForWriting(file, { synchronous: 'NORMAL' })
-database.exec('CREATE TABLE IF NOT EXISTS checkpoints(projection TEXT PRIMARY KEY, position TEXT NOT NULL) STRICT')
+ensureCheckpoints(database)
 
 const setCheckpoint = database.prepare(`
-  INSERT INTO checkpoints(projection, position) VALUES (?, ?)
-  ON CONFLICT(projection) DO UPDATE SET position = excluded.position WHERE excluded.position > position
+  INSERT INTO checkpoints(projection, position, last) VALUES (?, ?, ?)
+  ON CONFLICT(projection) DO UPDATE SET position = excluded.position, last = excluded.last WHERE excluded.position > position
 `)
 const forgetCheckpoint = database.prepare('DELETE FROM checkpoints WHERE projection = ?')
 const renameCheckpoint = database.prepare('UPDATE checkpoints SET projection = ? WHERE projection = ?')
@@ -43,7 +50,7 @@ const putInto = (collection: string): StatementSync => {
   return put
 }
 
-const discard = (projection: string, collection: string | null): void => {
+const discard = ({ projection, collection }: Checkpointed): void => {
   forgetCheckpoint.run(projection)
   if (collection !== null) database.exec(`DROP TABLE IF EXISTS ${tableOf(collection)}`)
 }
@@ -58,13 +65,13 @@ const apply = (job: DocumentsJob): void => {
       return
     case 'commit':
       for (const { collection, id, position, body } of job.changes) putInto(collection).run(id, position, body)
-      setCheckpoint.run(job.projection, job.checkpoint)
+      setCheckpoint.run(job.projection, job.position, job.last)
       return
     case 'discard':
-      discard(job.projection, job.collection)
+      discard(job.whose)
       return
     case 'promote':
-      discard(job.to.projection, job.to.collection)
+      discard(job.to)
       database.exec(`ALTER TABLE ${tableOf(job.from.collection)} RENAME TO ${tableOf(job.to.collection)}`)
       renameCheckpoint.run(job.to.projection, job.from.projection)
   }

@@ -2,7 +2,16 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import type { Document, Documents, DocumentsUnavailable, Filter, PageRequest, Scalar, ScannedDocument } from '../../../application/ports/documents.ts'
+import type {
+  Checkpoint,
+  Document,
+  Documents,
+  DocumentsUnavailable,
+  Filter,
+  PageRequest,
+  Scalar,
+  ScannedDocument,
+} from '../../../application/ports/documents.ts'
 import { BEGINNING, type Position } from '../../../application/ports/event-store.ts'
 import { requireCount } from '../../stores/require-count.ts'
 import { isSqliteError, openForReading } from '../database.ts'
@@ -104,6 +113,16 @@ const scannedOf = ({ id, position, body }: ScannedRow): ScannedDocument => ({
   },
 })
 
+interface CheckpointRow {
+  readonly position: Position
+  readonly last?: string | null
+}
+
+const checkpointOf = (row: CheckpointRow | undefined): Checkpoint => ({
+  position: row?.position ?? BEGINNING,
+  last: row?.last ? (JSON.parse(row.last) as Checkpoint['last']) : null,
+})
+
 const reading =
   <A>(read: () => A) =>
   async (): Promise<E.Either<DocumentsUnavailable, A>> => {
@@ -123,10 +142,11 @@ export const openSqliteDocumentsReader = ({ file }: { readonly file: string }): 
   const prepare = statementCache(database)
   const parse = (row: { readonly body: string }): Document => JSON.parse(row.body) as Document
   return {
-    checkpoint: (projection) =>
+    checkpoint: ({ projection }) =>
       reading(() => {
-        const row = prepare('SELECT position FROM checkpoints WHERE projection = ?').get(projection)
-        return (row as { readonly position: Position } | undefined)?.position ?? BEGINNING
+        // Whoever only reads may meet a file that has no `last` yet.
+        const row = prepare('SELECT * FROM checkpoints WHERE projection = ?').get(projection)
+        return checkpointOf(row as unknown as CheckpointRow | undefined)
       }),
     get: (collection, id) =>
       reading(() => {
@@ -175,16 +195,16 @@ export const openSqliteDocuments = async ({ file }: { readonly file: string }): 
   return {
     ...reader,
     ensure: (collections) => () => submit({ kind: 'ensure', collections }),
-    commit: (projection, changes, checkpoint) => () => {
+    commit: ({ projection }, changes, { position, last }) => () => {
       const encoded = changes.map((change) => ({
         collection: change.collection,
         id: change.id,
         position: change.position,
         body: change.kind === 'put' ? JSON.stringify(change.document) : null,
       }))
-      return submit({ kind: 'commit', projection, changes: encoded, checkpoint })
+      return submit({ kind: 'commit', projection, changes: encoded, position, last: last && JSON.stringify(last) })
     },
-    discard: ({ projection, collection }) => () => submit({ kind: 'discard', projection, collection }),
+    discard: (whose) => () => submit({ kind: 'discard', whose }),
     promote: (from, to) => () => submit({ kind: 'promote', from, to }),
     close: async () => {
       // The writer last, as in the event store.

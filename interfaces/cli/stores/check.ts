@@ -5,9 +5,10 @@ import { parseArgs } from 'node:util'
 import { checkLog } from '../../../application/audit/check-log.ts'
 import { passingOver } from '../../../application/log/passing-over.ts'
 import type { DamagedRow } from '../../../application/log/passing-over.ts'
+import { NO_CHECKPOINT } from '../../../application/ports/documents.ts'
 import type { Documents } from '../../../application/ports/documents.ts'
 import { BEGINNING } from '../../../application/ports/event-store.ts'
-import type { EventStore, Position } from '../../../application/ports/event-store.ts'
+import type { EventStore } from '../../../application/ports/event-store.ts'
 import { messageOf } from '../../../domain/shared/message-of.ts'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
 import { loadMasterKey } from '../../../infrastructure/keys/master-key.ts'
@@ -17,8 +18,10 @@ import { readCoverage, walkChain } from '../../../infrastructure/sqlite/event-lo
 import { verifyFile } from '../../../infrastructure/sqlite/verify-files.ts'
 import { verifyKeys } from '../../../infrastructure/keys/verify-keys.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
+import { whyOlder } from '../../../projections/older-log.ts'
 import { differencesOf, foldLog, stillThere } from '../../../projections/fold-log.ts'
 import type { Difference } from '../../../projections/fold-log.ts'
+import { modelOf } from '../../../projections/projection.ts'
 import type { Projection } from '../../../projections/projection.ts'
 import { dataFiles, embeddedFiles, isServiceRunning, withData } from './tool-data.ts'
 import type { DataFiles, ToolData } from './tool-data.ts'
@@ -114,7 +117,7 @@ const SAYS: Readonly<Record<Difference['kind'], string>> = {
 }
 
 interface Compared {
-  readonly store: Pick<EventStore, 'subscribe' | 'head'>
+  readonly store: Pick<EventStore, 'subscribe' | 'head' | 'read'>
   readonly documents: Pick<Documents, 'checkpoint' | 'find' | 'scan'>
   readonly scratch: Documents
 }
@@ -148,16 +151,17 @@ const unsureDocuments = async (
 
 /** Folds the log as far as the read model has come, beside it, and compares. */
 const compareModel = async ({ store: whole, documents, scratch }: Compared, projection: Projection): Promise<ReadonlyArray<Problem>> => {
-  const { name, collection } = projection
+  const { collection } = projection
   const { signal } = new AbortController()
   const damaged: Array<DamagedRow> = []
-  const store = { head: whole.head, subscribe: passingOver(whole.subscribe, (row) => damaged.push(row)) }
-  let reached = '' as Position
+  const store = { subscribe: passingOver(whole.subscribe, (row) => damaged.push(row)) }
+  let reached = NO_CHECKPOINT
   const follow = async (): Promise<boolean> => {
-    const checkpoint = orThrow(await documents.checkpoint(name)())
-    if (checkpoint > orThrow(await store.head()())) throw new Error(`the checkpoint ${checkpoint} lies past the end of the log`)
-    if (checkpoint <= reached) return false
-    await foldLog({ store, documents: scratch }, projection, { from: reached, to: checkpoint, signal })
+    const checkpoint = orThrow(await documents.checkpoint(modelOf(projection))())
+    const reason = orThrow(await whyOlder(whole, checkpoint)())
+    if (reason !== null) throw new Error(`${reason} (checkpoint ${checkpoint.position})`)
+    if (checkpoint.position <= reached.position) return false
+    await foldLog({ store, documents: scratch }, projection, { from: reached, to: checkpoint.position, signal })
     reached = checkpoint
     return true
   }

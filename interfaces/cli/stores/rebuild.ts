@@ -8,6 +8,7 @@ import { createLogger } from '../../../infrastructure/node/logger.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
 import { systemTimers as timers } from '../../../infrastructure/node/system-timers.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
+import { modelOf } from '../../../projections/projection.ts'
 import type { Projection } from '../../../projections/projection.ts'
 import { rebuildReadModel } from '../../../projections/rebuild/rebuild.ts'
 import type { RebuildDeps } from '../../../projections/rebuild/rebuild.ts'
@@ -40,8 +41,8 @@ const ownRebuild = async (settings: Settings, use: (rebuild: Rebuild) => Promise
   try {
     await use(async (projection, onProgress) => {
       const standing = async () => {
-        const checkpoint = await documents.checkpoint(projection.name)()
-        return E.isRight(checkpoint) && checkpoint.right !== '' ? checkpoint.right : null
+        const checkpoint = await documents.checkpoint(modelOf(projection))()
+        return E.isRight(checkpoint) && checkpoint.right.position !== '' ? checkpoint.right.position : null
       }
       const exclusively: RebuildDeps['exclusively'] = (run) => run()
       const stores = { store, documents, standing, exclusively }

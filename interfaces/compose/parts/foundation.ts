@@ -33,7 +33,9 @@ export const layFoundation = (settings: Settings) =>
     const { store } = log
     const projections = [...allProjections, ...allProjections.map(stagedOf)]
     // Before anything is appended: a position past the end of the log must not come to mean something else.
-    await succeed('compare the read models with the log', discardLostFuture({ store, documents, projections, duties: DUTIES, logger }))
+    const keepsReadModels = settings.eventstoreUrl !== null
+    const compared = discardLostFuture({ store, documents, projections, duties: DUTIES, keepsReadModels, logger })
+    await succeed('compare the read models with the log', compared)
     const credentials = createCredentials({ masterKey: stores.masterKey, jwtTtlSeconds: settings.jwtTtl / 1000, environment })
     const { version } = JSON.parse(await readFile(PACKAGE, 'utf8')) as { readonly version: string }
     return { settings, logger, environment, timers, stores, log, store, documents, keyring, credentials, version, isolating }
