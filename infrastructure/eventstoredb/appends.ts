@@ -1,21 +1,17 @@
-import { setImmediate } from 'node:timers/promises'
 import { jsonEvent, MaxAppendSizeExceededError, WrongExpectedVersionError } from '@eventstore/db-client'
-import type { AppendExpectedRevision, AppendResult, EventStoreDBClient, JSONEventData } from '@eventstore/db-client'
+import type { AppendExpectedRevision, AppendResult, JSONEventData } from '@eventstore/db-client'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Appended, EventStore, ExpectedRevision, NewEvent, StoreUnavailable } from '../../application/ports/event-store.ts'
 import type { Logger } from '../../application/ports/environment.ts'
 import { requireWellFormed } from '../stores/append-outcome.ts'
-import type { Connection } from './connection.ts'
+import type { Calls } from './calls.ts'
 import { reasonOf, unavailable } from './failures.ts'
-import { TimedOut, within, type Patience } from './patience.ts'
 import { toPosition } from './positions.ts'
 
 /** The server's default limit for one append. */
 const MAX_BYTES = 1024 * 1024
 /** How far back an append with `any` looks for itself: others may have appended since its first try. */
 const LOOK_BACK = 20
-/** The alarm rings first, with the patience of this process; the call itself ends soon after. */
-const DEADLINE_MARGIN_MS = 500
 
 const toServer = (expected: ExpectedRevision): AppendExpectedRevision => {
   if (expected === 'no-stream') return 'no_stream'
@@ -44,15 +40,13 @@ const encode = (events: ReadonlyArray<NewEvent>): JSONEventData[] => {
 }
 
 interface Parts {
-  readonly client: EventStoreDBClient
-  readonly credentials: Connection['credentials']
-  readonly patience: Patience
+  readonly calls: Calls
   readonly reads: Pick<EventStore, 'read' | 'head'>
   readonly logger: Logger | undefined
 }
 
 /** Appends of the port, each tried once: an identical one settles an outcome that is unknown. */
-export const createAppends = ({ client, credentials, patience, reads, logger }: Parts): EventStore['append'] => {
+export const createAppends = ({ calls, reads, logger }: Parts): EventStore['append'] => {
   /** The server remembers ids only for a while where no revision is expected, so those are looked for here. */
   const findAmongLast = async (stream: string, events: ReadonlyArray<NewEvent>): Promise<E.Either<StoreUnavailable, Appended | null>> => {
     const tail = await reads.read(stream, { direction: 'backwards', limit: events.length + LOOK_BACK })()
@@ -61,15 +55,6 @@ export const createAppends = ({ client, credentials, patience, reads, logger }: 
     const start = tail.right.findIndex((_, from) => ids.every((id, index) => tail.right[from + index]?.id === id))
     const last = tail.right[start]
     return E.right(last === undefined ? null : { revision: last.revision, position: last.position })
-  }
-
-  const send = async (stream: string, expected: ExpectedRevision, events: JSONEventData[]): Promise<AppendResult> => {
-    const limit = patience.limit()
-    // A call that begins in the same turn in which another one's failure closes the channel throws where nobody
-    // catches it. In a turn of its own it cannot.
-    await setImmediate()
-    const options = { expectedRevision: toServer(expected), credentials, deadline: limit + DEADLINE_MARGIN_MS }
-    return await within(limit, client.appendToStream(stream, events, options))
   }
 
   /** Only the retry of an append whose events were deleted since is answered without its position. */
@@ -88,18 +73,17 @@ export const createAppends = ({ client, credentials, patience, reads, logger }: 
       if (earlier.right !== null) return E.right(earlier.right)
     }
     try {
-      const result = await send(stream, expected, encoded)
-      patience.answered()
-      return await toAppended(result)
+      const expectedRevision = toServer(expected)
+      return await toAppended(
+        await calls.write((client, options) => client.appendToStream(stream, encoded, { ...options, expectedRevision })),
+      )
     } catch (error) {
       if (error instanceof WrongExpectedVersionError) {
-        patience.answered()
         const { actualVersion } = error
         const actual = typeof actualVersion === 'bigint' && actualVersion >= 0n ? Number(actualVersion) : 'no-stream'
         return E.left({ _tag: 'WrongRevision', stream, actual })
       }
       if (error instanceof MaxAppendSizeExceededError) throw new TypeError('an append is larger than the event store takes', { cause: error })
-      if (error instanceof TimedOut) patience.unanswered()
       const reason = reasonOf(error)
       logger?.error({ stream, reason }, 'the event store did not take a write')
       return E.left(unavailable(reason))

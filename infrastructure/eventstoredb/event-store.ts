@@ -1,12 +1,21 @@
 import { setTimeout } from 'node:timers/promises'
-import { EventStoreDBClient } from '@eventstore/db-client'
 import * as E from 'fp-ts/lib/Either.js'
-import type { EventStore, StoreUnavailable } from '../../application/ports/event-store.ts'
+import type { EventStore } from '../../application/ports/event-store.ts'
 import type { Logger } from '../../application/ports/environment.ts'
+import { systemTimers } from '../node/system-timers.ts'
 import { createAppends } from './appends.ts'
-import { parseConnection } from './connection.ts'
-import { agreeOnFormat } from './log-format.ts'
-import { createPatience, type Limits } from './patience.ts'
+import { createCalls } from './calls.ts'
+import { channelsOver, loadCertificates } from './nodes/channel.ts'
+import { parseConnection, type Connection } from './connection.ts'
+import { resolveWithin } from './nodes/addresses.ts'
+import { createDiscovery } from './nodes/discovery.ts'
+import { askOver } from './nodes/gossip.ts'
+import { reasonOf } from './failures.ts'
+import { followLeader, type Leader } from './leader.ts'
+import { agreeOnMark } from './log-format.ts'
+import { watchOwner } from './log-owner.ts'
+import type { Ownership } from './log-owner.ts'
+import { createPatience, LIMITS, type Limits } from './patience.ts'
 import { createReads } from './reads.ts'
 import { createStreamLimits } from './stream-limits.ts'
 import { createSubscriptions } from './subscriptions.ts'
@@ -14,66 +23,82 @@ import { createSubscriptions } from './subscriptions.ts'
 /** A cluster that is just choosing its leader gets this long at start. */
 const START_MS = 3000
 
-const connect = (connectionString: string): EventStoreDBClient => {
-  let failed: unknown
-  try {
-    return EventStoreDBClient.connectionString(connectionString)
-  } catch (error) {
-    failed = error
-  }
-  // Not passed on: only those about certificate files do not quote the string, which may hold a password.
-  const reason = failed instanceof Error && /certificate|userCertFile/.test(failed.message) ? failed.message : 'its URL is wrong'
-  throw new Error(`the event store cannot be used: ${reason}`)
-}
-
 interface Options {
   /** Connection string, as the setting EVENTSTORE_URL takes it. */
   readonly url: string
   readonly logger?: Logger
-  /** Writes into the log which format it has, as who appends to it must; without this, opening it writes nothing. */
-  readonly marks?: boolean
+  /** Of who appends: it writes the format and itself into the log's mark. Without it, opening the log writes nothing. */
+  readonly ownership?: Ownership | null
   /** For a machine on which everything takes longer. */
   readonly limits?: Limits
 }
 
+interface EventStoreDb extends EventStore {
+  /** How often another node was found to lead. */
+  readonly leaderChanges: () => number
+}
+
+const connect = async (connection: Connection, limits: Limits, logger: Logger | undefined): Promise<Leader> => {
+  try {
+    const certificates = await loadCertificates(connection)
+    const { hosts, discovers } = connection
+    const discovery = createDiscovery({ hosts, discovers, ask: askOver(certificates, limits.usual), resolve: resolveWithin(limits.usual), timers: systemTimers })
+    return followLeader({ discovery, open: channelsOver(connection, certificates), timers: systemTimers, limit: limits.usual, logger })
+  } catch (error) {
+    throw new Error(`the event store cannot be used: ${reasonOf(error)}`, { cause: error })
+  }
+}
+
 /**
- * The event store on EventStoreDB (tried with server 23.10). One for a process: it holds one client, which is one
- * connection. Throws an Error for people when the server cannot be reached or a newer version has written the log.
+ * The event store on EventStoreDB (tried with server 23.10, one node and three). One for a process: it holds one
+ * connection, to the node that leads. Throws an Error for people when the server cannot be reached a newer version has
+ * written the log, or it is another's.
  */
-export const openEventStoreDb = async ({ url, logger, marks = false, limits }: Options): Promise<EventStore> => {
+export const openEventStoreDb = async ({ url, logger, ownership = null, limits = LIMITS }: Options): Promise<EventStoreDb> => {
   const connection = parseConnection(url)
   if (E.isLeft(connection)) throw new Error(`the event store's URL ${connection.left}`)
-  const { connectionString, credentials } = connection.right
-  const client = connect(connectionString)
+  const { credentials } = connection.right
+  const leader = await connect(connection.right, limits, logger)
   const patience = createPatience(limits)
-  const reads = createReads(client, patience)
+  const calls = createCalls({ leader, credentials, patience })
+  const reads = createReads(calls)
 
-  const refuse = async (reason: string): Promise<never> => {
-    await client.dispose()
+  const refuse = (reason: string): never => {
+    leader.close()
     throw new Error(reason)
   }
-  const look = async (): Promise<E.Either<StoreUnavailable, string | null>> => {
-    const head = await reads.head()()
-    return E.isLeft(head) ? head : await agreeOnFormat({ client, credentials, patience, marks })
+  const starting = AbortSignal.timeout(START_MS)
+  const look = async () => {
+    await leader.known(starting)
+    return await agreeOnMark({ calls, ownership })
   }
-  const deadline = performance.now() + START_MS
-  for (;;) {
-    const refusal = await look()
-    if (E.isRight(refusal)) {
-      if (refusal.right !== null) await refuse(refusal.right)
-      break
-    }
-    if (performance.now() > deadline) await refuse(`the event store cannot be used: ${refusal.left.reason}`)
+  let agreed = await look()
+  while (E.isLeft(agreed)) {
+    if (starting.aborted) return refuse(`the event store cannot be used: ${agreed.left.reason}`)
     await setTimeout(100)
+    agreed = await look()
   }
+  const { refusal, revision } = agreed.right
+  if (refusal !== null) return refuse(refusal)
 
-  const connected = { client: () => client, lost: () => new AbortController().signal }
-  const parts = { client, credentials, patience, reads, logger }
+  const closing = new AbortController()
+  const watching = ownership === null ? null : watchOwner({ calls, ownership, revision }, closing.signal)
+  const subscribe = createSubscriptions({ connected: leader, patience, head: reads.head })
+  const parts = { calls, reads, logger }
   return {
     ...reads,
     append: createAppends(parts),
     ...createStreamLimits(parts),
-    subscribe: createSubscriptions({ connected, patience, head: reads.head }),
-    close: () => client.dispose(),
+    // A feed that begins while nobody leads begins as soon as somebody does, not after its consumer's next pause.
+    subscribe: async function* (from, prefixes, signal) {
+      await leader.known(signal)
+      yield* subscribe(from, prefixes, signal)
+    },
+    leaderChanges: leader.changes,
+    close: async () => {
+      closing.abort()
+      await watching
+      leader.close()
+    },
   }
 }

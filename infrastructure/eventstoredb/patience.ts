@@ -5,11 +5,11 @@ export interface Limits {
   /** For one call after the store let one wait, and for how long that holds. */
   readonly short: number
   readonly suspicion: number
-  /** Until a subscription must be confirmed; afterwards the keep-alive of the connection watches over it. */
+  /** Until a subscription must be confirmed; afterwards the looks at the leader watch over it. */
   readonly confirmation: number
 }
 
-const LIMITS: Limits = { usual: 800, short: 200, suspicion: 3000, confirmation: 1500 }
+export const LIMITS: Limits = { usual: 800, short: 200, suspicion: 3000, confirmation: 1500 }
 
 /** A call got no answer in time. */
 export class TimedOut extends Error {

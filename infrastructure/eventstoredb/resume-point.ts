@@ -2,9 +2,9 @@ import { UnknownError, type EventStoreDBClient, type Position as ServerPosition 
 import * as E from 'fp-ts/lib/Either.js'
 import type { EventStore, OlderLog, Position, StoreUnavailable } from '../../application/ports/event-store.ts'
 import { olderLog, reasonOf, unavailable } from './failures.ts'
+import { collect } from './nodes/channel.ts'
 import { TimedOut, type Patience } from './patience.ts'
 import { fromPosition } from './positions.ts'
-import { collect } from './reads.ts'
 
 /** Position of a record, which need not be an event of ours; `start` is before the first. */
 export type ResumePoint = ServerPosition | 'start'

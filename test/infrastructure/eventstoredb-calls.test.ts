@@ -4,6 +4,7 @@ import type { AppendToStreamOptions, EventStoreDBClient, JSONEventData } from '@
 import { WrongExpectedVersionError } from '@eventstore/db-client'
 import type { Position, StoredEvent } from '../../application/ports/event-store.ts'
 import { createAppends } from '../../infrastructure/eventstoredb/appends.ts'
+import { createCalls, type Calls } from '../../infrastructure/eventstoredb/calls.ts'
 import { createPatience } from '../../infrastructure/eventstoredb/patience.ts'
 import { toPosition } from '../../infrastructure/eventstoredb/positions.ts'
 import { createStreamLimits } from '../../infrastructure/eventstoredb/stream-limits.ts'
@@ -12,6 +13,8 @@ import { dataOf } from '../support/stored-data.ts'
 
 const credentials = { username: 'u', password: 'p' }
 const LIMITS = { usual: 60_000, short: 60_000, suspicion: 0, confirmation: 60_000 }
+const callsOn = (client: EventStoreDBClient): Calls =>
+  createCalls({ leader: { client: () => client, failed: () => undefined }, credentials, patience: createPatience(LIMITS) })
 const position = (n: bigint) => ({ commit: n, prepare: n })
 
 interface Sent {
@@ -37,7 +40,7 @@ const startAppends = (there: ReadonlyArray<StoredEvent> = []) => {
     },
     head: () => async () => E.right(toPosition(position(1n))),
   }
-  return { append: createAppends({ client, credentials, patience: createPatience(LIMITS), reads, logger: undefined }), sent, asked }
+  return { append: createAppends({ calls: callsOn(client), reads, logger: undefined }), sent, asked }
 }
 
 const stored = (count: number): ReadonlyArray<StoredEvent> =>
@@ -54,7 +57,7 @@ test('an append with any that is among the last of its stream is not sent again,
   t.deepEqual(sent.map(({ events }) => events.map(({ id }) => id)), [half.map(({ id }) => id)], 'what is there in part alone is new')
 })
 
-test('every append is sent with the account, its expected revision, and a limit that ends it on the server too', async (t) => {
+test('every append is sent with the account, to the leader alone, with its expected revision, and a limit that ends it on the server too', async (t) => {
   const { append, sent } = startAppends()
   await right(append('a', 'no-stream', [newEvent()]))
   await right(append('a', 7, [newEvent()]))
@@ -62,6 +65,7 @@ test('every append is sent with the account, its expected revision, and a limit 
   t.deepEqual(sent.map(({ options }) => options.expectedRevision), ['no_stream', 7n, 'any'])
   for (const { options } of sent) {
     t.deepEqual(options.credentials, credentials)
+    t.true(options.requiresLeader)
     t.true((options.deadline ?? 0) > LIMITS.usual && (options.deadline ?? 0) < LIMITS.usual + 2000, String(options.deadline))
   }
 })
@@ -84,7 +88,7 @@ test('a wrong revision is told with the one that is there, which may be the firs
       },
     } as unknown as EventStoreDBClient
     const reads = { read: () => async () => E.right([]), head: () => async () => E.right(toPosition(position(1n))) }
-    const append = createAppends({ client, credentials, patience: createPatience(LIMITS), reads, logger: undefined })
+    const append = createAppends({ calls: callsOn(client), reads, logger: undefined })
     t.deepEqual(await append('a', 5, [newEvent()])(), E.left({ _tag: 'WrongRevision', stream: 'a', actual }))
   }
 })
@@ -111,7 +115,7 @@ const startLimits = (others: number) => {
       members = { ...metadata }
     },
   } as unknown as EventStoreDBClient
-  return { ...createStreamLimits({ client, credentials, patience: createPatience(LIMITS), logger: undefined }), members: () => members }
+  return { ...createStreamLimits({ calls: callsOn(client), logger: undefined }), members: () => members }
 }
 
 test('limits of a stream are set without undoing what others have set at the same moment', async (t) => {

@@ -27,21 +27,21 @@ export const eventStoreDbMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/eventstoredb/appends.ts',
-    before: 'expectedRevision: toServer(expected), ',
-    after: "expectedRevision: 'any' as const, ",
+    before: 'const expectedRevision = toServer(expected)',
+    after: "const expectedRevision = 'any' as const",
     rows: ['exactly one wins, round after round'], test: CONTRACT_EVENTSTOREDB_EVENT_STORE,
   },
   {
-    file: 'infrastructure/eventstoredb/appends.ts',
+    file: 'infrastructure/eventstoredb/calls.ts',
     before: ', deadline: limit + DEADLINE_MARGIN_MS',
     after: '',
-    rows: ['every append is sent with the account, its expected revision, and a limit'], test: EVENTSTOREDB_CALLS,
+    rows: ['every append is sent with the account, to the leader alone, with its expected revision, and a limit'], test: EVENTSTOREDB_CALLS,
   },
   {
-    file: 'infrastructure/eventstoredb/appends.ts',
-    before: 'const options = { expectedRevision: toServer(expected), credentials,',
-    after: 'const options = { expectedRevision: toServer(expected),',
-    rows: ['every append is sent with the account, its expected revision, and a limit'], test: EVENTSTOREDB_CALLS,
+    file: 'infrastructure/eventstoredb/calls.ts',
+    before: 'call(client, { credentials, requiresLeader: true,',
+    after: 'call(client, { requiresLeader: true,',
+    rows: ['every append is sent with the account, to the leader alone, with its expected revision, and a limit'], test: EVENTSTOREDB_CALLS,
   },
   {
     file: 'infrastructure/eventstoredb/appends.ts',
@@ -74,9 +74,9 @@ export const eventStoreDbMutants: ReadonlyArray<Mutant> = [
     rows: ['positions sort as the log does'], test: EVENTSTOREDB_CONNECTION,
   },
   {
-    file: 'infrastructure/eventstoredb/reads.ts',
-    before: '    if (isAbsent(error)) {',
-    after: '    if (error === null) {',
+    file: 'infrastructure/eventstoredb/calls.ts',
+    before: 'return isAbsent(error) ?',
+    after: 'return error === null ?',
     rows: ['an unknown stream reads as empty'], test: CONTRACT_EVENTSTOREDB_EVENT_STORE,
   },
   {
@@ -87,8 +87,8 @@ export const eventStoreDbMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/eventstoredb/stream-limits.ts',
-    before: '{ ...options(), expectedRevision }',
-    after: '{ ...options() }',
+    before: '{ ...options, expectedRevision }',
+    after: '{ ...options }',
     rows: ['limits of a stream are set without undoing what others have set'], test: EVENTSTOREDB_CALLS,
   },
   {
@@ -144,12 +144,6 @@ export const eventStoreDbMutants: ReadonlyArray<Mutant> = [
     before: 'return E.left(olderLog(`the log, whose newest event is at ${newest}, has no position ${position}`))',
     after: 'return E.left(unavailable(`the log, whose newest event is at ${newest}, has no position ${position}`))',
     rows: ['a position that is none of the log, which has grown beyond it, is that of an older copy'], test: EVENTSTOREDB_RESUMES,
-  },
-  {
-    file: 'infrastructure/eventstoredb/connection.ts',
-    before: '{ ...KEEP_ALIVE, ...Object.fromEntries(options.right) }',
-    after: '{ ...Object.fromEntries(options.right), ...KEEP_ALIVE }',
-    rows: ['a connection keeps what it was given and gets a keep-alive'], test: EVENTSTOREDB_CONNECTION,
   },
   {
     file: 'infrastructure/eventstoredb/connection.ts',
