@@ -15,13 +15,12 @@ import { allProjections } from '../../projections/all-projections.ts'
 import { differencesOf, foldLog } from '../../projections/fold-log.ts'
 import { startProjector } from '../../projections/projector.ts'
 import { caughtUp, right, take } from '../contracts/event-store-support.ts'
-import { after } from '../domain/samples.ts'
 import { PATIENT_LIMITS, patient } from '../support/eventstoredb-double/patient.ts'
 import { EVENTSTORE_FOLDER } from '../support/chosen-stores.ts'
 import { startEventStoreServer, type EventStoreServer } from '../support/eventstoredb-server/start.ts'
 import { eventually } from '../support/eventually.ts'
+import { CHUNK, createWriter } from '../support/log-writer.ts'
 import { createMemoryDocuments } from '../support/memory-documents.ts'
-import { envelopeOf, sealedLive } from '../support/projecting.ts'
 import { chanceOf } from '../support/seeded.ts'
 import { createTestEnvironment, silentLogger } from '../support/test-environment.ts'
 
@@ -32,68 +31,8 @@ const ROUNDS = 10
 const READERS = 4
 /** Positions that are resumed at in each round. */
 const PLACES = 40
-const CHUNK = 4 * 1024 * 1024
 const environment = createTestEnvironment()
 const never = new AbortController().signal
-const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: after(0) }
-
-interface Plain {
-  readonly type: string
-  readonly data: object
-}
-
-const appendTo = async (store: EventStore, stream: string, events: ReadonlyArray<Plain>): Promise<Position> => {
-  const made = events.map(({ type, data }) => ({ id: environment.newId(), type, data: { ...data }, metadata }))
-  return (await right(store.append(stream, 'any', made))).position
-}
-
-/**
- * Writes what the service writes, as chance has it: tokens and lives, whose events stay, uses of tokens, of which each
- * stream keeps one, and text that is deleted, so that a scavenge finds much to do all over the log.
- */
-const createWriter = (store: EventStore, random: () => number) => {
-  let [lives, tokens, texts, uses] = [0, 0, 0, 0]
-  const user = () => ({ userId: 1, at: after((uses += 1)) })
-  const use = (tokenId: number): Promise<Position> => appendTo(store, `token-use-${tokenId}`, [{ type: 'ApiTokenUsed', data: { tokenId, ...user() } }])
-  const issue = async (): Promise<Position> => {
-    const tokenId = (tokens += 1)
-    await right(store.setMetadata(`token-use-${tokenId}`, { maxCount: 1 }))
-    const data = { tokenId, ...user(), name: envelopeOf('ci'), prefix: 'lt_abc', secretHash: 'h', expiresAt: null }
-    return await appendTo(store, `api-token-${tokenId}`, [{ type: 'ApiTokenIssued', data }])
-  }
-  const rename = (tokenId: number): Promise<Position> =>
-    appendTo(store, `api-token-${tokenId}`, [{ type: 'ApiTokenRenamed', data: { tokenId, ...user(), name: envelopeOf(`name ${uses}`) } }])
-  const create = (): Promise<Position> => {
-    const liveId = (lives += 1)
-    const finished = { type: 'LiveFinished', data: { liveId, ...user(), reason: 'sender_closed' } }
-    return appendTo(store, `live-${liveId}`, [sealedLive({ liveId, ...user() }), ...(random() < 0.5 ? [finished] : [])])
-  }
-  const speak = async (kilobytes: number): Promise<void> => {
-    const stream = `segments-${(texts += 1)}`
-    await appendTo(store, stream, Array.from({ length: kilobytes / 50 }, () => ({ type: 'Text', data: { text: 'x'.repeat(50_000) } })))
-    await right(store.deleteStream(stream))
-  }
-  return {
-    issue,
-    use,
-    rename,
-    lives: () => lives,
-    /** One random write. */
-    write: async (): Promise<void> => {
-      const chance = random()
-      if (chance < 0.05 || tokens === 0) await issue()
-      else if (chance < 0.1) await rename(tokens)
-      else if (chance < 0.2) await create()
-      else if (chance < 0.25) await speak(100)
-      else await use(1 + Math.floor(random() * Math.min(tokens, 3)))
-    },
-    /** So much that all written before lies in chunks that a scavenge takes; ends with a live. */
-    fill: async (): Promise<Position> => {
-      for (let bytes = 0; bytes < CHUNK + 1_000_000; bytes += 750_000) await speak(750)
-      return await create()
-    },
-  }
-}
 
 const scavenge = async ({ nodes: [node] }: EventStoreServer): Promise<void> => {
   await node?.ask('POST', '/admin/scavenge?threshold=-1')
@@ -168,20 +107,21 @@ serial('scavenges under load lose nothing to projections that are stopped and st
   const writer = createWriter(store, chance.random('writer'))
   const readers = Array.from({ length: READERS }, () => createReader(t, store))
   const pick = chance.random('places')
-  let [writes, isOver, resumed, gone] = [0, false, 0, 0]
+  let [writes, resumed, gone] = [0, 0, 0]
   /** After so many further writes, as chance has it. */
   const later = async (random: () => number): Promise<void> => {
     const goal = writes + Math.floor(random() * 60)
     await eventually(() => {
-      if (writes < goal && !isOver) throw new Error('the writer is slow')
+      if (writes < goal) throw new Error('the writer is slow')
     }, { timeoutMs: 120_000 })
   }
-  const write = async (): Promise<void> => {
-    for (; !isOver; writes++) await writer.write()
+  const write = async (signal: AbortSignal): Promise<void> => {
+    for (; !signal.aborted; writes++) await writer.write()
   }
   for (const [round, random] of Array.from({ length: ROUNDS }, (_, n) => [n, chance.random(`round ${n}`)] as const)) {
-    isOver = false
-    const writing = write()
+    const over = new AbortController()
+    t.teardown(() => over.abort())
+    const writing = write(over.signal)
     for (const reader of readers) {
       reader.start()
       await later(random)
@@ -201,7 +141,7 @@ serial('scavenges under load lose nothing to projections that are stopped and st
       reader.start()
     }
     await scavenging
-    isOver = true
+    over.abort()
     await writing
     const end = await writer.fill()
     await scavenge(server)
