@@ -69,6 +69,9 @@ export interface SenderAlreadyConnected { readonly _tag: 'SenderAlreadyConnected
 /** The live is terminal. */
 export interface LiveOver { readonly _tag: 'LiveOver' }
 
+/** The worker's term is over: another one has the live. */
+export interface Superseded { readonly _tag: 'Superseded' }
+
 /** The key came with another request first. */
 export interface IdempotencyKeyReused { readonly _tag: 'IdempotencyKeyReused' }
 /** The first request with the key is not answered yet. */

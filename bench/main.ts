@@ -12,9 +12,10 @@ import { pipelines } from './pipeline.ts'
 import { rebuilds } from './rebuild.ts'
 import { services } from './service.ts'
 import { sockets } from './sockets.ts'
+import { starts } from './start.ts'
 
 const BENCHMARKS: ReadonlyArray<Benchmark> = [
-  ...durableAppends, ...listCosts, ...rebuilds, ...pipelines, ...services, lives, demoLives, ...sockets, ...peers,
+  ...durableAppends, ...listCosts, ...rebuilds, ...starts, ...pipelines, ...services, lives, demoLives, ...sockets, ...peers,
 ]
 
 const lineOf = (figure: Figure | SkippedFigure): string => {

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import { WebSocketServer } from 'ws'
+import { BEGINNING } from '../application/lives/source-point.ts'
 import { createAudioBuffer } from '../application/pipeline/speech/audio-buffer.ts'
 import { createLiveBus } from '../application/pipeline/live-bus.ts'
 import type { CreatePipeline } from '../application/pipeline/pipeline.ts'
@@ -52,14 +53,16 @@ const lifecycle: LiveLifecycle = {
   resolveToken: (token) => async () => E.right(O.some({ liveId: 1, role: token === 'sender' ? 'sender' : 'listener', status: 'active' })),
   attachSender: () => async () =>
     E.right({
-      epoch: 1, userId: 1, status: 'active', model: 'none', language: 'en', translations: [],
-      audioFormat: 'raw', audioUrl: null, autoStart: false, config: DEFAULT_ENGINE_SETTINGS,
+      live: {
+        epoch: 1, term: 1, userId: 1, status: 'active', model: 'none', language: 'en', translations: [],
+        audioFormat: 'raw', audioUrl: null, autoStart: false, config: DEFAULT_ENGINE_SETTINGS,
+      },
+      point: BEGINNING,
     }),
   detachSender: () => async () => E.right(undefined),
   startLive: () => async () => E.right(undefined),
-  autoStarted: () => async () => E.right(null),
   startSource: () => async () => E.right(undefined),
-  endLive: () => async () => E.right(undefined),
+  endLive: () => async () => E.right(null),
   recordSegment: () => async () => E.right(undefined),
   storedFinals: () => async () => E.right({ wanted: () => false, next: async () => E.right(null) }),
 }
@@ -69,11 +72,7 @@ const openSessions = (): LiveSessions =>
     lifecycle, createPipeline: hear, bus, logger: QUIET, environment, timers, reconnectGrace: 0,
     startPuller: () => { throw new Error('nothing is pulled here') },
     translations: { ofLive: () => ({ prepare: () => undefined, add: () => undefined, settled: async () => undefined, stop: () => undefined }) },
-    // No live ends.
-    ends: async function* (signal) {
-      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
-      yield* []
-    },
+    unsure: () => undefined,
   })
 
 /** The socket server of the service, as the service sets it up. */

@@ -1,6 +1,17 @@
 import type * as t from 'io-ts'
-import { AdmissionSnapshotTaken, Admitted, CapacitySet, Released } from './admission/events.ts'
+import {
+  Admitted,
+  CapacitySet,
+  Moved,
+  Released,
+  WorkerDraining,
+  WorkerJoined,
+  WorkerLeft,
+  upgradeAdmitted,
+} from './admission/events.ts'
+import { AdmissionSnapshotTaken, upgradeSnapshot } from './admission/snapshot.ts'
 import { LivesListed } from './administration/events.ts'
+import { AdministratorAdded, AdministratorRemoved } from './administrators/events.ts'
 import {
   ApiTokenActivated,
   ApiTokenDeactivated,
@@ -10,7 +21,7 @@ import {
   ApiTokenUsed,
 } from './api-token/events.ts'
 import { LanguageSwitched, ModelListed, ModelSwitched, TranslationPairListed, TranslationPairSwitched } from './catalogue/events.ts'
-import { IdempotencyKeyUsed } from './idempotency/events.ts'
+import { IdempotencyKeyAdmitted, IdempotencyKeyUsed } from './idempotency/events.ts'
 import {
   ListenerTokenClaimed,
   LiveAborted,
@@ -19,6 +30,7 @@ import {
   LiveFailed,
   LiveFinished,
   LiveStarted,
+  LiveTakenOver,
   SenderAttached,
   SenderDetached,
   SourceStarted,
@@ -27,7 +39,7 @@ import { LoginFailed, LoginFailuresCleared } from './login/events.ts'
 import { ProfileAdded, ProfileChanged, ProfileRemoved } from './profiles/events.ts'
 import type { EventDefinition } from './shared/event.ts'
 import { IdTaken } from './shared/sequence.ts'
-import { SegmentFinalised } from './transcript/events.ts'
+import { SegmentFinalised, SegmentsFenced } from './transcript/events.ts'
 import {
   PasswordChanged,
   PasswordRehashed,
@@ -66,7 +78,11 @@ const erase = <Type extends string, Data extends object, Personal extends keyof 
 /** Every kind of event that was ever stored. */
 export const allEvents: ReadonlyArray<AnyEventDefinition> = [
   erase(CapacitySet),
+  erase(WorkerJoined),
+  erase(WorkerDraining),
+  erase(WorkerLeft),
   erase(Admitted),
+  erase(Moved),
   erase(Released),
   erase(AdmissionSnapshotTaken),
   erase(ApiTokenIssued),
@@ -81,9 +97,12 @@ export const allEvents: ReadonlyArray<AnyEventDefinition> = [
   erase(LanguageSwitched),
   erase(TranslationPairSwitched),
   erase(LivesListed),
+  erase(AdministratorAdded),
+  erase(AdministratorRemoved),
   erase(LiveCreated),
   erase(SenderAttached),
   erase(SenderDetached),
+  erase(LiveTakenOver),
   erase(SourceStarted),
   erase(LiveStarted),
   erase(LiveFinished),
@@ -92,10 +111,12 @@ export const allEvents: ReadonlyArray<AnyEventDefinition> = [
   erase(LiveDeleted),
   erase(ListenerTokenClaimed),
   erase(IdempotencyKeyUsed),
+  erase(IdempotencyKeyAdmitted),
   erase(ProfileAdded),
   erase(ProfileChanged),
   erase(ProfileRemoved),
   erase(SegmentFinalised),
+  erase(SegmentsFenced),
   erase(UserRegistered),
   erase(PasswordChanged),
   erase(PasswordRehashed),
@@ -119,10 +140,13 @@ export const definitionOf = (type: string): AnyEventDefinition | undefined => by
 type StoredData = Readonly<Record<string, unknown>>
 
 /**
- * One step from an old shape of a type's data to the present one, by type. Empty: no shape has changed yet. A step gets
- * the stored form (personal members are envelopes) and must leave the present shape as it is; its golden files stay.
+ * One step from an old shape of a type's data to the present one, by type. A step gets the stored form (personal
+ * members are envelopes) and must leave the present shape as it is; its golden files stay.
  */
-const upgrades: ReadonlyMap<string, (data: StoredData) => StoredData> = new Map()
+const upgrades: ReadonlyMap<string, (data: StoredData) => StoredData> = new Map([
+  [Admitted.type, upgradeAdmitted],
+  [AdmissionSnapshotTaken.type, upgradeSnapshot],
+])
 
 /** Stored data in its present shape; every reader of stored events calls this before it decodes. */
 export const upgrade = (type: string, data: StoredData): StoredData => upgrades.get(type)?.(data) ?? data

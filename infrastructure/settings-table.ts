@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import * as E from 'fp-ts/lib/Either.js'
+import { flow } from 'fp-ts/lib/function.js'
 import { usernameProblem } from '../domain/user/credential-rules.ts'
 import { parseConnection } from './eventstoredb/connection.ts'
 
@@ -22,6 +23,12 @@ const integer =
 
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 }
 
+/** A node's name stands in log lines, documents and sentences. */
+const nodeName: Parse<string> = (value) =>
+  /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(value)
+    ? E.right(value)
+    : E.left('should be 1 to 63 letters, digits, dots, dashes and underscores, beginning with a letter or digit')
+
 const duration =
   (min: number): Parse<number> =>
   (value) => {
@@ -32,6 +39,12 @@ const duration =
     const milliseconds = amount * (unit ?? 0)
     return milliseconds < min ? E.left('should be greater than 0') : E.right(milliseconds)
   }
+
+const durationWithin = (least: number, most: number): Parse<number> =>
+  flow(duration(0), E.filterOrElse(
+    (milliseconds) => milliseconds >= least && milliseconds <= most,
+    () => `should be a duration from ${least / 1000}s to ${most / 1000}s`,
+  ))
 
 const flag: Parse<boolean> = (value) => (value === '0' || value === '1' ? E.right(value === '1') : E.left('should be 0 or 1'))
 
@@ -117,7 +130,7 @@ export const SETTINGS_TABLE = {
   HOST: given('127.0.0.1', text, 'bind address'),
   PORT: given('8080', integer(0, 65535), 'port; 0 is a free one, printed at start'),
   DATA_DIR: given('./data', text, 'embedded stores and the master key'),
-  ADMIN_USERNAME: absent('–', username, 'name of the first admin, created when no user exists; without it a one-time set-up link is printed'),
+  ADMIN_USERNAME: absent('–', username, 'name of the first admin, created when there is no administrator; without it a one-time set-up link is printed'),
   ADMIN_PASSWORD: absent('–', text, 'password of the first admin', { secret: true }),
   ADMIN_PASSWORD_FILE: absent('–', text, 'file that holds the password of the first admin'),
   MASTER_KEY_FILE: absent('`<data>/master.key`', text, '32 bytes that wrap the keyring and derive the JWT and HMAC keys; required with EVENTSTORE_URL and MONGO_URL'),
@@ -151,6 +164,10 @@ export const SETTINGS_TABLE = {
   ),
   COMPAT_STRICT: given('0', flag, "1: exactly the interface's members in frames"),
   ROLE: given('all', oneOf('all', 'api', 'worker', 'projector'), 'what this process does', { only: ['all'] }),
+  NODE_NAME: absent(
+    'made once, kept in DATA_DIR', nodeName, 'name of this process among its peers; always `local` with embedded stores',
+  ),
+  LEASE_TTL: given('5s', durationWithin(3000, 60_000), 'a process that MongoDB has not heard of for this long is taken for lost; 3s to 60s'),
   LOG_LEVEL: given('info', oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'least important level that is logged'),
 } as const
 

@@ -1,6 +1,7 @@
 import type { Logger } from '../application/ports/environment.ts'
 import type { Settings } from '../infrastructure/settings.ts'
 import { assemble } from './compose/assemble.ts'
+import { succeed } from './compose/succeed.ts'
 import type { Part } from './compose/assemble.ts'
 import { openAccounts } from './compose/parts/accounts.ts'
 import { startEngines } from './compose/parts/engines.ts'
@@ -15,15 +16,18 @@ import { setupLink } from './http/clients/links.ts'
 export interface RunningService extends Part {
   /** `http://host:port` as bound. */
   readonly url: string
-  /** The one-time set-up link, null once there is a user. */
+  /** The one-time set-up link, null once there is an administrator. */
   readonly setupLink: string | null
   readonly logger: Logger
 }
 
-/** Starts the service, part by part; throws an Error for people when it cannot, and then leaves nothing open. */
-export const startService = (settings: Settings): Promise<RunningService> =>
+/**
+ * Starts the service, part by part; throws an Error for people when it cannot, and then leaves nothing open. `onReplaced`
+ * is told, also before that is done, why this process must end at once: another one has taken its place.
+ */
+export const startService = (settings: Settings, onReplaced: (why: string) => void): Promise<RunningService> =>
   assemble(async (opened) => {
-    const foundation = opened(await layFoundation(settings))
+    const foundation = opened(await layFoundation(settings, onReplaced))
     const engines = opened(await startEngines(foundation))
     const writeSide = opened(await openWriteSide(foundation, engines))
     const readSide = opened(await startReadSide(foundation))
@@ -33,6 +37,6 @@ export const startService = (settings: Settings): Promise<RunningService> =>
     await running.resume()
     const { url } = opened(await openServiceFront({ foundation, engines, writeSide, readSide, running, accounts }))
     void readSide.projector.finishRebuilds()
-    const token = accounts.setup.token()
+    const token = await succeed('look for an administrator', accounts.setup.token)
     return { url, setupLink: token === null ? null : setupLink(settings, url, token), logger: foundation.logger }
   })

@@ -19,7 +19,9 @@ const hasParent = process.connected
 const settings = readSettings(process.env)
 if (E.isLeft(settings)) fail(`stenolog cannot start:\n${settings.left.map((problem) => `  ${problem}`).join('\n')}`)
 else {
-  const service: RunningService = await startService(settings.right).catch((error: unknown) =>
+  // Without a drain: what this process would still write, another one's service stands on.
+  const onReplaced = (why: string): void => fail(`stenolog ends: ${why}`)
+  const service: RunningService = await startService(settings.right, onReplaced).catch((error: unknown) =>
     fail(`stenolog cannot start: ${messageOf(error)}`),
   )
 

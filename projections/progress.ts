@@ -95,13 +95,14 @@ export const createProgress = (
       wake()
     })
 
-  const lagOf = ({ projection, position, busySince, error, failures, rebuilding }: State): ProjectionLag => ({
+  const lagOf = ({ projection, position, busySince, error, failures, rebuilding, hasCaughtUp }: State): ProjectionLag => ({
     projection,
     position,
     secondsBehind: busySince === null ? 0 : (environment.monotonic() - busySince) / 1000,
     error,
     failures,
     rebuilding,
+    hasCaughtUp,
   })
 
   const reporter = (projection: string): Reporter => {

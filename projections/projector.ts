@@ -36,7 +36,8 @@ export interface ProjectorDeps {
 const BATCH_SIZE = 500
 /** Events without a change for this projection after which its checkpoint is written all the same. */
 const CHECKPOINT_INTERVAL = 500
-const RETRY = { first: 20, longest: 2000 }
+/** Never long: the service says that it is ready only when all of them have the log again. */
+const RETRY = { first: 20, longest: 1000 }
 
 const describe = (error: unknown): string => {
   if (!(error instanceof Error)) return JSON.stringify(error)

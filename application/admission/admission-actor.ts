@@ -1,10 +1,12 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import { admissionDecider, fromSnapshot } from '../../domain/admission/decider.ts'
-import type { AdmissionCommand, AdmissionRefusal, AdmissionState } from '../../domain/admission/decider.ts'
+import { admissionDecider } from '../../domain/admission/decider.ts'
+import type { AdmissionCommand, AdmissionRefusal } from '../../domain/admission/decider.ts'
 import { ADMISSION_STREAM } from '../../domain/admission/events.ts'
 import type { AdmissionEvent } from '../../domain/admission/events.ts'
+import { fromSnapshot } from '../../domain/admission/snapshot.ts'
+import type { AdmissionState } from '../../domain/admission/state.ts'
 import { fold } from '../../domain/shared/decider.ts'
 import { createSnapshots } from './admission-snapshots.ts'
 import { isHurt } from '../errors.ts'
@@ -36,6 +38,8 @@ export interface AdmissionActor {
 
 /** Commands decided one after another and appended as one batch. */
 const MAX_BATCH = 100
+/** Events behind which no further command joins a batch: one that moves lives may have 200 of its own. */
+const FULL_BATCH = 200
 /** Decisions of one batch before Contended: the first, one after a read that confirms refusals, four after lost races. */
 const MAX_ATTEMPTS = 6
 
@@ -47,17 +51,23 @@ interface Waiting {
   readonly fail: (defect: unknown) => void
 }
 
-/** Decides the batch on the evolving state: each command sees the events of those before it. */
+/**
+ * Decides the batch on the evolving state: each command sees the events of those before it. Commands for which there is
+ * no place in the append have no answer.
+ */
 const decideAll = (start: AdmissionState, batch: ReadonlyArray<Waiting>) => {
   let state = start
   const events: Array<{ readonly event: AdmissionEvent; readonly request: AdmissionRequest }> = []
-  const answers = batch.map(({ request }): Answer => {
+  const answers: Array<Answer> = []
+  for (const { request } of batch) {
+    if (events.length >= FULL_BATCH) break
     const decided = admissionDecider.decide(request.command, state)
-    if (E.isLeft(decided)) return decided
-    state = fold(admissionDecider, decided.right, state)
-    events.push(...decided.right.map((event) => ({ event, request })))
-    return E.right(state)
-  })
+    if (E.isRight(decided)) {
+      state = fold(admissionDecider, decided.right, state)
+      events.push(...decided.right.map((event) => ({ event, request })))
+    }
+    answers.push(E.isLeft(decided) ? decided : E.right(state))
+  }
   return { state, events, answers }
 }
 
@@ -104,6 +114,7 @@ export const createAdmissionActor = async (
     }))))
   }
 
+  /** Answers the batch from its beginning, not always to its end. */
   const settle = async (batch: ReadonlyArray<Waiting>): Promise<ReadonlyArray<Answer>> => {
     const everyone = (failure: Unavailable): ReadonlyArray<Answer> => batch.map(() => E.left(failure))
     let confirmed = false
@@ -145,15 +156,17 @@ export const createAdmissionActor = async (
   const drain = async (): Promise<void> => {
     while (queue.length > 0) {
       const batch = queue.slice(0, MAX_BATCH)
-      queue = queue.slice(MAX_BATCH)
+      let settled = batch.length
       try {
         const answers = await settle(batch)
+        settled = answers.length
         answers.forEach((answer, index) => batch[index]?.answer(answer))
       } catch (defect) {
         // Each caller gets the defect; the queue goes on.
         known = false
         for (const { fail } of batch) fail(defect)
       }
+      queue = queue.slice(settled)
       snapshots.offer(cursor.state, cursor.revision)
     }
     running = null

@@ -1,7 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { toSnapshot } from '../../domain/admission/decider.ts'
-import type { AdmissionState } from '../../domain/admission/decider.ts'
-import { ADMISSION_SNAPSHOT_STREAM, AdmissionSnapshotTaken } from '../../domain/admission/events.ts'
+import {
+  ADMISSION_SNAPSHOT_STREAM,
+  AdmissionSnapshotTaken,
+  EARLIER_SNAPSHOT_STREAM,
+  toSnapshot,
+} from '../../domain/admission/snapshot.ts'
+import type { AdmissionState } from '../../domain/admission/state.ts'
 import type { EventOf } from '../../domain/shared/event.ts'
 import { reading } from '../../domain/read-event.ts'
 import { isHurt } from '../errors.ts'
@@ -40,18 +44,21 @@ export const createSnapshots = (deps: WriteDeps & { readonly logger: Logger }, e
     if (E.isRight(appended)) taken = Math.max(taken, revision)
   }
 
+  const newestOf = async (stream: string): Promise<Snapshot | undefined> => {
+    const stored = await deps.store.read(stream, { direction: 'backwards', limit: 1 })()
+    if (E.isLeft(stored) && !isHurt(stored.left)) throw new Error(`cannot read ${stream}`, { cause: stored.left })
+    const [newest] = E.isRight(stored) ? stored.right : []
+    return newest && snapshotOf(newest)?.data
+  }
+
   return {
     /** The newest, null when none can be read: all is in the stream itself. Rejects when the store is away. */
     last: async (): Promise<Snapshot | null> => {
-      const stored = await deps.store.read(ADMISSION_SNAPSHOT_STREAM, { direction: 'backwards', limit: 1 })()
-      if (E.isLeft(stored) && !isHurt(stored.left))
-        throw new Error(`cannot read ${ADMISSION_SNAPSHOT_STREAM}`, { cause: stored.left })
-      const [newest] = E.isRight(stored) ? stored.right : []
-      const snapshot = newest && snapshotOf(newest)?.data
-      if (snapshot === undefined) return null
+      const present = await newestOf(ADMISSION_SNAPSHOT_STREAM)
+      if (present === undefined) return (await newestOf(EARLIER_SNAPSHOT_STREAM)) ?? null
       limited = true
-      taken = snapshot.revision
-      return snapshot
+      taken = present.revision
+      return present
     },
     /** Takes one when the last is far enough behind; never in the way of the next append. */
     offer: (state: AdmissionState, revision: Revision): void => {

@@ -8,6 +8,8 @@ import { BEGINNING } from '../ports/event-store.ts'
 import type { EventStore, Position, StoredEvent, SubscriptionMessage } from '../ports/event-store.ts'
 import type { Keyring } from '../ports/keyring.ts'
 import { ADMISSION_STREAM } from '../../domain/admission/events.ts'
+import { ADMINISTRATORS_STREAM } from '../../domain/administrators/events.ts'
+import { userStream } from '../../domain/user/events.ts'
 import { createErasureRules } from './erasure-rules.ts'
 import { createOrderRules } from './order-rules.ts'
 import { passingOver } from '../log/passing-over.ts'
@@ -62,7 +64,8 @@ const createJudge = (keyring: Pick<Keyring, 'open'>) => {
   const isUnsure = (event: StoredEvent): boolean =>
     unsure.has(event.stream) ||
     isUnsureLive(membersOf(event)['liveId']) ||
-    (event.stream.startsWith('live-') && unsure.has(ADMISSION_STREAM))
+    (event.stream.startsWith('live-') && unsure.has(ADMISSION_STREAM)) ||
+    (event.stream === ADMINISTRATORS_STREAM && unsure.has(userStream(Number(membersOf(event)['userId']))))
 
   const passOverRow = ({ stream, position }: DamagedRow): void => {
     const where = `position ${position} (${stream})`

@@ -1,14 +1,19 @@
-import { admissionDecider } from '../../domain/admission/decider.ts'
-import type { AdmissionState } from '../../domain/admission/decider.ts'
 import { ADMISSION_STREAM } from '../../domain/admission/events.ts'
-import type { AdmissionEvent, Reservation } from '../../domain/admission/events.ts'
+import type { AdmissionEvent } from '../../domain/admission/events.ts'
+import type { Reservation } from '../../domain/admission/state.ts'
+import { ADMINISTRATORS_STREAM } from '../../domain/administrators/events.ts'
+import type { AdministratorsEvent } from '../../domain/administrators/events.ts'
 import { liveDecider } from '../../domain/live/decider.ts'
 import type { Live, LiveState } from '../../domain/live/decider.ts'
 import { liveStream } from '../../domain/live/events.ts'
-import type { LiveEvent } from '../../domain/live/events.ts'
-import type { SegmentFinalised } from '../../domain/transcript/events.ts'
-import { segmentsStream } from '../../domain/transcript/events.ts'
+import type { LiveEvent, LiveTakenOver } from '../../domain/live/events.ts'
+import type { EventOf } from '../../domain/shared/event.ts'
+import { termOf } from '../../domain/transcript/events.ts'
+import type { TranscriptEvent } from '../../domain/transcript/events.ts'
+import { userStream } from '../../domain/user/events.ts'
 import type { UserEvent } from '../../domain/user/events.ts'
+import { createAdmissionRules } from './admission-rules.ts'
+import { createSegmentRules } from './segment-rules.ts'
 
 /** An event in clear, where it stands in the log. */
 export interface AuditedEvent {
@@ -30,7 +35,7 @@ export interface OrderRules {
  * what was truncated, when and as far as it likes, so that any may be gone but the last: what was judged by events that
  * may be missing is not judged.
  */
-const WHOLE = /^(admission$|live-|user-|profiles-)/
+const WHOLE = /^(admission$|administrators$|live-|user-|profiles-)/
 
 /** `over`: finished or failed; of such a live nothing else matters, and a log may hold millions. */
 type JudgedLive = LiveState | { readonly status: 'over' }
@@ -45,10 +50,27 @@ const brokenByBirth = (event: LiveEvent, reserved: Reservation | undefined): str
   if (event.type !== 'LiveCreated') return `${event.type} before the live was created`
   if (reserved === undefined) return 'the live was created without a reservation'
   const { userId, vram, worker } = event.data
-  return reserved.userId === userId && reserved.vram === vram && reserved.worker === worker ? null : 'the live is not the one that was admitted'
+  // It may have been moved since whoever creates it looked.
+  const isPlaced = reserved.worker === worker || reserved.worker === null || reserved.term > 1
+  return reserved.userId === userId && reserved.vram === vram && isPlaced
+    ? null
+    : 'the live is not the one that was admitted'
 }
 
-const brokenByOpenLive = (live: Live, event: LiveEvent): string | null => {
+const brokenByTakeover = (
+  live: Live,
+  { worker, term }: EventOf<typeof LiveTakenOver>['data'],
+  reserved: Reservation | undefined,
+): string | null => {
+  if (term <= live.term) return `term ${term} came after term ${live.term}`
+  // It may have been moved on meanwhile.
+  const isPlaced =
+    reserved !== undefined &&
+    (reserved.term > term || (reserved.term === term && [worker, null].includes(reserved.worker)))
+  return isPlaced ? null : `worker ${worker} took the live over in term ${term}, which it was not given`
+}
+
+const brokenByOpenLive = (live: Live, event: LiveEvent, reserved: Reservation | undefined): string | null => {
   switch (event.type) {
     case 'LiveCreated':
     case 'LiveAborted':
@@ -57,10 +79,15 @@ const brokenByOpenLive = (live: Live, event: LiveEvent): string | null => {
       return 'the live was deleted before its end'
     case 'LiveStarted':
       return live.status === 'active' ? 'the live was started twice' : null
-    case 'SenderAttached':
-      return event.data.epoch === live.epoch + 1 ? null : `sender ${event.data.epoch} came after sender ${live.epoch}`
+    case 'SenderAttached': {
+      const { epoch } = event.data
+      if (epoch !== live.epoch + 1) return `sender ${epoch} came after sender ${live.epoch}`
+      return termOf(event) === live.term ? null : `sender ${epoch} of term ${termOf(event)} came in term ${live.term}`
+    }
     case 'SenderDetached':
-      return event.data.epoch === live.sender?.epoch ? null : `sender ${event.data.epoch} left without holding the live`
+      return event.data.epoch === live.sender ? null : `sender ${event.data.epoch} left without holding the live`
+    case 'LiveTakenOver':
+      return brokenByTakeover(live, event.data, reserved)
     case 'SourceStarted':
     case 'LiveFinished':
     case 'LiveFailed':
@@ -74,7 +101,7 @@ const brokenByLive = (state: JudgedLive, event: LiveEvent, reserved: Reservation
       return brokenByBirth(event, reserved)
     case 'pending':
     case 'active':
-      return brokenByOpenLive(state, event)
+      return brokenByOpenLive(state, event, reserved)
     case 'over':
     case 'finished':
     case 'error':
@@ -83,44 +110,6 @@ const brokenByLive = (state: JudgedLive, event: LiveEvent, reserved: Reservation
     case 'deleted':
       return `${event.type} after the end of the live`
   }
-}
-
-const brokenByAdmission = (state: AdmissionState, event: AdmissionEvent, live: JudgedLive['status']): string | null => {
-  switch (event.type) {
-    case 'CapacitySet':
-      return null
-    case 'Admitted': {
-      const { liveId, worker, vram } = event.data
-      if (liveId <= state.lastLiveId) return `live ${liveId} was admitted after live ${state.lastLiveId}`
-      const capacity = state.capacity.find((entry) => entry.worker === worker)?.vram ?? 0
-      const reserved = state.open.filter((held) => held.worker === worker).reduce((sum, held) => sum + held.vram, 0)
-      return reserved + vram > capacity ? `${reserved + vram} MB reserved of ${capacity} on worker ${worker}` : null
-    }
-    case 'Released': {
-      const { liveId } = event.data
-      if (!state.open.some((reservation) => reservation.liveId === liveId)) return `live ${liveId} was released without holding anything`
-      return isOpen(live) || live === 'none' ? `live ${liveId} was released before its end` : null
-    }
-  }
-}
-
-/** What is known of a stream of segments. */
-interface HeardSegments {
-  /** None of a smaller or the same number may come. */
-  readonly last: number
-  /** Later ones may have stood here and are gone. */
-  readonly isGap: boolean
-}
-
-const brokenBySegment = ({ last, isGap }: HeardSegments, { segment, kind }: SegmentFinalised['data']): string | null => {
-  if (kind === 'translation') return isGap || segment <= last ? null : `a translation of segment ${segment} before that segment`
-  return segment > last ? null : `segment ${segment} after segment ${last}`
-}
-
-const segmentsAfter = ({ last, isGap }: HeardSegments, { segment, kind }: SegmentFinalised['data']): HeardSegments => {
-  if (kind === 'transcription') return { last: segment, isGap: false }
-  // A translation stands behind its segment, be it gone.
-  return { last: isGap ? Math.max(last, segment) : last, isGap }
 }
 
 const brokenByUser = (generation: number | null | undefined, event: UserEvent): string | null => {
@@ -138,14 +127,14 @@ const generationAfter = (before: number | undefined, event: UserEvent): number |
 export const createOrderRules = (): OrderRules => {
   const revisions = new Map<string, number>()
   const lives = new Map<number, JudgedLive>()
-  /** Who was admitted and has not ended: kept until the live does. */
-  const admitted = new Map<number, Reservation>()
-  const segments = new Map<string, HeardSegments>()
+  const brokenSegment = createSegmentRules()
   /** Null for a user who was deleted. */
   const generations = new Map<string, number | null>()
-  let admission = admissionDecider.initialState
+  /** Whether who ever administered is counted now. */
+  const counted = new Map<number, boolean>()
 
   const statusOf = (liveId: number): JudgedLive['status'] => lives.get(liveId)?.status ?? 'none'
+  const admissions = createAdmissionRules((liveId) => statusOf(liveId) !== 'none' && !isOpen(statusOf(liveId)))
 
   const brokenRevision = ({ stream, revision }: AuditedEvent, before: number): string | null => {
     if (!WHOLE.test(stream)) return revision > before ? null : `revision ${revision} after revision ${before}`
@@ -156,28 +145,11 @@ export const createOrderRules = (): OrderRules => {
     const { liveId } = event.data
     if (stream !== liveStream(liveId)) return `an event of live ${liveId} in another stream`
     const state = lives.get(liveId) ?? liveDecider.initialState
-    const broken = brokenByLive(state, event, admitted.get(liveId))
+    const broken = brokenByLive(state, event, admissions.reservationOf(liveId))
     const next = state.status === 'over' ? afterEnd(event) : liveDecider.evolve(state, event)
     // Of what is over only that it is over matters.
     lives.set(liveId, next.status === 'finished' || next.status === 'error' ? OVER : next)
     return broken
-  }
-
-  const brokenAdmission = (event: AdmissionEvent): string | null => {
-    const live = event.type === 'CapacitySet' ? 'none' : statusOf(event.data.liveId)
-    const broken = brokenByAdmission(admission, event, live)
-    if (event.type === 'Admitted') admitted.set(event.data.liveId, event.data)
-    if (event.type === 'Released') admitted.delete(event.data.liveId)
-    admission = admissionDecider.evolve(admission, event)
-    return broken
-  }
-
-  const brokenSegment = (stream: string, isGap: boolean, data: SegmentFinalised['data']): string | null => {
-    if (stream !== segmentsStream(data.liveId)) return `a segment of live ${data.liveId} in another stream`
-    const { last, isGap: wasGap } = segments.get(stream) ?? { last: 0, isGap: false }
-    const before = { last, isGap: isGap || wasGap }
-    segments.set(stream, segmentsAfter(before, data))
-    return brokenBySegment(before, data)
   }
 
   const brokenUser = (stream: string, event: UserEvent): string | null => {
@@ -186,12 +158,21 @@ export const createOrderRules = (): OrderRules => {
     return brokenByUser(generation, event)
   }
 
+  const brokenAdministrators = ({ type, data }: AdministratorsEvent): string | null => {
+    const { userId, revision } = data
+    const known = counted.get(userId)
+    counted.set(userId, type === 'AdministratorAdded')
+    if (revision > (revisions.get(userStream(userId)) ?? -1)) return `user ${userId} is counted by an event that is not there`
+    return type === 'AdministratorAdded' && known === true ? `user ${userId} is counted twice` : null
+  }
+
   /** The events of these streams have been decoded by the codec of their type. */
   const brokenRule = ({ stream, type, data }: AuditedEvent, isGap: boolean): string | null => {
-    if (stream === ADMISSION_STREAM) return brokenAdmission({ type, data } as AdmissionEvent)
+    if (stream === ADMISSION_STREAM) return admissions.broken({ type, data } as AdmissionEvent)
+    if (stream === ADMINISTRATORS_STREAM) return brokenAdministrators({ type, data } as AdministratorsEvent)
     if (stream.startsWith('live-')) return brokenLive(stream, { type, data } as LiveEvent)
     if (stream.startsWith('user-')) return brokenUser(stream, { type, data } as UserEvent)
-    return type === 'SegmentFinalised' ? brokenSegment(stream, isGap, data as SegmentFinalised['data']) : null
+    return stream.startsWith('segments-') ? brokenSegment(stream, isGap, { type, data } as TranscriptEvent) : null
   }
 
   return {
@@ -200,6 +181,6 @@ export const createOrderRules = (): OrderRules => {
       revisions.set(event.stream, event.revision)
       return brokenRevision(event, before) ?? brokenRule(event, event.revision > before + 1)
     },
-    open: () => admission.open.map((reservation) => ({ reservation, live: statusOf(reservation.liveId) })),
+    open: () => admissions.open().map((reservation) => ({ reservation, live: statusOf(reservation.liveId) })),
   }
 }

@@ -1,9 +1,13 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { CATALOGUE_STREAM } from '../../domain/catalogue/events.ts'
+import type { CatalogueEvent } from '../../domain/catalogue/events.ts'
 import { switchesDecider } from '../../domain/catalogue/switches.ts'
 import type { ReferenceKind, Switches } from '../../domain/catalogue/switches.ts'
+import { orThrow } from '../../domain/shared/or-throw.ts'
 import type { Unavailable } from '../errors.ts'
+import { followLog } from '../log/follow-log.ts'
+import type { FollowDeps } from '../log/follow-log.ts'
 import { loadReadable } from '../log/handle-command.ts'
 import type { Handled, WriteDeps } from '../log/handle-command.ts'
 import type { Catalogue, TranslationPair } from '../ports/catalogue.ts'
@@ -20,6 +24,8 @@ export interface SwitchedCatalogue {
   readonly catalogue: Catalogue
   /** Takes over what a switch came to. */
   readonly take: (handled: Pick<Handled<Switches, unknown>, 'state' | 'stored'>) => void
+  /** Resolves when the log is no longer followed, after the signal. */
+  readonly stopped: Promise<void>
 }
 
 const overlaid =
@@ -45,29 +51,44 @@ const overlaidPairs = (switches: Switches, pairs: ReadonlyArray<TranslationPair>
   return pairs.map((pair) => overlaid(switches, 'translation')({ ...pair, active: chosenFor(pair) === pair }))
 }
 
+export interface SwitchedCatalogueDeps extends WriteDeps, Pick<FollowDeps, 'logger' | 'signal'> {}
+
 /**
- * What administrators switch off and on, kept in memory beside the catalogue of this process. A switch that cannot be
- * read is as if it had not been touched; changes are refused then, by their own read.
+ * What administrators switch off and on, kept in memory beside the catalogue of this process; what other processes
+ * switch is heard from the log until the signal. A switch that cannot be read is as if it had not been touched; changes
+ * are refused then, by their own read.
  */
 export const openSwitchedCatalogue =
-  (deps: WriteDeps, installed: Catalogue): TaskEither<Unavailable, SwitchedCatalogue> =>
+  (deps: SwitchedCatalogueDeps, installed: Catalogue): TaskEither<Unavailable, SwitchedCatalogue> =>
   async () => {
-    const loaded = await loadReadable(deps)(CATALOGUE_STREAM, switchesDecider)()
+    const head = await deps.store.head()()
+    if (E.isLeft(head)) return head
+    const load = loadReadable(deps)<Switches, CatalogueEvent>(CATALOGUE_STREAM, switchesDecider)
+    const loaded = await load()
     if (E.isLeft(loaded)) return loaded
     let { state } = loaded.right
     let revision = loaded.right.stored.at(-1)?.revision ?? -1
 
+    const take: SwitchedCatalogue['take'] = (handled) => {
+      const newest = handled.stored.at(-1)?.revision ?? -1
+      // Of two that come together the later one knows both.
+      if (newest > revision) ({ state } = handled)
+      revision = Math.max(revision, newest)
+    }
+    const { stopped } = followLog({ ...deps, from: head.right }, {
+      who: 'the catalogue',
+      prefixes: [CATALOGUE_STREAM],
+      hear: async (_stream, event) => {
+        if (event !== null && event.revision > revision) take(orThrow(await load()))
+      },
+    })
     return E.right({
       catalogue: {
         models: () => installed.models().map(overlaid(state, 'model')),
         languages: () => installed.languages().map(overlaid(state, 'language')),
         translations: () => overlaidPairs(state, installed.translations()),
       },
-      take: (handled) => {
-        const newest = handled.stored.at(-1)?.revision ?? -1
-        // Of two that come together the later one knows both.
-        if (newest > revision) ({ state } = handled)
-        revision = Math.max(revision, newest)
-      },
+      take,
+      stopped,
     })
   }

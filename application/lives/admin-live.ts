@@ -1,5 +1,9 @@
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
+import type { Unavailable } from '../errors.ts'
 import type { Lags } from '../pipeline/lags.ts'
 import type { LiveFacts } from '../ports/read-models.ts'
 
@@ -12,13 +16,17 @@ export interface AdminLive extends LiveFacts {
 
 export interface AdminLiveDeps {
   /** Knows owners by name. */
-  readonly directory: { readonly byId: (userId: number) => Option<{ readonly username: string }> }
+  readonly directory: {
+    readonly byId: (userId: number) => TaskEither<Unavailable, Option<{ readonly username: string }>>
+  }
   readonly lags: Pick<Lags, 'of'>
 }
 
 export const adminLive =
   ({ directory, lags }: AdminLiveDeps) =>
-  (live: LiveFacts): AdminLive => {
-    const owner = directory.byId(live.userId)
-    return { ...live, username: O.isSome(owner) ? owner.value.username : '', lag: lags.of(live.id) }
-  }
+  (live: LiveFacts): TaskEither<Unavailable, AdminLive> =>
+    pipe(
+      directory.byId(live.userId),
+      TE.map(O.match(() => '', ({ username }) => username)),
+      TE.map((username) => ({ ...live, username, lag: lags.of(live.id) })),
+    )

@@ -7,6 +7,7 @@ import type { TranslationTarget } from '../translation/translations.ts'
 /** A live as its sockets, its source and its pipeline need it. */
 export interface AttachedLive {
   readonly epoch: number
+  readonly term: number
   readonly userId: number
   readonly status: LiveStatus
   readonly model: string
@@ -19,10 +20,10 @@ export interface AttachedLive {
   readonly config: EngineSettings
 }
 
-export const attachedLive = ({ status, epoch, created }: Live): AttachedLive => {
+export const attachedLive = ({ status, epoch, term, created }: Live): AttachedLive => {
   const { userId, model, language, translations, audioFormat, audioUrl, autoStart, config } = created
   const targets = translations.map(({ model: translator, to }) => ({ model: translator, to }))
   return {
-    epoch, userId, status, model: model.name, language, translations: targets, audioFormat, audioUrl, autoStart, config,
+    epoch, term, userId, status, model: model.name, language, translations: targets, audioFormat, audioUrl, autoStart, config,
   }
 }

@@ -1,9 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { LiveCommand } from '../../domain/live/commands.ts'
 import { liveDecider } from '../../domain/live/decider.ts'
-import type { LiveCommand, LiveState } from '../../domain/live/decider.ts'
+import type { LiveState } from '../../domain/live/decider.ts'
 import { liveStream } from '../../domain/live/events.ts'
-import type { LiveOver, SenderAlreadyConnected, Unavailable } from '../errors.ts'
+import type { LiveOver, Superseded, Unavailable } from '../errors.ts'
 import { handleCommand } from '../log/handle-command.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
 import { ownOrigin } from '../log/origin.ts'
@@ -12,7 +13,7 @@ import { unexpected } from '../log/unexpected.ts'
 /** What happens to a live that this process runs. Answers once the event is durable. */
 export const changeLive =
   (deps: WriteDeps) =>
-  (liveId: number, command: LiveCommand): TaskEither<SenderAlreadyConnected | LiveOver | Unavailable, LiveState> =>
+  (liveId: number, command: LiveCommand): TaskEither<LiveOver | Superseded | Unavailable, LiveState> =>
   async () => {
     const stream = liveStream(liveId)
     const handled = await handleCommand(deps)({ ...ownOrigin(deps), stream, decider: liveDecider, command })()
@@ -21,17 +22,6 @@ export const changeLive =
     // A live that was deleted after its token had been resolved is as good as over.
     if (refusal._tag === 'LiveUnknown') return E.left({ _tag: 'LiveOver' })
     if (refusal._tag === 'AlreadyCreated') throw unexpected(stream, refusal)
-    if (refusal._tag === 'LiveOver' || refusal._tag === 'SenderAlreadyConnected') return E.left({ _tag: refusal._tag })
+    if (refusal._tag === 'LiveOver' || refusal._tag === 'Superseded') return E.left({ _tag: refusal._tag })
     return E.left(refusal)
-  }
-
-/** The same of a change that asks for no sender's place. */
-export const changeOpenLive =
-  (deps: WriteDeps) =>
-  (liveId: number, command: LiveCommand): TaskEither<LiveOver | Unavailable, void> =>
-  async () => {
-    const changed = await changeLive(deps)(liveId, command)()
-    if (E.isRight(changed)) return E.right(undefined)
-    if (changed.left._tag === 'SenderAlreadyConnected') throw unexpected(liveStream(liveId), changed.left)
-    return E.left(changed.left)
   }

@@ -1,9 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { LiveCommand } from '../../domain/live/commands.ts'
 import { liveDecider } from '../../domain/live/decider.ts'
-import type { LiveCommand } from '../../domain/live/decider.ts'
 import { liveStream } from '../../domain/live/events.ts'
-import type { Unavailable } from '../errors.ts'
+import type { Superseded, Unavailable } from '../errors.ts'
 import { handleCommand } from '../log/handle-command.ts'
 import type { Origin } from '../log/origin.ts'
 import { unexpected } from '../log/unexpected.ts'
@@ -11,6 +11,42 @@ import type { EndCause } from '../pipeline/signals.ts'
 import type { Position } from '../ports/event-store.ts'
 import { releaseLive } from './release-live.ts'
 import type { LiveWriteDeps } from './release-live.ts'
+
+/** An end by a worker in its term, or by whoever else may end the live: null. */
+export interface Ending {
+  readonly cause: EndCause
+  readonly term: number | null
+  readonly origin: Origin
+}
+
+const commandOf = ({ cause, term }: Ending, at: string): LiveCommand =>
+  cause.status === 'finished'
+    ? { type: 'FinishLive', reason: cause.reason, term, at }
+    : { type: 'FailLive', code: cause.code, detail: cause.detail, term, at }
+
+/** The same of a worker's end, which is refused once another has the live. */
+export const endInTerm =
+  (deps: LiveWriteDeps) =>
+  (liveId: number, ending: Ending): TaskEither<Superseded | Unavailable, Position | null> =>
+  async () => {
+    const { origin } = ending
+    const stream = liveStream(liveId)
+    const command = commandOf(ending, deps.environment.now())
+    const ended = await handleCommand(deps)({ ...origin, stream, decider: liveDecider, command })()
+    if (E.isLeft(ended)) {
+      switch (ended.left._tag) {
+        case 'LiveUnknown':
+          return E.right(null)
+        case 'AlreadyCreated':
+        case 'LiveOver':
+          throw unexpected(stream, ended.left)
+        default:
+          return E.left(ended.left)
+      }
+    }
+    const released = await releaseLive(deps, liveId, origin)()
+    return E.isLeft(released) ? released : E.right(ended.right.position)
+  }
 
 /**
  * Terminal event, then Released. Repeating it changes nothing, and gives back what an earlier one could not.
@@ -22,24 +58,8 @@ export const endAndRelease = (
   cause: EndCause,
   origin: Origin,
 ): TaskEither<Unavailable, Position | null> => async () => {
-  const stream = liveStream(liveId)
-  const at = deps.environment.now()
-  const command: LiveCommand = cause.status === 'finished'
-    ? { type: 'FinishLive', reason: cause.reason, at }
-    : { type: 'FailLive', code: cause.code, detail: cause.detail, at }
-  const ended = await handleCommand(deps)({ ...origin, stream, decider: liveDecider, command })()
-  if (E.isLeft(ended)) {
-    switch (ended.left._tag) {
-      case 'LiveUnknown':
-        return E.right(null)
-      case 'AlreadyCreated':
-      case 'LiveOver':
-      case 'SenderAlreadyConnected':
-        throw unexpected(stream, ended.left)
-      default:
-        return E.left(ended.left)
-    }
-  }
-  const released = await releaseLive(deps, liveId, origin)()
-  return E.isLeft(released) ? released : E.right(ended.right.position)
+  const ended = await endInTerm(deps)(liveId, { cause, term: null, origin })()
+  if (E.isRight(ended)) return ended
+  if (ended.left._tag === 'Superseded') throw unexpected(liveStream(liveId), ended.left)
+  return E.left(ended.left)
 }

@@ -7,14 +7,11 @@ import type { LiveNotFound, Unavailable } from '../errors.ts'
 import { originOf } from '../log/origin.ts'
 import type { Projector } from '../ports/projector.ts'
 import type { LiveView, ViewOf } from '../ports/read-models.ts'
-import { endAndRelease } from './end-and-release.ts'
-import { LAST_WORDS_MS } from './last-words.ts'
-import type { Flush } from './last-words.ts'
+import { askForEnd } from './ask-for-end.ts'
+import type { AskForEndDeps } from './ask-for-end.ts'
 import { isOpen, loadLive } from './load-live.ts'
-import type { LiveWriteDeps } from './release-live.ts'
 
-export interface FinishingDeps extends LiveWriteDeps, Pick<Projector, 'whenProjected'> {
-  readonly flush: Flush
+export interface FinishingDeps extends AskForEndDeps, Pick<Projector, 'whenProjected'> {
   readonly viewOf: ViewOf
 }
 
@@ -35,8 +32,7 @@ export const finishing =
     if (!isFor(before.right.state)) return E.left({ _tag: 'LiveNotFound' })
     if (!isOpen(before.right.state)) return await deps.viewOf(before.right.stored)()
 
-    await deps.flush(liveId, LAST_WORDS_MS)
-    const ended = await endAndRelease(deps, liveId, FINISHED, originOf(deps, actorOf(caller)))()
+    const ended = await askForEnd(deps)(liveId, FINISHED, originOf(deps, actorOf(caller)))()
     if (E.isLeft(ended)) return ended
     if (ended.right !== null) await deps.whenProjected(ended.right)
     const after = await loadLive(deps, liveId)()

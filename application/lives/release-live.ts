@@ -21,7 +21,12 @@ export const releaseLive =
     const command = { type: 'Release', liveId, at: environment.now() } as const
     const released = await admission.send({ ...origin, command })()
     if (E.isRight(released)) return E.right(undefined)
-    if (released.left._tag === 'QuotaReached' || released.left._tag === 'InsufficientVram')
-      throw unexpected(`release of live ${liveId}`, released.left)
-    return E.left(released.left)
+    switch (released.left._tag) {
+      case 'QuotaReached':
+      case 'InsufficientVram':
+      case 'MovedSince':
+        throw unexpected(`release of live ${liveId}`, released.left)
+      default:
+        return E.left(released.left)
+    }
   }

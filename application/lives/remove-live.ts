@@ -27,7 +27,7 @@ export const removeLive =
           return E.right(null)
         case 'LiveOver':
         case 'AlreadyCreated':
-        case 'SenderAlreadyConnected':
+        case 'Superseded':
           throw unexpected(stream, deleted.left)
         default:
           return E.left(deleted.left)

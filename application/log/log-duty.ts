@@ -1,16 +1,16 @@
 import { orThrow } from '../../domain/shared/or-throw.ts'
 import { isHurt } from '../errors.ts'
 import { whyUnreadable } from './event-serialization.ts'
-import type { Documents } from '../ports/documents.ts'
+import type { Checkpoint, Documents } from '../ports/documents.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
-import type { EventStore, Position, StoredEvent } from '../ports/event-store.ts'
+import type { EventStore, StoredEvent } from '../ports/event-store.ts'
 import { pause, retryDelay } from '../waiting.ts'
 import type { Timers } from '../ports/timers.ts'
 
 export interface LogDutyDeps {
   readonly store: Pick<EventStore, 'subscribe'>
   readonly documents: Pick<Documents, 'checkpoint' | 'commit'>
-  readonly environment: Pick<Environment, 'random'>
+  readonly environment: Pick<Environment, 'random' | 'monotonic'>
   readonly logger: Logger
   readonly timers: Timers
 }
@@ -40,10 +40,18 @@ const isAboutHurt = (error: unknown): boolean => {
   return typeof cause === 'object' && cause !== null && '_tag' in cause && isHurt({ _tag: String(cause._tag) })
 }
 
+const whose = ({ name }: LogDuty) => ({ projection: name, collection: null })
+
+/** So many events, or milliseconds, pass before the checkpoint follows: a restart passes them again. */
+const SAVED_EVERY = { events: 500, ms: 5000 }
+
 /** How far a process has come. */
 interface Reached {
-  /** Null until the checkpoint was read. */
-  position: Position | null
+  /** Null until it was read. */
+  checkpoint: Checkpoint | null
+  /** Events since the checkpoint was written, and when that was. */
+  unsaved: number
+  savedAt: number
   /** Something was passed over: the checkpoint stays before it. */
   isIncomplete: boolean
 }
@@ -69,22 +77,41 @@ const performUnlessHurt = async (
   }
 }
 
+/** Takes over how far it has come; the checkpoint follows at once, or now and then where nothing was done. */
+const save = async (
+  { documents, environment }: LogDutyDeps,
+  duty: LogDuty,
+  reached: Reached,
+  checkpoint: Checkpoint,
+  atOnce: boolean,
+): Promise<void> => {
+  reached.unsaved += 1
+  const isDue = reached.unsaved >= SAVED_EVERY.events || environment.monotonic() - reached.savedAt >= SAVED_EVERY.ms
+  if (!reached.isIncomplete && (atOnce || isDue)) {
+    orThrow(await documents.commit(whose(duty), [], checkpoint)())
+    reached.unsaved = 0
+    reached.savedAt = environment.monotonic()
+  }
+  reached.checkpoint = checkpoint
+}
+
 const follow = async (deps: LogDutyDeps, duty: LogDuty, reached: Reached, signal: AbortSignal): Promise<void> => {
-  const whose = { projection: duty.name, collection: null }
-  reached.position ??= orThrow(await deps.documents.checkpoint(whose)()).position
-  for await (const message of deps.store.subscribe(reached.position, duty.prefixes, signal)) {
+  reached.checkpoint ??= orThrow(await deps.documents.checkpoint(whose(duty))())
+  let { last } = reached.checkpoint
+  for await (const message of deps.store.subscribe(reached.checkpoint.position, duty.prefixes, signal)) {
     // Nobody knows what stood there.
     if (message.kind === 'damaged' || (message.kind === 'event' && whyUnreadable(message.event) !== null))
       reached.isIncomplete = true
-    if (message.kind !== 'event' || !duty.concerns(message.event)) continue
-    const isDone = await performUnlessHurt(deps, duty, message.event, signal)
+    if (message.kind !== 'event') {
+      await save(deps, duty, reached, { position: message.position, last }, false)
+      continue
+    }
+    const isConcerned = duty.concerns(message.event)
+    if (isConcerned && !(await performUnlessHurt(deps, duty, message.event, signal))) reached.isIncomplete = true
     if (signal.aborted) return
-    if (!isDone) reached.isIncomplete = true
     const { position, stream, revision, id } = message.event
-    const last = { stream, revision, id }
-    // Written at these events alone: what lies between two of them is quickly passed again after a restart.
-    if (!reached.isIncomplete) orThrow(await deps.documents.commit(whose, [], { position, last })())
-    reached.position = position
+    last = { stream, revision, id }
+    await save(deps, duty, reached, { position, last }, isConcerned)
   }
 }
 
@@ -97,16 +124,18 @@ export const startLogDuty = (deps: LogDutyDeps, duty: LogDuty): RunningDuty => {
   const { signal } = controller
 
   const run = async (): Promise<void> => {
-    const reached: Reached = { position: null, isIncomplete: false }
+    const reached: Reached = {
+      checkpoint: null, unsaved: 0, savedAt: deps.environment.monotonic(), isIncomplete: false,
+    }
     let attempt = 0
     while (!signal.aborted) {
-      const before = reached.position
+      const before = reached.checkpoint?.position
       try {
         await follow(deps, duty, reached, signal)
       } catch (error) {
         deps.logger.warn({ err: error, attempt }, duty.failure)
       }
-      if (reached.position !== before) attempt = 0
+      if (reached.checkpoint?.position !== before) attempt = 0
       // Also when the subscription merely ended: a store that ends each at once must not keep the process busy.
       await pause(deps.timers, retryDelay(RETRY, attempt++, deps.environment.random()), signal)
     }

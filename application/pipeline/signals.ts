@@ -24,6 +24,8 @@ export type LiveSignal =
   | { readonly kind: 'started' }
   | TranscriptFrame
   | { readonly kind: 'ended'; readonly cause: EndCause }
+  /** Another worker has the live: its sockets are to come anew. */
+  | { readonly kind: 'moved' }
 
 /** In-process publish/subscribe, one topic a live; subscribers run in order, at once, and must not throw. */
 export interface LiveBus {

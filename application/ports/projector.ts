@@ -13,6 +13,8 @@ export interface ProjectionLag {
   readonly failures: number
   /** Its read model is being built anew beside the one that serves. */
   readonly rebuilding: boolean
+  /** It has been through all that was in the log at start. */
+  readonly hasCaughtUp: boolean
 }
 
 /** How far a rebuild is. */

@@ -145,3 +145,6 @@ export interface ApiTokenView extends ApiTokenFacts {
 
 /** Ids of what a user has, of one kind, as the lists have them. */
 export type IdsOfUser = (userId: number) => TaskEither<DocumentsUnavailable, ReadonlyArray<number>>
+
+/** The id of the API token with this public part, none where the lists have no such token. */
+export type TokenIdByPrefix = (prefix: string) => TaskEither<DocumentsUnavailable, Option<number>>

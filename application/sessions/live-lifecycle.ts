@@ -1,5 +1,5 @@
 import { attachSender } from '../lives/commands/attach-sender.ts'
-import type { AttachSender, AttachSenderDeps } from '../lives/commands/attach-sender.ts'
+import type { AttachSender } from '../lives/commands/attach-sender.ts'
 import { detachSender } from '../lives/commands/detach-sender.ts'
 import type { DetachSender } from '../lives/commands/detach-sender.ts'
 import { endLive } from '../lives/commands/end-live.ts'
@@ -10,10 +10,9 @@ import { startLive } from '../lives/commands/start-live.ts'
 import type { StartLive } from '../lives/commands/start-live.ts'
 import { startSource } from '../lives/commands/start-source.ts'
 import type { StartSource } from '../lives/commands/start-source.ts'
-import { autoStarted } from '../lives/queries/auto-started.ts'
-import type { AutoStarted } from '../lives/queries/auto-started.ts'
 import { storedFinals } from '../lives/queries/stored-finals.ts'
 import type { StoredFinals } from '../lives/queries/stored-finals.ts'
+import type { WorkerDeps } from '../lives/terms/worker.ts'
 import type { ResolveToken } from '../ports/read-models.ts'
 
 /**
@@ -24,14 +23,13 @@ export interface LiveLifecycle {
   readonly attachSender: AttachSender
   readonly detachSender: DetachSender
   readonly startLive: StartLive
-  readonly autoStarted: AutoStarted
   readonly startSource: StartSource
   readonly endLive: EndLive
   readonly recordSegment: RecordSegment
   readonly storedFinals: StoredFinals
 }
 
-export interface LiveLifecycleDeps extends AttachSenderDeps, EndLiveDeps {
+export interface LiveLifecycleDeps extends WorkerDeps, EndLiveDeps {
   readonly resolveToken: ResolveToken
 }
 
@@ -40,7 +38,6 @@ export const liveLifecycle = (deps: LiveLifecycleDeps): LiveLifecycle => ({
   attachSender: attachSender(deps),
   detachSender: detachSender(deps),
   startLive: startLive(deps),
-  autoStarted: autoStarted(deps),
   startSource: startSource(deps),
   endLive: endLive(deps),
   recordSegment: recordSegment(deps),

@@ -1,12 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import { isHurt } from '../errors.ts'
-import type { LiveOver, SenderAlreadyConnected, Unavailable } from '../errors.ts'
+import type { LiveOver, SenderAlreadyConnected, Superseded, Unavailable } from '../errors.ts'
 import type { AttachedLive } from '../lives/attached-live.ts'
-import type { Flush } from '../lives/last-words.ts'
-import type { LiveEnd } from '../lives/policies/watch-ends.ts'
+import type { EndByWorker } from '../lives/last-words.ts'
 import type { ResumePoint } from '../lives/queries/resume-point.ts'
-import { BEGINNING } from '../lives/source-point.ts'
 import type { SourcePoint } from '../lives/source-point.ts'
 import type { StartPuller } from '../ports/audio-source.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
@@ -24,54 +21,76 @@ import type { SenderSession } from './sender-session.ts'
 import { withSource } from './sourced-live.ts'
 import type { SourcedLive } from './sourced-live.ts'
 import { createWriteQueue } from './write-queue.ts'
-import { pause, retryDelay } from '../waiting.ts'
 import type { Timers } from '../ports/timers.ts'
 
 /** The lives that run in this process: what the socket server talks to. */
 export interface LiveSessions {
   readonly resolveToken: ResolveToken
-  /** As the lifecycle's, with the session of the sender that won. */
-  readonly attachSender: (liveId: number) => TaskEither<SenderAlreadyConnected | LiveOver | Unavailable, SenderSession>
+  /** The live's one place, with the session of the sender that was given it. */
+  readonly attachSender: (
+    liveId: number,
+  ) => TaskEither<SenderAlreadyConnected | LiveOver | Superseded | Unavailable, SenderSession>
   /** The finals that a socket missed; for open lives and for those that ended less than a minute ago (D58). */
   readonly missed: (liveId: number, point: ResumePoint) => TaskEither<Unavailable, MissedFinals>
-  /** Pulls the source of an open auto-started live; does nothing for any other live. Resolves when it has begun. */
-  readonly autoStart: (liveId: number) => Promise<void>
-  readonly flush: Flush
-  readonly close: () => Promise<void>
+}
+
+/** The same lives for whoever hears from the log which of them are to run here (`run-lives.ts`). */
+export interface LiveRuns {
+  readonly all: () => ReadonlyArray<number>
+  /** In which term the live runs here, null where it does not. */
+  readonly termOf: (liveId: number) => number | null
+  readonly hasSender: (liveId: number) => boolean
+  /** Pulls the source of an auto-started live from that point on; does nothing where it is pulled already. */
+  readonly pull: (liveId: number, live: AttachedLive, point: SourcePoint) => void
+  /** Its terminal event stands: what another ended stops at once, and says nothing more. */
+  readonly stop: (liveId: number) => void
+  /** It is over for everybody: its sockets are told. */
+  readonly ended: (liveId: number, cause: EndCause) => void
+  /** Another worker has it: what runs here ends nothing and writes nothing. */
+  readonly drop: (liveId: number) => void
 }
 
 export interface LiveSessionsOptions extends Speech {
   readonly lifecycle: LiveLifecycle
   readonly startPuller: StartPuller
   readonly bus: LiveBus
-  /** Terminal events of any process, from before the first sender can attach until the signal aborts. */
-  readonly ends: (signal: AbortSignal) => AsyncIterable<LiveEnd>
   readonly logger: Logger
   readonly environment: Pick<Environment, 'random'>
   readonly timers: Timers
   /** Milliseconds for which a live waits for a sender that was lost; 0 not at all (RECONNECT_GRACE). */
   readonly reconnectGrace: number
+  /** The log may name a sender of the live that was never told so. */
+  readonly unsure: (liveId: number) => void
   /** Finals of each live that are kept in memory for sockets that come back; 500 unless told. */
   readonly keptFinals?: number
 }
 
 export interface RunningSessions extends LiveSessions {
+  readonly runs: LiveRuns
+  readonly endByWorker: EndByWorker
   /** Lives with a sender or a pipeline in this process. */
   readonly count: () => number
   /** Finals since the start of this process that no store has or ever will have. */
   readonly droppedFinals: () => number
   /** Lets every pipeline speak out, for a drain; the lives stay as they are. */
   readonly flushAll: (limitMs: number) => Promise<void>
+  readonly close: () => Promise<void>
 }
 
-const RETRY = { first: 100, longest: 5000 }
+interface Run {
+  readonly term: number
+  readonly running: SourcedLive
+}
+
 /** Of Node's timers. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /** Orchestrates senders, pipelines and the write side; the log decides how and when a live ends. */
 export const createLiveSessions = (options: LiveSessionsOptions): RunningSessions => {
   const { lifecycle, bus, logger, timers, environment } = options
-  const lives = new Map<number, SourcedLive>()
+  const lives = new Map<number, Run>()
+  /** Who has the place of a live's sender, from before the log is told. */
+  const places = new Map<number, object>()
   const recent = createRecentFinals(timers, options.keptFinals)
   /** Lives that wait for another sender: how to stop that. */
   const waiting = new Map<number, () => void>()
@@ -98,24 +117,29 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
     waiting.set(liveId, cancel)
   }
 
-  const settle = (liveId: number, cause: EndCause): void => {
+  const forget = (liveId: number): void => {
     waitNoMore(liveId)
-    lives.get(liveId)?.settle()
+    lives.get(liveId)?.running.settle()
     lives.delete(liveId)
+    places.delete(liveId)
+  }
+
+  const ended = (liveId: number, cause: EndCause): void => {
+    forget(liveId)
     recent.ended(liveId, cause.status === 'finished' && cause.reason === 'deleted')
     bus.publish(liveId, { kind: 'ended', cause })
   }
 
-  const follow = async (): Promise<void> => {
-    for await (const { liveId, cause, listed } of options.ends(closing.signal))
-      track(listed.then(() => settle(liveId, cause)))
+  const drop = (liveId: number): void => {
+    if (!lives.has(liveId) && !places.has(liveId)) return
+    logger.warn({ liveId }, 'another worker has the live: what runs here of it is dropped')
+    forget(liveId)
+    bus.publish(liveId, { kind: 'moved' })
   }
-  const following = follow()
 
-  const run = (liveId: number, live: AttachedLive, point: SourcePoint = BEGINNING): SourcedLive => {
+  const run = (liveId: number, live: AttachedLive, point: SourcePoint): SourcedLive => {
     const present = lives.get(liveId)
-    if (present !== undefined) return present
-    const ended = (cause: EndCause): void => settle(liveId, cause)
+    if (present !== undefined) return present.running
     const dropped = (final: Pick<TranscriptFrame, 'segment' | 'kind' | 'language'>): void => {
       droppedFinals += 1
       logger.error({ liveId, ...final }, 'a final is in no store: only memory tells it to who comes back')
@@ -123,68 +147,98 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
     const finals = recent.open(liveId, point.nextSegment === 1)
     const sequences = createHeardSequences(point.mediaSequence)
     const { signal } = closing
-    const writes = createWriteQueue({ liveId, logger, timers, environment, signal, track })
+    const superseded = (): void => {
+      if (lives.get(liveId)?.running === sourced) drop(liveId)
+    }
+    const writes = createWriteQueue({ liveId, logger, timers, environment, signal, track, superseded })
     const memory = { finals, sequences }
-    const told = { dropped, ended }
+    const told = { dropped, ended: (cause: EndCause) => ended(liveId, cause) }
     const running = createRunningLive({
       liveId, live, point, lifecycle, writes, speech: options, bus, memory, logger, timers, signal, told,
     })
     const sourced = withSource({ ...options, liveId, live, point, running, sequences, track })
-    lives.set(liveId, sourced)
+    lives.set(liveId, { term: live.term, running: sourced })
     return sourced
   }
 
-  const autoStart = async (liveId: number): Promise<void> => {
-    for (let attempt = 0; !closing.signal.aborted; attempt += 1) {
-      const found = await lifecycle.autoStarted(liveId)()
-      if (E.isRight(found)) {
-        if (found.right === null || closing.signal.aborted) return
-        const { live, point } = found.right
-        const running = run(liveId, live, point)
-        if (running.isIdle()) running.configure(live.config)
-        return running.startSource()
-      }
-      // Nobody knows where it stood, nor whether it is over: not before somebody sees to its data.
-      const refusal = found.left._tag
-      if (isHurt(found.left)) return logger.error({ liveId, refusal }, 'a live cannot be read: its source stays away')
-      logger.warn({ liveId, refusal: found.left._tag, attempt }, 'an auto-started live could not be read; trying again')
-      await pause(timers, retryDelay(RETRY, attempt, environment.random()), closing.signal)
-    }
+  /** Who was told that it cannot come, or nothing, has no place: the log may name it all the same, now or later. */
+  const attach = async (liveId: number, leave: () => void) => {
+    const attached = await lifecycle.attachSender(liveId)()
+    if (E.isRight(attached)) return attached
+    leave()
+    options.unsure(liveId)
+    return attached
+  }
+
+  const runs: LiveRuns = {
+    all: () => [...lives.keys()],
+    termOf: (liveId) => lives.get(liveId)?.term ?? null,
+    hasSender: (liveId) => places.has(liveId),
+    pull: (liveId, live, point) => {
+      if (closing.signal.aborted) return
+      const running = run(liveId, live, point)
+      if (running.isIdle()) running.configure(live.config)
+      running.startSource()
+    },
+    stop: (liveId) => {
+      const running = lives.get(liveId)?.running
+      if (running !== undefined && running.stage() !== 'ending') running.settle()
+    },
+    ended,
+    drop,
   }
 
   return {
     resolveToken: lifecycle.resolveToken,
     attachSender: (liveId) => async () => {
-      const attached = await lifecycle.attachSender(liveId)()
+      if (places.has(liveId)) return E.left({ _tag: 'SenderAlreadyConnected' })
+      const present = lives.get(liveId)?.running
+      if (present !== undefined && present.stage() !== 'open') return E.left({ _tag: 'LiveOver' })
+      const place = {}
+      places.set(liveId, place)
+      const leave = (): void => {
+        if (places.get(liveId) === place) places.delete(liveId)
+      }
+      const attached = await attach(liveId, leave)
       if (E.isLeft(attached)) return attached
+      // It ended, or another worker was given it, while the log was told.
+      if (places.get(liveId) !== place) return E.left({ _tag: 'LiveOver' })
       waitNoMore(liveId)
-      const running = run(liveId, attached.right)
+      const { live, point } = attached.right
+      const running = run(liveId, live, point)
       const detached = (): void => {
+        leave()
         // Without a pipeline there is nothing to keep: the next sender opens the live anew.
-        if (running.isIdle() && lives.get(liveId) === running) lives.delete(liveId)
+        const isUnused = running.isIdle() && running.stage() === 'open'
+        if (isUnused && lives.get(liveId)?.running === running) lives.delete(liveId)
+      }
+      const wait = (expired: () => void): void => {
+        leave()
+        waitFor(liveId, expired)
       }
       return E.right(createSenderSession({
-        liveId, live: attached.right, running, lifecycle, detached,
-        waiting: options.reconnectGrace === 0 ? null : (expired) => waitFor(liveId, expired),
+        liveId, live, running, lifecycle, detached, waiting: options.reconnectGrace === 0 ? null : wait,
       }))
     },
     missed: openMissedFinals({ recent, storedFinals: lifecycle.storedFinals }),
-    autoStart: async (liveId) => {
-      const work = autoStart(liveId)
-      track(work)
-      await work
+    runs,
+    endByWorker: (liveId, { cause, origin, limitMs }) => {
+      const running = lives.get(liveId)?.running
+      if (running === undefined) return null
+      const end = running.finish(limitMs).then(() => running.end(cause, origin))
+      track(end)
+      return end
     },
-    flush: async (liveId, limitMs) => lives.get(liveId)?.finish(limitMs),
     flushAll: async (limitMs) => {
-      await Promise.all([...lives.values()].map(async (running) => running.finish(limitMs)))
+      await Promise.all([...lives.values()].map(async ({ running }) => running.finish(limitMs)))
     },
     close: async () => {
       closing.abort()
-      for (const running of lives.values()) running.settle()
+      for (const { running } of lives.values()) running.settle()
       lives.clear()
       for (const liveId of waiting.keys()) waitNoMore(liveId)
       recent.close()
-      await Promise.all([...pending, following])
+      await Promise.all(pending)
     },
     count: () => lives.size,
     droppedFinals: () => droppedFinals,

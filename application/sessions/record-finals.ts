@@ -21,6 +21,7 @@ export interface LiveMemory {
 
 export interface RecordFinalsOptions {
   readonly liveId: number
+  readonly term: number
   /** Seconds of the live's clock before the first sample that this process heard. */
   readonly earlier: number
   readonly lifecycle: Pick<LiveLifecycle, 'recordSegment'>
@@ -42,7 +43,7 @@ export const frameOf = (line: Segment, final: boolean, { kind, language }: Voice
 
 /** Appends finals, as the live's clock and their voice have them, then sends them. */
 export const recordFinals = (options: RecordFinalsOptions) => {
-  const { liveId, earlier, lifecycle, writes, bus, memory, timers, isSettled } = options
+  const { liveId, term, earlier, lifecycle, writes, bus, memory, timers, isSettled } = options
   let storeIsLate = false
 
   /** Kept with each final that was heard: another process goes on there. */
@@ -58,7 +59,7 @@ export const recordFinals = (options: RecordFinalsOptions) => {
     const added = memory.finals.add(frame)
     const behind = storeIsLate && writes.size() > 0
     let answered = false
-    const facts = { liveId, segment, start, end, text, ...voice, maxChars, ...pointOf(final, voice) }
+    const facts = { liveId, term, segment, start, end, text, ...voice, maxChars, ...pointOf(final, voice) }
     const written = writes.add('segment', lifecycle.recordSegment(facts)).then((isDurable) => {
       answered = true
       if (isDurable) return added.stored()

@@ -12,18 +12,18 @@ import { atMost } from '../waiting.ts'
 import type { Timers } from '../ports/timers.ts'
 import type { Translations } from '../translation/translations.ts'
 import type { LiveLifecycle } from './live-lifecycle.ts'
+import { createOwnEnd } from './own-end.ts'
+import type { OwnEnd } from './own-end.ts'
 import { frameOf, recordFinals } from './record-finals.ts'
 import type { LiveMemory, RecordFinalsOptions, Voice } from './record-finals.ts'
 import type { WriteQueue } from './write-queue.ts'
 
-/** How long our own end waits for the log to tell it, which knows the true cause, before we tell it ourselves. */
-const END_PATIENCE = 1000
 /** A pipeline, or a translator, that outlives the limit by this much is no longer waited for: the live must end. */
 const FINISH_MARGIN = 2000
 
 export interface RunningLiveOptions {
   readonly liveId: number
-  readonly live: Pick<AttachedLive, 'model' | 'language' | 'translations' | 'config'>
+  readonly live: Pick<AttachedLive, 'term' | 'model' | 'language' | 'translations' | 'config'>
   /** Where the clock and the segments go on after an earlier process. */
   readonly point: Pick<SourcePoint, 'sampleOffset' | 'nextSegment'>
   readonly lifecycle: Pick<LiveLifecycle, 'startLive' | 'endLive' | 'recordSegment'>
@@ -47,9 +47,12 @@ export interface Speech {
 
 /** What whoever runs the live is told. */
 interface RunningLiveNews extends Pick<RecordFinalsOptions, 'dropped'> {
-  /** Our own end is durable and the log has not told it within END_PATIENCE. */
+  /** Our own end is to be told: the log has not done so in time. */
   readonly ended: (cause: EndCause) => void
 }
+
+/** `finishing`: it takes no more audio; `ending`: its end is being appended; `over`: nothing is told any more. */
+export type Stage = 'open' | 'finishing' | 'ending' | 'over'
 
 /** The one pipeline of a live in this process, and the writes that it causes. */
 export interface RunningLive {
@@ -65,12 +68,10 @@ export interface RunningLive {
   readonly heardSamples: () => number
   /** No sender has configured it yet. */
   readonly isIdle: () => boolean
-  /** False from the first `finish` on. */
-  readonly takesAudio: () => boolean
+  readonly stage: () => Stage
   /** Transcribes what was heard and translates it; a later call with less time hurries the earlier one. */
   readonly finish: (limitMs: number) => Promise<void>
-  /** Appends the terminal event behind all writes before it; only the first cause counts. */
-  readonly end: (cause: EndCause) => void
+  readonly end: OwnEnd['end']
   /** The terminal event is known: nothing more is published. */
   readonly settle: () => void
 }
@@ -88,26 +89,15 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
   let ready: Promise<boolean> = Promise.resolve(false)
   let heard = 0
   let settled = false
-  let ending = false
   let finishing = false
   let lastFinal: Promise<void> = Promise.resolve()
   let drained: () => void = () => undefined
-  let cancelFallback: () => void = () => undefined
 
-  const append = async (cause: EndCause): Promise<void> => {
-    await writes.add('end', lifecycle.endLive(liveId, cause))
-    if (!settled && !options.signal.aborted) cancelFallback = timers.after(END_PATIENCE, () => told.ended(cause))
-  }
-
-  const end = (cause: EndCause): void => {
-    if (ending || settled) return
-    ending = true
-    void append(cause)
-  }
+  const own = createOwnEnd({ ...options, term: live.term, ended: told.ended })
 
   const fail = (failure: ModelLoadFailed | JobFailed): void => {
     logger.error({ liveId, failure: failure._tag, reason: failure.reason }, 'a live failed')
-    end(failureCause(live.model, failure))
+    void own.end(failureCause(live.model, failure))
   }
 
   /** The pipeline counts from its own first sample, the live from its first ever. */
@@ -115,7 +105,7 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
   const onClock = (segment: Segment): Segment =>
     ({ ...segment, start: earlier + segment.start, end: earlier + segment.end })
 
-  const record = recordFinals({ ...options, earlier, dropped: told.dropped, isSettled: () => settled })
+  const record = recordFinals({ ...options, term: live.term, earlier, dropped: told.dropped, isSettled: () => settled })
 
   const translations = options.speech.translations.ofLive({
     liveId,
@@ -198,7 +188,7 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
     announce: () => void announce(ready),
     push: (samples) => {
       if (heard === 0) {
-        void writes.add('start', lifecycle.startLive(liveId))
+        void writes.add('start', lifecycle.startLive(liveId, live.term))
       }
       heard += samples.length
       pipeline?.push(samples)
@@ -207,16 +197,20 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
     onDrained: (callback) => { drained = callback },
     heardSamples: () => heard,
     isIdle: () => pipeline === undefined,
-    takesAudio: () => !finishing && !ending && !settled,
+    stage: () => {
+      if (settled) return 'over'
+      if (own.hasBegun()) return 'ending'
+      return finishing ? 'finishing' : 'open'
+    },
     finish: async (limitMs) => {
       finishing = true
       await speakOut(limitMs)
     },
-    end,
+    end: own.end,
     settle: () => {
       if (settled) return
       settled = true
-      cancelFallback()
+      own.settle()
       pipeline?.abort()
       translations.stop()
     },

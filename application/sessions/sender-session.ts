@@ -37,7 +37,7 @@ interface SenderSessionOptions {
   readonly live: AttachedLive
   readonly running: SourcedLive
   readonly lifecycle: Pick<LiveLifecycle, 'detachSender'>
-  /** This sender is gone and the live stays open. */
+  /** This sender is gone and the live stays open: its place is free. */
   readonly detached: () => void
   /** This sender is gone and the live waits for another for a while; null where lives do not wait. */
   readonly waiting: ((expired: () => void) => void) | null
@@ -61,7 +61,7 @@ export const createSenderSession = ({
 
   const detach = (): void => {
     gone = true
-    void running.writes.add('detach', lifecycle.detachSender(liveId, live.epoch))
+    void running.writes.add('detach', lifecycle.detachSender(liveId, live))
   }
 
   const leave = (): void => {
@@ -87,7 +87,7 @@ export const createSenderSession = ({
   return {
     liveId,
     configure: (overrides) => {
-      if (gone || !running.takesAudio()) return 'over'
+      if (gone || running.stage() !== 'open') return 'over'
       // What was set before it was lost holds; it is told the same as at its first coming.
       if (isReturning && !heard && running.heardSamples() > 0) {
         running.announce()
@@ -103,7 +103,7 @@ export const createSenderSession = ({
       return 'ok'
     },
     audio: (samples) => {
-      if (gone || !running.takesAudio()) return 'over'
+      if (gone || running.stage() !== 'open') return 'over'
       if (isPulled) return 'audio_not_expected'
       if (!configured) return 'config_required'
       if (samples.length === 0) return 'ok'

@@ -14,7 +14,7 @@ const FINISH_LIMIT = 30_000
 
 export interface SourcedLiveOptions {
   readonly liveId: number
-  readonly live: Pick<AttachedLive, 'audioUrl' | 'autoStart'>
+  readonly live: Pick<AttachedLive, 'term' | 'audioUrl' | 'autoStart'>
   /** Where an earlier process stopped. */
   readonly point: SourcePoint
   readonly running: RunningLive
@@ -50,7 +50,7 @@ export const withSource = ({ running, ...options }: SourcedLiveOptions): Sourced
   const over = async (cause: Parameters<RunningLive['end']>[0]): Promise<void> => {
     stop()
     await running.finish(FINISH_LIMIT)
-    running.end(cause)
+    await running.end(cause)
   }
 
   return {
@@ -67,7 +67,7 @@ export const withSource = ({ running, ...options }: SourcedLiveOptions): Sourced
       running.settle()
     },
     startSource: () => {
-      if (source !== undefined || live.audioUrl === null || !running.takesAudio()) return
+      if (source !== undefined || live.audioUrl === null || running.stage() !== 'open') return
       let launches = 0
       source = startLiveSource({
         ...options,
@@ -77,7 +77,8 @@ export const withSource = ({ running, ...options }: SourcedLiveOptions): Sourced
           const sampleOffset = launches === 0 ? point.sampleOffset : point.sampleOffset + running.heardSamples()
           launches += 1
           const { nextSegment } = point
-          const facts = { pid: live.autoStart ? pid : null, sampleOffset, nextSegment, mediaSequence }
+          const pidShown = live.autoStart ? pid : null
+          const facts = { pid: pidShown, term: live.term, sampleOffset, nextSegment, mediaSequence }
           void running.writes.add('source', lifecycle.startSource(liveId, facts))
         },
         audio: running.push,

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import type { LiveOver, Unavailable } from '../errors.ts'
+import type { LiveOver, Superseded, Unavailable } from '../errors.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
 import { pause, retryDelay } from '../waiting.ts'
 import type { Timers } from '../ports/timers.ts'
@@ -12,7 +12,8 @@ const RETRY = { first: 100, longest: 5000 }
 const ATTEMPTS_AFTER_DEFECTS = 3
 
 type WriteName = 'start' | 'source' | 'segment' | 'detach' | 'end'
-type Write = TaskEither<LiveOver | Unavailable, void>
+type Refusal = LiveOver | Superseded | Unavailable
+type Write = TaskEither<Refusal, void>
 type Attempt = 'durable' | 'hopeless' | 'again'
 
 /** Writes of one live, in order, each retried until the store took it. */
@@ -32,12 +33,15 @@ export interface WriteQueueOptions {
   readonly signal: AbortSignal
   /** Told of every write, so that a close can wait for those in flight. */
   readonly track: (work: Promise<unknown>) => void
+  /** Another worker has the live: none of its writes will ever be taken. */
+  readonly superseded: () => void
 }
 
 /** A segment whose key is gone or whose log is broken can never be written; an end is tried for ever. */
-const isHopeless = (name: WriteName, refusal: LiveOver | Unavailable): boolean => {
+const isHopeless = (name: WriteName, refusal: Refusal): boolean => {
   switch (refusal._tag) {
     case 'LiveOver':
+    case 'Superseded':
       return true
     case 'KeyErased':
     case 'KeyMissing':
@@ -63,6 +67,7 @@ export const createWriteQueue = (options: WriteQueueOptions): WriteQueue => {
       if (E.isRight(written)) return 'durable'
       const hopeless = isHopeless(name, written.left)
       const { _tag: refusal } = written.left
+      if (refusal === 'Superseded') options.superseded()
       if (refusal !== 'LiveOver')
         logger.warn({ liveId, write: name, refusal, attempt: count, hopeless }, 'a write of a live failed')
       return hopeless ? 'hopeless' : 'again'

@@ -1,6 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
+import type { Option } from 'fp-ts/lib/Option.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
 import { apiTokenDecider } from '../../domain/api-token/decider.ts'
 import type { ApiToken, ApiTokenCommand, ApiTokenRefusal, ApiTokenState } from '../../domain/api-token/decider.ts'
 import { apiTokenStream } from '../../domain/api-token/events.ts'
@@ -10,12 +13,13 @@ import type { Unavailable } from '../errors.ts'
 import { createKnownStates, handleCommand } from '../log/handle-command.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
 import type { Projector } from '../ports/projector.ts'
-import type { ApiTokenView } from '../ports/read-models.ts'
+import type { ApiTokenView, IdsOfUser } from '../ports/read-models.ts'
 import { createTurns } from '../turns.ts'
 import type { KnownToken, TokenDirectory } from './policies/token-directory.ts'
 
 export interface TokenWriteDeps extends WriteDeps {
-  readonly tokens: Pick<TokenDirectory, 'byId' | 'countOf' | 'whenSeen'>
+  readonly tokens: Pick<TokenDirectory, 'whenSeen'>
+  readonly tokenIdsOf: IdsOfUser
   readonly projector: Pick<Projector, 'whenProjected'>
 }
 
@@ -28,21 +32,26 @@ export interface TokenWrites {
     command: ApiTokenCommand,
     commandId: string,
   ) => TaskEither<ApiTokenRefusal | Unavailable, ApiTokenState>
-  /** How many a user has, those included that the directory did not know when their issue was answered. */
-  readonly countOf: (userId: number) => number
+  /**
+   * How many a user has, whether or not the lists know of what this process has issued and revoked. While the lists are
+   * away only those are counted that were issued here meanwhile.
+   */
+  readonly countOf: (userId: number) => Promise<number>
 }
 
 /** Tokens whose state stays in memory: a history only grows. */
 const MOST_KNOWN = 500
+/** Of the tokens issued and revoked last it is remembered that the lists may lack it. */
+const MOST_UNLISTED = 10_000
 
 /** One a process. */
 export const openTokenWrites = (deps: TokenWriteDeps): TokenWrites => {
-  const { tokens, projector } = deps
+  const { tokens, tokenIdsOf, projector } = deps
   const handle = handleCommand(deps)
   const inTurn = createTurns()
   const knownStates = createKnownStates<ApiTokenState>(MOST_KNOWN)
-  /** By id, whose: issued, and not known to the directory when the issue was answered. */
-  const unseen = new Map<number, number>()
+  /** By id: issued or revoked here, and perhaps not listed so yet. */
+  const unlisted = new Map<number, { readonly owner: number; readonly isIssued: boolean }>()
 
   return {
     send: (caller, tokenId, command, commandId) => async () => {
@@ -52,14 +61,23 @@ export const openTokenWrites = (deps: TokenWriteDeps): TokenWrites => {
       if (E.isLeft(handled)) return handled
       const { position, state } = handled.right
       if (position !== null) await Promise.all([tokens.whenSeen(position), projector.whenProjected(position)])
-      if (command.type === 'Issue') unseen.set(tokenId, command.data.userId)
-      if (command.type === 'Revoke') unseen.delete(tokenId)
+      if (command.type === 'Issue') unlisted.set(tokenId, { owner: command.data.userId, isIssued: true })
+      if (command.type === 'Revoke') unlisted.set(tokenId, { owner: command.userId, isIssued: false })
+      const [oldest] = unlisted.keys()
+      if (unlisted.size > MOST_UNLISTED && oldest !== undefined) unlisted.delete(oldest)
       return E.right(state)
     },
 
-    countOf: (userId) => {
-      for (const tokenId of unseen.keys()) if (O.isSome(tokens.byId(tokenId))) unseen.delete(tokenId)
-      return tokens.countOf(userId) + [...unseen.values()].filter((owner) => owner === userId).length
+    countOf: async (userId) => {
+      const listed = await tokenIdsOf(userId)()
+      const ids = new Set(E.isRight(listed) ? listed.right : [])
+      for (const [tokenId, { owner, isIssued }] of unlisted) {
+        if (owner !== userId) continue
+        if (E.isRight(listed) && ids.has(tokenId) === isIssued) unlisted.delete(tokenId)
+        else if (isIssued) ids.add(tokenId)
+        else ids.delete(tokenId)
+      }
+      return ids.size
     },
   }
 }
@@ -69,8 +87,10 @@ export const ownerOf = (
   { byId }: Pick<TokenDirectory, 'byId'>,
   { credential, userId }: Caller,
   tokenId: number,
-): number | undefined =>
-  credential === 'operator' ? O.toUndefined(O.map((known: KnownToken) => known.userId)(byId(tokenId))) : userId
+): TaskEither<Unavailable, Option<number>> =>
+  credential === 'operator'
+    ? pipe(byId(tokenId), TE.map(O.map((known: KnownToken) => known.userId)))
+    : TE.right(O.some(userId))
 
 export const tokenViewOf = (token: ApiToken, lastUsedAt: string | null): ApiTokenView => ({
   id: token.tokenId,

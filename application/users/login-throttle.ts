@@ -5,7 +5,7 @@ import type { Option } from 'fp-ts/lib/Option.js'
 import { isFresh, isTrusted, loginFailuresDecider, waitAfter, waitOfAll } from '../../domain/login/decider.ts'
 import type { LoginFailures, LoginOutcome } from '../../domain/login/decider.ts'
 import { loginFailuresStream } from '../../domain/login/events.ts'
-import type { TooManyRequests } from '../errors.ts'
+import type { TooManyRequests, Unavailable } from '../errors.ts'
 import { handleCommand, loadState } from '../log/handle-command.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
 import { originOf } from '../log/origin.ts'
@@ -28,8 +28,8 @@ export interface LoginThrottleDeps extends WriteDeps {
 export type LoginThrottle = <A>(
   name: string,
   address: string,
-  attempt: () => Promise<Either<TooBusy, Option<A>>>,
-) => Promise<Either<TooManyRequests | TooBusy, Option<A>>>
+  attempt: () => Promise<Either<TooBusy | Unavailable, Option<A>>>,
+) => Promise<Either<TooManyRequests | TooBusy | Unavailable, Option<A>>>
 
 /** Under which guesses at a user's password are counted: of a new password there are none yet. */
 export const guessedName = (usernameHash: string, generation = 0): string =>
@@ -120,7 +120,7 @@ export const createLoginThrottle = (deps: LoginThrottleDeps): LoginThrottle => {
   const inTurn = createTurns()
   let inHand = 0
 
-  const attemptOn = async <A>(guessed: Guessed, attempt: () => Promise<Either<TooBusy, Option<A>>>) => {
+  const attemptOn = async <A>(guessed: Guessed, attempt: () => Promise<Either<TooBusy | Unavailable, Option<A>>>) => {
     const { name, place, address } = guessed
     const [ofPlace, ofAll] = await Promise.all([counts.load(place), counts.load(name)])
 

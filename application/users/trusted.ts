@@ -1,5 +1,6 @@
 import * as O from 'fp-ts/lib/Option.js'
-import type { Option } from 'fp-ts/lib/Option.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
+import { flow } from 'fp-ts/lib/function.js'
 import type { User } from '../../domain/user/decider.ts'
 import { userStream } from '../../domain/user/events.ts'
 import type { WatchedLog } from '../log/watched-log.ts'
@@ -13,6 +14,9 @@ export const trustedUsers = (
   { byId, byUsernameHash }: Pick<UserDirectory, 'byId' | 'byUsernameHash'>,
   { isDamaged }: Pick<WatchedLog, 'isDamaged'>,
 ): Pick<UserDirectory, 'byId' | 'byUsernameHash'> => {
-  const trusted = (user: Option<User>) => O.filter(({ userId }: User) => !isDamaged(userStream(userId)))(user)
-  return { byId: (id) => trusted(byId(id)), byUsernameHash: (hash) => trusted(byUsernameHash(hash)) }
+  const isTrusted = ({ userId }: User): boolean => !isDamaged(userStream(userId))
+  return {
+    byId: flow(byId, TE.map(O.filter(isTrusted))),
+    byUsernameHash: flow(byUsernameHash, TE.map(O.filter(isTrusted))),
+  }
 }

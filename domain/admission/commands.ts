@@ -1,19 +1,24 @@
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
-import type { AdmissionSnapshotTaken } from './events.ts'
 
-type RecentCommand = AdmissionSnapshotTaken['data']['commands'][number]
+/** A create that was admitted. */
+export interface RecentCommand {
+  readonly commandId: string
+  readonly liveId: number
+  /** Milliseconds since 1970. */
+  readonly at: number
+}
+
 type Chunk = ReadonlyMap<string, RecentCommand>
 
 /**
- * The creates of the last 24 hours in the order of admission: immutable, in chunks of at most CHUNK. Recording copies
- * the last chunk and the list of chunks, finding asks each chunk's map: at 100,000 creates a day that is some 800
- * chunks, a few microseconds, where one map copied on every event would take milliseconds.
+ * Creates in the order of admission: immutable, in chunks of at most CHUNK. Recording copies the last chunk and the
+ * list of chunks, finding asks each chunk's map: a few microseconds, where one map copied on every event would take
+ * milliseconds.
  */
 export type RecentCommands = ReadonlyArray<Chunk>
 
 const CHUNK = 128
-const KEPT_MS = 24 * 60 * 60 * 1000
 
 export const EMPTY_COMMANDS: RecentCommands = []
 
@@ -24,19 +29,23 @@ export const recordCommand = (commands: RecentCommands, command: RecentCommand):
     : [...commands.slice(0, -1), new Map(last).set(command.commandId, command)]
 }
 
+const countOf = (commands: RecentCommands): number => commands.reduce((count, { size }) => count + size, 0)
+
 /**
- * Drops commands from the front for as long as they are older than 24 hours at `now`. Looking at the front alone
- * makes the outcome independent of how the commands are cut into chunks, so a snapshot folds on like the log.
+ * Drops commands from the front for as long as they are older than `cutoff`, or more than `most` stand there. Looking
+ * at the front alone makes the outcome independent of how the commands are cut into chunks, so a snapshot folds on like
+ * the log.
  */
-export const pruneCommands = (commands: RecentCommands, now: string): RecentCommands => {
-  const cutoff = Date.parse(now) - KEPT_MS
-  const isKept = ({ at }: RecentCommand): boolean => !(Date.parse(at) < cutoff)
+export const pruneCommands = (commands: RecentCommands, cutoff: number, most: number): RecentCommands => {
   const first = commands[0]
   const [oldest] = first?.values() ?? []
-  if (first === undefined || oldest === undefined || isKept(oldest)) return commands
+  if (first === undefined || oldest === undefined) return commands
+  const surplus = Math.max(0, countOf(commands) - most)
+  if (surplus === 0 && oldest.at >= cutoff) return commands
   const entries = [...first]
-  const from = entries.findIndex(([, command]) => isKept(command))
-  return from === -1 ? pruneCommands(commands.slice(1), now) : [new Map(entries.slice(from)), ...commands.slice(1)]
+  const from = entries.findIndex(([, { at }], index) => index >= surplus && at >= cutoff)
+  const rest = commands.slice(1)
+  return from === -1 ? pruneCommands(rest, cutoff, most) : [new Map(entries.slice(from)), ...rest]
 }
 
 export const findCommand = (commands: RecentCommands, commandId: string): Option<number> => {
@@ -45,4 +54,5 @@ export const findCommand = (commands: RecentCommands, commandId: string): Option
 }
 
 /** Oldest first. */
-export const allCommands = (commands: RecentCommands): ReadonlyArray<RecentCommand> => commands.flatMap((chunk) => [...chunk.values()])
+export const allCommands = (commands: RecentCommands): ReadonlyArray<RecentCommand> =>
+  commands.flatMap((chunk) => [...chunk.values()])

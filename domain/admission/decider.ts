@@ -1,43 +1,60 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import type { Option } from 'fp-ts/lib/Option.js'
+import { fold } from '../shared/decider.ts'
 import type { Decider } from '../shared/decider.ts'
-import { EMPTY_COMMANDS, allCommands, findCommand, recordCommand, pruneCommands } from './commands.ts'
-import type { RecentCommands } from './commands.ts'
-import type { AdmissionEvent, AdmissionSnapshotTaken, Reservation } from './events.ts'
-
-interface WorkerCapacity {
-  readonly worker: string
-  /** Megabytes. */
-  readonly vram: number
-}
+import type { AdmissionEvent } from './events.ts'
+import { chooseRoom, placeWaiting, roomsOf } from './placement.ts'
+import type { Candidate } from './placement.ts'
+import { evolve, initialState, liveIdOfCommand } from './state.ts'
+import type { AdmissionState, Worker } from './state.ts'
 
 /**
- * Small flat arrays, copied on each event: with a few hundred open lives that is one short block copy, which is
- * cheaper than a Map's copy, and every earlier state stays valid (a decision that lost its race is simply dropped).
+ * Whoever leaves names the incarnation of the worker, so that of several the first counts, and none that comes after
+ * the worker has joined anew.
  */
-export interface AdmissionState {
-  /** By name of the worker. */
-  readonly capacity: ReadonlyArray<WorkerCapacity>
-  /** What holds megabytes, in the order of admission. */
-  readonly open: ReadonlyArray<Reservation>
-  readonly lastLiveId: number
-  readonly commands: RecentCommands
+interface OfWorker {
+  readonly worker: string
+  /** Null for the worker of a version whose workers did not join. */
+  readonly incarnation: string | null
+  readonly at: string
 }
 
 export type AdmissionCommand =
-  | { readonly type: 'SetCapacity'; readonly worker: string; readonly vram: number; readonly at: string }
+  /** Whoever had the name before leaves, and so does a worker of a version whose workers did not join. */
+  | {
+      readonly type: 'Join'
+      readonly worker: string
+      readonly incarnation: string
+      /** Megabytes. */
+      readonly vram: number
+      readonly at: string
+    }
+  | ({ readonly type: 'Drain' } & OfWorker)
+  | ({ readonly type: 'Leave'; readonly reason: 'lost' | 'stopped' } & OfWorker)
+  /** Gives lives that wait the workers that have room: what the append of a join or a leave could not hold. */
+  | { readonly type: 'Place'; readonly at: string }
   | {
       readonly type: 'Admit'
       readonly commandId: string
       readonly userId: number
       /** Megabytes. */
       readonly vram: number
+      /** Names of the model and the translators. */
+      readonly needs: ReadonlyArray<string>
+      readonly candidates: ReadonlyArray<Candidate>
       /** The user's quota of open lives. */
       readonly maxSessions: number
       /** The process that will create the live. */
       readonly instance: string
+      readonly at: string
+    }
+  /** `term` is the one that the asker saw; `to` a worker, null for any other than the present one. */
+  | {
+      readonly type: 'Move'
+      readonly liveId: number
+      readonly term: number
+      readonly to: string | null
       readonly at: string
     }
   | { readonly type: 'Release'; readonly liveId: number; readonly at: string }
@@ -46,114 +63,108 @@ export type AdmissionRefusal =
   | { readonly _tag: 'QuotaReached'; readonly maximum: number }
   /** Megabytes; `free` is the most that any one worker has left. */
   | { readonly _tag: 'InsufficientVram'; readonly needed: number; readonly free: number }
+  /** The live was moved since the asker looked; `term` is the present one. */
+  | { readonly _tag: 'MovedSince'; readonly term: number }
 
 type Decision = Either<AdmissionRefusal, ReadonlyArray<AdmissionEvent>>
-type Admit = Extract<AdmissionCommand, { readonly type: 'Admit' }>
+type CommandOf<Type extends AdmissionCommand['type']> = Extract<AdmissionCommand, { readonly type: Type }>
 
-const total = (items: ReadonlyArray<{ readonly vram: number }>): number => items.reduce((sum, item) => sum + item.vram, 0)
+const NOTHING: Decision = E.right([])
 
-/** Megabytes held by open lives, on all workers. */
-export const reservedVram = (state: AdmissionState): number => total(state.open)
+/** The events, and the moves of lives that wait to the room that they make, `first` filled before others. */
+const andPlace = (
+  events: ReadonlyArray<AdmissionEvent>,
+  state: AdmissionState,
+  at: string,
+  first: string | null = null,
+): Decision => E.right([...events, ...placeWaiting(fold({ initialState, evolve }, events, state), at, first)])
 
-/** Megabytes that all workers have together. */
-export const totalVram = (state: AdmissionState): number => total(state.capacity)
+const isThe = ({ worker, incarnation }: OfWorker | Worker) => (one: Worker): boolean =>
+  one.worker === worker && one.incarnation === incarnation
 
-/** The live that a create of the last 24 hours was given. */
-export const liveIdOfCommand = (state: AdmissionState, commandId: string): Option<number> => findCommand(state.commands, commandId)
-
-interface FreeVram {
-  readonly worker: string
-  /** Megabytes; below 0 where the capacity was lowered below what is reserved. */
-  readonly free: number
+const join = ({ worker, incarnation, vram, at }: CommandOf<'Join'>, state: AdmissionState): Decision => {
+  const isEarlier = (one: Worker): boolean =>
+    one.worker === worker ? one.incarnation !== incarnation : one.incarnation === null
+  const leave = (one: Worker): AdmissionEvent => {
+    const reason = one.worker === worker ? 'rejoined' : 'lost'
+    return { type: 'WorkerLeft', data: { worker: one.worker, incarnation: one.incarnation, reason, at } }
+  }
+  const isJoined = state.workers.some((one) => isThe({ worker, incarnation, at })(one) && one.vram === vram)
+  const joined: AdmissionEvent = { type: 'WorkerJoined', data: { worker, incarnation, vram, at } }
+  return andPlace([...state.workers.filter(isEarlier).map(leave), ...(isJoined ? [] : [joined])], state, at, worker)
 }
 
-/** The worker with the most megabytes left, the first by name among equals. */
-const freest = (state: AdmissionState): FreeVram | undefined =>
-  state.capacity
-    .map(({ worker, vram }): FreeVram => ({ worker, free: vram - total(state.open.filter((held) => held.worker === worker)) }))
-    .reduce<FreeVram | undefined>((best, next) => (best === undefined || next.free > best.free ? next : best), undefined)
+const drain = (command: CommandOf<'Drain'>, state: AdmissionState): Decision => {
+  const { worker, incarnation, at } = command
+  const isUp = state.workers.some((one) => isThe(command)(one) && !one.isDraining)
+  return isUp ? E.right([{ type: 'WorkerDraining', data: { worker, incarnation, at } }]) : NOTHING
+}
+
+const leave = (command: CommandOf<'Leave'>, state: AdmissionState): Decision => {
+  const { worker, incarnation, reason, at } = command
+  const left: AdmissionEvent = { type: 'WorkerLeft', data: { worker, incarnation, reason, at } }
+  return state.workers.some(isThe(command)) ? andPlace([left], state, at) : NOTHING
+}
 
 /** Quota before memory (R62). */
-const admit = ({ commandId, userId, vram, maxSessions, instance, at }: Admit, state: AdmissionState): Decision => {
-  if (O.isSome(liveIdOfCommand(state, commandId))) return E.right([])
+const admit = (command: CommandOf<'Admit'>, state: AdmissionState): Decision => {
+  const { commandId, userId, vram, needs, candidates, maxSessions, instance, at } = command
+  if (O.isSome(liveIdOfCommand(state, commandId))) return NOTHING
   const sessions = state.open.filter((reservation) => reservation.userId === userId).length
   if (sessions >= maxSessions) return E.left({ _tag: 'QuotaReached', maximum: maxSessions })
-  const best = freest(state)
-  if (best === undefined || best.free < vram) {
-    return E.left({ _tag: 'InsufficientVram', needed: vram, free: Math.max(0, best?.free ?? 0) })
+  const ranks = new Map(candidates.map(({ worker, rank }) => [worker, rank]))
+  const rooms = roomsOf(state).filter(({ worker }) => ranks.has(worker))
+  const room = chooseRoom(rooms, vram, (worker) => ranks.get(worker) ?? Infinity)
+  if (room === undefined) {
+    return E.left({ _tag: 'InsufficientVram', needed: vram, free: Math.max(0, ...rooms.map(({ free }) => free)) })
   }
-  const liveId = state.lastLiveId + 1
-  return E.right([{ type: 'Admitted', data: { liveId, userId, worker: best.worker, vram, instance, commandId, at } }])
+  const data = { liveId: state.lastLiveId + 1, userId, worker: room.worker, vram, needs, instance, commandId, at }
+  return E.right([{ type: 'Admitted', data }])
 }
+
+const move = ({ liveId, term, to, at }: CommandOf<'Move'>, state: AdmissionState): Decision => {
+  const held = state.open.find((reservation) => reservation.liveId === liveId)
+  if (held === undefined) return NOTHING
+  if (held.term !== term) return E.left({ _tag: 'MovedSince', term: held.term })
+  const others = roomsOf(state).filter(({ worker }) => worker !== held.worker && (to === null || worker === to))
+  const room = chooseRoom(others, held.vram, () => 0)
+  if (room === undefined) {
+    const free = Math.max(0, ...others.map((other) => other.free))
+    return E.left({ _tag: 'InsufficientVram', needed: held.vram, free })
+  }
+  return andPlace([{ type: 'Moved', data: { liveId, worker: room.worker, term: term + 1, at } }], state, at)
+}
+
+const release = ({ liveId, at }: CommandOf<'Release'>, state: AdmissionState): Decision =>
+  state.open.some((reservation) => reservation.liveId === liveId)
+    ? andPlace([{ type: 'Released', data: { liveId, at } }], state, at)
+    : NOTHING
 
 const decide = (command: AdmissionCommand, state: AdmissionState): Decision => {
   switch (command.type) {
-    case 'SetCapacity': {
-      const { worker, vram, at } = command
-      const known = state.capacity.some((entry) => entry.worker === worker && entry.vram === vram)
-      return E.right(known ? [] : [{ type: 'CapacitySet', data: { worker, vram, at } }])
-    }
+    case 'Join':
+      return join(command, state)
+    case 'Drain':
+      return drain(command, state)
+    case 'Leave':
+      return leave(command, state)
+    case 'Place':
+      return andPlace([], state, command.at)
     case 'Admit':
       return admit(command, state)
-    case 'Release': {
-      const { liveId, at } = command
-      const open = state.open.some((reservation) => reservation.liveId === liveId)
-      return E.right(open ? [{ type: 'Released', data: { liveId, at } }] : [])
-    }
+    case 'Move':
+      return move(command, state)
+    case 'Release':
+      return release(command, state)
   }
 }
-
-const setCapacity = (capacity: ReadonlyArray<WorkerCapacity>, { worker, vram }: WorkerCapacity): ReadonlyArray<WorkerCapacity> =>
-  [...capacity.filter((entry) => entry.worker !== worker), { worker, vram }].sort((a, b) => (a.worker < b.worker ? -1 : 1))
-
-const apply = (state: AdmissionState, event: AdmissionEvent): AdmissionState => {
-  switch (event.type) {
-    case 'CapacitySet':
-      return { ...state, capacity: setCapacity(state.capacity, event.data) }
-    case 'Admitted': {
-      const { liveId, commandId, at } = event.data
-      return {
-        ...state,
-        open: [...state.open, event.data],
-        lastLiveId: Math.max(state.lastLiveId, liveId),
-        commands: recordCommand(state.commands, { commandId, liveId, at }),
-      }
-    }
-    case 'Released':
-      return { ...state, open: state.open.filter((reservation) => reservation.liveId !== event.data.liveId) }
-  }
-}
-
-const evolve = (state: AdmissionState, event: AdmissionEvent): AdmissionState => {
-  const commands = pruneCommands(state.commands, event.data.at)
-  return apply(commands === state.commands ? state : { ...state, commands }, event)
-}
-
-const initialState: AdmissionState = { capacity: [], open: [], lastLiveId: 0, commands: EMPTY_COMMANDS }
 
 /**
- * Who may run: megabytes per worker, open lives per user, and the live's id, decided together. A capacity lowered
- * below what is reserved evicts nobody; nothing more is admitted until it fits again.
+ * Who may run, and where: megabytes per worker, open lives per user, and the live's id, decided together. A capacity
+ * lowered below what is reserved evicts nobody; nothing more is admitted until it fits again.
  */
 export const admissionDecider: Decider<AdmissionState, AdmissionCommand, AdmissionEvent, AdmissionRefusal> = {
   initialState,
   evolve,
   decide,
 }
-
-/** The whole state as JSON; `revision` is that of the last event of `admission` in it. */
-export const toSnapshot = (state: AdmissionState, revision: number): AdmissionSnapshotTaken['data'] => ({
-  revision,
-  capacity: state.capacity,
-  open: state.open,
-  lastLiveId: state.lastLiveId,
-  commands: allCommands(state.commands),
-})
-
-/** Folding on from here gives what folding the whole log gives. */
-export const fromSnapshot = ({ capacity, open, lastLiveId, commands }: AdmissionSnapshotTaken['data']): AdmissionState => ({
-  capacity,
-  open,
-  lastLiveId,
-  commands: commands.reduce(recordCommand, EMPTY_COMMANDS),
-})

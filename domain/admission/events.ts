@@ -3,39 +3,66 @@ import { boundedInteger, id, instant } from '../shared/codecs.ts'
 import { defineEvent } from '../shared/event.ts'
 import type { EventOf } from '../shared/event.ts'
 
-/** The ONE stream that decides VRAM per worker, the quota of open sessions and the live id. Never truncated. */
+/**
+ * The ONE stream that decides VRAM per worker, the quota of open sessions, the live id and which worker runs a live.
+ * Never truncated.
+ */
 export const ADMISSION_STREAM = 'admission'
-/** State and revision of `admission` every 200 events, $maxCount 2: a cold load reads the last one. */
-export const ADMISSION_SNAPSHOT_STREAM = 'admission-snapshot'
 
-const megabytes = boundedInteger(0, 1e9)
+export const megabytes = boundedInteger(0, 1e9)
+/** 1 where a live was admitted, one more with each move. */
+export const term = boundedInteger(1, Number.MAX_SAFE_INTEGER)
+/** One process under its name; null for the worker of a version whose workers did not join (`CapacitySet`). */
+export const incarnation = t.union([t.string, t.null])
 
+/** What versions wrote whose workers did not join: the one worker that there was, and what it may reserve. */
 export const CapacitySet = defineEvent('CapacitySet', t.strict({ worker: t.string, vram: megabytes, at: instant }))
+
+/** A worker runs lives from now on, in so many megabytes; the same incarnation again has another number of them. */
+export const WorkerJoined = defineEvent(
+  'WorkerJoined',
+  t.strict({ worker: t.string, incarnation: t.string, vram: megabytes, at: instant }),
+)
+
+/** A worker takes no further live; those that it runs stay. */
+export const WorkerDraining = defineEvent('WorkerDraining', t.strict({ worker: t.string, incarnation, at: instant }))
+
+/** A worker runs nothing any more: none of its reservations has a worker until a `Moved` of it stands. */
+export const WorkerLeft = defineEvent(
+  'WorkerLeft',
+  t.strict({ worker: t.string, incarnation, reason: t.keyof({ lost: null, stopped: null, rejoined: null }), at: instant }),
+)
 
 export const Admitted = defineEvent(
   'Admitted',
-  t.strict({ liveId: id, userId: id, worker: t.string, vram: megabytes, instance: t.string, commandId: t.string, at: instant }),
+  t.strict({
+    liveId: id,
+    userId: id,
+    worker: t.string,
+    vram: megabytes,
+    /** Names of the model and the translators; null where an older version did not write them down. */
+    needs: t.union([t.readonlyArray(t.string), t.null]),
+    instance: t.string,
+    commandId: t.string,
+    at: instant,
+  }),
 )
+
+/** The live is run by this worker from now on, whoever ran it before. */
+export const Moved = defineEvent('Moved', t.strict({ liveId: id, worker: t.string, term, at: instant }))
 
 export const Released = defineEvent('Released', t.strict({ liveId: id, at: instant }))
 
-export const admissionEvents = [CapacitySet, Admitted, Released] as const
-export type AdmissionEvent = EventOf<(typeof admissionEvents)[number]>
+export type AdmissionEvent = EventOf<
+  | typeof CapacitySet
+  | typeof WorkerJoined
+  | typeof WorkerDraining
+  | typeof WorkerLeft
+  | typeof Admitted
+  | typeof Moved
+  | typeof Released
+>
 
-export const reservation = t.strict({ liveId: id, userId: id, worker: t.string, vram: megabytes, instance: t.string, commandId: t.string, at: instant })
-/** Megabytes of one worker held by one open live. */
-export type Reservation = t.TypeOf<typeof reservation>
-
-/** The whole state as JSON, with the revision of `admission` that it includes. */
-export const AdmissionSnapshotTaken = defineEvent(
-  'AdmissionSnapshotTaken',
-  t.strict({
-    revision: boundedInteger(0, Number.MAX_SAFE_INTEGER),
-    capacity: t.readonlyArray(t.strict({ worker: t.string, vram: megabytes })),
-    open: t.readonlyArray(reservation),
-    lastLiveId: boundedInteger(0, Number.MAX_SAFE_INTEGER),
-    /** Creates of the last 24 hours, so that a repeated command finds its live. */
-    commands: t.readonlyArray(t.strict({ commandId: t.string, liveId: id, at: instant })),
-  }),
-)
-export type AdmissionSnapshotTaken = EventOf<typeof AdmissionSnapshotTaken>
+/** `Admitted` as versions wrote it that did not write down what a live needs. */
+export const upgradeAdmitted = (data: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  'needs' in data ? data : { ...data, needs: null }

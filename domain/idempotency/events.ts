@@ -18,3 +18,7 @@ export const IdempotencyKeyUsed = defineEvent(
   }),
 )
 export type IdempotencyKeyUsed = EventOf<typeof IdempotencyKeyUsed>
+
+/** That request was given the number of a live, which is created next; a later one counts where that came to nothing. */
+export const IdempotencyKeyAdmitted = defineEvent('IdempotencyKeyAdmitted', t.strict({ liveId: id, at: instant }))
+export type IdempotencyKeyAdmitted = EventOf<typeof IdempotencyKeyAdmitted>

@@ -2,11 +2,11 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Decider } from '../shared/decider.ts'
 import type { EventOf } from '../shared/event.ts'
-import type { FailureCode, FinishReason, LiveAborted, LiveCreated, LiveEvent, SourceStarted } from './events.ts'
+import type { LiveCommand, LiveRefusal } from './commands.ts'
+import { FIRST_TERM } from './events.ts'
+import type { FinishReason, LiveCreated, LiveEvent } from './events.ts'
 
 type LiveCreatedData = EventOf<typeof LiveCreated>['data']
-type SourceStartedData = EventOf<typeof SourceStarted>['data']
-type AbortReason = EventOf<typeof LiveAborted>['data']['reason']
 
 /** A live that was created: everything that its answers need. */
 export interface Live {
@@ -15,8 +15,10 @@ export interface Live {
   readonly created: LiveCreatedData
   /** How many senders were attached so far. */
   readonly epoch: number
-  /** The sender that holds the live; null when it left or the live ended. */
-  readonly sender: { readonly epoch: number; readonly instance: string } | null
+  /** Of its placement: the worker of this term alone may change it. */
+  readonly term: number
+  /** The epoch of the sender that holds the live; null when it left, went with its worker, or the live ended. */
+  readonly sender: number | null
   /** When a sender last came or left; null before the first. */
   readonly senderAt: string | null
   /** When it became active; null until then. */
@@ -30,37 +32,9 @@ export interface Live {
 /** `aborted`: fenced off before it was created; to the outside it never existed. `deleted`: it no longer does. */
 export type LiveState = { readonly status: 'none' } | { readonly status: 'aborted' } | { readonly status: 'deleted' } | Live
 
-/** D46, in milliseconds; 0 is never. */
-export interface TimeLimits {
-  /** For a pending live without sender and background process. */
-  readonly pendingTimeout: number
-  /** From its start, or while a sender keeps it pending, from when that came. */
-  readonly maxDuration: number
-}
-
 /** A live that was made and not deleted. */
 export const exists = (state: LiveState): state is Live =>
   state.status !== 'none' && state.status !== 'aborted' && state.status !== 'deleted'
-
-export type LiveCommand =
-  | { readonly type: 'CreateLive'; readonly data: LiveCreatedData }
-  /** `otherInstances`: the processes that live beside `instance`; a sender of any other counts as detached. */
-  | { readonly type: 'AttachSender'; readonly instance: string; readonly otherInstances: ReadonlyArray<string>; readonly at: string }
-  | { readonly type: 'DetachSender'; readonly epoch: number; readonly at: string }
-  | ({ readonly type: 'StartSource' } & Omit<SourceStartedData, 'liveId' | 'userId'>)
-  | { readonly type: 'StartLive'; readonly at: string }
-  | { readonly type: 'FinishLive'; readonly reason: FinishReason; readonly at: string }
-  | { readonly type: 'FailLive'; readonly code: FailureCode; readonly detail: string; readonly at: string }
-  | ({ readonly type: 'ExpireLive'; readonly instances: ReadonlyArray<string>; readonly at: string } & TimeLimits)
-  | { readonly type: 'DeleteLive'; readonly at: string }
-  | { readonly type: 'AbortLive'; readonly liveId: number; readonly userId: number; readonly reason: AbortReason; readonly at: string }
-
-export type LiveRefusal =
-  /** By another command than this one: its id is taken. */
-  | { readonly _tag: 'AlreadyCreated' }
-  | { readonly _tag: 'LiveUnknown' }
-  | { readonly _tag: 'LiveOver' }
-  | { readonly _tag: 'SenderAlreadyConnected' }
 
 type Decision = Either<LiveRefusal, ReadonlyArray<LiveEvent>>
 type CommandOf<Type extends LiveCommand['type']> = Extract<LiveCommand, { readonly type: Type }>
@@ -105,12 +79,11 @@ const abort = ({ liveId, userId, reason, at }: CommandOf<'AbortLive'>, state: Li
 
 const hasPassed = (since: string, limit: number, at: string): boolean => limit > 0 && Date.parse(at) - Date.parse(since) >= limit
 
-/** The limit that a live has reached (D46); `instances` are the processes that live. */
-const expiry = (live: Live, { pendingTimeout, maxDuration, instances, at }: CommandOf<'ExpireLive'>): FinishReason | null => {
+/** The limit that a live has reached (D46). */
+const expiry = (live: Live, { pendingTimeout, maxDuration, at }: CommandOf<'ExpireLive'>): FinishReason | null => {
   const since = live.senderAt ?? live.created.at
-  const isHeld = live.sender !== null && instances.includes(live.sender.instance)
   if (live.status === 'active') return hasPassed(live.startedAt ?? since, maxDuration, at) ? 'max_duration' : null
-  if (isHeld) return hasPassed(since, maxDuration, at) ? 'max_duration' : null
+  if (live.sender !== null) return hasPassed(since, maxDuration, at) ? 'max_duration' : null
   return live.autoStartPid === null && hasPassed(since, pendingTimeout, at) ? 'pending_timeout' : null
 }
 
@@ -122,20 +95,25 @@ const expire = (command: CommandOf<'ExpireLive'>, state: LiveState): Decision =>
   return reason === null ? nothingToDo : E.right([{ type: 'LiveFinished', data: { liveId, userId, at: command.at, reason } }])
 }
 
+const isSuperseded = ({ term }: LaterCommand, live: Live): boolean => term !== null && term < live.term
+
 const decideOpen = (command: LaterCommand, live: Live): Decision => {
+  if (isSuperseded(command, live)) return refuse('Superseded')
   const about = { liveId: live.created.liveId, userId: live.created.userId, at: command.at }
   const started: LiveEvent = { type: 'LiveStarted', data: about }
   switch (command.type) {
     case 'AttachSender': {
-      const { instance, otherInstances } = command
-      const held = live.sender !== null && [instance, ...otherInstances].includes(live.sender.instance)
-      if (held) return refuse('SenderAlreadyConnected')
-      return E.right([{ type: 'SenderAttached', data: { ...about, epoch: live.epoch + 1, instance } }])
+      const { instance, term } = command
+      return E.right([{ type: 'SenderAttached', data: { ...about, epoch: live.epoch + 1, instance, term } }])
     }
     case 'DetachSender':
-      return live.sender?.epoch === command.epoch
+      return live.sender === command.epoch
         ? E.right([{ type: 'SenderDetached', data: { ...about, epoch: command.epoch } }])
         : nothingToDo
+    case 'TakeOverLive': {
+      const { worker, term } = command
+      return term === live.term ? nothingToDo : E.right([{ type: 'LiveTakenOver', data: { ...about, worker, term } }])
+    }
     case 'StartSource': {
       const { pid, sampleOffset, nextSegment, mediaSequence } = command
       const source: LiveEvent = { type: 'SourceStarted', data: { ...about, pid, sampleOffset, nextSegment, mediaSequence } }
@@ -167,6 +145,7 @@ const remove = (at: string, state: LiveState): Decision => {
 const decideOver = (command: LaterCommand): Decision => {
   switch (command.type) {
     case 'AttachSender':
+    case 'TakeOverLive':
     case 'StartSource':
     case 'StartLive':
       return refuse('LiveOver')
@@ -199,11 +178,15 @@ const decide = (command: LiveCommand, state: LiveState): Decision => {
 const evolveLive = (live: Live, event: LiveEvent): Live => {
   switch (event.type) {
     case 'SenderAttached': {
-      const { epoch, instance, at } = event.data
-      return { ...live, epoch, sender: { epoch, instance }, senderAt: at }
+      const { epoch, at } = event.data
+      return { ...live, epoch, sender: epoch, senderAt: at }
     }
     case 'SenderDetached':
-      return live.sender?.epoch === event.data.epoch ? { ...live, sender: null, senderAt: event.data.at } : live
+      return live.sender === event.data.epoch ? { ...live, sender: null, senderAt: event.data.at } : live
+    case 'LiveTakenOver': {
+      const { term, at } = event.data
+      return { ...live, term, sender: null, senderAt: live.sender === null ? live.senderAt : at }
+    }
     case 'SourceStarted':
       return live.created.autoStart ? { ...live, autoStartPid: event.data.pid, updatedAt: event.data.at } : live
     case 'LiveStarted':
@@ -219,13 +202,18 @@ const evolveLive = (live: Live, event: LiveEvent): Live => {
   }
 }
 
+const bornAs = (created: LiveCreatedData): Live => ({
+  status: 'pending', created, epoch: 0, term: FIRST_TERM, sender: null, senderAt: null, startedAt: null,
+  autoStartPid: null, updatedAt: null,
+})
+
 /** Events that the rules never make (a first one that is no birth, any after a terminal one) change nothing. */
 const evolve = (state: LiveState, event: LiveEvent): LiveState => {
   switch (state.status) {
     case 'none':
       if (event.type === 'LiveAborted') return { status: 'aborted' }
       if (event.type !== 'LiveCreated') return state
-      return { status: 'pending', created: event.data, epoch: 0, sender: null, senderAt: null, startedAt: null, autoStartPid: null, updatedAt: null }
+      return bornAs(event.data)
     case 'pending':
     case 'active':
       return evolveLive(state, event)

@@ -1,5 +1,6 @@
 import * as t from 'io-ts'
-import { boundedInteger, boundedNumber, id, instant } from '../shared/codecs.ts'
+import { term } from '../admission/events.ts'
+import { boundedInteger, boundedNumber, id, instant, object } from '../shared/codecs.ts'
 import { defineEvent, definePersonalEvent } from '../shared/event.ts'
 import type { EventOf, StoredEventOf } from '../shared/event.ts'
 import { engineSettings } from './settings.ts'
@@ -16,6 +17,9 @@ export const liveStream = (liveId: number): string => `live-${liveId}`
 export const listenerTokenStream = (tokenHash: string): string => `listener-token-${tokenHash}`
 
 const about = { liveId: id, userId: id, at: instant }
+
+/** Of a live that was never moved. */
+export const FIRST_TERM = 1
 
 /** Look of the embeddable view, null unless a display field was given (D21). */
 const display = t.union([
@@ -55,10 +59,19 @@ export const LiveCreated = definePersonalEvent(
   (data) => liveKey(data.liveId),
 )
 
-/** One sender won the live; `epoch` counts the attachments, `instance` is the process that holds the socket. */
-export const SenderAttached = defineEvent('SenderAttached', t.strict({ ...about, epoch: boundedInteger(1, 1e9), instance: t.string }))
+/**
+ * A sender was given the live's one place, by the worker of the term; `epoch` counts the senders, `instance` is the
+ * process that holds the socket. The first versions told no term.
+ */
+export const SenderAttached = defineEvent(
+  'SenderAttached',
+  object({ ...about, epoch: boundedInteger(1, 1e9), instance: t.string }, { term }),
+)
 
 export const SenderDetached = defineEvent('SenderDetached', t.strict({ ...about, epoch: boundedInteger(1, 1e9) }))
+
+/** The worker of a new term begins: the sender of the term before has gone with its worker. */
+export const LiveTakenOver = defineEvent('LiveTakenOver', t.strict({ ...about, worker: t.string, term }))
 
 /** A source process began at `sampleOffset` samples of the live's clock (16 kHz). */
 export const SourceStarted = defineEvent(
@@ -108,7 +121,8 @@ export const LiveAborted = defineEvent('LiveAborted', t.strict({ ...about, reaso
 export const LiveDeleted = defineEvent('LiveDeleted', t.strict({ ...about, lastStatus: t.keyof({ finished: null, error: null }) }))
 
 export const liveEvents = [
-  LiveCreated, SenderAttached, SenderDetached, SourceStarted, LiveStarted, LiveFinished, LiveFailed, LiveAborted, LiveDeleted,
+  LiveCreated, SenderAttached, SenderDetached, LiveTakenOver, SourceStarted, LiveStarted, LiveFinished, LiveFailed,
+  LiveAborted, LiveDeleted,
 ] as const
 
 export type LiveEvent = EventOf<(typeof liveEvents)[number]>

@@ -12,7 +12,9 @@ import { createDiscovery } from './nodes/discovery.ts'
 import { askOver } from './nodes/gossip.ts'
 import { reasonOf } from './failures.ts'
 import { followLeader, type Leader } from './leader.ts'
-import { agreeOnFormat } from './log-format.ts'
+import { agreeOnMark } from './log-format.ts'
+import { watchOwner } from './log-owner.ts'
+import type { Ownership } from './log-owner.ts'
 import { createPatience, LIMITS, type Limits } from './patience.ts'
 import { createReads } from './reads.ts'
 import { createStreamLimits } from './stream-limits.ts'
@@ -25,8 +27,8 @@ interface Options {
   /** Connection string, as the setting EVENTSTORE_URL takes it. */
   readonly url: string
   readonly logger?: Logger
-  /** Writes into the log which format it has, as who appends to it must; without this, opening it writes nothing. */
-  readonly marks?: boolean
+  /** Of who appends: it writes the format and itself into the log's mark. Without it, opening the log writes nothing. */
+  readonly ownership?: Ownership | null
   /** For a machine on which everything takes longer. */
   readonly limits?: Limits
 }
@@ -49,10 +51,10 @@ const connect = async (connection: Connection, limits: Limits, logger: Logger | 
 
 /**
  * The event store on EventStoreDB (tried with server 23.10, one node and three). One for a process: it holds one
- * connection, to the node that leads. Throws an Error for people when the server cannot be reached or a newer version
- * has written the log.
+ * connection, to the node that leads. Throws an Error for people when the server cannot be reached a newer version has
+ * written the log, or it is another's.
  */
-export const openEventStoreDb = async ({ url, logger, marks = false, limits = LIMITS }: Options): Promise<EventStoreDb> => {
+export const openEventStoreDb = async ({ url, logger, ownership = null, limits = LIMITS }: Options): Promise<EventStoreDb> => {
   const connection = parseConnection(url)
   if (E.isLeft(connection)) throw new Error(`the event store's URL ${connection.left}`)
   const { credentials } = connection.right
@@ -66,17 +68,21 @@ export const openEventStoreDb = async ({ url, logger, marks = false, limits = LI
     throw new Error(reason)
   }
   const starting = AbortSignal.timeout(START_MS)
-  for (;;) {
+  const look = async () => {
     await leader.known(starting)
-    const refusal = await agreeOnFormat({ calls, marks })
-    if (E.isRight(refusal)) {
-      if (refusal.right !== null) refuse(refusal.right)
-      break
-    }
-    if (starting.aborted) refuse(`the event store cannot be used: ${refusal.left.reason}`)
-    await setTimeout(100)
+    return await agreeOnMark({ calls, ownership })
   }
+  let agreed = await look()
+  while (E.isLeft(agreed)) {
+    if (starting.aborted) return refuse(`the event store cannot be used: ${agreed.left.reason}`)
+    await setTimeout(100)
+    agreed = await look()
+  }
+  const { refusal, revision } = agreed.right
+  if (refusal !== null) return refuse(refusal)
 
+  const closing = new AbortController()
+  const watching = ownership === null ? null : watchOwner({ calls, ownership, revision }, closing.signal)
   const subscribe = createSubscriptions({ connected: leader, patience, head: reads.head })
   const parts = { calls, reads, logger }
   return {
@@ -89,6 +95,10 @@ export const openEventStoreDb = async ({ url, logger, marks = false, limits = LI
       yield* subscribe(from, prefixes, signal)
     },
     leaderChanges: leader.changes,
-    close: async () => leader.close(),
+    close: async () => {
+      closing.abort()
+      await watching
+      leader.close()
+    },
   }
 }

@@ -3,31 +3,48 @@ import type { StoreUnavailable } from '../../application/ports/event-store.ts'
 import { FORMAT, RELEASE, whyNotFormat } from '../stores/format.ts'
 import type { Calls } from './calls.ts'
 import { reasonOf, unavailable } from './failures.ts'
+import { MARKED_STREAM, ownerIn, whyNotOwner } from './log-owner.ts'
+import type { Ownership } from './log-owner.ts'
 import { metadataOf } from './stream-limits.ts'
-
-/** Its metadata carries the mark, and it has no events: nothing that follows or folds the log meets it. */
-const MARKED_STREAM = 'stenolog'
 
 interface Parts {
   readonly calls: Calls
-  /** Puts the mark of this version where there is none, or an older one. */
-  readonly marks: boolean
+  /** Null: the log is only read, and its mark stays as it is. */
+  readonly ownership: Ownership | null
 }
 
-/** Right: why this version must not use the log, in words for people, null where it may. */
-export const agreeOnFormat = async ({ calls, marks }: Parts): Promise<E.Either<StoreUnavailable, string | null>> => {
+interface Agreement {
+  /** Why this process must not use the log, in words for people; null where it may. */
+  readonly refusal: string | null
+  /** Of the mark that says so. */
+  readonly revision: bigint
+}
+
+/** Agrees with the log's mark on format and owner, and puts both there where this process appends. */
+export const agreeOnMark = async (
+  { calls, ownership }: Parts,
+): Promise<E.Either<StoreUnavailable, Agreement>> => {
   const found = await metadataOf(calls, MARKED_STREAM)
   if (E.isLeft(found)) return found
   const { revision, members } = found.right
-  const mark = members['format']
+  const agreed = (refusal: string | null) => E.right({ refusal, revision: revision === 'no_stream' ? -1n : revision })
   const release = Number(members['release'] ?? 0)
-  const refusal = whyNotFormat('the log of the event store', mark, release)
-  if (refusal !== null || !marks || (mark === FORMAT && release >= RELEASE)) return E.right(refusal)
+  const newer = whyNotFormat('the log of the event store', members['format'], release)
+  if (newer !== null || ownership === null) return agreed(newer)
+  const { owner, takesOver } = ownership
+  const before = ownerIn(members)
+  // A request whose answer was lost has put it there.
+  if (before?.incarnation === owner.incarnation) return agreed(null)
+  // After the mark was read: who was replaced since then is told so here, or finds the mark at another revision.
+  const others = (takesOver ? null : whyNotOwner(before, owner)) ?? (await ownership.whyNot())
+  if (others !== null) return agreed(others)
   try {
-    // At the revision that was read: the mark of a newer version that starts at this moment stays, and is seen with the next try.
-    const raised = { ...members, format: FORMAT, release: Math.max(release, RELEASE) }
-    await calls.write((client, options) => client.setStreamMetadata(MARKED_STREAM, raised, { ...options, expectedRevision: revision }))
-    return E.right(null)
+    // At the revision that was read: of two that start now one is refused, and sees the other with its next try.
+    const raised = { ...members, format: FORMAT, release: Math.max(release, RELEASE), owner }
+    const written = await calls.write((client, options) =>
+      client.setStreamMetadata(MARKED_STREAM, raised, { ...options, expectedRevision: revision }),
+    )
+    return E.right({ refusal: null, revision: written.nextExpectedRevision })
   } catch (error) {
     return E.left(unavailable(reasonOf(error)))
   }

@@ -58,7 +58,7 @@ const follow = ({ client, lost, confirmationMs, prefixes }: Begun, point: Resume
       : streamNameFilter({ prefixes: [...prefixes], ...checkpoints }),
   })
   // The server asks who leads only when a subscription begins: a running one stays on whom it began with.
-  const leave = (): void => fail(new Error('another node leads'))
+  const leave = (): void => fail(new Error('its node leads no longer'))
   if (lost.aborted) leave()
   lost.addEventListener('abort', leave)
   const alarm = startAlarm(confirmationMs, () => fail(new TimedOut(confirmationMs)))

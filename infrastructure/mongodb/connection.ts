@@ -1,6 +1,6 @@
 import { MongoClient, ReadConcern } from 'mongodb'
 import type { Db, DbOptions, MongoClientOptions } from 'mongodb'
-import { markDatabases, whyNotDatabases } from './marks.ts'
+import { whyNotDatabases } from './marks.ts'
 
 /** Limit of what a port's method asks of the server: its caller can answer within 2 s where that is away or frozen. */
 const LIMIT_MS = 1500
@@ -60,8 +60,6 @@ const databaseOptions = (limitMs: number): DbOptions => ({
 interface Options {
   /** Of the connection that it makes. */
   readonly limitMs?: number
-  /** Writes into the databases which format they have, as who writes to them must; without this, connecting writes nothing. */
-  readonly marks?: boolean
 }
 
 /** This process's connections to the server. */
@@ -87,8 +85,9 @@ const databaseOf = (url: string): string => {
 /**
  * Connects to the server of a connection string; throws an Error for people when it is none or the server cannot be
  * reached, in the driver's words, which repeat no credentials (a test holds it to that), or a newer version has written it.
+ * Connecting writes nothing.
  */
-export const connectMongo = async (url: string, { limitMs = LIMIT_MS, marks = false }: Options = {}): Promise<MongoConnection> => {
+export const connectMongo = async (url: string, { limitMs = LIMIT_MS }: Options = {}): Promise<MongoConnection> => {
   const open = (requestMs: number): MongoClient => {
     try {
       return new MongoClient(url, clientOptions(requestMs))
@@ -111,9 +110,7 @@ export const connectMongo = async (url: string, { limitMs = LIMIT_MS, marks = fa
     // A client that fails to connect when it is first asked for something is of no use ever after.
     await Promise.all([client.connect(), patient.connect()])
     await readModels.command({ ping: 1 })
-    const reason = await whyNotDatabases([readModels, keyring])
-    if (reason === null && marks) await markDatabases([readModels, keyring])
-    return reason
+    return await whyNotDatabases([readModels, keyring])
   }
   let refusal: string | null
   try {

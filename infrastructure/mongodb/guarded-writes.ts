@@ -26,7 +26,8 @@ export const checkUpserted = ({ matchedCount, upsertedCount }: Pick<UpdateResult
   if (matchedCount + upsertedCount !== 1) throw new Error('the server acknowledged a write that it has not made')
 }
 
-const isDuplicate = (error: unknown): boolean => error instanceof MongoServerError && error.code === DUPLICATE_KEY
+/** Whether a write was refused because its key is another document's. */
+export const isDuplicate = (error: unknown): boolean => error instanceof MongoServerError && error.code === DUPLICATE_KEY
 
 /** An upsert that leaves a document which is there already, and does not fit its filter, as it is. */
 export const unlessThere = async (upsert: () => Promise<void>): Promise<void> => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Collection, Db } from 'mongodb'
 import { FORMAT, RELEASE, whyNotFormat } from '../stores/format.ts'
 import { checkUpserted, despiteRaces } from './guarded-writes.ts'
@@ -7,6 +8,12 @@ interface Mark {
   readonly format: number
   /** Of the newest version that has written to the database; absent before format 2. */
   readonly release?: number
+}
+
+/** Which MongoDB this is, whatever its address. */
+interface Cluster {
+  readonly _id: 'cluster'
+  readonly id: string
 }
 
 const marksOf = (database: Db): Collection<Mark> => database.collection<Mark>('format')
@@ -28,4 +35,14 @@ export const markDatabases = async (databases: ReadonlyArray<Db>): Promise<void>
     const marked = await despiteRaces(() => marksOf(database).updateOne({ _id: 'stenolog' }, newest, { upsert: true }))
     checkUpserted(marked)
   }
+}
+
+/** The id of this MongoDB, made the first time: logs name it. Beside the keys, as it must outlast the read models. */
+export const clusterOf = async ({ keyring }: { readonly keyring: Db }): Promise<string> => {
+  const clusters = keyring.collection<Cluster>('format')
+  const made = { $setOnInsert: { id: randomUUID() } }
+  const options = { upsert: true, returnDocument: 'after' } as const
+  const cluster = await despiteRaces(() => clusters.findOneAndUpdate({ _id: 'cluster' }, made, options))
+  if (cluster === null) throw new Error('the server made no id of its own')
+  return cluster.id
 }

@@ -27,6 +27,10 @@ export interface MetricSources {
     readonly current: () => ReadonlyArray<number>
     readonly onHeard: (observe: (seconds: number) => void) => void
   }
+  /** For reads and writes: a cluster without a majority answers neither. */
+  readonly eventStoreAnswers: () => boolean
+  /** Since the start of the process. */
+  readonly leaderChanges: () => number
   /** Can the decoders of URL sources open nothing? */
   readonly sourceIsolation: () => boolean
 }
@@ -144,6 +148,10 @@ export const createMetrics = (sources: MetricSources): (() => Promise<string>) =
       'Final segments that were told and that no store took: refused for good, or more than may wait for a store that is away',
       sources.droppedFinals,
     ),
+  )
+  registry.registerMetric(gauge('stenolog_event_store_answers', '1 while the event store answers', () => Number(sources.eventStoreAnswers())))
+  registry.registerMetric(
+    counter('stenolog_event_store_leader_changes_total', 'Another node of the event store was found to lead; the log says which', sources.leaderChanges),
   )
   registry.registerMetric(
     gauge('stenolog_source_isolation', '1 where the decoders of URL sources can open no file and no socket', () => Number(sources.sourceIsolation())),

@@ -96,6 +96,12 @@ const COMMANDS: ReadonlyArray<Command> = [
     run: async (args) => (await import('./stores/restore.ts')).restore(args),
     help: async () => (await import('./stores/restore.ts')).RESTORE_HELP,
   },
+  {
+    name: 'log',
+    summary: 'give a log in EventStoreDB to this data directory',
+    run: async (args) => (await import('./stores/log.ts')).log(args),
+    help: async () => (await import('./stores/log.ts')).LOG_HELP,
+  },
 ]
 
 const usage = (): string =>

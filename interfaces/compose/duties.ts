@@ -8,7 +8,7 @@ import type { EraseUsersDeps } from '../../application/users/policies/erase-user
 type DutyDeps = ForgetTextDeps & EraseUsersDeps
 
 /** Names of the checkpoints of all duties. */
-export const DUTIES = ['forget-text', 'retention-max', 'erase-deleted', 'erase-users'] as const
+export const DUTIES = ['forget-text', 'retention-max', 'erase-deleted', 'erase-users', 'complete-users'] as const
 
 /** What follows the log to make unreadable what is no longer to be read. */
 export const startDuties = (deps: DutyDeps): RunningDuty => {

@@ -11,6 +11,8 @@ import { decodeOrThrow } from '../../domain/shared/codecs.ts'
 export const ERASE_AGAIN_FILE = 'erase-again.json'
 
 interface EraseAgainDeps {
+  /** Resolves once the lists show what users have. */
+  readonly whenListed: () => Promise<void>
   readonly deleteUserAgain: (userId: number) => Promise<Either<Unavailable, void>>
   readonly deleteLiveAgain: (liveId: number) => Promise<Either<Unavailable, unknown>>
 }
@@ -19,10 +21,11 @@ interface EraseAgainDeps {
  * Deletes again the users and lives that an older copy of the log shows although their keys were erased. Throws an Error
  * when a store is away: a service that shows them must not say ready. What cannot be read is left to the next start.
  */
-export const eraseAgain = async (dataDir: string, { deleteUserAgain, deleteLiveAgain }: EraseAgainDeps): Promise<void> => {
+export const eraseAgain = async (dataDir: string, { whenListed, deleteUserAgain, deleteLiveAgain }: EraseAgainDeps): Promise<void> => {
   const file = join(dataDir, ERASE_AGAIN_FILE)
   const text = await readFile(file, 'utf8').catch(() => null)
   if (text === null) return
+  await whenListed()
   const left: Array<string> = []
   for (const name of decodeOrThrow(t.readonlyArray(t.string), JSON.parse(text))) {
     const [, kind, id] = /^(user|live)-(\d+)$/.exec(name) ?? []

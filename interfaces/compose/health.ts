@@ -1,4 +1,4 @@
-import { reservedVram, totalVram } from '../../domain/admission/decider.ts'
+import { reservedVram, totalVram } from '../../domain/admission/state.ts'
 import type { AdmissionActor } from '../../application/admission/admission-actor.ts'
 import type { SpeechEngine } from '../../application/ports/engine.ts'
 import type { Lags } from '../../application/pipeline/lags.ts'
@@ -20,6 +20,7 @@ interface Observed {
   readonly lags: Lags
   readonly engine: Pick<SpeechEngine, 'pid'>
   readonly store: { readonly isAnswering: () => boolean }
+  readonly leaderChanges: () => number
   readonly readModels: { readonly isReachable: () => boolean }
   readonly log: Pick<WatchedLog, 'hurt' | 'isOlder'>
   readonly keyring: Pick<Keyring, 'missing' | 'foreign'>
@@ -48,6 +49,7 @@ export const createHealth = (of: Observed): Pick<HttpAppOptions, 'metrics' | 're
     if (of.log.isOlder()) return 'older'
     return of.store.isAnswering() ? 'ok' : 'unavailable'
   }
+  const hasRead = () => of.projector.lag().every(({ hasCaughtUp, error }) => hasCaughtUp && error === null)
   return {
     metrics: createMetrics({
       vramReserved: () => reservedVram(of.admission.state()),
@@ -57,10 +59,12 @@ export const createHealth = (of: Observed): Pick<HttpAppOptions, 'metrics' | 're
       translations: of.translations.figures,
       droppedFinals: of.sessions.droppedFinals,
       lags: of.lags,
+      eventStoreAnswers: of.store.isAnswering,
+      leaderChanges: of.leaderChanges,
       sourceIsolation: () => of.isolation.problem === null,
     }),
     readiness: () => ({
-      ready: !of.draining() && eventStore() === 'ok' && of.readModels.isReachable() && lags().every(({ error }) => error === null),
+      ready: !of.draining() && eventStore() === 'ok' && of.readModels.isReachable() && hasRead(),
       checks: {
         draining: of.draining(),
         eventStore: eventStore(),

@@ -2,15 +2,22 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Documents } from '../../application/ports/documents.ts'
-import type { Logger } from '../../application/ports/environment.ts'
+import type { Environment, Logger } from '../../application/ports/environment.ts'
 import type { EventStore } from '../../application/ports/event-store.ts'
 import type { Keyring } from '../../application/ports/keyring.ts'
+import type { Members } from '../../application/ports/members.ts'
+import { alone, EMBEDDED_NAME } from '../../infrastructure/alone.ts'
+import { nodeNameIn } from '../../infrastructure/files/node-name.ts'
 import { acquireDataDirectory } from '../../infrastructure/sqlite/data-directory.ts'
 import { loadMasterKey, loadOrCreateMasterKey } from '../../infrastructure/keys/master-key.ts'
 import type { Settings } from '../../infrastructure/settings.ts'
 import { openSqliteDocuments } from '../../infrastructure/sqlite/documents/documents.ts'
 import { openSqliteEventStore } from '../../infrastructure/sqlite/event-log/event-store.ts'
+import { systemTimers as timers } from '../../infrastructure/node/system-timers.ts'
 import { openSqliteKeyring } from '../../infrastructure/sqlite/keyring/keyring.ts'
+import { claimOf } from '../../infrastructure/stores/claim.ts'
+import type { Claim } from '../../infrastructure/stores/claim.ts'
+import type { Ownership } from '../../infrastructure/eventstoredb/log-owner.ts'
 import { assemble } from './assemble.ts'
 import type { Part } from './assemble.ts'
 
@@ -43,9 +50,34 @@ interface ReadStores {
   readonly isReachable: () => boolean
 }
 
+interface Joined {
+  readonly members: Members
+  /** The MongoDB whose members they are, by its id. */
+  readonly cluster: string | null
+}
+
 export interface Stores extends ReadStores {
   readonly store: EventStore
+  /** How often another node of the event store was found to lead. */
+  readonly leaderChanges: () => number
   readonly masterKey: Buffer
+  readonly members: Members
+}
+
+interface Opening {
+  readonly logger: Logger
+  readonly environment: Pick<Environment, 'instance' | 'now'>
+  /** Takes the log on a server from whomever it belongs to. */
+  readonly takesOver?: boolean
+}
+
+/** What this process says of itself where there is one place alone; its data directory must be taken. */
+const ownClaim = async (
+  { dataDir, nodeName, eventstoreUrl, mongoUrl }: Settings, { instance, now }: Opening['environment'],
+): Promise<Claim> => {
+  const isEmbedded = eventstoreUrl === null && mongoUrl === null
+  const directory = isEmbedded ? EMBEDDED_NAME : await nodeNameIn(dataDir)
+  return claimOf({ name: isEmbedded ? EMBEDDED_NAME : (nodeName ?? directory), incarnation: instance }, directory, now())
 }
 
 const openEmbedded = (file: (name: string) => string, masterKey: Buffer): Promise<ReadStores & Part> =>
@@ -57,41 +89,73 @@ const openEmbedded = (file: (name: string) => string, masterKey: Buffer): Promis
     return { documents, keyring, isReachable: () => true }
   })
 
-/** The clients of servers are loaded only where there is a server: they take a third of the time of a start. */
-const openMongo = (url: string, masterKey: Buffer): Promise<ReadStores & Part> =>
+interface Joining {
+  readonly url: string
+  readonly masterKey: Buffer
+  readonly claim: Claim
+  /** LEASE_TTL. */
+  readonly ttl: number
+  readonly logger: Logger
+}
+
+/**
+ * The stores in MongoDB, of which this process is a member before it writes anything. The clients of servers are loaded
+ * only where there is a server: they take a third of the time of a start.
+ */
+const openMongo = ({ url, masterKey, claim, ttl, logger }: Joining): Promise<ReadStores & Joined & Part> =>
   assemble(async (opened) => {
     const { connectMongo } = await import('../../infrastructure/mongodb/connection.ts')
     const { createMongoDocuments } = await import('../../infrastructure/mongodb/documents.ts')
     const { openMongoKeyring } = await import('../../infrastructure/mongodb/keyring.ts')
-    const connection = await connectMongo(url, { marks: true })
+    const { clusterOf, markDatabases } = await import('../../infrastructure/mongodb/marks.ts')
+    const { openMemberRegister } = await import('../../infrastructure/mongodb/member-register.ts')
+    const { joinMembers } = await import('../../infrastructure/mongodb/members.ts')
+    const connection = await connectMongo(url)
     opened({ stop: connection.close })
+    const members = await joinMembers({ register: await openMemberRegister(connection), timers, logger }, claim, ttl)
+    opened({ stop: members.leave })
+    await markDatabases([connection.readModels, connection.keyring])
     const keyring = await openMongoKeyring(connection, masterKey)
-    return { documents: createMongoDocuments(connection), keyring, isReachable: connection.isReachable }
+    const cluster = await clusterOf(connection)
+    return { documents: createMongoDocuments(connection), keyring, isReachable: connection.isReachable, members, cluster }
   })
 
 /** Never the embedded one in place of a server that does not answer. */
-const openEventStore = async (url: string | null, file: string, logger: Logger): Promise<EventStore> => {
-  if (url === null) return await openSqliteEventStore({ file, logger })
+const openEventStore = async (
+  url: string | null, file: string, logger: Logger, ownership: Ownership,
+): Promise<Pick<Stores, 'store' | 'leaderChanges'>> => {
+  if (url === null) return { store: await openSqliteEventStore({ file, logger }), leaderChanges: () => 0 }
   const { openEventStoreDb } = await import('../../infrastructure/eventstoredb/event-store.ts')
-  return await openEventStoreDb({ url, logger, marks: true })
+  const store = await openEventStoreDb({ url, logger, ownership })
+  return { store, leaderChanges: store.leaderChanges }
 }
 
 /**
- * Opens the stores that the settings name; throws an Error for people when the directory or a server cannot be had, and
- * never takes an embedded store for a server that was asked for.
+ * Opens the stores that the settings name; throws an Error for people when the directory or a server cannot be had, or
+ * another process uses it, and never takes an embedded store for a server that was asked for.
  */
-export const openStores = (settings: Settings, logger: Logger): Promise<Stores & Part> =>
+export const openStores = (settings: Settings, { logger, environment, takesOver = false }: Opening): Promise<Stores & Part> =>
   assemble(async (opened) => {
-    const lock = takeDataDirectory(settings.dataDir)
+    const { dataDir, mongoUrl, eventstoreUrl, leaseTtl: ttl } = settings
+    const lock = takeDataDirectory(dataDir)
     opened({ stop: async () => lock.release() })
-    const file = (name: string): string => join(settings.dataDir, name)
+    const file = (name: string): string => join(dataDir, name)
     if (existsSync(file(UNFINISHED_RESTORE)))
-      throw new Error(`a restore into ${settings.dataDir} was not finished: run it again, with --replace`)
+      throw new Error(`a restore into ${dataDir} was not finished: run it again, with --replace`)
     const keyFile = masterKeyPath(settings)
     const masterKey = settings.masterKeyFile === null ? await loadOrCreateMasterKey(keyFile) : await loadMasterKey(keyFile)
-    const { mongoUrl } = settings
-    const reads = opened(mongoUrl === null ? await openEmbedded(file, masterKey) : await openMongo(mongoUrl, masterKey))
-    const store = await openEventStore(settings.eventstoreUrl, file(EVENTS_FILE), logger)
-    opened({ stop: store.close })
-    return { ...reads, store, masterKey }
+    const claim = await ownClaim(settings, environment)
+    const { members, cluster, ...reads } = opened(
+      mongoUrl === null
+        ? { ...(await openEmbedded(file, masterKey)), members: alone(claim), cluster: null }
+        : await openMongo({ url: mongoUrl, masterKey, claim, ttl, logger }),
+    )
+    const taken = Promise.withResolvers<string>()
+    const owner = { ...claim, cluster }
+    const { whyNot } = members
+    const ownership = { owner, takesOver, whyNot, timers, lookEvery: ttl / 5, onTaken: taken.resolve }
+    const log = await openEventStore(eventstoreUrl, file(EVENTS_FILE), logger, ownership)
+    opened({ stop: log.store.close })
+    const replaced = Promise.race([members.replaced, taken.promise])
+    return { ...reads, ...log, masterKey, members: { ...members, replaced } }
   })

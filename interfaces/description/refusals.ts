@@ -1,12 +1,12 @@
-import { exampleResponse } from '../http/errors.ts'
+import { exampleResponse, UNAVAILABLE } from '../http/errors.ts'
 import type { ErrorResponse, RefusalTag } from '../http/errors.ts'
 import type { Access, Route } from '../http/route.ts'
 
 const OF_ACCESS: Readonly<Record<Access, ReadonlyArray<RefusalTag>>> = {
   public: [],
-  private: ['NotAuthenticated', 'InvalidCredentials'],
-  login: ['NotAuthenticated', 'InvalidCredentials', 'ApiKeyNotAccepted'],
-  admin: ['NotAuthenticated', 'InvalidCredentials', 'ApiKeyNotAccepted', 'PermissionMissing'],
+  private: ['NotAuthenticated', 'InvalidCredentials', ...UNAVAILABLE],
+  login: ['NotAuthenticated', 'InvalidCredentials', 'ApiKeyNotAccepted', ...UNAVAILABLE],
+  admin: ['NotAuthenticated', 'InvalidCredentials', 'ApiKeyNotAccepted', 'PermissionMissing', ...UNAVAILABLE],
 }
 
 /** Every refusal of a route: of access, of the form of the request, of its handler, and what may happen to any. */

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Caller } from '../../application/caller.ts'
-import type { TooManyRequests, UserNotFound } from '../../application/errors.ts'
+import type { TooManyRequests, Unavailable, UserNotFound } from '../../application/errors.ts'
 import type { AuthenticateKey } from '../../application/tokens/queries/authenticate-key.ts'
 import type { Authenticate } from '../../application/users/queries/authenticate.ts'
 import type { WhoAmI } from '../../application/users/queries/who-am-i.ts'
@@ -23,7 +23,7 @@ interface Counting {
   readonly limits: RequestLimits
 }
 
-type Refused = TransportRefusal | TooManyRequests
+type Refused = TransportRefusal | TooManyRequests | Unavailable
 
 const INVALID = E.left({ _tag: 'InvalidCredentials' } as const)
 
@@ -46,9 +46,14 @@ const counted = (caller: Caller, who: string, { limits }: Counting): E.Either<To
   E.map(() => caller)(limits.take(who))
 
 /** A right key passes however many wrong ones came from its address: else anybody behind the same proxy could shut it out. */
-const byKey = (secret: string, calls: Authenticating, counting: Counting): E.Either<Refused, Caller> => {
-  const caller = calls.authenticateKey(secret)
-  if (O.isSome(caller)) return counted(caller.value, `key ${prefixOfSecret(secret) ?? ''}`, counting)
+const byKey = async (
+  secret: string,
+  calls: Authenticating,
+  counting: Counting,
+): Promise<E.Either<Refused, Caller>> => {
+  const caller = await calls.authenticateKey(secret)()
+  if (E.isLeft(caller)) return unknown(counting, caller)
+  if (O.isSome(caller.right)) return counted(caller.right.value, `key ${prefixOfSecret(secret) ?? ''}`, counting)
   const allowed = counting.limits.wrongKey(counting.address)
   return unknown(counting, E.isLeft(allowed) ? allowed : INVALID)
 }
@@ -57,14 +62,17 @@ const byKey = (secret: string, calls: Authenticating, counting: Counting): E.Eit
 const identify = async (sent: SentCredentials, calls: Authenticating, counting: Counting): Promise<E.Either<Refused, Caller>> => {
   if (sent.authorization === undefined) {
     if (sent.apiKey === undefined) return unknown(counting, E.left({ _tag: 'NotAuthenticated' }))
-    return byKey(sent.apiKey, calls, counting)
+    return await byKey(sent.apiKey, calls, counting)
   }
   const bearer = /^bearer +(\S+) *$/i.exec(sent.authorization)?.[1]
   if (bearer === undefined) return unknown(counting, INVALID)
-  if (looksLikeApiToken(bearer)) return byKey(bearer, calls, counting)
-  const caller = await calls.authenticate(bearer)
+  if (looksLikeApiToken(bearer)) return await byKey(bearer, calls, counting)
+  const caller = await calls.authenticate(bearer)()
+  if (E.isLeft(caller)) return unknown(counting, caller)
   // All logins of a user count together: another login is had for the asking.
-  return O.isNone(caller) ? unknown(counting, INVALID) : counted(caller.value, `user ${caller.value.userId}`, counting)
+  return O.isNone(caller.right)
+    ? unknown(counting, INVALID)
+    : counted(caller.right.value, `user ${caller.right.value.userId}`, counting)
 }
 
 /** Whoever may use the data directory: the operating system has checked that. */
@@ -77,16 +85,16 @@ export const ON_BEHALF_OF = 'x-on-behalf-of'
  * The caller of a route asked through the socket in the data directory. The operator is no user, so has nothing of its own;
  * on the routes that say so it acts as the user with the id `named`, who must exist.
  */
-export const admitOperator = (
+export const admitOperator = async (
   { access, operator }: Pick<Route, 'access' | 'operator'>,
   named: string | undefined,
   { whoAmI }: Pick<AccessCalls, 'whoAmI'>,
-): E.Either<TransportRefusal | UserNotFound, Caller | null> => {
+): Promise<E.Either<TransportRefusal | UserNotFound | Unavailable, Caller | null>> => {
   if (access === 'public') return E.right(null)
   if (access === 'admin' || operator === 'for-any-user') return E.right(OPERATOR)
   if (operator === undefined || named === undefined || !/^[1-9]\d{0,14}$/.test(named)) return E.left({ _tag: 'NotAuthenticated' })
   const caller: Caller = { ...OPERATOR, userId: Number(named), permissions: [] }
-  return E.map(() => caller)(whoAmI(caller))
+  return E.map(() => caller)(await whoAmI(caller)())
 }
 
 /** The caller of a route with `access`; null where anybody may call. The request is counted, `publicly` where that is by address. */

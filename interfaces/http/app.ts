@@ -150,7 +150,7 @@ const ask = async (
   const counting = { address: origin.address, limits: options.limits ?? NO_LIMITS, publicly: OPERATIONS.has(route) ? 'operations' : 'address' }
   const caller: E.Either<HttpRefusal, Caller | null> =
     options.isControl === true
-      ? admitOperator(route, ctx.headers[ON_BEHALF_OF]?.toString(), options)
+      ? await admitOperator(route, ctx.headers[ON_BEHALF_OF]?.toString(), options)
       : await admit(route.access, credentials, options, counting)
   if (E.isLeft(caller)) return caller
   const body = route.body === undefined ? E.right(undefined) : await readBody(ctx, route.body.kind)

@@ -119,6 +119,7 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
       case 'KeyErased':
       case 'KeyMissing':
       case 'Contended':
+      case 'Superseded':
         return handshake.UNAVAILABLE
     }
   }

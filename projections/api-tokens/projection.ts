@@ -28,7 +28,7 @@ const project = (token: ApiTokenDocument | null, event: StoredApiTokenEvent): Ap
 /** A user's list of API tokens, without their hashes. */
 export const apiTokens = defineProjection({
   name: 'api-tokens',
-  collection: { name: API_TOKENS, indexes: [['userId', 'id']] },
+  collection: { name: API_TOKENS, indexes: [['userId', 'id'], ['prefix', 'id']] },
   prefixes: ['api-token-', 'token-use-'],
   events: [...apiTokenEvents, ApiTokenUsed],
   touches: (event) => [String(event.data.tokenId)],

@@ -1,13 +1,15 @@
+import * as O from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { Documents, DocumentsUnavailable, Page, PageQuery } from '../../application/ports/documents.ts'
 import type { Keyring, KeyringUnavailable } from '../../application/ports/keyring.ts'
-import type { ApiTokenView, IdsOfUser } from '../../application/ports/read-models.ts'
+import type { ApiTokenView, IdsOfUser, TokenIdByPrefix } from '../../application/ports/read-models.ts'
 import { ApiTokenIssued, ApiTokenRenamed, apiTokenStream } from '../../domain/api-token/events.ts'
 import { textOrErased } from '../../domain/shared/erased.ts'
 import { userKey } from '../../domain/user/events.ts'
 import { idsOfUser } from '../ids-of-user.ts'
+import { behindSinceStart } from '../once-current.ts'
 import type { ReadDocuments } from '../typed-documents.ts'
 import { API_TOKENS, apiTokensIn } from './document.ts'
 import type { ApiTokenDocument } from './document.ts'
@@ -15,8 +17,6 @@ import type { ApiTokenDocument } from './document.ts'
 export interface ApiTokenQueryDeps {
   readonly documents: ReadDocuments
   readonly keyring: Pick<Keyring, 'open'>
-  /** How many API tokens a user has. */
-  readonly countOf: (userId: number) => number
 }
 
 /** What a token's name was sealed as. */
@@ -32,6 +32,10 @@ const openTokens =
     )
   }
 
+/** Those of all that a user ever issued that are not revoked. */
+export const tokenIdsOf = ({ documents }: { readonly documents: Pick<Documents, 'page'> }): IdsOfUser =>
+  idsOfUser(documents, API_TOKENS)
+
 /** A user's own, newest first. */
 export type ListTokens = (
   userId: number,
@@ -39,11 +43,11 @@ export type ListTokens = (
 ) => TaskEither<DocumentsUnavailable | KeyringUnavailable, Page<ApiTokenView>>
 
 export const listTokens =
-  ({ documents, keyring, countOf }: ApiTokenQueryDeps): ListTokens =>
+  ({ documents, keyring }: ApiTokenQueryDeps): ListTokens =>
   (userId, { skip, limit }) =>
     pipe(
-      TE.fromIO(() => countOf(userId)),
-      TE.chainW((total) =>
+      tokenIdsOf({ documents })(userId),
+      TE.chainW(({ length: total }) =>
         skip >= total
           ? TE.right({ items: [], total })
           : pipe(
@@ -56,6 +60,21 @@ export const listTokens =
       ),
     )
 
-/** Those of all that a user ever issued that are not revoked. */
-export const tokenIdsOf = ({ documents }: { readonly documents: Pick<Documents, 'page'> }): IdsOfUser =>
-  idsOfUser(documents, API_TOKENS)
+interface PrefixDeps {
+  readonly documents: Pick<Documents, 'page'>
+  /** Whether the list has not come to all that was in the log at start. */
+  readonly isBehind: (collection: string) => boolean
+}
+
+/** A token that is listed is found also while the list is behind; of another one nobody can tell then. */
+export const tokenIdByPrefix =
+  ({ documents, isBehind }: PrefixDeps): TokenIdByPrefix =>
+  (prefix) => {
+    // Before it is read: the list may catch up meanwhile.
+    const otherwise = isBehind(API_TOKENS) ? TE.left(behindSinceStart) : TE.right(O.none)
+    const request = { filter: { prefix }, sort: { by: 'id', direction: 'ascending' }, skip: 0, limit: 1 } as const
+    return pipe(
+      documents.page(API_TOKENS, request),
+      TE.chain(([token]) => (token === undefined ? otherwise : TE.right(O.some(Number(token['id']))))),
+    )
+  }

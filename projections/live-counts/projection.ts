@@ -40,6 +40,7 @@ const fold = (current: LiveCountsDocument | null, event: StoredLiveEvent, userId
     case 'SourceStarted':
     case 'SenderAttached':
     case 'SenderDetached':
+    case 'LiveTakenOver':
       return current
     default:
       return event satisfies never

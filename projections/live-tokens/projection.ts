@@ -20,6 +20,7 @@ const touches = (event: StoredLiveEvent): ReadonlyArray<string> => {
     case 'SourceStarted':
     case 'SenderAttached':
     case 'SenderDetached':
+    case 'LiveTakenOver':
       return []
     default:
       return event satisfies never
@@ -43,6 +44,7 @@ const project = (current: LiveTokenDocument | null, event: StoredLiveEvent, id: 
     case 'SourceStarted':
     case 'SenderAttached':
     case 'SenderDetached':
+    case 'LiveTakenOver':
       return current
     default:
       return event satisfies never

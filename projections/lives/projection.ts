@@ -30,28 +30,34 @@ const created = (data: Created): LiveDocument => ({
   updatedAt: null,
 })
 
-const project = (live: LiveDocument | null, event: StoredLiveEvent): LiveDocument | null => {
+type LaterEvent = Exclude<StoredLiveEvent, { readonly type: 'LiveCreated' }>
+
+const changed = (live: LiveDocument, event: LaterEvent): LiveDocument | null => {
   switch (event.type) {
-    case 'LiveCreated':
-      return created(event.data)
     case 'LiveStarted':
-      return live && { ...live, status: 'active', updatedAt: event.data.at }
+      return { ...live, status: 'active', updatedAt: event.data.at }
     case 'LiveFinished':
-      return live && { ...live, status: 'finished', vram: 0, updatedAt: event.data.at }
+      return { ...live, status: 'finished', vram: 0, updatedAt: event.data.at }
     case 'LiveFailed':
-      return live && { ...live, status: 'error', vram: 0, updatedAt: event.data.at }
+      return { ...live, status: 'error', vram: 0, updatedAt: event.data.at }
     case 'SourceStarted':
       // The pid belongs to auto-started lives only and outlives their end (D26).
-      return live?.autoStart === true ? { ...live, autoStartPid: event.data.pid, updatedAt: event.data.at } : live
+      return live.autoStart ? { ...live, autoStartPid: event.data.pid, updatedAt: event.data.at } : live
     case 'LiveAborted':
     case 'LiveDeleted':
       return null
     case 'SenderAttached':
     case 'SenderDetached':
+    case 'LiveTakenOver':
       return live
     default:
       return event satisfies never
   }
+}
+
+const project = (live: LiveDocument | null, event: StoredLiveEvent): LiveDocument | null => {
+  if (event.type === 'LiveCreated') return created(event.data)
+  return live && changed(live, event)
 }
 
 /** What the owner's listings and single reads show, and the administrators' list. */

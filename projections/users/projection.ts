@@ -1,8 +1,8 @@
-import { userEvents } from '../../domain/user/events.ts'
+import { UserDeleted, userEvents, UserRegistered } from '../../domain/user/events.ts'
 import type { StoredUserEvent } from '../../domain/user/events.ts'
 import { defineProjection } from '../projection.ts'
-import { USERS } from './document.ts'
-import type { UserDocument } from './document.ts'
+import { ALL_USERS, USER_TOTALS, USERS } from './document.ts'
+import type { UserDocument, UserTotalsDocument } from './document.ts'
 
 const project = (user: UserDocument | null, event: StoredUserEvent): UserDocument | null => {
   switch (event.type) {
@@ -46,4 +46,16 @@ export const users = defineProjection({
   events: userEvents,
   touches: (event) => [String(event.data.userId)],
   project,
+})
+
+/** How many there are, so that no listing ever counts documents. */
+export const userTotals = defineProjection({
+  name: USER_TOTALS,
+  collection: { name: USER_TOTALS, indexes: [] },
+  prefixes: ['user-'],
+  events: [UserRegistered, UserDeleted],
+  touches: () => [ALL_USERS],
+  project: (current: UserTotalsDocument | null, event): UserTotalsDocument => ({
+    count: (current?.count ?? 0) + (event.type === 'UserRegistered' ? 1 : -1),
+  }),
 })

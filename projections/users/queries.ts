@@ -1,3 +1,4 @@
+import * as O from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
@@ -7,14 +8,12 @@ import type { UserView } from '../../application/ports/read-models.ts'
 import { textOrErased } from '../../domain/shared/erased.ts'
 import { UserRegistered, userKey, userStream } from '../../domain/user/events.ts'
 import type { ReadDocuments } from '../typed-documents.ts'
-import { usersIn } from './document.ts'
+import { ALL_USERS, userTotalsIn, usersIn } from './document.ts'
 import type { UserDocument } from './document.ts'
 
 export interface UserQueryDeps {
   readonly documents: ReadDocuments
   readonly keyring: Pick<Keyring, 'open'>
-  /** How many users there are. */
-  readonly count: () => number
 }
 
 const openUsers =
@@ -38,10 +37,11 @@ const openUsers =
 export type ListUsers = (page: PageQuery) => TaskEither<DocumentsUnavailable | KeyringUnavailable, Page<UserView>>
 
 export const listUsers =
-  ({ documents, keyring, count }: UserQueryDeps): ListUsers =>
+  ({ documents, keyring }: UserQueryDeps): ListUsers =>
   ({ skip, limit }) =>
     pipe(
-      TE.fromIO(count),
+      userTotalsIn(documents).get(ALL_USERS),
+      TE.map(O.match(() => 0, ({ count }) => count)),
       TE.chainW((total) =>
         skip >= total
           ? TE.right({ items: [], total })

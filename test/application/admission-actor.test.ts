@@ -4,7 +4,7 @@ import { createAdmissionActor } from '../../application/admission/admission-acto
 import type { AdmissionActor } from '../../application/admission/admission-actor.ts'
 import type { Environment } from '../../application/ports/environment.ts'
 import type { EventStore } from '../../application/ports/event-store.ts'
-import { reservedVram } from '../../domain/admission/decider.ts'
+import { reservedVram } from '../../domain/admission/state.ts'
 import { currentCorrelationId, inRequest } from '../../infrastructure/node/request-context.ts'
 import { immediateTimers } from '../support/immediate-timers.ts'
 import { createMemoryEventStore } from '../support/memory-event-store.ts'
@@ -13,7 +13,7 @@ import { right } from '../support/projecting.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
 import { createTestEnvironment } from '../support/test-environment.ts'
 import { createFailingStore } from './failing-store.ts'
-import { setCapacity } from './write-side.ts'
+import { admitCommand, setCapacity } from './write-side.ts'
 
 const actorOn = async (store: EventStore, snapshotEvery = 200, correlationId: Environment['correlationId'] = () => null) => {
   const logger = createRecordingLogger()
@@ -29,7 +29,7 @@ interface One {
 
 const admit = ({ actor, environment }: One, userId: number, vram: number, commandId: string) =>
   actor.send({
-    command: { type: 'Admit', commandId, userId, vram, maxSessions: 1000, instance: environment.instance, at: environment.now() },
+    command: admitCommand({ commandId, userId, vram, instance: environment.instance, at: environment.now() }),
     commandId,
     correlationId: commandId,
     actor: `user:${userId}`,
@@ -106,6 +106,22 @@ test('An append that was never made answers StoreUnavailable to everybody in it,
   right(await admit(one, 2, 1, 'c'))
 })
 
+test('Commands that move many lives fill the append: what comes behind them goes into the next one, all are answered', async (t) => {
+  const { store, appendsTo } = createFailingStore(createMemoryEventStore(), {})
+  const one = await actorOn(store)
+  await setCapacity(one.actor, one.environment, 1000)
+  await Promise.all(Array.from({ length: 450 }, (_, index) => admit(one, 1, 1, `create-${index}`)))
+  const before = appendsTo('admission').length
+
+  const again = { ...one.environment, instance: 'restarted' }
+  const joining = Promise.all(Array.from({ length: 3 }, () => setCapacity(one.actor, again, 1000)))
+  const released = await Promise.all(Array.from({ length: 95 }, (_, index) => release(one, index + 1)))
+  await joining
+  t.true(released.every(E.isRight))
+  t.deepEqual(appendsTo('admission').slice(before).map(({ ids }) => ids.length), [202, 200, 145])
+  t.is(reservedVram(one.actor.state()), 355)
+})
+
 test('A start from the newest snapshot reads only what came after, and knows the same', async (t) => {
   const memory = createMemoryEventStore()
   const one = await actorOn(memory, 20)
@@ -125,14 +141,14 @@ test('A start from the newest snapshot reads only what came after, and knows the
   const two = await actorOn(counting)
   t.deepEqual(two.actor.state(), one.actor.state())
   t.true((reads[0] ?? Infinity) < 40, `${reads[0]} events read`)
-  t.is(right(await memory.read('admission-snapshot')()).length, 2)
+  t.is(right(await memory.read('snapshot-admission')()).length, 2)
 })
 
 test('A defect in a snapshot is logged and hurts nobody', async (t) => {
   const memory = createMemoryEventStore()
   const store: EventStore = {
     ...memory,
-    append: (stream, ...rest) => (stream === 'admission-snapshot' ? () => Promise.reject(new Error('a misfit')) : memory.append(stream, ...rest)),
+    append: (stream, ...rest) => (stream === 'snapshot-admission' ? () => Promise.reject(new Error('a misfit')) : memory.append(stream, ...rest)),
   }
   const one = await actorOn(store, 2)
   await setCapacity(one.actor, one.environment, 1000)
@@ -150,7 +166,7 @@ test('while the admissions cannot be read every command is refused by a read, an
   const later = { id: environment.newId(), type: 'InventedLater', data: {}, metadata }
   right(await memory.append('admission', 'no-stream', [later])())
   const { actor } = await actorOn(store)
-  const command = { type: 'SetCapacity', worker: 'worker-1', vram: 150, at: environment.now() } as const
+  const command = { type: 'Join', worker: 'worker-1', incarnation: 'i', vram: 150, at: environment.now() } as const
   for (const commandId of ['first', 'second']) {
     const answer = await actor.send({ command, commandId, correlationId: commandId, actor: 'service' })()
     t.is(E.isLeft(answer) && answer.left._tag, 'EventTypeUnknown')

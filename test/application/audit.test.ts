@@ -2,90 +2,15 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { checkLog } from '../../application/audit/check-log.ts'
 import { sealEvents } from '../../application/log/event-serialization.ts'
-import { BEGINNING } from '../../application/ports/event-store.ts'
-import type { EventStore, NewEvent } from '../../application/ports/event-store.ts'
-import { after, liveCreated } from '../domain/samples.ts'
+import { after } from '../domain/samples.ts'
 import { createMemoryEventStore } from '../support/memory-event-store.ts'
 import { createMemoryKeyring } from '../support/memory-keyring.ts'
 import { right } from '../support/projecting.ts'
-import { createTestEnvironment } from '../support/test-environment.ts'
-
-const environment = createTestEnvironment()
-
-type Step = readonly [stream: string, event: { readonly type: string; readonly data: object }]
-
-const about = (liveId: number) => ({ liveId, userId: 3, at: after(0) })
-const created = liveCreated().data
-const { vram, worker } = created
-
-const capacity: Step = ['admission', { type: 'CapacitySet', data: { worker, vram: 3 * vram, at: after(0) } }]
-const admitted = (liveId: number, members: object = {}): Step => [
-  'admission',
-  { type: 'Admitted', data: { ...about(liveId), userId: created.userId, worker, vram, instance: 'i', commandId: `c${liveId}`, ...members } },
-]
-const released = (liveId: number): Step => ['admission', { type: 'Released', data: { liveId, at: after(0) } }]
-const on = (type: string, liveId = 1, members: object = {}): Step => [`live-${liveId}`, { type, data: { ...about(liveId), ...members } }]
-const birth = (liveId = 1): Step => [`live-${liveId}`, { type: 'LiveCreated', data: { ...created, liveId } }]
-const segment = (number: number, kind = 'transcription'): Step => [
-  'segments-1',
-  { type: 'SegmentFinalised', data: { liveId: 1, segment: number, start: 0, end: 1, text: 'words', kind, language: 'en' } },
-]
-const attached = (epoch: number) => on('SenderAttached', 1, { epoch, instance: 'i' })
-const finished = on('LiveFinished', 1, { reason: 'restart' })
-const deleted = on('LiveDeleted', 1, { lastStatus: 'finished' })
-const aborted = on('LiveAborted', 1, { reason: 'orphan' })
-
-const limits = { permissions: [], maxSessions: 1, maxTranslations: 1 }
-const registered: Step = ['user-3', { type: 'UserRegistered', data: { userId: 3, username: 'u', usernameHash: 'h', passwordHash: 'p', ...limits, at: after(0) } }]
-const userDeleted: Step = ['user-3', { type: 'UserDeleted', data: { userId: 3, usernameHash: 'h', at: after(0) } }]
-const disabled: Step = ['user-3', { type: 'UserDisabled', data: { userId: 3, at: after(0) } }]
-
-/** A store that refuses the events of these numbers, from 0. */
-const damagedAt = (store: EventStore, numbers: ReadonlyArray<number>): EventStore => ({
-  ...store,
-  subscribe: async function* (from, prefixes, signal) {
-    let number = 0
-    for await (const message of store.subscribe(BEGINNING, prefixes, signal)) {
-      if (message.kind !== 'event') yield message
-      else {
-        const { stream, position } = message.event
-        const row = { position, stream }
-        if (position > from && numbers.includes(number)) throw new Error('damaged', { cause: { _tag: 'LogCorrupted', reason: 'r', row } })
-        if (position > from) yield message
-        number += 1
-      }
-    }
-  },
-})
-
-/** A store that has discarded the events of these numbers, from 0, as a scavenge does. */
-const scavenged = (store: EventStore, numbers: ReadonlyArray<number>): EventStore => ({
-  ...store,
-  subscribe: async function* (from, prefixes, signal) {
-    let number = 0
-    for await (const message of store.subscribe(from, prefixes, signal)) {
-      if (message.kind !== 'event' || !numbers.includes(number)) yield message
-      if (message.kind === 'event') number += 1
-    }
-  },
-})
-
-const problemsOf = async (
-  steps: ReadonlyArray<Step>, raw: ReadonlyArray<Step> = [], keyNames: ReadonlyArray<string> = [], damaged: ReadonlyArray<number> = [],
-  gone: ReadonlyArray<number> = [],
-) => {
-  const store = scavenged(damagedAt(createMemoryEventStore(), damaged), gone)
-  const keyring = createMemoryKeyring()
-  const append = async (stream: string, type: string, data: object): Promise<void> => {
-    const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }
-    const event: NewEvent = { id: environment.newId(), type, data: { ...data }, metadata }
-    right(await store.append(stream, 'any', [event])())
-  }
-  for (const [stream, event] of steps) for (const { type, data } of right(await sealEvents(keyring, stream)([event])())) await append(stream, type, data)
-  for (const [stream, { type, data }] of raw) await append(stream, type, data)
-  const { problems } = await checkLog({ store, keyring, keyNames: () => keyNames, now: Date.parse(after(1_000_000)) })
-  return problems.map(({ check, where, problem }) => `${check}: ${where.replace(/, position.*/, '')}: ${problem}`)
-}
+import {
+  aborted, about, admitted, attached, birth, capacity, deleted, disabled, environment, fenced, finished, moved, on, problemsOf, registered,
+  released, segment, takenOver, userDeleted, vram,
+} from './audited-log.ts'
+import type { Step } from './audited-log.ts'
 
 test('a history that the rules made passes', async (t) => {
   const whole = [
@@ -93,6 +18,11 @@ test('a history that the rules made passes', async (t) => {
     on('SenderDetached', 1, { epoch: 1 }), attached(2), finished, deleted, released(1), admitted(2), on('LiveAborted', 2, { reason: 'orphan' }), released(2),
     registered, userDeleted,
   ]
+  const takenOverTwice = [
+    capacity, admitted(1), birth(), segment(1), ...moved(2), takenOver(2), fenced(2), segment(2, 'transcription', 2), attached(1, 2),
+    ...moved(3), segment(3, 'transcription', 2), takenOver(3), fenced(3), segment(4, 'transcription', 3), finished, released(1),
+  ]
+  t.deepEqual(await problemsOf(takenOverTwice), [])
   t.deepEqual(await problemsOf(whole, [], ['user-4', 'live-2', 'keyring-probe']), [])
 })
 
@@ -116,6 +46,14 @@ const broken: ReadonlyArray<readonly [expected: RegExp, steps: ReadonlyArray<Ste
   [/^order: revision 1 of admission: live 7 was released without holding anything$/, [capacity, released(7)]],
   [/^order: revision 1 of segments-1: segment 1 after segment 1$/, [...begun, segment(1), segment(1)]],
   [/^order: revision 0 of segments-1: a translation of segment 1 before that segment$/, [...begun, segment(1, 'translation')]],
+  [/^order: revision 2 of live-1: term 2 came after term 2$/, [...begun, ...moved(2), takenOver(2), takenOver(2)]],
+  [/^order: revision 1 of live-1: worker .* took the live over in term 2, which it was not given$/, [...begun, takenOver(2)]],
+  [/^order: revision 1 of live-1: worker other took the live over in term 2, which/, [...begun, ...moved(2), takenOver(2, 'other')]],
+  [/^order: revision 2 of live-1: sender 1 of term 1 came in term 2$/, [...begun, ...moved(2), takenOver(2), attached(1)]],
+  [/^order: revision 1 of segments-1: a segment of term 1 behind the fence of term 2$/, [...begun, fenced(2), segment(1)]],
+  [/^order: revision 0 of segments-1: a segment of term 2 without its fence$/, [...begun, segment(1, 'transcription', 2)]],
+  [/^order: revision 1 of segments-1: a fence of term 2 behind that of term 3$/, [...begun, fenced(3), fenced(2)]],
+  [/^order: revision 2 of segments-1: segment 1 after segment 1$/, [...begun, segment(1), fenced(2), segment(1, 'transcription', 2)]],
   [/^order: revision 0 of live-1: .* without a reservation$/, [capacity, admitted(1), released(1), birth()]],
   [/^order: revision 1 of live-1: the live was deleted before its end$/, [...begun, deleted]],
   [/^order: revision 3 of live-1: LiveDeleted after the end of the live$/, [...begun, finished, deleted, deleted]],

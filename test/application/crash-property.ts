@@ -18,16 +18,18 @@ export const assertNothingLeaks = async (t: ExecutionContext, scenarios: number)
   let crashes = 0
   let made = 0
   let fenced = 0
+  let moved = 0
   await fc.assert(
     fc.asyncProperty(scenario, async (chosen) => {
       const outcome = await runScenario(chosen)
       crashes += outcome.crashes
       made += outcome.made
       fenced += outcome.fenced
+      moved += outcome.moved
       if (outcome.wrong.length > 0) throw new Error(outcome.wrong.join('\n'))
     }),
     { numRuns: scenarios, endOnFailure: true },
   )
-  t.log(`${scenarios * CREATES} creates, ${made} lives made, ${crashes} crashes, ${fenced} creates fenced off`)
-  t.true(crashes > scenarios && fenced > scenarios, 'too few crashes to prove anything')
+  t.log(`${scenarios * CREATES} creates, ${made} lives made, ${crashes} crashes, ${fenced} creates fenced off, ${moved} moves`)
+  t.true(crashes > scenarios && fenced > scenarios && moved > scenarios, 'too few crashes to prove anything')
 }

@@ -1,13 +1,14 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Caller } from '../../application/caller.ts'
 import { createAdmissionActor } from '../../application/admission/admission-actor.ts'
+import { joinWorker } from '../../application/admission/join-worker.ts'
 import { reconcileLives } from '../../application/lives/policies/reconcile-lives.ts'
 import { createMemoryKeyring } from '../support/memory-keyring.ts'
 import { createTestEnvironment, silentLogger } from '../support/test-environment.ts'
 import { createRandom, createSimulation } from './crash-simulation.ts'
 import type { Faults, SimulatedProcess } from './crash-simulation.ts'
 import { createLogRules } from './lives-log-rules.ts'
-import { callerOf, requestOf, setCapacity, writeSideOf } from './write-side.ts'
+import { callerOf, requestOf, writeSideOf } from './write-side.ts'
 
 const CAPACITY = 24
 const MAX_SESSIONS = 6
@@ -32,7 +33,14 @@ const REFUSED = ['QuotaReached', 'InsufficientVram', 'ListenerTokenTaken', 'Send
 const MAX_STEPS = 100_000
 const NO_FAULTS: Faults = { crash: 0, unavailable: 0 }
 
-/** Processes on one log that die at any step and start again, each with its actor and its reconciler. */
+const surely = async (task: () => Promise<E.Either<unknown, void>>): Promise<void> => {
+  if (E.isLeft(await task())) await surely(task)
+}
+
+/**
+ * Processes on one log that die at any step and start again, each with its actor and its reconciler: the worker of that
+ * name is the one that joined last.
+ */
 const createWorld = (seed: number) => {
   const random = createRandom(seed)
   const rules = createLogRules(CAPACITY, MAX_SESSIONS)
@@ -57,14 +65,13 @@ const createWorld = (seed: number) => {
       return () => undefined
     }
     const deps = { store: process.store, keyring, environment, timers: { after }, logger: silentLogger, snapshotEvery: 10 }
-    // Now and then a process takes the others for dead: that may cost an answer, never an invariant.
-    const otherInstances = (): ReadonlyArray<string> =>
-      chance(0.1) ? [] : running.map(({ side }) => side.deps.environment.instance).filter((id) => id !== environment.instance)
     const admission = await createAdmissionActor(deps).catch(() => null)
     if (admission === null) return await boot(process)
-    const side = writeSideOf({ ...deps, otherInstances }, admission)
-    let ready = await side.reconcileAtStart()
-    while (E.isLeft(ready)) ready = await side.reconcileAtStart()
+    const side = writeSideOf(deps, admission)
+    const join = joinWorker({ admission, environment }, { name: 'worker-1', incarnation: environment.instance }, CAPACITY)
+    await surely(join)
+    await surely(side.start)
+    if (isLast) await surely(side.reconcile)
 
     reconcileLives({ ...side.deps, logger: silentLogger, every: 30_000 })
     running = [...running, { process, side, reconcile: () => due() }]
@@ -109,11 +116,6 @@ const createWorld = (seed: number) => {
     begin: async (processes: number): Promise<void> => {
       for (let count = 0; count < processes; count++) void start()
       await until(() => running.length === processes)
-      const [first] = running
-      if (first === undefined) return
-      let ready = false
-      void setCapacity(first.side.admission, first.side.deps.environment, CAPACITY).then(() => { ready = true })
-      await until(() => ready)
     },
     /** Everybody dies at the same moment; one process starts, and is ready once it has reconciled. */
     restart: async (): Promise<void> => {
@@ -183,5 +185,6 @@ export const runScenario = async (scenario: Scenario) => {
     crashes: simulation.crashes(),
     made: count('LiveCreated'),
     fenced: count('LiveAborted'),
+    moved: count('Moved'),
   }
 }

@@ -2,8 +2,10 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { createAdmissionActor } from '../../application/admission/admission-actor.ts'
 import { createDyingProcess } from '../support/dying-process.ts'
+import { toSnapshot } from '../../domain/admission/snapshot.ts'
+import { after } from '../domain/samples.ts'
 import { right } from '../support/projecting.ts'
-import { silentLogger } from '../support/test-environment.ts'
+import { createTestEnvironment, silentLogger } from '../support/test-environment.ts'
 import { callerOf, createWriteSide, requestOf, writeSideOf } from './write-side.ts'
 import { dataOf } from '../support/stored-data.ts'
 
@@ -64,6 +66,38 @@ test('R76, R86: a deleted live is not found again by its key, and not made anew'
   t.like(await createLiveOnce(owner, requestOf(), 'key-1')(), refused('LiveNotFound'))
 })
 
+test('R76: a repeated request finds its live by its key for 24 hours, when the command is long forgotten', async (t) => {
+  let minutes = 0
+  const environment = { ...createTestEnvironment(), now: () => after(minutes * 60_000) }
+  const { createLiveOnce, admission } = await createWriteSide({ environment })
+  const first = right(await createLiveOnce(owner, request, 'key-1')())
+  minutes = 11
+  right(await createLiveOnce(owner, requestOf(), 'key-2')())
+  t.is(toSnapshot(admission.state(), 0).commands.length, 1)
+  t.deepEqual(right(await createLiveOnce(owner, request, 'key-1')()), first)
+  minutes = 24 * 60 - 1
+  t.deepEqual(right(await createLiveOnce(owner, request, 'key-1')()), first)
+  minutes = 24 * 60
+  t.true(right(await createLiveOnce(owner, request, 'key-1')()).id > first.id)
+})
+
+test('R76: a live that came to nothing is made anew under its key, also when the command is long forgotten', async (t) => {
+  let at = after(0)
+  const environment = { ...createTestEnvironment(), now: () => at }
+  const { deps, log } = await createWriteSide({ environment })
+  const dying = createDyingProcess(deps, 4, 'before')
+  const admission = await createAdmissionActor({ ...deps, ...dying, logger: silentLogger })
+  t.is(await dying.outlive(writeSideOf({ ...deps, ...dying }, admission).createLiveOnce(owner, request, 'key-1')()), 'died')
+  t.deepEqual(log().map(({ type }) => type).slice(1), ['IdempotencyKeyUsed', 'Admitted', 'IdempotencyKeyAdmitted'])
+
+  const side = writeSideOf(deps, await createAdmissionActor({ ...deps, logger: silentLogger }))
+  at = after(11 * 60_000)
+  right(await side.reconcile())
+  const again = right(await side.createLiveOnce(owner, request, 'key-1')())
+  t.is(again.id, 2)
+  t.deepEqual(right(await side.createLiveOnce(owner, request, 'key-1')()), again)
+})
+
 for (const when of ['before', 'after'] as const)
   test(`R76: whatever step a process dies at, ${when} it takes effect, the repeated request finds the one live or makes it`, async (t) => {
     for (let last = 0; ; last++) {
@@ -77,7 +111,7 @@ for (const when of ['before', 'after'] as const)
       const environment = { ...deps.environment, instance: 'restarted' }
       const next = await createAdmissionActor({ ...deps, environment, logger: silentLogger })
       const side = writeSideOf({ ...deps, environment }, next)
-      right(await side.reconcileAtStart())
+      right(await side.reconcile())
       if (claimed)
         t.like(await side.createLiveOnce(owner, requestOf(), 'key-1')(), refused('IdempotencyKeyReused'))
       const again = right(await side.createLiveOnce(owner, request, 'key-1')())
@@ -87,7 +121,7 @@ for (const when of ['before', 'after'] as const)
       if (made !== undefined) t.is(again.id, Number(made))
       if (answer === 'died') continue
       t.deepEqual(right(answer), again)
-      t.is(last, 5, 'the key, its life, the admission, the token, the live')
+      t.is(last, 6, 'the key, its life, the admission, the live of the key, the token, the live')
       return
     }
   })

@@ -1,7 +1,7 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { CreateLiveRequest } from '../../application/lives/commands/create-live.ts'
-import { callerOf, createWriteSide, requestOf } from './write-side.ts'
+import { admitCommand, callerOf, createWriteSide, requestOf } from './write-side.ts'
 import { right } from '../support/projecting.ts'
 
 const tagOf = (answer: E.Either<{ readonly _tag: string }, unknown>): string => (E.isLeft(answer) ? answer.left._tag : 'created')
@@ -13,7 +13,7 @@ test('R57 R58: 50 creates at once with room for one: one succeeds, 49 are refuse
   const answers = await Promise.all(Array.from({ length: 50 }, create))
   t.is(answers.filter(E.isRight).length, 1)
   t.is(answers.filter((answer) => tagOf(answer) === 'InsufficientVram').length, 49)
-  t.deepEqual(log().map(({ type }) => type), ['CapacitySet', 'Admitted', 'ListenerTokenClaimed', 'LiveCreated'])
+  t.deepEqual(log().map(({ type }) => type), ['WorkerJoined', 'Admitted', 'ListenerTokenClaimed', 'LiveCreated'])
 })
 
 test('R60: 50 creates at once of a user with room for three make three; a finished live frees one place', async (t) => {
@@ -93,15 +93,15 @@ test('D15: of two users who use a new token at once one gets it; the other live 
 })
 
 test('The same command again answers the live that it made; one that was fenced off is made anew', async (t) => {
-  const { createLive, log, admission, deps, reconcileAtStart } = await createWriteSide()
+  const { createLive, log, admission, deps, reconcile } = await createWriteSide()
   const first = right(await createLive(callerOf(1), requestOf(), 'command-1')())
   t.deepEqual(right(await createLive(callerOf(1), requestOf(), 'command-1')()), first)
 
   const { environment } = deps
   const at = environment.now()
-  const admit = { type: 'Admit', commandId: 'command-2', userId: 1, vram: 1, maxSessions: 10, instance: 'dead', at } as const
+  const admit = admitCommand({ commandId: 'command-2', instance: 'dead', at })
   right(await admission.send({ command: admit, commandId: 'command-2', correlationId: 'c', actor: 'user:1' })())
-  right(await reconcileAtStart())
+  right(await reconcile())
   t.is(right(await createLive(callerOf(1), requestOf(), 'command-2')()).id, 3)
   t.is(log().filter(({ type }) => type === 'LiveCreated').length, 2)
 })

@@ -71,7 +71,7 @@ for (const when of ['before', 'after'] as const)
 
       const logger = createRecordingLogger()
       const next = await createAdmissionActor({ ...deps, logger: silentLogger })
-      right(await writeSideOf(deps, next).reconcileAtStart())
+      right(await writeSideOf(deps, next).reconcile())
       const duty = eraseDeletedLives({ ...deps, documents, logger, timers: immediateTimers })
       if (isMade) {
         await eventually(async () => {

@@ -1,7 +1,8 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Position } from '../../application/ports/event-store.ts'
-import { reservedVram } from '../../domain/admission/decider.ts'
+import { endInTerm } from '../../application/lives/end-and-release.ts'
+import { reservedVram } from '../../domain/admission/state.ts'
 import { callerOf, createWriteSide, requestOf } from './write-side.ts'
 import { right } from '../support/projecting.ts'
 
@@ -21,7 +22,10 @@ test('R36 R85: only the owner finishes a live; unknown ones and those of others 
 test('R83 R85 R92: finish flushes, ends, releases, waits for the read models, then answers; a terminal live stays as it is', async (t) => {
   const steps: Array<string> = []
   const side = await createWriteSide({
-    flush: async (liveId, limitMs) => { steps.push(`flush ${liveId} ${limitMs} ${side.typesOf('live-1').at(-1)}`) },
+    endByWorker: async (liveId, { limitMs, cause, origin }) => {
+      steps.push(`flush ${liveId} ${limitMs} ${side.typesOf('live-1').at(-1)}`)
+      return { position: right(await endInTerm(side.deps)(liveId, { cause, origin, term: 1 })()) }
+    },
     whenProjected: async (position: Position) => {
       const seen = side.log().find((event) => event.position === position)
       steps.push(`${seen?.type} projected, ${reservedVram(side.admission.state())} MB reserved`)

@@ -2,7 +2,7 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { getHistory } from '../../application/lives/queries/get-history.ts'
 import { right } from '../support/projecting.ts'
-import { callerOf, createWriteSide, requestOf } from './write-side.ts'
+import { admitCommand, callerOf, createWriteSide, requestOf } from './write-side.ts'
 
 const owner = callerOf(1)
 const ALL = { skip: 0, limit: 100 }
@@ -42,12 +42,12 @@ test('R16: pages of a history tell its whole length', async (t) => {
 })
 
 test('R36, R86: no history of another user, of a deleted live, of one that was fenced off', async (t) => {
-  const { deleteLive, createLive, deps, admission, reconcileAtStart, environment } = await createWriteSide()
+  const { deleteLive, createLive, deps, admission, reconcile, environment } = await createWriteSide()
   const historyOf = getHistory(deps)
   right(await createLive(owner, requestOf())())
-  const admit = { type: 'Admit', commandId: 'c', userId: 1, vram: 1, maxSessions: 10, instance: 'dead', at: environment.now() } as const
+  const admit = admitCommand({ commandId: 'c', instance: 'dead', at: environment.now() })
   right(await admission.send({ command: admit, commandId: 'c', correlationId: 'c', actor: 'user:1' })())
-  right(await reconcileAtStart())
+  right(await reconcile())
   const unknown = E.left({ _tag: 'LiveNotFound' } as const)
   t.deepEqual(await historyOf(callerOf(2), 1, ALL)(), unknown)
   t.deepEqual(await historyOf(owner, 2, ALL)(), unknown)

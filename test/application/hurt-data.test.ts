@@ -135,7 +135,7 @@ const abandoned = async () => {
 test('at start a live that cannot be read is left alone, and the others do not wait for it', async (t) => {
   const side = await abandoned()
   const restarted = writeSideOf({ ...side.deps, environment: { ...side.environment, instance: 'restarted' } }, side.admission)
-  right(await restarted.reconcileAtStart())
+  right(await restarted.start())
   t.is(side.typesOf('live-1').at(-1), 'InventedLater')
   t.is(side.typesOf('live-2').at(-1), 'LiveFinished')
   t.deepEqual(side.admission.state().open.map(({ liveId }) => liveId), [1], 'who may still run keeps the memory')
@@ -145,7 +145,7 @@ test('lives of a process that died end also where the admissions cannot be read,
   const side = await abandoned()
   await append(side.store, 'admission', 'InventedLater')
   const restarted = writeSideOf({ ...side.deps, environment: { ...side.environment, instance: 'restarted' } }, side.admission)
-  right(await restarted.reconcileAtStart())
+  right(await restarted.start())
   t.is(side.typesOf('live-2').at(-1), 'LiveFinished')
   t.deepEqual(side.admission.state().open.map(({ liveId }) => liveId), [1, 2])
 })
@@ -170,7 +170,7 @@ test('a live that cannot be read does not hide that the store is away for anothe
     read: (stream, options) => (stream === 'live-2' ? async () => E.left({ _tag: 'StoreUnavailable', reason: 'away' }) : side.deps.store.read(stream, options)),
   }
   const restarted = writeSideOf({ ...side.deps, store, environment: { ...side.environment, instance: 'restarted' } }, side.admission)
-  t.like(await restarted.reconcileAtStart(), { left: { _tag: 'StoreUnavailable' } })
+  t.like(await restarted.start(), { left: { _tag: 'StoreUnavailable' } })
 })
 
 test('a duty passes over what asks for data that cannot be read, and tries again what a store refused', async (t) => {

@@ -1,7 +1,9 @@
 import test from 'ava'
-import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import { reservedVram } from '../../domain/admission/decider.ts'
+import { attachSender } from '../../application/lives/commands/attach-sender.ts'
+import { fenceSegments } from '../../application/lives/terms/fence-segments.ts'
+import { takeOver } from '../../application/lives/terms/take-over.ts'
+import { reservedVram } from '../../domain/admission/state.ts'
 import { createFailingStore } from './failing-store.ts'
 import { callerOf, createWriteSide, requestOf, writeSideOf } from './write-side.ts'
 import { createMemoryEventStore } from '../support/memory-event-store.ts'
@@ -14,24 +16,23 @@ const segment = (number: number, text = 'hello', language = 'en') => ({
   liveId: 1, segment: number, start: number, end: number + 1, text, kind: 'transcription' as const, language,
 })
 
-test('R132: of 20 senders at once exactly one wins', async (t) => {
+test('Senders count up, whether the one before left or not: the place is given out by the worker alone', async (t) => {
   const { createLive, lifecycle, typesOf } = await createWriteSide()
   const { id } = right(await createLive(callerOf(1), requestOf())())
-  const answers = await Promise.all(Array.from({ length: 20 }, () => lifecycle.attachSender(id)()))
-  t.is(answers.filter(E.isRight).length, 1)
-  for (const answer of answers) if (E.isLeft(answer)) t.is(answer.left._tag, 'SenderAlreadyConnected')
-  t.deepEqual(typesOf('live-1'), ['LiveCreated', 'SenderAttached'])
-})
-
-test('A sender that left, or whose process died, makes room for the next one under the next epoch', async (t) => {
-  const { createLive, lifecycle, deps, admission } = await createWriteSide()
-  const { id } = right(await createLive(callerOf(1), requestOf())())
-  t.like(right(await lifecycle.attachSender(id)()), { epoch: 1, model: 'm1', language: 'en', audioFormat: 'raw', status: 'pending' })
+  t.like(right(await lifecycle.attachSender(id)()), { epoch: 1, term: 1, model: 'm1', language: 'en', audioFormat: 'raw', status: 'pending' })
   right(await lifecycle.detachSender(id, 1)())
   t.is(right(await lifecycle.attachSender(id)()).epoch, 2)
+  t.is(right(await lifecycle.attachSender(id)()).epoch, 3)
+  t.deepEqual(typesOf('live-1'), ['LiveCreated', 'SenderAttached', 'SenderDetached', 'SenderAttached', 'SenderAttached'])
+})
 
-  const elsewhere = writeSideOf({ ...deps, environment: { ...deps.environment, instance: 'another' } }, admission)
-  t.is(right(await elsewhere.lifecycle.attachSender(id)()).epoch, 3)
+test('A sender comes to the worker that has the live, and to no other', async (t) => {
+  const { createLive, deps, admission } = await createWriteSide()
+  const { id } = right(await createLive(callerOf(1), requestOf())())
+  const elsewhere = attachSender({ ...deps, worker: { name: 'worker-2', incarnation: null } })
+  t.like(await elsewhere(id)(), { left: { _tag: 'Superseded' } })
+  right(await admission.send({ command: { type: 'Release', liveId: id, at: deps.environment.now() }, commandId: 'c', correlationId: 'c', actor: 'a' })())
+  t.like(await attachSender(deps)(id)(), { left: { _tag: 'Superseded' } }, 'nobody has it')
 })
 
 test('R83 R85: an end releases the memory before it answers, whoever ends it again changes nothing', async (t) => {
@@ -57,9 +58,9 @@ test('Segments are appended in order and sealed', async (t) => {
 })
 
 test('D53: a process after a kill pulls on behind the last final, of whatever language the newest line is', async (t) => {
-  const { createLive, lifecycle } = await createWriteSide()
+  const { createLive, lifecycle, deps } = await createWriteSide()
   right(await createLive(callerOf(1), requestOf({ audioFormat: 'hls', audioUrl: 'http://radio.example/live', autoStart: true }))())
-  const pointOf = async () => right(await lifecycle.autoStarted(1)())?.point
+  const pointOf = async () => right(await takeOver(deps)(1, 1)()).point
   t.deepEqual(await pointOf(), { sampleOffset: 0, nextSegment: 1, mediaSequence: null })
   right(await lifecycle.startSource(1, { pid: 7, sampleOffset: 0, nextSegment: 1, mediaSequence: 3 })())
   right(await lifecycle.recordSegment(segment(1))())
@@ -83,12 +84,28 @@ test('A segment whose append had an unknown outcome is not written twice when it
   t.deepEqual(stored.map(dataOf).map((data) => `${String(data['segment'])} ${String(data['language'])}`), ['1 en', '2 en', '3 en', '3 es'])
 })
 
-test('A second writer of the segments is told', async (t) => {
+test('A second writer of the segments in one term is told', async (t) => {
   const { lifecycle, deps, admission } = await createWriteSide()
   const other = writeSideOf(deps, admission).lifecycle
   right(await lifecycle.recordSegment(segment(1))())
   right(await other.recordSegment(segment(2))())
   t.like(await lifecycle.recordSegment(segment(3))(), { left: { _tag: 'Contended' } })
+})
+
+test('Equal numbers of two terms are two segments; behind a fence no lower term writes, nor a final of an earlier run of this very process', async (t) => {
+  const { lifecycle, deps, admission, store } = await createWriteSide()
+  const other = writeSideOf(deps, admission).lifecycle
+  right(await lifecycle.recordSegment({ ...segment(1), term: 1 })())
+  right(await fenceSegments(deps)({ liveId: 1, worker: 'worker-1', term: 2 })())
+  t.like(await lifecycle.recordSegment({ ...segment(2), term: 1 })(), { left: { _tag: 'Contended' } }, 'tried again it sees why')
+  t.like(await lifecycle.recordSegment({ ...segment(2), term: 1 })(), { left: { _tag: 'Superseded' } })
+  right(await other.recordSegment({ ...segment(1, 'again'), term: 2 })())
+  t.like(await other.recordSegment({ ...segment(2), term: 1 })(), { left: { _tag: 'Superseded' } })
+  t.like(await fenceSegments(deps)({ liveId: 1, worker: 'worker-2', term: 1 })(), { left: { _tag: 'Superseded' } })
+  t.is(right(await fenceSegments(deps)({ liveId: 1, worker: 'worker-1', term: 2 })()).length, 3, 'a fence stands once')
+  t.deepEqual(right(await store.read('segments-1')()).map(({ type, data }) => [type, (data as { term: number }).term]), [
+    ['SegmentFinalised', 1], ['SegmentsFenced', 2], ['SegmentFinalised', 2],
+  ])
 })
 
 test('D15: a token opens its own live only; without an id the newest open one, else the newest', async (t) => {

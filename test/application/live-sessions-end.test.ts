@@ -99,15 +99,16 @@ test('R102: a model that does not load and an engine that fails are errors of th
 })
 
 test('R93: an end by another process is told once and stops the pipeline', async (t) => {
-  const { lifecycle, pipelines, attach, listen, sessions } = startSessions(t)
+  const { lifecycle, pipelines, attach, listen, sessions, finish } = startSessions(t)
   const live = lifecycle.add()
   const session = await attach(live.id)
   const heard = listen(live.id)
   session.configure({})
   await eventually(() => assert.deepEqual(kindsOf(heard), ['started']))
   session.audio(AUDIO)
-  await sessions.flush(live.id, 2000)
-  t.is(session.audio(AUDIO), 'over', 'the route has spoken out what was heard')
+  const finishing = finish(live.id, 2000)
+  t.is(session.audio(AUDIO), 'over', 'the route speaks out what was heard')
+  await finishing
   lifecycle.endElsewhere(live.id, { status: 'finished', reason: 'finish_route' })
   await eventually(() => assert.deepEqual(kindsOf(heard), ['started', 'transcription', 'ended']))
   session.closed('sender_closed')
@@ -117,14 +118,14 @@ test('R93: an end by another process is told once and stops the pipeline', async
 })
 
 test('a route that has two seconds does not wait for the thirty of a FINISH', async (t) => {
-  const { lifecycle, pipelines, attach, sessions, timers } = startSessions(t, { beforeTail: () => new Promise(() => undefined) })
+  const { lifecycle, pipelines, attach, finish, timers } = startSessions(t, { beforeTail: () => new Promise(() => undefined) })
   const live = lifecycle.add()
   const session = await attach(live.id)
   session.configure({})
   session.audio(AUDIO)
   session.finish()
   let flushed = false
-  void sessions.flush(live.id, 2000).then(() => { flushed = true })
+  void finish(live.id, 2000).then(() => { flushed = true })
   t.deepEqual(pipelines.of(live.id).finishes, [30_000, 2000])
   await eventually(() => {
     if (timers.monotonic() < 5000) timers.advance(1000)
@@ -149,8 +150,8 @@ test('an end of our own is told without the subscription too, and once when that
   t.is(sessions.count(), 0)
 })
 
-test('an end that the store does not take is tried until it does, and nothing is told before', async (t) => {
-  const { lifecycle, attach, listen, timers, logger } = startSessions(t)
+test('an end that the store does not take is tried until it does; who speaks to the live hears of it within 2 s, and nobody is let in', async (t) => {
+  const { lifecycle, attach, listen, timers, logger, sessions } = startSessions(t)
   const live = lifecycle.add()
   const session = await attach(live.id)
   const heard = listen(live.id)
@@ -158,16 +159,47 @@ test('an end that the store does not take is tried until it does, and nothing is
   await eventually(() => assert.deepEqual(kindsOf(heard), ['started']))
   lifecycle.setAway(true)
   session.finish()
-  await eventually(() => {
-    timers.advance(5000)
-    assert.ok(logger.lines.length > 5)
-  })
-  t.deepEqual(kindsOf(heard), ['started'])
+  await eventually(() => assert.ok(logger.lines.length > 0))
+  timers.advance(1999)
+  t.deepEqual(kindsOf(heard), ['started'], 'a store that is merely slow tells the true cause')
+  timers.advance(1)
+  t.deepEqual(kindsOf(heard), ['started', 'ended'])
+  t.is(session.audio(AUDIO), 'over')
+  session.closed('sender_closed')
+  t.like(await sessions.attachSender(live.id)(), { left: { _tag: 'SenderAlreadyConnected' } })
+  t.is(sessions.count(), 1, 'its end is still to be written')
   lifecycle.setAway(false)
   await eventually(() => {
     timers.advance(5000)
+    assert.equal(sessions.count(), 0)
+  })
+  t.deepEqual([live.status, live.writes], ['finished', ['end']])
+  t.deepEqual(kindsOf(heard), ['started', 'ended'])
+})
+
+test('a live that others end is told as over while the store is away, and ends once it is back', async (t) => {
+  const { lifecycle, attach, listen, timers, sessions, finish } = startSessions(t)
+  const live = lifecycle.add()
+  const session = await attach(live.id)
+  const heard = listen(live.id)
+  session.configure({})
+  session.audio(AUDIO)
+  lifecycle.setAway(true)
+  const finishing = finish(live.id, 2000)
+  t.is(session.audio(AUDIO), 'over')
+  await eventually(() => {
+    timers.advance(500)
     assert.equal(heard.at(-1)?.kind, 'ended')
   })
+  session.lost()
+  t.is(lifecycle.attached(live.id).status, 'pending')
+  lifecycle.setAway(false)
+  await eventually(() => {
+    timers.advance(5000)
+    assert.equal(sessions.count(), 0)
+  })
+  t.deepEqual(await finishing, { position: null })
+  t.is(live.status, 'finished')
 })
 
 test('200 lives come and go and leave nothing behind', async (t) => {

@@ -13,44 +13,16 @@ const COMPLETE = { kind: 'complete' } as const
 const autoStarted = async (t: ExecutionContext, script: Script = {}) => {
   const world = startSessions(t, script)
   const live = world.lifecycle.add(URL_LIVE)
-  await world.sessions.autoStart(live.id)
+  world.pull(live.id)
   await eventually(() => assert.deepEqual(live.writes, ['source 1000 at 0 after null']))
   return { ...world, live }
 }
 
 test('R67, D24: an auto-started live is active as soon as its process has a pid, and pulls its URL once', async (t) => {
-  const { live, pullers, sessions } = await autoStarted(t)
+  const { live, pullers, pull } = await autoStarted(t)
   t.is(live.status, 'active')
   t.deepEqual(pullers.latest().targets, [{ url: URL_LIVE.audioUrl, mediaSequence: null }])
-  await sessions.autoStart(live.id)
-  t.is(pullers.all.length, 1)
-})
-
-test('autoStart leaves lives alone that are raw, or start with a config, or are over', async (t) => {
-  const { lifecycle, pullers, sessions } = startSessions(t)
-  const over = lifecycle.add(URL_LIVE)
-  lifecycle.endElsewhere(over.id, { status: 'finished', reason: 'finish_route' })
-  for (const { id } of [lifecycle.add(), lifecycle.add({ ...URL_LIVE, autoStart: false }), over]) await sessions.autoStart(id)
-  t.is(pullers.all.length, 0)
-})
-
-test('autoStart gives up a live that cannot be read and tries again where only the store is away', async (t) => {
-  const { lifecycle, pullers, sessions, timers, logger } = startSessions(t)
-  const [hurt, whole] = [lifecycle.add(URL_LIVE), lifecycle.add(URL_LIVE)]
-  lifecycle.damage(hurt.id)
-  let isOver = false
-  void sessions.autoStart(hurt.id).then(() => { isOver = true })
-  await eventually(() => assert.ok(isOver))
-  t.deepEqual(logger.lines.map(({ level, message }) => [level, message]), [
-    ['error', 'a live cannot be read: its source stays away'],
-  ])
-  lifecycle.setAway(true)
-  const started = sessions.autoStart(whole.id)
-  await eventually(() => assert.equal(timers.size(), 1))
-  t.is(pullers.all.length, 0)
-  lifecycle.setAway(false)
-  timers.advance(60_000)
-  await started
+  pull(live.id)
   t.is(pullers.all.length, 1)
 })
 
@@ -212,7 +184,6 @@ test('F10: no more audio is taken than 30 s, and the watchdog waits meanwhile', 
 test('R92: an end by another road stops the process, also between two attempts', async (t) => {
   const { live, lifecycle, pullers, timers, sessions } = await autoStarted(t)
   pullers.latest().events.ended(FAILED)
-  await sessions.flush(live.id, 2000)
   lifecycle.endElsewhere(live.id, { status: 'finished', reason: 'finish_route' })
   await eventually(() => assert.equal(sessions.count(), 0))
   t.true(pullers.latest().stopped)
@@ -221,10 +192,10 @@ test('R92: an end by another road stops the process, also between two attempts',
 })
 
 test('D53: a later process goes on with the clock, the segments and the media sequence of the earlier one', async (t) => {
-  const { lifecycle, pullers, pipelines, sessions, listen } = startSessions(t)
+  const { lifecycle, pullers, pipelines, pull, listen } = startSessions(t)
   const live = lifecycle.add(URL_LIVE)
   live.point = { sampleOffset: 160_000, nextSegment: 7, mediaSequence: 12 }
-  await sessions.autoStart(live.id)
+  pull(live.id)
   t.deepEqual(pullers.latest().targets, [{ url: URL_LIVE.audioUrl, mediaSequence: 12 }])
   const heard = listen(live.id)
   t.is(pipelines.of(live.id).nextSegment, 7)

@@ -4,6 +4,7 @@ import { dataOf } from '../support/stored-data.ts'
 interface Reserved {
   readonly userId: number
   readonly vram: number
+  readonly term: number
 }
 
 type LiveStatus = 'pending' | 'active' | 'ended' | 'aborted'
@@ -46,6 +47,12 @@ export const createLogRules = (capacity: number, maxSessions: number) => {
     lives.set(liveId, 'pending')
   }
 
+  const moved = (liveId: number, term: number): void => {
+    const before = reserved.get(liveId)
+    check(before?.term === term - 1, `live ${liveId} was moved into term ${term} after term ${before?.term}`)
+    if (before !== undefined) reserved.set(liveId, { ...before, term })
+  }
+
   const released = (liveId: number): void => {
     check(reserved.has(liveId), `live ${liveId} was released twice`)
     check(lives.has(liveId), `live ${liveId} was released before it was fenced`)
@@ -61,7 +68,9 @@ export const createLogRules = (capacity: number, maxSessions: number) => {
     const liveId = Number(data['liveId'])
     switch (type) {
       case 'Admitted':
-        return admitted(liveId, { userId: Number(data['userId']), vram: Number(data['vram']) })
+        return admitted(liveId, { userId: Number(data['userId']), vram: Number(data['vram']), term: 1 })
+      case 'Moved':
+        return moved(liveId, Number(data['term']))
       case 'Released':
         return released(liveId)
       case 'LiveCreated':

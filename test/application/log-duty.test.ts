@@ -44,7 +44,7 @@ const dutyThatFails = async (failuresBefore: ReadonlyMap<number, number>, waitsW
     },
   }
   // Random 1: the longest that each wait may be.
-  const deps = { store: { subscribe }, documents, environment: { random: () => 1 }, logger: createRecordingLogger(), timers }
+  const deps = { store: { subscribe }, documents, environment: { random: () => 1, monotonic: () => 0 }, logger: createRecordingLogger(), timers }
   const duty = startLogDuty(deps, {
     name: 'duty',
     prefixes: ['live-'],
@@ -73,4 +73,33 @@ test('a duty that gets on waits briefly again after its next failure, and does n
   const { waits, done } = await dutyThatFails(new Map([[1, 3], [2, 2]]), 6)
   t.deepEqual(waits.slice(0, 5), [500, 1000, 2000, 500, 1000])
   t.deepEqual(done, [1, 2, 3])
+})
+
+test('what concerns nobody moves the checkpoint every 500 events or 5 s, so that a restart passes little again', async (t) => {
+  const saved: Array<string> = []
+  let clock = 0
+  const passed = Promise.withResolvers<void>()
+  const subscribe: EventStore['subscribe'] = async function* (): AsyncGenerator<SubscriptionMessage, void> {
+    const data = { userId: 1, at: metadata.recordedAt }
+    for (let number = 1; number <= 1200; number++) yield { kind: 'event', event: { ...event(number), type: 'UserDisabled', data } }
+    yield { kind: 'checkpoint', position: positionOf(1300) }
+    clock = 5000
+    yield { kind: 'checkpoint', position: positionOf(1400) }
+    passed.resolve()
+  }
+  const documents = {
+    checkpoint: () => async () => E.right(NO_CHECKPOINT),
+    commit: (_: unknown, __: unknown, { position, last }: Checkpoint) => async () => {
+      saved.push(`${Number(position)}, ${String(last?.revision)}`)
+      return E.right(undefined)
+    },
+  }
+  const environment = { random: () => 1, monotonic: () => clock }
+  const timers: Timers = { after: () => () => undefined }
+  const duty = startLogDuty({ store: { subscribe }, documents, environment, logger: createRecordingLogger(), timers }, {
+    name: 'duty', prefixes: ['live-'], concerns: () => false, perform: () => Promise.reject(new Error('not asked for')), failure: '',
+  })
+  await passed.promise
+  void duty.stop()
+  t.deepEqual(saved, ['500, 499', '1000, 999', '1400, 1199'])
 })

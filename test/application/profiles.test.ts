@@ -29,10 +29,10 @@ test('R106: a new user has one profile, Default, as soon as the registration is 
 })
 
 test('R106: a registration waits until the read model has the profile', async (t) => {
-  const { store, keyring, environment, credentials, directory } = await startTokenWorld(t)
+  const { write, store, credentials, administrators, directory } = await startTokenWorld(t)
   const asked: Array<string> = []
   const projector = { whenProjected: async (position: string) => { asked.push(position) } }
-  const register = registerUser({ store, keyring, environment, timers: systemTimers, credentials, directory, projector })
+  const register = registerUser({ ...write, credentials, administrators, directory, projector })
   const { id } = right(await register(ada, 'setup')())
   const [added] = right(await store.read(`profiles-${id}`)())
   t.deepEqual(asked, [added?.position])

@@ -1,31 +1,27 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { EventStore } from '../../application/ports/event-store.ts'
-import { reconcileAtStart, reconcileLives } from '../../application/lives/policies/reconcile-lives.ts'
+import { reconcileLives, reconciling } from '../../application/lives/policies/reconcile-lives.ts'
 import { createMemoryEventStore } from '../support/memory-event-store.ts'
 import { right } from '../support/projecting.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
 import { createTestEnvironment } from '../support/test-environment.ts'
 import { eventually } from '../support/eventually.ts'
-import { callerOf, createWriteSide, requestOf, writeSideOf } from './write-side.ts'
+import { admitCommand, callerOf, createWriteSide, requestOf, writeSideOf } from './write-side.ts'
 import { dataOf } from '../support/stored-data.ts'
 
 type WriteSide = Awaited<ReturnType<typeof createWriteSide>>
 
-const seconds = (count: number): string => `2026-11-21T09:30:${String(count).padStart(2, '0')}.000000+00:00`
-
 /** An admission whose create never came further. */
 const orphan = async ({ admission, environment }: WriteSide, instance = environment.instance): Promise<void> => {
   const commandId = environment.newId()
-  const command = { type: 'Admit', commandId, userId: 1, vram: 1, maxSessions: 10, instance, at: environment.now() } as const
+  const command = admitCommand({ commandId, instance, at: environment.now() })
   right(await admission.send({ command, commandId, correlationId: commandId, actor: 'user:1' })())
 }
 
 /** The same stores and admission under another process: what a start finds. */
-const restarted = (side: WriteSide, otherInstances: ReadonlyArray<string> = []) => {
-  const environment = { ...side.environment, instance: 'restarted' }
-  return writeSideOf({ ...side.deps, environment, otherInstances: () => otherInstances }, side.admission)
-}
+const restarted = (side: WriteSide) =>
+  writeSideOf({ ...side.deps, environment: { ...side.environment, instance: 'restarted' } }, side.admission)
 
 test('D53 R104: at start raw lives that ran are finished, pending ones stay, and what ended holds no memory', async (t) => {
   const side = await createWriteSide()
@@ -41,31 +37,25 @@ test('D53 R104: at start raw lives that ran are finished, pending ones stay, and
   right(await side.lifecycle.detachSender(left, 1)())
   await orphan(side)
 
-  right(await restarted(side).reconcileAtStart())
-  t.deepEqual(side.admission.state().open.map(({ liveId }) => liveId), [pending, waiting, attachedOnly])
+  right(await restarted(side).start())
+  t.deepEqual(side.admission.state().open.map(({ liveId }) => liveId), [pending, waiting, attachedOnly, 7])
   for (const id of [active, left, byConfig]) t.is(side.typesOf(`live-${id}`).at(-1), 'LiveFinished')
+  t.is(side.typesOf(`live-${attachedOnly}`).at(-1), 'SenderDetached', 'a sender is not of the process that starts')
+  right(await restarted(side).reconcile())
+  t.deepEqual(side.admission.state().open.map(({ liveId }) => liveId), [pending, waiting, attachedOnly])
   t.deepEqual(side.typesOf('live-7'), ['LiveAborted'])
 
   const before = side.log().length
-  right(await restarted(side).reconcileAtStart())
+  right(await restarted(side).start())
+  right(await restarted(side).reconcile())
   t.is(side.log().length, before)
-})
-
-test('A start beside living processes leaves their lives alone', async (t) => {
-  const side = await createWriteSide()
-  const { id } = right(await side.createLive(callerOf(1), requestOf())())
-  right(await side.lifecycle.attachSender(id)())
-  right(await side.lifecycle.startLive(id)())
-  await orphan(side)
-  right(await restarted(side, [side.environment.instance]).reconcileAtStart())
-  t.is(side.admission.state().open.length, 2)
 })
 
 test('A4: a live that was created while its owner was being disabled ends in the next round, others stay', async (t) => {
   const side = await createWriteSide()
   const { id } = right(await side.createLive(callerOf(1), requestOf())())
   const other = right(await side.createLive(callerOf(2), requestOf())()).id
-  right(await reconcileAtStart({ ...side.deps, isDisabled: (userId) => userId === 1 })())
+  right(await reconciling({ ...side.deps, isDisabled: async (userId) => userId === 1 }).round())
   t.deepEqual(side.log().filter(({ type }) => type === 'LiveFinished').map(dataOf).map((data) => [data['liveId'], data['reason']]), [[id, 'owner_disabled']])
   t.deepEqual(side.admission.state().open.map(({ liveId }) => liveId), [other])
 })
@@ -76,11 +66,11 @@ test('Memory of a live whose release was lost is given back', async (t) => {
   const broken = { ...side.admission, send: () => async () => E.left({ _tag: 'StoreUnavailable', reason: 'test' } as const) }
   t.true(E.isLeft(await writeSideOf(side.deps, broken).finishLive(callerOf(1), id)()))
   t.is(side.admission.state().open.length, 1)
-  right(await side.reconcileAtStart())
+  right(await side.reconcile())
   t.is(side.admission.state().open.length, 0)
 })
 
-test('Every 30 s: an admission of this process is fenced once it is older than 10 s; failures are logged and tried again', async (t) => {
+test('Every 30 s: an admission is fenced once it was watched for 10 s; failures are logged and tried again', async (t) => {
   let clock = 0
   let isAway = false
   const memory = createMemoryEventStore()
@@ -88,7 +78,7 @@ test('Every 30 s: an admission of this process is fenced once it is older than 1
     ...memory,
     read: (...args) => async () => (isAway ? E.left({ _tag: 'StoreUnavailable', reason: 'test' } as const) : await memory.read(...args)()),
   }
-  const side = await createWriteSide({ store, environment: { ...createTestEnvironment(), now: () => seconds(clock) } })
+  const side = await createWriteSide({ store, environment: { ...createTestEnvironment(), monotonic: () => clock } })
   const logger = createRecordingLogger()
   const planned: Array<{ readonly ms: number; readonly task: () => void }> = []
   const after = (ms: number, task: () => void) => {
@@ -102,12 +92,14 @@ test('Every 30 s: an admission of this process is fenced once it is older than 1
     await eventually(() => { if (planned.length === length) throw new Error('the round is not over') })
   }
 
+  await round()
   await orphan(side)
-  clock = 10
+  await round()
+  clock = 9999
   await round()
   t.is(side.admission.state().open.length, 1)
 
-  clock = 11
+  clock = 10_000
   isAway = true
   await round()
   t.is(logger.lines.length, 1)
@@ -115,6 +107,7 @@ test('Every 30 s: an admission of this process is fenced once it is older than 1
   await round()
   t.is(side.admission.state().open.length, 0)
   t.true(memory.allEvents().some(({ type }) => type === 'LiveAborted'))
-  t.deepEqual(planned.map(({ ms }) => ms), [30_000, 30_000, 30_000, 30_000])
+  await round()
+  t.deepEqual(planned.map(({ ms }) => ms), [30_000, 30_000, 10_000, 10_000, 10_000, 10_000, 30_000])
   await reconciler.stop()
 })

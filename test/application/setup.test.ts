@@ -4,19 +4,27 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import { registerFirstAdmin } from '../../application/users/commands/register-first-admin.ts'
 import type { RegisterUser } from '../../application/users/commands/register-user.ts'
 import { openSetupLink } from '../../application/users/commands/set-up.ts'
-import { createTestCredentials, createTestEnvironment } from '../support/test-environment.ts'
+import { right } from '../support/projecting.ts'
+import { createTestCredentials } from '../support/test-environment.ts'
 import { startUserWorld } from '../support/user-world.ts'
 
 const refused = (reason: string) => E.left({ _tag: 'SetupRefused', reason })
 const away = { _tag: 'StoreUnavailable' as const, reason: 'the test says so' }
 
 const start = async (t: Parameters<typeof startUserWorld>[0], registration: { isAway: boolean } = { isAway: false }) => {
-  const { users, directory, authentication } = await startUserWorld(t)
-  const environment = createTestEnvironment()
-  const hasUsers = () => directory.count() > 0
+  const { users, authentication } = await startUserWorld(t)
+  let milliseconds = Date.UTC(2026, 10, 21)
+  const clock = {
+    now: () => new Date(milliseconds).toISOString(),
+    advance: (by: number) => { milliseconds += by },
+  }
+  const { isSetUp } = users
   const registerUser: RegisterUser = (...user) => (registration.isAway ? TE.left(away) : users.registerUser(...user))
-  const setup = openSetupLink({ environment, credentials: createTestCredentials(), hasUsers, registerUser })
-  return { setup, token: setup.token() ?? '', environment, hasUsers, registerUser, authentication }
+  const deps = { environment: clock, credentials: createTestCredentials(), isSetUp, registerUser }
+  const setup = openSetupLink(deps)
+  const issued = async () => right(await setup.token())
+  const otherProcess = openSetupLink(deps)
+  return { setup, issued, otherProcess, token: (await issued()) ?? '', clock, isSetUp, registerUser, authentication }
 }
 
 test('B2: the token makes the first user an administrator who may do everything', async (t) => {
@@ -27,9 +35,9 @@ test('B2: the token makes the first user an administrator who may do everything'
 })
 
 test('a token works once', async (t) => {
-  const { setup, token } = await start(t)
+  const { setup, token, issued } = await start(t)
   t.true(E.isRight(await setup.setUp(token, 'root', 'password')()))
-  t.is(setup.token(), null)
+  t.is(await issued(), null)
   t.deepEqual(await setup.setUp(token, 'second', 'password')(), refused('used'))
 })
 
@@ -42,41 +50,49 @@ test('of 20 redeems at the same time one wins', async (t) => {
 
 test('a wrong token is refused and changes nothing', async (t) => {
   const { setup, token } = await start(t)
-  for (const wrong of ['', token.slice(1), `${token}x`]) t.deepEqual(await setup.setUp(wrong, 'root', 'password')(), refused('invalid'))
+  const later = token.replace(/^\d+/, (expiresAt) => String(Number(expiresAt) + 1))
+  for (const wrong of ['', '.', token.slice(1), `${token}x`, later, `0${token}`, ` ${token}`]) t.deepEqual(await setup.setUp(wrong, 'root', 'password')(), refused('invalid'))
   t.true(E.isRight(await setup.setUp(token, 'root', 'password')()))
 })
 
 test('a token lives for 30 minutes', async (t) => {
-  const { setup, token, environment } = await start(t)
-  environment.advance(30 * 60 * 1000 - 1)
-  t.is(setup.token(), token)
-  environment.advance(1)
-  t.is(setup.token(), null)
+  const { setup, token, clock } = await start(t)
+  clock.advance(30 * 60 * 1000)
   t.deepEqual(await setup.setUp(token, 'root', 'password')(), refused('expired'))
+  clock.advance(-1)
+  t.true(E.isRight(await setup.setUp(token, 'root', 'password')()))
+})
+
+test('any process of the installation takes the token, also after a restart, and none of them twice', async (t) => {
+  const { setup, otherProcess, token } = await start(t)
+  t.true(E.isRight(await otherProcess.setUp(token, 'root', 'password')()))
+  t.deepEqual(await setup.setUp(token, 'second', 'password')(), refused('used'))
 })
 
 test('a registration that fails does not burn the token', async (t) => {
   const registration = { isAway: true }
   const { setup, token } = await start(t, registration)
   t.deepEqual(await setup.setUp(token, 'root', 'password')(), E.left(away))
-  t.is(setup.token(), token)
   registration.isAway = false
   t.true(E.isRight(await setup.setUp(token, 'root', 'password')()))
 })
 
-test('with a user there is no token to redeem', async (t) => {
-  const { setup, token, registerUser } = await start(t)
-  await registerUser({ username: 'first', password: 'password', permissions: [], maxSessions: 1, maxTranslations: 1 }, 'cli')()
-  t.is(setup.token(), null)
+test('with an administrator there is no token to redeem', async (t) => {
+  const { setup, token, issued, registerUser } = await start(t)
+  const first = { username: 'first', password: 'password', maxSessions: 1, maxTranslations: 1 }
+  await registerUser({ ...first, permissions: [] }, 'cli')()
+  t.not(await issued(), null, 'somebody has to administer')
+  await registerUser({ ...first, username: 'second', permissions: ['admin'] }, 'cli')()
+  t.is(await issued(), null)
   t.deepEqual(await setup.setUp(token, 'root', 'password')(), refused('used'))
 })
 
 test('the settings make the first administrator once', async (t) => {
-  const { hasUsers, registerUser, authentication } = await start(t)
-  const made = await registerFirstAdmin({ hasUsers, registerUser })('root', 'password')()
+  const { isSetUp, registerUser, authentication } = await start(t)
+  const made = await registerFirstAdmin({ isSetUp, registerUser })('root', 'password')()
   t.like(made, { _tag: 'Right', right: { id: 1, permissions: ['admin', 'user_retention'] } })
-  t.deepEqual(await registerFirstAdmin({ hasUsers, registerUser })('root', 'another')(), E.right(null))
-  const late = { hasUsers: () => false, registerUser }
+  t.deepEqual(await registerFirstAdmin({ isSetUp, registerUser })('root', 'another')(), E.right(null))
+  const late = { isSetUp: () => TE.right(false), registerUser }
   t.deepEqual(await registerFirstAdmin(late)('root', 'another')(), E.right(null), 'another process was faster')
   t.is((await authentication.logIn('root', 'password', '192.0.2.1'))._tag, 'Right')
 })

@@ -1,13 +1,23 @@
 import test from 'ava'
 import type { Live } from '../../domain/live/decider.ts'
 import { reconcileLives } from '../../application/lives/policies/reconcile-lives.ts'
+import { endInTerm } from '../../application/lives/end-and-release.ts'
+import type { EndRequest } from '../../application/lives/last-words.ts'
 import { expireLives, lookEvery } from '../../application/lives/policies/expire-lives.ts'
 import { eventually } from '../support/eventually.ts'
 import { createManualTimers } from '../support/manual-timers.ts'
 import { right } from '../support/projecting.ts'
 import { createTestEnvironment, silentLogger } from '../support/test-environment.ts'
-import { callerOf, createWriteSide, requestOf } from './write-side.ts'
+import { admitCommand, callerOf, createWriteSide, requestOf } from './write-side.ts'
 import { dataOf } from '../support/stored-data.ts'
+
+/** A worker that lets a live speak out and ends it. */
+const speakOut =
+  ({ deps }: Awaited<ReturnType<typeof createWriteSide>>, spoken: Promise<void>) =>
+  async (liveId: number, { cause, origin }: EndRequest) => {
+    await spoken
+    return { position: right(await endInTerm(deps)(liveId, { cause, origin, term: 1 })()) }
+  }
 
 test('R105: the reconciler finishes lives that have reached a limit, speaks them out, and gives their memory back', async (t) => {
   let clock = Date.parse('2026-11-21T09:30:00Z')
@@ -21,7 +31,10 @@ test('R105: the reconciler finishes lives that have reached a limit, speaks them
   const expiry = expireLives({
     ...side.deps,
     limits: { pendingTimeout: 60_000, maxDuration: 120_000 },
-    flush: async (liveId) => void flushed.push(liveId),
+    endByWorker: (liveId, end) => {
+      flushed.push(liveId)
+      return speakOut(side, Promise.resolve())(liveId, end)
+    },
   })
   let due: () => void = () => undefined
   let plans = 0
@@ -55,7 +68,7 @@ test('R105: the reconciler finishes lives that have reached a limit, speaks them
 test('R105: a sender that comes at the last moment keeps its live', async (t) => {
   const { deps, lifecycle, createLive, typesOf, admission } = await createWriteSide()
   right(await createLive(callerOf(1), requestOf())())
-  const expiry = expireLives({ ...deps, limits: { pendingTimeout: 1, maxDuration: 0 }, flush: () => Promise.resolve() })
+  const expiry = expireLives({ ...deps, limits: { pendingTimeout: 1, maxDuration: 0 } })
   right(await lifecycle.attachSender(1)())
   // As it was read before the sender came.
   const seen = { status: 'pending', sender: null, senderAt: null, autoStartPid: null, created: { at: '2026-01-01T00:00:00.000000+00:00' } } as unknown as Live
@@ -73,7 +86,9 @@ test('open lives are looked at often enough for the shortest limit', (t) => {
 test('lives that expire together speak out side by side, a bounded number at a time, and fences do not wait for them', async (t) => {
   let clock = Date.parse('2026-11-21T09:30:00Z')
   const now = (): string => new Date(clock).toISOString().replace('Z', '000+00:00')
-  const side = await createWriteSide({ environment: { ...createTestEnvironment(), now }, capacity: 1000 })
+  const timers = createManualTimers()
+  const { monotonic } = timers
+  const side = await createWriteSide({ environment: { ...createTestEnvironment(), now, monotonic }, capacity: 1000 })
   const { admission, lifecycle, typesOf } = side
   for (let id = 1; id <= 200; id++) {
     right(await side.createLive(callerOf(1, { maxSessions: 1000 }), requestOf())())
@@ -87,18 +102,20 @@ test('lives that expire together speak out side by side, a bounded number at a t
     await new Promise<void>((resolve) => { speaking.push(resolve) })
     spokeOut.push(liveId)
   }
-  const expiry = expireLives({ ...side.deps, limits: { pendingTimeout: 0, maxDuration: 60_000 }, flush })
-  const timers = createManualTimers()
+  const expiry = expireLives({
+    ...side.deps, timers: createManualTimers(), limits: { pendingTimeout: 0, maxDuration: 60_000 },
+    endByWorker: (liveId, end) => speakOut(side, flush(liveId))(liveId, end),
+  })
   const reconciler = reconcileLives({ ...side.deps, logger: silentLogger, timers, expiry, every: 30_000 })
   const orphan = async (): Promise<number> => {
     const commandId = side.environment.newId()
-    const command = { type: 'Admit', commandId, userId: 1, vram: 1, maxSessions: 1000, instance: 'died', at: now() } as const
+    const command = admitCommand({ commandId, instance: 'died', at: now() })
     right(await admission.send({ command, commandId, correlationId: commandId, actor: 'user:1' })())
     return admission.state().lastLiveId
   }
-  const fencedInOneRound = async (liveId: number): Promise<void> => {
-    timers.advance(30_000)
+  const fencedSoon = async (liveId: number): Promise<void> => {
     await eventually(() => {
+      timers.advance(10_000)
       if (admission.state().open.some((held) => held.liveId === liveId)) throw new Error('not released')
       if (timers.size() === 0) throw new Error('the next round is not planned')
     })
@@ -106,10 +123,10 @@ test('lives that expire together speak out side by side, a bounded number at a t
   }
 
   clock += 60_000
-  await fencedInOneRound(await orphan())
+  await fencedSoon(await orphan())
   const most = speaking.length
   t.true(most > 16 && most < 200, `${most} at a time`)
-  await fencedInOneRound(await orphan())
+  await fencedSoon(await orphan())
   t.is(speaking.length, most, 'who speaks out already is not asked again')
   t.is(admission.state().open.length, 200)
 
@@ -145,8 +162,11 @@ test('who stops the reconciler waits for the ends that have begun, and for no ot
   }
   const speaking: Array<() => void> = []
   const flush = (): Promise<void> => new Promise((resolve) => { speaking.push(resolve) })
-  const expiry = expireLives({ ...side.deps, limits: { pendingTimeout: 0, maxDuration: 60_000 }, flush })
   const timers = createManualTimers()
+  const expiry = expireLives({
+    ...side.deps, timers: createManualTimers(), limits: { pendingTimeout: 0, maxDuration: 60_000 },
+    endByWorker: (liveId, end) => speakOut(side, flush())(liveId, end),
+  })
   const reconciler = reconcileLives({ ...side.deps, logger: silentLogger, timers, expiry, every: 30_000 })
   clock += 60_000
   timers.advance(30_000)

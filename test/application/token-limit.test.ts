@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import { handleCommand } from '../../application/log/handle-command.ts'
 import { apiTokenDecider } from '../../domain/api-token/decider.ts'
 import { systemTimers } from '../../infrastructure/node/system-timers.ts'
@@ -11,13 +12,11 @@ import { callerOf, startTokenWorld, tokenCommands } from '../support/token-world
 
 const ci = { name: 'ci', expiresAt: null }
 
-for (const directory of ['that follows', 'that has heard of nothing yet'] as const)
-  test(`however many are issued at once, a user has a hundred API tokens in the end, with a directory ${directory}`, async (t) => {
+for (const directory of ['that follow', 'that have heard of nothing yet'] as const)
+  test(`however many are issued at once, a user has a hundred API tokens in the end, with lists ${directory}`, async (t) => {
     const world = await startTokenWorld(t)
-    const { store, keyring, environment, credentials, projector, tokenDirectory } = world
-    const late = { byId: () => O.none, countOf: () => 0, whenSeen: () => Promise.resolve() }
-    const deps = { store, keyring, environment, timers: systemTimers, credentials, projector }
-    const tokens = tokenCommands({ ...deps, tokens: directory === 'that follows' ? tokenDirectory : late })
+    const lists = directory === 'that follow' ? {} : { tokenIdsOf: () => TE.right([]) }
+    const tokens = tokenCommands({ ...world, ...lists, timers: systemTimers, tokens: world.tokenDirectory })
     const caller = callerOf(await world.register('Ada'))
     const answers = await Promise.all(Array.from({ length: 130 }, () => tokens.issueToken(caller, ci)()))
     t.is(answers.filter(E.isRight).length, 100)
@@ -31,7 +30,7 @@ for (const directory of ['that follows', 'that has heard of nothing yet'] as con
 
 test('a set of API tokens that is larger than the limit can be used, changed and made smaller', async (t) => {
   const world = await startTokenWorld(t)
-  const { store, keyring, environment, tokens, tokenDirectory, authenticateKey, credentials } = world
+  const { store, keyring, environment, tokens, tokenIdsOf, authenticateKey, credentials } = world
   const userId = await world.register('Ada')
   const handle = handleCommand({ store, keyring, environment, timers: systemTimers })
   const secrets: Array<string> = []
@@ -42,9 +41,9 @@ test('a set of API tokens that is larger than the limit can be used, changed and
     const about = { commandId: environment.newId(), correlationId: 'c', actor: 'test' }
     right(await handle({ stream: `api-token-${tokenId}`, decider: apiTokenDecider, command: { type: 'Issue', data }, ...about })())
   }
-  await eventually(() => assert.equal(tokenDirectory.countOf(userId), 105))
+  await eventually(async () => assert.equal(right(await tokenIdsOf(userId)()).length, 105))
   const caller = callerOf(userId)
-  t.true(O.isSome(authenticateKey(secrets[104] ?? '')))
+  t.true(O.isSome(right(await authenticateKey(secrets[104] ?? '')())))
   t.like(right(await tokens.changeToken(caller, 1105, { name: 'newer' })()), { name: 'newer' })
   for (let tokenId = 1001; tokenId <= 1005; tokenId += 1) {
     t.true(E.isLeft(await tokens.issueToken(caller, ci)()))

@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Caller } from '../../application/caller.ts'
+import type { Unavailable } from '../../application/errors.ts'
 import { createAdmissionActor } from '../../application/admission/admission-actor.ts'
 import type { AdmissionActor } from '../../application/admission/admission-actor.ts'
 import { createLiveOnce } from '../../application/lives/commands/create-live-once.ts'
@@ -10,6 +11,8 @@ import { finishLive } from '../../application/lives/commands/finish-live.ts'
 import { finishLivesByAudioUrl } from '../../application/lives/commands/finish-lives-by-audio-url.ts'
 import type { FinishLivesByAudioUrlDeps } from '../../application/lives/commands/finish-lives-by-audio-url.ts'
 import type { WriteDeps } from '../../application/log/handle-command.ts'
+import type { AttachedLive } from '../../application/lives/attached-live.ts'
+import type { SourceFacts } from '../../application/lives/commands/start-source.ts'
 import { liveLifecycle } from '../../application/sessions/live-lifecycle.ts'
 import type { LiveLifecycleDeps } from '../../application/sessions/live-lifecycle.ts'
 import type { Catalogue, Model, TranslationPair } from '../../application/ports/catalogue.ts'
@@ -17,7 +20,15 @@ import type { Documents } from '../../application/ports/documents.ts'
 import type { Environment } from '../../application/ports/environment.ts'
 import { BEGINNING } from '../../application/ports/event-store.ts'
 import type { EventStore, Position } from '../../application/ports/event-store.ts'
-import { reconcileAtStart } from '../../application/lives/policies/reconcile-lives.ts'
+import { reconciling } from '../../application/lives/policies/reconcile-lives.ts'
+import type { EndByWorker } from '../../application/lives/last-words.ts'
+import type { LiveRuns } from '../../application/sessions/live-sessions.ts'
+import type { LiveLifecycle } from '../../application/sessions/live-lifecycle.ts'
+import { runLives } from '../../application/sessions/run-lives.ts'
+import type { EndCause } from '../../application/pipeline/signals.ts'
+import { FIRST_TERM } from '../../domain/live/events.ts'
+import type { AdmissionCommand } from '../../domain/admission/decider.ts'
+import type { Candidate } from '../../domain/admission/placement.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
 import { allProjections } from '../../projections/all-projections.ts'
 import { holderOfToken, resolveToken } from '../../projections/live-tokens/queries.ts'
@@ -61,12 +72,38 @@ export const requestOf = (changes: Partial<CreateLiveRequest> = {}): CreateLiveR
   ...changes,
 })
 
+const CANDIDATES: ReadonlyArray<Candidate> = [{ worker: 'worker-1', rank: 0 }]
+
 export interface WriteSideOptions extends WriteDeps {
   readonly documents?: Pick<Documents, 'get' | 'page'>
-  readonly otherInstances?: () => ReadonlyArray<string>
   readonly whenProjected?: (position: Position) => Promise<void>
-  readonly flush?: (liveId: number, limitMs: number) => Promise<void>
+  readonly endByWorker?: EndByWorker
+  readonly candidates?: () => ReadonlyArray<Candidate>
 }
+
+/** The worker of all lives here. */
+export const WORKER = 'worker-1'
+
+/** Where no pipeline runs. */
+export const NO_RUNS: LiveRuns = {
+  all: () => [],
+  termOf: () => null,
+  hasSender: () => false,
+  pull: () => undefined,
+  stop: () => undefined,
+  ended: () => undefined,
+  drop: () => undefined,
+}
+
+/** What a worker whose lives were never moved writes. */
+const inFirstTerm = (lifecycle: LiveLifecycle) => ({
+  ...lifecycle,
+  attachSender: (liveId: number) => async () => E.map(({ live }: { readonly live: AttachedLive }) => live)(await lifecycle.attachSender(liveId)()),
+  detachSender: (liveId: number, epoch: number) => lifecycle.detachSender(liveId, { term: FIRST_TERM, epoch }),
+  startLive: (liveId: number) => lifecycle.startLive(liveId, FIRST_TERM),
+  startSource: (liveId: number, facts: Omit<SourceFacts, 'term'>) => lifecycle.startSource(liveId, { ...facts, term: FIRST_TERM }),
+  endLive: (liveId: number, cause: EndCause) => lifecycle.endLive(liveId, { term: FIRST_TERM, cause, origin: null }),
+})
 
 const noDocuments: Pick<Documents, 'get' | 'page'> = {
   get: () => { throw new Error('no read model here') },
@@ -85,32 +122,61 @@ export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor
     holderOfToken: holderOfToken({ documents }),
     resolveToken: resolveToken({ credentials, documents }),
     whenProjected: options.whenProjected ?? (() => Promise.resolve()),
+    candidates: options.candidates ?? (() => CANDIDATES),
     pullRefusal: () => null,
     viewOf: viewOf(options),
-    otherInstances: options.otherInstances ?? (() => []),
-    flush: options.flush ?? (() => Promise.resolve()),
+    worker: { name: WORKER, incarnation: null },
+    endByWorker: options.endByWorker ?? (() => null),
   }
   return {
     deps,
     admission,
     createLive: createLive(deps),
     createLiveOnce: createLiveOnce(deps),
-    lifecycle: liveLifecycle(deps),
+    lifecycle: inFirstTerm(liveLifecycle(deps)),
     finishLive: finishLive(deps),
     finishLivesByAudioUrl: finishLivesByAudioUrl(deps),
     deleteLive: deleteLive(deps),
-    reconcileAtStart: reconcileAtStart(deps),
+    /** What a process that starts does with the lives of the one before, and leaves to its reconciler. */
+    start: async (): Promise<E.Either<Unavailable, void>> => {
+      const starting = runLives({ ...deps, runs: NO_RUNS, logger: silentLogger })
+      const started = await starting.start()
+      await starting.stop()
+      return started
+    },
+    /** Two looks of the reconciler: what nobody completes in between is an orphan. */
+    reconcile: async (): Promise<E.Either<Unavailable, void>> => {
+      let now = 0
+      const { round } = reconciling({ ...deps, environment: { ...deps.environment, monotonic: () => now } })
+      const first = await round()
+      now = 10_000
+      return E.isLeft(first) ? first : await round()
+    },
   }
 }
 
-/** Sets what `worker-1` may reserve. */
+type Admit = Extract<AdmissionCommand, { readonly type: 'Admit' }>
+
+/** Asks for a place on `worker-1`. */
+export const admitCommand = (
+  asked: Pick<Admit, 'commandId' | 'instance' | 'at'> & Partial<Admit>,
+): Admit => ({ type: 'Admit', userId: 1, vram: 1, maxSessions: 1000, needs: ['m1'], candidates: CANDIDATES, ...asked })
+
+/** `worker-1` joins with so many megabytes. */
 export const setCapacity = async (admission: AdmissionActor, environment: Environment, vram: number): Promise<void> => {
-  const command = { type: 'SetCapacity', worker: 'worker-1', vram, at: environment.now() } as const
+  const { instance: incarnation } = environment
+  const command = { type: 'Join', worker: WORKER, incarnation, vram, at: environment.now() } as const
   right(await admission.send({ command, commandId: environment.newId(), correlationId: 'setup', actor: 'service' })())
 }
 
+interface SideOptions extends Partial<WriteSideOptions> {
+  readonly capacity?: number
+  /** No worker joins. */
+  readonly joins?: false
+}
+
 /** One process around stores in memory; `project` brings the read models up to date. */
-export const createWriteSide = async (options: Partial<WriteSideOptions> & { readonly capacity?: number } = {}) => {
+export const createWriteSide = async (options: SideOptions = {}) => {
   const memory = createMemoryEventStore()
   const documents = createMemoryDocuments()
   right(await documents.ensure(allProjections.map(({ collection }) => collection))())
@@ -124,7 +190,7 @@ export const createWriteSide = async (options: Partial<WriteSideOptions> & { rea
     ...options,
   }
   const admission = await createAdmissionActor({ ...deps, logger: silentLogger })
-  await setCapacity(admission, environment, options.capacity ?? 100)
+  if (options.joins !== false) await setCapacity(admission, environment, options.capacity ?? 100)
   const side = writeSideOf(deps, admission)
 
   const project = async (): Promise<void> => {

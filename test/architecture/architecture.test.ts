@@ -33,6 +33,24 @@ test('what a mutant breaks stands in its file exactly once', (t) => {
   t.deepEqual(stale.map(({ file, before }) => `${file}: ${before}`), [])
 })
 
+/** What starts a pipeline or a source. */
+const STARTS = /^application\/sessions\/(live-sessions|running-live|sourced-live|live-source|sender-session|settle-live)\.ts$/
+/** The parts of a running live, the worker that hears from the log, the sender's socket, and who puts them together. */
+const STARTERS = /^(application\/sessions\/|interfaces\/ws\/|interfaces\/compose\/(front|health|parts\/running-sessions)\.ts$)/
+
+const strayStarts = (of: ReturnType<typeof productSources>): ReadonlyArray<string> =>
+  of.flatMap(({ path, imports }) => imports.filter((name) => STARTS.test(name) && !STARTERS.test(path)).map((name) => `${path} → ${name}`))
+
+test('only run-lives and the sender\'s socket reach what starts a pipeline: use cases end lives, through a port for that alone', (t) => {
+  t.deepEqual(strayStarts(sources), [])
+  const route = sourceOf('application/lives/commands/create-live.ts', "import { createLiveSessions } from '../../sessions/live-sessions.ts'")
+  t.is(strayStarts([route]).length, 1)
+  const pullers = sources.filter(({ path }) => /\bruns\.pull\(/.test(readFileSync(path, 'utf8'))).map(({ path }) => path)
+  t.deepEqual(pullers, ['application/sessions/settle-live.ts'], 'one place pulls')
+  const settlers = sources.filter(({ imports }) => imports.includes('application/sessions/settle-live.ts')).map(({ path }) => path)
+  t.deepEqual(settlers, ['application/sessions/run-lives.ts'])
+})
+
 const forbidden: ReadonlyArray<readonly [string, string]> = [
   ['domain/live/decider.ts', "import { createHash } from 'node:crypto'"],
   ['domain/live/decider.ts', "import type { EventStore } from '../../application/ports/event-store.ts'"],

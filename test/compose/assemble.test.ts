@@ -71,9 +71,9 @@ test.serial('a service that cannot listen leaves no process, and its data direct
   const settingsAt = (where: number) =>
     right(readSettings({ STENOLOG_DATA_DIR: directory.path, STENOLOG_HOST: '127.0.0.1', STENOLOG_PORT: String(where), STENOLOG_LOG_LEVEL: 'silent' }))
   const before = childrenOf(process.pid)
-  await t.throwsAsync(startService(settingsAt(port)), { code: 'EADDRINUSE' })
+  await t.throwsAsync(startService(settingsAt(port), t.fail), { code: 'EADDRINUSE' })
   t.deepEqual(childrenOf(process.pid), before)
-  const service = await startService(settingsAt(0))
+  const service = await startService(settingsAt(0), t.fail)
   t.true(childrenOf(process.pid).length > before.length)
   await service.stop()
   t.deepEqual(childrenOf(process.pid), before)

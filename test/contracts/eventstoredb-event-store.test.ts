@@ -1,7 +1,15 @@
+import { EventStoreDBClient } from '@eventstore/db-client'
 import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import { v7 } from 'uuid'
+import type { Timers } from '../../application/ports/timers.ts'
 import { openEventStoreDb } from '../../infrastructure/eventstoredb/event-store.ts'
+import type { LogOwner, Ownership } from '../../infrastructure/eventstoredb/log-owner.ts'
+import { systemTimers } from '../../infrastructure/node/system-timers.ts'
+import { FORMAT } from '../../infrastructure/stores/format.ts'
 import { PATIENT_LIMITS, patient } from '../support/eventstoredb-double/patient.ts'
 import { startDouble } from '../support/eventstoredb-double/start.ts'
+import { right } from './event-store-support.ts'
 import { eventStoreContract } from './event-store.contract.ts'
 
 const double = startDouble()
@@ -16,3 +24,64 @@ eventStoreContract(
   },
   { run: test.serial },
 )
+
+/** Opens a log as the process that says so of itself, for as long as the test lasts. */
+const openAs = async (t: ExecutionContext, url: string, claimed: Partial<LogOwner>, others: Partial<Ownership> = {}) => {
+  const taken = Promise.withResolvers<string>()
+  const owner = { name: 'alpha', incarnation: v7(), directory: 'here', host: 'h', pid: 7, since: 'now', cluster: null, ...claimed }
+  const timers: Timers = { after: (_ms, task) => systemTimers.after(1, task) }
+  const whyNot = () => Promise.resolve(null)
+  const ownership = { owner, takesOver: false, whyNot, timers, lookEvery: 1, onTaken: taken.resolve, ...others }
+  const store = await openEventStoreDb({ url: patient(url), limits: PATIENT_LIMITS, ownership })
+  t.teardown(store.close)
+  return { store, taken: taken.promise }
+}
+
+test.serial('a log belongs to the data directory that opened it first, or to its MongoDB; another is refused and changes nothing', async (t) => {
+  const url = await (await double).another()
+  const { store } = await openAs(t, url, {})
+  const head = await right(store.head())
+  const told = 'the log of the event store belongs to another data directory, that of "alpha" (process 7 on h, since now): ' +
+    'two processes cannot share it yet. Once that one is gone for good, `stenolog log take-over` gives the log to this one'
+  for (const other of [{ directory: 'there' }, { name: 'beta', directory: 'there', cluster: 'c' }])
+    await t.throwsAsync(openAs(t, url, other), { message: told })
+  const reader = await openEventStoreDb({ url: patient(url), limits: PATIENT_LIMITS })
+  await reader.close()
+  t.is(await right(store.head()), head)
+
+  await openAs(t, url, { name: 'renamed', cluster: 'c' })
+  await openAs(t, url, { directory: 'there', cluster: 'c' })
+  await t.throwsAsync(openAs(t, url, { directory: 'elsewhere', cluster: 'd' }), { message: /belongs to another data directory/ })
+})
+
+test.serial('whose log was taken is told so, and the mark keeps its other members', async (t) => {
+  const url = await (await double).another()
+  const first = await openAs(t, url, {})
+  await right(first.store.setMetadata('stenolog', { maxCount: 9 }))
+  const second = await openAs(t, url, { name: 'beta', directory: 'there' }, { takesOver: true })
+  t.is(await first.taken, 'the process "beta" (process 7 on h, since now) has taken the log of the event store over')
+  t.is(await Promise.race([second.taken, first.taken.then(() => 'kept')]), 'kept')
+  const client = EventStoreDBClient.connectionString(url)
+  t.teardown(() => client.dispose())
+  t.like((await client.getStreamMetadata('stenolog')).metadata, { format: FORMAT, maxCount: 9 })
+})
+
+test.serial('who was replaced in MongoDB before it had the log does not take it from who has its place', async (t) => {
+  const url = await (await double).another()
+  const second = { name: 'beta', directory: 'there', cluster: 'c' }
+  // Replaced while it asks, so that its write is refused, then told so.
+  const replacing = async (): Promise<null> => {
+    await openAs(t, url, second)
+    return null
+  }
+  let asked = 0
+  const whyNot = (): Promise<string | null> => (++asked === 1 ? replacing() : Promise.resolve('beta has its place'))
+  await t.throwsAsync(openAs(t, url, { cluster: 'c' }, { whyNot }), { message: 'beta has its place' })
+  t.is(asked, 2)
+})
+
+test.serial('of many that open a new log at once one has it', async (t) => {
+  const url = await (await double).another()
+  const opened = await Promise.allSettled(['a', 'b', 'c'].map((directory) => openAs(t, url, { directory })))
+  t.is(opened.filter(({ status }) => status === 'fulfilled').length, 1)
+})

@@ -4,15 +4,15 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import test from 'ava'
 import { EVENTSTORE_FOLDER } from '../support/chosen-stores.ts'
-import { startEventStoreDb } from '../support/eventstoredb.ts'
 import { startEventStoreServer } from '../support/eventstoredb-server/start.ts'
 import { startCluster } from '../support/eventstoredb-double/start-cluster.ts'
+import { startDouble } from '../support/eventstoredb-double/start.ts'
 import { normalise } from '../support/eventstoredb-double/transcripts/compare.ts'
 import { recordThreeNodes, type RecordedNode } from '../support/eventstoredb-double/transcripts/t24.ts'
 
 const TRANSCRIPTS = join(import.meta.dirname, '..', 'support', 'eventstoredb-double', 'transcripts')
 
-const double = await startEventStoreDb()
+const double = await startDouble()
 const logs = [await double.another(), await double.another(), await double.another()]
 const forScavenge = EVENTSTORE_FOLDER === undefined ? await double.another() : ''
 test.after.always(double.dispose)

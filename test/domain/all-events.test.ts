@@ -16,12 +16,16 @@ interface Golden {
   readonly stored: Members
 }
 
-const folder = new URL('golden/', import.meta.url)
+const goldenIn = (folder: URL): ReadonlyArray<Golden> =>
+  readdirSync(folder).filter((file) => file.endsWith('.json')).map((file): Golden => {
+    const shapes = JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as Pick<Golden, 'plain' | 'stored'>
+    return { ...shapes, file, type: file.split('.')[0] ?? '' }
+  })
 
-const golden = readdirSync(folder).map((file): Golden => {
-  const shapes = JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as Pick<Golden, 'plain' | 'stored'>
-  return { ...shapes, file, type: file.split('.')[0] ?? '' }
-})
+const folder = new URL('golden/', import.meta.url)
+const golden = goldenIn(folder)
+/** As older versions stored it, and what it reads as. */
+const earlier = goldenIn(new URL('earlier/', folder))
 
 const definition = (type: string): AnyEventDefinition => {
   const found = definitionOf(type)
@@ -82,6 +86,12 @@ for (const { file, type, plain, stored } of golden) {
     t.deepEqual(codec.decode({ ...current, ...opened }), E.right(plain))
   })
 }
+
+for (const { file, type, plain, stored } of earlier)
+  test(`${file} of an older version is brought to the present shape`, (t) => {
+    t.deepEqual(definition(type).codec.decode(upgrade(type, stored)), E.right(plain))
+    t.deepEqual(upgrade(type, plain), plain)
+  })
 
 test('D59: names, URLs, tokens, passwords and text are personal wherever they occur', (t) => {
   const secrets = ['audioUrl', 'senderToken', 'listenerToken', 'username', 'passwordHash', 'text']

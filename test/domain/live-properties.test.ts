@@ -2,7 +2,7 @@ import test from 'ava'
 import fc from 'fast-check'
 import * as E from 'fp-ts/lib/Either.js'
 import { liveDecider } from '../../domain/live/decider.ts'
-import type { LiveCommand } from '../../domain/live/decider.ts'
+import type { LiveCommand } from '../../domain/live/commands.ts'
 import type { LiveEvent } from '../../domain/live/events.ts'
 import { after, liveCreated } from './samples.ts'
 
@@ -12,31 +12,35 @@ type Status = 'none' | 'pending' | 'active' | 'finished' | 'error' | 'aborted' |
 const transitions: Readonly<Record<Status, Partial<Record<LiveEvent['type'], Status>>>> = {
   none: { LiveCreated: 'pending', LiveAborted: 'aborted' },
   pending: {
-    SenderAttached: 'pending', SenderDetached: 'pending', SourceStarted: 'pending',
+    SenderAttached: 'pending', SenderDetached: 'pending', LiveTakenOver: 'pending', SourceStarted: 'pending',
     LiveStarted: 'active', LiveFinished: 'finished', LiveFailed: 'error',
   },
-  active: { SenderAttached: 'active', SenderDetached: 'active', SourceStarted: 'active', LiveFinished: 'finished', LiveFailed: 'error' },
+  active: {
+    SenderAttached: 'active', SenderDetached: 'active', LiveTakenOver: 'active', SourceStarted: 'active',
+    LiveFinished: 'finished', LiveFailed: 'error',
+  },
   finished: { LiveDeleted: 'deleted' },
   error: { LiveDeleted: 'deleted' },
   aborted: {},
   deleted: {},
 }
 
-const INSTANCES = ['a', 'b', 'c']
 const at = fc.nat({ max: 1e9 }).map(after)
-const instance = fc.constantFrom(...INSTANCES)
+const instance = fc.constantFrom('a', 'b', 'c')
+const term = fc.integer({ min: 1, max: 4 })
 const command: fc.Arbitrary<LiveCommand> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ autoStart: fc.boolean(), commandId: fc.constantFrom('x', 'y') })
     .map((changes): LiveCommand => ({ type: 'CreateLive', data: liveCreated(changes).data })) },
   { weight: 1, arbitrary: at.map((at): LiveCommand => ({ type: 'AbortLive', liveId: 7, userId: 3, reason: 'orphan', at })) },
-  { weight: 4, arbitrary: fc.record({ type: fc.constant('AttachSender' as const), instance, otherInstances: fc.subarray(INSTANCES), at }) },
-  { weight: 4, arbitrary: fc.record({ type: fc.constant('DetachSender' as const), epoch: fc.integer({ min: 1, max: 4 }), at }) },
+  { weight: 4, arbitrary: fc.record({ type: fc.constant('AttachSender' as const), instance, term, at }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('TakeOverLive' as const), worker: instance, term, at }) },
+  { weight: 4, arbitrary: fc.record({ type: fc.constant('DetachSender' as const), epoch: fc.integer({ min: 1, max: 4 }), term, at }) },
   { weight: 2, arbitrary: fc.record({ type: fc.constant('StartSource' as const), pid: fc.option(fc.constant(42)), sampleOffset: fc.nat(),
-    nextSegment: fc.integer({ min: 1 }), mediaSequence: fc.constant(null), at }) },
-  { weight: 3, arbitrary: at.map((at): LiveCommand => ({ type: 'StartLive', at })) },
-  { weight: 1, arbitrary: at.map((at): LiveCommand => ({ type: 'FinishLive', reason: 'sender_closed', at })) },
+    nextSegment: fc.integer({ min: 1 }), mediaSequence: fc.constant(null), term, at }) },
+  { weight: 3, arbitrary: fc.record({ type: fc.constant('StartLive' as const), term, at }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('FinishLive' as const), reason: fc.constant('sender_closed' as const), term: fc.option(term), at }) },
   { weight: 1, arbitrary: at.map((at): LiveCommand => ({ type: 'DeleteLive', at })) },
-  { weight: 1, arbitrary: at.map((at): LiveCommand => ({ type: 'FailLive', code: 'engine_failed', detail: '', at })) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('FailLive' as const), code: fc.constant('engine_failed' as const), detail: fc.constant(''), term: fc.option(term), at }) },
 )
 
 interface Step {
@@ -86,34 +90,39 @@ test('R98: terminal is final: no event but a deletion moves a live out of it', (
   t.pass()
 })
 
-test('one sender at a time: epochs count up by one, and a sender is replaced only when its process is dead', (t) => {
-  let replaced = 0
+test('one worker a term: terms rise, what a lower one commands makes no event, senders count up and leave once', (t) => {
+  let refused = 0
   fc.assert(fc.property(sequence, (commands) => {
-    let epoch = 0
-    let holder: string | null = null
+    let [epoch, term] = [0, 1]
+    let holder: number | null = null
     for (const { command, events } of run(commands))
       for (const event of events) {
-        if (event.type === 'SenderAttached' && command.type === 'AttachSender') {
-          const alive = [command.instance, ...command.otherInstances]
+        const by = 'term' in command ? command.term : null
+        if (by !== null && by < term) throw new Error(`${event.type} of term ${by} in term ${term}`)
+        if (event.type === 'LiveTakenOver') {
+          if (event.data.term <= term) throw new Error(`term ${event.data.term} after ${term}`)
+          term = event.data.term
+          holder = null
+        }
+        if (event.type === 'SenderAttached') {
           if (event.data.epoch !== epoch + 1) throw new Error(`epoch ${event.data.epoch} after ${epoch}`)
-          if (holder !== null && alive.includes(holder)) throw new Error(`${command.instance} took over from ${holder}, which lives`)
-          if (holder !== null) replaced += 1
           epoch += 1
-          holder = command.instance
+          holder = epoch
         }
         if (event.type === 'SenderDetached') {
-          if (holder === null || event.data.epoch !== epoch) throw new Error('a sender left that was not attached')
+          if (event.data.epoch !== holder) throw new Error('a sender left that was not attached')
           holder = null
         }
       }
+    if (term > 1) refused += 1
   }), { numRuns: 1000 })
-  t.true(replaced > 0, 'the sequences replace dead senders')
+  t.true(refused > 0, 'the sequences take lives over')
 })
 
-test('repeating any command at once is nothing to do or a refusal; only a source may start again', (t) => {
+test('repeating any command at once is nothing to do or a refusal; only a source may start, and a sender come, again', (t) => {
   fc.assert(fc.property(sequence, command, (commands, last) => {
     const repeated = run([...commands, last, last]).at(-1)
-    return last.type === 'StartSource' || repeated?.events.length === 0
+    return last.type === 'StartSource' || last.type === 'AttachSender' || repeated?.events.length === 0
   }))
   t.pass()
 })

@@ -1,6 +1,7 @@
 import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
 import { liveDecider } from '../../domain/live/decider.ts'
-import type { LiveCommand, LiveRefusal } from '../../domain/live/decider.ts'
+import type { LiveCommand, LiveRefusal } from '../../domain/live/commands.ts'
 import { finishReason } from '../../domain/live/events.ts'
 import type { FinishReason, LiveEvent } from '../../domain/live/events.ts'
 import { fold } from '../../domain/shared/decider.ts'
@@ -13,7 +14,8 @@ const about = { liveId: 7, userId: 3, at }
 
 const created = liveCreated()
 const autoStarted = liveCreated({ audioFormat: 'hls', audioUrl: 'https://media.example/a.m3u8', audioUrlHash: 'h', autoStart: true })
-const attached = (epoch: number, instance: string): LiveEvent => ({ type: 'SenderAttached', data: { ...earlier, epoch, instance } })
+const attached = (epoch: number, term = 1): LiveEvent => ({ type: 'SenderAttached', data: { ...earlier, epoch, instance: 'a', term } })
+const takenOver = (term: number): LiveEvent => ({ type: 'LiveTakenOver', data: { ...earlier, worker: 'gpu-1', term } })
 const detached = (epoch: number): LiveEvent => ({ type: 'SenderDetached', data: { ...earlier, epoch } })
 const started: LiveEvent = { type: 'LiveStarted', data: earlier }
 const finished: LiveEvent = { type: 'LiveFinished', data: { ...earlier, reason: 'finish_message' } }
@@ -27,20 +29,21 @@ const deleted: LiveEvent = { type: 'LiveDeleted', data: { ...earlier, lastStatus
 const commands = {
   create: { type: 'CreateLive', data: { ...created.data, commandId: 'another' } },
   abort: { type: 'AbortLive', ...about, reason: 'orphan' },
-  attach: { type: 'AttachSender', instance: 'a', otherInstances: ['b'], at },
-  detach: { type: 'DetachSender', epoch: 1, at },
-  source: { type: 'StartSource', ...source, at },
-  start: { type: 'StartLive', at },
-  finish: { type: 'FinishLive', reason: 'finish_route', at },
-  fail: { type: 'FailLive', code: 'source_failed', detail: 'no audio', at },
+  attach: { type: 'AttachSender', instance: 'a', term: 1, at },
+  detach: { type: 'DetachSender', epoch: 1, term: 1, at },
+  takeOver: { type: 'TakeOverLive', worker: 'gpu-1', term: 2, at },
+  source: { type: 'StartSource', ...source, term: 1, at },
+  start: { type: 'StartLive', term: 1, at },
+  finish: { type: 'FinishLive', reason: 'finish_route', term: null, at },
+  fail: { type: 'FailLive', code: 'source_failed', detail: 'no audio', term: 1, at },
   remove: { type: 'DeleteLive', at },
-  expire: { type: 'ExpireLive', pendingTimeout: 1000, maxDuration: 1000, instances: ['a', 'b'], at },
+  expire: { type: 'ExpireLive', pendingTimeout: 1000, maxDuration: 1000, at },
 } satisfies Record<string, LiveCommand>
 type CommandName = keyof typeof commands
 
 /** What each command leads to in each state: the types of its events, or the refusal's tag. */
 type Outcome = ReadonlyArray<LiveEvent['type']> | LiveRefusal['_tag']
-const over = { attach: 'LiveOver', detach: [], source: 'LiveOver', start: 'LiveOver', finish: [], fail: [], expire: [] } as const
+const over = { attach: 'LiveOver', detach: [], takeOver: 'LiveOver', source: 'LiveOver', start: 'LiveOver', finish: [], fail: [], expire: [] } as const
 const existing = { create: 'AlreadyCreated', abort: 'AlreadyCreated' } as const
 interface Stage {
   readonly given: ReadonlyArray<LiveEvent>
@@ -50,33 +53,33 @@ const lifecycle: Readonly<Record<string, Stage>> = {
   unknown: {
     given: [],
     outcomes: {
-      create: ['LiveCreated'], abort: ['LiveAborted'], attach: 'LiveUnknown', detach: 'LiveUnknown',
+      create: ['LiveCreated'], abort: ['LiveAborted'], attach: 'LiveUnknown', detach: 'LiveUnknown', takeOver: 'LiveUnknown',
       source: 'LiveUnknown', start: 'LiveUnknown', finish: 'LiveUnknown', fail: 'LiveUnknown', remove: 'LiveUnknown', expire: 'LiveUnknown',
     },
   },
   pending: {
     given: [created],
     outcomes: {
-      ...existing, attach: ['SenderAttached'], detach: [], source: ['SourceStarted'],
+      ...existing, attach: ['SenderAttached'], detach: [], takeOver: ['LiveTakenOver'], source: ['SourceStarted'],
       start: ['LiveStarted'], finish: ['LiveFinished'], fail: ['LiveFailed'], remove: ['LiveFinished', 'LiveDeleted'], expire: ['LiveFinished'],
     },
   },
   'pending with a sender': {
-    given: [created, attached(1, 'a')],
+    given: [created, attached(1)],
     outcomes: {
-      ...existing, attach: 'SenderAlreadyConnected', detach: ['SenderDetached'], source: ['SourceStarted'],
+      ...existing, attach: ['SenderAttached'], detach: ['SenderDetached'], takeOver: ['LiveTakenOver'], source: ['SourceStarted'],
       start: ['LiveStarted'], finish: ['LiveFinished'], fail: ['LiveFailed'], remove: ['LiveFinished', 'LiveDeleted'], expire: ['LiveFinished'],
     },
   },
   active: {
-    given: [created, attached(1, 'a'), started],
+    given: [created, attached(1), started],
     outcomes: {
-      ...existing, attach: 'SenderAlreadyConnected', detach: ['SenderDetached'], source: ['SourceStarted'],
+      ...existing, attach: ['SenderAttached'], detach: ['SenderDetached'], takeOver: ['LiveTakenOver'], source: ['SourceStarted'],
       start: [], finish: ['LiveFinished'], fail: ['LiveFailed'], remove: ['LiveFinished', 'LiveDeleted'], expire: ['LiveFinished'],
     },
   },
-  finished: { given: [created, attached(1, 'a'), started, finished], outcomes: { ...existing, ...over, remove: ['LiveDeleted'] } },
-  error: { given: [created, attached(1, 'a'), started, failed], outcomes: { ...existing, ...over, remove: ['LiveDeleted'] } },
+  finished: { given: [created, attached(1), started, finished], outcomes: { ...existing, ...over, remove: ['LiveDeleted'] } },
+  error: { given: [created, attached(1), started, failed], outcomes: { ...existing, ...over, remove: ['LiveDeleted'] } },
   aborted: { given: [aborted], outcomes: { create: 'LiveOver', abort: [], ...over, remove: [] } },
   deleted: { given: [created, finished, deleted], outcomes: { ...existing, ...over, remove: [] } },
 }
@@ -116,10 +119,12 @@ test('R105: a pending live without sender ends after PENDING_TIMEOUT, counted fr
   given(created).when(expireAt(4999)).thenNothing()
   given(created).when(expireAt(5000)).thenEvents(timedOut(5000))
   given(created).when(expireAt(1e9, { pendingTimeout: 0 })).thenNothing()
-  given(created, attached(1, 'a')).when(expireAt(1e9)).thenNothing()
-  given(created, attached(1, 'a'), detached(1)).when(expireAt(5999)).thenNothing()
-  given(created, attached(1, 'a'), detached(1)).when(expireAt(6000)).thenEvents(timedOut(6000))
-  given(created, attached(1, 'killed')).when(expireAt(6000)).thenEvents(timedOut(6000))
+  given(created, attached(1)).when(expireAt(1e9)).thenNothing()
+  given(created, attached(1), detached(1)).when(expireAt(5999)).thenNothing()
+  given(created, attached(1), detached(1)).when(expireAt(6000)).thenEvents(timedOut(6000))
+  given(created, attached(1), takenOver(2)).when(expireAt(5999)).thenNothing()
+  given(created, attached(1), takenOver(2)).when(expireAt(6000)).thenEvents(timedOut(6000))
+  given(created, takenOver(2)).when(expireAt(5000)).thenEvents(timedOut(5000))
   given(created, started).when(expireAt(1e9)).thenNothing()
 })
 
@@ -127,37 +132,53 @@ test('R105: a live ends MAX_DURATION after its start; a sender that never speaks
   const { given } = specify(t, liveDecider)
   const expireAt = (ms: number, maxDuration = 5000) => ({ ...commands.expire, pendingTimeout: 0, maxDuration, at: after(ms) })
   const tooLong = (ms: number): LiveEvent => ({ type: 'LiveFinished', data: { ...about, at: after(ms), reason: 'max_duration' } })
-  given(created, attached(1, 'a'), started).when(expireAt(5999)).thenNothing()
-  given(created, attached(1, 'a'), started).when(expireAt(6000)).thenEvents(tooLong(6000))
-  given(created, attached(1, 'a'), started).when(expireAt(1e9, 0)).thenNothing()
-  given(created, attached(1, 'a')).when(expireAt(6000)).thenEvents(tooLong(6000))
+  given(created, attached(1), started).when(expireAt(5999)).thenNothing()
+  given(created, attached(1), started).when(expireAt(6000)).thenEvents(tooLong(6000))
+  given(created, attached(1), started).when(expireAt(1e9, 0)).thenNothing()
+  given(created, attached(1)).when(expireAt(6000)).thenEvents(tooLong(6000))
   given(created).when(expireAt(1e9)).thenNothing()
   given(autoStarted, { type: 'SourceStarted', data: { ...earlier, ...source } }, started).when(expireAt(6000)).thenEvents(tooLong(6000))
 })
 
 test('the first sender gets epoch 1, the next one after it left epoch 2', (t) => {
   const { given } = specify(t, liveDecider)
-  given(created).when(commands.attach).thenEvents({ type: 'SenderAttached', data: { ...about, epoch: 1, instance: 'a' } })
-  given(created, attached(1, 'b'), detached(1))
+  given(created).when(commands.attach).thenEvents({ type: 'SenderAttached', data: { ...about, epoch: 1, instance: 'a', term: 1 } })
+  given(created, attached(1), detached(1))
     .when(commands.attach)
-    .thenEvents({ type: 'SenderAttached', data: { ...about, epoch: 2, instance: 'a' } })
+    .thenEvents({ type: 'SenderAttached', data: { ...about, epoch: 2, instance: 'a', term: 1 } })
 })
 
-test('R132: a second sender is refused while the first one is connected, to this process or another that lives', (t) => {
-  const { given } = specify(t, liveDecider)
-  given(created, attached(1, 'a')).when(commands.attach).thenRefused({ _tag: 'SenderAlreadyConnected' })
-  given(created, attached(1, 'b')).when(commands.attach).thenRefused({ _tag: 'SenderAlreadyConnected' })
-})
-
-test('a sender of a process that no longer lives counts as detached', (t) => {
+test('a place has one giver: a sender that the log still names, and that was never told so, locks nobody out', (t) => {
   specify(t, liveDecider)
-    .given(created, attached(1, 'killed'))
+    .given(created, attached(1))
     .when(commands.attach)
-    .thenEvents({ type: 'SenderAttached', data: { ...about, epoch: 2, instance: 'a' } })
+    .thenEvents({ type: 'SenderAttached', data: { ...about, epoch: 2, instance: 'a', term: 1 } })
+})
+
+test('a worker takes a live over once; the sender of the term before went with its worker', (t) => {
+  const { given } = specify(t, liveDecider)
+  given(created, attached(1), started).when(commands.takeOver).thenEvents({ type: 'LiveTakenOver', data: { ...about, worker: 'gpu-1', term: 2 } })
+  given(created, takenOver(2)).when(commands.takeOver).thenNothing()
+  given(created, takenOver(3)).when(commands.takeOver).thenRefused({ _tag: 'Superseded' })
+  t.like(fold(liveDecider, [created, attached(1), takenOver(2)]), { term: 2, sender: null, senderAt: earlier.at })
+  t.like(fold(liveDecider, [created, takenOver(2)]), { term: 2, senderAt: null })
+})
+
+for (const name of ['attach', 'detach', 'source', 'start', 'fail'] as const)
+  test(`${name} by the worker of a term that is over is refused; of a term that is not, it is not`, (t) => {
+    const given = fold(liveDecider, [created, takenOver(2), attached(1, 2)])
+    t.deepEqual(liveDecider.decide(commands[name], given), E.left({ _tag: 'Superseded' }))
+    t.true(E.isRight(liveDecider.decide({ ...commands[name], term: 2 }, given)))
+  })
+
+test('whoever else may end a live ends it in any term', (t) => {
+  const finishedNow: LiveEvent = { type: 'LiveFinished', data: { ...about, reason: 'finish_route' } }
+  specify(t, liveDecider).given(created, takenOver(2)).when(commands.finish).thenEvents(finishedNow)
+  specify(t, liveDecider).given(created, takenOver(2)).when({ ...commands.finish, term: 1 }).thenRefused({ _tag: 'Superseded' })
 })
 
 test('detaching a sender that was replaced changes nothing', (t) => {
-  specify(t, liveDecider).given(created, attached(1, 'killed'), attached(2, 'a')).when({ type: 'DetachSender', epoch: 1, at }).thenNothing()
+  specify(t, liveDecider).given(created, attached(1), attached(2)).when(commands.detach).thenNothing()
 })
 
 test('D24: an auto-started live is active as soon as its process has a pid', (t) => {
@@ -174,25 +195,25 @@ for (const reason of Object.keys(finishReason.keys) as Array<FinishReason>)
   test(`A4: a live finishes by ${reason}, pending or active`, (t) => {
     const { given } = specify(t, liveDecider)
     const event: LiveEvent = { type: 'LiveFinished', data: { ...about, reason } }
-    given(created).when({ type: 'FinishLive', reason, at }).thenEvents(event)
-    given(created, started).when({ type: 'FinishLive', reason, at }).thenEvents(event)
+    given(created).when({ type: 'FinishLive', reason, term: 1, at }).thenEvents(event)
+    given(created, started).when({ type: 'FinishLive', reason, term: 1, at }).thenEvents(event)
   })
 
 test('R102: an engine failure is recorded with its code and detail', (t) => {
   specify(t, liveDecider)
     .given(created, started)
-    .when({ type: 'FailLive', code: 'engine_failed', detail: 'out of memory', at })
+    .when({ type: 'FailLive', code: 'engine_failed', detail: 'out of memory', term: 1, at })
     .thenEvents({ type: 'LiveFailed', data: { ...about, code: 'engine_failed', detail: 'out of memory' } })
 })
 
 test('the state holds what the answers need: sender, epoch, pid and the time of the last change', (t) => {
   t.deepEqual(fold(liveDecider, [created]), {
-    status: 'pending', created: created.data, epoch: 0, sender: null, senderAt: null, startedAt: null, autoStartPid: null, updatedAt: null,
+    status: 'pending', created: created.data, epoch: 0, term: 1, sender: null, senderAt: null, startedAt: null, autoStartPid: null, updatedAt: null,
   })
-  t.deepEqual(fold(liveDecider, [created, attached(1, 'a'), started]), {
-    status: 'active', created: created.data, epoch: 1, sender: { epoch: 1, instance: 'a' }, senderAt: earlier.at, startedAt: earlier.at, autoStartPid: null, updatedAt: earlier.at,
+  t.deepEqual(fold(liveDecider, [created, attached(1), started]), {
+    status: 'active', created: created.data, epoch: 1, term: 1, sender: 1, senderAt: earlier.at, startedAt: earlier.at, autoStartPid: null, updatedAt: earlier.at,
   })
   t.deepEqual(fold(liveDecider, [autoStarted, { type: 'SourceStarted', data: { ...earlier, ...source } }, started, finished]), {
-    status: 'finished', created: autoStarted.data, epoch: 0, sender: null, senderAt: null, startedAt: earlier.at, autoStartPid: 4242, updatedAt: earlier.at,
+    status: 'finished', created: autoStarted.data, epoch: 0, term: 1, sender: null, senderAt: null, startedAt: earlier.at, autoStartPid: 4242, updatedAt: earlier.at,
   })
 })

@@ -32,7 +32,7 @@ test('S23: the operator acts as a named user on the tokens alone, and only throu
   const asked: Array<Pick<Caller, 'userId' | 'credential' | 'permissions'>> = []
   const listed: Array<number> = []
   const services: Partial<HandMade> = {
-    whoAmI: ({ userId }) => (userId === 7 ? E.right(userView(7, 'ann')) : E.left({ _tag: 'UserNotFound' })),
+    whoAmI: ({ userId }) => (userId === 7 ? TE.right(userView(7, 'ann')) : TE.left({ _tag: 'UserNotFound' })),
     listTokens: (userId) => {
       listed.push(userId)
       return TE.right({ items: [], total: 0 })
@@ -71,4 +71,26 @@ test('D14, S13, S24: who has to wait is told for how long', async (t) => {
   t.deepEqual([login.status, login.headers.get('retry-after'), await login.json()], [429, '64', { detail: 'Too many requests' }])
   const busy = await http.send('PUT', '/users/me/password', { as: 'user', body: PASSWORDS })
   t.deepEqual([busy.status, busy.headers.get('retry-after')], [429, '1'])
+})
+
+test('who asks while nobody can tell who that is hears so, and is not told to be nobody', async (t) => {
+  const unknown = { _tag: 'DocumentsUnavailable', reason: 'the read model is behind' } as const
+  const cannotTell: Partial<HandMade> = {
+    authenticate: () => TE.left(unknown), authenticateKey: () => TE.left(unknown), whoAmI: () => TE.left(unknown),
+    logIn: async () => E.left(unknown), isSetUp: () => TE.left(unknown),
+  }
+  const http = await startHttp(t, cannotTell)
+  const login = { body: new URLSearchParams({ username: 'ann', password: 'right password' }) }
+  const answers = [
+    await http.send('GET', '/users/me', { as: 'user' }),
+    await http.send('GET', '/lives/', { as: 'lt_key' }),
+    await http.send('GET', '/lives/', { headers: { 'x-api-key': 'lt_key' } }),
+    await http.send('POST', '/login', login),
+    await http.send('GET', '/setup'),
+    await (await startHttp(t, cannotTell, { isControl: true })).send('GET', '/tokens/', { headers: { 'x-on-behalf-of': '7' } }),
+  ]
+  for (const answer of answers) {
+    t.is(answer.status, 503, answer.url)
+    t.deepEqual(Object.keys((await answer.json()) as object), ['detail'])
+  }
 })

@@ -174,7 +174,7 @@ test('a new route is described by its line in the table alone', (test) => {
   ]) as unknown as OpenApi
   const { get, delete: remove } = document.paths['/things/{id}'] ?? {}
   test.deepEqual(Object.keys(get?.responses ?? {}), ['200', '429', '500'])
-  test.deepEqual(Object.keys(remove?.responses ?? {}), ['200', '400', '401', '403', '429', '500'])
+  test.deepEqual(Object.keys(remove?.responses ?? {}), ['200', '400', '401', '403', '429', '500', '503'])
 })
 
 test('the typed client is the one that the description makes: node tools/client/make.ts', (t) => {

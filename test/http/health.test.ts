@@ -7,11 +7,13 @@ type Observed = Parameters<typeof createHealth>[0]
 const RAW = 'connect ECONNREFUSED mongodb://root:hunter2@10.0.0.5:27017/stenolog'
 
 /** A service of which one projection tries again after this error, as the projector tells it. */
-const retrying = (error: string | null, isOlder = false): Observed =>
+const retrying = (error: string | null, { isOlder = false, hasCaughtUp = true } = {}): Observed =>
   ({
     admission: { state: () => ({ open: [], vramTotal: 0 }) },
     projector: {
-      lag: () => [{ projection: 'lives', position: '7', secondsBehind: 3, error, failures: error === null ? 0 : 2, rebuilding: false }],
+      lag: () => [{
+        projection: 'lives', position: '7', secondsBehind: 3, error, failures: error === null ? 0 : 2, rebuilding: false, hasCaughtUp,
+      }],
       timeouts: () => 0,
     },
     translations: { figures: () => [] },
@@ -41,6 +43,11 @@ test('readiness tells that a projection tries again and not after what: that is 
 })
 
 test('a service under which an older copy of the log was put is not ready, and says so', (t) => {
-  const { readiness } = createHealth(retrying(null, true))
+  const { readiness } = createHealth(retrying(null, { isOlder: true }))
   t.like(readiness?.(), { ready: false, checks: { eventStore: 'older' } })
+})
+
+test('a service whose lists are behind since its start is not ready', async (t) => {
+  const http = await startHttp(t, {}, { readiness: createHealth(retrying(null, { hasCaughtUp: false })).readiness })
+  t.is((await http.send('GET', '/health/ready')).status, 503)
 })

@@ -1,6 +1,7 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import fc from 'fast-check'
 import type { Caller } from '../../application/caller.ts'
 import { createRequestLimits } from '../../interfaces/http/clients/request-limits.ts'
@@ -71,9 +72,9 @@ const LOGINS: Readonly<Record<string, number>> = { user: 7, 'user-again': 7, adm
 
 const startLimited = async (t: Parameters<typeof startHttp>[0]) => {
   const { monotonic, advance } = createManualTimers()
-  const authenticateKey = (secret: string) => (secret === KEY ? O.some(program) : O.none)
-  const authenticate = async (bearer: string): Promise<O.Option<Caller>> =>
-    O.map((userId: number): Caller => ({ ...program, userId, credential: 'jwt' }))(O.fromNullable(LOGINS[bearer]))
+  const authenticateKey = (secret: string) => TE.right(secret === KEY ? O.some(program) : O.none)
+  const authenticate = (bearer: string): TE.TaskEither<never, O.Option<Caller>> =>
+    TE.right(O.map((userId: number): Caller => ({ ...program, userId, credential: 'jwt' }))(O.fromNullable(LOGINS[bearer])))
   const http = await startHttp(t, { authenticate, authenticateKey }, { limits: createRequestLimits({ monotonic }, 50) })
   const statuses = async (count: number, path: string, headers: Record<string, string> = {}): Promise<ReadonlyArray<number>> => {
     const answers: Array<number> = []

@@ -1,4 +1,5 @@
 import test from 'ava'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import { startHttp } from './http-service.ts'
 
 const POLICY =
@@ -7,7 +8,7 @@ const POLICY =
 const BODY = { token: 'good', username: 'root', password: 'long enough' }
 
 test('the set-up link makes the first administrator', async (t) => {
-  const http = await startHttp(t, { hasUsers: () => false })
+  const http = await startHttp(t, { isSetUp: () => TE.right(false) })
   const response = await http.send('POST', '/setup', { body: BODY })
   t.is(response.status, 200)
   const { data } = (await response.json()) as { readonly data: Readonly<Record<string, unknown>> }
@@ -15,7 +16,7 @@ test('the set-up link makes the first administrator', async (t) => {
 })
 
 test('a token that is not the one is 403; what is typed badly is 422 at its place', async (t) => {
-  const http = await startHttp(t, { hasUsers: () => false })
+  const http = await startHttp(t, { isSetUp: () => TE.right(false) })
   const refused = await http.send('POST', '/setup', { body: { ...BODY, token: 'guess' } })
   t.deepEqual([refused.status, await refused.json()], [403, { detail: 'Setup link is invalid, expired or already used' }])
   for (const [members, at] of [
@@ -28,8 +29,8 @@ test('a token that is not the one is 403; what is typed badly is 422 at its plac
   }
 })
 
-test('once there is a user, set-up is over: the page says so and a request is 403', async (t) => {
-  const http = await startHttp(t, { hasUsers: () => true })
+test('once there is an administrator, set-up is over: the page says so and a request is 403', async (t) => {
+  const http = await startHttp(t, { isSetUp: () => TE.right(true), setUp: () => TE.left({ _tag: 'SetupRefused', reason: 'used' }) })
   const page = await http.send('GET', '/setup')
   t.is(page.status, 200)
   const html = await page.text()
@@ -39,7 +40,7 @@ test('once there is a user, set-up is over: the page says so and a request is 40
 })
 
 test('S41: pages work under their own policy: no inline code, and every file that they name is served', async (t) => {
-  const http = await startHttp(t, { hasUsers: () => false })
+  const http = await startHttp(t, { isSetUp: () => TE.right(false) })
   for (const base of ['/setup', '/embed/live/7'].flatMap((path) => [path, `${path}/`, `/api/v1${path}`, `/api/v1${path}/`])) {
     const page = await http.send('GET', base)
     if (base.includes('setup')) t.is(page.headers.get('content-security-policy'), POLICY)
@@ -57,7 +58,7 @@ test('S41: pages work under their own policy: no inline code, and every file tha
 })
 
 test('every field of the page has a label, and messages are announced', async (t) => {
-  const http = await startHttp(t, { hasUsers: () => false })
+  const http = await startHttp(t, { isSetUp: () => TE.right(false) })
   const html = await (await http.send('GET', '/setup')).text()
   const inputs = Array.from(html.matchAll(/<input id="(\w+)"/g), ([, id]) => id)
   t.deepEqual(inputs, ['username', 'password', 'repeat'])

@@ -21,7 +21,7 @@ test('with an empty environment every setting has the default of the launch cont
     corsOrigins: ['*'], wsOrigins: ['*'], frameAncestors: ['*'], audioUrlAllowCidrs: null, sourceIsolation: null, jwtTtl: 86_400_000, pendingTimeout: 3_600_000,
     maxDuration: 86_400_000, idleTimeout: 600_000, retentionMax: 0, drainTimeout: 30_000, reconnectGrace: 0, rateLimit: 50,
     compatStrict: false,
-    role: 'all', logLevel: 'info',
+    role: 'all', nodeName: null, leaseTtl: 5000, logLevel: 'info',
   }))
 })
 
@@ -131,6 +131,7 @@ test('lists, hosts and origins are checked', (t) => {
     ], ['BASE_PATH', ['steno', '/', '//x', '/a?b']], ['PUBLIC_URL', ['h', 'ftp://h', 'https://h?x']],
     ['FRAME_ANCESTORS', ['null', 'a.example', "'none'", 'https://a.example; script-src *']],
     ['VRAM_MB', ['0', '-1', '1.5', 'all']], ['ROLE', ['All', 'x']],
+    ['NODE_NAME', ['-a', 'a b', 'a/b', 'ä', 'x'.repeat(64)]], ['LEASE_TTL', ['0', '2s', '61s', '2m', '5']],
   ] as const)
     for (const value of values) {
       const [error, ...more] = errorsOf({ [`STENOLOG_${name}`]: value })
@@ -155,6 +156,8 @@ test('the metrics are read when they are asked for', async (t) => {
     translations: () => ({ done: 7, failed: 2, dropped: 1, skipped: 3, waiting: 4, lagSeconds: 0.25 }),
     droppedFinals: () => 5,
     lags,
+    eventStoreAnswers: () => true,
+    leaderChanges: () => 6,
     sourceIsolation: () => true,
   })
   const stop = lags.follow(3, () => 9)
@@ -174,7 +177,8 @@ test('the metrics are read when they are asked for', async (t) => {
     'stenolog_translations_total{outcome="dropped"} 1', 'stenolog_translations_total{outcome="skipped"} 3',
     'stenolog_projection_lag_seconds{projection="lives"} 0.5', 'stenolog_projection_failing{projection="lives"} 1',
     'stenolog_projection_failures_total{projection="lives"} 6', 'stenolog_projection_rebuilding{projection="lives"} 1',
-    'stenolog_read_your_writes_timeouts_total 3', 'stenolog_finals_dropped_total 5', 'stenolog_source_isolation 1',
+    'stenolog_read_your_writes_timeouts_total 3', 'stenolog_finals_dropped_total 5',
+    'stenolog_event_store_answers 1', 'stenolog_event_store_leader_changes_total 6', 'stenolog_source_isolation 1',
   ])
   const labels = lines.flatMap((line) => [...line.matchAll(/[{,](\w+)="/g)].map(([, name]) => name))
   t.deepEqual(new Set(labels), new Set(['longer_than', 'le', 'outcome', 'projection']), 'everybody may read them: no user, no live')

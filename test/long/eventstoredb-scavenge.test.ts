@@ -17,12 +17,12 @@ import { startProjector } from '../../projections/projector.ts'
 import { caughtUp, right, take } from '../contracts/event-store-support.ts'
 import { PATIENT_LIMITS, patient } from '../support/eventstoredb-double/patient.ts'
 import { EVENTSTORE_FOLDER } from '../support/chosen-stores.ts'
-import { startEventStoreServer, type EventStoreServer } from '../support/eventstoredb-server/start.ts'
+import { startEventStoreServer } from '../support/eventstoredb-server/start.ts'
 import { eventually } from '../support/eventually.ts'
-import { CHUNK, createWriter } from '../support/log-writer.ts'
 import { createMemoryDocuments } from '../support/memory-documents.ts'
 import { chanceOf } from '../support/seeded.ts'
-import { createTestEnvironment, silentLogger } from '../support/test-environment.ts'
+import { silentLogger } from '../support/test-environment.ts'
+import { CHUNK, createWriter, environment, never, scavenge } from '../support/scavenged-log.ts'
 
 const serial = EVENTSTORE_FOLDER !== undefined ? test.serial : test.serial.skip
 
@@ -31,17 +31,6 @@ const ROUNDS = 10
 const READERS = 4
 /** Positions that are resumed at in each round. */
 const PLACES = 40
-const environment = createTestEnvironment()
-const never = new AbortController().signal
-
-const scavenge = async ({ nodes: [node] }: EventStoreServer): Promise<void> => {
-  await node?.ask('POST', '/admin/scavenge?threshold=-1')
-  await eventually(async () => {
-    const { text } = (await node?.ask('GET', '/admin/scavenge/current')) ?? { text: 'no node' }
-    if (text !== 'ScavengeId: , ScavengeLink: ') throw new Error(`the scavenge goes on: ${text}`)
-  }, { timeoutMs: 120_000 })
-}
-
 /** Read models of all projections, which know how to be stopped and to go on. */
 const createReader = (t: ExecutionContext, store: EventStore) => {
   const documents: Documents = createMemoryDocuments()
@@ -108,20 +97,20 @@ serial('scavenges under load lose nothing to projections that are stopped and st
   const readers = Array.from({ length: READERS }, () => createReader(t, store))
   const pick = chance.random('places')
   let [writes, resumed, gone] = [0, 0, 0]
+  let over = new AbortController()
   /** After so many further writes, as chance has it. */
   const later = async (random: () => number): Promise<void> => {
     const goal = writes + Math.floor(random() * 60)
     await eventually(() => {
-      if (writes < goal) throw new Error('the writer is slow')
+      if (writes < goal && !over.signal.aborted) throw new Error('the writer is slow')
     }, { timeoutMs: 120_000 })
   }
-  const write = async (signal: AbortSignal): Promise<void> => {
-    for (; !signal.aborted; writes++) await writer.write()
+  const write = async (): Promise<void> => {
+    for (; !over.signal.aborted; writes++) await writer.write()
   }
   for (const [round, random] of Array.from({ length: ROUNDS }, (_, n) => [n, chance.random(`round ${n}`)] as const)) {
-    const over = new AbortController()
-    t.teardown(() => over.abort())
-    const writing = write(over.signal)
+    over = new AbortController()
+    const writing = write()
     for (const reader of readers) {
       reader.start()
       await later(random)

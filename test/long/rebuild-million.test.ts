@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
@@ -9,6 +10,7 @@ import { differencesOf, foldLog } from '../../projections/fold-log.ts'
 import { lives } from '../../projections/lives/projection.ts'
 import type { Listing, LiveJson } from '../support/client.ts'
 import { stenolog } from '../support/command-line.ts'
+import { eventually } from '../support/eventually.ts'
 import { createMemoryDocuments } from '../support/memory-documents.ts'
 import { right } from '../support/projecting.ts'
 import { startTestService } from '../support/service.ts'
@@ -29,6 +31,9 @@ test(`F7: the list of lives is rebuilt from ${EVENTS} events beside the service,
   await fillWithLives(filling, EVENTS / EVENTS_A_LIVE, FIRST)
   await filling.close()
   await service.start()
+  // The port opens before the lists are there.
+  const isReady = async () => assert.equal((await service.anonymous().get('/health/ready')).status, 200)
+  await eventually(isReady, { timeoutMs: 900_000 })
   await service.kill('SIGTERM')
   const tampering = new DatabaseSync(join(service.dataDirectory, 'documents.sqlite'))
   tampering.exec(`UPDATE documents_lives SET body = replace(body, '"status":"finished"', '"status":"pending"') WHERE id IN (${TAMPERED.map((id) => `'${id}'`).join()})`)

@@ -1,6 +1,7 @@
 import test from 'ava'
 import { killRounds } from '../support/kill-rounds.ts'
 
+// On servers with STENOLOG_TEST_STORES=servers, of which EventStoreDB may be a real one.
 const KILLS = Number(process.env['STENOLOG_TEST_KILLS'] ?? 200)
 
 test(`F1, R104, D53: ${KILLS} kill -9 with all commands in flight lose nothing acknowledged, leak no VRAM, and leave what the check finds clean`, async (t) => {

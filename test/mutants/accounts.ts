@@ -106,18 +106,6 @@ export const accountMutants: ReadonlyArray<Mutant> = [
     rows: [33], test: KEYS,
   },
   {
-    file: 'application/users/administrators.ts',
-    before: 'filter((id) => id !== userId && ',
-    after: 'filter((id) => ',
-    rows: ['the last active administrator is not demoted'], test: LAST_ADMINISTRATOR,
-  },
-  {
-    file: 'application/users/administrators.ts',
-    before: "inTurn('administrators', async",
-    after: 'inTurn(`administrators ${userId}`, async',
-    rows: ['of two administrators who take each other, or themselves, away'], test: LAST_ADMINISTRATOR,
-  },
-  {
     file: 'application/users/commands/change-user.ts',
     before: "isActive === false || permissions?.includes('admin') === false",
     after: "permissions?.includes('admin') === false",
@@ -137,9 +125,9 @@ export const accountMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/tokens/token-writes.ts',
-    before: ' + [...unseen.values()].filter((owner) => owner === userId).length',
+    before: 'else if (isIssued) ids.add(tokenId)',
     after: '',
-    rows: ['with a directory that has heard of nothing yet'], test: TOKEN_LIMIT,
+    rows: ['with lists that have heard of nothing yet'], test: TOKEN_LIMIT,
   },
   {
     file: 'application/tokens/commands/issue-token.ts',

@@ -1,8 +1,10 @@
 import type { Mutant } from './mutant.ts'
 import { accountMutants } from './accounts.ts'
+import { admissionMutants } from './admission.ts'
 import { auditMutants } from './audit.ts'
 import { commandLineMutants } from './command-line.ts'
 import { connectionMutants } from './connections.ts'
+import { directoryMutants } from './directories.ts'
 import { engineProcessMutants } from './engine-processes.ts'
 import { engineSettingMutants } from './engine-settings.ts'
 import { eventStoreDbLeaderMutants } from './eventstoredb-leader.ts'
@@ -15,6 +17,7 @@ import { keyMutants } from './keys.ts'
 import { limitMutants } from './limits.ts'
 import { listenerMutants } from './listeners.ts'
 import { liveMutants } from './lives.ts'
+import { memberMutants } from './members.ts'
 import { mongoMutants } from './mongodb.ts'
 import { onceSurvivedMutants } from './once-survived.ts'
 import { onnxMutants } from './onnx.ts'
@@ -24,11 +27,14 @@ import { socketMutants } from './sockets.ts'
 import { sourceMutants } from './sources.ts'
 import { sqliteMutants } from './sqlite.ts'
 import { storeMutants } from './stores.ts'
+import { termMutants } from './terms.ts'
 
 export const MUTANTS: ReadonlyArray<Mutant> = [
   ...restMutants,
   ...liveMutants,
+  ...admissionMutants,
   ...accountMutants,
+  ...directoryMutants,
   ...socketMutants,
   ...engineSettingMutants,
   ...listenerMutants,
@@ -41,6 +47,7 @@ export const MUTANTS: ReadonlyArray<Mutant> = [
   ...onnxMutants,
   ...eventStoreDbMutants, ...eventStoreDbLeaderMutants,
   ...mongoMutants,
+  ...memberMutants,
   ...commandLineMutants,
   ...onceSurvivedMutants,
   ...storeMutants,
@@ -50,4 +57,5 @@ export const MUTANTS: ReadonlyArray<Mutant> = [
   ...isolationMutants,
   ...rebuildMutants,
   ...engineProcessMutants,
+  ...termMutants,
 ]

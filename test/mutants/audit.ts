@@ -1,5 +1,6 @@
 import type { Mutant } from './mutant.ts'
 
+const AUDIT_ADMINISTRATORS = 'test/application/audit-administrators.test.ts'
 const AUDIT = 'test/application/audit.test.ts'
 const ERASURE_RULES = 'test/application/erasure-rules.test.ts'
 
@@ -7,51 +8,69 @@ const ERASURE_RULES = 'test/application/erasure-rules.test.ts'
 export const auditMutants: ReadonlyArray<Mutant> = [
   {
     file: 'application/audit/order-rules.ts',
-    before: 'event.data.epoch === live.epoch + 1 ?',
-    after: 'event.data.epoch > live.epoch ?',
+    before: 'if (epoch !== live.epoch + 1) return',
+    after: 'if (epoch <= live.epoch) return',
     rows: ['sender 2 came after sender 0'], test: AUDIT,
   },
   {
-    file: 'application/audit/order-rules.ts',
-    before: 'return reserved + vram > capacity ?',
-    after: 'return vram > capacity ?',
+    file: 'application/audit/admission-rules.ts',
+    before: 'return held > worker.vram ?',
+    after: 'return vram > worker.vram ?',
     rows: ['revision 4 of admission'], test: AUDIT,
   },
   {
-    file: 'application/audit/order-rules.ts',
+    file: 'application/audit/admission-rules.ts',
     before: 'if (liveId <= state.lastLiveId) return',
     after: 'if (liveId < 0) return',
     rows: ['live 1 was admitted after live 2'], test: AUDIT,
   },
   {
     file: 'application/audit/order-rules.ts',
-    before: "return isOpen(live) || live === 'none' ?",
-    after: "return live === 'none' ?",
+    before: "statusOf(liveId) !== 'none' && !isOpen(statusOf(liveId))",
+    after: "statusOf(liveId) !== 'none'",
     rows: ['live 1 was released before its end'], test: AUDIT,
   },
   {
     file: 'application/audit/order-rules.ts',
-    before: 'reserved.vram === vram && reserved.worker',
-    after: 'reserved.worker',
+    before: 'reserved.vram === vram && isPlaced',
+    after: 'isPlaced',
     rows: ['the live is not the one that was admitted'], test: AUDIT,
   },
   {
-    file: 'application/audit/order-rules.ts',
-    before: "if (event.type === 'Released') admitted.delete(event.data.liveId)",
-    after: '',
+    file: 'domain/admission/state.ts',
+    before: 'state.open.filter((held) => held.liveId !== event.data.liveId)',
+    after: 'state.open',
     rows: ['revision 0 of live-1: .* without a reservation'], test: AUDIT,
   },
   {
-    file: 'application/audit/order-rules.ts',
+    file: 'application/audit/segment-rules.ts',
     before: 'return segment > last ? null',
     after: 'return segment >= last ? null',
     rows: ['segment 1 after segment 1'], test: AUDIT,
   },
   {
-    file: 'application/audit/order-rules.ts',
-    before: 'segment <= last ? null',
-    after: 'segment <= last + 1 ? null',
+    file: 'application/audit/segment-rules.ts',
+    before: 'isGap || segment <= last\n',
+    after: 'isGap || segment <= last + 1\n',
     rows: ['a translation of segment 1 before that segment'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/segment-rules.ts',
+    before: 'if (own < term) return',
+    after: 'if (own < 0) return',
+    rows: ['a segment of term 1 behind the fence of term 2'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/segment-rules.ts',
+    before: "term: next, isGap }\n  const",
+    after: "term, isGap }\n  const",
+    rows: ['a history that the rules made passes'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/order-rules.ts',
+    before: '(reserved.term > term || (reserved.term === term',
+    after: '(reserved.term > 0 || (reserved.term === term',
+    rows: ['took the live over in term 2, which it was not given'], test: AUDIT,
   },
   {
     file: 'application/audit/erasure-rules.ts',
@@ -90,15 +109,27 @@ export const auditMutants: ReadonlyArray<Mutant> = [
     rows: ['a log that cannot be read is no clean log'], test: AUDIT,
   },
   {
-    file: 'application/audit/order-rules.ts',
-    before: 'return isGap || segment <= last ?',
-    after: 'return segment <= last ?',
+    file: 'application/audit/segment-rules.ts',
+    before: 'const isTold = isGap ||',
+    after: 'const isTold =',
     rows: ['whatever a scavenge discards of segments that were forgotten'], test: AUDIT,
   },
   {
-    file: 'application/audit/order-rules.ts',
+    file: 'application/audit/segment-rules.ts',
     before: 'last: isGap ? Math.max(last, segment) : last',
     after: 'last',
     rows: ['what stands behind a gap is judged by what is left'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/check-log.ts',
+    before: '    (event.stream === ADMINISTRATORS_STREAM && unsure',
+    after: '    (false && unsure',
+    rows: ['who is counted as an administrator is judged by their own stream'], test: AUDIT_ADMINISTRATORS,
+  },
+  {
+    file: 'application/audit/order-rules.ts',
+    before: '(revisions.get(userStream(userId)) ?? -1)',
+    after: '(revisions.get(userStream(userId)) ?? 0)',
+    rows: ['who is counted as an administrator is judged by their own stream'], test: AUDIT_ADMINISTRATORS,
   },
 ]

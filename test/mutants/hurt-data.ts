@@ -5,8 +5,7 @@ const HANDLE_COMMAND = 'test/application/handle-command.test.ts'
 const DELETE_USER = 'test/application/delete-user.test.ts'
 const SQLITE_KEYRING = 'test/contracts/sqlite-keyring.test.ts'
 const ADMISSION_ACTOR = 'test/application/admission-actor.test.ts'
-const SERVICE_HURT_DATA = 'test/service/hurt-data.test.ts'
-const LIVE_SOURCES = 'test/application/live-sources.test.ts'
+const RUN_LIVES = 'test/application/run-lives.test.ts'
 const CATALOGUE_TRANSLATORS = 'test/infrastructure/catalogue-translators.test.ts'
 
 /** One reading of stored events: what cannot be read stops nothing but what needs it, and is told. */
@@ -102,16 +101,16 @@ export const hurtDataMutants: ReadonlyArray<Mutant> = [
     rows: ['while the admissions cannot be read every command is refused by a read'], test: ADMISSION_ACTOR,
   },
   {
-    file: 'application/users/queries/has-users.ts',
-    before: " || deps.log.isHurt('user')",
+    file: 'application/users/queries/is-set-up.ts',
+    before: " || log.isHurt('user')",
     after: '',
-    rows: ['a user whose registration is damaged cannot log in'], test: SERVICE_HURT_DATA,
+    rows: ['whose users cannot be read, is'], test: 'test/application/administrators.test.ts',
   },
   {
-    file: 'application/sessions/live-sessions.ts',
-    before: 'if (isHurt(found.left)) return',
+    file: 'application/sessions/run-lives.ts',
+    before: 'if (isHurt(done.left)) return',
     after: '',
-    rows: ['autoStart gives up a live that cannot be read'], test: LIVE_SOURCES,
+    rows: ['a live that cannot be read is left as it is'], test: RUN_LIVES,
   },
   {
     file: 'application/catalogue/commands/list-installed.ts',

@@ -46,7 +46,7 @@ export const limitMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: ACCESS,
-    before: '`user ${caller.value.userId}`, counting)',
+    before: '`user ${caller.right.value.userId}`, counting)',
     after: '`user ${sent.authorization}`, counting)',
     rows: ['D57'], test: REQUESTS,
   },

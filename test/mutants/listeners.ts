@@ -70,8 +70,8 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: SESSIONS,
-    before: 'if (E.isLeft(attached)) return attached\n      waitNoMore(liveId)',
-    after: 'if (E.isLeft(attached)) return attached',
+    before: "return E.left({ _tag: 'LiveOver' })\n      waitNoMore(liveId)",
+    after: "return E.left({ _tag: 'LiveOver' })",
     rows: ['RECONNECT_GRACE'], test: RESUME,
   },
   {

@@ -18,19 +18,19 @@ export const liveMutants: ReadonlyArray<Mutant> = [
     rows: [60], test: LIMITS,
   },
   {
-    file: 'domain/admission/decider.ts',
-    before: 'if (best === undefined || best.free < vram) {',
-    after: 'if (best === undefined || best.free <= vram) {',
+    file: 'domain/admission/placement.ts',
+    before: '.filter(({ free }) => free >= vram)',
+    after: '.filter(({ free }) => free > vram)',
     rows: [57, 59], test: 'test/service/races.test.ts',
   },
   {
-    file: 'domain/admission/decider.ts',
-    before: 'if (best === undefined || best.free < vram) {',
-    after: 'if (best === undefined || best.free < vram - 1) {',
+    file: 'domain/admission/placement.ts',
+    before: '.filter(({ free }) => free >= vram)',
+    after: '.filter(({ free }) => free >= vram - 1)',
     rows: [59], test: LIMITS,
   },
   {
-    file: 'domain/admission/decider.ts',
+    file: 'domain/admission/state.ts',
     before: '(sum, item) => sum + item.vram, 0)',
     after: '(sum, item) => Math.max(sum, item.vram), 0)',
     rows: [104], test: 'test/service/rest-history.test.ts',
@@ -78,21 +78,21 @@ export const liveMutants: ReadonlyArray<Mutant> = [
     rows: [63], test: LIVES,
   },
   {
-    file: 'application/lives/commands/create-live.ts',
+    file: 'application/lives/listener-token.ts',
     before: "holder === null || (holder.role === 'listener' && holder.userId === userId)",
     after: "holder === null || holder.role === 'listener'",
     rows: [65], test: LIMITS,
   },
   {
-    file: 'application/lives/commands/create-live.ts',
+    file: 'application/lives/listener-token.ts',
     before: "holder === null || (holder.role === 'listener' && holder.userId === userId)",
     after: 'holder === null || holder.userId === userId',
     rows: [66], test: LIMITS,
   },
   {
     file: 'domain/idempotency/decider.ts',
-    before: 'first.requestHash === use.requestHash ?',
-    after: 'first.userId === use.userId ?',
+    before: 'state.use.requestHash === use.requestHash ?',
+    after: 'state.use.userId === use.userId ?',
     rows: [76], test: 'test/service/rest-idempotency.test.ts',
   },
   {
@@ -133,8 +133,8 @@ export const liveMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/commands/finish-lives-by-audio-url.ts',
-    before: 'traverseAtOnce(ENDS_AT_ONCE, matches.right, async',
-    after: 'traverseAtOnce(ENDS_AT_ONCE, matches.right.slice(skip, skip + limit), async',
+    before: 'traverseAtOnce(ENDS_AT_ONCE, asked, async',
+    after: 'traverseAtOnce(ENDS_AT_ONCE, asked.slice(skip, skip + limit), async',
     rows: [90], test: BY_URL,
   },
   {

@@ -40,8 +40,8 @@ export const socketMutants: ReadonlyArray<Mutant> = [
     rows: [136], test: CONNECTING,
   },
   {
-    file: 'domain/live/decider.ts',
-    before: "if (held) return refuse('SenderAlreadyConnected')",
+    file: 'application/sessions/live-sessions.ts',
+    before: "if (places.has(liveId)) return E.left({ _tag: 'SenderAlreadyConnected' })",
     after: '',
     rows: [132], test: CONNECTING,
   },

@@ -105,7 +105,7 @@ test('with an event of a newer version among the admissions no live is created, 
 
 testHere('a damaged row stops nothing but what needs its stream, wherever it stands, and the stream is named', async (t) => {
   const { service, live, tokenId } = await stopped(t)
-  // Ahead of every checkpoint, in streams that are read at each start.
+  // Ahead of every checkpoint, and in streams that are read when somebody asks.
   await append(service, `live-${live.id}`, 'LiveStarted', { liveId: live.id, userId: 2, at: '2026-11-21T09:30:00.123456+00:00' })
   flipByte(service, `live-${live.id}`, 1)
   flipByte(service, `api-token-${tokenId}`, 0)
@@ -116,6 +116,7 @@ testHere('a damaged row stops nothing but what needs its stream, wherever it sta
   t.is((await ada.get(`/lives/${live.id}`)).status, 200, 'a list knows what it knew')
   t.is((await ada.put(`/lives/${live.id}/finish`)).status, 503)
   t.is((await ada.createLive()).status, 'pending', 'a new one needs none of these')
+  t.is((await ada.post('/user-live-configs', { name: 'second', config: {} })).status, 503)
   const { status, streams } = await hurtOf(service)
   t.is(status, 200)
   t.deepEqual(streams, [`api-token-${tokenId}: damaged`, `live-${live.id}: damaged`, 'profiles-2: damaged'].toSorted())
@@ -204,8 +205,8 @@ testHere('a key that the keyring never made reads as erased and is named as miss
   t.is(Number(keyring.prepare("DELETE FROM keys WHERE name = 'user-2'").run().changes), 1)
   await service.start()
   await goesOn(t, await service.logIn('bob'))
-  t.deepEqual(await hurtOf(service), { status: 200, streams: [], missing: ['user-2'] })
   t.is((await service.anonymous().form('/login', { username: 'ada', password: passwordOf('ada') })).status, 401)
+  t.deepEqual(await hurtOf(service), { status: 200, streams: [], missing: ['user-2'] })
   const admin = await service.admin()
   const { body } = await admin.get<Listing<Json>>('/users/')
   t.deepEqual(body.data.map(({ username }) => username), [ADMIN.username, '[erased]', 'bob'])

@@ -15,10 +15,13 @@ const FIXTURES = join(import.meta.dirname, 'older-data')
 
 type Settings = Readonly<Record<string, string>>
 
-/** What a later version may add to an object of an older list is left out, all the way down. */
+const isTakenOver = (item: unknown): boolean =>
+  typeof item === 'object' && item !== null && 'type' in item && item.type === 'LiveTakenOver'
+
+/** What a later version may add to an object of an older list, and its take-overs at start, are left out, all the way down. */
 const asRecorded = (recorded: unknown, told: unknown): unknown => {
   if (Array.isArray(recorded) && Array.isArray(told))
-    return told.map((item: unknown, index) => asRecorded(recorded[index], item))
+    return told.filter((item) => !isTakenOver(item)).map((item: unknown, index) => asRecorded(recorded[index], item))
   if (typeof recorded !== 'object' || recorded === null || typeof told !== 'object' || told === null) return told
   const members = told as Readonly<Record<string, unknown>>
   return Object.fromEntries(Object.entries(recorded).map(([name, value]) => [name, asRecorded(value, members[name])]))

@@ -110,8 +110,8 @@ const compare = async (t: ExecutionContext, service: TestService, expected: Expe
   t.is(reserved, lives.filter(({ status }) => OPEN.includes(status)).reduce((sum, { vram }) => sum + vram, 0))
 }
 
-const checkIsClean = async (t: ExecutionContext, { dataDirectory }: TestService, when: string): Promise<void> => {
-  const { code, stdout, stderr } = await stenolog(dataDirectory, ['check'])
+const checkIsClean = async (t: ExecutionContext, { dataDirectory, stores }: TestService, when: string): Promise<void> => {
+  const { code, stdout, stderr } = await stenolog(dataDirectory, ['check'], stores)
   t.is(code, 0, `${when}:\n${stdout}${stderr}`)
 }
 

@@ -27,19 +27,22 @@ export interface MemoryLive {
   readonly facts: Pick<AttachedLive, 'audioFormat' | 'audioUrl' | 'autoStart' | 'translations'>
 }
 
+type MemoryEnd = Pick<LiveEnd, 'liveId' | 'cause'>
+
 export interface MemoryLifecycle extends LiveLifecycle {
   readonly add: (facts?: Partial<AttachedLive>, tokens?: Partial<Pick<MemoryLive, 'senderToken' | 'listenerToken'>>) => MemoryLive
   /** Every call fails while this is true. */
   readonly setAway: (away: boolean) => void
-  /** The data of this live can no longer be read. */
-  readonly damage: (liveId: number) => void
+  /** The live as whoever takes it over finds it. */
+  readonly attached: (liveId: number) => AttachedLive
+  readonly pointOf: (liveId: number) => SourcePoint
   /** Segments that can never be written; none unless told. */
   readonly refuse: (isRefused: (segment: SegmentFinalised['data']) => boolean) => void
   /** The terminal event of another process. */
   readonly endElsewhere: (liveId: number, cause: EndCause) => void
   /** False: terminal events are no longer delivered. */
   readonly setDelivering: (delivering: boolean) => void
-  readonly ends: (signal: AbortSignal) => AsyncIterable<LiveEnd>
+  readonly ends: (signal: AbortSignal) => AsyncIterable<MemoryEnd>
 }
 
 /** Small, so that a few segments make several. */
@@ -50,9 +53,8 @@ const AWAY: StoreUnavailable = { _tag: 'StoreUnavailable', reason: 'away' }
 /** The write side in memory, with a switch that takes the store away. */
 export const createMemoryLifecycle = (): MemoryLifecycle => {
   const lives = new Map<number, MemoryLive>()
-  const delivered: LiveEnd[] = []
+  const delivered: MemoryEnd[] = []
   let wake: () => void = () => undefined
-  const damaged = new Set<number>()
   let away = false
   let delivering = true
   let refused: (segment: SegmentFinalised['data']) => boolean = () => false
@@ -64,14 +66,14 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
     return live
   }
   const attachedTo = (live: MemoryLive): AttachedLive =>
-    ({ epoch: live.epoch, userId: 1, status: live.status, model: 'demo-en', language: 'en', config: DEFAULT_ENGINE_SETTINGS, ...live.facts })
+    ({ epoch: live.epoch, term: 1, userId: 1, status: live.status, model: 'demo-en', language: 'en', config: DEFAULT_ENGINE_SETTINGS, ...live.facts })
   const endNow = (liveId: number, cause: EndCause): void => {
     const live = find(liveId)
     if (isOver(live)) return
     live.status = cause.status
     live.cause = cause
     live.writes.push('end')
-    if (delivering) delivered.push({ liveId, cause, listed: Promise.resolve() })
+    if (delivering) delivered.push({ liveId, cause })
     wake()
   }
 
@@ -103,9 +105,8 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
     setAway: (now) => {
       away = now
     },
-    damage: (liveId) => {
-      damaged.add(liveId)
-    },
+    attached: (liveId) => attachedTo(find(liveId)),
+    pointOf: (liveId) => find(liveId).point,
     refuse: (isRefused) => {
       refused = isRefused
     },
@@ -138,16 +139,8 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
       if (away) return E.left(AWAY)
       const live = find(liveId)
       if (isOver(live)) return E.left({ _tag: 'LiveOver' })
-      if (live.attached) return E.left({ _tag: 'SenderAlreadyConnected' })
       live.attached = true
       live.epoch += 1
-      return E.right(attachedTo(live))
-    },
-    autoStarted: (liveId) => async () => {
-      if (away) return E.left(AWAY)
-      if (damaged.has(liveId)) return E.left({ _tag: 'LogCorrupted', reason: 'damaged' })
-      const live = find(liveId)
-      if (isOver(live) || !live.facts.autoStart) return E.right(null)
       return E.right({ live: attachedTo(live), point: live.point })
     },
     startSource: (liveId, { pid, sampleOffset, mediaSequence }) => async () => {
@@ -158,7 +151,7 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
       live.writes.push(`source ${pid} at ${sampleOffset} after ${mediaSequence}`)
       return E.right(undefined)
     },
-    detachSender: (liveId, epoch) => async () => {
+    detachSender: (liveId, { epoch }) => async () => {
       if (away) return E.left(AWAY)
       const live = find(liveId)
       if (live.epoch === epoch) live.attached = false
@@ -173,10 +166,10 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
       live.writes.push('start')
       return E.right(undefined)
     },
-    endLive: (liveId, cause) => async () => {
+    endLive: (liveId, { cause }) => async () => {
       if (away) return E.left(AWAY)
       endNow(liveId, cause)
-      return E.right(undefined)
+      return E.right(null)
     },
     recordSegment: (segment) => async () => {
       if (away) return E.left(AWAY)

@@ -4,9 +4,11 @@ import { createLiveBus } from '../../application/pipeline/live-bus.ts'
 import type { LiveSignal } from '../../application/pipeline/signals.ts'
 import type { SenderSession } from '../../application/sessions/sender-session.ts'
 import { createLiveSessions } from '../../application/sessions/live-sessions.ts'
+import type { RunningSessions } from '../../application/sessions/live-sessions.ts'
 import { createTranslations } from '../../application/translation/translations.ts'
 import { createManualTimers } from './manual-timers.ts'
 import { createMemoryLifecycle } from './memory-lifecycle.ts'
+import type { MemoryLifecycle } from './memory-lifecycle.ts'
 import { createRecordingLogger } from './recording-logger.ts'
 import { createScriptedPipelines } from './scripted-pipeline.ts'
 import type { Script } from './scripted-pipeline.ts'
@@ -15,6 +17,18 @@ import { createScriptedTranslator } from './scripted-translator.ts'
 
 /** 100 ms. */
 export const AUDIO = new Int16Array(1600).fill(1)
+
+/** Tells the sessions of the ends in the log, as `run-lives.ts` does. Answers how to stop it. */
+export const tellEnds = (lifecycle: Pick<MemoryLifecycle, 'ends'>, { runs }: Pick<RunningSessions, 'runs'>): (() => Promise<void>) => {
+  const stopping = new AbortController()
+  const telling = (async () => {
+    for await (const { liveId, cause } of lifecycle.ends(stopping.signal)) runs.ended(liveId, cause)
+  })()
+  return async () => {
+    stopping.abort()
+    await telling
+  }
+}
 
 /** Live sessions in front of a write side in memory and scripted pipelines, on a clock that stands still. */
 export const startSessions = (t: ExecutionContext, script: Script = {}, translator = createScriptedTranslator({ answers: true })) => {
@@ -28,9 +42,14 @@ export const startSessions = (t: ExecutionContext, script: Script = {}, translat
   const { create: createPipeline } = pipelines
   const pullers = createScriptedPullers()
   const sessions = createLiveSessions({
-    lifecycle, createPipeline, startPuller: pullers.start, translations, bus, ends: lifecycle.ends, logger, environment, timers, reconnectGrace: 0,
+    lifecycle, createPipeline, startPuller: pullers.start, translations, bus, logger, environment, timers, reconnectGrace: 0,
+    unsure: () => undefined,
   })
-  t.teardown(sessions.close)
+  const stopTelling = tellEnds(lifecycle, sessions)
+  t.teardown(async () => {
+    await stopTelling()
+    await sessions.close()
+  })
   const attach = async (liveId: number): Promise<SenderSession> => {
     const attached = await sessions.attachSender(liveId)()
     if (E.isLeft(attached)) throw new Error(attached.left._tag)
@@ -41,7 +60,14 @@ export const startSessions = (t: ExecutionContext, script: Script = {}, translat
     bus.subscribe(liveId, (signal) => heard.push(signal))
     return heard
   }
-  return { lifecycle, pipelines, pullers, logger, timers, sessions, attach, listen, translations }
+  /** As the worker pulls an auto-started live. */
+  const pull = (liveId: number): void => sessions.runs.pull(liveId, lifecycle.attached(liveId), lifecycle.pointOf(liveId))
+  /** As a route ends a live. */
+  const finish = (liveId: number, limitMs: number): Promise<unknown> => {
+    const origin = { commandId: 'c', correlationId: 'c', actor: 'user:1' }
+    return sessions.endByWorker(liveId, { cause: { status: 'finished', reason: 'finish_route' }, origin, limitMs }) ?? Promise.reject(new Error('it runs nowhere'))
+  }
+  return { lifecycle, pipelines, pullers, logger, timers, sessions, attach, listen, translations, pull, finish }
 }
 
 export const kindsOf = (signals: ReadonlyArray<LiveSignal>): ReadonlyArray<string> => signals.map(({ kind }) => kind)

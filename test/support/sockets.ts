@@ -20,6 +20,7 @@ import type { MemoryLifecycle, MemoryLive } from './memory-lifecycle.ts'
 import { createRecordingLogger } from './recording-logger.ts'
 import { createScriptedPipelines } from './scripted-pipeline.ts'
 import { createScriptedPullers } from './scripted-puller.ts'
+import { tellEnds } from './sessions.ts'
 import type { Script, ScriptedPipelines } from './scripted-pipeline.ts'
 import { promptTranslations } from './scripted-translator.ts'
 
@@ -63,10 +64,11 @@ export const startSockets = async (
   const startPuller = createScriptedPullers().start
   const sessions = createLiveSessions({
     lifecycle: { ...lifecycle, ...durable },
-    createPipeline, startPuller, translations, bus, ends: lifecycle.ends, logger, environment, timers,
+    createPipeline, startPuller, translations, bus, unsure: () => undefined, logger, environment, timers,
     reconnectGrace,
     ...(keptFinals === undefined ? {} : { keptFinals }),
   })
+  const stopTelling = tellEnds(lifecycle, sessions)
   const server = createServer()
   let draining = false
   const sockets = attachSocketServer({
@@ -90,6 +92,7 @@ export const startSockets = async (
     const closing = sockets.close(1000)
     timers.advance(1000)
     await closing
+    await stopTelling()
     await sessions.close()
     server.close()
   })

@@ -8,6 +8,7 @@ import { removeProfile } from '../../application/profiles/commands/remove-profil
 import { sendToProfiles } from '../../application/profiles/profile-writes.ts'
 import type { ProfileWriteDeps } from '../../application/profiles/profile-writes.ts'
 import { changeToken } from '../../application/tokens/commands/change-token.ts'
+import type { ChangeTokenDeps } from '../../application/tokens/commands/change-token.ts'
 import { issueToken } from '../../application/tokens/commands/issue-token.ts'
 import type { IssueTokenDeps } from '../../application/tokens/commands/issue-token.ts'
 import { revokeToken } from '../../application/tokens/commands/revoke-token.ts'
@@ -17,7 +18,8 @@ import { authenticateKey } from '../../application/tokens/queries/authenticate-k
 import { openTokenWrites } from '../../application/tokens/token-writes.ts'
 import type { TokenWriteDeps } from '../../application/tokens/token-writes.ts'
 import { systemTimers as timers } from '../../infrastructure/node/system-timers.ts'
-import { listTokens } from '../../projections/api-tokens/queries.ts'
+import { listTokens, tokenIdByPrefix, tokenIdsOf } from '../../projections/api-tokens/queries.ts'
+import type { ApiTokenQueryDeps } from '../../projections/api-tokens/queries.ts'
 import { getProfile, listProfiles } from '../../projections/profiles/queries.ts'
 import { createMemoryEventStore } from './memory-event-store.ts'
 import { createMemoryKeyring } from './memory-keyring.ts'
@@ -44,10 +46,17 @@ export const profileCommands = (deps: ProfileWriteDeps) => {
   }
 }
 
-/** The commands of API tokens, as one process has them. */
-export const tokenCommands = (deps: TokenWriteDeps & Pick<IssueTokenDeps, 'credentials'>) => {
+/** The commands and lists of API tokens, as one process has them. */
+export const tokenCommands = (
+  deps: TokenWriteDeps & Pick<IssueTokenDeps, 'credentials'> & Pick<ChangeTokenDeps, 'tokens' | 'uses'> & ApiTokenQueryDeps,
+) => {
   const writing = { ...deps, ...openTokenWrites(deps) }
-  return { issueToken: issueToken(writing), changeToken: changeToken(writing), revokeToken: revokeToken(writing) }
+  return {
+    issueToken: issueToken(writing),
+    changeToken: changeToken(writing),
+    revokeToken: revokeToken(writing),
+    listTokens: listTokens(writing),
+  }
 }
 
 /** One process's users, profiles and API tokens over stores in memory, with a wall clock that can be set. */
@@ -60,18 +69,19 @@ export const startTokenWorld = async (t: ExecutionContext, stores: Stores = {}) 
   t.teardown(() => { stop.abort() })
   const { credentials, documents, projector, logger, directory: users } = world
   const write = { store, keyring, environment, timers }
-  const directory = startTokenDirectory({ store, logger, environment, timers, signal: stop.signal })
-  await directory.ready()
+  const following = { store, from: right(await store.head()()), logger, environment, timers, signal: stop.signal }
+  const directory = startTokenDirectory({ ...following, tokenIdByPrefix: tokenIdByPrefix({ documents, isBehind: () => false }) })
+  const owned = tokenIdsOf({ documents })
   const uses = createTokenUses({ ...write, logger })
   return {
     ...world,
     store,
     keyring,
     tokenDirectory: directory,
+    tokenIdsOf: owned,
     uses,
     tokens: {
-      ...tokenCommands({ ...write, credentials, tokens: directory, projector }),
-      listTokens: listTokens({ documents, keyring, countOf: directory.countOf }),
+      ...tokenCommands({ ...write, credentials, documents, tokens: directory, tokenIdsOf: owned, projector, uses }),
     },
     profiles: {
       ...profileCommands({ ...write, projector }),

@@ -9,15 +9,19 @@ import { logIn } from '../../application/users/commands/log-in.ts'
 import { DEFAULT_QUOTAS, registerUser } from '../../application/users/commands/register-user.ts'
 import type { NewUser } from '../../application/users/commands/register-user.ts'
 import { createLoginThrottle } from '../../application/users/login-throttle.ts'
-import { giveFirstProfiles } from '../../application/users/policies/give-first-profiles.ts'
+import { completeUsers } from '../../application/users/policies/complete-users.ts'
+import { countAdministrators } from '../../application/users/policies/count-administrators.ts'
 import { createRehash } from '../../application/users/policies/rehash.ts'
 import { startUserDirectory } from '../../application/users/policies/user-directory.ts'
 import { authenticate } from '../../application/users/queries/authenticate.ts'
+import { isSetUp } from '../../application/users/queries/is-set-up.ts'
 import { whoAmI } from '../../application/users/queries/who-am-i.ts'
 import { allProjections } from '../../projections/all-projections.ts'
 import { systemTimers as timers } from '../../infrastructure/node/system-timers.ts'
 import { startProjector } from '../../projections/projector.ts'
 import { listUsers } from '../../projections/users/queries.ts'
+import { immediateTimers } from './immediate-timers.ts'
+import { right } from './projecting.ts'
 import { createMemoryDocuments } from './memory-documents.ts'
 import { createMemoryEventStore } from './memory-event-store.ts'
 import { createMemoryKeyring } from './memory-keyring.ts'
@@ -42,14 +46,19 @@ export const startUserWorld = async (t: ExecutionContext, stores: Stores = {}) =
   const logger = createRecordingLogger()
   const documents = createMemoryDocuments()
   const projector = startProjector({ store, documents, projections: allProjections, code: 'test', logger, environment, timers, signal })
-  const directory = startUserDirectory({ store, keyring, logger, environment, timers, signal })
+  const from = right(await store.head()())
+  const directory = startUserDirectory({ store, keyring, from, logger, environment, timers, signal })
   const throttle = createLoginThrottle({ store, keyring, environment, timers, credentials, logger, enabled: false })
   const rehash = createRehash({ store, keyring, environment, timers, credentials, logger })
   t.teardown(() => { stop.abort() })
-  await Promise.all([projector.caughtUp(), directory.ready()])
-  const changing = { store, keyring, environment, timers, credentials, directory, projector }
+  await projector.caughtUp()
+  const write = { store, keyring, environment, timers }
+  const administrators = createAdministrators(write)
+  const changing = { ...write, credentials, administrators, directory, projector }
   return {
     environment,
+    write,
+    administrators,
     credentials,
     logger,
     projector,
@@ -59,8 +68,11 @@ export const startUserWorld = async (t: ExecutionContext, stores: Stores = {}) =
     documents,
     users: {
       registerUser: registerUser(changing),
-      giveFirstProfiles: giveFirstProfiles(changing),
-      listUsers: listUsers({ documents, keyring, count: directory.count }),
+      isSetUp: isSetUp({ store, log: { isHurt: () => false } }),
+      countAdministrators: countAdministrators(write),
+      /** As a process does it that lives on for long. */
+      completeUsers: () => completeUsers({ ...write, timers: immediateTimers, documents, logger, administrators }),
+      listUsers: listUsers({ documents, keyring }),
     },
     authentication: {
       logIn: logIn({ directory, credentials, throttle, rehash }),
@@ -70,7 +82,6 @@ export const startUserWorld = async (t: ExecutionContext, stores: Stores = {}) =
       whoAmI: whoAmI({ directory }),
       changeUser: changeUser({
         ...changing,
-        administrators: createAdministrators({ store, keyring, directory }),
         endLivesOf: async () => E.right(undefined),
       }),
       changeOwnPassword: changeOwnPassword({ ...changing, throttle }),

@@ -78,3 +78,15 @@ test('a frame made beforehand is one that every client reads, whatever its lengt
   await eventually(() => assert.equal(listening.frames.length, 1 + lengths.length))
   t.deepEqual(listening.frames.slice(1).map(({ text }) => text), lengths)
 })
+
+test('the sockets of a live that moved are sent away to come anew, and nobody who comes is told that it ended', (t) => {
+  const bus = createLiveBus({ logger: createRecordingLogger() })
+  const hub = createHub({ bus, strict: false })
+  const [sender, listener] = [fakeConnection(), fakeConnection()]
+  hub.join(1, { role: 'sender', connection: sender.connection })
+  hub.join(1, { role: 'listener', connection: listener.connection })
+  bus.publish(1, { kind: 'moved' })
+  for (const { endings } of [sender, listener]) t.like(endings, [{ close: 1012, reason: 'server_restart' }])
+  t.is(hub.size(), 0)
+  t.is(hub.join(1, { role: 'listener', connection: listener.connection }), undefined)
+})

@@ -12,6 +12,7 @@ import { createManualTimers } from '../support/manual-timers.ts'
 import { createMemoryLifecycle } from '../support/memory-lifecycle.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
 import { createScriptedPipelines } from '../support/scripted-pipeline.ts'
+import { tellEnds } from '../support/sessions.ts'
 import { createScriptedPullers } from '../support/scripted-puller.ts'
 import { promptTranslations } from '../support/scripted-translator.ts'
 
@@ -55,7 +56,8 @@ const play = async (steps: ReadonlyArray<Step>) => {
   const translations = promptTranslations()
   const { create: createPipeline } = pipelines
   const startPuller = createScriptedPullers().start
-  const sessions = createLiveSessions({ lifecycle, createPipeline, startPuller, translations, bus, ends: lifecycle.ends, logger, environment, timers, reconnectGrace: 0 })
+  const sessions = createLiveSessions({ lifecycle, createPipeline, startPuller, translations, bus, unsure: () => undefined, logger, environment, timers, reconnectGrace: 0 })
+  const stopTelling = tellEnds(lifecycle, sessions)
   const live = lifecycle.add()
   const said: string[] = []
   const after: string[] = []
@@ -109,6 +111,7 @@ const play = async (steps: ReadonlyArray<Step>) => {
   hub.leave(live.id, member)
   sender.closed(true)
   await eventually(() => assert.equal(sessions.count(), 0))
+  await stopTelling()
   await sessions.close()
   return { live, said, after, close: close as number | null, logger, hub, timers }
 }

@@ -1,29 +1,35 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { exists } from '../../../domain/live/decider.ts'
-import { liveStream } from '../../../domain/live/events.ts'
-import type { LiveOver, SenderAlreadyConnected, Unavailable } from '../../errors.ts'
-import type { WriteDeps } from '../../log/handle-command.ts'
+import { FIRST_TERM, liveStream } from '../../../domain/live/events.ts'
+import type { LiveOver, Superseded, Unavailable } from '../../errors.ts'
 import { attachedLive } from '../attached-live.ts'
 import type { AttachedLive } from '../attached-live.ts'
 import { changeLive } from '../change-live.ts'
+import { BEGINNING } from '../source-point.ts'
+import type { SourcePoint } from '../source-point.ts'
+import { takeOver } from '../terms/take-over.ts'
+import { ownTerm } from '../terms/worker.ts'
+import type { WorkerDeps } from '../terms/worker.ts'
 
-/** Exactly one of many wins, by expected revision. A sender of a process that no longer lives does not count. */
-export type AttachSender = (liveId: number) => TaskEither<SenderAlreadyConnected | LiveOver | Unavailable, AttachedLive>
-
-export interface AttachSenderDeps extends WriteDeps {
-  /** Processes that live beside this one; a sender of any other counts as detached. */
-  readonly otherInstances: () => ReadonlyArray<string>
-}
+/** Records the sender to whom this worker gave the live's place. Nobody else is asked: a place has one giver. */
+export type AttachSender = (
+  liveId: number,
+) => TaskEither<LiveOver | Superseded | Unavailable, { readonly live: AttachedLive; readonly point: SourcePoint }>
 
 export const attachSender =
-  (deps: AttachSenderDeps): AttachSender =>
+  (deps: WorkerDeps): AttachSender =>
   (liveId) =>
   async () => {
     const { instance, now } = deps.environment
-    const command = { type: 'AttachSender', instance, otherInstances: deps.otherInstances(), at: now() } as const
-    const attached = await changeLive(deps)(liveId, command)()
+    // What is not this worker's is over, or another one's.
+    const term = ownTerm(deps, liveId) ?? 0
+    // Of a first term nobody has written before.
+    const taken = term > FIRST_TERM ? await takeOver(deps)(liveId, term)() : null
+    if (taken !== null && E.isLeft(taken))
+      return taken.left._tag === 'LiveUnknown' ? E.left({ _tag: 'LiveOver' }) : E.left(taken.left)
+    const attached = await changeLive(deps)(liveId, { type: 'AttachSender', instance, term, at: now() })()
     if (E.isLeft(attached)) return attached
     if (!exists(attached.right)) throw new Error(`${liveStream(liveId)} has a sender but was never created`)
-    return E.right(attachedLive(attached.right))
+    return E.right({ live: attachedLive(attached.right), point: taken?.right.point ?? BEGINNING })
   }

@@ -1,8 +1,9 @@
+import * as A from 'fp-ts/lib/Array.js'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import * as O from 'fp-ts/lib/Option.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import { liveIdOfCommand } from '../../../domain/admission/decider.ts'
+import { liveIdOfCommand } from '../../../domain/admission/state.ts'
+import type { AdmissionState } from '../../../domain/admission/state.ts'
 import { KEY_LIFE_MS, idempotencyKeyDecider } from '../../../domain/idempotency/decider.ts'
 import { idempotencyStream } from '../../../domain/idempotency/events.ts'
 import { exists } from '../../../domain/live/decider.ts'
@@ -17,10 +18,11 @@ import type {
 } from '../../errors.ts'
 import { handleCommand } from '../../log/handle-command.ts'
 import { originOf } from '../../log/origin.ts'
+import { unexpected } from '../../log/unexpected.ts'
 import type { LiveView } from '../../ports/read-models.ts'
 import { loadLive } from '../load-live.ts'
 import { commandNames, createLive } from './create-live.ts'
-import type { CreateLiveDeps, CreateLiveRequest } from './create-live.ts'
+import type { CreateLiveDeps, CreateLiveRequest, NoteLive } from './create-live.ts'
 
 /**
  * Creates with an Idempotency-Key: a repeated request gets the first one's answer for 24 hours. Without a key each
@@ -34,7 +36,10 @@ export type CreateLiveOnce = (
 
 /** The command behind a key: of the first request with it, or a new one. */
 interface Claimed {
+  readonly stream: string
   readonly commandId: string
+  /** What the first request was given; null before that. */
+  readonly liveId: number | null
   readonly isRepeated: boolean
 }
 
@@ -57,22 +62,32 @@ export const createLiveOnce = (deps: CreateLiveDeps): CreateLiveOnce => {
     const stream = idempotencyStream(keyHash)
     const origin = originOf(deps, actorOf(caller))
     const { commandId } = origin
-    const command = { userId: caller.userId, commandId, requestHash, at: deps.environment.now() }
+    const use = { userId: caller.userId, commandId, requestHash, at: deps.environment.now() }
+    const command = { type: 'Use', ...use } as const
     const used = await handleCommand(deps)({ ...origin, stream, decider: idempotencyKeyDecider, command })()
-    if (E.isLeft(used)) return used
-    const isRepeated = used.right.position === null
+    if (E.isLeft(used)) {
+      if (used.left._tag === 'RequestStillRunning') throw unexpected(stream, used.left)
+      return E.left(used.left)
+    }
+    const { position, state } = used.right
+    const isRepeated = position === null
     // For tidiness alone: an older use counts no more, whether the store has dropped it or not.
     if (!isRepeated) await deps.store.setMetadata(stream, { maxAgeSeconds: KEY_LIFE_MS / 1000 })()
-    return E.right({ commandId: used.right.state?.commandId ?? commandId, isRepeated })
+    return E.right({ stream, commandId: state?.use.commandId ?? commandId, liveId: state?.liveId ?? null, isRepeated })
+  }
+
+  /** Versions before `IdempotencyKeyAdmitted` left it to the admissions which lives a request was given. */
+  const givenEarlier = async (commandId: string): Promise<Either<Unavailable, ReadonlyArray<number>>> => {
+    const livesOf = (state: AdmissionState) =>
+      commandNames(commandId).flatMap((name) => A.fromOption(liveIdOfCommand(state, name)))
+    return E.map(livesOf)(await deps.admission.refresh())
   }
 
   /** What the first request was answered; null when it never came so far. */
-  const firstAnswer = async (commandId: string): Promise<Either<LiveNotFound | Unavailable, LiveView | null>> => {
-    const admission = await deps.admission.refresh()
-    if (E.isLeft(admission)) return admission
-    for (const name of commandNames(commandId)) {
-      const liveId = O.toNullable(liveIdOfCommand(admission.right, name))
-      if (liveId === null) continue
+  const firstAnswer = async (claimed: Claimed): Promise<Either<LiveNotFound | Unavailable, LiveView | null>> => {
+    const given = claimed.liveId === null ? await givenEarlier(claimed.commandId) : E.right([claimed.liveId])
+    if (E.isLeft(given)) return given
+    for (const liveId of given.right) {
       const loaded = await loadLive(deps, liveId)()
       if (E.isLeft(loaded)) return loaded
       const { state, stored } = loaded.right
@@ -82,13 +97,31 @@ export const createLiveOnce = (deps: CreateLiveDeps): CreateLiveOnce => {
     return E.right(null)
   }
 
+  /** Which live the key stands for, in the log before the live is there: for as long as the key is known. */
+  const noteLive = (caller: Caller, { stream, commandId, liveId: first }: Claimed): NoteLive => {
+    let before = first
+    return (liveId) => async () => {
+      const origin = { commandId: `${commandId}/live-${liveId}`, correlationId: commandId, actor: actorOf(caller) }
+      const command = { type: 'Admit', liveId, before, at: deps.environment.now() } as const
+      const noted = await handleCommand(deps)({ ...origin, stream, decider: idempotencyKeyDecider, command })()
+      if (E.isRight(noted)) {
+        before = liveId
+        return E.right(undefined)
+      }
+      if (noted.left._tag === 'IdempotencyKeyReused') throw unexpected(stream, noted.left)
+      return E.left(noted.left)
+    }
+  }
+
   const createOnce = async (caller: Caller, request: CreateLiveRequest, keyHash: string, requestHash: string) => {
     const claimed = await claim(caller, keyHash, requestHash)
     if (E.isLeft(claimed)) return claimed
     const { commandId, isRepeated } = claimed.right
-    const first = isRepeated ? await firstAnswer(commandId) : E.right(null)
+    const first = isRepeated ? await firstAnswer(claimed.right) : E.right(null)
     if (E.isLeft(first)) return first
-    return first.right === null ? await create(caller, request, commandId)() : E.right(first.right)
+    return first.right === null
+      ? await create(caller, request, commandId, noteLive(caller, claimed.right))()
+      : E.right(first.right)
   }
 
   return (caller, request, key) => async () => {

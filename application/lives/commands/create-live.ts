@@ -1,8 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import { liveIdOfCommand } from '../../../domain/admission/decider.ts'
+import type { Candidate } from '../../../domain/admission/placement.ts'
+import { liveIdOfCommand, placementOf } from '../../../domain/admission/state.ts'
 import { exists, liveDecider } from '../../../domain/live/decider.ts'
 import { listenerTokenStream, liveStream } from '../../../domain/live/events.ts'
 import type { AudioFormat, LiveCreated } from '../../../domain/live/events.ts'
@@ -14,11 +16,11 @@ import type { Caller } from '../../caller.ts'
 import type {
   AudioUrlForbidden,
   CreateLiveRefusal,
-  ListenerTokenTaken,
+  RequestStillRunning,
   SourcesNotIsolated,
   Unavailable,
 } from '../../errors.ts'
-import { handleCommand, loadState } from '../../log/handle-command.ts'
+import { handleCommand } from '../../log/handle-command.ts'
 import type { Origin } from '../../log/origin.ts'
 import { unexpected } from '../../log/unexpected.ts'
 import type { Catalogue } from '../../ports/catalogue.ts'
@@ -27,6 +29,7 @@ import type { Projector } from '../../ports/projector.ts'
 import type { HolderOfToken, LiveFacts, LiveView, ViewOf } from '../../ports/read-models.ts'
 import { chooseModels } from '../choose-models.ts'
 import type { ChosenModels } from '../choose-models.ts'
+import { checkListenerToken } from '../listener-token.ts'
 import { releaseLive } from '../release-live.ts'
 import type { LiveWriteDeps } from '../release-live.ts'
 
@@ -47,15 +50,26 @@ export interface CreateLiveRequest {
   readonly listenerToken: string | null
 }
 
-/** The same `commandId` again answers the live that it made, or completes it; a new one unless told. */
+/** Writes down where a repeated request will look which live it was given; a left ends the create. */
+export type NoteLive = (liveId: number) => TaskEither<RequestStillRunning | Unavailable, void>
+
+type Refusal = CreateLiveRefusal | RequestStillRunning
+
+/**
+ * The same `commandId` again answers the live that it made, or completes it; a new one unless told. `note` is called
+ * with each live before that is created: the command itself is remembered for ten minutes.
+ */
 export type CreateLive = (
   caller: Caller,
   request: CreateLiveRequest,
   commandId?: string,
-) => TaskEither<CreateLiveRefusal, LiveView>
+  note?: NoteLive,
+) => TaskEither<Refusal, LiveView>
 
 export interface CreateLiveDeps extends LiveWriteDeps, Pick<Projector, 'whenProjected'> {
   readonly catalogue: Catalogue
+  /** Workers that may run a live. */
+  readonly candidates: () => ReadonlyArray<Candidate>
   readonly credentials: Pick<Credentials, 'keyedHash'>
   readonly holderOfToken: HolderOfToken
   /** Why a live's source may not be pulled from there, as far as the URL itself tells; null: it may. */
@@ -72,21 +86,6 @@ export const commandNames = (commandId: string): ReadonlyArray<string> =>
 
 type LiveCreatedData = EventOf<typeof LiveCreated>['data']
 
-/**
- * D15: owned by another user, whose random tokens count as well (they may be public), or equal to a sender token. Random
- * ones have no claim: nobody knows one before the read models do.
- */
-const checkToken = async (deps: CreateLiveDeps, hash: string, userId: number): Promise<Either<ListenerTokenTaken | Unavailable, void>> => {
-  const claim = await loadState(deps)(listenerTokenStream(hash), listenerTokenClaim)()
-  if (E.isLeft(claim)) return claim
-  if (claim.right.state !== null && claim.right.state !== userId) return E.left({ _tag: 'ListenerTokenTaken' })
-  const held = await deps.holderOfToken(hash)()
-  if (E.isLeft(held)) return held
-  const holder = O.toNullable(held.right)
-  const isFree = holder === null || (holder.role === 'listener' && holder.userId === userId)
-  return isFree ? E.right(undefined) : E.left({ _tag: 'ListenerTokenTaken' })
-}
-
 interface Create {
   readonly caller: Caller
   readonly request: CreateLiveRequest
@@ -94,6 +93,7 @@ interface Create {
   /** Keyed hash of the custom listener token, null without one. */
   readonly tokenHash: string | null
   readonly origin: Origin
+  readonly note: NoteLive
 }
 
 const liveData = (
@@ -161,22 +161,34 @@ const claimToken = async (
   return claimed
 }
 
-/** Admit, claim the token, LiveCreated. Null when the reconciler was faster and fenced the live off. */
-const createOnce = async (
+/** The number of the live, and the worker that is to run it; the same for the same command. */
+const admit = async (
   deps: CreateLiveDeps,
-  create: Create,
-): Promise<Either<CreateLiveRefusal, LiveView | null>> => {
-  const { caller: { userId, maxSessions }, chosen: { vram }, tokenHash, origin } = create
+  { caller: { userId, maxSessions }, chosen, origin }: Create,
+): Promise<Either<CreateLiveRefusal, { readonly liveId: number; readonly worker: string }>> => {
   const { commandId } = origin
   const { instance, now } = deps.environment
-  const command = { type: 'Admit', commandId, userId, vram, maxSessions, instance, at: now() } as const
-  const admitted = await deps.admission.send({ ...origin, command })()
-  if (E.isLeft(admitted)) return admitted
+  const needs = [...new Set([chosen.model.name, ...chosen.pairs.map(({ model }) => model)])]
+  const asked = { commandId, userId, vram: chosen.vram, needs, candidates: deps.candidates(), maxSessions, instance }
+  const admitted = await deps.admission.send({ ...origin, command: { type: 'Admit', ...asked, at: now() } })()
+  if (E.isLeft(admitted)) {
+    if (admitted.left._tag === 'MovedSince') throw unexpected(`the command ${commandId}`, admitted.left)
+    return E.left(admitted.left)
+  }
   const liveId = O.toNullable(liveIdOfCommand(admitted.right, commandId))
   if (liveId === null) throw new Error(`admission knows no live of the command ${commandId}`)
   // Without a reservation the live is over already: its stream refuses a second create whatever the data says.
-  const worker = admitted.right.open.find((reservation) => reservation.liveId === liveId)?.worker ?? ''
+  return E.right({ liveId, worker: placementOf(admitted.right, liveId)?.worker ?? '' })
+}
 
+/** Admit, note, claim the token, LiveCreated. Null when the reconciler was faster and fenced the live off. */
+const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<Refusal, LiveView | null>> => {
+  const { caller: { userId }, tokenHash, origin } = create
+  const admitted = await admit(deps, create)
+  if (E.isLeft(admitted)) return admitted
+  const { liveId, worker } = admitted.right
+  const noted = await create.note(liveId)()
+  if (E.isLeft(noted)) return noted
   if (tokenHash !== null) {
     const claimed = await claimToken(deps, tokenHash, liveId, create)
     if (E.isLeft(claimed)) return claimed
@@ -197,7 +209,7 @@ const createOnce = async (
       return E.right(null)
     case 'AlreadyCreated':
     case 'LiveUnknown':
-    case 'SenderAlreadyConnected':
+    case 'Superseded':
       throw unexpected(stream, created.left)
     case 'KeyringUnavailable':
       // Nothing was appended. Who tries again while the keys are away must not run out of sessions.
@@ -209,19 +221,19 @@ const createOnce = async (
 }
 
 /**
- * Create in the order that survives a crash at any step: check the token's claim, admit, claim the token, LiveCreated.
+ * Create in the order that survives a crash at any step: check the token's claim, admit, note, claim the token, LiveCreated.
  * A create that stops after its admission is fenced off and released by `reconcile-lives.ts`: whether its last append
  * was made may be unknown. Here only where it is known: the token was taken, or there was no key to seal with.
  */
 export const createLive =
   (deps: CreateLiveDeps): CreateLive =>
-  (caller, request, commandId = deps.environment.newId()) =>
+  (caller, request, commandId = deps.environment.newId(), note = () => TE.right(undefined)) =>
   async () => {
     const refusal = request.audioUrl === null ? null : deps.pullRefusal(request.audioUrl)
     if (refusal !== null) return E.left(refusal)
     const { listenerToken } = request
     const tokenHash = listenerToken === null ? null : deps.credentials.keyedHash('live-token', listenerToken)
-    const free = tokenHash === null ? E.right(undefined) : await checkToken(deps, tokenHash, caller.userId)
+    const free = tokenHash === null ? E.right(undefined) : await checkListenerToken(deps, tokenHash, caller.userId)
     if (E.isLeft(free)) return free
     const chosen = chooseModels(deps.catalogue, request)
     if (E.isLeft(chosen)) return chosen
@@ -230,7 +242,7 @@ export const createLive =
 
     for (const name of commandNames(commandId)) {
       const origin: Origin = { commandId: name, correlationId: commandId, actor: actorOf(caller) }
-      const created = await createOnce(deps, { caller, request, chosen: chosen.right, tokenHash, origin })
+      const created = await createOnce(deps, { caller, request, chosen: chosen.right, tokenHash, origin, note })
       if (E.isLeft(created)) return created
       if (created.right !== null) return E.right(created.right)
     }

@@ -18,5 +18,5 @@ export const finishAnyLive =
   (caller, liveId) =>
   async () => {
     const finished = await finishing(deps)(caller, liveId, exists)()
-    return E.isLeft(finished) ? finished : E.right(adminLive(deps)(finished.right))
+    return E.isLeft(finished) ? finished : await adminLive(deps)(finished.right)()
   }

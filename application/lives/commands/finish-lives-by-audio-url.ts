@@ -11,10 +11,9 @@ import type { Credentials } from '../../ports/credentials.ts'
 import type { Page, PageQuery } from '../../ports/documents.ts'
 import type { Position } from '../../ports/event-store.ts'
 import type { LiveView } from '../../ports/read-models.ts'
-import { endAndRelease } from '../end-and-release.ts'
+import { askForEnd } from '../ask-for-end.ts'
 import { FINISHED } from '../finishing.ts'
 import type { FinishingDeps } from '../finishing.ts'
-import { LAST_WORDS_MS } from '../last-words.ts'
 import { isOpen, isOwned, loadLive } from '../load-live.ts'
 
 /** Ends all open lives of the caller's that take their audio from this URL; the page only cuts the answer. */
@@ -76,12 +75,11 @@ export const finishLivesByAudioUrl =
   async () => {
     const matches = await openWithUrl(deps, caller.userId, deps.credentials.keyedHash('audio-url', audioUrl))
     if (E.isLeft(matches)) return matches
-    await Promise.all(matches.right.map((liveId) => deps.flush(liveId, LAST_WORDS_MS)))
-
-    const ends = await traverseAtOnce(ENDS_AT_ONCE, matches.right, async (liveId) => {
-      const ended = await endAndRelease(deps, liveId, FINISHED, originOf(deps, actorOf(caller)))()
-      return E.map((position: Position | null) => ({ liveId, position }))(ended)
-    })
+    // All speak out at the same time.
+    const asked = matches.right.map((liveId) =>
+      ({ liveId, ended: askForEnd(deps)(liveId, FINISHED, originOf(deps, actorOf(caller))) }))
+    const ends = await traverseAtOnce(ENDS_AT_ONCE, asked, async ({ liveId, ended }) =>
+      E.map((position: Position | null) => ({ liveId, position }))(await ended()))
     if (E.isLeft(ends)) return ends
     // Null: another call was faster, so it is not in this answer.
     const ended = ends.right.flatMap(({ liveId, position }) => (position === null ? [] : [{ liveId, position }]))

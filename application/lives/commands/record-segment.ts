@@ -2,21 +2,24 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { reading } from '../../../domain/read-event.ts'
-import { SegmentFinalised, segmentsStream } from '../../../domain/transcript/events.ts'
+import { FIRST_TERM } from '../../../domain/live/events.ts'
+import { SegmentFinalised, segmentsStream, termOf } from '../../../domain/transcript/events.ts'
 import { ownOrigin } from '../../log/origin.ts'
-import type { Unavailable } from '../../errors.ts'
+import type { Superseded, Unavailable } from '../../errors.ts'
 import { sealEvents } from '../../log/event-serialization.ts'
 import { appendSurely } from '../../log/handle-command.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
 import type { ExpectedRevision, StoredEvent } from '../../ports/event-store.ts'
+import { lastTermOf, LOOK_BACK } from '../terms/fence-segments.ts'
 
 type Segment = SegmentFinalised['data']
 
-/** A final of a live, the speaker's or a translator's, into the live's transcript. */
-export type RecordSegment = (segment: Segment) => TaskEither<Unavailable, void>
+/**
+ * A final of a live, the speaker's or a translator's, into the live's transcript, unless a later worker has fenced
+ * it.
+ */
+export type RecordSegment = (segment: Segment) => TaskEither<Superseded | Unavailable, void>
 
-/** Stored segments searched for one whose append had an unknown outcome: its translations may stand behind it. */
-const LOOK_BACK = 200
 /**
  * More lives than a process can run; beyond it the one that was silent longest, an ended one, is forgotten: another write
  * would cost it a read.
@@ -27,26 +30,31 @@ const MAX_REMEMBERED = 4096
 interface Lane {
   /** Of what was appended last; null where that has to be read. */
   last: ExpectedRevision | null
+  /** The highest that wrote: what a run of an earlier one has still to write would find the revision right. */
+  term: number
   tail: Promise<unknown>
 }
 
 const finalOf = reading([SegmentFinalised])
 
-const isSame = (event: StoredEvent, { segment, kind, language }: Segment): boolean => {
-  const final = finalOf(event)?.data
-  return final?.segment === segment && final.kind === kind && final.language === language
+/** Whether it is the one whose append had an unknown outcome; its translations may stand behind it. */
+const isSame = (event: StoredEvent, data: Segment): boolean => {
+  const final = finalOf(event)
+  if (final === undefined || termOf(final) !== termOf({ data })) return false
+  const { segment, kind, language } = final.data
+  return segment === data.segment && kind === data.kind && language === data.language
 }
 
 /**
  * Appends final segments, one after another for each live. The next revision is kept in memory, so a segment costs one
- * append; another writer of the same live (a take-over) makes it Contended. After a failure the stream is read again,
- * and a segment that stands there already is not written twice.
+ * append. After a failure the stream is read again: a segment that stands there already is not written twice, and one
+ * behind the fence of a later term is not written at all.
  */
 export const recordSegment = (deps: WriteDeps): RecordSegment => {
   const lanes = new Map<number, Lane>()
 
   const laneOf = (liveId: number): Lane => {
-    const lane: Lane = lanes.get(liveId) ?? { last: null, tail: Promise.resolve() }
+    const lane: Lane = lanes.get(liveId) ?? { last: null, term: FIRST_TERM, tail: Promise.resolve() }
     lanes.delete(liveId)
     lanes.set(liveId, lane)
     const [longestSilent] = lanes.keys()
@@ -54,11 +62,19 @@ export const recordSegment = (deps: WriteDeps): RecordSegment => {
     return lane
   }
 
-  const append = async (lane: Pick<Lane, 'last'>, segment: Segment): Promise<Either<Unavailable, void>> => {
+  const append = async (
+    lane: Pick<Lane, 'last' | 'term'>,
+    segment: Segment,
+  ): Promise<Either<Superseded | Unavailable, void>> => {
     const stream = segmentsStream(segment.liveId)
+    const term = termOf({ data: segment })
+    if (term < lane.term) return E.left({ _tag: 'Superseded' })
+    if (term > lane.term) lane.last = null
+    lane.term = term
     if (lane.last === null) {
       const newest = await deps.store.read(stream, { direction: 'backwards', limit: LOOK_BACK })()
       if (E.isLeft(newest)) return newest
+      if (lastTermOf(newest.right) > term) return E.left({ _tag: 'Superseded' })
       lane.last = newest.right[0]?.revision ?? 'no-stream'
       if (newest.right.some((event) => isSame(event, segment))) return E.right(undefined)
     }

@@ -1,23 +1,22 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { liveDecider } from '../../../domain/live/decider.ts'
-import type { Live, TimeLimits } from '../../../domain/live/decider.ts'
+import type { Live } from '../../../domain/live/decider.ts'
+import type { TimeLimits } from '../../../domain/live/commands.ts'
 import { liveStream } from '../../../domain/live/events.ts'
 import type { Unavailable } from '../../errors.ts'
 import { handleCommand } from '../../log/handle-command.ts'
 import { originOf } from '../../log/origin.ts'
 import { unexpected } from '../../log/unexpected.ts'
-import { LAST_WORDS_MS } from '../last-words.ts'
-import type { Flush } from '../last-words.ts'
+import { askForEnd } from '../ask-for-end.ts'
+import type { AskForEndDeps } from '../ask-for-end.ts'
 import { releaseLive } from '../release-live.ts'
-import type { LiveWriteDeps } from '../release-live.ts'
 
-export interface ExpireLivesDeps extends LiveWriteDeps {
+export interface ExpireLivesDeps extends AskForEndDeps {
   readonly limits: TimeLimits
-  readonly flush: Flush
-  /** Processes that live beside this one. */
-  readonly otherInstances: () => ReadonlyArray<string>
 }
+
+const TOO_LONG = { status: 'finished', reason: 'max_duration' } as const
 
 /** Ends of lives by their time limits. */
 export interface Expiry {
@@ -36,7 +35,6 @@ export const expireLives = (deps: ExpireLivesDeps): Expiry => {
   const commandNow = () => ({
     type: 'ExpireLive',
     ...deps.limits,
-    instances: [deps.environment.instance, ...deps.otherInstances()],
     at: deps.environment.now(),
   } as const)
 
@@ -47,8 +45,10 @@ export const expireLives = (deps: ExpireLivesDeps): Expiry => {
     },
 
     end: async (liveId, live) => {
-      if (live.status === 'active') await deps.flush(liveId, LAST_WORDS_MS)
       const origin = originOf(deps, 'service')
+      // Nothing makes up for the time that it has had. A pending one may be given a sender until the very end.
+      if (live.status === 'active')
+        return E.map(() => undefined)(await askForEnd(deps)(liveId, TOO_LONG, origin)())
       const stream = liveStream(liveId)
       const command = commandNow()
       const expired = await handleCommand(deps)({ ...origin, stream, decider: liveDecider, command })()
@@ -60,7 +60,7 @@ export const expireLives = (deps: ExpireLivesDeps): Expiry => {
         case 'LiveUnknown':
         case 'LiveOver':
         case 'AlreadyCreated':
-        case 'SenderAlreadyConnected':
+        case 'Superseded':
           throw unexpected(stream, expired.left)
         default:
           return E.left(expired.left)

@@ -17,7 +17,7 @@ import { pause } from '../../waiting.ts'
 export interface ForgetTextDeps extends LogDutyDeps {
   readonly store: Pick<EventStore, 'subscribe' | 'read' | 'deleteStream'>
   readonly keyring: Pick<Keyring, 'erase'>
-  readonly environment: Pick<Environment, 'now' | 'random'>
+  readonly environment: Pick<Environment, 'now' | 'random' | 'monotonic'>
   /** Milliseconds after their end for which lives keep the text that they were asked to keep, 0 for ever. */
   readonly retentionMax: number
 }

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import type { Reservation } from '../../../domain/admission/events.ts'
+import type { Reservation } from '../../../domain/admission/state.ts'
 import { liveDecider } from '../../../domain/live/decider.ts'
 import type { Live } from '../../../domain/live/decider.ts'
 import { liveStream } from '../../../domain/live/events.ts'
@@ -12,6 +12,7 @@ import { handleCommand } from '../../log/handle-command.ts'
 import { originOf } from '../../log/origin.ts'
 import type { Origin } from '../../log/origin.ts'
 import { unexpected } from '../../log/unexpected.ts'
+import type { EndCause } from '../../pipeline/signals.ts'
 import type { Logger } from '../../ports/environment.ts'
 import { endAndRelease } from '../end-and-release.ts'
 import { loadLive } from '../load-live.ts'
@@ -20,11 +21,9 @@ import type { LiveWriteDeps } from '../release-live.ts'
 import type { Expiry } from './expire-lives.ts'
 
 export interface ReconcileLivesDeps extends LiveWriteDeps {
-  /** Processes that live beside this one; with the embedded store there are none. */
-  readonly otherInstances: () => ReadonlyArray<string>
   /** A live that was created while its owner was being disabled ends in the next round. */
-  readonly isDisabled?: (userId: number) => boolean
-  /** Sees to a live that may have reached a time limit, without waiting for its end; absent before lives are served. */
+  readonly isDisabled?: (userId: number) => Promise<boolean>
+  /** Sees to a live that may have reached a time limit, without waiting for its end. */
   readonly expire?: (liveId: number, live: Live) => void
 }
 
@@ -32,27 +31,38 @@ export interface ReconcileLivesDeps extends LiveWriteDeps {
 const LOOKS_AT_ONCE = 16
 /** Lives that speak out at a time: the engine, which serves them all, has but some seconds for each. */
 const ENDS_AT_ONCE = 32
-/** Age at which an admission without a live is an orphan although its process lives. */
+/** For how long an admission without a live is watched before it is an orphan although whoever creates it is there. */
 const ORPHAN_MS = 10_000
 
 const serviceOrigin = (deps: ReconcileLivesDeps): Origin => originOf(deps, 'service')
 
-const isAlive = (deps: ReconcileLivesDeps, instance: string): boolean =>
-  instance === deps.environment.instance || deps.otherInstances().includes(instance)
-
-const isOrphan = (deps: ReconcileLivesDeps, { instance, at }: Reservation): boolean =>
-  !isAlive(deps, instance) || Date.parse(deps.environment.now()) - Date.parse(at) > ORPHAN_MS
-
 /**
- * An active live whose audio came through a socket (raw, or a URL that a sender's config started) does not outlive the
- * process that held the socket. Pending ones wait on; the sources of auto-started ones go on at start.
+ * Admissions without a live, and since when: by this process's own clock, whatever the clock of the one that admits.
  */
-const isAbandoned = (deps: ReconcileLivesDeps, live: Live, atStart: boolean): boolean => {
-  if (live.status !== 'active' || live.created.autoStart) return false
-  if (live.sender !== null) return !isAlive(deps, live.sender.instance)
-  // Its sender left and its last audio is being transcribed, unless nobody is there to do so.
-  return atStart && deps.otherInstances().length === 0
+interface OrphanWatch {
+  readonly isOrphan: (liveId: number) => boolean
+  readonly keepOnly: (liveIds: ReadonlySet<number>) => void
+  readonly isWatching: () => boolean
 }
+
+const createOrphanWatch = ({ environment: { monotonic } }: ReconcileLivesDeps): OrphanWatch => {
+  const since = new Map<number, number>()
+  return {
+    isOrphan: (liveId) => {
+      const first = since.get(liveId) ?? monotonic()
+      since.set(liveId, first)
+      return monotonic() - first >= ORPHAN_MS
+    },
+    keepOnly: (liveIds) => {
+      for (const liveId of since.keys()) if (!liveIds.has(liveId)) since.delete(liveId)
+    },
+    isWatching: () => since.size > 0,
+  }
+}
+
+/** Whether the run of the process that was to create the live has ended, or another has joined under its name. */
+const hasLeft = ({ admission }: ReconcileLivesDeps, { instance }: Reservation): boolean =>
+  !admission.state().workers.some(({ incarnation }) => incarnation === instance)
 
 /**
  * The fence comes first: once LiveAborted stands as the first event of its stream the create can never complete, so
@@ -71,34 +81,36 @@ const fenceAndRelease = async (
       return E.right(undefined)
     case 'LiveOver':
     case 'LiveUnknown':
-    case 'SenderAlreadyConnected':
+    case 'Superseded':
       throw unexpected(`fence of live ${liveId}`, fenced.left)
     default:
       return E.left(fenced.left)
   }
 }
 
+const OWNER_DISABLED: EndCause = { status: 'finished', reason: 'owner_disabled' }
+const NO_ROOM: EndCause = { status: 'error', code: 'engine_failed', detail: 'No worker has room for it any more' }
+
 /** Ends a live that nobody may or can go on with, or that has reached a time limit. */
 const reconcileOpen = async (
   deps: ReconcileLivesDeps,
-  { liveId, userId }: Reservation,
+  { liveId, userId, worker }: Reservation,
   live: Live,
-  atStart: boolean,
 ): Promise<Either<Unavailable, void>> => {
-  const isDisabled = deps.isDisabled?.(userId) === true
-  if (!isDisabled && !isAbandoned(deps, live, atStart)) {
+  const disabled = (await deps.isDisabled?.(userId)) === true ? OWNER_DISABLED : null
+  const cause = disabled ?? (worker === null ? NO_ROOM : null)
+  if (cause === null) {
     deps.expire?.(liveId, live)
     return E.right(undefined)
   }
-  const cause = { status: 'finished', reason: isDisabled ? 'owner_disabled' : 'restart' } as const
   const ended = await endAndRelease(deps, liveId, cause, serviceOrigin(deps))()
   return E.isLeft(ended) ? ended : E.right(undefined)
 }
 
 const reconcileOne = async (
   deps: ReconcileLivesDeps,
+  watch: OrphanWatch,
   reservation: Reservation,
-  atStart: boolean,
 ): Promise<Either<Unavailable, void>> => {
   const { liveId } = reservation
   const loaded = await loadLive(deps, liveId)()
@@ -106,7 +118,9 @@ const reconcileOne = async (
   const { state } = loaded.right
   switch (state.status) {
     case 'none':
-      return isOrphan(deps, reservation) ? await fenceAndRelease(deps, reservation) : E.right(undefined)
+      return hasLeft(deps, reservation) || watch.isOrphan(liveId)
+        ? await fenceAndRelease(deps, reservation)
+        : E.right(undefined)
     case 'aborted':
     case 'finished':
     case 'error':
@@ -114,27 +128,36 @@ const reconcileOne = async (
       return await releaseLive(deps, liveId, serviceOrigin(deps))()
     case 'pending':
     case 'active':
-      return await reconcileOpen(deps, reservation, state, atStart)
+      return await reconcileOpen(deps, reservation, state)
   }
 }
 
-/**
- * Brings reservations and lives in line: fences admissions whose create died, ends lives whose process died, gives
- * back what ended lives still hold. Repeating it, or running many at once, changes nothing more. Every reservation is
- * tried; the first failure is the answer, unless it is that stored data cannot be read.
- */
-const reconcile = async (deps: ReconcileLivesDeps, atStart: boolean): Promise<Either<Unavailable, void>> => {
-  const admission = await deps.admission.refresh()
-  if (E.isLeft(admission) && !isHurt(admission.left)) return admission
-  // Lives end by what is known of the admissions where these cannot be read; their memory waits for that.
-  const { open } = E.isLeft(admission) ? deps.admission.state() : admission.right
-  const outcomes = await mapAtOnce(LOOKS_AT_ONCE, open, (reservation) => reconcileOne(deps, reservation, atStart))
-  // Of a live that cannot be read nobody knows what to do: it keeps its reservation, and no other waits for it.
-  return outcomes.find((outcome) => E.isLeft(outcome) && !isHurt(outcome.left)) ?? E.right(undefined)
+/** One look at all reservations after another. */
+export interface Reconciling {
+  /**
+   * Fences admissions whose create died, ends lives of who was disabled, gives back what ended lives still hold. Running
+   * many at once changes nothing more. Every reservation is tried; the first failure is the answer, unless it is that
+   * stored data cannot be read.
+   */
+  readonly round: TaskEither<Unavailable, void>
+  /** Some admission may be an orphan soon. */
+  readonly isWatching: () => boolean
 }
 
-/** Before the service says ready. A failure ends the start: lives may not be served before. */
-export const reconcileAtStart = (deps: ReconcileLivesDeps): TaskEither<Unavailable, void> => () => reconcile(deps, true)
+export const reconciling = (deps: ReconcileLivesDeps): Reconciling => {
+  const watch = createOrphanWatch(deps)
+  const round = async (): Promise<Either<Unavailable, void>> => {
+    const admission = await deps.admission.refresh()
+    if (E.isLeft(admission) && !isHurt(admission.left)) return admission
+    // Lives end by what is known of the admissions where these cannot be read; their memory waits for that.
+    const { open } = E.isLeft(admission) ? deps.admission.state() : admission.right
+    watch.keepOnly(new Set(open.map(({ liveId }) => liveId)))
+    const outcomes = await mapAtOnce(LOOKS_AT_ONCE, open, (reservation) => reconcileOne(deps, watch, reservation))
+    // Of a live that cannot be read nobody knows what to do: it keeps its reservation, and no other waits for it.
+    return outcomes.find((outcome) => E.isLeft(outcome) && !isHurt(outcome.left)) ?? E.right(undefined)
+  }
+  return { round, isWatching: watch.isWatching }
+}
 
 interface PeriodicDeps extends Omit<ReconcileLivesDeps, 'expire'> {
   readonly logger: Logger
@@ -144,7 +167,7 @@ interface PeriodicDeps extends Omit<ReconcileLivesDeps, 'expire'> {
 }
 
 /**
- * Reconciles again and again until stopped. A round does not wait for the lives that it ends by their time limits: they
+ * Reconciles again and again until stopped: sooner than told where an admission is watched. A round does not wait for the lives that it ends by their time limits: they
  * speak out first. `stop` waits for the round in progress and for ends that have begun. Failures are logged and tried
  * again.
  */
@@ -176,13 +199,14 @@ export const reconcileLives = (deps: PeriodicDeps): { readonly stop: () => Promi
     ending.set(liveId, end(expiry, liveId, live).finally(() => ending.delete(liveId)))
   }
 
+  const { round: look, isWatching } = reconciling({ ...deps, expire })
   const run = async (): Promise<void> => {
-    await attempt(() => reconcile({ ...deps, expire }, false), 'reservations could not be reconciled; trying again')
-    if (!stopped) plan()
+    await attempt(look, 'reservations could not be reconciled; trying again')
+    if (!stopped) plan(isWatching() ? Math.min(every, ORPHAN_MS) : every)
   }
-  const plan = (): void => { cancel = timers.after(every, () => { round = run() }) }
+  const plan = (ms: number): void => { cancel = timers.after(ms, () => { round = run() }) }
 
-  plan()
+  plan(every)
   return {
     stop: async () => {
       stopped = true

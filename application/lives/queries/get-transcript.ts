@@ -2,9 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { ERASED } from '../../../domain/shared/event.ts'
-import { isOfKnownType } from '../../../domain/read-event.ts'
-import { segmentsStream } from '../../../domain/transcript/events.ts'
-import type { SegmentFinalised } from '../../../domain/transcript/events.ts'
+import { SegmentFinalised, segmentsStream } from '../../../domain/transcript/events.ts'
 import type { TranscriptSegment } from '../../../domain/transcript/subtitles.ts'
 import type { Caller } from '../../caller.ts'
 import type { LiveNotFound, TranscriptNotFound, Unavailable } from '../../errors.ts'
@@ -56,9 +54,9 @@ export const getTranscript = ({ store, keyring, environment, retentionMax }: Get
     for (let from = 0; ; from += AT_ONCE) {
       const stored = await store.read(segmentsStream(liveId), { from, limit: AT_ONCE })()
       if (E.isLeft(stored)) return stored
-      const opened = await open(stored.right.filter(isOfKnownType))()
+      const opened = await open(stored.right.filter(({ type }) => type === SegmentFinalised.type))()
       if (E.isLeft(opened)) return opened
-      // The codec of the stream's only event has decoded them.
+      // The codec of their type has decoded them.
       segments.push(...(opened.right as ReadonlyArray<SegmentFinalised>).map(({ data }) => data))
       if (stored.right.length < AT_ONCE) return E.right(segments)
     }

@@ -3,6 +3,7 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { ADMINISTRATION_STREAM, LivesListed } from '../../../domain/administration/events.ts'
 import { actorOf } from '../../caller.ts'
+import { traverseAtOnce } from '../../at-once.ts'
 import type { Caller } from '../../caller.ts'
 import type { Unavailable } from '../../errors.ts'
 import { appendSurely } from '../../log/handle-command.ts'
@@ -15,6 +16,9 @@ import type { AdminLive, AdminLiveDeps } from '../admin-live.ts'
 export interface ListAllLivesDeps extends WriteDeps, AdminLiveDeps {
   readonly pageOfAllLives: PageOfAllLives
 }
+
+/** Owners looked up at a time, where they are not in memory. */
+const OWNERS_AT_ONCE = 16
 
 type Recorded = Promise<Either<Unavailable, void>>
 
@@ -46,5 +50,7 @@ export const listAllLives =
     // Before the answer: nobody sees what is not on record.
     const look = { ownerId: query.userId, skip, limit, liveIds: items.map(({ id }) => id), at: deps.environment.now() }
     const recorded = await record(deps, caller, look)
-    return E.isLeft(recorded) ? recorded : E.right({ items: items.map(adminLive(deps)), total })
+    if (E.isLeft(recorded)) return recorded
+    const named = await traverseAtOnce(OWNERS_AT_ONCE, items, (live) => adminLive(deps)(live)())
+    return E.map((lives: ReadonlyArray<AdminLive>) => ({ items: lives, total }))(named)
   }

@@ -5,7 +5,7 @@ import { exists } from '../../../domain/live/decider.ts'
 import type { Live } from '../../../domain/live/decider.ts'
 import { ERASED } from '../../../domain/shared/event.ts'
 import { wrapped } from '../../../domain/transcript/captions.ts'
-import { isOfKnownType, reading } from '../../../domain/read-event.ts'
+import { reading } from '../../../domain/read-event.ts'
 import { SegmentFinalised, segmentsStream } from '../../../domain/transcript/events.ts'
 import type { Unavailable } from '../../errors.ts'
 import { openEvents } from '../../log/event-serialization.ts'
@@ -115,9 +115,9 @@ export const storedFinals = (deps: StoredFinalsDeps): StoredFinals => {
     const stored = await store.read(segmentsStream(created.liveId), { from: page * AT_ONCE, limit: AT_ONCE })()
     if (E.isLeft(stored)) return stored
     const inside = stored.right.filter(({ revision }) => revision < end)
-    const opened = await open(inside.filter(isOfKnownType))()
+    const opened = await open(inside.filter(({ type }) => type === SegmentFinalised.type))()
     if (E.isLeft(opened)) return opened
-    // The codec of the stream's only event has decoded them.
+    // The codec of their type has decoded them.
     const finals = (opened.right as ReadonlyArray<SegmentFinalised>).filter(({ data }) => data.text !== ERASED)
     const isFull = (stored.right.at(-1)?.revision ?? 0) >= end - 1
     return E.right({ finals: finals.map((final) => frameOf(created, final)), isFull })

@@ -6,7 +6,8 @@ import type { ApiTokenNotFound, Unavailable } from '../../errors.ts'
 import { meaningOf } from '../../log/meaning-of.ts'
 import type { Environment } from '../../ports/environment.ts'
 import type { ApiTokenView } from '../../ports/read-models.ts'
-import type { KnownToken, TokenDirectory } from '../policies/token-directory.ts'
+import type { TokenDirectory } from '../policies/token-directory.ts'
+import type { TokenUses } from '../policies/token-uses.ts'
 import { ownerOf, tokenViewOf } from '../token-writes.ts'
 import type { TokenWrites } from '../token-writes.ts'
 
@@ -25,23 +26,25 @@ export type ChangeToken = (
 export interface ChangeTokenDeps extends Pick<TokenWrites, 'send'> {
   readonly environment: Pick<Environment, 'newId' | 'now'>
   readonly tokens: Pick<TokenDirectory, 'byId'>
+  readonly uses: Pick<TokenUses, 'lastUseOf'>
 }
 
 const notFound: ApiTokenNotFound = { _tag: 'ApiTokenNotFound' }
 
 export const changeToken =
-  ({ environment, tokens, send }: ChangeTokenDeps): ChangeToken =>
+  ({ environment, tokens, uses, send }: ChangeTokenDeps): ChangeToken =>
   (caller, tokenId, change) =>
   async () => {
-    const userId = ownerOf(tokens, caller, tokenId)
-    if (userId === undefined) return E.left(notFound)
-    const command = { type: 'Change', userId, ...change, at: environment.now() } as const
+    const owner = await ownerOf(tokens, caller, tokenId)()
+    if (E.isLeft(owner)) return owner
+    if (O.isNone(owner.right)) return E.left(notFound)
+    const command = { type: 'Change', userId: owner.right.value, ...change, at: environment.now() } as const
     const changed = await send(caller, tokenId, command, environment.newId())()
     if (E.isLeft(changed)) {
       const meanings = { TokenUnknown: notFound, TokenExists: null, ExpiryNotInFuture: null }
       return E.left(meaningOf('an API token', changed.left, meanings))
     }
     if (changed.right.status !== 'issued') return E.left(notFound)
-    const lastUsedAt = O.toNullable(O.map((known: KnownToken) => known.lastUsedAt)(tokens.byId(tokenId)))
-    return E.right(tokenViewOf(changed.right, lastUsedAt))
+    const { right: token } = changed
+    return E.map((lastUsedAt: string | null) => tokenViewOf(token, lastUsedAt))(await uses.lastUseOf(tokenId)())
   }

@@ -1,4 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { Caller } from '../../caller.ts'
 import type { ApiTokenNotFound, Unavailable } from '../../errors.ts'
@@ -22,9 +23,10 @@ export const revokeToken =
   ({ environment, tokens, send }: RevokeTokenDeps): RevokeToken =>
   (caller, tokenId) =>
   async () => {
-    const userId = ownerOf(tokens, caller, tokenId)
-    if (userId === undefined) return E.left(notFound)
-    const command = { type: 'Revoke', userId, at: environment.now() } as const
+    const owner = await ownerOf(tokens, caller, tokenId)()
+    if (E.isLeft(owner)) return owner
+    if (O.isNone(owner.right)) return E.left(notFound)
+    const command = { type: 'Revoke', userId: owner.right.value, at: environment.now() } as const
     const revoked = await send(caller, tokenId, command, environment.newId())()
     if (E.isRight(revoked)) return E.right(undefined)
     const meanings = { TokenUnknown: notFound, TokenExists: null, ExpiryNotInFuture: null }

@@ -1,11 +1,19 @@
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
-import { ApiTokenUsed, apiTokenEvents } from '../../../domain/api-token/events.ts'
-import type { StoredApiTokenEvent } from '../../../domain/api-token/events.ts'
+import * as TE from 'fp-ts/lib/TaskEither.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { pipe } from 'fp-ts/lib/function.js'
+import { ApiTokenIssued, apiTokenEvents, apiTokenStream } from '../../../domain/api-token/events.ts'
 import { reading } from '../../../domain/read-event.ts'
+import type { StoredEventOf } from '../../../domain/shared/event.ts'
+import type { Unavailable } from '../../errors.ts'
 import { followLog } from '../../log/follow-log.ts'
-import type { FollowDeps } from '../../log/follow-log.ts'
-import type { Position } from '../../ports/event-store.ts'
+import type { FollowDeps, Follower } from '../../log/follow-log.ts'
+import { readAround } from '../../log/read-around.ts'
+import { createRemembered } from '../../log/remembered.ts'
+import type { EventStore } from '../../ports/event-store.ts'
+import type { TokenIdByPrefix } from '../../ports/read-models.ts'
+import { createRecent } from '../../recent.ts'
 
 /** An API token as far as who presents one needs it. */
 export interface KnownToken {
@@ -15,87 +23,95 @@ export interface KnownToken {
   readonly secretHash: string
   readonly isActive: boolean
   readonly expiresAt: string | null
-  /** The last use that was recorded. */
-  readonly lastUsedAt: string | null
 }
 
-/** Every API token that is not revoked, in memory: who presents one is answered without a store, and at once refused when it ends. */
-export interface TokenDirectory {
-  readonly byId: (tokenId: number) => Option<KnownToken>
+export interface TokenDirectoryDeps extends FollowDeps {
+  readonly store: EventStore
+  /** Knows at least all that were issued up to `from`, or says that it does not. */
+  readonly tokenIdByPrefix: TokenIdByPrefix
+}
+
+/** None where there is no such token, or not any more; Left where that cannot be told now. */
+type FindToken<By> = (by: By) => TaskEither<Unavailable, Option<KnownToken>>
+
+/**
+ * API tokens by their own streams. Who was asked for lately is answered from memory, by the last known state while a
+ * store is away, and a change is known as soon as the log tells of it.
+ */
+export interface TokenDirectory extends Follower {
+  readonly byId: FindToken<number>
   /** By the public part of the secret. */
-  readonly byPrefix: (prefix: string) => Option<KnownToken>
-  readonly countOf: (userId: number) => number
-  /** Resolves once all tokens of the log are known. */
-  readonly ready: () => Promise<void>
-  /** Resolves once the event of a token's stream at `position` is known, or after 2 s. */
-  readonly whenSeen: (position: Position) => Promise<void>
-  readonly stopped: Promise<void>
+  readonly byPrefix: FindToken<string>
 }
 
-const tokenEvent = reading([...apiTokenEvents, ApiTokenUsed])
+/** Tokens that are remembered: more than are used in an hour. */
+const MOST = 20_000
 
-const createRoster = () => {
-  const tokens = new Map<number, KnownToken>()
-  const idsByPrefix = new Map<string, number>()
-  const counts = new Map<number, number>()
+const tokenEvent = reading(apiTokenEvents)
+const issued = reading([ApiTokenIssued])
 
-  const byId = (tokenId: number): Option<KnownToken> => O.fromNullable(tokens.get(tokenId))
-  const countOf = (userId: number): number => counts.get(userId) ?? 0
-  const change = (tokenId: number, members: Partial<KnownToken>): void => {
-    const token = tokens.get(tokenId)
-    if (token !== undefined) tokens.set(tokenId, { ...token, ...members })
-  }
-  const remove = (tokenId: number): void => {
-    const token = tokens.get(tokenId)
-    if (token === undefined) return
-    tokens.delete(tokenId)
-    idsByPrefix.delete(token.prefix)
-    counts.set(token.userId, countOf(token.userId) - 1)
-  }
-  const add = (event: StoredApiTokenEvent): void => {
-    const { tokenId } = event.data
-    switch (event.type) {
-      case 'ApiTokenIssued': {
-        const { userId, prefix, secretHash, expiresAt } = event.data
-        remove(tokenId)
-        tokens.set(tokenId, { tokenId, userId, prefix, secretHash, isActive: true, expiresAt, lastUsedAt: null })
-        idsByPrefix.set(prefix, tokenId)
-        counts.set(userId, countOf(userId) + 1)
-        return
-      }
-      case 'ApiTokenDeactivated':
-        return change(tokenId, { isActive: false })
-      case 'ApiTokenActivated':
-        return change(tokenId, { isActive: true })
-      case 'ApiTokenUsed':
-        return change(tokenId, { lastUsedAt: event.data.at })
-      case 'ApiTokenRevoked':
-        return remove(tokenId)
-      case 'ApiTokenRenamed':
-        return
-      default:
-        return event satisfies never
+/** No name is opened: nobody is recognised by it. */
+const evolve = (
+  token: KnownToken | null,
+  event: StoredEventOf<(typeof apiTokenEvents)[number]>,
+): KnownToken | null => {
+  switch (event.type) {
+    case 'ApiTokenIssued': {
+      const { tokenId, userId, prefix, secretHash, expiresAt } = event.data
+      return { tokenId, userId, prefix, secretHash, isActive: true, expiresAt }
     }
+    case 'ApiTokenDeactivated':
+      return token && { ...token, isActive: false }
+    case 'ApiTokenActivated':
+      return token && { ...token, isActive: true }
+    case 'ApiTokenRevoked':
+      return null
+    case 'ApiTokenRenamed':
+      return token
+    default:
+      return event satisfies never
   }
-  const byPrefix = (prefix: string): Option<KnownToken> => {
-    const tokenId = idsByPrefix.get(prefix)
-    return tokenId === undefined ? O.none : byId(tokenId)
-  }
-  return { byId, byPrefix, countOf, add }
 }
 
-/** Follows the tokens' streams until the signal. No name is opened: nobody is recognised by it. */
-export const startTokenDirectory = (deps: FollowDeps): TokenDirectory => {
-  const { byId, byPrefix, countOf, add } = createRoster()
+/** Follows the tokens' streams until the signal. */
+export const startTokenDirectory = (deps: TokenDirectoryDeps): TokenDirectory => {
+  const tokens = createRemembered({
+    most: MOST,
+    load: (stream) =>
+      pipe(
+        readAround(deps.store, stream),
+        TE.map(({ events }) =>
+          events.flatMap((event) => tokenEvent(event) ?? []).reduce<KnownToken | null>(evolve, null)),
+      ),
+    isWorthKeeping: (token) => token !== null,
+  })
+  // A prefix is one token's for ever.
+  const ids = createRecent<string, number>(MOST)
+  const idOf: TokenIdByPrefix = (prefix) => {
+    const known = ids.get(prefix)
+    return known === undefined ? deps.tokenIdByPrefix(prefix) : TE.right(O.some(known))
+  }
+  const byId: FindToken<number> = (tokenId) => pipe(tokens.of(apiTokenStream(tokenId)), TE.map(O.fromNullable))
   const follower = followLog(deps, {
     who: 'the token directory',
-    prefixes: ['api-token-', 'token-use-'],
-    take: async (events) => {
-      for (const event of events) {
-        const said = tokenEvent(event)
-        if (said !== undefined) add(said)
-      }
+    prefixes: ['api-token-'],
+    hear: (stream, event) => {
+      tokens.forget(stream)
+      const said = event === null ? undefined : issued(event)
+      if (said !== undefined) ids.set(said.data.prefix, said.data.tokenId)
     },
   })
-  return { byId, byPrefix, countOf, ...follower }
+  return {
+    ...follower,
+    byId,
+    byPrefix: (prefix) =>
+      pipe(
+        idOf(prefix),
+        TE.chainW(O.match(() => TE.right(O.none), byId)),
+        TE.map((token) => {
+          if (O.isSome(token)) ids.set(prefix, token.value.tokenId)
+          return token
+        }),
+      ),
+  }
 }

@@ -1,8 +1,11 @@
+import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { hasExpired, prefixOfSecret } from '../../../domain/api-token/rules.ts'
 import type { Caller } from '../../caller.ts'
+import type { Unavailable } from '../../errors.ts'
 import type { Credentials } from '../../ports/credentials.ts'
 import type { Environment } from '../../ports/environment.ts'
 import { callerOf, isActive } from '../../users/known-user.ts'
@@ -12,9 +15,9 @@ import type { TokenUses } from '../policies/token-uses.ts'
 
 /**
  * The caller behind an API token: none for one that is unknown, inactive, expired or revoked, or whose user is not
- * active.
+ * active. Left where that cannot be told now.
  */
-export type AuthenticateKey = (secret: string) => Option<Caller>
+export type AuthenticateKey = (secret: string) => TaskEither<Unavailable, Option<Caller>>
 
 export interface AuthenticateKeyDeps {
   readonly tokens: Pick<TokenDirectory, 'byPrefix'>
@@ -24,18 +27,23 @@ export interface AuthenticateKeyDeps {
   readonly uses: Pick<TokenUses, 'record'>
 }
 
-/** From memory alone: neither store is read. */
+/** From memory, but for a token or a user who was not asked for lately. */
 export const authenticateKey =
   ({ tokens, users, credentials, environment, uses }: AuthenticateKeyDeps): AuthenticateKey =>
-  (secret) => {
+  (secret) =>
+  async () => {
     const prefix = prefixOfSecret(secret)
-    if (prefix === null) return O.none
-    const token = tokens.byPrefix(prefix)
+    if (prefix === null) return E.right(O.none)
+    const found = await tokens.byPrefix(prefix)()
+    if (E.isLeft(found)) return found
+    const token = found.right
     const isRight = credentials.verifyApiToken(secret, O.map(({ secretHash }: KnownToken) => secretHash)(token))
-    if (O.isNone(token) || !isRight) return O.none
+    if (O.isNone(token) || !isRight) return E.right(O.none)
     const { isActive: isTokenActive, expiresAt, userId } = token.value
-    if (!isTokenActive || hasExpired(expiresAt, environment.now())) return O.none
-    const caller = pipe(users.byId(userId), O.filter(isActive), O.map((user) => callerOf(user, 'api-key')))
+    if (!isTokenActive || hasExpired(expiresAt, environment.now())) return E.right(O.none)
+    const user = await users.byId(userId)()
+    if (E.isLeft(user)) return user
+    const caller = pipe(user.right, O.filter(isActive), O.map((active) => callerOf(active, 'api-key')))
     if (O.isSome(caller)) uses.record(token.value)
-    return caller
+    return E.right(caller)
   }

@@ -34,7 +34,9 @@ export const changeOwnPassword =
   (caller, current, next, address) =>
   async () => {
     const { environment, credentials, directory, throttle } = deps
-    const user = directory.byId(caller.userId)
+    const known = await directory.byId(caller.userId)()
+    if (E.isLeft(known)) return known
+    const user = known.right
     if (O.isNone(user)) return E.left(wrongPassword)
     // Guesses with a stolen token count as those of a login do.
     const { usernameHash, passwordHash, generation } = user.value

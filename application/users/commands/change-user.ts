@@ -44,6 +44,9 @@ const lastAdministrator: LastAdministratorChanged = { _tag: 'LastAdministratorCh
 const mayTakeAway = ({ permissions, isActive }: ChangeUserRequest): boolean =>
   isActive === false || permissions?.includes('admin') === false
 
+const mayGive = ({ permissions, isActive }: ChangeUserRequest): boolean =>
+  isActive === true || permissions?.includes('admin') === true
+
 /** The answer comes once the directory and the lists know. */
 export const changeUser =
   (deps: ChangeUserDeps): ChangeUser =>
@@ -51,7 +54,9 @@ export const changeUser =
   async () => {
     const { environment, credentials, directory, administrators, endLivesOf } = deps
     // Nothing is hashed for a user who does not exist.
-    if (O.isNone(directory.byId(userId))) return E.left(notFound)
+    const known = await directory.byId(userId)()
+    if (E.isLeft(known)) return known
+    if (O.isNone(known.right)) return E.left(notFound)
     const hashed = password === undefined ? E.right(undefined) : await credentials.hashPassword(password)()
     if (E.isLeft(hashed)) return hashed
     const origin = originOf(deps, actorOf(caller))
@@ -60,7 +65,7 @@ export const changeUser =
       const command = { type: 'Change', changes: wanted, nobodyElseAdministers, at: environment.now() } as const
       return sendToUser(deps)(userId, command, origin)
     }
-    const sent = mayTakeAway(changes) ? await administrators.takeAway(userId, change) : await change(false)
+    const sent = mayTakeAway(changes) ? await administrators.takeAway(userId, origin, change) : await change(false)
     if (E.isLeft(sent)) {
       return E.left(meaningOf(`user ${userId}`, sent.left, {
         UserUnknown: notFound,
@@ -69,6 +74,8 @@ export const changeUser =
         AlreadyRegistered: null,
       }))
     }
+    const counted = mayGive(changes) ? await administrators.count(userId, origin)() : E.right(undefined)
+    if (E.isLeft(counted)) return counted
     const user = await onceKnown(deps)(sent.right)
     if (user === null) return E.left(notFound)
     // Also when nothing changed: an earlier attempt may have been broken off between the two.

@@ -14,7 +14,9 @@ export const deleteUserAgain =
   (deps: DeletionDeps): DeleteUserAgain =>
   (userId) =>
   async () => {
-    const user = deps.directory.byId(userId)
+    const known = await deps.directory.byId(userId)()
+    if (E.isLeft(known)) return known
+    const user = known.right
     if (O.isNone(user)) return E.right(undefined)
     const origin = originOf(deps, 'service')
     // It was decided when it was first made.

@@ -24,9 +24,11 @@ export const deleteUser =
   (caller, userId) =>
   async () => {
     const origin = originOf(deps, actorOf(caller))
-    const user = deps.directory.byId(userId)
+    const known = await deps.directory.byId(userId)()
+    if (E.isLeft(known)) return known
+    const user = known.right
     if (O.isNone(user)) return E.left({ _tag: 'UserNotFound' })
     const mark = (alone: boolean) => markDeleted(deps)(user.value, origin, alone)()
-    const deleted = await deps.administrators.takeAway(userId, mark)
+    const deleted = await deps.administrators.takeAway(userId, origin, mark)
     return E.isLeft(deleted) ? deleted : await finishDeletion(deps)(deleted.right, origin)()
   }

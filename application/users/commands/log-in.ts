@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { User } from '../../../domain/user/decider.ts'
-import type { TooManyRequests, WrongLogin } from '../../errors.ts'
+import type { TooManyRequests, Unavailable, WrongLogin } from '../../errors.ts'
 import type { Credentials, TooBusy } from '../../ports/credentials.ts'
 import { hasPassword, isActive } from '../known-user.ts'
 import { guessedName } from '../login-throttle.ts'
@@ -16,7 +16,7 @@ export type LogIn = (
   username: string,
   password: string,
   address: string,
-) => Promise<Either<WrongLogin | TooManyRequests | TooBusy, string>>
+) => Promise<Either<WrongLogin | TooManyRequests | TooBusy | Unavailable, string>>
 
 export interface LogInDeps {
   readonly directory: Pick<UserDirectory, 'byUsernameHash'>
@@ -25,14 +25,18 @@ export interface LogInDeps {
   readonly rehash: Pick<Rehash, 'begin'>
 }
 
-/** From memory alone: no read model is read, and the log only for how often a login failed. */
+/** From memory and the log: no read model is read. */
 export const logIn =
   ({ directory, credentials, throttle, rehash }: LogInDeps): LogIn =>
   async (username, password, address) => {
     const hash = usernameHash(credentials, username)
-    const found = directory.byUsernameHash(hash)
+    const before = await directory.byUsernameHash(hash)()
+    if (E.isLeft(before)) return before
+    const found = before.right
     const shown = await throttle(guessedName(hash, O.isSome(found) ? found.value.generation : 0), address, async () => {
-      const user = O.filter((known: User) => isActive(known) && hasPassword(known))(directory.byUsernameHash(hash))
+      const now = await directory.byUsernameHash(hash)()
+      if (E.isLeft(now)) return now
+      const user = O.filter((known: User) => isActive(known) && hasPassword(known))(now.right)
       // Unknown and disabled users cost a verification too, so that time tells nothing.
       const passwordHash = O.map((known: User) => known.passwordHash)(user)
       const verified = await credentials.verifyPassword(password, passwordHash)()

@@ -3,7 +3,7 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { Unavailable } from '../../errors.ts'
 import type { TooBusy } from '../../ports/credentials.ts'
 import type { UserView } from '../../ports/read-models.ts'
-import type { HasUsers } from '../queries/has-users.ts'
+import type { IsSetUp } from '../queries/is-set-up.ts'
 import { DEFAULT_QUOTAS } from './register-user.ts'
 import type { NewUser, RegisterUser } from './register-user.ts'
 
@@ -15,22 +15,24 @@ export const firstAdmin = (username: string, password: string): NewUser => ({
   ...DEFAULT_QUOTAS,
 })
 
-/** The first administrator from the settings; null when there are users already, so that it can run at every start. */
+/** The first administrator from the settings; null when there is or was one, so that it can run at every start. */
 export type RegisterFirstAdmin = (
   username: string,
   password: string,
 ) => TaskEither<TooBusy | Unavailable, UserView | null>
 
 export interface RegisterFirstAdminDeps {
-  readonly hasUsers: HasUsers
+  readonly isSetUp: IsSetUp
   readonly registerUser: RegisterUser
 }
 
 export const registerFirstAdmin =
-  ({ hasUsers, registerUser }: RegisterFirstAdminDeps): RegisterFirstAdmin =>
+  ({ isSetUp, registerUser }: RegisterFirstAdminDeps): RegisterFirstAdmin =>
   (username, password) =>
   async () => {
-    if (hasUsers()) return E.right(null)
+    const isDone = await isSetUp()()
+    if (E.isLeft(isDone)) return isDone
+    if (isDone.right) return E.right(null)
     const registered = await registerUser(firstAdmin(username, password), 'setup')()
     if (E.isRight(registered)) return registered
     // Another process with the same settings was faster.

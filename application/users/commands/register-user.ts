@@ -10,8 +10,9 @@ import { originOf } from '../../log/origin.ts'
 import type { Credentials, TooBusy } from '../../ports/credentials.ts'
 import type { Projector } from '../../ports/projector.ts'
 import type { UserView } from '../../ports/read-models.ts'
+import type { Administrators } from '../administrators.ts'
 import { userViewOf } from '../known-user.ts'
-import { giveFirstProfile } from '../policies/give-first-profiles.ts'
+import { giveFirstProfile } from '../policies/complete-users.ts'
 import type { UserDirectory } from '../policies/user-directory.ts'
 import { sendToUser } from '../user-writes.ts'
 import { claimUsername, usernameHash } from '../username-claims.ts'
@@ -29,6 +30,7 @@ export type RegisterUser = (user: NewUser, actor: string) => TaskEither<Username
 
 export interface RegisterUserDeps extends WriteDeps {
   readonly credentials: Pick<Credentials, 'hashPassword' | 'keyedHash'>
+  readonly administrators: Pick<Administrators, 'count'>
   readonly directory: Pick<UserDirectory, 'whenSeen'>
   readonly projector: Pick<Projector, 'whenProjected'>
 }
@@ -46,7 +48,7 @@ export const registerUser =
   (deps: RegisterUserDeps): RegisterUser =>
   ({ password, ...user }, actor) =>
   async () => {
-    const { environment, credentials, directory, projector } = deps
+    const { environment, credentials, administrators, directory, projector } = deps
     const origin = originOf(deps, actor)
     const hash = usernameHash(credentials, user.username)
     const userId = await claimUsername(deps)(hash, origin)()
@@ -72,6 +74,10 @@ export const registerUser =
         LastAdministrator: usernameTaken,
       }))
     }
+    const counted = user.permissions.includes('admin')
+      ? await administrators.count(userId.right, origin)()
+      : E.right(undefined)
+    if (E.isLeft(counted)) return counted
     const profile = await giveFirstProfile(deps)(userId.right, origin)()
     if (E.isLeft(profile)) return profile
     const { position, state } = registered.right

@@ -5,14 +5,14 @@ import type { Credentials, TooBusy } from '../../ports/credentials.ts'
 import type { Environment } from '../../ports/environment.ts'
 import type { UserView } from '../../ports/read-models.ts'
 import { createTurns } from '../../turns.ts'
-import type { HasUsers } from '../queries/has-users.ts'
+import type { IsSetUp } from '../queries/is-set-up.ts'
 import { firstAdmin } from './register-first-admin.ts'
 import type { RegisterUser } from './register-user.ts'
 
 export interface SetupLinkDeps {
-  readonly environment: Pick<Environment, 'newSecret' | 'monotonic'>
+  readonly environment: Pick<Environment, 'now'>
   readonly credentials: Pick<Credentials, 'keyedHash'>
-  readonly hasUsers: HasUsers
+  readonly isSetUp: IsSetUp
   readonly registerUser: RegisterUser
 }
 
@@ -30,8 +30,8 @@ export type SetUp = (
 
 /** How the first administrator comes to be without a default password. */
 export interface SetupLink {
-  /** For the link that is printed at first start; null once it is of no use. */
-  readonly token: () => string | null
+  /** For the link that is printed at start, of use for half an hour from now; null once it would be of none. */
+  readonly token: TaskEither<Unavailable, string | null>
   readonly setUp: SetUp
 }
 
@@ -39,28 +39,34 @@ const TOKEN_LIFE_MS = 30 * 60 * 1000
 
 const refuse = (reason: SetupRefused['reason']) => E.left<SetupRefused>({ _tag: 'SetupRefused', reason })
 
-/** The token begins to age now. */
-export const openSetupLink = ({ environment, credentials, hasUsers, registerUser }: SetupLinkDeps): SetupLink => {
-  const secret = environment.newSecret()
-  // Hashes under a key that nobody outside knows: how long a comparison takes tells nothing about the secret.
-  const hash = credentials.keyedHash('setup-token', secret)
-  const expiresAt = environment.monotonic() + TOKEN_LIFE_MS
-  let isUsed = false
+/**
+ * A token says until when it is good, signed under a key that only processes of this installation have: any of them
+ * takes it, also after a restart, and it is used up as soon as there is an administrator.
+ */
+export const openSetupLink = ({ environment, credentials, isSetUp, registerUser }: SetupLinkDeps): SetupLink => {
   const inTurn = createTurns()
+  const now = (): number => Date.parse(environment.now())
+  const hash = (text: string): string => credentials.keyedHash('setup-token', text)
+  const signed = (expiresAt: number): string => `${expiresAt}-${hash(String(expiresAt))}`
 
-  const isExpired = (): boolean => environment.monotonic() >= expiresAt
+  /** Of a token of ours, in milliseconds since 1970; null of any other. */
+  const expiryOf = (token: string): number | null => {
+    const expiresAt = Number.parseInt(token, 10)
+    // Hashes under a key that nobody outside knows: how long a comparison takes tells nothing about the signature.
+    return hash(token) === hash(signed(expiresAt)) ? expiresAt : null
+  }
 
   const attempt: SetUp = (token, username, password) => async () => {
-    if (credentials.keyedHash('setup-token', token) !== hash) return refuse('invalid')
-    if (isUsed || hasUsers()) return refuse('used')
-    if (isExpired()) return refuse('expired')
-    const registered = await registerUser(firstAdmin(username, password), 'setup')()
-    isUsed = E.isRight(registered)
-    return registered
+    const expiresAt = expiryOf(token)
+    if (expiresAt === null) return refuse('invalid')
+    const isDone = await isSetUp()()
+    if (E.isLeft(isDone)) return isDone
+    if (isDone.right) return refuse('used')
+    return now() >= expiresAt ? refuse('expired') : await registerUser(firstAdmin(username, password), 'setup')()
   }
 
   return {
-    token: () => (isUsed || hasUsers() || isExpired() ? null : secret),
+    token: async () => E.map((isDone: boolean) => (isDone ? null : signed(now() + TOKEN_LIFE_MS)))(await isSetUp()()),
     // One at a time: who comes second learns what became of the first.
     setUp: (token, username, password) => () => inTurn('set-up', attempt(token, username, password)),
   }

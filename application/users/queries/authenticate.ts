@@ -1,28 +1,32 @@
+import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Option } from 'fp-ts/lib/Option.js'
-import { pipe } from 'fp-ts/lib/function.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { flow, pipe } from 'fp-ts/lib/function.js'
+import type { User } from '../../../domain/user/decider.ts'
 import type { Caller } from '../../caller.ts'
+import type { Unavailable } from '../../errors.ts'
 import type { Credentials } from '../../ports/credentials.ts'
 import { callerOf, isActive } from '../known-user.ts'
 import type { UserDirectory } from '../policies/user-directory.ts'
 
-/** The caller behind a bearer token, none for anything invalid. */
-export type Authenticate = (bearer: string) => Promise<Option<Caller>>
+/** The caller behind a bearer token, none for anything invalid. Left where that cannot be told now. */
+export type Authenticate = (bearer: string) => TaskEither<Unavailable, Option<Caller>>
 
 export interface AuthenticateDeps {
   readonly directory: Pick<UserDirectory, 'byId'>
   readonly credentials: Pick<Credentials, 'verifyJwt'>
 }
 
-/** From memory alone: neither store is read. */
+/** From memory, but for a user who was not asked for lately. */
 export const authenticate =
   ({ directory, credentials }: AuthenticateDeps): Authenticate =>
-  async (bearer) => {
+  (bearer) =>
+  async () => {
     const claims = await credentials.verifyJwt(bearer)
-    if (O.isNone(claims)) return O.none
-    return pipe(
-      directory.byId(claims.value.userId),
-      O.filter((user) => isActive(user) && user.generation === claims.value.generation),
-      O.map((user) => callerOf(user, 'jwt')),
-    )
+    if (O.isNone(claims)) return E.right(O.none)
+    const found = await directory.byId(claims.value.userId)()
+    const stillHolds = (user: User) => isActive(user) && user.generation === claims.value.generation
+    const caller = flow(O.filter(stillHolds), O.map((user: User) => callerOf(user, 'jwt')))
+    return pipe(found, E.map(caller))
   }

@@ -1,14 +1,13 @@
-import * as E from 'fp-ts/lib/Either.js'
-import type { Either } from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { Caller } from '../../caller.ts'
-import type { UserNotFound } from '../../errors.ts'
+import type { Unavailable, UserNotFound } from '../../errors.ts'
 import type { UserView } from '../../ports/read-models.ts'
 import { userViewOf } from '../known-user.ts'
 import type { UserDirectory } from '../policies/user-directory.ts'
 
-/** From memory. */
-export type WhoAmI = (caller: Caller) => Either<UserNotFound, UserView>
+export type WhoAmI = (caller: Caller) => TaskEither<UserNotFound | Unavailable, UserView>
 
 export interface WhoAmIDeps {
   readonly directory: Pick<UserDirectory, 'byId'>
@@ -19,6 +18,6 @@ export const whoAmI =
   ({ userId }) =>
     pipe(
       directory.byId(userId),
-      E.fromOption((): UserNotFound => ({ _tag: 'UserNotFound' })),
-      E.map(userViewOf),
+      TE.chainW(TE.fromOption((): UserNotFound => ({ _tag: 'UserNotFound' }))),
+      TE.map(userViewOf),
     )

@@ -168,7 +168,8 @@ const compareModel = async ({ store: whole, documents, scratch }: Compared, proj
   const [is, should] = [documents, scratch].map((side) => ({ documents: side, collection: collection.name }))
   if (is === undefined || should === undefined) return []
   orThrow(await scratch.ensure([collection])())
-  await follow()
+  // The next start makes it: this version is the first to have it, or it was discarded.
+  if (!(await follow())) return []
   const found: Array<Difference> = []
   for await (const difference of differencesOf(is, should)) found.push(difference)
   let left: ReadonlyArray<Difference> = found

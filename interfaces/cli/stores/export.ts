@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { liveStream } from '../../../domain/live/events.ts'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
-import { segmentsStream } from '../../../domain/transcript/events.ts'
+import { SegmentsFenced, segmentsStream } from '../../../domain/transcript/events.ts'
 import { readAround } from '../../../application/log/read-around.ts'
 import { clearData, clearEvent } from './live-events.ts'
 import { liveIdOf, withData } from './tool-data.ts'
@@ -20,7 +20,8 @@ export const exportedLive = async ({ store, keyring }: Pick<ToolData, 'store' | 
   const life = orThrow(await readAround(store, liveStream(liveId))())
   const transcript = orThrow(await readAround(store, segmentsStream(liveId))())
   const events = await Promise.all(life.events.map((event) => clearEvent(keyring, event)))
-  const segments = await Promise.all(transcript.events.map((event) => clearData(keyring, event)))
+  const lines = transcript.events.filter(({ type }) => type !== SegmentsFenced.type)
+  const segments = await Promise.all(lines.map((event) => clearData(keyring, event)))
   return { live: liveId, events, segments, lost: [...life.lost, ...transcript.lost] }
 }
 

@@ -35,8 +35,13 @@ type Rebuild = (projection: Projection, onProgress: (progress: RebuildProgress) 
 
 /** With the data directory taken by this process. */
 const ownRebuild = async (settings: Settings, use: (rebuild: Rebuild) => Promise<void>): Promise<void> => {
-  const { store, documents, stop: close } = await openStores(settings, createLogger('warn'))
-  const [environment, code] = [createEnvironment(), await foldingCode()]
+  const environment = createEnvironment()
+  const { store, documents, members, stop: close } = await openStores(settings, { logger: createLogger('warn'), environment })
+  void members.replaced.then((why) => {
+    console.error(`stenolog: ${why}`)
+    process.exit(1)
+  })
+  const code = await foldingCode()
   const { signal } = new AbortController()
   try {
     await use(async (projection, onProgress) => {

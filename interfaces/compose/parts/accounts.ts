@@ -9,6 +9,7 @@ import { changeToken } from '../../../application/tokens/commands/change-token.t
 import { issueToken } from '../../../application/tokens/commands/issue-token.ts'
 import { revokeToken } from '../../../application/tokens/commands/revoke-token.ts'
 import { createTokenUses } from '../../../application/tokens/policies/token-uses.ts'
+import type { TokenUses } from '../../../application/tokens/policies/token-uses.ts'
 import { authenticateKey } from '../../../application/tokens/queries/authenticate-key.ts'
 import { openTokenWrites } from '../../../application/tokens/token-writes.ts'
 import { trustedTokens } from '../../../application/tokens/trusted.ts'
@@ -22,10 +23,11 @@ import { registerFirstAdmin } from '../../../application/users/commands/register
 import { registerUser } from '../../../application/users/commands/register-user.ts'
 import { openSetupLink } from '../../../application/users/commands/set-up.ts'
 import { createLoginThrottle } from '../../../application/users/login-throttle.ts'
-import { giveFirstProfiles } from '../../../application/users/policies/give-first-profiles.ts'
+import { completeUsers } from '../../../application/users/policies/complete-users.ts'
+import { countAdministrators } from '../../../application/users/policies/count-administrators.ts'
 import { createRehash } from '../../../application/users/policies/rehash.ts'
 import { authenticate } from '../../../application/users/queries/authenticate.ts'
-import { hasUsers } from '../../../application/users/queries/has-users.ts'
+import { isSetUp } from '../../../application/users/queries/is-set-up.ts'
 import { whoAmI } from '../../../application/users/queries/who-am-i.ts'
 import { trustedUsers } from '../../../application/users/trusted.ts'
 import { listTokens } from '../../../projections/api-tokens/queries.ts'
@@ -49,7 +51,8 @@ interface Needs {
 
 /** A user's saved engine settings. */
 const profileCalls = ({ foundation, writeSide, readSide }: Needs) => {
-  const { documents, keyring, environment } = foundation
+  const { keyring, environment } = foundation
+  const { documents } = readSide
   const { write } = writeSide
   const send = sendToProfiles({ ...write, projector: readSide.projector })
   return {
@@ -61,15 +64,15 @@ const profileCalls = ({ foundation, writeSide, readSide }: Needs) => {
   }
 }
 
-const tokenCalls = ({ foundation, writeSide, readSide }: Needs) => {
-  const { documents, keyring, credentials, environment } = foundation
+const tokenCalls = ({ foundation, writeSide, readSide }: Needs, uses: TokenUses) => {
+  const { keyring, credentials, environment } = foundation
   const { write } = writeSide
-  const { tokens, projector } = readSide
-  const writes = openTokenWrites({ ...write, tokens, projector })
+  const { documents, tokens, tokenIdsOf, projector } = readSide
+  const writes = openTokenWrites({ ...write, tokens, tokenIdsOf, projector })
   return {
-    listTokens: listTokens({ documents, keyring, countOf: tokens.countOf }),
+    listTokens: listTokens({ documents, keyring }),
     issueToken: issueToken({ ...write, ...writes, credentials }),
-    changeToken: changeToken({ environment, tokens, send: writes.send }),
+    changeToken: changeToken({ environment, tokens, uses, send: writes.send }),
     revokeToken: revokeToken({ environment, tokens, send: writes.send }),
   }
 }
@@ -80,11 +83,12 @@ export const openAccounts = (needs: Needs) =>
     const { settings, log, documents, keyring, credentials, environment, logger } = needs.foundation
     const { write, admission } = needs.writeSide
     const { projector, directory, tokens, lives, tokenIdsOf } = needs.readSide
+    const administrators = createAdministrators(write)
 
-    await succeed('complete the users', giveFirstProfiles({ ...write, directory })())
+    await succeed('count the administrators', countAdministrators(write))
     const registering = {
-      hasUsers: hasUsers({ directory, log }),
-      registerUser: registerUser({ ...write, credentials, directory, projector }),
+      isSetUp: isSetUp({ store: write.store, log }),
+      registerUser: registerUser({ ...write, credentials, administrators, directory, projector }),
     }
     if (settings.adminUsername !== null) {
       const register = registerFirstAdmin(registering)(settings.adminUsername, await adminPassword(settings))
@@ -92,9 +96,9 @@ export const openAccounts = (needs: Needs) =>
     }
     const setup = openSetupLink({ environment, credentials, ...registering })
 
-    const administrators = createAdministrators({ ...write, directory })
     const deleting = { ...write, ...lives, tokenIdsOf, admission, directory, projector }
     await eraseAgain(settings.dataDir, {
+      whenListed: projector.caughtUp,
       deleteUserAgain: (userId) => deleteUserAgain(deleting)(userId)(),
       deleteLiveAgain: (liveId) => removeLive({ ...write, admission }, liveId, ownOrigin(write))(),
     })
@@ -102,6 +106,7 @@ export const openAccounts = (needs: Needs) =>
     const throttle = createLoginThrottle({ ...write, credentials, logger, enabled: settings.rateLimit > 0 })
     const uses = createTokenUses({ ...write, logger })
     opened({ stop: uses.settled })
+    opened(completeUsers({ ...write, documents, logger, administrators }))
     const rehash = createRehash({ ...write, credentials, logger })
     opened({ stop: rehash.settled })
     const trusted = trustedUsers(directory, log)
@@ -115,12 +120,12 @@ export const openAccounts = (needs: Needs) =>
         tokens: trustedTokens(tokens, log), users: trusted, credentials, environment, uses,
       }),
       whoAmI: whoAmI({ directory }),
-      listUsers: listUsers({ documents, keyring, count: directory.count }),
+      listUsers: listUsers({ documents: needs.readSide.documents, keyring }),
       changeUser: changeUser({ ...changing, administrators, endLivesOf: endLivesOf({ ...write, admission }) }),
       changeOwnPassword: changeOwnPassword({ ...changing, throttle }),
       deleteUser: deleteUser({ ...deleting, administrators }),
       ...profileCalls(needs),
-      ...tokenCalls(needs),
+      ...tokenCalls(needs, uses),
     }
     return { calls, setup }
   })

@@ -36,22 +36,21 @@ export interface Parts {
 /** What REST can ask for. Once `draining` says so nothing is begun any more. */
 export const callsOf = (parts: Parts, draining: () => boolean): Omit<Calls, keyof OperationCalls> & AccessCalls => {
   const { foundation, engines, writeSide, readSide, running, accounts } = parts
-  const { settings, store, keyring, credentials, environment } = foundation
+  const { settings, self, store, keyring, credentials, environment } = foundation
   const { write, switched, admission } = writeSide
   const { catalogue } = switched
   const { directory, whenProjected, lives } = readSide
   const { sessions, lags, pullRefusal } = running
 
   const writing = { ...write, ...lives, admission, credentials, whenProjected }
-  const create = createLiveOnce({ ...writing, catalogue, pullRefusal })
+  // The only worker there is while one process does everything (ROLE all).
+  const candidates = () => [{ worker: self.name, rank: 0 }]
+  const create = createLiveOnce({ ...writing, catalogue, candidates, pullRefusal })
   const createLive: CreateLiveOnce = (...asked) => async () => {
     if (draining()) return E.left({ _tag: 'StoreUnavailable', reason: 'the server is shutting down' })
-    const created = await create(...asked)()
-    // The answer does not wait for it.
-    if (E.isRight(created) && created.right.autoStart) void sessions.autoStart(created.right.id)
-    return created
+    return await create(...asked)()
   }
-  const finishing = { ...writing, flush: sessions.flush }
+  const finishing = { ...writing, endByWorker: sessions.endByWorker }
   const switching = { ...write, switched }
   return {
     ...createDescriptions(),

@@ -19,16 +19,21 @@ const PACKAGE = join(import.meta.dirname, '..', '..', '..', 'package.json')
 
 export type Foundation = Awaited<ReturnType<typeof layFoundation>>
 
-/** The stores that the settings name, and what every other part is given: clock and chance, secrets, the log. */
-export const layFoundation = (settings: Settings) =>
+/**
+ * The stores that the settings name, and what every other part is given: clock and chance, secrets, the log. `onReplaced`
+ * is told why this process must end, when another one has taken its place.
+ */
+export const layFoundation = (settings: Settings, onReplaced: (why: string) => void) =>
   assemble(async (opened) => {
     const logger = createLogger(settings.logLevel)
     const environment = createEnvironment()
     // Takes a process of its own: it is looked at meanwhile.
     const isolating = isolationHere(settings, logger)
     opened({ stop: async () => void (await isolating) })
-    const stores = opened(await openStores(settings, logger))
+    const stores = opened(await openStores(settings, { logger, environment }))
     const { documents, keyring } = stores
+    const { self, replaced } = stores.members
+    void replaced.then(onReplaced)
     const log = watchLog(stores.store, logger)
     const { store } = log
     const projections = [...allProjections, ...allProjections.map(stagedOf)]
@@ -38,5 +43,5 @@ export const layFoundation = (settings: Settings) =>
     await succeed('compare the read models with the log', compared)
     const credentials = createCredentials({ masterKey: stores.masterKey, jwtTtlSeconds: settings.jwtTtl / 1000, environment })
     const { version } = JSON.parse(await readFile(PACKAGE, 'utf8')) as { readonly version: string }
-    return { settings, logger, environment, timers, stores, log, store, documents, keyring, credentials, version, isolating }
+    return { settings, logger, environment, timers, self, stores, log, store, documents, keyring, credentials, version, isolating }
   })

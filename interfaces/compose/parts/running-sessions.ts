@@ -1,14 +1,15 @@
+import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { User } from '../../../domain/user/decider.ts'
 import { expireLives, lookEvery } from '../../../application/lives/policies/expire-lives.ts'
-import { reconcileLives } from '../../../application/lives/policies/reconcile-lives.ts'
-import { watchEnds } from '../../../application/lives/policies/watch-ends.ts'
+import { reconcileLives, reconciling } from '../../../application/lives/policies/reconcile-lives.ts'
 import { createLags } from '../../../application/pipeline/lags.ts'
 import { createLiveBus } from '../../../application/pipeline/live-bus.ts'
 import { createLivePipeline } from '../../../application/pipeline/live-pipeline.ts'
 import { createScheduler } from '../../../application/pipeline/scheduler.ts'
 import { liveLifecycle } from '../../../application/sessions/live-lifecycle.ts'
 import { createLiveSessions } from '../../../application/sessions/live-sessions.ts'
+import { runLives } from '../../../application/sessions/run-lives.ts'
 import { createTranslations } from '../../../application/translation/translations.ts'
 import { isActive } from '../../../application/users/known-user.ts'
 import { createPullers } from '../../../infrastructure/sources/puller/puller-client.ts'
@@ -33,8 +34,8 @@ interface Needs {
 /** The lives of this process, with their sources and translations, and what ends and forgets lives by itself. */
 export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs) =>
   assemble(async (opened) => {
-    const { settings, store, documents, environment, timers, logger } = foundation
-    const { write, admission, reconciling } = writeSide
+    const { settings, documents, environment, timers, logger } = foundation
+    const { write, admission, worker } = writeSide
     const { projector, whenProjected, directory, lives, tokenIdsOf } = readSide
     const { engine, translator } = engines
 
@@ -47,28 +48,34 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
     const lags = createLags()
     const scheduler = createScheduler(engine, environment.monotonic)
     const translations = createTranslations({ engine: translator, monotonic: environment.monotonic, logger })
-    const head = await succeed('read the head of the log', store.head())
+    const working = { ...write, admission, worker, whenProjected }
     const sessions = createLiveSessions({
-      lifecycle: liveLifecycle({ ...reconciling, ...lives, whenProjected }),
+      lifecycle: liveLifecycle({ ...working, ...lives }),
       createPipeline: createLivePipeline({ engine, scheduler, monotonic: environment.monotonic, timers, lags }),
       startPuller: createPullers({ rules, isolation }),
       translations,
       bus,
-      ends: (ended) => watchEnds({ store, from: head, logger, environment, timers, whenProjected }, ended),
       logger,
       environment,
       timers,
       reconnectGrace: settings.reconnectGrace,
+      unsure: (liveId) => worked.settle(liveId),
     })
+    const worked = runLives({ ...working, runs: sessions.runs, logger })
 
-    const isDisabled = (userId: number): boolean => O.exists((user: User) => !isActive(user))(directory.byId(userId))
-    const expiry = expireLives({ ...reconciling, limits: settings, flush: sessions.flush })
-    opened(reconcileLives({ ...reconciling, isDisabled, logger, expiry, every: lookEvery(settings) }))
+    // Where that cannot be told now, the next round asks again.
+    const isDisabled = async (userId: number): Promise<boolean> => {
+      const found = await directory.byId(userId)()
+      return E.isRight(found) && O.exists((user: User) => !isActive(user))(found.right)
+    }
+    const expiry = expireLives({ ...working, limits: settings, endByWorker: sessions.endByWorker })
+    opened(reconcileLives({ ...working, isDisabled, logger, expiry, every: lookEvery(settings) }))
     const listsAreCurrent = () => projector.lag().every(({ secondsBehind, error }) => error === null && secondsBehind < 30)
     const forgetting = { documents, ...lives, tokenIdsOf, logger, retentionMax: settings.retentionMax, listsAreCurrent }
     opened(startDuties({ ...write, admission, ...forgetting }))
     // First, so that nothing is ended or forgotten under a live that still writes.
     opened({ stop: sessions.close })
+    opened(worked)
 
     return {
       sessions,
@@ -77,9 +84,10 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
       translations,
       isolation,
       pullRefusal: createPullRefusal(isolation, rules),
-      /** Sources of an earlier process go on. */
+      /** The lives of an earlier process go on or end, before anybody can come to them. */
       resume: async (): Promise<void> => {
-        await Promise.all(admission.state().open.map(({ liveId }) => sessions.autoStart(liveId)))
+        await succeed('settle the open lives', worked.start)
+        await succeed('reconcile lives and reservations', reconciling({ ...working, isDisabled }).round)
       },
       listensOn: (port: number): void => {
         ownPort = port

@@ -24,7 +24,7 @@ export const openServiceFront = (parts: Parts) =>
 
     const health = createHealth({
       ...running, ...engines, admission: writeSide.admission, projector: readSide.projector, log, keyring,
-      store: readSide.storeWatch, readModels: stores, draining,
+      store: readSide.storeWatch, readModels: stores, leaderChanges: stores.leaderChanges, draining,
     })
     const http = { ...callsOf(parts, draining), ...health, settings, version, logger, inRequest }
 

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import type { SetUp } from '../../../application/users/commands/set-up.ts'
-import type { HasUsers } from '../../../application/users/queries/has-users.ts'
+import type { IsSetUp } from '../../../application/users/queries/is-set-up.ts'
 import { UNAVAILABLE } from '../errors.ts'
 import { pageFile, pageText } from '../pages/page-files.ts'
 import { pagePolicy } from '../pages/page-policy.ts'
@@ -12,7 +12,7 @@ import type { Route } from '../route.ts'
 
 /** What these routes call. */
 export interface SetupCalls {
-  readonly hasUsers: HasUsers
+  readonly isSetUp: IsSetUp
   readonly setUp: SetUp
 }
 
@@ -28,9 +28,9 @@ const showPage = publicRoute(
     method: 'GET',
     path: '/setup',
     response: { codec: t.string, mediaType: 'text/html; charset=utf-8', headers: { 'Content-Security-Policy': pagePolicy() } },
-    refusals: [],
+    refusals: UNAVAILABLE,
   },
-  async (_input, { hasUsers }: SetupCalls) => E.right(hasUsers() ? DONE : FORM),
+  async (_input, { isSetUp }: SetupCalls) => E.map((isDone: boolean) => (isDone ? DONE : FORM))(await isSetUp()()),
 )
 
 const complete = publicRoute(
@@ -43,8 +43,7 @@ const complete = publicRoute(
     response: { codec: single(userView) },
     refusals: ['SetupRefused', 'UsernameTaken', 'TooBusy', ...UNAVAILABLE],
   },
-  async ({ body }, { hasUsers, setUp }: SetupCalls) => {
-    if (hasUsers()) return E.left({ _tag: 'SetupRefused', reason: 'used' } as const)
+  async ({ body }, { setUp }: SetupCalls) => {
     const user = await setUp(body.token, body.username, body.password)()
     return E.isLeft(user) ? user : E.right({ data: presentUser(user.right) })
   },

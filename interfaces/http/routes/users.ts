@@ -36,7 +36,7 @@ const login = publicRoute(
     path: '/login',
     body: { kind: 'form', codec: loginForm },
     response: { codec: bearerToken },
-    refusals: ['WrongLogin', 'TooManyRequests', 'TooBusy'],
+    refusals: ['WrongLogin', 'TooManyRequests', 'TooBusy', ...UNAVAILABLE],
   },
   async ({ body, origin }, calls: UserCalls) => {
     const token = await calls.logIn(body.username, body.password, origin.address)
@@ -136,9 +136,10 @@ const me = privateRoute(
     method: 'GET',
     path: '/users/me',
     response: { codec: single(userView) },
-    refusals: ['UserNotFound'],
+    refusals: ['UserNotFound', ...UNAVAILABLE],
   },
-  async ({ caller }, calls: UserCalls) => E.map((user: UserView) => ({ data: presentUser(user) }))(calls.whoAmI(caller)),
+  async ({ caller }, calls: UserCalls) =>
+    E.map((user: UserView) => ({ data: presentUser(user) }))(await calls.whoAmI(caller)()),
 )
 
 const changePassword = privateRoute(

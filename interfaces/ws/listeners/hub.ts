@@ -4,6 +4,7 @@ import { broadcastOf } from '../broadcast.ts'
 import type { Broadcast } from '../broadcast.ts'
 import type { Connection } from '../connection.ts'
 import { endingFor, errorEnding } from '../ends.ts'
+import type { Ending } from '../ends.ts'
 import { STARTED, transcriptFrame } from '../frames.ts'
 
 /** S31: what a socket may leave untaken. */
@@ -66,15 +67,19 @@ export const createHub = ({ bus, strict }: { readonly bus: LiveBus; readonly str
     topics.delete(liveId)
   }
 
-  const finish = (liveId: number, topic: Topic, cause: EndCause): void => {
-    topic.ended = cause
+  const sendAway = (liveId: number, topic: Topic, endingOf: (role: SocketRole) => Ending | null): void => {
     close(liveId, topic)
     for (const { role, connection } of topic.members) {
-      const ending = endingFor(cause, role)
+      const ending = endingOf(role)
       if (ending === null) connection.drop()
       else connection.end(ending)
     }
     topic.members.clear()
+  }
+
+  const finish = (liveId: number, topic: Topic, cause: EndCause): void => {
+    topic.ended = cause
+    sendAway(liveId, topic, (role) => endingFor(cause, role))
   }
 
   const hear = (liveId: number, topic: Topic, signal: LiveSignal): void => {
@@ -86,6 +91,8 @@ export const createHub = ({ bus, strict }: { readonly bus: LiveBus; readonly str
         return broadcast(topic, encode(signal))
       case 'ended':
         return finish(liveId, topic, signal.cause)
+      case 'moved':
+        return sendAway(liveId, topic, () => errorEnding('server_restart'))
     }
   }
 

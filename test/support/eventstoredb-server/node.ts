@@ -60,7 +60,7 @@ export const createNode = ({ program, args, port, authority, folder }: NodeOptio
         host: '127.0.0.1', port, path, method, agent: false, auth: `${ADMIN.username}:${ADMIN.password}`,
         headers: { 'content-length': 0 }, ...(signal && { signal }),
       }
-      const asked = authority === null ? plainRequest(options) : tlsRequest({ ...options, ca: authority })
+      const asked = authority === null ? plainRequest(options) : tlsRequest({ ...options, ca: authority, servername: 'localhost' })
       asked.once('error', reject).once('response', (response) => {
         let text = ''
         response.setEncoding('utf8').on('data', (part: string) => (text += part))

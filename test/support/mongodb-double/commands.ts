@@ -146,6 +146,22 @@ const update = (call: Call): BSON.Document => {
   return { n, nModified, ...(upserted.length > 0 ? { upserted } : {}), ...errors, ...OK }
 }
 
+const DELETE_MEMBERS = ['q', 'limit']
+
+const remove = (call: Call): BSON.Document => {
+  let n = 0
+  const errors = each(listOf(call.command['deletes']), call.command['ordered'], (one) => {
+    const unknown = Object.keys(one).find((name) => !DELETE_MEMBERS.includes(name))
+    if (unknown !== undefined) throw notLearned(`delete's member ${unknown}`)
+    if (one['limit'] !== 1) throw notLearned('to delete many documents')
+    const [found] = select(call, one['q'])
+    if (found === undefined) return
+    call.storage.remove(call.of, found['_id'])
+    n += 1
+  })
+  return { n, ...errors, ...OK }
+}
+
 const findAndModify = (call: Call): BSON.Document => {
   const { query = {}, update: change, upsert, new: wantsNew } = call.command
   if (change === undefined || call.command['remove'] === true) throw notLearned('findAndModify without an update')
@@ -218,6 +234,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   killCursors: { takes: ['cursors'], run: killCursors },
   insert: { takes: ['documents', 'ordered'], writes: 'documents', run: insert },
   update: { takes: ['updates', 'ordered'], writes: 'documents', run: update },
+  delete: { takes: ['deletes', 'ordered'], writes: 'documents', run: remove },
   findAndModify: { takes: ['query', 'update', 'upsert', 'new', 'remove'], writes: 'documents', run: findAndModify },
   createIndexes: { takes: ['indexes'], writes: 'metadata', run: createIndexes },
   listIndexes: { takes: ['cursor'], run: listIndexes },

@@ -12,6 +12,7 @@ export interface Index {
 /** One thing that happened to the collection `of`. */
 type Change =
   | { readonly of: string; readonly put: BSON.Document }
+  | { readonly of: string; readonly remove: unknown }
   | { readonly of: string; readonly create: true }
   | { readonly of: string; readonly index: Index }
   | { readonly of: string; readonly drop: true }
@@ -71,6 +72,7 @@ export const openStorage = (file: string) => {
 
   const apply = (change: Change): void => {
     if ('put' in change) made(change.of).documents.set(keyOf(change.put['_id']), change.put)
+    else if ('remove' in change) made(change.of).documents.delete(keyOf(change.remove))
     else if ('index' in change) made(change.of).indexes.set(change.index.name, change.index)
     else if ('create' in change) made(change.of)
     else collections.delete(change.of)
@@ -136,6 +138,7 @@ export const openStorage = (file: string) => {
       put(of, document)
     },
     replace: put,
+    remove: (of: string, id: unknown): void => record({ of, remove: id }),
     addIndex: (of: string, index: Index): void => {
       if (index.unique) for (const document of made(of).documents.values()) checkUnique(of, index, document)
       record({ of, index })

@@ -10,6 +10,13 @@ const better =
     if (!(member in document) || isBetter(compare(operand, document[member]))) document[member] = operand
   }
 
+/** What `$inc` adds to a member, which must be a number; the double knows 32-bit integers alone. */
+const increment: Operator = (document, member, operand) => {
+  const before = document[member] ?? 0
+  if (!Number.isInteger(before) || !Number.isInteger(operand)) throw notLearned('to add to what is no integer')
+  document[member] = Number(before) + Number(operand)
+}
+
 const OPERATORS: Readonly<Record<string, Operator>> = {
   $set: (document, member, operand) => {
     document[member] = operand
@@ -19,6 +26,11 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
   },
   $unset: (document, member) => {
     delete document[member]
+  },
+  $inc: increment,
+  $currentDate: (document, member, operand) => {
+    if (operand !== true) throw notLearned('$currentDate by anything but true')
+    document[member] = new Date()
   },
   $max: better((difference) => difference > 0),
   $min: better((difference) => difference < 0),

@@ -1,12 +1,14 @@
-import type { EventStore, Position } from '../../application/ports/event-store.ts'
+import { type EventStore, type Position } from '../../application/ports/event-store.ts'
 import { right } from '../contracts/event-store-support.ts'
 import { after } from '../domain/samples.ts'
+import type { EventStoreServer } from './eventstoredb-server/start.ts'
+import { eventually } from './eventually.ts'
 import { envelopeOf, sealedLive } from './projecting.ts'
 import { createTestEnvironment } from './test-environment.ts'
 
-/** Bytes of a chunk, the least that a server takes and the unit of its scavenges. */
 export const CHUNK = 4 * 1024 * 1024
-const environment = createTestEnvironment()
+export const environment = createTestEnvironment()
+export const never = new AbortController().signal
 const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: after(0) }
 
 interface Plain {
@@ -65,4 +67,12 @@ export const createWriter = (store: EventStore, random: () => number) => {
       return await create()
     },
   }
+}
+
+export const scavenge = async ({ nodes: [node] }: EventStoreServer): Promise<void> => {
+  await node?.ask('POST', '/admin/scavenge?threshold=-1')
+  await eventually(async () => {
+    const { text } = (await node?.ask('GET', '/admin/scavenge/current')) ?? { text: 'no node' }
+    if (text !== 'ScavengeId: , ScavengeLink: ') throw new Error(`the scavenge goes on: ${text}`)
+  }, { timeoutMs: 120_000 })
 }

@@ -1,0 +1,81 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
+import { profilesStream } from '../../../domain/profiles/events.ts'
+import { FIRST_PROFILE_NAME, firstProfileDecider } from '../../../domain/profiles/first-profile.ts'
+import { reading } from '../../../domain/read-event.ts'
+import { orThrow } from '../../../domain/shared/or-throw.ts'
+import {
+  UserDeleted, UserDisabled, UserEnabled, UserPermissionsChanged, UserRegistered,
+} from '../../../domain/user/events.ts'
+import type { Unavailable } from '../../errors.ts'
+import { handleCommand } from '../../log/handle-command.ts'
+import type { WriteDeps } from '../../log/handle-command.ts'
+import { startLogDuty } from '../../log/log-duty.ts'
+import type { LogDutyDeps, RunningDuty } from '../../log/log-duty.ts'
+import { nextId } from '../../log/next-id.ts'
+import { ownOrigin } from '../../log/origin.ts'
+import type { Origin } from '../../log/origin.ts'
+import type { Position, StoredEvent } from '../../ports/event-store.ts'
+import { pause } from '../../waiting.ts'
+import type { Administrators } from '../administrators.ts'
+
+/** The position of its event, null where the user had one. */
+export const giveFirstProfile =
+  (deps: WriteDeps) =>
+  (userId: number, origin: Origin): TaskEither<Unavailable, Position | null> =>
+  async () => {
+    const { commandId, actor } = origin
+    const stream = profilesStream(userId)
+    const had = await deps.store.read(stream, { limit: 1 })()
+    if (E.isLeft(had)) return had
+    if (had.right.length > 0) return E.right(null)
+    const profileId = await nextId(deps)('profile', { correlationId: commandId, causationId: commandId, actor })()
+    if (E.isLeft(profileId)) return profileId
+    const first = { userId, name: FIRST_PROFILE_NAME, settings: DEFAULT_ENGINE_SETTINGS, at: deps.environment.now() }
+    const command = { profileId: profileId.right, ...first }
+    const added = await handleCommand(deps)({ ...origin, stream, decider: firstProfileDecider, command })()
+    return E.isLeft(added) ? added : E.right(added.right.position)
+  }
+
+export interface CompleteUsersDeps extends WriteDeps, Pick<LogDutyDeps, 'logger' | 'documents'> {
+  readonly administrators: Pick<Administrators, 'count'>
+}
+
+/** A registration or change that is still being answered has ended by then, one way or the other. */
+const LATE_MS = 60_000
+
+const concerning = reading([UserRegistered, UserPermissionsChanged, UserEnabled, UserDisabled, UserDeleted])
+
+/** An erased user needs no profile, and whose key is missing gets none. */
+const canWait = ({ _tag }: Unavailable): boolean => _tag === 'KeyErased' || _tag === 'KeyMissing'
+
+const complete = async (deps: CompleteUsersDeps, event: StoredEvent): Promise<void> => {
+  const said = concerning(event)
+  if (said === undefined) return
+  const { userId } = said.data
+  const origin = ownOrigin(deps)
+  if (said.type === 'UserRegistered') {
+    const given = await giveFirstProfile(deps)(userId, origin)()
+    if (E.isLeft(given) && !canWait(given.left)) orThrow(given)
+    if (!said.data.permissions.includes('admin')) return
+  }
+  orThrow(await deps.administrators.count(userId, origin)())
+}
+
+/**
+ * A minute after each registration, and after each change of what a user may do, does what it could not because its
+ * process died or a store was away: the first profile, and the count of the administrators. Runs until stopped.
+ */
+export const completeUsers = (deps: CompleteUsersDeps): RunningDuty =>
+  startLogDuty(deps, {
+    name: 'complete-users',
+    prefixes: ['user-'],
+    concerns: (event) => concerning(event) !== undefined,
+    perform: async (event, signal) => {
+      const due = Date.parse(event.metadata.recordedAt) + LATE_MS
+      await pause(deps.timers, Math.min(LATE_MS, Math.max(0, due - Date.parse(deps.environment.now()))), signal)
+      if (!signal.aborted) await complete(deps, event)
+    },
+    failure: 'registered users could not be completed; trying again',
+  })

@@ -1,0 +1,38 @@
+import { v7 } from 'uuid'
+import type { EventStore } from '../application/ports/event-store.ts'
+import { DEFAULT_ENGINE_SETTINGS } from '../domain/live/settings.ts'
+import { orThrow } from '../domain/shared/or-throw.ts'
+import { at } from './log-of-lives.ts'
+
+export const EVENTS_A_USER = 4
+const USERS_AT_ONCE = 250
+
+const metadata = { correlationId: v7(), causationId: v7(), actor: 'user:1', recordedAt: at }
+
+/** What a user leaves who came and has an API token, by stream, in the form in which it is stored; nothing of it opens. */
+const historyOf = (userId: number) => {
+  const sealed = { k: `user-${userId}`, iv: 'A'.repeat(16), c: 'A'.repeat(160) }
+  const about = { userId, at }
+  const usernameHash = `bench-${userId}`.padEnd(43, '-')
+  const limits = { permissions: [], maxSessions: 10, maxTranslations: 5 }
+  const prefix = `lt_${String(userId).padStart(12, '0')}`
+  return [
+    [`username-${usernameHash}`, 'UsernameClaimed', about],
+    [`user-${userId}`, 'UserRegistered', { ...about, ...limits, username: sealed, usernameHash, passwordHash: sealed }],
+    [`profiles-${userId}`, 'ProfileAdded', { ...about, profileId: userId, name: sealed, settings: DEFAULT_ENGINE_SETTINGS }],
+    [
+      `api-token-${userId}`, 'ApiTokenIssued',
+      { ...about, tokenId: userId, name: sealed, prefix, secretHash: 'A'.repeat(43), expiresAt: null },
+    ],
+  ] as const
+}
+
+/** Appends the histories of `count` users, with ids from `first` on, which are also those of their tokens and profiles. */
+export const fillWithUsers = async (store: EventStore, count: number, first: number): Promise<void> => {
+  for (let from = first; from < first + count; from += USERS_AT_ONCE) {
+    const ids = Array.from({ length: Math.min(USERS_AT_ONCE, first + count - from) }, (_, n) => from + n)
+    const appends = ids.flatMap(historyOf).map(([stream, type, data]) =>
+      store.append(stream, 'no-stream', [{ id: v7(), type, data, metadata }])())
+    for (const appended of await Promise.all(appends)) orThrow(appended)
+  }
+}

@@ -1,0 +1,88 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { setTimeout } from 'node:timers/promises'
+import { orThrow } from '../domain/shared/or-throw.ts'
+import { openSqliteDocuments } from '../infrastructure/sqlite/documents/documents.ts'
+import { EVENT_COLUMNS } from '../infrastructure/sqlite/event-log/event-row.ts'
+import { openSqliteEventStore } from '../infrastructure/sqlite/event-log/event-store.ts'
+import { startServiceProcess } from '../interfaces/cli/service-process.ts'
+import { DUTIES } from '../interfaces/compose/duties.ts'
+import { timed } from './cpu-time.ts'
+import type { Benchmark } from './harness.ts'
+import { EVENTS_A_LIVE, fillWithLives } from './log-of-lives.ts'
+import { EVENTS_A_USER, fillWithUsers } from './log-of-users.ts'
+
+const EVENTS = 1_000_000
+const USERS = 50_000
+/** Far from the ids that the service gives. */
+const FIRST = 1_000_000
+
+const settingsFor = (directory: string) => ({
+  STENOLOG_HOST: '127.0.0.1', STENOLOG_PORT: '0', STENOLOG_DATA_DIR: directory, STENOLOG_LOG_LEVEL: 'error',
+  STENOLOG_ADMIN_USERNAME: 'root', STENOLOG_ADMIN_PASSWORD: 'of no use to anybody', STENOLOG_DRAIN_TIMEOUT: '0s',
+})
+
+const untilReady = async (url: string): Promise<void> => {
+  while ((await fetch(`${url}/health/ready`)).status !== 200) await setTimeout(5)
+}
+
+/** The process from its beginning until it says ready; then it is ended. */
+const startAndStop = async (directory: string, ready: () => void): Promise<void> => {
+  const service = await startServiceProcess(settingsFor(directory))
+  await untilReady(service.url)
+  ready()
+  await service.end('SIGTERM')
+}
+
+/** A log of users with a token each and of lives that came and went, with read models and duties at its end. */
+const fill = async (directory: string): Promise<void> => {
+  // The first start makes the stores, and the administrator.
+  await startAndStop(directory, () => undefined)
+  const store = await openSqliteEventStore({ file: join(directory, 'events.sqlite') })
+  await fillWithUsers(store, USERS, FIRST)
+  await fillWithLives(store, (EVENTS - USERS * EVENTS_A_USER) / EVENTS_A_LIVE, FIRST)
+  const position = orThrow(await store.head()())
+  await store.close()
+  const documents = await openSqliteDocuments({ file: join(directory, 'documents.sqlite') })
+  for (const projection of DUTIES)
+    orThrow(await documents.commit({ projection, collection: null }, [], { position, last: null })())
+  await documents.close()
+  await startAndStop(directory, () => undefined)
+}
+
+export const starts: ReadonlyArray<Benchmark> = [
+  {
+    name: 'start-million',
+    meaning: `the service from the beginning of its process until it says ready, on a log of ${EVENTS} events of which ${USERS} users and as many API tokens are the beginning, its read models there`,
+    peer: 'bare node:sqlite in this process: every row of the same log read once, in order, nothing done with it',
+    unit: 'events',
+    basis: 'wall',
+    atLeast: 1,
+    rounds: 5,
+    warmUp: true,
+    prepare: async () => {
+      const directory = await mkdtemp(join(tmpdir(), 'stenolog-bench-'))
+      await fill(directory)
+      return {
+        ours: async () => {
+          const { promise: isReady, resolve } = Promise.withResolvers<void>()
+          const round = timed(EVENTS, () => isReady)
+          await startAndStop(directory, resolve)
+          return await round
+        },
+        peers: () =>
+          timed(EVENTS, () => {
+            const log = new DatabaseSync(join(directory, 'events.sqlite'), { readOnly: true })
+            const rows = log.prepare(`SELECT ${EVENT_COLUMNS} FROM events e JOIN streams s ON s.sid = e.sid ORDER BY e.pos`)
+            let read = 0
+            for (const _ of rows.iterate()) read += 1
+            log.close()
+            if (read < EVENTS) throw new Error(`${read} rows`)
+          }),
+        close: () => rm(directory, { recursive: true, force: true }),
+      }
+    },
+  },
+]
