@@ -8,7 +8,8 @@ const scenario = fc.record({
   seed: fc.integer(),
   processes: fc.integer({ min: 1, max: 4 }),
   atOnce: fc.integer({ min: 1, max: 20 }),
-  crash: fc.constantFrom(0, 0.005, 0.02, 0.05),
+  // Of each step: a start settles every open live, so that with more no process would ever be up again.
+  crash: fc.constantFrom(0, 0.005, 0.02),
   unavailable: fc.constantFrom(0, 0.02, 0.1),
   creates: fc.constant(CREATES),
 })
