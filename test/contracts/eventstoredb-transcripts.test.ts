@@ -55,7 +55,7 @@ const startNodes = async (): Promise<{ readonly nodes: ReadonlyArray<RecordedNod
   if (EVENTSTORE_FOLDER === undefined) return startCluster({ delays: DELAYS })
   const { url, nodes, dispose } = await startEventStoreServer({ nodes: 3 })
   const all = nodes.map(({ address }) => address).join()
-  return { nodes: nodes.map((node) => ({ ...node, url: url.replace(all, node.address) })), dispose }
+  return { nodes: nodes.map((node) => ({ ...node, url: url.replace(all, node.address), hasEnded: async () => node.restarts() > 0 })), dispose }
 }
 
 test('the double of three nodes answers t24 as those of 23.10.6 did', async (t) => {

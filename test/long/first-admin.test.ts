@@ -76,7 +76,7 @@ test.serial('B2: the link that is printed, and never logged, makes the first adm
   t.notRegex(again.stdout(), LINK, 'with a user there is nothing to set up')
 })
 
-test.serial('B2: without a user each start makes a link of its own', async (t) => {
+test.serial('B2: without a user each start makes a link of its own, and one of them can be used once', async (t) => {
   const directory = await dataDirectory(t)
   const first = start(t, directory)
   const { token } = await linkOf(first)
@@ -84,7 +84,8 @@ test.serial('B2: without a user each start makes a link of its own', async (t) =
   const second = start(t, directory)
   const link = await linkOf(second)
   t.not(link.token, token)
-  t.is((await createClient(link.url).post('/setup', { username: 'late', password: 'long enough', token })).status, 403)
+  const redeem = async (ofStart: string) => (await createClient(link.url).post('/setup', { username: 'late', password: 'long enough', token: ofStart })).status
+  t.deepEqual([await redeem(token), await redeem(link.token), await redeem(token)], [200, 403, 403])
 })
 
 test.serial('B2: the settings make the first administrator, from a file too, and never change one', async (t) => {

@@ -121,7 +121,7 @@ export const termMutants: ReadonlyArray<Mutant> = [
   {
     file: 'application/sessions/live-sessions.ts',
     before: 'running.finish(limitMs).then(() => running.end(cause, origin))',
-    after: 'running.finish(limitMs).then(() => null)',
+    after: 'running.finish(limitMs).then(() => running.end(cause))',
     rows: ['a finish that the store does not take in time ends the live once the store is back'], test: STALLED,
   },
 ]

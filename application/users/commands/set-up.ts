@@ -36,6 +36,9 @@ export interface SetupLink {
 }
 
 const TOKEN_LIFE_MS = 30 * 60 * 1000
+/** As long as all our secrets: the milliseconds since 1970 when it expires, to the base 36, then 204 bits of the signature. */
+const TOKEN_LENGTH = 43
+const EXPIRY_LENGTH = 9
 
 const refuse = (reason: SetupRefused['reason']) => E.left<SetupRefused>({ _tag: 'SetupRefused', reason })
 
@@ -47,11 +50,14 @@ export const openSetupLink = ({ environment, credentials, isSetUp, registerUser 
   const inTurn = createTurns()
   const now = (): number => Date.parse(environment.now())
   const hash = (text: string): string => credentials.keyedHash('setup-token', text)
-  const signed = (expiresAt: number): string => `${expiresAt}-${hash(String(expiresAt))}`
+  const signed = (expiresAt: number): string => {
+    const expiry = expiresAt.toString(36).padStart(EXPIRY_LENGTH, '0')
+    return expiry + hash(expiry).slice(0, TOKEN_LENGTH - EXPIRY_LENGTH)
+  }
 
   /** Of a token of ours, in milliseconds since 1970; null of any other. */
   const expiryOf = (token: string): number | null => {
-    const expiresAt = Number.parseInt(token, 10)
+    const expiresAt = Number.parseInt(token.slice(0, EXPIRY_LENGTH), 36)
     // Hashes under a key that nobody outside knows: how long a comparison takes tells nothing about the signature.
     return hash(token) === hash(signed(expiresAt)) ? expiresAt : null
   }
