@@ -2,6 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { v7 } from 'uuid'
 import type { EventStore, NewEvent, SubscriptionMessage } from '../../application/ports/event-store.ts'
+import { eventually } from '../support/eventually.ts'
 import { dataOf } from '../support/stored-data.ts'
 
 export interface OpenedEventStore {
@@ -25,6 +26,14 @@ export const right = async <A>(task: TaskEither<unknown, A>): Promise<A> => {
   if (E.isLeft(result)) throw new Error(`refused: ${JSON.stringify(result.left)}`)
   return result.right
 }
+
+/** What a stream holds that was deleted and appended to: a server brings it back a moment after it has acknowledged the append. */
+export const restored = <A>(read: () => Promise<ReadonlyArray<A>>): Promise<ReadonlyArray<A>> =>
+  eventually(async () => {
+    const found = await read()
+    if (found.length === 0) throw new Error('the stream still reads as deleted')
+    return found
+  })
 
 /** Takes messages until `enough` of those so far. */
 export const take = async (

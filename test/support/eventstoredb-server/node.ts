@@ -92,7 +92,7 @@ export const createNode = ({ program, args, port, authority, folder }: NodeOptio
     // Dies with us, however we end.
     const own = spawn('setpriv', ['--pdeathsig', 'KILL', program, ...args], {
       stdio: ['ignore', out, out],
-      env: { ...process.env, EVENTSTORE_TELEMETRY_OPTOUT: 'true', DOTNET_gcServer: '0' },
+      env: { ...process.env, EVENTSTORE_TELEMETRY_OPTOUT: 'true', DOTNET_gcServer: '0', DOTNET_EnableDiagnostics: '0' },
     })
     closeSync(out)
     child = own
