@@ -16,7 +16,7 @@ export const openModelLoop = async (folder: string, detectSpeech: DetectSpeech):
     let state: VadState = null
     for (const run of runs) {
       if (run.kind === 'detect') state = (await detectSpeech(run.samples, state)).state
-      else await model.transcribe(run.job.samples, run.job.language)
+      else await model.transcribe(run.job)
     }
   }
 }

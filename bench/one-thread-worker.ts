@@ -19,7 +19,7 @@ serveTasks(async (task) => {
     case 'detect':
       return E.right(await detectSpeech(task.samples, task.state))
     case 'transcribe':
-      return E.right(await model.transcribe(task.job.samples, task.job.language))
+      return E.right(await model.transcribe(task.job))
     case 'translate':
       throw new Error('this worker only hears')
   }

@@ -22,6 +22,18 @@ export interface LoadedModel {
   readonly windowSeconds: number
   /** It runs on a GPU, whose memory nobody sees in the engine's process. */
   readonly onGpu?: boolean
+  /** It tells the times of words by its cross-attention: jobs may say what the text goes on from. */
+  readonly hasWordTimes?: boolean
+}
+
+/** What the text of a job goes on from; tokens are those of words that the same model heard. */
+export interface Beginning {
+  /** Of the text before the audio; the model reads the last of them that it has room for. */
+  readonly context: ReadonlyArray<number>
+  /** Of the text that the audio begins with: it is taken as heard. */
+  readonly prefix: ReadonlyArray<number>
+  /** A look at the newest words, which may cost accuracy: less silence is heard behind the audio. */
+  readonly isDraft: boolean
 }
 
 export interface TranscribeJob {
@@ -30,6 +42,22 @@ export interface TranscribeJob {
   readonly language: string
   /** s16le samples, at most windowSeconds of them; nobody writes into them until the job is done. */
   readonly samples: Int16Array
+  /** Only for a model with word times; without it all of the audio is heard anew. */
+  readonly beginning?: Beginning
+}
+
+/** A word with its punctuation; times in seconds from the start of `samples`. */
+export interface HeardWord {
+  readonly tokens: ReadonlyArray<number>
+  /** With its leading space where its script writes one; without a space it may go on with the word before it. */
+  readonly text: string
+  /** How many of the tokens there are without the punctuation behind it. */
+  readonly spoken: number
+  readonly start: number
+  /** Where it stops to sound, as far as the model tells. */
+  readonly end: number
+  /** Geometric mean of its tokens' probabilities. */
+  readonly probability: number
 }
 
 /** What the model heard between two of its timestamps; times in seconds from the start of `samples`. */
@@ -41,6 +69,10 @@ export interface HypothesisSegment {
 
 export interface Hypothesis {
   readonly segments: ReadonlyArray<HypothesisSegment>
+  /** What follows the prefix, word by word; only of a job with a beginning. */
+  readonly words?: ReadonlyArray<HeardWord>
+  /** Decoding was stopped because it said the same again and again. */
+  readonly isLoop?: boolean
   /** Mean log probability of the tokens chosen, end of text included. */
   readonly avgLogprob: number
   /** Probability of the no-speech token at the first step, 0 where the model has none. */

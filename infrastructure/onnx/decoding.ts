@@ -12,6 +12,8 @@ type Feeds = Readonly<Record<string, Tensor>>
  */
 export interface Decoder {
   readonly open: (encoded: Tensor, prompts: ReadonlyArray<ReadonlyArray<number>>, constant?: Feeds) => Promise<DecoderStep>
+  /** Its graphs tell where the layers looked. */
+  readonly tellsAttention: boolean
   /** Gives the memory of the graphs back. */
   readonly release: () => Promise<void>
 }
@@ -19,6 +21,8 @@ export interface Decoder {
 export interface DecoderStep {
   /** Logits of every position fed: [rows][positions][vocabulary]. */
   readonly logits: Tensor
+  /** By layer, of every position fed: [rows][heads][positions][frames]; undefined where the graph does not tell. */
+  readonly crossAttention: (layer: number) => Tensor | undefined
   /** One token for each row. */
   readonly next: (tokens: ReadonlyArray<number>) => Promise<DecoderStep>
 }
@@ -28,8 +32,14 @@ export interface Decoded {
   readonly tokens: ReadonlyArray<number>
   /** Mean log probability of the tokens and, unless the limit cut them off, of the end of text. */
   readonly avgLogprob: number
-  /** Logits at the first position, where the reference reads the probability of no speech. */
+  /** Natural logarithm of each token's probability. */
+  readonly logprobs: ReadonlyArray<number>
+  /** Logits at the start of the transcript, where the reference reads the probability of no speech. */
   readonly firstLogits: Float32Array
+  /** Where each of the wanted heads looked for each token from the end of the prompt's beginning on; empty unless wanted. */
+  readonly attention: ReadonlyArray<ReadonlyArray<Float32Array>>
+  /** Stopped because it said the same again and again; what repeats is left out. */
+  readonly isLoop: boolean
 }
 
 /** [rows][ids]; the rows are equally long. */
@@ -52,16 +62,27 @@ const logitsOf = (results: Feeds): Tensor => {
   return logits
 }
 
+const CROSS_ATTENTION = 'cross_attentions.'
+
+const attentionIn =
+  (results: Feeds): DecoderStep['crossAttention'] =>
+  (layer) =>
+    results[`${CROSS_ATTENTION}${layer}`]
+
+const tellsAttention = ({ outputNames }: InferenceSession): boolean => outputNames.some((name) => name.startsWith(CROSS_ATTENTION))
+
 /** The graph for the prompt gives the whole cache; the other one only renews the decoder's part of it. */
 export const twoFileDecoder = (promptGraph: InferenceSession, nextGraph: InferenceSession): Decoder => {
   const after = (results: Feeds, past: Feeds): DecoderStep => {
     const cache = { ...past, ...asPast(results) }
     return {
       logits: logitsOf(results),
+      crossAttention: attentionIn(results),
       next: async (tokens) => after(await nextGraph.run({ ...cache, input_ids: column(tokens) }), cache),
     }
   }
   return {
+    tellsAttention: tellsAttention(promptGraph) && tellsAttention(nextGraph),
     open: async (encoded, prompts, constant = {}) =>
       after(await promptGraph.run({ ...constant, input_ids: idsTensor(prompts), encoder_hidden_states: encoded }), constant),
     release: async () => {
@@ -79,7 +100,9 @@ export const mergedDecoder = (
   graph: InferenceSession,
   { decoderLayers, decoderHeads, headSize }: { readonly decoderLayers: number; readonly decoderHeads: number; readonly headSize: number },
 ): Decoder => {
-  const changing = graph.outputNames.filter((name) => name === 'logits' || name.includes('.decoder.'))
+  const changing = graph.outputNames.filter(
+    (name) => name === 'logits' || name.includes('.decoder.') || name.startsWith(CROSS_ATTENTION),
+  )
   const pastNames = Array.from({ length: decoderLayers }, (_, layer) => layer).flatMap((layer) =>
     ['decoder.key', 'decoder.value', 'encoder.key', 'encoder.value'].map((part) => `past_key_values.${layer}.${part}`),
   )
@@ -90,6 +113,7 @@ export const mergedDecoder = (
     const cache = { ...past, ...asPast(results) }
     return {
       logits: logitsOf(results),
+      crossAttention: attentionIn(results),
       next: async (tokens) => {
         const feeds = { ...cache, input_ids: column(tokens), encoder_hidden_states: encoded, use_cache_branch: branch(true) }
         return after(await graph.run(feeds, changing), encoded, cache)
@@ -97,6 +121,7 @@ export const mergedDecoder = (
     }
   }
   return {
+    tellsAttention: tellsAttention(graph),
     open: async (encoded, prompts, constant = {}) => {
       const fixed = { ...constant, encoder_hidden_states: encoded }
       const feeds = { ...fixed, ...emptyPast(prompts.length), input_ids: idsTensor(prompts), use_cache_branch: branch(false) }
@@ -106,26 +131,67 @@ export const mergedDecoder = (
   }
 }
 
-/** The logits of a row's first and last position; both are views of what the step holds. */
-export const positionsOf = ({ logits }: DecoderStep, row = 0): { readonly first: Float32Array; readonly last: Float32Array } => {
+/** A row's logits at a position, counted from behind where it is negative; a view of what the step holds. */
+export const logitsAt = ({ logits }: DecoderStep, row: number, position: number): Float32Array => {
   const { data, dims } = logits
   const [, positions = 0, vocabulary = 0] = dims
   if (!(data instanceof Float32Array)) throw new Error(`logits are ${logits.type}, not float32`)
-  const [from, to] = [row * positions * vocabulary, (row + 1) * positions * vocabulary]
-  return { first: data.subarray(from, from + vocabulary), last: data.subarray(to - vocabulary, to) }
+  const at = row * positions + (position < 0 ? positions + position : position)
+  return data.subarray(at * vocabulary, (at + 1) * vocabulary)
+}
+
+/** Where a head of a layer looked at each position from `first` on. */
+const looksOf = (step: DecoderStep, row: number, [layer, head]: readonly [number, number], first: number): ReadonlyArray<Float32Array> => {
+  const tensor = step.crossAttention(layer)
+  if (tensor === undefined || !(tensor.data instanceof Float32Array)) throw new Error(`the decoder has no output "${CROSS_ATTENTION}${layer}"`)
+  const { data } = tensor
+  const [, heads = 0, positions = 0, frames = 0] = tensor.dims
+  return Array.from({ length: positions - first }, (_, i) => {
+    const at = ((row * heads + head) * positions + first + i) * frames
+    return data.slice(at, at + frames)
+  })
 }
 
 /** One text of those that are decoded together. */
 interface Row {
   readonly tokens: Array<number>
-  logprobs: number
+  readonly logprobs: Array<number>
+  readonly attention: ReadonlyArray<Array<Float32Array>>
   ended: boolean
 }
 
-/** What to decode: at most `limit` tokens behind `prompt`. */
+/** What is wanted of a decoding beyond its text. */
+export interface Follow {
+  /** Where the part of the prompt begins that words are in: the last token before them. */
+  readonly from: number
+  /** Layers and heads. */
+  readonly heads: ReadonlyArray<readonly [layer: number, head: number]>
+}
+
+/** What to decode: at most `limit` tokens behind `prompt`, of which the last `known` are text already. */
 export interface Wanted {
   readonly prompt: ReadonlyArray<number>
   readonly limit: number
+  readonly known?: number
+  /** Position of the start of the transcript; 0 where nothing is before it. */
+  readonly start?: number
+  readonly follow?: Follow
+}
+
+/** How often the same 1, 2, 3 … tokens must stand in a row to be a loop; longer ones as often as the last. */
+const LOOPS = [8, 5, 4, 3]
+const LONGEST_LOOP = 16
+
+/** How many tokens at the end of a text only say again what is before them: 0 unless it is a loop. */
+export const loopLength = (tokens: ReadonlyArray<number>): number => {
+  for (let length = 1; length <= LONGEST_LOOP; length += 1) {
+    const extra = length * ((LOOPS[length - 1] ?? LOOPS.at(-1) ?? 0) - 1)
+    if (tokens.length < extra + length) return 0
+    let same = 0
+    while (same < extra && tokens[tokens.length - 1 - same] === tokens[tokens.length - 1 - same - length]) same += 1
+    if (same === extra) return extra
+  }
+  return 0
 }
 
 /**
@@ -140,30 +206,56 @@ export const decodeGreedily = async (
   rules: LogitsRules,
   onText: (row: number, decoded: Decoded) => void,
 ): Promise<void> => {
-  const rows = wanted.map((): Row => ({ tokens: [], logprobs: 0, ended: false }))
+  const rows = wanted.map(({ follow }): Row => ({ tokens: [], logprobs: [], attention: follow?.heads.map(() => []) ?? [], ended: false }))
   let step = await decoder.open(encoded, wanted.map(({ prompt }) => prompt))
-  const firstLogits = rows.map((_, row) => positionsOf(step, row).first.slice())
+  const firstLogits = rows.map((_, row) => logitsAt(step, row, wanted[row]?.start ?? 0).slice())
+
+  const watch = (first: (follow: Follow) => number): void => {
+    for (const [at, { attention, ended }] of rows.entries()) {
+      const follow = wanted[at]?.follow
+      if (follow === undefined || ended) continue
+      for (const [i, head] of follow.heads.entries()) attention[i]?.push(...looksOf(step, at, head, first(follow)))
+    }
+  }
+
+  const finish = (row: Row, at: number, chosen: number, isLoop: boolean): void => {
+    const all = row.logprobs.reduce((sum, logprob) => sum + logprob, 0)
+    row.ended = true
+    onText(at, {
+      tokens: row.tokens,
+      avgLogprob: all / chosen,
+      logprobs: row.logprobs,
+      firstLogits: firstLogits[at] ?? new Float32Array(0),
+      attention: row.attention,
+      isLoop,
+    })
+  }
 
   /** The row's next token. */
   const advance = (row: Row, at: number): number => {
     if (row.ended) return rules.endOfText
-    const logits = positionsOf(step, at).last
-    applyRules(logits, row.tokens, rules)
+    const { prompt = [], known = 0, limit = 0, follow } = wanted[at] ?? {}
+    const text = [...prompt.slice(prompt.length - known), ...row.tokens]
+    const logits = logitsAt(step, at, -1)
+    applyRules(logits, text, rules)
     const { token, logprob } = chooseToken(logits)
-    row.logprobs += logprob
-    const isEnd = token === rules.endOfText
-    if (!isEnd) row.tokens.push(token)
-    row.ended = isEnd || row.tokens.length >= (wanted[at]?.limit ?? 0)
-    if (row.ended) {
-      const chosen = row.tokens.length + (isEnd ? 1 : 0)
-      onText(at, { tokens: row.tokens, avgLogprob: row.logprobs / chosen, firstLogits: firstLogits[at] ?? new Float32Array(0) })
+    row.logprobs.push(logprob)
+    if (token === rules.endOfText) {
+      finish(row, at, row.logprobs.length, false)
+      return token
     }
+    row.tokens.push(token)
+    const repeated = follow === undefined ? 0 : Math.min(row.tokens.length, loopLength([...text, token]))
+    if (repeated > 0) row.tokens.length -= repeated
+    if (repeated > 0 || row.tokens.length >= limit) finish(row, at, row.logprobs.length, repeated > 0)
     return token
   }
 
+  watch(({ from }) => from)
   for (;;) {
     const tokens = rows.map(advance)
     if (rows.every(({ ended }) => ended)) return
     step = await step.next(tokens)
+    watch(() => 0)
   }
 }

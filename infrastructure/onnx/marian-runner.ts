@@ -1,7 +1,7 @@
 import { Tokenizer } from '@huggingface/tokenizers'
 import { Tensor } from 'onnxruntime-node'
 import { sentencesOf } from '../../domain/transcript/sentences.ts'
-import { idsTensor, mergedDecoder, positionsOf, twoFileDecoder } from './decoding.ts'
+import { idsTensor, logitsAt, mergedDecoder, twoFileDecoder } from './decoding.ts'
 import type { Decoder } from './decoding.ts'
 import type { MarianModel } from './marian-model.ts'
 import { openSession } from './sessions.ts'
@@ -91,7 +91,7 @@ const decode = async (model: MarianModel, decoder: Decoder, encoded: Tensor, mas
   const generated = [model.startToken]
   let step = await decoder.open(encoded, [generated], { encoder_attention_mask: mask })
   for (;;) {
-    const logits = positionsOf(step).last
+    const logits = logitsAt(step, 0, -1)
     forbid(logits, generated, model.banned)
     const token = likeliest(logits)
     if (model.endTokens.includes(token)) break

@@ -43,6 +43,7 @@ const generationConfig = object(
     max_initial_timestamp_index: t.union([token, t.null]),
     suppress_tokens: tokens,
     begin_suppress_tokens: tokens,
+    alignment_heads: t.union([t.readonlyArray(t.tuple([boundedInteger(0, 1000), boundedInteger(0, 1000)])), t.null]),
   },
 )
 export type GenerationConfig = t.TypeOf<typeof generationConfig>

@@ -29,6 +29,10 @@ export interface WhisperModel {
   /** Whether to decode with timestamps. */
   readonly timestamps: boolean
   readonly noSpeech: number | null
+  /** Begins the text before the audio; null for a model that knows none. */
+  readonly startOfPrevious: number | null
+  /** Layers and heads of the decoder whose cross-attention follows the audio; empty where nobody says. */
+  readonly alignmentHeads: ReadonlyArray<readonly [layer: number, head: number]>
   readonly suppressed: ReadonlyArray<number>
   readonly suppressedAtBegin: ReadonlyArray<number>
   readonly tokenizer: { readonly json: object; readonly config: object }
@@ -55,8 +59,8 @@ export const languagesOf = (model: WhisperModel): ReadonlyArray<string> =>
   model.multilingual === null ? ['en'] : [...model.multilingual.languageTokens.keys()]
 
 /** The forced beginning of every transcript; null where the model does not know the language. */
-export const promptFor = (model: WhisperModel, language: string): ReadonlyArray<number> | null => {
-  const ending = model.timestamps ? [] : [model.timestampRules.noTimestamps]
+export const promptFor = (model: WhisperModel, language: string, timestamps = model.timestamps): ReadonlyArray<number> | null => {
+  const ending = timestamps ? [] : [model.timestampRules.noTimestamps]
   if (model.multilingual === null) return language === 'en' ? [model.startOfTranscript, ...ending] : null
   const languageToken = model.multilingual.languageTokens.get(language)
   return languageToken === undefined ? null : [model.startOfTranscript, languageToken, model.multilingual.transcribe, ...ending]
@@ -133,6 +137,8 @@ export const whisperModel = (json: ModelJson, weights: ModelWeights): Either<str
     endOfText: generation.eos_token_id ?? config.eos_token_id,
     multilingual: multilingual.right,
     timestampRules: { noTimestamps, begin: noTimestamps + 1, maxInitialIndex: generation.max_initial_timestamp_index ?? null },
+    startOfPrevious: tokenId('<|startofprev|>') ?? null,
+    alignmentHeads: generation.alignment_heads ?? [],
     noSpeech: tokenId('<|nospeech|>') ?? tokenId('<|nocaptions|>') ?? null,
     tokenizer: { json: tokenizer, config: tokenizerConfig },
     weights,

@@ -2,7 +2,8 @@ import { Tokenizer } from '@huggingface/tokenizers'
 import { Tensor } from 'onnxruntime-node'
 import type { InferenceSession } from 'onnxruntime-node'
 import { SAMPLE_RATE } from '../../application/ports/engine.ts'
-import type { Hypothesis } from '../../application/ports/engine.ts'
+import type { Beginning, HeardWord, Hypothesis } from '../../application/ports/engine.ts'
+import { tokenStarts } from './attention-times.ts'
 import { decodeGreedily, mergedDecoder, twoFileDecoder } from './decoding.ts'
 import type { Decoded, Decoder, Wanted } from './decoding.ts'
 import type { Provider } from './providers/execution-provider.ts'
@@ -10,6 +11,7 @@ import { compressionRatioOf, segmentsOf } from './hypothesis.ts'
 import { createLogMel } from './log-mel.ts'
 import { probabilityOf } from './logits.ts'
 import { openSession } from './sessions.ts'
+import { wordsOfTokens } from './token-words.ts'
 import { promptFor } from './whisper-model.ts'
 import type { WhisperModel } from './whisper-model.ts'
 
@@ -21,19 +23,24 @@ export interface DecodedWindow {
   readonly avgLogprob: number
   /** Probability of the no-speech token at the start of the transcript, 0 where the model has none. */
   readonly noSpeechProb: number
+  /** What the words of a job with a beginning are made of. */
+  readonly followed: Pick<Decoded, 'logprobs' | 'attention' | 'isLoop'>
 }
 
 /** What to hear: s16le samples, and the language by ISO 639-1. */
 export interface Audio {
   readonly samples: Int16Array
   readonly language: string
+  readonly beginning?: Beginning
 }
 
 /** A loaded model; it keeps nothing between calls. Throws on samples or languages that do not fit. */
 export interface WhisperRunner {
   readonly windowSeconds: number
-  readonly decode: (samples: Int16Array, language: string) => Promise<DecodedWindow>
-  readonly transcribe: (samples: Int16Array, language: string) => Promise<Hypothesis>
+  /** It takes jobs with a beginning. */
+  readonly hasWordTimes: boolean
+  readonly decode: (audio: Audio) => Promise<DecodedWindow>
+  readonly transcribe: (audio: Audio) => Promise<Hypothesis>
   /** Several in as few runs of the graphs as their lengths allow; `onText` is called for each as its text ends, in no order. */
   readonly decodeTogether: (audios: ReadonlyArray<Audio>, onText: (index: number, decoded: DecodedWindow) => void) => Promise<void>
   readonly transcribeTogether: (audios: ReadonlyArray<Audio>, onText: (index: number, hypothesis: Hypothesis) => void) => Promise<void>
@@ -46,6 +53,8 @@ export type TokenLimit = (model: WhisperModel, promptLength: number, seconds: nu
 
 /** Audio that ends in mid-word makes Whisper loop; this much silence after it lets the text end. */
 const TRAILING_SILENCE = 0.5
+/** Of a draft, where the model was trained on full windows alone; with much less, words are made up. */
+const SILENCE_BEHIND_DRAFT = 2.56
 /** The shortest window on which the models with a dynamic one were found to be reliable. */
 const SHORTEST_WINDOW = 3
 /** Nobody speaks faster than this many tokens a second; below the minimum, text is too short to judge. */
@@ -64,11 +73,11 @@ const speechRateLimit: TokenLimit = (model, promptLength, seconds) =>
     Math.max(FEWEST_TOKENS, Math.ceil(TOKENS_PER_SECOND * seconds)),
   )
 
-/** The samples as floats, with silence behind: to the full window, or to the shortest multiple of two hops that will do. */
-const windowOf = (samples: Int16Array, model: WhisperModel, dynamic: boolean): Float32Array => {
-  const wanted = Math.max(samples.length + TRAILING_SILENCE * SAMPLE_RATE, SHORTEST_WINDOW * SAMPLE_RATE)
+/** The samples as floats, with `silence` seconds behind, rounded up to two hops; to the full window where that is null. */
+const windowOf = (samples: Int16Array, model: WhisperModel, silence: number | null): Float32Array => {
   const step = 2 * model.mel.hopLength
-  const length = dynamic ? Math.min(model.windowSamples, Math.ceil(wanted / step) * step) : model.windowSamples
+  const wanted = Math.max(samples.length + (silence ?? Infinity) * SAMPLE_RATE, SHORTEST_WINDOW * SAMPLE_RATE)
+  const length = Math.min(model.windowSamples, Math.ceil(wanted / step) * step)
   const window = new Float32Array(length)
   for (let i = 0; i < samples.length; i++) window[i] = (samples[i] ?? 0) / 32768
   return window
@@ -103,9 +112,10 @@ export const loadWhisper = async (
   const encoder = await openSession(model.weights.encoder, provider)
   const decoder = await openDecoder(model, provider)
   const logMel = createLogMel(model.mel)
-  const dynamic = model.dynamicWindow && takesAny(FRAMES, encoder)
+  const takesShort = takesAny(FRAMES, encoder)
   const batches = takesAny(ROWS, encoder)
   const windowSeconds = model.windowSamples / SAMPLE_RATE
+  const hasWordTimes = decoder.tellsAttention && model.alignmentHeads.length > 0
   const layout = { timestampBegin: model.timestampRules.begin, timePrecision: model.timePrecision, endOfText: model.endOfText }
   const rules = {
     suppressed: model.suppressed,
@@ -113,6 +123,8 @@ export const loadWhisper = async (
     endOfText: model.endOfText,
     timestamps: model.timestamps ? model.timestampRules : null,
   }
+  const times = Array.from({ length: Math.round(windowSeconds / model.timePrecision) + 1 }, (_, i) => model.timestampRules.begin + i)
+  const textOnly = { ...rules, suppressed: [...rules.suppressed, ...times], timestamps: null }
   const decodeText = (tokens: ReadonlyArray<number>): string =>
     // The tokenizer refuses to decode nothing. Its cleaning up is for word pieces: it would take the space before a French `?`.
     tokens.length === 0 ? '' : tokenizer.decode([...tokens], { clean_up_tokenization_spaces: false })
@@ -129,55 +141,97 @@ export const loadWhisper = async (
     return encoded
   }
 
-  const wantedOf = ({ samples: { length }, language }: Audio): Wanted => {
-    const prompt = promptFor(model, language)
-    if (prompt === null) throw new Error(`the model does not know the language ${language}`)
-    if (length > model.windowSamples) throw new Error(`${length} samples are more than the window of ${windowSeconds} s`)
-    return { prompt, limit: limit(model, prompt.length, length / SAMPLE_RATE) }
+  const silenceBehind = ({ beginning }: Audio): number | null => {
+    if (!takesShort) return null
+    if (model.dynamicWindow) return TRAILING_SILENCE
+    return beginning?.isDraft === true ? SILENCE_BEHIND_DRAFT : null
   }
 
-  const decodedWindow = ({ tokens, avgLogprob, firstLogits }: Decoded): DecodedWindow => ({
+  const wantedOf = ({ samples: { length }, language, beginning }: Audio): Wanted => {
+    const start = promptFor(model, language, beginning === undefined ? model.timestamps : false)
+    if (start === null) throw new Error(`the model does not know the language ${language}`)
+    if (length > model.windowSamples) throw new Error(`${length} samples are more than the window of ${windowSeconds} s`)
+    const most = (prompt: ReadonlyArray<number>): number => limit(model, prompt.length, length / SAMPLE_RATE)
+    if (beginning === undefined) return { prompt: start, limit: most(start) }
+    if (!hasWordTimes) throw new Error('the model has no word times: it hears all audio anew')
+    const { context, prefix } = beginning
+    // As much as in Whisper's own decoding: the half of the positions, less what stands there anyway.
+    const room = Math.max(0, Math.floor(model.maxTargetPositions / 2) - 1 - start.length - prefix.length)
+    const before = model.startOfPrevious === null || context.length === 0 || room === 0 ? [] : [model.startOfPrevious, ...context.slice(-room)]
+    const prompt = [...before, ...start, ...prefix]
+    const follow = { from: before.length + start.length - 1, heads: model.alignmentHeads }
+    return { prompt, limit: most(prompt), known: prefix.length, start: before.length, follow }
+  }
+
+  const decodedWindow = ({ tokens, avgLogprob, firstLogits, ...followed }: Decoded): DecodedWindow => ({
     tokens,
     avgLogprob,
+    followed,
     noSpeechProb: model.noSpeech === null ? 0 : probabilityOf(firstLogits, model.noSpeech),
   })
 
   const decodeTogether = async (audios: ReadonlyArray<Audio>, onText: (index: number, decoded: DecodedWindow) => void): Promise<void> => {
-    const prepared = audios.map((audio, index) => ({ index, wanted: wantedOf(audio), window: windowOf(audio.samples, model, dynamic) }))
+    const prepared = audios.map((audio, index) => ({ index, wanted: wantedOf(audio), window: windowOf(audio.samples, model, silenceBehind(audio)) }))
     // Rows of one run have prompts, and windows, of one length.
-    const groups = Object.groupBy(prepared, ({ index, wanted, window }) => `${wanted.prompt.length} ${window.length} ${batches ? '' : index}`)
+    const groups = Object.groupBy(prepared, ({ index, wanted, window }) => `${wanted.prompt.length} ${wanted.follow === undefined} ${window.length} ${batches ? '' : index}`)
     for (const group of Object.values(groups)) {
       if (group === undefined) continue
       const encoded = await encode(group.map(({ window }) => window))
       const wanted = group.map((row) => row.wanted)
-      await decodeGreedily(decoder, encoded, wanted, rules, (row, decoded) => onText(group[row]?.index ?? 0, decodedWindow(decoded)))
+      const said = wanted[0]?.follow === undefined ? rules : textOnly
+      await decodeGreedily(decoder, encoded, wanted, said, (row, decoded) => onText(group[row]?.index ?? 0, decodedWindow(decoded)))
     }
   }
 
-  const decode = async (samples: Int16Array, language: string): Promise<DecodedWindow> => {
+  const decode = async (audio: Audio): Promise<DecodedWindow> => {
     const found: Array<DecodedWindow> = []
-    await decodeTogether([{ samples, language }], (_, decoded) => found.push(decoded))
+    await decodeTogether([audio], (_, decoded) => found.push(decoded))
     const [decoded] = found
     if (decoded === undefined) throw new Error('the decoder gave no text')
     return decoded
   }
 
-  const hypothesisOf = (samples: Int16Array, { tokens, avgLogprob, noSpeechProb }: DecodedWindow): Hypothesis => {
-    const segments = segmentsOf(tokens, samples.length / SAMPLE_RATE, layout, decodeText)
+  /** The words behind the prefix. */
+  const wordsOf = ({ samples, beginning }: Audio, { tokens, followed }: DecodedWindow): ReadonlyArray<HeardWord> => {
+    if (tokens.length === 0) return []
+    const seconds = samples.length / SAMPLE_RATE
+    const known = beginning?.prefix.length ?? 0
+    const rows = followed.attention.map((head) => head.slice(0, known + tokens.length + 1))
+    const frames = Math.max(1, Math.min(rows[0]?.[0]?.length ?? 1, Math.ceil(seconds / model.timePrecision)))
+    const starts = tokenStarts(rows, frames)
+    const startOf = (token: number): number => Math.min(seconds, (starts[known + token] ?? frames) * model.timePrecision)
+    let at = 0
+    return wordsOfTokens(tokens, decodeText).map((word) => {
+      const [from, to] = [at, at + word.tokens.length]
+      at = to
+      const logprobs = followed.logprobs.slice(from, to)
+      const probability = Math.exp(logprobs.reduce((sum, logprob) => sum + logprob, 0) / logprobs.length)
+      return { ...word, start: startOf(from), end: startOf(from + word.spoken), probability }
+    })
+  }
+
+  const hypothesisOf = (audio: Audio, decoded: DecodedWindow): Hypothesis => {
+    const { tokens, avgLogprob, noSpeechProb, followed } = decoded
+    const segments = segmentsOf(tokens, audio.samples.length / SAMPLE_RATE, layout, decodeText)
     const compressionRatio = compressionRatioOf(segments.map(({ text }) => text).join(''))
-    return { segments, avgLogprob, noSpeechProb, compressionRatio }
+    const heard = { segments, avgLogprob, noSpeechProb, compressionRatio }
+    return audio.beginning === undefined ? heard : { ...heard, words: wordsOf(audio, decoded), isLoop: followed.isLoop }
   }
 
   return {
     windowSeconds,
+    hasWordTimes,
     decode,
     decodeTogether,
     release: async () => {
       await encoder.release()
       await decoder.release()
     },
-    transcribe: async (samples, language) => hypothesisOf(samples, await decode(samples, language)),
+    transcribe: async (audio) => hypothesisOf(audio, await decode(audio)),
     transcribeTogether: (audios, onText) =>
-      decodeTogether(audios, (index, decoded) => onText(index, hypothesisOf(audios[index]?.samples ?? new Int16Array(0), decoded))),
+      decodeTogether(audios, (index, decoded) => {
+        const audio = audios[index]
+        if (audio !== undefined) onText(index, hypothesisOf(audio, decoded))
+      }),
   }
 }

@@ -29,7 +29,7 @@ const textsOf = async (set: string): Promise<{ readonly spoken: string; readonly
   const heard: string[] = []
   const chosen = clips.filter((clip) => clip.set === set)
   for (const { file } of chosen) {
-    const { segments } = await runner.transcribe(await readAudioFile(`${FOLDER}/${file}`), 'en')
+    const { segments } = await runner.transcribe({ samples: await readAudioFile(`${FOLDER}/${file}`), language: 'en' })
     heard.push(segments.map(({ text }) => text).join(''))
   }
   return { spoken: chosen.map(({ text }) => text).join(' '), heard: heard.join(' ') }

@@ -55,8 +55,8 @@ const clip = async (file: string): Promise<Int16Array> => {
 /** Every difference between the reference and our runner. */
 const differences = async (runner: WhisperRunner, expected: Expected): Promise<ReadonlyArray<string>> => {
   const samples = await clip(expected.file)
-  const { tokens } = await runner.decode(samples, expected.language)
-  const hypothesis = await runner.transcribe(samples, expected.language)
+  const { tokens } = await runner.decode({ samples, language: expected.language })
+  const hypothesis = await runner.transcribe({ samples, language: expected.language })
   const at = [...tokens, -1].findIndex((token, step) => token !== (expected.tokens[step] ?? -1))
   const apart = (name: string, ours: number, theirs: number, most: number): ReadonlyArray<string> =>
     Math.abs(ours - theirs) <= most ? [] : [`${name} ${ours}, not ${theirs}`]

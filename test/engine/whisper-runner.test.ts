@@ -27,7 +27,7 @@ test('demo-en transcribes synthetic speech, with times, on short and on full win
   for (const dynamicWindow of [true, false]) {
     const { transcribe, windowSeconds } = await runner(DEMO, (model) => ({ ...model, dynamicWindow }))
     t.is(windowSeconds, 10)
-    const { segments, avgLogprob, noSpeechProb, compressionRatio } = await transcribe(simon, 'en')
+    const { segments, avgLogprob, noSpeechProb, compressionRatio } = await transcribe({ samples: simon, language: 'en' })
     t.deepEqual(segments.map(({ text }) => text.trim()), [SIMON])
     const [segment] = segments
     t.true(segment !== undefined && segment.start < 0.3 && segment.end > 1.3 && segment.end <= simon.length / 16000)
@@ -42,14 +42,14 @@ test('two sentences come as two segments', async (t) => {
   const both = new Int16Array(simon.length + 8000 + sheep.length)
   both.set(simon)
   both.set(sheep, simon.length + 8000)
-  const { segments } = await transcribe(both, 'en')
+  const { segments } = await transcribe({ samples: both, language: 'en' })
   t.deepEqual(segments.map(({ text }) => text.trim()), [SIMON, SHEEP])
   t.true((segments[1]?.start ?? 0) > simon.length / 16000)
 })
 
 test('without timestamps the text is one segment that spans the audio', async (t) => {
   const { transcribe } = await runner(DEMO, (model) => ({ ...model, timestamps: false }))
-  const { segments } = await transcribe(sheep, 'en')
+  const { segments } = await transcribe({ samples: sheep, language: 'en' })
   t.deepEqual(segments, [{ start: 0, end: sheep.length / 16000, text: ` ${SHEEP}` }])
 })
 
@@ -61,8 +61,8 @@ test('the merged decoder gives what the two decoder files give, and weights that
     const one = await runner(TINY, (model) => ({ ...change(model), weights: { ...model.weights, decoder: merged } }))
     const texts: string[] = []
     for (const clip of [simon, sheep, new Int16Array(16000)]) {
-      const hypothesis = await two.transcribe(clip, 'en')
-      t.deepEqual(await one.transcribe(clip, 'en'), hypothesis)
+      const hypothesis = await two.transcribe({ samples: clip, language: 'en' })
+      t.deepEqual(await one.transcribe({ samples: clip, language: 'en' }), hypothesis)
       texts.push(hypothesis.segments.map(({ text }) => text).join(''))
     }
     t.true(new Set(texts).size > 1, 'the decoder hears the audio')
@@ -74,17 +74,17 @@ test('the merged decoder gives what the two decoder files give, and weights that
 testWith(RANDOM)('random weights, which never end the text, stop at the limit for the length of the audio', async (t) => {
   const { transcribe, windowSeconds } = await runner(RANDOM)
   t.is(windowSeconds, 30)
-  const { segments, compressionRatio, avgLogprob } = await transcribe(simon, 'jv')
+  const { segments, compressionRatio, avgLogprob } = await transcribe({ samples: simon, language: 'jv' })
   t.true(segments.length > 0)
   t.true(Number.isFinite(avgLogprob) && compressionRatio > 0)
-  await t.throwsAsync(transcribe(simon, 'haw'), { message: /does not know the language haw/ })
+  await t.throwsAsync(transcribe({ samples: simon, language: 'haw' }), { message: /does not know the language haw/ })
 })
 
 test('audio longer than the window is refused; a full window and none at all are answered', async (t) => {
   const { transcribe } = await runner(DEMO)
-  await t.throwsAsync(transcribe(new Int16Array(160_001), 'en'), { message: /more than the window/ })
-  t.is((await transcribe(new Int16Array(160_000), 'en')).segments.length, 0)
-  t.is((await transcribe(new Int16Array(0), 'en')).segments.length, 0)
+  await t.throwsAsync(transcribe({ samples: new Int16Array(160_001), language: 'en' }), { message: /more than the window/ })
+  t.is((await transcribe({ samples: new Int16Array(160_000), language: 'en' })).segments.length, 0)
+  t.is((await transcribe({ samples: new Int16Array(0), language: 'en' })).segments.length, 0)
 })
 
 test('demo-en hears no words worth showing in 60 windows of silence, noise and tones', async (t) => {
@@ -105,7 +105,7 @@ test('demo-en hears no words worth showing in 60 windows of silence, noise and t
     const sound = sounds[window % sounds.length]
     const level = Math.floor(window / 4) % 7
     const samples = Int16Array.from({ length: 16000 * (1 + (window % 5) * 2) }, (_, i) => sound?.(level, i) ?? 0)
-    const hypothesis = await transcribe(samples, 'en')
+    const hypothesis = await transcribe({ samples, language: 'en' })
     const { segments, noSpeechProb, avgLogprob } = hypothesis
     const text = segments.map((segment) => segment.text).join('')
     if (judge(hypothesis) === 'words') heard.push(`window ${window}: ${text} (no speech ${noSpeechProb.toFixed(2)}, logprob ${avgLogprob.toFixed(2)})`)

@@ -19,11 +19,12 @@ const perform = async (task: Task): Promise<Outcome> => {
   switch (task.kind) {
     case 'load': {
       const runner = await models.load(task.model, task.folder)
-      return E.isLeft(runner) ? runner : E.right({ windowSeconds: runner.right.windowSeconds, ...(provider === 'cpu' ? {} : { onGpu: true }) })
+      if (E.isLeft(runner)) return runner
+      const { windowSeconds, hasWordTimes } = runner.right
+      return E.right({ windowSeconds, hasWordTimes, ...(provider === 'cpu' ? {} : { onGpu: true }) })
     }
     case 'transcribe': {
-      const { model, samples, language } = task.job
-      return models.use(model, task.folder, (runner) => runner.transcribe(samples, language))
+      return models.use(task.job.model, task.folder, (runner) => runner.transcribe(task.job))
     }
     case 'detect':
     case 'translate':

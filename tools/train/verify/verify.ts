@@ -49,7 +49,7 @@ const verifySpeech = async ({ folder, inputs, count, python, language }: Options
   if (theirs.length !== utterances.length) throw new Error(`${theirs.length} answers for ${utterances.length} utterances`)
   const compared: Array<readonly [string, Comparison]> = []
   for (const [index, { id, samples }] of utterances.entries()) {
-    const { tokens } = await runner.decode(samples.subarray(0, runner.windowSeconds * SAMPLE_RATE), language)
+    const { tokens } = await runner.decode({ samples: samples.subarray(0, runner.windowSeconds * SAMPLE_RATE), language })
     const reference = theirs[index]
     if (reference?.id !== id) throw new Error(`the reference answers ${reference?.id}, not ${id}`)
     compared.push([id, compareTokens(tokens, reference)])
