@@ -9,15 +9,13 @@ import type { Timers } from '../ports/timers.ts'
 import { createAudioBuffer } from './speech/audio-buffer.ts'
 import { createCallOff } from './call-off.ts'
 import { loudRegions } from './speech/loudness.ts'
-import { nextLook } from './policy/next-look.ts'
-import { nextStep } from './policy/next-step.ts'
-import type { Pass } from './policy/next-step.ts'
+import { agreementPolicy } from './policy/by-agreement/agreement-policy.ts'
+import { attentionPolicy } from './policy/by-attention/attention-policy.ts'
 import { limitsOf } from './policy/policy-limits.ts'
-import { initialPolicy } from './policy/policy-state.ts'
+import type { Outcome, Pass } from './policy/policy.ts'
 import type { Scheduler } from './scheduler.ts'
 import { dropPhrase, endOfAudio, foldSpeech, forgetBefore, hearEverything, INITIAL_SEGMENTER } from './speech/speech-segmenter.ts'
-import { close, giveUp, hear, release, settleAt, skipSilence } from './policy/streaming-policy.ts'
-import type { Outcome } from './policy/streaming-policy.ts'
+import type { Region } from './speech/speech-segmenter.ts'
 import { createVoiceDetection } from './speech/voice-detection.ts'
 
 interface Dependencies {
@@ -49,7 +47,7 @@ export const createLivePipeline =
     let windowSeconds: number | null = null
     let limits = limitsOf(config, config.max_buffer)
     let segmenter = INITIAL_SEGMENTER
-    let policy = initialPolicy(nextSegment)
+    let policy = agreementPolicy(nextSegment)
     /** When the audio up to `end` had arrived, for what is not yet consumed. */
     const arrivals: Array<{ readonly end: number; readonly at: number }> = []
     let consumed = 0
@@ -84,17 +82,18 @@ export const createLivePipeline =
 
     /** Where unheard speech begins; all audio before it is done with. */
     const unheardFrom = (): number => {
-      const next = segmenter.phrases.flatMap(({ regions }) => regions).find(({ end }) => end === null || end > policy.heardEnd)
-      return next === undefined ? segmenter.clock : Math.min(segmenter.clock, Math.max(policy.heardEnd, next.start))
+      const { heardEnd } = policy.known(segmenter)
+      const next = segmenter.phrases.flatMap(({ regions }) => regions).find(({ end }) => end === null || end > heardEnd)
+      return next === undefined ? segmenter.clock : Math.min(segmenter.clock, Math.max(heardEnd, next.start))
     }
 
     const tidy = (): void => {
       const done = Math.max(consumed, unheardFrom())
       const drained = done > consumed
       consumed = done
-      const keep = segmenter.phrases.length === 0 ? segmenter.clock - LOOK_BACK : Math.min(segmenter.clock - LOOK_BACK, policy.bufferStart)
-      audio.dropBefore(keep)
-      segmenter = forgetBefore(segmenter, policy.bufferStart)
+      const { neededFrom } = policy.known(segmenter)
+      audio.dropBefore(Math.min(segmenter.clock - LOOK_BACK, neededFrom))
+      segmenter = forgetBefore(segmenter, neededFrom)
       while ((arrivals[0]?.end ?? Infinity) <= consumed) arrivals.shift()
       if (drained) events.drained()
     }
@@ -103,7 +102,7 @@ export const createLivePipeline =
     const nextFrames = (): Int16Array => {
       const samples = audio.end() - segmenter.clock
       const whole = Math.min(VAD_BATCH, Math.floor(samples / VAD_FRAME))
-      const isWorthIt = ended || whole === VAD_BATCH || segmenter.clock + whole * VAD_FRAME >= nextLook(policy, segmenter, limits)
+      const isWorthIt = ended || whole === VAD_BATCH || segmenter.clock + whole * VAD_FRAME >= policy.nextLook(segmenter, limits)
       if (whole > 0 && isWorthIt) return audio.slice(segmenter.clock, segmenter.clock + whole * VAD_FRAME)
       const rest = new Int16Array(ended && samples > 0 ? VAD_FRAME : 0)
       if (rest.length > 0) rest.set(audio.slice(segmenter.clock, audio.end()))
@@ -130,7 +129,6 @@ export const createLivePipeline =
     }
 
     const emit = async (outcome: Outcome): Promise<void> => {
-      policy = outcome.state
       for (const final of outcome.finals) {
         if (over) return
         await events.final(final)
@@ -141,41 +139,35 @@ export const createLivePipeline =
     const transcribe = async (pass: Pass): Promise<void> => {
       const deadline = (arrivals[0]?.at ?? monotonic()) + config.max_delay * 1000
       const samples = audio.slice(pass.from, pass.to)
-      const heard = await waits.orNull(() => scheduler.transcribe(liveId, deadline, { model, language, samples }))
-      const phrase = segmenter.phrases[0]
-      if (heard === null || over || phrase === undefined) return
+      const heard = await waits.orNull(() => scheduler.transcribe(liveId, deadline, { model, language, samples, ...(pass.beginning && { beginning: pass.beginning }) }))
+      if (heard === null || over) return
       lags?.heard(lag())
       if (E.isLeft(heard)) fail(heard.left)
-      else await emit(hear(policy, limits.vad ? phrase.regions : loudRegions(samples, pass.from), pass, heard.right, limits))
+      else await emit(policy.hear(limits.vad ? spokenUntil(pass.to) : loudRegions(samples, pass.from), pass, heard.right, limits))
     }
+
+    const spokenUntil = (sample: number): ReadonlyArray<Region> =>
+      segmenter.phrases.flatMap(({ regions }) => regions).filter(({ start }) => start < sample)
 
     /** Does what is next to do for the words; false when it waits for more audio. */
     const advance = async (): Promise<boolean> => {
-      const phrase = segmenter.phrases[0]
-      if (phrase === undefined) return false
-      policy = skipSilence(policy, phrase, limits)
-      const step = nextStep(policy, phrase, segmenter.clock, limits)
+      if (segmenter.phrases.length === 0) return false
+      const step = policy.next(segmenter, limits)
       switch (step.kind) {
         case 'wait':
           return false
         case 'pass':
-          await transcribe(step)
+          await transcribe(step.pass)
           return true
-        case 'settle':
-          await emit(settleAt(policy, step, limits))
-          return true
-        case 'release':
-          await emit(release(policy, phrase, limits))
-          return true
-        case 'close':
-          if (phrase.closedAt !== null) segmenter = dropPhrase(segmenter)
-          await emit(close(policy, phrase, limits))
+        case 'say':
+          if (step.endsPhrase) segmenter = dropPhrase(segmenter)
+          await emit(step.outcome)
           return true
       }
     }
 
     const speakOut = async (): Promise<void> => {
-      await emit(giveUp(policy, limits))
+      await emit(policy.giveUp(limits))
       stop()
     }
 
@@ -217,6 +209,7 @@ export const createLivePipeline =
           return loaded
         }
         windowSeconds = loaded.right.windowSeconds
+        if (loaded.right.hasWordTimes === true) policy = attentionPolicy(nextSegment)
         limits = limitsOf(config, windowSeconds)
         wake()
         return E.right(undefined)

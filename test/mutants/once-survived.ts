@@ -8,13 +8,13 @@ const KEYRING_CACHE = 'test/infrastructure/keyring-cache.test.ts'
 /** Breakages that no test noticed when they were first tried. */
 export const onceSurvivedMutants: ReadonlyArray<Mutant> = [
   {
-    file: 'application/pipeline/policy/streaming-policy.ts',
+    file: 'application/pipeline/policy/by-agreement/streaming-policy.ts',
     before: 'to - limits.maxDelay',
     after: 'to - 2 * limits.maxDelay',
     rows: ['a word older than max_delay is fixed without a second opinion'], test: STREAMING_POLICY,
   },
   {
-    file: 'application/pipeline/policy/streaming-policy.ts',
+    file: 'application/pipeline/policy/by-agreement/streaming-policy.ts',
     before: '(next?.start ?? 0) - limits.buffer.preRoll',
     after: 'next?.start ?? 0',
     rows: ['an empty buffer begins 0.15 s before speech'], test: STREAMING_POLICY,

@@ -1,7 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { timeWords } from '../../application/pipeline/policy/word-times.ts'
-import { withKnownTimes } from '../../application/pipeline/policy/alignment.ts'
+import { timeWords } from '../../application/pipeline/policy/by-agreement/word-times.ts'
+import { withKnownTimes } from '../../application/pipeline/policy/by-agreement/alignment.ts'
 import { textOf } from '../../application/pipeline/policy/words.ts'
 import type { Word } from '../../application/pipeline/policy/words.ts'
 

@@ -6,6 +6,8 @@ import { SAMPLE_RATE } from '../../ports/engine.ts'
 interface BufferLimits {
   /** The audio of one pass never grows longer. */
   readonly longest: number
+  /** The same where the words heard before stay known: a little of what is before the open segment is heard with it. */
+  readonly longestHeard: number
   /** Audio taken along before a region. */
   readonly preRoll: number
   /** Audio heard again after a cut in running speech, where word times are estimates. */
@@ -26,6 +28,8 @@ export interface Limits {
   readonly onlyFinals: boolean
   readonly punctuation: boolean
   readonly shape: CaptionShape
+  /** Running speech after which a segment ends. */
+  readonly longestSegment: number
   /** New audio that a pass waits for. */
   readonly interval: number
   readonly phraseSilence: number
@@ -37,6 +41,8 @@ export interface Limits {
 
 /** Room that a model's window needs at its end. */
 const WINDOW_MARGIN = 0.5
+/** Seconds before a segment that are heard with it at most. */
+const HEARD_BEFORE = 5
 /** Part of max_delay that may pass between two passes, so that the pass itself fits in as well. */
 const DELAY_SHARE = 0.8
 /** A word that is shown only once it is final must be heard twice before. */
@@ -55,11 +61,13 @@ export const limitsOf = (settings: EngineSettings, windowSeconds: number): Limit
     onlyFinals,
     punctuation: settings.punctuation,
     shape: { maxChars: settings.max_chars, maxLines: settings.max_lines },
+    longestSegment: inSamples(maxBuffer),
     interval: inSamples(Math.min(...waits, ...silenceProbe)),
     phraseSilence: inSamples(settings.buffer_timeout),
     maxDelay: inSamples(settings.max_delay),
     buffer: {
       longest: inSamples(maxBuffer),
+      longestHeard: inSamples(Math.min(maxBuffer + HEARD_BEFORE, windowSeconds - WINDOW_MARGIN)),
       preRoll: inSamples(0.15),
       overlap: inSamples(Math.min(1, maxBuffer / 4)),
       unsettled: inSamples(Math.min(1.5, maxBuffer / 4)),

@@ -1,6 +1,6 @@
 import { TIME_TOLERANCE } from './local-agreement.ts'
-import type { Word } from './words.ts'
-import { spokenForm } from './words.ts'
+import type { Word } from '../words.ts'
+import { spokenForm } from '../words.ts'
 
 /** A word that only one of the two sides has. */
 const GAP = 0.8

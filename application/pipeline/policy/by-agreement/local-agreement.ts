@@ -1,4 +1,4 @@
-import type { Word } from './words.ts'
+import type { Word } from '../words.ts'
 
 /** Jitter of word times that still counts as behind the last committed word, in seconds. */
 export const TIME_TOLERANCE = 0.1

@@ -1,15 +1,14 @@
-import type { Limits } from './policy-limits.ts'
+import type { Limits } from '../policy-limits.ts'
+import type { Pass } from '../policy.ts'
 import { fixedWords, openWords, sampleAt } from './policy-state.ts'
 import type { PolicyState } from './policy-state.ts'
-import type { Dip, Phrase, Region } from '../speech/speech-segmenter.ts'
-import type { Word } from './words.ts'
+import type { Dip, Phrase, Region } from '../../speech/speech-segmenter.ts'
+import type { Word } from '../words.ts'
 
-/** The engine hears [from, to). `full`: the buffer is full of running speech and must be cut where it ends. */
-export interface Pass {
+/** `full`: the buffer is full of running speech and must be cut where it ends. */
+export interface BufferPass extends Pass {
   readonly kind: 'pass'
   readonly full: boolean
-  readonly from: number
-  readonly to: number
 }
 
 /**
@@ -18,7 +17,7 @@ export interface Pass {
  */
 export type Step =
   | { readonly kind: 'wait' }
-  | Pass
+  | BufferPass
   | { readonly kind: 'settle'; readonly full: boolean; readonly at: number }
   | { readonly kind: 'release' }
   | { readonly kind: 'close' }
@@ -64,7 +63,7 @@ export const nextStep = (state: PolicyState, phrase: Phrase, clock: number, limi
   const last = lastRegion(phrase)
   const end = last.end ?? clock
   const isFull = end - state.bufferStart > limits.buffer.longest
-  const pass = (to: number, full = false): Pass => ({ kind: 'pass', full, from: state.bufferStart, to })
+  const pass = (to: number, full = false): BufferPass => ({ kind: 'pass', full, from: state.bufferStart, to })
   if (isQuiet(state, limits)) return { kind: 'close' }
   // Before the next pass: an engine that is behind has one due at any time.
   if (isDue(fixedWords(state), clock, limits)) return { kind: 'release' }

@@ -1,11 +1,11 @@
-import { SAMPLE_RATE } from '../../ports/engine.ts'
-import type { Segment } from '../pipeline.ts'
+import { SAMPLE_RATE } from '../../../ports/engine.ts'
+import type { Segment } from '../../pipeline.ts'
 import { withKnownTimes } from './alignment.ts'
 import { insert, NO_AGREEMENT, trim } from './local-agreement.ts'
 import type { Agreement } from './local-agreement.ts'
-import type { Limits } from './policy-limits.ts'
-import { finalSegments } from './segments.ts'
-import type { Word } from './words.ts'
+import type { Limits } from '../policy-limits.ts'
+import { finalSegments } from '../segments.ts'
+import type { Word } from '../words.ts'
 
 /** How far the words of a live have come. Positions in samples from the first audio, word times in seconds. */
 export interface PolicyState {

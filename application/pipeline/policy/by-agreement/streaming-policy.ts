@@ -1,26 +1,23 @@
-import { withoutPunctuation } from '../../../domain/transcript/captions.ts'
-import type { Hypothesis } from '../../ports/engine.ts'
-import { SAMPLE_RATE } from '../../ports/engine.ts'
-import type { Segment } from '../pipeline.ts'
+import { withoutPunctuation } from '../../../../domain/transcript/captions.ts'
+import type { Hypothesis } from '../../../ports/engine.ts'
+import { SAMPLE_RATE } from '../../../ports/engine.ts'
 import { withKnownTimes } from './alignment.ts'
-import { judge } from './hypothesis-filters.ts'
+import { judge } from '../hypothesis-filters.ts'
 import { commit, confirm, insert } from './local-agreement.ts'
 import { lastRegion } from './next-step.ts'
-import type { Pass, Step } from './next-step.ts'
-import type { Limits } from './policy-limits.ts'
+import type { BufferPass, Step } from './next-step.ts'
+import type { Limits } from '../policy-limits.ts'
 import { before, confirmAll, finalise, fixedWords, forget, openWords, sampleAt, settle } from './policy-state.ts'
 import type { PolicyState } from './policy-state.ts'
-import { partialSegment, wordsInFullCaptions } from './segments.ts'
-import type { Phrase, Region } from '../speech/speech-segmenter.ts'
+import type { Outcome as Told } from '../policy.ts'
+import { partialSegment, wordsInFullCaptions } from '../segments.ts'
+import type { Phrase, Region } from '../../speech/speech-segmenter.ts'
 import { timeWords } from './word-times.ts'
-import type { Word } from './words.ts'
-import { spokenForm, textOf } from './words.ts'
+import type { Word } from '../words.ts'
+import { spokenForm, textOf } from '../words.ts'
 
-/** Finals in order, then the open segment as it is to be shown, null where nothing changed. */
-export interface Outcome {
+export interface Outcome extends Told {
   readonly state: PolicyState
-  readonly finals: ReadonlyArray<Segment>
-  readonly partial: Segment | null
 }
 
 /** An empty buffer begins a little before the next region, never in audio that is done with. */
@@ -107,7 +104,7 @@ const agree = (state: PolicyState, words: ReadonlyArray<Word>, to: number, limit
   return { ...state, agreement, latest: words }
 }
 
-const heardWords = (speech: ReadonlyArray<Region>, { from, to }: Pass, hypothesis: Hypothesis, limits: Limits): ReadonlyArray<Word> => {
+const heardWords = (speech: ReadonlyArray<Region>, { from, to }: BufferPass, hypothesis: Hypothesis, limits: Limits): ReadonlyArray<Word> => {
   const seconds = (sample: number): number => (sample - from) / SAMPLE_RATE
   const regions = speech.map(({ start, end }) => ({ start: seconds(start), end: seconds(end ?? to) }))
   const segments = limits.punctuation
@@ -122,7 +119,7 @@ const heardWords = (speech: ReadonlyArray<Region>, { from, to }: Pass, hypothesi
  *
  * @param speech where in its audio somebody spoke
  */
-export const hear = (state: PolicyState, speech: ReadonlyArray<Region>, pass: Pass, hypothesis: Hypothesis, limits: Limits): Outcome => {
+export const hear = (state: PolicyState, speech: ReadonlyArray<Region>, pass: BufferPass, hypothesis: Hypothesis, limits: Limits): Outcome => {
   const verdict = judge(hypothesis, limits.vad)
   const words = verdict === 'words' ? heardWords(speech, pass, hypothesis, limits) : []
   const agreed = verdict === 'words' || verdict === 'silence' ? agree(state, words, pass.to, limits) : state

@@ -1,6 +1,7 @@
-import type { HypothesisSegment } from '../../ports/engine.ts'
-import type { Word } from './words.ts'
-import { spokenForm } from './words.ts'
+import { UNSPACED } from '../../../../domain/transcript/unspaced.ts'
+import type { HypothesisSegment } from '../../../ports/engine.ts'
+import type { Word } from '../words.ts'
+import { spokenForm } from '../words.ts'
 
 /** A stretch of time in seconds. */
 export interface Interval {
@@ -8,7 +9,6 @@ export interface Interval {
   readonly end: number
 }
 
-const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
 /** Silence in seconds that lies between words rather than inside one. */
 const SHORTEST_PAUSE = 0.15
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' })

@@ -1,0 +1,44 @@
+import type { Beginning, Hypothesis } from '../../ports/engine.ts'
+import type { Segment } from '../pipeline.ts'
+import type { Region, SegmenterState } from '../speech/speech-segmenter.ts'
+import type { Limits } from './policy-limits.ts'
+
+/** Finals in order, then the open segment as it is to be shown, null where nothing changed. */
+export interface Outcome {
+  readonly finals: ReadonlyArray<Segment>
+  readonly partial: Segment | null
+}
+
+/** The engine hears [from, to), in samples from the first audio. */
+export interface Pass {
+  readonly from: number
+  readonly to: number
+  readonly beginning?: Beginning
+}
+
+/** `say`: nothing is to be heard first. `endsPhrase`: the first phrase was spoken out. */
+export type Step =
+  | { readonly kind: 'wait' }
+  | { readonly kind: 'pass'; readonly pass: Pass }
+  | { readonly kind: 'say'; readonly endsPhrase: boolean; readonly outcome: Outcome }
+
+/** What a policy knows, for whoever keeps the audio; in samples from the first audio. */
+export interface Known {
+  /** Audio before it was heard for good. */
+  readonly heardEnd: number
+  /** Audio before it is not heard again. */
+  readonly neededFrom: number
+}
+
+/** Turns the passes over one live's audio into segments: says what is to be heard when, and what is shown of it. Not reentrant. */
+export interface StreamingPolicy {
+  readonly known: (speech: SegmenterState) => Known
+  /** There must be a phrase. */
+  readonly next: (speech: SegmenterState, limits: Limits) => Step
+  /** Takes in what `pass` heard; `regions`: where in its audio somebody spoke. */
+  readonly hear: (regions: ReadonlyArray<Region>, pass: Pass, hypothesis: Hypothesis, limits: Limits) => Outcome
+  /** No pass will come any more: what was heard is all there is. */
+  readonly giveUp: (limits: Limits) => Outcome
+  /** Up to where speech must have been judged before anything can be due; in samples. */
+  readonly nextLook: (speech: SegmenterState, limits: Limits) => number
+}
