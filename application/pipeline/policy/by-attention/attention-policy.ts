@@ -21,6 +21,9 @@ const ONSET = SAMPLE_RATE
 /** Audio behind a cut, so that the words before the new ones are heard with them. */
 const KEPT_BEHIND_CUT = 3 * SAMPLE_RATE
 
+/** Probability of a word below which it is heard again before it becomes final. */
+const SURE = 0.3
+
 interface Last {
   readonly phrase: Phrase
   readonly region: Region
@@ -34,16 +37,13 @@ const lastOf = ({ phrases, clock }: SegmenterState): Last => {
   return { phrase, region, end: region.end ?? clock }
 }
 
-/** A draft goes on from what is fixed; a full pass hears again what is not final. */
-const passOf = (state: State, to: number, isDraft: boolean): Pass => ({
-  from: state.bufferStart,
-  to,
-  beginning: {
-    isDraft,
-    context: state.context,
-    prefix: (isDraft ? state.fixed : finalWords(state)).flatMap(({ tokens }) => tokens),
-  },
-})
+const isSure = (words: ReadonlyArray<SpokenWord>): boolean => words.every(({ probability }) => probability >= SURE)
+
+/** A draft goes on from what is fixed; a full pass hears again what is not final, where the drafts were not sure of it. */
+const passOf = (state: State, to: number, isDraft: boolean): Pass => {
+  const known = isDraft || isSure(openFixed(state)) ? state.fixed : finalWords(state)
+  return { from: state.bufferStart, to, beginning: { isDraft, context: state.context, prefix: known.flatMap(({ tokens }) => tokens) } }
+}
 
 /** Behind a long silence the buffer begins anew, a little before the next speech. */
 const skipSilence = (state: State, { phrase }: Last, limits: Limits): State => {
@@ -101,10 +101,12 @@ const isDue = (state: State, clock: number, limits: Limits): boolean => {
   return limits.onlyFinals && oldest !== undefined && clock + limits.interval / 2 >= sampleAt(oldest.end) + limits.maxDelay
 }
 
-/** Somebody has spoken for so long without a pause that a result is due. */
-const isLong = (state: State, limits: Limits): boolean => {
-  const first = openFixed(state)[0]
-  return first !== undefined && state.heardEnd - sampleAt(first.start) > limits.longestSegment
+/** How many open words fill captions that nothing more fits into; all, where somebody has spoken too long without a pause. */
+const fullCaptions = (state: State, limits: Limits): number => {
+  const words = openFixed(state)
+  const [first] = words
+  const isLong = first !== undefined && state.heardEnd - sampleAt(first.start) > limits.longestSegment
+  return isLong ? words.length : wordsInFullCaptions(words, limits.shape)
 }
 
 /** Without a detector: nothing new was heard for so long that the phrase is over. */
@@ -135,11 +137,10 @@ const fix = (state: State, words: ReadonlyArray<SpokenWord>, to: number, isSpeak
 }
 
 /** What a full pass heard takes the place of all that is not final. */
-const replace = (state: State, words: ReadonlyArray<SpokenWord>): State => ({
-  ...state,
-  fixed: joined(finalWords(state), words, state.finals),
-  pending: [],
-})
+const replace = (state: State, { beginning }: Pass, words: ReadonlyArray<SpokenWord>): State => {
+  const isAllKnown = beginning?.prefix.length === state.fixed.flatMap(({ tokens }) => tokens).length
+  return { ...state, fixed: joined(isAllKnown ? state.fixed : finalWords(state), words, state.finals), pending: [] }
+}
 
 const taken = (state: State, pass: Pass, hypothesis: Hypothesis, regions: ReadonlyArray<Region>, limits: Limits): State => {
   const verdict = hypothesis.isLoop === true ? 'rejected' : judge(hypothesis, limits.vad)
@@ -152,7 +153,7 @@ const taken = (state: State, pass: Pass, hypothesis: Hypothesis, regions: Readon
   const isBest = limits.vad && hypothesis.isLoop !== true && openWords(state).length === 0
   if (isDraft) return isUsable ? fix(state, words, pass.to, isSpeaking) : state
   if (!isUsable && !isBest) return { ...fixAll(state), context: [] }
-  return isSpeaking ? fix(replace(state, []), words, pass.to, true) : replace(state, words)
+  return isSpeaking ? fix(replace(state, pass, []), words, pass.to, true) : replace(state, pass, words)
 }
 
 /**
@@ -183,8 +184,14 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
     if (isDue(state, speech.clock, limits)) {
       return say(finalise(openFixed(state).length > 0 ? state : fixAll(state), Infinity, limits), limits)
     }
-    if (isLong(state, limits)) return say(finalise(state, Infinity, limits), limits)
-    if (state.heardEnd - state.bufferStart >= limits.buffer.longestHeard) return say(cut(state, state.heardEnd, limits), limits)
+    const full = fullCaptions(state, limits)
+    const isFull = state.heardEnd - state.bufferStart >= limits.buffer.longestHeard
+    if (full > 0 || isFull) {
+      const leaving = full > 0 ? openFixed(state).slice(0, full) : state.fixed.slice(state.finals, cutOf(state, state.heardEnd).count)
+      const isSettled = leaving.every(({ end }) => sampleAt(end) <= state.settledEnd)
+      if (!isSettled && !isSure(leaving)) return pass(state.heardEnd, false)
+      return say(full > 0 ? finalise(state, full, limits) : cut(state, state.heardEnd, limits), limits)
+    }
     if (isClosed) {
       const to = endOfClosed(state, speech, limits)
       if (state.settledEnd < end && (isOpenHeard || state.heardEnd < end)) return pass(to, false)
@@ -208,8 +215,7 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
     }
     const isSilent = !limits.vad && openWords(state).length === 0
     if (isSilent) state = cutAt(state, Math.max(state.bufferStart, pass.to - limits.buffer.overlap), state.fixed.length)
-    const full = wordsInFullCaptions(openFixed(state), limits.shape)
-    const outcome = show(finalise(state, full, limits), limits)
+    const outcome = show({ state, finals: [] }, limits)
     state = outcome.state
     return outcome
   }

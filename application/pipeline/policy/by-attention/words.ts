@@ -12,6 +12,7 @@ export interface SpokenWord extends Word {
   readonly tokens: ReadonlyArray<number>
   /** How many of the tokens there are without the punctuation behind it. */
   readonly spoken: number
+  readonly probability: number
 }
 
 /** Speech shorter than this, in seconds, that a word reaches into is not where it sounds. */
@@ -38,8 +39,8 @@ export const wordsOf = (
   { punctuation }: Limits,
 ): ReadonlyArray<SpokenWord> => {
   const offset = pass.from / SAMPLE_RATE
-  return heard.map(({ tokens, text, start, end, spoken }) =>
-    inSpeech({ tokens, spoken, text: punctuation ? text : withoutPunctuation(text), start: start + offset, end: end + offset }, regions),
+  return heard.map(({ tokens, text, start, end, spoken, probability }) =>
+    inSpeech({ tokens, spoken, probability, text: punctuation ? text : withoutPunctuation(text), start: start + offset, end: end + offset }, regions),
   )
 }
 
@@ -55,6 +56,7 @@ export const joined = (known: ReadonlyArray<SpokenWord>, words: ReadonlyArray<Sp
     spoken: isPunctuation ? last.spoken : last.tokens.length + first.spoken,
     text: last.text + first.text,
     end: isPunctuation ? last.end : Math.max(last.end, first.end),
+    probability: isPunctuation ? last.probability : Math.min(last.probability, first.probability),
   }
   return [...known.slice(0, -1), all, ...words.slice(1)]
 }
