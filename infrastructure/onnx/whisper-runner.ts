@@ -83,6 +83,10 @@ const windowOf = (samples: Int16Array, model: WhisperModel, silence: number | nu
   return window
 }
 
+/** Geometric mean of probabilities; 1 of none. */
+const meanOf = (logprobs: ReadonlyArray<number>): number =>
+  Math.exp(logprobs.reduce((sum, logprob) => sum + logprob, 0) / Math.max(1, logprobs.length))
+
 const openDecoder = async (model: WhisperModel, provider: Provider): Promise<Decoder> => {
   const { decoder } = model.weights
   switch (decoder.kind) {
@@ -204,9 +208,8 @@ export const loadWhisper = async (
     return wordsOfTokens(tokens, decodeText).map((word) => {
       const [from, to] = [at, at + word.tokens.length]
       at = to
-      const logprobs = followed.logprobs.slice(from, to)
-      const probability = Math.exp(logprobs.reduce((sum, logprob) => sum + logprob, 0) / logprobs.length)
-      return { ...word, start: startOf(from), end: startOf(from + word.spoken), probability }
+      const [probability, endProbability] = [meanOf(followed.logprobs.slice(from, to)), meanOf(followed.logprobs.slice(from + word.spoken, to))]
+      return { ...word, start: startOf(from), end: startOf(from + word.spoken), probability, endProbability }
     })
   }
 

@@ -7,7 +7,7 @@ import type { Limits } from '../policy-limits.ts'
 import type { Outcome, Pass, Step, StreamingPolicy } from '../policy.ts'
 import { partialSegment, wordsInFullCaptions } from '../segments.ts'
 import { textOf } from '../words.ts'
-import { cutAt, finalise, finalWords, initialState, lastWordEnd, openFixed, openWords, sampleAt } from './state.ts'
+import { cutAt, finalise, finalWords, initialState, lastWordEnd, openFixed, openWords, sampleAt, shownWords } from './state.ts'
 import type { Made, State } from './state.ts'
 import { endsClause, endsSentence, joined, withoutEnd, wordsOf } from './words.ts'
 import type { SpokenWord } from './words.ts'
@@ -21,8 +21,17 @@ const ONSET = SAMPLE_RATE
 /** Audio behind a cut, so that the words before the new ones are heard with them. */
 const KEPT_BEHIND_CUT = 3 * SAMPLE_RATE
 
+/** The same of a word that the model was not sure of: what follows may change it. */
+const UNSURE_DOUBTED = Math.round(1.5 * SAMPLE_RATE)
+/** Probability of a word below which it is doubted. */
+const DOUBTED = 0.5
+/** Probability of a word below which it is not shown while it may change, and how near to the end of the audio none is. */
+const UNLIKELY = 0.4
+const UNSEEN = Math.round(0.15 * SAMPLE_RATE)
 /** Probability of a word below which it is heard again before it becomes final. */
 const SURE = 0.3
+/** Probability of punctuation below which a pause does not end a sentence. */
+const SURE_END = 0.5
 
 interface Last {
   readonly phrase: Phrase
@@ -37,12 +46,14 @@ const lastOf = ({ phrases, clock }: SegmenterState): Last => {
   return { phrase, region, end: region.end ?? clock }
 }
 
+const tokensOf = (words: ReadonlyArray<SpokenWord>): ReadonlyArray<number> => words.flatMap(({ tokens }) => tokens)
+
 const isSure = (words: ReadonlyArray<SpokenWord>): boolean => words.every(({ probability }) => probability >= SURE)
 
 /** A draft goes on from what is fixed; a full pass hears again what is not final, where the drafts were not sure of it. */
 const passOf = (state: State, to: number, isDraft: boolean): Pass => {
   const known = isDraft || isSure(openFixed(state)) ? state.fixed : finalWords(state)
-  return { from: state.bufferStart, to, beginning: { isDraft, context: state.context, prefix: known.flatMap(({ tokens }) => tokens) } }
+  return { from: state.bufferStart, to, beginning: { isDraft, context: state.context, prefix: tokensOf(known) } }
 }
 
 /** Behind a long silence the buffer begins anew, a little before the next speech. */
@@ -56,7 +67,7 @@ const skipSilence = (state: State, { phrase }: Last, limits: Limits): State => {
 
 /** The open segment, where it is shown otherwise than before; one that is empty again is shown empty. */
 const show = ({ state, finals }: Made, limits: Limits): Outcome & { readonly state: State } => {
-  const words = openWords(state)
+  const words = shownWords(state)
   const text = textOf(words)
   if (limits.onlyFinals || text === state.shown) return { state, finals, partial: null }
   return { state: { ...state, shown: text }, finals, partial: partialSegment(words, limits.shape, state.segment, state.lastFinalEnd) }
@@ -81,7 +92,10 @@ const close = (state: State, { phrases }: SegmenterState, limits: Limits): Made 
 
 /** Where a buffer that is too long goes on: behind the last sentence of its older part, else a clause, else a word. */
 const cutOf = (state: State, end: number): { readonly at: number; readonly count: number } => {
-  const older = state.fixed.filter((word) => sampleAt(word.end) <= end - KEPT_BEHIND_CUT)
+  const old = state.fixed.filter((word) => sampleAt(word.end) <= end - KEPT_BEHIND_CUT)
+  // The open segment is not torn where there are finals to cut behind.
+  const done = old.slice(0, state.finals)
+  const older = done.length > 0 ? done : old
   const [sentence, clause] = [endsSentence, endsClause].map((isEnd) => older.findLastIndex((word) => isEnd(word)))
   const last = [sentence, clause, older.length - 1].find((index) => index !== undefined && index >= 0) ?? -1
   const [word, next] = [state.fixed[last], state.fixed[last + 1]]
@@ -106,7 +120,8 @@ const fullCaptions = (state: State, limits: Limits): number => {
   const words = openFixed(state)
   const [first] = words
   const isLong = first !== undefined && state.heardEnd - sampleAt(first.start) > limits.longestSegment
-  return isLong ? words.length : wordsInFullCaptions(words, limits.shape)
+  const old = words.findLastIndex(({ end }) => sampleAt(end) <= state.heardEnd - UNSURE_DOUBTED) + 1
+  return isLong ? Math.max(1, old) : Math.min(words.length, wordsInFullCaptions(shownWords(state), limits.shape))
 }
 
 /** Without a detector: nothing new was heard for so long that the phrase is over. */
@@ -123,7 +138,7 @@ const endOfClosed = (state: State, { phrases }: SegmenterState, limits: Limits):
 /** The words of a draft that will not be heard again: all that are not next to the end of running speech. */
 const fixedBy = (words: ReadonlyArray<SpokenWord>, to: number, isSpeaking: boolean): number => {
   if (!isSpeaking) return words.length
-  const unsure = words.findIndex(({ end }) => sampleAt(end) > to - UNSURE)
+  const unsure = words.findIndex(({ end, probability }) => sampleAt(end) > to - (probability < DOUBTED ? UNSURE_DOUBTED : UNSURE))
   return unsure === -1 ? words.length : unsure
 }
 
@@ -133,13 +148,24 @@ const fix = (state: State, words: ReadonlyArray<SpokenWord>, to: number, isSpeak
   const last = fixed.at(-1)
   // What ends the last word depends on the next one, which nobody has heard.
   const open = last !== undefined && count === words.length && fixed.length > state.finals ? [...fixed.slice(0, -1), withoutEnd(last)] : fixed
-  return { ...state, fixed: open, pending: words.slice(count) }
+  const pending = words.slice(count)
+  const unlikely = pending.findIndex(({ end, probability }) => probability < UNLIKELY || sampleAt(end) > to - UNSEEN)
+  return { ...state, fixed: open, pending, likely: unlikely === -1 ? pending.length : unlikely }
 }
 
-/** What a full pass heard takes the place of all that is not final. */
-const replace = (state: State, { beginning }: Pass, words: ReadonlyArray<SpokenWord>): State => {
-  const isAllKnown = beginning?.prefix.length === state.fixed.flatMap(({ tokens }) => tokens).length
-  return { ...state, fixed: joined(isAllKnown ? state.fixed : finalWords(state), words, state.finals), pending: [] }
+/** Whether a pass went on from all fixed words, or heard those that are not final anew. */
+const goesOnFrom = (state: State, { beginning }: Pass): boolean => beginning?.prefix.length === tokensOf(state.fixed).length
+
+/** Part of the drafts' text that a full pass must have, or it ended too early. */
+const LEAST = 0.7
+
+/** Whether a pass that heard all open words anew heard about as much as the drafts. */
+const isWhole = (state: State, words: ReadonlyArray<SpokenWord>): boolean =>
+  textOf(words).length >= LEAST * textOf(openWords(state)).length
+
+const withSureEnd = (state: State): State => {
+  const last = openFixed(state).at(-1)
+  return last === undefined || last.endProbability >= SURE_END ? state : { ...state, fixed: [...state.fixed.slice(0, -1), withoutEnd(last)] }
 }
 
 const taken = (state: State, pass: Pass, hypothesis: Hypothesis, regions: ReadonlyArray<Region>, limits: Limits): State => {
@@ -151,9 +177,11 @@ const taken = (state: State, pass: Pass, hypothesis: Hypothesis, regions: Readon
   const isUsable = verdict === 'words' || verdict === 'silence'
   // A doubtful text is better than none, where somebody spoke.
   const isBest = limits.vad && hypothesis.isLoop !== true && openWords(state).length === 0
-  if (isDraft) return isUsable ? fix(state, words, pass.to, isSpeaking) : state
-  if (!isUsable && !isBest) return { ...fixAll(state), context: [] }
-  return isSpeaking ? fix(replace(state, pass, []), words, pass.to, true) : replace(state, pass, words)
+  const isAnew = !goesOnFrom(state, pass)
+  const isCut = isAnew && verdict === 'words' && !isWhole(state, words)
+  if (isCut || (!isUsable && (isDraft || !isBest))) return isDraft ? state : { ...fixAll(state), context: isUsable ? state.context : [] }
+  const known = isAnew ? { ...state, fixed: finalWords(state) } : state
+  return isDraft || isSpeaking ? fix(known, words, pass.to, isSpeaking) : withSureEnd({ ...known, fixed: joined(known.fixed, words, state.finals), pending: [] })
 }
 
 /**
@@ -174,7 +202,10 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
     const last = lastOf(speech)
     state = skipSilence(state, last, limits)
     const { phrase, region, end } = last
-    const pass = (to: number, isDraft: boolean): Step => ({ kind: 'pass', pass: passOf(state, Math.min(to, state.bufferStart + limits.buffer.longestHeard), isDraft) })
+    const pass = (to: number, isDraft: boolean): Step => ({
+      kind: 'pass',
+      pass: passOf(state, Math.min(to, state.bufferStart + limits.buffer.longestHeard), isDraft),
+    })
     const isClosed = phrase.closedAt !== null
     const isOpenHeard = openWords(state).length > 0
     if (isQuiet(state, limits)) {

@@ -20,6 +20,8 @@ export interface State {
   readonly finals: number
   /** What the last pass heard behind them. */
   readonly pending: ReadonlyArray<SpokenWord>
+  /** How many of the pending words are likely enough to be shown. */
+  readonly likely: number
   /** How far audio was heard when the text last changed. */
   readonly changedAt: number
   /** Number of the open segment. */
@@ -38,6 +40,7 @@ export const initialState = (segment: number): State => ({
   fixed: [],
   finals: 0,
   pending: [],
+  likely: 0,
   changedAt: 0,
   segment,
   shown: '',
@@ -48,8 +51,9 @@ export const sampleAt = (seconds: number): number => Math.round(seconds * SAMPLE
 
 export const finalWords = ({ fixed, finals }: State): ReadonlyArray<SpokenWord> => fixed.slice(0, finals)
 export const openFixed = ({ fixed, finals }: State): ReadonlyArray<SpokenWord> => fixed.slice(finals)
-/** The open segment as it is shown. */
 export const openWords = (state: State): ReadonlyArray<SpokenWord> => [...openFixed(state), ...state.pending]
+/** The open segment as it is shown. */
+export const shownWords = (state: State): ReadonlyArray<SpokenWord> => [...openFixed(state), ...state.pending.slice(0, state.likely)]
 
 /** Where the last word in the buffer stops to sound; the start of the buffer where there is none. */
 export const lastWordEnd = ({ fixed, pending, bufferStart }: State): number =>

@@ -13,6 +13,8 @@ export interface SpokenWord extends Word {
   /** How many of the tokens there are without the punctuation behind it. */
   readonly spoken: number
   readonly probability: number
+  /** Of the punctuation behind it. */
+  readonly endProbability: number
 }
 
 /** Speech shorter than this, in seconds, that a word reaches into is not where it sounds. */
@@ -39,8 +41,8 @@ export const wordsOf = (
   { punctuation }: Limits,
 ): ReadonlyArray<SpokenWord> => {
   const offset = pass.from / SAMPLE_RATE
-  return heard.map(({ tokens, text, start, end, spoken, probability }) =>
-    inSpeech({ tokens, spoken, probability, text: punctuation ? text : withoutPunctuation(text), start: start + offset, end: end + offset }, regions),
+  return heard.map(({ text, start, end, ...word }) =>
+    inSpeech({ ...word, text: punctuation ? text : withoutPunctuation(text), start: start + offset, end: end + offset }, regions),
   )
 }
 
@@ -57,6 +59,7 @@ export const joined = (known: ReadonlyArray<SpokenWord>, words: ReadonlyArray<Sp
     text: last.text + first.text,
     end: isPunctuation ? last.end : Math.max(last.end, first.end),
     probability: isPunctuation ? last.probability : Math.min(last.probability, first.probability),
+    endProbability: isPunctuation ? first.probability : first.endProbability,
   }
   return [...known.slice(0, -1), all, ...words.slice(1)]
 }
