@@ -213,8 +213,10 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
       settledEnd: isDraft ? state.settledEnd : Math.max(state.settledEnd, pass.to),
       changedAt: textOf(openWords(heard)) === before ? state.changedAt : pass.to,
     }
-    const isSilent = !limits.vad && openWords(state).length === 0
-    if (isSilent) state = cutAt(state, Math.max(state.bufferStart, pass.to - limits.buffer.overlap), state.fixed.length)
+    // Where no detector tells, what sounded last is kept: heard without the words said of it, they would come twice.
+    const quietFrom = pass.to - limits.buffer.overlap
+    const isSilent = !limits.vad && openWords(state).length === 0 && quietFrom > lastWordEnd(state)
+    if (isSilent) state = cutAt(state, quietFrom, state.fixed.length)
     const outcome = show({ state, finals: [] }, limits)
     state = outcome.state
     return outcome
