@@ -96,7 +96,9 @@ const cut = (state: State, end: number, limits: Limits): Made => {
   return { finals, state: cutAt(done, at, count) }
 }
 
+/** The oldest word is due in mode final. Of words that are not fixed the rest is heard first, where there is more to hear. */
 const isDue = (state: State, clock: number, limits: Limits): boolean => {
+  if (openFixed(state).length === 0 && state.heardEnd < clock) return false
   const oldest = openWords(state)[0]
   return limits.onlyFinals && oldest !== undefined && clock + limits.interval / 2 >= sampleAt(oldest.end) + limits.maxDelay
 }
