@@ -147,8 +147,7 @@ const replace = (state: State, { beginning }: Pass, words: ReadonlyArray<SpokenW
 const taken = (state: State, pass: Pass, hypothesis: Hypothesis, regions: ReadonlyArray<Region>, limits: Limits): State => {
   const verdict = hypothesis.isLoop === true ? 'rejected' : judge(hypothesis, limits.vad)
   const isDraft = pass.beginning?.isDraft === true
-  const last = regions.at(-1)?.end ?? Infinity
-  const isSpeaking = limits.vad ? last > pass.to : isDraft
+  const isSpeaking = pass.isSpeaking === true
   const words = verdict === 'silence' ? [] : wordsOf(hypothesis.words ?? [], pass, regions, limits)
   const isUsable = verdict === 'words' || verdict === 'silence'
   // A doubtful text is better than none, where somebody spoke.
@@ -176,12 +175,15 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
     const last = lastOf(speech)
     state = skipSilence(state, last, limits)
     const { phrase, region, end } = last
-    const pass = (to: number, isDraft: boolean): Step => ({ kind: 'pass', pass: passOf(state, Math.min(to, state.bufferStart + limits.buffer.longestHeard), isDraft) })
+    const pass = (wanted: number, isDraft: boolean, isSpeaking = wanted < (region.end ?? Infinity)): Step => {
+      const to = Math.min(wanted, state.bufferStart + limits.buffer.longestHeard)
+      return { kind: 'pass', pass: { ...passOf(state, to, isDraft), isSpeaking: isSpeaking || to < wanted } }
+    }
     const isClosed = phrase.closedAt !== null
     const isOpenHeard = openWords(state).length > 0
     if (isQuiet(state, limits)) {
-      if (state.settledEnd < state.heardEnd) return pass(state.heardEnd, false)
-      return say(close(state, speech, limits), limits, isClosed)
+      if (state.settledEnd < state.heardEnd) return pass(state.heardEnd, false, false)
+      return say(close(state, speech, limits), limits, isClosed && state.heardEnd >= end)
     }
     if (isDue(state, speech.clock, limits)) {
       return say(finalise(openFixed(state).length > 0 ? state : fixAll(state), Infinity, limits), limits)
@@ -196,7 +198,7 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
     }
     if (isClosed) {
       const to = endOfClosed(state, speech, limits)
-      if (state.settledEnd < end && (isOpenHeard || state.heardEnd < end)) return pass(to, false)
+      if (state.settledEnd < end && (isOpenHeard || state.heardEnd < end)) return pass(to, false, false)
       return say(close(state, speech, limits), limits, true)
     }
     const isOver = region.end !== null
