@@ -45,6 +45,10 @@ const passOf = (state: State, to: number, isDraft: boolean): Pass => {
   return { from: state.bufferStart, to, beginning: { isDraft, context: state.context, prefix: known.flatMap(({ tokens }) => tokens) } }
 }
 
+/** Somebody is still speaking where the audio is cut off. */
+const isSpeakingAt = ({ phrases }: SegmenterState, at: number): boolean =>
+  phrases.some(({ regions }) => regions.some(({ start, end }) => start < at && (end ?? Infinity) > at))
+
 /** Behind a long silence the buffer begins anew, a little before the next speech. */
 const skipSilence = (state: State, { phrase }: Last, limits: Limits): State => {
   const next = phrase.regions.find(({ end }) => end === null || end > state.heardEnd)
@@ -153,8 +157,11 @@ const taken = (state: State, pass: Pass, hypothesis: Hypothesis, regions: Readon
   // A doubtful text is better than none, where somebody spoke.
   const isBest = limits.vad && hypothesis.isLoop !== true && openWords(state).length === 0
   if (isDraft) return isUsable ? fix(state, words, pass.to, isSpeaking) : state
-  if (!isUsable && !isBest) return { ...fixAll(state), context: [] }
-  return isSpeaking ? fix(replace(state, pass, []), words, pass.to, true) : replace(state, pass, words)
+  const settledEnd = Math.max(state.settledEnd, pass.to)
+  if (!isUsable && !isBest) return { ...(isSpeaking ? state : fixAll(state)), context: [], settledEnd }
+  if (!isSpeaking) return { ...replace(state, pass, words), settledEnd }
+  // What it leaves open is heard again by drafts.
+  return { ...fix(replace(state, pass, []), words, pass.to, true), settledEnd: Math.max(state.settledEnd, pass.to - UNSURE) }
 }
 
 /**
@@ -175,14 +182,14 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
     const last = lastOf(speech)
     state = skipSilence(state, last, limits)
     const { phrase, region, end } = last
-    const pass = (wanted: number, isDraft: boolean, isSpeaking = wanted < (region.end ?? Infinity)): Step => {
+    const pass = (wanted: number, isDraft: boolean): Step => {
       const to = Math.min(wanted, state.bufferStart + limits.buffer.longestHeard)
-      return { kind: 'pass', pass: { ...passOf(state, to, isDraft), isSpeaking: isSpeaking || to < wanted } }
+      return { kind: 'pass', pass: { ...passOf(state, to, isDraft), isSpeaking: !isQuiet(state, limits) && isSpeakingAt(speech, to) } }
     }
     const isClosed = phrase.closedAt !== null
     const isOpenHeard = openWords(state).length > 0
     if (isQuiet(state, limits)) {
-      if (state.settledEnd < state.heardEnd) return pass(state.heardEnd, false, false)
+      if (state.settledEnd < state.heardEnd) return pass(state.heardEnd, false)
       return say(close(state, speech, limits), limits, isClosed && state.heardEnd >= end)
     }
     if (isDue(state, speech.clock, limits)) {
@@ -198,7 +205,7 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
     }
     if (isClosed) {
       const to = endOfClosed(state, speech, limits)
-      if (state.settledEnd < end && (isOpenHeard || state.heardEnd < end)) return pass(to, false, false)
+      if (state.settledEnd < end && (isOpenHeard || state.heardEnd < end)) return pass(to, false)
       return say(close(state, speech, limits), limits, true)
     }
     const isOver = region.end !== null
@@ -209,12 +216,10 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
 
   const hear: StreamingPolicy['hear'] = (regions, pass, hypothesis, limits) => {
     const before = textOf(openWords(state))
-    const isDraft = pass.beginning?.isDraft === true
     const heard = taken(state, pass, hypothesis, regions, limits)
     state = {
       ...heard,
       heardEnd: Math.max(state.heardEnd, pass.to),
-      settledEnd: isDraft ? state.settledEnd : Math.max(state.settledEnd, pass.to),
       changedAt: textOf(openWords(heard)) === before ? state.changedAt : pass.to,
     }
     // Where no detector tells, what sounded last is kept: heard without the words said of it, they would come twice.
