@@ -3,6 +3,7 @@ import type { Segment } from '../../pipeline.ts'
 import type { Limits } from '../policy-limits.ts'
 import { finalSegments } from '../segments.ts'
 import { textOf } from '../words.ts'
+import { joined } from './words.ts'
 import type { SpokenWord } from './words.ts'
 
 /** What one live's passes have led to; positions in samples from the first audio. */
@@ -48,8 +49,8 @@ export const sampleAt = (seconds: number): number => Math.round(seconds * SAMPLE
 
 export const finalWords = ({ fixed, finals }: State): ReadonlyArray<SpokenWord> => fixed.slice(0, finals)
 export const openFixed = ({ fixed, finals }: State): ReadonlyArray<SpokenWord> => fixed.slice(finals)
-/** The open segment as it is shown. */
-export const openWords = (state: State): ReadonlyArray<SpokenWord> => [...openFixed(state), ...state.pending]
+/** The open segment as it is shown; what ends a final word is no part of it. */
+export const openWords = ({ fixed, pending, finals }: State): ReadonlyArray<SpokenWord> => joined(fixed, pending, finals).slice(finals)
 
 /** Where the last word in the buffer stops to sound; the start of the buffer where there is none. */
 export const lastWordEnd = ({ fixed, pending, bufferStart }: State): number =>
