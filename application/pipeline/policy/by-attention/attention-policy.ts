@@ -156,12 +156,12 @@ const taken = (state: State, pass: Pass, hypothesis: Hypothesis, regions: Readon
   const isUsable = verdict === 'words' || verdict === 'silence'
   // A doubtful text is better than none, where somebody spoke.
   const isBest = limits.vad && hypothesis.isLoop !== true && openWords(state).length === 0
-  if (isDraft) return isUsable ? fix(state, words, pass.to, isSpeaking) : state
-  const settledEnd = Math.max(state.settledEnd, pass.to)
-  if (!isUsable && !isBest) return { ...(isSpeaking ? state : fixAll(state)), context: [], settledEnd }
-  if (!isSpeaking) return { ...replace(state, pass, words), settledEnd }
+  if (isDraft) return isUsable ? fix(state, words, pass.to, isSpeaking) : { ...state, isDoubted: true }
+  const settled = { isDoubted: false, settledEnd: Math.max(state.settledEnd, pass.to) }
+  if (!isUsable && !isBest) return { ...(isSpeaking ? state : fixAll(state)), ...settled, context: [] }
+  if (!isSpeaking) return { ...replace(state, pass, words), ...settled }
   // What it leaves open is heard again by drafts.
-  return { ...fix(replace(state, pass, []), words, pass.to, true), settledEnd: Math.max(state.settledEnd, pass.to - UNSURE) }
+  return { ...fix(replace(state, pass, []), words, pass.to, true), ...settled, settledEnd: Math.max(state.settledEnd, pass.to - UNSURE) }
 }
 
 /**
@@ -187,7 +187,7 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
       return { kind: 'pass', pass: { ...passOf(state, to, isDraft), isSpeaking: !isQuiet(state, limits) && isSpeakingAt(speech, to) } }
     }
     const isClosed = phrase.closedAt !== null
-    const isOpenHeard = openWords(state).length > 0
+    const isOpenHeard = state.isDoubted || openWords(state).length > 0
     if (isQuiet(state, limits)) {
       if (state.settledEnd < state.heardEnd) return pass(state.heardEnd, false)
       return say(close(state, speech, limits), limits, isClosed && state.heardEnd >= end)
@@ -200,7 +200,8 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
     if (full > 0 || isFull) {
       const leaving = full > 0 ? openFixed(state).slice(0, full) : state.fixed.slice(state.finals, cutOf(state, state.heardEnd).count)
       const isSettled = leaving.every(({ end }) => sampleAt(end) <= state.settledEnd)
-      if (!isSettled && !isSure(leaving)) return pass(state.heardEnd, false)
+      const isUnheard = state.isDoubted && leaving.length === 0
+      if (isUnheard || (!isSettled && !isSure(leaving))) return pass(state.heardEnd, false)
       return say(full > 0 ? finalise(state, full, limits) : cut(state, state.heardEnd, limits), limits)
     }
     if (isClosed) {
@@ -246,7 +247,7 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
     nextLook: (speech, limits) => {
       const oldest = openWords(state)[0]
       const { region, end } = lastOf(speech)
-      const isUnsettled = region.end !== null && openWords(state).length > 0 && state.settledEnd < end
+      const isUnsettled = region.end !== null && (state.isDoubted || openWords(state).length > 0) && state.settledEnd < end
       return looked(speech, limits, {
         heardEnd: state.heardEnd,
         full: state.bufferStart + limits.buffer.longestHeard,

@@ -21,6 +21,8 @@ export interface State {
   readonly finals: number
   /** What the last pass heard behind them. */
   readonly pending: ReadonlyArray<SpokenWord>
+  /** Since then a draft heard something that could not be used. */
+  readonly isDoubted: boolean
   /** How far audio was heard when the text last changed. */
   readonly changedAt: number
   /** Number of the open segment. */
@@ -39,6 +41,7 @@ export const initialState = (segment: number): State => ({
   fixed: [],
   finals: 0,
   pending: [],
+  isDoubted: false,
   changedAt: 0,
   segment,
   shown: '',
