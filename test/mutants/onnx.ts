@@ -12,8 +12,8 @@ const VOICE_ACTIVITY = 'test/engine/voice-activity.test.ts'
 export const onnxMutants: ReadonlyArray<Mutant> = [
   {
     file: 'infrastructure/onnx/decoding.ts',
-    before: 'const chosen = row.tokens.length + (isEnd ? 1 : 0)',
-    after: 'const chosen = row.tokens.length',
+    before: 'finish(row, at, row.logprobs.length, false)',
+    after: 'finish(row, at, row.tokens.length, false)',
     rows: ["tokens and scores are the reference's"], test: EXACTNESS,
   },
   {
@@ -24,8 +24,8 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/onnx/decoding.ts',
-    before: 'const [from, to] = [row * positions',
-    after: 'const [from, to] = [0 * positions',
+    before: 'const at = row * positions + (position',
+    after: 'const at = (position',
     rows: ["texts decoded together are the reference's too"], test: EXACTNESS,
   },
   {
@@ -33,10 +33,12 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
     before: `const cache = { ...past, ...asPast(results) }
     return {
       logits: logitsOf(results),
+      crossAttention: attentionIn(results),
       next: async (tokens) => {`,
     after: `const cache = { ...asPast(results), ...past }
     return {
       logits: logitsOf(results),
+      crossAttention: attentionIn(results),
       next: async (tokens) => {`,
     rows: ['the merged decoder gives what the two decoder files give'], test: WHISPER_RUNNER,
   },

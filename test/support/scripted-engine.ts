@@ -2,15 +2,19 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { SAMPLE_RATE, VAD_FRAME } from '../../application/ports/engine.ts'
 import type { Hypothesis, JobFailed, SpeechEngine, TranscribeJob } from '../../application/ports/engine.ts'
+import { goOn } from './script-tokens.ts'
 
 /** A word of a script: seconds of silence before it, seconds that it sounds. */
 export interface ScriptedWord {
   readonly text: string
   readonly pause: number
   readonly seconds: number
+  /** What a draft takes it for, unsure of it; only of an engine with word times. */
+  readonly misheard?: string
 }
 
-interface Run {
+/** Samples of one value. */
+export interface Run {
   readonly value: number
   readonly from: number
   readonly to: number
@@ -63,6 +67,8 @@ const loudness = (frame: Int16Array): number => frame.reduce((sum, sample) => su
 export const scriptedEngine = (options: {
   readonly words: ReadonlyArray<ScriptedWord>
   readonly windowSeconds?: number
+  /** It tells the times of its words, and goes on from those that are known. */
+  readonly hasWordTimes?: boolean
   readonly parallelism?: number
   readonly delay?: () => Promise<void>
   readonly transcribe?: (heard: Hypothesis, job: TranscribeJob) => Either<JobFailed, Hypothesis>
@@ -75,10 +81,11 @@ export const scriptedEngine = (options: {
     parallelism: options.parallelism ?? 1,
     pid: () => undefined,
     close: () => Promise.resolve(),
-    load: () => () => Promise.resolve(E.right({ windowSeconds: options.windowSeconds ?? 30 })),
+    load: () => () => Promise.resolve(E.right({ windowSeconds: options.windowSeconds ?? 30, hasWordTimes: options.hasWordTimes ?? false })),
     transcribe: (job) => async () => {
       jobs.push(job)
-      const heard = listen(options.words, job.samples)
+      const { beginning, samples } = job
+      const heard = beginning === undefined ? listen(options.words, samples) : goOn(options.words, runsOf(samples), beginning, { first: FIRST_VALUE, length: samples.length })
       await delay()
       return options.transcribe?.(heard, job) ?? E.right(heard)
     },

@@ -25,6 +25,10 @@ export interface Streamed {
   readonly maxBacklog: number
   /** Passes of the scripted engine. */
   readonly passes: number
+  /** Samples of the longest one. */
+  readonly longestPass: number
+  /** The time to finish was not enough. */
+  readonly isLate: boolean
 }
 
 /** Streams audio through a pipeline, `chunk` samples at a time with `ticks` turns of the event loop between them. */
@@ -37,19 +41,28 @@ export const stream = async (options: {
   /** Turns of the event loop that the engine takes for an answer. */
   readonly latency: number
   readonly windowSeconds: number
+  readonly hasWordTimes?: boolean
+  /** Milliseconds to finish in; a minute where nothing is said. */
+  readonly patience?: number
   readonly engine?: SpeechEngine
   readonly model?: string
 }): Promise<Streamed> => {
-  const scripted = scriptedEngine({ words: options.words, windowSeconds: options.windowSeconds, delay: () => ticks(options.latency) })
+  const scripted = scriptedEngine({ words: options.words, windowSeconds: options.windowSeconds, hasWordTimes: options.hasWordTimes ?? false, delay: () => ticks(options.latency) })
   const engine = options.engine ?? scripted
   const frames: Array<Frame> = []
   const failures: Array<ModelLoadFailed | JobFailed> = []
-  let [pushed, maxBacklog] = [0, 0]
+  let [pushed, maxBacklog, isLate] = [0, 0, false]
   const create = createLivePipeline({
     engine,
     scheduler: createScheduler(engine, () => performance.now()),
     monotonic: () => performance.now(),
-    timers: systemTimers,
+    timers: {
+      after: (milliseconds, run) =>
+        systemTimers.after(milliseconds, () => {
+          isLate = true
+          run()
+        }),
+    },
   })
   const pipeline = create({
     liveId: 1,
@@ -75,6 +88,7 @@ export const stream = async (options: {
     maxBacklog = Math.max(maxBacklog, pipeline.backlogSeconds())
     await ticks(options.ticks)
   }
-  await pipeline.finish(60_000)
-  return { frames, finals: frames.filter(({ final }) => final), failures, maxBacklog, passes: scripted.jobs.length }
+  await pipeline.finish(options.patience ?? 60_000)
+  const longestPass = scripted.jobs.reduce((longest, { samples }) => Math.max(longest, samples.length), 0)
+  return { frames, finals: frames.filter(({ final }) => final), failures, maxBacklog, passes: scripted.jobs.length, longestPass, isLate }
 }

@@ -14,6 +14,8 @@ export interface Pass {
   readonly from: number
   readonly to: number
   readonly beginning?: Beginning
+  /** Somebody speaks on at its end: the last of what is heard may be half a word. */
+  readonly isSpeaking?: boolean
 }
 
 /** `say`: nothing is to be heard first. `endsPhrase`: the first phrase was spoken out. */

@@ -56,6 +56,10 @@ const passOf = (state: State, to: number, isDraft: boolean): Pass => {
   return { from: state.bufferStart, to, beginning: { isDraft, context: state.context, prefix: tokensOf(known) } }
 }
 
+/** Somebody is still speaking where the audio is cut off. */
+const isSpeakingAt = ({ phrases }: SegmenterState, at: number): boolean =>
+  phrases.some(({ regions }) => regions.some(({ start, end }) => start < at && (end ?? Infinity) > at))
+
 /** Behind a long silence the buffer begins anew, a little before the next speech. */
 const skipSilence = (state: State, { phrase }: Last, limits: Limits): State => {
   const next = phrase.regions.find(({ end }) => end === null || end > state.heardEnd)
@@ -110,7 +114,9 @@ const cut = (state: State, end: number, limits: Limits): Made => {
   return { finals, state: cutAt(done, at, count) }
 }
 
+/** The oldest word is due in mode final. Of words that are not fixed the rest is heard first, where there is more to hear. */
 const isDue = (state: State, clock: number, limits: Limits): boolean => {
+  if (openFixed(state).length === 0 && state.heardEnd < clock) return false
   const oldest = openWords(state)[0]
   return limits.onlyFinals && oldest !== undefined && clock + limits.interval / 2 >= sampleAt(oldest.end) + limits.maxDelay
 }
@@ -171,17 +177,20 @@ const withSureEnd = (state: State): State => {
 const taken = (state: State, pass: Pass, hypothesis: Hypothesis, regions: ReadonlyArray<Region>, limits: Limits): State => {
   const verdict = hypothesis.isLoop === true ? 'rejected' : judge(hypothesis, limits.vad)
   const isDraft = pass.beginning?.isDraft === true
-  const last = regions.at(-1)?.end ?? Infinity
-  const isSpeaking = limits.vad ? last > pass.to : isDraft
+  const isSpeaking = pass.isSpeaking === true
   const words = verdict === 'silence' ? [] : wordsOf(hypothesis.words ?? [], pass, regions, limits)
   const isUsable = verdict === 'words' || verdict === 'silence'
   // A doubtful text is better than none, where somebody spoke.
   const isBest = limits.vad && hypothesis.isLoop !== true && openWords(state).length === 0
+  const settled = { isDoubted: false, settledEnd: Math.max(state.settledEnd, pass.to) }
+  if (isDraft) return isUsable ? fix(state, words, pass.to, isSpeaking) : { ...state, isDoubted: true }
   const isAnew = !goesOnFrom(state, pass)
   const isCut = isAnew && verdict === 'words' && !isWhole(state, words)
-  if (isCut || (!isUsable && (isDraft || !isBest))) return isDraft ? state : { ...fixAll(state), context: isUsable ? state.context : [] }
+  if (isCut || (!isUsable && !isBest)) return { ...(isSpeaking ? state : fixAll(state)), ...settled, context: isUsable ? state.context : [] }
   const known = isAnew ? { ...state, fixed: finalWords(state) } : state
-  return isDraft || isSpeaking ? fix(known, words, pass.to, isSpeaking) : withSureEnd({ ...known, fixed: joined(known.fixed, words, state.finals), pending: [] })
+  if (!isSpeaking) return { ...withSureEnd({ ...known, fixed: joined(known.fixed, words, state.finals), pending: [] }), ...settled }
+  // What it leaves open is heard again by drafts.
+  return { ...fix(known, words, pass.to, true), ...settled, settledEnd: Math.max(state.settledEnd, pass.to - UNSURE) }
 }
 
 /**
@@ -202,15 +211,15 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
     const last = lastOf(speech)
     state = skipSilence(state, last, limits)
     const { phrase, region, end } = last
-    const pass = (to: number, isDraft: boolean): Step => ({
-      kind: 'pass',
-      pass: passOf(state, Math.min(to, state.bufferStart + limits.buffer.longestHeard), isDraft),
-    })
+    const pass = (wanted: number, isDraft: boolean): Step => {
+      const to = Math.min(wanted, state.bufferStart + limits.buffer.longestHeard)
+      return { kind: 'pass', pass: { ...passOf(state, to, isDraft), isSpeaking: !isQuiet(state, limits) && isSpeakingAt(speech, to) } }
+    }
     const isClosed = phrase.closedAt !== null
-    const isOpenHeard = openWords(state).length > 0
+    const isOpenHeard = state.isDoubted || openWords(state).length > 0
     if (isQuiet(state, limits)) {
       if (state.settledEnd < state.heardEnd) return pass(state.heardEnd, false)
-      return say(close(state, speech, limits), limits, isClosed)
+      return say(close(state, speech, limits), limits, isClosed && state.heardEnd >= end)
     }
     if (isDue(state, speech.clock, limits)) {
       return say(finalise(openFixed(state).length > 0 ? state : fixAll(state), Infinity, limits), limits)
@@ -220,7 +229,8 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
     if (full > 0 || isFull) {
       const leaving = full > 0 ? openFixed(state).slice(0, full) : state.fixed.slice(state.finals, cutOf(state, state.heardEnd).count)
       const isSettled = leaving.every(({ end }) => sampleAt(end) <= state.settledEnd)
-      if (!isSettled && !isSure(leaving)) return pass(state.heardEnd, false)
+      const isUnheard = state.isDoubted && leaving.length === 0
+      if (isUnheard || (!isSettled && !isSure(leaving))) return pass(state.heardEnd, false)
       return say(full > 0 ? finalise(state, full, limits) : cut(state, state.heardEnd, limits), limits)
     }
     if (isClosed) {
@@ -236,16 +246,16 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
 
   const hear: StreamingPolicy['hear'] = (regions, pass, hypothesis, limits) => {
     const before = textOf(openWords(state))
-    const isDraft = pass.beginning?.isDraft === true
     const heard = taken(state, pass, hypothesis, regions, limits)
     state = {
       ...heard,
       heardEnd: Math.max(state.heardEnd, pass.to),
-      settledEnd: isDraft ? state.settledEnd : Math.max(state.settledEnd, pass.to),
       changedAt: textOf(openWords(heard)) === before ? state.changedAt : pass.to,
     }
-    const isSilent = !limits.vad && openWords(state).length === 0
-    if (isSilent) state = cutAt(state, Math.max(state.bufferStart, pass.to - limits.buffer.overlap), state.fixed.length)
+    // Where no detector tells, what sounded last is kept: heard without the words said of it, they would come twice.
+    const quietFrom = pass.to - limits.buffer.overlap
+    const isSilent = !limits.vad && openWords(state).length === 0 && quietFrom > lastWordEnd(state)
+    if (isSilent) state = cutAt(state, quietFrom, state.fixed.length)
     const outcome = show({ state, finals: [] }, limits)
     state = outcome.state
     return outcome
@@ -266,7 +276,7 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
     nextLook: (speech, limits) => {
       const oldest = openWords(state)[0]
       const { region, end } = lastOf(speech)
-      const isUnsettled = region.end !== null && openWords(state).length > 0 && state.settledEnd < end
+      const isUnsettled = region.end !== null && (state.isDoubted || openWords(state).length > 0) && state.settledEnd < end
       return looked(speech, limits, {
         heardEnd: state.heardEnd,
         full: state.bufferStart + limits.buffer.longestHeard,

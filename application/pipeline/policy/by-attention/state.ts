@@ -3,6 +3,7 @@ import type { Segment } from '../../pipeline.ts'
 import type { Limits } from '../policy-limits.ts'
 import { finalSegments } from '../segments.ts'
 import { textOf } from '../words.ts'
+import { joined } from './words.ts'
 import type { SpokenWord } from './words.ts'
 
 /** What one live's passes have led to; positions in samples from the first audio. */
@@ -22,6 +23,8 @@ export interface State {
   readonly pending: ReadonlyArray<SpokenWord>
   /** How many of the pending words are likely enough to be shown. */
   readonly likely: number
+  /** Since then a draft heard something that could not be used. */
+  readonly isDoubted: boolean
   /** How far audio was heard when the text last changed. */
   readonly changedAt: number
   /** Number of the open segment. */
@@ -41,6 +44,7 @@ export const initialState = (segment: number): State => ({
   finals: 0,
   pending: [],
   likely: 0,
+  isDoubted: false,
   changedAt: 0,
   segment,
   shown: '',
@@ -51,9 +55,9 @@ export const sampleAt = (seconds: number): number => Math.round(seconds * SAMPLE
 
 export const finalWords = ({ fixed, finals }: State): ReadonlyArray<SpokenWord> => fixed.slice(0, finals)
 export const openFixed = ({ fixed, finals }: State): ReadonlyArray<SpokenWord> => fixed.slice(finals)
-export const openWords = (state: State): ReadonlyArray<SpokenWord> => [...openFixed(state), ...state.pending]
-/** The open segment as it is shown. */
-export const shownWords = (state: State): ReadonlyArray<SpokenWord> => [...openFixed(state), ...state.pending.slice(0, state.likely)]
+export const openWords = ({ fixed, pending, finals }: State): ReadonlyArray<SpokenWord> => joined(fixed, pending, finals).slice(finals)
+/** The open segment as it is shown; what ends a final word is no part of it. */
+export const shownWords = (state: State): ReadonlyArray<SpokenWord> => openWords({ ...state, pending: state.pending.slice(0, state.likely) })
 
 /** Where the last word in the buffer stops to sound; the start of the buffer where there is none. */
 export const lastWordEnd = ({ fixed, pending, bufferStart }: State): number =>

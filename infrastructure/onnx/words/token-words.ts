@@ -1,4 +1,4 @@
-import { UNSPACED } from '../../domain/transcript/unspaced.ts'
+import { UNSPACED } from '../../../domain/transcript/unspaced.ts'
 
 /** A decoder of byte pairs gives this for bytes that are no whole character yet. */
 const INCOMPLETE = '\uFFFD'
