@@ -35,12 +35,14 @@ export const screensOf = (
   view: View,
 ): ReadonlyArray<{ readonly at: number; readonly words: ReadonlyArray<string> }> => {
   const settled: Array<string> = []
-  return frames.map(({ at, final, text, caption }) => {
+  const screens = frames.map(({ at, final, text, caption }) => {
     const open = final || view === 'text' ? text : caption.replaceAll('\n', ' ')
     const words = tokensOf([...settled, open].join(' '), language).map(({ word }) => word)
     if (final) settled.push(text)
     return { at, words }
   })
+  // Between a final and the partial that comes with it nobody sees a screen.
+  return screens.filter(({ at }, i) => at !== screens[i + 1]?.at)
 }
 
 /** Of all words that a screen held, right or wrong, how many it took back: they vanished or became others. */
