@@ -7,8 +7,8 @@ test('a draft goes on from the words that are fixed; those at the end of running
   const { hears } = attentionBench()
   const { pass, outcome } = hears(speech(1.3, [[0]]), [ask, not, what])
   t.deepEqual(pass, { from: 0, to: samples(1.3), isSpeaking: true, beginning: { isDraft: true, context: [], prefix: [] } })
-  t.is(outcome.partial?.text, 'Ask not what')
-  const second = hears(speech(2.4, [[0]]), [word(' whatever', 0.9, 1.6), word(' you', 2.1, 2.3)])
+  t.is(outcome.partial?.text, 'Ask not', 'what sounds at the very end is not shown')
+  const second = hears(speech(2.4, [[0]]), [word(' whatever', 0.9, 1.6), word(' you', 2, 2.2)])
   t.deepEqual(second.pass.beginning?.prefix, tokensOf(ask, not), 'the last word may be half a word')
   t.is(second.outcome.partial?.text, 'Ask not whatever you')
 })
@@ -59,9 +59,9 @@ test('of a final word nothing changes; what would end it is neither shown nor sa
   t.deepEqual(finalsOf(bench.policy.giveUp(bench.limits)), ['you'])
 
   const open = attentionBench({ max_buffer: 1, max_delay: 1 })
-  open.hears(speech(1.8, [[0]]), [ask, not, what])
-  t.deepEqual(finalsOf(open.says(speech(1.8, [[0]]))), ['Ask not what'])
-  const shown = open.hears(speech(2.6, [[0]]), [word('?', 1.2, 2.3), word(' you', 2.3, 2.5)])
+  open.hears(speech(2.8, [[0]]), [ask, not, what])
+  t.deepEqual(finalsOf(open.says(speech(2.8, [[0]]))), ['Ask not what'])
+  const shown = open.hears(speech(3.7, [[0]]), [word('?', 1.2, 2.3), word(' you', 3.3, 3.5)])
   t.is(shown.outcome.partial?.text, 'you')
 })
 
@@ -85,9 +85,34 @@ test('what the drafts were not sure of is heard anew behind the finals before it
   t.deepEqual(finalsOf(says(speech(2.4, [[0, 1.3]], true))), ['Ask not what'])
 
   const running = attentionBench({ max_chars: 8, max_lines: 1 })
-  running.hears(speech(2.1, [[0]]), [ask, word(' knot', 0.5, 0.8, 0.2), what])
-  t.is(running.hears(speech(2.1, [[0]]), [ask, not, what]).pass.beginning?.isDraft, false)
-  t.deepEqual(finalsOf(running.says(speech(2.1, [[0]]))), ['Ask not'])
+  running.hears(speech(3, [[0]]), [ask, word(' knot', 0.5, 0.8, 0.2), what])
+  t.is(running.hears(speech(3, [[0]]), [ask, not, what]).pass.beginning?.isDraft, false)
+  t.deepEqual(finalsOf(running.says(speech(3, [[0]]))), ['Ask not'])
+})
+
+test('a doubted word waits for what follows; an unlikely one is not shown meanwhile', (t) => {
+  const { hears } = attentionBench()
+  const doubted = word(' knot', 0.5, 0.8, 0.45)
+  t.is(hears(speech(2.2, [[0]]), [ask, doubted, word(' why', 1, 1.3, 0.3), word(' you', 1.4, 1.7)]).outcome.partial?.text, 'Ask knot')
+  const second = hears(speech(3.3, [[0]]), [not, what, word(' you', 1.5, 1.8)])
+  t.deepEqual(second.pass.beginning?.prefix, tokensOf(ask))
+  t.is(second.outcome.partial?.text, 'Ask not what you')
+})
+
+test('a full window that heard much less than the drafts ended too early, and they stand', (t) => {
+  const { hears, says } = attentionBench()
+  hears(speech(1.5, [[0, 1.3]]), [ask, word(' knot', 0.5, 0.8, 0.2), what])
+  hears(speech(2.4, [[0, 1.3]], true), [ask])
+  t.deepEqual(finalsOf(says(speech(2.4, [[0, 1.3]], true))), ['Ask knot what'])
+})
+
+test('a pause ends a sentence only where the model is sure of it', (t) => {
+  for (const [probability, text] of [[0.4, 'Ask not what'], [0.6, 'Ask not what.']] as const) {
+    const { hears, says } = attentionBench()
+    hears(speech(1.5, [[0, 1.3]]), [ask, not, what])
+    hears(speech(2.4, [[0, 1.3]], true), [word('.', 1.2, 1.2, probability)])
+    t.deepEqual(finalsOf(says(speech(2.4, [[0, 1.3]], true))), [text])
+  }
 })
 
 test('silence that a full window hears where drafts heard words empties the segment on the screen, and nothing is final', (t) => {
@@ -117,7 +142,7 @@ test('speech whose scores are bad stays as text: the drafts\' where there is one
 test('speech that no draft could use is heard once in a full window before its audio is given up', (t) => {
   const { hears, says, limits } = attentionBench({ max_buffer: 4, min_buffer: 3 })
   for (const clock of [3, 6, 9]) hears(speech(clock, [[0]]), [ask, not], DOUBTFUL)
-  const long = word(' gibberish', 1, 8)
+  const long = word(' gibberish', 1, 7)
   const { pass } = hears(speech(9, [[0]]), [ask, long], DOUBTFUL)
   t.deepEqual([pass.beginning?.isDraft, pass.to], [false, limits.buffer.longestHeard])
   t.deepEqual(finalsOf(says(speech(9, [[0]]))), ['Ask gibberish'])
@@ -143,10 +168,10 @@ test('a loop is not shown, does not become final and takes the context with it',
 
 test('half a word that a loop follows stays open', (t) => {
   const { hears, says, limits, policy } = attentionBench({ max_chars: 8, max_lines: 1 })
-  hears(speech(2, [[0]]), [ask, word(' knot', 0.5, 0.8, 0.2), what, word(' y', 1.8, 2)])
-  hears(speech(2, [[0]]), [], { isLoop: true })
-  t.deepEqual(finalsOf(says(speech(2, [[0]]))), ['Ask knot'])
-  hears(speech(3.1, [[0]]), [word(' you', 1.8, 2.2)])
+  hears(speech(3.5, [[0]]), [ask, word(' knot', 0.5, 0.8, 0.2), what, word(' y', 3.3, 3.5)])
+  hears(speech(3.5, [[0]]), [], { isLoop: true })
+  t.deepEqual(finalsOf(says(speech(3.5, [[0]]))), ['Ask knot'])
+  hears(speech(4.6, [[0]]), [word(' you', 3.3, 3.7)])
   t.deepEqual(finalsOf(policy.giveUp(limits)), ['what you'])
 })
 
@@ -207,6 +232,6 @@ test('several phrases that are over are heard in one pass, and each becomes a se
 test('without punctuation none is shown, and the model still goes on from its own', (t) => {
   const { hears } = attentionBench({ punctuation: false })
   const end = word(' what?', 0.9, 1.2)
-  t.is(hears(speech(2, [[0]]), [ask, word(' not,', 0.5, 0.8), end, word(' you', 1.5, 1.9)]).outcome.partial?.text, 'Ask not what you')
+  t.is(hears(speech(2, [[0]]), [ask, word(' not,', 0.5, 0.8), end, word(' you', 1.5, 1.8)]).outcome.partial?.text, 'Ask not what you')
   t.deepEqual(hears(speech(3.1, [[0]]), []).pass.beginning?.prefix.at(-1), end.tokens[1])
 })
