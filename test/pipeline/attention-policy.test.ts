@@ -101,9 +101,9 @@ test('a doubted word waits for what follows; an unlikely one is not shown meanwh
 
 test('a full window that heard much less than the drafts ended too early, and they stand', (t) => {
   const { hears, says } = attentionBench()
-  hears(speech(1.5, [[0, 1.3]]), [ask, word(' knot', 0.5, 0.8, 0.2), what])
-  hears(speech(2.4, [[0, 1.3]], true), [ask])
-  t.deepEqual(finalsOf(says(speech(2.4, [[0, 1.3]], true))), ['Ask knot what'])
+  hears(speech(3, [[0, 2.8]]), [ask, word(' knot', 0.5, 0.8, 0.2), word(' what', 2.1, 2.6)])
+  hears(speech(4, [[0, 2.8]], true), [ask])
+  t.deepEqual(finalsOf(says(speech(4, [[0, 2.8]], true))), ['Ask knot what'])
 })
 
 test('a pause ends a sentence only where the model is sure of it', (t) => {

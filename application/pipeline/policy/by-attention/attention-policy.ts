@@ -162,12 +162,12 @@ const fix = (state: State, words: ReadonlyArray<SpokenWord>, to: number, isSpeak
 /** Whether a pass went on from all fixed words, or heard those that are not final anew. */
 const goesOnFrom = (state: State, { beginning }: Pass): boolean => beginning?.prefix.length === tokensOf(state.fixed).length
 
-/** Part of the drafts' text that a full pass must have, or it ended too early. */
-const LEAST = 0.7
+/** Seconds of words at the end that a full pass may do without. */
+const MOST_MISSING = 1.5
 
-/** Whether a pass that heard all open words anew heard about as much as the drafts. */
+/** Whether a pass that heard all open words anew came about as far as the drafts: models end too early at times. */
 const isWhole = (state: State, words: ReadonlyArray<SpokenWord>): boolean =>
-  textOf(words).length >= LEAST * textOf(openWords(state)).length
+  (words.at(-1)?.end ?? 0) >= (openWords(state).at(-1)?.end ?? 0) - MOST_MISSING
 
 const withSureEnd = (state: State): State => {
   const last = openFixed(state).at(-1)
