@@ -221,7 +221,8 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
     state = {
       ...heard,
       heardEnd: Math.max(state.heardEnd, pass.to),
-      changedAt: textOf(openWords(heard)) === before ? state.changedAt : pass.to,
+      // A full pass over audio that was quiet already does not make it new.
+      changedAt: pass.beginning?.isDraft !== true || textOf(openWords(heard)) === before ? state.changedAt : pass.to,
     }
     // Where no detector tells, what sounded last is kept: heard without the words said of it, they would come twice.
     const quietFrom = pass.to - limits.buffer.overlap
