@@ -195,6 +195,7 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
     if (isDue(state, speech.clock, limits)) {
       return say(finalise(openFixed(state).length > 0 ? state : fixAll(state), Infinity, limits), limits)
     }
+    if (isClosed && state.settledEnd >= end) return say(close(state, speech, limits), limits, true)
     const full = fullCaptions(state, limits)
     const isFull = state.heardEnd - state.bufferStart >= limits.buffer.longestHeard
     if (full > 0 || isFull) {
@@ -206,7 +207,7 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
     }
     if (isClosed) {
       const to = endOfClosed(state, speech, limits)
-      if (state.settledEnd < end && (isOpenHeard || state.heardEnd < end)) return pass(to, false)
+      if (isOpenHeard || state.heardEnd < end) return pass(to, false)
       return say(close(state, speech, limits), limits, true)
     }
     const isOver = region.end !== null
