@@ -94,6 +94,10 @@ const cutOf = (state: State, end: number): { readonly at: number; readonly count
   return { at: Math.max(state.bufferStart, sampleAt(next === undefined ? word.end : (word.end + Math.max(word.end, next.start)) / 2)), count: last + 1 }
 }
 
+/** Finals fill the room for what is to be heard: an engine that is behind would spend a pass on little that is new. */
+const isCrowded = (state: State, end: number, limits: Limits): boolean =>
+  end > state.bufferStart + limits.buffer.longestHeard && openWords(state).length === 0 && cutOf(state, state.heardEnd).count > 0
+
 const cut = (state: State, end: number, limits: Limits): Made => {
   const { at, count } = cutOf(state, end)
   const { state: done, finals } = finalise(state, Math.max(0, count - state.finals), limits)
@@ -197,7 +201,7 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
     }
     if (isClosed && state.settledEnd >= end) return say(close(state, speech, limits), limits, true)
     const full = fullCaptions(state, limits)
-    const isFull = state.heardEnd - state.bufferStart >= limits.buffer.longestHeard
+    const isFull = state.heardEnd - state.bufferStart >= limits.buffer.longestHeard || isCrowded(state, end, limits)
     if (full > 0 || isFull) {
       const leaving = full > 0 ? openFixed(state).slice(0, full) : state.fixed.slice(state.finals, cutOf(state, state.heardEnd).count)
       const isSettled = leaving.every(({ end }) => sampleAt(end) <= state.settledEnd)
