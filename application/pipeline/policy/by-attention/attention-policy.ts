@@ -215,7 +215,8 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
       return say(close(state, speech, limits), limits, true)
     }
     const isOver = region.end !== null
-    if (isOver ? end > state.heardEnd : end - Math.max(state.heardEnd, region.start) >= limits.interval) return pass(end, true)
+    const isBehind = phrase.regions.some((each) => each.end !== null && each.end > state.heardEnd)
+    if (isBehind || (!isOver && end - Math.max(state.heardEnd, region.start) >= limits.interval)) return pass(end, true)
     const isLongPause = isOver && speech.clock - end >= limits.phraseSilence / 2
     return isLongPause && isOpenHeard && state.settledEnd < end ? pass(end, false) : { kind: 'wait' }
   }
