@@ -89,7 +89,7 @@ const wrongOf = async (scripts: fc.Arbitrary<ReadonlyArray<ScriptedWord>>, setti
     const problem = problemOf(words, config, how, streamed)
     if (problem !== null) throw new Error(problem)
   })
-  const run = await fc.check(property, { numRuns: Number(process.env["RUNS"] ?? 150), endOnFailure: process.env["NOSHRINK"] === "1" })
+  const run = await fc.check(property, { numRuns: 150 })
   return run.failed ? `${run.errorInstance instanceof Error ? run.errorInstance.message : ''}\n${fc.defaultReportMessage(run)}` : ''
 }
 

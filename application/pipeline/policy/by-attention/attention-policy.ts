@@ -108,6 +108,10 @@ const cutOf = (state: State, end: number): { readonly at: number; readonly count
   return { at: Math.max(state.bufferStart, sampleAt(next === undefined ? word.end : (word.end + Math.max(word.end, next.start)) / 2)), count: last + 1 }
 }
 
+/** Finals fill the room for what is to be heard: an engine that is behind would spend a pass on little that is new. */
+const isCrowded = (state: State, end: number, limits: Limits): boolean =>
+  end > state.bufferStart + limits.buffer.longestHeard && openWords(state).length === 0 && cutOf(state, state.heardEnd).count > 0
+
 const cut = (state: State, end: number, limits: Limits): Made => {
   const { at, count } = cutOf(state, end)
   const { state: done, finals } = finalise(state, Math.max(0, count - state.finals), limits)
@@ -224,8 +228,9 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
     if (isDue(state, speech.clock, limits)) {
       return say(finalise(openFixed(state).length > 0 ? state : fixAll(state), Infinity, limits), limits)
     }
+    if (isClosed && state.settledEnd >= end) return say(close(state, speech, limits), limits, true)
     const full = fullCaptions(state, limits)
-    const isFull = state.heardEnd - state.bufferStart >= limits.buffer.longestHeard
+    const isFull = state.heardEnd - state.bufferStart >= limits.buffer.longestHeard || isCrowded(state, end, limits)
     if (full > 0 || isFull) {
       const leaving = full > 0 ? openFixed(state).slice(0, full) : state.fixed.slice(state.finals, cutOf(state, state.heardEnd).count)
       const isSettled = leaving.every(({ end }) => sampleAt(end) <= state.settledEnd)
@@ -235,11 +240,12 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
     }
     if (isClosed) {
       const to = endOfClosed(state, speech, limits)
-      if (state.settledEnd < end && (isOpenHeard || state.heardEnd < end)) return pass(to, false)
+      if (isOpenHeard || state.heardEnd < end) return pass(to, false)
       return say(close(state, speech, limits), limits, true)
     }
     const isOver = region.end !== null
-    if (isOver ? end > state.heardEnd : end - Math.max(state.heardEnd, region.start) >= limits.interval) return pass(end, true)
+    const isBehind = phrase.regions.some((each) => each.end !== null && each.end > state.heardEnd)
+    if (isBehind || (!isOver && end - Math.max(state.heardEnd, region.start) >= limits.interval)) return pass(end, true)
     const isLongPause = isOver && speech.clock - end >= limits.phraseSilence / 2
     return isLongPause && isOpenHeard && state.settledEnd < end ? pass(end, false) : { kind: 'wait' }
   }
@@ -250,7 +256,8 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
     state = {
       ...heard,
       heardEnd: Math.max(state.heardEnd, pass.to),
-      changedAt: textOf(openWords(heard)) === before ? state.changedAt : pass.to,
+      // A full pass over audio that was quiet already does not make it new.
+      changedAt: pass.beginning?.isDraft !== true || textOf(openWords(heard)) === before ? state.changedAt : pass.to,
     }
     // Where no detector tells, what sounded last is kept: heard without the words said of it, they would come twice.
     const quietFrom = pass.to - limits.buffer.overlap
