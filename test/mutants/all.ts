@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts'
 import { accountMutants } from './accounts.ts'
 import { admissionMutants } from './admission.ts'
+import { attentionMutants } from './attention.ts'
 import { auditMutants } from './audit.ts'
 import { commandLineMutants } from './command-line.ts'
 import { connectionMutants } from './connections.ts'
@@ -45,6 +46,7 @@ export const MUTANTS: ReadonlyArray<Mutant> = [
   ...auditMutants,
   ...hubMutants,
   ...onnxMutants,
+  ...attentionMutants,
   ...eventStoreDbMutants, ...eventStoreDbLeaderMutants,
   ...mongoMutants,
   ...memberMutants,

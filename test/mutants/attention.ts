@@ -1,0 +1,161 @@
+import type { Mutant } from './mutant.ts'
+
+const POLICY = 'application/pipeline/policy/by-attention/attention-policy.ts'
+const STATE = 'application/pipeline/policy/by-attention/state.ts'
+const RULES = 'test/pipeline/attention-policy.test.ts'
+const PIPELINE = 'test/pipeline/attention-pipeline.test.ts'
+const WORD_TIMES = 'test/engine/word-times.test.ts'
+
+/** What is shown, fixed and made final of a model with word times, and when its words sound. */
+export const attentionMutants: ReadonlyArray<Mutant> = [
+  {
+    file: POLICY,
+    before: 'const UNSURE = Math.round(0.4 * SAMPLE_RATE)',
+    after: 'const UNSURE = 0',
+    rows: ['those at the end of running speech stay open'], test: RULES,
+  },
+  {
+    file: POLICY,
+    before: 'withoutEnd(last)] : fixed',
+    after: 'last] : fixed',
+    rows: ['a pause fixes all words, but not the punctuation behind the last'], test: RULES,
+  },
+  {
+    file: 'application/pipeline/policy/by-attention/words.ts',
+    before: 'if (last === undefined || first === undefined || !goesOn(first.text)) return',
+    after: 'if (goesOn(first?.text ?? "") || last === undefined || first === undefined || !goesOn(first.text)) return',
+    rows: ['punctuation that comes later joins the word before it'], test: RULES,
+  },
+  {
+    file: STATE,
+    before: 'joined(fixed, pending, finals).slice(finals)',
+    after: '[...fixed.slice(finals), ...pending]',
+    rows: ['of a final word nothing changes'], test: RULES,
+  },
+  {
+    file: POLICY,
+    before: 'isDraft || isSure(openFixed(state)) ? state.fixed',
+    after: 'isDraft || true ? state.fixed',
+    rows: ['what the drafts were not sure of is heard anew'], test: RULES,
+  },
+  {
+    file: POLICY,
+    before: 'joined(isAllKnown ? state.fixed : finalWords(state), words',
+    after: 'joined(isAllKnown || words.length === 0 ? state.fixed : finalWords(state), words',
+    rows: ['empties the segment on the screen, and nothing is final'], test: RULES,
+  },
+  {
+    file: POLICY,
+    before: 'limits.vad && hypothesis.isLoop !== true && openWords',
+    after: 'hypothesis.isLoop === null && openWords',
+    rows: ['speech whose scores are bad stays as text'], test: RULES,
+  },
+  {
+    file: POLICY,
+    before: '{ ...state, isDoubted: true }',
+    after: 'state',
+    rows: ['speech that no draft could use is heard once in a full window'], test: RULES,
+  },
+  {
+    file: POLICY,
+    before: "hypothesis.isLoop === true ? 'rejected' : judge",
+    after: 'judge',
+    rows: ['a loop is not shown'], test: RULES,
+  },
+  {
+    file: POLICY,
+    before: '...(isSpeaking ? state : fixAll(state)), ...settled',
+    after: '...fixAll(state), ...settled',
+    rows: ['half a word that a loop follows stays open'], test: RULES,
+  },
+  {
+    file: POLICY,
+    before: 'const HOLD = 3 * SAMPLE_RATE',
+    after: 'const HOLD = 90 * SAMPLE_RATE',
+    rows: ['a pause shorter than three seconds keeps the buffer'], test: RULES,
+  },
+  {
+    file: STATE,
+    before: 'state.fixed.slice(0, count).flatMap(',
+    after: 'state.fixed.slice(0, 0).flatMap(',
+    rows: ['behind a longer one it begins anew, and its words are context'], test: RULES,
+  },
+  {
+    file: POLICY,
+    before: '[sentence, clause, older.length - 1].find(',
+    after: '[older.length - 1].find(',
+    rows: ['a buffer that is too long is cut behind a sentence'], test: RULES,
+  },
+  {
+    file: POLICY,
+    before: 'i === 0 || end - state.bufferStart <= limits.buffer.longestHeard',
+    after: 'i === 0',
+    rows: ['several phrases that are over are heard in one pass'], test: RULES,
+  },
+  {
+    file: POLICY,
+    before: ' || isCrowded(state, end, limits)',
+    after: '',
+    rows: ['half a minute of backlog is heard in four passes at most'], test: PIPELINE,
+  },
+  {
+    file: POLICY,
+    before: 'each.end !== null && each.end > state.heardEnd',
+    after: 'each.end === end && each.end > state.heardEnd',
+    rows: ['an hour of speech as fast as possible is heard whole'], test: PIPELINE,
+  },
+  {
+    file: POLICY,
+    before: 'isClosed && state.heardEnd >= end)',
+    after: 'isClosed)',
+    rows: ['a live that ends while its last phrase is quiet is heard to its end'], test: PIPELINE,
+  },
+  {
+    file: POLICY,
+    before: 'pass.beginning?.isDraft !== true || textOf(openWords(heard)) === before',
+    after: 'textOf(openWords(heard)) === before',
+    rows: ['without a detector an unchanged phrase is final'], test: PIPELINE,
+  },
+  {
+    file: POLICY,
+    before: 'state.heardEnd - sampleAt(first.start) > limits.longestSegment',
+    after: 'state.heardEnd < 0',
+    rows: ['max_buffer ends segments in running speech'], test: PIPELINE,
+  },
+  {
+    file: POLICY,
+    before: 'clock + limits.interval / 2 >= sampleAt(oldest.end) + limits.maxDelay',
+    after: 'clock < 0',
+    rows: ['in mode final every word is final within max_delay'], test: PIPELINE,
+  },
+  {
+    file: POLICY,
+    before: ': wordsInFullCaptions(words, limits.shape)',
+    after: ': wordsInFullCaptions([], limits.shape)',
+    rows: ['captions that nothing more fits into are final at once'], test: PIPELINE,
+  },
+  {
+    file: 'infrastructure/onnx/words/attention-times.ts',
+    before: 'if (step !== NEXT_FRAME) token -= 1',
+    after: 'if (step !== NEXT_TOKEN) token -= 1',
+    rows: ['a token begins in the frame where the heads begin to look'], test: WORD_TIMES,
+  },
+  {
+    file: 'infrastructure/onnx/words/token-words.ts',
+    before: 'spoken: isPunctuation ? last.spoken : all.length',
+    after: 'spoken: all.length',
+    rows: ['a word begins with a space and takes the punctuation behind it along'], test: WORD_TIMES,
+  },
+  {
+    file: 'infrastructure/onnx/words/token-words.ts',
+    before: 'if (text.endsWith(INCOMPLETE) && i < tokens.length - 1) continue',
+    after: '',
+    rows: ['bytes that tokens share stay together'], test: WORD_TIMES,
+  },
+  {
+    file: 'infrastructure/onnx/decoding.ts',
+    before: 'const LOOPS = [8, 5, 4, 3]',
+    after: 'const LOOPS = [8, 5, 3, 3]',
+    rows: ['the same again and again is a loop'], test: WORD_TIMES,
+  },
+]
