@@ -194,7 +194,8 @@ const taken = (state: State, pass: Pass, hypothesis: Hypothesis, regions: Readon
   const known = isAnew ? { ...state, fixed: finalWords(state) } : state
   if (!isSpeaking) return { ...withSureEnd({ ...known, fixed: joined(known.fixed, words, state.finals), pending: [] }), ...settled }
   // What it leaves open is heard again by drafts.
-  return { ...fix(known, words, pass.to, true), ...settled, settledEnd: Math.max(state.settledEnd, pass.to - UNSURE) }
+  const made = fix(known, words, pass.to, true)
+  return { ...made, ...settled, settledEnd: Math.max(state.settledEnd, ...made.fixed.map(({ end }) => sampleAt(end))) }
 }
 
 /**
