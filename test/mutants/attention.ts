@@ -22,9 +22,9 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/pipeline/policy/by-attention/words.ts',
-    before: 'if (last === undefined || first === undefined || !goesOn(first.text)) return',
-    after: 'if (goesOn(first?.text ?? "") || last === undefined || first === undefined || !goesOn(first.text)) return',
-    rows: ['punctuation that comes later joins the word before it'], test: RULES,
+    before: 'if (known.length === finals && !isPunctuation) return',
+    after: 'if (known.length === finals) return',
+    rows: ['of a final word nothing changes'], test: RULES,
   },
   {
     file: STATE,
@@ -94,21 +94,15 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: POLICY,
-    before: ' || isCrowded(state, end, limits)',
-    after: '',
+    before: 'if (isCrowded(state, wanted, limits)) return',
+    after: 'if (state.heardEnd < 0) return',
     rows: ['half a minute of backlog is heard in four passes at most'], test: PIPELINE,
   },
   {
     file: POLICY,
     before: 'each.end !== null && each.end > state.heardEnd',
     after: 'each.end === end && each.end > state.heardEnd',
-    rows: ['an hour of speech as fast as possible is heard whole'], test: PIPELINE,
-  },
-  {
-    file: POLICY,
-    before: 'isClosed && state.heardEnd >= end)',
-    after: 'isClosed)',
-    rows: ['a live that ends while its last phrase is quiet is heard to its end'], test: PIPELINE,
+    rows: ['a draft waits for the interval of new audio'], test: RULES,
   },
   {
     file: POLICY,

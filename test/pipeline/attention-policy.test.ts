@@ -19,6 +19,7 @@ test('a draft waits for the interval of new audio', (t) => {
   hears(speech(1.1, [[0]]), [ask])
   t.is(next(speech(2, [[0]])).kind, 'wait')
   t.is(next(speech(2.1, [[0]])).kind, 'pass')
+  t.is(next(speech(2.1, [[0, 1.8], [2]])).kind, 'pass', 'not where the speech before is over')
 })
 
 test('a pause fixes all words, but not the punctuation behind the last', (t) => {

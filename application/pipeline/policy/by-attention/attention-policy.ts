@@ -217,6 +217,7 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
     state = skipSilence(state, last, limits)
     const { phrase, region, end } = last
     const pass = (wanted: number, isDraft: boolean): Step => {
+      if (isCrowded(state, wanted, limits)) return say(cut(state, state.heardEnd, limits), limits)
       const to = Math.min(wanted, state.bufferStart + limits.buffer.longestHeard)
       return { kind: 'pass', pass: { ...passOf(state, to, isDraft), isSpeaking: !isQuiet(state, limits) && isSpeakingAt(speech, to) } }
     }
@@ -231,7 +232,7 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
     }
     if (isClosed && state.settledEnd >= end) return say(close(state, speech, limits), limits, true)
     const full = fullCaptions(state, limits)
-    const isFull = state.heardEnd - state.bufferStart >= limits.buffer.longestHeard || isCrowded(state, end, limits)
+    const isFull = state.heardEnd - state.bufferStart >= limits.buffer.longestHeard
     if (full > 0 || isFull) {
       const leaving = full > 0 ? openFixed(state).slice(0, full) : state.fixed.slice(state.finals, cutOf(state, state.heardEnd).count)
       const isSettled = leaving.every(({ end }) => sampleAt(end) <= state.settledEnd)
