@@ -40,7 +40,7 @@ type Unknown = { readonly type: string; readonly data: Readonly<Record<string, u
 
 const streamOf = ({ data }: Event | Unknown): string => {
   if ('liveId' in data) return liveStream(Number(data.liveId))
-  if ('tokenId' in data) return apiTokenStream(Number(data.tokenId))
+  if ('tokenId' in data) return apiTokenStream(Number(data['tokenId']))
   return userStream(Number('userId' in data ? data.userId : 0))
 }
 
