@@ -18,6 +18,7 @@ import { limitMutants } from './limits.ts'
 import { listenerMutants } from './listeners.ts'
 import { liveMutants } from './lives.ts'
 import { memberMutants } from './members.ts'
+import { missedFinalsMutants } from './missed-finals.ts'
 import { mongoMutants } from './mongodb.ts'
 import { onceSurvivedMutants } from './once-survived.ts'
 import { onnxMutants } from './onnx.ts'
@@ -38,6 +39,7 @@ export const MUTANTS: ReadonlyArray<Mutant> = [
   ...socketMutants,
   ...engineSettingMutants,
   ...listenerMutants,
+  ...missedFinalsMutants,
   ...limitMutants,
   ...sourceMutants,
   ...sqliteMutants,
