@@ -26,8 +26,8 @@ const drain = async <A>(all: AsyncIterable<A>): Promise<ReadonlyArray<A>> => {
  * Where the documents of a projection are not what the log says, also while they are being written. One that stands no
  * further than the checkpoint must be the fold of the log up to there. Where a store writes documents before their
  * checkpoint, others are ahead of it, for as long as it takes to write it, or after a death in between until it moves
- * again; one that was removed no longer says so. Such documents are right when the fold from the checkpoint on, which the
- * next start makes, ends where the fold of the whole log does. Throws when the log is an older copy.
+ * again; one that was removed no longer says so. Such documents are right when the fold from the checkpoint on, which
+ * the next start makes, ends where the fold of the whole log does. Throws when the log is an older copy.
  */
 export const differencesFromLog = async (
   { store, documents, scratch }: ComparedWithLog,
@@ -51,7 +51,8 @@ export const differencesFromLog = async (
   const ids = new Set(found.filter(isOpen).map(({ id }) => id))
   if (ids.size === 0) return found
 
-  const documentsOf = async (side: ReadableCollection) => orThrow(await side.documents.find(side.collection, [...ids])())
+  const documentsOf = async ({ documents: its, collection: name }: ReadableCollection) =>
+    orThrow(await its.find(name, [...ids])())
   const sides = [['is', await documentsOf(is)], ['should', await documentsOf(should)]] as const
   // Asked for last: it lies behind all that was read.
   const head = orThrow(await store.head()())
@@ -62,8 +63,10 @@ export const differencesFromLog = async (
       collection: { name: `${collection.name}-${name}`, indexes: [] },
       touches: (event) => projection.touches(event).filter((id) => ids.has(id)),
     }
-    const put = ([id, document]: readonly [string, Document]): Change =>
-      ({ kind: 'put', collection: on.collection.name, id, document, position: String(document['position']) as Position })
+    const put = ([id, document]: readonly [string, Document]): Change => {
+      const position = String(document['position']) as Position
+      return { kind: 'put', collection: on.collection.name, id, document, position }
+    }
     orThrow(await scratch.ensure([on.collection])())
     orThrow(await scratch.commit(modelOf(on), [...its].map(put), checkpoint)())
     await foldLog({ store, documents: scratch }, on, { from: checkpoint, to: head, signal })

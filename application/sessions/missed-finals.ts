@@ -13,8 +13,8 @@ export interface MissedFinals {
   /** The next page of what is stored, which may be empty; null once there is no more. */
   readonly next: FinalsInPages['next']
   /**
-   * The rest, for one who listens to the bus from this very tick on. Null: memory has let go of some of it meanwhile, and
-   * `next` has it.
+   * The rest, for one who listens to the bus from this very tick on. Null: memory has let go of some of it meanwhile,
+   * and `next` has it.
    */
   readonly rest: () => ReadonlyArray<TranscriptFrame> | null
 }

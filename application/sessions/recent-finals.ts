@@ -34,7 +34,7 @@ export interface LiveFinals {
   readonly dropped: () => ReadonlyArray<TranscriptFrame>
   /** It may stand in the store, but whoever listens is still to hear it. */
   readonly isUntold: (key: string) => boolean
-  /** The key of the newest that is in the store alone, as are all that were told before it; null where there is none. */
+  /** The key of the newest that is in the store alone, as are all added before it; null where there is none. */
   readonly evicted: () => string | null
 }
 

@@ -163,8 +163,9 @@ test('D58: whatever is told while a listener catches up, it hears each final onc
   )
   const silence = fc.constant<Array<boolean>>([])
   const anySpeech = fc.array(fc.oneof(silence, fc.array(fc.boolean(), { maxLength: 8 })), { maxLength: 20 })
+  const [anyKept, anyPast] = [fc.integer({ min: 1, max: 6 }), fc.array(fc.boolean(), { maxLength: 16 })]
   await fc.assert(
-    fc.asyncProperty(fc.integer({ min: 1, max: 6 }), fc.array(fc.boolean(), { maxLength: 16 }), anyPoint, anySpeech, async (kept, before, point, speech) => {
+    fc.asyncProperty(anyKept, anyPast, anyPoint, anySpeech, async (kept, before, point, speech) => {
       const left = [...speech]
       const live = startLive(kept, () => left.shift()?.forEach((isToldLater) => live.speak(isToldLater)))
       before.forEach((isToldLater) => live.speak(isToldLater))

@@ -181,7 +181,7 @@ export const killRounds = async (t: ExecutionContext, rounds: number, { check = 
   for (let done = 0; done < rounds; done += KILLS_A_DIRECTORY) await oneDirectory(Math.min(KILLS_A_DIRECTORY, rounds - done))
 
   const told = (of: ReadonlyMap<string, number>): string => [...of].map(([what, times]) => `${what} ${times}`).toSorted().join(', ')
-  t.log(`${rounds} kills, ${roundsWithUnanswered} with a request unanswered; ready again after ${Math.round(slowest)} ms at the slowest`)
+  t.log(`${rounds} kills, ${roundsWithUnanswered} with a request unanswered; slowest until ready ${Math.round(slowest)} ms`)
   t.log(`acknowledged: ${told(counts.ack)}`)
   t.log(`unanswered: ${told(counts.unanswered)}`)
   t.true((counts.ack.get('create a live') ?? 0) > 0, 'the driver got through')

@@ -42,7 +42,11 @@ export const createSharedPages = <L, A extends Page>(timers: Timers) => {
     return page
   }
 
-  const after = async (before: Promise<Either<L, A>>, key: string, read: () => Promise<Either<L, A>>): Promise<Either<L, A>> => {
+  const after = async (
+    before: Promise<Either<L, A>>,
+    key: string,
+    read: () => Promise<Either<L, A>>,
+  ): Promise<Either<L, A>> => {
     const got = await before.finally(() => waiting.delete(key))
     return E.isLeft(got) || got.right.isFull ? got : begin(key, read)
   }
