@@ -71,3 +71,15 @@ export const readLists = async (url: string): Promise<Lists> => {
     ...(await listsOf('bob', bob)),
   }
 }
+
+const isTakenOver = (item: unknown): boolean =>
+  typeof item === 'object' && item !== null && 'type' in item && item.type === 'LiveTakenOver'
+
+/** What a later version may add to an object of an older list, and its take-overs at start, are left out, all the way down. */
+export const asRecorded = (recorded: unknown, told: unknown): unknown => {
+  if (Array.isArray(recorded) && Array.isArray(told))
+    return told.filter((item) => !isTakenOver(item)).map((item: unknown, index) => asRecorded(recorded[index], item))
+  if (typeof recorded !== 'object' || recorded === null || typeof told !== 'object' || told === null) return told
+  const members = told as Readonly<Record<string, unknown>>
+  return Object.fromEntries(Object.entries(recorded).map(([name, value]) => [name, asRecorded(value, members[name])]))
+}
