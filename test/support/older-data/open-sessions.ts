@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { ExecutionContext } from 'ava'
 import { endless, packageSample, serve } from '../audio-server.ts'
+import { logIn } from '../client.ts'
 import type { Client, Json, LiveJson, Single, TestSocket } from '../client.ts'
-import { eventually } from '../eventually.ts'
 import { sampleSentences, silence } from '../speech.ts'
 
 /** Where the audio of the sessions comes from. */
@@ -48,9 +48,17 @@ interface Kind {
   readonly becomes: 'pending' | 'active' | 'finished' | 'error'
 }
 
+interface Account {
+  readonly username: string
+  readonly password: string
+}
+
 export interface OpenSession extends Kind, Begun {
+  readonly owner: Account
   /** As its create was answered. */
   readonly live: LiveJson
+  /** Of what pulls its source. */
+  readonly pid: number | null
 }
 
 const waits: Begin = () => Promise.resolve({})
@@ -114,7 +122,8 @@ const isTried: Begin = async (client, live) => {
 const raw = (members: Json = {}) => (): Json => members
 const hls = (source: 'endless' | 'away' | 'gone', members: Json = {}) => (sources: Sources): Json =>
   ({ audio_format: 'hls', audio_url: sources[source], ...members })
-const pulled = (source: 'endless' | 'away' | 'gone', members: Json = {}) => hls(source, { auto_start: true, ...members })
+const pulled = (source: 'endless' | 'away' | 'gone', members: Json = {}) =>
+  hls(source, { auto_start: true, ...members })
 
 const KEPT = { live_retention: true }
 const TRANSLATED = { translations: ['es', 'fr'] }
@@ -156,16 +165,48 @@ export const create = async (client: Client, { asks, key }: Kind, sources: Sourc
   return answer.body.data
 }
 
-/** Twenty sessions, one of each kind, by turns of these clients, and as far as their kind comes. */
+const pidOf = async (client: Client, { id }: LiveJson): Promise<number | null> =>
+  (await client.api.call('getLive', { path: { id } })).data.auto_start_pid
+
+/** Twenty sessions, one of each kind, of these users by turns and as far as their kind comes. */
 export const openSessions = async (
-  clients: ReadonlyArray<Client>, sources: Sources,
+  url: string, owners: ReadonlyArray<Account>, sources: Sources,
 ): Promise<ReadonlyArray<OpenSession>> => {
   const sessions: Array<OpenSession> = []
   for (const [index, kind] of KINDS.entries()) {
-    const client = clients[index % clients.length]
-    assert.ok(client !== undefined)
+    const owner = owners[index % owners.length]
+    assert.ok(owner !== undefined)
+    const client = await logIn(url, owner.username, owner.password)
     const live = await create(client, kind, sources)
-    sessions.push({ ...kind, live, ...(await kind.begin(client, live, sources)) })
+    const begun = await kind.begin(client, live, sources)
+    sessions.push({ ...kind, ...begun, owner, live, pid: await pidOf(client, live) })
   }
   return sessions
+}
+
+/** What goes on after a restart can be used as if there had been none. */
+export const sessionsGoOn = async (
+  t: ExecutionContext, url: string, sessions: ReadonlyArray<OpenSession>, sources: Sources,
+): Promise<void> => {
+  sources.back()
+  for (const { owner, live, pid, name, becomes, listener, asks } of sessions) {
+    const client = await logIn(url, owner.username, owner.password)
+    if (becomes === 'active') {
+      const last = listener?.frames.findLast(isFinal)
+      const next = await (await client.socket(live, 'listener')).frame(isFinal)
+      t.true(Number(next['segment']) > Number(last?.['segment'] ?? 0), name)
+      t.true(Number(next['start']) >= Number(last?.['end'] ?? 0), name)
+      t.not(await pidOf(client, live), pid, name)
+    }
+    if (becomes === 'pending') {
+      const sender = await starts(client, live)
+      if (!('audio_url' in asks(sources))) {
+        speak(sender, sources.speech)
+        await sender.frame(isFinal)
+      }
+      sender.send({ type: 'FINISH' })
+      t.is((await sender.closed).code, 1000, name)
+    }
+    if (becomes !== 'active') await client.untilStatus(live, becomes === 'pending' ? 'finished' : becomes)
+  }
 }
