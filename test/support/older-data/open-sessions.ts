@@ -3,6 +3,7 @@ import type { ExecutionContext } from 'ava'
 import { endless, packageSample, serve } from '../audio-server.ts'
 import { logIn } from '../client.ts'
 import type { Client, Json, LiveJson, Single, TestSocket } from '../client.ts'
+import { eventually } from '../eventually.ts'
 import { sampleSentences, silence } from '../speech.ts'
 
 /** Where the audio of the sessions comes from. */
@@ -10,16 +11,17 @@ export interface Sources {
   readonly speech: Int16Array
   /** Of a source that never ends. */
   readonly endless: string
-  /** Of one that answers 503 until `back`. */
+  /** Of one that answers 503 until `comeBack`. */
   readonly away: string
-  /** Of one that answers 503 for ever. */
-  readonly gone: string
-  readonly back: () => void
+  readonly comeBack: () => void
+  /** Of one that answers 503 from `leave` on. */
+  readonly leaving: string
+  readonly leave: () => void
 }
 
 export const openSources = async (t: ExecutionContext): Promise<Sources> => {
   const source = endless(await packageSample(t, 'ts', 4))
-  const isAway = new Set(['away', 'gone'])
+  const isAway = new Set(['away'])
   const server = await serve(t, (request, response) => {
     const [, name = ''] = (request.url ?? '').split('?')
     return isAway.has(name) ? void response.writeHead(503).end() : source(request, response)
@@ -27,8 +29,14 @@ export const openSources = async (t: ExecutionContext): Promise<Sources> => {
   const url = (name: string): string => server.url(`live.m3u8?${name}`)
   const [sentence] = await sampleSentences()
   assert.ok(sentence !== undefined)
-  const back = (): void => void isAway.delete('away')
-  return { speech: sentence.samples, endless: url('endless'), away: url('away'), gone: url('gone'), back }
+  return {
+    speech: sentence.samples,
+    endless: url('endless'),
+    away: url('away'),
+    comeBack: () => void isAway.delete('away'),
+    leaving: url('leaving'),
+    leave: () => void isAway.add('leaving'),
+  }
 }
 
 /** A session whose clients have done what they do before the kill. */
@@ -120,9 +128,9 @@ const isTried: Begin = async (client, live) => {
 }
 
 const raw = (members: Json = {}) => (): Json => members
-const hls = (source: 'endless' | 'away' | 'gone', members: Json = {}) => (sources: Sources): Json =>
+const hls = (source: 'endless' | 'away' | 'leaving', members: Json = {}) => (sources: Sources): Json =>
   ({ audio_format: 'hls', audio_url: sources[source], ...members })
-const pulled = (source: 'endless' | 'away' | 'gone', members: Json = {}) =>
+const pulled = (source: 'endless' | 'away' | 'leaving', members: Json = {}) =>
   hls(source, { auto_start: true, ...members })
 
 const KEPT = { live_retention: true }
@@ -130,7 +138,7 @@ const TRANSLATED = { translations: ['es', 'fr'] }
 const SHOWN = { background_color: '102030', color_text: 'fff', size_text: 48 }
 const SETTINGS = { config: { mode: 'final', max_chars: 30, max_lines: 1, min_buffer: 1, punctuation: false } }
 
-/** What still tries to reach its source gives up after half a minute: it comes last. */
+/** One that cannot reach its source gives up after half a minute: it comes last. */
 const KINDS: ReadonlyArray<Kind> = [
   { name: 'raw', asks: raw(), begin: waits, becomes: 'pending' },
   { name: 'raw, with settings and a page', asks: raw({ ...SETTINGS, ...SHOWN }), begin: waits, becomes: 'pending' },
@@ -150,8 +158,8 @@ const KINDS: ReadonlyArray<Kind> = [
   { name: 'a URL pulled by itself, kept', asks: pulled('endless', KEPT), begin: isPulled, becomes: 'active' },
   { name: 'one translated', asks: pulled('endless', TRANSLATED), begin: isPulled, becomes: 'active' },
   { name: 'one by a key', asks: pulled('endless'), key: 'pulled', begin: isPulled, becomes: 'active' },
+  { name: 'one whose source leaves', asks: pulled('leaving'), begin: isPulled, becomes: 'error' },
   { name: 'one whose source is away', asks: pulled('away'), begin: isTried, becomes: 'active' },
-  { name: 'one whose source is gone', asks: pulled('gone'), begin: isTried, becomes: 'error' },
 ]
 
 /** Creates the session, or repeats the create: only one with a key may be repeated. */
@@ -184,11 +192,11 @@ export const openSessions = async (
   return sessions
 }
 
-/** What goes on after a restart can be used as if there had been none. */
+/** What goes on after a restart can be used as if there had been none; whose source leaves now ends. */
 export const sessionsGoOn = async (
   t: ExecutionContext, url: string, sessions: ReadonlyArray<OpenSession>, sources: Sources,
 ): Promise<void> => {
-  sources.back()
+  sources.leave()
   for (const { owner, live, pid, name, becomes, listener, asks } of sessions) {
     const client = await logIn(url, owner.username, owner.password)
     if (becomes === 'active') {
@@ -207,6 +215,9 @@ export const sessionsGoOn = async (
       sender.send({ type: 'FINISH' })
       t.is((await sender.closed).code, 1000, name)
     }
-    if (becomes !== 'active') await client.untilStatus(live, becomes === 'pending' ? 'finished' : becomes)
+    if (becomes === 'pending') await client.untilStatus(live, 'finished')
+    // After 1, 2, 4, 8 and 16 s.
+    if (becomes === 'error')
+      await eventually(() => client.untilStatus(live, 'error'), { timeoutMs: 120_000 })
   }
 }

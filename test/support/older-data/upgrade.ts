@@ -171,6 +171,7 @@ const admissionIn = async (data: Data): Promise<AdmissionState> => {
  */
 export const goesOn = async (t: ExecutionContext, left: Left): Promise<AdmissionState> => {
   const { data, sessions, sources } = left
+  sources.comeBack()
   const today = startToday(t, data)
   const url = await today.url()
   t.is((await fetch(`${url}/health/ready`)).status, 200)
