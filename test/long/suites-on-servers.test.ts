@@ -4,6 +4,9 @@ import { EVENTSTORE_FOLDER, EVENTSTORE_NODES } from '../support/chosen-stores.ts
 import { wrongSkips } from '../support/skipped-on-servers.ts'
 import { runAva } from '../support/tap.ts'
 
+/** By a variable of their own, how often or with what. */
+const APART = ['eventstoredb-drills.test.ts', 'upgrade.test.ts']
+
 /**
  * The HTTP and WebSocket suites of the whole service, unchanged, with its data in EventStoreDB and MongoDB: each service of
  * theirs has servers of its own (test/support/stores.ts). One file alone: `STENOLOG_TEST_STORES=servers ava test/service/…`.
@@ -11,7 +14,8 @@ import { runAva } from '../support/tap.ts'
  */
 const ofTheService = globSync('test/service/*.test.ts').toSorted()
 const ofEventStoreDb = globSync('test/{contracts,long}/*.test.ts').toSorted().filter((file) =>
-  /support\/eventstoredb(?:\.ts|-server\/|-double\/facts)/.test(readFileSync(file, 'utf8')) && !file.endsWith('eventstoredb-drills.test.ts'))
+  /support\/eventstoredb(?:\.ts|-server\/|-double\/facts)/.test(readFileSync(file, 'utf8'))
+  && !APART.some((name) => file.endsWith(name)))
 const isReal = EVENTSTORE_FOLDER !== undefined
 const files = [...ofTheService, ...(isReal ? ofEventStoreDb : [])]
 const where = isReal ? `a real EventStoreDB (nodes: ${EVENTSTORE_NODES})` : 'EventStoreDB'
