@@ -85,14 +85,14 @@ const openService = async ({ startServiceProcess }: Modules, directory: string) 
   return { client, create, url, end }
 }
 
-const creates = (name: string, clients: number, count: number): Benchmark => ({
+const creates = (name: string, clients: number, count: number, rounds: number): Benchmark => ({
   name,
   meaning: `sessions created over HTTP by ${clients} clients at once, each waiting for each answer; their ends do not count`,
   peer: 'the same by the service of the checkout of STENOLOG_BENCH_BEFORE',
   unit: 'creates',
   basis: 'wall',
   atLeast: 0.95,
-  rounds: 21,
+  rounds,
   warmUp: true,
   prepare: () =>
     contest(async (modules, directory) => {
@@ -150,7 +150,8 @@ const starts = (name: string, open: number): Benchmark => ({
       return {
         round: async () => {
           const copy = `${directory}-copy`
-          await cp(directory, copy, { recursive: true })
+          // Its socket cannot be copied.
+          await cp(directory, copy, { recursive: true, filter: (path) => !path.endsWith('.sock') })
           const { promise: isReady, resolve: ready } = Promise.withResolvers<void>()
           const round = timed(1, () => isReady)
           const service = await modules.startServiceProcess(settingsFor(copy))
@@ -170,8 +171,8 @@ const starts = (name: string, open: number): Benchmark => ({
 export const beside: ReadonlyArray<Benchmark> = [
   appends('before-append-1', 1, 1000),
   appends('before-append', 64, 12_800),
-  creates('before-create-1', 1, 100),
-  creates('before-create', 16, 320),
+  creates('before-create-1', 1, 20, 101),
+  creates('before-create', 16, 160, 41),
   starts('before-start', 0),
   starts('before-start-open', 40),
 ]
