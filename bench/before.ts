@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { WebSocket } from 'ws'
+import type { openSqliteEventStore } from '../infrastructure/sqlite/event-log/event-store.ts'
+import type { startServiceProcess } from '../interfaces/cli/service-process.ts'
 import { createApiClient } from '../interfaces/client/client.ts'
+import type { LiveSession } from '../interfaces/client/operations.ts'
 import { ROOT } from './audio.ts'
 import { timed } from './cpu-time.ts'
 import { appendAtOnce } from './durable-append.ts'
@@ -13,7 +16,9 @@ import { PASSWORD, settingsFor, untilReady, USERNAME } from './start.ts'
 
 /** A checkout of another version with its packages. */
 const BEFORE = process.env['STENOLOG_BENCH_BEFORE']
-const SKIPPED: Skipped = { skipped: 'set STENOLOG_BENCH_BEFORE to the folder of another checkout, its packages installed' }
+const SKIPPED: Skipped = {
+  skipped: 'set STENOLOG_BENCH_BEFORE to the folder of another checkout, its packages installed',
+}
 
 /** By how much a start may take longer, with what each open session adds to it. */
 const START_SECONDS = 0.05
@@ -21,18 +26,18 @@ const START_SECONDS_A_SESSION = 0.005
 
 const range = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, i) => i)
 
-/** Modules of a checkout: where they are used here both versions have them, with the same signatures. */
-const modulesOf = async (checkout: string) => {
-  const load = (path: string): Promise<unknown> => import(pathToFileURL(join(resolve(checkout), path)).href)
-  const log = await load('infrastructure/sqlite/event-log/event-store.ts')
-  const service = await load('interfaces/cli/service-process.ts')
-  return {
-    ...(log as typeof import('../infrastructure/sqlite/event-log/event-store.ts')),
-    ...(service as typeof import('../interfaces/cli/service-process.ts')),
-  }
+/** What a checkout is asked for: both versions have it, with the same signature. */
+interface Modules {
+  readonly openSqliteEventStore: typeof openSqliteEventStore
+  readonly startServiceProcess: typeof startServiceProcess
 }
 
-type Modules = Awaited<ReturnType<typeof modulesOf>>
+const modulesOf = async (checkout: string): Promise<Modules> => {
+  const load = (path: string): Promise<object> => import(pathToFileURL(join(resolve(checkout), path)).href)
+  const log = await load('infrastructure/sqlite/event-log/event-store.ts')
+  const service = await load('interfaces/cli/service-process.ts')
+  return { ...log, ...service } as Modules
+}
 
 interface Side {
   readonly round: () => Promise<Round>
@@ -40,7 +45,9 @@ interface Side {
 }
 
 /** Our checkout and the other one at the same work, each in a directory of its own. */
-const contest = async (open: (modules: Modules, directory: string, isOurs: boolean) => Promise<Side>): Promise<Contest | Skipped> => {
+const contest = async (
+  open: (modules: Modules, directory: string, isOurs: boolean) => Promise<Side>,
+): Promise<Contest | Skipped> => {
   if (BEFORE === undefined) return SKIPPED
   const directory = await mkdtemp(join(tmpdir(), 'stenolog-bench-'))
   const ours = await open(await modulesOf(ROOT), join(directory, 'ours'), true)
@@ -62,13 +69,20 @@ const appends = (name: string, writers: number, count: number): Benchmark => ({
   unit: 'appends',
   basis: 'wall',
   atLeast: 0.95,
-  rounds: 21,
+  rounds: 41,
   warmUp: true,
   prepare: () =>
-    contest(async ({ openSqliteEventStore }, directory) => {
-      const store = await openSqliteEventStore({ file: `${directory}.sqlite` })
-      return { round: () => appendAtOnce(store, writers, count), close: () => store.close() }
-    }),
+    contest(async ({ openSqliteEventStore }, directory) => ({
+      round: async () => {
+        // Opened anew: where the system puts the writer's thread makes three times the difference, and it stays there.
+        const store = await openSqliteEventStore({ file: `${directory}.sqlite` })
+        await appendAtOnce(store, writers, count)
+        const round = await appendAtOnce(store, writers, count)
+        await store.close()
+        return round
+      },
+      close: async () => undefined,
+    })),
 })
 
 /** A service with an administrator who may have as many sessions as they like. */
@@ -78,16 +92,18 @@ const openService = async ({ startServiceProcess }: Modules, directory: string) 
   })
   const { url, end } = service
   await untilReady(url)
-  const { access_token: token } = await createApiClient({ url }).call('login', { body: { username: USERNAME, password: PASSWORD } })
+  const body = { username: USERNAME, password: PASSWORD }
+  const { access_token: token } = await createApiClient({ url }).call('login', { body })
   const client = createApiClient({ url, token })
   await client.call('changeUser', { path: { id: 1 }, body: { max_sessions: 1_000_000 } })
-  const create = async () => (await client.call('createLive', { body: { model: 'demo-en', language: 'en' } })).data
+  const create = async (): Promise<LiveSession> =>
+    (await client.call('createLive', { body: { model: 'demo-en', language: 'en' } })).data
   return { client, create, url, end }
 }
 
 const creates = (name: string, clients: number, count: number, rounds: number): Benchmark => ({
   name,
-  meaning: `sessions created over HTTP by ${clients} clients at once, each waiting for each answer; their ends do not count`,
+  meaning: `sessions created over HTTP by ${clients} clients at once, each waiting for each answer; no ends counted`,
   peer: 'the same by the service of the checkout of STENOLOG_BENCH_BEFORE',
   unit: 'creates',
   basis: 'wall',
@@ -117,26 +133,29 @@ const creates = (name: string, clients: number, count: number, rounds: number): 
 })
 
 /** Lets somebody speak to a session: it is active. */
-const speak = async (url: string, { relative_path: path, sender_token: token }: { readonly relative_path: string; readonly sender_token: string }) => {
+const speak = async (url: string, { relative_path: path, sender_token: token }: LiveSession): Promise<void> => {
   const socket = new WebSocket(`${url.replace(/^http/, 'ws')}${path}?token=${encodeURIComponent(token)}`)
   // The service that it speaks to is killed.
   socket.on('error', () => undefined)
+  const started = Promise.withResolvers<void>()
+  socket.on('message', (message: Buffer) => {
+    if (message.includes('"started"')) started.resolve()
+  })
   await once(socket, 'open')
   socket.send(JSON.stringify({ type: 'config' }))
-  for (;;) {
-    const [message] = await once(socket, 'message') as ReadonlyArray<unknown>
-    if (String(message).includes('"started"')) return
-  }
+  await started.promise
 }
 
 const starts = (name: string, open: number): Benchmark => ({
   name,
-  meaning: `the service from the beginning of its process until it says ready, behind one that was killed with ${open} open sessions, of which somebody speaks to every other one`,
-  peer: `the same of the checkout of STENOLOG_BENCH_BEFORE, which is given ${START_SECONDS * 1000} ms more, and ${START_SECONDS_A_SESSION * 1000} ms for each session`,
+  meaning: 'the service from the beginning of its process until it says ready, behind one that was killed with '
+    + `${open} open sessions, every other one of them spoken to`,
+  peer: `the same of the checkout of STENOLOG_BENCH_BEFORE, which is given ${START_SECONDS * 1000} ms more, `
+    + `and ${START_SECONDS_A_SESSION * 1000} ms for each session`,
   unit: 'starts',
   basis: 'wall',
   atLeast: 1,
-  rounds: 11,
+  rounds: 21,
   warmUp: true,
   prepare: () =>
     contest(async (modules, directory, isOurs) => {

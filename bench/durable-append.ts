@@ -19,7 +19,12 @@ const metadata = { correlationId: v7(), causationId: v7(), actor: 'user:3', reco
 const range = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, i) => i)
 
 /** `count` appends by `writers` at once, each to a stream of its own and waiting for each answer. */
-export const appendAtOnce = (store: EventStore, writers: number, count: number, answered = (): void => undefined): Promise<Round> => {
+export const appendAtOnce = (
+  store: EventStore,
+  writers: number,
+  count: number,
+  answered = (): void => undefined,
+): Promise<Round> => {
   const write = async (ids: ReadonlyArray<string>): Promise<void> => {
     const stream = `bench-${v7()}`
     let expected: ExpectedRevision = 'no-stream'

@@ -113,14 +113,15 @@ export const followLeader = ({ discovery, open, timers, limit, logger }: Parts):
    * Takes the first node that answers as the leader, and that may be taken; of a later epoch than `present`, where that
    * one answers too.
    */
-  const search = async (present: Led | null, mayTake = async (_: Candidate): Promise<boolean> => true): Promise<void> => {
+  const search = async (present: Led | null, mayTake?: (candidate: Candidate) => Promise<boolean>): Promise<void> => {
     const candidates = await discovery.candidates()
     if (candidates.length === 0) whyNone = 'no node says that it leads'
     for (const candidate of candidates) {
       if (closing.signal.aborted || (present !== null && !isLater(candidate, present))) return
       const channel = open(candidate.address)
       const look = await channel.look(limit)
-      if (look.kind === 'leads' && (await mayTake(candidate)) && !closing.signal.aborted) return take(candidate, channel)
+      const isFree = look.kind === 'leads' && (await mayTake?.(candidate)) !== false
+      if (isFree && !closing.signal.aborted) return take(candidate, channel)
       channel.retire()
       whyNone = refused(look)
     }

@@ -29,16 +29,23 @@ const UNKNOWN = ['StoreUnavailable', 'Contended', 'Superseded']
 /** Counts the calls that a store works on, for time stands still until it has answered. */
 const counting = ({ store, keyring }: Stores) => {
   let busy = 0
-  const counted = <Args extends ReadonlyArray<unknown>, A>(call: (...args: Args) => () => Promise<A>) => (...args: Args) => async (): Promise<A> => {
-    busy += 1
-    try {
-      return await call(...args)()
-    } finally {
-      busy -= 1
+  const counted =
+    <Args extends ReadonlyArray<unknown>, A>(call: (...args: Args) => () => Promise<A>) =>
+    (...args: Args) =>
+    async (): Promise<A> => {
+      busy += 1
+      try {
+        return await call(...args)()
+      } finally {
+        busy -= 1
+      }
     }
-  }
+  const { append, read, head, setMetadata } = store
   return {
-    store: { ...store, append: counted(store.append), read: counted(store.read), head: counted(store.head), setMetadata: counted(store.setMetadata) },
+    store: {
+      ...store,
+      append: counted(append), read: counted(read), head: counted(head), setMetadata: counted(setMetadata),
+    },
     keyring: { ...keyring, seal: counted(keyring.seal), open: counted(keyring.open) },
     isBusy: () => busy > 0,
   }
@@ -62,7 +69,7 @@ const stalling = (store: EventStore, timers: Timers, random: () => number, isSta
   }
 }
 
-/** A worker on a store that stalls whenever sessions come. It keeps nothing of what is over, and neither does what stands around it. */
+/** A worker on a store that stalls whenever sessions come; what stands around it keeps nothing of what is over. */
 export const createStalledWorld = async (random: () => number, stores: Stores) => {
   const timers = createManualTimers()
   let isStalled = false
@@ -81,7 +88,9 @@ export const createStalledWorld = async (random: () => number, stores: Stores) =
   const after = (ms: number): Promise<void> => new Promise((resolve) => { timers.after(random() * ms, resolve) })
 
   /** As a client that tries again for as long as it is told nothing. */
-  const surely = async <L extends { readonly _tag: string }, A>(ask: () => Promise<E.Either<L, A>>): Promise<E.Either<L, A>> => {
+  const surely = async <L extends { readonly _tag: string }, A>(
+    ask: () => Promise<E.Either<L, A>>,
+  ): Promise<E.Either<L, A>> => {
     for (;;) {
       const answer = await ask()
       if (E.isRight(answer) || !UNKNOWN.includes(answer.left._tag)) return answer
@@ -173,7 +182,8 @@ export const createStalledWorld = async (random: () => number, stores: Stores) =
         continue
       }
       open += 1
-      assert.equal(state.sender !== null, live.runs.hasSender(id), `the log names a sender of live ${id}, or none, wrongly`)
+      const isNamed = state.sender !== null
+      assert.equal(isNamed, live.runs.hasSender(id), `the log names a sender of live ${id}, or none, wrongly`)
       if (sender !== undefined) assert.equal(sender.audio(AUDIO), 'ok', `live ${id} is deaf`)
       else right(await live.attachSender(id)())
     }
