@@ -13,7 +13,7 @@ const APART = ['eventstoredb-drills.test.ts', 'upgrade.test.ts']
  * Where a real EventStoreDB is at hand it takes the double's place, here and in every suite that is about EventStoreDB.
  */
 const ofTheService = globSync('test/service/*.test.ts').toSorted()
-const ofEventStoreDb = globSync('test/{contracts,long}/*.test.ts').toSorted().filter((file) =>
+const ofEventStoreDb = globSync('test/{contracts,infrastructure,long}/*.test.ts').toSorted().filter((file) =>
   /support\/eventstoredb(?:\.ts|-server\/|-double\/facts)/.test(readFileSync(file, 'utf8'))
   && !APART.some((name) => file.endsWith(name)))
 const isReal = EVENTSTORE_FOLDER !== undefined
@@ -24,6 +24,8 @@ test('the suites are found', (t) => {
   for (const suite of ['rest-lives', 'rest-users', 'websocket-frames', 'websocket-captions']) t.true(files.includes(`test/service/${suite}.test.ts`))
   for (const suite of ['long/eventstoredb-failures', 'long/tools-on-servers', 'contracts/eventstoredb-server', 'long/eventstoredb-facts-appends'])
     t.true(ofEventStoreDb.includes(`test/${suite}.test.ts`))
+  const startsTheDouble = (file: string): boolean => /eventstoredb-double\/start\.ts/.test(readFileSync(file, 'utf8'))
+  t.deepEqual(globSync('test/*/*.test.ts').filter((file) => startsTheDouble(file) && !ofEventStoreDb.includes(file)), [])
 })
 
 for (const file of files)
