@@ -21,8 +21,8 @@ const ONLY_EMBEDDED: Titles = {
 }
 
 /**
- * A single call is answered late, wrongly or never, a scavenge comes between two calls, or connections break while the server goes
- * on: no order makes a real one do it.
+ * A single call is answered late, wrongly or never, a scavenge comes between two calls, or connections break while the
+ * server goes on: no order makes a real one do it.
  */
 const ONLY_THE_DOUBLE: Titles = {
   'infrastructure › eventstoredb-resumes': [

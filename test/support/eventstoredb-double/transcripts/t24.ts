@@ -114,7 +114,8 @@ export const recordThreeNodes = async (nodes: ReadonlyArray<RecordedNode>, print
   while (second === first) {
     const { epochNumber } = await told(first)
     answered = (await at(first).ask('POST', '/admin/node/resign')).status
-    await until(async () => (await told(await leaderAmong([0, 1, 2]))).epochNumber > epochNumber, 10_000).catch(() => undefined)
+    const isElected = async (): Promise<boolean> => (await told(await leaderAmong([0, 1, 2]))).epochNumber > epochNumber
+    await until(isElected, 10_000).catch(() => undefined)
     second = await leaderAmong([0, 1, 2])
   }
   print(`resign: ${answered}`)
