@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { setImmediate as afterAnswers } from 'node:timers/promises'
 import * as E from 'fp-ts/lib/Either.js'
 import { v7 } from 'uuid'
-import type { ExpectedRevision } from '../application/ports/event-store.ts'
+import type { EventStore, ExpectedRevision } from '../application/ports/event-store.ts'
 import { openForWriting, transaction } from '../infrastructure/sqlite/database.ts'
 import { EVENT_LOG_SCHEMA } from '../infrastructure/sqlite/event-log/event-row.ts'
 import { openSqliteEventStore } from '../infrastructure/sqlite/event-log/event-store.ts'
-import type { Benchmark } from './harness.ts'
+import type { Benchmark, Round } from './harness.ts'
 import { timed } from './cpu-time.ts'
 
 const TYPE = 'LiveFinished'
@@ -17,6 +17,27 @@ const data = { liveId: 7, userId: 3, at: '2026-11-21T09:30:00.123456+00:00', rea
 const metadata = { correlationId: v7(), causationId: v7(), actor: 'user:3', recordedAt: data.at }
 
 const range = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, i) => i)
+
+/** `count` appends by `writers` at once, each to a stream of its own and waiting for each answer. */
+export const appendAtOnce = (
+  store: EventStore,
+  writers: number,
+  count: number,
+  answered = (): void => undefined,
+): Promise<Round> => {
+  const write = async (ids: ReadonlyArray<string>): Promise<void> => {
+    const stream = `bench-${v7()}`
+    let expected: ExpectedRevision = 'no-stream'
+    for (const id of ids) {
+      const appended = await store.append(stream, expected, [{ id, type: TYPE, data, metadata }])()
+      if (E.isLeft(appended)) throw new Error(appended.left._tag)
+      answered()
+      expected = appended.right.revision
+    }
+  }
+  const ids = range(writers).map(() => range(count / writers).map(() => v7()))
+  return timed(count, async () => void (await Promise.all(ids.map(write))))
+}
 
 /** How many rows each commit held, told from the answers: those of one commit come at once. Commits whose answers are read together count as one. */
 const watchCommits = () => {
@@ -109,20 +130,9 @@ const durableAppend = (name: string, kind: Peer, writers: number, count: number,
     const peer = openPeer(kind, join(directory, 'peer.sqlite'), writers, count)
     const commits = watchCommits()
     let sizes: ReadonlyArray<number> = []
-    const writer = async (ids: ReadonlyArray<string>): Promise<void> => {
-      const stream = `bench-${v7()}`
-      let expected: ExpectedRevision = 'no-stream'
-      for (const id of ids) {
-        const appended = await store.append(stream, expected, [{ id, type: TYPE, data, metadata }])()
-        if (E.isLeft(appended)) throw new Error(appended.left._tag)
-        commits.answer()
-        expected = appended.right.revision
-      }
-    }
     return {
       ours: async () => {
-        const ids = range(writers).map(() => range(count / writers).map(() => v7()))
-        const round = await timed(count, async () => void (await Promise.all(ids.map(writer))))
+        const round = await appendAtOnce(store, writers, count, commits.answer)
         sizes = await commits.take()
         return round
       },

@@ -16,15 +16,18 @@ import { EVENTS_A_USER, fillWithUsers } from './log-of-users.ts'
 
 const EVENTS = 1_000_000
 const USERS = 50_000
+export const [USERNAME, PASSWORD] = ['root', 'of no use to anybody']
 /** Far from the ids that the service gives. */
 const FIRST = 1_000_000
 
-const settingsFor = (directory: string) => ({
+/** Of a service on a free port, whose first start makes an administrator. */
+export const settingsFor = (directory: string) => ({
   STENOLOG_HOST: '127.0.0.1', STENOLOG_PORT: '0', STENOLOG_DATA_DIR: directory, STENOLOG_LOG_LEVEL: 'error',
-  STENOLOG_ADMIN_USERNAME: 'root', STENOLOG_ADMIN_PASSWORD: 'of no use to anybody', STENOLOG_DRAIN_TIMEOUT: '0s',
+  STENOLOG_ADMIN_USERNAME: USERNAME, STENOLOG_ADMIN_PASSWORD: PASSWORD, STENOLOG_DRAIN_TIMEOUT: '0s',
 })
 
-const untilReady = async (url: string): Promise<void> => {
+/** Waits until a service that listens says that it is ready. */
+export const untilReady = async (url: string): Promise<void> => {
   while ((await fetch(`${url}/health/ready`)).status !== 200) await setTimeout(5)
 }
 

@@ -139,17 +139,20 @@ const openCursor = async ({ documents, collection }: ReadableCollection): Promis
 export interface Difference {
   readonly id: string
   readonly kind: 'differs' | 'missing' | 'surplus' | 'unreadable' | 'misguarded'
+  /** Of the stored document; null where there is none. */
+  readonly position: Position | null
 }
 
 const differenceOf = (id: string, is: ScannedDocument | null, should: ScannedDocument | null): ReadonlyArray<Difference> => {
-  if (is === null) return should === null ? [] : [{ id, kind: 'missing' }]
+  if (is === null) return should === null ? [] : [{ id, kind: 'missing', position: null }]
+  const { position } = is
   // Most are the same to the letter: no need to take them apart.
-  if (should !== null && is.text !== undefined && is.text === should.text && is.position === should.position) return []
+  if (should !== null && is.text !== undefined && is.text === should.text && position === should.position) return []
   const [document, wanted] = [is.document, should?.document ?? null]
-  if (document === null) return [{ id, kind: 'unreadable' }]
-  if (wanted === null) return [{ id, kind: 'surplus' }]
-  if (!isSameDocument(document, wanted)) return [{ id, kind: 'differs' }]
-  return is.position === document['position'] ? [] : [{ id, kind: 'misguarded' }]
+  if (document === null) return [{ id, kind: 'unreadable', position }]
+  if (wanted === null) return [{ id, kind: 'surplus', position }]
+  if (!isSameDocument(document, wanted)) return [{ id, kind: 'differs', position }]
+  return position === document['position'] ? [] : [{ id, kind: 'misguarded', position }]
 }
 
 const withId = (document: ScannedDocument | null, id: string): ScannedDocument | null => (document?.id === id ? document : null)

@@ -34,8 +34,11 @@ export interface ProjectorDeps {
 }
 
 const BATCH_SIZE = 500
-/** Events without a change for this projection after which its checkpoint is written all the same. */
-const CHECKPOINT_INTERVAL = 500
+/**
+ * Events, or milliseconds, without a change for this projection after which its checkpoint is written all the same: in
+ * the hours of a live the log may say nothing but segments, which no projection hears, and a restart passes them again.
+ */
+const SAVED_EVERY = { events: 500, ms: 5000 }
 /** Never long: the service says that it is ready only when all of them have the log again. */
 const RETRY = { first: 20, longest: 1000 }
 
@@ -78,13 +81,14 @@ const createRunner = (deps: ProjectorDeps, projection: Projection, report: Repor
   const turns = createTurns()
   const inTurn = <A>(task: () => Promise<A>): Promise<A> => turns(projection.name, task)
   let applied = NO_CHECKPOINT
-  let unsaved = 0
+  let [unsaved, savedAt] = [0, environment.monotonic()]
   const apply = async (batch: Batch): Promise<Either<unknown, void>> => {
     const changes = await changesOf(documents, projection, batch.events)
     if (E.isLeft(changes)) return changes
     const considered = unsaved + batch.events.length
     const reached = { position: batch.position, last: lastOf(batch.events, applied.last) }
-    if (changes.right.length === 0 && considered < CHECKPOINT_INTERVAL) {
+    const isLate = environment.monotonic() - savedAt >= SAVED_EVERY.ms && reached.position !== applied.position
+    if (changes.right.length === 0 && considered < SAVED_EVERY.events && !isLate) {
       unsaved = considered
       applied = reached
       return E.right(undefined)
@@ -92,6 +96,7 @@ const createRunner = (deps: ProjectorDeps, projection: Projection, report: Repor
     const committed = await documents.commit(modelOf(projection), changes.right, reached)()
     if (E.isLeft(committed)) return committed
     unsaved = 0
+    savedAt = environment.monotonic()
     applied = reached
     return committed
   }

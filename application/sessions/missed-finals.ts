@@ -12,8 +12,11 @@ import type { RecentFinals } from './recent-finals.ts'
 export interface MissedFinals {
   /** The next page of what is stored, which may be empty; null once there is no more. */
   readonly next: FinalsInPages['next']
-  /** The rest, for one who listens to the bus from this very tick on. */
-  readonly rest: () => ReadonlyArray<TranscriptFrame>
+  /**
+   * The rest, for one who listens to the bus from this very tick on. Null: memory has let go of some of it meanwhile,
+   * and `next` has it.
+   */
+  readonly rest: () => ReadonlyArray<TranscriptFrame> | null
 }
 
 interface MissedFinalsDeps {
@@ -26,30 +29,34 @@ const isBefore = (one: TranscriptFrame, other: TranscriptFrame): boolean =>
   one.segment < other.segment ||
   (one.segment === other.segment && one.kind === 'transcription' && other.kind === 'translation')
 
+const byKey = (frames: ReadonlyArray<TranscriptFrame>): ReadonlyMap<string, TranscriptFrame> =>
+  new Map(frames.map((frame) => [keyOf(frame), frame]))
+
 /**
  * What a socket missed: from memory where that reaches back far enough, else from the log, with those in between that
  * only memory has because no store took them, and, last, what memory holds beyond it. Who calls `rest` and begins to
  * listen in the same tick loses no final and hears none twice: one that is stored and not yet told is left to the bus.
+ * Memory lets go of finals in the order of the log, so nothing lies between the log as it was read and memory where the
+ * last one that it let go of was read, or had gone before the last page was asked for.
  */
 export const openMissedFinals =
   ({ recent, storedFinals }: MissedFinalsDeps) =>
   (liveId: number, point: ResumePoint): TaskEither<Unavailable, MissedFinals> =>
   async () => {
-    const finals = recent.of(liveId)
-    const kept = finals?.search(point) ?? null
-    if (finals !== undefined && kept !== null) {
-      return E.right({ next: async () => E.right(null), rest: () => finals.told().filter(kept) })
-    }
-    const opened = await storedFinals(liveId, point)()
-    if (E.isLeft(opened)) return opened
-    const { wanted, next } = opened.right
+    const evicted = (): string | null => recent.of(liveId)?.evicted() ?? null
+    const kept = recent.of(liveId)?.search(point) ?? null
+    const held = recent.of(liveId)?.told().filter(kept ?? (() => false)) ?? []
+    /** Seen and not given: memory may let go of them before `rest`. */
+    let owed = byKey(held)
     const given = new Set<string>()
+    let evictedBefore = evicted()
+    let wanted = kept ?? (() => false)
 
-    const fromMemory = (frames: ReadonlyArray<TranscriptFrame> | undefined): ReadonlyArray<TranscriptFrame> =>
-      frames?.filter((frame) => wanted(frame) && !given.has(keyOf(frame))) ?? []
+    const stillWanted = (frames: ReadonlyArray<TranscriptFrame> = []): ReadonlyArray<TranscriptFrame> =>
+      frames.filter((frame) => wanted(frame) && !given.has(keyOf(frame)))
 
     const withDropped = (frames: ReadonlyArray<TranscriptFrame>): ReadonlyArray<TranscriptFrame> => {
-      let dropped = fromMemory(recent.of(liveId)?.dropped())
+      let dropped = stillWanted(recent.of(liveId)?.dropped())
       return frames.flatMap((frame) => {
         const between = dropped.findIndex((one) => !isBefore(one, frame))
         const before = between === -1 ? dropped : dropped.slice(0, between)
@@ -58,25 +65,58 @@ export const openMissedFinals =
       })
     }
 
+    let log: FinalsInPages | null = null
+    /** `rest` asks for a page once for each that was read: who gets none has all that there is. */
+    let hasAsked = false
     const page = async (): Promise<Either<Unavailable, ReadonlyArray<TranscriptFrame> | null>> => {
-      const read = await next()
+      if (log === null) {
+        const from = kept === null ? point : { kind: 'after' as const, segment: (held[0]?.segment ?? 1) - 1 }
+        const opened = await storedFinals(liveId, from)()
+        if (E.isLeft(opened)) return opened
+        log = opened.right
+        // The log has what memory held, or it comes with what was dropped.
+        owed = byKey([])
+        wanted = kept ?? log.wanted
+      }
+      const before = evicted()
+      const read = await log.next()
       if (E.isLeft(read) || read.right === null) return read
+      evictedBefore = before
+      hasAsked = false
       const untold = recent.of(liveId)?.isUntold ?? (() => false)
-      const frames = withDropped(read.right.filter((frame) => !untold(keyOf(frame))))
+      const fresh = stillWanted([...byKey([...owed.values(), ...read.right]).values()])
+      owed = byKey(fresh.filter((frame) => untold(keyOf(frame))))
+      const frames = withDropped(fresh.filter((frame) => !untold(keyOf(frame))))
       for (const frame of frames) given.add(keyOf(frame))
       return E.right(frames)
     }
 
-    // The first page is read before the socket opens: a store that is away refuses it.
-    const first = await page()
-    if (E.isLeft(first)) return first
-    let ahead: typeof first | null = first
+    const hasGap = (): boolean => {
+      const newest = evicted()
+      return newest !== null && newest !== evictedBefore && !given.has(newest) && !owed.has(newest)
+    }
+
+    // Of what is to be read the first page is, before the socket opens: a store that is away refuses it.
+    const opening = kept === null ? await page() : E.right(null)
+    if (E.isLeft(opening)) return opening
+    let ahead: typeof opening | null = opening
     return E.right({
       next: async () => {
         const read = ahead ?? (await page())
         ahead = null
         return read
       },
-      rest: () => fromMemory(recent.of(liveId)?.told()),
+      rest: () => {
+        const finals = recent.of(liveId)
+        if (finals === undefined) return []
+        if (!hasAsked && hasGap()) {
+          hasAsked = true
+          return null
+        }
+        const told = finals.told()
+        const here = new Set(told.map(keyOf))
+        const gone = [...owed.values()].filter((frame) => !here.has(keyOf(frame)) && !finals.isUntold(keyOf(frame)))
+        return stillWanted([...gone, ...told])
+      },
     })
   }

@@ -34,6 +34,8 @@ export interface LiveFinals {
   readonly dropped: () => ReadonlyArray<TranscriptFrame>
   /** It may stand in the store, but whoever listens is still to hear it. */
   readonly isUntold: (key: string) => boolean
+  /** The key of the newest that is in the store alone, as are all added before it; null where there is none. */
+  readonly evicted: () => string | null
 }
 
 /** The newest finals of the lives of this process, so that whoever comes back after a short while costs no read. */
@@ -52,12 +54,14 @@ const createLiveFinals = (fromStart: boolean, kept: number): LiveFinals & { read
   /** Older ones that no store has. */
   let older: Array<Entry> = []
   let complete = fromStart
+  let evicted: string | null = null
 
   const trim = (): void => {
     const isDone = (entry: Entry | undefined): entry is Entry => entry?.told === true && entry.state !== 'waiting'
     for (let [first] = entries; entries.length > kept && isDone(first); [first] = entries) {
       entries.shift()
       if (first.state === 'dropped') older.push(first)
+      else evicted = keyOf(first.frame)
       complete = false
     }
   }
@@ -99,6 +103,7 @@ const createLiveFinals = (fromStart: boolean, kept: number): LiveFinals & { read
     told: () => framesOf(() => true),
     dropped: () => framesOf(({ state }) => state === 'dropped'),
     isUntold: (key) => entries.some(({ frame, told }) => !told && keyOf(frame) === key),
+    evicted: () => evicted,
     clear: () => {
       entries = []
       older = []

@@ -109,15 +109,19 @@ export const followLeader = ({ discovery, open, timers, limit, logger }: Parts):
     return look.reason
   }
 
-  /** Takes the first node that answers as the leader; of a later epoch than `present`, where that one answers too. */
-  const search = async (present: Led | null): Promise<void> => {
+  /**
+   * Takes the first node that answers as the leader, and that may be taken; of a later epoch than `present`, where that
+   * one answers too.
+   */
+  const search = async (present: Led | null, mayTake?: (candidate: Candidate) => Promise<boolean>): Promise<void> => {
     const candidates = await discovery.candidates()
     if (candidates.length === 0) whyNone = 'no node says that it leads'
     for (const candidate of candidates) {
       if (closing.signal.aborted || (present !== null && !isLater(candidate, present))) return
       const channel = open(candidate.address)
       const look = await channel.look(limit)
-      if (look.kind === 'leads' && !closing.signal.aborted) return take(candidate, channel)
+      const isFree = look.kind === 'leads' && (await mayTake?.(candidate)) !== false
+      if (isFree && !closing.signal.aborted) return take(candidate, channel)
       channel.retire()
       whyNone = refused(look)
     }
@@ -128,8 +132,12 @@ export const followLeader = ({ discovery, open, timers, limit, logger }: Parts):
     while (!one.lost.signal.aborted) {
       isLookedAtOften = isDoubted
       isDoubted = false
+      const looking = one.channel.look(limit)
+      // A new channel to this same node would end all feeds: only where the present one stays silent.
+      const insteadOfThis = async (candidate: Candidate): Promise<boolean> =>
+        textOf(candidate.address) !== textOf(one.address) || (await looking).kind !== 'leads'
       // Where this one is silent, whoever answers leads.
-      const [look]: [Look, unknown] = await Promise.all([one.channel.look(limit), silent === 0 ? null : search(null)])
+      const [look]: [Look, unknown] = await Promise.all([looking, silent === 0 ? null : search(null, insteadOfThis)])
       if (one.lost.signal.aborted) return
       silent = look.kind === 'silent' ? silent + 1 : 0
       if (look.kind === 'refuses' || silent === SILENT_LOOKS) return lose(one, refused(look))

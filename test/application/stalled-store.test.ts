@@ -8,11 +8,13 @@ import { right } from '../support/projecting.ts'
 import { AUDIO } from '../support/sessions.ts'
 import { chanceOf } from '../support/seeded.ts'
 import { me, startWorker, stores, typesOf } from './one-worker.ts'
-import { assertNobodyIsLocked } from './stalled-store.ts'
+import { createStalledWorld } from './stalled-store.ts'
 import { requestOf } from './write-side.ts'
 
 test('on a store that answers late, early or never no session is locked, deaf or doubled, and what is reserved is what is open', async (t) => {
-  const { open, made } = await assertNobodyIsLocked(chanceOf(t).random('stall'), Number(process.env['STENOLOG_TEST_SESSIONS'] ?? 500))
+  const world = await createStalledWorld(chanceOf(t).random('stall'), stores())
+  t.teardown(world.close)
+  const { open, made } = await world.round('create', Number(process.env['STENOLOG_TEST_SESSIONS'] ?? 500))
   t.log(`${made} lives made, ${open} are open`)
   t.true(open > 0 && open < made)
 })

@@ -108,6 +108,16 @@ test('R88, D58: whoever comes back within a minute after the end gets the stored
   t.deepEqual(await told({ kind: 'after', segment: 0 }), [])
 })
 
+test('D58: who asks again behind the last stored final gets what was stored since', async (t) => {
+  const { lifecycle } = await start({ retention: true })
+  right(await lifecycle.recordSegment(said(1, 'en'))())
+  const { next } = right(await lifecycle.storedFinals(1, { kind: 'after', segment: 0 })())
+  const segments = async () => right(await next())?.map(({ segment }) => segment) ?? null
+  t.deepEqual([await segments(), await segments()], [[1], null])
+  right(await lifecycle.recordSegment(said(2, 'en'))())
+  t.deepEqual([await segments(), await segments()], [[1, 2], null])
+})
+
 test('a crowd that wants the past of a live costs little more than one of them', async (t) => {
   const inner = createMemoryEventStore()
   let events = 0

@@ -1,5 +1,6 @@
 import type { ExecutionContext } from 'ava'
 import fc from 'fast-check'
+import { chanceOf } from '../support/seeded.ts'
 import { runSchedule } from './worker-simulation.ts'
 
 const schedule = fc.record({
@@ -13,6 +14,7 @@ const schedule = fc.record({
 /** Random schedules of three workers that freeze, die, are taken for dead and wake: no rule of the log is ever broken. */
 export const assertOneWorkerATerm = async (t: ExecutionContext, schedules: number): Promise<void> => {
   let [takenOver, fenced, segments] = [0, 0, 0]
+  const seed = Math.floor(chanceOf(t).random('schedules')() * 2 ** 31)
   await fc.assert(
     fc.asyncProperty(schedule, async (chosen) => {
       const outcome = await runSchedule(chosen)
@@ -21,7 +23,7 @@ export const assertOneWorkerATerm = async (t: ExecutionContext, schedules: numbe
       segments += outcome.segments
       if (outcome.wrong.length > 0) throw new Error(outcome.wrong.join('\n'))
     }),
-    { numRuns: schedules, endOnFailure: true },
+    { numRuns: schedules, endOnFailure: true, seed },
   )
   t.log(`${schedules} schedules, ${takenOver} lives taken over, ${fenced} fences, ${segments} segments`)
   t.true(takenOver > schedules && segments > schedules, 'too few to prove anything')

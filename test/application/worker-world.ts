@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { createAdmissionActor } from '../../application/admission/admission-actor.ts'
 import { joinWorker } from '../../application/admission/join-worker.ts'
-import type { Environment } from '../../application/ports/environment.ts'
+import type { Environment, Logger } from '../../application/ports/environment.ts'
 import type { EventStore } from '../../application/ports/event-store.ts'
 import type { Keyring } from '../../application/ports/keyring.ts'
 import type { Timers } from '../../application/ports/timers.ts'
@@ -33,6 +33,8 @@ interface WorkerOptions extends WorkerStores {
   readonly vram: number
   readonly reconnectGrace?: number
   readonly script?: Script
+  /** In place of one that keeps every line. */
+  readonly logger?: Logger
   readonly whenProjected?: () => Promise<void>
   /** What its `run-lives` hears of the log, in place of all of it. */
   readonly subscribe?: EventStore['subscribe']
@@ -41,7 +43,8 @@ interface WorkerOptions extends WorkerStores {
 /** One worker as the service puts it together, with scripted pipelines and pullers. It has joined, and hears nothing yet. */
 export const createWorker = async (options: WorkerOptions) => {
   const { store, worker, vram, environment, timers, script } = options
-  const logger = createRecordingLogger()
+  const recorded = createRecordingLogger()
+  const { logger = recorded } = options
   const admission = await createAdmissionActor({ ...options, logger })
   const candidates = () => admission.state().workers.map((one) => ({ worker: one.worker, rank: 0 }))
   const side = writeSideOf({ ...options, candidates }, admission)
@@ -61,7 +64,7 @@ export const createWorker = async (options: WorkerOptions) => {
   const join = joinWorker({ admission, environment }, self, vram)
   return {
     side: { ...side, deps: { ...deps, endByWorker: sessions.endByWorker } },
-    admission, bus, logger, pipelines, pullers, sessions, running, join,
+    admission, bus, logger: recorded, pipelines, pullers, sessions, running, join,
     start: async (): Promise<void> => {
       right(await join())
       right(await running.start())

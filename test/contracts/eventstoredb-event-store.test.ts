@@ -8,22 +8,33 @@ import type { LogOwner, Ownership } from '../../infrastructure/eventstoredb/log-
 import { systemTimers } from '../../infrastructure/node/system-timers.ts'
 import { FORMAT } from '../../infrastructure/stores/format.ts'
 import { PATIENT_LIMITS, patient } from '../support/eventstoredb-double/patient.ts'
+import { EVENTSTORE_FOLDER } from '../support/chosen-stores.ts'
 import { startDouble } from '../support/eventstoredb-double/start.ts'
+import { startEventStoreServer } from '../support/eventstoredb-server/start.ts'
 import { right } from './event-store-support.ts'
 import { eventStoreContract } from './event-store.contract.ts'
 
-const double = startDouble()
-test.after.always(async () => (await double).dispose())
+const double = EVENTSTORE_FOLDER === undefined ? await startDouble() : null
+test.after.always(() => double?.dispose())
 
-// One after another: the double has one process for all.
-eventStoreContract(
-  'eventstoredb',
-  async () => {
-    const store = await openEventStoreDb({ url: patient(await (await double).another()), limits: PATIENT_LIMITS })
-    return { store, close: store.close }
-  },
-  { run: test.serial },
-)
+/** An empty log: the double has many in one process, a real server one. */
+const startLog = async (t: ExecutionContext): Promise<string> => {
+  if (double !== null) return await double.another()
+  const { url, dispose } = await startEventStoreServer()
+  t.teardown(dispose)
+  return url
+}
+
+// On a real server eventstoredb-server.test.ts runs it. One after another: the double has one process for all.
+if (double !== null)
+  eventStoreContract(
+    'eventstoredb',
+    async () => {
+      const store = await openEventStoreDb({ url: patient(await double.another()), limits: PATIENT_LIMITS })
+      return { store, close: store.close }
+    },
+    { run: test.serial },
+  )
 
 /** Opens a log as the process that says so of itself, for as long as the test lasts. */
 const openAs = async (t: ExecutionContext, url: string, claimed: Partial<LogOwner>, others: Partial<Ownership> = {}) => {
@@ -38,7 +49,7 @@ const openAs = async (t: ExecutionContext, url: string, claimed: Partial<LogOwne
 }
 
 test.serial('a log belongs to the data directory that opened it first, or to its MongoDB; another is refused and changes nothing', async (t) => {
-  const url = await (await double).another()
+  const url = await startLog(t)
   const { store } = await openAs(t, url, {})
   const head = await right(store.head())
   const told = 'the log of the event store belongs to another data directory, that of "alpha" (process 7 on h, since now): ' +
@@ -55,7 +66,7 @@ test.serial('a log belongs to the data directory that opened it first, or to its
 })
 
 test.serial('whose log was taken is told so, and the mark keeps its other members', async (t) => {
-  const url = await (await double).another()
+  const url = await startLog(t)
   const first = await openAs(t, url, {})
   await right(first.store.setMetadata('stenolog', { maxCount: 9 }))
   const second = await openAs(t, url, { name: 'beta', directory: 'there' }, { takesOver: true })
@@ -67,7 +78,7 @@ test.serial('whose log was taken is told so, and the mark keeps its other member
 })
 
 test.serial('who was replaced in MongoDB before it had the log does not take it from who has its place', async (t) => {
-  const url = await (await double).another()
+  const url = await startLog(t)
   const second = { name: 'beta', directory: 'there', cluster: 'c' }
   // Replaced while it asks, so that its write is refused, then told so.
   const replacing = async (): Promise<null> => {
@@ -81,7 +92,7 @@ test.serial('who was replaced in MongoDB before it had the log does not take it 
 })
 
 test.serial('of many that open a new log at once one has it', async (t) => {
-  const url = await (await double).another()
+  const url = await startLog(t)
   const opened = await Promise.allSettled(['a', 'b', 'c'].map((directory) => openAs(t, url, { directory })))
   t.is(opened.filter(({ status }) => status === 'fulfilled').length, 1)
 })

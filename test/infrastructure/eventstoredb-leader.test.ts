@@ -106,6 +106,21 @@ test('a leader that is silent once is kept; one that stays silent is lost though
   t.is(silences, 7)
 })
 
+test('a leader that is silent once keeps its channel, though it answers on a new one too', async (t) => {
+  const cluster = startCluster({ state: 'Leader', epoch: 1 })
+  let [looks, silentAt] = [0, -1]
+  const { leader, leads, opened } = startLeader(t, cluster, () => {
+    looks += 1
+    return looks === silentAt ? SILENT : LEADS
+  })
+  await leads('node0')
+  const lost = leader.lost()
+  silentAt = looks + 1
+  await until(() => opened.length > 1 && looks > silentAt + 4)
+  t.false(lost.aborted)
+  t.deepEqual(opened.map(({ isRetired }) => isRetired), [false, ...opened.slice(1).map(() => true)])
+})
+
 test('while a leader is silent, whoever answers as the leader takes its place', async (t) => {
   const cluster = startCluster({ state: 'Leader', epoch: 1 }, { state: 'Follower', epoch: 1 })
   const { leader, leads, logger } = startLeader(t, cluster, (host) => (host === 'node0' && cluster.nodes[0]?.isFrozen === true ? SILENT : LEADS))

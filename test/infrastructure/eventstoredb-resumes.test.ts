@@ -3,9 +3,10 @@ import { BEGINNING, type EventStore, type Position, type SubscriptionMessage } f
 import { openEventStoreDb } from '../../infrastructure/eventstoredb/event-store.ts'
 import { caughtUp, delivered, newEvent, newEvents, right, take } from '../contracts/event-store-support.ts'
 import { PATIENT_LIMITS, patient } from '../support/eventstoredb-double/patient.ts'
-import { startDouble } from '../support/eventstoredb-double/start.ts'
+import { startEventStoreDb } from '../support/eventstoredb.ts'
+import { serialTestHere } from '../support/skip-unless.ts'
 
-const double = await startDouble()
+const double = await startEventStoreDb()
 test.after.always(double.dispose)
 
 const open = async (t: ExecutionContext): Promise<EventStore> => {
@@ -40,7 +41,7 @@ const scavenge = async (store: EventStore): Promise<void> => {
   await right(store.head())
 }
 
-test.serial('a subscription resumes from any position, also of a record that a scavenge took, without a loss or a repeat', async (t) => {
+serialTestHere('a subscription resumes from any position, also of a record that a scavenge took, without a loss or a repeat', async (t) => {
   const store = await open(t)
   await fill(store)
   const whole = await hear(store, BEGINNING)
@@ -54,7 +55,7 @@ test.serial('a subscription resumes from any position, also of a record that a s
   }
 })
 
-test.serial('a scavenge between the look back and the subscription loses nothing', async (t) => {
+serialTestHere('a scavenge between the look back and the subscription loses nothing', async (t) => {
   for (let from = 0; from < 3; from++) {
     const store = await open(t)
     await fill(store)
@@ -65,7 +66,7 @@ test.serial('a scavenge between the look back and the subscription loses nothing
   }
 })
 
-test.serial('a position that is none of the log, which has grown beyond it, is that of an older copy', async (t) => {
+serialTestHere('a position that is none of the log, which has grown beyond it, is that of an older copy', async (t) => {
   const store = await open(t)
   const { position } = await right(store.append('live-1', 'no-stream', newEvents(1)))
   await right(store.append('live-2', 'no-stream', newEvents(30)))
@@ -74,7 +75,7 @@ test.serial('a position that is none of the log, which has grown beyond it, is t
   t.like(error?.cause, { _tag: 'OlderLog' })
 })
 
-test.serial('a server that cannot read back at the moment is not taken for one with an older log', async (t) => {
+serialTestHere('a server that cannot read back at the moment is not taken for one with an older log', async (t) => {
   const store = await open(t)
   const { position } = await right(store.append('live-1', 'no-stream', newEvents(1)))
   await double.inject({ on: 'read', kind: 'wrong', times: 1 })

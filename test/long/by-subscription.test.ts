@@ -2,14 +2,14 @@ import test from 'ava'
 import { openEventStoreDb } from '../../infrastructure/eventstoredb/event-store.ts'
 import { startsAndStops } from '../application/starts-and-stops.ts'
 import { stores } from '../application/one-worker.ts'
-import { startDouble } from '../support/eventstoredb-double/start.ts'
+import { startEventStoreDb } from '../support/eventstoredb.ts'
 
 test('an admitted live that anybody creates on EventStoreDB is pulled, and stops when anybody finishes it', async (t) => {
-  const double = await startDouble()
-  const store = await openEventStoreDb({ url: double.url })
+  const { url, dispose } = await startEventStoreDb()
+  const store = await openEventStoreDb({ url })
   t.teardown(async () => {
     await store.close()
-    await double.dispose()
+    await dispose()
   })
   await startsAndStops(t, { ...stores(), store })
 })

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
-import { filesOf, packageSample, serve, withFfmpeg } from '../support/audio-server.ts'
+import { endless, filesOf, packageSample, serve, withFfmpeg } from '../support/audio-server.ts'
 import { logIn } from '../support/client.ts'
 import type { Client, Listing, LiveJson, Single } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
@@ -15,18 +14,6 @@ import { passwordOf, startTestService } from '../support/service.ts'
 const onLinux = process.platform === 'linux' ? withFfmpeg : test.skip
 const OPEN = { AUDIO_URL_ALLOW_CIDRS: '127.0.0.1/32', LOG_LEVEL: 'trace' }
 const SECRETS = { user: 'Okapi-user', password: 'Wapiti-4711', key: 'Xylophone-77' }
-
-/** The same two segments for ever: a live that never ends. */
-const endless = (folder: string): RequestListener => {
-  const began = Date.now()
-  const files = filesOf(folder)
-  return (request, response) => {
-    if (request.url?.startsWith('/live.m3u8') !== true) return files(request, response)
-    const now = Math.floor((Date.now() - began) / 2000)
-    const segments = [now, now + 1, now + 2].map((sequence) => `#EXTINF:2,\nindex${sequence % 2}.ts?${sequence}\n`)
-    response.end(`#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXT-X-MEDIA-SEQUENCE:${now}\n${segments.join('')}`)
-  }
-}
 
 const liveOf = async (client: Client, id: number): Promise<LiveJson> => (await client.get<Single<LiveJson>>(`/lives/${id}`)).body.data
 

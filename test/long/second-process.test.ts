@@ -6,7 +6,7 @@ import type { ExecutionContext } from 'ava'
 import { logIn } from '../support/client.ts'
 import { stenolog } from '../support/command-line.ts'
 import { eventually } from '../support/eventually.ts'
-import { startDouble } from '../support/eventstoredb-double/start.ts'
+import { startEventStoreDb } from '../support/eventstoredb.ts'
 import { launch } from '../support/launch.ts'
 import type { Launched } from '../support/launch.ts'
 import { startMongoDouble } from '../support/mongodb-double/process.ts'
@@ -26,7 +26,7 @@ const folder = async (t: ExecutionContext): Promise<string> => {
 const servers = async (t: ExecutionContext) => {
   const file = join(await folder(t), 'master.key')
   await writeFile(file, randomBytes(32))
-  const [log, lists, otherLists] = [await startDouble(), await startMongoDouble(), await startMongoDouble()]
+  const [log, lists, otherLists] = [await startEventStoreDb(), await startMongoDouble(), await startMongoDouble()]
   for (const { dispose } of [log, lists, otherLists]) t.teardown(dispose)
   const onLog = { EVENTSTORE_URL: log.url, MASTER_KEY_FILE: file }
   return { log, lists, onLog, onBoth: { ...onLog, MONGO_URL: lists.url('stenolog') }, elsewhere: { ...onLog, MONGO_URL: otherLists.url('stenolog') } }

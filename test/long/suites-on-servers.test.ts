@@ -4,14 +4,18 @@ import { EVENTSTORE_FOLDER, EVENTSTORE_NODES } from '../support/chosen-stores.ts
 import { wrongSkips } from '../support/skipped-on-servers.ts'
 import { runAva } from '../support/tap.ts'
 
+/** By a variable of their own, how often or with what. */
+const APART = ['eventstoredb-drills.test.ts', 'upgrade.test.ts']
+
 /**
  * The HTTP and WebSocket suites of the whole service, unchanged, with its data in EventStoreDB and MongoDB: each service of
  * theirs has servers of its own (test/support/stores.ts). One file alone: `STENOLOG_TEST_STORES=servers ava test/service/…`.
  * Where a real EventStoreDB is at hand it takes the double's place, here and in every suite that is about EventStoreDB.
  */
 const ofTheService = globSync('test/service/*.test.ts').toSorted()
-const ofEventStoreDb = globSync('test/{contracts,long}/*.test.ts').toSorted().filter((file) =>
-  /support\/eventstoredb(?:\.ts|-server\/|-double\/facts)/.test(readFileSync(file, 'utf8')) && !file.endsWith('eventstoredb-drills.test.ts'))
+const ofEventStoreDb = globSync('test/{contracts,infrastructure,long}/*.test.ts').toSorted().filter((file) =>
+  /support\/eventstoredb(?:\.ts|-server\/|-double\/facts)/.test(readFileSync(file, 'utf8'))
+  && !APART.some((name) => file.endsWith(name)))
 const isReal = EVENTSTORE_FOLDER !== undefined
 const files = [...ofTheService, ...(isReal ? ofEventStoreDb : [])]
 const where = isReal ? `a real EventStoreDB (nodes: ${EVENTSTORE_NODES})` : 'EventStoreDB'
@@ -20,6 +24,9 @@ test('the suites are found', (t) => {
   for (const suite of ['rest-lives', 'rest-users', 'websocket-frames', 'websocket-captions']) t.true(files.includes(`test/service/${suite}.test.ts`))
   for (const suite of ['long/eventstoredb-failures', 'long/tools-on-servers', 'contracts/eventstoredb-server', 'long/eventstoredb-facts-appends'])
     t.true(ofEventStoreDb.includes(`test/${suite}.test.ts`))
+  const startsTheDouble = (file: string): boolean => /eventstoredb-double\/start\.ts/.test(readFileSync(file, 'utf8'))
+  const elsewhere = globSync('test/*/*.test.ts').filter((file) => !ofEventStoreDb.includes(file))
+  t.deepEqual(elsewhere.filter(startsTheDouble), [])
 })
 
 for (const file of files)

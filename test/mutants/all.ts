@@ -19,6 +19,7 @@ import { limitMutants } from './limits.ts'
 import { listenerMutants } from './listeners.ts'
 import { liveMutants } from './lives.ts'
 import { memberMutants } from './members.ts'
+import { missedFinalsMutants } from './missed-finals.ts'
 import { mongoMutants } from './mongodb.ts'
 import { onceSurvivedMutants } from './once-survived.ts'
 import { onnxMutants } from './onnx.ts'
@@ -39,6 +40,7 @@ export const MUTANTS: ReadonlyArray<Mutant> = [
   ...socketMutants,
   ...engineSettingMutants,
   ...listenerMutants,
+  ...missedFinalsMutants,
   ...limitMutants,
   ...sourceMutants,
   ...sqliteMutants,

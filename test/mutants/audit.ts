@@ -2,10 +2,29 @@ import type { Mutant } from './mutant.ts'
 
 const AUDIT_ADMINISTRATORS = 'test/application/audit-administrators.test.ts'
 const AUDIT = 'test/application/audit.test.ts'
+const COMPARED = 'test/projections/compare-with-log.test.ts'
 const ERASURE_RULES = 'test/application/erasure-rules.test.ts'
 
-/** `stenolog check`: what no rule made is named. */
+/** `stenolog check`: what no rule made is named, and nothing else. */
 export const auditMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'projections/compare-with-log.ts',
+    before: 'position === null || position > checkpoint.position',
+    after: 'position !== null && position > checkpoint.position',
+    rows: ['a document that a death left ahead of its checkpoint, or removed'], test: COMPARED,
+  },
+  {
+    file: 'projections/compare-with-log.ts',
+    before: 'position === null || position > checkpoint.position',
+    after: 'true',
+    rows: ['a document that is no further than its checkpoint'], test: COMPARED,
+  },
+  {
+    file: 'projections/compare-with-log.ts',
+    before: '!isOpen(difference)), ...left]',
+    after: '!isOpen(difference))]',
+    rows: ['a document that is ahead of its checkpoint and wrong is told'], test: COMPARED,
+  },
   {
     file: 'application/audit/order-rules.ts',
     before: 'if (epoch !== live.epoch + 1) return',

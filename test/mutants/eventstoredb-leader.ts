@@ -93,9 +93,15 @@ export const eventStoreDbLeaderMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/eventstoredb/leader.ts',
-    before: 'silent === 0 ? null : search(null)',
+    before: 'silent === 0 ? null : search(null, insteadOfThis)',
     after: 'null',
     rows: ['whoever answers as the leader takes its place'], test: EVENTSTOREDB_LEADER,
+  },
+  {
+    file: 'infrastructure/eventstoredb/leader.ts',
+    before: "|| (await looking).kind !== 'leads'",
+    after: '|| true',
+    rows: ['a leader that is silent once keeps its channel'], test: EVENTSTOREDB_LEADER,
   },
   {
     file: 'infrastructure/eventstoredb/leader.ts',

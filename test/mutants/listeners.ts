@@ -8,24 +8,11 @@ const CAPTIONS = 'test/service/websocket-captions.test.ts'
 const DROPPED_FINALS = 'test/ws/dropped-finals.test.ts'
 const RECENT_FINALS = 'test/application/recent-finals.test.ts'
 const WRITE_QUEUE = 'test/application/write-queue.test.ts'
-const TRANSCRIPTS = 'test/application/transcripts.test.ts'
 const PAGE = 'interfaces/http/pages/embed.js'
 const SESSIONS = 'application/sessions/live-sessions.ts'
 
 /** Who comes late, comes back or reads too slowly, and the page that shows captions. */
 export const listenerMutants: ReadonlyArray<Mutant> = [
-  {
-    file: 'application/lives/queries/resume-point.ts',
-    before: " || (withTranslations && final.segment === segment && final.kind === 'translation')",
-    after: '',
-    rows: ['D58'], test: RESUME,
-  },
-  {
-    file: 'application/lives/queries/resume-point.ts',
-    before: 'behind(first - 1, false)',
-    after: 'behind(first, false)',
-    rows: ['D58'], test: RESUME,
-  },
   {
     file: 'application/sessions/recent-finals.ts',
     before: 'entry.told && isMeant(entry) ?',
@@ -43,18 +30,6 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
     before: 'if (erase) forget(liveId)',
     after: 'if (erase && liveId < 0) forget(liveId)',
     rows: [86], test: RESUME,
-  },
-  {
-    file: 'application/sessions/missed-finals.ts',
-    before: 'read.right.filter((frame) => !untold(keyOf(frame)))',
-    after: 'read.right.filter((frame) => !untold(frame.text))',
-    rows: ['D58'], test: RESUME,
-  },
-  {
-    file: 'application/sessions/missed-finals.ts',
-    before: ' && !given.has(keyOf(frame))',
-    after: '',
-    rows: ['D58'], test: RESUME,
   },
   {
     file: 'interfaces/ws/handshakes/handshake.ts',
@@ -177,12 +152,6 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
     rows: ['a final that the store refused is told from memory, at its place'], test: DROPPED_FINALS,
   },
   {
-    file: 'application/sessions/missed-finals.ts',
-    before: 'return [...before, frame]',
-    after: 'return [frame]',
-    rows: ['a final that the store refused is told from memory, at its place'], test: DROPPED_FINALS,
-  },
-  {
     file: 'application/sessions/recent-finals.ts',
     before: "if (first.state === 'dropped') older.push(first)",
     after: '',
@@ -199,17 +168,5 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
     before: "return outcome === 'durable'",
     after: 'return true',
     rows: ['a write is durable only when the store took it'], test: WRITE_QUEUE,
-  },
-  {
-    file: 'application/lives/queries/stored-finals.ts',
-    before: 'start = spoken.revision\n',
-    after: 'start = middle + LOOKED_AT_IN_BETWEEN\n',
-    rows: ['a crowd that wants the past of a live costs little more than one of them'], test: TRANSCRIPTS,
-  },
-  {
-    file: 'application/lives/queries/shared-pages.ts',
-    before: 'reading.get(key) ?? kept.get(key)',
-    after: 'kept.get(key)',
-    rows: ['a crowd that wants the past of a live costs little more than one of them'], test: TRANSCRIPTS,
   },
 ]

@@ -54,6 +54,12 @@ export const storeMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'projections/projector.ts',
+    before: 'events: 500, ms: 5000',
+    after: 'events: 500, ms: Infinity',
+    rows: ['move the checkpoint every 500 events or five seconds'], test: 'test/projections/projector.test.ts',
+  },
+  {
+    file: 'projections/projector.ts',
     before: 'if (reason !== null) throw',
     after: 'if (reason === undefined) throw',
     rows: ['an older copy of the log, put in its place under a running service'], test: 'test/projections/lost-future.test.ts',

@@ -25,13 +25,14 @@ interface Parts {
   readonly store?: EventStore
   readonly documents?: Documents
   readonly projections?: ReadonlyArray<Projection>
+  readonly environment?: typeof environment
 }
 
 const start = (t: ExecutionContext, parts: Parts = {}) => {
   const { store = createMemoryEventStore(), documents = createMemoryDocuments(), projections = allProjections } = parts
   const stop = new AbortController()
   const logger = createRecordingLogger()
-  const projector = startProjector({ store, documents, projections, code: 'test', logger, environment, timers: systemTimers, signal: stop.signal })
+  const projector = startProjector({ environment, ...parts, store, documents, projections, code: 'test', logger, timers: systemTimers, signal: stop.signal })
   t.teardown(async () => {
     stop.abort()
     await projector.stopped
@@ -229,19 +230,20 @@ test('it stops at the signal, even while it is trying again', async (t) => {
   t.pass()
 })
 
-test('events that bring no change cost no write, but move the checkpoint now and then', async (t) => {
+test('events that bring no change cost no write, but move the checkpoint every 500 events or five seconds', async (t) => {
   const inner = createMemoryDocuments()
   const commits: Array<number> = []
-  const documents: Documents = {
-    ...inner,
-    commit: (name, changes, checkpoint) => {
-      commits.push(changes.length)
-      return inner.commit(name, changes, checkpoint)
-    },
-  }
-  const { store, projector } = start(t, { documents, projections: [lives] })
+  const documents: Documents = { ...inner, commit: (...change) => {
+    commits.push(change[1].length)
+    return inner.commit(...change)
+  } }
+  const own = createTestEnvironment()
+  const { store, projector } = start(t, { documents, projections: [lives], environment: own })
   await projector.whenProjected(await create(store, 1))
   const attached = { type: 'SenderAttached', data: { liveId: 1, userId: 3, at: environment.now(), epoch: 1, instance: 'i' } }
-  for (let n = 0; n < 600; n++) await projector.whenProjected(right(await store.append('live-1', n, [newEvent(attached)])()).position)
-  t.deepEqual(commits, [1, 0])
+  for (let n = 0; n < 650; n++) {
+    if (n === 600) own.advance(5000)
+    await projector.whenProjected(right(await store.append('live-1', n, [newEvent(attached)])()).position)
+  }
+  t.deepEqual(commits, [1, 0, 0])
 })

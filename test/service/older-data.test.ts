@@ -5,7 +5,7 @@ import { logIn } from '../support/client.ts'
 import { stenolog } from '../support/command-line.ts'
 import { launch } from '../support/launch.ts'
 import { unpackFiles } from '../support/older-data/files.ts'
-import { ADA, LISTS, readLists, TIMELESS_SETTINGS } from '../support/older-data/lists.ts'
+import { ADA, asRecorded, LISTS, readLists, TIMELESS_SETTINGS } from '../support/older-data/lists.ts'
 import type { Lists } from '../support/older-data/lists.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
@@ -14,18 +14,6 @@ const VERSIONS = ['1f99de3']
 const FIXTURES = join(import.meta.dirname, 'older-data')
 
 type Settings = Readonly<Record<string, string>>
-
-const isTakenOver = (item: unknown): boolean =>
-  typeof item === 'object' && item !== null && 'type' in item && item.type === 'LiveTakenOver'
-
-/** What a later version may add to an object of an older list, and its take-overs at start, are left out, all the way down. */
-const asRecorded = (recorded: unknown, told: unknown): unknown => {
-  if (Array.isArray(recorded) && Array.isArray(told))
-    return told.filter((item) => !isTakenOver(item)).map((item: unknown, index) => asRecorded(recorded[index], item))
-  if (typeof recorded !== 'object' || recorded === null || typeof told !== 'object' || told === null) return told
-  const members = told as Readonly<Record<string, unknown>>
-  return Object.fromEntries(Object.entries(recorded).map(([name, value]) => [name, asRecorded(value, members[name])]))
-}
 
 for (const version of VERSIONS)
   test(`data of ${version}, 1,000 sessions and an interrupted rebuild, opens with equal lists and a clean check`, async (t) => {

@@ -90,3 +90,15 @@ export const filesOf = (folder: string): RequestListener => (request, response) 
     () => response.writeHead(404).end(),
   )
 }
+
+/** `live.m3u8`, the two segments of 4 s that `packageSample` made as `ts`, for ever: a live that never ends. */
+export const endless = (folder: string): RequestListener => {
+  const began = Date.now()
+  const files = filesOf(folder)
+  return (request, response) => {
+    if (request.url?.startsWith('/live.m3u8') !== true) return files(request, response)
+    const now = Math.floor((Date.now() - began) / 2000)
+    const segments = [now, now + 1, now + 2].map((sequence) => `#EXTINF:2,\nindex${sequence % 2}.ts?${sequence}\n`)
+    response.end(`#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXT-X-MEDIA-SEQUENCE:${now}\n${segments.join('')}`)
+  }
+}

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import { eventually } from './eventually.ts'
 
-const SERVER = join(import.meta.dirname, '..', '..', 'interfaces', 'main.ts')
+const CHECKOUT = join(import.meta.dirname, '..', '..')
 
 /** The server as a command: what it prints, how it ends. */
 export interface Launched {
@@ -19,10 +19,15 @@ export interface Launched {
 
 /**
  * Starts the server with exactly these variables beside PATH; it ends with the test. `through` is a command that becomes
- * the one that it is given.
+ * the one that it is given; `checkout` one of another version.
  */
-export const launch = (t: ExecutionContext, environment: Readonly<Record<string, string>>, through: ReadonlyArray<string> = []): Launched => {
-  const [command, ...args] = [...through, process.execPath, SERVER] as const
+export const launch = (
+  t: ExecutionContext,
+  environment: Readonly<Record<string, string>>,
+  through: ReadonlyArray<string> = [],
+  checkout = CHECKOUT,
+): Launched => {
+  const [command, ...args] = [...through, process.execPath, join(checkout, 'interfaces', 'main.ts')] as const
   const child = spawn(command, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...environment },

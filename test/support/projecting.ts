@@ -1,9 +1,11 @@
 import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Document, Documents } from '../../application/ports/documents.ts'
 import { BEGINNING } from '../../application/ports/event-store.ts'
-import type { Position, StoredEvent } from '../../application/ports/event-store.ts'
+import type { EventStore, Position, StoredEvent } from '../../application/ports/event-store.ts'
+import { apiTokenStream } from '../../domain/api-token/events.ts'
 import type { StoredLiveEvent } from '../../domain/live/events.ts'
 import { liveStream } from '../../domain/live/events.ts'
 import type { Envelope } from '../../domain/shared/event.ts'
@@ -36,8 +38,11 @@ export const sealedLive = (changes: Partial<SealedCreated['data']> = {}): Sealed
 type Event = StoredLiveEvent | StoredUserEvent
 type Unknown = { readonly type: string; readonly data: Readonly<Record<string, unknown>> }
 
-const streamOf = ({ data }: Event | Unknown): string =>
-  'liveId' in data ? liveStream(Number(data.liveId)) : userStream(Number('userId' in data ? data.userId : 0))
+const streamOf = ({ data }: Event | Unknown): string => {
+  if ('liveId' in data) return liveStream(Number(data.liveId))
+  if ('tokenId' in data) return apiTokenStream(Number(data['tokenId']))
+  return userStream(Number('userId' in data ? data.userId : 0))
+}
 
 /** The events as the log would give them, at positions 1, 2, 3 … */
 export const stored = (events: ReadonlyArray<Event | Unknown>): ReadonlyArray<StoredEvent> =>
@@ -50,6 +55,20 @@ export const stored = (events: ReadonlyArray<Event | Unknown>): ReadonlyArray<St
     revision: index,
     position: String(index + 1).padStart(20, '0') as Position,
   }))
+
+/** A log that holds these events and gets no more. */
+export const logOf = (events: ReadonlyArray<StoredEvent>): Pick<EventStore, 'subscribe' | 'head' | 'read'> => {
+  const position = events.at(-1)?.position ?? BEGINNING
+  return {
+    head: () => TE.right(position),
+    read: () => TE.right([]),
+    subscribe: async function* (from, prefixes) {
+      const isAsked = ({ stream }: StoredEvent): boolean => prefixes.some((prefix) => stream.startsWith(prefix))
+      for (const event of events) if (event.position > from && isAsked(event)) yield { kind: 'event', event }
+      yield { kind: 'caught-up', position }
+    },
+  }
+}
 
 /** Without what the projector adds. */
 export const withoutPosition = (document: Document): Document => {

@@ -26,6 +26,8 @@ export interface ScriptedPipelines {
   readonly create: CreatePipeline
   readonly of: (liveId: number) => ScriptedPipeline
   readonly all: ReadonlyArray<ScriptedPipeline>
+  /** As if there had been none so far. */
+  readonly forget: () => void
 }
 
 export interface Script {
@@ -101,6 +103,7 @@ export const createScriptedPipelines = (script: Script = {}): ScriptedPipelines 
   return {
     create,
     all,
+    forget: () => void all.splice(0),
     of: (liveId) => {
       const found = all.findLast((pipeline) => pipeline.liveId === liveId)
       if (found === undefined) throw new Error(`live ${liveId} has no pipeline`)

@@ -56,7 +56,14 @@ export const runTestService = async (
     ...stores?.settings,
     ...settings,
   })
-  let service: ServiceProcess = await startServiceProcess(environment)
+  const clean = async (): Promise<void> => {
+    await stores?.dispose()
+    await rm(dataDirectory, { recursive: true, force: true })
+  }
+  let service: ServiceProcess = await startServiceProcess(environment).catch(async (error: unknown) => {
+    await clean()
+    throw error
+  })
   const admin = () => logIn(service.url, ADMIN.username, ADMIN.password)
   return {
     url: () => service.url,
@@ -78,8 +85,7 @@ export const runTestService = async (
     },
     dispose: async () => {
       await service.end('SIGKILL')
-      await stores?.dispose()
-      await rm(dataDirectory, { recursive: true, force: true })
+      await clean()
     },
   }
 }

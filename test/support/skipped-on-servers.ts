@@ -20,8 +20,16 @@ const ONLY_EMBEDDED: Titles = {
   ],
 }
 
-/** A single call is answered late, wrongly or never, or connections break while the server goes on: no order makes a real one do it. */
+/**
+ * A single call is answered late, wrongly or never, a scavenge comes between two calls, or connections break while the
+ * server goes on: no order makes a real one do it.
+ */
 const ONLY_THE_DOUBLE: Titles = {
+  'infrastructure › eventstoredb-resumes': [
+    'a subscription resumes from any position, also of a record that a scavenge took, without a loss or a repeat',
+    'a scavenge between the look back and the subscription loses nothing',
+    'a server that cannot read back at the moment is not taken for one with an older log',
+  ],
   'long › eventstoredb-failures': [
     ...['no-stream', '1', 'any'].flatMap((expected) =>
       ['unanswered', 'drop', 'hang'].map((kind) => `an append (${expected}) whose answer is lost (${kind}) is unavailable, and its retry stands once`)),

@@ -23,7 +23,7 @@ const behind =
  */
 export const searchBackwards = (point: ResumePoint) => {
   let left = point.kind === 'last' ? point.count : 0
-  let first = Number.MAX_SAFE_INTEGER
+  let first = 1
   return {
     found: ({ kind, segment }: Final): boolean => {
       if (kind !== 'transcription') return false

@@ -21,7 +21,7 @@ import { createSharedPages } from './shared-pages.ts'
 /** Finals of the log, in its order. */
 export interface FinalsInPages {
   readonly wanted: Wanted
-  /** The next page, which may be empty; null once the end was seen. */
+  /** The next page, which may be empty; null once the end was seen. Who asks again is read the last one anew. */
   readonly next: () => Promise<Either<Unavailable, ReadonlyArray<TranscriptFrame> | null>>
 }
 
@@ -136,13 +136,18 @@ export const storedFinals = (deps: StoredFinalsDeps): StoredFinals => {
     const found = await (point.kind === 'after' ? findAfter(stream, point) : findLast(stream, point))
     if (E.isLeft(found)) return found
     const { wanted } = found.right
-    let page: number | null = Math.floor(found.right.start / AT_ONCE)
+    let page = Math.floor(found.right.start / AT_ONCE)
+    let isAtEnd = false
 
     const next = async (): Promise<Either<Unavailable, ReadonlyArray<TranscriptFrame> | null>> => {
-      if (page === null) return E.right(null)
+      if (isAtEnd) {
+        isAtEnd = false
+        return E.right(null)
+      }
       const read = await pageOf(state, page)
       if (E.isLeft(read)) return read
-      page = read.right.isFull ? page + 1 : null
+      if (read.right.isFull) page += 1
+      else isAtEnd = true
       return E.right(read.right.finals.filter(wanted))
     }
     return E.right({ wanted, next })

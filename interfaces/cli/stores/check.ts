@@ -5,12 +5,9 @@ import { parseArgs } from 'node:util'
 import { checkLog } from '../../../application/audit/check-log.ts'
 import { passingOver } from '../../../application/log/passing-over.ts'
 import type { DamagedRow } from '../../../application/log/passing-over.ts'
-import { NO_CHECKPOINT } from '../../../application/ports/documents.ts'
-import type { Documents } from '../../../application/ports/documents.ts'
 import { BEGINNING } from '../../../application/ports/event-store.ts'
 import type { EventStore } from '../../../application/ports/event-store.ts'
 import { messageOf } from '../../../domain/shared/message-of.ts'
-import { orThrow } from '../../../domain/shared/or-throw.ts'
 import { loadMasterKey } from '../../../infrastructure/keys/master-key.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
 import { openSqliteDocuments } from '../../../infrastructure/sqlite/documents/documents.ts'
@@ -18,10 +15,9 @@ import { readCoverage, walkChain } from '../../../infrastructure/sqlite/event-lo
 import { verifyFile } from '../../../infrastructure/sqlite/verify-files.ts'
 import { verifyKeys } from '../../../infrastructure/keys/verify-keys.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
-import { whyOlder } from '../../../projections/older-log.ts'
-import { differencesOf, foldLog, stillThere } from '../../../projections/fold-log.ts'
+import { differencesFromLog } from '../../../projections/compare-with-log.ts'
+import type { ComparedWithLog } from '../../../projections/compare-with-log.ts'
 import type { Difference } from '../../../projections/fold-log.ts'
-import { modelOf } from '../../../projections/projection.ts'
 import type { Projection } from '../../../projections/projection.ts'
 import { dataFiles, embeddedFiles, isServiceRunning, withData } from './tool-data.ts'
 import type { DataFiles, ToolData } from './tool-data.ts'
@@ -116,15 +112,6 @@ const SAYS: Readonly<Record<Difference['kind'], string>> = {
   misguarded: 'stands at another position than its content',
 }
 
-interface Compared {
-  readonly store: Pick<EventStore, 'subscribe' | 'head' | 'read'>
-  readonly documents: Pick<Documents, 'checkpoint' | 'find' | 'scan'>
-  readonly scratch: Documents
-}
-
-/** Looks again while the service goes on writing: only what differs although nothing was written meanwhile is wrong. */
-const MAX_LOOKS = 50
-
 interface UnsureDocuments {
   readonly row: DamagedRow
   /** Which documents the other events of its stream touch: what it said is in them, or should be. */
@@ -132,7 +119,7 @@ interface UnsureDocuments {
 }
 
 const unsureDocuments = async (
-  store: Compared['store'],
+  store: Pick<EventStore, 'subscribe'>,
   { touches }: Projection,
   damaged: ReadonlyArray<DamagedRow>,
 ): Promise<ReadonlyArray<UnsureDocuments>> => {
@@ -149,36 +136,15 @@ const unsureDocuments = async (
   return found
 }
 
-/** Folds the log as far as the read model has come, beside it, and compares. */
-const compareModel = async ({ store: whole, documents, scratch }: Compared, projection: Projection): Promise<ReadonlyArray<Problem>> => {
+/** What differs, but for what damaged rows of the log may have said. */
+const compareModel = async (compared: ComparedWithLog, projection: Projection): Promise<ReadonlyArray<Problem>> => {
   const { collection } = projection
-  const { signal } = new AbortController()
+  const { store: whole } = compared
   const damaged: Array<DamagedRow> = []
-  const store = { subscribe: passingOver(whole.subscribe, (row) => damaged.push(row)) }
-  let reached = NO_CHECKPOINT
-  const follow = async (): Promise<boolean> => {
-    const checkpoint = orThrow(await documents.checkpoint(modelOf(projection))())
-    const reason = orThrow(await whyOlder(whole, checkpoint)())
-    if (reason !== null) throw new Error(`${reason} (checkpoint ${checkpoint.position})`)
-    if (checkpoint.position <= reached.position) return false
-    await foldLog({ store, documents: scratch }, projection, { from: reached, to: checkpoint.position, signal })
-    reached = checkpoint
-    return true
-  }
-  const [is, should] = [documents, scratch].map((side) => ({ documents: side, collection: collection.name }))
-  if (is === undefined || should === undefined) return []
-  orThrow(await scratch.ensure([collection])())
-  // The next start makes it: this version is the first to have it, or it was discarded.
-  if (!(await follow())) return []
-  const found: Array<Difference> = []
-  for await (const difference of differencesOf(is, should)) found.push(difference)
-  let left: ReadonlyArray<Difference> = found
-  for (let look = 0; look < MAX_LOOKS && left.length > 0; look++) {
-    left = await stillThere(left, is, should)
-    if (!(await follow())) break
-  }
+  const store = { ...whole, subscribe: passingOver(whole.subscribe, (row) => damaged.push(row)) }
+  const found = await differencesFromLog({ ...compared, store }, projection)
   const unsure = await unsureDocuments(whole, projection, damaged)
-  const known = left.filter(({ id }) => unsure.every(({ ids }) => !ids.has(id)))
+  const known = found.filter(({ id }) => unsure.every(({ ids }) => !ids.has(id)))
   return [
     ...known.map(({ id, kind }) => ({ where: `${collection.name} ${id}`, problem: SAYS[kind] })),
     ...unsure.map(({ ids, row: { position, stream } }) => ({

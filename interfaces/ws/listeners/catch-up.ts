@@ -31,13 +31,17 @@ export const catchUp = async ({ missed, connection, encode, join, isGone, logger
       if (isGone()) return
       // It may come back with what it has by now.
       if (E.isLeft(page)) return connection.end(errorEnding('server_restart'))
-      if (page.right === null) break
-      await sendAll(connection, page.right.map(encode))
-      if (isGone()) return
+      if (page.right !== null) {
+        await sendAll(connection, page.right.map(encode))
+        if (isGone()) return
+        continue
+      }
+      // In one tick: nothing can be told in between.
+      const rest = missed.rest()
+      if (rest === null) continue
+      for (const frame of rest) connection.broadcast(encode(frame))
+      return join()
     }
-    // In one tick: nothing can be told in between.
-    for (const frame of missed.rest()) connection.broadcast(encode(frame))
-    join()
   } catch (error) {
     logger.error({ error: String(error) }, 'a socket could not be told what it missed')
     connection.end(errorEnding('server_restart'))

@@ -102,7 +102,7 @@ export const startEventStoreServer = async ({
         const { status } = await node.ask('GET', '/info/options')
         if (status !== 200) throw new Error(`the administrator is answered ${status}`)
       }
-    }, { timeoutMs: 120_000 })
+    }, { timeoutMs: 240_000 })
   try {
     await Promise.all(nodes.map((node) => node.start()))
     await untilHealthy()

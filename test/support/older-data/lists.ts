@@ -1,3 +1,4 @@
+import type { ExecutionContext } from 'ava'
 import { createClient, logIn } from '../client.ts'
 import type { Client, Json, Listing } from '../client.ts'
 
@@ -69,5 +70,54 @@ export const readLists = async (url: string): Promise<Lists> => {
     'anonymous /languages/': await all(createClient(url), '/languages/'),
     ...(await listsOf('ada', ada)),
     ...(await listsOf('bob', bob)),
+  }
+}
+
+const isTakenOver = (item: unknown): boolean =>
+  typeof item === 'object' && item !== null && 'type' in item && item.type === 'LiveTakenOver'
+
+/**
+ * What a later version may add to an object of an older list, and its take-overs at start, are left out, all the way
+ * down.
+ */
+export const asRecorded = (recorded: unknown, told: unknown): unknown => {
+  if (Array.isArray(recorded) && Array.isArray(told))
+    return told.filter((item) => !isTakenOver(item)).map((item: unknown, index) => asRecorded(recorded[index], item))
+  if (typeof recorded !== 'object' || recorded === null || typeof told !== 'object' || told === null) return told
+  const members = told as Readonly<Record<string, unknown>>
+  return Object.fromEntries(Object.entries(recorded).map(([name, value]) => [name, asRecorded(value, members[name])]))
+}
+
+/** As much of each list as there was before, all the way down. */
+const upTo = (before: unknown, told: unknown): unknown => {
+  if (Array.isArray(before) && Array.isArray(told))
+    return told.slice(0, before.length).map((item: unknown, index) => upTo(before[index], item))
+  if (typeof before !== 'object' || before === null || typeof told !== 'object' || told === null) return told
+  const was = before as Json
+  return Object.fromEntries(Object.entries(told).map(([name, value]) => [name, upTo(was[name], value)]))
+}
+
+/** Of what runs, and of no event. */
+const MEASURED = ['lag']
+/** What a restart may change of a session. */
+const CHANGED = [...MEASURED, 'status', 'vram', 'auto_start_pid', 'updated_at']
+
+const without = (item: Json, names: ReadonlyArray<string>): Json =>
+  Object.fromEntries(Object.entries(item).filter(([name]) => !names.includes(name)))
+
+/**
+ * What was told before a restart is told again, but for what that changes of the sessions of these ids. Histories and
+ * transcripts may go on.
+ */
+export const listsAreEqual = (
+  t: ExecutionContext, before: Lists, now: Lists, changed: ReadonlyArray<number>,
+): void => {
+  for (const [name, recorded] of Object.entries(before)) {
+    const told = asRecorded(recorded, now[name]) as ReadonlyArray<Json>
+    const settled = (items: ReadonlyArray<Json>): ReadonlyArray<Json> =>
+      items.map((item) => without(item, changed.includes(Number(item['id'])) ? CHANGED : MEASURED))
+    if (/ (histories|transcripts)$/.test(name)) t.deepEqual(upTo(recorded, told), recorded, name)
+    else if (/\/lives\/?$/.test(name)) t.deepEqual(settled(told), settled(recorded), name)
+    else t.deepEqual(told, recorded, name)
   }
 }

@@ -12,6 +12,8 @@ export const normalise = (transcript: string): ReadonlyArray<string> => {
     .map((line) =>
       line
         .replace(/ \d+ms$/, '')
+        // The client and the server spell it in ways of their own, and whichever is first is heard.
+        .replace(/deadline exceeded/i, 'deadline exceeded')
         .replace(/^\d+ ms (unhandledRejection) (?:TypeError: )?(.*?)(?: \|.*)?$/, '$1 $2')
         .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, numbered('ID'))
         .replace(/(?<=\b(?:rd|nope|tb|del\d?|tomb)-)[0-9a-f]{8}\b/g, numbered('RUN'))

@@ -1,0 +1,198 @@
+import type { ExecutionContext } from 'ava'
+import {
+  ADMISSION_STREAM, Admitted, CapacitySet, Moved, Released, WorkerDraining, WorkerJoined, WorkerLeft,
+} from '../../../domain/admission/events.ts'
+import { evolve, initialState, reservedVram } from '../../../domain/admission/state.ts'
+import type { AdmissionState } from '../../../domain/admission/state.ts'
+import { reading } from '../../../domain/read-event.ts'
+import { issueToken, withKey } from '../api-tokens.ts'
+import { createClient, logIn } from '../client.ts'
+import type { Client, Json, Listing } from '../client.ts'
+import { stenolog } from '../command-line.ts'
+import { eventually } from '../eventually.ts'
+import { launch } from '../launch.ts'
+import type { Launched } from '../launch.ts'
+import { right } from '../projecting.ts'
+import { prefixed } from '../service.ts'
+import { openLogOf } from '../stores.ts'
+import { temporaryDirectory } from '../temporary-directory.ts'
+import { ADA, asRecorded, BOB, listsAreEqual, readLists, ROOT, TIMELESS_SETTINGS } from './lists.ts'
+import type { Lists } from './lists.ts'
+import { create, openSessions, openSources, sessionsGoOn, speak } from './open-sessions.ts'
+import type { OpenSession, Sources } from './open-sessions.ts'
+
+/** A checkout of 1f99de3 with its dependencies installed. */
+export const OLDER = process.env['STENOLOG_TEST_OLDER_CHECKOUT']
+
+export type Settings = Readonly<Record<string, string>>
+
+/** A data directory, and the servers beside it. */
+export interface Data {
+  readonly dataDirectory: string
+  /** Without their prefix; none where all is embedded. */
+  readonly stores: Settings
+}
+
+export const emptyFolder = async (t: ExecutionContext): Promise<string> => {
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  return path
+}
+
+/** A lost sender is waited for, and what the tests serve may be pulled. */
+const settingsFor = ({ dataDirectory, stores }: Data): Settings => ({
+  ...TIMELESS_SETTINGS,
+  ...prefixed({ DATA_DIR: dataDirectory, AUDIO_URL_ALLOW_CIDRS: '127.0.0.1/32', RECONNECT_GRACE: '10m', ...stores }),
+})
+
+export const startOlder = (t: ExecutionContext, data: Data): Launched => launch(t, settingsFor(data), [], OLDER)
+
+/** `more`: variables beside the settings. */
+export const startToday = (t: ExecutionContext, data: Data, more: Settings = {}): Launched =>
+  launch(t, { ...settingsFor(data), ...more })
+
+const checkIsClean = async (t: ExecutionContext, { dataDirectory, stores }: Data, when: string): Promise<void> => {
+  const { code, stdout, stderr } = await stenolog(dataDirectory, ['check'], stores)
+  t.is(code, 0, `${when}:\n${stdout}${stderr}`)
+}
+
+const OWNERS = [ADA, BOB]
+const ALLOWED = { max_sessions: 100, permissions: ['admin', 'user_retention'] } as const
+const ADMINISTRATORS = [ROOT, ...OWNERS]
+const LIVES = 'root /admin/lives'
+
+const vramOf = (lives: ReadonlyArray<Json>): number => lives.reduce((sum, { vram }) => sum + Number(vram), 0)
+
+const isOpen = ({ status }: Json): boolean => status === 'pending' || status === 'active'
+
+/** All sessions; the memory that is reserved is what those need which are open, and nothing else. */
+const sessionsAndTheirVram = async (t: ExecutionContext, url: string): Promise<ReadonlyArray<Json>> => {
+  const root = await logIn(url, ROOT.username, ROOT.password)
+  const { data } = (await root.get<Listing<Json>>('/admin/lives?limit=1000')).body
+  const metrics = (await root.get<string>('/metrics')).body
+  const reserved = Number(/^stenolog_vram_reserved_megabytes (\d+)$/m.exec(metrics)?.[1])
+  t.is(reserved, vramOf(data.filter(isOpen)))
+  return data
+}
+
+const statusesAre = (
+  t: ExecutionContext, lists: Lists, sessions: ReadonlyArray<OpenSession>, due: (session: OpenSession) => string,
+): void => {
+  const statuses = new Map(lists[LIVES]?.map(({ id, status }) => [id, status]))
+  for (const session of sessions) t.is(statuses.get(session.live.id), due(session), session.name)
+}
+
+const administrators = (url: string): Promise<ReadonlyArray<Client>> =>
+  Promise.all(ADMINISTRATORS.map(({ username, password }) => logIn(url, username, password)))
+
+/** What the older version left, and what it told just before it was killed. */
+interface Left {
+  readonly data: Data
+  readonly sources: Sources
+  readonly sessions: ReadonlyArray<OpenSession>
+  readonly lists: Lists
+  readonly setUpToken: string
+  readonly apiToken: string
+  readonly jwts: ReadonlyArray<string | undefined>
+}
+
+/** Three administrators, two of them with ten open sessions each, in the middle of which the service is killed. */
+export const fillAndKill = async (t: ExecutionContext, data: Data): Promise<Left> => {
+  const sources = await openSources(t)
+  const older = startOlder(t, data)
+  const url = await older.url()
+  const [, setUpToken = ''] = await eventually(() => {
+    const link = /\/setup#token=(\S+)/.exec(older.stdout())
+    if (link === null) throw new Error('no link')
+    return link
+  })
+  t.is((await createClient(url).post('/setup', { ...ROOT, token: setUpToken })).status, 200)
+  const root = await logIn(url, ROOT.username, ROOT.password)
+  for (const owner of OWNERS)
+    await root.api.call('createUser', { body: { ...owner, ...ALLOWED } })
+  for (const { username, password } of OWNERS) {
+    const client = await logIn(url, username, password)
+    await client.api.call('createProfile', { body: { name: 'narrow', max_chars: 30 } })
+    await client.api.call('finishLive', { path: { id: (await client.createLive()).id } })
+  }
+  const { token: apiToken } = await issueToken(await logIn(url, ADA.username, ADA.password))
+  const sessions = await openSessions(url, OWNERS, sources)
+  t.is((await sessionsAndTheirVram(t, url)).filter(isOpen).length, 20)
+  const jwts = (await administrators(url)).map(({ token }) => token)
+  const lists = await readLists(url)
+  statusesAre(t, lists, sessions, ({ becomes }) => (becomes === 'pending' ? 'pending' : 'active'))
+  for (const { sender, listener } of sessions) if (sender && listener) speak(sender, sources.speech)
+  older.kill('SIGKILL')
+  t.is(await older.exited, null)
+  await checkIsClean(t, data, 'as the older version left it')
+  return { data, sources, sessions, lists, setUpToken, apiToken, jwts }
+}
+
+/** All three administer; what they logged in with before holds; nobody is asked to set the service up. */
+const administratorsAreKnown = async (t: ExecutionContext, today: Launched, left: Left): Promise<void> => {
+  const url = await today.url()
+  const now = await administrators(url)
+  for (const jwt of [...left.jwts, ...now.map(({ token }) => token)]) {
+    const { body } = await createClient(url, jwt).get<Listing<Json>>('/users/')
+    t.deepEqual(body.data.map(({ username }) => username), ADMINISTRATORS.map(({ username }) => username))
+  }
+  t.is((await withKey(url, left.apiToken, '/lives/')).status, 200)
+  t.notRegex(today.stdout(), /setup/)
+  t.notRegex((await createClient(url).get<string>('/setup')).body, /<form/)
+  const eve = { username: 'eve', password: 'eve has a password', token: left.setUpToken }
+  t.is((await createClient(url).post('/setup', eve)).status, 403)
+}
+
+/** A create that is repeated by its key is answered as it was, and makes nothing. */
+const keysAreKnown = async (t: ExecutionContext, url: string, { sessions, sources }: Left): Promise<void> => {
+  const before = await sessionsAndTheirVram(t, url)
+  const keyed = sessions.filter(({ key }) => key !== undefined)
+  t.is(keyed.length, 3)
+  for (const session of keyed) {
+    const client = await logIn(url, session.owner.username, session.owner.password)
+    t.deepEqual(asRecorded(session.live, await create(client, session, sources)), session.live, session.name)
+  }
+  t.is((await sessionsAndTheirVram(t, url)).length, before.length)
+}
+
+const admissionOf = reading([CapacitySet, WorkerJoined, WorkerDraining, WorkerLeft, Admitted, Moved, Released])
+
+/** Who runs what by the log. */
+const admissionIn = async (data: Data): Promise<AdmissionState> => {
+  const log = await openLogOf(data)
+  const stored = right(await log.read(ADMISSION_STREAM)())
+  await log.close()
+  return stored.flatMap((event) => admissionOf(event) ?? []).reduce(evolve, initialState)
+}
+
+/**
+ * Starts today's version on what was left, holds it to everything, and kills it; what the log says then of who runs
+ * which sessions.
+ */
+export const goesOn = async (t: ExecutionContext, left: Left): Promise<AdmissionState> => {
+  const { data, sessions, sources } = left
+  sources.comeBack()
+  const today = startToday(t, data)
+  const url = await today.url()
+  t.is((await fetch(`${url}/health/ready`)).status, 200)
+  const lists = await readLists(url)
+  const waiting = sessions.filter(({ becomes }) => becomes === 'pending')
+  const running = sessions.filter(({ becomes }) => becomes === 'active').map(({ live }) => live)
+  const ended = sessions.filter(({ becomes }) => becomes === 'finished')
+  listsAreEqual(t, left.lists, lists, sessions.filter((one) => !waiting.includes(one)).map(({ live }) => live.id))
+  statusesAre(t, lists, sessions, ({ becomes }) => (becomes === 'error' ? 'active' : becomes))
+  t.is((await sessionsAndTheirVram(t, url)).filter(isOpen).length, sessions.length - ended.length)
+  await administratorsAreKnown(t, today, left)
+  await keysAreKnown(t, url, left)
+  await sessionsGoOn(t, url, sessions, sources)
+
+  t.is((await sessionsAndTheirVram(t, url)).filter(isOpen).length, running.length)
+  await checkIsClean(t, data, 'beside the running service')
+  today.kill('SIGKILL')
+  t.is(await today.exited, null)
+  await checkIsClean(t, data, 'afterwards')
+  const admission = await admissionIn(data)
+  t.is(reservedVram(admission), vramOf(running))
+  t.deepEqual(admission.open.map(({ liveId }) => liveId).toSorted((a, b) => a - b), running.map(({ id }) => id))
+  return admission
+}
