@@ -12,6 +12,7 @@ import { pipelines } from './pipeline.ts'
 import { rebuilds } from './rebuild.ts'
 import { services } from './service.ts'
 import { sockets } from './sockets.ts'
+import { speech } from './speech/main.ts'
 import { starts } from './start.ts'
 
 const BENCHMARKS: ReadonlyArray<Benchmark> = [
@@ -25,17 +26,22 @@ const lineOf = (figure: Figure | SkippedFigure): string => {
   return `${name}: ${ratio} (${least} to ${most})${verdict}; ${ours} against ${peers} ${unit}${basis === 'count' ? '' : ` a ${basis} second`}\n  ${meaning}\n  beside ${peer}`
 }
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: 'string' } } })
-const unknown = positionals.filter((wanted) => BENCHMARKS.every(({ name }) => name !== wanted))
-if (unknown.length > 0) {
-  console.error(`no benchmark "${unknown.join('", "')}"; there are ${BENCHMARKS.map(({ name }) => name).join(', ')}`)
-  process.exitCode = 2
-} else {
-  const figures: Array<Figure | SkippedFigure> = []
-  for (const benchmark of BENCHMARKS.filter(({ name }) => positionals.length === 0 || positionals.includes(name))) {
-    const figure = await measure(benchmark)
-    figures.push(figure)
-    console.log(lineOf(figure))
+const measureAll = async (): Promise<void> => {
+  const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: 'string' } } })
+  const unknown = positionals.filter((wanted) => BENCHMARKS.every(({ name }) => name !== wanted))
+  if (unknown.length > 0) {
+    console.error(`no benchmark "${unknown.join('", "')}"; there are ${BENCHMARKS.map(({ name }) => name).join(', ')}`)
+    process.exitCode = 2
+  } else {
+    const figures: Array<Figure | SkippedFigure> = []
+    for (const benchmark of BENCHMARKS.filter(({ name }) => positionals.length === 0 || positionals.includes(name))) {
+      const figure = await measure(benchmark)
+      figures.push(figure)
+      console.log(lineOf(figure))
+    }
+    if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify({ machine: machine(), figures }, null, 2)}\n`)
   }
-  if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify({ machine: machine(), figures }, null, 2)}\n`)
 }
+
+const [first, ...others] = process.argv.slice(2)
+await (first === 'speech' ? speech(others) : measureAll())

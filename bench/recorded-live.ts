@@ -15,7 +15,7 @@ const FINISH_MS = 600_000
 const monotonic = (): number => performance.now()
 
 /** The engine, writing down what it is asked and telling when it has nothing left to do. */
-const observed = (engine: SpeechEngine) => {
+export const observed = (engine: SpeechEngine) => {
   const runs: Array<ModelRun> = []
   let busy = 0
   let idle = (): void => undefined

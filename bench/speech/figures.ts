@@ -1,0 +1,176 @@
+import { quantiles } from '../../interfaces/cli/streaming/live-report.ts'
+import type { Quantiles } from '../../interfaces/cli/streaming/live-report.ts'
+import { borderFaults } from './borders.ts'
+import type { BorderFault } from './borders.ts'
+import type { Frame, LiveRun } from './live.ts'
+import type { Recording } from './recordings.ts'
+import { compareTexts, rateOf, sumOf } from './score.ts'
+import type { Errors } from './score.ts'
+import { finalLags, screensOf, spokenWords, takenBack, wordDelays } from './screen.ts'
+import type { SegmentEnd } from './screen.ts'
+
+/** One text of a recording and what is wrong with it. */
+export interface ScoredText {
+  readonly text: string
+  /** Errors of 100 words. */
+  readonly wer: number | null
+  readonly errors: Errors
+}
+
+/** When the words of a recording came, in seconds; empty where the manifest does not say when they were spoken. */
+export interface Delays {
+  readonly shown: ReadonlyArray<number>
+  readonly settled: ReadonlyArray<number>
+  /** As `settled`, of a screen that shows all of the open segment. */
+  readonly settled_text: ReadonlyArray<number>
+  readonly finals: ReadonlyArray<{ readonly lag: number; readonly end: SegmentEnd }>
+}
+
+export interface ScoredLive extends ScoredText {
+  readonly segments: ReadonlyArray<Pick<Frame, 'at' | 'start' | 'end' | 'text'>>
+  readonly borders: ReadonlyArray<BorderFault>
+  /** Words that a screen showed, right or wrong, and how many it took back: `caption` has the newest lines of the open segment alone. */
+  readonly taken_back: Readonly<Record<'caption' | 'text', { readonly shown: number; readonly taken: number }>>
+  readonly delays: Delays
+  readonly passes: number
+  readonly engine_cpu_s: number | null
+}
+
+/** All that is known of a recording; the texts by who made them. */
+export interface ScoredRecording {
+  readonly name: string
+  readonly language: string
+  readonly unit: 'words' | 'characters'
+  readonly seconds: number
+  readonly said: string
+  readonly texts: Readonly<Record<string, ScoredText>>
+  readonly live: ScoredLive | null
+}
+
+const rounded = (value: number | null, digits = 2): number | null => (value === null ? null : Number(value.toFixed(digits)))
+
+export const scoredText = ({ text: said, language }: Pick<Recording, 'text' | 'language'>, text: string): ScoredText => {
+  const { errors } = compareTexts(said, text, language)
+  return { text, wer: rounded(rateOf(errors)), errors }
+}
+
+export const scoredLive = ({ text: said, language, words }: Recording, run: LiveRun, pauseSeconds: number): ScoredLive => {
+  const finals = run.frames.filter(({ final }) => final)
+  const texts = finals.map(({ text }) => text)
+  const text = texts.join(' ')
+  const [caption, whole] = [screensOf(run.frames, language, 'caption'), screensOf(run.frames, language, 'text')]
+  const spoken = spokenWords(words, language)
+  const { shown, settled } = wordDelays(spoken, caption)
+  return {
+    ...scoredText({ text: said, language }, text),
+    segments: finals.map(({ at, start, end, text }) => ({ at: rounded(at, 3) ?? 0, start, end, text })),
+    borders: borderFaults(compareTexts(said, text, language), texts, language),
+    taken_back: { caption: takenBack(caption), text: takenBack(whole) },
+    delays: {
+      shown,
+      settled,
+      settled_text: wordDelays(spoken, whole).settled,
+      finals: spoken.length === 0 ? [] : finalLags(spoken, finals, language, pauseSeconds),
+    },
+    passes: run.passes,
+    engine_cpu_s: rounded(run.engineCpu),
+  }
+}
+
+/** Groups that rates are pooled over: all words of all recordings together. */
+const GROUPS: ReadonlyArray<readonly [name: string, has: (language: string) => boolean]> = [
+  ['english', (language) => language === 'en'],
+  ['others', (language) => language !== 'en'],
+]
+
+export interface PooledText {
+  readonly wer: number | null
+  readonly errors: Errors
+}
+
+const pooled = (texts: ReadonlyArray<ScoredText>): PooledText => {
+  const errors = sumOf(texts.map(({ errors }) => errors))
+  return { wer: rounded(rateOf(errors)), errors }
+}
+
+const countsOf = (faults: ReadonlyArray<BorderFault>): Readonly<Record<BorderFault['kind'], number>> => {
+  const words = (wanted: BorderFault['kind']): number => faults.reduce((sum, { kind, words }) => sum + (kind === wanted ? words : 0), 0)
+  return { doubled: words('doubled'), inserted: words('inserted'), lost: words('lost'), changed: words('changed') }
+}
+
+const perHundred = (counts: ReadonlyArray<{ readonly shown: number; readonly taken: number }>): number | null => {
+  const [shown, taken] = [counts.reduce((sum, { shown }) => sum + shown, 0), counts.reduce((sum, { taken }) => sum + taken, 0)]
+  return shown === 0 ? null : rounded((100 * taken) / shown, 1)
+}
+
+export interface LiveFigures {
+  readonly border_words: Readonly<Record<BorderFault['kind'], number>>
+  readonly first_display_s: Quantiles
+  readonly settled_s: Quantiles
+  readonly settled_text_s: Quantiles
+  readonly final_lag_s: Readonly<Record<SegmentEnd, Quantiles & { readonly segments: number }>>
+  /** Of 100 words that were shown. */
+  readonly taken_back: { readonly caption: number | null; readonly text: number | null }
+  readonly segments: number
+  readonly passes_a_second: number
+  /** Of the engine's process alone. */
+  readonly engine_cpu_s_a_second: number | null
+}
+
+const liveFigures = (recordings: ReadonlyArray<ScoredRecording>): LiveFigures | null => {
+  const lives = recordings.flatMap(({ live }) => (live === null ? [] : [live]))
+  if (lives.length === 0) return null
+  const seconds = recordings.reduce((sum, { seconds }) => sum + seconds, 0)
+  const cpu = lives.reduce<number | null>((sum, { engine_cpu_s: own }) => (sum === null || own === null ? null : sum + own), 0)
+  const lags = lives.flatMap(({ delays }) => delays.finals)
+  const lagsOf = (wanted: SegmentEnd) => {
+    const own = lags.filter(({ end }) => end === wanted)
+    return { segments: own.length, ...quantiles(own.map(({ lag }) => lag)) }
+  }
+  return {
+    border_words: countsOf(lives.flatMap(({ borders }) => borders)),
+    first_display_s: quantiles(lives.flatMap(({ delays }) => delays.shown)),
+    settled_s: quantiles(lives.flatMap(({ delays }) => delays.settled)),
+    settled_text_s: quantiles(lives.flatMap(({ delays }) => delays.settled_text)),
+    final_lag_s: { pause: lagsOf('pause'), running: lagsOf('running'), audio: lagsOf('audio') },
+    taken_back: {
+      caption: perHundred(lives.map(({ taken_back: back }) => back.caption)),
+      text: perHundred(lives.map(({ taken_back: back }) => back.text)),
+    },
+    segments: lives.reduce((sum, { segments }) => sum + segments.length, 0),
+    passes_a_second: rounded(lives.reduce((sum, { passes }) => sum + passes, 0) / seconds, 3) ?? 0,
+    engine_cpu_s_a_second: rounded(cpu === null ? null : cpu / seconds, 3),
+  }
+}
+
+export interface GroupFigures {
+  readonly group: string
+  readonly recordings: number
+  readonly seconds: number
+  /** By who made the text, `live` among them. */
+  readonly texts: Readonly<Record<string, PooledText>>
+  readonly live: LiveFigures | null
+}
+
+/** The figures of each group, of each language, and of all together. */
+export const figuresOf = (recordings: ReadonlyArray<ScoredRecording>): ReadonlyArray<GroupFigures> => {
+  const languages = [...new Set(recordings.map(({ language }) => language))].toSorted()
+  const single = languages.map((wanted) => [wanted, (language: string) => language === wanted] as const)
+  return [...GROUPS, ...single, ['all', () => true] as const].flatMap(([group, has]) => {
+    const own = recordings.filter(({ language }) => has(language))
+    if (own.length === 0) return []
+    const all = own.map((recording) => ({ ...recording.texts, ...(recording.live === null ? {} : { live: recording.live }) }))
+    const names = [...new Set(all.flatMap((texts) => Object.keys(texts)))]
+    const texts = names.map((name) => [name, pooled(all.flatMap((made: Record<string, ScoredText>) => made[name] ?? []))] as const)
+    return [
+      {
+        group,
+        recordings: own.length,
+        seconds: rounded(own.reduce((sum, { seconds }) => sum + seconds, 0)) ?? 0,
+        texts: Object.fromEntries(texts),
+        live: liveFigures(own),
+      },
+    ]
+  })
+}
+

@@ -1,0 +1,122 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { createLivePipeline } from '../../application/pipeline/live-pipeline.ts'
+import type { Segment } from '../../application/pipeline/pipeline.ts'
+import { createScheduler } from '../../application/pipeline/scheduler.ts'
+import { SAMPLE_RATE } from '../../application/ports/engine.ts'
+import type { SpeechEngine } from '../../application/ports/engine.ts'
+import type { EngineSettings } from '../../domain/live/settings.ts'
+import { orThrow } from '../../domain/shared/or-throw.ts'
+import { systemTimers as timers } from '../../infrastructure/node/system-timers.ts'
+import { cpuSecondsOf } from '../cpu-time.ts'
+import { observed } from '../recorded-live.ts'
+
+/** What a client sends at once. */
+const CHUNK = SAMPLE_RATE / 10
+const FINISH_MS = 600_000
+
+/** A segment as the pipeline showed it. */
+export interface Frame extends Segment {
+  /** Seconds of audio that had been spoken by then. */
+  readonly at: number
+  readonly final: boolean
+}
+
+export interface LiveRun {
+  readonly frames: ReadonlyArray<Frame>
+  readonly passes: number
+  /** Of the engine's process; null where the system does not tell. */
+  readonly engineCpu: number | null
+}
+
+export interface LiveOptions {
+  readonly model: string
+  readonly settings: EngineSettings
+  /**
+   * `max`: the next chunk comes when all that the last one asked for is done, so that the only time is that of the audio and what is
+   * heard does not depend on the machine. `real`: chunks come when they have been spoken.
+   */
+  readonly speed: 'max' | 'real'
+  /** Seconds of audio that a pass takes at speed `max`. */
+  readonly passSeconds: number
+}
+
+/** Seconds of audio; it moves only when told to. */
+const createAudioClock = () => {
+  let now = 0
+  const waiting = new Set<{ readonly at: number; readonly wake: () => void }>()
+  return {
+    now: () => now,
+    isAwaited: () => waiting.size > 0,
+    until: (at: number): Promise<void> =>
+      at <= now ? Promise.resolve() : new Promise((wake) => void waiting.add({ at, wake })),
+    advance: (seconds: number): void => {
+      now = seconds
+      for (const waiter of waiting) {
+        if (waiter.at > now + 1e-9) continue
+        waiting.delete(waiter)
+        waiter.wake()
+      }
+    },
+  }
+}
+
+const cpuOf = (engine: SpeechEngine): number | null => {
+  const pid = engine.pid()
+  return pid === undefined ? null : cpuSecondsOf(pid)
+}
+
+/** One recording as a live on the pipeline of the service. */
+export const runLive = async (engine: SpeechEngine, samples: Int16Array, language: string, options: LiveOptions): Promise<LiveRun> => {
+  const { model, settings, speed, passSeconds } = options
+  const { runs, watched, settled } = observed(engine)
+  const clock = createAudioClock()
+  let begin = 0
+  const isReal = speed === 'real'
+  const now = (): number => (isReal ? (performance.now() - begin) / 1000 : clock.now())
+  const monotonic = (): number => 1000 * now()
+  const slowed: SpeechEngine = {
+    ...watched,
+    transcribe: (job) => async () => {
+      const due = now() + passSeconds
+      const answer = await watched.transcribe(job)()
+      if (!isReal) await clock.until(due)
+      return answer
+    },
+  }
+  const frames: Array<Frame> = []
+  const failure = Promise.withResolvers<never>()
+  failure.promise.catch(() => undefined)
+  const pipeline = createLivePipeline({ engine: slowed, scheduler: createScheduler(slowed, monotonic), monotonic, timers })({
+    liveId: 1,
+    model,
+    language,
+    settings,
+    nextSegment: 1,
+    events: {
+      partial: (segment) => void frames.push({ ...segment, at: now(), final: false }),
+      final: async (segment) => void frames.push({ ...segment, at: now(), final: true }),
+      failed: ({ reason }) => failure.reject(new Error(reason)),
+      drained: () => undefined,
+    },
+  })
+  orThrow(await pipeline.start()())
+  const cpu = cpuOf(engine)
+  begin = performance.now()
+  for (let from = 0; from < samples.length; from += CHUNK) {
+    const to = Math.min(samples.length, from + CHUNK)
+    if (isReal) await delay(Math.max(0, (1000 * to) / SAMPLE_RATE - monotonic()))
+    else clock.advance(to / SAMPLE_RATE)
+    pipeline.push(samples.subarray(from, to))
+    if (!isReal) await Promise.race([settled(), failure.promise])
+  }
+  const finished = pipeline.finish(FINISH_MS)
+  for (;;) {
+    await Promise.race([settled(), failure.promise])
+    if (!clock.isAwaited()) break
+    clock.advance(clock.now() + CHUNK / SAMPLE_RATE)
+  }
+  await Promise.race([finished, failure.promise])
+  const spent = cpuOf(engine)
+  const passes = runs.filter(({ kind }) => kind === 'transcribe').length
+  return { frames, passes, engineCpu: cpu === null || spent === null ? null : spent - cpu }
+}

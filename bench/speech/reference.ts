@@ -1,0 +1,107 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { Tokenizer } from '@huggingface/tokenizers'
+import { Tensor } from 'onnxruntime-node'
+import { SAMPLE_RATE } from '../../application/ports/engine.ts'
+import { mergedDecoder, twoFileDecoder } from '../../infrastructure/onnx/decoding.ts'
+import { compressionRatioOf } from '../../infrastructure/onnx/hypothesis.ts'
+import { createLogMel } from '../../infrastructure/onnx/log-mel.ts'
+import { applyRules, chooseToken } from '../../infrastructure/onnx/logits.ts'
+import type { LogitsRules } from '../../infrastructure/onnx/logits.ts'
+import { readModelDirectory } from '../../infrastructure/onnx/model-directory.ts'
+import { openOnCpu } from '../../infrastructure/onnx/sessions.ts'
+
+/** A model that hears a whole recording when it is over. */
+export interface OfflineModel {
+  readonly transcribe: (samples: Int16Array, language: string) => Promise<string>
+  readonly release: () => Promise<void>
+}
+
+/** A text that repeats itself more than this went round in circles; OpenAI's loop and faster-whisper have the same bound. */
+const LOOPS = 2.4
+
+/**
+ * Whisper's own loop over a file, and nothing else: windows of 30 s, each decoded greedily, and the next one begins at the last timestamp.
+ *
+ * @param context whether a window is told the text before it, as OpenAI's loop does
+ */
+export const openOffline = async (folder: string, context: boolean): Promise<OfflineModel> => {
+  const directory = await readModelDirectory(folder)
+  if (E.isLeft(directory)) throw new Error(directory.left.reason)
+  const model = directory.right
+  const { weights, multilingual, timestampRules, maxTargetPositions, windowSamples, endOfText } = model
+  const encoder = await openOnCpu(weights.encoder)
+  const decoder =
+    weights.decoder.kind === 'two'
+      ? twoFileDecoder(await openOnCpu(weights.decoder.prompt), await openOnCpu(weights.decoder.next))
+      : mergedDecoder(await openOnCpu(weights.decoder.file), model)
+  const tokenizer = new Tokenizer(model.tokenizer.json, model.tokenizer.config)
+  const logMel = createLogMel(model.mel)
+  const startOfPrevious = tokenizer.token_to_id('<|startofprev|>')
+  const rules: LogitsRules = { ...model, timestamps: timestampRules }
+  const textOf = (tokens: ReadonlyArray<number>): string => {
+    const text = tokens.filter((token) => token < endOfText)
+    return text.length === 0 ? '' : tokenizer.decode(text, { clean_up_tokenization_spaces: false })
+  }
+
+  const promptOf = (language: string, before: ReadonlyArray<number>): ReadonlyArray<number> => {
+    const told = before.length === 0 || startOfPrevious === undefined ? [] : [startOfPrevious, ...before.slice(1 - maxTargetPositions / 2)]
+    if (multilingual === null) return [...told, model.startOfTranscript]
+    const languageToken = multilingual.languageTokens.get(language)
+    if (languageToken === undefined) throw new Error(`the model does not know the language ${language}`)
+    return [...told, model.startOfTranscript, languageToken, multilingual.transcribe]
+  }
+
+  const decode = async (encoded: Tensor, prompt: ReadonlyArray<number>): Promise<ReadonlyArray<number>> => {
+    const tokens: Array<number> = []
+    let step = await decoder.open(encoded, [prompt])
+    for (;;) {
+      const { data, dims } = step.logits
+      if (!(data instanceof Float32Array)) throw new Error(`logits are ${step.logits.type}, not float32`)
+      const logits = data.subarray(data.length - (dims[2] ?? 0))
+      applyRules(logits, tokens, rules)
+      const { token } = chooseToken(logits)
+      if (token === endOfText) return tokens
+      tokens.push(token)
+      if (prompt.length + tokens.length >= maxTargetPositions) return tokens
+      step = await step.next([token])
+    }
+  }
+
+  /** How many samples the text of a window reaches: to its last timestamp, unless that one stands alone at the end of the text. */
+  const reachOf = (tokens: ReadonlyArray<number>): number => {
+    const isTime = (token: number | undefined): boolean => token !== undefined && token >= timestampRules.begin
+    const isOpen = isTime(tokens.at(-1)) && !isTime(tokens.at(-2))
+    const last = isOpen ? -1 : tokens.findLastIndex((token, i) => isTime(token) && isTime(tokens[i - 1]))
+    const steps = (tokens[last] ?? timestampRules.begin) - timestampRules.begin
+    return steps > 0 ? Math.round(steps * model.timePrecision * SAMPLE_RATE) : windowSamples
+  }
+
+  return {
+    transcribe: async (samples, language) => {
+      const texts: Array<string> = []
+      let before: ReadonlyArray<number> = []
+      for (let from = 0; from < samples.length; ) {
+        const window = new Float32Array(windowSamples)
+        window.set(Float32Array.from(samples.subarray(from, from + windowSamples), (sample) => sample / 32_768))
+        const { data, frames } = logMel(window)
+        const features = new Tensor('float32', data, [1, model.mel.melBins, frames])
+        const { last_hidden_state: encoded } = await encoder.run({ input_features: features })
+        if (encoded === undefined) throw new Error('the encoder has no output "last_hidden_state"')
+        let tokens = await decode(encoded, promptOf(language, before))
+        if (before.length > 0 && compressionRatioOf(textOf(tokens)) > LOOPS) tokens = await decode(encoded, promptOf(language, []))
+        const reach = reachOf(tokens)
+        // What stands behind the last pair of timestamps is heard again by the next window.
+        const isCut = reach < windowSamples && from + reach < samples.length
+        const kept = isCut ? tokens.slice(0, tokens.findLastIndex((token) => token >= timestampRules.begin)) : tokens
+        texts.push(textOf(kept))
+        if (context) before = [...before, ...kept.filter((token) => token < endOfText)]
+        from += reach
+      }
+      return texts.join('').trim()
+    },
+    release: async () => {
+      await encoder.release()
+      await decoder.release()
+    },
+  }
+}

@@ -1,0 +1,42 @@
+import { tableOf } from '../../interfaces/cli/table.ts'
+import type { GroupFigures } from './figures.ts'
+
+/** What the tables show: languages one by one are in the JSON. */
+const SHOWN: ReadonlySet<string> = new Set(['english', 'others'])
+
+const cell = (value: number | null, digits = 2): string => (value === null ? '-' : value.toFixed(digits))
+const pair = ({ median, p95 }: { readonly median: number | null; readonly p95: number | null }): string => `${cell(median)} ${cell(p95)}`
+
+/** The figures as two tables: what the texts are like, and how the live one came about. */
+export const reportOf = (figures: ReadonlyArray<GroupFigures>): string => {
+  const shown = figures.filter(({ group }) => SHOWN.has(group))
+  const texts = shown.flatMap(({ group, recordings, texts }) =>
+    Object.entries(texts).map(([name, { wer, errors }]) => {
+      const { words, substituted, inserted, deleted, false_ends: ends, false_capitals: capitals } = errors
+      return [group, recordings, name, words, cell(wer), substituted, inserted, deleted, ends, capitals]
+    }),
+  )
+  const lives = shown.flatMap(({ group, live }) => {
+    if (live === null) return []
+    const { border_words: border, final_lag_s: lag, taken_back: back } = live
+    const rows: ReadonlyArray<readonly [string, string | number]> = [
+      ['words at borders: doubled, inserted, lost, changed', [border.doubled, border.inserted, border.lost, border.changed].join(' ')],
+      ['first display: median, p95', pair(live.first_display_s)],
+      ['settled: median, p95', pair(live.settled_s)],
+      ['settled, all of the open segment shown', pair(live.settled_text_s)],
+      [`final lag at a pause (${lag.pause.segments})`, pair(lag.pause)],
+      [`final lag in running speech (${lag.running.segments})`, pair(lag.running)],
+      [`final lag at the end of the audio (${lag.audio.segments})`, pair(lag.audio)],
+      ['taken back of 100 shown', cell(back.caption, 1)],
+      ['taken back, all of the open segment shown', cell(back.text, 1)],
+      ['segments', live.segments],
+      ['passes a second', live.passes_a_second],
+      ['engine CPU s a second', cell(live.engine_cpu_s_a_second, 3)],
+    ]
+    return rows.map(([name, value]) => [group, name, value])
+  })
+  return [
+    tableOf(['group', 'recordings', 'text', 'words', 'WER %', 'sub', 'ins', 'del', 'false ends', 'false capitals'], texts),
+    ...(lives.length === 0 ? [] : [tableOf(['group', 'live', ''], lives)]),
+  ].join('\n\n')
+}

@@ -1,0 +1,121 @@
+import { alignWords } from '../../interfaces/cli/streaming/word-alignment.ts'
+import type { Frame } from './live.ts'
+import { tokensOf } from './words.ts'
+import type { Token } from './words.ts'
+
+/** A word and when it was spoken, in seconds. */
+export interface SpokenWord {
+  readonly word: string
+  readonly start: number
+  readonly end: number
+}
+
+/** The timed words of a manifest as they are compared: one that begins with a hyphen goes on with the word before. */
+export const spokenWords = (
+  timed: ReadonlyArray<readonly [start: number, end: number, text: string]>,
+  language: string,
+): ReadonlyArray<SpokenWord> => {
+  const pieces = timed.map(([start, end, text], i) => ({ start, end, text: i === 0 || text.startsWith('-') ? text : ` ${text}` }))
+  const starts = pieces.map((_, i) => pieces.slice(0, i).reduce((sum, { text }) => sum + text.length, 0))
+  const pieceAt = (at: number) => pieces[starts.findLastIndex((start) => start <= at)]
+  return tokensOf(pieces.map(({ text }) => text).join(''), language).map(({ word, from, to }) => ({
+    word,
+    start: pieceAt(from)?.start ?? 0,
+    end: pieceAt(to - 1)?.end ?? 0,
+  }))
+}
+
+/** What of the open segment counts as on the screen: its newest lines, as the service sends it, or all of it. */
+export type View = 'caption' | 'text'
+
+/** The words on a screen after each frame. */
+export const screensOf = (
+  frames: ReadonlyArray<Frame>,
+  language: string,
+  view: View,
+): ReadonlyArray<{ readonly at: number; readonly words: ReadonlyArray<string> }> => {
+  const settled: Array<string> = []
+  return frames.map(({ at, final, text, caption }) => {
+    const open = final || view === 'text' ? text : caption.replaceAll('\n', ' ')
+    const words = tokensOf([...settled, open].join(' '), language).map(({ word }) => word)
+    if (final) settled.push(text)
+    return { at, words }
+  })
+}
+
+/** Of all words that a screen held, right or wrong, how many it took back: they vanished or became others. */
+export const takenBack = (screens: ReadonlyArray<{ readonly words: ReadonlyArray<string> }>): { shown: number; taken: number } => {
+  let [shown, taken] = [0, 0]
+  let before: ReadonlyArray<string> = []
+  for (const { words } of screens) {
+    const last = before
+    const differs = last.findIndex((word, i) => word !== words[i])
+    const same = differs === -1 ? last.length : differs
+    const kept = alignWords(last.slice(same), words.slice(same)).matches.length
+    taken += last.length - same - kept
+    shown += words.length - same - kept
+    before = words
+  }
+  return { shown, taken }
+}
+
+/** Seconds from the end of each spoken word to when a screen held it first, and to when it held it for good. */
+export interface WordDelays {
+  readonly shown: ReadonlyArray<number>
+  readonly settled: ReadonlyArray<number>
+}
+
+/** Words that a screen never held are left out; those that the text ends without, of `settled`. */
+export const wordDelays = (
+  spoken: ReadonlyArray<SpokenWord>,
+  screens: ReadonlyArray<{ readonly at: number; readonly words: ReadonlyArray<string> }>,
+): WordDelays => {
+  const reference = spoken.map(({ word }) => word)
+  const shown = new Map<number, number>()
+  let heldSince = new Map<number, number>()
+  for (const { at, words } of screens) {
+    const held = alignWords(reference, words, 'prefix').matches.map(([index]) => index)
+    heldSince = new Map(held.map((index) => [index, heldSince.get(index) ?? at]))
+    for (const index of held) if (!shown.has(index)) shown.set(index, at)
+  }
+  const delays = (times: ReadonlyMap<number, number>): ReadonlyArray<number> =>
+    [...times].toSorted(([a], [b]) => a - b).map(([index, at]) => at - (spoken[index]?.end ?? 0))
+  return { shown: delays(shown), settled: delays(heldSince) }
+}
+
+/** What ended a segment: a pause of at least `buffer_timeout` behind its last word, the end of the audio, or neither. */
+export type SegmentEnd = 'pause' | 'running' | 'audio'
+
+/** Seconds from the end of a segment's last word to its final, for the segments whose last word was heard right. */
+export const finalLags = (
+  spoken: ReadonlyArray<SpokenWord>,
+  finals: ReadonlyArray<Pick<Frame, 'at' | 'text'>>,
+  language: string,
+  pauseSeconds: number,
+): ReadonlyArray<{ readonly lag: number; readonly end: SegmentEnd }> => {
+  const { tokens, lastOf } = joined(finals.map(({ text }) => text), language)
+  const { matches } = alignWords(spoken.map(({ word }) => word), tokens.map(({ word }) => word))
+  const spokenAt = new Map(matches.map(([i, j]) => [j, i]))
+  return finals.flatMap(({ at }, segment) => {
+    const index = spokenAt.get(lastOf[segment] ?? -1)
+    const word = index === undefined ? undefined : spoken[index]
+    if (index === undefined || word === undefined) return []
+    const next = spoken[index + 1]
+    const pause = next === undefined ? 'audio' : next.start - word.end >= pauseSeconds ? 'pause' : 'running'
+    return [{ lag: at - word.end, end: pause }]
+  })
+}
+
+/** The tokens of texts one after the other, and the index of the last token of each. */
+export const joined = (
+  texts: ReadonlyArray<string>,
+  language: string,
+): { readonly tokens: ReadonlyArray<Token>; readonly lastOf: ReadonlyArray<number> } => {
+  const tokens = tokensOf(texts.join(' '), language)
+  let end = -1
+  const lastOf = texts.map((text) => {
+    end += text.length + 1
+    return tokens.findLastIndex(({ from }) => from < end)
+  })
+  return { tokens, lastOf }
+}

@@ -1,0 +1,39 @@
+import { writtenAsDigits } from './numbers.ts'
+
+/** A word as error rates compare it, and how the text wrote it. */
+export interface Token {
+  /** Lower case, without punctuation; a number of English as digits; one character where the language has no spaces. */
+  readonly word: string
+  /** Where it lies in the text. */
+  readonly from: number
+  readonly to: number
+  /** Its first letter is a capital one. */
+  readonly capital: boolean
+  /** A sentence ends behind it, and the text goes on. */
+  readonly ends: boolean
+}
+
+/** Those that Whisper's own evaluation counts by the character, for they write no spaces. Korean has words. */
+const WITHOUT_SPACES: ReadonlySet<string> = new Set(['ja', 'zh', 'yue', 'th', 'lo', 'my'])
+
+/** What is counted of a language. */
+export const unitOf = (language: string): 'characters' | 'words' => (WITHOUT_SPACES.has(language) ? 'characters' : 'words')
+
+const SENTENCE_END = /[.!?…]["'”’»)\]]*\s|[。！？]/u
+/** Their dot ends no sentence. */
+const ABBREVIATIONS: ReadonlySet<string> = new Set(['mr', 'mrs', 'ms', 'dr', 'st'])
+
+/** The words of a text; the only punctuation that is kept in a word is an apostrophe between two letters. */
+export const tokensOf = (text: string, language: string): ReadonlyArray<Token> => {
+  const even = text.replaceAll('’', "'")
+  const pattern = unitOf(language) === 'characters' ? /[\p{L}\p{N}]\p{M}*/gu : /[\p{L}\p{N}\p{M}]+(?:'[\p{L}\p{N}\p{M}]+)*/gu
+  const found = [...even.matchAll(pattern)]
+  const tokens = found.map(({ 0: written, index: from }, i): Token => {
+    const to = from + written.length
+    const next = found[i + 1]?.index
+    const word = written.normalize('NFC').toLowerCase()
+    const ends = next !== undefined && SENTENCE_END.test(even.slice(to, next)) && !ABBREVIATIONS.has(word)
+    return { word, from, to, capital: /^\p{Lu}/u.test(written), ends }
+  })
+  return language === 'en' ? writtenAsDigits(tokens, even) : tokens
+}
