@@ -12,6 +12,7 @@ import { pipelines } from './pipeline.ts'
 import { rebuilds } from './rebuild.ts'
 import { services } from './service.ts'
 import { sockets } from './sockets.ts'
+import { speechCompare } from './speech/compare.ts'
 import { speech } from './speech/main.ts'
 import { starts } from './start.ts'
 
@@ -44,4 +45,6 @@ const measureAll = async (): Promise<void> => {
 }
 
 const [first, ...others] = process.argv.slice(2)
-await (first === 'speech' ? speech(others) : measureAll())
+if (first === 'speech') await speech(others)
+else if (first === 'speech-compare') await speechCompare(others)
+else await measureAll()

@@ -34,6 +34,7 @@ export interface ScoredLive extends ScoredText {
   readonly delays: Delays
   readonly passes: number
   readonly engine_cpu_s: number | null
+  readonly own_cpu_s: number
 }
 
 /** All that is known of a recording; the texts by who made them. */
@@ -74,6 +75,7 @@ export const scoredLive = ({ text: said, language, words }: Recording, run: Live
     },
     passes: run.passes,
     engine_cpu_s: rounded(run.engineCpu),
+    own_cpu_s: rounded(run.ownCpu) ?? 0,
   }
 }
 
@@ -113,8 +115,9 @@ export interface LiveFigures {
   readonly taken_back: { readonly caption: number | null; readonly text: number | null }
   readonly segments: number
   readonly passes_a_second: number
-  /** Of the engine's process alone. */
   readonly engine_cpu_s_a_second: number | null
+  /** Of the process that the pipeline runs in; too much where recordings run beside each other. */
+  readonly own_cpu_s_a_second: number
 }
 
 const liveFigures = (recordings: ReadonlyArray<ScoredRecording>): LiveFigures | null => {
@@ -140,6 +143,7 @@ const liveFigures = (recordings: ReadonlyArray<ScoredRecording>): LiveFigures | 
     segments: lives.reduce((sum, { segments }) => sum + segments.length, 0),
     passes_a_second: rounded(lives.reduce((sum, { passes }) => sum + passes, 0) / seconds, 3) ?? 0,
     engine_cpu_s_a_second: rounded(cpu === null ? null : cpu / seconds, 3),
+    own_cpu_s_a_second: rounded(lives.reduce((sum, { own_cpu_s: own }) => sum + own, 0) / seconds, 3) ?? 0,
   }
 }
 

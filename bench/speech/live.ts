@@ -26,6 +26,8 @@ export interface LiveRun {
   readonly passes: number
   /** Of the engine's process; null where the system does not tell. */
   readonly engineCpu: number | null
+  /** Of this process, other recordings that run beside this one included. */
+  readonly ownCpu: number
 }
 
 export interface LiveOptions {
@@ -100,7 +102,7 @@ export const runLive = async (engine: SpeechEngine, samples: Int16Array, languag
     },
   })
   orThrow(await pipeline.start()())
-  const cpu = cpuOf(engine)
+  const [cpu, own] = [cpuOf(engine), process.cpuUsage()]
   begin = performance.now()
   for (let from = 0; from < samples.length; from += CHUNK) {
     const to = Math.min(samples.length, from + CHUNK)
@@ -116,7 +118,8 @@ export const runLive = async (engine: SpeechEngine, samples: Int16Array, languag
     clock.advance(clock.now() + CHUNK / SAMPLE_RATE)
   }
   await Promise.race([finished, failure.promise])
-  const spent = cpuOf(engine)
+  const [spent, { user, system }] = [cpuOf(engine), process.cpuUsage(own)]
   const passes = runs.filter(({ kind }) => kind === 'transcribe').length
-  return { frames, passes, engineCpu: cpu === null || spent === null ? null : spent - cpu }
+  const engineCpu = cpu === null || spent === null ? null : spent - cpu
+  return { frames, passes, engineCpu, ownCpu: (user + system) / 1e6 }
 }

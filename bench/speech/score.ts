@@ -55,7 +55,7 @@ const falseEndsIn = (reference: ReadonlyArray<Token>, hypothesis: ReadonlyArray<
     // A gap begins with the word that is right before it: an end stands behind a word.
     const ends = (tokens: ReadonlyArray<Token>, [from, to]: readonly [number, number]): number =>
       tokens.slice(Math.max(0, from - 1), to).filter(({ ends }) => ends).length
-    return sum + (ends(reference, spoken) > 0 ? 0 : ends(hypothesis, heard))
+    return sum + Math.max(0, ends(hypothesis, heard) - ends(reference, spoken))
   }, 0)
 
 /** Holds a text against what was said. */

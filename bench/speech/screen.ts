@@ -43,6 +43,17 @@ export const screensOf = (
   })
 }
 
+/** How many words two lists have in common in one order. */
+const common = (a: ReadonlyArray<string>, b: ReadonlyArray<string>): number => {
+  let row: ReadonlyArray<number> = b.map(() => 0)
+  for (const word of a) {
+    const above = row
+    let left = 0
+    row = b.map((other, i) => (left = word === other ? (above[i - 1] ?? 0) + 1 : Math.max(left, above[i] ?? 0)))
+  }
+  return row.at(-1) ?? 0
+}
+
 /** Of all words that a screen held, right or wrong, how many it took back: they vanished or became others. */
 export const takenBack = (screens: ReadonlyArray<{ readonly words: ReadonlyArray<string> }>): { shown: number; taken: number } => {
   let [shown, taken] = [0, 0]
@@ -51,7 +62,7 @@ export const takenBack = (screens: ReadonlyArray<{ readonly words: ReadonlyArray
     const last = before
     const differs = last.findIndex((word, i) => word !== words[i])
     const same = differs === -1 ? last.length : differs
-    const kept = alignWords(last.slice(same), words.slice(same)).matches.length
+    const kept = common(last.slice(same), words.slice(same))
     taken += last.length - same - kept
     shown += words.length - same - kept
     before = words
