@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { tableOf } from '../../interfaces/cli/table.ts'
-import type { GroupFigures, ScoredRecording, ScoredText } from './figures.ts'
+import type { GroupFigures, LiveFigures, ScoredRecording, ScoredText } from './figures.ts'
 import { compareTexts } from './score.ts'
 import type { Compared } from './score.ts'
 
@@ -43,7 +43,8 @@ export const compareRuns = (before: SpeechRun, after: SpeechRun, name: string): 
     if (own === undefined || was === undefined || own.text === was.text) return []
     const { errors } = own
     const head =
-      `${recording.name}: ${wrongIn(was)} → ${wrongIn(own)} errors, ${was.errors.false_ends} → ${errors.false_ends} false ends, ` +
+      `${recording.name}: ${wrongIn(was)} → ${wrongIn(own)} errors, ` +
+      `${was.errors.false_ends} → ${errors.false_ends} false ends, ` +
       `${was.errors.false_capitals} → ${errors.false_capitals} false capitals`
     return [head, ...differences(recording.said, was.text, own.text, recording.language).map((line) => `  ${line}`)]
   })
@@ -51,17 +52,17 @@ export const compareRuns = (before: SpeechRun, after: SpeechRun, name: string): 
     const old = before.figures.find((other) => other.group === group)
     const [was, is] = [old?.texts[name], texts[name]]
     if (old === undefined || was === undefined || is === undefined) return []
-    const both = (value: (figures: GroupFigures) => number | null | undefined, own: number | null | undefined): string =>
-      `${value(old) ?? '-'} → ${own ?? '-'}`
+    const both = (value: (figures: LiveFigures) => number | null): string =>
+      [old.live, live].map((figures) => (figures === null ? '-' : (value(figures) ?? '-'))).join(' → ')
     return [
       [
         group,
         `${was.wer} → ${is.wer}`,
         `${was.errors.false_ends} → ${is.errors.false_ends}`,
-        both(({ live }) => live?.first_display_s.median, live?.first_display_s.median),
-        both(({ live }) => live?.settled_s.p95, live?.settled_s.p95),
-        both(({ live }) => live?.taken_back.caption, live?.taken_back.caption),
-        both(({ live }) => live?.engine_cpu_s_a_second, live?.engine_cpu_s_a_second),
+        both(({ first_display_s: shown }) => shown.median),
+        both(({ settled_s: settled }) => settled.p95),
+        both(({ taken_back: back }) => back.caption),
+        both(({ engine_cpu_s_a_second: cpu }) => cpu),
       ],
     ]
   })
@@ -73,7 +74,8 @@ export const compareRuns = (before: SpeechRun, after: SpeechRun, name: string): 
 export const speechCompare = async (args: ReadonlyArray<string>): Promise<void> => {
   const options = { text: { type: 'string', default: 'live' } } as const
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
-  const [before, after] = await Promise.all(positionals.map(async (path) => JSON.parse(await readFile(path, 'utf8')) as SpeechRun))
+  const read = async (path: string): Promise<SpeechRun> => JSON.parse(await readFile(path, 'utf8')) as SpeechRun
+  const [before, after] = await Promise.all(positionals.map(read))
   if (before === undefined || after === undefined) throw new Error('name two files that the benchmark speech wrote')
   console.log(compareRuns(before, after, values.text))
 }

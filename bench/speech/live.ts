@@ -34,8 +34,8 @@ export interface LiveOptions {
   readonly model: string
   readonly settings: EngineSettings
   /**
-   * `max`: the next chunk comes when all that the last one asked for is done, so that the only time is that of the audio and what is
-   * heard does not depend on the machine. `real`: chunks come when they have been spoken.
+   * `max`: the next chunk comes when all that the last one asked for is done, so that the only time is that of the audio
+   * and what is heard does not depend on the machine. `real`: chunks come when they have been spoken.
    */
   readonly speed: 'max' | 'real'
   /** Seconds of audio that a pass takes at speed `max`. */
@@ -68,7 +68,12 @@ const cpuOf = (engine: SpeechEngine): number | null => {
 }
 
 /** One recording as a live on the pipeline of the service. */
-export const runLive = async (engine: SpeechEngine, samples: Int16Array, language: string, options: LiveOptions): Promise<LiveRun> => {
+export const runLive = async (
+  engine: SpeechEngine,
+  samples: Int16Array,
+  language: string,
+  options: LiveOptions,
+): Promise<LiveRun> => {
   const { model, settings, speed, passSeconds } = options
   const { runs, watched, settled } = observed(engine)
   const clock = createAudioClock()
@@ -88,7 +93,8 @@ export const runLive = async (engine: SpeechEngine, samples: Int16Array, languag
   const frames: Array<Frame> = []
   const failure = Promise.withResolvers<never>()
   failure.promise.catch(() => undefined)
-  const pipeline = createLivePipeline({ engine: slowed, scheduler: createScheduler(slowed, monotonic), monotonic, timers })({
+  const scheduler = createScheduler(slowed, monotonic)
+  const pipeline = createLivePipeline({ engine: slowed, scheduler, monotonic, timers })({
     liveId: 1,
     model,
     language,

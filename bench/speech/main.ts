@@ -48,7 +48,11 @@ const settingsOf = (changes: ReadonlyArray<string>): EngineSettings => {
 }
 
 /** `work` on each, so many at a time. */
-const inTurn = async <A>(items: ReadonlyArray<A>, lanes: number, work: (item: A, lane: number) => Promise<void>): Promise<void> => {
+const inTurn = async <A>(
+  items: ReadonlyArray<A>,
+  lanes: number,
+  work: (item: A, lane: number) => Promise<void>,
+): Promise<void> => {
   const queue = items.values()
   await Promise.all(
     Array.from({ length: lanes }, async (_, lane) => {
@@ -57,7 +61,9 @@ const inTurn = async <A>(items: ReadonlyArray<A>, lanes: number, work: (item: A,
   )
 }
 
-const ordered = (done: ReadonlyArray<ScoredRecording>, recordings: ReadonlyArray<Recording>): ReadonlyArray<ScoredRecording> =>
+type Scores = ReadonlyArray<ScoredRecording>
+
+const ordered = (done: Scores, recordings: ReadonlyArray<Recording>): Scores =>
   recordings.flatMap(({ name }) => done.find((scored) => scored.name === name) ?? [])
 
 /** What is to be made of each recording. */
@@ -69,13 +75,16 @@ interface Hearing {
   readonly options: LiveOptions
 }
 
-const hear = async (recording: Recording, lane: number, { reference, engines, options }: Hearing): Promise<ScoredRecording> => {
+const hear = async (recording: Recording, lane: number, hearing: Hearing): Promise<ScoredRecording> => {
+  const { reference, engines, options } = hearing
   const { name, language, text: said, others } = recording
   const audio = await recording.samples()
   const engine = engines[lane]
   const run = engine === undefined ? null : await runLive(engine, audio, language, options)
-  const made = { ...(reference === undefined ? {} : { reference: await reference.transcribe(audio, language) }), ...others }
-  console.error(`${name}: heard${run === null ? '' : `, ${run.passes} passes, ${run.engineCpu?.toFixed(1) ?? '?'} s of CPU`}`)
+  const offline = await reference?.transcribe(audio, language)
+  const made = offline === undefined ? others : { reference: offline, ...others }
+  const cost = run === null ? '' : `, ${run.passes} passes, ${run.engineCpu?.toFixed(1) ?? '?'} s of CPU`
+  console.error(`${name}: heard${cost}`)
   return {
     name,
     language,
@@ -116,8 +125,9 @@ export const speech = async (args: ReadonlyArray<string>): Promise<void> => {
   /** What is there so far, in the order of the manifests: a long run that is cut off has told what it knew. */
   const write = async (): Promise<void> => {
     if (values.json === undefined) return
-    const run = { ...options, machine: machine(), figures: figuresOf(ordered(done, recordings)), recordings: ordered(done, recordings) }
-    await writeFile(values.json, `${JSON.stringify(run, null, 2)}\n`)
+    const scored = ordered(done, recordings)
+    const told = { machine: machine(), run: options, figures: figuresOf(scored), recordings: scored }
+    await writeFile(values.json, `${JSON.stringify(told, null, 2)}\n`)
   }
   try {
     await inTurn(recordings, lanes, async (recording, lane) => {

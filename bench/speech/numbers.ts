@@ -1,10 +1,11 @@
 import type { Token } from './words.ts'
 
 const UP_TO_NINETEEN =
-  'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'
+  'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen ' +
+  'seventeen eighteen nineteen'
 const ORDINALS =
-  'zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth ' +
-  'seventeenth eighteenth nineteenth'
+  'zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth ' +
+  'fifteenth sixteenth seventeenth eighteenth nineteenth'
 const TENS = 'twenty thirty forty fifty sixty seventy eighty ninety'
 
 interface NumberWord {
@@ -17,7 +18,9 @@ interface Reading extends NumberWord {
   readonly length: number
 }
 
-const valued = (names: string, valueOf: (index: number) => number, ordinal: boolean): ReadonlyArray<[string, NumberWord]> =>
+type Named = readonly [name: string, number: NumberWord]
+
+const valued = (names: string, valueOf: (index: number) => number, ordinal: boolean): ReadonlyArray<Named> =>
   names.split(' ').map((name, i) => [name, { value: valueOf(i), ordinal }])
 
 const NUMBERS: ReadonlyMap<string, NumberWord> = new Map([
@@ -29,9 +32,10 @@ const NUMBERS: ReadonlyMap<string, NumberWord> = new Map([
 
 const MULTIPLES: ReadonlyMap<string, number> = new Map([['thousand', 1000], ['million', 1_000_000]])
 
-const suffixOf = (value: number): string => {
+const writtenOf = ({ value, ordinal }: NumberWord): string => {
   const isTeen = Math.floor(value / 10) % 10 === 1
-  return isTeen ? 'th' : (['th', 'st', 'nd', 'rd'][value % 10] ?? 'th')
+  const suffix = isTeen ? 'th' : (['th', 'st', 'nd', 'rd'][value % 10] ?? 'th')
+  return `${value}${ordinal ? suffix : ''}`
 }
 
 const belowHundred = (words: ReadonlyArray<string>): Reading | null => {
@@ -74,7 +78,7 @@ export const writtenAsDigits = (tokens: ReadonlyArray<Token>, text: string): Rea
     const number = numberIn(together.map(({ word }) => word))
     const [first, last] = [together[0], together[(number?.length ?? 1) - 1]]
     if (first === undefined || last === undefined) break
-    written.push(number === null ? first : { ...first, word: `${number.value}${number.ordinal ? suffixOf(number.value) : ''}`, to: last.to, ends: last.ends })
+    written.push(number === null ? first : { ...first, word: writtenOf(number), to: last.to, ends: last.ends })
     at += number?.length ?? 1
   }
   return written

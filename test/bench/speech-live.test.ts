@@ -15,7 +15,8 @@ const engine: SpeechEngine = {
   transcribe: ({ samples }) => async () => {
     const seconds = samples.length / SAMPLE_RATE
     const text = Array.from({ length: Math.floor(seconds) }, (_, i) => ` word${i}`).join('')
-    return E.right({ segments: [{ start: 0, end: seconds, text }], avgLogprob: -0.1, noSpeechProb: 0, compressionRatio: 1 })
+    const segments = [{ start: 0, end: seconds, text }]
+    return E.right({ segments, avgLogprob: -0.1, noSpeechProb: 0, compressionRatio: 1 })
   },
   pid: () => undefined,
   close: async () => undefined,
@@ -35,7 +36,7 @@ test('at full speed the audio is the only clock: two runs show the same at the s
   t.true(one.frames.length > 2)
 })
 
-test('a pass that takes time shows its text so much audio later, the last one behind the end of the audio', async (t) => {
+test('a pass that takes time shows its text so much audio later, the last one behind the end', async (t) => {
   const [now, later] = [await heard(0), await heard(0.5)]
   const [first, delayed] = [now.frames[0]?.at ?? 0, later.frames[0]?.at ?? 0]
   t.true(Math.abs(delayed - first - 0.5) < 0.001, `${first} and ${delayed}`)
