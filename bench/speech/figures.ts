@@ -29,7 +29,7 @@ export interface Delays {
 export interface ScoredLive extends ScoredText {
   readonly segments: ReadonlyArray<Pick<Frame, 'at' | 'start' | 'end' | 'text'>>
   readonly borders: ReadonlyArray<BorderFault>
-  /** Words that a screen showed, right or wrong, and how many it took back; `caption` has the newest lines of what is open. */
+  /** Words that a screen showed, right or wrong, and how many it took back, by what it shows of the open segment. */
   readonly taken_back: Readonly<Record<'caption' | 'text', { readonly shown: number; readonly taken: number }>>
   readonly delays: Delays
   readonly passes: number

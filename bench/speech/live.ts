@@ -34,8 +34,8 @@ export interface LiveOptions {
   readonly model: string
   readonly settings: EngineSettings
   /**
-   * `max`: the next chunk comes when all that the last one asked for is done, so that the only time is that of the audio
-   * and what is heard does not depend on the machine. `real`: chunks come when they have been spoken.
+   * `max`: the next chunk comes when all that the last one asked for is done, so that the only time is that of the
+   * audio and what is heard does not depend on the machine. `real`: chunks come when they have been spoken.
    */
   readonly speed: 'max' | 'real'
   /** Seconds of audio that a pass takes at speed `max`. */

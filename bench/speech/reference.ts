@@ -73,9 +73,9 @@ export const openOffline = async (folder: string, context: boolean): Promise<Off
 
   const isTime = (token: number | undefined): boolean => token !== undefined && token >= timestampRules.begin
   /**
-   * How many samples the text of a window reaches, of `length` that there are and `left` to the end of the audio: to its
-   * last pair of timestamps, or a single one at its end. Behind a single one Whisper's loop leaves the rest of the window out;
-   * with 8-bit weights that loses whole sentences.
+   * How many samples the text of a window reaches, of `length` in it and `left` to the end of the audio: to its last pair of
+   * timestamps, or a single one at its end. Behind a single one Whisper's loop leaves the rest of the window out; with 8-bit
+   * weights that loses whole sentences.
    */
   const reachOf = (tokens: ReadonlyArray<number>, length: number, left: number): number => {
     const last = tokens.findLastIndex((token, i) => isTime(token) && (isTime(tokens[i - 1]) || i === tokens.length - 1))
