@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { tableOf } from '../../interfaces/cli/table.ts'
-import type { GroupFigures, LiveFigures, ScoredRecording, ScoredText } from './figures.ts'
+import { figuresOf } from './figures.ts'
+import type { LiveFigures, ScoredRecording, ScoredText } from './figures.ts'
 import { compareTexts } from './score.ts'
 import type { Compared } from './score.ts'
 
 /** What `npm run bench -- speech --json FILE` wrote. */
 export interface SpeechRun {
-  readonly figures: ReadonlyArray<GroupFigures>
   readonly recordings: ReadonlyArray<ScoredRecording>
 }
 
@@ -35,7 +35,7 @@ export const differences = (said: string, before: string, after: string, languag
   })
 }
 
-/** What became of each recording, and the pooled rates side by side. */
+/** What became of each recording that both runs heard, and their pooled rates side by side. */
 export const compareRuns = (before: SpeechRun, after: SpeechRun, name: string): string => {
   const recordings = after.recordings.flatMap((recording): ReadonlyArray<string> => {
     const [old, own] = [before.recordings.find((other) => other.name === recording.name), textOf(recording, name)]
@@ -48,8 +48,10 @@ export const compareRuns = (before: SpeechRun, after: SpeechRun, name: string): 
       `${was.errors.false_capitals} → ${errors.false_capitals} false capitals`
     return [head, ...differences(recording.said, was.text, own.text, recording.language).map((line) => `  ${line}`)]
   })
-  const rows = after.figures.flatMap(({ group, texts, live }) => {
-    const old = before.figures.find((other) => other.group === group)
+  const figures = figuresOf(after.recordings.filter((own) => before.recordings.some((old) => old.name === own.name)))
+  const oldFigures = figuresOf(before.recordings.filter((old) => after.recordings.some((own) => old.name === own.name)))
+  const rows = figures.flatMap(({ group, texts, live }) => {
+    const old = oldFigures.find((other) => other.group === group)
     const [was, is] = [old?.texts[name], texts[name]]
     if (old === undefined || was === undefined || is === undefined) return []
     const both = (value: (figures: LiveFigures) => number | null): string =>
