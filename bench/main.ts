@@ -1,7 +1,6 @@
 /** `npm run bench [-- NAME…] [--json FILE]`: each figure is a ratio against a peer measured in the same run; docs/bench.md says what of. */
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import { beside } from './before.ts'
 import { demoLives } from './demo-lives.ts'
 import { durableAppends } from './durable-append.ts'
 import type { Benchmark, Figure, SkippedFigure } from './harness.ts'
@@ -13,11 +12,12 @@ import { pipelines } from './pipeline.ts'
 import { rebuilds } from './rebuild.ts'
 import { services } from './service.ts'
 import { sockets } from './sockets.ts'
+import { speechCompare } from './speech/compare.ts'
 import { speech } from './speech/main.ts'
 import { starts } from './start.ts'
 
 const BENCHMARKS: ReadonlyArray<Benchmark> = [
-  ...durableAppends, ...listCosts, ...rebuilds, ...starts, ...pipelines, ...services, lives, demoLives, ...sockets, ...peers, ...beside,
+  ...durableAppends, ...listCosts, ...rebuilds, ...starts, ...pipelines, ...services, lives, demoLives, ...sockets, ...peers,
 ]
 
 const lineOf = (figure: Figure | SkippedFigure): string => {
@@ -45,4 +45,6 @@ const measureAll = async (): Promise<void> => {
 }
 
 const [first, ...others] = process.argv.slice(2)
-await (first === 'speech' ? speech(others) : measureAll())
+if (first === 'speech') await speech(others)
+else if (first === 'speech-compare') await speechCompare(others)
+else await measureAll()

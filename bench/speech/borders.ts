@@ -27,7 +27,11 @@ const doubledAt = (words: ReadonlyArray<string>, border: number): number => {
 }
 
 /** The differences that touch a border of segments, each told once. */
-export const borderFaults = (compared: Compared, segments: ReadonlyArray<string>, language: string): ReadonlyArray<BorderFault> => {
+export const borderFaults = (
+  compared: Compared,
+  segments: ReadonlyArray<string>,
+  language: string,
+): ReadonlyArray<BorderFault> => {
   const borders = joined(segments, language).lastOf.slice(0, -1).map((last) => last + 1)
   const heard = compared.hypothesis.map(({ word }) => word)
   const spoken = compared.reference.map(({ word }) => word)

@@ -29,11 +29,12 @@ export interface Delays {
 export interface ScoredLive extends ScoredText {
   readonly segments: ReadonlyArray<Pick<Frame, 'at' | 'start' | 'end' | 'text'>>
   readonly borders: ReadonlyArray<BorderFault>
-  /** Words that a screen showed, right or wrong, and how many it took back: `caption` has the newest lines of the open segment alone. */
+  /** Words that a screen showed, right or wrong, and how many it took back, by what it shows of the open segment. */
   readonly taken_back: Readonly<Record<'caption' | 'text', { readonly shown: number; readonly taken: number }>>
   readonly delays: Delays
   readonly passes: number
   readonly engine_cpu_s: number | null
+  readonly own_cpu_s: number
 }
 
 /** All that is known of a recording; the texts by who made them. */
@@ -47,14 +48,18 @@ export interface ScoredRecording {
   readonly live: ScoredLive | null
 }
 
-const rounded = (value: number | null, digits = 2): number | null => (value === null ? null : Number(value.toFixed(digits)))
+const rounded = (value: number | null, digits = 2): number | null =>
+  (value === null ? null : Number(value.toFixed(digits)))
 
-export const scoredText = ({ text: said, language }: Pick<Recording, 'text' | 'language'>, text: string): ScoredText => {
+type Said = Pick<Recording, 'text' | 'language'>
+
+export const scoredText = ({ text: said, language }: Said, text: string): ScoredText => {
   const { errors } = compareTexts(said, text, language)
   return { text, wer: rounded(rateOf(errors)), errors }
 }
 
-export const scoredLive = ({ text: said, language, words }: Recording, run: LiveRun, pauseSeconds: number): ScoredLive => {
+export const scoredLive = (recording: Recording, run: LiveRun, pauseSeconds: number): ScoredLive => {
+  const { text: said, language, words } = recording
   const finals = run.frames.filter(({ final }) => final)
   const texts = finals.map(({ text }) => text)
   const text = texts.join(' ')
@@ -62,7 +67,7 @@ export const scoredLive = ({ text: said, language, words }: Recording, run: Live
   const spoken = spokenWords(words, language)
   const { shown, settled } = wordDelays(spoken, caption)
   return {
-    ...scoredText({ text: said, language }, text),
+    ...scoredText(recording, text),
     segments: finals.map(({ at, start, end, text }) => ({ at: rounded(at, 3) ?? 0, start, end, text })),
     borders: borderFaults(compareTexts(said, text, language), texts, language),
     taken_back: { caption: takenBack(caption), text: takenBack(whole) },
@@ -74,6 +79,7 @@ export const scoredLive = ({ text: said, language, words }: Recording, run: Live
     },
     passes: run.passes,
     engine_cpu_s: rounded(run.engineCpu),
+    own_cpu_s: rounded(run.ownCpu) ?? 0,
   }
 }
 
@@ -94,12 +100,14 @@ const pooled = (texts: ReadonlyArray<ScoredText>): PooledText => {
 }
 
 const countsOf = (faults: ReadonlyArray<BorderFault>): Readonly<Record<BorderFault['kind'], number>> => {
-  const words = (wanted: BorderFault['kind']): number => faults.reduce((sum, { kind, words }) => sum + (kind === wanted ? words : 0), 0)
+  const words = (wanted: BorderFault['kind']): number =>
+    faults.reduce((sum, { kind, words }) => sum + (kind === wanted ? words : 0), 0)
   return { doubled: words('doubled'), inserted: words('inserted'), lost: words('lost'), changed: words('changed') }
 }
 
 const perHundred = (counts: ReadonlyArray<{ readonly shown: number; readonly taken: number }>): number | null => {
-  const [shown, taken] = [counts.reduce((sum, { shown }) => sum + shown, 0), counts.reduce((sum, { taken }) => sum + taken, 0)]
+  const shown = counts.reduce((sum, { shown }) => sum + shown, 0)
+  const taken = counts.reduce((sum, { taken }) => sum + taken, 0)
   return shown === 0 ? null : rounded((100 * taken) / shown, 1)
 }
 
@@ -113,15 +121,16 @@ export interface LiveFigures {
   readonly taken_back: { readonly caption: number | null; readonly text: number | null }
   readonly segments: number
   readonly passes_a_second: number
-  /** Of the engine's process alone. */
   readonly engine_cpu_s_a_second: number | null
+  /** Of the process that the pipeline runs in; too much where recordings run beside each other. */
+  readonly own_cpu_s_a_second: number
 }
 
 const liveFigures = (recordings: ReadonlyArray<ScoredRecording>): LiveFigures | null => {
   const lives = recordings.flatMap(({ live }) => (live === null ? [] : [live]))
   if (lives.length === 0) return null
   const seconds = recordings.reduce((sum, { seconds }) => sum + seconds, 0)
-  const cpu = lives.reduce<number | null>((sum, { engine_cpu_s: own }) => (sum === null || own === null ? null : sum + own), 0)
+  const cpu = lives.reduce((sum, { engine_cpu_s: own }) => sum + (own ?? Number.NaN), 0)
   const lags = lives.flatMap(({ delays }) => delays.finals)
   const lagsOf = (wanted: SegmentEnd) => {
     const own = lags.filter(({ end }) => end === wanted)
@@ -139,7 +148,8 @@ const liveFigures = (recordings: ReadonlyArray<ScoredRecording>): LiveFigures | 
     },
     segments: lives.reduce((sum, { segments }) => sum + segments.length, 0),
     passes_a_second: rounded(lives.reduce((sum, { passes }) => sum + passes, 0) / seconds, 3) ?? 0,
-    engine_cpu_s_a_second: rounded(cpu === null ? null : cpu / seconds, 3),
+    engine_cpu_s_a_second: Number.isNaN(cpu) ? null : rounded(cpu / seconds, 3),
+    own_cpu_s_a_second: rounded(lives.reduce((sum, { own_cpu_s: own }) => sum + own, 0) / seconds, 3) ?? 0,
   }
 }
 
@@ -159,9 +169,9 @@ export const figuresOf = (recordings: ReadonlyArray<ScoredRecording>): ReadonlyA
   return [...GROUPS, ...single, ['all', () => true] as const].flatMap(([group, has]) => {
     const own = recordings.filter(({ language }) => has(language))
     if (own.length === 0) return []
-    const all = own.map((recording) => ({ ...recording.texts, ...(recording.live === null ? {} : { live: recording.live }) }))
+    const all = own.map(({ texts, live }): ScoredRecording['texts'] => (live === null ? texts : { ...texts, live }))
     const names = [...new Set(all.flatMap((texts) => Object.keys(texts)))]
-    const texts = names.map((name) => [name, pooled(all.flatMap((made: Record<string, ScoredText>) => made[name] ?? []))] as const)
+    const texts = names.map((name) => [name, pooled(all.flatMap((made) => made[name] ?? []))] as const)
     return [
       {
         group,

@@ -26,14 +26,16 @@ export interface LiveRun {
   readonly passes: number
   /** Of the engine's process; null where the system does not tell. */
   readonly engineCpu: number | null
+  /** Of this process, other recordings that run beside this one included. */
+  readonly ownCpu: number
 }
 
 export interface LiveOptions {
   readonly model: string
   readonly settings: EngineSettings
   /**
-   * `max`: the next chunk comes when all that the last one asked for is done, so that the only time is that of the audio and what is
-   * heard does not depend on the machine. `real`: chunks come when they have been spoken.
+   * `max`: the next chunk comes when all that the last one asked for is done, so that the only time is that of the
+   * audio and what is heard does not depend on the machine. `real`: chunks come when they have been spoken.
    */
   readonly speed: 'max' | 'real'
   /** Seconds of audio that a pass takes at speed `max`. */
@@ -66,7 +68,12 @@ const cpuOf = (engine: SpeechEngine): number | null => {
 }
 
 /** One recording as a live on the pipeline of the service. */
-export const runLive = async (engine: SpeechEngine, samples: Int16Array, language: string, options: LiveOptions): Promise<LiveRun> => {
+export const runLive = async (
+  engine: SpeechEngine,
+  samples: Int16Array,
+  language: string,
+  options: LiveOptions,
+): Promise<LiveRun> => {
   const { model, settings, speed, passSeconds } = options
   const { runs, watched, settled } = observed(engine)
   const clock = createAudioClock()
@@ -86,7 +93,8 @@ export const runLive = async (engine: SpeechEngine, samples: Int16Array, languag
   const frames: Array<Frame> = []
   const failure = Promise.withResolvers<never>()
   failure.promise.catch(() => undefined)
-  const pipeline = createLivePipeline({ engine: slowed, scheduler: createScheduler(slowed, monotonic), monotonic, timers })({
+  const scheduler = createScheduler(slowed, monotonic)
+  const pipeline = createLivePipeline({ engine: slowed, scheduler, monotonic, timers })({
     liveId: 1,
     model,
     language,
@@ -100,7 +108,7 @@ export const runLive = async (engine: SpeechEngine, samples: Int16Array, languag
     },
   })
   orThrow(await pipeline.start()())
-  const cpu = cpuOf(engine)
+  const [cpu, own] = [cpuOf(engine), process.cpuUsage()]
   begin = performance.now()
   for (let from = 0; from < samples.length; from += CHUNK) {
     const to = Math.min(samples.length, from + CHUNK)
@@ -116,7 +124,8 @@ export const runLive = async (engine: SpeechEngine, samples: Int16Array, languag
     clock.advance(clock.now() + CHUNK / SAMPLE_RATE)
   }
   await Promise.race([finished, failure.promise])
-  const spent = cpuOf(engine)
+  const [spent, { user, system }] = [cpuOf(engine), process.cpuUsage(own)]
   const passes = runs.filter(({ kind }) => kind === 'transcribe').length
-  return { frames, passes, engineCpu: cpu === null || spent === null ? null : spent - cpu }
+  const engineCpu = cpu === null || spent === null ? null : spent - cpu
+  return { frames, passes, engineCpu, ownCpu: (user + system) / 1e6 }
 }

@@ -4,6 +4,7 @@ import { basename, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import * as E from 'fp-ts/lib/Either.js'
 import { SAMPLE_RATE } from '../../application/ports/engine.ts'
+import type { SpeechEngine } from '../../application/ports/engine.ts'
 import { DEFAULT_ENGINE_SETTINGS, engineSettings } from '../../domain/live/settings.ts'
 import type { EngineSettings } from '../../domain/live/settings.ts'
 import { isThere } from '../../infrastructure/files/is-there.ts'
@@ -13,10 +14,11 @@ import { machine } from '../harness.ts'
 import { figuresOf, scoredLive, scoredText } from './figures.ts'
 import type { ScoredRecording } from './figures.ts'
 import { runLive } from './live.ts'
-import type { LiveOptions, LiveRun } from './live.ts'
+import type { LiveOptions } from './live.ts'
 import { readRecordings } from './recordings.ts'
 import type { Recording } from './recordings.ts'
 import { openOffline } from './reference.ts'
+import type { OfflineModel } from './reference.ts'
 import { reportOf } from './report.ts'
 import { unitOf } from './words.ts'
 
@@ -24,6 +26,7 @@ const OPTIONS = {
   model: { type: 'string', default: 'whisper-base' },
   only: { type: 'string', default: '' },
   run: { type: 'string', default: 'reference,live' },
+  context: { type: 'boolean', default: false },
   speed: { type: 'string', default: 'max' },
   pass: { type: 'string', default: '0' },
   set: { type: 'string', multiple: true },
@@ -32,10 +35,6 @@ const OPTIONS = {
 } as const
 
 const SHARED = resolve('../shared')
-
-interface Heard extends Recording {
-  readonly audio: Int16Array
-}
 
 /** Engine settings from `name=value`. */
 const settingsOf = (changes: ReadonlyArray<string>): EngineSettings => {
@@ -48,54 +47,52 @@ const settingsOf = (changes: ReadonlyArray<string>): EngineSettings => {
   return decoded.right
 }
 
-/** `work` on each, so many at a time; the answers in the order of the items. */
-const inTurn = async <A, B>(items: ReadonlyArray<A>, lanes: number, work: (item: A, lane: number) => Promise<B>): Promise<ReadonlyArray<B>> => {
-  const answers: Array<B> = []
-  const queue = items.entries()
+/** `work` on each, so many at a time. */
+const inTurn = async <A>(
+  items: ReadonlyArray<A>,
+  lanes: number,
+  work: (item: A, lane: number) => Promise<void>,
+): Promise<void> => {
+  const queue = items.values()
   await Promise.all(
     Array.from({ length: lanes }, async (_, lane) => {
-      for (const [i, item] of queue) answers[i] = await work(item, lane)
+      for (const item of queue) await work(item, lane)
     }),
   )
-  return answers
 }
 
-const referenceOf = async (folder: string, recordings: ReadonlyArray<Heard>): Promise<ReadonlyArray<string>> => {
-  const model = await openOffline(folder, false)
-  try {
-    return await inTurn(recordings, 1, ({ audio, language }) => model.transcribe(audio, language))
-  } finally {
-    await model.release()
-  }
+type Scores = ReadonlyArray<ScoredRecording>
+
+const ordered = (done: Scores, recordings: ReadonlyArray<Recording>): Scores =>
+  recordings.flatMap(({ name }) => done.find((scored) => scored.name === name) ?? [])
+
+/** What is to be made of each recording. */
+interface Hearing {
+  /** Absent where no reference is wanted. */
+  readonly reference?: OfflineModel
+  /** One for each lane, so that the CPU time of a recording can be told; none where no live is wanted. */
+  readonly engines: ReadonlyArray<SpeechEngine>
+  readonly options: LiveOptions
 }
 
-/** Each lane has an engine process of its own, so that the CPU time of a recording can be told. */
-const livesOf = async (
-  folder: string,
-  recordings: ReadonlyArray<Heard>,
-  lanes: number,
-  options: LiveOptions,
-): Promise<{ readonly runs: ReadonlyArray<LiveRun>; readonly ownCpu: number }> => {
-  const engines = Array.from({ length: lanes }, () =>
-    createSpeechEngine({
-      models: new Map([[options.model, folder]]),
-      workers: Math.max(1, Math.floor(availableParallelism() / lanes)),
-      logger: QUIET,
-    }),
-  )
-  try {
-    const before = process.cpuUsage()
-    const runs = await inTurn(recordings, lanes, async ({ name, audio, language }, lane) => {
-      const engine = engines[lane]
-      if (engine === undefined) throw new Error('a lane without an engine')
-      const run = await runLive(engine, audio, language, options)
-      console.error(`${name}: ${run.passes} passes, ${run.engineCpu?.toFixed(1) ?? '?'} s of CPU`)
-      return run
-    })
-    const { user, system } = process.cpuUsage(before)
-    return { runs, ownCpu: (user + system) / 1e6 }
-  } finally {
-    await Promise.all(engines.map((engine) => engine.close()))
+const hear = async (recording: Recording, lane: number, hearing: Hearing): Promise<ScoredRecording> => {
+  const { reference, engines, options } = hearing
+  const { name, language, text: said, others } = recording
+  const audio = await recording.samples()
+  const engine = engines[lane]
+  const run = engine === undefined ? null : await runLive(engine, audio, language, options)
+  const offline = await reference?.transcribe(audio, language)
+  const made = offline === undefined ? others : { reference: offline, ...others }
+  const cost = run === null ? '' : `, ${run.passes} passes, ${run.engineCpu?.toFixed(1) ?? '?'} s of CPU`
+  console.error(`${name}: heard${cost}`)
+  return {
+    name,
+    language,
+    unit: unitOf(language),
+    seconds: audio.length / SAMPLE_RATE,
+    said,
+    texts: Object.fromEntries(Object.entries(made).map(([maker, text]) => [maker, scoredText(recording, text)])),
+    live: run === null ? null : scoredLive(recording, run, options.settings.buffer_timeout),
   }
 }
 
@@ -113,30 +110,32 @@ export const speech = async (args: ReadonlyArray<string>): Promise<void> => {
   const settings = settingsOf(values.set ?? [])
   const options: LiveOptions = { model: values.model, settings, speed: values.speed, passSeconds: Number(values.pass) }
   const only = new RegExp(values.only)
-  const chosen = (await readRecordings(given)).filter(({ name }) => only.test(name))
-  const recordings = await inTurn(chosen, 1, async (recording): Promise<Heard> => ({ ...recording, audio: await recording.samples() }))
+  const recordings = (await readRecordings(given)).filter(({ name }) => only.test(name))
   const wanted = values.run.split(',')
-  const references = wanted.includes('reference') ? await referenceOf(folder, recordings) : []
-  const lives = wanted.includes('live') ? await livesOf(folder, recordings, Number(values.jobs), options) : null
-  const scored = recordings.map((recording, i): ScoredRecording => {
-    const { name, language, text, others, audio } = recording
-    const run = lives?.runs[i]
-    const made = { ...(references[i] === undefined ? {} : { reference: references[i] }), ...others }
-    return {
-      name,
-      language,
-      unit: unitOf(language),
-      seconds: audio.length / SAMPLE_RATE,
-      said: text,
-      texts: Object.fromEntries(Object.entries(made).map(([maker, text]) => [maker, scoredText(recording, text)])),
-      live: run === undefined ? null : scoredLive(recording, run, settings.buffer_timeout),
-    }
-  })
-  const figures = figuresOf(scored)
-  const seconds = scored.reduce((sum, { seconds }) => sum + seconds, 0)
-  console.log(reportOf(figures))
-  if (lives !== null) console.log(`\nCPU of the pipeline's own process: ${(lives.ownCpu / seconds).toFixed(3)} s a second`)
-  if (values.json === undefined) return
-  const run = { ...options, own_cpu_s_a_second: lives === null ? null : lives.ownCpu / seconds }
-  await writeFile(values.json, `${JSON.stringify({ machine: machine(), run, figures, recordings: scored }, null, 2)}\n`)
+  const lanes = Number(values.jobs)
+  const workers = Math.max(1, Math.floor(availableParallelism() / lanes))
+  const hearing: Hearing = {
+    ...(wanted.includes('reference') ? { reference: await openOffline(folder, values.context) } : {}),
+    engines: Array.from({ length: wanted.includes('live') ? lanes : 0 }, () =>
+      createSpeechEngine({ models: new Map([[values.model, folder]]), workers, logger: QUIET }),
+    ),
+    options,
+  }
+  const done: Array<ScoredRecording> = []
+  /** What is there so far, in the order of the manifests: a long run that is cut off has told what it knew. */
+  const write = async (): Promise<void> => {
+    if (values.json === undefined) return
+    const scored = ordered(done, recordings)
+    const told = { machine: machine(), run: options, figures: figuresOf(scored), recordings: scored }
+    await writeFile(values.json, `${JSON.stringify(told, null, 2)}\n`)
+  }
+  try {
+    await inTurn(recordings, lanes, async (recording, lane) => {
+      done.push(await hear(recording, lane, hearing))
+      await write()
+    })
+  } finally {
+    await Promise.all([...hearing.engines.map((engine) => engine.close()), hearing.reference?.release()])
+  }
+  console.log(reportOf(figuresOf(ordered(done, recordings))))
 }

@@ -1,10 +1,11 @@
 import type { Token } from './words.ts'
 
 const UP_TO_NINETEEN =
-  'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'
+  'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen ' +
+  'seventeen eighteen nineteen'
 const ORDINALS =
-  'zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth ' +
-  'seventeenth eighteenth nineteenth'
+  'zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth ' +
+  'fifteenth sixteenth seventeenth eighteenth nineteenth'
 const TENS = 'twenty thirty forty fifty sixty seventy eighty ninety'
 
 interface NumberWord {
@@ -12,7 +13,14 @@ interface NumberWord {
   readonly ordinal: boolean
 }
 
-const valued = (names: string, valueOf: (index: number) => number, ordinal: boolean): ReadonlyArray<[string, NumberWord]> =>
+/** A number at the beginning of a list of words, and of how many of them it consists. */
+interface Reading extends NumberWord {
+  readonly length: number
+}
+
+type Named = readonly [name: string, number: NumberWord]
+
+const valued = (names: string, valueOf: (index: number) => number, ordinal: boolean): ReadonlyArray<Named> =>
   names.split(' ').map((name, i) => [name, { value: valueOf(i), ordinal }])
 
 const NUMBERS: ReadonlyMap<string, NumberWord> = new Map([
@@ -22,38 +30,43 @@ const NUMBERS: ReadonlyMap<string, NumberWord> = new Map([
   ...valued(TENS.replaceAll(/y\b/g, 'ieth'), (i) => 20 + 10 * i, true),
 ])
 
-const MULTIPLES: ReadonlyMap<string, number> = new Map([['hundred', 100], ['thousand', 1000], ['million', 1_000_000]])
+const MULTIPLES: ReadonlyMap<string, number> = new Map([['thousand', 1000], ['million', 1_000_000]])
 
-const suffixOf = (value: number): string => {
+const writtenOf = ({ value, ordinal }: NumberWord): string => {
   const isTeen = Math.floor(value / 10) % 10 === 1
-  return isTeen ? 'th' : (['th', 'st', 'nd', 'rd'][value % 10] ?? 'th')
+  const suffix = isTeen ? 'th' : (['th', 'st', 'nd', 'rd'][value % 10] ?? 'th')
+  return `${value}${ordinal ? suffix : ''}`
 }
 
-/** A number that begins with the first of `words`, and of how many of them it consists; null where none begins. */
-const numberIn = (words: ReadonlyArray<string>): { readonly written: string; readonly length: number } | null => {
-  let [total, group, length, ordinal] = [0, 0, 0, false]
-  for (let previous: number | null = null; length < words.length && !ordinal; length += 1) {
-    const word = words[length] ?? ''
-    const multiple = MULTIPLES.get(word)
-    const number = NUMBERS.get(word)
-    if (multiple !== undefined && previous !== null) {
-      group *= multiple
-      if (multiple > 100) [total, group] = [total + group, 0]
-      previous = multiple
-    } else if (number !== undefined) {
-      const { value } = number
-      const isUnit = value > 0 && value < 10
-      // Years are said in pairs: fourteen fifty-five.
-      const isYear = total === 0 && group >= 10 && group < 100 && value >= 10 && (previous === group || group % 10 !== 0)
-      if (previous === null || (previous >= 20 && (isUnit || previous >= 100))) group += value
-      else if (isYear) group = group * 100 + value
-      else break
-      previous = value
-      ordinal = number.ordinal
-    } else break
-  }
-  if (length === 0) return null
-  return { written: `${total + group}${ordinal ? suffixOf(total + group) : ''}`, length }
+const belowHundred = (words: ReadonlyArray<string>): Reading | null => {
+  const [first, second] = [NUMBERS.get(words[0] ?? ''), NUMBERS.get(words[1] ?? '')]
+  if (first === undefined) return null
+  const isPair = first.value >= 20 && !first.ordinal && second !== undefined && second.value > 0 && second.value < 10
+  return isPair ? { value: first.value + second.value, ordinal: second.ordinal, length: 2 } : { ...first, length: 1 }
+}
+
+const sumOf = (value: number, length: number, rest: Reading | null): Reading => ({
+  value: value + (rest?.value ?? 0),
+  ordinal: rest?.ordinal ?? false,
+  length: length + (rest?.length ?? 0),
+})
+
+/** Also years, which are said in pairs: fourteen fifty-five. */
+const belowThousand = (words: ReadonlyArray<string>): Reading | null => {
+  const first = belowHundred(words)
+  if (first === null || first.ordinal) return first
+  const { value, length } = first
+  if (words[length] === 'hundred') return sumOf(100 * value, length + 1, belowHundred(words.slice(length + 1)))
+  const second = belowHundred(words.slice(length))
+  return second !== null && value >= 10 && second.value >= 10 ? sumOf(100 * value, length, second) : first
+}
+
+const numberIn = (words: ReadonlyArray<string>): Reading | null => {
+  const first = belowThousand(words)
+  if (first === null || first.ordinal) return first
+  const multiple = MULTIPLES.get(words[first.length] ?? '')
+  const length = first.length + 1
+  return multiple === undefined ? first : sumOf(first.value * multiple, length, numberIn(words.slice(length)))
 }
 
 /** English numbers in words as the digits that Whisper writes: `forty-two` is `42`, `fifteenth` is `15th`. */
@@ -65,7 +78,7 @@ export const writtenAsDigits = (tokens: ReadonlyArray<Token>, text: string): Rea
     const number = numberIn(together.map(({ word }) => word))
     const [first, last] = [together[0], together[(number?.length ?? 1) - 1]]
     if (first === undefined || last === undefined) break
-    written.push(number === null ? first : { ...first, word: number.written, to: last.to, ends: last.ends })
+    written.push(number === null ? first : { ...first, word: writtenOf(number), to: last.to, ends: last.ends })
     at += number?.length ?? 1
   }
   return written

@@ -16,11 +16,14 @@ export interface OfflineModel {
   readonly release: () => Promise<void>
 }
 
-/** A text that repeats itself more than this went round in circles; OpenAI's loop and faster-whisper have the same bound. */
+/** A text that repeats itself more than this went round in circles; OpenAI's loop and faster-whisper say so too. */
 const LOOPS = 2.4
+/** Less than this behind the last timestamp is no speech of its own. */
+const LEAST = 2 * SAMPLE_RATE
 
 /**
- * Whisper's own loop over a file, and nothing else: windows of 30 s, each decoded greedily, and the next one begins at the last timestamp.
+ * Whisper's own loop over a file, and nothing else: windows of 30 s, each decoded greedily, and the next one begins
+ * at the last timestamp. Frames behind the end of the audio are 0, as in faster-whisper.
  *
  * @param context whether a window is told the text before it, as OpenAI's loop does
  */
@@ -44,7 +47,8 @@ export const openOffline = async (folder: string, context: boolean): Promise<Off
   }
 
   const promptOf = (language: string, before: ReadonlyArray<number>): ReadonlyArray<number> => {
-    const told = before.length === 0 || startOfPrevious === undefined ? [] : [startOfPrevious, ...before.slice(1 - maxTargetPositions / 2)]
+    const isTold = before.length > 0 && startOfPrevious !== undefined
+    const told = isTold ? [startOfPrevious, ...before.slice(1 - maxTargetPositions / 2)] : []
     if (multilingual === null) return [...told, model.startOfTranscript]
     const languageToken = multilingual.languageTokens.get(language)
     if (languageToken === undefined) throw new Error(`the model does not know the language ${language}`)
@@ -67,13 +71,17 @@ export const openOffline = async (folder: string, context: boolean): Promise<Off
     }
   }
 
-  /** How many samples the text of a window reaches: to its last timestamp, unless that one stands alone at the end of the text. */
-  const reachOf = (tokens: ReadonlyArray<number>): number => {
-    const isTime = (token: number | undefined): boolean => token !== undefined && token >= timestampRules.begin
-    const isOpen = isTime(tokens.at(-1)) && !isTime(tokens.at(-2))
-    const last = isOpen ? -1 : tokens.findLastIndex((token, i) => isTime(token) && isTime(tokens[i - 1]))
+  const isTime = (token: number | undefined): boolean => token !== undefined && token >= timestampRules.begin
+  /**
+   * How many samples the text of a window reaches, of `length` in it and `left` to the end of the audio: to its last pair of
+   * timestamps, or a single one at its end. Behind a single one Whisper's loop leaves the rest of the window out; with 8-bit
+   * weights that loses whole sentences.
+   */
+  const reachOf = (tokens: ReadonlyArray<number>, length: number, left: number): number => {
+    const last = tokens.findLastIndex((token, i) => isTime(token) && (isTime(tokens[i - 1]) || i === tokens.length - 1))
     const steps = (tokens[last] ?? timestampRules.begin) - timestampRules.begin
-    return steps > 0 ? Math.round(steps * model.timePrecision * SAMPLE_RATE) : windowSamples
+    const reach = Math.round(steps * model.timePrecision * SAMPLE_RATE)
+    return reach >= SAMPLE_RATE && left - reach >= LEAST ? reach : length
   }
 
   return {
@@ -83,16 +91,19 @@ export const openOffline = async (folder: string, context: boolean): Promise<Off
       for (let from = 0; from < samples.length; ) {
         const window = new Float32Array(windowSamples)
         window.set(Float32Array.from(samples.subarray(from, from + windowSamples), (sample) => sample / 32_768))
+        const length = Math.min(windowSamples, samples.length - from)
         const { data, frames } = logMel(window)
+        for (let mel = 0; mel < model.mel.melBins; mel += 1)
+          data.fill(0, mel * frames + Math.min(frames, Math.ceil(length / model.mel.hopLength)), (mel + 1) * frames)
         const features = new Tensor('float32', data, [1, model.mel.melBins, frames])
         const { last_hidden_state: encoded } = await encoder.run({ input_features: features })
         if (encoded === undefined) throw new Error('the encoder has no output "last_hidden_state"')
         let tokens = await decode(encoded, promptOf(language, before))
-        if (before.length > 0 && compressionRatioOf(textOf(tokens)) > LOOPS) tokens = await decode(encoded, promptOf(language, []))
-        const reach = reachOf(tokens)
-        // What stands behind the last pair of timestamps is heard again by the next window.
-        const isCut = reach < windowSamples && from + reach < samples.length
-        const kept = isCut ? tokens.slice(0, tokens.findLastIndex((token) => token >= timestampRules.begin)) : tokens
+        if (before.length > 0 && compressionRatioOf(textOf(tokens)) > LOOPS)
+          tokens = await decode(encoded, promptOf(language, []))
+        const reach = reachOf(tokens, length, samples.length - from)
+        // What stands behind the last timestamp is heard again by the next window.
+        const kept = reach < length ? tokens.slice(0, tokens.findLastIndex(isTime)) : tokens
         texts.push(textOf(kept))
         if (context) before = [...before, ...kept.filter((token) => token < endOfText)]
         from += reach

@@ -1,11 +1,14 @@
+import type { Quantiles } from '../../interfaces/cli/streaming/live-report.ts'
 import { tableOf } from '../../interfaces/cli/table.ts'
 import type { GroupFigures } from './figures.ts'
 
 /** What the tables show: languages one by one are in the JSON. */
 const SHOWN: ReadonlySet<string> = new Set(['english', 'others'])
 
+const HEADINGS = ['group', 'recordings', 'text', 'words', 'WER %', 'sub', 'ins', 'del', 'false ends', 'false capitals']
+
 const cell = (value: number | null, digits = 2): string => (value === null ? '-' : value.toFixed(digits))
-const pair = ({ median, p95 }: { readonly median: number | null; readonly p95: number | null }): string => `${cell(median)} ${cell(p95)}`
+const pair = ({ median, p95 }: Quantiles): string => `${cell(median)} ${cell(p95)}`
 
 /** The figures as two tables: what the texts are like, and how the live one came about. */
 export const reportOf = (figures: ReadonlyArray<GroupFigures>): string => {
@@ -18,9 +21,9 @@ export const reportOf = (figures: ReadonlyArray<GroupFigures>): string => {
   )
   const lives = shown.flatMap(({ group, live }) => {
     if (live === null) return []
-    const { border_words: border, final_lag_s: lag, taken_back: back } = live
+    const { border_words: border, final_lag_s: lag, taken_back: back, engine_cpu_s_a_second: cpu } = live
     const rows: ReadonlyArray<readonly [string, string | number]> = [
-      ['words at borders: doubled, inserted, lost, changed', [border.doubled, border.inserted, border.lost, border.changed].join(' ')],
+      ['words at borders: doubled, inserted, lost, changed', Object.values(border).join(' ')],
       ['first display: median, p95', pair(live.first_display_s)],
       ['settled: median, p95', pair(live.settled_s)],
       ['settled, all of the open segment shown', pair(live.settled_text_s)],
@@ -31,12 +34,12 @@ export const reportOf = (figures: ReadonlyArray<GroupFigures>): string => {
       ['taken back, all of the open segment shown', cell(back.text, 1)],
       ['segments', live.segments],
       ['passes a second', live.passes_a_second],
-      ['engine CPU s a second', cell(live.engine_cpu_s_a_second, 3)],
+      ['CPU s a second: engine, pipeline', `${cell(cpu, 3)} ${cell(live.own_cpu_s_a_second, 3)}`],
     ]
     return rows.map(([name, value]) => [group, name, value])
   })
   return [
-    tableOf(['group', 'recordings', 'text', 'words', 'WER %', 'sub', 'ins', 'del', 'false ends', 'false capitals'], texts),
+    tableOf(HEADINGS, texts),
     ...(lives.length === 0 ? [] : [tableOf(['group', 'live', ''], lives)]),
   ].join('\n\n')
 }

@@ -1,4 +1,5 @@
 import { alignWords } from '../../interfaces/cli/streaming/word-alignment.ts'
+import type { Alignment } from '../../interfaces/cli/streaming/word-alignment.ts'
 import { tokensOf } from './words.ts'
 import type { Token } from './words.ts'
 
@@ -17,14 +18,14 @@ export interface Errors {
 
 export const NO_ERRORS: Errors = { words: 0, substituted: 0, inserted: 0, deleted: 0, false_ends: 0, false_capitals: 0 }
 
-/** Words between two that are right: `spoken` of the reference, `heard` of the hypothesis; half-open ranges of indices. */
+/** Words between two that are right: `spoken` of the reference, `heard` of the hypothesis; half-open ranges. */
 export interface Gap {
   readonly spoken: readonly [from: number, to: number]
   readonly heard: readonly [from: number, to: number]
 }
 
 /** The gaps between the matches of two lists of words, from before the first match to behind the last. */
-const gapsBetween = (matches: ReadonlyArray<readonly [number, number]>, spoken: number, heard: number): ReadonlyArray<Gap> => {
+const gapsBetween = (matches: Alignment['matches'], spoken: number, heard: number): ReadonlyArray<Gap> => {
   const ends = [...matches, [spoken, heard] as const]
   return ends.map(([toSpoken, toHeard], i) => {
     const [before, beforeHeard] = matches[i - 1] ?? [-1, -1]
@@ -35,7 +36,7 @@ const gapsBetween = (matches: ReadonlyArray<readonly [number, number]>, spoken: 
 export interface Compared {
   readonly reference: ReadonlyArray<Token>
   readonly hypothesis: ReadonlyArray<Token>
-  readonly matches: ReadonlyArray<readonly [number, number]>
+  readonly matches: Alignment['matches']
   /** Those that hold a word, in order. */
   readonly gaps: ReadonlyArray<Gap>
   readonly errors: Errors
@@ -50,12 +51,14 @@ export const errorsIn = ({ spoken, heard }: Gap): Pick<Errors, 'substituted' | '
 }
 
 /** Where words differ, an end anywhere among the differing words of the reference excuses one among those heard. */
-const falseEndsIn = (reference: ReadonlyArray<Token>, hypothesis: ReadonlyArray<Token>, all: ReadonlyArray<Gap>): number =>
+type Tokens = ReadonlyArray<Token>
+
+const falseEndsIn = (reference: Tokens, hypothesis: Tokens, all: ReadonlyArray<Gap>): number =>
   all.reduce((sum, { spoken, heard }) => {
     // A gap begins with the word that is right before it: an end stands behind a word.
     const ends = (tokens: ReadonlyArray<Token>, [from, to]: readonly [number, number]): number =>
       tokens.slice(Math.max(0, from - 1), to).filter(({ ends }) => ends).length
-    return sum + (ends(reference, spoken) > 0 ? 0 : ends(hypothesis, heard))
+    return sum + Math.max(0, ends(hypothesis, heard) - ends(reference, spoken))
   }, 0)
 
 /** Holds a text against what was said. */
@@ -65,7 +68,9 @@ export const compareTexts = (said: string, text: string, language: string): Comp
   const all = gapsBetween(matches, reference.length, hypothesis.length)
   const gaps = all.filter(({ spoken, heard }) => lengthOf(spoken) + lengthOf(heard) > 0)
   // The first word of a text has a capital whatever the reference begins with.
-  const falseCapitals = matches.filter(([i, j]) => j > 0 && hypothesis[j]?.capital === true && reference[i]?.capital === false)
+  const falseCapitals = matches.filter(
+    ([i, j]) => j > 0 && hypothesis[j]?.capital === true && reference[i]?.capital === false,
+  )
   const errors = gaps.map(errorsIn).reduce<Errors>(
     (sum, { substituted, inserted, deleted }) => ({
       ...sum,

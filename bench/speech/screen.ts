@@ -15,7 +15,8 @@ export const spokenWords = (
   timed: ReadonlyArray<readonly [start: number, end: number, text: string]>,
   language: string,
 ): ReadonlyArray<SpokenWord> => {
-  const pieces = timed.map(([start, end, text], i) => ({ start, end, text: i === 0 || text.startsWith('-') ? text : ` ${text}` }))
+  const apart = (text: string, i: number): string => (i === 0 || text.startsWith('-') ? text : ` ${text}`)
+  const pieces = timed.map(([start, end, text], i) => ({ start, end, text: apart(text, i) }))
   const starts = pieces.map((_, i) => pieces.slice(0, i).reduce((sum, { text }) => sum + text.length, 0))
   const pieceAt = (at: number) => pieces[starts.findLastIndex((start) => start <= at)]
   return tokensOf(pieces.map(({ text }) => text).join(''), language).map(({ word, from, to }) => ({
@@ -28,12 +29,18 @@ export const spokenWords = (
 /** What of the open segment counts as on the screen: its newest lines, as the service sends it, or all of it. */
 export type View = 'caption' | 'text'
 
-/** The words on a screen after each frame. */
+/** The words on a screen from a moment on. */
+export interface Screen {
+  readonly at: number
+  readonly words: ReadonlyArray<string>
+}
+
+/** The screens after each frame. */
 export const screensOf = (
   frames: ReadonlyArray<Frame>,
   language: string,
   view: View,
-): ReadonlyArray<{ readonly at: number; readonly words: ReadonlyArray<string> }> => {
+): ReadonlyArray<Screen> => {
   const settled: Array<string> = []
   const screens = frames.map(({ at, final, text, caption }) => {
     const open = final || view === 'text' ? text : caption.replaceAll('\n', ' ')
@@ -45,15 +52,26 @@ export const screensOf = (
   return screens.filter(({ at }, i) => at !== screens[i + 1]?.at)
 }
 
+/** How many words two lists have in common in one order. */
+const common = (a: ReadonlyArray<string>, b: ReadonlyArray<string>): number => {
+  let row: ReadonlyArray<number> = b.map(() => 0)
+  for (const word of a) {
+    const above = row
+    let left = 0
+    row = b.map((other, i) => (left = word === other ? (above[i - 1] ?? 0) + 1 : Math.max(left, above[i] ?? 0)))
+  }
+  return row.at(-1) ?? 0
+}
+
 /** Of all words that a screen held, right or wrong, how many it took back: they vanished or became others. */
-export const takenBack = (screens: ReadonlyArray<{ readonly words: ReadonlyArray<string> }>): { shown: number; taken: number } => {
+export const takenBack = (screens: ReadonlyArray<Pick<Screen, 'words'>>): { shown: number; taken: number } => {
   let [shown, taken] = [0, 0]
   let before: ReadonlyArray<string> = []
   for (const { words } of screens) {
     const last = before
     const differs = last.findIndex((word, i) => word !== words[i])
     const same = differs === -1 ? last.length : differs
-    const kept = alignWords(last.slice(same), words.slice(same)).matches.length
+    const kept = common(last.slice(same), words.slice(same))
     taken += last.length - same - kept
     shown += words.length - same - kept
     before = words
@@ -70,7 +88,7 @@ export interface WordDelays {
 /** Words that a screen never held are left out; those that the text ends without, of `settled`. */
 export const wordDelays = (
   spoken: ReadonlyArray<SpokenWord>,
-  screens: ReadonlyArray<{ readonly at: number; readonly words: ReadonlyArray<string> }>,
+  screens: ReadonlyArray<Screen>,
 ): WordDelays => {
   const reference = spoken.map(({ word }) => word)
   const shown = new Map<number, number>()
@@ -85,7 +103,7 @@ export const wordDelays = (
   return { shown: delays(shown), settled: delays(heldSince) }
 }
 
-/** What ended a segment: a pause of at least `buffer_timeout` behind its last word, the end of the audio, or neither. */
+/** What ended a segment: a pause of `buffer_timeout` or more behind its last word, the end of the audio, or neither. */
 export type SegmentEnd = 'pause' | 'running' | 'audio'
 
 /** Seconds from the end of a segment's last word to its final, for the segments whose last word was heard right. */

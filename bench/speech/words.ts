@@ -17,8 +17,11 @@ export interface Token {
 const WITHOUT_SPACES: ReadonlySet<string> = new Set(['ja', 'zh', 'yue', 'th', 'lo', 'my'])
 
 /** What is counted of a language. */
-export const unitOf = (language: string): 'characters' | 'words' => (WITHOUT_SPACES.has(language) ? 'characters' : 'words')
+export const unitOf = (language: string): 'characters' | 'words' =>
+  (WITHOUT_SPACES.has(language) ? 'characters' : 'words')
 
+const WORDS = /[\p{L}\p{N}\p{M}]+(?:'[\p{L}\p{N}\p{M}]+)*/gu
+const CHARACTERS = /[\p{L}\p{N}]\p{M}*/gu
 const SENTENCE_END = /[.!?…]["'”’»)\]]*\s|[。！？]/u
 /** Their dot ends no sentence. */
 const ABBREVIATIONS: ReadonlySet<string> = new Set(['mr', 'mrs', 'ms', 'dr', 'st'])
@@ -26,8 +29,7 @@ const ABBREVIATIONS: ReadonlySet<string> = new Set(['mr', 'mrs', 'ms', 'dr', 'st
 /** The words of a text; the only punctuation that is kept in a word is an apostrophe between two letters. */
 export const tokensOf = (text: string, language: string): ReadonlyArray<Token> => {
   const even = text.replaceAll('’', "'")
-  const pattern = unitOf(language) === 'characters' ? /[\p{L}\p{N}]\p{M}*/gu : /[\p{L}\p{N}\p{M}]+(?:'[\p{L}\p{N}\p{M}]+)*/gu
-  const found = [...even.matchAll(pattern)]
+  const found = [...even.matchAll(unitOf(language) === 'characters' ? CHARACTERS : WORDS)]
   const tokens = found.map(({ 0: written, index: from }, i): Token => {
     const to = from + written.length
     const next = found[i + 1]?.index

@@ -1,0 +1,83 @@
+import { readFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import { tableOf } from '../../interfaces/cli/table.ts'
+import { figuresOf } from './figures.ts'
+import type { LiveFigures, ScoredRecording, ScoredText } from './figures.ts'
+import { compareTexts } from './score.ts'
+import type { Compared } from './score.ts'
+
+/** What `npm run bench -- speech --json FILE` wrote. */
+export interface SpeechRun {
+  readonly recordings: ReadonlyArray<ScoredRecording>
+}
+
+const textOf = ({ texts, live }: ScoredRecording, name: string): ScoredText | undefined =>
+  (name === 'live' ? (live ?? undefined) : texts[name])
+
+const wrongIn = ({ errors: { substituted, inserted, deleted } }: ScoredText): number => substituted + inserted + deleted
+
+/** What was said where the words [from, to) of a text stand. */
+const saidAt = ({ reference, matches }: Compared, from: number, to: number): string => {
+  const before = matches.findLast(([, heard]) => heard < from)?.[0] ?? -1
+  const behind = matches.find(([, heard]) => heard >= to)?.[0] ?? reference.length
+  return reference.slice(before + 1, behind).map(({ word }) => word).join(' ')
+}
+
+/** The words in which two texts of one recording differ, each beside what was said. */
+export const differences = (said: string, before: string, after: string, language: string): ReadonlyArray<string> => {
+  const [old, own] = [compareTexts(said, before, language), compareTexts(said, after, language)]
+  const words = ({ hypothesis }: Compared, [from, to]: readonly [number, number]): string =>
+    hypothesis.slice(from, to).map(({ word }) => word).join(' ')
+  return compareTexts(before, after, language).gaps.map(({ spoken, heard }) => {
+    const [was, is, right] = [words(old, spoken), words(own, heard), saidAt(own, ...heard)]
+    const verdict = is === right ? 'better' : saidAt(old, ...spoken) === was ? 'worse' : 'other'
+    return `${verdict}: "${was}" is now "${is}" (said: "${right}")`
+  })
+}
+
+/** What became of each recording that both runs heard, and their pooled rates side by side. */
+export const compareRuns = (before: SpeechRun, after: SpeechRun, name: string): string => {
+  const recordings = after.recordings.flatMap((recording): ReadonlyArray<string> => {
+    const [old, own] = [before.recordings.find((other) => other.name === recording.name), textOf(recording, name)]
+    const was = old === undefined ? undefined : textOf(old, name)
+    if (own === undefined || was === undefined || own.text === was.text) return []
+    const { errors } = own
+    const head =
+      `${recording.name}: ${wrongIn(was)} → ${wrongIn(own)} errors, ` +
+      `${was.errors.false_ends} → ${errors.false_ends} false ends, ` +
+      `${was.errors.false_capitals} → ${errors.false_capitals} false capitals`
+    return [head, ...differences(recording.said, was.text, own.text, recording.language).map((line) => `  ${line}`)]
+  })
+  const figures = figuresOf(after.recordings.filter((own) => before.recordings.some((old) => old.name === own.name)))
+  const oldFigures = figuresOf(before.recordings.filter((old) => after.recordings.some((own) => old.name === own.name)))
+  const rows = figures.flatMap(({ group, texts, live }) => {
+    const old = oldFigures.find((other) => other.group === group)
+    const [was, is] = [old?.texts[name], texts[name]]
+    if (old === undefined || was === undefined || is === undefined) return []
+    const both = (value: (figures: LiveFigures) => number | null): string =>
+      [old.live, live].map((figures) => (figures === null ? '-' : (value(figures) ?? '-'))).join(' → ')
+    return [
+      [
+        group,
+        `${was.wer} → ${is.wer}`,
+        `${was.errors.false_ends} → ${is.errors.false_ends}`,
+        both(({ first_display_s: shown }) => shown.median),
+        both(({ settled_s: settled }) => settled.p95),
+        both(({ taken_back: back }) => back.caption),
+        both(({ engine_cpu_s_a_second: cpu }) => cpu),
+      ],
+    ]
+  })
+  const headings = ['group', 'WER %', 'false ends', 'shown median', 'settled p95', 'taken back', 'engine CPU']
+  return [...recordings, '', tableOf(headings, rows)].join('\n')
+}
+
+/** `npm run bench -- speech-compare BEFORE.json AFTER.json [--text NAME]`. */
+export const speechCompare = async (args: ReadonlyArray<string>): Promise<void> => {
+  const options = { text: { type: 'string', default: 'live' } } as const
+  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options })
+  const read = async (path: string): Promise<SpeechRun> => JSON.parse(await readFile(path, 'utf8')) as SpeechRun
+  const [before, after] = await Promise.all(positionals.map(read))
+  if (before === undefined || after === undefined) throw new Error('name two files that the benchmark speech wrote')
+  console.log(compareRuns(before, after, values.text))
+}
