@@ -52,7 +52,7 @@ test('a word begins with a space and takes the punctuation behind it along', (t)
 
 test('in scripts without spaces what a token says is a word; bytes that tokens share stay together', (t) => {
   t.deepEqual(wordsIn(bytes('東京'), bytes('は'), bytes('、'), bytes('暑い')).map(({ text, spoken }) => [text, spoken]), [['東京', 1], ['は、', 1], ['暑い', 1]])
-  const [first = '', second = ''] = [bytes('鬱').slice(0, 2), bytes('鬱').slice(2)]
+  const [first, second] = [bytes('鬱').slice(0, 2), bytes('鬱').slice(2)]
   t.deepEqual(wordsIn(bytes('憂'), first, second, bytes('。')).map(({ text, spoken, tokens }) => [text, spoken, tokens.length]), [['憂', 1, 1], ['鬱。', 2, 3]])
   t.is(wordsIn(' a', first).length, 1, 'bytes that never become a character make no word')
 })

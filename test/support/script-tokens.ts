@@ -31,13 +31,12 @@ const saidOf = ({ place, word, from, to, isAtEnd }: Sound, known: ReadonlyArray<
     const probability = word.misheard === undefined ? SURE : UNSURE
     return { tokens: kinds.map((kind) => tokenOf(place, kind)), text, spoken: 1, start, end, probability, endProbability: 1 }
   }
-  const ending = ENDING.exec(word.text)?.[0]
+  const [ending] = ENDING.exec(word.text) ?? []
   const isWhole = to - from === Math.round(word.seconds * SAMPLE_RATE)
   if (known.includes('half')) return isWhole && !known.includes('rest') ? [say(`~${word.text}`, 'rest')] : []
   if (known.length > 0) return ending === undefined || known.includes('punctuation') ? [] : [{ ...say(ending, 'punctuation'), start: end }]
-  if (!isWhole && to - from < AUDIBLE) return []
-  if (!isWhole && !isAtEnd) return [say(` ~${word.text}`, 'torn')]
-  if (!isWhole) return [say(` ${word.text.slice(0, Math.floor((word.text.length * (end - start)) / word.seconds))}~`, 'half')]
+  if (!isWhole && !isAtEnd) return to - from < AUDIBLE ? [] : [say(` ~${word.text}`, 'torn')]
+  if (!isWhole) return to - from < AUDIBLE ? [] : [say(` ${word.text.slice(0, Math.floor((word.text.length * (end - start)) / word.seconds))}~`, 'half')]
   if (isDraft && word.misheard !== undefined) return [say(` ${word.misheard}`, 'misheard')]
   return [ending === undefined ? say(` ${word.text}`, 'word') : say(` ${word.text}`, 'word', 'punctuation')]
 }
