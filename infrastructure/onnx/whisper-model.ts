@@ -112,6 +112,16 @@ const shapeOf = (config: ModelConfig): Pick<WhisperModel, 'maxTargetPositions' |
   headSize: config.d_model / config.decoder_attention_heads,
 })
 
+/** What a model may have or lack. */
+const extrasOf = (
+  generation: GenerationConfig,
+  tokenId: (content: string) => number | undefined,
+): Pick<WhisperModel, 'noSpeech' | 'startOfPrevious' | 'alignmentHeads'> => ({
+  noSpeech: tokenId('<|nospeech|>') ?? tokenId('<|nocaptions|>') ?? null,
+  startOfPrevious: tokenId('<|startofprev|>') ?? null,
+  alignmentHeads: generation.alignment_heads ?? [],
+})
+
 /** What the files say together, or how they contradict each other. */
 export const whisperModel = (json: ModelJson, weights: ModelWeights): Either<string, WhisperModel> => {
   const { config, generation, preprocessor, tokenizer, tokenizerConfig } = json
@@ -127,6 +137,7 @@ export const whisperModel = (json: ModelJson, weights: ModelWeights): Either<str
   return E.right({
     ...shapeOf(config),
     ...suppressionOf(generation),
+    ...extrasOf(generation, tokenId),
     mel: { samplingRate: sampling_rate, fftSize: n_fft, hopLength: hop_length, melBins: feature_size },
     maxLength: generation.max_length ?? null,
     windowSamples: chunk_length * sampling_rate,
@@ -137,9 +148,6 @@ export const whisperModel = (json: ModelJson, weights: ModelWeights): Either<str
     endOfText: generation.eos_token_id ?? config.eos_token_id,
     multilingual: multilingual.right,
     timestampRules: { noTimestamps, begin: noTimestamps + 1, maxInitialIndex: generation.max_initial_timestamp_index ?? null },
-    startOfPrevious: tokenId('<|startofprev|>') ?? null,
-    alignmentHeads: generation.alignment_heads ?? [],
-    noSpeech: tokenId('<|nospeech|>') ?? tokenId('<|nocaptions|>') ?? null,
     tokenizer: { json: tokenizer, config: tokenizerConfig },
     weights,
   })

@@ -147,7 +147,7 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
     rows: ['bytes that tokens share stay together'], test: WORD_TIMES,
   },
   {
-    file: 'infrastructure/onnx/decoding.ts',
+    file: 'infrastructure/onnx/words/loops.ts',
     before: 'const LOOPS = [8, 5, 4, 3]',
     after: 'const LOOPS = [8, 5, 3, 3]',
     rows: ['the same again and again is a loop'], test: WORD_TIMES,

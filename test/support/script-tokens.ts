@@ -31,14 +31,17 @@ const saidOf = ({ place, word, from, to, isAtEnd }: Sound, known: ReadonlyArray<
     const probability = word.misheard === undefined ? SURE : UNSURE
     return { tokens: kinds.map((kind) => tokenOf(place, kind)), text, spoken: 1, start, end, probability, endProbability: 1 }
   }
-  const [ending] = ENDING.exec(word.text) ?? []
+  const ending = ENDING.exec(word.text)?.[0] ?? null
   const isWhole = to - from === Math.round(word.seconds * SAMPLE_RATE)
   if (known.includes('half')) return isWhole && !known.includes('rest') ? [say(`~${word.text}`, 'rest')] : []
-  if (known.length > 0) return ending === undefined || known.includes('punctuation') ? [] : [{ ...say(ending, 'punctuation'), start: end }]
-  if (!isWhole && !isAtEnd) return to - from < AUDIBLE ? [] : [say(` ~${word.text}`, 'torn')]
-  if (!isWhole) return to - from < AUDIBLE ? [] : [say(` ${word.text.slice(0, Math.floor((word.text.length * (end - start)) / word.seconds))}~`, 'half')]
+  if (known.length > 0) return ending === null || known.includes('punctuation') ? [] : [{ ...say(ending, 'punctuation'), start: end }]
+  if (!isWhole) {
+    if (to - from < AUDIBLE) return []
+    if (!isAtEnd) return [say(` ~${word.text}`, 'torn')]
+    return [say(` ${word.text.slice(0, Math.floor((word.text.length * (end - start)) / word.seconds))}~`, 'half')]
+  }
   if (isDraft && word.misheard !== undefined) return [say(` ${word.misheard}`, 'misheard')]
-  return [ending === undefined ? say(` ${word.text}`, 'word') : say(` ${word.text}`, 'word', 'punctuation')]
+  return [ending === null ? say(` ${word.text}`, 'word') : say(` ${word.text}`, 'word', 'punctuation')]
 }
 
 /**

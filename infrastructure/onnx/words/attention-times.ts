@@ -36,8 +36,27 @@ const costsOf = (attention: ReadonlyArray<ReadonlyArray<Float32Array>>, tokens: 
   return costs
 }
 
-/** From where a cell of the path is reached. */
-const [BOTH, NEXT_TOKEN, NEXT_FRAME] = [0, 1, 2]
+/** From where a cell of the path is reached; 0 for the cell before in both. */
+const [NEXT_TOKEN, NEXT_FRAME] = [1, 2]
+
+/** From where the cheapest path reaches each cell: [tokens + 1][frames + 1]. */
+const stepsThrough = (costs: Float32Array, tokens: number, frames: number): Uint8Array => {
+  const width = frames + 1
+  const steps = new Uint8Array((tokens + 1) * width)
+  let before = new Float64Array(width).fill(Infinity)
+  before[0] = 0
+  for (let token = 1; token <= tokens; token++) {
+    const sums = new Float64Array(width).fill(Infinity)
+    for (let frame = 1; frame <= frames; frame++) {
+      const [both, down, right] = [before[frame - 1] ?? 0, before[frame] ?? 0, sums[frame - 1] ?? 0]
+      const least = Math.min(both, down, right)
+      if (both > least || both === down || both === right) steps[token * width + frame] = down < right ? NEXT_TOKEN : NEXT_FRAME
+      sums[frame] = least + (costs[(token - 1) * frames + frame - 1] ?? 0)
+    }
+    before = sums
+  }
+  return steps
+}
 
 /**
  * The frame in which each token begins: the cheapest monotonic path (dynamic time warping) through what the heads looked at, each
@@ -48,25 +67,11 @@ const [BOTH, NEXT_TOKEN, NEXT_FRAME] = [0, 1, 2]
  */
 export const tokenStarts = (attention: ReadonlyArray<ReadonlyArray<Float32Array>>, frames: number): ReadonlyArray<number> => {
   const tokens = attention[0]?.length ?? 0
-  const costs = costsOf(attention, tokens, frames)
-  const width = frames + 1
-  const from = new Uint8Array((tokens + 1) * width)
-  let before = new Float64Array(width).fill(Infinity)
-  before[0] = 0
-  for (let token = 1; token <= tokens; token++) {
-    const sums = new Float64Array(width).fill(Infinity)
-    for (let frame = 1; frame <= frames; frame++) {
-      const [both, down, right] = [before[frame - 1] ?? 0, before[frame] ?? 0, sums[frame - 1] ?? 0]
-      const step = both < down && both < right ? BOTH : down < right ? NEXT_TOKEN : NEXT_FRAME
-      sums[frame] = Math.min(both, down, right) + (costs[(token - 1) * frames + frame - 1] ?? 0)
-      from[token * width + frame] = step
-    }
-    before = sums
-  }
-  const starts = new Array<number>(tokens).fill(0)
+  const steps = stepsThrough(costsOf(attention, tokens, frames), tokens, frames)
+  const starts = Array.from({ length: tokens }, () => 0)
   for (let [token, frame] = [tokens, frames]; token > 0 && frame > 0; ) {
     starts[token - 1] = frame - 1
-    const step = from[token * width + frame] ?? BOTH
+    const step = steps[token * (frames + 1) + frame]
     if (step !== NEXT_FRAME) token -= 1
     if (step !== NEXT_TOKEN) frame -= 1
   }

@@ -90,3 +90,8 @@ export const cutAt = (state: State, start: number, count: number): State => ({
   fixed: state.fixed.slice(count),
   finals: Math.max(0, state.finals - count),
 })
+
+/** Takes all that was heard as it is. */
+export const fixAll = (state: State): State => ({ ...state, fixed: joined(state.fixed, state.pending, state.finals), pending: [] })
+
+export const tokensOf = (words: ReadonlyArray<SpokenWord>): ReadonlyArray<number> => words.flatMap(({ tokens }) => tokens)

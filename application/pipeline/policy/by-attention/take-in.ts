@@ -1,0 +1,86 @@
+import type { Hypothesis } from '../../../ports/engine.ts'
+import { SAMPLE_RATE } from '../../../ports/engine.ts'
+import type { Region } from '../../speech/speech-segmenter.ts'
+import { judge } from '../hypothesis-filters.ts'
+import type { Verdict } from '../hypothesis-filters.ts'
+import type { Limits } from '../policy-limits.ts'
+import type { Pass } from '../policy.ts'
+import { finalWords, fixAll, openFixed, openWords, sampleAt, tokensOf } from './state.ts'
+import type { State } from './state.ts'
+import { joined, withoutEnd, wordsOf } from './words.ts'
+import type { SpokenWord } from './words.ts'
+
+/** A word that sounds nearer to the end of the audio than this may be half a word. */
+const UNSURE = Math.round(0.4 * SAMPLE_RATE)
+/** The same of a word that the model was not sure of: what follows may change it. */
+export const UNSURE_DOUBTED = Math.round(1.5 * SAMPLE_RATE)
+/** Probability of a word below which it is doubted. */
+const DOUBTED = 0.5
+/** Probability of a word below which it is not shown while it may change, and how near to the end of the audio none is. */
+const UNLIKELY = 0.4
+const UNSEEN = Math.round(0.15 * SAMPLE_RATE)
+/** Probability of punctuation below which a pause does not end a sentence. */
+const SURE_END = 0.5
+
+/** The words of a draft that will not be heard again: all that are not next to the end of running speech. */
+const fixedBy = (words: ReadonlyArray<SpokenWord>, to: number, isSpeaking: boolean): number => {
+  if (!isSpeaking) return words.length
+  const unsure = words.findIndex(({ end, probability }) => sampleAt(end) > to - (probability < DOUBTED ? UNSURE_DOUBTED : UNSURE))
+  return unsure === -1 ? words.length : unsure
+}
+
+const fix = (state: State, words: ReadonlyArray<SpokenWord>, to: number, isSpeaking: boolean): State => {
+  const count = fixedBy(words, to, isSpeaking)
+  const fixed = joined(state.fixed, words.slice(0, count), state.finals)
+  const last = fixed.at(-1)
+  // What ends the last word depends on the next one, which nobody has heard.
+  const open = last !== undefined && count === words.length && fixed.length > state.finals ? [...fixed.slice(0, -1), withoutEnd(last)] : fixed
+  const pending = words.slice(count)
+  const unlikely = pending.findIndex(({ end, probability }) => probability < UNLIKELY || sampleAt(end) > to - UNSEEN)
+  return { ...state, fixed: open, pending, likely: unlikely === -1 ? pending.length : unlikely }
+}
+
+/** Whether a pass went on from all fixed words, or heard those that are not final anew. */
+const goesOnFrom = (state: State, { beginning }: Pass): boolean => beginning?.prefix.length === tokensOf(state.fixed).length
+
+/** Seconds of words at the end that a full pass may do without. */
+const MOST_MISSING = 1.5
+
+/** Whether a pass that heard all open words anew came about as far as the drafts: models end too early at times. */
+const isWhole = (state: State, words: ReadonlyArray<SpokenWord>): boolean =>
+  (words.at(-1)?.end ?? 0) >= (openWords(state).at(-1)?.end ?? 0) - MOST_MISSING
+
+const withSureEnd = (state: State): State => {
+  const last = openFixed(state).at(-1)
+  return last === undefined || last.endProbability >= SURE_END ? state : { ...state, fixed: [...state.fixed.slice(0, -1), withoutEnd(last)] }
+}
+
+/** What a full pass leaves: of words that are not final what it heard, unless the drafts are the better account. */
+const settle = (state: State, pass: Pass, words: ReadonlyArray<SpokenWord>): State => {
+  const known = goesOnFrom(state, pass) ? state : { ...state, fixed: finalWords(state) }
+  if (pass.isSpeaking !== true) {
+    return { ...withSureEnd({ ...known, fixed: joined(known.fixed, words, state.finals), pending: [] }), settledEnd: Math.max(state.settledEnd, pass.to) }
+  }
+  // What it leaves open is heard again by drafts.
+  const made = fix(known, words, pass.to, true)
+  return { ...made, settledEnd: Math.max(state.settledEnd, ...made.fixed.map(({ end }) => sampleAt(end))) }
+}
+
+/** Whether what a full pass heard of the open words is the better account of them. A doubtful text is better than none, where somebody spoke. */
+const isBetter = (state: State, pass: Pass, words: ReadonlyArray<SpokenWord>, verdict: Verdict | 'loop', limits: Limits): boolean => {
+  if (verdict === 'words') return goesOnFrom(state, pass) || isWhole(state, words)
+  return verdict === 'silence' || (verdict !== 'loop' && limits.vad && openWords(state).length === 0)
+}
+
+/** What is known behind a pass. */
+export const takeIn = (state: State, pass: Pass, hypothesis: Hypothesis, regions: ReadonlyArray<Region>, limits: Limits): State => {
+  const verdict = hypothesis.isLoop === true ? 'loop' : judge(hypothesis, limits.vad)
+  const isUsable = verdict === 'words' || verdict === 'silence'
+  const words = verdict === 'silence' ? [] : wordsOf(hypothesis.words ?? [], pass, regions, limits)
+  const isSpeaking = pass.isSpeaking === true
+  if (pass.beginning?.isDraft === true) return isUsable ? fix(state, words, pass.to, isSpeaking) : { ...state, isDoubted: true }
+  const judged = { ...state, isDoubted: false }
+  if (isBetter(state, pass, words, verdict, limits)) return settle(judged, pass, words)
+  const standing = isSpeaking ? judged : fixAll(judged)
+  return { ...standing, settledEnd: Math.max(state.settledEnd, pass.to), context: isUsable ? state.context : [] }
+}

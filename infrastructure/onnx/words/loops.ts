@@ -1,0 +1,15 @@
+/** How often the same 1, 2, 3 … tokens must stand in a row to be a loop; longer ones as often as the last. */
+const LOOPS = [8, 5, 4, 3]
+const LONGEST_LOOP = 16
+
+/** How many tokens at the end of a text only say again what is before them: 0 unless it is a loop. */
+export const loopLength = (tokens: ReadonlyArray<number>): number => {
+  for (let length = 1; length <= LONGEST_LOOP; length += 1) {
+    const extra = length * ((LOOPS[length - 1] ?? LOOPS.at(-1) ?? 0) - 1)
+    if (tokens.length < extra + length) return 0
+    let same = 0
+    while (same < extra && tokens[tokens.length - 1 - same] === tokens[tokens.length - 1 - same - length]) same += 1
+    if (same === extra) return extra
+  }
+  return 0
+}
