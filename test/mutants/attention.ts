@@ -1,6 +1,8 @@
 import type { Mutant } from './mutant.ts'
 
 const POLICY = 'application/pipeline/policy/by-attention/attention-policy.ts'
+const TAKE_IN = 'application/pipeline/policy/by-attention/take-in.ts'
+const LEAVING = 'application/pipeline/policy/by-attention/leaving.ts'
 const STATE = 'application/pipeline/policy/by-attention/state.ts'
 const RULES = 'test/pipeline/attention-policy.test.ts'
 const PIPELINE = 'test/pipeline/attention-pipeline.test.ts'
@@ -9,13 +11,13 @@ const WORD_TIMES = 'test/engine/word-times.test.ts'
 /** What is shown, fixed and made final of a model with word times, and when its words sound. */
 export const attentionMutants: ReadonlyArray<Mutant> = [
   {
-    file: POLICY,
+    file: TAKE_IN,
     before: 'const UNSURE = Math.round(0.4 * SAMPLE_RATE)',
     after: 'const UNSURE = 0',
     rows: ['those at the end of running speech stay open'], test: RULES,
   },
   {
-    file: POLICY,
+    file: TAKE_IN,
     before: 'withoutEnd(last)] : fixed',
     after: 'last] : fixed',
     rows: ['a pause fixes all words, but not the punctuation behind the last'], test: RULES,
@@ -39,33 +41,33 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
     rows: ['what the drafts were not sure of is heard anew'], test: RULES,
   },
   {
-    file: POLICY,
-    before: 'joined(isAllKnown ? state.fixed : finalWords(state), words',
-    after: 'joined(isAllKnown || words.length === 0 ? state.fixed : finalWords(state), words',
+    file: TAKE_IN,
+    before: 'goesOnFrom(state, pass) ? state : {',
+    after: 'goesOnFrom(state, pass) || words.length === 0 ? state : {',
     rows: ['empties the segment on the screen, and nothing is final'], test: RULES,
   },
   {
-    file: POLICY,
-    before: 'limits.vad && hypothesis.isLoop !== true && openWords',
-    after: 'hypothesis.isLoop === null && openWords',
+    file: TAKE_IN,
+    before: "verdict !== 'loop' && limits.vad && openWords",
+    after: "verdict === 'loop' && limits.vad && openWords",
     rows: ['speech whose scores are bad stays as text'], test: RULES,
   },
   {
-    file: POLICY,
+    file: TAKE_IN,
     before: '{ ...state, isDoubted: true }',
     after: 'state',
     rows: ['speech that no draft could use is heard once in a full window'], test: RULES,
   },
   {
-    file: POLICY,
-    before: "hypothesis.isLoop === true ? 'rejected' : judge",
-    after: 'judge',
+    file: TAKE_IN,
+    before: "hypothesis.isLoop === true ? 'loop' : judge(hypothesis, limits.vad)",
+    after: 'judge(hypothesis, limits.vad)',
     rows: ['a loop is not shown'], test: RULES,
   },
   {
-    file: POLICY,
-    before: '...(isSpeaking ? state : fixAll(state)), ...settled',
-    after: '...fixAll(state), ...settled',
+    file: TAKE_IN,
+    before: 'const standing = isSpeaking ? judged : fixAll(judged)',
+    after: 'const standing = fixAll(judged)',
     rows: ['half a word that a loop follows stays open'], test: RULES,
   },
   {
@@ -81,13 +83,13 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
     rows: ['behind a longer one it begins anew, and its words are context'], test: RULES,
   },
   {
-    file: POLICY,
+    file: LEAVING,
     before: '[sentence, clause, older.length - 1].find(',
     after: '[older.length - 1].find(',
     rows: ['a buffer that is too long is cut behind a sentence'], test: RULES,
   },
   {
-    file: POLICY,
+    file: LEAVING,
     before: 'i === 0 || end - state.bufferStart <= limits.buffer.longestHeard',
     after: 'i === 0',
     rows: ['several phrases that are over are heard in one pass'], test: RULES,
@@ -111,22 +113,46 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
     rows: ['without a detector an unchanged phrase is final'], test: PIPELINE,
   },
   {
-    file: POLICY,
+    file: LEAVING,
     before: 'state.heardEnd - sampleAt(first.start) > limits.longestSegment',
     after: 'state.heardEnd < 0',
     rows: ['max_buffer ends segments in running speech'], test: PIPELINE,
   },
   {
-    file: POLICY,
+    file: LEAVING,
     before: 'clock + limits.interval / 2 >= sampleAt(oldest.end) + limits.maxDelay',
     after: 'clock < 0',
     rows: ['in mode final every word is final within max_delay'], test: PIPELINE,
   },
   {
-    file: POLICY,
-    before: ': wordsInFullCaptions(words, limits.shape)',
-    after: ': wordsInFullCaptions([], limits.shape)',
+    file: LEAVING,
+    before: 'wordsInFullCaptions(shownWords(state), limits.shape)',
+    after: 'wordsInFullCaptions([], limits.shape)',
     rows: ['captions that nothing more fits into are final at once'], test: PIPELINE,
+  },
+  {
+    file: TAKE_IN,
+    before: 'probability < DOUBTED ? UNSURE_DOUBTED : UNSURE',
+    after: 'probability < 0 ? UNSURE_DOUBTED : UNSURE',
+    rows: ['a doubted word waits for what follows'], test: RULES,
+  },
+  {
+    file: STATE,
+    before: 'probability < UNLIKELY ||',
+    after: 'probability < 0 ||',
+    rows: ['an unlikely one is not shown meanwhile'], test: RULES,
+  },
+  {
+    file: TAKE_IN,
+    before: 'goesOnFrom(state, pass) || isWhole(state, words)',
+    after: 'goesOnFrom(state, pass) || words.length >= 0',
+    rows: ['a full window that heard much less than the drafts ended too early'], test: RULES,
+  },
+  {
+    file: TAKE_IN,
+    before: 'last.endProbability >= SURE_END',
+    after: 'last.endProbability >= 0',
+    rows: ['a pause ends a sentence only where the model is sure of it'], test: RULES,
   },
   {
     file: 'infrastructure/onnx/words/attention-times.ts',

@@ -6,6 +6,10 @@ import { textOf } from '../words.ts'
 import { joined } from './words.ts'
 import type { SpokenWord } from './words.ts'
 
+/** Probability of a word below which it is not shown while it may change, and how near to the end of the audio none is. */
+const UNLIKELY = 0.4
+const UNSEEN = Math.round(0.15 * SAMPLE_RATE)
+
 /** What one live's passes have led to; positions in samples from the first audio. */
 export interface State {
   /** The audio that passes begin with. */
@@ -21,8 +25,6 @@ export interface State {
   readonly finals: number
   /** What the last pass heard behind them. */
   readonly pending: ReadonlyArray<SpokenWord>
-  /** How many of the pending words are likely enough to be shown. */
-  readonly likely: number
   /** Since then a draft heard something that could not be used. */
   readonly isDoubted: boolean
   /** How far audio was heard when the text last changed. */
@@ -43,7 +45,6 @@ export const initialState = (segment: number): State => ({
   fixed: [],
   finals: 0,
   pending: [],
-  likely: 0,
   isDoubted: false,
   changedAt: 0,
   segment,
@@ -57,7 +58,11 @@ export const finalWords = ({ fixed, finals }: State): ReadonlyArray<SpokenWord> 
 export const openFixed = ({ fixed, finals }: State): ReadonlyArray<SpokenWord> => fixed.slice(finals)
 export const openWords = ({ fixed, pending, finals }: State): ReadonlyArray<SpokenWord> => joined(fixed, pending, finals).slice(finals)
 /** The open segment as it is shown; what ends a final word is no part of it. */
-export const shownWords = (state: State): ReadonlyArray<SpokenWord> => openWords({ ...state, pending: state.pending.slice(0, state.likely) })
+export const shownWords = (state: State): ReadonlyArray<SpokenWord> => {
+  const isUnlikely = ({ end, probability }: SpokenWord): boolean => probability < UNLIKELY || sampleAt(end) > state.heardEnd - UNSEEN
+  const unlikely = state.pending.findIndex(isUnlikely)
+  return unlikely === -1 ? openWords(state) : openWords({ ...state, pending: state.pending.slice(0, unlikely) })
+}
 
 /** Where the last word in the buffer stops to sound; the start of the buffer where there is none. */
 export const lastWordEnd = ({ fixed, pending, bufferStart }: State): number =>

@@ -16,9 +16,6 @@ const UNSURE = Math.round(0.4 * SAMPLE_RATE)
 export const UNSURE_DOUBTED = Math.round(1.5 * SAMPLE_RATE)
 /** Probability of a word below which it is doubted. */
 const DOUBTED = 0.5
-/** Probability of a word below which it is not shown while it may change, and how near to the end of the audio none is. */
-const UNLIKELY = 0.4
-const UNSEEN = Math.round(0.15 * SAMPLE_RATE)
 /** Probability of punctuation below which a pause does not end a sentence. */
 const SURE_END = 0.5
 
@@ -35,9 +32,7 @@ const fix = (state: State, words: ReadonlyArray<SpokenWord>, to: number, isSpeak
   const last = fixed.at(-1)
   // What ends the last word depends on the next one, which nobody has heard.
   const open = last !== undefined && count === words.length && fixed.length > state.finals ? [...fixed.slice(0, -1), withoutEnd(last)] : fixed
-  const pending = words.slice(count)
-  const unlikely = pending.findIndex(({ end, probability }) => probability < UNLIKELY || sampleAt(end) > to - UNSEEN)
-  return { ...state, fixed: open, pending, likely: unlikely === -1 ? pending.length : unlikely }
+  return { ...state, fixed: open, pending: words.slice(count) }
 }
 
 /** Whether a pass went on from all fixed words, or heard those that are not final anew. */
