@@ -62,7 +62,7 @@ test('of a final word nothing changes; what would end it is neither shown nor sa
   const open = attentionBench({ max_buffer: 1, max_delay: 1 })
   open.hears(speech(2.8, [[0]]), [ask, not, what])
   t.deepEqual(finalsOf(open.says(speech(2.8, [[0]]))), ['Ask not what'])
-  const shown = open.hears(speech(3.7, [[0]]), [word('?', 1.2, 2.3), word(' you', 3.3, 3.5)])
+  const shown = open.hears(speech(3.7, [[0]]), [word('?', 1.2, 3.4), word(' you', 3.4, 3.5)])
   t.is(shown.outcome.partial?.text, 'you')
 })
 
