@@ -21,7 +21,7 @@ const perform = async (task: Task): Promise<Outcome> => {
       const runner = await models.load(task.model, task.folder)
       if (E.isLeft(runner)) return runner
       const { windowSeconds, hasWordTimes } = runner.right
-      return E.right({ windowSeconds, hasWordTimes, ...(provider === 'cpu' ? {} : { onGpu: true }) })
+      return E.right({ windowSeconds, ...(hasWordTimes && { hasWordTimes }), ...(provider === 'cpu' ? {} : { onGpu: true }) })
     }
     case 'transcribe': {
       return models.use(task.job.model, task.folder, (runner) => runner.transcribe(task.job))
