@@ -1,4 +1,15 @@
-import type { Token } from './words.ts'
+/** A word as error rates compare it, and how the text wrote it. */
+export interface Token {
+  /** Lower case, without punctuation; a number of English as digits; one character where the language has no spaces. */
+  readonly word: string
+  /** Where it lies in the text. */
+  readonly from: number
+  readonly to: number
+  /** Its first letter is a capital one. */
+  readonly capital: boolean
+  /** A sentence ends behind it, and the text goes on. */
+  readonly ends: boolean
+}
 
 const UP_TO_NINETEEN =
   'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen ' +

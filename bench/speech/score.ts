@@ -1,7 +1,7 @@
 import { alignWords } from '../../interfaces/cli/streaming/word-alignment.ts'
 import type { Alignment } from '../../interfaces/cli/streaming/word-alignment.ts'
 import { tokensOf } from './words.ts'
-import type { Token } from './words.ts'
+import type { Token } from './numbers.ts'
 
 /** What is wrong with a text, in words (characters where the language has no spaces). */
 export interface Errors {

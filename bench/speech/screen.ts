@@ -1,7 +1,7 @@
 import { alignWords } from '../../interfaces/cli/streaming/word-alignment.ts'
 import type { Frame } from './live.ts'
 import { tokensOf } from './words.ts'
-import type { Token } from './words.ts'
+import type { Token } from './numbers.ts'
 
 /** A word and when it was spoken, in seconds. */
 export interface SpokenWord {

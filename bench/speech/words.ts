@@ -1,17 +1,5 @@
 import { writtenAsDigits } from './numbers.ts'
-
-/** A word as error rates compare it, and how the text wrote it. */
-export interface Token {
-  /** Lower case, without punctuation; a number of English as digits; one character where the language has no spaces. */
-  readonly word: string
-  /** Where it lies in the text. */
-  readonly from: number
-  readonly to: number
-  /** Its first letter is a capital one. */
-  readonly capital: boolean
-  /** A sentence ends behind it, and the text goes on. */
-  readonly ends: boolean
-}
+import type { Token } from './numbers.ts'
 
 /** Those that Whisper's own evaluation counts by the character, for they write no spaces. Korean has words. */
 const WITHOUT_SPACES: ReadonlySet<string> = new Set(['ja', 'zh', 'yue', 'th', 'lo', 'my'])
