@@ -35,6 +35,9 @@ export interface Screen {
   readonly words: ReadonlyArray<string>
 }
 
+/** Seconds for which nobody sees a screen: a final and the partial that comes with it are two frames. */
+const UNSEEN = 0.05
+
 /** The screens after each frame. */
 export const screensOf = (
   frames: ReadonlyArray<Frame>,
@@ -48,8 +51,7 @@ export const screensOf = (
     if (final) settled.push(text)
     return { at, words }
   })
-  // Between a final and the partial that comes with it nobody sees a screen.
-  return screens.filter(({ at }, i) => at !== screens[i + 1]?.at)
+  return screens.filter(({ at }, i) => (screens[i + 1]?.at ?? Infinity) - at > UNSEEN)
 }
 
 /** How many words two lists have in common in one order. */
