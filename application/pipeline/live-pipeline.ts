@@ -139,11 +139,15 @@ export const createLivePipeline =
     const transcribe = async (pass: Pass): Promise<void> => {
       const deadline = (arrivals[0]?.at ?? monotonic()) + config.max_delay * 1000
       const samples = audio.slice(pass.from, pass.to)
-      const heard = await waits.orNull(() => scheduler.transcribe(liveId, deadline, { model, language, samples, ...(pass.beginning && { beginning: pass.beginning }) }))
+      const job = { model, language, samples, ...(pass.beginning && { beginning: pass.beginning }) }
+      const heard = await waits.orNull(() => scheduler.transcribe(liveId, deadline, job))
       if (heard === null || over) return
       lags?.heard(lag())
       if (E.isLeft(heard)) fail(heard.left)
-      else await emit(policy.hear(limits.vad ? spokenUntil(pass.to) : loudRegions(samples, pass.from), pass, heard.right, limits))
+      else {
+        const regions = limits.vad ? spokenUntil(pass.to) : loudRegions(samples, pass.from)
+        await emit(policy.hear(regions, pass, heard.right, limits))
+      }
     }
 
     const spokenUntil = (sample: number): ReadonlyArray<Region> =>

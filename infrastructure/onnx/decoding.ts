@@ -203,12 +203,12 @@ export const decodeGreedily = async (
     }
   }
 
-  const finish = (row: Row, at: number, chosen: number, isLoop: boolean): void => {
+  const finish = (row: Row, at: number, isLoop: boolean): void => {
     const all = row.logprobs.reduce((sum, logprob) => sum + logprob, 0)
     row.ended = true
     onText(at, {
       tokens: row.tokens,
-      avgLogprob: all / chosen,
+      avgLogprob: all / row.logprobs.length,
       logprobs: row.logprobs,
       firstLogits: firstLogits[at] ?? new Float32Array(0),
       attention: row.attention,
@@ -226,13 +226,13 @@ export const decodeGreedily = async (
     const { token, logprob } = chooseToken(logits)
     row.logprobs.push(logprob)
     if (token === rules.endOfText) {
-      finish(row, at, row.logprobs.length, false)
+      finish(row, at, false)
       return token
     }
     row.tokens.push(token)
     const repeated = follow === undefined ? 0 : Math.min(row.tokens.length, loopLength([...text, token]))
     if (repeated > 0) row.tokens.length -= repeated
-    if (repeated > 0 || row.tokens.length >= limit) finish(row, at, row.logprobs.length, repeated > 0)
+    if (repeated > 0 || row.tokens.length >= limit) finish(row, at, repeated > 0)
     return token
   }
 

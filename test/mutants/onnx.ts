@@ -12,8 +12,8 @@ const VOICE_ACTIVITY = 'test/engine/voice-activity.test.ts'
 export const onnxMutants: ReadonlyArray<Mutant> = [
   {
     file: 'infrastructure/onnx/decoding.ts',
-    before: 'finish(row, at, row.logprobs.length, false)',
-    after: 'finish(row, at, row.tokens.length, false)',
+    before: 'all / row.logprobs.length',
+    after: 'all / row.tokens.length',
     rows: ["tokens and scores are the reference's"], test: EXACTNESS,
   },
   {

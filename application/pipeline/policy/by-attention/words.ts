@@ -33,7 +33,7 @@ const inSpeech = <W extends Word>(word: W, regions: ReadonlyArray<Region>): W =>
 /** Punctuation alone, or the rest of a word whose beginning was taken for all of it. */
 const goesOn = (text: string): boolean => !text.startsWith(' ') && (!UNSPACED.test(text) || /^[\p{P}\p{S}]+$/u.test(text))
 
-/** The words of a pass; the first may go on with `before`, then it comes as that one's other half. */
+/** The words of a pass, in the time of the live. */
 export const wordsOf = (
   heard: ReadonlyArray<HeardWord>,
   pass: Pass,
