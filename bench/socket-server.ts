@@ -34,7 +34,7 @@ const caption = (due: number): string =>
 const hear: CreatePipeline = ({ events }) => {
   const buffer = createAudioBuffer()
   return {
-    configure: () => undefined,
+    configure: () => undefined, expect: () => undefined,
     start: () => async () => E.right(undefined),
     push: (samples) => {
       buffer.push(samples)

@@ -206,6 +206,7 @@ export const createLivePipeline =
         config = next
         limits = limitsOf(next, windowSeconds ?? next.max_buffer)
       },
+      expect: () => undefined,
       start: () => async () => {
         const loaded = await engine.load(model)()
         if (E.isLeft(loaded)) {

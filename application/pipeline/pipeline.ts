@@ -2,6 +2,26 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { EngineSettings } from '../../domain/live/settings.ts'
 import type { JobFailed, ModelLoadFailed } from '../ports/engine.ts'
 
+/** A word with its punctuation; seconds from the first audio. */
+export interface SegmentWord {
+  readonly start: number
+  readonly end: number
+  readonly text: string
+  /** How sure the model was of it, 0 to 1. */
+  readonly confidence: number
+}
+
+/** What speakers are likely to say, by whoever knows them. */
+export interface Vocabulary {
+  /** Text as if it had been said before. */
+  readonly prompt: string
+  /** Words and phrases that are heard rather than what sounds alike. */
+  readonly hotwords: ReadonlyArray<string>
+}
+
+/** The spoken language is found in the audio. */
+export const AUTO_LANGUAGE = 'auto'
+
 /** A segment that will not change again: `text` is unwrapped, `caption` wrapped. */
 export interface Segment {
   readonly segment: number
@@ -10,6 +30,10 @@ export interface Segment {
   readonly end: number
   readonly text: string
   readonly caption: string
+  /** Of a final, where the model tells when its words sound. */
+  readonly words?: ReadonlyArray<SegmentWord>
+  /** Which language was heard, where it was to be found. */
+  readonly language?: string
 }
 
 export interface PipelineEvents {
@@ -27,6 +51,8 @@ export interface PipelineEvents {
 export interface LivePipeline {
   /** Takes effect from the next pass; only before the first audio. */
   readonly configure: (settings: EngineSettings) => void
+  /** Takes effect from the next pass, at any time. */
+  readonly expect: (vocabulary: Vocabulary) => void
   /** Loads the model; audio may be pushed meanwhile and waits. */
   readonly start: () => TaskEither<ModelLoadFailed, void>
   /** s16le 16 kHz mono. Copies what it keeps. */
@@ -42,7 +68,11 @@ export interface LivePipeline {
 export type CreatePipeline = (options: {
   readonly liveId: number
   readonly model: string
+  /** A code of the model's, or AUTO_LANGUAGE. */
   readonly language: string
+  /** `translate`: the model's own English of what is said. */
+  readonly task?: 'transcribe' | 'translate'
+  readonly vocabulary?: Vocabulary
   readonly settings: EngineSettings
   /** Number of the first segment. */
   readonly nextSegment: number

@@ -79,6 +79,7 @@ export const createScriptedPipelines = (script: Script = {}): ScriptedPipelines 
     all.push(pipeline)
     if (loads) pipeline.load()
     return {
+      expect: () => undefined,
       configure: (next) => {
         settings = next
       },
