@@ -15,7 +15,7 @@ import { followLeader, type Leader } from './leader.ts'
 import { agreeOnMark } from './log-format.ts'
 import { watchOwner } from './log-owner.ts'
 import type { Ownership } from './log-owner.ts'
-import { createPatience, LIMITS, type Limits } from './patience.ts'
+import { createPatience, LIMITS, type Limits, type Patience } from './patience.ts'
 import { createReads } from './reads.ts'
 import { createStreamLimits } from './stream-limits.ts'
 import { createSubscriptions } from './subscriptions.ts'
@@ -38,12 +38,21 @@ interface EventStoreDb extends EventStore {
   readonly leaderChanges: () => number
 }
 
-const connect = async (connection: Connection, limits: Limits, logger: Logger | undefined): Promise<Leader> => {
+interface Connecting {
+  readonly limits: Limits
+  readonly patience: Patience
+  readonly logger: Logger | undefined
+}
+
+const connect = async (connection: Connection, { limits, patience, logger }: Connecting): Promise<Leader> => {
   try {
     const certificates = await loadCertificates(connection)
     const { hosts, discovers } = connection
     const discovery = createDiscovery({ hosts, discovers, ask: askOver(certificates, limits.usual), resolve: resolveWithin(limits.usual), timers: systemTimers })
-    return followLeader({ discovery, open: channelsOver(connection, certificates), timers: systemTimers, limit: limits.usual, logger })
+    const open = channelsOver(connection, certificates)
+    // What another node left unanswered says nothing of this one.
+    const onFound = patience.answered
+    return followLeader({ discovery, open, timers: systemTimers, limit: limits.usual, onFound, logger })
   } catch (error) {
     throw new Error(`the event store cannot be used: ${reasonOf(error)}`, { cause: error })
   }
@@ -58,8 +67,8 @@ export const openEventStoreDb = async ({ url, logger, ownership = null, limits =
   const connection = parseConnection(url)
   if (E.isLeft(connection)) throw new Error(`the event store's URL ${connection.left}`)
   const { credentials } = connection.right
-  const leader = await connect(connection.right, limits, logger)
   const patience = createPatience(limits)
+  const leader = await connect(connection.right, { limits, patience, logger })
   const calls = createCalls({ leader, credentials, patience })
   const reads = createReads(calls)
 

@@ -41,6 +41,8 @@ interface Parts {
   readonly timers: Timers
   /** Milliseconds for a look. */
   readonly limit: number
+  /** Called when another node, or the same one anew, leads. */
+  readonly onFound?: () => void
   readonly logger: Logger | undefined
 }
 
@@ -59,7 +61,7 @@ const isLater = (candidate: Candidate, present: Candidate): boolean =>
  * and a frozen leader says nothing: so the end of the log is read every second, as from the leader. A node that refuses
  * is lost at once, a silent one after three seconds, or as soon as another one answers as the leader.
  */
-export const followLeader = ({ discovery, open, timers, limit, logger }: Parts): Leader => {
+export const followLeader = ({ discovery, open, timers, limit, onFound, logger }: Parts): Leader => {
   const closing = new AbortController()
   let led: Led | null = null
   let whyNone = 'its nodes were not asked yet'
@@ -94,6 +96,7 @@ export const followLeader = ({ discovery, open, timers, limit, logger }: Parts):
   const take = (candidate: Candidate, channel: Channel): void => {
     if (led !== null) leave(led)
     led = { ...candidate, channel, lost: new AbortController() }
+    onFound?.()
     found.resolve()
     const about = { node: textOf(candidate.address), epoch: candidate.epoch }
     const named = JSON.stringify(about)

@@ -6,8 +6,8 @@ export interface Limits {
   readonly short: number
   readonly suspicion: number
   /**
-   * Until a subscription must be confirmed; afterwards the looks at the leader watch over it. Long: a server that has just
-   * started took up to 2.8 s for 13 that began together, and begins anew with each that is given up.
+   * For each of the answers with which a subscription begins; the looks at the leader watch over what follows. Long: a
+   * server that has just started took up to 2.8 s for 13 that began together, and begins anew with each that is given up.
    */
   readonly confirmation: number
 }

@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { EventStore, OlderLog, Position, StoreUnavailable } from '../../application/ports/event-store.ts'
 import { olderLog, reasonOf, unavailable } from './failures.ts'
 import { collect } from './nodes/channel.ts'
-import { TimedOut, type Patience } from './patience.ts'
+import type { Patience } from './patience.ts'
 import { fromPosition } from './positions.ts'
 
 /** Position of a record, which need not be an event of ours; `start` is before the first. */
@@ -14,7 +14,9 @@ export const isSamePoint = (one: ResumePoint, other: ResumePoint): boolean =>
 
 export interface ResumeParts {
   readonly client: EventStoreDBClient
-  readonly patience: Pick<Patience, 'limit' | 'answered' | 'unanswered'>
+  /** Aborts when the client's node leads no longer. */
+  readonly lost: AbortSignal
+  readonly patience: Pick<Patience, 'confirmation'>
   readonly head: EventStore['head']
 }
 
@@ -24,16 +26,14 @@ interface Refused {
 }
 
 const readBack = async (
-  { client, patience }: ResumeParts,
+  { client, lost, patience }: ResumeParts,
   fromPosition: ServerPosition,
 ): Promise<E.Either<StoreUnavailable | Refused, ResumePoint>> => {
   try {
     const reading = client.readAll({ direction: 'backwards', fromPosition, maxCount: 1, requiresLeader: true })
-    const [before] = await collect(reading, patience.limit())
-    patience.answered()
+    const [before] = await collect(reading, patience.confirmation, lost)
     return E.right(before?.event?.position ?? 'start')
   } catch (error) {
-    if (error instanceof TimedOut) patience.unanswered()
     return E.left(error instanceof UnknownError ? { _tag: 'Refused' } : unavailable(reasonOf(error)))
   }
 }

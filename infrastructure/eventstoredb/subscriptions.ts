@@ -1,5 +1,6 @@
 import { eventTypeFilter, streamNameFilter, type AllStreamResolvedEvent, type EventStoreDBClient } from '@eventstore/db-client'
 import * as E from 'fp-ts/lib/Either.js'
+import { createSlots } from '../../application/at-once.ts'
 import type { EventStore, LogCorrupted, OlderLog, Position, StoreUnavailable, SubscriptionMessage } from '../../application/ports/event-store.ts'
 import { reasonOf, unavailable } from './failures.ts'
 import type { Connected } from './leader.ts'
@@ -105,20 +106,59 @@ const follow = ({ client, lost, confirmationMs, prefixes }: Begun, point: Resume
   }
 }
 
+type Feed = ReturnType<typeof follow>
+
 interface SubscriptionParts {
   readonly connected: Connected
   readonly patience: Patience
   readonly head: EventStore['head']
 }
 
+/** Subscriptions that begin together: a leader that was just elected stood still for seconds when 14 asked it at once. */
+const BEGINNING_AT_ONCE = 2
+
 /**
  * Pulled subscriptions; one that fails throws, and whoever pulls subscribes again from its own position. Each resumes one
  * record back and drops what does not lie behind its position. A scavenge may have taken that record before the server
  * looked for it; since no record ever returns, one that is still there when the subscription is confirmed was there then.
  */
-export const createSubscriptions = ({ connected, patience, head }: SubscriptionParts): EventStore['subscribe'] =>
-  async function* (from, prefixes, signal): AsyncGenerator<SubscriptionMessage, void> {
-    if (signal.aborted) return
+export const createSubscriptions = ({ connected, patience, head }: SubscriptionParts): EventStore['subscribe'] => {
+  const inSlot = createSlots(BEGINNING_AT_ONCE)
+
+  const untilConfirmed = async (feed: Feed, signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted && feed.next() !== 'confirmed') {
+      const error = feed.failed()
+      if (error !== null) throw failure(unavailable(reasonOf(error)))
+      await feed.more(signal)
+    }
+  }
+
+  /** A subscription that is confirmed, at the right record; null with the signal. */
+  const begin = async (from: Position, prefixes: ReadonlyArray<string>, signal: AbortSignal): Promise<Feed | null> => {
+    if (signal.aborted) return null
+    const [client, lost] = [connected.client(), connected.lost()]
+    const resumePoint = async (): Promise<ResumePoint> => {
+      const point = await resumePointOf({ client, lost, patience, head }, from)
+      if (E.isLeft(point)) throw failure(point.left)
+      return point.right
+    }
+    let point = await resumePoint()
+    for (;;) {
+      const feed = follow({ client, lost, confirmationMs: patience.confirmation, prefixes }, point)
+      try {
+        await untilConfirmed(feed, signal)
+        const again = signal.aborted ? point : await resumePoint()
+        if (isSamePoint(point, again)) return feed
+        point = again
+      } catch (error) {
+        feed.end()
+        throw error
+      }
+      feed.end()
+    }
+  }
+
+  return async function* (from, prefixes, signal): AsyncGenerator<SubscriptionMessage, void> {
     let position = from
 
     /** None when it says nothing new. */
@@ -137,15 +177,8 @@ export const createSubscriptions = ({ connected, patience, head }: SubscriptionP
       return { kind: 'event', event: stored.right }
     }
 
-    const [client, lost] = [connected.client(), connected.lost()]
-    const resumePoint = async (): Promise<ResumePoint> => {
-      const point = await resumePointOf({ client, patience, head }, from)
-      if (E.isLeft(point)) throw failure(point.left)
-      return point.right
-    }
-    const begun = { client, lost, confirmationMs: patience.confirmation, prefixes }
-    let point = await resumePoint()
-    let feed = follow(begun, point)
+    const feed = await inSlot(() => begin(from, prefixes, signal))
+    if (feed === null) return
     try {
       while (!signal.aborted) {
         const said = feed.next()
@@ -153,13 +186,7 @@ export const createSubscriptions = ({ connected, patience, head }: SubscriptionP
           const error = feed.failed()
           if (error !== null) throw failure(unavailable(reasonOf(error)))
           await feed.more(signal)
-        } else if (said === 'confirmed') {
-          const again = await resumePoint()
-          if (isSamePoint(point, again)) continue
-          feed.end()
-          point = again
-          feed = follow(begun, point)
-        } else {
+        } else if (said !== 'confirmed') {
           const message = toMessage(said)
           if (message !== null) yield message
         }
@@ -168,3 +195,4 @@ export const createSubscriptions = ({ connected, patience, head }: SubscriptionP
       feed.end()
     }
   }
+}

@@ -29,13 +29,18 @@ export interface Channel {
 }
 
 /**
- * All that a read delivers. Reads ignore the client's deadline, so a silence as long as the limit ends it, and leaving
+ * All that a read delivers, until `lost`. Reads ignore the client's deadline, so a silence as long as the limit ends it, and leaving
  * the loop does not end the call on the server, so it is cancelled. An error that comes later finds a listener: without
  * one it would end the process.
  */
-export const collect = async <A>(reading: StreamingRead<A>, limit: number): Promise<ReadonlyArray<A>> => {
+export const collect = async <A>(
+  reading: StreamingRead<A>, limit: number, lost?: AbortSignal,
+): Promise<ReadonlyArray<A>> => {
   const items: A[] = []
   reading.on('error', ignore)
+  const leave = (): void => void reading.destroy(new Error('its node leads no longer'))
+  if (lost?.aborted === true) leave()
+  lost?.addEventListener('abort', leave)
   const alarm = startAlarm(limit, () => reading.destroy(new TimedOut(limit)))
   try {
     // The stream carries nothing else.
@@ -46,6 +51,7 @@ export const collect = async <A>(reading: StreamingRead<A>, limit: number): Prom
     return items
   } finally {
     alarm.stop()
+    lost?.removeEventListener('abort', leave)
     if (!reading.readableEnded) reading.cancel().catch(ignore)
   }
 }
