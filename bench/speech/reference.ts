@@ -8,7 +8,7 @@ import { createLogMel } from '../../infrastructure/onnx/log-mel.ts'
 import { applyRules, chooseToken } from '../../infrastructure/onnx/logits.ts'
 import type { LogitsRules } from '../../infrastructure/onnx/logits.ts'
 import { readModelDirectory } from '../../infrastructure/onnx/model-directory.ts'
-import { openOnCpu } from '../../infrastructure/onnx/sessions.ts'
+import { openSession } from '../../infrastructure/onnx/sessions.ts'
 
 /** A model that hears a whole recording when it is over. */
 export interface OfflineModel {
@@ -32,11 +32,12 @@ export const openOffline = async (folder: string, context: boolean): Promise<Off
   if (E.isLeft(directory)) throw new Error(directory.left.reason)
   const model = directory.right
   const { weights, multilingual, timestampRules, maxTargetPositions, windowSamples, endOfText } = model
-  const encoder = await openOnCpu(weights.encoder)
+  // As the product opens it.
+  const encoder = await openSession(weights.encoder, { isExact: true })
   const decoder =
     weights.decoder.kind === 'two'
-      ? twoFileDecoder(await openOnCpu(weights.decoder.prompt), await openOnCpu(weights.decoder.next))
-      : mergedDecoder(await openOnCpu(weights.decoder.file), model)
+      ? twoFileDecoder(await openSession(weights.decoder.prompt), await openSession(weights.decoder.next))
+      : mergedDecoder(await openSession(weights.decoder.file), model)
   const tokenizer = new Tokenizer(model.tokenizer.json, model.tokenizer.config)
   const logMel = createLogMel(model.mel)
   const startOfPrevious = tokenizer.token_to_id('<|startofprev|>')

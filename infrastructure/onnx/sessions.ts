@@ -3,6 +3,7 @@ import { basename } from 'node:path'
 import { InferenceSession } from 'onnxruntime-node'
 import { messageOf } from '../../domain/shared/message-of.ts'
 import type { GpuProvider, Provider } from './providers/execution-provider.ts'
+import { withRowScales } from './graphs/row-scales.ts'
 import { withSignedWeights } from './graphs/signed-weights.ts'
 
 /** Whether the CPU multiplies unsigned by signed bytes without saturation; where nobody tells, it does not. */
@@ -11,12 +12,13 @@ const hasVnni = async (): Promise<boolean> => {
   return /^flags\s*:.*\b(?:avx512_vnni|avx_vnni)\b/m.test(facts)
 }
 
-/** What to load: the file, or its graph with signed weights where that is faster. */
-const sourceOf = async (file: string): Promise<string | Uint8Array> => {
-  if (!(await hasVnni())) return file
+/** What to load: the file, or its graph as it is computed more exactly, or faster. */
+const sourceOf = async (file: string, isExact: boolean): Promise<string | Uint8Array> => {
+  const isFasterSigned = await hasVnni()
+  if (!isExact && !isFasterSigned) return file
   const bytes = await readFile(file)
   try {
-    return withSignedWeights(bytes) ?? file
+    return (isExact ? withRowScales(bytes) : null) ?? (isFasterSigned ? withSignedWeights(bytes) : null) ?? file
   } catch {
     // onnxruntime says better what is wrong with it.
     return file
@@ -43,8 +45,14 @@ export const openOnCpu = (source: string | Uint8Array): Promise<InferenceSession
   return typeof source === 'string' ? InferenceSession.create(source, options) : InferenceSession.create(source, options)
 }
 
-/** A graph on `provider`, or, with a line of warning, on the CPU where it does not load there. */
-export const openSession = async (file: string, provider: Provider = 'cpu'): Promise<InferenceSession> => {
+interface OpenOptions {
+  readonly provider?: Provider
+  /** On the CPU 8-bit activations get a scale for each block of a row, which takes about half as long again. */
+  readonly isExact?: boolean
+}
+
+/** A graph on the provider, or, with a line of warning, on the CPU where it does not load there. */
+export const openSession = async (file: string, { provider = 'cpu', isExact = false }: OpenOptions = {}): Promise<InferenceSession> => {
   if (provider !== 'cpu') {
     try {
       return await openOnGpu(file, provider)
@@ -52,5 +60,5 @@ export const openSession = async (file: string, provider: Provider = 'cpu'): Pro
       process.stderr.write(`${provider} does not load ${basename(file)}, the CPU will run it: ${messageOf(error).replaceAll('\n', ' ')}\n`)
     }
   }
-  return openOnCpu(await sourceOf(file))
+  return openOnCpu(await sourceOf(file, isExact))
 }

@@ -91,9 +91,9 @@ const openDecoder = async (model: WhisperModel, provider: Provider): Promise<Dec
   const { decoder } = model.weights
   switch (decoder.kind) {
     case 'two':
-      return twoFileDecoder(await openSession(decoder.prompt, provider), await openSession(decoder.next, provider))
+      return twoFileDecoder(await openSession(decoder.prompt, { provider }), await openSession(decoder.next, { provider }))
     case 'merged':
-      return mergedDecoder(await openSession(decoder.file, provider), model)
+      return mergedDecoder(await openSession(decoder.file, { provider }), model)
   }
 }
 
@@ -113,7 +113,7 @@ export const loadWhisper = async (
   provider: Provider = 'cpu',
 ): Promise<WhisperRunner> => {
   const tokenizer = new Tokenizer(model.tokenizer.json, model.tokenizer.config)
-  const encoder = await openSession(model.weights.encoder, provider)
+  const encoder = await openSession(model.weights.encoder, { provider, isExact: true })
   const decoder = await openDecoder(model, provider)
   const logMel = createLogMel(model.mel)
   const takesShort = takesAny(FRAMES, encoder)

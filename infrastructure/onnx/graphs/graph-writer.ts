@@ -3,7 +3,8 @@ import { ATTRIBUTE, ELEMENT, GRAPH, message, MODEL, NODE, TENSOR, VALUE, varint 
 /** What of ONNX a graph of our own needs. */
 const IR_VERSION = 8
 const OPSET_VERSION = 16
-const OPSET_NUMBER = 2
+const [OPSET_DOMAIN, OPSET_NUMBER] = [1, 2]
+const DOMAIN = 7
 const [ATTRIBUTE_INTEGER, ATTRIBUTE_TEXT, ATTRIBUTE_INTEGERS] = [2, 3, 7]
 
 const number = (field: number, value: number): Uint8Array => Uint8Array.of(...varint(field * 8), ...varint(value))
@@ -21,12 +22,16 @@ const attribute = ([name, value]: readonly [string, Attribute]): Uint8Array => {
   return message(NODE.ATTRIBUTE, text(ATTRIBUTE.NAME, name), ...content)
 }
 
-/** An input that is left out has an empty name. */
+/** Operators of onnxruntime's own. */
+export const MICROSOFT = 'com.microsoft'
+
+/** An input that is left out has an empty name; `copied`: attributes as they stand in another graph. */
 export const node = (
   type: string,
   inputs: ReadonlyArray<string>,
   outputs: ReadonlyArray<string>,
   attributes: Readonly<Record<string, Attribute>> = {},
+  { domain = '', copied = [] }: { readonly domain?: string; readonly copied?: ReadonlyArray<Uint8Array> } = {},
 ): Uint8Array =>
   message(
     GRAPH.NODE,
@@ -34,6 +39,8 @@ export const node = (
     ...outputs.map((name) => text(NODE.OUTPUT, name)),
     text(NODE.TYPE, type),
     ...Object.entries(attributes).map(attribute),
+    ...copied,
+    ...(domain === '' ? [] : [text(DOMAIN, domain)]),
   )
 
 /** 32-bit floats that go in or come out; a dimension that has a name is known when the graph runs. */
@@ -60,9 +67,16 @@ const tensor = (name: string, type: number, dimensions: ReadonlyArray<number>, b
 /** A constant of 32-bit floats, as bytes of a little-endian machine. */
 export const floats = (name: string, dimensions: ReadonlyArray<number>, bytes: Uint8Array): Uint8Array => tensor(name, ELEMENT.FLOAT, dimensions, bytes)
 
+/** A constant of unsigned bytes. */
+export const octets = (name: string, dimensions: ReadonlyArray<number>, bytes: Uint8Array): Uint8Array => tensor(name, ELEMENT.UINT8, dimensions, bytes)
+
 /** A list of 64-bit integers, such as shapes and axes are. */
 export const integers = (name: string, values: ReadonlyArray<number>): Uint8Array =>
   tensor(name, ELEMENT.INT64, [values.length], new Uint8Array(BigInt64Array.from(values, BigInt).buffer))
+
+/** Which version of a domain's operators a model uses; '' are those of ONNX. */
+export const operatorsOf = (domain: string, version: number): Uint8Array =>
+  message(MODEL.OPSET, ...(domain === '' ? [] : [text(OPSET_DOMAIN, domain)]), number(OPSET_NUMBER, version))
 
 /** The bytes of an ONNX file; `nodes` in the order in which they can run. */
 export const onnxFile = (graph: {
@@ -74,5 +88,5 @@ export const onnxFile = (graph: {
   const inputs = graph.inputs.map((one) => value(GRAPH.INPUT, one))
   const outputs = graph.outputs.map((one) => value(GRAPH.OUTPUT, one))
   const whole = message(MODEL.GRAPH, ...graph.nodes, text(GRAPH.NAME, 'graph'), ...graph.constants, ...inputs, ...outputs)
-  return Buffer.concat([number(MODEL.IR_VERSION, IR_VERSION), whole, message(MODEL.OPSET, number(OPSET_NUMBER, OPSET_VERSION))])
+  return Buffer.concat([number(MODEL.IR_VERSION, IR_VERSION), whole, operatorsOf('', OPSET_VERSION)])
 }

@@ -12,7 +12,7 @@ export const MODEL = { IR_VERSION: 1, GRAPH: 7, OPSET: 8 } as const
 export const GRAPH = { NODE: 1, NAME: 2, INITIALIZER: 5, INPUT: 11, OUTPUT: 12, VALUE: 13 } as const
 export const NODE = { INPUT: 1, OUTPUT: 2, TYPE: 4, ATTRIBUTE: 5 } as const
 export const ATTRIBUTE = { NAME: 1, INTEGER: 3, STRING: 4, TENSOR: 5, GRAPH: 6, INTEGERS: 8, TYPE: 20 } as const
-export const TENSOR = { DIMENSIONS: 1, TYPE: 2, INTEGERS: 5, NAME: 8, RAW: 9, LOCATION: 14 } as const
+export const TENSOR = { DIMENSIONS: 1, TYPE: 2, FLOATS: 4, INTEGERS: 5, NAME: 8, RAW: 9, LOCATION: 14 } as const
 export const VALUE = { NAME: 1, TYPE: 2 } as const
 export const ELEMENT = { FLOAT: 1, UINT8: 2, INT8: 3, INT64: 7 } as const
 
@@ -28,6 +28,19 @@ export const readVarint = (bytes: Uint8Array, at: number): readonly [value: numb
 }
 
 export const varint = (value: number): ReadonlyArray<number> => (value < 128 ? [value] : [(value % 128) | 0x80, ...varint(Math.floor(value / 128))])
+
+/** Numbers of a repeated field, which stand together or one by one. */
+export const varintsIn = (bytes: Uint8Array, fields: ReadonlyArray<Field>, number: number): ReadonlyArray<number> =>
+  fields.filter((field) => field.number === number).flatMap(({ start, from, end }) => {
+    const isPacked = (bytes[start] ?? 0) % 8 === 2
+    const values: Array<number> = []
+    for (let at = from; at < end; ) {
+      const [value, next] = readVarint(bytes, at)
+      values.push(value)
+      at = isPacked ? next : end
+    }
+    return values
+  })
 
 const endOf = (bytes: Uint8Array, wire: number, at: number): readonly [from: number, end: number] => {
   switch (wire) {
