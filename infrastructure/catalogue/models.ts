@@ -30,11 +30,23 @@ const HUB_REPOSITORIES: Readonly<Record<string, string>> = {
 }
 export const PULLED_BY_NAME = Object.keys(HUB_REPOSITORIES)
 
-/** `owner/name` on the hub of a model that we know by name. */
-export const repositoryOf = (name: string): string | null => (Object.hasOwn(HUB_REPOSITORIES, name) ? (HUB_REPOSITORIES[name] ?? null) : null)
+/** Of exports that tell when words sound. */
+const TIMESTAMPED = '_timestamped'
+const TIMESTAMPED_OWNER = 'onnx-community'
+
+/**
+ * `owner/name` on the hub of a model that we know by name, the best export first: of some models there is none that tells
+ * when words sound. Empty for other names.
+ */
+export const repositoriesOf = (name: string): ReadonlyArray<string> => {
+  const plain = Object.hasOwn(HUB_REPOSITORIES, name) ? HUB_REPOSITORIES[name] : undefined
+  if (plain === undefined) return []
+  return [`${TIMESTAMPED_OWNER}/${plain.slice(plain.indexOf('/') + 1)}${TIMESTAMPED}`, plain]
+}
 
 /** The name under which a folder's model is listed: the interface's where it has one, else the folder's own. */
-export const modelNameOf = (folder: string): string => NAME_OF_REPOSITORY[folder] ?? folder
+export const modelNameOf = (folder: string): string =>
+  NAME_OF_REPOSITORY[folder.endsWith(TIMESTAMPED) ? folder.slice(0, -TIMESTAMPED.length) : folder] ?? folder
 
 /**
  * Memory of a loaded model over the size of its files, caches and buffers included. Measured with 8-bit weights:

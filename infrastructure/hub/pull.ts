@@ -9,15 +9,17 @@ import { readModelType } from '../onnx/model-json.ts'
 import type { Precision } from '../onnx/model-weights.ts'
 import { downloadFile, sha256IfWhole } from './download.ts'
 import { chooseFiles } from './export-files.ts'
+import { HubError } from './hub-error.ts'
 import type { HubHttp } from './hub-http.ts'
 import type { Wait } from './patience.ts'
 import { contentUrl, readRepository } from './repository.ts'
-import type { ListedFile } from './repository.ts'
+import type { ListedFile, Repository } from './repository.ts'
 import { openStaging } from './staging.ts'
 import type { Staging } from './staging.ts'
 
 export type Source =
-  | { readonly kind: 'hub'; readonly http: HubHttp; readonly id: string; readonly revision: string }
+  /** `ids`: the first that the hub has is pulled. */
+  | { readonly kind: 'hub'; readonly http: HubHttp; readonly ids: ReadonlyArray<string>; readonly revision: string }
   | { readonly kind: 'directory'; readonly path: string }
 
 export interface PullOptions {
@@ -44,6 +46,8 @@ export interface Pulled {
 const SPARE_BYTES = 64 * 2 ** 20
 
 interface Chosen {
+  /** Where it comes from, for people. */
+  readonly source: string
   readonly commit: string | null
   readonly precision: Precision
   readonly files: ReadonlyArray<ListedFile>
@@ -60,10 +64,26 @@ const listDirectory = async (path: string): Promise<ReadonlyArray<ListedFile>> =
 const chosenOf = (name: string, files: ReadonlyArray<ListedFile>, precision: Precision | null) =>
   orThrow(chooseFiles(files, precision), name)
 
-const fromHub = async ({ http, id, revision }: Source & { readonly kind: 'hub' }, precision: Precision | null, wait: Wait): Promise<Chosen> => {
-  const { commit, files } = await readRepository(http, id, revision, wait)
+/** Without a login the hub says 401 of what it does not have. */
+const ABSENT = new Set([401, 403, 404])
+
+const firstThere = async ({ http, ids, revision }: Source & { readonly kind: 'hub' }, wait: Wait): Promise<Repository & { readonly id: string }> => {
+  for (const [index, id] of ids.entries())
+    try {
+      return { id, ...(await readRepository(http, id, revision, wait)) }
+    } catch (error) {
+      const isAbsent = error instanceof HubError && error.status !== null && ABSENT.has(error.status)
+      if (!isAbsent || index === ids.length - 1) throw error
+    }
+  throw new Error('no repository was named')
+}
+
+const fromHub = async (source: Source & { readonly kind: 'hub' }, precision: Precision | null, wait: Wait): Promise<Chosen> => {
+  const { http } = source
+  const { id, commit, files } = await firstThere(source, wait)
   return {
     ...chosenOf(id, files, precision),
+    source: id,
     commit,
     fetch: (file, staging, onBytes) =>
       downloadFile({
@@ -80,6 +100,7 @@ const fromHub = async ({ http, id, revision }: Source & { readonly kind: 'hub' }
 
 const fromDirectory = async ({ path }: Source & { readonly kind: 'directory' }, precision: Precision | null): Promise<Chosen> => ({
   ...chosenOf(path, await listDirectory(path), precision),
+  source: path,
   commit: null,
   fetch: async (file, staging, onBytes) => {
     const target = join(staging.files, file.path)
@@ -158,7 +179,7 @@ export const pullModel = async (options: PullOptions): Promise<Pulled> => {
     const files = await fetchAll(chosen, staging, options)
     const measured = await options.check(staging.files)
     const manifest: Manifest = {
-      source: source.kind === 'hub' ? source.id : source.path,
+      source: chosen.source,
       ...(chosen.commit === null ? {} : { commit: chosen.commit }),
       precision: chosen.precision,
       files,

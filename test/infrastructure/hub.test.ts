@@ -5,6 +5,7 @@ import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { readManifest } from '../../infrastructure/catalogue/manifest.ts'
+import { modelNameOf, repositoriesOf } from '../../infrastructure/catalogue/models.ts'
 import { waitOf } from '../../infrastructure/hub/hub-error.ts'
 import { createHubHttp } from '../../infrastructure/hub/hub-http.ts'
 import { pullModel } from '../../infrastructure/hub/pull.ts'
@@ -27,7 +28,7 @@ const SMALL = Buffer.from('a graph of another precision')
 const pullTo = async (modelsDir: string, hub: TestHub, changes: Partial<PullOptions> = {}) => {
   const waits: Array<number> = []
   const pulled = await pullModel({
-    source: { kind: 'hub', http: createHubHttp(hub.url), id: ID, revision: 'main' },
+    source: { kind: 'hub', http: createHubHttp(hub.url), ids: [ID], revision: 'main' },
     modelsDir,
     name: 'mine',
     precision: null,
@@ -69,6 +70,28 @@ test('a pulled model is the export of the hub: what the engine needs, with hashe
   t.true(hub.asked.some((line) => line.startsWith('GET /api/resolve-cache/')) && hub.asked.some((line) => line.startsWith('storage ')))
   t.true(steps.every(([done, total], i) => done <= total && done >= (steps[i - 1]?.[0] ?? 0)), 'progress never goes back')
   t.is(steps.at(-1)?.[0], steps.at(-1)?.[1])
+})
+
+test('of several repositories the first that the hub has is pulled; one that it cannot tell of at the moment is not passed over', async (t) => {
+  const { hub, modelsDir } = await world(t)
+  const http = createHubHttp(hub.url)
+  const from = (ids: ReadonlyArray<string>, name: string) => pullTo(modelsDir, hub, { name, source: { kind: 'hub', http, ids, revision: 'main' } })
+  for (const [name, ids] of Object.entries({ second: ['someone/tiny-whisper_timestamped', ID], first: [ID, 'nobody/nothing'] })) {
+    const { pulled } = await from(ids, name)
+    t.true(E.isRight(pulled), JSON.stringify(pulled))
+    t.is((await readManifest(join(modelsDir, name)))?.source, ID)
+  }
+  t.false(hub.asked.some((line) => line.includes('nobody')))
+
+  hub.faults.push({ path: /timestamped/, times: Infinity, kind: { status: 500 } })
+  const { pulled } = await from(['someone/tiny-whisper_timestamped', ID], 'third')
+  t.regex(E.isLeft(pulled) ? pulled.left : '', /answered 500/)
+})
+
+test('models known by name are pulled with the times of their words where there is such an export, and keep their names', (t) => {
+  t.deepEqual(repositoriesOf('base'), ['onnx-community/whisper-base_timestamped', 'Xenova/whisper-base'])
+  t.deepEqual(repositoriesOf('Xenova/whisper-base'), [])
+  t.deepEqual(['whisper-base_timestamped', 'whisper-large-v3_timestamped', 'mine_timestamped'].map(modelNameOf), ['base', 'large-v3', 'mine_timestamped'])
 })
 
 test('a body that breaks off, ends early or falls silent for good is gone on with by ranges: no byte comes twice', async (t) => {
@@ -157,7 +180,7 @@ test('the hub is waited for as long as it says, and what it does not have is sai
   const longest = [1000, 2000, 4000, 8000, 16_000]
   t.true(gone.waits.every((wait, n) => wait >= (longest[n] ?? 0) / 2 && wait <= (longest[n] ?? 0)), `later and later: ${gone.waits.join()}`)
   const http = createHubHttp(hub.url)
-  const unknown = await pullTo(join(modelsDir, 'other'), hub, { source: { kind: 'hub', http, id: 'nobody/nothing', revision: 'main' } })
+  const unknown = await pullTo(join(modelsDir, 'other'), hub, { source: { kind: 'hub', http, ids: ['nobody/nothing'], revision: 'main' } })
   t.regex(E.isLeft(unknown.pulled) ? unknown.pulled.left : '', /has no such public model.*\(401\)/)
   t.is(unknown.waits.length, 0)
   t.deepEqual(await entries(join(modelsDir, 'other')), [], 'what brought nothing leaves nothing')
@@ -224,7 +247,7 @@ test('a model that no disk holds, or of a kind that nothing runs, costs no downl
     const grown = Array.isArray(body) ? body.map((entry: { lfs?: object }) => (entry.lfs === undefined ? entry : { ...entry, lfs: { ...entry.lfs, size: 1e15 } })) : body
     return { body: grown, next }
   }
-  const { pulled } = await pullTo(large.modelsDir, large.hub, { source: { kind: 'hub', http: { ...http, json }, id: ID, revision: 'main' } })
+  const { pulled } = await pullTo(large.modelsDir, large.hub, { source: { kind: 'hub', http: { ...http, json }, ids: [ID], revision: 'main' } })
   t.regex(E.isLeft(pulled) ? pulled.left : '', /MB free, and \d+ MB are needed/)
   t.is(large.hub.sent.size, 0)
 })

@@ -13,6 +13,7 @@ stenolog models remove NAME [--json]
 Speech models and translators in STENOLOG_MODELS_DIR, and those that ship. Works beside a running service, which sees at once what
 is pulled or removed, or without one.
 WHAT           one of ${PULLED_BY_NAME.join(', ')};
+               (the export that tells when words sound, where there is one);
                or owner/name, any ONNX export of Whisper or OPUS-MT on the hub; or a directory, written with ./ or / before it
 --precision    of the weights; without it int8 where there is one, else fp32
 --as NAME      name of its folder, and so of the model; for a translator it may say the languages (opus-mt-en-fr)

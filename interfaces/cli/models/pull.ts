@@ -2,7 +2,7 @@ import { basename, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
 import type { Measured } from '../../../infrastructure/catalogue/manifest.ts'
-import { modelNameOf, PULLED_BY_NAME, repositoryOf } from '../../../infrastructure/catalogue/models.ts'
+import { modelNameOf, PULLED_BY_NAME, repositoriesOf } from '../../../infrastructure/catalogue/models.ts'
 import { measuredBy, tryModel } from '../../../infrastructure/catalogue/trial.ts'
 import { PRECISIONS } from '../../../infrastructure/hub/export-files.ts'
 import { createHubHttp } from '../../../infrastructure/hub/hub-http.ts'
@@ -44,13 +44,13 @@ const isDirectory = (what: string): boolean => /^(?:\.{0,2}\/|\.{1,2}$)/.test(wh
 /** Where it comes from, and the name that it gets unless another is asked for. */
 const sourceOf = (what: string, options: PullArguments): { readonly source: Source; readonly name: string } => {
   if (isDirectory(what)) return { source: { kind: 'directory', path: resolve(what) }, name: modelNameOf(basename(resolve(what))) }
-  const id = repositoryOf(what) ?? what
-  if (!isRepositoryId(id)) {
+  const known = repositoriesOf(what)
+  if (known.length === 0 && !isRepositoryId(what)) {
     throw new Error(`${what} is none of ${PULLED_BY_NAME.join(', ')}, no owner/name of the hub, and no directory (write ./ before it)`)
   }
   const http = createHubHttp(hubOf(options.hub))
-  const name = repositoryOf(what) === null ? modelNameOf(id.slice(id.indexOf('/') + 1)) : what
-  return { source: { kind: 'hub', http, id, revision: options.revision ?? 'main' }, name }
+  const source = { kind: 'hub', http, ids: known.length === 0 ? [what] : known, revision: options.revision ?? 'main' } as const
+  return { source, name: known.length === 0 ? modelNameOf(what.slice(what.indexOf('/') + 1)) : what }
 }
 
 const DOES_NOT_RUN = 'the model does not run here, so it was not installed (--no-load installs it all the same)'
