@@ -13,6 +13,7 @@ import { QUIET } from '../audio.ts'
 import { machine } from '../harness.ts'
 import { figuresOf, scoredLive, scoredText } from './figures.ts'
 import type { ScoredRecording } from './figures.ts'
+import { hubShapedCopy } from './hub-shaped.ts'
 import { runLive } from './live.ts'
 import type { LiveOptions } from './live.ts'
 import { readRecordings } from './recordings.ts'
@@ -26,6 +27,7 @@ const OPTIONS = {
   model: { type: 'string', default: 'whisper-base' },
   only: { type: 'string', default: '' },
   run: { type: 'string', default: 'reference,live' },
+  'hub-shaped': { type: 'boolean', default: false },
   context: { type: 'boolean', default: false },
   speed: { type: 'string', default: 'max' },
   pass: { type: 'string', default: '0' },
@@ -99,9 +101,9 @@ const hear = async (recording: Recording, lane: number, hearing: Hearing): Promi
 /** `npm run bench -- speech [FOLDER…] [options]`: docs/bench.md says what it measures. */
 export const speech = async (args: ReadonlyArray<string>): Promise<void> => {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS })
-  const folder = resolve(process.env['STENOLOG_MODELS_DIR'] ?? '../shared/models', values.model)
+  const installed = resolve(process.env['STENOLOG_MODELS_DIR'] ?? '../shared/models', values.model)
   const given = positionals.length > 0 ? positionals : ['speech', 'speech-long'].map((name) => resolve(SHARED, name))
-  for (const needed of [`${folder}/config.json`, ...given.map((path) => `${path}/manifest.json`)]) {
+  for (const needed of [`${installed}/config.json`, ...given.map((path) => `${path}/manifest.json`)]) {
     if (await isThere(needed)) continue
     console.log(`speech: skipped: no ${basename(resolve(needed, '..'))}/${basename(needed)}`)
     return
@@ -109,6 +111,8 @@ export const speech = async (args: ReadonlyArray<string>): Promise<void> => {
   if (values.speed !== 'max' && values.speed !== 'real') throw new Error('--speed is max or real')
   const settings = settingsOf(values.set ?? [])
   const options: LiveOptions = { model: values.model, settings, speed: values.speed, passSeconds: Number(values.pass) }
+  const copy = values['hub-shaped'] ? await hubShapedCopy(installed) : null
+  const folder = copy?.folder ?? installed
   const only = new RegExp(values.only)
   const recordings = (await readRecordings(given)).filter(({ name }) => only.test(name))
   const wanted = values.run.split(',')
@@ -136,6 +140,7 @@ export const speech = async (args: ReadonlyArray<string>): Promise<void> => {
     })
   } finally {
     await Promise.all([...hearing.engines.map((engine) => engine.close()), hearing.reference?.release()])
+    await copy?.remove()
   }
   console.log(reportOf(figuresOf(ordered(done, recordings))))
 }

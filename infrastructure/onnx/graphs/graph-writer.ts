@@ -49,7 +49,8 @@ export type Value = readonly [name: string, dimensions: ReadonlyArray<number | s
 const [TENSOR_TYPE, SHAPE, DIMENSION, ELEMENT_TYPE] = [1, 2, 1, 1]
 const [LENGTH, LENGTH_NAME] = [1, 2]
 
-const value = (field: number, [name, dimensions]: Value): Uint8Array => {
+/** A graph's input or output. */
+export const valueOf = (field: number, [name, dimensions]: Value): Uint8Array => {
   const shape = dimensions.map((one) => message(DIMENSION, typeof one === 'number' ? number(LENGTH, one) : text(LENGTH_NAME, one)))
   const type = message(TENSOR_TYPE, number(ELEMENT_TYPE, ELEMENT.FLOAT), message(SHAPE, ...shape))
   return message(field, text(VALUE.NAME, name), message(VALUE.TYPE, type))
@@ -85,8 +86,8 @@ export const onnxFile = (graph: {
   readonly inputs: ReadonlyArray<Value>
   readonly outputs: ReadonlyArray<Value>
 }): Uint8Array => {
-  const inputs = graph.inputs.map((one) => value(GRAPH.INPUT, one))
-  const outputs = graph.outputs.map((one) => value(GRAPH.OUTPUT, one))
+  const inputs = graph.inputs.map((one) => valueOf(GRAPH.INPUT, one))
+  const outputs = graph.outputs.map((one) => valueOf(GRAPH.OUTPUT, one))
   const whole = message(MODEL.GRAPH, ...graph.nodes, text(GRAPH.NAME, 'graph'), ...graph.constants, ...inputs, ...outputs)
   return Buffer.concat([number(MODEL.IR_VERSION, IR_VERSION), whole, operatorsOf('', OPSET_VERSION)])
 }
