@@ -1,0 +1,76 @@
+import { SAMPLE_RATE } from '../../application/ports/engine.ts'
+import { createRandom } from '../../test/support/seeded.ts'
+
+/** Sounds in which nobody speaks, s16le 16 kHz, the same at every run. */
+export interface Sound {
+  readonly name: string
+  readonly samples: (seconds: number) => Int16Array
+}
+
+const turns = (hertz: number, index: number): number => Math.sin((2 * Math.PI * hertz * index) / SAMPLE_RATE)
+
+const made = (seconds: number, sample: (index: number) => number): Int16Array =>
+  Int16Array.from({ length: Math.round(seconds * SAMPLE_RATE) }, (_, index) => Math.max(-32_768, Math.min(32_767, sample(index))))
+
+const sound = (name: string, of: () => (index: number) => number): Sound => ({ name, samples: (seconds) => made(seconds, of()) })
+
+/** Noise of a level (root mean square, in dB below the loudest); `brown`: each sample near to the one before. */
+const noise = (name: string, decibels: number, brown: boolean): Sound =>
+  sound(name, () => {
+    const random = createRandom(name)
+    const loudness = 32_768 * 10 ** (decibels / 20) * Math.sqrt(3)
+    let last = 0
+    return () => {
+      const white = 2 * random() - 1
+      last = 0.98 * last + 0.2 * white
+      return loudness * (brown ? last : white)
+    }
+  })
+
+const MINOR = [0, 3, 5, 7, 10, 12]
+const hertzOf = (halfTones: number): number => 110 * 2 ** (halfTones / 12)
+
+/** A plucked string by Karplus and Strong (1983): noise in a loop as long as the tone's period, smoothed with each turn. */
+const pluckedStrings = (name: string, beatsASecond: number, withDrum: boolean): Sound =>
+  sound(name, () => {
+    const random = createRandom(name)
+    const beat = Math.round(SAMPLE_RATE / beatsASecond)
+    let loop = new Float32Array(1)
+    return (index) => {
+      if (index % beat === 0) {
+        const tone = MINOR[Math.floor(random() * MINOR.length)] ?? 0
+        loop = Float32Array.from({ length: Math.round(SAMPLE_RATE / hertzOf(tone + 12)) }, () => 2 * random() - 1)
+      }
+      const at = index % loop.length
+      const value = loop[at] ?? 0
+      loop[at] = 0.498 * (value + (loop[(at + 1) % loop.length] ?? 0))
+      const since = (index % (2 * beat)) / SAMPLE_RATE
+      const drum = withDrum ? 9000 * Math.exp(-30 * since) * turns(60, index) + 5000 * Math.exp(-80 * since) * (2 * random() - 1) : 0
+      return 9000 * value + drum
+    }
+  })
+
+/** Chords of an organ, with its overtones, a new one every two seconds. */
+const organ: Sound = sound('organ chords', () => {
+  const roots = [0, 5, 7, 3]
+  return (index) => {
+    const root = roots[Math.floor(index / (2 * SAMPLE_RATE)) % roots.length] ?? 0
+    return [0, 3, 7].reduce((sum, step) => sum + [1, 2, 3, 4].reduce((tone, harmonic) => tone + (1500 / harmonic) * turns(hertzOf(root + step) * harmonic, index), 0), 0)
+  }
+})
+
+export const SOUNDS: ReadonlyArray<Sound> = [
+  sound('digital silence', () => () => 0),
+  noise('white noise at -60 dB', -60, false),
+  noise('white noise at -40 dB', -40, false),
+  noise('white noise at -20 dB', -20, false),
+  noise('brown noise at -25 dB', -25, true),
+  sound('hum of 50 Hz', () => (i) => 3000 * turns(50, i) + 1000 * turns(150, i)),
+  sound('tone of 1 kHz', () => (i) => 6000 * turns(1000, i)),
+  sound('beeps', () => (i) => (i % SAMPLE_RATE < SAMPLE_RATE / 5 ? 8000 * turns(800, i) : 0)),
+  sound('clicks', () => (i) => (i % (SAMPLE_RATE / 2) < 8 ? 20_000 : 0)),
+  sound('siren', () => (i) => 6000 * turns(700 + 200 * Math.sin(i / SAMPLE_RATE), i)),
+  organ,
+  pluckedStrings('plucked strings', 3, false),
+  pluckedStrings('plucked strings and a drum', 4, true),
+]
