@@ -38,8 +38,13 @@ export interface RecordFinalsOptions {
 /** Whose words a line is: the speaker's, or a translator's. */
 export type Voice = Pick<TranscriptFrame, 'kind' | 'language'>
 
-export const frameOf = (line: Segment, final: boolean, { kind, language }: Voice): TranscriptFrame =>
-  ({ kind, segment: line.segment, final, start: line.start, end: line.end, text: line.caption, language })
+/** What else a final tells, where there is more. */
+const furtherOf = ({ words }: Segment): Pick<TranscriptFrame, 'words'> => (words === undefined ? {} : { words })
+
+export const frameOf = (line: Segment, final: boolean, { kind, language }: Voice): TranscriptFrame => ({
+  kind, segment: line.segment, final, start: line.start, end: line.end, text: line.caption, language,
+  ...(final ? furtherOf(line) : {}),
+})
 
 /** Appends finals, as the live's clock and their voice have them, then sends them. */
 export const recordFinals = (options: RecordFinalsOptions) => {
@@ -59,7 +64,7 @@ export const recordFinals = (options: RecordFinalsOptions) => {
     const added = memory.finals.add(frame)
     const behind = storeIsLate && writes.size() > 0
     let answered = false
-    const facts = { liveId, term, segment, start, end, text, ...voice, maxChars, ...pointOf(final, voice) }
+    const facts = { liveId, term, segment, start, end, text, ...voice, maxChars, ...furtherOf(final), ...pointOf(final, voice) }
     const written = writes.add('segment', lifecycle.recordSegment(facts)).then((isDurable) => {
       answered = true
       if (isDurable) return added.stored()

@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { EngineSettings } from '../../domain/live/settings.ts'
 import { withoutPunctuation, wrapped } from '../../domain/transcript/captions.ts'
+import { toldWords } from '../../domain/transcript/words.ts'
 import type { AttachedLive } from '../lives/attached-live.ts'
 import type { SourcePoint } from '../lives/source-point.ts'
 import { SAMPLE_RATE } from '../ports/engine.ts'
@@ -102,8 +103,12 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
 
   /** The pipeline counts from its own first sample, the live from its first ever. */
   const earlier = options.point.sampleOffset / SAMPLE_RATE
-  const onClock = (segment: Segment): Segment =>
-    ({ ...segment, start: earlier + segment.start, end: earlier + segment.end })
+  const onClock = ({ words, ...segment }: Segment): Segment => ({
+    ...segment,
+    start: earlier + segment.start,
+    end: earlier + segment.end,
+    ...(config.words === true && words !== undefined && { words: toldWords(words, earlier) }),
+  })
 
   const record = recordFinals({ ...options, term: live.term, earlier, dropped: told.dropped, isSettled: () => settled })
 
@@ -111,10 +116,10 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
     liveId,
     from: live.language,
     targets: live.translations,
-    deliver: async (source, to, translated) => {
+    deliver: async ({ segment, start, end }, to, translated) => {
       const text = config.punctuation ? translated : withoutPunctuation(translated)
       // One frame a segment and target, whatever its length: no line is too long, and no word is lost.
-      const line = { ...source, text, caption: wrapped(text, config.max_chars) }
+      const line = { segment, start, end, text, caption: wrapped(text, config.max_chars) }
       await record(line, { kind: 'translation', language: to }, config.max_chars)
     },
   })

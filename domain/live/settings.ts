@@ -1,5 +1,5 @@
 import * as t from 'io-ts'
-import { boundedInteger, boundedNumber } from '../shared/codecs.ts'
+import { boundedInteger, boundedNumber, object } from '../shared/codecs.ts'
 
 /** Engine settings (interface.md 2.2) with the bounds of D17; all durations in seconds. */
 export const engineSettingMembers = {
@@ -14,7 +14,13 @@ export const engineSettingMembers = {
   punctuation: t.boolean,
 }
 
-export const engineSettings = t.strict(engineSettingMembers, 'EngineSettings')
+/** Beyond the interface: each is there only where somebody asked for it. */
+export const furtherSettingMembers = {
+  /** Finals tell their words, with times. */
+  words: t.boolean,
+}
+
+export const engineSettings = object(engineSettingMembers, furtherSettingMembers)
 export type EngineSettings = t.TypeOf<typeof engineSettings>
 
 export const DEFAULT_ENGINE_SETTINGS: EngineSettings = {

@@ -66,7 +66,8 @@ const sameSettings = (a: EngineSettings, b: EngineSettings): boolean =>
   a.max_delay === b.max_delay &&
   a.max_chars === b.max_chars &&
   a.max_lines === b.max_lines &&
-  a.punctuation === b.punctuation
+  a.punctuation === b.punctuation &&
+  a.words === b.words
 
 const change = (command: CommandOf<'ChangeProfile'>, profile: Profile): Decision => {
   const { profileId, userId } = profile

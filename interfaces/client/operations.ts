@@ -50,6 +50,7 @@ export interface ChangeProfileRequest {
   readonly max_chars?: number
   readonly max_lines?: number
   readonly punctuation?: boolean
+  readonly words?: boolean
 }
 
 export interface ChangeTokenRequest {
@@ -89,6 +90,7 @@ export interface CreateLiveRequest {
     readonly max_chars?: number | null
     readonly max_lines?: number | null
     readonly punctuation?: boolean | null
+    readonly words?: boolean | null
   } | null
   readonly background_color?: string | null
   readonly color_text?: string | null
@@ -108,6 +110,7 @@ export interface CreateProfileRequest {
   readonly max_chars?: number | null
   readonly max_lines?: number | null
   readonly punctuation?: boolean | null
+  readonly words?: boolean | null
 }
 
 export interface CreateTokenRequest {
@@ -137,6 +140,7 @@ export interface EngineSettings {
   readonly max_chars: number
   readonly max_lines: number
   readonly punctuation: boolean
+  readonly words?: boolean
 }
 
 export interface Error {
@@ -261,6 +265,7 @@ export interface Profile {
   readonly punctuation: boolean
   readonly created_at: string
   readonly updated_at: string | null
+  readonly words?: boolean
 }
 
 export interface Ready {
@@ -290,6 +295,7 @@ export interface TranscriptSegment {
   readonly text: string
   readonly type: 'transcription' | 'translation'
   readonly language: string
+  readonly words?: ReadonlyArray<Word>
 }
 
 export interface TranslationPair {
@@ -322,6 +328,13 @@ export interface User {
 
 export interface Version {
   readonly version: string
+}
+
+export interface Word {
+  readonly start: number
+  readonly end: number
+  readonly text: string
+  readonly confidence: number
 }
 
 /** What each operation takes, and answers with 200. */

@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { SAMPLE_RATE } from '../../application/ports/engine.ts'
 import type { EngineSettings } from '../../domain/live/settings.ts'
-import { settingsBody } from '../http/codecs/settings-codec.ts'
+import { sentOf, settingsBody } from '../http/codecs/settings-codec.ts'
 
 /** D41: 10 s of s16le at 16 kHz. */
 export const MAX_AUDIO_BYTES = 10 * SAMPLE_RATE * 2
@@ -44,7 +44,7 @@ export const parseFrame = (text: string): Either<'invalid_message', ClientFrame>
 export const decodeConfig = (body: object): Either<'invalid_config', Partial<EngineSettings>> => {
   const decoded = settingsBody.decode(body)
   if (E.isLeft(decoded)) return E.left('invalid_config')
-  return E.right(Object.fromEntries(Object.entries(decoded.right).filter(([, value]) => value !== undefined)))
+  return E.right(sentOf(decoded.right))
 }
 
 /** Samples of s16le bytes; copies where the bytes do not lie on an even address. */

@@ -39,6 +39,17 @@ test('R87: the transcript is all that was recorded, by segment, the speaker befo
   t.deepEqual(right(await getTranscript(owner, 1)()).segments, expected)
 })
 
+test('B43: words are sealed with the text, are told with it, and are gone with it', async (t) => {
+  const { lifecycle, getTranscript, deps } = await start({ retention: true })
+  const words = [{ start: 1, end: 2, text: 'secretly', confidence: 0.5 }]
+  right(await lifecycle.recordSegment({ ...said(1, 'en'), text: 'secretly', words })())
+  const [stored] = right(await deps.store.read('segments-1', {})())
+  t.deepEqual(Object.keys((stored?.data as { words: object }).words).toSorted(), ['c', 'iv', 'k', 'm'])
+  t.deepEqual(right(await getTranscript(owner, 1)()).segments[0]?.words, words)
+  const missed = right(await lifecycle.storedFinals(1, { kind: 'last', count: 1 })())
+  t.deepEqual(right(await missed.next())?.[0]?.words, words, 'for who comes back too')
+})
+
 test('R87: a long transcript is whole', async (t) => {
   const { lifecycle, getTranscript } = await start({ retention: true })
   for (let segment = 1; segment <= 1001; segment++) right(await lifecycle.recordSegment(said(segment, 'en'))())

@@ -75,6 +75,7 @@ const KEYS: Readonly<Record<string, Caller>> = {
 
 export const HTTP_SETTINGS: HttpSettings = {
   host: '127.0.0.1', publicUrl: null, basePath: null, allowedHosts: null, corsOrigins: ['*'], frameAncestors: ['*'], trustedProxies: null,
+  compatStrict: false,
 }
 
 export interface Calls {

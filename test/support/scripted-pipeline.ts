@@ -12,7 +12,8 @@ export interface ScriptedPipeline {
   readonly pushed: ReadonlyArray<Int16Array>
   readonly samples: () => number
   readonly partial: (segment: number, text: string) => void
-  readonly final: (segment: number, text: string) => Promise<void>
+  /** `told`: words and language, as a model tells them. */
+  readonly final: (segment: number, text: string, told?: Pick<Segment, 'words' | 'language'>) => Promise<void>
   readonly fail: PipelineEvents['failed']
   /** The model is loaded, or not. */
   readonly load: (failure?: ModelLoadFailed) => void
@@ -63,9 +64,9 @@ export const createScriptedPipelines = (script: Script = {}): ScriptedPipelines 
       pushed,
       samples,
       partial: (segment, text) => events.partial(segmentOf(segment, text)),
-      final: async (segment, text) => {
+      final: async (segment, text, told = {}) => {
         segments = segment
-        await events.final(segmentOf(segment, text))
+        await events.final({ ...segmentOf(segment, text), ...told })
       },
       fail: events.failed,
       load: (failure) => loading.resolve(failure === undefined ? E.right(undefined) : E.left(failure)),

@@ -92,6 +92,15 @@ test('R150: a transcription has its members in the documented order, seconds in 
   t.is(transcriptFrame(frame, true), '{"type":"transcription","start":0,"end":2.4,"text":"Hello","language":"en"}', 'R153: COMPAT_STRICT leaves five')
 })
 
+test('B43: the words of a final come last, and none with COMPAT_STRICT', (t) => {
+  const words = [{ start: 0, end: 0.4, text: 'Hello', confidence: 0.9 }]
+  const frame = { kind: 'transcription', segment: 1, final: true, start: 0, end: 0.4, text: 'Hello', language: 'en', words } as const
+  t.deepEqual(JSON.parse(transcriptFrame(frame, false)), {
+    type: 'transcription', start: 0, end: 0.4, text: 'Hello', language: 'en', segment: 1, final: true, words,
+  })
+  t.is(transcriptFrame(frame, true), '{"type":"transcription","start":0,"end":0.4,"text":"Hello","language":"en"}')
+})
+
 test('R151: a translation differs in type and language only', (t) => {
   const frame = { kind: 'translation', segment: 1, final: true, start: 0, end: 2.4, text: 'Bonjour', language: 'fr' } as const
   t.is(transcriptFrame(frame, false), '{"type":"translation","start":0,"end":2.4,"text":"Bonjour","language":"fr","segment":1,"final":true}')

@@ -4,10 +4,10 @@ import type { LiveFacts, LiveView, UserView } from '../../../application/ports/r
 import type { AdminLive } from '../../../application/lives/admin-live.ts'
 import type { Page, PageQuery } from '../../../application/ports/documents.ts'
 import { audioFormat } from '../../../domain/live/events.ts'
-import { engineSettings } from '../../../domain/live/settings.ts'
 import { boundedInteger, instant } from '../../../domain/shared/codecs.ts'
 import { permission } from '../../../domain/user/events.ts'
 import { embedSnippet } from './embed-snippet.ts'
+import { presentSettings, settingsView } from './settings-codec.ts'
 import type { Origin } from '../clients/origin.ts'
 
 export const count = boundedInteger(0, Number.MAX_SAFE_INTEGER)
@@ -39,7 +39,7 @@ export const liveView = t.strict(
     listener_token: t.string,
     base_url: t.string,
     relative_path: t.string,
-    config: engineSettings,
+    config: settingsView,
     model: modelView,
     language: languageView,
     translations: t.readonlyArray(translationView),
@@ -62,7 +62,7 @@ export const adminLiveView = t.strict(
     vram: count,
     /** Seconds by which the text is behind the audio; null where it does not run. */
     lag: nullable(t.number),
-    config: engineSettings,
+    config: settingsView,
     model: modelView,
     language: languageView,
     translations: t.readonlyArray(translationView),
@@ -157,8 +157,8 @@ const nestedPair = (live: LiveFacts, pair: LiveFacts['translations'][number], ca
   }
 
 /** The last members of every view of a live: what was asked for, and when. */
-const presentOrder = (live: LiveFacts, catalogue: Catalogue) => ({
-  config: engineSettings.encode(live.config),
+const presentOrder = (live: LiveFacts, catalogue: Catalogue, strict: boolean) => ({
+  config: presentSettings(live.config, strict),
   model: presentModel(nestedModel(live, catalogue)),
   language: presentLanguage(findLanguage(catalogue, live.language, live.createdAt)),
   translations: live.translations.map((pair) => presentTranslation(nestedPair(live, pair, catalogue), catalogue)),
@@ -170,7 +170,7 @@ const presentOrder = (live: LiveFacts, catalogue: Catalogue) => ({
 export const presentLive = (
   live: LiveView,
   catalogue: Catalogue,
-  { baseUrl, pagesUrl }: Pick<Origin, 'baseUrl' | 'pagesUrl'>,
+  { baseUrl, pagesUrl, strict }: Pick<Origin, 'baseUrl' | 'pagesUrl' | 'strict'>,
 ): t.TypeOf<typeof liveView> => ({
   id: live.id,
   status: live.status,
@@ -185,10 +185,14 @@ export const presentLive = (
   listener_token: live.listenerToken,
   base_url: baseUrl,
   relative_path: `/ws/live/${live.id}`,
-  ...presentOrder(live, catalogue),
+  ...presentOrder(live, catalogue, strict),
 })
 
-export const presentAdminLive = (live: AdminLive, catalogue: Catalogue): t.TypeOf<typeof adminLiveView> => ({
+export const presentAdminLive = (
+  live: AdminLive,
+  catalogue: Catalogue,
+  { strict }: Pick<Origin, 'strict'>,
+): t.TypeOf<typeof adminLiveView> => ({
   id: live.id,
   user_id: live.userId,
   username: live.username,
@@ -199,7 +203,7 @@ export const presentAdminLive = (live: AdminLive, catalogue: Catalogue): t.TypeO
   auto_start_pid: live.autoStartPid,
   vram: live.vram,
   lag: live.lag === null ? null : Math.round(live.lag * 1000) / 1000,
-  ...presentOrder(live, catalogue),
+  ...presentOrder(live, catalogue, strict),
 })
 
 export const presentUser = (user: UserView): t.TypeOf<typeof userView> => ({

@@ -1,10 +1,13 @@
-import type * as t from 'io-ts'
-import { DEFAULT_ENGINE_SETTINGS, buffersAreOrdered, engineSettingMembers } from '../../../domain/live/settings.ts'
+import * as t from 'io-ts'
+import {
+  buffersAreOrdered, DEFAULT_ENGINE_SETTINGS, engineSettingMembers, furtherSettingMembers,
+} from '../../../domain/live/settings.ts'
+import { object } from '../../../domain/shared/codecs.ts'
 import type { EngineSettings } from '../../../domain/live/settings.ts'
 import { members, optional } from './validation.ts'
 import type { Complaint } from './validation.ts'
 
-const m = engineSettingMembers
+const m = { ...engineSettingMembers, ...furtherSettingMembers }
 
 /** The engine settings of a request that creates something: each may be left out. */
 export const settingFields = {
@@ -17,13 +20,20 @@ export const settingFields = {
   max_chars: optional(m.max_chars, undefined),
   max_lines: optional(m.max_lines, undefined),
   punctuation: optional(m.punctuation, undefined),
+  words: optional(m.words, undefined),
 }
 
 export const settingsBody = members(settingFields)
 export type GivenSettings = t.TypeOf<typeof settingsBody>
 
-/** Omitted settings take the defaults of D17. */
-export const settingsOf = (given: GivenSettings): EngineSettings => ({
+/** The members that were sent. */
+export const sentOf = <A extends object>(given: A): Sent<A> =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Sent<A>
+
+type Sent<A> = { readonly [K in keyof A]?: Exclude<A[K], undefined> }
+
+/** Omitted settings take the defaults of D17; those beyond the interface stay away. */
+export const settingsOf = ({ words, ...given }: GivenSettings): EngineSettings => ({
   vad: given.vad ?? DEFAULT_ENGINE_SETTINGS.vad,
   mode: given.mode ?? DEFAULT_ENGINE_SETTINGS.mode,
   min_buffer: given.min_buffer ?? DEFAULT_ENGINE_SETTINGS.min_buffer,
@@ -33,7 +43,16 @@ export const settingsOf = (given: GivenSettings): EngineSettings => ({
   max_chars: given.max_chars ?? DEFAULT_ENGINE_SETTINGS.max_chars,
   max_lines: given.max_lines ?? DEFAULT_ENGINE_SETTINGS.max_lines,
   punctuation: given.punctuation ?? DEFAULT_ENGINE_SETTINGS.punctuation,
+  ...sentOf({ words }),
 })
+
+/** The settings of an answer. */
+export const settingsView = object(engineSettingMembers, furtherSettingMembers, 'EngineSettings')
+const interfaceSettings = t.strict(engineSettingMembers)
+
+/** What was not sent is not told; `strict` leaves the nine members of the interface. */
+export const presentSettings = (settings: EngineSettings, strict: boolean): t.TypeOf<typeof settingsView> =>
+  strict ? interfaceSettings.encode(settings) : settingsView.encode(settings)
 
 /** What is said where the smallest buffer is larger than the largest. */
 export const BUFFERS_NOT_ORDERED = 'min_buffer should not be greater than max_buffer'

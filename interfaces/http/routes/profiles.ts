@@ -32,10 +32,11 @@ const listProfiles = privateRoute(
     response: { codec: list(profileView) },
     refusals: UNAVAILABLE,
   },
-  async ({ query, caller }, calls: ProfileCalls) => {
+  async ({ query, caller, origin }, calls: ProfileCalls) => {
     const page = pageOf(query)
     const profiles = await calls.listProfiles(caller.userId, page)()
-    return E.isLeft(profiles) ? profiles : E.right(presentPage(profiles.right, page, presentProfile))
+    if (E.isLeft(profiles)) return profiles
+    return E.right(presentPage(profiles.right, page, (profile) => presentProfile(profile, origin)))
   },
 )
 
@@ -50,9 +51,9 @@ const createProfile = privateRoute(
     response: { codec: single(profileView) },
     refusals: ['BuffersNotOrdered', 'TooManyProfiles', ...UNAVAILABLE],
   },
-  async ({ body, caller }, calls: ProfileCalls) => {
+  async ({ body, caller, origin }, calls: ProfileCalls) => {
     const profile = await calls.createProfile(caller, { name: body.name, settings: settingsOf(body) })()
-    return E.isLeft(profile) ? profile : E.right({ data: presentProfile(profile.right) })
+    return E.isLeft(profile) ? profile : E.right({ data: presentProfile(profile.right, origin) })
   },
 )
 
@@ -67,11 +68,11 @@ const getProfile = privateRoute(
     response: { codec: single(profileView) },
     refusals: ['ProfileNotFound', ...UNAVAILABLE],
   },
-  async ({ params, caller }, calls: ProfileCalls) => {
+  async ({ params, caller, origin }, calls: ProfileCalls) => {
     const profile = await calls.getProfile(caller.userId, params.id)()
     if (E.isLeft(profile)) return profile
     if (O.isNone(profile.right)) return E.left({ _tag: 'ProfileNotFound' } as const)
-    return E.right({ data: presentProfile(profile.right.value) })
+    return E.right({ data: presentProfile(profile.right.value, origin) })
   },
 )
 
@@ -87,9 +88,9 @@ const changeProfile = privateRoute(
     response: { codec: single(profileView) },
     refusals: ['ProfileNotFound', 'BuffersNotOrdered', ...UNAVAILABLE],
   },
-  async ({ params, body, caller }, calls: ProfileCalls) => {
+  async ({ params, body, caller, origin }, calls: ProfileCalls) => {
     const profile = await calls.changeProfile(caller, params.id, profileChange(body))()
-    return E.isLeft(profile) ? profile : E.right({ data: presentProfile(profile.right) })
+    return E.isLeft(profile) ? profile : E.right({ data: presentProfile(profile.right, origin) })
   },
 )
 
