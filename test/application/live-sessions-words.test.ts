@@ -24,7 +24,7 @@ const toldAfter = async (t: Parameters<typeof startSessions>[0], config: { reado
   session.audio(AUDIO)
   pipelines.of(live.id).partial(1, 'Good mor')
   await pipelines.of(live.id).final(1, 'Good morning.', { words: WORDS })
-  await eventually(() => assert.equal(live.segments.length, 2, 'the translation is there'))
+  await eventually(() => assert.ok(heard.some(({ kind }) => kind === 'translation')))
   const frames = heard.filter((signal): signal is TranscriptFrame => 'segment' in signal)
   return { frames, segments: live.segments }
 }

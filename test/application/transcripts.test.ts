@@ -43,8 +43,8 @@ test('B43: words are sealed with the text, are told with it, and are gone with i
   const { lifecycle, getTranscript, deps } = await start({ retention: true })
   const words = [{ start: 1, end: 2, text: 'secretly', confidence: 0.5 }]
   right(await lifecycle.recordSegment({ ...said(1, 'en'), text: 'secretly', words })())
-  const [stored] = right(await deps.store.read('segments-1', {})())
-  t.deepEqual(Object.keys((stored?.data as { words: object }).words).toSorted(), ['c', 'iv', 'k', 'm'])
+  const [stored] = right(await deps.store.read('segments-1', {})()).map(({ data }) => data as { words: object })
+  t.deepEqual(Object.keys(stored?.words ?? {}).toSorted(), ['c', 'iv', 'k', 'm'])
   t.deepEqual(right(await getTranscript(owner, 1)()).segments[0]?.words, words)
   const missed = right(await lifecycle.storedFinals(1, { kind: 'last', count: 1 })())
   t.deepEqual(right(await missed.next())?.[0]?.words, words, 'for who comes back too')
