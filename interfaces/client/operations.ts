@@ -51,6 +51,8 @@ export interface ChangeProfileRequest {
   readonly max_lines?: number
   readonly punctuation?: boolean
   readonly words?: boolean
+  readonly prompt?: string
+  readonly hotwords?: ReadonlyArray<string>
 }
 
 export interface ChangeTokenRequest {
@@ -91,6 +93,8 @@ export interface CreateLiveRequest {
     readonly max_lines?: number | null
     readonly punctuation?: boolean | null
     readonly words?: boolean | null
+    readonly prompt?: string | null
+    readonly hotwords?: ReadonlyArray<string> | null
   } | null
   readonly background_color?: string | null
   readonly color_text?: string | null
@@ -111,6 +115,8 @@ export interface CreateProfileRequest {
   readonly max_lines?: number | null
   readonly punctuation?: boolean | null
   readonly words?: boolean | null
+  readonly prompt?: string | null
+  readonly hotwords?: ReadonlyArray<string> | null
 }
 
 export interface CreateTokenRequest {
@@ -141,6 +147,8 @@ export interface EngineSettings {
   readonly max_lines: number
   readonly punctuation: boolean
   readonly words?: boolean
+  readonly prompt?: string
+  readonly hotwords?: ReadonlyArray<string>
 }
 
 export interface Error {
@@ -266,6 +274,8 @@ export interface Profile {
   readonly created_at: string
   readonly updated_at: string | null
   readonly words?: boolean
+  readonly prompt?: string
+  readonly hotwords?: ReadonlyArray<string>
 }
 
 export interface Ready {

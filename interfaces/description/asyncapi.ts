@@ -4,7 +4,10 @@ import { createSchemas } from './json-schema.ts'
 import { INFO } from './texts.ts'
 
 const EXAMPLES: Readonly<Record<string, JsonSchema>> = {
-  config: { type: 'config', min_buffer: 1, max_buffer: 10, max_chars: 42, max_lines: 2 },
+  config: {
+    type: 'config', min_buffer: 1, max_buffer: 10, max_chars: 42, max_lines: 2, words: true,
+    prompt: 'The speaker is Ada Lovelace.', hotwords: ['Analytical Engine', 'Babbage'],
+  },
   audio: { type: 'audio', data: 'AAABAAIAAwA=' },
   finish: { type: 'FINISH' },
   ping: { type: 'ping' },

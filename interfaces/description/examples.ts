@@ -67,6 +67,8 @@ const VALUES: Readonly<Record<string, unknown>> = {
   language: 'en',
   confidence: 0.97,
   words: true,
+  prompt: 'The speaker is Ada Lovelace.',
+  hotwords: ['Analytical Engine', 'Babbage'],
   'Word.text': 'Good',
   'Word.end': 0.9,
   'TranscriptSegment.words': [

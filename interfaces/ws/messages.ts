@@ -28,7 +28,9 @@ interface Message {
 export const CLIENT_MESSAGES = {
   config: {
     codec: members({ type: t.literal('config'), ...settingFields }),
-    summary: 'Engine settings, before the first audio; what is left out is as the live was created',
+    summary:
+      'Engine settings, before the first audio; what is left out is as the live was created. ' +
+      'A frame with prompt and hotwords alone may come at any time',
   },
   audio: {
     codec: object({ type: t.literal('audio'), data: boundedString(0, LONGEST_BASE64, /^[A-Za-z0-9+/]*={0,2}$/) }),

@@ -1,6 +1,6 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import type { CreateLiveRequest } from '../../application/lives/commands/create-live.ts'
+import type { CreateLiveRequest } from '../../application/lives/commands/requested-live.ts'
 import { admitCommand, callerOf, createWriteSide, requestOf } from './write-side.ts'
 import { right } from '../support/projecting.ts'
 

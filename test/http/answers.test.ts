@@ -2,8 +2,10 @@ import test from 'ava'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Catalogue } from '../../application/ports/catalogue.ts'
 import type { LiveStatus } from '../../application/ports/read-models.ts'
+import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
 import { presentLive } from '../../interfaces/http/codecs/presenters.ts'
-import { catalogue, language, liveView, startHttp, userView } from './http-service.ts'
+import { presentProfile } from '../../interfaces/http/codecs/profile-codecs.ts'
+import { catalogue, language, liveView, profileView, startHttp, userView } from './http-service.ts'
 
 interface Listing {
   readonly data: ReadonlyArray<Readonly<Record<string, unknown>>>
@@ -40,6 +42,19 @@ test('R47, R48, R78: a live has exactly the 19 members, in the order of the norm
     ],
     created_at: AT, updated_at: null,
   })
+})
+
+test('B43, B44: answers tell what was asked beyond the interface, and nothing of it with COMPAT_STRICT', (t) => {
+  const vocabulary = { hotwords: ['Babbage'] }
+  const live = liveView(7, { config: { ...DEFAULT_ENGINE_SETTINGS, words: true }, vocabulary })
+  const profile = { ...profileView(1, 'Lecture'), settings: live.config, vocabulary }
+  const present = (strict: boolean) => {
+    const origin = { baseUrl: '', pagesUrl: '', strict }
+    return [presentLive(live, catalogue, origin).config, presentProfile(profile, origin)]
+  }
+  for (const told of present(false)) t.like(told, { words: true, hotwords: ['Babbage'] })
+  for (const told of present(true)) for (const member of ['words', 'prompt', 'hotwords']) t.false(member in told, member)
+  t.deepEqual(Object.keys(present(true)[0] ?? {}), Object.keys(DEFAULT_ENGINE_SETTINGS))
 })
 
 const SNIPPET_LOOK = { background_color: '00000080', color_text: null, size_text: 40 }

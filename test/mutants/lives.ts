@@ -66,13 +66,13 @@ export const liveMutants: ReadonlyArray<Mutant> = [
     rows: [61], test: TRANSLATIONS,
   },
   {
-    file: 'application/lives/commands/create-live.ts',
+    file: 'application/lives/commands/requested-live.ts',
     before: "retention: request.retention && caller.permissions.includes('user_retention'),",
     after: 'retention: request.retention,',
     rows: [69], test: LIVES,
   },
   {
-    file: 'application/lives/commands/create-live.ts',
+    file: 'application/lives/commands/requested-live.ts',
     before: 'const listenerToken = request.listenerToken ?? newSecret()',
     after: 'const listenerToken = request.listenerToken ?? senderToken',
     rows: [63], test: LIVES,

@@ -74,12 +74,12 @@ test('R147: no text makes the parser throw', (t) => {
 })
 
 test('R138: a config may hold any engine settings within bounds; unknown members are ignored, others refused', (t) => {
-  t.deepEqual(decodeConfig({ type: 'config', min_buffer: 0.5, mode: 'final', colour: 'red', __proto__: null }), E.right({ min_buffer: 0.5, mode: 'final' }))
-  t.deepEqual(decodeConfig({}), E.right({}))
+  t.deepEqual(decodeConfig({ type: 'config', min_buffer: 0.5, mode: 'final', colour: 'red', __proto__: null }), E.right({ settings: { min_buffer: 0.5, mode: 'final' }, vocabulary: {} }))
+  t.deepEqual(decodeConfig({}), E.right({ settings: {}, vocabulary: {} }))
   for (const bad of ['{"min_buffer":0}', '{"max_buffer":1e999}', '{"max_chars":1.5}', '{"max_lines":"2"}', '{"vad":1}', '{"mode":"fast"}']) {
     t.deepEqual(decodeConfig(JSON.parse(bad)), E.left('invalid_config'), bad)
   }
-  t.deepEqual(decodeConfig({ max_lines: null, max_chars: 42, vad: null }), E.right({ max_chars: 42 }), 'null is as good as left out')
+  t.deepEqual(decodeConfig({ max_lines: null, max_chars: 42, vad: null }), E.right({ settings: { max_chars: 42 }, vocabulary: {} }), 'null is as good as left out')
 })
 
 test('R131: the connection message has its members in the documented order', (t) => {

@@ -4,6 +4,7 @@ import type { LiveFacts, LiveView, UserView } from '../../../application/ports/r
 import type { AdminLive } from '../../../application/lives/admin-live.ts'
 import type { Page, PageQuery } from '../../../application/ports/documents.ts'
 import { audioFormat } from '../../../domain/live/events.ts'
+import { NO_VOCABULARY } from '../../../domain/live/vocabulary.ts'
 import { boundedInteger, instant } from '../../../domain/shared/codecs.ts'
 import { permission } from '../../../domain/user/events.ts'
 import { embedSnippet } from './embed-snippet.ts'
@@ -157,8 +158,8 @@ const nestedPair = (live: LiveFacts, pair: LiveFacts['translations'][number], ca
   }
 
 /** The last members of every view of a live: what was asked for, and when. */
-const presentOrder = (live: LiveFacts, catalogue: Catalogue, strict: boolean) => ({
-  config: presentSettings(live.config, strict),
+const presentOrder = (live: LiveFacts & Pick<LiveView, 'vocabulary'>, catalogue: Catalogue, strict: boolean) => ({
+  config: presentSettings(live.config, live.vocabulary ?? NO_VOCABULARY, strict),
   model: presentModel(nestedModel(live, catalogue)),
   language: presentLanguage(findLanguage(catalogue, live.language, live.createdAt)),
   translations: live.translations.map((pair) => presentTranslation(nestedPair(live, pair, catalogue), catalogue)),

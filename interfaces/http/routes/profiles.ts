@@ -10,7 +10,7 @@ import type { CreateProfile } from '../../../application/profiles/commands/creat
 import type { RemoveProfile } from '../../../application/profiles/commands/remove-profile.ts'
 import type { GetProfile, ListProfiles } from '../../../projections/profiles/queries.ts'
 import type { Route } from '../route.ts'
-import { settingsOf } from '../codecs/settings-codec.ts'
+import { settingsOf, vocabularyOf } from '../codecs/settings-codec.ts'
 
 /** What these routes call. */
 export interface ProfileCalls {
@@ -52,8 +52,10 @@ const createProfile = privateRoute(
     refusals: ['BuffersNotOrdered', 'TooManyProfiles', ...UNAVAILABLE],
   },
   async ({ body, caller, origin }, calls: ProfileCalls) => {
-    const profile = await calls.createProfile(caller, { name: body.name, settings: settingsOf(body) })()
-    return E.isLeft(profile) ? profile : E.right({ data: presentProfile(profile.right, origin) })
+    const { name, ...given } = body
+    const profile = { name, settings: settingsOf(given), ...vocabularyOf(given) }
+    const created = await calls.createProfile(caller, profile)()
+    return E.isLeft(created) ? created : E.right({ data: presentProfile(created.right, origin) })
   },
 )
 
