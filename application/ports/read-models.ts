@@ -24,6 +24,8 @@ interface LiveTranslation {
   readonly model: string
   readonly to: string
   readonly vram: number
+  /** Where the language is found in the audio. */
+  readonly from?: string
 }
 
 /** What was asked for when a live was made. */

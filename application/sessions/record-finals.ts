@@ -1,3 +1,6 @@
+import { writtenLanguage } from '../../domain/live/settings.ts'
+import type { AttachedLive } from '../lives/attached-live.ts'
+import { AUTO_LANGUAGE } from '../pipeline/pipeline.ts'
 import type { Segment } from '../pipeline/pipeline.ts'
 import type { LiveBus, TranscriptFrame } from '../pipeline/signals.ts'
 import { SAMPLE_RATE } from '../ports/engine.ts'
@@ -37,6 +40,17 @@ export interface RecordFinalsOptions {
 
 /** Whose words a line is: the speaker's, or a translator's. */
 export type Voice = Pick<TranscriptFrame, 'kind' | 'language'>
+
+/** ISO 639-2's code of a language that nobody knows. */
+const UNDETERMINED = 'und'
+
+/** The voice of what is heard in a live: of a language that is to be found there is none at first. */
+export const speakerOf =
+  (live: Pick<AttachedLive, 'language' | 'config'>) =>
+  ({ language = live.language }: Pick<Segment, 'language'>): Voice => {
+    const spoken = language === AUTO_LANGUAGE ? UNDETERMINED : language
+    return { kind: 'transcription', language: writtenLanguage(spoken, live.config) }
+  }
 
 /** What else a final tells, where there is more. */
 const furtherOf = ({ words }: Segment): Pick<TranscriptFrame, 'words'> => (words === undefined ? {} : { words })

@@ -17,8 +17,8 @@ import type { Translations } from '../translation/translations.ts'
 import type { LiveLifecycle } from './live-lifecycle.ts'
 import { createOwnEnd } from './own-end.ts'
 import type { OwnEnd } from './own-end.ts'
-import { frameOf, recordFinals } from './record-finals.ts'
-import type { LiveMemory, RecordFinalsOptions, Voice } from './record-finals.ts'
+import { frameOf, recordFinals, speakerOf } from './record-finals.ts'
+import type { LiveMemory, RecordFinalsOptions } from './record-finals.ts'
 import { recordVocabulary } from './record-vocabulary.ts'
 import type { WriteQueue } from './write-queue.ts'
 
@@ -95,7 +95,7 @@ const failureCause = (model: string, failure: ModelLoadFailed | JobFailed): EndC
 
 export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
   const { liveId, live, lifecycle, writes, bus, logger, timers, told } = options
-  const spoken: Voice = { kind: 'transcription', language: live.language }
+  const voiceOf = speakerOf(live)
   let { config, vocabulary } = live
   let pipeline: LivePipeline | undefined
   let ready: Promise<boolean> = Promise.resolve(false)
@@ -125,7 +125,6 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
 
   const translations = options.speech.translations.ofLive({
     liveId,
-    from: live.language,
     targets: live.translations,
     deliver: async ({ segment, start, end }, to, translated) => {
       const text = config.punctuation ? translated : withoutPunctuation(translated)
@@ -157,18 +156,19 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
       liveId,
       model: live.model,
       language: live.language,
+      ...(live.config.task !== undefined && { task: live.config.task }),
       vocabulary: wholeOf(vocabulary),
       settings,
       nextSegment: options.point.nextSegment,
       events: {
         partial: (segment) => {
-          if (!settled) bus.publish(liveId, frameOf(onClock(segment), false, spoken))
+          if (!settled) bus.publish(liveId, frameOf(onClock(segment), false, voiceOf(segment)))
         },
         final: async (heardFinal) => {
-          const segment = onClock(heardFinal)
-          lastFinal = record(segment, spoken, config.max_chars)
+          const [segment, voice] = [onClock(heardFinal), voiceOf(heardFinal)]
+          lastFinal = record(segment, voice, config.max_chars)
           await lastFinal
-          translations.add(segment)
+          translations.add(segment, voice.language)
         },
         failed: fail,
         drained: () => drained(),

@@ -54,6 +54,10 @@ interface SenderSessionOptions {
 /** Why the live of a sender ends with it. */
 type EndReason = CloseReason | 'finish_message'
 
+/** Translators were chosen for the language of the text, which depends on the task. */
+const isSameTask = (one: Pick<EngineSettings, 'task'>, other: Pick<EngineSettings, 'task'>): boolean =>
+  (one.task ?? 'transcribe') === (other.task ?? 'transcribe')
+
 /** The rules of one sender (D40, D42, D55) in front of a running live. */
 export const createSenderSession = ({
   liveId, live, running, lifecycle, detached, waiting,
@@ -66,6 +70,13 @@ export const createSenderSession = ({
   let configured = isReturning
   let heard = false
   let gone = false
+
+  /** Takes what is expected where nothing else is to change. */
+  const expectAlone = (overrides: Partial<EngineSettings>, expected: GivenVocabulary): boolean => {
+    const isAlone = Object.keys(overrides).length === 0 && Object.keys(expected).length > 0
+    if (isAlone) running.expect(expected)
+    return isAlone
+  }
 
   const detach = (): void => {
     gone = true
@@ -96,21 +107,17 @@ export const createSenderSession = ({
     liveId,
     configure: (overrides, expected = NO_VOCABULARY) => {
       if (gone || running.stage() !== 'open') return 'over'
-      const expectsAlone = Object.keys(overrides).length === 0 && Object.keys(expected).length > 0
       // What was set before it was lost holds; it is told the same as at its first coming.
       if (isReturning && !heard && running.heardSamples() > 0) {
-        if (expectsAlone) running.expect(expected)
+        expectAlone(overrides, expected)
         running.announce()
         return 'ok'
       }
       // Of an auto-started live the audio may have come before the sender.
-      if (heard || (isPulled && running.heardSamples() > 0)) {
-        if (!expectsAlone) return 'config_too_late'
-        running.expect(expected)
-        return 'ok'
-      }
+      if (heard || (isPulled && running.heardSamples() > 0))
+        return expectAlone(overrides, expected) ? 'ok' : 'config_too_late'
       const settings = { ...live.config, ...overrides }
-      if (!buffersAreOrdered(settings)) return 'invalid'
+      if (!buffersAreOrdered(settings) || !isSameTask(settings, live.config)) return 'invalid'
       configured = true
       running.expect(expected)
       running.configure(settings)

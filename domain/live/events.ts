@@ -34,6 +34,12 @@ const display = t.union([
   }),
 ])
 
+const translation = object(
+  { id, model: t.string, to: t.string, vram: boundedInteger(0, 1e9) },
+  /** Of a live whose language is found in the audio; of any other it is the language of its text. */
+  { from: t.string },
+)
+
 export const LiveCreated = definePersonalEvent(
   'LiveCreated',
   object(
@@ -43,7 +49,7 @@ export const LiveCreated = definePersonalEvent(
       worker: t.string,
       model: t.strict({ id, name: t.string, vram: boundedInteger(0, 1e9) }),
       language: t.string,
-      translations: t.readonlyArray(t.strict({ id, model: t.string, to: t.string, vram: boundedInteger(0, 1e9) })),
+      translations: t.readonlyArray(translation),
       audioFormat,
       audioUrl: t.union([t.string, t.null]),
       /** Keyed hash of the URL (finish-by-audio_url compares it), null for raw. */

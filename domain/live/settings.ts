@@ -18,10 +18,16 @@ export const engineSettingMembers = {
 export const furtherSettingMembers = {
   /** Finals tell their words, with times. */
   words: t.boolean,
+  /** `translate`: the text is the model's own English of what is said. */
+  task: t.keyof({ transcribe: null, translate: null }),
 }
 
 export const engineSettings = object(engineSettingMembers, furtherSettingMembers)
 export type EngineSettings = t.TypeOf<typeof engineSettings>
+
+/** The language of the text, where `spoken` is what is said. */
+export const writtenLanguage = (spoken: string, { task }: Pick<EngineSettings, 'task'>): string =>
+  task === 'translate' ? 'en' : spoken
 
 export const DEFAULT_ENGINE_SETTINGS: EngineSettings = {
   vad: true,

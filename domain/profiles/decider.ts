@@ -72,7 +72,8 @@ const sameSettings = (a: EngineSettings, b: EngineSettings): boolean =>
   a.max_chars === b.max_chars &&
   a.max_lines === b.max_lines &&
   a.punctuation === b.punctuation &&
-  a.words === b.words
+  a.words === b.words &&
+  a.task === b.task
 
 const change = (command: CommandOf<'ChangeProfile'>, profile: Profile): Decision => {
   const { profileId, userId } = profile

@@ -11,7 +11,7 @@ export const segmentsStream = (liveId: number): string => `segments-${liveId}`
 /** From the first audio; a century is more than any live lasts. */
 const seconds = boundedNumber(0, 3.2e9)
 
-/** A word with its punctuation, as it sounds. */
+/** A word with its punctuation and the space before it. */
 export const segmentWord = t.strict(
   { start: seconds, end: seconds, text: t.string, confidence: boundedNumber(0, 1) },
   'Word',
@@ -41,7 +41,7 @@ export const SegmentFinalised = definePersonalEvent(
       mediaSequence: boundedInteger(0, Number.MAX_SAFE_INTEGER),
       /** Of the worker that heard it; unknown of the first versions' segments, which had one term alone. */
       term,
-      /** All of `text`, where its session asked for words and the model tells when they sound. */
+      /** One after another `text`, where its session asked for words and the model tells when they sound. */
       words: sealedJson(t.readonlyArray(segmentWord), []),
     },
   ),

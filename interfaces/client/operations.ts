@@ -51,6 +51,7 @@ export interface ChangeProfileRequest {
   readonly max_lines?: number
   readonly punctuation?: boolean
   readonly words?: boolean
+  readonly task?: 'transcribe' | 'translate'
   readonly prompt?: string
   readonly hotwords?: ReadonlyArray<string>
 }
@@ -93,6 +94,7 @@ export interface CreateLiveRequest {
     readonly max_lines?: number | null
     readonly punctuation?: boolean | null
     readonly words?: boolean | null
+    readonly task?: 'transcribe' | 'translate' | null
     readonly prompt?: string | null
     readonly hotwords?: ReadonlyArray<string> | null
   } | null
@@ -115,6 +117,7 @@ export interface CreateProfileRequest {
   readonly max_lines?: number | null
   readonly punctuation?: boolean | null
   readonly words?: boolean | null
+  readonly task?: 'transcribe' | 'translate' | null
   readonly prompt?: string | null
   readonly hotwords?: ReadonlyArray<string> | null
 }
@@ -147,6 +150,7 @@ export interface EngineSettings {
   readonly max_lines: number
   readonly punctuation: boolean
   readonly words?: boolean
+  readonly task?: 'transcribe' | 'translate'
   readonly prompt?: string
   readonly hotwords?: ReadonlyArray<string>
 }
@@ -274,6 +278,7 @@ export interface Profile {
   readonly created_at: string
   readonly updated_at: string | null
   readonly words?: boolean
+  readonly task?: 'transcribe' | 'translate'
   readonly prompt?: string
   readonly hotwords?: ReadonlyArray<string>
 }

@@ -18,8 +18,8 @@ const EXAMPLES: Readonly<Record<string, JsonSchema>> = {
     type: 'transcription', start: 0.5, end: 2.8, text: 'Good morning, everybody.', language: 'en', segment: 1, final: true,
     words: [
       { start: 0.5, end: 0.9, text: 'Good', confidence: 0.98 },
-      { start: 0.9, end: 1.6, text: 'morning,', confidence: 0.97 },
-      { start: 1.8, end: 2.8, text: 'everybody.', confidence: 0.91 },
+      { start: 0.9, end: 1.6, text: ' morning,', confidence: 0.97 },
+      { start: 1.8, end: 2.8, text: ' everybody.', confidence: 0.91 },
     ],
   },
   translation: { type: 'translation', start: 0.5, end: 2.8, text: 'Buenos días a todos.', language: 'es', segment: 1, final: true },

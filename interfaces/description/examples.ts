@@ -73,8 +73,8 @@ const VALUES: Readonly<Record<string, unknown>> = {
   'Word.end': 0.9,
   'TranscriptSegment.words': [
     { start: 0.5, end: 0.9, text: 'Good', confidence: 0.98 },
-    { start: 0.9, end: 1.6, text: 'morning,', confidence: 0.97 },
-    { start: 1.8, end: 2.8, text: 'everybody.', confidence: 0.91 },
+    { start: 0.9, end: 1.6, text: ' morning,', confidence: 0.97 },
+    { start: 1.8, end: 2.8, text: ' everybody.', confidence: 0.91 },
   ],
   message: 'Done',
   is_active: true,

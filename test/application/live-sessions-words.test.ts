@@ -6,17 +6,17 @@ import { AUDIO, startSessions } from '../support/sessions.ts'
 
 const WORDS = [
   { start: 0.1004, end: 0.25, text: 'Good', confidence: 0.98764 },
-  { start: 0.25, end: 0.5, text: 'morning.', confidence: 1 },
+  { start: 0.25, end: 0.5, text: ' morning.', confidence: 1 },
 ]
 const TOLD = [
   { start: 0.1, end: 0.25, text: 'Good', confidence: 0.988 },
-  { start: 0.25, end: 0.5, text: 'morning.', confidence: 1 },
+  { start: 0.25, end: 0.5, text: ' morning.', confidence: 1 },
 ]
 
 /** What a live tells of one final with words, after its sender's config. */
 const toldAfter = async (t: Parameters<typeof startSessions>[0], config: { readonly words?: boolean }, sampleOffset = 0) => {
   const { lifecycle, pipelines, attach, listen } = startSessions(t)
-  const live = lifecycle.add({ translations: [{ model: 'en-es', to: 'es' }] })
+  const live = lifecycle.add({ translations: [{ model: 'en-es', from: 'en', to: 'es' }] })
   live.point = { ...live.point, sampleOffset }
   const session = await attach(live.id)
   const heard = listen(live.id)

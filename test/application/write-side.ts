@@ -53,6 +53,7 @@ const pair = (id: number, to: string): TranslationPair => ({ id, model: `mt-${to
 export const catalogue: Catalogue = {
   models: () => [model(1, 1), model(2, 2), model(3, 3), model(4, 4), { ...model(5, 5), active: false }],
   languages: () => ['en', 'fr'].map((iso, index) => ({ id: index + 1, iso, name: iso, active: true, ...dates })),
+  furtherLanguages: () => ['yue'].map((iso) => ({ id: 0, iso, name: iso, active: true, ...dates })),
   translations: () => [pair(1, 'es'), pair(2, 'de')],
 }
 

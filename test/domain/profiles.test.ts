@@ -59,7 +59,7 @@ test('B44: a profile keeps what is expected; what is left out stays, and the sam
 
 const others: EngineSettings = {
   vad: false, mode: 'final', min_buffer: 2, max_buffer: 9, buffer_timeout: 2, max_delay: 6, max_chars: 70, max_lines: 3, punctuation: false,
-  words: true,
+  words: true, task: 'translate',
 }
 for (const member of Object.keys(others) as Array<keyof EngineSettings>)
   test(`R109: a change of ${member} alone is a change`, (t) => {

@@ -44,16 +44,16 @@ test('R47, R48, R78: a live has exactly the 19 members, in the order of the norm
   })
 })
 
-test('B43, B44: answers tell what was asked beyond the interface, and nothing of it with COMPAT_STRICT', (t) => {
+test('B43, B44, B45: answers tell what was asked beyond the interface, and nothing of it with COMPAT_STRICT', (t) => {
   const vocabulary = { hotwords: ['Babbage'] }
-  const live = liveView(7, { config: { ...DEFAULT_ENGINE_SETTINGS, words: true }, vocabulary })
+  const live = liveView(7, { config: { ...DEFAULT_ENGINE_SETTINGS, words: true, task: 'translate' }, vocabulary })
   const profile = { ...profileView(1, 'Lecture'), settings: live.config, vocabulary }
   const present = (strict: boolean) => {
     const origin = { baseUrl: '', pagesUrl: '', strict }
     return [presentLive(live, catalogue, origin).config, presentProfile(profile, origin)]
   }
-  for (const told of present(false)) t.like(told, { words: true, hotwords: ['Babbage'] })
-  for (const told of present(true)) for (const member of ['words', 'prompt', 'hotwords']) t.false(member in told, member)
+  for (const told of present(false)) t.like(told, { words: true, task: 'translate', hotwords: ['Babbage'] })
+  for (const told of present(true)) for (const member of ['words', 'task', 'prompt', 'hotwords']) t.false(member in told, member)
   t.deepEqual(Object.keys(present(true)[0] ?? {}), Object.keys(DEFAULT_ENGINE_SETTINGS))
 })
 
@@ -77,7 +77,7 @@ test('R72, R74, D21: a live with display fields has a snippet: one iframe, quote
 })
 
 test('a live whose model and pair are gone shows them as they were, inactive', (t) => {
-  const empty: Catalogue = { models: () => [], languages: catalogue.languages, translations: () => [] }
+  const empty: Catalogue = { models: () => [], languages: catalogue.languages, furtherLanguages: () => [], translations: () => [] }
   const live = presentLive(liveView(7), empty, { baseUrl: '', pagesUrl: '', strict: false })
   t.deepEqual([live.model.id, live.model.name, live.model.vram, live.model.active], [1, 'tiny', 1000, false])
   t.deepEqual(

@@ -36,6 +36,7 @@ const pair: TranslationPair = { id: 3, model: 'mt-en-fr', active: true, vram: 40
 export const catalogue: Catalogue = {
   models: () => [model(1, 'tiny'), model(2, 'large-v3')],
   languages: () => [language(1, 'en', 'English'), language(2, 'fr', 'French')],
+  furtherLanguages: () => [],
   translations: () => [pair],
 }
 
@@ -148,7 +149,7 @@ export const startHttp = async (
     revokeToken: (_caller, id) => (id === 7 ? TE.right(undefined) : TE.left({ _tag: 'ApiTokenNotFound' })),
     deleteLive: (_caller, id) => (id === 7 ? TE.right(undefined) : TE.left({ _tag: 'LiveNotFound' })),
     getHistory: (_caller, id) => (id === 7 ? TE.right({ items: [], total: 0 }) : TE.left({ _tag: 'LiveNotFound' })),
-    getTranscript: (_caller, id) => (id === 7 ? TE.right({ language: 'en', segments: [] }) : TE.left({ _tag: 'LiveNotFound' })),
+    getTranscript: (_caller, id) => (id === 7 ? TE.right([]) : TE.left({ _tag: 'LiveNotFound' })),
     ...overrides,
   }
   const log = createRecordingLogger()

@@ -56,6 +56,7 @@ const BAD_LIVES: ReadonlyArray<readonly [Readonly<Record<string, unknown>>, stri
   [{ config: { max_chars: '80' } }, 'int_type', ['body', 'config', 'max_chars']],
   [{ config: { max_lines: 101 } }, 'less_than_equal', ['body', 'config', 'max_lines']],
   [{ config: { words: 'yes' } }, 'bool_type', ['body', 'config', 'words']],
+  [{ config: { task: 'summarize' } }, 'enum', ['body', 'config', 'task']],
   [{ config: { prompt: 7 } }, 'string_type', ['body', 'config', 'prompt']],
   [{ config: { prompt: 'x'.repeat(1001) } }, 'string_too_long', ['body', 'config', 'prompt']],
   [{ config: { prompt: 'half \ud83d' } }, 'string_pattern_mismatch', ['body', 'config', 'prompt']],
@@ -118,13 +119,13 @@ test('R46, R52, R55, R67, R70: what was left out is filled in, null is left out,
   ])
 })
 
-test('B43, B44: what is asked beyond the interface reaches the application only where it was sent', async (t) => {
+test('B43, B44, B45: what is asked beyond the interface reaches the application only where it was sent', async (t) => {
   const http = await startHttp(t)
-  const asked = { words: false, prompt: '', hotwords: ['Analytical Engine'] }
-  for (const config of [asked, { words: null, prompt: null, hotwords: null }])
+  const asked = { words: false, task: 'transcribe', prompt: '', hotwords: ['Analytical Engine'] }
+  for (const config of [asked, { words: null, task: null, prompt: null, hotwords: null }])
     t.is((await http.send('POST', '/lives', { as: 'user', body: { ...MINIMAL, config } })).status, 200)
   const [first, second] = http.calls.created
-  t.is(first?.config.words, false)
+  t.like(first?.config, { words: false, task: 'transcribe' })
   t.deepEqual(first?.vocabulary, { prompt: '', hotwords: ['Analytical Engine'] })
   t.is(Object.keys(second?.config ?? {}).length, 9)
   t.false('vocabulary' in (second ?? {}))

@@ -49,8 +49,8 @@ export const liveMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/choose-models.ts',
-    before: 'if (!model.languages.includes(language)) return',
-    after: 'if (model.languages.length === 0) return',
+    before: ': model.languages.includes(language)',
+    after: ': model.languages.length > 0',
     rows: [54], test: LIVES,
   },
   {
@@ -61,8 +61,8 @@ export const liveMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/commands/create-live.ts',
-    before: 'if (chosen.right.pairs.length > maximum) return',
-    after: 'if (chosen.right.pairs.length >= maximum) return',
+    before: 'if (new Set(request.translations).size > maximum)',
+    after: 'if (new Set(request.translations).size >= maximum)',
     rows: [61], test: TRANSLATIONS,
   },
   {
@@ -151,7 +151,7 @@ export const liveMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/queries/get-transcript.ts',
-    before: 'if (!retention || isExpired(live.right)) return',
+    before: 'if (!live.right.created.retention || isExpired(live.right)) return',
     after: 'if (isExpired(live.right)) return',
     rows: [87], test: RETENTION,
   },

@@ -143,8 +143,8 @@ export const socketMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/sessions/sender-session.ts',
-    before: "if (!buffersAreOrdered(settings)) return 'invalid'",
-    after: '',
+    before: 'if (!buffersAreOrdered(settings) || ',
+    after: 'if (',
     rows: [138], test: FRAMES,
   },
   {

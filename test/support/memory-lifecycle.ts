@@ -27,7 +27,7 @@ export interface MemoryLive {
   readonly vocabularies: GivenVocabulary[]
   /** Names of the writes, in the order in which they took effect. */
   readonly writes: string[]
-  readonly facts: Pick<AttachedLive, 'audioFormat' | 'audioUrl' | 'autoStart' | 'translations'>
+  readonly facts: Pick<AttachedLive, 'audioFormat' | 'audioUrl' | 'autoStart' | 'translations' | 'language' | 'config'>
 }
 
 type MemoryEnd = Pick<LiveEnd, 'liveId' | 'cause'>
@@ -69,7 +69,10 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
     return live
   }
   const attachedTo = (live: MemoryLive): AttachedLive =>
-    ({ epoch: live.epoch, term: 1, userId: 1, status: live.status, model: 'demo-en', language: 'en', config: DEFAULT_ENGINE_SETTINGS, vocabulary: live.vocabularies.at(-1) ?? NO_VOCABULARY, ...live.facts })
+    ({
+      epoch: live.epoch, term: 1, userId: 1, status: live.status, model: 'demo-en',
+      vocabulary: live.vocabularies.at(-1) ?? NO_VOCABULARY, ...live.facts,
+    })
   const endNow = (liveId: number, cause: EndCause): void => {
     const live = find(liveId)
     if (isOver(live)) return
@@ -101,6 +104,8 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
           audioUrl: facts.audioUrl ?? null,
           autoStart: facts.autoStart ?? false,
           translations: facts.translations ?? [],
+          language: facts.language ?? 'en',
+          config: facts.config ?? DEFAULT_ENGINE_SETTINGS,
         },
       }
       lives.set(id, live)

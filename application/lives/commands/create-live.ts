@@ -179,7 +179,7 @@ export const createLive =
     const chosen = chooseModels(deps.catalogue, request)
     if (E.isLeft(chosen)) return chosen
     const maximum = caller.maxTranslations
-    if (chosen.right.pairs.length > maximum) return E.left({ _tag: 'TooManyTranslations', maximum })
+    if (new Set(request.translations).size > maximum) return E.left({ _tag: 'TooManyTranslations', maximum })
 
     for (const name of commandNames(commandId)) {
       const origin: Origin = { commandId: name, correlationId: commandId, actor: actorOf(caller) }

@@ -55,7 +55,8 @@ export const requestedLive = (
     at: now(),
     model: { id: chosen.model.id, name: chosen.model.name, vram: chosen.model.vram },
     language: request.language,
-    translations: chosen.pairs.map(({ id, model, to, vram }) => ({ id, model, to, vram })),
+    translations: chosen.pairs.map(({ id, model, from, to, vram }) =>
+      chosen.isFound ? { id, model, from, to, vram } : { id, model, to, vram }),
     audioFormat: request.audioFormat,
     audioUrl,
     audioUrlHash: audioUrl === null ? null : keyedHash('audio-url', audioUrl),

@@ -2,8 +2,10 @@ import * as t from 'io-ts'
 import type { Catalogue, Language, Model, TranslationPair } from '../../../application/ports/catalogue.ts'
 import type { LiveFacts, LiveView, UserView } from '../../../application/ports/read-models.ts'
 import type { AdminLive } from '../../../application/lives/admin-live.ts'
+import { AUTO_LANGUAGE } from '../../../application/pipeline/pipeline.ts'
 import type { Page, PageQuery } from '../../../application/ports/documents.ts'
 import { audioFormat } from '../../../domain/live/events.ts'
+import { writtenLanguage } from '../../../domain/live/settings.ts'
 import { NO_VOCABULARY } from '../../../domain/live/vocabulary.ts'
 import { boundedInteger, instant } from '../../../domain/shared/codecs.ts'
 import { permission } from '../../../domain/user/events.ts'
@@ -132,8 +134,13 @@ const unlistedLanguage = (iso: string, createdAt: string): Language => ({
   id: 0, iso, name: iso, active: false, createdAt, updatedAt: null,
 })
 
+const automatic = (createdAt: string): Language => ({
+  id: 0, iso: AUTO_LANGUAGE, name: 'Automatic', active: true, createdAt, updatedAt: null,
+})
+
 const findLanguage = (catalogue: Catalogue, iso: string, createdAt: string): Language =>
-  catalogue.languages().find((language) => language.iso === iso) ?? unlistedLanguage(iso, createdAt)
+  [...catalogue.languages(), ...catalogue.furtherLanguages(), automatic(createdAt)].find((language) => language.iso === iso) ??
+  unlistedLanguage(iso, createdAt)
 
 export const presentTranslation = (pair: TranslationPair, catalogue: Catalogue): t.TypeOf<typeof translationView> => ({
   id: pair.id,
@@ -154,7 +161,7 @@ const nestedModel = (live: LiveFacts, catalogue: Catalogue): Model =>
 
 const nestedPair = (live: LiveFacts, pair: LiveFacts['translations'][number], catalogue: Catalogue): TranslationPair =>
   catalogue.translations().find(({ id }) => id === pair.id) ?? {
-    ...pair, active: false, from: live.language, createdAt: live.createdAt, updatedAt: null,
+    from: writtenLanguage(live.language, live.config), ...pair, active: false, createdAt: live.createdAt, updatedAt: null,
   }
 
 /** The last members of every view of a live: what was asked for, and when. */

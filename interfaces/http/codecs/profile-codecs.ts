@@ -27,6 +27,7 @@ export const profileChangeBody = members({
   max_lines: omittable(m.max_lines),
   punctuation: omittable(m.punctuation),
   words: omittable(m.words),
+  task: omittable(m.task),
   prompt: omittable(promptText),
   hotwords: omittable(hotwordList),
 })

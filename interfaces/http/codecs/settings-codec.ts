@@ -30,6 +30,7 @@ export const settingFields = {
   max_lines: optional(m.max_lines, undefined),
   punctuation: optional(m.punctuation, undefined),
   words: optional(m.words, undefined),
+  task: optional(m.task, undefined),
   prompt: optional(promptText, undefined),
   hotwords: optional(hotwordList, undefined),
 }
@@ -44,7 +45,7 @@ export const sentOf = <A extends object>(given: A): Sent<A> =>
 type Sent<A> = { readonly [K in keyof A]?: Exclude<A[K], undefined> }
 
 /** Omitted settings take the defaults of D17; those beyond the interface stay away. */
-export const settingsOf = ({ words, ...given }: Omit<GivenSettings, 'prompt' | 'hotwords'>): EngineSettings => ({
+export const settingsOf = ({ words, task, ...given }: Omit<GivenSettings, 'prompt' | 'hotwords'>): EngineSettings => ({
   vad: given.vad ?? DEFAULT_ENGINE_SETTINGS.vad,
   mode: given.mode ?? DEFAULT_ENGINE_SETTINGS.mode,
   min_buffer: given.min_buffer ?? DEFAULT_ENGINE_SETTINGS.min_buffer,
@@ -54,7 +55,7 @@ export const settingsOf = ({ words, ...given }: Omit<GivenSettings, 'prompt' | '
   max_chars: given.max_chars ?? DEFAULT_ENGINE_SETTINGS.max_chars,
   max_lines: given.max_lines ?? DEFAULT_ENGINE_SETTINGS.max_lines,
   punctuation: given.punctuation ?? DEFAULT_ENGINE_SETTINGS.punctuation,
-  ...sentOf({ words }),
+  ...sentOf({ words, task }),
 })
 
 /** What was sent of the vocabulary, as a member where that is anything. */

@@ -78,9 +78,10 @@ const getTranscript = privateRoute(
     const transcript = await calls.getTranscript(caller, params.id)()
     if (E.isLeft(transcript)) return transcript
     const { format } = query
-    // One text has one language: the spoken one unless another is asked for. JSON tells the language of each segment.
-    const wanted = query.language ?? (format === 'json' ? null : transcript.right.language)
-    const segments = transcript.right.segments.filter(({ language }) => wanted === null || language === wanted)
+    // A text is what was said, in however many languages, or one language. JSON tells the language of each segment.
+    const isWanted = ({ language, kind }: TranscriptSegment): boolean =>
+      query.language === null ? format === 'json' || kind === 'transcription' : language === query.language
+    const segments = transcript.right.filter(isWanted)
     if (format === 'json') return E.right({ data: { transcript: segments.map(presentSegment(origin.strict)) } })
     return E.right({ mediaType: MEDIA_TYPES[format], text: textOf(format, segments, query.chars_per_line, query.lines) })
   },
