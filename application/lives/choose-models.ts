@@ -28,8 +28,8 @@ interface Wanted {
 export interface ChosenModels {
   readonly model: Model
   /**
-   * One for each target asked for, duplicates once, in the order asked; all that lead to it where the language of the
-   * text is yet to be found.
+   * One for each target asked for, duplicates once, in the order asked; where the language of the text is yet to be
+   * found, one for each that the model can hear.
    */
   readonly pairs: ReadonlyArray<TranslationPair>
   /** The language of the text is found in the audio. */
@@ -61,12 +61,12 @@ export const chooseModels = (
 
   const from = writtenLanguage(language, config)
   const isFound = from === AUTO_LANGUAGE
-  const active = catalogue.translations().filter((pair) => pair.active && (isFound || pair.from === from))
+  const sources = isFound ? model.languages : [from]
   const pairs: Array<TranslationPair> = []
   for (const to of new Set(translations)) {
-    const leading = active.filter((pair) => pair.to === to)
+    const leading = catalogue.translations().filter((pair) => pair.active && pair.to === to && sources.includes(pair.from))
     if (leading.length === 0) return E.left({ _tag: 'TranslationNotFound', from, to })
-    pairs.push(...leading.slice(0, isFound ? leading.length : 1))
+    pairs.push(...leading)
   }
   return E.right({ model, pairs, isFound, vram: pairs.reduce((sum, pair) => sum + pair.vram, model.vram) })
 }

@@ -82,7 +82,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
 
 /** Bodies whose members depend on each other. */
 const BODIES: Readonly<Record<string, unknown>> = {
-  createLive: { model: 'demo-en', language: 'en', translations: ['es'], config: { max_chars: 42 } },
+  createLive: { model: 'demo-en', language: 'en', translations: ['es'], config: { max_chars: 42, words: true, hotwords: ['Babbage'] } },
   finishLivesByAudioUrl: { audio_url: 'https://radio.example/stream.m3u8' },
 }
 

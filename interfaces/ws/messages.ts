@@ -60,7 +60,9 @@ export const SERVICE_MESSAGES = {
       { ...further, words: t.readonlyArray(segmentWord) },
       'TranscriptionFrame',
     ),
-    summary: 'Text; replaces what came before for the same segment. A final of a session with `words` tells its words',
+    summary:
+      'Text; replaces what came before for the same segment. A final of a session with `words` tells its words; ' +
+      'of one with the language `auto` the language is what was heard, `und` where that is not known',
   },
   translation: { codec: object(textOf('translation'), further, 'TranslationFrame'), summary: 'A final text in another language' },
   finished: { codec: t.strict({ status: t.literal('finished') }), summary: 'The live is over; the connection closes with 1000' },

@@ -11,14 +11,14 @@ const pair = (id: number, from: string, to: string, active = true): TranslationP
 /** m1 knows en and fr, m2 en alone. */
 const catalogue: Catalogue = {
   ...plain,
-  translations: () => [pair(1, 'en', 'es'), pair(2, 'fr', 'es'), pair(3, 'de', 'es', false), pair(4, 'fr', 'en'), pair(5, 'en', 'fr')],
+  translations: () => [pair(1, 'en', 'es'), pair(2, 'fr', 'es'), pair(3, 'de', 'es', false), pair(4, 'fr', 'en'), pair(5, 'en', 'fr'), pair(6, 'pt', 'es')],
 }
 
 const chosen = (language: string, translations: ReadonlyArray<string>, task?: 'transcribe' | 'translate', model = 'm1') =>
   chooseModels(catalogue, { model, language, translations, config: task === undefined ? {} : { task } })
 const pairsOf = (...asked: Parameters<typeof chosen>) => right(chosen(...asked)).pairs.map(({ model }) => model)
 
-test('B32: auto takes every active pair that leads to a target, and pays for each', (t) => {
+test('B32: auto takes every active pair that leads from what the model hears to a target, and pays for each', (t) => {
   t.deepEqual(pairsOf('auto', ['es']), ['en-es', 'fr-es'])
   t.deepEqual(pairsOf('auto', ['es', 'en']), ['en-es', 'fr-es', 'fr-en'])
   t.is(right(chosen('auto', ['es'])).vram, 3)
