@@ -1,5 +1,6 @@
 import * as t from 'io-ts'
 import { object } from './codecs.ts'
+import { parseJson } from './parse-json.ts'
 
 /**
  * A personal member as it is stored: AES-256-GCM under the key named `k`; `iv` and `c` (ciphertext and tag) in base64;
@@ -13,15 +14,6 @@ export type Envelope = t.TypeOf<typeof envelope>
 /** What a personal member reads as once its key has been erased. */
 export const ERASED = '[erased]'
 
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
-}
-
 /** A personal member that is no string: it is sealed as JSON, and reads as `erased` once its key has been erased. */
 export const sealedJson = <A>(codec: t.Type<A, unknown>, erased: A): t.Type<A, unknown> =>
   new t.Type<A, unknown>(
@@ -29,7 +21,7 @@ export const sealedJson = <A>(codec: t.Type<A, unknown>, erased: A): t.Type<A, u
     codec.is,
     (u, context) => {
       if (u === ERASED) return t.success(erased)
-      return codec.validate(typeof u === 'string' ? parsed(u) : u, context)
+      return codec.validate(typeof u === 'string' ? parseJson(u) : u, context)
     },
     t.identity,
   )

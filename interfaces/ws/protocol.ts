@@ -3,6 +3,7 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import { SAMPLE_RATE } from '../../application/ports/engine.ts'
 import type { EngineSettings } from '../../domain/live/settings.ts'
 import type { GivenVocabulary } from '../../domain/live/vocabulary.ts'
+import { parseJson } from '../../domain/shared/parse-json.ts'
 import { sentOf, settingsBody } from '../http/codecs/settings-codec.ts'
 
 /** D41: 10 s of s16le at 16 kHz. */
@@ -23,15 +24,6 @@ const TYPES: ReadonlyMap<unknown, ClientFrame['type']> = new Map([
   ['__FINISH__', 'finish'],
   ['ping', 'ping'],
 ])
-
-const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
-}
 
 /** R147: invalid JSON, anything but an object, a missing or unknown `type`. */
 export const parseFrame = (text: string): Either<'invalid_message', ClientFrame> => {
