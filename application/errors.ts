@@ -28,6 +28,8 @@ export interface Contended {
 export interface ModelNotFound { readonly _tag: 'ModelNotFound' }
 export interface LanguageNotFound { readonly _tag: 'LanguageNotFound' }
 export interface LanguageNotSupported { readonly _tag: 'LanguageNotSupported'; readonly model: string; readonly language: string }
+/** The model knows English alone: it has nothing to translate. */
+export interface TaskNotSupported { readonly _tag: 'TaskNotSupported'; readonly model: string }
 export interface TranslationNotFound { readonly _tag: 'TranslationNotFound'; readonly from: string; readonly to: string }
 /** By its id. */
 export interface PairNotFound { readonly _tag: 'PairNotFound' }
@@ -81,6 +83,7 @@ export type CreateLiveRefusal =
   | ModelNotFound
   | LanguageNotFound
   | LanguageNotSupported
+  | TaskNotSupported
   | TranslationNotFound
   | TooManyTranslations
   | ListenerTokenTaken

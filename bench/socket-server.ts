@@ -55,10 +55,11 @@ const lifecycle: LiveLifecycle = {
     E.right({
       live: {
         epoch: 1, term: 1, userId: 1, status: 'active', model: 'none', language: 'en', translations: [],
-        audioFormat: 'raw', audioUrl: null, autoStart: false, config: DEFAULT_ENGINE_SETTINGS,
+        audioFormat: 'raw', audioUrl: null, autoStart: false, config: DEFAULT_ENGINE_SETTINGS, vocabulary: {},
       },
       point: BEGINNING,
     }),
+  changeVocabulary: () => async () => E.right(undefined),
   detachSender: () => async () => E.right(undefined),
   startLive: () => async () => E.right(undefined),
   startSource: () => async () => E.right(undefined),

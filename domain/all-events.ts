@@ -34,6 +34,7 @@ import {
   SenderAttached,
   SenderDetached,
   SourceStarted,
+  VocabularyChanged,
 } from './live/events.ts'
 import { LoginFailed, LoginFailuresCleared } from './login/events.ts'
 import { ProfileAdded, ProfileChanged, ProfileRemoved } from './profiles/events.ts'
@@ -103,6 +104,7 @@ export const allEvents: ReadonlyArray<AnyEventDefinition> = [
   erase(SenderAttached),
   erase(SenderDetached),
   erase(LiveTakenOver),
+  erase(VocabularyChanged),
   erase(SourceStarted),
   erase(LiveStarted),
   erase(LiveFinished),

@@ -3,7 +3,7 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import { definitionOf, upgrade } from './all-events.ts'
 import type { AnyEventDefinition } from './all-events.ts'
 import { decodeOrThrow } from './shared/codecs.ts'
-import { envelope, ERASED } from './shared/event.ts'
+import { envelope, ERASED, isFilled } from './shared/event.ts'
 import type { Envelope, StoredEventOf } from './shared/event.ts'
 
 // The one place that knows what is in the data of a stored event: all who read the log come through here, and for
@@ -53,7 +53,7 @@ const read = ({ type, data: stored, stream, revision }: RawEvent): Reading => {
   try {
     if (!isMembers(stored)) throw new Error('its data is no object')
     const present = upgrade(type, stored)
-    const filled = definition.personal.filter((member) => present[member] !== null)
+    const filled = definition.personal.filter((member) => isFilled(present[member]))
     const envelopes = filled.map((member) => [member, decodeOrThrow(envelope, present[member])] as const)
     // Every codec takes ERASED for a personal member, since that is what it may read as one day.
     const erased = Object.fromEntries(filled.map((member) => [member, ERASED]))

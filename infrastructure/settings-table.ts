@@ -162,7 +162,7 @@ export const SETTINGS_TABLE = {
     '50', integer(0, 1e6),
     'requests per second and credential, else per address; twice as many at once; 0 = no such limit, nor those of logins and WebSockets',
   ),
-  COMPAT_STRICT: given('0', flag, "1: exactly the interface's members in frames"),
+  COMPAT_STRICT: given('0', flag, "1: exactly the interface's members in frames, lives, profiles and transcripts"),
   ROLE: given('all', oneOf('all', 'api', 'worker', 'projector'), 'what this process does', { only: ['all'] }),
   NODE_NAME: absent(
     'made once, kept in DATA_DIR', nodeName, 'name of this process among its peers; always `local` with embedded stores',

@@ -70,6 +70,10 @@ const brokenByTakeover = (
   return isPlaced ? null : `worker ${worker} took the live over in term ${term}, which it was not given`
 }
 
+/** What the worker of a term writes stands in that term. */
+const brokenByTerm = (live: Live, term: number, what: string): string | null =>
+  term === live.term ? null : `${what} of term ${term} came in term ${live.term}`
+
 const brokenByOpenLive = (live: Live, event: LiveEvent, reserved: Reservation | undefined): string | null => {
   switch (event.type) {
     case 'LiveCreated':
@@ -82,12 +86,14 @@ const brokenByOpenLive = (live: Live, event: LiveEvent, reserved: Reservation | 
     case 'SenderAttached': {
       const { epoch } = event.data
       if (epoch !== live.epoch + 1) return `sender ${epoch} came after sender ${live.epoch}`
-      return termOf(event) === live.term ? null : `sender ${epoch} of term ${termOf(event)} came in term ${live.term}`
+      return brokenByTerm(live, termOf(event), `sender ${epoch}`)
     }
     case 'SenderDetached':
       return event.data.epoch === live.sender ? null : `sender ${event.data.epoch} left without holding the live`
     case 'LiveTakenOver':
       return brokenByTakeover(live, event.data, reserved)
+    case 'VocabularyChanged':
+      return brokenByTerm(live, event.data.term, event.type)
     case 'SourceStarted':
     case 'LiveFinished':
     case 'LiveFailed':

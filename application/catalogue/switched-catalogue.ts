@@ -86,6 +86,7 @@ export const openSwitchedCatalogue =
       catalogue: {
         models: () => installed.models().map(overlaid(state, 'model')),
         languages: () => installed.languages().map(overlaid(state, 'language')),
+        furtherLanguages: installed.furtherLanguages,
         translations: () => overlaidPairs(state, installed.translations()),
       },
       take,

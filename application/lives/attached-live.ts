@@ -1,6 +1,8 @@
 import type { Live } from '../../domain/live/decider.ts'
 import type { AudioFormat } from '../../domain/live/events.ts'
+import { writtenLanguage } from '../../domain/live/settings.ts'
 import type { EngineSettings } from '../../domain/live/settings.ts'
+import type { GivenVocabulary } from '../../domain/live/vocabulary.ts'
 import type { LiveStatus } from '../ports/read-models.ts'
 import type { TranslationTarget } from '../translation/translations.ts'
 
@@ -18,12 +20,15 @@ export interface AttachedLive {
   readonly audioUrl: string | null
   readonly autoStart: boolean
   readonly config: EngineSettings
+  readonly vocabulary: GivenVocabulary
 }
 
-export const attachedLive = ({ status, epoch, term, created }: Live): AttachedLive => {
+export const attachedLive = ({ status, epoch, term, created, vocabulary }: Live): AttachedLive => {
   const { userId, model, language, translations, audioFormat, audioUrl, autoStart, config } = created
-  const targets = translations.map(({ model: translator, to }) => ({ model: translator, to }))
+  const written = writtenLanguage(language, config)
+  const targets = translations.map(({ model: translator, from = written, to }) => ({ model: translator, from, to }))
   return {
     epoch, term, userId, status, model: model.name, language, translations: targets, audioFormat, audioUrl, autoStart, config,
+    vocabulary,
   }
 }

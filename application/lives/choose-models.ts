@@ -1,42 +1,72 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { LanguageNotFound, LanguageNotSupported, ModelNotFound, TranslationNotFound } from '../errors.ts'
+import { writtenLanguage } from '../../domain/live/settings.ts'
+import type { EngineSettings } from '../../domain/live/settings.ts'
+import type {
+  LanguageNotFound, LanguageNotSupported, ModelNotFound, TaskNotSupported, TranslationNotFound,
+} from '../errors.ts'
+import { AUTO_LANGUAGE } from '../pipeline/pipeline.ts'
 import type { Catalogue, Model, TranslationPair } from '../ports/catalogue.ts'
+
+type ChooseModelsRefusal =
+  | ModelNotFound
+  | LanguageNotFound
+  | LanguageNotSupported
+  | TaskNotSupported
+  | TranslationNotFound
 
 /** What a request names. */
 interface Wanted {
   readonly model: string
+  /** A code, or `auto`. */
   readonly language: string
+  readonly config: Pick<EngineSettings, 'task'>
   /** Target codes. */
   readonly translations: ReadonlyArray<string>
 }
 
 export interface ChosenModels {
   readonly model: Model
-  /** One for each target asked for, duplicates once, in the order asked. */
+  /**
+   * One for each target asked for, duplicates once, in the order asked; where the language of the text is yet to be
+   * found, one for each that the model can hear.
+   */
   readonly pairs: ReadonlyArray<TranslationPair>
+  /** The language of the text is found in the audio. */
+  readonly isFound: boolean
   /** Megabytes of all of them. */
   readonly vram: number
 }
 
+const isKnown = (catalogue: Catalogue, language: string): boolean =>
+  language === AUTO_LANGUAGE ||
+  [...catalogue.languages(), ...catalogue.furtherLanguages()].some(({ active, iso }) => active && iso === language)
+
+/** Of a model that knows one language there is nothing to find, and nothing to translate. */
+const isMultilingual = ({ languages }: Model): boolean => languages.length > 1
+
+const isHeardBy = (model: Model, language: string): boolean =>
+  language === AUTO_LANGUAGE ? isMultilingual(model) : model.languages.includes(language)
+
 /** What the request names, all of it active, checked in D10's order. */
 export const chooseModels = (
   catalogue: Catalogue,
-  { model: name, language, translations }: Wanted,
-): Either<ModelNotFound | LanguageNotFound | LanguageNotSupported | TranslationNotFound, ChosenModels> => {
+  { model: name, language, config, translations }: Wanted,
+): Either<ChooseModelsRefusal, ChosenModels> => {
   const model = catalogue.models().find((candidate) => candidate.active && candidate.name === name)
   if (model === undefined) return E.left({ _tag: 'ModelNotFound' })
-  const isKnown = catalogue.languages().some((candidate) => candidate.active && candidate.iso === language)
-  if (!isKnown) return E.left({ _tag: 'LanguageNotFound' })
-  if (!model.languages.includes(language)) return E.left({ _tag: 'LanguageNotSupported', model: name, language })
+  if (!isKnown(catalogue, language)) return E.left({ _tag: 'LanguageNotFound' })
+  if (!isHeardBy(model, language)) return E.left({ _tag: 'LanguageNotSupported', model: name, language })
+  if (config.task === 'translate' && !isMultilingual(model)) return E.left({ _tag: 'TaskNotSupported', model: name })
 
+  const from = writtenLanguage(language, config)
+  const isFound = from === AUTO_LANGUAGE
+  const sources = isFound ? model.languages : [from]
   const pairs: Array<TranslationPair> = []
   for (const to of new Set(translations)) {
-    const pair = catalogue
-      .translations()
-      .find((candidate) => candidate.active && candidate.from === language && candidate.to === to)
-    if (pair === undefined) return E.left({ _tag: 'TranslationNotFound', from: language, to })
-    pairs.push(pair)
+    const leading = catalogue.translations().filter((pair) => pair.active && pair.to === to && sources.includes(pair.from))
+    if (leading.length === 0) return E.left({ _tag: 'TranslationNotFound', from, to })
+    pairs.push(...leading)
   }
-  return E.right({ model, pairs, vram: pairs.reduce((sum, pair) => sum + pair.vram, model.vram) })
+  return E.right({ model, pairs, isFound, vram: pairs.reduce((sum, pair) => sum + pair.vram, model.vram) })
 }

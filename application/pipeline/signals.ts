@@ -1,4 +1,5 @@
 import type { FailureCode, FinishReason } from '../../domain/live/events.ts'
+import type { SegmentWord } from '../../domain/transcript/events.ts'
 
 /** One line of live text. Each replaces the earlier ones of the same segment, kind and language (D45). */
 export interface TranscriptFrame {
@@ -12,6 +13,8 @@ export interface TranscriptFrame {
   /** Wrapped to max_chars and max_lines. */
   readonly text: string
   readonly language: string
+  /** Of a final of a session that asked for them, where the model tells when its words sound. */
+  readonly words?: ReadonlyArray<SegmentWord>
 }
 
 /** Why a live ended: A4's table of ends has one row for each. */

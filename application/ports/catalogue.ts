@@ -9,7 +9,7 @@ export interface Model {
   readonly vram: number
   readonly createdAt: string
   readonly updatedAt: string | null
-  /** ISO 639-1 codes that the model can transcribe. */
+  /** Codes that the model can transcribe. */
   readonly languages: ReadonlyArray<string>
 }
 
@@ -37,6 +37,8 @@ export interface TranslationPair {
 export interface Catalogue {
   readonly models: () => ReadonlyArray<Model>
   readonly languages: () => ReadonlyArray<Language>
+  /** Languages that a live may have and that are not listed: no code of two letters names them. */
+  readonly furtherLanguages: () => ReadonlyArray<Language>
   readonly translations: () => ReadonlyArray<TranslationPair>
 }
 

@@ -2,6 +2,7 @@ import type { Option } from 'fp-ts/lib/Option.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { AudioFormat } from '../../domain/live/events.ts'
 import type { EngineSettings } from '../../domain/live/settings.ts'
+import type { GivenVocabulary } from '../../domain/live/vocabulary.ts'
 import type { Permission } from '../../domain/user/events.ts'
 import type { DocumentsUnavailable, Page, PageQuery } from './documents.ts'
 import type { StoredEvent } from './event-store.ts'
@@ -23,6 +24,8 @@ interface LiveTranslation {
   readonly model: string
   readonly to: string
   readonly vram: number
+  /** Where the language is found in the audio. */
+  readonly from?: string
 }
 
 /** What was asked for when a live was made. */
@@ -60,6 +63,8 @@ export interface LiveView extends LiveFacts {
   readonly audioUrl: string | null
   readonly senderToken: string
   readonly listenerToken: string
+  /** What speakers are likely to say; absent where nobody said. */
+  readonly vocabulary?: GivenVocabulary
 }
 
 /** A live as its owner sees it, from the events of its stream. Throws on events that make no live: that is a defect. */
@@ -126,6 +131,8 @@ export interface ProfileFacts {
 
 export interface ProfileView extends ProfileFacts {
   readonly name: string
+  /** Absent where nobody sent any. */
+  readonly vocabulary?: GivenVocabulary
 }
 
 /** An API token without its secret and the hash of it. */

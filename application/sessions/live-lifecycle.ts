@@ -1,5 +1,7 @@
 import { attachSender } from '../lives/commands/attach-sender.ts'
 import type { AttachSender } from '../lives/commands/attach-sender.ts'
+import { changeVocabulary } from '../lives/commands/change-vocabulary.ts'
+import type { ChangeVocabulary } from '../lives/commands/change-vocabulary.ts'
 import { detachSender } from '../lives/commands/detach-sender.ts'
 import type { DetachSender } from '../lives/commands/detach-sender.ts'
 import { endLive } from '../lives/commands/end-live.ts'
@@ -24,6 +26,7 @@ export interface LiveLifecycle {
   readonly detachSender: DetachSender
   readonly startLive: StartLive
   readonly startSource: StartSource
+  readonly changeVocabulary: ChangeVocabulary
   readonly endLive: EndLive
   readonly recordSegment: RecordSegment
   readonly storedFinals: StoredFinals
@@ -39,6 +42,7 @@ export const liveLifecycle = (deps: LiveLifecycleDeps): LiveLifecycle => ({
   detachSender: detachSender(deps),
   startLive: startLive(deps),
   startSource: startSource(deps),
+  changeVocabulary: changeVocabulary(deps),
   endLive: endLive(deps),
   recordSegment: recordSegment(deps),
   storedFinals: storedFinals(deps),

@@ -1,3 +1,6 @@
+import { writtenLanguage } from '../../domain/live/settings.ts'
+import type { AttachedLive } from '../lives/attached-live.ts'
+import { AUTO_LANGUAGE } from '../pipeline/pipeline.ts'
 import type { Segment } from '../pipeline/pipeline.ts'
 import type { LiveBus, TranscriptFrame } from '../pipeline/signals.ts'
 import { SAMPLE_RATE } from '../ports/engine.ts'
@@ -38,8 +41,24 @@ export interface RecordFinalsOptions {
 /** Whose words a line is: the speaker's, or a translator's. */
 export type Voice = Pick<TranscriptFrame, 'kind' | 'language'>
 
-export const frameOf = (line: Segment, final: boolean, { kind, language }: Voice): TranscriptFrame =>
-  ({ kind, segment: line.segment, final, start: line.start, end: line.end, text: line.caption, language })
+/** ISO 639-2's code of a language that nobody knows. */
+const UNDETERMINED = 'und'
+
+/** The voice of what is heard in a live: of a language that is to be found there is none at first. */
+export const speakerOf =
+  (live: Pick<AttachedLive, 'language' | 'config'>) =>
+  ({ language = live.language }: Pick<Segment, 'language'>): Voice => {
+    const spoken = language === AUTO_LANGUAGE ? UNDETERMINED : language
+    return { kind: 'transcription', language: writtenLanguage(spoken, live.config) }
+  }
+
+/** What else a final tells, where there is more. */
+const furtherOf = ({ words }: Segment): Pick<TranscriptFrame, 'words'> => (words === undefined ? {} : { words })
+
+export const frameOf = (line: Segment, final: boolean, { kind, language }: Voice): TranscriptFrame => ({
+  kind, segment: line.segment, final, start: line.start, end: line.end, text: line.caption, language,
+  ...(final ? furtherOf(line) : {}),
+})
 
 /** Appends finals, as the live's clock and their voice have them, then sends them. */
 export const recordFinals = (options: RecordFinalsOptions) => {
@@ -59,7 +78,7 @@ export const recordFinals = (options: RecordFinalsOptions) => {
     const added = memory.finals.add(frame)
     const behind = storeIsLate && writes.size() > 0
     let answered = false
-    const facts = { liveId, term, segment, start, end, text, ...voice, maxChars, ...pointOf(final, voice) }
+    const facts = { liveId, term, segment, start, end, text, ...voice, maxChars, ...furtherOf(final), ...pointOf(final, voice) }
     const written = writes.add('segment', lifecycle.recordSegment(facts)).then((isDurable) => {
       answered = true
       if (isDurable) return added.stored()

@@ -1,12 +1,15 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { EngineSettings } from '../../domain/live/settings.ts'
+import { isSameVocabulary } from '../../domain/live/vocabulary.ts'
+import type { GivenVocabulary } from '../../domain/live/vocabulary.ts'
 import { withoutPunctuation, wrapped } from '../../domain/transcript/captions.ts'
+import { toldWords } from '../../domain/transcript/words.ts'
 import type { AttachedLive } from '../lives/attached-live.ts'
 import type { SourcePoint } from '../lives/source-point.ts'
 import { SAMPLE_RATE } from '../ports/engine.ts'
 import type { JobFailed, ModelLoadFailed } from '../ports/engine.ts'
 import type { Logger } from '../ports/environment.ts'
-import type { CreatePipeline, LivePipeline, Segment } from '../pipeline/pipeline.ts'
+import type { CreatePipeline, LivePipeline, Segment, Vocabulary } from '../pipeline/pipeline.ts'
 import type { EndCause, LiveBus } from '../pipeline/signals.ts'
 import { atMost } from '../waiting.ts'
 import type { Timers } from '../ports/timers.ts'
@@ -14,8 +17,9 @@ import type { Translations } from '../translation/translations.ts'
 import type { LiveLifecycle } from './live-lifecycle.ts'
 import { createOwnEnd } from './own-end.ts'
 import type { OwnEnd } from './own-end.ts'
-import { frameOf, recordFinals } from './record-finals.ts'
-import type { LiveMemory, RecordFinalsOptions, Voice } from './record-finals.ts'
+import { frameOf, recordFinals, speakerOf } from './record-finals.ts'
+import type { LiveMemory, RecordFinalsOptions } from './record-finals.ts'
+import { recordVocabulary } from './record-vocabulary.ts'
 import type { WriteQueue } from './write-queue.ts'
 
 /** A pipeline, or a translator, that outlives the limit by this much is no longer waited for: the live must end. */
@@ -23,10 +27,10 @@ const FINISH_MARGIN = 2000
 
 export interface RunningLiveOptions {
   readonly liveId: number
-  readonly live: Pick<AttachedLive, 'term' | 'model' | 'language' | 'translations' | 'config'>
+  readonly live: Pick<AttachedLive, 'term' | 'model' | 'language' | 'translations' | 'config' | 'vocabulary'>
   /** Where the clock and the segments go on after an earlier process. */
   readonly point: Pick<SourcePoint, 'sampleOffset' | 'nextSegment'>
-  readonly lifecycle: Pick<LiveLifecycle, 'startLive' | 'endLive' | 'recordSegment'>
+  readonly lifecycle: Pick<LiveLifecycle, 'startLive' | 'endLive' | 'recordSegment' | 'changeVocabulary'>
   /** Through which the lifecycle is asked, one write after another. */
   readonly writes: WriteQueue
   readonly speech: Speech
@@ -54,18 +58,24 @@ interface RunningLiveNews extends Pick<RecordFinalsOptions, 'dropped'> {
 /** `finishing`: it takes no more audio; `ending`: its end is being appended; `over`: nothing is told any more. */
 export type Stage = 'open' | 'finishing' | 'ending' | 'over'
 
-/** The one pipeline of a live in this process, and the writes that it causes. */
-export interface RunningLive {
-  readonly writes: WriteQueue
-  /** The first call starts the pipeline; every call is followed by one `started` once the model is ready. */
-  readonly configure: (settings: EngineSettings) => void
-  /** One more `started` once the model is ready: for a sender that came back. */
-  readonly announce: () => void
+/** Where the audio of a live goes in. */
+interface AudioIntake {
   readonly push: (samples: Int16Array) => void
   readonly backlogSeconds: () => number
   readonly onDrained: (callback: () => void) => void
   /** Samples pushed so far. */
   readonly heardSamples: () => number
+}
+
+/** The one pipeline of a live in this process, and the writes that it causes. */
+export interface RunningLive extends AudioIntake {
+  readonly writes: WriteQueue
+  /** The first call starts the pipeline; every call is followed by one `started` once the model is ready. */
+  readonly configure: (settings: EngineSettings) => void
+  /** From the next pass on, at any time; what is not given stays as it is. */
+  readonly expect: (given: GivenVocabulary) => void
+  /** One more `started` once the model is ready: for a sender that came back. */
+  readonly announce: () => void
   /** No sender has configured it yet. */
   readonly isIdle: () => boolean
   readonly stage: () => Stage
@@ -76,6 +86,8 @@ export interface RunningLive {
   readonly settle: () => void
 }
 
+const wholeOf = ({ prompt = '', hotwords = [] }: GivenVocabulary): Vocabulary => ({ prompt, hotwords })
+
 const failureCause = (model: string, failure: ModelLoadFailed | JobFailed): EndCause =>
   failure._tag === 'ModelLoadFailed'
     ? { status: 'error', code: 'model_load_failed', detail: `The model could not be loaded: ${model}` }
@@ -83,8 +95,8 @@ const failureCause = (model: string, failure: ModelLoadFailed | JobFailed): EndC
 
 export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
   const { liveId, live, lifecycle, writes, bus, logger, timers, told } = options
-  const spoken: Voice = { kind: 'transcription', language: live.language }
-  let { config } = live
+  const voiceOf = speakerOf(live)
+  let { config, vocabulary } = live
   let pipeline: LivePipeline | undefined
   let ready: Promise<boolean> = Promise.resolve(false)
   let heard = 0
@@ -102,22 +114,27 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
 
   /** The pipeline counts from its own first sample, the live from its first ever. */
   const earlier = options.point.sampleOffset / SAMPLE_RATE
-  const onClock = (segment: Segment): Segment =>
-    ({ ...segment, start: earlier + segment.start, end: earlier + segment.end })
+  const onClock = ({ words, ...segment }: Segment): Segment => ({
+    ...segment,
+    start: earlier + segment.start,
+    end: earlier + segment.end,
+    ...(config.words === true && words !== undefined && { words: toldWords(words, earlier) }),
+  })
 
   const record = recordFinals({ ...options, term: live.term, earlier, dropped: told.dropped, isSettled: () => settled })
 
   const translations = options.speech.translations.ofLive({
     liveId,
-    from: live.language,
     targets: live.translations,
-    deliver: async (source, to, translated) => {
+    deliver: async ({ segment, start, end }, to, translated) => {
       const text = config.punctuation ? translated : withoutPunctuation(translated)
       // One frame a segment and target, whatever its length: no line is too long, and no word is lost.
-      const line = { ...source, text, caption: wrapped(text, config.max_chars) }
+      const line = { segment, start, end, text, caption: wrapped(text, config.max_chars) }
       await record(line, { kind: 'translation', language: to }, config.max_chars)
     },
   })
+
+  const recordExpected = recordVocabulary(options)
 
   const load = async (starting: LivePipeline): Promise<boolean> => {
     const loaded = await starting.start()()
@@ -139,17 +156,19 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
       liveId,
       model: live.model,
       language: live.language,
+      ...(live.config.task !== undefined && { task: live.config.task }),
+      vocabulary: wholeOf(vocabulary),
       settings,
       nextSegment: options.point.nextSegment,
       events: {
         partial: (segment) => {
-          if (!settled) bus.publish(liveId, frameOf(onClock(segment), false, spoken))
+          if (!settled) bus.publish(liveId, frameOf(onClock(segment), false, voiceOf(segment)))
         },
         final: async (heardFinal) => {
-          const segment = onClock(heardFinal)
-          lastFinal = record(segment, spoken, config.max_chars)
+          const [segment, voice] = [onClock(heardFinal), voiceOf(heardFinal)]
+          lastFinal = record(segment, voice, config.max_chars)
           await lastFinal
-          translations.add(segment)
+          translations.add(segment, voice.language)
         },
         failed: fail,
         drained: () => drained(),
@@ -184,6 +203,13 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
         pipeline.configure(settings)
       }
       void announce(ready)
+    },
+    expect: (given) => {
+      const expected = { ...vocabulary, ...given }
+      if (isSameVocabulary(expected, vocabulary)) return
+      vocabulary = expected
+      pipeline?.expect(wholeOf(expected))
+      recordExpected(expected)
     },
     announce: () => void announce(ready),
     push: (samples) => {

@@ -1,6 +1,8 @@
 import type { FinishReason } from '../../domain/live/events.ts'
 import { buffersAreOrdered } from '../../domain/live/settings.ts'
 import type { EngineSettings } from '../../domain/live/settings.ts'
+import { NO_VOCABULARY } from '../../domain/live/vocabulary.ts'
+import type { GivenVocabulary } from '../../domain/live/vocabulary.ts'
 import type { AttachedLive } from '../lives/attached-live.ts'
 import type { LiveLifecycle } from './live-lifecycle.ts'
 import type { SourcedLive } from './sourced-live.ts'
@@ -14,8 +16,14 @@ export type InvalidState = 'config_required' | 'config_too_late' | 'audio_not_ex
 /** The sender's side of a live, one for the socket that won it. */
 export interface SenderSession {
   readonly liveId: number
-  /** Settings of the config frame laid over the live's own; the last one before the first audio wins. */
-  readonly configure: (overrides: Partial<EngineSettings>) => 'ok' | 'invalid' | InvalidState
+  /**
+   * Settings of the config frame laid over the live's own; the last one before the first audio wins. After it only what
+   * speakers are likely to say may change, by a frame that holds nothing else.
+   */
+  readonly configure: (
+    overrides: Partial<EngineSettings>,
+    expected?: GivenVocabulary,
+  ) => 'ok' | 'invalid' | InvalidState
   readonly audio: (samples: Int16Array) => 'ok' | InvalidState
   readonly backlogSeconds: () => number
   /** Called whenever the backlog shrank. */
@@ -46,6 +54,10 @@ interface SenderSessionOptions {
 /** Why the live of a sender ends with it. */
 type EndReason = CloseReason | 'finish_message'
 
+/** Translators were chosen for the language of the text, which depends on the task. */
+const isSameTask = (one: Pick<EngineSettings, 'task'>, other: Pick<EngineSettings, 'task'>): boolean =>
+  (one.task ?? 'transcribe') === (other.task ?? 'transcribe')
+
 /** The rules of one sender (D40, D42, D55) in front of a running live. */
 export const createSenderSession = ({
   liveId, live, running, lifecycle, detached, waiting,
@@ -58,6 +70,13 @@ export const createSenderSession = ({
   let configured = isReturning
   let heard = false
   let gone = false
+
+  /** Takes what is expected where nothing else is to change. */
+  const expectAlone = (overrides: Partial<EngineSettings>, expected: GivenVocabulary): boolean => {
+    const isAlone = Object.keys(overrides).length === 0 && Object.keys(expected).length > 0
+    if (isAlone) running.expect(expected)
+    return isAlone
+  }
 
   const detach = (): void => {
     gone = true
@@ -86,18 +105,21 @@ export const createSenderSession = ({
 
   return {
     liveId,
-    configure: (overrides) => {
+    configure: (overrides, expected = NO_VOCABULARY) => {
       if (gone || running.stage() !== 'open') return 'over'
       // What was set before it was lost holds; it is told the same as at its first coming.
       if (isReturning && !heard && running.heardSamples() > 0) {
+        expectAlone(overrides, expected)
         running.announce()
         return 'ok'
       }
       // Of an auto-started live the audio may have come before the sender.
-      if (heard || (isPulled && running.heardSamples() > 0)) return 'config_too_late'
+      if (heard || (isPulled && running.heardSamples() > 0))
+        return expectAlone(overrides, expected) ? 'ok' : 'config_too_late'
       const settings = { ...live.config, ...overrides }
-      if (!buffersAreOrdered(settings)) return 'invalid'
+      if (!buffersAreOrdered(settings) || !isSameTask(settings, live.config)) return 'invalid'
       configured = true
+      running.expect(expected)
       running.configure(settings)
       if (isPulled) running.startSource()
       return 'ok'

@@ -11,7 +11,7 @@ const RETRY = { first: 100, longest: 5000 }
 /** A defect is rarely cured by trying again. */
 const ATTEMPTS_AFTER_DEFECTS = 3
 
-type WriteName = 'start' | 'source' | 'segment' | 'detach' | 'end'
+type WriteName = 'start' | 'source' | 'vocabulary' | 'segment' | 'detach' | 'end'
 type Refusal = LiveOver | Superseded | Unavailable
 type Write = TaskEither<Refusal, void>
 type Attempt = 'durable' | 'hopeless' | 'again'

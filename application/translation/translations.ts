@@ -4,10 +4,11 @@ import type { Logger } from '../ports/environment.ts'
 import type { Segment } from '../pipeline/pipeline.ts'
 import type { TranslationEngine, TranslationFigures } from '../ports/translation-engine.ts'
 
-/** One target of a live and the translator that serves it. */
+/** One target of a live, and a translator that leads there. */
 export interface TranslationTarget {
   readonly model: string
-  /** ISO 639-1. */
+  /** Codes, as those of the finals' languages. */
+  readonly from: string
   readonly to: string
 }
 
@@ -15,8 +16,8 @@ export interface TranslationTarget {
 export interface LiveTranslations {
   /** Has the translators loaded, so that the first final need not wait for that. */
   readonly prepare: () => void
-  /** Queues a final for every target; never waits. */
-  readonly add: (segment: Segment) => void
+  /** Queues a final in this language for every target that a translator leads to from there; never waits. */
+  readonly add: (segment: Segment, language: string) => void
   /** Resolves once all that was added is delivered or given up. */
   readonly settled: () => Promise<void>
   /** At once: delivers nothing more. */
@@ -25,8 +26,6 @@ export interface LiveTranslations {
 
 export interface LiveTranslationsOptions {
   readonly liveId: number
-  /** The language spoken. */
-  readonly from: string
   readonly targets: ReadonlyArray<TranslationTarget>
   /** In the order of the segments for each target; awaited before the next one of the target. */
   readonly deliver: (segment: Segment, to: string, text: string) => Promise<void>
@@ -39,6 +38,7 @@ export interface Translations {
 
 interface Waiting {
   readonly segment: Segment
+  readonly translator: TranslationTarget
   readonly since: number
 }
 
@@ -65,14 +65,15 @@ export const createTranslations = ({ engine, monotonic, logger }: Dependencies):
   const waiting = new Set<Waiting>()
 
   /** The queue of one target. */
-  const openLane = ({ liveId, from, deliver }: LiveTranslationsOptions, { model, to }: TranslationTarget) => {
+  const openLane = ({ liveId, targets, deliver }: LiveTranslationsOptions, to: string) => {
+    const translators = targets.filter((target) => target.to === to)
     const queue: Array<Waiting> = []
     let working: Promise<void> | null = null
     let failing = false
     let behind = false
     let stopped = false
 
-    const failed = (failure: Failure): void => {
+    const failed = ({ model }: TranslationTarget, failure: Failure): void => {
       totals.failed += 1
       // Once, not for every sentence until somebody repairs it.
       if (!failing) logger.warn({ liveId, model, to, failure: failure._tag, reason: failure.reason }, 'a translator fails')
@@ -84,24 +85,25 @@ export const createTranslations = ({ engine, monotonic, logger }: Dependencies):
       if (queue.length <= MOST_WAITING) return
       for (const entry of queue.splice(1, 1)) waiting.delete(entry)
       totals.skipped += 1
-      if (!behind) logger.warn({ liveId, model, to, waiting: queue.length }, 'a translator is behind and skips segments')
+      if (!behind) logger.warn({ liveId, to, waiting: queue.length }, 'a translator is behind and skips segments')
       behind = true
     }
 
     const perform = async (entry: Waiting): Promise<void> => {
-      const { segment } = entry
-      const translated = await engine.translate({ model, text: segment.text, from, to })()
+      const { segment, translator } = entry
+      const translated = await engine.translate({ ...translator, text: segment.text })()
       if (stopped) return
-      if (E.isLeft(translated)) return failed(translated.left)
+      if (E.isLeft(translated)) return failed(translator, translated.left)
       await deliver(segment, to, translated.right)
       if (waiting.has(entry)) totals.done += 1
-      if (failing) logger.info({ liveId, model, to }, 'a translator works again')
+      if (failing) logger.info({ liveId, model: translator.model, to }, 'a translator works again')
       failing = false
     }
 
     const work = async (): Promise<void> => {
       for (let next = queue[0]; next !== undefined; next = queue[0]) {
-        await perform(next).catch((error: unknown) => failed({ _tag: 'JobFailed', reason: String(error) }))
+        const { translator } = next
+        await perform(next).catch((error: unknown) => failed(translator, { _tag: 'JobFailed', reason: String(error) }))
         // Unless a stop was faster.
         if (waiting.delete(next)) queue.shift()
       }
@@ -111,12 +113,17 @@ export const createTranslations = ({ engine, monotonic, logger }: Dependencies):
 
     return {
       prepare: async (): Promise<void> => {
+        const [only, ...others] = translators
+        // Which of several is needed is told by the first words.
+        if (only === undefined || others.length > 0) return
+        const { model } = only
         const loaded = await engine.load(model)()
         if (E.isLeft(loaded)) logger.warn({ liveId, model, to, reason: loaded.left.reason }, 'a translator cannot be loaded')
       },
-      add: (segment: Segment): void => {
-        if (stopped) return
-        const entry = { segment, since: monotonic() }
+      add: (segment: Segment, language: string): void => {
+        const translator = translators.find(({ from }) => from === language)
+        if (stopped || translator === undefined) return
+        const entry = { segment, translator, since: monotonic() }
         queue.push(entry)
         waiting.add(entry)
         skipOldest()
@@ -135,11 +142,11 @@ export const createTranslations = ({ engine, monotonic, logger }: Dependencies):
 
   return {
     ofLive: (options) => {
-      const lanes = options.targets.map((target) => openLane(options, target))
+      const lanes = Array.from(new Set(options.targets.map(({ to }) => to)), (to) => openLane(options, to))
       const stopping = Promise.withResolvers<void>()
       return {
         prepare: () => lanes.forEach((lane) => void lane.prepare()),
-        add: (segment) => lanes.forEach((lane) => lane.add(segment)),
+        add: (segment, language) => lanes.forEach((lane) => lane.add(segment, language)),
         settled: async () => {
           await Promise.race([stopping.promise, Promise.all(lanes.map((lane) => lane.settled()))])
         },

@@ -1,4 +1,5 @@
 import type { EventOf } from '../shared/event.ts'
+import type { GivenVocabulary } from './vocabulary.ts'
 import type { FailureCode, FinishReason, LiveAborted, LiveCreated, LiveTakenOver, SourceStarted } from './events.ts'
 
 type DataOf<Definition> = EventOf<Definition> extends { readonly data: infer Data } ? Data : never
@@ -27,6 +28,7 @@ export type LiveCommand =
   | ({ readonly type: 'AttachSender'; readonly instance: string; readonly at: string } & ByWorker)
   | ({ readonly type: 'DetachSender'; readonly epoch: number; readonly at: string } & ByWorker)
   | ({ readonly type: 'TakeOverLive' } & Omit<DataOf<typeof LiveTakenOver>, 'liveId' | 'userId'>)
+  | ({ readonly type: 'ChangeVocabulary'; readonly vocabulary: GivenVocabulary; readonly at: string } & ByWorker)
   | ({ readonly type: 'StartSource' } & Omit<DataOf<typeof SourceStarted>, 'liveId' | 'userId'> & ByWorker)
   | ({ readonly type: 'StartLive'; readonly at: string } & ByWorker)
   | ({ readonly type: 'FinishLive'; readonly reason: FinishReason; readonly at: string } & ByWorkerOrOther)

@@ -5,6 +5,8 @@ import type { EventOf } from '../shared/event.ts'
 import type { LiveCommand, LiveRefusal } from './commands.ts'
 import { FIRST_TERM } from './events.ts'
 import type { FinishReason, LiveCreated, LiveEvent } from './events.ts'
+import { isSameVocabulary, NO_VOCABULARY } from './vocabulary.ts'
+import type { GivenVocabulary } from './vocabulary.ts'
 
 type LiveCreatedData = EventOf<typeof LiveCreated>['data']
 
@@ -23,6 +25,8 @@ export interface Live {
   readonly senderAt: string | null
   /** When it became active; null until then. */
   readonly startedAt: string | null
+  /** What speakers are likely to say, as was said last. */
+  readonly vocabulary: GivenVocabulary
   /** The last process of an auto-started live, kept after its end (D26). */
   readonly autoStartPid: number | null
   /** When the status or the pid last changed; null until then. */
@@ -97,10 +101,26 @@ const expire = (command: CommandOf<'ExpireLive'>, state: LiveState): Decision =>
 
 const isSuperseded = ({ term }: LaterCommand, live: Live): boolean => term !== null && term < live.term
 
+const aboutOf = ({ at }: LaterCommand, { created: { liveId, userId } }: Live) => ({ liveId, userId, at })
+
+const changeVocabulary = (command: CommandOf<'ChangeVocabulary'>, live: Live): Decision => {
+  const { vocabulary, term } = command
+  if (isSameVocabulary(vocabulary, live.vocabulary)) return nothingToDo
+  return E.right([{ type: 'VocabularyChanged', data: { ...aboutOf(command, live), term, vocabulary } }])
+}
+
+const startSource = (command: CommandOf<'StartSource'>, live: Live): Decision => {
+  const { pid, sampleOffset, nextSegment, mediaSequence } = command
+  const about = aboutOf(command, live)
+  const source: LiveEvent = { type: 'SourceStarted', data: { ...about, pid, sampleOffset, nextSegment, mediaSequence } }
+  // D24: an auto-started live is active as soon as its process has a pid, without waiting for audio.
+  const activates = live.status === 'pending' && live.created.autoStart && pid !== null
+  return E.right(activates ? [source, { type: 'LiveStarted', data: about }] : [source])
+}
+
 const decideOpen = (command: LaterCommand, live: Live): Decision => {
   if (isSuperseded(command, live)) return refuse('Superseded')
-  const about = { liveId: live.created.liveId, userId: live.created.userId, at: command.at }
-  const started: LiveEvent = { type: 'LiveStarted', data: about }
+  const about = aboutOf(command, live)
   switch (command.type) {
     case 'AttachSender': {
       const { instance, term } = command
@@ -114,15 +134,12 @@ const decideOpen = (command: LaterCommand, live: Live): Decision => {
       const { worker, term } = command
       return term === live.term ? nothingToDo : E.right([{ type: 'LiveTakenOver', data: { ...about, worker, term } }])
     }
-    case 'StartSource': {
-      const { pid, sampleOffset, nextSegment, mediaSequence } = command
-      const source: LiveEvent = { type: 'SourceStarted', data: { ...about, pid, sampleOffset, nextSegment, mediaSequence } }
-      // D24: an auto-started live is active as soon as its process has a pid, without waiting for audio.
-      const activates = live.status === 'pending' && live.created.autoStart && pid !== null
-      return E.right(activates ? [source, started] : [source])
-    }
+    case 'ChangeVocabulary':
+      return changeVocabulary(command, live)
+    case 'StartSource':
+      return startSource(command, live)
     case 'StartLive':
-      return live.status === 'active' ? nothingToDo : E.right([started])
+      return live.status === 'active' ? nothingToDo : E.right([{ type: 'LiveStarted', data: about }])
     case 'FinishLive':
       return E.right([{ type: 'LiveFinished', data: { ...about, reason: command.reason } }])
     case 'FailLive':
@@ -146,6 +163,7 @@ const decideOver = (command: LaterCommand): Decision => {
   switch (command.type) {
     case 'AttachSender':
     case 'TakeOverLive':
+    case 'ChangeVocabulary':
     case 'StartSource':
     case 'StartLive':
       return refuse('LiveOver')
@@ -187,6 +205,8 @@ const evolveLive = (live: Live, event: LiveEvent): Live => {
       const { term, at } = event.data
       return { ...live, term, sender: null, senderAt: live.sender === null ? live.senderAt : at }
     }
+    case 'VocabularyChanged':
+      return { ...live, vocabulary: event.data.vocabulary }
     case 'SourceStarted':
       return live.created.autoStart ? { ...live, autoStartPid: event.data.pid, updatedAt: event.data.at } : live
     case 'LiveStarted':
@@ -204,7 +224,7 @@ const evolveLive = (live: Live, event: LiveEvent): Live => {
 
 const bornAs = (created: LiveCreatedData): Live => ({
   status: 'pending', created, epoch: 0, term: FIRST_TERM, sender: null, senderAt: null, startedAt: null,
-  autoStartPid: null, updatedAt: null,
+  vocabulary: created.vocabulary ?? NO_VOCABULARY, autoStartPid: null, updatedAt: null,
 })
 
 /** Events that the rules never make (a first one that is no birth, any after a terminal one) change nothing. */

@@ -1,9 +1,12 @@
+import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { term } from '../admission/events.ts'
 import { boundedInteger, boundedNumber, id, instant, object } from '../shared/codecs.ts'
 import { defineEvent, definePersonalEvent } from '../shared/event.ts'
 import type { EventOf, StoredEventOf } from '../shared/event.ts'
 import { engineSettings } from './settings.ts'
+import { NO_VOCABULARY, sealedVocabulary } from './vocabulary.ts'
+import type { GivenVocabulary } from './vocabulary.ts'
 
 export const audioFormat = t.keyof({ raw: null, hls: null, rtmp: null, rtsp: null })
 export type AudioFormat = t.TypeOf<typeof audioFormat>
@@ -31,31 +34,40 @@ const display = t.union([
   }),
 ])
 
+const translation = object(
+  { id, model: t.string, to: t.string, vram: boundedInteger(0, 1e9) },
+  /** Of a live whose language is found in the audio; of any other it is the language of its text. */
+  { from: t.string },
+)
+
 export const LiveCreated = definePersonalEvent(
   'LiveCreated',
-  t.strict({
-    ...about,
-    commandId: t.string,
-    worker: t.string,
-    model: t.strict({ id, name: t.string, vram: boundedInteger(0, 1e9) }),
-    language: t.string,
-    translations: t.readonlyArray(t.strict({ id, model: t.string, to: t.string, vram: boundedInteger(0, 1e9) })),
-    audioFormat,
-    audioUrl: t.union([t.string, t.null]),
-    /** Keyed hash of the URL (finish-by-audio_url compares it), null for raw. */
-    audioUrlHash: t.union([t.string, t.null]),
-    autoStart: t.boolean,
-    retention: t.boolean,
-    /** Megabytes reserved: model and translations. */
-    vram: boundedInteger(0, 1e9),
-    config: engineSettings,
-    display,
-    senderToken: t.string,
-    senderTokenHash: t.string,
-    listenerToken: t.string,
-    listenerTokenHash: t.string,
-  }),
-  ['audioUrl', 'senderToken', 'listenerToken'],
+  object(
+    {
+      ...about,
+      commandId: t.string,
+      worker: t.string,
+      model: t.strict({ id, name: t.string, vram: boundedInteger(0, 1e9) }),
+      language: t.string,
+      translations: t.readonlyArray(translation),
+      audioFormat,
+      audioUrl: t.union([t.string, t.null]),
+      /** Keyed hash of the URL (finish-by-audio_url compares it), null for raw. */
+      audioUrlHash: t.union([t.string, t.null]),
+      autoStart: t.boolean,
+      retention: t.boolean,
+      /** Megabytes reserved: model and translations. */
+      vram: boundedInteger(0, 1e9),
+      config: engineSettings,
+      display,
+      senderToken: t.string,
+      senderTokenHash: t.string,
+      listenerToken: t.string,
+      listenerTokenHash: t.string,
+    },
+    { vocabulary: sealedVocabulary },
+  ),
+  ['audioUrl', 'senderToken', 'listenerToken', 'vocabulary'],
   (data) => liveKey(data.liveId),
 )
 
@@ -72,6 +84,18 @@ export const SenderDetached = defineEvent('SenderDetached', t.strict({ ...about,
 
 /** The worker of a new term begins: the sender of the term before has gone with its worker. */
 export const LiveTakenOver = defineEvent('LiveTakenOver', t.strict({ ...about, worker: t.string, term }))
+
+/** All that a sender said that speakers are likely to say: it counts from here on. */
+export const VocabularyChanged = definePersonalEvent(
+  'VocabularyChanged',
+  t.strict({ ...about, term, vocabulary: sealedVocabulary }),
+  ['vocabulary'],
+  (data) => liveKey(data.liveId),
+)
+
+/** A sealed vocabulary that was opened, or erased. */
+export const openedVocabulary = (text: string): GivenVocabulary =>
+  E.getOrElse(() => NO_VOCABULARY)(sealedVocabulary.decode(text))
 
 /** A source process began at `sampleOffset` samples of the live's clock (16 kHz). */
 export const SourceStarted = defineEvent(
@@ -121,8 +145,8 @@ export const LiveAborted = defineEvent('LiveAborted', t.strict({ ...about, reaso
 export const LiveDeleted = defineEvent('LiveDeleted', t.strict({ ...about, lastStatus: t.keyof({ finished: null, error: null }) }))
 
 export const liveEvents = [
-  LiveCreated, SenderAttached, SenderDetached, LiveTakenOver, SourceStarted, LiveStarted, LiveFinished, LiveFailed,
-  LiveAborted, LiveDeleted,
+  LiveCreated, SenderAttached, SenderDetached, LiveTakenOver, VocabularyChanged, SourceStarted, LiveStarted,
+  LiveFinished, LiveFailed, LiveAborted, LiveDeleted,
 ] as const
 
 export type LiveEvent = EventOf<(typeof liveEvents)[number]>

@@ -1,5 +1,5 @@
 import * as t from 'io-ts'
-import { boundedInteger, boundedNumber } from '../shared/codecs.ts'
+import { boundedInteger, boundedNumber, object } from '../shared/codecs.ts'
 
 /** Engine settings (interface.md 2.2) with the bounds of D17; all durations in seconds. */
 export const engineSettingMembers = {
@@ -14,8 +14,20 @@ export const engineSettingMembers = {
   punctuation: t.boolean,
 }
 
-export const engineSettings = t.strict(engineSettingMembers, 'EngineSettings')
+/** Beyond the interface: each is there only where somebody asked for it. */
+export const furtherSettingMembers = {
+  /** Finals tell their words, with times. */
+  words: t.boolean,
+  /** `translate`: the text is the model's own English of what is said. */
+  task: t.keyof({ transcribe: null, translate: null }),
+}
+
+export const engineSettings = object(engineSettingMembers, furtherSettingMembers)
 export type EngineSettings = t.TypeOf<typeof engineSettings>
+
+/** The language of the text, where `spoken` is what is said. */
+export const writtenLanguage = (spoken: string, { task }: Pick<EngineSettings, 'task'>): string =>
+  task === 'translate' ? 'en' : spoken
 
 export const DEFAULT_ENGINE_SETTINGS: EngineSettings = {
   vad: true,

@@ -2,6 +2,8 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { buffersAreOrdered } from '../live/settings.ts'
 import type { EngineSettings } from '../live/settings.ts'
+import { ifGiven, isSameVocabulary, NO_VOCABULARY } from '../live/vocabulary.ts'
+import type { GivenVocabulary } from '../live/vocabulary.ts'
 import type { Decider } from '../shared/decider.ts'
 import type { EventOf } from '../shared/event.ts'
 import type { ProfileAdded, ProfileEvent } from './events.ts'
@@ -13,6 +15,7 @@ export interface Profile {
   readonly userId: number
   readonly name: string
   readonly settings: EngineSettings
+  readonly vocabulary: GivenVocabulary
   readonly createdAt: string
   /** Null until the first change. */
   readonly updatedAt: string | null
@@ -29,6 +32,7 @@ export type ProfilesCommand =
       readonly profileId: number
       readonly name?: string
       readonly settings: Partial<EngineSettings>
+      readonly vocabulary?: GivenVocabulary
       readonly at: string
     }
   | { readonly type: 'RemoveProfile'; readonly profileId: number; readonly at: string }
@@ -50,11 +54,12 @@ type CommandOf<Type extends ProfilesCommand['type']> = Extract<ProfilesCommand, 
 
 const refuse = (_tag: ProfilesRefusal['_tag']): Decision => E.left({ _tag })
 
-const add = ({ profileId, userId, name, settings, at }: CommandOf<'AddProfile'>, state: ProfilesState): Decision => {
+const add = (command: CommandOf<'AddProfile'>, state: ProfilesState): Decision => {
+  const { profileId, userId, name, settings, vocabulary = NO_VOCABULARY, at } = command
   if (state.some((profile) => profile.profileId === profileId)) return refuse('ProfileExists')
   if (state.length >= MAX_PROFILES) return refuse('TooManyProfiles')
   if (!buffersAreOrdered(settings)) return refuse('BuffersNotOrdered')
-  return E.right([{ type: 'ProfileAdded', data: { profileId, userId, name, settings, at } }])
+  return E.right([{ type: 'ProfileAdded', data: { profileId, userId, name, settings, at, ...ifGiven(vocabulary) } }])
 }
 
 const sameSettings = (a: EngineSettings, b: EngineSettings): boolean =>
@@ -66,15 +71,23 @@ const sameSettings = (a: EngineSettings, b: EngineSettings): boolean =>
   a.max_delay === b.max_delay &&
   a.max_chars === b.max_chars &&
   a.max_lines === b.max_lines &&
-  a.punctuation === b.punctuation
+  a.punctuation === b.punctuation &&
+  a.words === b.words &&
+  a.task === b.task
 
 const change = (command: CommandOf<'ChangeProfile'>, profile: Profile): Decision => {
   const { profileId, userId } = profile
   const name = command.name ?? profile.name
   const settings = { ...profile.settings, ...command.settings }
+  const vocabulary = { ...profile.vocabulary, ...command.vocabulary }
   if (!buffersAreOrdered(settings)) return refuse('BuffersNotOrdered')
-  if (name === profile.name && sameSettings(settings, profile.settings)) return E.right([])
-  return E.right([{ type: 'ProfileChanged', data: { profileId, userId, name, settings, at: command.at } }])
+  const isSame =
+    name === profile.name &&
+    sameSettings(settings, profile.settings) &&
+    isSameVocabulary(vocabulary, profile.vocabulary)
+  if (isSame) return E.right([])
+  const data = { profileId, userId, name, settings, at: command.at, ...ifGiven(vocabulary) }
+  return E.right([{ type: 'ProfileChanged', data }])
 }
 
 const decide = (command: ProfilesCommand, state: ProfilesState): Decision => {
@@ -94,12 +107,13 @@ const decide = (command: ProfilesCommand, state: ProfilesState): Decision => {
 const evolve = (state: ProfilesState, event: ProfileEvent): ProfilesState => {
   switch (event.type) {
     case 'ProfileAdded': {
-      const { profileId, userId, name, settings, at } = event.data
-      return [...state, { profileId, userId, name, settings, createdAt: at, updatedAt: null }]
+      const { profileId, userId, name, settings, vocabulary = NO_VOCABULARY, at } = event.data
+      return [...state, { profileId, userId, name, settings, vocabulary, createdAt: at, updatedAt: null }]
     }
     case 'ProfileChanged': {
-      const { profileId, name, settings, at } = event.data
-      return state.map((profile) => (profile.profileId === profileId ? { ...profile, name, settings, updatedAt: at } : profile))
+      const { profileId, name, settings, vocabulary = NO_VOCABULARY, at } = event.data
+      const present = { name, settings, vocabulary, updatedAt: at }
+      return state.map((profile) => (profile.profileId === profileId ? { ...profile, ...present } : profile))
     }
     case 'ProfileRemoved':
       return state.filter((profile) => profile.profileId !== event.data.profileId)

@@ -38,8 +38,8 @@ export const id = boundedInteger(1, Number.MAX_SAFE_INTEGER)
 export const instant = boundedString(32, 32, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/)
 
 /** Object with exactly the given required and optional members: unknown ones are stripped. */
-export const object = <R extends t.Props, O extends t.Props = Record<never, never>>(required: R, optional?: O) =>
-  t.exact(t.intersection([t.type(required), t.partial(optional ?? ({} as O))]))
+export const object = <R extends t.Props, O extends t.Props = Record<never, never>>(required: R, optional?: O, name?: string) =>
+  t.exact(t.intersection([t.type(required), t.partial(optional ?? ({} as O))]), name)
 
 /** Throws on a value that does not fit: for data of our own, where a misfit is a defect. */
 export const decodeOrThrow = <A>(codec: t.Decoder<unknown, A>, value: unknown): A => {

@@ -1,5 +1,6 @@
 import * as t from 'io-ts'
 import { object } from './codecs.ts'
+import { parseJson } from './parse-json.ts'
 
 /**
  * A personal member as it is stored: AES-256-GCM under the key named `k`; `iv` and `c` (ciphertext and tag) in base64;
@@ -13,14 +14,32 @@ export type Envelope = t.TypeOf<typeof envelope>
 /** What a personal member reads as once its key has been erased. */
 export const ERASED = '[erased]'
 
+/** A personal member that is no string: it is sealed as JSON, and reads as `erased` once its key has been erased. */
+export const sealedJson = <A>(codec: t.Type<A, unknown>, erased: A): t.Type<A, unknown> =>
+  new t.Type<A, unknown>(
+    codec.name,
+    codec.is,
+    (u, context) => {
+      if (u === ERASED) return t.success(erased)
+      return codec.validate(typeof u === 'string' ? parseJson(u) : u, context)
+    },
+    t.identity,
+  )
+
+/** What of a personal member is sealed. */
+export const sealedText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
+/** Whether a personal member is there to be sealed, or was: it may be null, and optional ones left out. */
+export const isFilled = (value: unknown): boolean => value !== null && value !== undefined
+
 /** The form of an event in the store: its personal members are envelopes. */
 export type Sealed<Data, Personal extends PropertyKey> = {
   readonly [K in keyof Data]: K extends Personal ? (null extends Data[K] ? Envelope | null : Envelope) : Data[K]
 }
 
 /**
- * One kind of event: its name, the codec of its plain data, which string members are personal and under which key
- * they are sealed. New meaning means a new name; a definition that was ever stored stays.
+ * One kind of event: its name, the codec of its plain data, which members are personal (strings, or `sealedJson`) and
+ * under which key they are sealed. New meaning means a new name; a definition that was ever stored stays.
  */
 export interface EventDefinition<Type extends string, Data, Personal extends keyof Data & string> {
   readonly type: Type

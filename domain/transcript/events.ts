@@ -1,6 +1,6 @@
 import * as t from 'io-ts'
 import { boundedInteger, boundedNumber, id, instant, object } from '../shared/codecs.ts'
-import { defineEvent, definePersonalEvent } from '../shared/event.ts'
+import { defineEvent, definePersonalEvent, sealedJson } from '../shared/event.ts'
 import type { EventOf } from '../shared/event.ts'
 import { term } from '../admission/events.ts'
 import { FIRST_TERM, textKey } from '../live/events.ts'
@@ -10,6 +10,13 @@ export const segmentsStream = (liveId: number): string => `segments-${liveId}`
 
 /** From the first audio; a century is more than any live lasts. */
 const seconds = boundedNumber(0, 3.2e9)
+
+/** A word with its punctuation and the space before it. */
+export const segmentWord = t.strict(
+  { start: seconds, end: seconds, text: t.string, confidence: boundedNumber(0, 1) },
+  'Word',
+)
+export type SegmentWord = t.TypeOf<typeof segmentWord>
 
 /**
  * A final segment; `segment` counts from 1 and is the resume cursor. `text` is unwrapped. What is told of one number in
@@ -34,9 +41,11 @@ export const SegmentFinalised = definePersonalEvent(
       mediaSequence: boundedInteger(0, Number.MAX_SAFE_INTEGER),
       /** Of the worker that heard it; unknown of the first versions' segments, which had one term alone. */
       term,
+      /** One after another `text`, where its session asked for words and the model tells when they sound. */
+      words: sealedJson(t.readonlyArray(segmentWord), []),
     },
   ),
-  ['text'],
+  ['text', 'words'],
   (data) => textKey(data.liveId),
 )
 export type SegmentFinalised = EventOf<typeof SegmentFinalised>

@@ -2,7 +2,7 @@ import type { Catalogue, ListInstalled, Listings, Model, TranslationPair } from 
 import type { Logger } from '../../application/ports/environment.ts'
 import { findInstalledModels } from './installed-models.ts'
 import type { InstalledModel, InstalledTranslator } from './installed-models.ts'
-import { LANGUAGE_ROWS } from './languages.ts'
+import { FURTHER_LANGUAGES, LANGUAGE_ROWS } from './languages.ts'
 import { BUNDLED_MODEL, estimatedVramOf, INTERFACE_MODELS } from './models.ts'
 
 type ModelListing = Listings['models'][number]
@@ -90,6 +90,7 @@ export const openCatalogue = async (options: {
   return {
     models: () => models,
     languages: () => LANGUAGE_ROWS,
+    furtherLanguages: () => FURTHER_LANGUAGES,
     translations: () => translations,
     speech,
     translation,

@@ -118,6 +118,12 @@ export const LANGUAGE_ROWS: ReadonlyArray<Language> = LANGUAGES.map(([iso, name]
   updatedAt: null,
 }))
 
+/** Whisper's languages that have no ISO 639-1 code. */
+export const FURTHER_LANGUAGES: ReadonlyArray<Language> = [
+  ['haw', 'Hawaiian'],
+  ['yue', 'Cantonese'],
+].map(([iso = '', name = '']) => ({ id: 0, iso, name, active: true, createdAt: CREATED_AT, updatedAt: null }))
+
 /** The language that a model's files mean by a code of two or three letters, region and script aside; null for none of ours. */
 const isoOf = (code: string | null | undefined): string | null => {
   const base = code?.toLowerCase().split(/[-_]/, 1)[0] ?? ''

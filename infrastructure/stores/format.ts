@@ -4,10 +4,11 @@ import { join } from 'node:path'
 /**
  * Raised whenever an older version could not use what a newer one writes: other tables, other documents, events of a
  * new type, or other envelopes; or could use it, but would leave it in a state that the newer one takes for damage, as
- * the digests of streams in the embedded log (format 2). Format 3: workers join, and lives have terms. Each store
- * carries it as a mark of its own; one without a mark is of format 1.
+ * the digests of streams in the embedded log (format 2). Format 3: workers join, and lives have terms. Format 4:
+ * what speakers are likely to say changes while a live runs. Each store carries it as a mark of its own; one without a
+ * mark is of format 1.
  */
-export const FORMAT = 3
+export const FORMAT = 4
 
 /** `1.2.3` as 1002003: a number that compares as versions do. */
 const releaseOf = (version: string): number => {

@@ -50,6 +50,10 @@ export interface ChangeProfileRequest {
   readonly max_chars?: number
   readonly max_lines?: number
   readonly punctuation?: boolean
+  readonly words?: boolean
+  readonly task?: 'transcribe' | 'translate'
+  readonly prompt?: string
+  readonly hotwords?: ReadonlyArray<string>
 }
 
 export interface ChangeTokenRequest {
@@ -89,6 +93,10 @@ export interface CreateLiveRequest {
     readonly max_chars?: number | null
     readonly max_lines?: number | null
     readonly punctuation?: boolean | null
+    readonly words?: boolean | null
+    readonly task?: 'transcribe' | 'translate' | null
+    readonly prompt?: string | null
+    readonly hotwords?: ReadonlyArray<string> | null
   } | null
   readonly background_color?: string | null
   readonly color_text?: string | null
@@ -108,6 +116,10 @@ export interface CreateProfileRequest {
   readonly max_chars?: number | null
   readonly max_lines?: number | null
   readonly punctuation?: boolean | null
+  readonly words?: boolean | null
+  readonly task?: 'transcribe' | 'translate' | null
+  readonly prompt?: string | null
+  readonly hotwords?: ReadonlyArray<string> | null
 }
 
 export interface CreateTokenRequest {
@@ -137,6 +149,10 @@ export interface EngineSettings {
   readonly max_chars: number
   readonly max_lines: number
   readonly punctuation: boolean
+  readonly words?: boolean
+  readonly task?: 'transcribe' | 'translate'
+  readonly prompt?: string
+  readonly hotwords?: ReadonlyArray<string>
 }
 
 export interface Error {
@@ -261,6 +277,10 @@ export interface Profile {
   readonly punctuation: boolean
   readonly created_at: string
   readonly updated_at: string | null
+  readonly words?: boolean
+  readonly task?: 'transcribe' | 'translate'
+  readonly prompt?: string
+  readonly hotwords?: ReadonlyArray<string>
 }
 
 export interface Ready {
@@ -290,6 +310,7 @@ export interface TranscriptSegment {
   readonly text: string
   readonly type: 'transcription' | 'translation'
   readonly language: string
+  readonly words?: ReadonlyArray<Word>
 }
 
 export interface TranslationPair {
@@ -322,6 +343,13 @@ export interface User {
 
 export interface Version {
   readonly version: string
+}
+
+export interface Word {
+  readonly start: number
+  readonly end: number
+  readonly text: string
+  readonly confidence: number
 }
 
 /** What each operation takes, and answers with 200. */

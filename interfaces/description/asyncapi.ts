@@ -4,14 +4,24 @@ import { createSchemas } from './json-schema.ts'
 import { INFO } from './texts.ts'
 
 const EXAMPLES: Readonly<Record<string, JsonSchema>> = {
-  config: { type: 'config', min_buffer: 1, max_buffer: 10, max_chars: 42, max_lines: 2 },
+  config: {
+    type: 'config', min_buffer: 1, max_buffer: 10, max_chars: 42, max_lines: 2, words: true,
+    prompt: 'The speaker is Ada Lovelace.', hotwords: ['Analytical Engine', 'Babbage'],
+  },
   audio: { type: 'audio', data: 'AAABAAIAAwA=' },
   finish: { type: 'FINISH' },
   ping: { type: 'ping' },
   connection: { type: 'connection', status: 'connected', role: 'sender', session_id: 7, state: 'pending' },
   asrStarted: { status: 'ASR process started' },
   started: { status: 'started' },
-  transcription: { type: 'transcription', start: 0.5, end: 2.8, text: 'Good morning, everybody.', language: 'en', segment: 1, final: true },
+  transcription: {
+    type: 'transcription', start: 0.5, end: 2.8, text: 'Good morning, everybody.', language: 'en', segment: 1, final: true,
+    words: [
+      { start: 0.5, end: 0.9, text: 'Good', confidence: 0.98 },
+      { start: 0.9, end: 1.6, text: ' morning,', confidence: 0.97 },
+      { start: 1.8, end: 2.8, text: ' everybody.', confidence: 0.91 },
+    ],
+  },
   translation: { type: 'translation', start: 0.5, end: 2.8, text: 'Buenos días a todos.', language: 'es', segment: 1, final: true },
   finished: { status: 'finished' },
   error: { type: 'error', code: 'config_required', detail: 'Send a config message before audio' },

@@ -65,13 +65,24 @@ const VALUES: Readonly<Record<string, unknown>> = {
   end: 2.8,
   text: 'Good morning, everybody.',
   language: 'en',
+  confidence: 0.97,
+  words: true,
+  prompt: 'The speaker is Ada Lovelace.',
+  hotwords: ['Analytical Engine', 'Babbage'],
+  'Word.text': 'Good',
+  'Word.end': 0.9,
+  'TranscriptSegment.words': [
+    { start: 0.5, end: 0.9, text: 'Good', confidence: 0.98 },
+    { start: 0.9, end: 1.6, text: ' morning,', confidence: 0.97 },
+    { start: 1.8, end: 2.8, text: ' everybody.', confidence: 0.91 },
+  ],
   message: 'Done',
   is_active: true,
 }
 
 /** Bodies whose members depend on each other. */
 const BODIES: Readonly<Record<string, unknown>> = {
-  createLive: { model: 'demo-en', language: 'en', translations: ['es'], config: { max_chars: 42 } },
+  createLive: { model: 'demo-en', language: 'en', translations: ['es'], config: { max_chars: 42, words: true, hotwords: ['Babbage'] } },
   finishLivesByAudioUrl: { audio_url: 'https://radio.example/stream.m3u8' },
 }
 

@@ -119,7 +119,11 @@ export const createSchemas = (): Schemas => {
       case 'optional':
         return schemaOf(shape.codec)
       case 'list':
-        return { type: 'array', items: schemaOf(shape.codec) }
+        return {
+          type: 'array',
+          items: schemaOf(shape.codec),
+          ...(shape.most !== undefined && { maxItems: shape.most }),
+        }
       case 'object': {
         const described = Object.entries(shape.members).map(([name, codec]) => [name, member(codec)] as const)
         return objectSchema(

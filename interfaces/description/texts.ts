@@ -9,6 +9,7 @@ export const INFO = {
     'A client creates a live session over REST, sends audio over its WebSocket, and any number of listeners read the text while it is spoken.',
     'The WebSocket is described in `asyncapi.json` beside this document.',
     'What is no valid HTTP, too slow or too large in its head is answered 400, 408, 413, 417 or 431 with `detail`, on any path.',
+    'The language `auto` and the settings `words`, `task`, `prompt` and `hotwords` go beyond the interface: they are told only where they were sent.',
     'Every path answers with and without a trailing slash. Members and query parameters that are not described are ignored.',
   ].join('\n\n'),
   license: { name: 'MIT', identifier: 'MIT' },

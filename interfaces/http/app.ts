@@ -39,6 +39,8 @@ export interface HttpSettings extends LinkSettings {
   readonly frameAncestors: ReadonlyArray<string>
   /** CIDR ranges of the proxies whose forwarding headers count, null for none. */
   readonly trustedProxies: ReadonlyArray<string> | null
+  /** Answers about lives, profiles and transcripts hold the members of the interface alone. */
+  readonly compatStrict: boolean
 }
 
 export interface HttpAppOptions extends Calls, AccessCalls {
@@ -133,7 +135,7 @@ const originOf = ({ address, host, encrypted, prefix }: Arrival, settings: HttpS
   const baseUrl = webSocketBase(settings, host, encrypted, prefix)
   const pagesUrl = baseUrl === '' ? pathBase(settings, prefix) : baseUrl.replace(/^ws/, 'http')
   const servers = serverAddresses(settings, baseUrl, prefixes(settings.basePath))
-  return { baseUrl, pagesUrl, address: clientAddress(address), servers }
+  return { baseUrl, pagesUrl, address: clientAddress(address), servers, strict: settings.compatStrict }
 }
 
 /** Probes and scrapers count apart, by address: nobody who shares theirs may make a service look dead. */

@@ -44,6 +44,7 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
   ModelNotFound: { status: 404, detail: () => 'Model not found' },
   LanguageNotFound: { status: 404, detail: () => 'Language not found' },
   LanguageNotSupported: { status: 404, detail: ({ model, language }) => `Language not supported by model: ${model}, ${language}` },
+  TaskNotSupported: { status: 404, detail: ({ model }) => `Task not supported by model: ${model}, translate` },
   TranslationNotFound: { status: 404, detail: ({ from, to }) => `Translation not found: ${from}->${to}` },
   ProfileNotFound: { status: 404, detail: () => 'Profile not found' },
   ApiTokenNotFound: { status: 404, detail: () => 'Token not found' },

@@ -58,7 +58,10 @@ export const errorFrame = (code: ErrorCode, detail: string = DETAILS[code]): str
 const milliseconds = (seconds: number): number => Math.round(seconds * 1000) / 1000
 
 /** Members in the order of A3; `strict` leaves exactly the interface's five (D45). */
-export const transcriptFrame = ({ kind, start, end, text, language, segment, final }: TranscriptFrame, strict: boolean): string => {
+export const transcriptFrame = (
+  { kind, start, end, text, language, segment, final, words }: TranscriptFrame,
+  strict: boolean,
+): string => {
   const members = { type: kind, start: milliseconds(start), end: milliseconds(end), text, language }
-  return JSON.stringify(strict ? members : { ...members, segment, final })
+  return JSON.stringify(strict ? members : { ...members, segment, final, words })
 }

@@ -1,6 +1,7 @@
 import * as t from 'io-ts'
 import { failureCode } from '../../domain/live/events.ts'
 import { boundedInteger, boundedNumber, boundedString, id, object } from '../../domain/shared/codecs.ts'
+import { segmentWord } from '../../domain/transcript/events.ts'
 import { settingFields } from '../http/codecs/settings-codec.ts'
 import { members } from '../http/codecs/validation.ts'
 import { ERROR_CODES } from './frames.ts'
@@ -12,15 +13,11 @@ const keysOf = (keys: ReadonlyArray<string>) => t.keyof(Object.fromEntries(keys.
 
 const seconds = boundedNumber(0, Number.MAX_SAFE_INTEGER)
 
-const textOf = (type: 'transcription' | 'translation', name: string) =>
-  t.exact(
-    t.intersection([
-      t.type({ type: t.literal(type), start: seconds, end: seconds, text: t.string, language: t.string }),
-      // Left out with COMPAT_STRICT (D45).
-      t.partial({ segment: boundedInteger(1, Number.MAX_SAFE_INTEGER), final: t.boolean }),
-    ]),
-    name,
-  )
+/** Left out with COMPAT_STRICT (D45). */
+const further = { segment: boundedInteger(1, Number.MAX_SAFE_INTEGER), final: t.boolean }
+
+const textOf = (type: 'transcription' | 'translation') =>
+  ({ type: t.literal(type), start: seconds, end: seconds, text: t.string, language: t.string })
 
 interface Message {
   readonly codec: t.Mixed
@@ -31,7 +28,9 @@ interface Message {
 export const CLIENT_MESSAGES = {
   config: {
     codec: members({ type: t.literal('config'), ...settingFields }),
-    summary: 'Engine settings, before the first audio; what is left out is as the live was created',
+    summary:
+      'Engine settings, before the first audio; what is left out is as the live was created. ' +
+      'A frame with prompt and hotwords alone may come at any time',
   },
   audio: {
     codec: object({ type: t.literal('audio'), data: boundedString(0, LONGEST_BASE64, /^[A-Za-z0-9+/]*={0,2}$/) }),
@@ -55,8 +54,17 @@ export const SERVICE_MESSAGES = {
   },
   asrStarted: { codec: t.strict({ status: t.literal('ASR process started') }), summary: 'The config was accepted; to the sender alone' },
   started: { codec: t.strict({ status: t.literal('started') }), summary: 'The model is ready' },
-  transcription: { codec: textOf('transcription', 'TranscriptionFrame'), summary: 'Text; replaces what came before for the same segment' },
-  translation: { codec: textOf('translation', 'TranslationFrame'), summary: 'A final text in another language' },
+  transcription: {
+    codec: object(
+      textOf('transcription'),
+      { ...further, words: t.readonlyArray(segmentWord) },
+      'TranscriptionFrame',
+    ),
+    summary:
+      'Text; replaces what came before for the same segment. A final of a session with `words` tells its words; ' +
+      'of one with the language `auto` the language is what was heard, `und` where that is not known',
+  },
+  translation: { codec: object(textOf('translation'), further, 'TranslationFrame'), summary: 'A final text in another language' },
   finished: { codec: t.strict({ status: t.literal('finished') }), summary: 'The live is over; the connection closes with 1000' },
   error: {
     codec: t.strict({ type: t.literal('error'), code: keysOf(ERROR_CODES), detail: t.string }),

@@ -2,7 +2,9 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { SAMPLE_RATE } from '../../application/ports/engine.ts'
 import type { EngineSettings } from '../../domain/live/settings.ts'
-import { settingsBody } from '../http/codecs/settings-codec.ts'
+import type { GivenVocabulary } from '../../domain/live/vocabulary.ts'
+import { parseJson } from '../../domain/shared/parse-json.ts'
+import { sentOf, settingsBody } from '../http/codecs/settings-codec.ts'
 
 /** D41: 10 s of s16le at 16 kHz. */
 export const MAX_AUDIO_BYTES = 10 * SAMPLE_RATE * 2
@@ -23,15 +25,6 @@ const TYPES: ReadonlyMap<unknown, ClientFrame['type']> = new Map([
   ['ping', 'ping'],
 ])
 
-const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
-}
-
 /** R147: invalid JSON, anything but an object, a missing or unknown `type`. */
 export const parseFrame = (text: string): Either<'invalid_message', ClientFrame> => {
   const body = parseJson(text)
@@ -40,11 +33,18 @@ export const parseFrame = (text: string): Either<'invalid_message', ClientFrame>
   return type === undefined ? E.left('invalid_message') : E.right({ type, body })
 }
 
-/** The engine settings of a config frame; `null` is as good as left out, as over REST. Unknown members are ignored. */
-export const decodeConfig = (body: object): Either<'invalid_config', Partial<EngineSettings>> => {
+/** What was sent in a config frame. */
+export interface SentConfig {
+  readonly settings: Partial<EngineSettings>
+  readonly vocabulary: GivenVocabulary
+}
+
+/** The members of a config frame; `null` is as good as left out, as over REST. Unknown ones are ignored. */
+export const decodeConfig = (body: object): Either<'invalid_config', SentConfig> => {
   const decoded = settingsBody.decode(body)
   if (E.isLeft(decoded)) return E.left('invalid_config')
-  return E.right(Object.fromEntries(Object.entries(decoded.right).filter(([, value]) => value !== undefined)))
+  const { prompt, hotwords, ...settings } = decoded.right
+  return E.right({ settings: sentOf(settings), vocabulary: sentOf({ prompt, hotwords }) })
 }
 
 /** Samples of s16le bytes; copies where the bytes do not lie on an even address. */

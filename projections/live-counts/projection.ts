@@ -19,6 +19,11 @@ const ended = (counts: LiveCountsDocument, liveId: number, total: 'finished' | '
       }
     : counts
 
+const started = (counts: LiveCountsDocument, liveId: number): LiveCountsDocument =>
+  counts.pending.includes(liveId)
+    ? { ...counts, pending: without(counts.pending, liveId), active: [...counts.active, liveId] }
+    : counts
+
 const fold = (current: LiveCountsDocument | null, event: StoredLiveEvent, userId: number): LiveCountsDocument | null => {
   const { liveId } = event.data
   const counts = current ?? none(userId)
@@ -26,9 +31,7 @@ const fold = (current: LiveCountsDocument | null, event: StoredLiveEvent, userId
     case 'LiveCreated':
       return { ...counts, pending: [...without(counts.pending, liveId), liveId] }
     case 'LiveStarted':
-      return counts.pending.includes(liveId)
-        ? { ...counts, pending: without(counts.pending, liveId), active: [...counts.active, liveId] }
-        : counts
+      return started(counts, liveId)
     case 'LiveFinished':
       return ended(counts, liveId, 'finished')
     case 'LiveFailed':
@@ -41,6 +44,7 @@ const fold = (current: LiveCountsDocument | null, event: StoredLiveEvent, userId
     case 'SenderAttached':
     case 'SenderDetached':
     case 'LiveTakenOver':
+    case 'VocabularyChanged':
       return current
     default:
       return event satisfies never

@@ -21,6 +21,7 @@ const touches = (event: StoredLiveEvent): ReadonlyArray<string> => {
     case 'SenderAttached':
     case 'SenderDetached':
     case 'LiveTakenOver':
+    case 'VocabularyChanged':
       return []
     default:
       return event satisfies never
@@ -45,6 +46,7 @@ const project = (current: LiveTokenDocument | null, event: StoredLiveEvent, id: 
     case 'SenderAttached':
     case 'SenderDetached':
     case 'LiveTakenOver':
+    case 'VocabularyChanged':
       return current
     default:
       return event satisfies never

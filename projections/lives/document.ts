@@ -9,6 +9,7 @@ export interface LiveDocument extends LiveFacts {
   readonly audioUrl: Envelope | null
   readonly senderToken: Envelope
   readonly listenerToken: Envelope
+  readonly vocabulary?: Envelope
 }
 
 export const livesIn = typedDocuments<LiveDocument>(LIVES)

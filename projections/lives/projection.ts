@@ -26,6 +26,7 @@ const created = (data: Created): LiveDocument => ({
   display: data.display,
   senderToken: data.senderToken,
   listenerToken: data.listenerToken,
+  ...(data.vocabulary && { vocabulary: data.vocabulary }),
   createdAt: data.at,
   updatedAt: null,
 })
@@ -43,6 +44,8 @@ const changed = (live: LiveDocument, event: LaterEvent): LiveDocument | null => 
     case 'SourceStarted':
       // The pid belongs to auto-started lives only and outlives their end (D26).
       return live.autoStart ? { ...live, autoStartPid: event.data.pid, updatedAt: event.data.at } : live
+    case 'VocabularyChanged':
+      return { ...live, vocabulary: event.data.vocabulary }
     case 'LiveAborted':
     case 'LiveDeleted':
       return null

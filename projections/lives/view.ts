@@ -3,7 +3,7 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { Keyring, KeyringUnavailable, SealedMember } from '../../application/ports/keyring.ts'
 import type { LiveFacts, LiveView, ViewOf } from '../../application/ports/read-models.ts'
-import { LiveCreated, liveKey, liveStream } from '../../domain/live/events.ts'
+import { LiveCreated, liveKey, liveStream, openedVocabulary, VocabularyChanged } from '../../domain/live/events.ts'
 import { textOrErased } from '../../domain/shared/erased.ts'
 import { ERASED } from '../../domain/shared/event.ts'
 import type { Envelope } from '../../domain/shared/event.ts'
@@ -31,12 +31,16 @@ export const factsOf = (live: LiveDocument): LiveFacts => ({
   updatedAt: live.updatedAt,
 })
 
-const SECRETS = ['senderToken', 'listenerToken', 'audioUrl'] as const
+const SECRETS = ['senderToken', 'listenerToken', 'audioUrl', 'vocabulary'] as const
+
+/** Of the events that may have sealed it. */
+const sealedBy = (name: (typeof SECRETS)[number]): ReadonlyArray<string> =>
+  [LiveCreated, ...(name === 'vocabulary' ? [VocabularyChanged] : [])].map(({ type }) => `${type}.${name}`)
 
 const sealedIn = (live: LiveDocument, name: (typeof SECRETS)[number]): ReadonlyArray<SealedMember> => {
   const envelope = live[name]
-  if (envelope === null) return []
-  return [{ envelope, key: liveKey(live.id), stream: liveStream(live.id), members: [`${LiveCreated.type}.${name}`] }]
+  if (envelope === null || envelope === undefined) return []
+  return [{ envelope, key: liveKey(live.id), stream: liveStream(live.id), members: sealedBy(name) }]
 }
 
 /** The sealed members of lives, opened in one call; what was erased reads ERASED. */
@@ -56,6 +60,7 @@ export const openLives =
         audioUrl: live.audioUrl && textOf(live.audioUrl),
         senderToken: textOf(live.senderToken),
         listenerToken: textOf(live.listenerToken),
+        ...(live.vocabulary && { vocabulary: openedVocabulary(textOf(live.vocabulary)) }),
       })),
     )
   }

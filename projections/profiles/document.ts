@@ -10,7 +10,7 @@ export const PROFILES = 'profiles'
  */
 export interface ProfilesDocument {
   readonly userId: number
-  readonly profiles: ReadonlyArray<ProfileFacts & { readonly name: Envelope }>
+  readonly profiles: ReadonlyArray<ProfileFacts & { readonly name: Envelope; readonly vocabulary?: Envelope }>
 }
 
 export const profilesIn = typedDocuments<ProfilesDocument>(PROFILES)

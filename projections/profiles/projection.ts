@@ -7,6 +7,10 @@ import { PROFILES } from './document.ts'
 import type { ProfilesDocument } from './document.ts'
 
 type Profiles = ProfilesDocument['profiles']
+type Whole = Extract<StoredProfileEvent, { readonly type: 'ProfileAdded' | 'ProfileChanged' }>['data']
+
+/** All that a user decides of a profile. */
+const contentOf = ({ name, settings, vocabulary }: Whole) => ({ name, settings, ...(vocabulary && { vocabulary }) })
 
 const project = (current: ProfilesDocument | null, event: StoredProfileEvent | StoredEventOf<typeof UserDeleted>): ProfilesDocument | null => {
   if (event.type === 'UserDeleted') return null
@@ -15,14 +19,14 @@ const project = (current: ProfilesDocument | null, event: StoredProfileEvent | S
   const others = known.filter(({ id }) => id !== profileId)
   switch (event.type) {
     case 'ProfileAdded': {
-      const { name, settings, at } = event.data
-      const added = { id: profileId, name, settings, createdAt: at, updatedAt: null }
+      const added = { id: profileId, ...contentOf(event.data), createdAt: event.data.at, updatedAt: null }
       // Of two that are added at once the one with the larger id may come first.
       return { userId, profiles: [...others, added].toSorted((a, b) => a.id - b.id) }
     }
     case 'ProfileChanged': {
-      const { name, settings, at } = event.data
-      return current && { ...current, profiles: known.map((one) => (one.id === profileId ? { ...one, name, settings, updatedAt: at } : one)) }
+      const changed = { ...contentOf(event.data), updatedAt: event.data.at }
+      const profiles = known.map((one) => (one.id === profileId ? { id: one.id, createdAt: one.createdAt, ...changed } : one))
+      return current && { ...current, profiles }
     }
     case 'ProfileRemoved':
       return current && { ...current, profiles: others }

@@ -7,7 +7,10 @@ import type { DocumentsUnavailable, Page, PageQuery } from '../../application/po
 import type { Keyring, KeyringUnavailable } from '../../application/ports/keyring.ts'
 import type { ProfileView } from '../../application/ports/read-models.ts'
 import { ProfileAdded, ProfileChanged, profilesStream } from '../../domain/profiles/events.ts'
+import { openedVocabulary } from '../../domain/live/events.ts'
 import { textOrErased } from '../../domain/shared/erased.ts'
+import { ERASED } from '../../domain/shared/event.ts'
+import type { Envelope } from '../../domain/shared/event.ts'
 import { userKey } from '../../domain/user/events.ts'
 import type { ReadDocuments } from '../typed-documents.ts'
 import { profilesIn } from './document.ts'
@@ -21,8 +24,9 @@ export interface ProfileQueryDeps {
 type Unavailable = DocumentsUnavailable | KeyringUnavailable
 type Sealed = ReadonlyArray<ProfilesDocument['profiles'][number]>
 
-/** What a profile's name was sealed as. */
-const NAMES = [`${ProfileAdded.type}.name`, `${ProfileChanged.type}.name`]
+/** What a personal member of a profile was sealed as. */
+const sealedAs = (member: 'name' | 'vocabulary'): ReadonlyArray<string> =>
+  [ProfileAdded, ProfileChanged].map(({ type }) => `${type}.${member}`)
 
 const profilesOf = (documents: ReadDocuments, userId: number): TaskEither<DocumentsUnavailable, Sealed> =>
   pipe(
@@ -33,10 +37,22 @@ const profilesOf = (documents: ReadDocuments, userId: number): TaskEither<Docume
 const openProfiles =
   (keyring: Pick<Keyring, 'open'>, userId: number) =>
   (profiles: Sealed): TaskEither<KeyringUnavailable, ReadonlyArray<ProfileView>> => {
-    const place = { key: userKey(userId), stream: profilesStream(userId), members: NAMES }
+    const place = { key: userKey(userId), stream: profilesStream(userId) }
+    const sealed = profiles.flatMap(({ name, vocabulary }) => [
+      { envelope: name, members: sealedAs('name'), ...place },
+      ...(vocabulary === undefined ? [] : [{ envelope: vocabulary, members: sealedAs('vocabulary'), ...place }]),
+    ])
     return pipe(
-      keyring.open(profiles.map(({ name: envelope }) => ({ envelope, ...place }))),
-      TE.map((opened) => profiles.map((profile, index) => ({ ...profile, name: textOrErased(opened[index]) }))),
+      keyring.open(sealed),
+      TE.map((opened) => {
+        const texts = new Map(sealed.map(({ envelope }, index) => [envelope, textOrErased(opened[index])]))
+        const textOf = (envelope: Envelope): string => texts.get(envelope) ?? ERASED
+        return profiles.map(({ name, vocabulary, ...facts }) => ({
+          ...facts,
+          name: textOf(name),
+          ...(vocabulary && { vocabulary: openedVocabulary(textOf(vocabulary)) }),
+        }))
+      }),
     )
   }
 

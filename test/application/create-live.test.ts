@@ -1,6 +1,6 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import type { CreateLiveRequest } from '../../application/lives/commands/create-live.ts'
+import type { CreateLiveRequest } from '../../application/lives/commands/requested-live.ts'
 import { admitCommand, callerOf, createWriteSide, requestOf } from './write-side.ts'
 import { right } from '../support/projecting.ts'
 
@@ -104,4 +104,16 @@ test('The same command again answers the live that it made; one that was fenced 
   right(await reconcile())
   t.is(right(await createLive(callerOf(1), requestOf(), 'command-2')()).id, 3)
   t.is(log().filter(({ type }) => type === 'LiveCreated').length, 2)
+})
+
+test('B32: a live that finds its language keeps the pairs by the language that they begin with', async (t) => {
+  const { createLive, lifecycle } = await createWriteSide()
+  const request = requestOf({ language: 'auto', translations: ['es', 'es'] })
+  const created = right(await createLive(callerOf(1, { maxTranslations: 1 }), request)())
+  t.deepEqual([created.language, created.translations], ['auto', [{ id: 1, model: 'mt-es', from: 'en', to: 'es', vram: 1 }]])
+  const attached = right(await lifecycle.attachSender(1)())
+  t.deepEqual(attached.translations, [{ model: 'mt-es', from: 'en', to: 'es' }])
+  const given = right(await createLive(callerOf(1), requestOf({ translations: ['es'] }))())
+  t.deepEqual(given.translations, [{ id: 1, model: 'mt-es', to: 'es', vram: 1 }], 'as ever where the language is given')
+  t.deepEqual(right(await lifecycle.attachSender(2)()).translations, [{ model: 'mt-es', from: 'en', to: 'es' }])
 })

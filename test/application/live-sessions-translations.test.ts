@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts'
 import { createScriptedTranslator } from '../support/scripted-translator.ts'
 import { AUDIO, kindsOf, startSessions } from '../support/sessions.ts'
 
-const TARGETS = [{ model: 'en-es', to: 'es' }, { model: 'en-fr', to: 'fr' }]
+const TARGETS = [{ model: 'en-es', from: 'en', to: 'es' }, { model: 'en-fr', from: 'en', to: 'fr' }]
 
 const linesOf = (heard: ReadonlyArray<LiveSignal>, kind: 'transcription' | 'translation') => heard.filter((signal) => signal.kind === kind)
 
@@ -48,7 +48,7 @@ test('R151: a live without translations asks for none', async (t) => {
 
 test('R158: punctuation false leaves none in a translation either', async (t) => {
   const { lifecycle, pipelines, attach, listen } = startSessions(t)
-  const live = lifecycle.add({ translations: [{ model: 'en-es', to: 'es' }] })
+  const live = lifecycle.add({ translations: [{ model: 'en-es', from: 'en', to: 'es' }] })
   const session = await attach(live.id)
   const heard = listen(live.id)
   session.configure({ punctuation: false })
@@ -61,7 +61,7 @@ test('R158: punctuation false leaves none in a translation either', async (t) =>
 test('a translator that is slow holds up no final, and FINISH waits for it before the live ends', async (t) => {
   const translator = createScriptedTranslator()
   const { lifecycle, pipelines, attach, listen } = startSessions(t, { tail: () => 'last words' }, translator)
-  const live = lifecycle.add({ translations: [{ model: 'en-es', to: 'es' }] })
+  const live = lifecycle.add({ translations: [{ model: 'en-es', from: 'en', to: 'es' }] })
   const session = await attach(live.id)
   const heard = listen(live.id)
   session.configure({})

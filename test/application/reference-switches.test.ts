@@ -20,6 +20,7 @@ const model = (id: number, name: string, active: boolean) => ({ id, name, active
 const pair = (id: number, to: string, active: boolean): TranslationPair => ({ id, model: `mt-${id}`, active, vram: 5, from: 'en', to, ...dates })
 const installed: Catalogue = {
   models: () => [model(1, 'tiny', false), model(6, 'demo-en', true)],
+  furtherLanguages: () => [],
   languages: () => [{ id: 1, iso: 'en', name: 'English', active: true, ...dates }],
   translations: () => [pair(1, 'es', false), pair(2, 'es', true), pair(3, 'es', false), pair(4, 'fr', true)],
 }

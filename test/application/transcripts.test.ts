@@ -31,18 +31,29 @@ const start = async (options: { readonly retention: boolean; readonly retentionM
 
 test('R87: the transcript is all that was recorded, by segment, the speaker before the translators', async (t) => {
   const { lifecycle, getTranscript } = await start({ retention: true })
-  t.deepEqual(right(await getTranscript(owner, 1)()), { language: 'en', segments: [] })
+  t.deepEqual(right(await getTranscript(owner, 1)()), [])
   for (const [segment, language] of [[1, 'en'], [2, 'en'], [1, 'fr'], [1, 'es'], [2, 'es']] as const) right(await lifecycle.recordSegment(said(segment, language))())
   const expected = [said(1, 'en'), said(1, 'es'), said(1, 'fr'), said(2, 'en'), said(2, 'es')]
-  t.deepEqual(right(await getTranscript(owner, 1)()), { language: 'en', segments: expected }, 'while it runs')
+  t.deepEqual(right(await getTranscript(owner, 1)()), expected, 'while it runs')
   right(await lifecycle.endLive(1, { status: 'finished', reason: 'finish_message' })())
-  t.deepEqual(right(await getTranscript(owner, 1)()).segments, expected)
+  t.deepEqual(right(await getTranscript(owner, 1)()), expected)
+})
+
+test('B43: words are sealed with the text, are told with it, and are gone with it', async (t) => {
+  const { lifecycle, getTranscript, deps } = await start({ retention: true })
+  const words = [{ start: 1, end: 2, text: 'secretly', confidence: 0.5 }]
+  right(await lifecycle.recordSegment({ ...said(1, 'en'), text: 'secretly', words })())
+  const [stored] = right(await deps.store.read('segments-1', {})()).map(({ data }) => data as { words: object })
+  t.deepEqual(Object.keys(stored?.words ?? {}).toSorted(), ['c', 'iv', 'k', 'm'])
+  t.deepEqual(right(await getTranscript(owner, 1)())[0]?.words, words)
+  const missed = right(await lifecycle.storedFinals(1, { kind: 'last', count: 1 })())
+  t.deepEqual(right(await missed.next())?.[0]?.words, words, 'for who comes back too')
 })
 
 test('R87: a long transcript is whole', async (t) => {
   const { lifecycle, getTranscript } = await start({ retention: true })
   for (let segment = 1; segment <= 1001; segment++) right(await lifecycle.recordSegment(said(segment, 'en'))())
-  t.deepEqual(right(await getTranscript(owner, 1)()).segments.map(({ segment }) => segment), Array.from({ length: 1001 }, (_, i) => i + 1))
+  t.deepEqual(right(await getTranscript(owner, 1)()).map(({ segment }) => segment), Array.from({ length: 1001 }, (_, i) => i + 1))
 })
 
 test('R36, R86, R87: no transcript of a live that keeps none, of another user, of a deleted or an unknown live', async (t) => {
@@ -62,10 +73,10 @@ test('RETENTION_MAX: that long after its end a kept text is no longer told, and 
   const { lifecycle, getTranscript, deps, store, documents } = await start({ retention: true, retentionMax: 3_600_000, now })
   right(await lifecycle.recordSegment(said(1, 'en'))())
   clock += 7_200_000
-  t.is(right(await getTranscript(owner, 1)()).segments.length, 1, 'counted from the end')
+  t.is(right(await getTranscript(owner, 1)()).length, 1, 'counted from the end')
   right(await lifecycle.endLive(1, { status: 'finished', reason: 'finish_message' })())
   clock += 3_599_999
-  t.is(right(await getTranscript(owner, 1)()).segments.length, 1)
+  t.is(right(await getTranscript(owner, 1)()).length, 1)
   clock += 1
   t.deepEqual(await getTranscript(owner, 1)(), NO_TRANSCRIPT)
   t.is(right(await store.read('segments-1')()).length, 1)

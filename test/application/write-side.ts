@@ -5,7 +5,8 @@ import { createAdmissionActor } from '../../application/admission/admission-acto
 import type { AdmissionActor } from '../../application/admission/admission-actor.ts'
 import { createLiveOnce } from '../../application/lives/commands/create-live-once.ts'
 import { createLive } from '../../application/lives/commands/create-live.ts'
-import type { CreateLiveDeps, CreateLiveRequest } from '../../application/lives/commands/create-live.ts'
+import type { CreateLiveDeps } from '../../application/lives/commands/create-live.ts'
+import type { CreateLiveRequest } from '../../application/lives/commands/requested-live.ts'
 import { deleteLive } from '../../application/lives/commands/delete-live.ts'
 import { finishLive } from '../../application/lives/commands/finish-live.ts'
 import { finishLivesByAudioUrl } from '../../application/lives/commands/finish-lives-by-audio-url.ts'
@@ -52,6 +53,7 @@ const pair = (id: number, to: string): TranslationPair => ({ id, model: `mt-${to
 export const catalogue: Catalogue = {
   models: () => [model(1, 1), model(2, 2), model(3, 3), model(4, 4), { ...model(5, 5), active: false }],
   languages: () => ['en', 'fr'].map((iso, index) => ({ id: index + 1, iso, name: iso, active: true, ...dates })),
+  furtherLanguages: () => ['yue'].map((iso) => ({ id: 0, iso, name: iso, active: true, ...dates })),
   translations: () => [pair(1, 'es'), pair(2, 'de')],
 }
 

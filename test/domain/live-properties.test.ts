@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from 'node:util'
 import test from 'ava'
 import fc from 'fast-check'
 import * as E from 'fp-ts/lib/Either.js'
-import { liveDecider } from '../../domain/live/decider.ts'
+import { exists, liveDecider } from '../../domain/live/decider.ts'
 import type { LiveCommand } from '../../domain/live/commands.ts'
 import type { LiveEvent } from '../../domain/live/events.ts'
 import { after, liveCreated } from './samples.ts'
@@ -12,11 +13,11 @@ type Status = 'none' | 'pending' | 'active' | 'finished' | 'error' | 'aborted' |
 const transitions: Readonly<Record<Status, Partial<Record<LiveEvent['type'], Status>>>> = {
   none: { LiveCreated: 'pending', LiveAborted: 'aborted' },
   pending: {
-    SenderAttached: 'pending', SenderDetached: 'pending', LiveTakenOver: 'pending', SourceStarted: 'pending',
+    SenderAttached: 'pending', SenderDetached: 'pending', LiveTakenOver: 'pending', VocabularyChanged: 'pending', SourceStarted: 'pending',
     LiveStarted: 'active', LiveFinished: 'finished', LiveFailed: 'error',
   },
   active: {
-    SenderAttached: 'active', SenderDetached: 'active', LiveTakenOver: 'active', SourceStarted: 'active',
+    SenderAttached: 'active', SenderDetached: 'active', LiveTakenOver: 'active', VocabularyChanged: 'active', SourceStarted: 'active',
     LiveFinished: 'finished', LiveFailed: 'error',
   },
   finished: { LiveDeleted: 'deleted' },
@@ -28,12 +29,17 @@ const transitions: Readonly<Record<Status, Partial<Record<LiveEvent['type'], Sta
 const at = fc.nat({ max: 1e9 }).map(after)
 const instance = fc.constantFrom('a', 'b', 'c')
 const term = fc.integer({ min: 1, max: 4 })
+const vocabulary = fc.record(
+  { prompt: fc.constantFrom('', 'x'), hotwords: fc.subarray(['a', 'b']) },
+  { requiredKeys: [] },
+)
 const command: fc.Arbitrary<LiveCommand> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ autoStart: fc.boolean(), commandId: fc.constantFrom('x', 'y') })
     .map((changes): LiveCommand => ({ type: 'CreateLive', data: liveCreated(changes).data })) },
   { weight: 1, arbitrary: at.map((at): LiveCommand => ({ type: 'AbortLive', liveId: 7, userId: 3, reason: 'orphan', at })) },
   { weight: 4, arbitrary: fc.record({ type: fc.constant('AttachSender' as const), instance, term, at }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('TakeOverLive' as const), worker: instance, term, at }) },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant('ChangeVocabulary' as const), vocabulary, term, at }) },
   { weight: 4, arbitrary: fc.record({ type: fc.constant('DetachSender' as const), epoch: fc.integer({ min: 1, max: 4 }), term, at }) },
   { weight: 2, arbitrary: fc.record({ type: fc.constant('StartSource' as const), pid: fc.option(fc.constant(42)), sampleOffset: fc.nat(),
     nextSegment: fc.integer({ min: 1 }), mediaSequence: fc.constant(null), term, at }) },
@@ -124,5 +130,21 @@ test('repeating any command at once is nothing to do or a refusal; only a source
     const repeated = run([...commands, last, last]).at(-1)
     return last.type === 'StartSource' || last.type === 'AttachSender' || repeated?.events.length === 0
   }))
+  t.pass()
+})
+
+test('B44: a live expects what was said last, and an event tells each change alone', (t) => {
+  fc.assert(fc.property(sequence, (commands) => {
+    let state = liveDecider.initialState
+    for (const { command, events } of run(commands)) {
+      const before = exists(state) ? state.vocabulary : null
+      state = events.reduce(liveDecider.evolve, state)
+      const after = exists(state) ? state.vocabulary : null
+      const asked = command.type === 'ChangeVocabulary' ? command.vocabulary : before
+      const hasChanged = events.some(({ type }) => type === 'VocabularyChanged')
+      if (before !== null && after !== null && hasChanged !== !isDeepStrictEqual(before, after)) throw new Error('a change without an event')
+      if (hasChanged && !isDeepStrictEqual(after, asked)) throw new Error('another vocabulary')
+    }
+  }), { numRuns: 1000 })
   t.pass()
 })

@@ -32,6 +32,7 @@ const commands = {
   attach: { type: 'AttachSender', instance: 'a', term: 1, at },
   detach: { type: 'DetachSender', epoch: 1, term: 1, at },
   takeOver: { type: 'TakeOverLive', worker: 'gpu-1', term: 2, at },
+  expect: { type: 'ChangeVocabulary', vocabulary: { hotwords: ['Babbage'] }, term: 1, at },
   source: { type: 'StartSource', ...source, term: 1, at },
   start: { type: 'StartLive', term: 1, at },
   finish: { type: 'FinishLive', reason: 'finish_route', term: null, at },
@@ -43,7 +44,7 @@ type CommandName = keyof typeof commands
 
 /** What each command leads to in each state: the types of its events, or the refusal's tag. */
 type Outcome = ReadonlyArray<LiveEvent['type']> | LiveRefusal['_tag']
-const over = { attach: 'LiveOver', detach: [], takeOver: 'LiveOver', source: 'LiveOver', start: 'LiveOver', finish: [], fail: [], expire: [] } as const
+const over = { attach: 'LiveOver', detach: [], takeOver: 'LiveOver', expect: 'LiveOver', source: 'LiveOver', start: 'LiveOver', finish: [], fail: [], expire: [] } as const
 const existing = { create: 'AlreadyCreated', abort: 'AlreadyCreated' } as const
 interface Stage {
   readonly given: ReadonlyArray<LiveEvent>
@@ -53,28 +54,28 @@ const lifecycle: Readonly<Record<string, Stage>> = {
   unknown: {
     given: [],
     outcomes: {
-      create: ['LiveCreated'], abort: ['LiveAborted'], attach: 'LiveUnknown', detach: 'LiveUnknown', takeOver: 'LiveUnknown',
+      create: ['LiveCreated'], abort: ['LiveAborted'], attach: 'LiveUnknown', detach: 'LiveUnknown', takeOver: 'LiveUnknown', expect: 'LiveUnknown',
       source: 'LiveUnknown', start: 'LiveUnknown', finish: 'LiveUnknown', fail: 'LiveUnknown', remove: 'LiveUnknown', expire: 'LiveUnknown',
     },
   },
   pending: {
     given: [created],
     outcomes: {
-      ...existing, attach: ['SenderAttached'], detach: [], takeOver: ['LiveTakenOver'], source: ['SourceStarted'],
+      ...existing, attach: ['SenderAttached'], detach: [], takeOver: ['LiveTakenOver'], expect: ['VocabularyChanged'], source: ['SourceStarted'],
       start: ['LiveStarted'], finish: ['LiveFinished'], fail: ['LiveFailed'], remove: ['LiveFinished', 'LiveDeleted'], expire: ['LiveFinished'],
     },
   },
   'pending with a sender': {
     given: [created, attached(1)],
     outcomes: {
-      ...existing, attach: ['SenderAttached'], detach: ['SenderDetached'], takeOver: ['LiveTakenOver'], source: ['SourceStarted'],
+      ...existing, attach: ['SenderAttached'], detach: ['SenderDetached'], takeOver: ['LiveTakenOver'], expect: ['VocabularyChanged'], source: ['SourceStarted'],
       start: ['LiveStarted'], finish: ['LiveFinished'], fail: ['LiveFailed'], remove: ['LiveFinished', 'LiveDeleted'], expire: ['LiveFinished'],
     },
   },
   active: {
     given: [created, attached(1), started],
     outcomes: {
-      ...existing, attach: ['SenderAttached'], detach: ['SenderDetached'], takeOver: ['LiveTakenOver'], source: ['SourceStarted'],
+      ...existing, attach: ['SenderAttached'], detach: ['SenderDetached'], takeOver: ['LiveTakenOver'], expect: ['VocabularyChanged'], source: ['SourceStarted'],
       start: [], finish: ['LiveFinished'], fail: ['LiveFailed'], remove: ['LiveFinished', 'LiveDeleted'], expire: ['LiveFinished'],
     },
   },
@@ -208,12 +209,15 @@ test('R102: an engine failure is recorded with its code and detail', (t) => {
 
 test('the state holds what the answers need: sender, epoch, pid and the time of the last change', (t) => {
   t.deepEqual(fold(liveDecider, [created]), {
-    status: 'pending', created: created.data, epoch: 0, term: 1, sender: null, senderAt: null, startedAt: null, autoStartPid: null, updatedAt: null,
+    status: 'pending', created: created.data, epoch: 0, term: 1, sender: null, senderAt: null, startedAt: null, vocabulary: {},
+    autoStartPid: null, updatedAt: null,
   })
   t.deepEqual(fold(liveDecider, [created, attached(1), started]), {
-    status: 'active', created: created.data, epoch: 1, term: 1, sender: 1, senderAt: earlier.at, startedAt: earlier.at, autoStartPid: null, updatedAt: earlier.at,
+    status: 'active', created: created.data, epoch: 1, term: 1, sender: 1, senderAt: earlier.at, startedAt: earlier.at, vocabulary: {},
+    autoStartPid: null, updatedAt: earlier.at,
   })
   t.deepEqual(fold(liveDecider, [autoStarted, { type: 'SourceStarted', data: { ...earlier, ...source } }, started, finished]), {
-    status: 'finished', created: autoStarted.data, epoch: 0, term: 1, sender: null, senderAt: null, startedAt: earlier.at, autoStartPid: 4242, updatedAt: earlier.at,
+    status: 'finished', created: autoStarted.data, epoch: 0, term: 1, sender: null, senderAt: null, startedAt: earlier.at, vocabulary: {},
+    autoStartPid: 4242, updatedAt: earlier.at,
   })
 })

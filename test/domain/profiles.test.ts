@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import * as E from 'fp-ts/lib/Either.js'
 import { buffersAreOrdered, DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
 import type { EngineSettings } from '../../domain/live/settings.ts'
+import type { GivenVocabulary } from '../../domain/live/vocabulary.ts'
 import { profilesDecider } from '../../domain/profiles/decider.ts'
 import type { Profile, ProfilesCommand } from '../../domain/profiles/decider.ts'
 import type { ProfileEvent } from '../../domain/profiles/events.ts'
@@ -42,8 +43,23 @@ test('R109: a change that changes nothing is nothing to do', (t) => {
   given(added(1)).when(change(1, DEFAULT_ENGINE_SETTINGS, 'Default')).thenNothing()
 })
 
+test('B44: a profile keeps what is expected; what is left out stays, and the same again is nothing to do', (t) => {
+  const { given } = specify(t, profilesDecider)
+  const expecting = (vocabulary: GivenVocabulary): ProfilesCommand =>
+    ({ type: 'ChangeProfile', profileId: 1, settings: {}, vocabulary, at })
+  const expects = (vocabulary: GivenVocabulary): ProfileEvent =>
+    ({ type: 'ProfileChanged', data: { ...profile(1, { at }), vocabulary } })
+  given(added(1)).when(expecting({ prompt: 'x' })).thenEvents(expects({ prompt: 'x' }))
+  given(added(1), expects({ prompt: 'x' })).when(expecting({ hotwords: ['a'] })).thenEvents(expects({ prompt: 'x', hotwords: ['a'] }))
+  given(added(1), expects({ prompt: 'x', hotwords: ['a'] })).when(expecting({ hotwords: ['a'] })).thenNothing()
+  given(added(1), expects({ hotwords: ['a'] })).when(expecting({ hotwords: ['b'] })).thenEvents(expects({ hotwords: ['b'] }))
+  const named = { ...changed(1, DEFAULT_ENGINE_SETTINGS, 'Lecture').data, vocabulary: { prompt: 'x' } }
+  given(added(1), expects({ prompt: 'x' })).when(change(1, {}, 'Lecture')).thenEvents({ type: 'ProfileChanged', data: named } as ProfileEvent)
+})
+
 const others: EngineSettings = {
   vad: false, mode: 'final', min_buffer: 2, max_buffer: 9, buffer_timeout: 2, max_delay: 6, max_chars: 70, max_lines: 3, punctuation: false,
+  words: true, task: 'translate',
 }
 for (const member of Object.keys(others) as Array<keyof EngineSettings>)
   test(`R109: a change of ${member} alone is a change`, (t) => {
@@ -77,9 +93,9 @@ test('a profile that is not there cannot be changed or removed', (t) => {
 test('the state is the list of profiles, each with its last change', (t) => {
   const { at: createdAt, ...first } = profile(1)
   const faster = { ...DEFAULT_ENGINE_SETTINGS, max_delay: 2 }
-  t.deepEqual(fold(profilesDecider, [added(1), added(2), removed(2)]), [{ ...first, createdAt, updatedAt: null }])
+  t.deepEqual(fold(profilesDecider, [added(1), added(2), removed(2)]), [{ ...first, vocabulary: {}, createdAt, updatedAt: null }])
   t.deepEqual(fold(profilesDecider, [added(1), changed(1, faster, 'Fast')]), [
-    { ...first, name: 'Fast', settings: faster, createdAt, updatedAt: at },
+    { ...first, name: 'Fast', settings: faster, vocabulary: {}, createdAt, updatedAt: at },
   ])
 })
 

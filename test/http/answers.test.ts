@@ -2,8 +2,10 @@ import test from 'ava'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Catalogue } from '../../application/ports/catalogue.ts'
 import type { LiveStatus } from '../../application/ports/read-models.ts'
+import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
 import { presentLive } from '../../interfaces/http/codecs/presenters.ts'
-import { catalogue, language, liveView, startHttp, userView } from './http-service.ts'
+import { presentProfile } from '../../interfaces/http/codecs/profile-codecs.ts'
+import { catalogue, language, liveView, profileView, startHttp, userView } from './http-service.ts'
 
 interface Listing {
   readonly data: ReadonlyArray<Readonly<Record<string, unknown>>>
@@ -17,7 +19,7 @@ const MEMBERS = [
 const AT = '2026-11-21T09:30:00.123456+00:00'
 
 test('R47, R48, R78: a live has exactly the 19 members, in the order of the normative example, nested objects included', (t) => {
-  const live = presentLive(liveView(7), catalogue, { baseUrl: 'wss://host', pagesUrl: 'https://host' })
+  const live = presentLive(liveView(7), catalogue, { baseUrl: 'wss://host', pagesUrl: 'https://host', strict: false })
   t.deepEqual(Object.keys(live), MEMBERS)
   t.deepEqual(JSON.parse(JSON.stringify(live)), {
     id: 7, status: 'pending', live_retention: false, audio_format: 'raw', audio_url: null, auto_start: false, auto_start_pid: null,
@@ -42,11 +44,24 @@ test('R47, R48, R78: a live has exactly the 19 members, in the order of the norm
   })
 })
 
+test('B43, B44, B45: answers tell what was asked beyond the interface, and nothing of it with COMPAT_STRICT', (t) => {
+  const vocabulary = { hotwords: ['Babbage'] }
+  const live = liveView(7, { config: { ...DEFAULT_ENGINE_SETTINGS, words: true, task: 'translate' }, vocabulary })
+  const profile = { ...profileView(1, 'Lecture'), settings: live.config, vocabulary }
+  const present = (strict: boolean) => {
+    const origin = { baseUrl: '', pagesUrl: '', strict }
+    return [presentLive(live, catalogue, origin).config, presentProfile(profile, origin)]
+  }
+  for (const told of present(false)) t.like(told, { words: true, task: 'translate', hotwords: ['Babbage'] })
+  for (const told of present(true)) for (const member of ['words', 'task', 'prompt', 'hotwords']) t.false(member in told, member)
+  t.deepEqual(Object.keys(present(true)[0] ?? {}), Object.keys(DEFAULT_ENGINE_SETTINGS))
+})
+
 const SNIPPET_LOOK = { background_color: '00000080', color_text: null, size_text: 40 }
 
 test('R72, R74, D21: a live with display fields has a snippet: one iframe, quoted, escaped, with the listener token in the fragment', (t) => {
   const snippetOf = (members: Parameters<typeof liveView>[1], pagesUrl = 'https://host/steno') =>
-    presentLive(liveView(7, members), catalogue, { baseUrl: '', pagesUrl }).iframe_html
+    presentLive(liveView(7, members), catalogue, { baseUrl: '', pagesUrl, strict: false }).iframe_html
   t.is(snippetOf({}), null)
   const display = SNIPPET_LOOK
   t.is(
@@ -62,8 +77,8 @@ test('R72, R74, D21: a live with display fields has a snippet: one iframe, quote
 })
 
 test('a live whose model and pair are gone shows them as they were, inactive', (t) => {
-  const empty: Catalogue = { models: () => [], languages: catalogue.languages, translations: () => [] }
-  const live = presentLive(liveView(7), empty, { baseUrl: '', pagesUrl: '' })
+  const empty: Catalogue = { models: () => [], languages: catalogue.languages, furtherLanguages: () => [], translations: () => [] }
+  const live = presentLive(liveView(7), empty, { baseUrl: '', pagesUrl: '', strict: false })
   t.deepEqual([live.model.id, live.model.name, live.model.vram, live.model.active], [1, 'tiny', 1000, false])
   t.deepEqual(
     live.translations.map(({ id, model, active, lang_to }) => [id, model, active, lang_to.iso_639_1]), [[3, 'mt-en-fr', false, 'fr']],

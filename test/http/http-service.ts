@@ -5,7 +5,7 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Caller } from '../../application/caller.ts'
 import type { Catalogue, Language, Model, TranslationPair } from '../../application/ports/catalogue.ts'
 import type { ApiTokenView, LiveView, ProfileView, UserView } from '../../application/ports/read-models.ts'
-import type { CreateLiveRequest } from '../../application/lives/commands/create-live.ts'
+import type { CreateLiveRequest } from '../../application/lives/commands/requested-live.ts'
 import type { NewUser } from '../../application/users/commands/register-user.ts'
 import type { PageQuery } from '../../application/ports/documents.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
@@ -36,6 +36,7 @@ const pair: TranslationPair = { id: 3, model: 'mt-en-fr', active: true, vram: 40
 export const catalogue: Catalogue = {
   models: () => [model(1, 'tiny'), model(2, 'large-v3')],
   languages: () => [language(1, 'en', 'English'), language(2, 'fr', 'French')],
+  furtherLanguages: () => [],
   translations: () => [pair],
 }
 
@@ -75,6 +76,7 @@ const KEYS: Readonly<Record<string, Caller>> = {
 
 export const HTTP_SETTINGS: HttpSettings = {
   host: '127.0.0.1', publicUrl: null, basePath: null, allowedHosts: null, corsOrigins: ['*'], frameAncestors: ['*'], trustedProxies: null,
+  compatStrict: false,
 }
 
 export interface Calls {
@@ -147,7 +149,7 @@ export const startHttp = async (
     revokeToken: (_caller, id) => (id === 7 ? TE.right(undefined) : TE.left({ _tag: 'ApiTokenNotFound' })),
     deleteLive: (_caller, id) => (id === 7 ? TE.right(undefined) : TE.left({ _tag: 'LiveNotFound' })),
     getHistory: (_caller, id) => (id === 7 ? TE.right({ items: [], total: 0 }) : TE.left({ _tag: 'LiveNotFound' })),
-    getTranscript: (_caller, id) => (id === 7 ? TE.right({ language: 'en', segments: [] }) : TE.left({ _tag: 'LiveNotFound' })),
+    getTranscript: (_caller, id) => (id === 7 ? TE.right([]) : TE.left({ _tag: 'LiveNotFound' })),
     ...overrides,
   }
   const log = createRecordingLogger()

@@ -55,6 +55,15 @@ const BAD_LIVES: ReadonlyArray<readonly [Readonly<Record<string, unknown>>, stri
   [{ config: { max_chars: 1.5 } }, 'int_from_float', ['body', 'config', 'max_chars']],
   [{ config: { max_chars: '80' } }, 'int_type', ['body', 'config', 'max_chars']],
   [{ config: { max_lines: 101 } }, 'less_than_equal', ['body', 'config', 'max_lines']],
+  [{ config: { words: 'yes' } }, 'bool_type', ['body', 'config', 'words']],
+  [{ config: { task: 'summarize' } }, 'enum', ['body', 'config', 'task']],
+  [{ config: { prompt: 7 } }, 'string_type', ['body', 'config', 'prompt']],
+  [{ config: { prompt: 'x'.repeat(1001) } }, 'string_too_long', ['body', 'config', 'prompt']],
+  [{ config: { prompt: 'half \ud83d' } }, 'string_pattern_mismatch', ['body', 'config', 'prompt']],
+  [{ config: { hotwords: 'Babbage' } }, 'list_type', ['body', 'config', 'hotwords']],
+  [{ config: { hotwords: Array.from({ length: 101 }, () => 'x') } }, 'too_long', ['body', 'config', 'hotwords']],
+  [{ config: { hotwords: ['Babbage', ''] } }, 'string_too_short', ['body', 'config', 'hotwords', 1]],
+  [{ config: { hotwords: ['x'.repeat(101)] } }, 'string_too_long', ['body', 'config', 'hotwords', 0]],
   [{ config: { min_buffer: 12, max_buffer: 11 } }, 'value_error', ['body', 'config', 'min_buffer']],
   [{ config: { min_buffer: 12 } }, 'value_error', ['body', 'config', 'min_buffer']],
   [{ config: { max_buffer: 0.5 } }, 'value_error', ['body', 'config', 'max_buffer']],
@@ -108,6 +117,18 @@ test('R46, R52, R55, R67, R70: what was left out is filled in, null is left out,
       display: null, listenerToken: null,
     },
   ])
+})
+
+test('B43, B44, B45: what is asked beyond the interface reaches the application only where it was sent', async (t) => {
+  const http = await startHttp(t)
+  const asked = { words: false, task: 'transcribe', prompt: '', hotwords: ['Analytical Engine'] }
+  for (const config of [asked, { words: null, task: null, prompt: null, hotwords: null }])
+    t.is((await http.send('POST', '/lives', { as: 'user', body: { ...MINIMAL, config } })).status, 200)
+  const [first, second] = http.calls.created
+  t.like(first?.config, { words: false, task: 'transcribe' })
+  t.deepEqual(first?.vocabulary, { prompt: '', hotwords: ['Analytical Engine'] })
+  t.is(Object.keys(second?.config ?? {}).length, 9)
+  t.false('vocabulary' in (second ?? {}))
 })
 
 test('D15, D21, R53: URL, look and token of a live reach the application as they were sent', async (t) => {

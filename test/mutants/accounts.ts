@@ -23,14 +23,14 @@ export const accountMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'domain/profiles/decider.ts',
-    before: "if (!buffersAreOrdered(settings)) return refuse('BuffersNotOrdered')\n  if (name",
-    after: 'if (name',
+    before: "if (!buffersAreOrdered(settings)) return refuse('BuffersNotOrdered')\n  const isSame",
+    after: 'const isSame',
     rows: [110], test: PROFILES,
   },
   {
     file: 'domain/profiles/decider.ts',
-    before: 'if (name === profile.name && sameSettings(settings, profile.settings)) return',
-    after: 'if (command.name === profile.name && sameSettings(settings, profile.settings)) return',
+    before: 'name === profile.name &&',
+    after: 'command.name === profile.name &&',
     rows: [109], test: PROFILES,
   },
   {

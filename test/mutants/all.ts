@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts'
 import { accountMutants } from './accounts.ts'
 import { admissionMutants } from './admission.ts'
+import { askedMutants } from './asked.ts'
 import { attentionMutants } from './attention.ts'
 import { auditMutants } from './audit.ts'
 import { commandLineMutants } from './command-line.ts'
@@ -62,4 +63,5 @@ export const MUTANTS: ReadonlyArray<Mutant> = [
   ...rebuildMutants,
   ...engineProcessMutants,
   ...termMutants,
+  ...askedMutants,
 ]

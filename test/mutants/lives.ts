@@ -49,8 +49,8 @@ export const liveMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/choose-models.ts',
-    before: 'if (!model.languages.includes(language)) return',
-    after: 'if (model.languages.length === 0) return',
+    before: ': model.languages.includes(language)',
+    after: ': model.languages.length > 0',
     rows: [54], test: LIVES,
   },
   {
@@ -61,18 +61,18 @@ export const liveMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/commands/create-live.ts',
-    before: 'if (chosen.right.pairs.length > maximum) return',
-    after: 'if (chosen.right.pairs.length >= maximum) return',
+    before: 'if (new Set(request.translations).size > maximum)',
+    after: 'if (new Set(request.translations).size >= maximum)',
     rows: [61], test: TRANSLATIONS,
   },
   {
-    file: 'application/lives/commands/create-live.ts',
+    file: 'application/lives/commands/requested-live.ts',
     before: "retention: request.retention && caller.permissions.includes('user_retention'),",
     after: 'retention: request.retention,',
     rows: [69], test: LIVES,
   },
   {
-    file: 'application/lives/commands/create-live.ts',
+    file: 'application/lives/commands/requested-live.ts',
     before: 'const listenerToken = request.listenerToken ?? newSecret()',
     after: 'const listenerToken = request.listenerToken ?? senderToken',
     rows: [63], test: LIVES,
@@ -151,7 +151,7 @@ export const liveMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/queries/get-transcript.ts',
-    before: 'if (!retention || isExpired(live.right)) return',
+    before: 'if (!live.right.created.retention || isExpired(live.right)) return',
     after: 'if (isExpired(live.right)) return',
     rows: [87], test: RETENTION,
   },

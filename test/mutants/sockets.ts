@@ -77,8 +77,8 @@ export const socketMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/ws/frames.ts',
-    before: 'JSON.stringify(strict ? members : { ...members, segment, final })',
-    after: 'JSON.stringify(strict ? { ...members, final } : { ...members, segment, final })',
+    before: 'JSON.stringify(strict ? members : { ...members, segment, final, words })',
+    after: 'JSON.stringify(strict ? { ...members, final } : { ...members, segment, final, words })',
     rows: [153], test: LISTENER,
   },
   {
@@ -143,8 +143,8 @@ export const socketMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/sessions/sender-session.ts',
-    before: "if (!buffersAreOrdered(settings)) return 'invalid'",
-    after: '',
+    before: 'if (!buffersAreOrdered(settings) || ',
+    after: 'if (',
     rows: [138], test: FRAMES,
   },
   {

@@ -35,3 +35,13 @@ test('R13, R109: a change shows in its profile alone', async (t) => {
 test('R112: a removed profile is gone', async (t) => {
   await projecting(t, profiles).given(added(1), added(2), removed(1)).thenDocuments({ 3: { userId: 3, profiles: [listed(2)] } })
 })
+
+test('B44: what a profile expects stays sealed, and is gone where a change leaves none', async (t) => {
+  const vocabulary = envelopeOf('vocabulary', 'user-3')
+  const { data } = added(1) as Extract<StoredProfileEvent, { readonly type: 'ProfileAdded' }>
+  const expecting: StoredProfileEvent = { type: 'ProfileAdded', data: { ...data, vocabulary } }
+  await projecting(t, profiles).given(expecting).thenDocuments({ 3: { userId: 3, profiles: [{ ...listed(1), vocabulary }] } })
+  await projecting(t, profiles)
+    .given(expecting, { type: 'ProfileChanged', data: { ...data, at: after(5000) } })
+    .thenDocuments({ 3: { userId: 3, profiles: [{ ...listed(1), updatedAt: after(5000) }] } })
+})

@@ -18,12 +18,16 @@ const ADMIN = { username: 'Ottoline Featherstone', password: 'Gerenuk & Dikdik =
 const PASSWORDS = { first: 'Caracal/Serval+1', own: 'Fennec?Aardwolf 2', 'by the admin': 'Binturong%Civet#3', wrong: 'Pangolin-but-wrong' }
 const CUSTOM = 'custom-token-Okapi-12'
 const URL_WITH_SECRETS = 'rtsp://camera:Xylophone-77@cams.example/stream?key=Wapiti-4711'
+const EXPECTED = { prompt: 'Kookaburra and Cassowary', hotwords: ['Aye-aye sanctuary'] }
+const EXPECTED_LATER = { hotwords: ['Kakapo preserve'] }
+const EXPECTED_OF_PROFILE = { prompt: 'Potoroo and Bilby' }
 const GUESSES = ['guessed-Bongo-token', 'guessed-Dikdik-token'] as const
 
 /** Speaks a sentence; the words that came back. */
 const speak = async (client: Client, live: LiveJson): Promise<ReadonlyArray<string>> => {
   const [listener, sender] = [await client.socket(live, 'listener'), await client.socket(live, 'sender')]
-  sender.send({ type: 'config' })
+  sender.send({ type: 'config', words: true })
+  sender.send({ type: 'config', ...EXPECTED_LATER })
   for (const samples of [(await sampleSentences())[0]?.samples ?? silence(1), silence(2)]) sender.sendAudio(samples)
   sender.send({ type: 'FINISH' })
   await sender.closed
@@ -81,7 +85,9 @@ test('D59, D60, R88, S10, S11, S26: nothing secret that a run hands out is in it
   const client = await logIn(url, USERNAME, PASSWORDS.first)
 
   const pulled = await client.createLive({ audio_format: 'rtsp', audio_url: URL_WITH_SECRETS, listener_token: CUSTOM })
-  const [kept, unkept] = [await client.createLive({ live_retention: true }), await client.createLive()]
+  const [kept, unkept] = [
+    await client.createLive({ live_retention: true, config: EXPECTED }), await client.createLive(),
+  ]
   const texts = [...(await speak(client, kept)), ...(await speak(client, unkept))]
   t.true(texts.length > 1)
   t.is((await client.get(`/lives/${kept.id}/transcript`)).status, 200)
@@ -90,7 +96,7 @@ test('D59, D60, R88, S10, S11, S26: nothing secret that a run hands out is in it
   t.is((await client.request('DELETE', `/lives/${deleted.id}`)).status, 200)
 
   const key = (await client.post<Key>('/tokens/', { name: 'Numbat key' })).body.data
-  await client.post('/user-live-configs/', { name: 'Wombat profile' })
+  await client.post('/user-live-configs/', { name: 'Wombat profile', ...EXPECTED_OF_PROFILE })
   await client.get('/user-live-configs/')
   await admin.get('/admin/lives')
   await leadAstray(client, kept, key)
@@ -115,6 +121,8 @@ test('D59, D60, R88, S10, S11, S26: nothing secret that a run hands out is in it
     'audio URL': URL_WITH_SECRETS, 'password in the URL': 'Xylophone-77', 'key in the URL': 'Wapiti-4711', 'host in the URL': 'cams.example',
     'URL of a deleted live': 'Quoll-13', 'guessed token': GUESSES[0], 'guess elsewhere': GUESSES[1], 'wrong API key': 'Aardvark_secret',
     'API token': key.token.slice(16), 'token name': 'Numbat key', 'profile name': 'Wombat profile',
+    'prompt': EXPECTED.prompt, 'hotword': String(EXPECTED.hotwords), 'later hotword': String(EXPECTED_LATER.hotwords),
+    'prompt of a profile': EXPECTED_OF_PROFILE.prompt,
   }
   t.true(Object.values(secrets).every((secret) => secret.length >= 8), 'each is long enough not to be there by chance')
   const search = createSearch(secrets)

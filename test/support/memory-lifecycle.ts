@@ -9,6 +9,8 @@ import type { SourcePoint } from '../../application/lives/source-point.ts'
 import type { LiveLifecycle } from '../../application/sessions/live-lifecycle.ts'
 import type { LiveEnd } from '../../application/lives/policies/watch-ends.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
+import { NO_VOCABULARY } from '../../domain/live/vocabulary.ts'
+import type { GivenVocabulary } from '../../domain/live/vocabulary.ts'
 import type { SegmentFinalised } from '../../domain/transcript/events.ts'
 
 export interface MemoryLive {
@@ -22,9 +24,10 @@ export interface MemoryLive {
   /** Where its source goes on. */
   point: SourcePoint
   readonly segments: Array<SegmentFinalised['data']>
+  readonly vocabularies: GivenVocabulary[]
   /** Names of the writes, in the order in which they took effect. */
   readonly writes: string[]
-  readonly facts: Pick<AttachedLive, 'audioFormat' | 'audioUrl' | 'autoStart' | 'translations'>
+  readonly facts: Pick<AttachedLive, 'audioFormat' | 'audioUrl' | 'autoStart' | 'translations' | 'language' | 'config'>
 }
 
 type MemoryEnd = Pick<LiveEnd, 'liveId' | 'cause'>
@@ -66,7 +69,10 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
     return live
   }
   const attachedTo = (live: MemoryLive): AttachedLive =>
-    ({ epoch: live.epoch, term: 1, userId: 1, status: live.status, model: 'demo-en', language: 'en', config: DEFAULT_ENGINE_SETTINGS, ...live.facts })
+    ({
+      epoch: live.epoch, term: 1, userId: 1, status: live.status, model: 'demo-en',
+      vocabulary: live.vocabularies.at(-1) ?? NO_VOCABULARY, ...live.facts,
+    })
   const endNow = (liveId: number, cause: EndCause): void => {
     const live = find(liveId)
     if (isOver(live)) return
@@ -91,12 +97,15 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
         point: { sampleOffset: 0, nextSegment: 1, mediaSequence: null },
         epoch: 0,
         segments: [],
+        vocabularies: [],
         writes: [],
         facts: {
           audioFormat: facts.audioFormat ?? 'raw',
           audioUrl: facts.audioUrl ?? null,
           autoStart: facts.autoStart ?? false,
           translations: facts.translations ?? [],
+          language: facts.language ?? 'en',
+          config: facts.config ?? DEFAULT_ENGINE_SETTINGS,
         },
       }
       lives.set(id, live)
@@ -149,6 +158,14 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
       if (isOver(live)) return E.left({ _tag: 'LiveOver' })
       if (pid !== null) live.status = 'active'
       live.writes.push(`source ${pid} at ${sampleOffset} after ${mediaSequence}`)
+      return E.right(undefined)
+    },
+    changeVocabulary: (liveId, { vocabulary }) => async () => {
+      if (away) return E.left(AWAY)
+      const live = find(liveId)
+      if (isOver(live)) return E.left({ _tag: 'LiveOver' })
+      live.vocabularies.push(vocabulary)
+      live.writes.push('vocabulary')
       return E.right(undefined)
     },
     detachSender: (liveId, { epoch }) => async () => {

@@ -30,7 +30,7 @@ type SealedCreated = Extract<StoredLiveEvent, { type: 'LiveCreated' }>
 
 /** LiveCreated as it lies in the log. */
 export const sealedLive = (changes: Partial<SealedCreated['data']> = {}): SealedCreated => {
-  const { type, data } = liveCreated()
+  const { type, data: { vocabulary: _, ...data } } = liveCreated()
   const sealed = { senderToken: envelopeOf('sender'), listenerToken: envelopeOf('listener'), audioUrl: null }
   return { type, data: { ...data, ...sealed, ...changes } }
 }

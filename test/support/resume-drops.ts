@@ -63,7 +63,7 @@ export const dropAndResume = async (t: ExecutionContext, store: EventStore, drop
   const { recordSegment, storedFinals } = side.lifecycle
   // Few are kept in memory, so that most who come back are served from the store and the seam is met often.
   const { origin, lifecycle, configured, pipelines } = await startSockets(t, {}, {}, { recordSegment, storedFinals, keptFinals: 4 })
-  const live = lifecycle.add({ translations: [{ model: 'mt-es', to: 'es' }] })
+  const live = lifecycle.add({ translations: [{ model: 'mt-es', from: 'en', to: 'es' }] })
   assert.equal(live.id, id)
   const sender = await configured(live)
   const url = `${origin}/ws/live?token=${live.listenerToken}`

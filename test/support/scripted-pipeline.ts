@@ -1,18 +1,23 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { SAMPLE_RATE } from '../../application/ports/engine.ts'
 import type { ModelLoadFailed } from '../../application/ports/engine.ts'
-import type { CreatePipeline, PipelineEvents, Segment } from '../../application/pipeline/pipeline.ts'
+import type { CreatePipeline, PipelineEvents, Segment, Vocabulary } from '../../application/pipeline/pipeline.ts'
 import type { EngineSettings } from '../../domain/live/settings.ts'
 
 /** A pipeline whose every word a test decides. */
 export interface ScriptedPipeline {
   readonly liveId: number
   readonly nextSegment: number
+  readonly language: string
+  readonly task: Parameters<CreatePipeline>[0]['task']
   readonly settings: () => EngineSettings
+  /** What it was to expect, from the beginning and since. */
+  readonly expected: ReadonlyArray<Vocabulary>
   readonly pushed: ReadonlyArray<Int16Array>
   readonly samples: () => number
   readonly partial: (segment: number, text: string) => void
-  readonly final: (segment: number, text: string) => Promise<void>
+  /** `told`: words and language, as a model tells them. */
+  readonly final: (segment: number, text: string, told?: Pick<Segment, 'words' | 'language'>) => Promise<void>
   readonly fail: PipelineEvents['failed']
   /** The model is loaded, or not. */
   readonly load: (failure?: ModelLoadFailed) => void
@@ -47,7 +52,9 @@ export const createScriptedPipelines = (script: Script = {}): ScriptedPipelines 
   const { loads = true, consumes = true, tail = ({ samples }) => (samples() === 0 ? null : `heard ${samples()}`), beforeTail = async () => undefined } = script
   const all: ScriptedPipeline[] = []
 
-  const create: CreatePipeline = ({ liveId, nextSegment, settings: first, events }) => {
+  const create: CreatePipeline = (options) => {
+    const { liveId, nextSegment, settings: first, events } = options
+    const expected: Vocabulary[] = options.vocabulary === undefined ? [] : [options.vocabulary]
     let settings = first
     let aborted = false
     let consumed = 0
@@ -59,13 +66,16 @@ export const createScriptedPipelines = (script: Script = {}): ScriptedPipelines 
     const pipeline: ScriptedPipeline = {
       liveId,
       nextSegment,
+      language: options.language,
+      task: options.task,
       settings: () => settings,
+      expected,
       pushed,
       samples,
       partial: (segment, text) => events.partial(segmentOf(segment, text)),
-      final: async (segment, text) => {
+      final: async (segment, text, told = {}) => {
         segments = segment
-        await events.final(segmentOf(segment, text))
+        await events.final({ ...segmentOf(segment, text), ...told })
       },
       fail: events.failed,
       load: (failure) => loading.resolve(failure === undefined ? E.right(undefined) : E.left(failure)),
@@ -79,7 +89,7 @@ export const createScriptedPipelines = (script: Script = {}): ScriptedPipelines 
     all.push(pipeline)
     if (loads) pipeline.load()
     return {
-      expect: () => undefined,
+      expect: (vocabulary) => void expected.push(vocabulary),
       configure: (next) => {
         settings = next
       },

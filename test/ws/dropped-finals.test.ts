@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts'
 import { bytesOf, finalsOf } from '../support/finals.ts'
 import { audioOf, startSockets } from '../support/sockets.ts'
 
-const TARGETS = [{ model: 'mt-es', to: 'es' }]
+const TARGETS = [{ model: 'mt-es', from: 'en', to: 'es' }]
 
 for (const [where, keptFinals] of [['memory', 100], ['the store', 2]] as const)
   test(`a final that the store refused is told from memory, at its place, to who comes back, the rest from ${where}`, async (t) => {

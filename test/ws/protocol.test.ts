@@ -74,12 +74,12 @@ test('R147: no text makes the parser throw', (t) => {
 })
 
 test('R138: a config may hold any engine settings within bounds; unknown members are ignored, others refused', (t) => {
-  t.deepEqual(decodeConfig({ type: 'config', min_buffer: 0.5, mode: 'final', colour: 'red', __proto__: null }), E.right({ min_buffer: 0.5, mode: 'final' }))
-  t.deepEqual(decodeConfig({}), E.right({}))
+  t.deepEqual(decodeConfig({ type: 'config', min_buffer: 0.5, mode: 'final', colour: 'red', __proto__: null }), E.right({ settings: { min_buffer: 0.5, mode: 'final' }, vocabulary: {} }))
+  t.deepEqual(decodeConfig({}), E.right({ settings: {}, vocabulary: {} }))
   for (const bad of ['{"min_buffer":0}', '{"max_buffer":1e999}', '{"max_chars":1.5}', '{"max_lines":"2"}', '{"vad":1}', '{"mode":"fast"}']) {
     t.deepEqual(decodeConfig(JSON.parse(bad)), E.left('invalid_config'), bad)
   }
-  t.deepEqual(decodeConfig({ max_lines: null, max_chars: 42, vad: null }), E.right({ max_chars: 42 }), 'null is as good as left out')
+  t.deepEqual(decodeConfig({ max_lines: null, max_chars: 42, vad: null }), E.right({ settings: { max_chars: 42 }, vocabulary: {} }), 'null is as good as left out')
 })
 
 test('R131: the connection message has its members in the documented order', (t) => {
@@ -90,6 +90,15 @@ test('R150: a transcription has its members in the documented order, seconds in 
   const frame = { kind: 'transcription', segment: 1, final: true, start: 0, end: 2.40049, text: 'Hello', language: 'en' } as const
   t.is(transcriptFrame(frame, false), '{"type":"transcription","start":0,"end":2.4,"text":"Hello","language":"en","segment":1,"final":true}')
   t.is(transcriptFrame(frame, true), '{"type":"transcription","start":0,"end":2.4,"text":"Hello","language":"en"}', 'R153: COMPAT_STRICT leaves five')
+})
+
+test('B43: the words of a final come last, and none with COMPAT_STRICT', (t) => {
+  const words = [{ start: 0, end: 0.4, text: 'Hello', confidence: 0.9 }]
+  const frame = { kind: 'transcription', segment: 1, final: true, start: 0, end: 0.4, text: 'Hello', language: 'en', words } as const
+  t.deepEqual(JSON.parse(transcriptFrame(frame, false)), {
+    type: 'transcription', start: 0, end: 0.4, text: 'Hello', language: 'en', segment: 1, final: true, words,
+  })
+  t.is(transcriptFrame(frame, true), '{"type":"transcription","start":0,"end":0.4,"text":"Hello","language":"en"}')
 })
 
 test('R151: a translation differs in type and language only', (t) => {

@@ -10,7 +10,7 @@ import { bytesOf, finalsOf } from '../support/finals.ts'
 import { dropAndResume } from '../support/resume-drops.ts'
 import { audioOf, breathe, codesOf, shakeHands, startSockets } from '../support/sockets.ts'
 
-const TARGETS = [{ model: 'mt-es', to: 'es' }]
+const TARGETS = [{ model: 'mt-es', from: 'en', to: 'es' }]
 
 /** A live with `count` finals and their translations, and a listener that heard them all. */
 const spoken = async (t: Parameters<typeof startSockets>[0], count: number, ...options: Parameters<typeof startSockets> extends [unknown, ...infer Rest] ? Rest : never) => {

@@ -90,6 +90,19 @@ test('a config after the first audio is too late and changes nothing', async (t)
   t.is(pipelines.of(live.id).settings().max_chars, 80)
 })
 
+test('B44: prompt and hotwords may change after the first audio, and are answered as a config is', async (t) => {
+  const { lifecycle, configured, pipelines } = await startSockets(t)
+  const live = lifecycle.add()
+  const socket = await configured(live)
+  socket.sendAudio(audioOf(0.1))
+  for (const hotwords of ['Babbage', [''], Array.from({ length: 101 }, () => 'x')]) socket.send({ type: 'config', hotwords })
+  socket.send({ type: 'config', prompt: 'x'.repeat(1001) })
+  const answers = (): ReadonlyArray<unknown> => socket.frames.slice(3).map(({ code, status }) => code ?? status)
+  socket.send({ type: 'config', hotwords: ['Babbage'], prompt: null })
+  await eventually(() => assert.deepEqual(answers(), [...Array.from({ length: 4 }, () => 'invalid_config'), 'ASR process started']))
+  t.deepEqual(pipelines.of(live.id).expected.at(-1), { prompt: '', hotwords: ['Babbage'] })
+})
+
 test('R141: audio sent before the model is ready is heard', async (t) => {
   const { lifecycle, sender, pipelines } = await startSockets(t, { loads: false })
   const live = lifecycle.add()

@@ -22,7 +22,8 @@ import { unexpected } from '../../log/unexpected.ts'
 import type { LiveView } from '../../ports/read-models.ts'
 import { loadLive } from '../load-live.ts'
 import { commandNames, createLive } from './create-live.ts'
-import type { CreateLiveDeps, CreateLiveRequest, NoteLive } from './create-live.ts'
+import type { CreateLiveDeps, NoteLive } from './create-live.ts'
+import type { CreateLiveRequest } from './requested-live.ts'
 
 /**
  * Creates with an Idempotency-Key: a repeated request gets the first one's answer for 24 hours. Without a key each

@@ -7,10 +7,7 @@ import type { Candidate } from '../../../domain/admission/placement.ts'
 import { liveIdOfCommand, placementOf } from '../../../domain/admission/state.ts'
 import { exists, liveDecider } from '../../../domain/live/decider.ts'
 import { listenerTokenStream, liveStream } from '../../../domain/live/events.ts'
-import type { AudioFormat, LiveCreated } from '../../../domain/live/events.ts'
 import { listenerTokenClaim } from '../../../domain/live/listener-token-claim.ts'
-import type { EngineSettings } from '../../../domain/live/settings.ts'
-import type { EventOf } from '../../../domain/shared/event.ts'
 import { actorOf } from '../../caller.ts'
 import type { Caller } from '../../caller.ts'
 import type {
@@ -26,29 +23,13 @@ import { unexpected } from '../../log/unexpected.ts'
 import type { Catalogue } from '../../ports/catalogue.ts'
 import type { Credentials } from '../../ports/credentials.ts'
 import type { Projector } from '../../ports/projector.ts'
-import type { HolderOfToken, LiveFacts, LiveView, ViewOf } from '../../ports/read-models.ts'
+import type { HolderOfToken, LiveView, ViewOf } from '../../ports/read-models.ts'
 import { chooseModels } from '../choose-models.ts'
-import type { ChosenModels } from '../choose-models.ts'
 import { checkListenerToken } from '../listener-token.ts'
 import { releaseLive } from '../release-live.ts'
 import type { LiveWriteDeps } from '../release-live.ts'
-
-/** A well-formed request for a live: defaults filled in, bounds checked. */
-export interface CreateLiveRequest {
-  readonly model: string
-  readonly language: string
-  readonly audioFormat: AudioFormat
-  /** Null for raw. */
-  readonly audioUrl: string | null
-  /** Target codes as asked; duplicates are counted once, order kept. */
-  readonly translations: ReadonlyArray<string>
-  readonly autoStart: boolean
-  readonly retention: boolean
-  readonly config: EngineSettings
-  readonly display: LiveFacts['display']
-  /** Custom listener token, null for a random one. */
-  readonly listenerToken: string | null
-}
+import { requestedLive } from './requested-live.ts'
+import type { CreateLiveRequest, RequestedLive } from './requested-live.ts'
 
 /** Writes down where a repeated request will look which live it was given; a left ends the create. */
 export type NoteLive = (liveId: number) => TaskEither<RequestStillRunning | Unavailable, void>
@@ -84,51 +65,11 @@ const MAX_ADMISSIONS = 3
 export const commandNames = (commandId: string): ReadonlyArray<string> =>
   Array.from({ length: MAX_ADMISSIONS }, (_, admission) => (admission === 0 ? commandId : `${commandId}/${admission}`))
 
-type LiveCreatedData = EventOf<typeof LiveCreated>['data']
-
-interface Create {
-  readonly caller: Caller
-  readonly request: CreateLiveRequest
-  readonly chosen: ChosenModels
+interface Create extends RequestedLive {
   /** Keyed hash of the custom listener token, null without one. */
   readonly tokenHash: string | null
   readonly origin: Origin
   readonly note: NoteLive
-}
-
-const liveData = (
-  deps: CreateLiveDeps,
-  { caller, request, chosen, origin }: Create,
-  liveId: number,
-  worker: string,
-): LiveCreatedData => {
-  const { environment: { newSecret, now }, credentials: { keyedHash } } = deps
-  const isRaw = request.audioFormat === 'raw'
-  const audioUrl = isRaw ? null : request.audioUrl
-  const senderToken = newSecret()
-  const listenerToken = request.listenerToken ?? newSecret()
-  return {
-    liveId,
-    userId: caller.userId,
-    at: now(),
-    commandId: origin.commandId,
-    worker,
-    model: { id: chosen.model.id, name: chosen.model.name, vram: chosen.model.vram },
-    language: request.language,
-    translations: chosen.pairs.map(({ id, model, to, vram }) => ({ id, model, to, vram })),
-    audioFormat: request.audioFormat,
-    audioUrl,
-    audioUrlHash: audioUrl === null ? null : keyedHash('audio-url', audioUrl),
-    autoStart: !isRaw && request.autoStart,
-    retention: request.retention && caller.permissions.includes('user_retention'),
-    vram: chosen.vram,
-    config: request.config,
-    display: request.display,
-    senderToken,
-    senderTokenHash: keyedHash('live-token', senderToken),
-    listenerToken,
-    listenerTokenHash: keyedHash('live-token', listenerToken),
-  }
 }
 
 interface Undone {
@@ -195,7 +136,7 @@ const createOnce = async (deps: CreateLiveDeps, create: Create): Promise<Either<
   }
 
   const stream = liveStream(liveId)
-  const data = liveData(deps, create, liveId, worker)
+  const data = requestedLive(deps, create, { liveId, commandId: origin.commandId, worker })
   const making = { ...origin, stream, decider: liveDecider, command: { type: 'CreateLive', data } } as const
   const created = await handleCommand(deps)(making)()
   if (E.isRight(created)) {
@@ -238,7 +179,7 @@ export const createLive =
     const chosen = chooseModels(deps.catalogue, request)
     if (E.isLeft(chosen)) return chosen
     const maximum = caller.maxTranslations
-    if (chosen.right.pairs.length > maximum) return E.left({ _tag: 'TooManyTranslations', maximum })
+    if (new Set(request.translations).size > maximum) return E.left({ _tag: 'TooManyTranslations', maximum })
 
     for (const name of commandNames(commandId)) {
       const origin: Origin = { commandId: name, correlationId: commandId, actor: actorOf(caller) }

@@ -13,11 +13,8 @@ import type { Keyring } from '../../ports/keyring.ts'
 import { findOwnedLive } from '../owned-live.ts'
 import type { OwnedLive } from '../owned-live.ts'
 
-/** What a live that keeps its text has said so far, by segment; `language` is the spoken one. */
-export interface Transcript {
-  readonly language: string
-  readonly segments: ReadonlyArray<TranscriptSegment>
-}
+/** What a live that keeps its text has said so far, by segment. */
+export type Transcript = ReadonlyArray<TranscriptSegment>
 
 /** Of a live of the caller's, also while it still runs. */
 export type GetTranscript = (
@@ -65,12 +62,11 @@ export const getTranscript = ({ store, keyring, environment, retentionMax }: Get
   return (caller, liveId) => async () => {
     const live = await find(caller, liveId)()
     if (E.isLeft(live)) return live
-    const { retention, language } = live.right.created
-    if (!retention || isExpired(live.right)) return E.left({ _tag: 'TranscriptNotFound' })
+    if (!live.right.created.retention || isExpired(live.right)) return E.left({ _tag: 'TranscriptNotFound' })
     const segments = await readSegments(liveId)
     if (E.isLeft(segments)) return segments
     // Its key died between the two reads, or its retention is over.
     if (segments.right.some(({ text }) => text === ERASED)) return E.left({ _tag: 'TranscriptNotFound' })
-    return E.right({ language, segments: segments.right.toSorted(inOrder) })
+    return E.right(segments.right.toSorted(inOrder))
   }
 }

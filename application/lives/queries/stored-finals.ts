@@ -69,8 +69,9 @@ export const storedFinals = (deps: StoredFinalsDeps): StoredFinals => {
     isOpen(live) || Date.parse(environment.now()) - Date.parse(String(live.updatedAt)) < READABLE_AFTER_END_MS
 
   const frameOf = ({ config }: Live['created'], { data }: SegmentFinalised): TranscriptFrame => {
-    const { kind, segment, start, end, text, language, maxChars = config.max_chars } = data
-    return { kind, segment, final: true, start, end, text: wrapped(text, maxChars), language }
+    const { kind, segment, start, end, text, language, words, maxChars = config.max_chars } = data
+    const frame = { kind, segment, final: true, start, end, text: wrapped(text, maxChars), language }
+    return words === undefined ? frame : { ...frame, words }
   }
 
   /**

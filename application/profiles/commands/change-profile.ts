@@ -1,6 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { EngineSettings } from '../../../domain/live/settings.ts'
+import { ifGiven } from '../../../domain/live/vocabulary.ts'
+import type { GivenVocabulary } from '../../../domain/live/vocabulary.ts'
 import type { Profile } from '../../../domain/profiles/decider.ts'
 import type { Caller } from '../../caller.ts'
 import type { BuffersNotOrdered, ProfileNotFound, Unavailable } from '../../errors.ts'
@@ -14,6 +16,7 @@ import type { SendToProfiles } from '../profile-writes.ts'
 export interface ProfileChange {
   readonly name?: string
   readonly settings: Partial<EngineSettings>
+  readonly vocabulary?: GivenVocabulary
 }
 
 export type ChangeProfile = (
@@ -29,8 +32,8 @@ export interface ChangeProfileDeps {
 
 const notFound: ProfileNotFound = { _tag: 'ProfileNotFound' }
 
-const viewOf = ({ profileId, name, settings, createdAt, updatedAt }: Profile): ProfileView => ({
-  id: profileId, name, settings, createdAt, updatedAt,
+const viewOf = ({ profileId, name, settings, vocabulary, createdAt, updatedAt }: Profile): ProfileView => ({
+  id: profileId, name, settings, ...ifGiven(vocabulary), createdAt, updatedAt,
 })
 
 export const changeProfile =

@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { EngineSettings } from '../../../domain/live/settings.ts'
+import type { GivenVocabulary } from '../../../domain/live/vocabulary.ts'
 import { MAX_PROFILES } from '../../../domain/profiles/decider.ts'
 import type { Caller } from '../../caller.ts'
 import type { BuffersNotOrdered, TooManyProfiles, Unavailable } from '../../errors.ts'
@@ -14,6 +15,7 @@ import type { SendToProfiles } from '../profile-writes.ts'
 export interface NewProfile {
   readonly name: string
   readonly settings: EngineSettings
+  readonly vocabulary?: GivenVocabulary
 }
 
 export type CreateProfile = (
@@ -29,7 +31,7 @@ const tooMany: TooManyProfiles = { _tag: 'TooManyProfiles', maximum: MAX_PROFILE
 
 export const createProfile =
   (deps: CreateProfileDeps): CreateProfile =>
-  (caller, { name, settings }) =>
+  (caller, profile) =>
   async () => {
     const { environment, send } = deps
     const { userId } = caller
@@ -39,10 +41,10 @@ export const createProfile =
     if (E.isLeft(taken)) return taken
     const profileId = taken.right
     const at = environment.now()
-    const added = await send(caller, { type: 'AddProfile', profileId, userId, name, settings, at }, commandId)()
-    if (E.isRight(added)) return E.right({ id: profileId, name, settings, createdAt: at, updatedAt: null })
+    const added = await send(caller, { type: 'AddProfile', profileId, userId, ...profile, at }, commandId)()
+    if (E.isRight(added)) return E.right({ id: profileId, ...profile, createdAt: at, updatedAt: null })
     return E.left(meaningOf('the profiles', added.left, {
-      BuffersNotOrdered: buffersNotOrdered(settings),
+      BuffersNotOrdered: buffersNotOrdered(profile.settings),
       TooManyProfiles: tooMany,
       ProfileExists: null,
       ProfileUnknown: null,

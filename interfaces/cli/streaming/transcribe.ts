@@ -13,7 +13,7 @@ export const TRANSCRIBE_HELP = `stenolog transcribe FILE... [--model NAME] [--la
 
 Streams audio files (anything FFmpeg reads) through a throw-away instance over the real WebSocket, as a user would.
 --model NAME      default demo-en; further ones: a folder of STENOLOG_MODELS_DIR
---language CODE   ISO 639-1, default en
+--language CODE   ISO 639-1 or auto, default en
 --speed 1|max     in real time (default), or as fast as the service takes it
 --mode            partial (default) shows the text while it is spoken, final only what will not change
 --json            one line of JSON a file`

@@ -8,4 +8,6 @@ export interface Origin {
   readonly address: string
   /** Addresses of the interface, one for each prefix; paths where the host is not known. */
   readonly servers: ReadonlyArray<string>
+  /** COMPAT_STRICT: answers hold the members of the interface alone. */
+  readonly strict: boolean
 }

@@ -1,9 +1,9 @@
 import * as t from 'io-ts'
-import type { CreateLiveRequest } from '../../../application/lives/commands/create-live.ts'
+import type { CreateLiveRequest } from '../../../application/lives/commands/requested-live.ts'
 import { audioFormat } from '../../../domain/live/events.ts'
 import type { AudioFormat } from '../../../domain/live/events.ts'
 import { boundedInteger, boundedString } from '../../../domain/shared/codecs.ts'
-import { orderedBuffers, settingsBody, settingsOf } from './settings-codec.ts'
+import { orderedBuffers, settingsBody, settingsOf, vocabularyOf } from './settings-codec.ts'
 import type { GivenSettings } from './settings-codec.ts'
 import { members, optional, refined } from './validation.ts'
 import type { Complaint } from './validation.ts'
@@ -71,6 +71,7 @@ export const createLiveBody = refined(refined(fields, fittingUrl), oneListenerTo
 export const createLiveRequest = (body: Fields): CreateLiveRequest => {
   const isRaw = body.audio_format === 'raw'
   const { background_color, color_text, size_text } = body
+  const config = body.config ?? ({} as GivenSettings)
   const isDisplayed = background_color !== null || color_text !== null || size_text !== null
   return {
     model: body.model,
@@ -80,7 +81,8 @@ export const createLiveRequest = (body: Fields): CreateLiveRequest => {
     translations: Array.from(new Set(body.translations)),
     autoStart: !isRaw && body.auto_start,
     retention: body.live_retention,
-    config: settingsOf(body.config ?? ({} as GivenSettings)),
+    config: settingsOf(config),
+    ...vocabularyOf(config),
     display: isDisplayed ? { background_color, color_text, size_text } : null,
     listenerToken: body.listener_token ?? body.custom_listener_token,
   }

@@ -2,12 +2,15 @@ import * as t from 'io-ts'
 import type { Catalogue, Language, Model, TranslationPair } from '../../../application/ports/catalogue.ts'
 import type { LiveFacts, LiveView, UserView } from '../../../application/ports/read-models.ts'
 import type { AdminLive } from '../../../application/lives/admin-live.ts'
+import { AUTO_LANGUAGE } from '../../../application/pipeline/pipeline.ts'
 import type { Page, PageQuery } from '../../../application/ports/documents.ts'
 import { audioFormat } from '../../../domain/live/events.ts'
-import { engineSettings } from '../../../domain/live/settings.ts'
+import { writtenLanguage } from '../../../domain/live/settings.ts'
+import { NO_VOCABULARY } from '../../../domain/live/vocabulary.ts'
 import { boundedInteger, instant } from '../../../domain/shared/codecs.ts'
 import { permission } from '../../../domain/user/events.ts'
 import { embedSnippet } from './embed-snippet.ts'
+import { presentSettings, settingsView } from './settings-codec.ts'
 import type { Origin } from '../clients/origin.ts'
 
 export const count = boundedInteger(0, Number.MAX_SAFE_INTEGER)
@@ -39,7 +42,7 @@ export const liveView = t.strict(
     listener_token: t.string,
     base_url: t.string,
     relative_path: t.string,
-    config: engineSettings,
+    config: settingsView,
     model: modelView,
     language: languageView,
     translations: t.readonlyArray(translationView),
@@ -62,7 +65,7 @@ export const adminLiveView = t.strict(
     vram: count,
     /** Seconds by which the text is behind the audio; null where it does not run. */
     lag: nullable(t.number),
-    config: engineSettings,
+    config: settingsView,
     model: modelView,
     language: languageView,
     translations: t.readonlyArray(translationView),
@@ -131,8 +134,13 @@ const unlistedLanguage = (iso: string, createdAt: string): Language => ({
   id: 0, iso, name: iso, active: false, createdAt, updatedAt: null,
 })
 
+const automatic = (createdAt: string): Language => ({
+  id: 0, iso: AUTO_LANGUAGE, name: 'Automatic', active: true, createdAt, updatedAt: null,
+})
+
 const findLanguage = (catalogue: Catalogue, iso: string, createdAt: string): Language =>
-  catalogue.languages().find((language) => language.iso === iso) ?? unlistedLanguage(iso, createdAt)
+  [...catalogue.languages(), ...catalogue.furtherLanguages(), automatic(createdAt)].find((language) => language.iso === iso) ??
+  unlistedLanguage(iso, createdAt)
 
 export const presentTranslation = (pair: TranslationPair, catalogue: Catalogue): t.TypeOf<typeof translationView> => ({
   id: pair.id,
@@ -153,12 +161,12 @@ const nestedModel = (live: LiveFacts, catalogue: Catalogue): Model =>
 
 const nestedPair = (live: LiveFacts, pair: LiveFacts['translations'][number], catalogue: Catalogue): TranslationPair =>
   catalogue.translations().find(({ id }) => id === pair.id) ?? {
-    ...pair, active: false, from: live.language, createdAt: live.createdAt, updatedAt: null,
+    from: writtenLanguage(live.language, live.config), ...pair, active: false, createdAt: live.createdAt, updatedAt: null,
   }
 
 /** The last members of every view of a live: what was asked for, and when. */
-const presentOrder = (live: LiveFacts, catalogue: Catalogue) => ({
-  config: engineSettings.encode(live.config),
+const presentOrder = (live: LiveFacts & Pick<LiveView, 'vocabulary'>, catalogue: Catalogue, strict: boolean) => ({
+  config: presentSettings(live.config, live.vocabulary ?? NO_VOCABULARY, strict),
   model: presentModel(nestedModel(live, catalogue)),
   language: presentLanguage(findLanguage(catalogue, live.language, live.createdAt)),
   translations: live.translations.map((pair) => presentTranslation(nestedPair(live, pair, catalogue), catalogue)),
@@ -170,7 +178,7 @@ const presentOrder = (live: LiveFacts, catalogue: Catalogue) => ({
 export const presentLive = (
   live: LiveView,
   catalogue: Catalogue,
-  { baseUrl, pagesUrl }: Pick<Origin, 'baseUrl' | 'pagesUrl'>,
+  { baseUrl, pagesUrl, strict }: Pick<Origin, 'baseUrl' | 'pagesUrl' | 'strict'>,
 ): t.TypeOf<typeof liveView> => ({
   id: live.id,
   status: live.status,
@@ -185,10 +193,14 @@ export const presentLive = (
   listener_token: live.listenerToken,
   base_url: baseUrl,
   relative_path: `/ws/live/${live.id}`,
-  ...presentOrder(live, catalogue),
+  ...presentOrder(live, catalogue, strict),
 })
 
-export const presentAdminLive = (live: AdminLive, catalogue: Catalogue): t.TypeOf<typeof adminLiveView> => ({
+export const presentAdminLive = (
+  live: AdminLive,
+  catalogue: Catalogue,
+  { strict }: Pick<Origin, 'strict'>,
+): t.TypeOf<typeof adminLiveView> => ({
   id: live.id,
   user_id: live.userId,
   username: live.username,
@@ -199,7 +211,7 @@ export const presentAdminLive = (live: AdminLive, catalogue: Catalogue): t.TypeO
   auto_start_pid: live.autoStartPid,
   vram: live.vram,
   lag: live.lag === null ? null : Math.round(live.lag * 1000) / 1000,
-  ...presentOrder(live, catalogue),
+  ...presentOrder(live, catalogue, strict),
 })
 
 export const presentUser = (user: UserView): t.TypeOf<typeof userView> => ({

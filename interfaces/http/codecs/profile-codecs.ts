@@ -1,15 +1,20 @@
 import * as t from 'io-ts'
 import type { ProfileView } from '../../../application/ports/read-models.ts'
 import type { ProfileChange } from '../../../application/profiles/commands/change-profile.ts'
-import { engineSettingMembers, engineSettings } from '../../../domain/live/settings.ts'
+import { engineSettingMembers, furtherSettingMembers } from '../../../domain/live/settings.ts'
+import { NO_VOCABULARY } from '../../../domain/live/vocabulary.ts'
+import { object } from '../../../domain/shared/codecs.ts'
+import type { Origin } from '../clients/origin.ts'
 import { count, dates } from './presenters.ts'
 import { resourceName } from './request-codecs.ts'
-import { orderedBuffers, settingFields } from './settings-codec.ts'
+import {
+  furtherMembers, hotwordList, orderedBuffers, presentSettings, promptText, sentOf, settingFields, vocabularyOf,
+} from './settings-codec.ts'
 import { members, omittable, refined } from './validation.ts'
 
 export const newProfileBody = refined(members({ name: resourceName, ...settingFields }), orderedBuffers)
 
-const m = engineSettingMembers
+const m = { ...engineSettingMembers, ...furtherSettingMembers }
 export const profileChangeBody = members({
   name: omittable(resourceName),
   vad: omittable(m.vad),
@@ -21,21 +26,35 @@ export const profileChangeBody = members({
   max_chars: omittable(m.max_chars),
   max_lines: omittable(m.max_lines),
   punctuation: omittable(m.punctuation),
+  words: omittable(m.words),
+  task: omittable(m.task),
+  prompt: omittable(promptText),
+  hotwords: omittable(hotwordList),
 })
 
 /** Only what was sent (R109). */
-export const profileChange = ({ name, ...settings }: t.TypeOf<typeof profileChangeBody>): ProfileChange => ({
+export const profileChange = (
+  { name, prompt, hotwords, ...settings }: t.TypeOf<typeof profileChangeBody>,
+): ProfileChange => ({
   ...(name === undefined ? {} : { name }),
-  settings: Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)),
+  settings: sentOf(settings),
+  ...vocabularyOf({ prompt, hotwords }),
 })
 
-/** The members of interface.md 2.2. */
-export const profileView = t.strict({ id: count, name: t.string, ...engineSettingMembers, ...dates }, 'Profile')
+/** The members of interface.md 2.2, and what was asked for beyond them. */
+export const profileView = object(
+  { id: count, name: t.string, ...engineSettingMembers, ...dates },
+  furtherMembers,
+  'Profile',
+)
 
-export const presentProfile = ({ id, name, settings, createdAt, updatedAt }: ProfileView): t.TypeOf<typeof profileView> => ({
+export const presentProfile = (
+  { id, name, settings, vocabulary = NO_VOCABULARY, createdAt, updatedAt }: ProfileView,
+  { strict }: Pick<Origin, 'strict'>,
+): t.TypeOf<typeof profileView> => ({
   id,
   name,
-  ...engineSettings.encode(settings),
+  ...presentSettings(settings, vocabulary, strict),
   created_at: createdAt,
   updated_at: updatedAt,
 })

@@ -52,7 +52,7 @@ export const embedQuery = members({
   background_color: single(optional(colour, null)),
   color_text: single(optional(colour, null)),
   size_text: single(optional(integerText(SMALLEST_TEXT, LARGEST_TEXT), null)),
-  language: single(optional(boundedString(2, 2, /^[a-z]{2}$/), null)),
+  language: single(optional(boundedString(2, 3, /^[a-z]{2,3}$/), null)),
 })
 
 /** Any integer is well formed; one that no resource can have is simply not found (R11). */

@@ -1,10 +1,22 @@
-import type * as t from 'io-ts'
-import { DEFAULT_ENGINE_SETTINGS, buffersAreOrdered, engineSettingMembers } from '../../../domain/live/settings.ts'
+import * as t from 'io-ts'
+import {
+  buffersAreOrdered, DEFAULT_ENGINE_SETTINGS, engineSettingMembers, furtherSettingMembers,
+} from '../../../domain/live/settings.ts'
+import {
+  ifGiven, LONGEST_HOTWORD, LONGEST_PROMPT, MOST_HOTWORDS, vocabularyMembers,
+} from '../../../domain/live/vocabulary.ts'
+import type { GivenVocabulary } from '../../../domain/live/vocabulary.ts'
+import { boundedString, object } from '../../../domain/shared/codecs.ts'
 import type { EngineSettings } from '../../../domain/live/settings.ts'
-import { members, optional } from './validation.ts'
+import { listOf, members, optional } from './validation.ts'
 import type { Complaint } from './validation.ts'
 
-const m = engineSettingMembers
+const m = { ...engineSettingMembers, ...furtherSettingMembers }
+
+/** Text that is none in UTF-8 would be heard as something else. */
+const WELL_FORMED = /^\P{Surrogate}*$/u
+export const promptText = boundedString(0, LONGEST_PROMPT, WELL_FORMED)
+export const hotwordList = listOf(boundedString(1, LONGEST_HOTWORD, WELL_FORMED), MOST_HOTWORDS)
 
 /** The engine settings of a request that creates something: each may be left out. */
 export const settingFields = {
@@ -17,13 +29,23 @@ export const settingFields = {
   max_chars: optional(m.max_chars, undefined),
   max_lines: optional(m.max_lines, undefined),
   punctuation: optional(m.punctuation, undefined),
+  words: optional(m.words, undefined),
+  task: optional(m.task, undefined),
+  prompt: optional(promptText, undefined),
+  hotwords: optional(hotwordList, undefined),
 }
 
 export const settingsBody = members(settingFields)
 export type GivenSettings = t.TypeOf<typeof settingsBody>
 
-/** Omitted settings take the defaults of D17. */
-export const settingsOf = (given: GivenSettings): EngineSettings => ({
+/** The members that were sent. */
+export const sentOf = <A extends object>(given: A): Sent<A> =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Sent<A>
+
+type Sent<A> = { readonly [K in keyof A]?: Exclude<A[K], undefined> }
+
+/** Omitted settings take the defaults of D17; those beyond the interface stay away. */
+export const settingsOf = ({ words, task, ...given }: Omit<GivenSettings, 'prompt' | 'hotwords'>): EngineSettings => ({
   vad: given.vad ?? DEFAULT_ENGINE_SETTINGS.vad,
   mode: given.mode ?? DEFAULT_ENGINE_SETTINGS.mode,
   min_buffer: given.min_buffer ?? DEFAULT_ENGINE_SETTINGS.min_buffer,
@@ -33,7 +55,25 @@ export const settingsOf = (given: GivenSettings): EngineSettings => ({
   max_chars: given.max_chars ?? DEFAULT_ENGINE_SETTINGS.max_chars,
   max_lines: given.max_lines ?? DEFAULT_ENGINE_SETTINGS.max_lines,
   punctuation: given.punctuation ?? DEFAULT_ENGINE_SETTINGS.punctuation,
+  ...sentOf({ words, task }),
 })
+
+/** What was sent of the vocabulary, as a member where that is anything. */
+export const vocabularyOf = ({ prompt, hotwords }: Pick<GivenSettings, 'prompt' | 'hotwords'>) =>
+  ifGiven(sentOf({ prompt, hotwords }))
+
+/** Members of an answer beyond the interface: each is there only where it was sent. */
+export const furtherMembers = { ...furtherSettingMembers, ...vocabularyMembers }
+export const settingsView = object(engineSettingMembers, furtherMembers, 'EngineSettings')
+const interfaceSettings = t.strict(engineSettingMembers)
+
+/** The settings of an answer; `strict` leaves the nine members of the interface. */
+export const presentSettings = (
+  settings: EngineSettings,
+  vocabulary: GivenVocabulary,
+  strict: boolean,
+): t.TypeOf<typeof settingsView> =>
+  strict ? interfaceSettings.encode(settings) : settingsView.encode({ ...settings, ...vocabulary })
 
 /** What is said where the smallest buffer is larger than the largest. */
 export const BUFFERS_NOT_ORDERED = 'min_buffer should not be greater than max_buffer'

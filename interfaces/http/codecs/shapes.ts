@@ -8,7 +8,7 @@ export type Shape =
   | { readonly kind: 'object'; readonly members: t.Props }
   /** May be left out, then `fallback` counts; where `null` counts as left out too it is `nullable`. */
   | { readonly kind: 'optional'; readonly codec: t.Mixed; readonly fallback: unknown; readonly nullable: boolean }
-  | { readonly kind: 'list'; readonly codec: t.Mixed }
+  | { readonly kind: 'list'; readonly codec: t.Mixed; readonly most?: number }
   /** Reads what another codec reads; its further rules are not told. */
   | { readonly kind: 'like'; readonly codec: t.Mixed }
   | { readonly kind: 'schema'; readonly schema: JsonSchema }

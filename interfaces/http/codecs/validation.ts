@@ -21,8 +21,6 @@ interface Explained {
 
 const MAX_ISSUES = 20
 
-const fails = (codec: t.Decoder<unknown, unknown>, value: unknown): boolean => E.isLeft(codec.decode(value))
-
 /** Decodes with `codec` in place of the wrapper that stands in the context, so that errors are explained by it. */
 const delegate = <A>(codec: Field<A>, value: unknown, context: t.Context): t.Validation<A> => {
   const last = context.at(-1)
@@ -140,6 +138,16 @@ export const integerText = (min: number, max: number): Field<number> & Explained
   return shaped(Object.assign(codec, { explain }), { kind: 'schema', schema: { type: 'integer', ...bounds } })
 }
 
+/** A list of at most so many items. */
+export const listOf = <A>(codec: Field<A>, most: number): Field<ReadonlyArray<A>> => {
+  const items = t.readonlyArray(codec)
+  const isTooLong = (u: unknown): boolean => Array.isArray(u) && u.length > most
+  const list = new t.Type(items.name, (u): u is ReadonlyArray<A> => items.is(u) && !isTooLong(u),
+    (u, context) => (isTooLong(u) ? t.failure(u, context) : delegate(items, u, context)), t.identity)
+  const explain = () => ({ type: 'too_long', msg: `List should have at most ${most} items` })
+  return shaped(Object.assign(list, { explain }), { kind: 'list', codec, most })
+}
+
 /** A query parameter: where it is repeated the last one counts. */
 export const single = <A>(codec: Field<A>): Field<A> =>
   shaped(
@@ -160,7 +168,7 @@ export const repeated = <A>(codec: Field<A>): Field<ReadonlyArray<A>> =>
       (u): u is ReadonlyArray<A> => Array.isArray(u) && u.every(codec.is),
       (u, context) => {
         const values: ReadonlyArray<unknown> = Array.isArray(u) ? u : []
-        const misfit = values.find((value) => fails(codec, value))
+        const misfit = values.find((value) => E.isLeft(codec.decode(value)))
         if (misfit !== undefined) return delegate(codec, misfit, context) as E.Left<t.Errors>
         return t.success(values.flatMap((value) => (codec.is(value) ? [value] : [])))
       },

@@ -94,6 +94,8 @@ const showUnnumbered = (frame) => {
 }
 
 const show = (frame) => {
+  // A phrase may have been taken for this language until it was heard as another.
+  if (language !== null && frame.type === 'transcription' && frame.final === true) clear()
   if (typeof frame.text !== 'string' || (language === null ? frame.type !== 'transcription' : frame.language !== language)) return
   say('')
   if (frame.segment === undefined) return showUnnumbered(frame)

@@ -39,11 +39,12 @@ const listAllLives = privateRoute(
     response: { codec: list(adminLiveView) },
     refusals: UNAVAILABLE,
   },
-  async ({ query, caller }, calls: AdminCalls) => {
+  async ({ query, caller, origin }, calls: AdminCalls) => {
     const page = pageOf(query)
     const wanted = { userId: query.user_id, statuses: Array.from(new Set(query.status)) }
     const lives = await calls.listAllLives(caller, wanted, page)()
-    return E.isLeft(lives) ? lives : E.right(presentPage(lives.right, page, (live) => presentAdminLive(live, calls.catalogue)))
+    if (E.isLeft(lives)) return lives
+    return E.right(presentPage(lives.right, page, (live) => presentAdminLive(live, calls.catalogue, origin)))
   },
 )
 
@@ -58,10 +59,10 @@ const finishAnyLive = privateRoute(
     response: { codec: single(adminLiveView) },
     refusals: ['LiveNotFound', ...UNAVAILABLE],
   },
-  async ({ params, caller }, calls: AdminCalls) => {
+  async ({ params, caller, origin }, calls: AdminCalls) => {
     if (!Number.isSafeInteger(params.id) || params.id < 1) return E.left({ _tag: 'LiveNotFound' } as const)
     const live = await calls.finishAnyLive(caller, params.id)()
-    return E.map((one: AdminLive) => ({ data: presentAdminLive(one, calls.catalogue) }))(live)
+    return E.map((one: AdminLive) => ({ data: presentAdminLive(one, calls.catalogue, origin) }))(live)
   },
 )
 

@@ -44,7 +44,8 @@ const createLive = privateRoute(
     body: { kind: 'json', codec: createLiveBody },
     response: { codec: single(liveView) },
     refusals: [
-      'ModelNotFound', 'LanguageNotFound', 'LanguageNotSupported', 'TranslationNotFound', 'TooManyTranslations', 'ListenerTokenTaken',
+      'ModelNotFound', 'LanguageNotFound', 'LanguageNotSupported', 'TaskNotSupported', 'TranslationNotFound',
+      'TooManyTranslations', 'ListenerTokenTaken',
       'AudioUrlForbidden', 'SourcesNotIsolated', 'QuotaReached', 'InsufficientVram', 'LiveNotFound', 'IdempotencyKeyReused', 'RequestStillRunning', ...UNAVAILABLE,
     ],
   },

@@ -10,7 +10,7 @@ import type { CreateProfile } from '../../../application/profiles/commands/creat
 import type { RemoveProfile } from '../../../application/profiles/commands/remove-profile.ts'
 import type { GetProfile, ListProfiles } from '../../../projections/profiles/queries.ts'
 import type { Route } from '../route.ts'
-import { settingsOf } from '../codecs/settings-codec.ts'
+import { settingsOf, vocabularyOf } from '../codecs/settings-codec.ts'
 
 /** What these routes call. */
 export interface ProfileCalls {
@@ -32,10 +32,11 @@ const listProfiles = privateRoute(
     response: { codec: list(profileView) },
     refusals: UNAVAILABLE,
   },
-  async ({ query, caller }, calls: ProfileCalls) => {
+  async ({ query, caller, origin }, calls: ProfileCalls) => {
     const page = pageOf(query)
     const profiles = await calls.listProfiles(caller.userId, page)()
-    return E.isLeft(profiles) ? profiles : E.right(presentPage(profiles.right, page, presentProfile))
+    if (E.isLeft(profiles)) return profiles
+    return E.right(presentPage(profiles.right, page, (profile) => presentProfile(profile, origin)))
   },
 )
 
@@ -50,9 +51,11 @@ const createProfile = privateRoute(
     response: { codec: single(profileView) },
     refusals: ['BuffersNotOrdered', 'TooManyProfiles', ...UNAVAILABLE],
   },
-  async ({ body, caller }, calls: ProfileCalls) => {
-    const profile = await calls.createProfile(caller, { name: body.name, settings: settingsOf(body) })()
-    return E.isLeft(profile) ? profile : E.right({ data: presentProfile(profile.right) })
+  async ({ body, caller, origin }, calls: ProfileCalls) => {
+    const { name, ...given } = body
+    const profile = { name, settings: settingsOf(given), ...vocabularyOf(given) }
+    const created = await calls.createProfile(caller, profile)()
+    return E.isLeft(created) ? created : E.right({ data: presentProfile(created.right, origin) })
   },
 )
 
@@ -67,11 +70,11 @@ const getProfile = privateRoute(
     response: { codec: single(profileView) },
     refusals: ['ProfileNotFound', ...UNAVAILABLE],
   },
-  async ({ params, caller }, calls: ProfileCalls) => {
+  async ({ params, caller, origin }, calls: ProfileCalls) => {
     const profile = await calls.getProfile(caller.userId, params.id)()
     if (E.isLeft(profile)) return profile
     if (O.isNone(profile.right)) return E.left({ _tag: 'ProfileNotFound' } as const)
-    return E.right({ data: presentProfile(profile.right.value) })
+    return E.right({ data: presentProfile(profile.right.value, origin) })
   },
 )
 
@@ -87,9 +90,9 @@ const changeProfile = privateRoute(
     response: { codec: single(profileView) },
     refusals: ['ProfileNotFound', 'BuffersNotOrdered', ...UNAVAILABLE],
   },
-  async ({ params, body, caller }, calls: ProfileCalls) => {
+  async ({ params, body, caller, origin }, calls: ProfileCalls) => {
     const profile = await calls.changeProfile(caller, params.id, profileChange(body))()
-    return E.isLeft(profile) ? profile : E.right({ data: presentProfile(profile.right) })
+    return E.isLeft(profile) ? profile : E.right({ data: presentProfile(profile.right, origin) })
   },
 )
 

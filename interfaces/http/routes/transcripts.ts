@@ -5,6 +5,8 @@ import { wrapped } from '../../../domain/transcript/captions.ts'
 import type { CaptionShape } from '../../../domain/transcript/captions.ts'
 import { toSubRip, toWebVtt } from '../../../domain/transcript/subtitles.ts'
 import type { TranscriptSegment } from '../../../domain/transcript/subtitles.ts'
+import { object } from '../../../domain/shared/codecs.ts'
+import { segmentWord } from '../../../domain/transcript/events.ts'
 import { UNAVAILABLE } from '../errors.ts'
 import { single } from '../codecs/presenters.ts'
 import { pathId, transcriptQuery } from '../codecs/request-codecs.ts'
@@ -16,7 +18,7 @@ export interface TranscriptCalls {
   readonly getTranscript: GetTranscript
 }
 
-const segmentView = t.strict(
+const segmentView = object(
   {
     start: t.number,
     end: t.number,
@@ -24,6 +26,7 @@ const segmentView = t.strict(
     type: t.keyof({ transcription: null, translation: null }),
     language: t.string,
   },
+  { words: t.readonlyArray(segmentWord) },
   'TranscriptSegment',
 )
 const transcriptView = t.strict({ transcript: t.readonlyArray(segmentView) }, 'Transcript')
@@ -31,9 +34,12 @@ const transcriptView = t.strict({ transcript: t.readonlyArray(segmentView) }, 'T
 const seconds = (value: number): number => Math.round(value * 1000) / 1000
 
 /** interface.md 2.8. */
-const presentSegment = ({ start, end, text, kind, language }: TranscriptSegment): t.TypeOf<typeof segmentView> => ({
-  start: seconds(start), end: seconds(end), text, type: kind, language,
-})
+const presentSegment =
+  (strict: boolean) =>
+  ({ start, end, text, kind, language, words }: TranscriptSegment): t.TypeOf<typeof segmentView> => ({
+    start: seconds(start), end: seconds(end), text, type: kind, language,
+    ...(words !== undefined && !strict && { words }),
+  })
 
 type TextFormat = Exclude<t.TypeOf<typeof transcriptQuery>['format'], 'json'>
 
@@ -68,14 +74,15 @@ const getTranscript = privateRoute(
     response: { codec: t.union([single(transcriptView), textFile]), texts: Object.values(MEDIA_TYPES) },
     refusals: ['LiveNotFound', 'TranscriptNotFound', ...UNAVAILABLE],
   },
-  async ({ params, query, caller }, calls: TranscriptCalls) => {
+  async ({ params, query, caller, origin }, calls: TranscriptCalls) => {
     const transcript = await calls.getTranscript(caller, params.id)()
     if (E.isLeft(transcript)) return transcript
     const { format } = query
-    // One text has one language: the spoken one unless another is asked for. JSON tells the language of each segment.
-    const wanted = query.language ?? (format === 'json' ? null : transcript.right.language)
-    const segments = transcript.right.segments.filter(({ language }) => wanted === null || language === wanted)
-    if (format === 'json') return E.right({ data: { transcript: segments.map(presentSegment) } })
+    // A text is what was said, in however many languages, or one language. JSON tells the language of each segment.
+    const isWanted = ({ language, kind }: TranscriptSegment): boolean =>
+      query.language === null ? format === 'json' || kind === 'transcription' : language === query.language
+    const segments = transcript.right.filter(isWanted)
+    if (format === 'json') return E.right({ data: { transcript: segments.map(presentSegment(origin.strict)) } })
     return E.right({ mediaType: MEDIA_TYPES[format], text: textOf(format, segments, query.chars_per_line, query.lines) })
   },
 )

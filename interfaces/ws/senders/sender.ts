@@ -71,9 +71,9 @@ export const createSender = (session: SenderSession, options: SenderOptions): In
   })
 
   const configure = (body: object): void => {
-    const overrides = decodeConfig(body)
-    if (E.isLeft(overrides)) return refuse(overrides.left)
-    const outcome = session.configure(overrides.right)
+    const sent = decodeConfig(body)
+    if (E.isLeft(sent)) return refuse(sent.left)
+    const outcome = session.configure(sent.right.settings, sent.right.vocabulary)
     if (outcome === 'ok') connection.send(ASR_STARTED)
     else if (outcome === 'invalid') refuse('invalid_config')
     else tell(outcome)

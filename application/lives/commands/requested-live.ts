@@ -1,0 +1,74 @@
+import type { AudioFormat, LiveCreated } from '../../../domain/live/events.ts'
+import type { EngineSettings } from '../../../domain/live/settings.ts'
+import type { GivenVocabulary } from '../../../domain/live/vocabulary.ts'
+import type { EventOf } from '../../../domain/shared/event.ts'
+import type { Caller } from '../../caller.ts'
+import type { Credentials } from '../../ports/credentials.ts'
+import type { Environment } from '../../ports/environment.ts'
+import type { LiveFacts } from '../../ports/read-models.ts'
+import type { ChosenModels } from '../choose-models.ts'
+
+/** A well-formed request for a live: defaults filled in, bounds checked. */
+export interface CreateLiveRequest {
+  readonly model: string
+  readonly language: string
+  readonly audioFormat: AudioFormat
+  /** Null for raw. */
+  readonly audioUrl: string | null
+  /** Target codes as asked; duplicates are counted once, order kept. */
+  readonly translations: ReadonlyArray<string>
+  readonly autoStart: boolean
+  readonly retention: boolean
+  readonly config: EngineSettings
+  /** What speakers are likely to say; absent where nobody said. */
+  readonly vocabulary?: GivenVocabulary
+  readonly display: LiveFacts['display']
+  /** Custom listener token, null for a random one. */
+  readonly listenerToken: string | null
+}
+
+/** Who asks for what, as far as it can be given. */
+export interface RequestedLive {
+  readonly caller: Caller
+  readonly request: CreateLiveRequest
+  readonly chosen: ChosenModels
+}
+
+interface RequestedLiveDeps {
+  readonly environment: Pick<Environment, 'newSecret' | 'now'>
+  readonly credentials: Pick<Credentials, 'keyedHash'>
+}
+
+/** The live as it begins, with secrets of its own. */
+export const requestedLive = (
+  { environment: { newSecret, now }, credentials: { keyedHash } }: RequestedLiveDeps,
+  { caller, request, chosen }: RequestedLive,
+  born: { readonly liveId: number; readonly commandId: string; readonly worker: string },
+): EventOf<typeof LiveCreated>['data'] => {
+  const isRaw = request.audioFormat === 'raw'
+  const audioUrl = isRaw ? null : request.audioUrl
+  const senderToken = newSecret()
+  const listenerToken = request.listenerToken ?? newSecret()
+  return {
+    ...born,
+    userId: caller.userId,
+    at: now(),
+    model: { id: chosen.model.id, name: chosen.model.name, vram: chosen.model.vram },
+    language: request.language,
+    translations: chosen.pairs.map(({ id, model, from, to, vram }) =>
+      chosen.isFound ? { id, model, from, to, vram } : { id, model, to, vram }),
+    audioFormat: request.audioFormat,
+    audioUrl,
+    audioUrlHash: audioUrl === null ? null : keyedHash('audio-url', audioUrl),
+    autoStart: !isRaw && request.autoStart,
+    retention: request.retention && caller.permissions.includes('user_retention'),
+    vram: chosen.vram,
+    config: request.config,
+    ...(request.vocabulary && { vocabulary: request.vocabulary }),
+    display: request.display,
+    senderToken,
+    senderTokenHash: keyedHash('live-token', senderToken),
+    listenerToken,
+    listenerTokenHash: keyedHash('live-token', listenerToken),
+  }
+}

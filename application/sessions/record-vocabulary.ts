@@ -1,0 +1,40 @@
+import type { GivenVocabulary } from '../../domain/live/vocabulary.ts'
+import type { Timers } from '../ports/timers.ts'
+import { pause } from '../waiting.ts'
+import type { LiveLifecycle } from './live-lifecycle.ts'
+import type { WriteQueue } from './write-queue.ts'
+
+/** Milliseconds between two events: a sender may change it with each frame, and a log only grows. */
+const SPACING = 1000
+
+interface RecordVocabularyOptions {
+  readonly liveId: number
+  readonly live: { readonly term: number }
+  readonly lifecycle: Pick<LiveLifecycle, 'changeVocabulary'>
+  readonly writes: WriteQueue
+  readonly timers: Timers
+  /** Aborts when the service closes. */
+  readonly signal: AbortSignal
+}
+
+/** Appends what a live expects to hear; of several within a second the first and the last. */
+export const recordVocabulary = ({ liveId, live, lifecycle, writes, timers, signal }: RecordVocabularyOptions) => {
+  let newest: GivenVocabulary | null = null
+  let recording = false
+
+  const record = async (): Promise<void> => {
+    recording = true
+    while (newest !== null && !signal.aborted) {
+      const vocabulary = newest
+      newest = null
+      await writes.add('vocabulary', lifecycle.changeVocabulary(liveId, { vocabulary, term: live.term }))
+      await pause(timers, SPACING, signal)
+    }
+    recording = false
+  }
+
+  return (vocabulary: GivenVocabulary): void => {
+    newest = vocabulary
+    if (!recording) void record()
+  }
+}
