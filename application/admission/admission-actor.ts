@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { admissionDecider } from '../../domain/admission/decider.ts'
 import type { AdmissionCommand, AdmissionRefusal } from '../../domain/admission/decider.ts'
@@ -15,7 +16,7 @@ import { openEvents, sealEvents } from '../log/event-serialization.ts'
 import { appendSurely, backOff } from '../log/handle-command.ts'
 import type { WriteDeps } from '../log/handle-command.ts'
 import type { Logger } from '../ports/environment.ts'
-import type { NewEvent } from '../ports/event-store.ts'
+import type { NewEvent, StoreUnavailable } from '../ports/event-store.ts'
 
 export interface AdmissionRequest {
   readonly command: AdmissionCommand
@@ -71,15 +72,15 @@ const decideAll = (start: AdmissionState, batch: ReadonlyArray<Waiting>) => {
   return { state, events, answers }
 }
 
+type AdmissionDeps = WriteDeps & { readonly logger: Logger; readonly snapshotEvery?: number }
+
 /**
  * Keeps the state of `admission` in memory and one append in flight: 200 creates at once cost a few appends instead of
  * thousands of conflicts. Any number of processes may run one each; the expected revision decides between them.
- * Rejects when the store cannot be reached at start. Where what it holds cannot be read, commands are refused and the
- * state is that of the last snapshot.
+ * Rejects when the store cannot be reached at start, with what it said as the cause. Where what it holds cannot be read,
+ * commands are refused and the state is that of the last snapshot.
  */
-export const createAdmissionActor = async (
-  deps: WriteDeps & { readonly logger: Logger; readonly snapshotEvery?: number },
-): Promise<AdmissionActor> => {
+export const createAdmissionActor = async (deps: AdmissionDeps): Promise<AdmissionActor> => {
   const snapshots = createSnapshots(deps, deps.snapshotEvery ?? 200)
   const snapshot = await snapshots.last()
   let cursor = snapshot === null
@@ -200,3 +201,13 @@ export const createAdmissionActor = async (
     idle,
   }
 }
+
+const isStoreUnavailable = (cause: unknown): cause is StoreUnavailable =>
+  (cause as Partial<StoreUnavailable> | undefined)?._tag === 'StoreUnavailable'
+
+/** As `createAdmissionActor`, for whoever asks a store again that does not answer at the moment. */
+export const openAdmission = (deps: AdmissionDeps): TaskEither<StoreUnavailable, AdmissionActor> =>
+  TE.tryCatch(() => createAdmissionActor(deps), (error) => {
+    if (error instanceof Error && isStoreUnavailable(error.cause)) return error.cause
+    throw error
+  })

@@ -20,8 +20,8 @@ import { createReads } from './reads.ts'
 import { createStreamLimits } from './stream-limits.ts'
 import { createSubscriptions } from './subscriptions.ts'
 
-/** A cluster that is just choosing its leader gets this long at start. */
-const START_MS = 3000
+/** A cluster that is just choosing its leader gets this long at start: after a freeze that takes nine seconds. */
+const START_MS = 12_000
 
 interface Options {
   /** Connection string, as the setting EVENTSTORE_URL takes it. */

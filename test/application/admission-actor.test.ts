@@ -1,9 +1,11 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { createAdmissionActor } from '../../application/admission/admission-actor.ts'
+import { createAdmissionActor, openAdmission } from '../../application/admission/admission-actor.ts'
 import type { AdmissionActor } from '../../application/admission/admission-actor.ts'
 import type { Environment } from '../../application/ports/environment.ts'
 import type { EventStore } from '../../application/ports/event-store.ts'
+import { ADMISSION_STREAM } from '../../domain/admission/events.ts'
+import { ADMISSION_SNAPSHOT_STREAM } from '../../domain/admission/snapshot.ts'
 import { reservedVram } from '../../domain/admission/state.ts'
 import { currentCorrelationId, inRequest } from '../../infrastructure/node/request-context.ts'
 import { immediateTimers } from '../support/immediate-timers.ts'
@@ -50,6 +52,19 @@ test('200 admissions at once take a handful of appends, each with its own answer
   t.is(answers.filter((answer) => E.isLeft(answer) && answer.left._tag === 'InsufficientVram').length, 50)
   t.is(reservedVram(one.actor.state()), 150)
   t.true(appendsTo('admission').length <= 4, `${appendsTo('admission').length} appends`)
+})
+
+test('a store that is late when the admissions are opened is told apart from a defect, and they open once it answers', async (t) => {
+  const store = createMemoryEventStore()
+  const deps = { keyring: createMemoryKeyring(), environment: createTestEnvironment(), timers: immediateTimers, logger: createRecordingLogger() }
+  const late = E.left({ _tag: 'StoreUnavailable', reason: 'no answer in 800 ms' } as const)
+  for (const stream of [ADMISSION_STREAM, ADMISSION_SNAPSHOT_STREAM]) {
+    const read: EventStore['read'] = (of, options) => (of === stream ? async () => late : store.read(of, options))
+    t.deepEqual(await openAdmission({ ...deps, store: { ...store, read } })(), late, stream)
+  }
+  t.true(E.isRight(await openAdmission({ ...deps, store })()))
+  const broken: EventStore['read'] = () => async () => { throw new Error('a defect') }
+  await t.throwsAsync(openAdmission({ ...deps, store: { ...store, read: broken } }), { message: 'a defect' })
 })
 
 test('B15: of commands that are appended together each event has the correlation id of its own request', async (t) => {

@@ -1,5 +1,5 @@
 import { totalmem } from 'node:os'
-import { createAdmissionActor } from '../../../application/admission/admission-actor.ts'
+import { openAdmission } from '../../../application/admission/admission-actor.ts'
 import { joinWorker } from '../../../application/admission/join-worker.ts'
 import { openSwitchedCatalogue } from '../../../application/catalogue/switched-catalogue.ts'
 import type { Worker } from '../../../application/lives/terms/worker.ts'
@@ -27,7 +27,7 @@ export const openWriteSide = (foundation: Foundation, { installed }: Engines) =>
         await switched.stopped
       },
     })
-    const admission = await createAdmissionActor({ ...write, logger })
+    const admission = await succeed('read the admissions', openAdmission({ ...write, logger }))
     opened({ stop: admission.idle })
     const joining = joinWorker({ admission, environment }, self, settings.vramMb ?? detectVram())
     await succeedUnlessHurt('join the workers', joining)
