@@ -2,21 +2,13 @@ import { createHash } from 'node:crypto'
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import test from 'ava'
-import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { readManifest } from '../../infrastructure/catalogue/manifest.ts'
-import { modelNameOf, repositoriesOf } from '../../infrastructure/catalogue/models.ts'
 import { waitOf } from '../../infrastructure/hub/hub-error.ts'
 import { createHubHttp } from '../../infrastructure/hub/hub-http.ts'
-import { pullModel } from '../../infrastructure/hub/pull.ts'
-import type { PullOptions } from '../../infrastructure/hub/pull.ts'
 import { openStaging } from '../../infrastructure/hub/staging.ts'
-import { startHub } from '../support/hub.ts'
-import type { TestHub } from '../support/hub.ts'
-import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { EXPORT, hubAndModels, ID, pullTo } from '../support/pulls-from-hub.ts'
 
-const EXPORT = 'test/engine/fixtures/tiny-whisper'
-const ID = 'someone/tiny-whisper'
 const ENCODER = 'onnx/encoder_model.onnx'
 const NEEDED = [
   'config.json', 'tokenizer.json', 'tokenizer_config.json', 'generation_config.json', 'preprocessor_config.json', ENCODER,
@@ -24,37 +16,13 @@ const NEEDED = [
 ]
 const SMALL = Buffer.from('a graph of another precision')
 
-/** Waits are recorded, not waited. */
-const pullTo = async (modelsDir: string, hub: TestHub, changes: Partial<PullOptions> = {}) => {
-  const waits: Array<number> = []
-  const pulled = await pullModel({
-    source: { kind: 'hub', http: createHubHttp(hub.url), ids: [ID], revision: 'main' },
-    modelsDir,
-    name: 'mine',
-    precision: null,
-    force: false,
-    check: async () => ({}),
-    onProgress: () => undefined,
-    wait: async (milliseconds) => void waits.push(milliseconds),
-    ...changes,
-  }).then(E.right, (error: unknown) => E.left(error instanceof Error ? error.message : String(error)))
-  return { pulled, waits }
-}
-
-const world = async (t: ExecutionContext, more: Readonly<Record<string, Buffer>> = {}) => {
-  const directory = await temporaryDirectory()
-  t.teardown(directory.remove)
-  const hub = await startHub(t, ID, EXPORT, more)
-  return { hub, modelsDir: join(directory.path, 'models') }
-}
-
 const contentOf = (folder: string): Promise<ReadonlyArray<string>> =>
   Promise.all(NEEDED.map(async (path) => `${path} ${createHash('sha256').update(await readFile(join(folder, path))).digest('hex')}`))
 
 const entries = (directory: string): Promise<ReadonlyArray<string>> => readdir(directory).then((names) => names.sort(), () => [])
 
 test('a pulled model is the export of the hub: what the engine needs, with hashes and where it came from', async (t) => {
-  const { hub, modelsDir } = await world(t, { 'onnx/encoder_model_fp16.onnx': SMALL, 'README.md': SMALL, 'onnx/encoder_model_q4.onnx': SMALL })
+  const { hub, modelsDir } = await hubAndModels(t, { 'onnx/encoder_model_fp16.onnx': SMALL, 'README.md': SMALL, 'onnx/encoder_model_q4.onnx': SMALL })
   const steps: Array<readonly [number, number]> = []
   const { pulled } = await pullTo(modelsDir, hub, { onProgress: (done, total) => void steps.push([done, total]) })
   t.true(E.isRight(pulled), JSON.stringify(pulled))
@@ -72,30 +40,8 @@ test('a pulled model is the export of the hub: what the engine needs, with hashe
   t.is(steps.at(-1)?.[0], steps.at(-1)?.[1])
 })
 
-test('of several repositories the first that the hub has is pulled; one that it cannot tell of at the moment is not passed over', async (t) => {
-  const { hub, modelsDir } = await world(t)
-  const http = createHubHttp(hub.url)
-  const from = (ids: ReadonlyArray<string>, name: string) => pullTo(modelsDir, hub, { name, source: { kind: 'hub', http, ids, revision: 'main' } })
-  for (const [name, ids] of Object.entries({ second: ['someone/tiny-whisper_timestamped', ID], first: [ID, 'nobody/nothing'] })) {
-    const { pulled } = await from(ids, name)
-    t.true(E.isRight(pulled), JSON.stringify(pulled))
-    t.is((await readManifest(join(modelsDir, name)))?.source, ID)
-  }
-  t.false(hub.asked.some((line) => line.includes('nobody')))
-
-  hub.faults.push({ path: /timestamped/, times: Infinity, kind: { status: 500 } })
-  const { pulled } = await from(['someone/tiny-whisper_timestamped', ID], 'third')
-  t.regex(E.isLeft(pulled) ? pulled.left : '', /answered 500/)
-})
-
-test('models known by name are pulled with the times of their words where there is such an export, and keep their names', (t) => {
-  t.deepEqual(repositoriesOf('base'), ['onnx-community/whisper-base_timestamped', 'Xenova/whisper-base'])
-  t.deepEqual(repositoriesOf('Xenova/whisper-base'), [])
-  t.deepEqual(['whisper-base_timestamped', 'whisper-large-v3_timestamped', 'mine_timestamped'].map(modelNameOf), ['base', 'large-v3', 'mine_timestamped'])
-})
-
 test('a body that breaks off, ends early or falls silent for good is gone on with by ranges: no byte comes twice', async (t) => {
-  const { hub, modelsDir } = await world(t)
+  const { hub, modelsDir } = await hubAndModels(t)
   const size = (await readFile(join(EXPORT, ENCODER))).length
   hub.faults.push({ path: /^onnx\/encoder/, times: 3, kind: { breaksAfter: 500 } }, { path: /^onnx\/.*with_past/, times: 2, kind: { truncatedTo: 4000 } })
   const { pulled, waits } = await pullTo(modelsDir, hub)
@@ -109,7 +55,7 @@ test('a body that breaks off, ends early or falls silent for good is gone on wit
 })
 
 test('a body that breaks off again and again is fetched to its end as long as each attempt brings something', async (t) => {
-  const { hub, modelsDir } = await world(t)
+  const { hub, modelsDir } = await hubAndModels(t)
   hub.faults.push({ path: /^onnx\/encoder/, times: 12, kind: { truncatedTo: 200 } })
   const { pulled, waits } = await pullTo(modelsDir, hub)
   t.true(E.isRight(pulled), JSON.stringify(pulled))
@@ -119,7 +65,7 @@ test('a body that breaks off again and again is fetched to its end as long as ea
 })
 
 test('a part that is longer than its file is begun anew', async (t) => {
-  const { hub, modelsDir } = await world(t)
+  const { hub, modelsDir } = await hubAndModels(t)
   const content = await readFile(join(EXPORT, ENCODER))
   const staging = await openStaging(modelsDir, 'mine')
   await writeFile(staging.part(createHash('sha256').update(content).digest('hex')), Buffer.concat([content, Buffer.from('more')]))
@@ -131,7 +77,7 @@ test('a part that is longer than its file is begun anew', async (t) => {
 })
 
 test('a storage that knows no ranges is begun anew; an address that has expired is asked for again', async (t) => {
-  const { hub, modelsDir } = await world(t)
+  const { hub, modelsDir } = await hubAndModels(t)
   hub.faults.push({ path: /^onnx\/encoder/, times: 1, kind: { truncatedTo: 300 } }, { path: /^onnx\/encoder/, times: 1, kind: 'no ranges' })
   hub.faults.push({ path: /^onnx\/decoder_model/, times: 1, kind: { status: 403 } }, { path: /^onnx\/.*with_past/, times: 1, kind: { status: 416 } })
   const { pulled } = await pullTo(modelsDir, hub)
@@ -144,11 +90,11 @@ test('content that is not what the hub vouches for is fetched once more, and nev
   // Of the content alone: a fault that also fits the redirect to it would be spent there.
   const contents = [[/^onnx\/encoder/, 'corrupt'], [/resolve-cache.*\/tokenizer\.json$/, 'corrupt'], [/^onnx\/.*with_past/, 'too long']] as const
   for (const [path, kind] of contents) {
-    const { hub, modelsDir } = await world(t)
+    const { hub, modelsDir } = await hubAndModels(t)
     hub.faults.push({ path, times: 1, kind })
     t.true(E.isRight((await pullTo(modelsDir, hub)).pulled), 'once')
     t.is(hub.faults[0]?.times, 0)
-    const other = await world(t)
+    const other = await hubAndModels(t)
     other.hub.faults.push({ path, times: Infinity, kind })
     const { pulled } = await pullTo(other.modelsDir, other.hub)
     t.regex(E.isLeft(pulled) ? pulled.left : '', kind === 'corrupt' ? /has the wrong hash/ : /longer than the hub lists it/)
@@ -156,14 +102,14 @@ test('content that is not what the hub vouches for is fetched once more, and nev
     other.hub.faults.length = 0
     t.true(E.isRight((await pullTo(other.modelsDir, other.hub)).pulled), 'the next attempt begins that file anew')
   }
-  const { hub, modelsDir } = await world(t)
+  const { hub, modelsDir } = await hubAndModels(t)
   hub.faults.push({ path: /encoder/, times: Infinity, kind: 'another content' })
   const { pulled } = await pullTo(modelsDir, hub)
   t.regex(E.isLeft(pulled) ? pulled.left : '', /lists another onnx\/encoder_model\.onnx than it gives/)
 })
 
 test('the hub is waited for as long as it says, and what it does not have is said at once', async (t) => {
-  const { hub, modelsDir } = await world(t)
+  const { hub, modelsDir } = await hubAndModels(t)
   hub.faults.push({ path: /\/api\/models.*revision/, times: 1, kind: { status: 429, headers: { 'retry-after': '7' } } })
   hub.faults.push({ path: /\/tree\//, times: 1, kind: { status: 429, headers: { ratelimit: '"api";r=0;t=55' } } })
   hub.faults.push({ path: /^onnx\/encoder/, times: 2, kind: { status: 503 } })
@@ -172,7 +118,7 @@ test('the hub is waited for as long as it says, and what it does not have is sai
   t.deepEqual(waits.slice(0, 2), [7000, 55_000])
   t.is(waits.length, 4)
 
-  const away = await world(t)
+  const away = await hubAndModels(t)
   away.hub.faults.push({ path: /revision/, times: Infinity, kind: { status: 502 } })
   const gone = await pullTo(away.modelsDir, away.hub)
   t.regex(E.isLeft(gone.pulled) ? gone.pulled.left : '', /answered 502/)
@@ -197,7 +143,7 @@ test('Retry-After is seconds or a date, and none of them is waited for without e
 })
 
 test('a pull that was interrupted goes on with what is there, and only one goes on at a time', async (t) => {
-  const { hub, modelsDir } = await world(t)
+  const { hub, modelsDir } = await hubAndModels(t)
   hub.faults.push({ path: /with_past/, times: Infinity, kind: { status: 404 } })
   const first = await pullTo(modelsDir, hub)
   t.regex(E.isLeft(first.pulled) ? first.pulled.left : '', /answered 404/)
@@ -218,7 +164,7 @@ test('a pull that was interrupted goes on with what is there, and only one goes 
 })
 
 test('what is installed is replaced only where that is asked for, and only by what is whole', async (t) => {
-  const { hub, modelsDir } = await world(t)
+  const { hub, modelsDir } = await hubAndModels(t)
   await mkdir(modelsDir, { recursive: true })
   await cp('models/demo-en', join(modelsDir, 'mine'), { recursive: true })
   const refused = await pullTo(modelsDir, hub)
@@ -233,13 +179,13 @@ test('what is installed is replaced only where that is asked for, and only by wh
 })
 
 test('a model that no disk holds, or of a kind that nothing runs, costs no download', async (t) => {
-  const { hub, modelsDir } = await world(t)
+  const { hub, modelsDir } = await hubAndModels(t)
   hub.change('config.json', Buffer.from('{"model_type":"bart"}'))
   const bart = await pullTo(modelsDir, hub)
   t.regex(E.isLeft(bart.pulled) ? bart.pulled.left : '', /of the type bart: only whisper and marian/)
   t.deepEqual([...hub.sent.keys()], ['config.json'])
 
-  const large = await world(t)
+  const large = await hubAndModels(t)
   const listed = large.hub.url
   const http = createHubHttp(listed)
   const json: typeof http.json = async (url) => {
@@ -253,7 +199,7 @@ test('a model that no disk holds, or of a kind that nothing runs, costs no downl
 })
 
 test('a directory is copied as the hub is fetched', async (t) => {
-  const { hub, modelsDir } = await world(t)
+  const { hub, modelsDir } = await hubAndModels(t)
   const { pulled } = await pullTo(modelsDir, hub, { source: { kind: 'directory', path: EXPORT } })
   t.true(E.isRight(pulled), JSON.stringify(pulled))
   t.deepEqual(await contentOf(join(modelsDir, 'mine')), await contentOf(EXPORT))

@@ -123,8 +123,8 @@ export const eventStoreDbMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/eventstoredb/subscriptions.ts',
-    before: 'if (isSamePoint(point, again)) continue',
-    after: 'if (again !== null) continue',
+    before: 'if (isSamePoint(point, again)) return feed',
+    after: 'if (again !== null) return feed',
     rows: ['a scavenge between the look back and the subscription loses nothing'], test: EVENTSTOREDB_RESUMES,
   },
   {

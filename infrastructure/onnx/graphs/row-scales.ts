@@ -1,5 +1,7 @@
 import { floats, MICROSOFT, node, octets, operatorsOf } from './graph-writer.ts'
-import { ELEMENT, fieldsOf, GRAPH, message, MODEL, namesIn, NODE, TENSOR, VALUE, varintsIn } from './onnx-format.ts'
+import { readGraph } from './graph-reader.ts'
+import type { Constant, Graph, Operation } from './graph-reader.ts'
+import { ELEMENT, GRAPH, message, MODEL } from './onnx-format.ts'
 import type { Field } from './onnx-format.ts'
 
 /**
@@ -14,44 +16,6 @@ const MICROSOFT_VERSION = 1
 /** The products are made of 8 bits too. */
 const EIGHT_BITS = 4
 const NESTING = new Set(['If', 'Loop', 'Scan'])
-
-interface Constant {
-  readonly field: Field
-  readonly type: number
-  readonly dimensions: ReadonlyArray<number>
-  /** As they lie in the file: bytes of a little-endian machine. */
-  readonly bytes: Uint8Array
-}
-
-interface Operation {
-  readonly field: Field
-  readonly type: string
-  readonly inputs: ReadonlyArray<string>
-  readonly outputs: ReadonlyArray<string>
-  readonly attributes: ReadonlyArray<Uint8Array>
-}
-
-const constantOf = (model: Uint8Array, field: Field): readonly [name: string, constant: Constant] => {
-  const parts = fieldsOf(model, field)
-  const content = parts.find(({ number }) => number === TENSOR.RAW || number === TENSOR.FLOATS)
-  const bytes = content === undefined
-    ? Uint8Array.from(varintsIn(model, parts, TENSOR.INTEGERS))
-    : model.subarray(content.from, content.end)
-  const [type = 0] = varintsIn(model, parts, TENSOR.TYPE)
-  const [name = ''] = namesIn(model, parts, TENSOR.NAME)
-  return [name, { field, type, dimensions: varintsIn(model, parts, TENSOR.DIMENSIONS), bytes }]
-}
-
-const operationOf = (model: Uint8Array, field: Field): Operation => {
-  const parts = fieldsOf(model, field)
-  return {
-    field,
-    type: namesIn(model, parts, NODE.TYPE)[0] ?? '',
-    inputs: namesIn(model, parts, NODE.INPUT),
-    outputs: namesIn(model, parts, NODE.OUTPUT),
-    attributes: parts.filter(({ number }) => number === NODE.ATTRIBUTE).map(({ start, end }) => model.subarray(start, end)),
-  }
-}
 
 /** 8-bit weights of one scale, or of one a column; `product` is the last of the nodes that make floats of the product. */
 interface Weighted {
@@ -69,28 +33,50 @@ interface Weighted {
 /** Unsigned bytes in the same order: signed ones and their zero points are moved by 128 alike. */
 const unsigned = ({ type, bytes }: Constant): Uint8Array => (type === ELEMENT.INT8 ? bytes.map((value) => value ^ 0x80) : bytes)
 
-/** The weights of an integer product of activations that were quantised for it; null where it is made otherwise. */
-const weightedOf = (operation: Operation, operations: ReadonlyArray<Operation>, constants: ReadonlyMap<string, Constant>): Weighted | null => {
-  const only = <A>(items: ReadonlyArray<A>): A | undefined => (items.length === 1 ? items[0] : undefined)
-  const user = (output: string | undefined): Operation | undefined =>
-    only(operations.filter(({ inputs }) => output !== undefined && inputs.includes(output)))
-  const maker = (input: string | undefined): Operation | undefined =>
-    operations.find(({ outputs }) => input !== undefined && outputs.includes(input))
+/** What makes a value, and what alone uses it. */
+const neighbours = ({ operations }: Graph) => ({
+  maker: (value: string | undefined): Operation | undefined =>
+    operations.find(({ outputs }) => value !== undefined && outputs.includes(value)),
+  user: (value: string | undefined): Operation | undefined => {
+    const users = operations.filter(({ inputs }) => value !== undefined && inputs.includes(value))
+    return users.length === 1 ? users[0] : undefined
+  },
+})
 
-  const [quantised, name = '', , zeroPoint = ''] = operation.inputs
-  const [weights, zeroPoints] = [constants.get(name), constants.get(zeroPoint)]
-  const activations = maker(quantised)
+/** Nodes as quantisers write them around an integer product. */
+interface Pattern {
+  readonly quantisation: Operation
+  readonly product: Operation
+  readonly scaling: Operation
+}
+
+const patternOf = (operation: Operation, graph: Graph): Pattern | null => {
+  const { maker, user } = neighbours(graph)
+  const quantisation = maker(operation.inputs[0])
   const cast = user(operation.outputs[0])
   const product = user(cast?.outputs[0])
   const scaling = maker(product?.inputs.find((input) => input !== cast?.outputs[0]))
-  const scales = scaling?.inputs.flatMap((input) => constants.get(input) ?? [])[0]
-  if (weights === undefined || zeroPoints === undefined || product === undefined || scales === undefined) return null
-  const isKnown = activations?.type === 'DynamicQuantizeLinear' && cast?.type === 'Cast' && product.type === 'Mul' && scaling?.type === 'Mul'
-  const isEightBit = [weights, zeroPoints].every(({ type }) => type === ELEMENT.UINT8 || type === ELEMENT.INT8)
-  if (!isKnown || !isEightBit || scales.type !== ELEMENT.FLOAT) return null
+  const types = [quantisation, cast, product, scaling].map((found) => found?.type)
+  if (quantisation === undefined || product === undefined || scaling === undefined) return null
+  return types.join() === 'DynamicQuantizeLinear,Cast,Mul,Mul' ? { quantisation, product, scaling } : null
+}
+
+const isEightBit = ({ type }: Constant): boolean => type === ELEMENT.UINT8 || type === ELEMENT.INT8
+
+/** The weights of an integer product of activations that were quantised for it; null where it is made otherwise. */
+const weightedOf = (operation: Operation, graph: Graph): Weighted | null => {
+  const pattern = patternOf(operation, graph)
+  if (pattern === null) return null
+  const { quantisation, product, scaling } = pattern
+  const { constants } = graph
+  const [, name = '', , zeroPoint = ''] = operation.inputs
+  const [weights, zeroPoints] = [constants.get(name), constants.get(zeroPoint)]
+  const scales = scaling.inputs.flatMap((input) => constants.get(input) ?? [])[0]
+  if (weights === undefined || zeroPoints === undefined || scales?.type !== ELEMENT.FLOAT) return null
+  if (!isEightBit(weights) || !isEightBit(zeroPoints)) return null
   return {
     operation, product, name, weights,
-    activations: activations.inputs[0] ?? '',
+    activations: quantisation.inputs[0] ?? '',
     values: unsigned(weights),
     zeroPoints: unsigned(zeroPoints),
     scales: new Float32Array(new Uint8Array(scales.bytes).buffer),
@@ -153,19 +139,15 @@ const needed = (operations: ReadonlyArray<Operation>, wanted: ReadonlyArray<stri
 
 /** The graph with a scale for each block of activations; null where nothing is to change. Throws on bytes that are no graph. */
 export const withRowScales = (model: Uint8Array): Uint8Array | null => {
-  const top = fieldsOf(model, { from: 0, end: model.length })
-  const graphField = top.find(({ number }) => number === MODEL.GRAPH)
-  if (graphField === undefined) return null
-  const graph = fieldsOf(model, graphField)
-  const operations = graph.filter(({ number }) => number === GRAPH.NODE).map((field) => operationOf(model, field))
-  if (operations.some(({ type }) => NESTING.has(type))) return null
-  const constants = new Map(graph.filter(({ number }) => number === GRAPH.INITIALIZER).map((field) => constantOf(model, field)))
+  const graph = readGraph(model)
+  if (graph === null || graph.operations.some(({ type }) => NESTING.has(type))) return null
+  const { top, graphField, fields, operations, constants, outputs } = graph
 
   const rewritten = new Map<Field, Rewritten>()
   const now = new Map(operations.map((operation) => [operation.field, operation]))
   for (const operation of operations) {
     const rewrite = REWRITES[operation.type]
-    const weighted = rewrite === undefined ? null : weightedOf(operation, operations, constants)
+    const weighted = rewrite === undefined ? null : weightedOf(operation, graph)
     const made = weighted === null ? null : rewrite?.(weighted)
     if (weighted === null || made === null || made === undefined) continue
     rewritten.set(weighted.product.field, made)
@@ -173,12 +155,15 @@ export const withRowScales = (model: Uint8Array): Uint8Array | null => {
   }
   if (rewritten.size === 0) return null
 
-  const outputs = graph.filter(({ number }) => number === GRAPH.OUTPUT).flatMap((field) => namesIn(model, fieldsOf(model, field), VALUE.NAME))
   const left = needed([...now.values()], outputs)
   const read = new Set([...outputs, ...left.flatMap(({ inputs }) => inputs)])
-  const unread = [...constants].filter(([name]) => !read.has(name)).map(([, { field }]) => field)
-  const removed = new Set([...unread, ...operations.map(({ field }) => field).filter((field) => !left.includes(now.get(field) as Operation))])
-  const content = graph.filter((field) => !removed.has(field)).map((field) => rewritten.get(field)?.operation ?? model.subarray(field.start, field.end))
+  const kept = new Set([
+    ...left.map(({ field }) => field),
+    ...[...constants].filter(([name]) => read.has(name)).map(([, { field }]) => field),
+  ])
+  const content = fields
+    .filter((field) => kept.has(field) || (field.number !== GRAPH.NODE && field.number !== GRAPH.INITIALIZER))
+    .map((field) => rewritten.get(field)?.operation ?? model.subarray(field.start, field.end))
   const added = [...rewritten.values()].flatMap((one) => one.constants)
   return Buffer.concat([
     ...top.map((field) => (field === graphField ? message(MODEL.GRAPH, ...content, ...added) : model.subarray(field.start, field.end))),

@@ -1,0 +1,67 @@
+import { fieldsOf, GRAPH, MODEL, namesIn, NODE, TENSOR, VALUE, varintsIn } from './onnx-format.ts'
+import type { Field } from './onnx-format.ts'
+
+/** A tensor that stands in the file. */
+export interface Constant {
+  readonly field: Field
+  readonly type: number
+  readonly dimensions: ReadonlyArray<number>
+  /** As they lie in the file: of a little-endian machine. */
+  readonly bytes: Uint8Array
+}
+
+/** A node of the graph. */
+export interface Operation {
+  readonly field: Field
+  readonly type: string
+  readonly inputs: ReadonlyArray<string>
+  readonly outputs: ReadonlyArray<string>
+  readonly attributes: ReadonlyArray<Uint8Array>
+}
+
+export interface Graph {
+  /** Of the model, and of its graph. */
+  readonly top: ReadonlyArray<Field>
+  readonly graphField: Field
+  readonly fields: ReadonlyArray<Field>
+  readonly operations: ReadonlyArray<Operation>
+  readonly constants: ReadonlyMap<string, Constant>
+  readonly outputs: ReadonlyArray<string>
+}
+
+const constantOf = (model: Uint8Array, field: Field): readonly [name: string, constant: Constant] => {
+  const parts = fieldsOf(model, field)
+  const content = parts.find(({ number }) => number === TENSOR.RAW || number === TENSOR.FLOATS)
+  const bytes = content === undefined
+    ? Uint8Array.from(varintsIn(model, parts, TENSOR.INTEGERS))
+    : model.subarray(content.from, content.end)
+  const [type = 0] = varintsIn(model, parts, TENSOR.TYPE)
+  const [name = ''] = namesIn(model, parts, TENSOR.NAME)
+  return [name, { field, type, dimensions: varintsIn(model, parts, TENSOR.DIMENSIONS), bytes }]
+}
+
+const operationOf = (model: Uint8Array, field: Field): Operation => {
+  const parts = fieldsOf(model, field)
+  return {
+    field,
+    type: namesIn(model, parts, NODE.TYPE)[0] ?? '',
+    inputs: namesIn(model, parts, NODE.INPUT),
+    outputs: namesIn(model, parts, NODE.OUTPUT),
+    attributes: parts.filter(({ number }) => number === NODE.ATTRIBUTE).map(({ start, end }) => model.subarray(start, end)),
+  }
+}
+
+/** What is in a model's file; null where it has no graph. Throws on bytes that are none. */
+export const readGraph = (model: Uint8Array): Graph | null => {
+  const top = fieldsOf(model, { from: 0, end: model.length })
+  const graphField = top.find(({ number }) => number === MODEL.GRAPH)
+  if (graphField === undefined) return null
+  const fields = fieldsOf(model, graphField)
+  const of = (kind: number): ReadonlyArray<Field> => fields.filter(({ number }) => number === kind)
+  return {
+    top, graphField, fields,
+    operations: of(GRAPH.NODE).map((field) => operationOf(model, field)),
+    constants: new Map(of(GRAPH.INITIALIZER).map((field) => constantOf(model, field))),
+    outputs: of(GRAPH.OUTPUT).flatMap((field) => namesIn(model, fieldsOf(model, field), VALUE.NAME)),
+  }
+}
