@@ -2,7 +2,7 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { EngineSettings } from '../../domain/live/settings.ts'
 import type { JobFailed, ModelLoadFailed } from '../ports/engine.ts'
 
-/** A word with its punctuation; seconds from the first audio. */
+/** A word with its punctuation and the space before it; seconds from the first audio. */
 export interface SegmentWord {
   readonly start: number
   readonly end: number
@@ -30,7 +30,7 @@ export interface Segment {
   readonly end: number
   readonly text: string
   readonly caption: string
-  /** Of a final, where the model tells when its words sound. */
+  /** Of a final, where the model tells when its words sound: one after another, together the text. */
   readonly words?: ReadonlyArray<SegmentWord>
   /** Which language was heard, where it was to be found. */
   readonly language?: string

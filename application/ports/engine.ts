@@ -58,6 +58,8 @@ export interface HeardWord {
   readonly end: number
   /** Geometric mean of its tokens' probabilities. */
   readonly probability: number
+  /** The same without the punctuation behind it. */
+  readonly confidence: number
   /** The same of the punctuation behind it; 1 where there is none. */
   readonly endProbability: number
 }

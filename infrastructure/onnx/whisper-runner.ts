@@ -208,8 +208,16 @@ export const loadWhisper = async (
     return wordsOfTokens(tokens, decodeText).map((word) => {
       const [from, to] = [at, at + word.tokens.length]
       at = to
-      const [probability, endProbability] = [meanOf(followed.logprobs.slice(from, to)), meanOf(followed.logprobs.slice(from + word.spoken, to))]
-      return { ...word, start: startOf(from), end: startOf(from + word.spoken), probability, endProbability }
+      const spokenTo = from + word.spoken
+      const meanIn = (first: number, last: number): number => meanOf(followed.logprobs.slice(first, last))
+      return {
+        ...word,
+        start: startOf(from),
+        end: startOf(spokenTo),
+        probability: meanIn(from, to),
+        confidence: meanIn(from, spokenTo),
+        endProbability: meanIn(spokenTo, to),
+      }
     })
   }
 
