@@ -2,8 +2,7 @@ import { Tokenizer } from '@huggingface/tokenizers'
 import { Tensor } from 'onnxruntime-node'
 import type { InferenceSession } from 'onnxruntime-node'
 import { SAMPLE_RATE } from '../../application/ports/engine.ts'
-import type { Beginning, HeardWord, Hypothesis } from '../../application/ports/engine.ts'
-import { tokenStarts } from './words/attention-times.ts'
+import type { Beginning, Hypothesis } from '../../application/ports/engine.ts'
 import { decodeGreedily, mergedDecoder, twoFileDecoder } from './decoding.ts'
 import type { Decoded, Decoder, Wanted } from './decoding.ts'
 import type { Provider } from './providers/execution-provider.ts'
@@ -11,7 +10,7 @@ import { compressionRatioOf, segmentsOf } from './hypothesis.ts'
 import { createLogMel } from './log-mel.ts'
 import { probabilityOf } from './logits.ts'
 import { openSession } from './sessions.ts'
-import { wordsOfTokens } from './words/token-words.ts'
+import { heardWords } from './words/heard-words.ts'
 import { promptFor } from './whisper-model.ts'
 import type { WhisperModel } from './whisper-model.ts'
 
@@ -82,10 +81,6 @@ const windowOf = (samples: Int16Array, model: WhisperModel, silence: number | nu
   for (let i = 0; i < samples.length; i++) window[i] = (samples[i] ?? 0) / 32768
   return window
 }
-
-/** Geometric mean of probabilities; 1 of none. */
-const meanOf = (logprobs: ReadonlyArray<number>): number =>
-  Math.exp(logprobs.reduce((sum, logprob) => sum + logprob, 0) / Math.max(1, logprobs.length))
 
 const openDecoder = async (model: WhisperModel, provider: Provider): Promise<Decoder> => {
   const { decoder } = model.weights
@@ -195,38 +190,16 @@ export const loadWhisper = async (
     return decoded
   }
 
-  /** The words behind the prefix. */
-  const wordsOf = ({ samples, beginning }: Audio, { tokens, followed }: DecodedWindow): ReadonlyArray<HeardWord> => {
-    if (tokens.length === 0) return []
-    const seconds = samples.length / SAMPLE_RATE
-    const known = beginning?.prefix.length ?? 0
-    const rows = followed.attention.map((head) => head.slice(0, known + tokens.length + 1))
-    const frames = Math.max(1, Math.min(rows[0]?.[0]?.length ?? 1, Math.ceil(seconds / model.timePrecision)))
-    const starts = tokenStarts(rows, frames)
-    const startOf = (token: number): number => Math.min(seconds, (starts[known + token] ?? frames) * model.timePrecision)
-    let at = 0
-    return wordsOfTokens(tokens, decodeText).map((word) => {
-      const [from, to] = [at, at + word.tokens.length]
-      at = to
-      const spokenTo = from + word.spoken
-      const meanIn = (first: number, last: number): number => meanOf(followed.logprobs.slice(first, last))
-      return {
-        ...word,
-        start: startOf(from),
-        end: startOf(spokenTo),
-        probability: meanIn(from, to),
-        confidence: meanIn(from, spokenTo),
-        endProbability: meanIn(spokenTo, to),
-      }
-    })
-  }
-
   const hypothesisOf = (audio: Audio, decoded: DecodedWindow): Hypothesis => {
     const { tokens, avgLogprob, noSpeechProb, followed } = decoded
-    const segments = segmentsOf(tokens, audio.samples.length / SAMPLE_RATE, layout, decodeText)
+    const seconds = audio.samples.length / SAMPLE_RATE
+    const segments = segmentsOf(tokens, seconds, layout, decodeText)
     const compressionRatio = compressionRatioOf(segments.map(({ text }) => text).join(''))
     const heard = { segments, avgLogprob, noSpeechProb, compressionRatio }
-    return audio.beginning === undefined ? heard : { ...heard, words: wordsOf(audio, decoded), isLoop: followed.isLoop }
+    if (audio.beginning === undefined) return heard
+    const { length: known } = audio.beginning.prefix
+    const words = heardWords({ ...followed, tokens, known, seconds, timePrecision: model.timePrecision }, decodeText)
+    return { ...heard, words, isLoop: followed.isLoop }
   }
 
   return {
