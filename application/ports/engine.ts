@@ -38,8 +38,10 @@ export interface Beginning {
 
 export interface TranscribeJob {
   readonly model: string
-  /** ISO 639-1. */
-  readonly language: string
+  /** A code of the model's; null asks which one is spoken, and nothing is transcribed. */
+  readonly language: string | null
+  /** `translate`: the model's own English of what is said. */
+  readonly task?: 'transcribe' | 'translate'
   /** s16le samples, at most windowSeconds of them; nobody writes into them until the job is done. */
   readonly samples: Int16Array
   /** Only for a model with word times; without it all of the audio is heard anew. */
@@ -71,10 +73,18 @@ export interface HypothesisSegment {
   readonly text: string
 }
 
+/** The likeliest of a model's languages, among these alone. */
+export interface FoundLanguage {
+  readonly code: string
+  readonly probability: number
+}
+
 export interface Hypothesis {
   readonly segments: ReadonlyArray<HypothesisSegment>
   /** What follows the prefix, word by word; only of a job with a beginning. */
   readonly words?: ReadonlyArray<HeardWord>
+  /** Only of a job that asks for it. */
+  readonly language?: FoundLanguage
   /** Decoding was stopped because it said the same again and again. */
   readonly isLoop?: boolean
   /** Mean log probability of the tokens chosen, end of text included. */

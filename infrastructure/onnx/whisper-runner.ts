@@ -1,9 +1,10 @@
+import * as E from 'fp-ts/lib/Either.js'
 import { Tokenizer } from '@huggingface/tokenizers'
 import { Tensor } from 'onnxruntime-node'
 import type { InferenceSession } from 'onnxruntime-node'
 import { SAMPLE_RATE } from '../../application/ports/engine.ts'
-import type { Beginning, Hypothesis } from '../../application/ports/engine.ts'
-import { decodeGreedily, mergedDecoder, twoFileDecoder } from './decoding.ts'
+import type { Hypothesis, TranscribeJob } from '../../application/ports/engine.ts'
+import { decodeGreedily, logitsAt, mergedDecoder, twoFileDecoder } from './decoding.ts'
 import type { Decoded, Decoder, Wanted } from './decoding.ts'
 import type { Provider } from './providers/execution-provider.ts'
 import { compressionRatioOf, segmentsOf } from './hypothesis.ts'
@@ -11,8 +12,8 @@ import { createLogMel } from './log-mel.ts'
 import { probabilityOf } from './logits.ts'
 import { openSession } from './sessions.ts'
 import { heardWords } from './words/heard-words.ts'
-import { promptFor } from './whisper-model.ts'
-import type { WhisperModel } from './whisper-model.ts'
+import { languageBy, promptFor } from './whisper-model.ts'
+import type { WhisperModel, Wish } from './whisper-model.ts'
 
 /** What one pass over a window gave, before it is text. */
 export interface DecodedWindow {
@@ -26,12 +27,11 @@ export interface DecodedWindow {
   readonly followed: Pick<Decoded, 'logprobs' | 'attention' | 'isLoop'>
 }
 
-/** What to hear: s16le samples, and the language by ISO 639-1. */
-export interface Audio {
-  readonly samples: Int16Array
-  readonly language: string
-  readonly beginning?: Beginning
-}
+/** What to hear. */
+type Asked = Omit<TranscribeJob, 'model'>
+/** What to transcribe. */
+export type Audio = Asked & Wish
+const isToBeTranscribed = (asked: Asked): asked is Audio => asked.language !== null
 
 /** A loaded model; it keeps nothing between calls. Throws on samples or languages that do not fit. */
 export interface WhisperRunner {
@@ -39,10 +39,10 @@ export interface WhisperRunner {
   /** It takes jobs with a beginning. */
   readonly hasWordTimes: boolean
   readonly decode: (audio: Audio) => Promise<DecodedWindow>
-  readonly transcribe: (audio: Audio) => Promise<Hypothesis>
+  readonly transcribe: (asked: Asked) => Promise<Hypothesis>
   /** Several in as few runs of the graphs as their lengths allow; `onText` is called for each as its text ends, in no order. */
   readonly decodeTogether: (audios: ReadonlyArray<Audio>, onText: (index: number, decoded: DecodedWindow) => void) => Promise<void>
-  readonly transcribeTogether: (audios: ReadonlyArray<Audio>, onText: (index: number, hypothesis: Hypothesis) => void) => Promise<void>
+  readonly transcribeTogether: (asked: ReadonlyArray<Asked>, onText: (index: number, hypothesis: Hypothesis) => void) => Promise<void>
   /** Gives its memory back; nothing may run on it any more. */
   readonly release: () => Promise<void>
 }
@@ -140,16 +140,24 @@ export const loadWhisper = async (
     return encoded
   }
 
-  const silenceBehind = ({ beginning }: Audio): number | null => {
-    if (!takesShort) return null
-    if (model.dynamicWindow) return TRAILING_SILENCE
-    return beginning?.isDraft === true ? SILENCE_BEHIND_DRAFT : null
+  const windowFor = ({ samples }: Asked, isDraft: boolean): Float32Array => {
+    const { length } = samples
+    if (length > model.windowSamples) throw new Error(`${length} samples are more than the window of ${windowSeconds} s`)
+    const ofDraft = isDraft ? SILENCE_BEHIND_DRAFT : null
+    return windowOf(samples, model, takesShort ? (model.dynamicWindow ? TRAILING_SILENCE : ofDraft) : null)
   }
 
-  const wantedOf = ({ samples: { length }, language, beginning }: Audio): Wanted => {
-    const start = promptFor(model, language, beginning === undefined ? model.timestamps : false)
-    if (start === null) throw new Error(`the model does not know the language ${language}`)
-    if (length > model.windowSamples) throw new Error(`${length} samples are more than the window of ${windowSeconds} s`)
+  const findLanguage = async (asked: Asked): Promise<Hypothesis> => {
+    const step = await decoder.open(await encode([windowFor(asked, true)]), [[model.startOfTranscript]])
+    const logits = logitsAt(step, 0, 0)
+    const noSpeechProb = model.noSpeech === null ? 0 : probabilityOf(logits, model.noSpeech)
+    return { segments: [], avgLogprob: 0, noSpeechProb, compressionRatio: 0, language: languageBy(logits, model) }
+  }
+
+  const wantedOf = ({ samples: { length }, beginning, ...wish }: Audio): Wanted => {
+    const prompted = promptFor(model, wish, beginning === undefined ? model.timestamps : false)
+    if (E.isLeft(prompted)) throw new Error(prompted.left)
+    const { right: start } = prompted
     const most = (prompt: ReadonlyArray<number>): number => limit(model, prompt.length, length / SAMPLE_RATE)
     if (beginning === undefined) return { prompt: start, limit: most(start) }
     if (!hasWordTimes) throw new Error('the model has no word times: it hears all audio anew')
@@ -170,7 +178,7 @@ export const loadWhisper = async (
   })
 
   const decodeTogether = async (audios: ReadonlyArray<Audio>, onText: (index: number, decoded: DecodedWindow) => void): Promise<void> => {
-    const prepared = audios.map((audio, index) => ({ index, wanted: wantedOf(audio), window: windowOf(audio.samples, model, silenceBehind(audio)) }))
+    const prepared = audios.map((audio, index) => ({ index, wanted: wantedOf(audio), window: windowFor(audio, audio.beginning?.isDraft === true) }))
     // Rows of one run have prompts, and windows, of one length.
     const groups = Object.groupBy(prepared, ({ index, wanted, window }) => `${wanted.prompt.length} ${wanted.follow === undefined} ${window.length} ${batches ? '' : index}`)
     for (const group of Object.values(groups)) {
@@ -211,11 +219,14 @@ export const loadWhisper = async (
       await encoder.release()
       await decoder.release()
     },
-    transcribe: async (audio) => hypothesisOf(audio, await decode(audio)),
-    transcribeTogether: (audios, onText) =>
-      decodeTogether(audios, (index, decoded) => {
-        const audio = audios[index]
-        if (audio !== undefined) onText(index, hypothesisOf(audio, decoded))
-      }),
+    transcribe: async (asked) => (isToBeTranscribed(asked) ? hypothesisOf(asked, await decode(asked)) : findLanguage(asked)),
+    transcribeTogether: async (asked, onText) => {
+      const audios = asked.flatMap((audio, index) => (isToBeTranscribed(audio) ? [{ audio, index }] : []))
+      await decodeTogether(audios.map(({ audio }) => audio), (row, decoded) => {
+        const { audio, index } = audios[row] ?? {}
+        if (audio !== undefined && index !== undefined) onText(index, hypothesisOf(audio, decoded))
+      })
+      for (const [index, one] of asked.entries()) if (!isToBeTranscribed(one)) onText(index, await findLanguage(one))
+    },
   }
 }

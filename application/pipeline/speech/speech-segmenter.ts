@@ -130,6 +130,12 @@ export const hearEverything = (state: SegmenterState, clock: number): SegmenterS
   phrases: state.phrases.length === 0 ? [{ regions: [{ start: state.clock, end: null }], dips: [], closedAt: null }] : state.phrases,
 })
 
+/** Where speech behind `sample` begins; where there is none, the audio judged so far ends. */
+export const speechFrom = ({ phrases, clock }: SegmenterState, sample: number): number => {
+  const next = phrases.flatMap(({ regions }) => regions).find(({ end }) => end === null || end > sample)
+  return next === undefined ? clock : Math.min(clock, Math.max(sample, next.start))
+}
+
 /** The first phrase has been spoken out. */
 export const dropPhrase = (state: SegmenterState): SegmenterState => ({ ...state, phrases: state.phrases.slice(1) })
 

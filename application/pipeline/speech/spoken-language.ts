@@ -1,0 +1,97 @@
+import { SAMPLE_RATE } from '../../ports/engine.ts'
+import type { FoundLanguage } from '../../ports/engine.ts'
+import { AUTO_LANGUAGE } from '../pipeline.ts'
+import type { AudioBuffer } from './audio-buffer.ts'
+import { loudRegions } from './loudness.ts'
+import type { Region, SegmenterState } from './speech-segmenter.ts'
+
+/** Speech by which a language can be told, and the most that is heard for it. */
+const LEAST = SAMPLE_RATE
+const MOST = 8 * SAMPLE_RATE
+/** Probability from which on the model is believed that another language is spoken. */
+const SURE = 0.8
+
+/** Audio to hear, in samples from the first audio. */
+interface Span {
+  readonly from: number
+  readonly to: number
+}
+
+/** The parts of regions that lie in a span. */
+const partsOf = (regions: ReadonlyArray<Region>, { from, to }: Span): ReadonlyArray<Span> =>
+  regions.map(({ start, end }) => ({ from: Math.max(from, start), to: Math.min(to, end ?? to) })).filter((part) => part.to > part.from)
+
+/** As much from the first part on as is heard; null where there is none. */
+const beginningOf = (parts: ReadonlyArray<Span>): Span | null => {
+  const [first, last] = [parts[0], parts.at(-1)]
+  return first === undefined || last === undefined ? null : { from: first.from, to: Math.min(last.to, first.from + MOST) }
+}
+
+/** Which language a live is in: as it was given, or found phrase by phrase. */
+export interface SpokenLanguage {
+  /** It is to be found. */
+  readonly isSought: boolean
+  /** Null until the first is found. */
+  readonly code: () => string | null
+  /**
+   * What is to be heard now to find out, null where nothing.
+   *
+   * @param done the audio before it is not heard again
+   * @param undetected the audio, where no detector tells in what of it somebody speaks
+   */
+  readonly question: (speech: SegmenterState, done: number, undetected: Pick<AudioBuffer, 'slice'> | null) => Span | null
+  /** Takes the answer; whether the phrase is in another language than the one it was heard in so far. */
+  readonly changes: (found: FoundLanguage) => boolean
+  /** What is said from a sample on may be in another. */
+  readonly endPhrase: (at: number) => void
+}
+
+const given = (code: string): SpokenLanguage =>
+  ({ isSought: false, code: () => code, question: () => null, changes: () => false, endPhrase: () => undefined })
+
+/**
+ * Each phrase is asked about once a second of it was spoken, and again when twice as much was, until the model is sure. What it is
+ * not sure of counts only while it never was sure before: people seldom change their language.
+ */
+const sought = (): SpokenLanguage => {
+  let code: string | null = null
+  let wasEverSure = false
+  let isSettled = false
+  /** Speech of this phrase that was heard when the model was asked last. */
+  let asked = 0
+  /** Where what may be in another language begins. */
+  let from = 0
+  return {
+    isSought: true,
+    code: () => code,
+    question: ({ phrases: [phrase], clock }, done, undetected) => {
+      if (phrase === undefined || isSettled) return null
+      from = Math.max(from, done)
+      const regions = undetected === null || code === null ? phrase.regions : loudRegions(undetected.slice(done, clock), done)
+      const spoken = partsOf(regions, { from, to: clock })
+      const length = spoken.reduce((sum, part) => sum + part.to - part.from, 0)
+      const isLast = phrase.closedAt !== null && !wasEverSure
+      const isMore = asked < MOST && (length >= Math.max(LEAST, 2 * asked) || (isLast && length > asked))
+      if (!isMore && !(isLast && code === null)) return null
+      asked = length
+      return beginningOf(spoken) ?? { from, to: from }
+    },
+    changes: (found) => {
+      const isSure = found.probability >= SURE
+      isSettled = isSure
+      if (wasEverSure && !isSure) return false
+      wasEverSure = isSure
+      const isOther = code !== null && code !== found.code
+      code = found.code
+      return isOther
+    },
+    endPhrase: (at) => {
+      isSettled = false
+      asked = 0
+      from = at
+    },
+  }
+}
+
+/** @param language a code of the model's, or AUTO_LANGUAGE */
+export const spokenLanguage = (language: string): SpokenLanguage => (language === AUTO_LANGUAGE ? sought() : given(language))
