@@ -3,7 +3,7 @@ import type { EngineSettings } from '../../domain/live/settings.ts'
 import { messageOf } from '../../domain/shared/message-of.ts'
 import { SAMPLE_RATE } from '../ports/engine.ts'
 import type { Hypothesis, JobFailed, ModelLoadFailed, SpeechEngine, TranscribeJob } from '../ports/engine.ts'
-import type { CreatePipeline, Segment } from './pipeline.ts'
+import type { CreatePipeline } from './pipeline.ts'
 import type { Lags } from './lags.ts'
 import type { Timers } from '../ports/timers.ts'
 import { createBacklog } from './backlog.ts'
@@ -15,8 +15,7 @@ import { attentionPolicy } from './policy/by-attention/attention-policy.ts'
 import { limitsOf } from './policy/policy-limits.ts'
 import type { Outcome, Pass } from './policy/policy.ts'
 import type { Scheduler } from './scheduler.ts'
-import { dropPhrase, endOfAudio, foldSpeech, forgetBefore, hearEverything, INITIAL_SEGMENTER, speechFrom } from './speech/speech-segmenter.ts'
-import type { Region } from './speech/speech-segmenter.ts'
+import { dropPhrase, endOfAudio, foldSpeech, forgetBefore, hearEverything, INITIAL_SEGMENTER, regionsBefore, speechFrom } from './speech/speech-segmenter.ts'
 import { spokenLanguage } from './speech/spoken-language.ts'
 import { createVoiceDetection, framesToJudge } from './speech/voice-detection.ts'
 
@@ -41,7 +40,7 @@ const PASSES_SHARE = 0.9
  */
 export const createLivePipeline =
   ({ engine, scheduler, monotonic, timers, lags }: Dependencies): CreatePipeline =>
-  ({ liveId, model, language, task, settings, nextSegment, events }) => {
+  ({ liveId, model, language, task, vocabulary, settings, nextSegment, events }) => {
     const audio = createAudioBuffer()
     let config: EngineSettings = settings
     let windowSeconds: number | null = null
@@ -49,6 +48,7 @@ export const createLivePipeline =
     let segmenter = INITIAL_SEGMENTER
     let policy = agreementPolicy(nextSegment)
     const spoken = spokenLanguage(language)
+    let expected = vocabulary
     const backlog = createBacklog(monotonic)
     let driving = false
     /** Something came while the drive was looking. */
@@ -107,13 +107,11 @@ export const createLivePipeline =
     }
 
     const emit = async (outcome: Outcome): Promise<void> => {
-      const code = spoken.code()
-      const told = (segment: Segment): Segment => (spoken.isSought && code !== null ? { ...segment, language: code } : segment)
       for (const final of outcome.finals) {
         if (over) return
-        await events.final(told(final))
+        await events.final(spoken.told(final))
       }
-      if (!over && outcome.partial !== null) events.partial(told(outcome.partial))
+      if (!over && outcome.partial !== null) events.partial(spoken.told(outcome.partial))
       const last = outcome.finals.at(-1)
       // Where no detector tells, what is final ends a phrase.
       if (!limits.vad && last !== undefined) spoken.endPhrase(Math.round(last.end * SAMPLE_RATE))
@@ -132,9 +130,11 @@ export const createLivePipeline =
 
     const transcribe = async (pass: Pass): Promise<void> => {
       const samples = audio.slice(pass.from, pass.to)
-      const heard = await ask({ language: spoken.code(), samples, ...(task && { task }), ...(pass.beginning && { beginning: pass.beginning }) })
+      const { beginning } = pass
+      const asked = { ...(task && { task }), ...(expected && { vocabulary: expected }), ...(beginning && { beginning }) }
+      const heard = await ask({ language: spoken.code(), samples, ...asked })
       if (heard === null) return
-      const regions = limits.vad ? spokenUntil(pass.to) : soundingRegions(samples, pass.from)
+      const regions = limits.vad ? regionsBefore(segmenter, pass.to) : soundingRegions(samples, pass.from)
       await emit(policy.hear(regions, pass, heard, limits))
     }
 
@@ -145,9 +145,6 @@ export const createLivePipeline =
       if (spoken.changes(heard.language)) policy.restart(from - limits.buffer.preRoll)
     }
 
-    const spokenUntil = (sample: number): ReadonlyArray<Region> =>
-      segmenter.phrases.flatMap(({ regions }) => regions).filter(({ start }) => start < sample)
-
     /** Does what is next to do for the words; false when it waits for more audio. */
     const advance = async (): Promise<boolean> => {
       if (segmenter.phrases.length === 0) return false
@@ -157,8 +154,7 @@ export const createLivePipeline =
         return true
       }
       if (spoken.code() === null) return false
-      // Phrases that may be in several languages are not heard together.
-      const step = policy.next(spoken.isSought ? { ...segmenter, phrases: segmenter.phrases.slice(0, 1) } : segmenter, limits)
+      const step = policy.next(spoken.heardTogether(segmenter), limits)
       switch (step.kind) {
         case 'wait':
           return false
@@ -211,7 +207,9 @@ export const createLivePipeline =
         config = next
         limits = limitsOf(next, windowSeconds ?? next.max_buffer)
       },
-      expect: () => undefined,
+      expect: (next) => {
+        expected = next
+      },
       start: () => async () => {
         const loaded = await engine.load(model)()
         if (E.isLeft(loaded)) {

@@ -26,6 +26,14 @@ export interface LoadedModel {
   readonly hasWordTimes?: boolean
 }
 
+/** What speakers are likely to say, by whoever knows them. */
+export interface Vocabulary {
+  /** Text as if it had been said before. */
+  readonly prompt: string
+  /** Words and phrases that are heard rather than what sounds alike. */
+  readonly hotwords: ReadonlyArray<string>
+}
+
 /** What the text of a job goes on from; tokens are those of words that the same model heard. */
 export interface Beginning {
   /** Of the text before the audio; the model reads the last of them that it has room for. */
@@ -44,6 +52,7 @@ export interface TranscribeJob {
   readonly task?: 'transcribe' | 'translate'
   /** s16le samples, at most windowSeconds of them; nobody writes into them until the job is done. */
   readonly samples: Int16Array
+  readonly vocabulary?: Vocabulary
   /** Only for a model with word times; without it all of the audio is heard anew. */
   readonly beginning?: Beginning
 }

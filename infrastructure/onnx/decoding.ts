@@ -2,6 +2,7 @@ import { Tensor } from 'onnxruntime-node'
 import type { InferenceSession } from 'onnxruntime-node'
 import { applyRules, chooseToken } from './logits.ts'
 import type { LogitsRules } from './logits.ts'
+import type { Hotwords } from './words/hotwords.ts'
 import { loopLength } from './words/loops.ts'
 
 type Feeds = Readonly<Record<string, Tensor>>
@@ -177,6 +178,7 @@ export interface Wanted {
   /** Position of the start of the transcript; 0 where nothing is before it. */
   readonly start?: number
   readonly follow?: Follow
+  readonly hotwords?: Hotwords
 }
 
 /**
@@ -219,11 +221,12 @@ export const decodeGreedily = async (
   /** The row's next token. */
   const advance = (row: Row, at: number): number => {
     if (row.ended) return rules.endOfText
-    const { prompt = [], known = 0, limit = 0, follow } = wanted[at] ?? {}
+    const { prompt = [], known = 0, limit = 0, follow, hotwords } = wanted[at] ?? {}
     const text = [...prompt.slice(prompt.length - known), ...row.tokens]
     const logits = logitsAt(step, at, -1)
     applyRules(logits, text, rules)
-    const { token, logprob } = chooseToken(logits)
+    const likeliest = chooseToken(logits)
+    const { token, logprob } = hotwords?.prefer(likeliest, logits, text) ?? likeliest
     row.logprobs.push(logprob)
     if (token === rules.endOfText) {
       finish(row, at, false)

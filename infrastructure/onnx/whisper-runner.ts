@@ -12,6 +12,7 @@ import { createLogMel } from './log-mel.ts'
 import { probabilityOf } from './logits.ts'
 import { openSession } from './sessions.ts'
 import { heardWords } from './words/heard-words.ts'
+import { createVocabularies } from './words/vocabulary.ts'
 import { languageBy, promptFor } from './whisper-model.ts'
 import type { WhisperModel, Wish } from './whisper-model.ts'
 
@@ -82,6 +83,10 @@ const windowOf = (samples: Int16Array, model: WhisperModel, silence: number | nu
   return window
 }
 
+const lastOf = (tokens: ReadonlyArray<number>, count: number): ReadonlyArray<number> => tokens.slice(Math.max(0, tokens.length - count))
+
+const NOTHING_BEFORE = { context: [], prefix: [] }
+
 const openDecoder = async (model: WhisperModel, provider: Provider): Promise<Decoder> => {
   const { decoder } = model.weights
   switch (decoder.kind) {
@@ -128,6 +133,8 @@ export const loadWhisper = async (
     // The tokenizer refuses to decode nothing. Its cleaning up is for word pieces: it would take the space before a French `?`.
     tokens.length === 0 ? '' : tokenizer.decode([...tokens], { clean_up_tokenization_spaces: false })
 
+  const vocabularyOf = createVocabularies(tokenizer, decodeText, model.endOfText)
+
   /** [windows][positions][width] of windows that are equally long. */
   const encode = async (windows: ReadonlyArray<Float32Array>): Promise<Tensor> => {
     const mels = windows.map(logMel)
@@ -154,20 +161,26 @@ export const loadWhisper = async (
     return { segments: [], avgLogprob: 0, noSpeechProb, compressionRatio: 0, language: languageBy(logits, model) }
   }
 
-  const wantedOf = ({ samples: { length }, beginning, ...wish }: Audio): Wanted => {
+  /** Text before the audio, as much of it as in Whisper's own decoding: half of the positions, less what stands there anyway. */
+  const textBefore = (prompt: ReadonlyArray<number>, context: ReadonlyArray<number>, taken: number): ReadonlyArray<number> => {
+    const room = Math.max(0, Math.floor(model.maxTargetPositions / 2) - 1 - taken)
+    const first = lastOf(prompt, room)
+    const text = [...first, ...lastOf(context, room - first.length)]
+    return model.startOfPrevious === null || text.length === 0 ? [] : [model.startOfPrevious, ...text]
+  }
+
+  const wantedOf = ({ samples: { length }, beginning, vocabulary, ...wish }: Audio): Wanted => {
     const prompted = promptFor(model, wish, beginning === undefined ? model.timestamps : false)
     if (E.isLeft(prompted)) throw new Error(prompted.left)
     const { right: start } = prompted
     const most = (prompt: ReadonlyArray<number>): number => limit(model, prompt.length, length / SAMPLE_RATE)
-    if (beginning === undefined) return { prompt: start, limit: most(start) }
-    if (!hasWordTimes) throw new Error('the model has no word times: it hears all audio anew')
-    const { context, prefix } = beginning
-    // As much as in Whisper's own decoding: the half of the positions, less what stands there anyway.
-    const room = Math.max(0, Math.floor(model.maxTargetPositions / 2) - 1 - start.length - prefix.length)
-    const before = model.startOfPrevious === null || context.length === 0 || room === 0 ? [] : [model.startOfPrevious, ...context.slice(-room)]
+    if (beginning !== undefined && !hasWordTimes) throw new Error('the model has no word times: it hears all audio anew')
+    const { context, prefix } = beginning ?? NOTHING_BEFORE
+    const { prompt: expected, hotwords } = vocabularyOf(vocabulary)
+    const before = textBefore(expected, context, start.length + prefix.length)
     const prompt = [...before, ...start, ...prefix]
-    const follow = { from: before.length + start.length - 1, heads: model.alignmentHeads }
-    return { prompt, limit: most(prompt), known: prefix.length, start: before.length, follow }
+    const wanted = { prompt, limit: most(prompt), known: prefix.length, start: before.length, ...(hotwords && { hotwords }) }
+    return beginning === undefined ? wanted : { ...wanted, follow: { from: before.length + start.length - 1, heads: model.alignmentHeads } }
   }
 
   const decodedWindow = ({ tokens, avgLogprob, firstLogits, ...followed }: Decoded): DecodedWindow => ({

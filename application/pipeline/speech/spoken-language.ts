@@ -1,6 +1,7 @@
 import { SAMPLE_RATE } from '../../ports/engine.ts'
 import type { FoundLanguage } from '../../ports/engine.ts'
 import { AUTO_LANGUAGE } from '../pipeline.ts'
+import type { Segment } from '../pipeline.ts'
 import type { AudioBuffer } from './audio-buffer.ts'
 import { loudRegions } from './loudness.ts'
 import type { Region, SegmenterState } from './speech-segmenter.ts'
@@ -29,8 +30,6 @@ const beginningOf = (parts: ReadonlyArray<Span>): Span | null => {
 
 /** Which language a live is in: as it was given, or found phrase by phrase. */
 export interface SpokenLanguage {
-  /** It is to be found. */
-  readonly isSought: boolean
   /** Null until the first is found. */
   readonly code: () => string | null
   /**
@@ -42,12 +41,22 @@ export interface SpokenLanguage {
   readonly question: (speech: SegmenterState, done: number, undetected: Pick<AudioBuffer, 'slice'> | null) => Span | null
   /** Takes the answer; whether the phrase is in another language than the one it was heard in so far. */
   readonly changes: (found: FoundLanguage) => boolean
+  /** The phrases that may be heard in one pass. */
+  readonly heardTogether: (speech: SegmenterState) => SegmenterState
+  /** A segment with the language that it was heard in, where that was found. */
+  readonly told: (segment: Segment) => Segment
   /** What is said from a sample on may be in another. */
   readonly endPhrase: (at: number) => void
 }
 
-const given = (code: string): SpokenLanguage =>
-  ({ isSought: false, code: () => code, question: () => null, changes: () => false, endPhrase: () => undefined })
+const given = (code: string): SpokenLanguage => ({
+  code: () => code,
+  question: () => null,
+  changes: () => false,
+  heardTogether: (speech) => speech,
+  told: (segment) => segment,
+  endPhrase: () => undefined,
+})
 
 /**
  * Each phrase is asked about once a second of it was spoken, and again when twice as much was, until the model is sure. What it is
@@ -62,7 +71,6 @@ const sought = (): SpokenLanguage => {
   /** Where what may be in another language begins. */
   let from = 0
   return {
-    isSought: true,
     code: () => code,
     question: ({ phrases: [phrase], clock }, done, undetected) => {
       if (phrase === undefined || isSettled) return null
@@ -85,6 +93,9 @@ const sought = (): SpokenLanguage => {
       code = found.code
       return isOther
     },
+    // They may be in several.
+    heardTogether: (speech) => ({ ...speech, phrases: speech.phrases.slice(0, 1) }),
+    told: (segment) => (code === null ? segment : { ...segment, language: code }),
     endPhrase: (at) => {
       isSettled = false
       asked = 0
