@@ -65,14 +65,22 @@ test('no more than eight seconds are heard for it, and after as many nobody asks
 const [first, second, third] = [say('it begins at noon'), say('es beginnt am mittag', 2), say('bring your own cup', 2)]
 const german = second.map((word) => ({ ...word, language: 'de' }))
 
-const heard = async (words: ReadonlyArray<ScriptedWord>, config: EngineSettings, hasWordTimes: boolean, transcribe?: (hypothesis: Hypothesis, job: TranscribeJob) => Hypothesis) => {
+/** How the audio comes, and what an engine makes of it. */
+interface Way {
+  readonly config?: EngineSettings
+  readonly hasWordTimes?: boolean
+  readonly chunk?: number
+  readonly transcribe?: (hypothesis: Hypothesis, job: TranscribeJob) => Hypothesis
+}
+
+const heard = async (words: ReadonlyArray<ScriptedWord>, { config = settings, hasWordTimes = true, chunk = 1600, transcribe }: Way) => {
   const engine = scriptedEngine({ words, hasWordTimes, ...(transcribe && { transcribe: (hypothesis, job) => E.right(transcribe(hypothesis, job)) }) })
   const { finals, partials, failures, events } = collected()
   const pipeline = pipelineOf(engine, events, { settings: config, language: 'auto' })
   await pipeline.start()()
   const audio = scriptedAudio(words, 2)
-  for (let at = 0; at < audio.length; at += 1600) {
-    pipeline.push(audio.subarray(at, at + 1600))
+  for (let at = 0; at < audio.length; at += chunk) {
+    pipeline.push(audio.subarray(at, at + chunk))
     await ticks(20)
   }
   await pipeline.finish(10_000)
@@ -82,7 +90,7 @@ const told = ({ language, text }: Segment): ReadonlyArray<string | undefined> =>
 
 for (const hasWordTimes of [true, false])
   test(`each phrase is heard and told in its language: word times ${hasWordTimes}`, async (t) => {
-    const { finals, partials, failures, jobs } = await heard([...first, ...german, ...third], settings, hasWordTimes)
+    const { finals, partials, failures, jobs } = await heard([...first, ...german, ...third], { hasWordTimes })
     t.deepEqual(failures, [])
     t.deepEqual(finals.map(told), [['en', 'it begins at noon'], ['de', 'es beginnt am mittag'], ['en', 'bring your own cup']])
     t.true(partials.every(({ language }) => language !== undefined))
@@ -91,9 +99,14 @@ for (const hasWordTimes of [true, false])
     t.true(jobs.filter(({ language }) => language === null).length <= 2 * 3)
   })
 
+test('phrases that are heard late, all at once, are each heard in their language', async (t) => {
+  const { finals } = await heard([...first, ...german, ...third], { chunk: 1_000_000 })
+  t.deepEqual(finals.map(({ language }) => language), ['en', 'de', 'en'])
+})
+
 test('without a detector the language changes behind a final', async (t) => {
   const config = { ...settings, vad: false }
-  const { finals } = await heard([...first, ...german.map((word, i) => (i === 0 ? { ...word, pause: 4 } : word))], config, true)
+  const { finals } = await heard([...first, ...german.map((word, i) => (i === 0 ? { ...word, pause: 4 } : word))], { config })
   t.deepEqual(finals.map(told), [['en', 'it begins at noon'], ['de', 'es beginnt am mittag']])
 })
 
@@ -107,7 +120,7 @@ for (const hasWordTimes of [true, false])
       return { ...hypothesis, ...said, segments: hypothesis.segments.map((segment) => ({ ...segment, text: wrong(segment.text) })) }
     }
     let asked = 0
-    const { finals, partials } = await heard(words, settings, hasWordTimes, asWelsh)
+    const { finals, partials } = await heard(words, { hasWordTimes, transcribe: asWelsh })
     t.true(partials.some(({ text, language }) => language === 'cy' && /[A-Z]/.test(text)))
     t.deepEqual(finals.map(told), [['de', 'es beginnt am mittag und es endet am abend spät']])
     t.is(finals[0]?.segment, 1)
