@@ -37,20 +37,26 @@ export const vocabularyAndLanguageMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: SPOKEN,
-    before: 'if (wasEverSure && !isSure) return false',
-    after: '',
+    before: 'if (!isLikely && (wasEverSure ||',
+    after: 'if (!isLikely && (false ||',
     rows: ['who was sure once is only changed by one that is sure'], test: SPOKEN_TEST,
   },
   {
     file: SPOKEN,
-    before: 'Math.max(LEAST, 2 * asked)',
-    after: 'LEAST',
+    before: 'Math.max(wasEverSure ? ENOUGH : LEAST, 2 * asked)',
+    after: '(wasEverSure ? ENOUGH : LEAST)',
     rows: ['and again when twice as much was'], test: SPOKEN_TEST,
   },
   {
     file: SPOKEN,
-    before: '!(isLast && code === null)',
-    after: 'isLast',
+    before: 'isSettled = isLikely && isEnough',
+    after: 'isSettled = isLikely',
+    rows: ['until the model is sure'], test: SPOKEN_TEST,
+  },
+  {
+    file: SPOKEN,
+    before: 'if (code === null && closedAt !== null) return true',
+    after: '',
     rows: ['the first phrase is asked about when it ends'], test: SPOKEN_TEST,
   },
   {

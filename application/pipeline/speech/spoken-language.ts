@@ -4,12 +4,13 @@ import { AUTO_LANGUAGE } from '../pipeline.ts'
 import type { Segment } from '../pipeline.ts'
 import type { AudioBuffer } from './audio-buffer.ts'
 import { loudRegions } from './loudness.ts'
-import type { Region, SegmenterState } from './speech-segmenter.ts'
+import type { Phrase, Region, SegmenterState } from './speech-segmenter.ts'
 
-/** Speech by which a language can be told, and the most that is heard for it. */
+/** Speech by which a language can be guessed, by which it can be told, and the most that is heard for it. */
 const LEAST = SAMPLE_RATE
+const ENOUGH = 2 * SAMPLE_RATE
 const MOST = 8 * SAMPLE_RATE
-/** Probability from which on the model is believed that another language is spoken. */
+/** Probability from which on the model is believed. */
 const SURE = 0.8
 
 /** Audio to hear, in samples from the first audio. */
@@ -59,17 +60,27 @@ const given = (code: string): SpokenLanguage => ({
 })
 
 /**
- * Each phrase is asked about once a second of it was spoken, and again when twice as much was, until the model is sure. What it is
- * not sure of counts only while it never was sure before: people seldom change their language.
+ * Each phrase is asked about once two seconds of it were spoken, and again when twice as much was, until the model is sure. Of the
+ * first one second tells whether it can be shown already; what the model is not sure of is taken only until it is sure for the
+ * first time: people seldom change their language.
  */
 const sought = (): SpokenLanguage => {
   let code: string | null = null
   let wasEverSure = false
   let isSettled = false
-  /** Speech of this phrase that was heard when the model was asked last. */
-  let asked = 0
+  /** Speech of this phrase that was heard when the model was asked last, and whether that is all there is. */
+  let [asked, wasLast] = [0, false]
   /** Where what may be in another language begins. */
   let from = 0
+
+  const isDue = ({ regions, closedAt }: Phrase, length: number): boolean => {
+    if (code === null && closedAt !== null) return true
+    if (asked >= MOST) return false
+    if (length >= Math.max(wasEverSure ? ENOUGH : LEAST, 2 * asked)) return true
+    // Behind a pause what was taken for a language that nobody is sure of may not be heard again.
+    return code !== null && !wasEverSure && regions.at(-1)?.end !== null && length > asked
+  }
+
   return {
     code: () => code,
     question: ({ phrases: [phrase], clock }, done, undetected) => {
@@ -78,17 +89,16 @@ const sought = (): SpokenLanguage => {
       const regions = undetected === null || code === null ? phrase.regions : loudRegions(undetected.slice(done, clock), done)
       const spoken = partsOf(regions, { from, to: clock })
       const length = spoken.reduce((sum, part) => sum + part.to - part.from, 0)
-      const isLast = phrase.closedAt !== null && !wasEverSure
-      const isMore = asked < MOST && (length >= Math.max(LEAST, 2 * asked) || (isLast && length > asked))
-      if (!isMore && !(isLast && code === null)) return null
-      asked = length
+      if (!isDue(phrase, length)) return null
+      ;[asked, wasLast] = [length, phrase.closedAt !== null]
       return beginningOf(spoken) ?? { from, to: from }
     },
     changes: (found) => {
-      const isSure = found.probability >= SURE
-      isSettled = isSure
-      if (wasEverSure && !isSure) return false
-      wasEverSure = isSure
+      const isLikely = found.probability >= SURE
+      const isEnough = asked >= ENOUGH
+      isSettled = isLikely && isEnough
+      if (!isLikely && (wasEverSure || !(isEnough || wasLast))) return false
+      wasEverSure ||= isSettled
       const isOther = code !== null && code !== found.code
       code = found.code
       return isOther
