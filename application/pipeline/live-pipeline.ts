@@ -154,7 +154,7 @@ export const createLivePipeline =
         return true
       }
       if (spoken.code() === null) return false
-      const step = policy.next(spoken.heardTogether(segmenter), limits)
+      const step = policy.next(segmenter, limits)
       switch (step.kind) {
         case 'wait':
           return false

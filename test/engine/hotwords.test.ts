@@ -41,10 +41,14 @@ test('no hotword takes the place of the end of the text', (t) => {
   t.is(taken({ [END]: 0, 1: -0.1, 2: -0.1 }, [7, 1]).token, END)
 })
 
-test('the score of a hotword is what the model said of it', (t) => {
-  const { token, logprob } = taken({ 8: 0, 1: -1 }, [])
+test('a hotword that is taken is likelier by its bonus; what the model said alone of it is told beside', (t) => {
+  const { token, logprob, alone = 0 } = taken({ 8: 0, 1: -1 }, [])
+  const odds = (log: number): number => log - Math.log(1 - Math.exp(log))
   t.is(token, 1)
-  t.true(Math.abs(logprob - (-1 - Math.log(1 + Math.exp(-1)))) < 1e-6, String(logprob))
+  t.true(Math.abs(odds(alone) - -1) < 1e-6, String(alone))
+  t.true(Math.abs(odds(logprob) - odds(alone) - 1.5) < 1e-6, String(logprob))
+  const other = taken({ 8: 0, 1: -3 }, [])
+  t.is(other.logprob, other.alone ?? 0, 'another is as likely as before')
 })
 
 const vocabularies = async () => {

@@ -60,12 +60,6 @@ export const vocabularyAndLanguageMutants: ReadonlyArray<Mutant> = [
     rows: ['the first phrase is asked about when it ends'], test: SPOKEN_TEST,
   },
   {
-    file: SPOKEN,
-    before: 'phrases: speech.phrases.slice(0, 1)',
-    after: 'phrases: speech.phrases',
-    rows: ['phrases that are heard late, all at once'], test: SPOKEN_TEST,
-  },
-  {
     file: 'application/pipeline/live-pipeline.ts',
     before: 'policy.restart(from - limits.buffer.preRoll)',
     after: 'void 0',
@@ -97,9 +91,9 @@ export const vocabularyAndLanguageMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: HOTWORDS,
-    before: 'logprob: (logits[best] ?? -Infinity) - total',
-    after: 'logprob: likeliest.logprob',
-    rows: ['the score of a hotword is what the model said of it'], test: HOTWORDS_TEST,
+    before: 'raised(alone, bonuses.get(best) ?? 0), alone }',
+    after: 'alone, alone }',
+    rows: ['a hotword that is taken is likelier by its bonus'], test: HOTWORDS_TEST,
   },
   {
     file: VOCABULARY,

@@ -42,8 +42,6 @@ export interface SpokenLanguage {
   readonly question: (speech: SegmenterState, done: number, undetected: Pick<AudioBuffer, 'slice'> | null) => Span | null
   /** Takes the answer; whether the phrase is in another language than the one it was heard in so far. */
   readonly changes: (found: FoundLanguage) => boolean
-  /** The phrases that may be heard in one pass. */
-  readonly heardTogether: (speech: SegmenterState) => SegmenterState
   /** A segment with the language that it was heard in, where that was found. */
   readonly told: (segment: Segment) => Segment
   /** What is said from a sample on may be in another. */
@@ -54,7 +52,6 @@ const given = (code: string): SpokenLanguage => ({
   code: () => code,
   question: () => null,
   changes: () => false,
-  heardTogether: (speech) => speech,
   told: (segment) => segment,
   endPhrase: () => undefined,
 })
@@ -103,8 +100,6 @@ const sought = (): SpokenLanguage => {
       code = found.code
       return isOther
     },
-    // They may be in several.
-    heardTogether: (speech) => ({ ...speech, phrases: speech.phrases.slice(0, 1) }),
     told: (segment) => (code === null ? segment : { ...segment, language: code }),
     endPhrase: (at) => {
       isSettled = false

@@ -33,10 +33,13 @@ const insert = (root: Node, tokens: ReadonlyArray<number>): void => {
   }
 }
 
+/** A log probability when the odds are better by a bonus. */
+const raised = (logprob: number, bonus: number): number => logprob + bonus - Math.log1p(Math.exp(logprob) * Math.expm1(bonus))
+
 /**
  * Shallow fusion of a decoder with a list of words, as a trie of their tokens (Zhao et al., 2019; Jung et al., 2021, without the
  * failure arcs that greedy decoding has no use for). A hotword takes the place of another word and never of the end of the text,
- * so that silence stays silent. Scores stay those of the model: what is judged by them is judged as without hotwords.
+ * so that silence stays silent. It is as likely as the bonus makes it; what says whether anybody spoke stays the model's alone.
  *
  * @param endsWord whether no word goes on behind a token
  */
@@ -76,7 +79,8 @@ export const createHotwords = (
       for (const { next } of goingOn(text)) for (const token of next.keys()) bonuses.set(token, GO_ON)
       const scoreOf = (token: number): number => (logits[token] ?? -Infinity) + (bonuses.get(token) ?? 0)
       const best = [...bonuses.keys()].reduce((first, token) => (scoreOf(token) > scoreOf(first) ? token : first), likeliest.token)
-      return { token: best, logprob: (logits[best] ?? -Infinity) - total }
+      const alone = (logits[best] ?? -Infinity) - total
+      return { token: best, logprob: raised(alone, bonuses.get(best) ?? 0), alone }
     },
   }
 }
