@@ -53,6 +53,18 @@ const settingsOf = (changes: ReadonlyArray<string>): EngineSettings => {
   return decoded.right
 }
 
+interface Wishes {
+  readonly task: string
+  readonly prompt: string
+  readonly hotword?: ReadonlyArray<string>
+}
+
+const wishesOf = ({ task, prompt, hotword = [] }: Wishes): NonNullable<LiveOptions['wishes']> => {
+  if (task !== 'transcribe' && task !== 'translate') throw new Error('--task is transcribe or translate')
+  const isExpected = prompt !== '' || hotword.length > 0
+  return { task, ...(isExpected && { vocabulary: { prompt, hotwords: hotword } }) }
+}
+
 /** `work` on each, so many at a time. */
 const inTurn = async <A>(
   items: ReadonlyArray<A>,
@@ -116,17 +128,12 @@ export const speech = async (args: ReadonlyArray<string>): Promise<void> => {
   }
   if (values.speed !== 'max' && values.speed !== 'real') throw new Error('--speed is max or real')
   const settings = settingsOf(values.set ?? [])
-  if (values.task !== 'transcribe' && values.task !== 'translate') throw new Error('--task is transcribe or translate')
-  const isExpected = values.prompt !== '' || values.hotword !== undefined
   const options: LiveOptions = {
     model: values.model,
     settings,
     speed: values.speed,
     passSeconds: Number(values.pass),
-    wishes: {
-      task: values.task,
-      ...(isExpected && { vocabulary: { prompt: values.prompt, hotwords: values.hotword ?? [] } }),
-    },
+    wishes: wishesOf(values),
   }
   const copy = values['hub-shaped'] ? await hubShapedCopy(installed) : null
   const folder = copy?.folder ?? installed

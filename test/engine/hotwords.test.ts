@@ -17,24 +17,24 @@ const taken = (logits: Readonly<Record<number, number>>, text: ReadonlyArray<num
 }
 
 test('a hotword begins where it comes near to the likeliest token, and nowhere else', (t) => {
-  t.is(taken({ 8: 0, 1: -1 }, [7]).token, 1)
-  t.is(taken({ 8: 0, 1: -3 }, [7]).token, 8)
+  t.is(taken({ 8: 0, 1: -2.5 }, [7]).token, 1)
+  t.is(taken({ 8: 0, 1: -3.5 }, [7]).token, 8)
   t.is(taken({ 8: 0, 2: -1 }, [7]).token, 8, 'it is not begun in its middle')
 })
 
 test('a hotword that has begun goes on, token by token, also one that began with the text that was known', (t) => {
-  t.is(taken({ 8: 0, 2: -2.5 }, [7, 1]).token, 2)
-  t.is(taken({ 8: 0, 3: -2.5 }, [1, 2]).token, 3)
-  t.is(taken({ 8: 0, 3: -2.5 }, [1, 7]).token, 8)
-  t.is(taken({ 8: 0, 2: -2.5 }, [1, 2, 3]).token, 8, 'it is over')
+  t.is(taken({ 8: 0, 2: -4.5 }, [7, 1]).token, 2)
+  t.is(taken({ 8: 0, 3: -4.5 }, [1, 2]).token, 3)
+  t.is(taken({ 8: 0, 3: -4.5 }, [1, 7]).token, 8)
+  t.is(taken({ 8: 0, 2: -4.5 }, [1, 2, 3]).token, 8, 'it is over')
 })
 
 test('a spelling without a space begins only where no word goes on', (t) => {
   t.is(taken({ 8: 0, 5: -1 }, []).token, 5)
   t.is(taken({ 8: 0, 5: -1 }, [9]).token, 5)
   t.is(taken({ 8: 0, 5: -1 }, [7]).token, 8)
-  t.is(taken({ 8: 0, 6: -2.5 }, [9, 5]).token, 6)
-  t.is(taken({ 8: 0, 6: -2.5 }, [7, 5]).token, 8)
+  t.is(taken({ 8: 0, 6: -4.5 }, [9, 5]).token, 6)
+  t.is(taken({ 8: 0, 6: -4.5 }, [7, 5]).token, 8)
 })
 
 test('no hotword takes the place of the end of the text', (t) => {
@@ -46,8 +46,8 @@ test('a hotword that is taken is likelier by its bonus; what the model said alon
   const odds = (log: number): number => log - Math.log(1 - Math.exp(log))
   t.is(token, 1)
   t.true(Math.abs(odds(alone) - -1) < 1e-6, String(alone))
-  t.true(Math.abs(odds(logprob) - odds(alone) - 1.5) < 1e-6, String(logprob))
-  const other = taken({ 8: 0, 1: -3 }, [])
+  t.true(Math.abs(odds(logprob) - odds(alone) - 3) < 1e-6, String(logprob))
+  const other = taken({ 8: 0, 1: -4 }, [])
   t.is(other.logprob, other.alone ?? 0, 'another is as likely as before')
 })
 

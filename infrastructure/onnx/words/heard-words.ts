@@ -1,10 +1,14 @@
 import type { HeardWord } from '../../../application/ports/engine.ts'
-import type { Decoded } from '../decoding.ts'
 import { tokenStarts } from './attention-times.ts'
 import { wordsOfTokens } from './token-words.ts'
 
 /** What one pass said behind the tokens that were known, and where it looked. */
-export interface Followed extends Pick<Decoded, 'tokens' | 'logprobs' | 'attention'> {
+interface Followed {
+  readonly tokens: ReadonlyArray<number>
+  /** Of each. */
+  readonly logprobs: ReadonlyArray<number>
+  /** By heads, of the last token before the words, of those known and of these. */
+  readonly attention: ReadonlyArray<ReadonlyArray<Float32Array>>
   /** How many tokens were known. */
   readonly known: number
   /** Of the audio. */

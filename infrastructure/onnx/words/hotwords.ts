@@ -1,8 +1,8 @@
 import type { Choice } from '../logits.ts'
 
 /** Added to the logit of a token that begins a hotword, and of one that goes on with it: odds of e to one. */
-const BEGIN = 1.5
-const GO_ON = 3
+const BEGIN = 3
+const GO_ON = 5
 
 /** A way to write a hotword. */
 export interface Spelling {
