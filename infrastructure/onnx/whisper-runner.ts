@@ -8,9 +8,11 @@ import { decodeGreedily, logitsAt, mergedDecoder, twoFileDecoder } from './decod
 import type { Decoded, Decoder, Wanted } from './decoding.ts'
 import type { Provider } from './providers/execution-provider.ts'
 import { compressionRatioOf, segmentsOf } from './hypothesis.ts'
-import { createLogMel } from './log-mel.ts'
+import { createLogMel, windowOf } from './log-mel.ts'
 import { probabilityOf } from './logits.ts'
 import { openSession } from './sessions.ts'
+import { speechRateLimit } from './words/token-limits.ts'
+import type { TokenLimit } from './words/token-limits.ts'
 import { heardWords } from './words/heard-words.ts'
 import { createVocabularies } from './words/vocabulary.ts'
 import { languageBy, promptFor } from './whisper-model.ts'
@@ -34,6 +36,12 @@ type Asked = Omit<TranscribeJob, 'model'>
 export type Audio = Asked & Wish
 const isToBeTranscribed = (asked: Asked): asked is Audio => asked.language !== null
 
+/** With its place among others. */
+interface Placed {
+  readonly audio: Audio
+  readonly index: number
+}
+
 /** A loaded model; it keeps nothing between calls. Throws on samples or languages that do not fit. */
 export interface WhisperRunner {
   readonly windowSeconds: number
@@ -48,42 +56,19 @@ export interface WhisperRunner {
   readonly release: () => Promise<void>
 }
 
-/** The most tokens that may follow a prompt of `promptLength` tokens, for so many seconds of audio. */
-export type TokenLimit = (model: WhisperModel, promptLength: number, seconds: number) => number
-
 /** Audio that ends in mid-word makes Whisper loop; this much silence after it lets the text end. */
 const TRAILING_SILENCE = 0.5
 /** Of a draft, where the model was trained on full windows alone; with much less, words are made up. */
 const SILENCE_BEHIND_DRAFT = 2.56
 /** The shortest window on which the models with a dynamic one were found to be reliable. */
 const SHORTEST_WINDOW = 3
-/** Nobody speaks faster than this many tokens a second; below the minimum, text is too short to judge. */
-const TOKENS_PER_SECOND = 22.5
-const FEWEST_TOKENS = 50
-
-/** As the reference counts: as many as generation_config.json allows and the decoder has positions for. */
-export const referenceLimit: TokenLimit = ({ maxLength, maxTargetPositions }, promptLength) =>
-  Math.min(maxLength ?? Infinity, maxTargetPositions - promptLength)
-
-/** Ours (decision 11): nor more than half of the positions, as in Whisper's own decoding, nor more than anybody can say. */
-const speechRateLimit: TokenLimit = (model, promptLength, seconds) =>
-  Math.min(
-    referenceLimit(model, promptLength, seconds),
-    model.maxTargetPositions / 2,
-    Math.max(FEWEST_TOKENS, Math.ceil(TOKENS_PER_SECOND * seconds)),
-  )
-
-/** The samples as floats, with `silence` seconds behind, rounded up to two hops; to the full window where that is null. */
-const windowOf = (samples: Int16Array, model: WhisperModel, silence: number | null): Float32Array => {
-  const step = 2 * model.mel.hopLength
-  const wanted = Math.max(samples.length + (silence ?? Infinity) * SAMPLE_RATE, SHORTEST_WINDOW * SAMPLE_RATE)
-  const length = Math.min(model.windowSamples, Math.ceil(wanted / step) * step)
-  const window = new Float32Array(length)
-  for (let i = 0; i < samples.length; i++) window[i] = (samples[i] ?? 0) / 32768
-  return window
-}
+/** Where hardly anybody speaks, a prompt is said again: with this probability of no speech the audio is heard without it. */
+const ECHOING = 0.2
 
 const lastOf = (tokens: ReadonlyArray<number>, count: number): ReadonlyArray<number> => tokens.slice(Math.max(0, tokens.length - count))
+
+const hasPrompt = ({ vocabulary }: Audio): boolean => (vocabulary?.prompt.trim() ?? '') !== ''
+const withoutPrompt = ({ vocabulary, ...audio }: Audio): Audio => ({ ...audio, vocabulary: { prompt: '', hotwords: vocabulary?.hotwords ?? [] } })
 
 const NOTHING_BEFORE = { context: [], prefix: [] }
 
@@ -151,7 +136,10 @@ export const loadWhisper = async (
     const { length } = samples
     if (length > model.windowSamples) throw new Error(`${length} samples are more than the window of ${windowSeconds} s`)
     const ofDraft = isDraft ? SILENCE_BEHIND_DRAFT : null
-    return windowOf(samples, model, takesShort ? (model.dynamicWindow ? TRAILING_SILENCE : ofDraft) : null)
+    const silence = takesShort ? (model.dynamicWindow ? TRAILING_SILENCE : ofDraft) : null
+    const wanted = Math.max(length + (silence ?? Infinity) * SAMPLE_RATE, SHORTEST_WINDOW * SAMPLE_RATE)
+    const step = 2 * model.mel.hopLength
+    return windowOf(samples, Math.min(model.windowSamples, Math.ceil(wanted / step) * step))
   }
 
   const findLanguage = async (asked: Asked): Promise<Hypothesis> => {
@@ -194,13 +182,20 @@ export const loadWhisper = async (
     const prepared = audios.map((audio, index) => ({ index, wanted: wantedOf(audio), window: windowFor(audio, audio.beginning?.isDraft === true) }))
     // Rows of one run have prompts, and windows, of one length.
     const groups = Object.groupBy(prepared, ({ index, wanted, window }) => `${wanted.prompt.length} ${wanted.follow === undefined} ${window.length} ${batches ? '' : index}`)
+    const again: Array<Placed> = []
     for (const group of Object.values(groups)) {
       if (group === undefined) continue
       const encoded = await encode(group.map(({ window }) => window))
       const wanted = group.map((row) => row.wanted)
       const said = wanted[0]?.follow === undefined ? rules : textOnly
-      await decodeGreedily(decoder, encoded, wanted, said, (row, decoded) => onText(group[row]?.index ?? 0, decodedWindow(decoded)))
+      await decodeGreedily(decoder, encoded, wanted, said, (row, decoded) => {
+        const { index = 0 } = group[row] ?? {}
+        const [audio, window] = [audios[index], decodedWindow(decoded)]
+        if (audio !== undefined && hasPrompt(audio) && window.noSpeechProb > ECHOING) again.push({ index, audio: withoutPrompt(audio) })
+        else onText(index, window)
+      })
     }
+    if (again.length > 0) await decodeTogether(again.map(({ audio }) => audio), (row, window) => onText(again[row]?.index ?? 0, window))
   }
 
   const decode = async (audio: Audio): Promise<DecodedWindow> => {
@@ -234,7 +229,7 @@ export const loadWhisper = async (
     },
     transcribe: async (asked) => (isToBeTranscribed(asked) ? hypothesisOf(asked, await decode(asked)) : findLanguage(asked)),
     transcribeTogether: async (asked, onText) => {
-      const audios = asked.flatMap((audio, index) => (isToBeTranscribed(audio) ? [{ audio, index }] : []))
+      const audios = asked.flatMap((audio, index): ReadonlyArray<Placed> => (isToBeTranscribed(audio) ? [{ audio, index }] : []))
       await decodeTogether(audios.map(({ audio }) => audio), (row, decoded) => {
         const { audio, index } = audios[row] ?? {}
         if (audio !== undefined && index !== undefined) onText(index, hypothesisOf(audio, decoded))

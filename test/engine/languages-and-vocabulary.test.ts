@@ -80,12 +80,14 @@ withBase('a prompt stays before the audio however long the context is', async (t
 
 withBase('a vocabulary makes no words of silence, noise and tones', async (t) => {
   const { transcribe } = await base()
-  const vocabulary = { prompt: 'Names of the guests.', hotwords: ['Quilter', 'Gutenberg', 'Thank you', 'Leichenhalle', 'Kubernetes'] }
-  const sounds: ReadonlyArray<(i: number) => number> = [() => 0, (i) => ((i * 7919) % 1009) - 504, (i) => 5000 * Math.sin(i / 6)]
-  for (const [kind, sound] of sounds.entries()) {
-    const job = { samples: Int16Array.from({ length: 48_000 }, (_, i) => sound(i)), language: 'en', beginning: NOTHING_BEFORE }
-    const [plain, biased] = [await transcribe(job), await transcribe({ ...job, vocabulary })]
-    t.log(plain.segments.map(({ text }) => text), biased.segments.map(({ text }) => text))
-    t.true(judge(biased) !== 'words' || judge(plain) === 'words', `sound ${kind}`)
-  }
+  const prompt = 'Minutes of the board of Northwind Traders. Present: Anna Kowalski, Peter Lindqvist, Quentin Dubois.'
+  const vocabulary = { prompt, hotwords: ['Kowalski', 'Lindqvist', 'Thank you', 'The Boston Consulting Group', 'Kubernetes'] }
+  const sounds: ReadonlyArray<(i: number) => number> = [() => 0, (i) => ((i * 7919) % 201) - 100, (i) => 300 * Math.sin(i * 0.17)]
+  for (const isDraft of [true, false])
+    for (const [kind, sound] of sounds.entries()) {
+      const job = { samples: Int16Array.from({ length: 48_000 }, (_, i) => sound(i)), language: 'en', beginning: { ...NOTHING_BEFORE, isDraft } }
+      const [plain, biased] = [await transcribe(job), await transcribe({ ...job, vocabulary })]
+      t.log(kind, isDraft, judge(plain, false), judge(biased, false), biased.segments.map(({ text }) => text).join(''))
+      t.is(judge(biased, false) === 'words', false, `sound ${kind}, draft ${isDraft}`)
+    }
 })
