@@ -7,6 +7,8 @@ const VOCABULARY = 'infrastructure/onnx/words/vocabulary.ts'
 const WORDS_TEST = 'test/pipeline/segment-words.test.ts'
 const SPOKEN_TEST = 'test/pipeline/spoken-language.test.ts'
 const HOTWORDS_TEST = 'test/engine/hotwords.test.ts'
+const RUNNER = 'infrastructure/onnx/whisper-runner.ts'
+const RECORDINGS_TEST = 'test/engine/languages-and-vocabulary.test.ts'
 const VOCABULARY_TEST = 'test/pipeline/vocabulary.test.ts'
 
 /** What a session may ask of its words: their times, the language they are in, and which are likely. */
@@ -106,5 +108,17 @@ export const vocabularyAndLanguageMutants: ReadonlyArray<Mutant> = [
     before: '.slice(-MOST_PROMPT)',
     after: '',
     rows: ['as much of it as is read'], test: HOTWORDS_TEST,
+  },
+  {
+    file: RUNNER,
+    before: 'window.noSpeechProb > ECHOING',
+    after: 'window.noSpeechProb > 2',
+    rows: ['a vocabulary makes no words of silence'], test: RECORDINGS_TEST,
+  },
+  {
+    file: RUNNER,
+    before: 'lastOf(context, room - first.length)',
+    after: 'lastOf(context, room)',
+    rows: ['a prompt stays before the audio'], test: RECORDINGS_TEST,
   },
 ]
