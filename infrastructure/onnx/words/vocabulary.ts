@@ -15,6 +15,8 @@ export interface DecoderVocabulary {
 const MOST_PROMPT = 112
 const MOST_HOTWORDS = 500
 const LONGEST_HOTWORD = 24
+/** Characters that are looked at for each token that counts. */
+const CHARACTERS = 20
 /** Vocabularies of other lives that are kept ready. */
 const KEPT = 64
 
@@ -42,7 +44,7 @@ export const createVocabularies = (
   }
 
   const spellingsOf = (hotword: string): ReadonlyArray<Spelling> => {
-    const text = hotword.trim().replaceAll(/\s+/gu, ' ')
+    const text = hotword.trim().replaceAll(/\s+/gu, ' ').slice(0, LONGEST_HOTWORD * CHARACTERS)
     const isUnspaced = UNSPACED.test(text)
     return [...new Set([text, capital(text)])].flatMap((written) => [
       { tokens: tokensOf(` ${written}`).slice(0, LONGEST_HOTWORD), isFree: true },
@@ -51,7 +53,8 @@ export const createVocabularies = (
   }
 
   const make = ({ prompt, hotwords }: Vocabulary): DecoderVocabulary => {
-    const before = prompt.trim() === '' ? [] : tokensOf(` ${prompt.trim()}`).slice(-MOST_PROMPT)
+    const text = prompt.trim().slice(-MOST_PROMPT * CHARACTERS)
+    const before = text === '' ? [] : tokensOf(` ${text}`).slice(-MOST_PROMPT)
     const wanted = hotwords.filter((hotword) => hotword.trim() !== '').slice(0, MOST_HOTWORDS)
     if (wanted.length === 0) return { prompt: before }
     return { prompt: before, hotwords: createHotwords(wanted.flatMap(spellingsOf), endOfText, endsWord) }
