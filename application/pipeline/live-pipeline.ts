@@ -1,22 +1,23 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { EngineSettings } from '../../domain/live/settings.ts'
 import { messageOf } from '../../domain/shared/message-of.ts'
-import { SAMPLE_RATE, VAD_FRAME } from '../ports/engine.ts'
-import type { JobFailed, ModelLoadFailed, SpeechEngine } from '../ports/engine.ts'
+import { SAMPLE_RATE } from '../ports/engine.ts'
+import type { Hypothesis, JobFailed, ModelLoadFailed, SpeechEngine, TranscribeJob } from '../ports/engine.ts'
 import type { CreatePipeline } from './pipeline.ts'
 import type { Lags } from './lags.ts'
 import type { Timers } from '../ports/timers.ts'
+import { createBacklog } from './backlog.ts'
 import { createAudioBuffer } from './speech/audio-buffer.ts'
 import { createCallOff } from './call-off.ts'
-import { loudRegions } from './speech/loudness.ts'
+import { soundingRegions } from './speech/loudness.ts'
 import { agreementPolicy } from './policy/by-agreement/agreement-policy.ts'
 import { attentionPolicy } from './policy/by-attention/attention-policy.ts'
 import { limitsOf } from './policy/policy-limits.ts'
 import type { Outcome, Pass } from './policy/policy.ts'
 import type { Scheduler } from './scheduler.ts'
-import { dropPhrase, endOfAudio, foldSpeech, forgetBefore, hearEverything, INITIAL_SEGMENTER } from './speech/speech-segmenter.ts'
-import type { Region } from './speech/speech-segmenter.ts'
-import { createVoiceDetection } from './speech/voice-detection.ts'
+import { dropPhrase, endOfAudio, foldSpeech, forgetBefore, hearEverything, INITIAL_SEGMENTER, regionsBefore, speechFrom } from './speech/speech-segmenter.ts'
+import { spokenLanguage } from './speech/spoken-language.ts'
+import { createVoiceDetection, framesToJudge } from './speech/voice-detection.ts'
 
 interface Dependencies {
   readonly engine: Pick<SpeechEngine, 'load' | 'detectSpeech'>
@@ -28,8 +29,6 @@ interface Dependencies {
   readonly lags?: Pick<Lags, 'follow' | 'heard'>
 }
 
-/** Frames that one call of the detector judges at most: four seconds. */
-const VAD_BATCH = 125
 /** Audio kept while nobody speaks: more than the detector looks back. */
 const LOOK_BACK = SAMPLE_RATE
 /** Part of the time to finish in that passes may take; what is known by then is sent in the rest. */
@@ -41,16 +40,16 @@ const PASSES_SHARE = 0.9
  */
 export const createLivePipeline =
   ({ engine, scheduler, monotonic, timers, lags }: Dependencies): CreatePipeline =>
-  ({ liveId, model, language, settings, nextSegment, events }) => {
+  ({ liveId, model, language, task, vocabulary, settings, nextSegment, events }) => {
     const audio = createAudioBuffer()
     let config: EngineSettings = settings
     let windowSeconds: number | null = null
     let limits = limitsOf(config, config.max_buffer)
     let segmenter = INITIAL_SEGMENTER
     let policy = agreementPolicy(nextSegment)
-    /** When the audio up to `end` had arrived, for what is not yet consumed. */
-    const arrivals: Array<{ readonly end: number; readonly at: number }> = []
-    let consumed = 0
+    const spoken = spokenLanguage(language)
+    let expected = vocabulary
+    const backlog = createBacklog(monotonic)
     let driving = false
     /** Something came while the drive was looking. */
     let woken = false
@@ -61,7 +60,7 @@ export const createLivePipeline =
     /** Of the waits for the engine. */
     const waits = createCallOff()
     const judge = createVoiceDetection(engine, timers, waits)
-    const lag = (): number => (monotonic() - (arrivals[0]?.at ?? monotonic())) / 1000
+    const lag = (): number => (monotonic() - backlog.since()) / 1000
     const unfollow = lags?.follow(liveId, lag)
 
     const stop = (): void => {
@@ -71,7 +70,7 @@ export const createLivePipeline =
       waits.callOff()
       finished.resolve()
       audio.clear()
-      arrivals.length = 0
+      backlog.clear()
     }
 
     const fail = (failure: ModelLoadFailed | JobFailed): void => {
@@ -80,33 +79,12 @@ export const createLivePipeline =
       events.failed(failure)
     }
 
-    /** Where unheard speech begins; all audio before it is done with. */
-    const unheardFrom = (): number => {
-      const { heardEnd } = policy.known(segmenter)
-      const next = segmenter.phrases.flatMap(({ regions }) => regions).find(({ end }) => end === null || end > heardEnd)
-      return next === undefined ? segmenter.clock : Math.min(segmenter.clock, Math.max(heardEnd, next.start))
-    }
-
     const tidy = (): void => {
-      const done = Math.max(consumed, unheardFrom())
-      const drained = done > consumed
-      consumed = done
-      const { neededFrom } = policy.known(segmenter)
+      const { heardEnd, neededFrom } = policy.known(segmenter)
+      const drained = backlog.consume(speechFrom(segmenter, heardEnd))
       audio.dropBefore(Math.min(segmenter.clock - LOOK_BACK, neededFrom))
       segmenter = forgetBefore(segmenter, neededFrom)
-      while ((arrivals[0]?.end ?? Infinity) <= consumed) arrivals.shift()
       if (drained) events.drained()
-    }
-
-    /** Frames that were pushed and not yet judged; at the end of the audio the last one is filled up with silence. */
-    const nextFrames = (): Int16Array => {
-      const samples = audio.end() - segmenter.clock
-      const whole = Math.min(VAD_BATCH, Math.floor(samples / VAD_FRAME))
-      const isWorthIt = ended || whole === VAD_BATCH || segmenter.clock + whole * VAD_FRAME >= policy.nextLook(segmenter, limits)
-      if (whole > 0 && isWorthIt) return audio.slice(segmenter.clock, segmenter.clock + whole * VAD_FRAME)
-      const rest = new Int16Array(ended && samples > 0 ? VAD_FRAME : 0)
-      if (rest.length > 0) rest.set(audio.slice(segmenter.clock, audio.end()))
-      return rest
     }
 
     /** Judges a batch of frames; false when there was nothing to judge. */
@@ -115,7 +93,7 @@ export const createLivePipeline =
         if (audio.end() > segmenter.clock) segmenter = hearEverything(segmenter, audio.end())
         return false
       }
-      const frames = nextFrames()
+      const frames = framesToJudge(audio, segmenter.clock, policy.nextLook(segmenter, limits), ended)
       if (frames.length === 0) return false
       const judged = await judge(frames)
       if (judged === null || over) return false
@@ -131,31 +109,51 @@ export const createLivePipeline =
     const emit = async (outcome: Outcome): Promise<void> => {
       for (const final of outcome.finals) {
         if (over) return
-        await events.final(final)
+        await events.final(spoken.told(final))
       }
-      if (!over && outcome.partial !== null) events.partial(outcome.partial)
+      if (!over && outcome.partial !== null) events.partial(spoken.told(outcome.partial))
+      const last = outcome.finals.at(-1)
+      // Where no detector tells, what is final ends a phrase.
+      if (!limits.vad && last !== undefined) spoken.endPhrase(Math.round(last.end * SAMPLE_RATE))
+    }
+
+    /** Null where nobody waits for the answer any more. */
+    const ask = async (job: Omit<TranscribeJob, 'model'>): Promise<Hypothesis | null> => {
+      const deadline = backlog.since() + config.max_delay * 1000
+      const heard = await waits.orNull(() => scheduler.transcribe(liveId, deadline, { model, ...job }))
+      if (heard === null || over) return null
+      lags?.heard(lag())
+      if (E.isRight(heard)) return heard.right
+      fail(heard.left)
+      return null
     }
 
     const transcribe = async (pass: Pass): Promise<void> => {
-      const deadline = (arrivals[0]?.at ?? monotonic()) + config.max_delay * 1000
       const samples = audio.slice(pass.from, pass.to)
-      const job = { model, language, samples, ...(pass.beginning && { beginning: pass.beginning }) }
-      const heard = await waits.orNull(() => scheduler.transcribe(liveId, deadline, job))
-      if (heard === null || over) return
-      lags?.heard(lag())
-      if (E.isLeft(heard)) fail(heard.left)
-      else {
-        const regions = limits.vad ? spokenUntil(pass.to) : loudRegions(samples, pass.from)
-        await emit(policy.hear(regions, pass, heard.right, limits))
-      }
+      const { beginning } = pass
+      const asked = { ...(task && { task }), ...(expected && { vocabulary: expected }), ...(beginning && { beginning }) }
+      const heard = await ask({ language: spoken.code(), samples, ...asked })
+      if (heard === null) return
+      const regions = limits.vad ? regionsBefore(segmenter, pass.to) : soundingRegions(samples, pass.from)
+      await emit(policy.hear(regions, pass, heard, limits))
     }
 
-    const spokenUntil = (sample: number): ReadonlyArray<Region> =>
-      segmenter.phrases.flatMap(({ regions }) => regions).filter(({ start }) => start < sample)
+    const findLanguage = async (from: number, to: number): Promise<void> => {
+      const heard = await ask({ language: null, samples: audio.slice(from, to) })
+      if (heard === null) return
+      if (heard.language === undefined) throw new Error('the engine was asked for a language and found none')
+      if (spoken.changes(heard.language)) policy.restart(from - limits.buffer.preRoll)
+    }
 
     /** Does what is next to do for the words; false when it waits for more audio. */
     const advance = async (): Promise<boolean> => {
       if (segmenter.phrases.length === 0) return false
+      const question = spoken.question(segmenter, policy.known(segmenter).neededFrom, limits.vad ? null : audio)
+      if (question !== null) {
+        await findLanguage(question.from, Math.min(question.to, question.from + SAMPLE_RATE * (windowSeconds ?? 0)))
+        return true
+      }
+      if (spoken.code() === null) return false
       const step = policy.next(segmenter, limits)
       switch (step.kind) {
         case 'wait':
@@ -164,7 +162,10 @@ export const createLivePipeline =
           await transcribe(step.pass)
           return true
         case 'say':
-          if (step.endsPhrase) segmenter = dropPhrase(segmenter)
+          if (step.endsPhrase) {
+            segmenter = dropPhrase(segmenter)
+            spoken.endPhrase(0)
+          }
           await emit(step.outcome)
           return true
       }
@@ -206,7 +207,9 @@ export const createLivePipeline =
         config = next
         limits = limitsOf(next, windowSeconds ?? next.max_buffer)
       },
-      expect: () => undefined,
+      expect: (next) => {
+        expected = next
+      },
       start: () => async () => {
         const loaded = await engine.load(model)()
         if (E.isLeft(loaded)) {
@@ -222,10 +225,10 @@ export const createLivePipeline =
       push: (samples) => {
         if (over || ended || samples.length === 0) return
         audio.push(samples)
-        arrivals.push({ end: audio.end(), at: monotonic() })
+        backlog.arrived(audio.end())
         wake()
       },
-      backlogSeconds: () => (over ? 0 : (audio.end() - consumed) / SAMPLE_RATE),
+      backlogSeconds: () => (over ? 0 : (audio.end() - backlog.consumed()) / SAMPLE_RATE),
       finish: async (limitMs) => {
         ended = true
         wake()

@@ -1,8 +1,8 @@
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { EngineSettings } from '../../domain/live/settings.ts'
-import type { JobFailed, ModelLoadFailed } from '../ports/engine.ts'
+import type { JobFailed, ModelLoadFailed, Vocabulary } from '../ports/engine.ts'
 
-/** A word with its punctuation; seconds from the first audio. */
+/** A word with its punctuation and the space before it; seconds from the first audio. */
 export interface SegmentWord {
   readonly start: number
   readonly end: number
@@ -11,13 +11,7 @@ export interface SegmentWord {
   readonly confidence: number
 }
 
-/** What speakers are likely to say, by whoever knows them. */
-export interface Vocabulary {
-  /** Text as if it had been said before. */
-  readonly prompt: string
-  /** Words and phrases that are heard rather than what sounds alike. */
-  readonly hotwords: ReadonlyArray<string>
-}
+export type { Vocabulary }
 
 /** The spoken language is found in the audio. */
 export const AUTO_LANGUAGE = 'auto'
@@ -30,7 +24,7 @@ export interface Segment {
   readonly end: number
   readonly text: string
   readonly caption: string
-  /** Of a final, where the model tells when its words sound. */
+  /** Of a final, where the model tells when its words sound: one after another, together the text. */
   readonly words?: ReadonlyArray<SegmentWord>
   /** Which language was heard, where it was to be found. */
   readonly language?: string

@@ -26,6 +26,14 @@ export interface LoadedModel {
   readonly hasWordTimes?: boolean
 }
 
+/** What speakers are likely to say, by whoever knows them. */
+export interface Vocabulary {
+  /** Text as if it had been said before. */
+  readonly prompt: string
+  /** Words and phrases that are heard rather than what sounds alike. */
+  readonly hotwords: ReadonlyArray<string>
+}
+
 /** What the text of a job goes on from; tokens are those of words that the same model heard. */
 export interface Beginning {
   /** Of the text before the audio; the model reads the last of them that it has room for. */
@@ -38,10 +46,13 @@ export interface Beginning {
 
 export interface TranscribeJob {
   readonly model: string
-  /** ISO 639-1. */
-  readonly language: string
+  /** A code of the model's; null asks which one is spoken, and nothing is transcribed. */
+  readonly language: string | null
+  /** `translate`: the model's own English of what is said. */
+  readonly task?: 'transcribe' | 'translate'
   /** s16le samples, at most windowSeconds of them; nobody writes into them until the job is done. */
   readonly samples: Int16Array
+  readonly vocabulary?: Vocabulary
   /** Only for a model with word times; without it all of the audio is heard anew. */
   readonly beginning?: Beginning
 }
@@ -58,6 +69,8 @@ export interface HeardWord {
   readonly end: number
   /** Geometric mean of its tokens' probabilities. */
   readonly probability: number
+  /** The same without the punctuation behind it. */
+  readonly confidence: number
   /** The same of the punctuation behind it; 1 where there is none. */
   readonly endProbability: number
 }
@@ -69,10 +82,18 @@ export interface HypothesisSegment {
   readonly text: string
 }
 
+/** The likeliest of a model's languages, among these alone. */
+export interface FoundLanguage {
+  readonly code: string
+  readonly probability: number
+}
+
 export interface Hypothesis {
   readonly segments: ReadonlyArray<HypothesisSegment>
   /** What follows the prefix, word by word; only of a job with a beginning. */
   readonly words?: ReadonlyArray<HeardWord>
+  /** Only of a job that asks for it. */
+  readonly language?: FoundLanguage
   /** Decoding was stopped because it said the same again and again. */
   readonly isLoop?: boolean
   /** Mean log probability of the tokens chosen, end of text included. */

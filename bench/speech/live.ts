@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { createLivePipeline } from '../../application/pipeline/live-pipeline.ts'
-import type { Segment } from '../../application/pipeline/pipeline.ts'
+import type { CreatePipeline, Segment } from '../../application/pipeline/pipeline.ts'
 import { createScheduler } from '../../application/pipeline/scheduler.ts'
 import { SAMPLE_RATE } from '../../application/ports/engine.ts'
 import type { SpeechEngine } from '../../application/ports/engine.ts'
@@ -40,6 +40,8 @@ export interface LiveOptions {
   readonly speed: 'max' | 'real'
   /** Seconds of audio that a pass takes at speed `max`. */
   readonly passSeconds: number
+  /** What a session may say of its words. */
+  readonly wishes?: Pick<Parameters<CreatePipeline>[0], 'task' | 'vocabulary'>
 }
 
 /** Seconds of audio; it moves only when told to. */
@@ -74,7 +76,7 @@ export const runLive = async (
   language: string,
   options: LiveOptions,
 ): Promise<LiveRun> => {
-  const { model, settings, speed, passSeconds } = options
+  const { model, settings, speed, passSeconds, wishes } = options
   const { runs, watched, settled } = observed(engine)
   const clock = createAudioClock()
   let begin = 0
@@ -100,6 +102,7 @@ export const runLive = async (
     language,
     settings,
     nextSegment: 1,
+    ...wishes,
     events: {
       partial: (segment) => void frames.push({ ...segment, at: now(), final: false }),
       final: async (segment) => void frames.push({ ...segment, at: now(), final: true }),

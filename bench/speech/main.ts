@@ -33,6 +33,10 @@ const OPTIONS = {
   pass: { type: 'string', default: '0' },
   set: { type: 'string', multiple: true },
   jobs: { type: 'string', default: '1' },
+  language: { type: 'string' },
+  task: { type: 'string', default: 'transcribe' },
+  prompt: { type: 'string', default: '' },
+  hotword: { type: 'string', multiple: true },
   json: { type: 'string' },
 } as const
 
@@ -47,6 +51,18 @@ const settingsOf = (changes: ReadonlyArray<string>): EngineSettings => {
   const decoded = engineSettings.decode({ ...DEFAULT_ENGINE_SETTINGS, ...Object.fromEntries(members) })
   if (E.isLeft(decoded)) throw new Error(`not engine settings: ${changes.join(' ')}`)
   return decoded.right
+}
+
+interface Wishes {
+  readonly task: string
+  readonly prompt: string
+  readonly hotword?: ReadonlyArray<string>
+}
+
+const wishesOf = ({ task, prompt, hotword = [] }: Wishes): NonNullable<LiveOptions['wishes']> => {
+  if (task !== 'transcribe' && task !== 'translate') throw new Error('--task is transcribe or translate')
+  const isExpected = prompt !== '' || hotword.length > 0
+  return { task, ...(isExpected && { vocabulary: { prompt, hotwords: hotword } }) }
 }
 
 /** `work` on each, so many at a time. */
@@ -75,6 +91,8 @@ interface Hearing {
   /** One for each lane, so that the CPU time of a recording can be told; none where no live is wanted. */
   readonly engines: ReadonlyArray<SpeechEngine>
   readonly options: LiveOptions
+  /** Instead of the recordings' own. */
+  readonly language: string | undefined
 }
 
 const hear = async (recording: Recording, lane: number, hearing: Hearing): Promise<ScoredRecording> => {
@@ -82,7 +100,7 @@ const hear = async (recording: Recording, lane: number, hearing: Hearing): Promi
   const { name, language, text: said, others } = recording
   const audio = await recording.samples()
   const engine = engines[lane]
-  const run = engine === undefined ? null : await runLive(engine, audio, language, options)
+  const run = engine === undefined ? null : await runLive(engine, audio, hearing.language ?? language, options)
   const offline = await reference?.transcribe(audio, language)
   const made = offline === undefined ? others : { reference: offline, ...others }
   const cost = run === null ? '' : `, ${run.passes} passes, ${run.engineCpu?.toFixed(1) ?? '?'} s of CPU`
@@ -110,7 +128,13 @@ export const speech = async (args: ReadonlyArray<string>): Promise<void> => {
   }
   if (values.speed !== 'max' && values.speed !== 'real') throw new Error('--speed is max or real')
   const settings = settingsOf(values.set ?? [])
-  const options: LiveOptions = { model: values.model, settings, speed: values.speed, passSeconds: Number(values.pass) }
+  const options: LiveOptions = {
+    model: values.model,
+    settings,
+    speed: values.speed,
+    passSeconds: Number(values.pass),
+    wishes: wishesOf(values),
+  }
   const copy = values['hub-shaped'] ? await hubShapedCopy(installed) : null
   const folder = copy?.folder ?? installed
   const only = new RegExp(values.only)
@@ -124,6 +148,7 @@ export const speech = async (args: ReadonlyArray<string>): Promise<void> => {
       createSpeechEngine({ models: new Map([[values.model, folder]]), workers, logger: QUIET }),
     ),
     options,
+    language: values.language,
   }
   const done: Array<ScoredRecording> = []
   /** What is there so far, in the order of the manifests: a long run that is cut off has told what it knew. */

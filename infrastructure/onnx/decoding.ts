@@ -2,6 +2,7 @@ import { Tensor } from 'onnxruntime-node'
 import type { InferenceSession } from 'onnxruntime-node'
 import { applyRules, chooseToken } from './logits.ts'
 import type { LogitsRules } from './logits.ts'
+import type { Hotwords } from './words/hotwords.ts'
 import { loopLength } from './words/loops.ts'
 
 type Feeds = Readonly<Record<string, Tensor>>
@@ -157,6 +158,8 @@ const looksOf = (step: DecoderStep, row: number, [layer, head]: readonly [number
 interface Row {
   readonly tokens: Array<number>
   readonly logprobs: Array<number>
+  /** Without the bonus of hotwords. */
+  sum: number
   readonly attention: ReadonlyArray<Array<Float32Array>>
   ended: boolean
 }
@@ -177,6 +180,7 @@ export interface Wanted {
   /** Position of the start of the transcript; 0 where nothing is before it. */
   readonly start?: number
   readonly follow?: Follow
+  readonly hotwords?: Hotwords
 }
 
 /**
@@ -191,7 +195,7 @@ export const decodeGreedily = async (
   rules: LogitsRules,
   onText: (row: number, decoded: Decoded) => void,
 ): Promise<void> => {
-  const rows = wanted.map(({ follow }): Row => ({ tokens: [], logprobs: [], attention: follow?.heads.map(() => []) ?? [], ended: false }))
+  const rows = wanted.map(({ follow }): Row => ({ tokens: [], logprobs: [], sum: 0, attention: follow?.heads.map(() => []) ?? [], ended: false }))
   let step = await decoder.open(encoded, wanted.map(({ prompt }) => prompt))
   const firstLogits = rows.map((_, row) => logitsAt(step, row, wanted[row]?.start ?? 0).slice())
 
@@ -204,27 +208,23 @@ export const decodeGreedily = async (
   }
 
   const finish = (row: Row, at: number, isLoop: boolean): void => {
-    const all = row.logprobs.reduce((sum, logprob) => sum + logprob, 0)
     row.ended = true
-    onText(at, {
-      tokens: row.tokens,
-      avgLogprob: all / row.logprobs.length,
-      logprobs: row.logprobs,
-      firstLogits: firstLogits[at] ?? new Float32Array(0),
-      attention: row.attention,
-      isLoop,
-    })
+    const { tokens, logprobs, attention } = row
+    const scores = { avgLogprob: row.sum / row.logprobs.length, logprobs, firstLogits: firstLogits[at] ?? new Float32Array(0) }
+    onText(at, { tokens, ...scores, attention, isLoop })
   }
 
   /** The row's next token. */
   const advance = (row: Row, at: number): number => {
     if (row.ended) return rules.endOfText
-    const { prompt = [], known = 0, limit = 0, follow } = wanted[at] ?? {}
+    const { prompt = [], known = 0, limit = 0, follow, hotwords } = wanted[at] ?? {}
     const text = [...prompt.slice(prompt.length - known), ...row.tokens]
     const logits = logitsAt(step, at, -1)
     applyRules(logits, text, rules)
-    const { token, logprob } = chooseToken(logits)
+    const likeliest = chooseToken(logits)
+    const { token, logprob, alone = logprob } = hotwords?.prefer(likeliest, logits, text) ?? likeliest
     row.logprobs.push(logprob)
+    row.sum += alone
     if (token === rules.endOfText) {
       finish(row, at, false)
       return token

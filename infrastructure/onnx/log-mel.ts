@@ -114,3 +114,10 @@ export const createLogMel = (settings: LogMelSettings): ((samples: Float32Array)
     return { data, frames }
   }
 }
+
+/** The samples as floats, with silence behind them up to `length`. */
+export const windowOf = (samples: Int16Array, length: number): Float32Array => {
+  const window = new Float32Array(length)
+  for (let i = 0; i < samples.length; i++) window[i] = (samples[i] ?? 0) / 32768
+  return window
+}

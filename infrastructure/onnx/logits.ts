@@ -21,6 +21,8 @@ export interface Choice {
   readonly token: number
   /** Natural logarithm of its probability after the rules. */
   readonly logprob: number
+  /** The same without a bonus, of a token that has one. */
+  readonly alone?: number
 }
 
 const forbid = (logits: Float32Array, tokens: ReadonlyArray<number>): void => {

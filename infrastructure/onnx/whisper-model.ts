@@ -1,10 +1,19 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import { SAMPLE_RATE } from '../../application/ports/engine.ts'
+import type { FoundLanguage, TranscribeJob } from '../../application/ports/engine.ts'
 import type { LogMelSettings } from './log-mel.ts'
 import type { TimestampRules } from './logits.ts'
 import type { GenerationConfig, ModelConfig, ModelJson, PreprocessorConfig } from './model-json.ts'
 import type { ModelWeights } from './model-weights.ts'
+
+/** Tokens that tell a multilingual model what to do. */
+interface MultilingualTokens {
+  readonly languageTokens: ReadonlyMap<string, number>
+  readonly transcribe: number
+  /** Null for a model that cannot. */
+  readonly translate: number | null
+}
 
 /** Everything that running a Whisper model needs to know; every number comes from the JSON files of its folder. */
 export interface WhisperModel {
@@ -24,7 +33,7 @@ export interface WhisperModel {
   readonly startOfTranscript: number
   readonly endOfText: number
   /** Null for an English-only model, whose prompt names neither language nor task. */
-  readonly multilingual: { readonly languageTokens: ReadonlyMap<string, number>; readonly transcribe: number } | null
+  readonly multilingual: MultilingualTokens | null
   readonly timestampRules: TimestampRules
   /** Whether to decode with timestamps. */
   readonly timestamps: boolean
@@ -42,11 +51,11 @@ export interface WhisperModel {
 /** Codes that the token names spell differently: ISO 639-1 has `jv` for Javanese. */
 const ISO_OF_TOKEN: Readonly<Record<string, string>> = { jw: 'jv' }
 
-/** ISO 639-1 codes and their tokens; names of three letters (`haw`, `yue`) have no such code. */
+/** Codes of languages and their tokens: two letters, or three where there are no two (`haw`, `yue`). */
 const languageTokens = (idOfToken: Iterable<readonly [name: string, id: number]>): ReadonlyMap<string, number> =>
   new Map(
     [...idOfToken].flatMap(([name, id]): ReadonlyArray<[string, number]> => {
-      const code = /^<\|([a-z]{2})\|>$/.exec(name)?.[1]
+      const code = /^<\|([a-z]{2,3})\|>$/.exec(name)?.[1]
       return code === undefined ? [] : [[ISO_OF_TOKEN[code] ?? code, id]]
     }),
   )
@@ -54,16 +63,34 @@ const languageTokens = (idOfToken: Iterable<readonly [name: string, id: number]>
 /** Whisper's vocabularies: an English-only one has the tokens of all languages too, but one text token less. */
 const MULTILINGUAL_VOCABULARY = 51_865
 
-/** ISO 639-1 codes that the model can transcribe. */
+/** Codes of the languages that the model can transcribe. */
 export const languagesOf = (model: WhisperModel): ReadonlyArray<string> =>
   model.multilingual === null ? ['en'] : [...model.multilingual.languageTokens.keys()]
 
-/** The forced beginning of every transcript; null where the model does not know the language. */
-export const promptFor = (model: WhisperModel, language: string, timestamps = model.timestamps): ReadonlyArray<number> | null => {
-  const ending = timestamps ? [] : [model.timestampRules.noTimestamps]
-  if (model.multilingual === null) return language === 'en' ? [model.startOfTranscript, ...ending] : null
-  const languageToken = model.multilingual.languageTokens.get(language)
-  return languageToken === undefined ? null : [model.startOfTranscript, languageToken, model.multilingual.transcribe, ...ending]
+/** Which language a transcript is to be in, and whether what is said is to be translated into English. */
+export type Wish = Pick<TranscribeJob, 'task'> & { readonly language: string }
+
+/** The forced beginning of every transcript, or why there is none. What an English-only model writes is English either way. */
+export const promptFor = (
+  { startOfTranscript, multilingual, timestampRules, ...model }: WhisperModel,
+  { language, task }: Wish,
+  timestamps = model.timestamps,
+): Either<string, ReadonlyArray<number>> => {
+  const ending = timestamps ? [] : [timestampRules.noTimestamps]
+  const unknown = E.left(`the model does not know the language ${language}`)
+  if (multilingual === null) return language === 'en' ? E.right([startOfTranscript, ...ending]) : unknown
+  const languageToken = multilingual.languageTokens.get(language)
+  if (languageToken === undefined) return unknown
+  const taskToken = task === 'translate' ? multilingual.translate : multilingual.transcribe
+  return taskToken === null ? E.left('the model does not translate') : E.right([startOfTranscript, languageToken, taskToken, ...ending])
+}
+
+/** Which language is spoken, by the logits behind the start of the transcript (Radford et al., 2022). */
+export const languageBy = (logits: Float32Array, { multilingual }: WhisperModel): FoundLanguage => {
+  if (multilingual === null) return { code: 'en', probability: 1 }
+  const rows = [...multilingual.languageTokens].map(([code, token]) => ({ code, logit: logits[token] ?? -Infinity }))
+  const best = rows.reduce((first, row) => (row.logit > first.logit ? row : first))
+  return { code: best.code, probability: 1 / rows.reduce((sum, { logit }) => sum + Math.exp(logit - best.logit), 0) }
 }
 
 const contradiction = (config: ModelConfig, preprocessor: PreprocessorConfig): string | null => {
@@ -97,7 +124,8 @@ const multilingualOf = (
   if (languages.size === 0) return E.left('tokenizer.json: has the token of no language')
   const transcribe = generation.task_to_id?.['transcribe'] ?? tokenId('<|transcribe|>')
   if (transcribe === undefined) return E.left('generation_config.json: task_to_id.transcribe is missing')
-  return E.right({ languageTokens: languages, transcribe })
+  const translate = generation.task_to_id?.['translate'] ?? tokenId('<|translate|>') ?? null
+  return E.right({ languageTokens: languages, transcribe, translate })
 }
 
 const suppressionOf = (generation: GenerationConfig): Pick<WhisperModel, 'suppressed' | 'suppressedAtBegin'> => ({

@@ -1,19 +1,22 @@
+import * as E from 'fp-ts/lib/Either.js'
 import { Tokenizer } from '@huggingface/tokenizers'
 import { Tensor } from 'onnxruntime-node'
 import type { InferenceSession } from 'onnxruntime-node'
 import { SAMPLE_RATE } from '../../application/ports/engine.ts'
-import type { Beginning, HeardWord, Hypothesis } from '../../application/ports/engine.ts'
-import { tokenStarts } from './words/attention-times.ts'
-import { decodeGreedily, mergedDecoder, twoFileDecoder } from './decoding.ts'
+import type { Hypothesis, TranscribeJob } from '../../application/ports/engine.ts'
+import { decodeGreedily, logitsAt, mergedDecoder, twoFileDecoder } from './decoding.ts'
 import type { Decoded, Decoder, Wanted } from './decoding.ts'
 import type { Provider } from './providers/execution-provider.ts'
 import { compressionRatioOf, segmentsOf } from './hypothesis.ts'
-import { createLogMel } from './log-mel.ts'
+import { createLogMel, windowOf } from './log-mel.ts'
 import { probabilityOf } from './logits.ts'
 import { openSession } from './sessions.ts'
-import { wordsOfTokens } from './words/token-words.ts'
-import { promptFor } from './whisper-model.ts'
-import type { WhisperModel } from './whisper-model.ts'
+import { speechRateLimit } from './words/token-limits.ts'
+import type { TokenLimit } from './words/token-limits.ts'
+import { heardWords } from './words/heard-words.ts'
+import { createVocabularies } from './words/vocabulary.ts'
+import { languageBy, promptFor } from './whisper-model.ts'
+import type { WhisperModel, Wish } from './whisper-model.ts'
 
 /** What one pass over a window gave, before it is text. */
 export interface DecodedWindow {
@@ -27,11 +30,16 @@ export interface DecodedWindow {
   readonly followed: Pick<Decoded, 'logprobs' | 'attention' | 'isLoop'>
 }
 
-/** What to hear: s16le samples, and the language by ISO 639-1. */
-export interface Audio {
-  readonly samples: Int16Array
-  readonly language: string
-  readonly beginning?: Beginning
+/** What to hear. */
+type Asked = Omit<TranscribeJob, 'model'>
+/** What to transcribe. */
+export type Audio = Asked & Wish
+const isToBeTranscribed = (asked: Asked): asked is Audio => asked.language !== null
+
+/** With its place among others. */
+interface Placed {
+  readonly audio: Audio
+  readonly index: number
 }
 
 /** A loaded model; it keeps nothing between calls. Throws on samples or languages that do not fit. */
@@ -40,16 +48,13 @@ export interface WhisperRunner {
   /** It takes jobs with a beginning. */
   readonly hasWordTimes: boolean
   readonly decode: (audio: Audio) => Promise<DecodedWindow>
-  readonly transcribe: (audio: Audio) => Promise<Hypothesis>
+  readonly transcribe: (asked: Asked) => Promise<Hypothesis>
   /** Several in as few runs of the graphs as their lengths allow; `onText` is called for each as its text ends, in no order. */
   readonly decodeTogether: (audios: ReadonlyArray<Audio>, onText: (index: number, decoded: DecodedWindow) => void) => Promise<void>
-  readonly transcribeTogether: (audios: ReadonlyArray<Audio>, onText: (index: number, hypothesis: Hypothesis) => void) => Promise<void>
+  readonly transcribeTogether: (asked: ReadonlyArray<Asked>, onText: (index: number, hypothesis: Hypothesis) => void) => Promise<void>
   /** Gives its memory back; nothing may run on it any more. */
   readonly release: () => Promise<void>
 }
-
-/** The most tokens that may follow a prompt of `promptLength` tokens, for so many seconds of audio. */
-export type TokenLimit = (model: WhisperModel, promptLength: number, seconds: number) => number
 
 /** Audio that ends in mid-word makes Whisper loop; this much silence after it lets the text end. */
 const TRAILING_SILENCE = 0.5
@@ -57,35 +62,15 @@ const TRAILING_SILENCE = 0.5
 const SILENCE_BEHIND_DRAFT = 2.56
 /** The shortest window on which the models with a dynamic one were found to be reliable. */
 const SHORTEST_WINDOW = 3
-/** Nobody speaks faster than this many tokens a second; below the minimum, text is too short to judge. */
-const TOKENS_PER_SECOND = 22.5
-const FEWEST_TOKENS = 50
+/** Where hardly anybody speaks, a prompt is said again: with this probability of no speech the audio is heard without it. */
+const ECHOING = 0.2
 
-/** As the reference counts: as many as generation_config.json allows and the decoder has positions for. */
-export const referenceLimit: TokenLimit = ({ maxLength, maxTargetPositions }, promptLength) =>
-  Math.min(maxLength ?? Infinity, maxTargetPositions - promptLength)
+const lastOf = (tokens: ReadonlyArray<number>, count: number): ReadonlyArray<number> => tokens.slice(Math.max(0, tokens.length - count))
 
-/** Ours (decision 11): nor more than half of the positions, as in Whisper's own decoding, nor more than anybody can say. */
-const speechRateLimit: TokenLimit = (model, promptLength, seconds) =>
-  Math.min(
-    referenceLimit(model, promptLength, seconds),
-    model.maxTargetPositions / 2,
-    Math.max(FEWEST_TOKENS, Math.ceil(TOKENS_PER_SECOND * seconds)),
-  )
+const hasPrompt = ({ vocabulary }: Audio): boolean => (vocabulary?.prompt.trim() ?? '') !== ''
+const withoutPrompt = ({ vocabulary, ...audio }: Audio): Audio => ({ ...audio, vocabulary: { prompt: '', hotwords: vocabulary?.hotwords ?? [] } })
 
-/** The samples as floats, with `silence` seconds behind, rounded up to two hops; to the full window where that is null. */
-const windowOf = (samples: Int16Array, model: WhisperModel, silence: number | null): Float32Array => {
-  const step = 2 * model.mel.hopLength
-  const wanted = Math.max(samples.length + (silence ?? Infinity) * SAMPLE_RATE, SHORTEST_WINDOW * SAMPLE_RATE)
-  const length = Math.min(model.windowSamples, Math.ceil(wanted / step) * step)
-  const window = new Float32Array(length)
-  for (let i = 0; i < samples.length; i++) window[i] = (samples[i] ?? 0) / 32768
-  return window
-}
-
-/** Geometric mean of probabilities; 1 of none. */
-const meanOf = (logprobs: ReadonlyArray<number>): number =>
-  Math.exp(logprobs.reduce((sum, logprob) => sum + logprob, 0) / Math.max(1, logprobs.length))
+const NOTHING_BEFORE = { context: [], prefix: [] }
 
 const openDecoder = async (model: WhisperModel, provider: Provider): Promise<Decoder> => {
   const { decoder } = model.weights
@@ -133,6 +118,8 @@ export const loadWhisper = async (
     // The tokenizer refuses to decode nothing. Its cleaning up is for word pieces: it would take the space before a French `?`.
     tokens.length === 0 ? '' : tokenizer.decode([...tokens], { clean_up_tokenization_spaces: false })
 
+  const vocabularyOf = createVocabularies(tokenizer, decodeText, model.endOfText)
+
   /** [windows][positions][width] of windows that are equally long. */
   const encode = async (windows: ReadonlyArray<Float32Array>): Promise<Tensor> => {
     const mels = windows.map(logMel)
@@ -145,26 +132,43 @@ export const loadWhisper = async (
     return encoded
   }
 
-  const silenceBehind = ({ beginning }: Audio): number | null => {
-    if (!takesShort) return null
-    if (model.dynamicWindow) return TRAILING_SILENCE
-    return beginning?.isDraft === true ? SILENCE_BEHIND_DRAFT : null
+  const windowFor = ({ samples }: Asked, isDraft: boolean): Float32Array => {
+    const { length } = samples
+    if (length > model.windowSamples) throw new Error(`${length} samples are more than the window of ${windowSeconds} s`)
+    const ofDraft = isDraft ? SILENCE_BEHIND_DRAFT : null
+    const silence = takesShort ? (model.dynamicWindow ? TRAILING_SILENCE : ofDraft) : null
+    const wanted = Math.max(length + (silence ?? Infinity) * SAMPLE_RATE, SHORTEST_WINDOW * SAMPLE_RATE)
+    const step = 2 * model.mel.hopLength
+    return windowOf(samples, Math.min(model.windowSamples, Math.ceil(wanted / step) * step))
   }
 
-  const wantedOf = ({ samples: { length }, language, beginning }: Audio): Wanted => {
-    const start = promptFor(model, language, beginning === undefined ? model.timestamps : false)
-    if (start === null) throw new Error(`the model does not know the language ${language}`)
-    if (length > model.windowSamples) throw new Error(`${length} samples are more than the window of ${windowSeconds} s`)
+  const findLanguage = async (asked: Asked): Promise<Hypothesis> => {
+    const step = await decoder.open(await encode([windowFor(asked, true)]), [[model.startOfTranscript]])
+    const logits = logitsAt(step, 0, 0)
+    const noSpeechProb = model.noSpeech === null ? 0 : probabilityOf(logits, model.noSpeech)
+    return { segments: [], avgLogprob: 0, noSpeechProb, compressionRatio: 0, language: languageBy(logits, model) }
+  }
+
+  /** Text before the audio, as much of it as in Whisper's own decoding: half of the positions, less what stands there anyway. */
+  const textBefore = (prompt: ReadonlyArray<number>, context: ReadonlyArray<number>, taken: number): ReadonlyArray<number> => {
+    const room = Math.max(0, Math.floor(model.maxTargetPositions / 2) - 1 - taken)
+    const first = lastOf(prompt, room)
+    const text = [...first, ...lastOf(context, room - first.length)]
+    return model.startOfPrevious === null || text.length === 0 ? [] : [model.startOfPrevious, ...text]
+  }
+
+  const wantedOf = ({ samples: { length }, beginning, vocabulary, ...wish }: Audio): Wanted => {
+    const prompted = promptFor(model, wish, beginning === undefined ? model.timestamps : false)
+    if (E.isLeft(prompted)) throw new Error(prompted.left)
+    const { right: start } = prompted
     const most = (prompt: ReadonlyArray<number>): number => limit(model, prompt.length, length / SAMPLE_RATE)
-    if (beginning === undefined) return { prompt: start, limit: most(start) }
-    if (!hasWordTimes) throw new Error('the model has no word times: it hears all audio anew')
-    const { context, prefix } = beginning
-    // As much as in Whisper's own decoding: the half of the positions, less what stands there anyway.
-    const room = Math.max(0, Math.floor(model.maxTargetPositions / 2) - 1 - start.length - prefix.length)
-    const before = model.startOfPrevious === null || context.length === 0 || room === 0 ? [] : [model.startOfPrevious, ...context.slice(-room)]
+    if (beginning !== undefined && !hasWordTimes) throw new Error('the model has no word times: it hears all audio anew')
+    const { context, prefix } = beginning ?? NOTHING_BEFORE
+    const { prompt: expected, hotwords } = vocabularyOf(vocabulary)
+    const before = textBefore(expected, context, start.length + prefix.length)
     const prompt = [...before, ...start, ...prefix]
-    const follow = { from: before.length + start.length - 1, heads: model.alignmentHeads }
-    return { prompt, limit: most(prompt), known: prefix.length, start: before.length, follow }
+    const wanted = { prompt, limit: most(prompt), known: prefix.length, start: before.length, ...(hotwords && { hotwords }) }
+    return beginning === undefined ? wanted : { ...wanted, follow: { from: before.length + start.length - 1, heads: model.alignmentHeads } }
   }
 
   const decodedWindow = ({ tokens, avgLogprob, firstLogits, ...followed }: Decoded): DecodedWindow => ({
@@ -175,16 +179,23 @@ export const loadWhisper = async (
   })
 
   const decodeTogether = async (audios: ReadonlyArray<Audio>, onText: (index: number, decoded: DecodedWindow) => void): Promise<void> => {
-    const prepared = audios.map((audio, index) => ({ index, wanted: wantedOf(audio), window: windowOf(audio.samples, model, silenceBehind(audio)) }))
+    const prepared = audios.map((audio, index) => ({ index, wanted: wantedOf(audio), window: windowFor(audio, audio.beginning?.isDraft === true) }))
     // Rows of one run have prompts, and windows, of one length.
     const groups = Object.groupBy(prepared, ({ index, wanted, window }) => `${wanted.prompt.length} ${wanted.follow === undefined} ${window.length} ${batches ? '' : index}`)
+    const again: Array<Placed> = []
     for (const group of Object.values(groups)) {
       if (group === undefined) continue
       const encoded = await encode(group.map(({ window }) => window))
       const wanted = group.map((row) => row.wanted)
       const said = wanted[0]?.follow === undefined ? rules : textOnly
-      await decodeGreedily(decoder, encoded, wanted, said, (row, decoded) => onText(group[row]?.index ?? 0, decodedWindow(decoded)))
+      await decodeGreedily(decoder, encoded, wanted, said, (row, decoded) => {
+        const { index = 0 } = group[row] ?? {}
+        const [audio, window] = [audios[index], decodedWindow(decoded)]
+        if (audio !== undefined && hasPrompt(audio) && window.noSpeechProb > ECHOING) again.push({ index, audio: withoutPrompt(audio) })
+        else onText(index, window)
+      })
     }
+    if (again.length > 0) await decodeTogether(again.map(({ audio }) => audio), (row, window) => onText(again[row]?.index ?? 0, window))
   }
 
   const decode = async (audio: Audio): Promise<DecodedWindow> => {
@@ -195,30 +206,16 @@ export const loadWhisper = async (
     return decoded
   }
 
-  /** The words behind the prefix. */
-  const wordsOf = ({ samples, beginning }: Audio, { tokens, followed }: DecodedWindow): ReadonlyArray<HeardWord> => {
-    if (tokens.length === 0) return []
-    const seconds = samples.length / SAMPLE_RATE
-    const known = beginning?.prefix.length ?? 0
-    const rows = followed.attention.map((head) => head.slice(0, known + tokens.length + 1))
-    const frames = Math.max(1, Math.min(rows[0]?.[0]?.length ?? 1, Math.ceil(seconds / model.timePrecision)))
-    const starts = tokenStarts(rows, frames)
-    const startOf = (token: number): number => Math.min(seconds, (starts[known + token] ?? frames) * model.timePrecision)
-    let at = 0
-    return wordsOfTokens(tokens, decodeText).map((word) => {
-      const [from, to] = [at, at + word.tokens.length]
-      at = to
-      const [probability, endProbability] = [meanOf(followed.logprobs.slice(from, to)), meanOf(followed.logprobs.slice(from + word.spoken, to))]
-      return { ...word, start: startOf(from), end: startOf(from + word.spoken), probability, endProbability }
-    })
-  }
-
   const hypothesisOf = (audio: Audio, decoded: DecodedWindow): Hypothesis => {
     const { tokens, avgLogprob, noSpeechProb, followed } = decoded
-    const segments = segmentsOf(tokens, audio.samples.length / SAMPLE_RATE, layout, decodeText)
+    const seconds = audio.samples.length / SAMPLE_RATE
+    const segments = segmentsOf(tokens, seconds, layout, decodeText)
     const compressionRatio = compressionRatioOf(segments.map(({ text }) => text).join(''))
     const heard = { segments, avgLogprob, noSpeechProb, compressionRatio }
-    return audio.beginning === undefined ? heard : { ...heard, words: wordsOf(audio, decoded), isLoop: followed.isLoop }
+    if (audio.beginning === undefined) return heard
+    const { length: known } = audio.beginning.prefix
+    const words = heardWords({ ...followed, tokens, known, seconds, timePrecision: model.timePrecision }, decodeText)
+    return { ...heard, words, isLoop: followed.isLoop }
   }
 
   return {
@@ -230,11 +227,14 @@ export const loadWhisper = async (
       await encoder.release()
       await decoder.release()
     },
-    transcribe: async (audio) => hypothesisOf(audio, await decode(audio)),
-    transcribeTogether: (audios, onText) =>
-      decodeTogether(audios, (index, decoded) => {
-        const audio = audios[index]
-        if (audio !== undefined) onText(index, hypothesisOf(audio, decoded))
-      }),
+    transcribe: async (asked) => (isToBeTranscribed(asked) ? hypothesisOf(asked, await decode(asked)) : findLanguage(asked)),
+    transcribeTogether: async (asked, onText) => {
+      const audios = asked.flatMap((audio, index): ReadonlyArray<Placed> => (isToBeTranscribed(audio) ? [{ audio, index }] : []))
+      await decodeTogether(audios.map(({ audio }) => audio), (row, decoded) => {
+        const { audio, index } = audios[row] ?? {}
+        if (audio !== undefined && index !== undefined) onText(index, hypothesisOf(audio, decoded))
+      })
+      for (const [index, one] of asked.entries()) if (!isToBeTranscribed(one)) onText(index, await findLanguage(one))
+    },
   }
 }

@@ -1,17 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import * as E from 'fp-ts/lib/Either.js'
-import type { Beginning, Hypothesis } from '../../application/ports/engine.ts'
+import type { Hypothesis } from '../../application/ports/engine.ts'
 import { loopLength } from '../../infrastructure/onnx/words/loops.ts'
-import { readModelDirectory } from '../../infrastructure/onnx/model-directory.ts'
-import type { WhisperModel } from '../../infrastructure/onnx/whisper-model.ts'
-import { loadWhisper } from '../../infrastructure/onnx/whisper-runner.ts'
-import type { WhisperRunner } from '../../infrastructure/onnx/whisper-runner.ts'
 import { tokenStarts } from '../../infrastructure/onnx/words/attention-times.ts'
 import { wordsOfTokens } from '../../infrastructure/onnx/words/token-words.ts'
 import { readAudioFile } from '../../interfaces/cli/streaming/audio-file.ts'
-import { sharedModel, testWith } from '../support/skip-unless.ts'
+import { base, NOTHING_BEFORE, SPEECH, withBase } from '../support/whisper-base.ts'
 
 /** A head that looks at a span of frames for each token. */
 const looking = (frames: number, spans: ReadonlyArray<readonly [from: number, to: number]>): ReadonlyArray<Float32Array> =>
@@ -67,20 +62,6 @@ test('the same again and again is a loop: of one token eight times, of two five,
   t.is(loopLength([]), 0)
 })
 
-const BASE = sharedModel('whisper-base')
-const SPEECH = '../shared/speech'
-const withBase = testWith(BASE, SPEECH)
-
-const loaded = new Map<string, Promise<WhisperRunner>>()
-const base = (change: (model: WhisperModel) => WhisperModel = (model) => model): Promise<WhisperRunner> => {
-  const made = loaded.get(change.toString()) ?? readModelDirectory(BASE).then((model) => {
-    if (E.isLeft(model)) throw new Error(model.left.reason)
-    return loadWhisper(change(model.right))
-  })
-  loaded.set(change.toString(), made)
-  return made
-}
-const NOTHING_BEFORE: Beginning = { context: [], prefix: [], isDraft: false }
 const tokensIn = ({ words = [] }: Hypothesis): ReadonlyArray<number> => words.flatMap(({ tokens }) => tokens)
 
 withBase('words of a real recording sound where faster-whisper says that they do', async (t) => {

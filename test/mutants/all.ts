@@ -31,6 +31,7 @@ import { sourceMutants } from './sources.ts'
 import { sqliteMutants } from './sqlite.ts'
 import { storeMutants } from './stores.ts'
 import { termMutants } from './terms.ts'
+import { vocabularyAndLanguageMutants } from './vocabulary-and-languages.ts'
 
 export const MUTANTS: ReadonlyArray<Mutant> = [
   ...restMutants,
@@ -64,4 +65,5 @@ export const MUTANTS: ReadonlyArray<Mutant> = [
   ...engineProcessMutants,
   ...termMutants,
   ...askedMutants,
+  ...vocabularyAndLanguageMutants,
 ]

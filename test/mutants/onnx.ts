@@ -12,8 +12,8 @@ const VOICE_ACTIVITY = 'test/engine/voice-activity.test.ts'
 export const onnxMutants: ReadonlyArray<Mutant> = [
   {
     file: 'infrastructure/onnx/decoding.ts',
-    before: 'all / row.logprobs.length',
-    after: 'all / row.tokens.length',
+    before: 'row.sum / row.logprobs.length',
+    after: 'row.sum / row.tokens.length',
     rows: ["tokens and scores are the reference's"], test: EXACTNESS,
   },
   {

@@ -24,7 +24,7 @@ let tokens = 0
 export const word = (text: string, start: number, end: number, probability = 0.9): HeardWord => {
   const hasEnd = /[\p{L}\p{N}][\p{P}]+$/u.test(text)
   tokens += 2
-  return { text, tokens: hasEnd ? [tokens, tokens + 1] : [tokens], spoken: 1, start, end, probability, endProbability: hasEnd ? probability : 1 }
+  return { text, tokens: hasEnd ? [tokens, tokens + 1] : [tokens], spoken: 1, start, end, probability, confidence: probability, endProbability: hasEnd ? probability : 1 }
 }
 
 export const tokensOf = (...words: ReadonlyArray<HeardWord>): ReadonlyArray<number> => words.flatMap((each) => each.tokens)

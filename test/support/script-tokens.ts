@@ -29,7 +29,7 @@ const saidOf = ({ place, word, from, to, isAtEnd }: Sound, known: ReadonlyArray<
   const [start, end] = [from / SAMPLE_RATE, to / SAMPLE_RATE]
   const say = (text: string, ...kinds: ReadonlyArray<Kind>): HeardWord => {
     const probability = word.misheard === undefined ? SURE : UNSURE
-    return { tokens: kinds.map((kind) => tokenOf(place, kind)), text, spoken: 1, start, end, probability, endProbability: 1 }
+    return { tokens: kinds.map((kind) => tokenOf(place, kind)), text, spoken: 1, start, end, probability, confidence: probability, endProbability: 1 }
   }
   const ending = ENDING.exec(word.text)?.[0] ?? null
   const isWhole = to - from === Math.round(word.seconds * SAMPLE_RATE)

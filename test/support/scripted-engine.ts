@@ -11,6 +11,8 @@ export interface ScriptedWord {
   readonly seconds: number
   /** What a draft takes it for, unsure of it; only of an engine with word times. */
   readonly misheard?: string
+  /** The language that it is in; `en` where nothing is said. */
+  readonly language?: string
 }
 
 /** Samples of one value. */
@@ -54,6 +56,16 @@ const listen = (words: ReadonlyArray<ScriptedWord>, samples: Int16Array): Hypoth
   return { segments, avgLogprob: -0.2, noSpeechProb: 0, compressionRatio: 1.2 }
 }
 
+/** The language of most of the audio, as likely as there is much of it. */
+const languageIn = (words: ReadonlyArray<ScriptedWord>, samples: Int16Array): Hypothesis => {
+  const runs = Map.groupBy(runsOf(samples), ({ value }) => words[value - FIRST_VALUE]?.language ?? 'en')
+  const lengths = [...runs].map(([code, of]) => ({ code, length: of.reduce((sum, { from, to }) => sum + to - from, 0) }))
+  const all = lengths.reduce((sum, { length }) => sum + length, 0)
+  const [most] = lengths.toSorted((a, b) => b.length - a.length)
+  const language = most === undefined ? { code: 'en', probability: 0.2 } : { code: most.code, probability: most.length / all }
+  return { segments: [], avgLogprob: 0, noSpeechProb: 0, compressionRatio: 0, language }
+}
+
 export interface ScriptedEngine extends SpeechEngine {
   readonly jobs: ReadonlyArray<TranscribeJob>
 }
@@ -84,8 +96,8 @@ export const scriptedEngine = (options: {
     load: () => () => Promise.resolve(E.right({ windowSeconds: options.windowSeconds ?? 30, hasWordTimes: options.hasWordTimes ?? false })),
     transcribe: (job) => async () => {
       jobs.push(job)
-      const { beginning, samples } = job
-      const heard = beginning === undefined ? listen(options.words, samples) : goOn(options.words, runsOf(samples), beginning, { first: FIRST_VALUE, length: samples.length })
+      const { beginning, samples, language } = job
+      const heard = language === null ? languageIn(options.words, samples) : beginning === undefined ? listen(options.words, samples) : goOn(options.words, runsOf(samples), beginning, { first: FIRST_VALUE, length: samples.length })
       await delay()
       return options.transcribe?.(heard, job) ?? E.right(heard)
     },

@@ -39,6 +39,8 @@ export interface StreamingPolicy {
   readonly next: (speech: SegmenterState, limits: Limits) => Step
   /** Takes in what `pass` heard; `regions`: where in its audio somebody spoke. */
   readonly hear: (regions: ReadonlyArray<Region>, pass: Pass, hypothesis: Hypothesis, limits: Limits) => Outcome
+  /** What is not final is heard anew from a sample on, where it was taken for another language; nothing is text before it. */
+  readonly restart: (from: number) => void
   /** No pass will come any more: what was heard is all there is. */
   readonly giveUp: (limits: Limits) => Outcome
   /** Up to where speech must have been judged before anything can be due; in samples. */

@@ -3,6 +3,8 @@ export interface Word {
   readonly start: number
   readonly end: number
   readonly text: string
+  /** How sure the model was of it, 0 to 1; absent where it does not tell when its words sound. */
+  readonly confidence?: number
 }
 
 /** The running text of words. */

@@ -8,10 +8,7 @@ const FLOOR = 16
 
 const level = (frame: Int16Array): number => Math.sqrt(frame.reduce((sum, sample) => sum + sample * sample, 0) / frame.length)
 
-/**
- * Where audio is loud, for word times where no speech detector tells; `from` is the place of its first sample. Never
- * empty: audio without loud frames is one region.
- */
+/** Where audio is loud, where no speech detector tells; `from` is the place of its first sample. */
 export const loudRegions = (samples: Int16Array, from: number): ReadonlyArray<Region> => {
   const frames = Array.from({ length: Math.ceil(samples.length / VAD_FRAME) }, (_, i) => level(samples.subarray(i * VAD_FRAME, (i + 1) * VAD_FRAME)))
   const threshold = Math.max(FLOOR, RELATIVE * frames.reduce((loudest, frame) => Math.max(loudest, frame), 0))
@@ -23,5 +20,11 @@ export const loudRegions = (samples: Int16Array, from: number): ReadonlyArray<Re
     if (last?.end === start) regions[regions.length - 1] = { start: last.start, end }
     else regions.push({ start, end })
   }
-  return regions.length > 0 ? regions : [{ start: from, end: from + samples.length }]
+  return regions
+}
+
+/** The same for word times: audio without loud frames is one region. */
+export const soundingRegions = (samples: Int16Array, from: number): ReadonlyArray<Region> => {
+  const loud = loudRegions(samples, from)
+  return loud.length > 0 ? loud : [{ start: from, end: from + samples.length }]
 }

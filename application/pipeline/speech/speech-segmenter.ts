@@ -130,6 +130,16 @@ export const hearEverything = (state: SegmenterState, clock: number): SegmenterS
   phrases: state.phrases.length === 0 ? [{ regions: [{ start: state.clock, end: null }], dips: [], closedAt: null }] : state.phrases,
 })
 
+/** Where somebody spoke before `sample`. */
+export const regionsBefore = ({ phrases }: SegmenterState, sample: number): ReadonlyArray<Region> =>
+  phrases.flatMap(({ regions }) => regions).filter(({ start }) => start < sample)
+
+/** Where speech behind `sample` begins; where there is none, the audio judged so far ends. */
+export const speechFrom = ({ phrases, clock }: SegmenterState, sample: number): number => {
+  const next = phrases.flatMap(({ regions }) => regions).find(({ end }) => end === null || end > sample)
+  return next === undefined ? clock : Math.min(clock, Math.max(sample, next.start))
+}
+
 /** The first phrase has been spoken out. */
 export const dropPhrase = (state: SegmenterState): SegmenterState => ({ ...state, phrases: state.phrases.slice(1) })
 

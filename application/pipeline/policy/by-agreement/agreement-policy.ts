@@ -54,6 +54,10 @@ export const agreementPolicy = (nextSegment: number): StreamingPolicy => {
       }
     },
     hear: (regions, pass, hypothesis, limits) => told(hear(state, regions, asked ?? { ...pass, kind: 'pass', full: false }, hypothesis, limits)),
+    restart: (from) => {
+      const at = Math.max(from, state.bufferStart, sampleAt(state.lastFinalEnd))
+      state = { ...initialPolicy(state.segment), lastFinalEnd: state.lastFinalEnd, bufferStart: at, heardEnd: at, changedAt: at }
+    },
     giveUp: (limits) => told(giveUp(state, limits)),
     nextLook: (speech, limits) => nextLook(state, speech, limits),
   }

@@ -6,7 +6,7 @@ import type { Outcome, Pass, Step, StreamingPolicy } from '../policy.ts'
 import { partialSegment } from '../segments.ts'
 import { textOf } from '../words.ts'
 import { close, cut, cutOf, endOfClosed, fullCaptions, isCrowded, isDue, isFull, isQuiet, isSure } from './leaving.ts'
-import { cutAt, finalise, finalWords, fixAll, initialState, lastWordEnd, openFixed, openWords, sampleAt, shownWords, tokensOf } from './state.ts'
+import { cutAt, finalise, finalWords, fixAll, initialState, lastWordEnd, openFixed, openWords, restartAt, sampleAt, shownWords, tokensOf } from './state.ts'
 import type { Made, State } from './state.ts'
 import { takeIn } from './take-in.ts'
 
@@ -173,6 +173,9 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
     known: (speech) => {
       const isHeld = state.fixed.length > 0 && speech.clock - lastWordEnd(state) < HOLD + ONSET
       return { heardEnd: state.heardEnd, neededFrom: speech.phrases.length > 0 || isHeld ? state.bufferStart : speech.clock }
+    },
+    restart: (from) => {
+      state = restartAt(state, from)
     },
     giveUp: (limits) => {
       const outcome = show(finaliseAll(state, limits), limits)

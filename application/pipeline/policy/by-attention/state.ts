@@ -96,6 +96,13 @@ export const cutAt = (state: State, start: number, count: number): State => ({
   finals: Math.max(0, state.finals - count),
 })
 
+/** Behind the finals nothing is known from `from` on, and no text is before it. */
+export const restartAt = (state: State, from: number): State => {
+  const { segment, shown, lastFinalEnd } = state
+  const at = Math.max(from, state.bufferStart, sampleAt(lastFinalEnd))
+  return { ...initialState(segment), shown, lastFinalEnd, bufferStart: at, heardEnd: at, settledEnd: at, changedAt: at }
+}
+
 /** Takes all that was heard as it is. */
 export const fixAll = (state: State): State => ({ ...state, fixed: joined(state.fixed, state.pending, state.finals), pending: [] })
 

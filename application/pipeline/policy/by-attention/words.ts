@@ -13,6 +13,7 @@ export interface SpokenWord extends Word {
   /** How many of the tokens there are without the punctuation behind it. */
   readonly spoken: number
   readonly probability: number
+  readonly confidence: number
   /** Of the punctuation behind it. */
   readonly endProbability: number
 }
@@ -46,6 +47,10 @@ export const wordsOf = (
   )
 }
 
+/** The geometric mean of their tokens' probabilities. */
+const confidenceOfBoth = (a: SpokenWord, b: SpokenWord): number =>
+  (a.confidence ** a.spoken * b.confidence ** b.spoken) ** (1 / (a.spoken + b.spoken))
+
 /** `words` behind `known`, whose last one the first of them may go on with; of a final word only the punctuation. */
 export const joined = (known: ReadonlyArray<SpokenWord>, words: ReadonlyArray<SpokenWord>, finals: number): ReadonlyArray<SpokenWord> => {
   const [last, first] = [known.at(-1), words[0]]
@@ -59,6 +64,7 @@ export const joined = (known: ReadonlyArray<SpokenWord>, words: ReadonlyArray<Sp
     text: last.text + first.text,
     end: isPunctuation ? last.end : Math.max(last.end, first.end),
     probability: isPunctuation ? last.probability : Math.min(last.probability, first.probability),
+    confidence: isPunctuation ? last.confidence : confidenceOfBoth(last, first),
     endProbability: isPunctuation ? first.probability : first.endProbability,
   }
   return [...known.slice(0, -1), all, ...words.slice(1)]

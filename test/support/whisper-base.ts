@@ -1,0 +1,24 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Beginning } from '../../application/ports/engine.ts'
+import { readModelDirectory } from '../../infrastructure/onnx/model-directory.ts'
+import type { WhisperModel } from '../../infrastructure/onnx/whisper-model.ts'
+import { loadWhisper } from '../../infrastructure/onnx/whisper-runner.ts'
+import type { WhisperRunner } from '../../infrastructure/onnx/whisper-runner.ts'
+import { sharedModel, testWith } from './skip-unless.ts'
+
+/** The real Whisper base, and recordings of people. */
+export const BASE = sharedModel('whisper-base')
+export const SPEECH = '../shared/speech'
+export const withBase = testWith(BASE, SPEECH)
+
+const loaded = new Map<string, Promise<WhisperRunner>>()
+export const base = (change: (model: WhisperModel) => WhisperModel = (model) => model): Promise<WhisperRunner> => {
+  const made = loaded.get(change.toString()) ?? readModelDirectory(BASE).then((model) => {
+    if (E.isLeft(model)) throw new Error(model.left.reason)
+    return loadWhisper(change(model.right))
+  })
+  loaded.set(change.toString(), made)
+  return made
+}
+
+export const NOTHING_BEFORE: Beginning = { context: [], prefix: [], isDraft: false }
