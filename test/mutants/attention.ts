@@ -36,6 +36,12 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: POLICY,
+    before: 'const isOpen = state.isDoubted || ',
+    after: 'const isOpen = ',
+    rows: ['what a draft left doubted is heard again with what follows'], test: RULES,
+  },
+  {
+    file: POLICY,
     before: 'isDraft || isSure(openFixed(state)) ? state.fixed',
     after: 'isDraft || true ? state.fixed',
     rows: ['what the drafts were not sure of is heard anew'], test: RULES,

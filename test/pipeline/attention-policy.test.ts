@@ -31,6 +31,12 @@ test('a pause fixes all words, but not the punctuation behind the last', (t) => 
   t.is(outcome.partial?.text, 'Ask not what you')
 })
 
+test('what a draft left doubted is heard again with what follows, also behind a pause', (t) => {
+  const { hears } = attentionBench()
+  hears(speech(1.5, [[0, 1.3]]), [ask], { isLoop: true })
+  t.is(hears(speech(3, [[0, 1.3], [1.7]]), []).pass.from, 0)
+})
+
 test('punctuation that comes later joins the word before it', (t) => {
   const { hears } = attentionBench()
   hears(speech(1.5, [[0, 1.3]]), [ask, not, what])

@@ -54,7 +54,8 @@ const isSpeakingAt = ({ phrases }: SegmenterState, at: number): boolean =>
 /** Behind a long silence the buffer begins anew, a little before the next speech. */
 const skipSilence = (state: State, { phrase }: Last, limits: Limits): State => {
   const next = phrase.regions.find(({ end }) => end === null || end > state.heardEnd)
-  if (next === undefined || state.pending.length > 0 || openFixed(state).length > 0) return state
+  const isOpen = state.isDoubted || state.pending.length > 0 || openFixed(state).length > 0
+  if (next === undefined || isOpen) return state
   const isLong = state.fixed.length === 0 || next.start - lastWordEnd(state) > HOLD
   const start = Math.max(state.bufferStart, next.start - limits.buffer.preRoll)
   return isLong && start > state.bufferStart ? { ...cutAt(state, start, state.fixed.length), changedAt: start } : state
