@@ -59,8 +59,12 @@ withBase('German speech becomes English text where that is asked for', async (t)
 withBase('a hotword is heard rather than what sounds alike', async (t) => {
   const samples = await recording('de.wav')
   const job = { samples, language: 'de' }
+  const vocabulary = { prompt: '', hotwords: ['Leichenhalle'] }
   t.notRegex(await textOf(job), /Leichenhalle\b/)
-  t.regex(await textOf({ ...job, vocabulary: { prompt: '', hotwords: ['Leichenhalle'] } }), /Leichenhalle\b/)
+  t.regex(await textOf({ ...job, vocabulary }), /Leichenhalle\b/)
+  const { transcribe } = await base()
+  const { segments } = await transcribe({ ...job, vocabulary: { ...vocabulary, prompt: 'Ein Friedhof.' } })
+  t.regex(segments.map(({ text }) => text).join(''), /Leichenhalle\b/, 'without word times, with a prompt')
 })
 
 withBase('a prompt stays before the audio however long the context is', async (t) => {
