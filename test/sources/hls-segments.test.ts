@@ -38,7 +38,7 @@ const follow = (playlists: ReadonlyArray<string>, after: number | null, answers:
 
 const numbersOf = async (segments: AsyncIterable<HlsSegment>): Promise<ReadonlyArray<string>> => {
   const numbers: string[] = []
-  for await (const { sequence, isNew } of segments) numbers.push(isNew ? `new ${sequence}` : `${sequence}`)
+  for await (const { sequence, begins } of segments) numbers.push(begins !== null ? `new ${sequence}` : `${sequence}`)
   return numbers
 }
 

@@ -6,7 +6,7 @@ import { systemTimers } from '../../infrastructure/node/system-timers.ts'
 import { ISOLATED } from './pulling.ts'
 import { createRecordingLogger } from './recording-logger.ts'
 
-/** A source as a live hears it, with its retries. */
+/** A source as a live hears it, with its retries; what was lost is silence. */
 export interface Listening {
   readonly samples: () => Int16Array
   readonly seconds: () => number
@@ -26,9 +26,10 @@ export const startListening = (t: ExecutionContext, url: string): Listening => {
     startPuller: (events): Puller => createPullers({ rules: () => ({ allow: ['127.0.0.1/32'], ownPort: null }), isolation: ISOLATED })(events),
     target: { url, mediaSequence: null },
     timers: systemTimers,
+    monotonic: () => performance.now(),
     logger,
     launched: () => undefined,
-    audio: (samples) => void pieces.push(samples),
+    audio: (samples, lost) => void pieces.push(new Int16Array(lost), samples),
     heard: () => undefined,
     backlogSeconds: () => 0,
     completed: () => void ends.push('completed'),

@@ -23,6 +23,7 @@ export const startPulling = (t: ExecutionContext, allow: ReadonlyArray<string> =
   let settle: (end: PullEnd | string) => void = () => undefined
   const puller = createPullers({ rules: () => ({ allow, ownPort }), isolation: ISOLATED })({
     began: () => undefined,
+    stretch: () => undefined,
     audio: (pcm) => { samples += pcm.length },
     heard: (sequence) => heard.push(sequence),
     targetDuration: () => undefined,

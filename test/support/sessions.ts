@@ -37,7 +37,7 @@ export const startSessions = (t: ExecutionContext, script: Script = {}, translat
   const logger = createRecordingLogger()
   const timers = createManualTimers()
   const bus = createLiveBus({ logger })
-  const environment = { random: () => 0.5 }
+  const environment = { random: () => 0.5, monotonic: timers.monotonic }
   const translations = createTranslations({ engine: translator, monotonic: timers.monotonic, logger })
   const { create: createPipeline } = pipelines
   const pullers = createScriptedPullers()

@@ -1,0 +1,99 @@
+import type { Continuity } from '../../ports/audio-source.ts'
+
+/** Seconds by which times may be off before that is a gap: they are rounded, and encoders are not exact. */
+export const TOLERANCE = 0.1
+/** Seconds that a source may repeat, as servers do with what they have buffered; taken off the next gap. */
+export const MOST_REPEATED = 10
+/** Seconds of one gap at most: a clock that jumps further was set anew. */
+export const LONGEST_GAP = 600
+/** Seconds of all gaps together at most. */
+export const MOST_LOST = 24 * 3600
+/** Seconds of audio between two gaps at least; what is due earlier waits. A gap costs more than a crumb of audio does. */
+export const BETWEEN_GAPS = 1
+/** Seconds by which a clock may tell more of a break than was to be expected. */
+const SLACK = 10
+/** Seconds after which the times of MPEG-TS, 33 bits at 90 kHz, begin anew. */
+export const WRAP = 2 ** 33 / 90_000
+
+/** What is known of the time of a source's audio, in seconds. */
+export interface MediaClock {
+  /** When the audio so far ends, as the media tell; null: they do not. */
+  readonly end: number | null
+  /** How the next audio follows; null: it goes on. */
+  readonly continuity: Continuity | null
+  /** Of the present stretch: when its first and its last audio arrived, and how much there was since; null before any. */
+  readonly arrivals: { readonly first: number; readonly last: number; readonly heard: number } | null
+  /** Audio since the last gap. */
+  readonly sinceGap: number
+  /** All gaps. */
+  readonly lost: number
+}
+
+/** Some audio, in seconds. */
+export interface TimedAudio {
+  readonly length: number
+  /** When it is to be heard, by the media's clock; null: it follows what was before. */
+  readonly time: number | null
+  /** When it came, by a clock of ours that only grows. */
+  readonly arrived: number
+}
+
+export const UNHEARD: MediaClock = { end: null, continuity: null, arrivals: null, sinceGap: BETWEEN_GAPS, lost: 0 }
+
+/** A new stretch begins with the next audio. */
+export const continued = (clock: MediaClock, { lost, newClock }: Continuity): MediaClock =>
+  // Of a stretch that was begun before and never heard what it said of the clock holds.
+  ({ ...clock, continuity: { lost, newClock: newClock || clock.continuity?.newClock === true } })
+
+const unwrapped = (difference: number): number => difference - WRAP * Math.round(difference / WRAP)
+
+/** How long nothing was heard that ought to have been: a source that sent much at once has time before it is missed. */
+const missed = ({ arrivals }: MediaClock, { arrived }: TimedAudio): number =>
+  arrivals === null ? 0 : Math.max(0, Math.min(arrived - arrivals.last, arrived - arrivals.first - arrivals.heard))
+
+/** What lies between the audio so far and this one; `isAnew`: its time has nothing to do with the times before. */
+const between = (clock: MediaClock, audio: TimedAudio): { readonly due: number; readonly isAnew: boolean } => {
+  const { end, continuity } = clock
+  const expected = Math.min(LONGEST_GAP, continuity?.lost ?? missed(clock, audio))
+  const step = end === null || audio.time === null ? null : unwrapped(audio.time - end)
+  if (step === null && continuity === null) return { due: 0, isAnew: false }
+  const isBroken = continuity !== null
+  // Nobody who was missed repeats what was heard before.
+  const earliest = isBroken && expected > TOLERANCE ? -TOLERANCE : -MOST_REPEATED
+  const latest = isBroken ? Math.min(LONGEST_GAP, expected + SLACK) : LONGEST_GAP
+  const isTold = step !== null && continuity?.newClock !== true && step >= earliest && step <= latest
+  return isTold ? { due: step, isAnew: false } : { due: expected, isAnew: true }
+}
+
+const endBehind = ({ end }: MediaClock, { length, time }: TimedAudio, gap: number, owed: number | null): number | null => {
+  // What is owed stays between the clock and the audio, and is found there again.
+  if (owed !== null || end === null) return time === null ? null : time + length - (owed ?? 0)
+  return end + gap + length
+}
+
+/**
+ * Takes in the next audio of a source and tells how much is missing before it: by the times of the media as far as they
+ * can be believed, else by what the source itself says was lost, else by the time that passed here. Audio is never left
+ * out, and times that are a little off change nothing.
+ *
+ * @returns `gap` in seconds, 0 for none
+ */
+export const hear = (clock: MediaClock, audio: TimedAudio): { readonly clock: MediaClock; readonly gap: number } => {
+  const { due, isAnew } = clock.arrivals === null ? { due: 0, isAnew: true } : between(clock, audio)
+  const mayBe = due > TOLERANCE && clock.sinceGap >= BETWEEN_GAPS
+  const gap = mayBe ? Math.min(due, MOST_LOST - clock.lost) : 0
+  const isNewStretch = isAnew || clock.continuity !== null || clock.arrivals === null
+  const { arrived, length } = audio
+  return {
+    gap,
+    clock: {
+      end: endBehind(clock, audio, gap, isAnew ? due - gap : null),
+      continuity: null,
+      arrivals: isNewStretch
+        ? { first: arrived, last: arrived, heard: length }
+        : { ...clock.arrivals, last: arrived, heard: clock.arrivals.heard + gap + length },
+      sinceGap: (gap > 0 ? 0 : clock.sinceGap) + length,
+      lost: clock.lost + gap,
+    },
+  }
+}
