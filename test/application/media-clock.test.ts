@@ -1,0 +1,147 @@
+import test from 'ava'
+import fc from 'fast-check'
+import {
+  BETWEEN_GAPS, continued, hear, LONGEST_GAP, MOST_LOST, MOST_REPEATED, TOLERANCE, UNHEARD, WRAP,
+} from '../../application/sessions/clock/media-clock.ts'
+import type { MediaClock, TimedAudio } from '../../application/sessions/clock/media-clock.ts'
+import { createLiveClock } from '../../application/sessions/clock/live-clock.ts'
+import type { Continuity } from '../../application/ports/audio-source.ts'
+
+/** Audio of a second or as long as told, and how it follows where a stretch begins with it. */
+type Heard = Partial<TimedAudio> & { readonly follows?: Continuity }
+
+const SAME: Continuity = { lost: null, newClock: false }
+
+/** The gaps before each audio, in seconds; it comes as it is played unless something else is told. */
+const gapsOf = (heard: ReadonlyArray<Heard>): ReadonlyArray<number> => {
+  let clock: MediaClock = UNHEARD
+  let arrived = 0
+  return heard.map(({ length = 1, time = null, follows, arrived: told }) => {
+    arrived = told ?? arrived + length
+    if (follows !== undefined) clock = continued(clock, follows)
+    const next = hear(clock, { length, time, arrived })
+    clock = next.clock
+    return Math.round(next.gap * 1000) / 1000
+  })
+}
+
+test('the first audio is second 0, whatever time it bears; what follows it by its times leaves no gap', (t) => {
+  t.deepEqual(gapsOf([{ time: 5000 }, { time: 5001 }, { time: 5002.09 }, { time: null }, { time: 5003.95 }]), [0, 0, 0, 0, 0])
+  t.deepEqual(gapsOf([{ time: 7, follows: { lost: 30, newClock: false } }]), [0], 'nothing can be lost before it')
+})
+
+test('times that jump ahead leave a gap as long, in a stretch and between two', (t) => {
+  t.deepEqual(gapsOf([{ time: 10 }, { time: 15 }, { time: 16 }]), [0, 4, 0])
+  t.deepEqual(gapsOf([{ time: 10 }, { time: 17, follows: { lost: 6, newClock: false } }, { time: 18 }]), [0, 6, 0])
+  t.deepEqual(gapsOf([{ time: 10 }, { time: null }, { time: 15 }]), [0, 0, 3], 'audio without a time goes on')
+})
+
+test('a discontinuity, a clock that goes back and one that jumps by hours are no gap: what the playlist says is lost, or the time here', (t) => {
+  t.deepEqual(gapsOf([{ time: 10 }, { time: 500, follows: { lost: 0, newClock: true } }, { time: 501 }]), [0, 0, 0])
+  t.deepEqual(gapsOf([{ time: 10 }, { time: 0, follows: { lost: 12, newClock: true } }, { time: 1 }, { time: 5 }]), [0, 12, 0, 3])
+  for (const time of [0, 100_000 - WRAP, 30_000]) {
+    t.deepEqual(gapsOf([{ time: 1000, arrived: 50 }, { time, arrived: 51 }, { time: time + 1, arrived: 52 }]), [0, 0, 0], `${time}, nobody waited`)
+    t.deepEqual(gapsOf([{ time: 1000, arrived: 50 }, { time, arrived: 59 }, { time: time + 1, arrived: 60 }]), [0, 8, 0], `${time}, it was silent`)
+    t.deepEqual(gapsOf([{ time: 1000, arrived: 50 }, { time, arrived: 59, follows: SAME }, { time: time + 1 }]), [0, 8, 0], `${time}, another connection`)
+  }
+})
+
+test('behind a break without a word the clock is believed where the time here allows it', (t) => {
+  const back = (time: number, arrived: number) => gapsOf([{ time: 1000, arrived: 50 }, { time, arrived, follows: SAME }, { time: time + 1 }])
+  t.deepEqual(back(1008, 57), [0, 7, 0], 'less passed than is missing: the server had buffered')
+  t.deepEqual(back(1003, 57), [0, 2, 0], 'more passed than is missing: it kept some')
+  t.deepEqual(back(1300, 57), [0, 6, 0], 'a clock set anew')
+  t.deepEqual(back(999, 51), [0, 0, 0], 'it repeats what was buffered')
+  t.deepEqual(gapsOf([{ time: null, arrived: 50 }, { time: null, arrived: 59, follows: SAME }]), [0, 8], 'without any clock')
+})
+
+test('what a server sends at once is no time before it is missed, and what was repeated is taken off the next gap', (t) => {
+  // Eight seconds at once at each connection, five of which are not heard from anybody.
+  const burst = { length: 8, arrived: 100 }
+  t.deepEqual(gapsOf([burst, { arrived: 101 }, { arrived: 102 }, { length: 8, arrived: 107, follows: SAME }]), [0, 0, 0, 0])
+  t.deepEqual(gapsOf([burst, { arrived: 101 }, { arrived: 102 }, { length: 8, arrived: 122, follows: SAME }]), [0, 0, 0, 12])
+  t.deepEqual(gapsOf([{ time: 50 }, { time: 49, follows: { lost: 0, newClock: false } }, { time: 60 }]), [0, 0, 8])
+})
+
+test('of a stretch that began and was never heard it is remembered that its clock is new', (t) => {
+  const clock = continued(continued(hear(UNHEARD, { length: 1, time: 10, arrived: 0 }).clock, { lost: 0, newClock: true }), SAME)
+  t.is(hear(clock, { length: 1, time: 13, arrived: 1 }).gap, 0)
+})
+
+const JUMPY = fc.record({
+  length: fc.double({ min: 0.01, max: 5, noNaN: true }),
+  time: fc.oneof(fc.constant(null), fc.double({ min: -1e6, max: 1e6, noNaN: true }), fc.double(), fc.double({ min: 0, max: 2000, noNaN: true })),
+  wait: fc.oneof(fc.constant(0), fc.double({ min: 0, max: 2000, noNaN: true })),
+  follows: fc.option(fc.record({ lost: fc.option(fc.double({ min: 0, max: 1e12, noNaN: true })), newClock: fc.boolean() })),
+})
+
+test('whatever a source tells, a gap is bounded, all together are, and audio lies between them', (t) => {
+  fc.assert(fc.property(fc.array(JUMPY, { maxLength: 200 }), (told) => {
+    let [clock, arrived, sinceGap, lost]: [MediaClock, number, number, number] = [UNHEARD, 0, Infinity, 0]
+    for (const { length, time, wait, follows } of told) {
+      arrived += wait
+      if (follows !== null) clock = continued(clock, follows)
+      const next = hear(clock, { length, time: time !== null && Number.isFinite(time) ? time : null, arrived })
+      clock = next.clock
+      lost += next.gap
+      t.true(next.gap === 0 || (next.gap > TOLERANCE && next.gap <= LONGEST_GAP && sinceGap >= BETWEEN_GAPS - 1e-9))
+      t.true(lost <= MOST_LOST + 1e-6 && Math.abs(clock.lost - lost) < 1e-6)
+      sinceGap = (next.gap > 0 ? 0 : sinceGap) + length
+    }
+  }))
+})
+
+test('all gaps together are bounded', (t) => {
+  const jumps = Array.from({ length: 400 }, (_, index) => ({ time: index * 500 }))
+  t.is(gapsOf(jumps).reduce((sum, gap) => sum + gap, 0), MOST_LOST)
+})
+
+/** Pieces of a recording, each with the seconds that are missing before it. */
+const PIECES = fc.array(fc.record({
+  length: fc.double({ min: 1, max: 10, noNaN: true }), missing: fc.oneof(fc.constant(0), fc.double({ min: 0, max: 60, noNaN: true })), isCut: fc.boolean(),
+}), { minLength: 1, maxLength: 100 })
+
+test('with losses anywhere all audio stands where it was recorded, also where times wrap; without them nothing is touched', (t) => {
+  fc.assert(fc.property(PIECES, fc.double({ min: 0, max: WRAP, noNaN: true }), (pieces, origin) => {
+    let [clock, recorded, placed, drift]: [MediaClock, number, number, number] = [UNHEARD, 0, 0, 0]
+    for (const [index, { length, missing, isCut }] of pieces.entries()) {
+      const lost = index === 0 ? 0 : missing
+      recorded += lost
+      // The playlist says about how much it leaves out.
+      if (isCut) clock = continued(clock, { lost: lost * 1.1, newClock: false })
+      const next = hear(clock, { length, time: (origin + recorded) % WRAP, arrived: recorded / 20 })
+      clock = next.clock
+      placed += next.gap
+      drift = Math.max(drift, Math.abs(placed - recorded))
+      recorded += length
+      placed += length
+    }
+    t.true(drift <= TOLERANCE + 1e-6, `${drift} s`)
+  }))
+})
+
+test('jitter is smoothed: however long it lasts, no more is put between than it is wide', (t) => {
+  fc.assert(fc.property(fc.array(fc.double({ min: 0, max: 0.5, noNaN: true }), { minLength: 1, maxLength: 300 }), (jitter) => {
+    const gaps = gapsOf(jitter.map((late, index) => ({ length: 0.02, time: index * 0.02 + late })))
+    t.true(gaps.reduce((sum, gap) => sum + gap, 0) <= 0.5 + 0.001)
+  }))
+})
+
+test(`a source may repeat ${MOST_REPEATED} s and is still on its clock; more is another clock`, (t) => {
+  const behind = (step: number) => gapsOf([{ time: 100 }, { time: 101 + step, follows: { lost: 0, newClock: false } }, { time: 120 }]).at(-1)
+  t.is(behind(-MOST_REPEATED + 0.5), 18)
+  t.is(behind(-MOST_REPEATED - 0.5), 28.5)
+})
+
+test('a live’s clock is ahead of its pipeline’s by what was lost, from the middle of the silence in its place on', (t) => {
+  const clock = createLiveClock(16_000)
+  clock.heard(32_000)
+  t.deepEqual([0, 1.5, 3].map(clock.at), [1, 2.5, 4])
+  clock.lost(16_000, 16_000)
+  clock.heard(16_000)
+  t.is(clock.at(3.5), 4.5, 'all of it was heard as silence')
+  clock.lost(160_000, 32_000)
+  clock.heard(16_000)
+  // Silence from 4 to 6.
+  t.deepEqual([3.9, 4.9, 5.1, 6.5].map((seconds) => Math.round(clock.at(seconds) * 1000) / 1000), [4.9, 5.9, 14.1, 15.5])
+})
