@@ -68,6 +68,11 @@ test('of a stretch that began and was never heard it is remembered that its cloc
   t.is(hear(clock, { length: 1, time: 13, arrived: 1 }).gap, 0)
 })
 
+test('a gap that is due too soon behind another waits for a second of audio, and is not forgotten', (t) => {
+  const crumbs = [{ time: 10 }, { time: 15, length: 0.2 }, { time: 17, length: 0.3 }, { time: 0, length: 0.3, follows: { lost: 6, newClock: true } }]
+  t.deepEqual(gapsOf([...crumbs, { time: 0.3, length: 0.3 }, { time: 0.6 }, { time: 1.6 }]), [0, 4, 0, 0, 0, 6, 0])
+})
+
 const JUMPY = fc.record({
   length: fc.double({ min: 0.01, max: 5, noNaN: true }),
   time: fc.oneof(fc.constant(null), fc.double({ min: -1e6, max: 1e6, noNaN: true }), fc.double(), fc.double({ min: 0, max: 2000, noNaN: true })),
