@@ -98,8 +98,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
   const waiting = new Map<number, () => void>()
   const closing = new AbortController()
   const pending = new Set<Promise<unknown>>()
-  let droppedFinals = 0
-  let lostSeconds = 0
+  let [droppedFinals, lostSeconds] = [0, 0]
 
   const track = (work: Promise<unknown>): void => {
     pending.add(work)
@@ -155,7 +154,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
     }
     const writes = createWriteQueue({ liveId, logger, timers, environment, signal, track, superseded })
     const memory = { finals, sequences }
-    const lost = (seconds: number): void => { lostSeconds += seconds }
+    const lost = (seconds: number): void => void (lostSeconds += seconds)
     const told = { dropped, lost, ended: (cause: EndCause) => ended(liveId, cause) }
     const running = createRunningLive({
       liveId, live, point, lifecycle, writes, speech: options, bus, memory, logger, timers, signal, told,

@@ -140,7 +140,7 @@ onLinux('D53: kill -9 of the service in a recording: it goes on behind the last 
   t.is(segments.at(-1), playlist.toString().split('#EXTINF').length - 2, 'to its end')
 })
 
-onLinux('R142: words behind lost segments and a discontinuity stand where they were spoken', async (t) => {
+onLinux('D61: words behind lost segments and a discontinuity stand where they were spoken', async (t) => {
   const service = await startTestService(t, OPEN)
   const client = await service.user('puller')
   const folder = await packageSample(t, 'ts', 54)
@@ -168,7 +168,7 @@ onLinux('R142: words behind lost segments and a discontinuity stand where they w
   t.true(matches.length > 0.7 * spoken.length)
   t.deepEqual(outside.filter((seconds) => seconds > 0.5), [])
   const { body: metrics } = await client.get<string>('/metrics')
-  const lost = Number(/^stenolog_source_lost_seconds_total (\S+)$/m.exec(String(metrics))?.[1])
+  const lost = Number(/^stenolog_source_lost_seconds_total (\S+)$/m.exec(metrics)?.[1])
   t.true(Math.abs(lost - 6) < 0.3, `${lost} s`)
 })
 

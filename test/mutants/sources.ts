@@ -205,7 +205,7 @@ export const sourceMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/live-source.ts',
     before: 'options.audio(samples, lostBefore(samples, time))',
     after: 'options.audio(samples, 0)',
-    rows: ['audio that is missing'], test: LIVE_SOURCES,
+    rows: ['D61'], test: 'test/application/lost-audio.test.ts',
   },
   {
     file: `${FOLDER}/http/hls-segments.ts`,
