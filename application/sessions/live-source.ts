@@ -116,9 +116,11 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
     tryAgain(code, true)
   }
 
+  const now = (): number => monotonic() / 1000
+
   /** Samples that are missing before these. */
   const lostBefore = (samples: Int16Array, time: number | null): number => {
-    const heard = hear(clock, { length: samples.length / SAMPLE_RATE, time, arrived: monotonic() / 1000 })
+    const heard = hear(clock, { length: samples.length / SAMPLE_RATE, time, arrived: now() })
     clock = heard.clock
     if (heard.gap >= LOGGED_GAP) logger.info({ liveId, seconds: heard.gap }, 'audio of a source was lost')
     return Math.round(heard.gap * SAMPLE_RATE)
@@ -139,7 +141,7 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
   const launch = (): Puller => {
     const mine: Puller = startPuller({
       began: () => { if (!over && pulling) watch() },
-      stretch: (continuity) => { clock = continued(clock, continuity) },
+      stretch: (continuity) => { clock = continued(clock, continuity, now()) },
       audio: (samples, time) => { if (!over) take(samples, time) },
       heard: (sequence) => {
         mediaSequence = sequence

@@ -39,6 +39,7 @@ test('D61: audio that is missing stands in the clock, in the finals and in the p
 test('D61: without times a reconnect leaves the gap that passed, and none where the source catches up', async (t) => {
   const { pullers, sessions, timers } = await autoStarted(t)
   const { events } = pullers.latest()
+  events.stretch(UNTOLD)
   play(events, timers, 20, null)
   events.ended(FAILED)
   timers.advance(6000)

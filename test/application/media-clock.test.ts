@@ -7,8 +7,8 @@ import type { MediaClock, TimedAudio } from '../../application/sessions/clock/me
 import { createLiveClock } from '../../application/sessions/clock/live-clock.ts'
 import type { Continuity } from '../../application/ports/audio-source.ts'
 
-/** Audio of a second or as long as told, and how it follows where a stretch begins with it. */
-type Heard = Partial<TimedAudio> & { readonly follows?: Continuity }
+/** Audio of a second or as long as told; how it follows where a stretch begins with it, and when its first bytes came. */
+type Heard = Partial<TimedAudio> & { readonly follows?: Continuity; readonly began?: number }
 
 const SAME: Continuity = { lost: null, newClock: false }
 
@@ -16,9 +16,9 @@ const SAME: Continuity = { lost: null, newClock: false }
 const gapsOf = (heard: ReadonlyArray<Heard>): ReadonlyArray<number> => {
   let clock: MediaClock = UNHEARD
   let arrived = 0
-  return heard.map(({ length = 1, time = null, follows, arrived: told }) => {
+  return heard.map(({ length = 1, time = null, follows, began, arrived: told }) => {
     arrived = told ?? arrived + length
-    if (follows !== undefined) clock = continued(clock, follows)
+    if (follows !== undefined) clock = continued(clock, follows, began ?? arrived)
     const next = hear(clock, { length, time, arrived })
     clock = next.clock
     return Math.round(next.gap * 1000) / 1000
@@ -64,8 +64,14 @@ test('what a server sends at once is no time before it is missed, and what was r
   t.deepEqual(gapsOf([{ time: 50 }, { time: 49, follows: { lost: 0, newClock: false } }, { time: 60 }]), [0, 0, 8])
 })
 
+test('how long a decoder takes to begin is neither missed nor ahead', (t) => {
+  const slow = { length: 2, began: 10, arrived: 12, follows: SAME }
+  t.deepEqual(gapsOf([slow, { arrived: 13 }, { arrived: 14 }, { began: 18, arrived: 18.1, follows: SAME }]), [0, 0, 0, 4])
+  t.deepEqual(gapsOf([{ began: 0, arrived: 1, follows: SAME }, { arrived: 2 }, { began: 8, arrived: 11, length: 3, follows: SAME }]), [0, 0, 6])
+})
+
 test('of a stretch that began and was never heard it is remembered that its clock is new', (t) => {
-  const clock = continued(continued(hear(UNHEARD, { length: 1, time: 10, arrived: 0 }).clock, { lost: 0, newClock: true }), SAME)
+  const clock = continued(continued(hear(UNHEARD, { length: 1, time: 10, arrived: 0 }).clock, { lost: 0, newClock: true }, 0), SAME, 0)
   t.is(hear(clock, { length: 1, time: 13, arrived: 1 }).gap, 0)
 })
 
@@ -86,7 +92,7 @@ test('S8: whatever a source tells, a gap is bounded, all together are, and audio
     let [clock, arrived, sinceGap, lost]: [MediaClock, number, number, number] = [UNHEARD, 0, Infinity, 0]
     for (const { length, time, wait, follows } of told) {
       arrived += wait
-      if (follows !== null) clock = continued(clock, follows)
+      if (follows !== null) clock = continued(clock, follows, arrived)
       const next = hear(clock, { length, time: time !== null && Number.isFinite(time) ? time : null, arrived })
       clock = next.clock
       lost += next.gap
@@ -114,7 +120,7 @@ test('D61: with losses anywhere all audio stands where it was recorded, also whe
       const lost = index === 0 ? 0 : missing
       recorded += lost
       // The playlist says about how much it leaves out.
-      if (isCut) clock = continued(clock, { lost: lost * 1.1, newClock: false })
+      if (isCut) clock = continued(clock, { lost: lost * 1.1, newClock: false }, recorded / 20)
       const next = hear(clock, { length, time: (origin + recorded) % WRAP, arrived: recorded / 20 })
       clock = next.clock
       placed += next.gap

@@ -76,9 +76,10 @@ withFfmpeg('rtmp: what a server did not send between two connections is silence 
   const hears = async (seconds: number, again: number): Promise<void> => {
     const server = await serveRtmp(t, messages, { timeOf: (connection, index) => (connection === 0 ? 500_000 : again) + index * 64 })
     const listening = startListening(t, server.url('live/ok'))
-    await eventually(() => assert.ok(listening.seconds() >= seconds - 0.3, `${listening.seconds()} s`), { timeoutMs: 60_000 })
+    await eventually(() => assert.ok(listening.seconds() >= 9.9, `${listening.seconds()} s`), { timeoutMs: 60_000 })
     await listening.stop()
-    t.true(listening.seconds() < seconds + 0.3, `${listening.seconds()} s`)
+    const stretch = listening.samples().length / RATE
+    t.true(Math.abs(stretch - seconds) < 0.3, `${stretch} s`)
   }
   // Five seconds, seven that are missing, five again.
   await Promise.all([hears(17, 512_000), hears(10, 0)])
@@ -93,7 +94,7 @@ withFfmpeg('rtsp: packets that never came are silence, also where timestamps beg
   })
   const server = await serveRtsp(t, { ...sound, packets })
   const listening = startListening(t, server.url('ok'))
-  await eventually(() => assert.ok(listening.seconds() >= 6.9, `${listening.seconds()}`), { timeoutMs: 60_000 })
+  await eventually(() => assert.ok(listening.seconds() >= 2.9, `${listening.seconds()} s`), { timeoutMs: 60_000 })
   await listening.stop()
   const loud = Array.from(listening.samples(), (value) => Math.abs(value) > 100)
   t.deepEqual([0.5, 1.5, 2.5, 5.5, 6.5].map((second) => loud.slice(second * RATE, second * RATE + 100).some(Boolean)), [true, true, false, false, true])

@@ -19,8 +19,8 @@ export const WRAP = 2 ** 33 / 90_000
 export interface MediaClock {
   /** When the audio so far ends, as the media tell; null: they do not. */
   readonly end: number | null
-  /** How the next audio follows; null: it goes on. */
-  readonly continuity: Continuity | null
+  /** How the next audio follows, and when the first of it arrived; null: it goes on. */
+  readonly continuity: (Continuity & { readonly arrived: number }) | null
   /** Of the present stretch: when its first and its last audio arrived, and how much there was since; null before any. */
   readonly arrivals: { readonly first: number; readonly last: number; readonly heard: number } | null
   /** Audio since the last gap. */
@@ -40,21 +40,21 @@ export interface TimedAudio {
 
 export const UNHEARD: MediaClock = { end: null, continuity: null, arrivals: null, sinceGap: BETWEEN_GAPS, lost: 0 }
 
-/** A new stretch begins with the next audio. */
-export const continued = (clock: MediaClock, { lost, newClock }: Continuity): MediaClock =>
+/** A new stretch begins to arrive; its audio is heard once there is a decoder for it. */
+export const continued = (clock: MediaClock, { lost, newClock }: Continuity, arrived: number): MediaClock =>
   // Of a stretch that was begun before and never heard what it said of the clock holds.
-  ({ ...clock, continuity: { lost, newClock: newClock || clock.continuity?.newClock === true } })
+  ({ ...clock, continuity: { lost, newClock: newClock || clock.continuity?.newClock === true, arrived } })
 
 const unwrapped = (difference: number): number => difference - WRAP * Math.round(difference / WRAP)
 
 /** How long nothing was heard that ought to have been: a source that sent much at once has time before it is missed. */
-const missed = ({ arrivals }: MediaClock, { arrived }: TimedAudio): number =>
+const missed = ({ arrivals }: MediaClock, arrived: number): number =>
   arrivals === null ? 0 : Math.max(0, Math.min(arrived - arrivals.last, arrived - arrivals.first - arrivals.heard))
 
 /** What lies between the audio so far and this one; `isAnew`: its time has nothing to do with the times before. */
 const between = (clock: MediaClock, audio: TimedAudio): { readonly due: number; readonly isAnew: boolean } => {
   const { end, continuity } = clock
-  const expected = Math.min(LONGEST_GAP, continuity?.lost ?? missed(clock, audio))
+  const expected = Math.min(LONGEST_GAP, continuity?.lost ?? missed(clock, continuity?.arrived ?? audio.arrived))
   const step = end === null || audio.time === null ? null : unwrapped(audio.time - end)
   if (step === null && continuity === null) return { due: 0, isAnew: false }
   const isBroken = continuity !== null
@@ -90,7 +90,7 @@ export const hear = (clock: MediaClock, audio: TimedAudio): { readonly clock: Me
       end: endBehind(clock, audio, gap, isAnew ? due - gap : null),
       continuity: null,
       arrivals: isNewStretch
-        ? { first: arrived, last: arrived, heard: length }
+        ? { first: clock.continuity?.arrived ?? arrived, last: arrived, heard: length }
         : { ...clock.arrivals, last: arrived, heard: clock.arrivals.heard + gap + length },
       sinceGap: (gap > 0 ? 0 : clock.sinceGap) + length,
       lost: clock.lost + gap,
