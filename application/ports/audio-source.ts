@@ -27,7 +27,7 @@ export interface PullerEvents {
   readonly began: () => void
   /** The next audio begins a new stretch, of which some may be missing. */
   readonly stretch: (continuity: Continuity) => void
-  /** s16le 16 kHz mono, in order; `time` of the first sample in seconds of the media's own clock, null where it tells none. */
+  /** s16le 16 kHz mono, in order; `time`: of the first sample, in seconds of the media's own clock, null for none. */
   readonly audio: (samples: Int16Array, time: number | null) => void
   /** All audio of this HLS media sequence has been delivered. */
   readonly heard: (mediaSequence: number) => void

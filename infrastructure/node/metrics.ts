@@ -154,7 +154,7 @@ export const createMetrics = (sources: MetricSources): (() => Promise<string>) =
   registry.registerMetric(
     counter(
       'stenolog_source_lost_seconds_total',
-      'Audio of URL sources that was lost on its way and stands as gaps: segments that were missing, and what was sent during reconnects',
+      'Audio of URL sources that was lost on its way and stands as gaps: missing segments and packets, and reconnects',
       sources.lostSeconds,
     ),
   )

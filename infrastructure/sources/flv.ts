@@ -35,5 +35,7 @@ const opusHead = (channels: number): Buffer => {
   return bytes
 }
 
-export const opusConfigTag = (channels: number): Buffer => flvAudioTag(0, Buffer.concat([OPUS_CONFIG, opusHead(channels)]))
-export const opusPacketTag = (timestamp: number, packet: Buffer): Buffer => flvAudioTag(timestamp, Buffer.concat([OPUS_PACKET, packet]))
+export const opusConfigTag = (channels: number): Buffer =>
+  flvAudioTag(0, Buffer.concat([OPUS_CONFIG, opusHead(channels)]))
+export const opusPacketTag = (timestamp: number, packet: Buffer): Buffer =>
+  flvAudioTag(timestamp, Buffer.concat([OPUS_PACKET, packet]))

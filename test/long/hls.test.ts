@@ -16,8 +16,9 @@ const onLinux = process.platform === 'linux' ? withFfmpeg : test.skip
 const OPEN = { AUDIO_URL_ALLOW_CIDRS: '127.0.0.1/32', LOG_LEVEL: 'trace' }
 const SECRETS = { user: 'Okapi-user', password: 'Wapiti-4711', key: 'Xylophone-77' }
 
+type SpokenWord = readonly [word: string, start: number, end: number]
 const { sentences: SENTENCES } = JSON.parse(readFileSync('interfaces/cli/streaming/demo/sample.json', 'utf8')) as {
-  readonly sentences: ReadonlyArray<{ readonly words: ReadonlyArray<readonly [word: string, start: number, end: number]> }>
+  readonly sentences: ReadonlyArray<{ readonly words: ReadonlyArray<SpokenWord> }>
 }
 
 const liveOf = async (client: Client, id: number): Promise<LiveJson> => (await client.get<Single<LiveJson>>(`/lives/${id}`)).body.data
@@ -144,7 +145,8 @@ onLinux('D61: words behind lost segments and a discontinuity stand where they we
   const service = await startTestService(t, OPEN)
   const client = await service.user('puller')
   const folder = await packageSample(t, 'ts', 54)
-  const playlist = (await readFile(join(folder, 'index.m3u8'), 'utf8')).replace(/(?=#EXTINF:.*\nindex16\.ts)/, '#EXT-X-DISCONTINUITY\n')
+  const recorded = await readFile(join(folder, 'index.m3u8'), 'utf8')
+  const playlist = recorded.replace(/(?=#EXTINF:.*\nindex16\.ts)/, '#EXT-X-DISCONTINUITY\n')
   const files = filesOf(folder)
   const server = await serve(t, (request, response) => {
     if (request.url === '/index.m3u8') response.end(playlist)
@@ -164,7 +166,8 @@ onLinux('D61: words behind lost segments and a discontinuity stand where they we
     const segment = heard[index] ?? { start: 0, end: 0 }
     return Math.max(0, segment.start - start, end - segment.end)
   })
-  t.log(`${matches.length} of ${spoken.length} words, ${finals.length} segments; outside their segment by at most ${Math.max(...outside).toFixed(3)} s`)
+  const words = `${matches.length} of ${spoken.length} words, ${finals.length} segments`
+  t.log(`${words}; outside their segment by at most ${Math.max(...outside).toFixed(3)} s`)
   t.true(matches.length > 0.7 * spoken.length)
   t.deepEqual(outside.filter((seconds) => seconds > 0.5), [])
   const { body: metrics } = await client.get<string>('/metrics')

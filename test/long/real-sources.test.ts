@@ -164,7 +164,8 @@ const loseAndFind = async (t: ExecutionContext, url: string, epoch: number, serv
   const lost = Array.from({ length: last - first + 1 }, (_, index) => first + index).filter((number) => !tones.includes(number))
   const sent = `${killed.toFixed(1)} s were sent, ${heard.toFixed(1)} s of them heard, when it was killed; sent again from ${again.toFixed(1)} s`
   // Of the first tone before and behind the break a part may be missing.
-  const shifts = tones.filter((number) => tones.includes(number - 1)).map((number) => placeOf(listening.samples(), number) - number)
+  const whole = tones.filter((number) => tones.includes(number - 1))
+  const shifts = whole.map((number) => placeOf(listening.samples(), number) - number)
   const shift = Math.max(...shifts) - Math.min(...shifts)
   t.log(`what was heard again stands off by ${shift.toFixed(1)} s`)
   t.log(`${sent}; tones heard ${tones.join(' ')}, lost ${lost.join(' ')}; failures: ${listening.codes().join(' ')}`)

@@ -21,8 +21,9 @@ const packageTones = async (t: ExecutionContext, type: 'mpegts' | 'fmp4', origin
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const tones = ['-f', 'lavfi', '-t', String(SECONDS), '-i', toneExpression(0)]
-  const hls = ['-f', 'hls', '-hls_time', '2', '-hls_playlist_type', 'vod', '-hls_list_size', '0', '-hls_segment_type', type, 'index.m3u8']
-  await run(FFMPEG, ['-v', 'error', ...tones, '-c:a', 'aac', '-b:a', '64k', '-output_ts_offset', String(origin), ...hls], { cwd: path })
+  const hls = ['-f', 'hls', '-hls_time', '2', '-hls_playlist_type', 'vod', '-hls_segment_type', type]
+  const output = ['-c:a', 'aac', '-b:a', '64k', '-output_ts_offset', String(origin), ...hls, 'index.m3u8']
+  await run(FFMPEG, ['-v', 'error', ...tones, ...output], { cwd: path })
   return path
 }
 
@@ -44,7 +45,7 @@ const without = (...segments: ReadonlyArray<number>): ReadonlyArray<number | nul
   Array.from({ length: SECONDS }, (_, second) => (segments.includes(Math.floor(second / 2)) ? null : second))
 
 for (const type of ['mpegts', 'fmp4'] as const)
-  withFfmpeg(`${type}: lost segments of a recording are silence, and what follows stands where it was recorded`, async (t) => {
+  withFfmpeg(`${type}: lost segments are silence, and what follows stands where it was recorded`, async (t) => {
     // In the middle of it the times of MPEG-TS begin anew.
     const files = filesOf(await packageTones(t, type, type === 'mpegts' ? 95_433 : 0))
     const server = await serve(t, (request, response) => {
@@ -59,7 +60,9 @@ withFfmpeg('a discontinuity is no gap, whatever its times say; segments that are
   const lines = (await readFile(join(before, 'index.m3u8'), 'utf8')).split('\n')
   const playlist = lines.map((line) => {
     const number = Number(/^index(\d+)\.ts$/.exec(line)?.[1])
-    return Number.isNaN(number) ? line : `${number === 4 || number === 8 ? '#EXT-X-DISCONTINUITY\n' : ''}${line}?${number >= 4 && number < 8 ? 'behind' : 'before'}`
+    if (Number.isNaN(number)) return line
+    const tag = number === 4 || number === 8 ? '#EXT-X-DISCONTINUITY\n' : ''
+    return `${tag}${line}?${number >= 4 && number < 8 ? 'behind' : 'before'}`
   })
   const [first, second] = [filesOf(before), filesOf(behind)]
   const server = await serve(t, (request, response) => {
@@ -71,10 +74,11 @@ withFfmpeg('a discontinuity is no gap, whatever its times say; segments that are
   t.deepEqual(heardIn(await untilOver(t, server.url('index.m3u8'))), without(8))
 })
 
-withFfmpeg('rtmp: what a server did not send between two connections is silence where its times go on; where they begin anew they tell nothing', async (t) => {
+withFfmpeg('rtmp: what was not sent between two connections is silence where times go on, not where they restart', async (t) => {
   const messages = flvAudio(await readFile(join(await packageSample(t, 'flv', 5), 'audio.flv')))
   const hears = async (seconds: number, again: number): Promise<void> => {
-    const server = await serveRtmp(t, messages, { timeOf: (connection, index) => (connection === 0 ? 500_000 : again) + index * 64 })
+    const timeOf = (connection: number, index: number): number => (connection === 0 ? 500_000 : again) + index * 64
+    const server = await serveRtmp(t, messages, { timeOf })
     const listening = startListening(t, server.url('live/ok'))
     await eventually(() => assert.ok(listening.seconds() >= 9.9, `${listening.seconds()} s`), { timeoutMs: 60_000 })
     await listening.stop()
@@ -97,5 +101,6 @@ withFfmpeg('rtsp: packets that never came are silence, also where timestamps beg
   await eventually(() => assert.ok(listening.seconds() >= 2.9, `${listening.seconds()} s`), { timeoutMs: 60_000 })
   await listening.stop()
   const loud = Array.from(listening.samples(), (value) => Math.abs(value) > 100)
-  t.deepEqual([0.5, 1.5, 2.5, 5.5, 6.5].map((second) => loud.slice(second * RATE, second * RATE + 100).some(Boolean)), [true, true, false, false, true])
+  const isLoudAt = (second: number): boolean => loud.slice(second * RATE, second * RATE + 100).some(Boolean)
+  t.deepEqual([0.5, 1.5, 2.5, 5.5, 6.5].map(isLoudAt), [true, true, false, false, true])
 })

@@ -98,8 +98,15 @@ const audioAt = (milliseconds: number, audio: Buffer): Buffer => {
 /** Of the AAC that `flvAudio` finds in what `packageSample` makes: the configuration first, then 64 ms a message. */
 const timeInOrder = (_connection: number, message: number): number => Math.max(0, message - 1) * 64
 
-/** RTMP by the rules, with the audio of `messages` for the stream `live/ok`, in milliseconds of `timeOf` the connection and the message, or against them: names of applications and streams decide. */
-export const serveRtmp = (t: ExecutionContext, messages: ReadonlyArray<Buffer>, { host = '127.0.0.1', elsewhere = '', port = 0, timeOf = timeInOrder } = {}): Promise<StreamServer> => {
+/**
+ * RTMP by the rules, with the audio of `messages` for the stream `live/ok`, or against them: names of applications and
+ * streams decide. `timeOf`: milliseconds of each message in each connection.
+ */
+export const serveRtmp = (
+  t: ExecutionContext,
+  messages: ReadonlyArray<Buffer>,
+  { host = '127.0.0.1', elsewhere = '', port = 0, timeOf = timeInOrder } = {},
+): Promise<StreamServer> => {
   const [toConnect, toPlay] = [connectAnswers(elsewhere), playAnswers(elsewhere)]
   let plays = 0
   return listen(t, 'rtmp', host, (socket, requests) => {
@@ -125,7 +132,8 @@ export const serveRtmp = (t: ExecutionContext, messages: ReadonlyArray<Buffer>, 
           requests.push(`play ${wanted}`)
           socket.write(command(statusOf('NetStream.Play.Start')))
           const special = toPlay[wanted]
-          for (const [index, audio] of (special === undefined ? messages : []).entries()) socket.write(audioAt(timeOf(plays, index), audio))
+          const sound = special === undefined ? messages : []
+          for (const [index, audio] of sound.entries()) socket.write(audioAt(timeOf(plays, index), audio))
           plays += 1
           socket.write(special ?? EOF)
         }

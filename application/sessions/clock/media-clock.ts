@@ -8,7 +8,7 @@ export const MOST_REPEATED = 10
 export const LONGEST_GAP = 600
 /** Seconds of all gaps together at most. */
 export const MOST_LOST = 24 * 3600
-/** Seconds of audio between two gaps at least; what is due earlier waits. A gap costs more than a crumb of audio does. */
+/** Seconds of audio between two gaps at least, for a gap costs more than a crumb of audio; what is due waits. */
 export const BETWEEN_GAPS = 1
 /** Seconds by which a clock may tell more of a break than was to be expected. */
 const SLACK = 10
@@ -21,7 +21,7 @@ export interface MediaClock {
   readonly end: number | null
   /** How the next audio follows, and when the first of it arrived; null: it goes on. */
   readonly continuity: (Continuity & { readonly arrived: number }) | null
-  /** Of the present stretch: when its first and its last audio arrived, and how much there was since; null before any. */
+  /** Of the present stretch: when its first and its last audio arrived, and how much there was; null before any. */
   readonly arrivals: { readonly first: number; readonly last: number; readonly heard: number } | null
   /** Audio since the last gap. */
   readonly sinceGap: number
@@ -65,10 +65,11 @@ const between = (clock: MediaClock, audio: TimedAudio): { readonly due: number; 
   return isTold ? { due: step, isAnew: false } : { due: expected, isAnew: true }
 }
 
-const endBehind = ({ end }: MediaClock, { length, time }: TimedAudio, gap: number, owed: number | null): number | null => {
+/** When the audio ends by its media's clock, which begins anew where `owed` is told. */
+const endOf = ({ end }: MediaClock, { length, time }: TimedAudio, gap: number, owed: number | null): number | null => {
+  if (owed === null && end !== null) return end + gap + length
   // What is owed stays between the clock and the audio, and is found there again.
-  if (owed !== null || end === null) return time === null ? null : time + length - (owed ?? 0)
-  return end + gap + length
+  return time === null ? null : time + length - (owed ?? 0)
 }
 
 /**
@@ -87,7 +88,7 @@ export const hear = (clock: MediaClock, audio: TimedAudio): { readonly clock: Me
   return {
     gap,
     clock: {
-      end: endBehind(clock, audio, gap, isAnew ? due - gap : null),
+      end: endOf(clock, audio, gap, isAnew ? due - gap : null),
       continuity: null,
       arrivals: isNewStretch
         ? { first: clock.continuity?.arrived ?? arrived, last: arrived, heard: length }

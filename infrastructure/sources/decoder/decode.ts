@@ -1,6 +1,6 @@
 import {
-  AVDISCARD_ALL, AVERROR_EAGAIN, AVERROR_EOF, AVFMT_FLAG_CUSTOM_IO, AVMEDIA_TYPE_AUDIO, AV_CHANNEL_ORDER_NATIVE, AV_LOG_QUIET, AV_NOPTS_VALUE,
-  AV_SAMPLE_FMT_S16,
+  AVDISCARD_ALL, AVERROR_EAGAIN, AVERROR_EOF, AVFMT_FLAG_CUSTOM_IO, AVMEDIA_TYPE_AUDIO, AV_CHANNEL_ORDER_NATIVE,
+  AV_LOG_QUIET, AV_NOPTS_VALUE, AV_SAMPLE_FMT_S16,
 } from 'node-av/constants'
 import { Codec, CodecContext, Dictionary, FormatContext, Frame, IOContext, Log, Packet, SoftwareResampleContext } from 'node-av/lib'
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'

@@ -5,7 +5,7 @@ import { pieceOf } from './timed-pcm.ts'
 import type { TimedPcm } from './timed-pcm.ts'
 
 /**
- * The decoder of one stretch of a source: container bytes on stdin, timed s16le 16 kHz mono on stdout; it knows no URL. With
+ * The decoder of one stretch of a source: container bytes on stdin, timed samples on stdout; it knows no URL. With
  * the word `isolated` it can open nothing from before its first byte on, or ends with exit code 3 and says why. Says on
  * stderr that it is up, and what it reads. Exit code 0 at the end of the bytes, 1 when they are not audio.
  */
@@ -33,7 +33,8 @@ const isolate = async (): Promise<void> => {
 }
 
 const write = async (audio: TimedPcm): Promise<void> => {
-  if (audio.pcm.length > 0 && !stdout.write(pieceOf(audio))) await new Promise<void>((resolve) => stdout.once('drain', resolve))
+  if (audio.pcm.length === 0 || stdout.write(pieceOf(audio))) return
+  await new Promise<void>((resolve) => stdout.once('drain', resolve))
 }
 
 const queue = createByteQueue(QUEUE)

@@ -1,4 +1,4 @@
-/** Samples (s16le 16 kHz mono), and when the first is to be heard: seconds of the media's clock, null where it tells none. */
+/** Samples (s16le 16 kHz mono), and when the first is to be heard, in seconds of the media's clock, null for none. */
 export interface TimedPcm {
   readonly pcm: Buffer
   readonly time: number | null

@@ -33,8 +33,8 @@ const audioOf = ({ type, timestamp, payload }: RtmpMessage): ReadonlyArray<Buffe
     const data = payload.subarray(at + TAG_HEADER, at + TAG_HEADER + size)
     const time = payload.readUIntBE(at + 4, 3) + payload.readUInt8(at + 7) * 2 ** 24
     first ??= time
-    const since = (time - first + 2 ** 32) % 2 ** 32
-    if (payload[at] === AUDIO && data.length === size && size > 0) tags.push(flvAudioTag((timestamp + since) % 2 ** 32, data))
+    const played = (timestamp + time - first + 2 ** 32) % 2 ** 32
+    if (payload[at] === AUDIO && data.length === size && size > 0) tags.push(flvAudioTag(played, data))
     at += TAG_HEADER + size + TAG_TRAILER
   }
   return tags

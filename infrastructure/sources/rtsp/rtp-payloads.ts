@@ -69,8 +69,8 @@ const aac = ({ clockRate, parameters }: RtpFormat): Depacketizer => {
     begin: Buffer.concat([FLV_HEADER, aacConfigTag(Buffer.from(parameters.get('config') ?? '', 'hex'))]),
     packet: (packet) => {
       const at = clock(packet.timestamp)
-      const tagOf = (unit: Buffer, index: number): Buffer => aacFrameTag(at + Math.floor((index * AAC_FRAME * 1000) / clockRate), unit)
-      return Buffer.concat(units(packet).map(tagOf))
+      const after = (frames: number): number => Math.floor((frames * AAC_FRAME * 1000) / clockRate)
+      return Buffer.concat(units(packet).map((unit, index) => aacFrameTag(at + after(index), unit)))
     },
   }
 }
