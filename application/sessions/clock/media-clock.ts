@@ -51,18 +51,22 @@ const unwrapped = (difference: number): number => difference - WRAP * Math.round
 const missed = ({ arrivals }: MediaClock, arrived: number): number =>
   arrivals === null ? 0 : Math.max(0, Math.min(arrived - arrivals.last, arrived - arrivals.first - arrivals.heard))
 
+/** How far a media's clock may step to be believed; `expected`: what is known of a break otherwise. */
+const believed = (continuity: Continuity | null, expected: number): readonly [least: number, most: number] => {
+  if (continuity === null) return [-MOST_REPEATED, LONGEST_GAP]
+  // Nobody who was missed repeats what was heard before.
+  return [expected > TOLERANCE ? -TOLERANCE : -MOST_REPEATED, Math.min(LONGEST_GAP, expected + SLACK)]
+}
+
 /** What lies between the audio so far and this one; `isAnew`: its time has nothing to do with the times before. */
 const between = (clock: MediaClock, audio: TimedAudio): { readonly due: number; readonly isAnew: boolean } => {
   const { end, continuity } = clock
   const expected = Math.min(LONGEST_GAP, continuity?.lost ?? missed(clock, continuity?.arrived ?? audio.arrived))
-  const step = end === null || audio.time === null ? null : unwrapped(audio.time - end)
-  if (step === null && continuity === null) return { due: 0, isAnew: false }
-  const isBroken = continuity !== null
-  // Nobody who was missed repeats what was heard before.
-  const earliest = isBroken && expected > TOLERANCE ? -TOLERANCE : -MOST_REPEATED
-  const latest = isBroken ? Math.min(LONGEST_GAP, expected + SLACK) : LONGEST_GAP
-  const isTold = step !== null && continuity?.newClock !== true && step >= earliest && step <= latest
-  return isTold ? { due: step, isAnew: false } : { due: expected, isAnew: true }
+  const other = { due: expected, isAnew: true }
+  if (end === null || audio.time === null) return continuity === null ? { due: 0, isAnew: false } : other
+  const step = unwrapped(audio.time - end)
+  const [least, most] = believed(continuity, expected)
+  return continuity?.newClock !== true && step >= least && step <= most ? { due: step, isAnew: false } : other
 }
 
 /** When the audio ends by its media's clock, which begins anew where `owed` is told. */
