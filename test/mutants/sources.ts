@@ -217,6 +217,6 @@ export const sourceMutants: ReadonlyArray<Mutant> = [
     file: `${FOLDER}/rtsp/rtp-payloads.ts`,
     before: '(timestamp - (last ?? timestamp)) | 0',
     after: 'timestamp - (last ?? timestamp)',
-    rows: ['rtsp: packets that never came'], test: MEDIA_TIMES,
+    rows: ['rtsp: packets of pcmu'], test: MEDIA_TIMES,
   },
 ]

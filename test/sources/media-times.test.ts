@@ -3,12 +3,15 @@ import { execFile } from 'node:child_process'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import { FFMPEG, filesOf, packageSample, serve, withFfmpeg } from '../support/audio-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { startListening } from '../support/listening.ts'
+import { pull } from '../support/pulling.ts'
 import { flvAudio, serveRtmp } from '../support/rtmp-server.ts'
-import { pcmuSound, serveRtsp } from '../support/rtsp-server.ts'
+import { aacSound, opusSound, pcmuSound, serveRtsp } from '../support/rtsp-server.ts'
+import type { RtpSound } from '../support/rtsp-server.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { toneExpression, tonesIn } from '../support/tones.ts'
 
@@ -89,18 +92,66 @@ withFfmpeg('rtmp: what was not sent between two connections is silence where tim
   await Promise.all([hears(17, 512_000), hears(10, 0)])
 })
 
-withFfmpeg('rtsp: packets that never came are silence, also where timestamps begin anew', async (t) => {
-  const sound = pcmuSound(3)
-  const packets = sound.packets.map((packet, index) => {
-    const late = Buffer.from(packet)
-    late.writeUInt32BE((2 ** 32 - 8000 + index * 160 + (index < 100 ? 0 : 4 * 8000)) % 2 ** 32, 4)
-    return late
+/** The packets of an Ogg stream, without its two headers. */
+const packetsOf = (ogg: Buffer): ReadonlyArray<Buffer> => {
+  const packets: Array<Buffer> = []
+  let parts: Array<Buffer> = []
+  for (let page = 0; page + 27 <= ogg.length; ) {
+    const segments = ogg.subarray(page + 27, page + 27 + ogg.readUInt8(page + 26))
+    let at = page + 27 + segments.length
+    for (const length of segments) {
+      parts.push(ogg.subarray(at, at + length))
+      at += length
+      if (length < 255) packets.push(Buffer.concat(parts.splice(0)))
+    }
+    page = at
+  }
+  return packets.slice(2)
+}
+
+const opusOf = async (t: ExecutionContext, seconds: number): Promise<RtpSound> => {
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  const tones = ['-f', 'lavfi', '-t', String(seconds), '-i', toneExpression(0)]
+  await run(FFMPEG, ['-v', 'error', ...tones, '-c:a', 'libopus', 'audio.ogg'], { cwd: path })
+  return opusSound(packetsOf(await readFile(join(path, 'audio.ogg'))))
+}
+
+for (const [codec, rate] of [['pcmu', 8000], ['opus', 48_000]] as const)
+  withFfmpeg(`rtsp: packets of ${codec} that never came are silence, also where timestamps begin anew`, async (t) => {
+    const sound = codec === 'pcmu' ? pcmuSound(3) : await opusOf(t, 3)
+    const packets = sound.packets.slice(0, 150).map((packet, index) => {
+      const late = Buffer.from(packet)
+      late.writeUInt32BE((2 ** 32 - rate + index * (rate / 50) + (index < 100 ? 0 : 4 * rate)) % 2 ** 32, 4)
+      return late
+    })
+    const server = await serveRtsp(t, { ...sound, packets })
+    const listening = startListening(t, server.url('ok'))
+    await eventually(() => assert.ok(listening.seconds() >= 2.9, `${listening.seconds()} s`), { timeoutMs: 60_000 })
+    await listening.stop()
+    const loud = Array.from(listening.samples(), (value) => Math.abs(value) > 100)
+    const isLoudAt = (second: number): boolean => loud.slice(second * RATE, second * RATE + 100).some(Boolean)
+    t.deepEqual([0.5, 1.5, 2.5, 5.5, 6.5].map(isLoudAt), [true, true, false, false, true])
   })
-  const server = await serveRtsp(t, { ...sound, packets })
-  const listening = startListening(t, server.url('ok'))
-  await eventually(() => assert.ok(listening.seconds() >= 2.9, `${listening.seconds()} s`), { timeoutMs: 60_000 })
-  await listening.stop()
-  const loud = Array.from(listening.samples(), (value) => Math.abs(value) > 100)
-  const isLoudAt = (second: number): boolean => loud.slice(second * RATE, second * RATE + 100).some(Boolean)
-  t.deepEqual([0.5, 1.5, 2.5, 5.5, 6.5].map(isLoudAt), [true, true, false, false, true])
+
+/** Milliseconds of each tag of an FLV stream. */
+const timesOf = (flv: Buffer): ReadonlyArray<number> => {
+  const times: Array<number> = []
+  for (let at = 13; at + 11 <= flv.length; at += 15 + flv.readUIntBE(at + 1, 3)) times.push(flv.readUIntBE(at + 4, 3))
+  return times
+}
+
+test('rtmp: the tags of an aggregate message keep their distance', async (t) => {
+  const server = await serveRtmp(t, [])
+  const { code, bytes } = await pull(server.url('live/aggregate'))
+  t.is(code, 'stream_over')
+  t.deepEqual(timesOf(bytes), [0, 64])
+})
+
+withFfmpeg('rtsp: each unit of AAC has its own time, also where a packet holds several', async (t) => {
+  const flv = await readFile(join(await packageSample(t, 'flv', 1), 'audio.flv'))
+  const server = await serveRtsp(t, aacSound(flvAudio(flv)))
+  const [config, ...units] = timesOf((await pull(server.url('ok'))).bytes)
+  t.is(config, 0)
+  t.deepEqual(units, units.map((_, index) => index * 64))
 })

@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { ExecutionContext } from 'ava'
 import { decodeAmf, encodeAmf } from '../../infrastructure/sources/rtmp/amf0.ts'
 import type { AmfValue } from '../../infrastructure/sources/rtmp/amf0.ts'
+import { flvAudioTag } from '../../infrastructure/sources/flv.ts'
 import { createByteReader } from '../../infrastructure/sources/network/byte-reader.ts'
 import { chunksOf, createMessageReader } from '../../infrastructure/sources/rtmp/rtmp-messages.ts'
 
@@ -77,10 +78,14 @@ const connectAnswers = (elsewhere: string): Readonly<Record<string, Buffer>> => 
   html: Buffer.from('<html>no chunk at all</html>'.repeat(100)),
 })
 
+/** Two tags of audio, 64 ms apart, somewhere in the stream. */
+const AGGREGATE = Buffer.concat([5000, 5064].map((time) => flvAudioTag(time, Buffer.from('sound'))))
+
 /** What a server may send after `play`, by the name of the stream, beside audio. */
 const playAnswers = (elsewhere: string): Readonly<Record<string, Buffer>> => ({
   moved: command(statusOf('NetStream.Play.Failed', redirectTo(elsewhere), 'error')),
   missing: command(statusOf('NetStream.Play.StreamNotFound', [], 'error')),
+  aggregate: Buffer.concat([chunksOf(4, 22, 1, AGGREGATE), command(statusOf('NetStream.Play.UnpublishNotify'))]),
   unpublished: command(statusOf('NetStream.Play.UnpublishNotify')),
   huge: promise(4, 0xffffff),
   many: Buffer.concat(Array.from({ length: 100 }, (_, index) => Buffer.concat([Buffer.from([0, index]), promise(4, 128).subarray(1), Buffer.alloc(128)]))),
