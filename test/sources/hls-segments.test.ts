@@ -64,6 +64,20 @@ test('a recording is heard from its start and ends; a gap and a lost segment beg
   t.deepEqual(await numbersOf(follow([window(1, 3), window(7, 8)], null)), ['new 1', '2', '3', 'new 7', '8'])
 })
 
+test('a stretch tells the seconds that its playlist left out before it, and whether its clock is new', async (t) => {
+  const beginningsOf = async (segments: AsyncIterable<HlsSegment>): Promise<ReadonlyArray<unknown>> => {
+    const told: unknown[] = []
+    for await (const { sequence, begins } of segments) if (begins !== null) told.push([sequence, begins.lost, begins.newClock])
+    return told
+  }
+  const recording = `${window(0, 6)}#EXT-X-ENDLIST\n`.replace('#EXTINF:1,\n4.ts', '#EXT-X-DISCONTINUITY\n#EXTINF:1,\n4.ts')
+  t.deepEqual(await beginningsOf(follow([recording], null, { '2.ts': 404 })), [[0, null, false], [3, 1, false], [4, 0, true]])
+  const lostWithIt = follow([recording], 1, { '4.ts': 404 })
+  t.deepEqual(await beginningsOf(lostWithIt), [[2, 0, false], [5, 1, true]], 'the discontinuity was before the lost one')
+  t.deepEqual(await beginningsOf(follow([window(20, 22)], 15)), [[20, 4, false]], 'expired meanwhile')
+  t.deepEqual(await beginningsOf(follow([window(0, 4)], 90)), [[2, null, false]], 'a packager that began anew')
+})
+
 test('losses are a failure when they are three in a row or the end of a recording; another failure is one at once', async (t) => {
   const codeOf = async (segments: AsyncIterable<HlsSegment>) => (await t.throwsAsync(() => numbersOf(segments), { instanceOf: SourceError }))?.code
   t.is(await codeOf(follow([window(0, 5)], -1, { '0.ts': 404, '1.ts': 410, '2.ts': 404 })), 'http_404')

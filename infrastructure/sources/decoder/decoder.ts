@@ -60,9 +60,8 @@ export const startDecoder = ({ isolate, stream, onFormat, onRefused, onAudio }: 
       for (const audio of read(bytes)) await onAudio(audio)
     }
   }
-  const delivered = deliver()
-  // Told by `finish`; until then nobody listens.
-  delivered.catch(() => undefined)
+  // Whoever writes what is no audio decodes nothing more; its end is told by `feed` and `finish`.
+  const delivered = deliver().catch(() => void child.kill('SIGKILL'))
 
   return {
     up,
