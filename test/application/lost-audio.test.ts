@@ -16,7 +16,7 @@ const play = (events: PullerEvents, timers: ManualTimers, seconds: number, from:
 
 const UNTOLD = { lost: null, newClock: false } as const
 
-test('D61: audio that is missing counts for finals and for who goes on; the pipeline hears little silence', async (t) => {
+test('D61: audio that is missing counts for finals and who goes on; the pipeline hears little silence', async (t) => {
   const { live, pullers, pipelines, timers, sessions } = await autoStarted(t)
   const { events } = pullers.latest()
   events.stretch(UNTOLD)

@@ -77,7 +77,7 @@ withFfmpeg('a discontinuity is no gap, whatever its times say; segments that are
   t.deepEqual(heardIn(await untilOver(t, server.url('index.m3u8'))), without(8))
 })
 
-withFfmpeg('rtmp: what was not sent between two connections is silence where times go on, not where they restart', async (t) => {
+withFfmpeg('rtmp: what was not sent between connections is silence where times go on, not where they restart', async (t) => {
   const messages = flvAudio(await readFile(join(await packageSample(t, 'flv', 5), 'audio.flv')))
   const hears = async (seconds: number, again: number): Promise<void> => {
     const timeOf = (connection: number, index: number): number => (connection === 0 ? 500_000 : again) + index * 64
