@@ -26,9 +26,6 @@ import type { WriteQueue } from './write-queue.ts'
 /** A pipeline, or a translator, that outlives the limit by this much is no longer waited for: the live must end. */
 const FINISH_MARGIN = 2000
 
-/** Seconds of silence behind those that end a phrase: the detector hears ends late and beginnings early. */
-const SILENCE_BEHIND = 1
-
 export interface RunningLiveOptions {
   readonly liveId: number
   readonly live: Pick<AttachedLive, 'term' | 'model' | 'language' | 'translations' | 'config' | 'vocabulary'>
@@ -106,7 +103,6 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
   let { config, vocabulary } = live
   let pipeline: LivePipeline | undefined
   let ready: Promise<boolean> = Promise.resolve(false)
-  let heard = 0
   let settled = false
   let finishing = false
   let lastFinal: Promise<void> = Promise.resolve()
@@ -183,15 +179,6 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
       },
     })
 
-  /** The pipeline hears as much silence as ends a phrase, however much is missing. */
-  const lose = (samples: number): void => {
-    const silence = Math.min(samples, Math.round((config.buffer_timeout + SILENCE_BEHIND) * SAMPLE_RATE))
-    heard += samples
-    clock.lost(samples, silence)
-    pipeline?.push(new Int16Array(silence))
-    told.lost(samples / SAMPLE_RATE)
-  }
-
   const lastWords = async (running: LivePipeline, limitMs: number): Promise<void> => {
     await running.finish(limitMs)
     await lastFinal
@@ -230,17 +217,17 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
     },
     announce: () => void announce(ready),
     push: (samples, lost = 0) => {
-      if (heard === 0) {
-        void writes.add('start', lifecycle.startLive(liveId, live.term))
+      if (clock.samples() === 0) void writes.add('start', lifecycle.startLive(liveId, live.term))
+      if (lost > 0) {
+        pipeline?.push(clock.lost(lost, config.buffer_timeout))
+        told.lost(lost / SAMPLE_RATE)
       }
-      if (lost > 0) lose(lost)
-      heard += samples.length
       clock.heard(samples.length)
       pipeline?.push(samples)
     },
     backlogSeconds: () => pipeline?.backlogSeconds() ?? 0,
     onDrained: (callback) => { drained = callback },
-    heardSamples: () => heard,
+    heardSamples: clock.samples,
     isIdle: () => pipeline === undefined,
     stage: () => {
       if (settled) return 'over'

@@ -162,10 +162,11 @@ test('a live’s clock is ahead of its pipeline’s by what was lost, from the m
   const clock = createLiveClock(16_000)
   clock.heard(32_000)
   t.deepEqual([0, 1.5, 3].map(clock.at), [1, 2.5, 4])
-  clock.lost(16_000, 16_000)
+  t.is(clock.lost(16_000, 1).length, 16_000)
   clock.heard(16_000)
   t.is(clock.at(3.5), 4.5, 'all of it was heard as silence')
-  clock.lost(160_000, 32_000)
+  t.is(clock.lost(160_000, 1).length, 32_000)
+  t.is(clock.samples(), 32_000 + 16_000 + 16_000 + 160_000)
   clock.heard(16_000)
   // Silence from 4 to 6.
   const tenths = [3.9, 4.9, 5.1, 6.5].map((seconds) => Math.round(clock.at(seconds) * 10))

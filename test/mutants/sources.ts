@@ -197,8 +197,8 @@ export const sourceMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/sessions/clock/live-clock.ts',
-    before: 'given + silence / 2',
-    after: 'given + silence',
+    before: 'given + silence.length / 2',
+    after: 'given + silence.length',
     rows: ['a live’s clock'], test: MEDIA_CLOCK,
   },
   {
