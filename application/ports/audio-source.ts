@@ -14,11 +14,21 @@ export type PullEnd =
   /** `code` says why and holds no secret; `retry` is false where another attempt cannot help. */
   | { readonly kind: 'failed'; readonly code: string; readonly retry: boolean }
 
+/** How a stretch of audio follows what was heard before it. */
+export interface Continuity {
+  /** Seconds between them that the source itself calls lost; null: it does not tell. */
+  readonly lost: number | null
+  /** Its times have nothing to do with those before, as behind a discontinuity of HLS. */
+  readonly newClock: boolean
+}
+
 export interface PullerEvents {
   /** The processes of this attempt are up; from now on its silence is the source's. */
   readonly began: () => void
-  /** s16le 16 kHz mono, in order. */
-  readonly audio: (samples: Int16Array) => void
+  /** The next audio begins a new stretch, of which some may be missing. */
+  readonly stretch: (continuity: Continuity) => void
+  /** s16le 16 kHz mono, in order; `time`: of the first sample, in seconds of the media's own clock, null for none. */
+  readonly audio: (samples: Int16Array, time: number | null) => void
   /** All audio of this HLS media sequence has been delivered. */
   readonly heard: (mediaSequence: number) => void
   /** The segments of this HLS source last so long. */

@@ -55,7 +55,7 @@ export interface LiveSessionsOptions extends Speech {
   readonly startPuller: StartPuller
   readonly bus: LiveBus
   readonly logger: Logger
-  readonly environment: Pick<Environment, 'random'>
+  readonly environment: Pick<Environment, 'random' | 'monotonic'>
   readonly timers: Timers
   /** Milliseconds for which a live waits for a sender that was lost; 0 not at all (RECONNECT_GRACE). */
   readonly reconnectGrace: number
@@ -72,6 +72,8 @@ export interface RunningSessions extends LiveSessions {
   readonly count: () => number
   /** Finals since the start of this process that no store has or ever will have. */
   readonly droppedFinals: () => number
+  /** Seconds of audio of URL sources since the start of this process that were lost and stand as gaps. */
+  readonly lostSeconds: () => number
   /** Lets every pipeline speak out, for a drain; the lives stay as they are. */
   readonly flushAll: (limitMs: number) => Promise<void>
   readonly close: () => Promise<void>
@@ -96,7 +98,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
   const waiting = new Map<number, () => void>()
   const closing = new AbortController()
   const pending = new Set<Promise<unknown>>()
-  let droppedFinals = 0
+  let [droppedFinals, lostSeconds] = [0, 0]
 
   const track = (work: Promise<unknown>): void => {
     pending.add(work)
@@ -152,7 +154,8 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
     }
     const writes = createWriteQueue({ liveId, logger, timers, environment, signal, track, superseded })
     const memory = { finals, sequences }
-    const told = { dropped, ended: (cause: EndCause) => ended(liveId, cause) }
+    const lost = (seconds: number): void => void (lostSeconds += seconds)
+    const told = { dropped, lost, ended: (cause: EndCause) => ended(liveId, cause) }
     const running = createRunningLive({
       liveId, live, point, lifecycle, writes, speech: options, bus, memory, logger, timers, signal, told,
     })
@@ -242,5 +245,6 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
     },
     count: () => lives.size,
     droppedFinals: () => droppedFinals,
+    lostSeconds: () => lostSeconds,
   }
 }

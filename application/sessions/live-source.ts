@@ -3,6 +3,7 @@ import type { PullEnd, Puller, SourceTarget, StartPuller } from '../ports/audio-
 import type { Logger } from '../ports/environment.ts'
 import { afterLastLook } from '../waiting.ts'
 import type { Timers } from '../ports/timers.ts'
+import { continued, hear, UNHEARD } from './clock/media-clock.ts'
 
 /** D56: milliseconds before each further attempt. */
 const RETRY_AFTER = [1000, 2000, 4000, 8000, 16_000]
@@ -18,6 +19,8 @@ const START_PATIENCE = 60_000
  * service scan networks for them. The log has the code.
  */
 const UNAVAILABLE = 'unavailable'
+/** Seconds: shorter gaps are not told one by one. */
+const LOGGED_GAP = 1
 /** D41: seconds of audio held before nothing more is taken. */
 const FULL_BACKLOG = 30
 
@@ -26,10 +29,13 @@ export interface LiveSourceOptions {
   readonly startPuller: StartPuller
   readonly target: SourceTarget
   readonly timers: Timers
+  /** Milliseconds that only ever grow. */
+  readonly monotonic: () => number
   readonly logger: Logger
   /** A process began, or a new one after a death. */
   readonly launched: (pid: number | null, mediaSequence: number | null) => void
-  readonly audio: (samples: Int16Array) => void
+  /** `lost`: samples of the source that are missing before these. */
+  readonly audio: (samples: Int16Array, lost: number) => void
   /** All of this HLS segment is in the audio so far. */
   readonly heard: (mediaSequence: number) => void
   /** Seconds of audio that wait to be transcribed. */
@@ -49,11 +55,12 @@ export interface LiveSource {
 }
 
 export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
-  const { liveId, startPuller, timers, logger } = options
+  const { liveId, startPuller, timers, monotonic, logger } = options
   let { mediaSequence } = options.target
   let puller: Puller | null = null
   let failures = 0
   let heardSinceFailure = 0
+  let clock = UNHEARD
   let patience = PATIENCE
   let paused = false
   /** The source itself said that it is over, and nothing was heard since. */
@@ -109,11 +116,21 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
     tryAgain(code, true)
   }
 
-  const hear = (samples: Int16Array): void => {
+  const now = (): number => monotonic() / 1000
+
+  /** Samples that are missing before these. */
+  const lostBefore = (samples: Int16Array, time: number | null): number => {
+    const heard = hear(clock, { length: samples.length / SAMPLE_RATE, time, arrived: now() })
+    clock = heard.clock
+    if (heard.gap >= LOGGED_GAP) logger.info({ liveId, seconds: heard.gap }, 'audio of a source was lost')
+    return Math.round(heard.gap * SAMPLE_RATE)
+  }
+
+  const take = (samples: Int16Array, time: number | null): void => {
     interrupted = false
     heardSinceFailure += samples.length
     if (heardSinceFailure >= FORGIVEN_AFTER) failures = 0
-    options.audio(samples)
+    options.audio(samples, lostBefore(samples, time))
     if (!over && !paused && options.backlogSeconds() >= FULL_BACKLOG) {
       paused = true
       puller?.pause()
@@ -124,7 +141,8 @@ export const startLiveSource = (options: LiveSourceOptions): LiveSource => {
   const launch = (): Puller => {
     const mine: Puller = startPuller({
       began: () => { if (!over && pulling) watch() },
-      audio: (samples) => { if (!over) hear(samples) },
+      stretch: (continuity) => { clock = continued(clock, continuity, now()) },
+      audio: (samples, time) => { if (!over) take(samples, time) },
       heard: (sequence) => {
         mediaSequence = sequence
         if (!over) options.heard(sequence)

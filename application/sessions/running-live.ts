@@ -13,6 +13,7 @@ import type { CreatePipeline, LivePipeline, Segment, Vocabulary } from '../pipel
 import type { EndCause, LiveBus } from '../pipeline/signals.ts'
 import { atMost } from '../waiting.ts'
 import type { Timers } from '../ports/timers.ts'
+import { createLiveClock } from './clock/live-clock.ts'
 import type { Translations } from '../translation/translations.ts'
 import type { LiveLifecycle } from './live-lifecycle.ts'
 import { createOwnEnd } from './own-end.ts'
@@ -53,6 +54,8 @@ export interface Speech {
 interface RunningLiveNews extends Pick<RecordFinalsOptions, 'dropped'> {
   /** Our own end is to be told: the log has not done so in time. */
   readonly ended: (cause: EndCause) => void
+  /** So much of its audio is missing. */
+  readonly lost: (seconds: number) => void
 }
 
 /** `finishing`: it takes no more audio; `ending`: its end is being appended; `over`: nothing is told any more. */
@@ -60,10 +63,11 @@ export type Stage = 'open' | 'finishing' | 'ending' | 'over'
 
 /** Where the audio of a live goes in. */
 interface AudioIntake {
-  readonly push: (samples: Int16Array) => void
+  /** `lost`: samples of its source that are missing before these. */
+  readonly push: (samples: Int16Array, lost?: number) => void
   readonly backlogSeconds: () => number
   readonly onDrained: (callback: () => void) => void
-  /** Samples pushed so far. */
+  /** Samples so far, lost ones too. */
   readonly heardSamples: () => number
 }
 
@@ -99,7 +103,6 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
   let { config, vocabulary } = live
   let pipeline: LivePipeline | undefined
   let ready: Promise<boolean> = Promise.resolve(false)
-  let heard = 0
   let settled = false
   let finishing = false
   let lastFinal: Promise<void> = Promise.resolve()
@@ -112,15 +115,16 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
     void own.end(failureCause(live.model, failure))
   }
 
-  /** The pipeline counts from its own first sample, the live from its first ever. */
-  const earlier = options.point.sampleOffset / SAMPLE_RATE
+  /** The pipeline counts what it hears, the live from its first sample ever, lost ones too. */
+  const clock = createLiveClock(options.point.sampleOffset)
   const onClock = ({ words, ...segment }: Segment): Segment => ({
     ...segment,
-    start: earlier + segment.start,
-    end: earlier + segment.end,
-    ...(config.words === true && words !== undefined && { words: toldWords(words, earlier) }),
+    start: clock.at(segment.start),
+    end: clock.at(segment.end),
+    ...(config.words === true && words !== undefined && { words: toldWords(words, clock.at) }),
   })
 
+  const earlier = options.point.sampleOffset / SAMPLE_RATE
   const record = recordFinals({ ...options, term: live.term, earlier, dropped: told.dropped, isSettled: () => settled })
 
   const translations = options.speech.translations.ofLive({
@@ -212,16 +216,18 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
       recordExpected(expected)
     },
     announce: () => void announce(ready),
-    push: (samples) => {
-      if (heard === 0) {
-        void writes.add('start', lifecycle.startLive(liveId, live.term))
+    push: (samples, lost = 0) => {
+      if (clock.samples() === 0) void writes.add('start', lifecycle.startLive(liveId, live.term))
+      if (lost > 0) {
+        pipeline?.push(clock.lost(lost, config.buffer_timeout))
+        told.lost(lost / SAMPLE_RATE)
       }
-      heard += samples.length
+      clock.heard(samples.length)
       pipeline?.push(samples)
     },
     backlogSeconds: () => pipeline?.backlogSeconds() ?? 0,
     onDrained: (callback) => { drained = callback },
-    heardSamples: () => heard,
+    heardSamples: clock.samples,
     isIdle: () => pipeline === undefined,
     stage: () => {
       if (settled) return 'over'

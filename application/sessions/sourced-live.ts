@@ -1,7 +1,7 @@
 import type { AttachedLive } from '../lives/attached-live.ts'
 import type { SourcePoint } from '../lives/source-point.ts'
 import type { StartPuller } from '../ports/audio-source.ts'
-import type { Logger } from '../ports/environment.ts'
+import type { Environment, Logger } from '../ports/environment.ts'
 import type { Timers } from '../ports/timers.ts'
 import type { HeardSequences } from './heard-sequences.ts'
 import type { LiveLifecycle } from './live-lifecycle.ts'
@@ -22,6 +22,7 @@ export interface SourcedLiveOptions {
   readonly lifecycle: Pick<LiveLifecycle, 'startSource'>
   readonly startPuller: StartPuller
   readonly timers: Timers
+  readonly environment: Pick<Environment, 'monotonic'>
   readonly logger: Logger
   readonly track: (work: Promise<void>) => void
 }
@@ -71,6 +72,7 @@ export const withSource = ({ running, ...options }: SourcedLiveOptions): Sourced
       let launches = 0
       source = startLiveSource({
         ...options,
+        monotonic: options.environment.monotonic,
         target: { url: live.audioUrl, mediaSequence: point.mediaSequence },
         launched: (pid, mediaSequence) => {
           // Only the process of an auto-started live is shown (D26); a later one goes on where the clock stands.

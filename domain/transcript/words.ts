@@ -2,8 +2,11 @@ import type { SegmentWord } from './events.ts'
 
 const thousandths = (value: number): number => Math.round(value * 1000) / 1000
 
-/** Words as they are told: `earlier` seconds later, times and confidence to the thousandth. */
-export const toldWords = (words: ReadonlyArray<SegmentWord>, earlier: number): ReadonlyArray<SegmentWord> =>
+/** Words as they are told: `at` is when something is in the live, times and confidence are to the thousandth. */
+export const toldWords = (
+  words: ReadonlyArray<SegmentWord>,
+  at: (seconds: number) => number,
+): ReadonlyArray<SegmentWord> =>
   words.map(({ start, end, text, confidence }) => ({
-    start: thousandths(earlier + start), end: thousandths(earlier + end), text, confidence: thousandths(confidence),
+    start: thousandths(at(start)), end: thousandths(at(end)), text, confidence: thousandths(confidence),
   }))

@@ -27,6 +27,8 @@ export interface MetricSources {
     readonly current: () => ReadonlyArray<number>
     readonly onHeard: (observe: (seconds: number) => void) => void
   }
+  /** Seconds of audio of URL sources since the start of the process. */
+  readonly lostSeconds: () => number
   /** For reads and writes: a cluster without a majority answers neither. */
   readonly eventStoreAnswers: () => boolean
   /** Since the start of the process. */
@@ -147,6 +149,13 @@ export const createMetrics = (sources: MetricSources): (() => Promise<string>) =
       'stenolog_finals_dropped_total',
       'Final segments that were told and that no store took: refused for good, or more than may wait for a store that is away',
       sources.droppedFinals,
+    ),
+  )
+  registry.registerMetric(
+    counter(
+      'stenolog_source_lost_seconds_total',
+      'Audio of URL sources that was lost on its way and stands as gaps: missing segments and packets, and reconnects',
+      sources.lostSeconds,
     ),
   )
   registry.registerMetric(gauge('stenolog_event_store_answers', '1 while the event store answers', () => Number(sources.eventStoreAnswers())))

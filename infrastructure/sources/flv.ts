@@ -5,6 +5,9 @@ const AUDIO = 8
 const TAG_HEADER = 11
 /** AAC; the rate and the channels beside it are ignored, its configuration says them. */
 const AAC = 0xaf
+/** Enhanced RTMP, 2.0: an extended header, the kind of packet, four letters of codec. */
+const OPUS_CONFIG = Buffer.from('\x90Opus', 'latin1')
+const OPUS_PACKET = Buffer.from('\x91Opus', 'latin1')
 
 /** `data`: as in an audio message of RTMP. `timestamp`: milliseconds. */
 export const flvAudioTag = (timestamp: number, data: Buffer): Buffer => {
@@ -21,3 +24,18 @@ export const flvAudioTag = (timestamp: number, data: Buffer): Buffer => {
 /** `config`: an AudioSpecificConfig (ISO 14496-3, 1.6.2.1). */
 export const aacConfigTag = (config: Buffer): Buffer => flvAudioTag(0, Buffer.concat([Buffer.from([AAC, 0]), config]))
 export const aacFrameTag = (timestamp: number, frame: Buffer): Buffer => flvAudioTag(timestamp, Buffer.concat([Buffer.from([AAC, 1]), frame]))
+
+/** RFC 7845, 5.1. */
+const opusHead = (channels: number): Buffer => {
+  const bytes = Buffer.alloc(19)
+  bytes.write('OpusHead', 0, 'latin1')
+  bytes.writeUInt8(1, 8)
+  bytes.writeUInt8(channels, 9)
+  bytes.writeUInt32LE(48_000, 12)
+  return bytes
+}
+
+export const opusConfigTag = (channels: number): Buffer =>
+  flvAudioTag(0, Buffer.concat([OPUS_CONFIG, opusHead(channels)]))
+export const opusPacketTag = (timestamp: number, packet: Buffer): Buffer =>
+  flvAudioTag(timestamp, Buffer.concat([OPUS_PACKET, packet]))

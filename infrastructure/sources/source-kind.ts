@@ -1,11 +1,12 @@
+import type { Continuity } from '../../application/ports/audio-source.ts'
 import type { AddressGuard } from './network/address-guard.ts'
 
 /** Takes the bytes of a source. The bytes of one stretch go to one decoder. */
 export interface SourceSink {
   /** More of the present stretch, begun where there is none. */
   readonly bytes: (bytes: Buffer) => Promise<void>
-  /** The stretch is over: what follows is no continuation of it. */
-  readonly stretchEnds: () => Promise<void>
+  /** The stretch is over: what follows is no continuation of it; `next` says what is known of that. */
+  readonly stretchEnds: (next?: Continuity) => Promise<void>
   /** The bytes so far hold all of this HLS segment, which lasts so many seconds. */
   readonly segment: (mediaSequence: number, seconds: number) => void
   readonly targetDuration: (seconds: number) => void

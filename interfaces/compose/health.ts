@@ -16,7 +16,7 @@ interface Observed {
   readonly admission: Pick<AdmissionActor, 'state'>
   readonly projector: Pick<Projector, 'lag' | 'timeouts'>
   readonly translations: Pick<Translations, 'figures'>
-  readonly sessions: Pick<RunningSessions, 'droppedFinals'>
+  readonly sessions: Pick<RunningSessions, 'droppedFinals' | 'lostSeconds'>
   readonly lags: Lags
   readonly engine: Pick<SpeechEngine, 'pid'>
   readonly store: { readonly isAnswering: () => boolean }
@@ -58,6 +58,7 @@ export const createHealth = (of: Observed): Pick<HttpAppOptions, 'metrics' | 're
       readYourWritesTimeouts: of.projector.timeouts,
       translations: of.translations.figures,
       droppedFinals: of.sessions.droppedFinals,
+      lostSeconds: of.sessions.lostSeconds,
       lags: of.lags,
       eventStoreAnswers: of.store.isAnswering,
       leaderChanges: of.leaderChanges,

@@ -32,7 +32,7 @@ test('B44: a source that began by itself is told as well', async (t) => {
   const { lifecycle, pipelines, pullers, attach, pull } = startSessions(t)
   const live = lifecycle.add({ audioFormat: 'hls', audioUrl: 'https://media.example/a.m3u8', autoStart: true })
   pull(live.id)
-  pullers.latest().events.audio(AUDIO)
+  pullers.latest().events.audio(AUDIO, null)
   const session = await attach(live.id)
   t.is(session.configure({ max_chars: 5 }), 'config_too_late')
   t.is(session.configure({}, { hotwords: ['Babbage'] }), 'ok')

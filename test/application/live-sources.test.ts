@@ -1,22 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'ava'
-import type { ExecutionContext } from 'ava'
 import { FAILED } from '../support/scripted-puller.ts'
 import { eventually } from '../support/eventually.ts'
-import type { Script } from '../support/scripted-pipeline.ts'
-import { AUDIO, startSessions } from '../support/sessions.ts'
+import { AUDIO, autoStarted, startSessions, URL_LIVE } from '../support/sessions.ts'
 
-const URL_LIVE = { audioFormat: 'hls', audioUrl: 'http://radio.example/live', autoStart: true } as const
 const COMPLETE = { kind: 'complete' } as const
-
-/** An auto-started live whose first puller runs. */
-const autoStarted = async (t: ExecutionContext, script: Script = {}) => {
-  const world = startSessions(t, script)
-  const live = world.lifecycle.add(URL_LIVE)
-  world.pull(live.id)
-  await eventually(() => assert.deepEqual(live.writes, ['source 1000 at 0 after null']))
-  return { ...world, live }
-}
 
 test('R67, D24: an auto-started live is active as soon as its process has a pid, and pulls its URL once', async (t) => {
   const { live, pullers, pull } = await autoStarted(t)
@@ -36,7 +24,7 @@ test('R139: without auto_start the config starts the source, its first audio the
   t.is(pullers.all.length, 1)
   await eventually(() => assert.deepEqual(live.writes, ['source null at 0 after null']))
   t.is(live.status, 'pending')
-  pullers.latest().events.audio(AUDIO)
+  pullers.latest().events.audio(AUDIO, null)
   await eventually(() => assert.equal(live.status, 'active'))
   t.is(pipelines.of(live.id).samples(), AUDIO.length)
   t.is(session.configure({}), 'config_too_late')
@@ -60,7 +48,7 @@ test('D55: no socket owns an auto-started source; FINISH ends it all the same', 
 
 test('D56: a source that is over finishes the live, after its last words; the process is stopped', async (t) => {
   const { live, pullers, pipelines } = await autoStarted(t)
-  pullers.latest().events.audio(AUDIO)
+  pullers.latest().events.audio(AUDIO, null)
   pullers.latest().events.ended(COMPLETE)
   await eventually(() => assert.deepEqual(live.cause, { status: 'finished', reason: 'source_ended' }))
   t.true(pullers.latest().stopped)
@@ -71,10 +59,10 @@ test('D56: a stream that said it was over finishes the live when nothing comes b
   for (const [heard, cause] of [[false, { status: 'finished', reason: 'source_ended' }], [true, { status: 'error', code: 'source_failed', detail: 'The audio source failed: unavailable' }]] as const) {
     const { live, pullers, timers } = await autoStarted(t)
     const { events } = pullers.latest()
-    events.audio(AUDIO)
+    events.audio(AUDIO, null)
     events.ended({ kind: 'interrupted' })
     timers.advance(1000)
-    if (heard) events.audio(AUDIO)
+    if (heard) events.audio(AUDIO, null)
     for (const seconds of [2, 4, 8, 16]) {
       events.ended(FAILED)
       timers.advance(seconds * 1000)
@@ -128,7 +116,7 @@ test('D56: after 60 s of audio the count of failures starts anew', async (t) => 
       events.ended(FAILED)
       timers.advance(seconds * 1000)
     }
-    for (let second = 0; second < 60; second += 1) events.audio(new Int16Array(16_000))
+    for (let second = 0; second < 60; second += 1) events.audio(new Int16Array(16_000), null)
   }
   t.is(targets.length, 21)
   t.is(live.cause, undefined)
@@ -138,7 +126,7 @@ test('F9, S8: without audio for 10 s, or three segments, the process is replaced
   const { live, pullers, timers } = await autoStarted(t)
   const first = pullers.latest()
   first.events.targetDuration(6)
-  first.events.audio(AUDIO)
+  first.events.audio(AUDIO, null)
   first.events.heard(41)
   timers.advance(17_999)
   t.false(first.stopped, 'three segments of 6 s')
@@ -169,9 +157,9 @@ test('a puller that dies is started again, and counts as a failure', async (t) =
 test('F10: no more audio is taken than 30 s, and the watchdog waits meanwhile', async (t) => {
   const { live, pullers, pipelines, timers } = await autoStarted(t, { consumes: false })
   const puller = pullers.latest()
-  puller.events.audio(new Int16Array(30 * 16_000 - 1))
+  puller.events.audio(new Int16Array(30 * 16_000 - 1), null)
   t.false(puller.paused)
-  puller.events.audio(AUDIO)
+  puller.events.audio(AUDIO, null)
   t.true(puller.paused)
   timers.advance(60_000)
   t.false(puller.stopped, 'it is silent because we do not listen')
@@ -199,7 +187,7 @@ test('D53: a later process goes on with the clock, the segments and the media se
   t.deepEqual(pullers.latest().targets, [{ url: URL_LIVE.audioUrl, mediaSequence: 12 }])
   const heard = listen(live.id)
   t.is(pipelines.of(live.id).nextSegment, 7)
-  pullers.latest().events.audio(AUDIO)
+  pullers.latest().events.audio(AUDIO, null)
   await pipelines.of(live.id).final(7, 'again')
   t.like(heard.at(-1), { segment: 7, start: 16 })
   t.like(live.segments.at(-1), { segment: 7, start: 16, mediaSequence: 12 })
@@ -210,7 +198,7 @@ test('D53: each final keeps what of an HLS source was heard by its end, for the 
   const { events } = pullers.latest()
   const second = new Int16Array(16_000)
   for (const sequence of [40, 41, 42]) {
-    events.audio(second)
+    events.audio(second, null)
     events.heard(sequence)
   }
   // They end after 0.5, 2.5 and 3.5 s.

@@ -71,7 +71,7 @@ test('D53: a process that starts again takes its lives over in the next term: UR
     right(await first.side.createLive(me, requestOf())()).id,
   ]
   await eventually(() => assert.equal(first.pullers.all.length, 1))
-  first.pullers.latest().events.audio(AUDIO)
+  first.pullers.latest().events.audio(AUDIO, null)
   await first.pipelines.of(pulled).final(4, 'four')
   const sender = await first.attach(spoken)
   sender.configure({})

@@ -154,7 +154,7 @@ test('the metrics are read when they are asked for', async (t) => {
     projectionLags: () => [{ projection: 'lives', seconds: 0.5, error: 'away', failures: 6, rebuilding: true }],
     readYourWritesTimeouts: () => 3,
     translations: () => ({ done: 7, failed: 2, dropped: 1, skipped: 3, waiting: 4, lagSeconds: 0.25 }),
-    droppedFinals: () => 5,
+    droppedFinals: () => 5, lostSeconds: () => 12.5,
     lags,
     eventStoreAnswers: () => true,
     leaderChanges: () => 6,
@@ -178,6 +178,7 @@ test('the metrics are read when they are asked for', async (t) => {
     'stenolog_projection_lag_seconds{projection="lives"} 0.5', 'stenolog_projection_failing{projection="lives"} 1',
     'stenolog_projection_failures_total{projection="lives"} 6', 'stenolog_projection_rebuilding{projection="lives"} 1',
     'stenolog_read_your_writes_timeouts_total 3', 'stenolog_finals_dropped_total 5',
+    'stenolog_source_lost_seconds_total 12.5',
     'stenolog_event_store_answers 1', 'stenolog_event_store_leader_changes_total 6', 'stenolog_source_isolation 1',
   ])
   const labels = lines.flatMap((line) => [...line.matchAll(/[{,](\w+)="/g)].map(([, name]) => name))

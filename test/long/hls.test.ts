@@ -10,10 +10,16 @@ import type { Client, Listing, LiveJson, Single } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { groupOf, isRunning } from '../support/processes.ts'
 import { passwordOf, startTestService } from '../support/service.ts'
+import { alignWords, comparableWords } from '../../interfaces/cli/streaming/word-alignment.ts'
 
 const onLinux = process.platform === 'linux' ? withFfmpeg : test.skip
 const OPEN = { AUDIO_URL_ALLOW_CIDRS: '127.0.0.1/32', LOG_LEVEL: 'trace' }
 const SECRETS = { user: 'Okapi-user', password: 'Wapiti-4711', key: 'Xylophone-77' }
+
+type SpokenWord = readonly [word: string, start: number, end: number]
+const { sentences: SENTENCES } = JSON.parse(readFileSync('interfaces/cli/streaming/demo/sample.json', 'utf8')) as {
+  readonly sentences: ReadonlyArray<{ readonly words: ReadonlyArray<SpokenWord> }>
+}
 
 const liveOf = async (client: Client, id: number): Promise<LiveJson> => (await client.get<Single<LiveJson>>(`/lives/${id}`)).body.data
 
@@ -133,6 +139,40 @@ onLinux('D53: kill -9 of the service in a recording: it goes on behind the last 
   t.log(`the last final ended at ${String(last['end'])} s; then segments ${segments.join(' ')} were asked for`)
   t.true((segments[0] ?? 0) > 0 && (segments[0] ?? 99) <= Math.ceil(Number(last['end']) / 2))
   t.is(segments.at(-1), playlist.toString().split('#EXTINF').length - 2, 'to its end')
+})
+
+onLinux('D61: words behind lost segments and a discontinuity stand where they were spoken', async (t) => {
+  const service = await startTestService(t, OPEN)
+  const client = await service.user('puller')
+  const folder = await packageSample(t, 'ts', 54)
+  const recorded = await readFile(join(folder, 'index.m3u8'), 'utf8')
+  const playlist = recorded.replace(/(?=#EXTINF:.*\nindex16\.ts)/, '#EXT-X-DISCONTINUITY\n')
+  const files = filesOf(folder)
+  const server = await serve(t, (request, response) => {
+    if (request.url === '/index.m3u8') response.end(playlist)
+    else if (/^\/index(?:5|6|15)\.ts/.test(request.url ?? '')) response.writeHead(404).end()
+    else files(request, response)
+  })
+  const live = await client.createLive({ audio_format: 'hls', audio_url: server.url('index.m3u8'), auto_start: true })
+  const listener = await client.socket(live, 'listener')
+  await listener.closed
+  const finals = listener.frames.filter(({ type, final }) => type === 'transcription' && final === true)
+  const heard = finals.flatMap(({ text, start, end }) =>
+    comparableWords(String(text)).map((word) => ({ word, start: Number(start), end: Number(end) })))
+  const spoken = SENTENCES.flatMap(({ words }) => words).filter(([word]) => word !== '')
+  const { matches } = alignWords(spoken.map(([word]) => word.toLowerCase()), heard.map(({ word }) => word))
+  const outside = matches.map(([truth, index]) => {
+    const [, start, end] = spoken[truth] ?? ['', 0, 0]
+    const segment = heard[index] ?? { start: 0, end: 0 }
+    return Math.max(0, segment.start - start, end - segment.end)
+  })
+  const words = `${matches.length} of ${spoken.length} words, ${finals.length} segments`
+  t.log(`${words}; outside their segment by at most ${Math.max(...outside).toFixed(3)} s`)
+  t.true(matches.length > 0.7 * spoken.length)
+  t.deepEqual(outside.filter((seconds) => seconds > 0.5), [])
+  const { body: metrics } = await client.get<string>('/metrics')
+  const lost = Number(/^stenolog_source_lost_seconds_total (\S+)$/m.exec(metrics)?.[1])
+  t.true(Math.abs(lost - 6) < 0.3, `${lost} s`)
 })
 
 onLinux('R139, R148: without auto_start the config starts the source; audio is not expected; FINISH ends it', async (t) => {

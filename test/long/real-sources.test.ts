@@ -134,6 +134,14 @@ withNginx('the tone test: HLS whose web server is killed for 5 s loses none and 
   t.deepEqual(listening.ends, [])
 })
 
+/** Where a tone is heard first, in seconds. */
+const placeOf = (samples: Int16Array, number: number): number => {
+  const window = 1600
+  let at = 0
+  while (at < samples.length && !tonesIn(samples.subarray(at, at + window)).has(number)) at += window
+  return at / 16_000
+}
+
 /**
  * Kills the server of a stream for some seconds; nothing may be missing but what was sent from 2 s before until it is
  * there again. A sender that is behind the clock, on a machine that has much else to do, says itself what it has sent.
@@ -155,8 +163,14 @@ const loseAndFind = async (t: ExecutionContext, url: string, epoch: number, serv
   const [first, last] = [Math.min(...tones), Math.max(...tones)]
   const lost = Array.from({ length: last - first + 1 }, (_, index) => first + index).filter((number) => !tones.includes(number))
   const sent = `${killed.toFixed(1)} s were sent, ${heard.toFixed(1)} s of them heard, when it was killed; sent again from ${again.toFixed(1)} s`
+  // Of the first tone before and behind the break a part may be missing.
+  const whole = tones.filter((number) => tones.includes(number - 1))
+  const shifts = whole.map((number) => placeOf(listening.samples(), number) - number)
+  const shift = Math.max(...shifts) - Math.min(...shifts)
+  t.log(`what was heard again stands off by ${shift.toFixed(1)} s`)
   t.log(`${sent}; tones heard ${tones.join(' ')}, lost ${lost.join(' ')}; failures: ${listening.codes().join(' ')}`)
   t.true(lost.length > 0, 'it was away')
+  t.true(shift < lost.length / 2, 'what was lost stands as a gap')
   t.true(lost.every((number) => number > killed - 3 && number < again + 1), 'nothing else')
   t.deepEqual(listening.ends, [])
 }

@@ -33,7 +33,8 @@ onLinux(`${ROUNDS} rounds of starting and stopping sources leave no process and 
   const round = async (index: number): Promise<void> => {
     let samples = 0
     const puller = start({
-      began: () => undefined, audio: (pcm) => { samples += pcm.length }, heard: () => undefined, targetDuration: () => undefined, ended: () => undefined, died: () => undefined,
+      began: () => undefined, stretch: () => undefined, audio: (pcm) => { samples += pcm.length },
+      heard: () => undefined, targetDuration: () => undefined, ended: () => undefined, died: () => undefined,
     })
     // Where a round fails it must not outlive the test.
     t.teardown(puller.stop)

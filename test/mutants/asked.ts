@@ -17,7 +17,7 @@ export const askedMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'domain/transcript/words.ts',
-    before: 'start: thousandths(earlier + start)',
+    before: 'start: thousandths(at(start))',
     after: 'start: thousandths(start)',
     rows: ['B43'], test: WORDS,
   },

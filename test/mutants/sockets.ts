@@ -155,8 +155,8 @@ export const socketMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/sessions/running-live.ts',
-    before: 'if (heard === 0) {',
-    after: 'if (heard < 0) {',
+    before: 'if (clock.samples() === 0) void',
+    after: 'if (clock.samples() < 0) void',
     rows: [99, 140], test: FRAMES,
   },
   {

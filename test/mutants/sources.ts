@@ -3,6 +3,8 @@ import type { Mutant } from './mutant.ts'
 const STREAMS = 'test/sources/streams.test.ts'
 const ADDRESS_GUARD = 'test/sources/address-guard.test.ts'
 const LIVE_SOURCES = 'test/application/live-sources.test.ts'
+const MEDIA_CLOCK = 'test/application/media-clock.test.ts'
+const MEDIA_TIMES = 'test/sources/media-times.test.ts'
 const FOLDER = 'infrastructure/sources'
 
 /** RTMP and RTSP. */
@@ -162,5 +164,59 @@ export const sourceMutants: ReadonlyArray<Mutant> = [
     before: 'options.failed(retry ? UNAVAILABLE : code)',
     after: 'options.failed(code)',
     rows: ['whether a port is open, closed or silent is for the log'], test: LIVE_SOURCES,
+  },
+  {
+    file: 'application/sessions/clock/media-clock.ts',
+    before: 'const mayBe = due > TOLERANCE && clock.sinceGap >= BETWEEN_GAPS',
+    after: 'const mayBe = due > TOLERANCE',
+    rows: ['whatever a source tells'], test: MEDIA_CLOCK,
+  },
+  {
+    file: 'application/sessions/clock/media-clock.ts',
+    before: 'time + length - (owed ?? 0)',
+    after: 'time + length',
+    rows: ['a gap that is due too soon'], test: MEDIA_CLOCK,
+  },
+  {
+    file: 'application/sessions/clock/media-clock.ts',
+    before: 'difference - WRAP * Math.round(difference / WRAP)',
+    after: 'difference',
+    rows: ['with losses anywhere'], test: MEDIA_CLOCK,
+  },
+  {
+    file: 'application/sessions/clock/media-clock.ts',
+    before: 'continuity?.newClock !== true && ',
+    after: '',
+    rows: ['a discontinuity'], test: MEDIA_CLOCK,
+  },
+  {
+    file: 'application/sessions/clock/media-clock.ts',
+    before: ', arrived - arrivals.first - arrivals.heard)',
+    after: ')',
+    rows: ['what a server sends at once'], test: MEDIA_CLOCK,
+  },
+  {
+    file: 'application/sessions/clock/live-clock.ts',
+    before: 'given + silence.length / 2',
+    after: 'given + silence.length',
+    rows: ['a live’s clock'], test: MEDIA_CLOCK,
+  },
+  {
+    file: 'application/sessions/live-source.ts',
+    before: 'options.audio(samples, lostBefore(samples, time))',
+    after: 'options.audio(samples, 0)',
+    rows: ['D61'], test: 'test/application/lost-audio.test.ts',
+  },
+  {
+    file: `${FOLDER}/http/hls-segments.ts`,
+    before: 'missing = missing === null ? null : missing + duration',
+    after: '',
+    rows: ['a discontinuity is no gap'], test: MEDIA_TIMES,
+  },
+  {
+    file: `${FOLDER}/rtsp/rtp-payloads.ts`,
+    before: '(timestamp - (last ?? timestamp)) | 0',
+    after: 'timestamp - (last ?? timestamp)',
+    rows: ['rtsp: packets of pcmu'], test: MEDIA_TIMES,
   },
 ]

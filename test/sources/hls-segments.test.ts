@@ -38,7 +38,7 @@ const follow = (playlists: ReadonlyArray<string>, after: number | null, answers:
 
 const numbersOf = async (segments: AsyncIterable<HlsSegment>): Promise<ReadonlyArray<string>> => {
   const numbers: string[] = []
-  for await (const { sequence, isNew } of segments) numbers.push(isNew ? `new ${sequence}` : `${sequence}`)
+  for await (const { sequence, begins } of segments) numbers.push(begins !== null ? `new ${sequence}` : `${sequence}`)
   return numbers
 }
 
@@ -62,6 +62,22 @@ test('a recording is heard from its start and ends; a gap and a lost segment beg
   t.deepEqual(await numbersOf(follow([`${window(0, 4)}#EXT-X-ENDLIST\n`], null)), ['new 0', '1', '2', '3', '4'])
   t.deepEqual(await numbersOf(follow([`${window(0, 3)}#EXT-X-ENDLIST\n`], null, { '1.ts': 404 })), ['new 0', 'new 2', '3'])
   t.deepEqual(await numbersOf(follow([window(1, 3), window(7, 8)], null)), ['new 1', '2', '3', 'new 7', '8'])
+})
+
+test('a stretch tells the seconds that its playlist left out before it, and whether its clock is new', async (t) => {
+  const beginningsOf = async (segments: AsyncIterable<HlsSegment>): Promise<ReadonlyArray<unknown>> => {
+    const told: unknown[] = []
+    for await (const { sequence, begins } of segments)
+      if (begins !== null) told.push([sequence, begins.lost, begins.newClock])
+    return told
+  }
+  const recording = `${window(0, 6)}#EXT-X-ENDLIST\n`.replace(/(?=#EXTINF:1,\n4\.ts)/, '#EXT-X-DISCONTINUITY\n')
+  const lostBefore = follow([recording], null, { '2.ts': 404 })
+  t.deepEqual(await beginningsOf(lostBefore), [[0, null, false], [3, 1, false], [4, 0, true]])
+  const lostWithIt = follow([recording], 1, { '4.ts': 404 })
+  t.deepEqual(await beginningsOf(lostWithIt), [[2, 0, false], [5, 1, true]])
+  t.deepEqual(await beginningsOf(follow([window(20, 22)], 15)), [[20, 4, false]], 'expired meanwhile')
+  t.deepEqual(await beginningsOf(follow([window(0, 4)], 90)), [[2, null, false]], 'a packager that began anew')
 })
 
 test('losses are a failure when they are three in a row or the end of a recording; another failure is one at once', async (t) => {

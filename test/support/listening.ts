@@ -8,7 +8,9 @@ import { createRecordingLogger } from './recording-logger.ts'
 
 /** A source as a live hears it, with its retries. */
 export interface Listening {
+  /** What was lost is silence. */
   readonly samples: () => Int16Array
+  /** Heard. */
   readonly seconds: () => number
   /** `completed`, or why it was given up. */
   readonly ends: ReadonlyArray<string>
@@ -20,15 +22,20 @@ export interface Listening {
 export const startListening = (t: ExecutionContext, url: string): Listening => {
   const pieces: Array<Int16Array> = []
   const ends: Array<string> = []
+  let lost = 0
   const logger = createRecordingLogger()
   const source = startLiveSource({
     liveId: 1,
     startPuller: (events): Puller => createPullers({ rules: () => ({ allow: ['127.0.0.1/32'], ownPort: null }), isolation: ISOLATED })(events),
     target: { url, mediaSequence: null },
     timers: systemTimers,
+    monotonic: () => performance.now(),
     logger,
     launched: () => undefined,
-    audio: (samples) => void pieces.push(samples),
+    audio: (samples, missing) => {
+      lost += missing
+      pieces.push(new Int16Array(missing), samples)
+    },
     heard: () => undefined,
     backlogSeconds: () => 0,
     completed: () => void ends.push('completed'),
@@ -46,7 +53,7 @@ export const startListening = (t: ExecutionContext, url: string): Listening => {
       }
       return all
     },
-    seconds: () => length() / 16_000,
+    seconds: () => (length() - lost) / 16_000,
     ends,
     codes: () => logger.lines.flatMap(({ fields }) => (typeof fields['code'] === 'string' ? [fields['code']] : [])),
     stop: source.stop,

@@ -1,5 +1,8 @@
 import type { ExecutionContext } from 'ava'
 import type { PullEnd, Puller, SourceTarget } from '../../application/ports/audio-source.ts'
+import { pullSource } from '../../infrastructure/sources/puller/pull-source.ts'
+import type { PullOptions } from '../../infrastructure/sources/puller/pull-source.ts'
+import { sourceErrorOf } from '../../infrastructure/sources/source-error.ts'
 import { decideIsolation } from '../../infrastructure/sources/source-isolation.ts'
 import { createPullers } from '../../infrastructure/sources/puller/puller-client.ts'
 
@@ -23,6 +26,7 @@ export const startPulling = (t: ExecutionContext, allow: ReadonlyArray<string> =
   let settle: (end: PullEnd | string) => void = () => undefined
   const puller = createPullers({ rules: () => ({ allow, ownPort }), isolation: ISOLATED })({
     began: () => undefined,
+    stretch: () => undefined,
     audio: (pcm) => { samples += pcm.length },
     heard: (sequence) => heard.push(sequence),
     targetDuration: () => undefined,
@@ -48,4 +52,19 @@ export const startPulling = (t: ExecutionContext, allow: ReadonlyArray<string> =
         puller.pull({ url, mediaSequence })
       }),
   }
+}
+
+/** One attempt without a decoder: its bytes, and why it ended. */
+export const pull = async (url: string, more: Partial<PullOptions> = {}) => {
+  const pieces: Array<Buffer> = []
+  const sink = {
+    bytes: async (bytes: Buffer) => void pieces.push(bytes),
+    stretchEnds: async () => undefined,
+    segment: () => undefined,
+    targetDuration: () => undefined,
+  }
+  const rules = { allow: ['127.0.0.1/32'], ownPort: null }
+  const ended = pullSource({ url, after: null, rules, ...more }, sink, new AbortController().signal)
+  const code = await ended.then(() => 'complete', (error: unknown) => sourceErrorOf(error).code)
+  return { code, bytes: Buffer.concat(pieces) }
 }

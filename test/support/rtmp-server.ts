@@ -3,6 +3,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { ExecutionContext } from 'ava'
 import { decodeAmf, encodeAmf } from '../../infrastructure/sources/rtmp/amf0.ts'
 import type { AmfValue } from '../../infrastructure/sources/rtmp/amf0.ts'
+import { flvAudioTag } from '../../infrastructure/sources/flv.ts'
 import { createByteReader } from '../../infrastructure/sources/network/byte-reader.ts'
 import { chunksOf, createMessageReader } from '../../infrastructure/sources/rtmp/rtmp-messages.ts'
 
@@ -77,10 +78,14 @@ const connectAnswers = (elsewhere: string): Readonly<Record<string, Buffer>> => 
   html: Buffer.from('<html>no chunk at all</html>'.repeat(100)),
 })
 
+/** Two tags of audio, 64 ms apart, somewhere in the stream. */
+const AGGREGATE = Buffer.concat([5000, 5064].map((time) => flvAudioTag(time, Buffer.from('sound'))))
+
 /** What a server may send after `play`, by the name of the stream, beside audio. */
 const playAnswers = (elsewhere: string): Readonly<Record<string, Buffer>> => ({
   moved: command(statusOf('NetStream.Play.Failed', redirectTo(elsewhere), 'error')),
   missing: command(statusOf('NetStream.Play.StreamNotFound', [], 'error')),
+  aggregate: Buffer.concat([chunksOf(4, 22, 1, AGGREGATE), command(statusOf('NetStream.Play.UnpublishNotify'))]),
   unpublished: command(statusOf('NetStream.Play.UnpublishNotify')),
   huge: promise(4, 0xffffff),
   many: Buffer.concat(Array.from({ length: 100 }, (_, index) => Buffer.concat([Buffer.from([0, index]), promise(4, 128).subarray(1), Buffer.alloc(128)]))),
@@ -89,9 +94,26 @@ const playAnswers = (elsewhere: string): Readonly<Record<string, Buffer>> => ({
   short: chunksOf(2, 1, 0, Buffer.from([1])),
 })
 
-/** RTMP by the rules, with the audio of `messages` for the stream `live/ok`, or against them: names of applications and streams decide. */
-export const serveRtmp = (t: ExecutionContext, messages: ReadonlyArray<Buffer>, { host = '127.0.0.1', elsewhere = '', port = 0 } = {}): Promise<StreamServer> => {
+const audioAt = (milliseconds: number, audio: Buffer): Buffer => {
+  const chunks = chunksOf(4, 8, 1, audio)
+  chunks.writeUIntBE(milliseconds, 1, 3)
+  return chunks
+}
+
+/** Of the AAC that `flvAudio` finds in what `packageSample` makes: the configuration first, then 64 ms a message. */
+const timeInOrder = (_connection: number, message: number): number => Math.max(0, message - 1) * 64
+
+/**
+ * RTMP by the rules, with the audio of `messages` for the stream `live/ok`, or against them: names of applications and
+ * streams decide. `timeOf`: milliseconds of each message in each connection.
+ */
+export const serveRtmp = (
+  t: ExecutionContext,
+  messages: ReadonlyArray<Buffer>,
+  { host = '127.0.0.1', elsewhere = '', port = 0, timeOf = timeInOrder } = {},
+): Promise<StreamServer> => {
   const [toConnect, toPlay] = [connectAnswers(elsewhere), playAnswers(elsewhere)]
+  let plays = 0
   return listen(t, 'rtmp', host, (socket, requests) => {
     const converse = async (): Promise<void> => {
       const reader = createByteReader(socket)
@@ -115,7 +137,9 @@ export const serveRtmp = (t: ExecutionContext, messages: ReadonlyArray<Buffer>, 
           requests.push(`play ${wanted}`)
           socket.write(command(statusOf('NetStream.Play.Start')))
           const special = toPlay[wanted]
-          for (const audio of special === undefined ? messages : []) socket.write(chunksOf(4, 8, 1, audio))
+          const sound = special === undefined ? messages : []
+          for (const [index, audio] of sound.entries()) socket.write(audioAt(timeOf(plays, index), audio))
+          plays += 1
           socket.write(special ?? EOF)
         }
       }

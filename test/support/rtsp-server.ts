@@ -31,6 +31,12 @@ export const pcmuSound = (seconds: number): RtpSound => {
   return { description: 'm=audio 0 RTP/AVP 0\r\n', packets: Array.from({ length: seconds * 50 }, (_, index) => rtpPacket(0, index, index * 160, payload)) }
 }
 
+/** Opus packets of 20 ms. */
+export const opusSound = (packets: ReadonlyArray<Buffer>): RtpSound => ({
+  description: 'm=audio 0 RTP/AVP 97\r\na=rtpmap:97 opus/48000/2\r\n',
+  packets: packets.map((packet, index) => rtpPacket(97, index, index * 960, packet)),
+})
+
 /** The audio messages of an FLV file with AAC at 16 kHz as mpeg4-generic, three units a packet, every fourth packet's unit in two pieces. */
 export const aacSound = (messages: ReadonlyArray<Buffer>): RtpSound => {
   const config = messages.find((message) => message[1] === 0)?.subarray(2).toString('hex') ?? ''

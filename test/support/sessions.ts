@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { createLiveBus } from '../../application/pipeline/live-bus.ts'
@@ -6,6 +7,7 @@ import type { SenderSession } from '../../application/sessions/sender-session.ts
 import { createLiveSessions } from '../../application/sessions/live-sessions.ts'
 import type { RunningSessions } from '../../application/sessions/live-sessions.ts'
 import { createTranslations } from '../../application/translation/translations.ts'
+import { eventually } from './eventually.ts'
 import { createManualTimers } from './manual-timers.ts'
 import { createMemoryLifecycle } from './memory-lifecycle.ts'
 import type { MemoryLifecycle } from './memory-lifecycle.ts'
@@ -37,7 +39,7 @@ export const startSessions = (t: ExecutionContext, script: Script = {}, translat
   const logger = createRecordingLogger()
   const timers = createManualTimers()
   const bus = createLiveBus({ logger })
-  const environment = { random: () => 0.5 }
+  const environment = { random: () => 0.5, monotonic: timers.monotonic }
   const translations = createTranslations({ engine: translator, monotonic: timers.monotonic, logger })
   const { create: createPipeline } = pipelines
   const pullers = createScriptedPullers()
@@ -68,6 +70,17 @@ export const startSessions = (t: ExecutionContext, script: Script = {}, translat
     return sessions.endByWorker(liveId, { cause: { status: 'finished', reason: 'finish_route' }, origin, limitMs }) ?? Promise.reject(new Error('it runs nowhere'))
   }
   return { lifecycle, pipelines, pullers, logger, timers, sessions, attach, listen, translations, pull, finish }
+}
+
+export const URL_LIVE = { audioFormat: 'hls', audioUrl: 'http://radio.example/live', autoStart: true } as const
+
+/** An auto-started live whose first puller runs. */
+export const autoStarted = async (t: ExecutionContext, script: Script = {}) => {
+  const world = startSessions(t, script)
+  const live = world.lifecycle.add(URL_LIVE)
+  world.pull(live.id)
+  await eventually(() => assert.deepEqual(live.writes, ['source 1000 at 0 after null']))
+  return { ...world, live }
 }
 
 export const kindsOf = (signals: ReadonlyArray<LiveSignal>): ReadonlyArray<string> => signals.map(({ kind }) => kind)

@@ -5,6 +5,9 @@ const RATE = 16_000
 /** Samples that are looked at together: 50 ms. */
 const WINDOW = 800
 
+/** Of the tone with that number, in Hz. */
+export const toneOf = (number: number): number => BASE + STEP * number
+
 /** A source of ffmpeg's lavfi that begins so many seconds after tone 0. */
 export const toneExpression = (offset: number): string =>
   `aevalsrc=0.3*sin(2*PI*(${BASE}+${STEP}*floor(t+${offset.toFixed(3)}))*t):s=${RATE}`

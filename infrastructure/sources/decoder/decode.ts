@@ -1,9 +1,11 @@
 import {
-  AVDISCARD_ALL, AVERROR_EAGAIN, AVERROR_EOF, AVFMT_FLAG_CUSTOM_IO, AVMEDIA_TYPE_AUDIO, AV_CHANNEL_ORDER_NATIVE, AV_LOG_QUIET, AV_SAMPLE_FMT_S16,
+  AVDISCARD_ALL, AVERROR_EAGAIN, AVERROR_EOF, AVFMT_FLAG_CUSTOM_IO, AVMEDIA_TYPE_AUDIO, AV_CHANNEL_ORDER_NATIVE,
+  AV_LOG_QUIET, AV_NOPTS_VALUE, AV_SAMPLE_FMT_S16,
 } from 'node-av/constants'
 import { Codec, CodecContext, Dictionary, FormatContext, Frame, IOContext, Log, Packet, SoftwareResampleContext } from 'node-av/lib'
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
 import { SourceError } from '../source-error.ts'
+import type { TimedPcm } from './timed-pcm.ts'
 
 /**
  * What may be probed: media containers. No playlist and no reference format (hls, dash, concat, sdp): those would make
@@ -64,7 +66,7 @@ const createResampler = () => {
 export interface DecodeOptions {
   readonly read: (size: number) => Promise<Buffer | null>
   /** May keep the decoder waiting. */
-  readonly write: (pcm: Buffer) => Promise<void>
+  readonly write: (audio: TimedPcm) => Promise<void>
   /** The container says at once what it holds. */
   readonly stream: boolean
   /** Container, codec, Hz and channels. */
@@ -90,16 +92,20 @@ const openInput = async ({ read, stream: quick, opened }: DecodeOptions) => {
   decoder.allocContext3(codec)
   checked(decoder.parametersToContext(stream.codecpar))
   decoder.threadCount = 1
+  // Without it what the decoder leaves out at a beginning would not move the times of its frames.
+  decoder.pktTimebase = stream.timeBase
   checked(await decoder.open2(codec, null))
   opened(`${format.iformat?.name ?? 'unknown'} ${codec.name ?? 'unknown'} ${stream.codecpar.sampleRate} ${stream.codecpar.channels}`)
-  return { format, decoder, index }
+  const { num, den } = stream.timeBase
+  const secondsOf = (pts: bigint): number | null => (pts === AV_NOPTS_VALUE ? null : (Number(pts) * num) / den)
+  return { format, decoder, index, secondsOf }
 }
 
 /** Decodes the audio in the bytes of `read` to s16le 16 kHz mono; throws `not_audio`. */
 export const decode = async (options: DecodeOptions): Promise<void> => {
   const { write } = options
   Log.setLevel(AV_LOG_QUIET)
-  const { format, decoder, index } = await openInput(options)
+  const { format, decoder, index, secondsOf } = await openInput(options)
   const resampler = createResampler()
   const [packet, frame] = [new Packet(), new Frame()]
   packet.alloc()
@@ -111,7 +117,7 @@ export const decode = async (options: DecodeOptions): Promise<void> => {
       const received = await decoder.receiveFrame(frame)
       if (received < 0) return
       badPackets = 0
-      await write(await resampler.convert(frame))
+      await write({ pcm: await resampler.convert(frame), time: secondsOf(frame.pts) })
       frame.unref()
     }
   }
@@ -123,7 +129,7 @@ export const decode = async (options: DecodeOptions): Promise<void> => {
     if (code < 0) {
       await decoder.sendPacket(null)
       await drain()
-      await write(await resampler.rest())
+      await write({ pcm: await resampler.rest(), time: null })
       if (code !== AVERROR_EOF) throw new SourceError('not_audio')
       return
     }

@@ -1,9 +1,11 @@
 import { createByteQueue } from './byte-queue.ts'
 import { decode } from './decode.ts'
 import { REFUSED } from '../isolation/refused.ts'
+import { pieceOf } from './timed-pcm.ts'
+import type { TimedPcm } from './timed-pcm.ts'
 
 /**
- * The decoder of one stretch of a source: container bytes on stdin, s16le 16 kHz mono on stdout; it knows no URL. With
+ * The decoder of one stretch of a source: container bytes on stdin, timed samples on stdout; it knows no URL. With
  * the word `isolated` it can open nothing from before its first byte on, or ends with exit code 3 and says why. Says on
  * stderr that it is up, and what it reads. Exit code 0 at the end of the bytes, 1 when they are not audio.
  */
@@ -30,8 +32,9 @@ const isolate = async (): Promise<void> => {
   }
 }
 
-const write = async (pcm: Buffer): Promise<void> => {
-  if (pcm.length > 0 && !stdout.write(pcm)) await new Promise<void>((resolve) => stdout.once('drain', resolve))
+const write = async (audio: TimedPcm): Promise<void> => {
+  if (audio.pcm.length === 0 || stdout.write(pieceOf(audio))) return
+  await new Promise<void>((resolve) => stdout.once('drain', resolve))
 }
 
 const queue = createByteQueue(QUEUE)

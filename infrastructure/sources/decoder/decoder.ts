@@ -4,6 +4,8 @@ import { createInterface } from 'node:readline'
 import { decoderCommand } from '../child-commands.ts'
 import { REFUSED } from '../isolation/refused.ts'
 import { SourceError } from '../source-error.ts'
+import { createPieceReader } from './timed-pcm.ts'
+import type { TimedPcm } from './timed-pcm.ts'
 
 /** A decoder process that takes a stretch of container bytes. */
 export interface Decoder {
@@ -25,8 +27,8 @@ export interface DecoderOptions {
   readonly onFormat?: (text: string) => void
   /** Why the system did not let it be isolated. */
   readonly onRefused?: (reason: string) => void
-  /** s16le 16 kHz mono, whole samples; nothing more is decoded until it has resolved. */
-  readonly onAudio: (pcm: Buffer) => Promise<void>
+  /** Nothing more is decoded until it has resolved. */
+  readonly onAudio: (audio: TimedPcm) => Promise<void>
 }
 
 export const startDecoder = ({ isolate, stream, onFormat, onRefused, onAudio }: DecoderOptions): Decoder => {
@@ -53,17 +55,13 @@ export const startDecoder = ({ isolate, stream, onFormat, onRefused, onAudio }: 
   const failure = (): SourceError => new SourceError(child.exitCode === REFUSED ? 'not_isolated' : 'not_audio')
 
   const deliver = async (): Promise<void> => {
-    let rest: Buffer = Buffer.alloc(0)
-    for await (const piece of child.stdout as AsyncIterable<Buffer>) {
-      const bytes = rest.length === 0 ? piece : Buffer.concat([rest, piece])
-      const whole = bytes.length - (bytes.length % 2)
-      rest = bytes.subarray(whole)
-      if (whole > 0) await onAudio(bytes.subarray(0, whole))
+    const read = createPieceReader()
+    for await (const bytes of child.stdout as AsyncIterable<Buffer>) {
+      for (const audio of read(bytes)) await onAudio(audio)
     }
   }
-  const delivered = deliver()
-  // Told by `finish`; until then nobody listens.
-  delivered.catch(() => undefined)
+  // Whoever writes what is no audio decodes nothing more; its end is told by `feed` and `finish`.
+  const delivered = deliver().catch(() => void child.kill('SIGKILL'))
 
   return {
     up,

@@ -1,5 +1,6 @@
 import { createDecipheriv } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Continuity } from '../../../application/ports/audio-source.ts'
 import { chooseRendition, parsePlaylist } from './hls-playlist.ts'
 import type { MediaPlaylist, Segment, SegmentKey } from './hls-playlist.ts'
 import type { Fetched, Fetcher } from './http-fetch.ts'
@@ -20,8 +21,8 @@ export interface HlsSegment {
   /** Seconds, as the playlist says. */
   readonly duration: number
   readonly bytes: Buffer
-  /** Not the continuation of the segment before: a new decoder is needed. */
-  readonly isNew: boolean
+  /** It begins a stretch, for which a new decoder is needed; null: it continues the segment before. */
+  readonly begins: Continuity | null
 }
 
 export interface FollowHls {
@@ -117,6 +118,9 @@ const openPlaylist = async (loader: Loader, { url, bytes }: Fetched): Promise<{ 
 const createCursor = (playlist: MediaPlaylist, after: number | null) => {
   let next = firstSequence(playlist, after)
   let isNew = true
+  let newClock = false
+  /** Seconds of the segments since the one that was heard; null where none of this playlist was. */
+  let missing = after !== null && next === after + 1 ? 0 : null
   let map: string | null = null
   let lost = 0
   let loss: unknown = null
@@ -125,24 +129,31 @@ const createCursor = (playlist: MediaPlaylist, after: number | null) => {
 
   return {
     /** Takes the segment; false when it was taken before. */
-    take: (segment: Segment): boolean => {
+    take: (segment: Segment, targetDuration: number): boolean => {
       if (segment.sequence < next) return false
+      // What the playlist has no longer was as long as its segments are at most.
+      if (missing !== null) missing += (segment.sequence - next) * targetDuration
       const itsMap = segment.map === null ? null : JSON.stringify(segment.map)
       isNew ||= segment.sequence > next || segment.discontinuity || itsMap !== map
+      newClock ||= segment.discontinuity
       map = itsMap
       next = segment.sequence + 1
       return true
     },
-    isNew: (): boolean => isNew,
+    /** How the segment begins a stretch, null where it continues one. */
+    begins: (): Continuity | null => (isNew ? { lost: missing, newClock } : null),
     loaded: (): void => {
       isNew = false
+      newClock = false
+      missing = 0
       lost = 0
     },
     /** Leaves out a segment that the server no longer has; throws any other error, and one loss too many. */
-    leaveOut: (error: unknown): void => {
+    leaveOut: (error: unknown, { duration }: Segment): void => {
       lost += 1
       if (!isLost(error) || lost >= MAX_LOST) throw error
       isNew = true
+      missing = missing === null ? null : missing + duration
       loss = error
     },
     /** A recording may not end with a loss. */
@@ -155,6 +166,7 @@ const createCursor = (playlist: MediaPlaylist, after: number | null) => {
       if (older < 2) return
       next = firstSequence(again, null)
       isNew = true
+      missing = null
       older = 0
     },
   }
@@ -174,15 +186,15 @@ export async function* followHls({ fetcher, playlist, after, onTargetDuration, s
     onTargetDuration(current.targetDuration)
     for (const segment of current.segments) {
       if (signal.aborted) return
-      if (!cursor.take(segment)) continue
+      if (!cursor.take(segment, current.targetDuration)) continue
       try {
-        const isNew = cursor.isNew()
-        const initial = isNew ? await loader.initial(segment, url) : Buffer.alloc(0)
+        const begins = cursor.begins()
+        const initial = begins !== null ? await loader.initial(segment, url) : Buffer.alloc(0)
         const bytes = Buffer.concat([initial, await loader.media(segment, url)])
         cursor.loaded()
-        yield { sequence: segment.sequence, duration: segment.duration, bytes, isNew }
+        yield { sequence: segment.sequence, duration: segment.duration, bytes, begins }
       } catch (error) {
-        cursor.leaveOut(error)
+        cursor.leaveOut(error, segment)
       }
     }
     if (current.ended) return cursor.end()

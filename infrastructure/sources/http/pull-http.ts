@@ -72,7 +72,7 @@ export const pullHttp: PullKind = async ({ url, after, note }, sink, guard, sign
     note('ask', 'the answer is an HLS playlist')
     const playlist = { url: final, bytes: await playlistOf(head, body) }
     for await (const segment of followHls({ fetcher, playlist, after, onTargetDuration: sink.targetDuration, signal })) {
-      if (segment.isNew) await sink.stretchEnds()
+      if (segment.begins !== null) await sink.stretchEnds(segment.begins)
       await sink.bytes(segment.bytes)
       sink.segment(segment.sequence, segment.duration)
     }

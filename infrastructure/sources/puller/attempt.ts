@@ -1,5 +1,5 @@
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
-import type { PullEnd } from '../../../application/ports/audio-source.ts'
+import type { Continuity, PullEnd } from '../../../application/ports/audio-source.ts'
 import { startDecoder } from '../decoder/decoder.ts'
 import type { Decoder, DecoderOptions } from '../decoder/decoder.ts'
 import { audioFrame, messageFrame } from './puller-messages.ts'
@@ -10,6 +10,9 @@ import type { SourceSink } from '../source-kind.ts'
 
 /** Bytes of one sample. */
 const SAMPLE = 2
+
+/** Of a stretch that nobody says anything of: perhaps its clock is the one before. */
+const UNTOLD: Continuity = { lost: null, newClock: false }
 
 /** A segment in the decoder; `end` in samples of the stretch. */
 interface Fed {
@@ -26,6 +29,7 @@ const createFeeder = (send: (frame: Buffer) => Promise<void>, kind: Pick<Decoder
   /** Started ahead, while the source is being reached. */
   let spare: Decoder | null = null
   let fed: Array<Fed> = []
+  let continuity: Continuity = UNTOLD
   let [samples, length] = [0, 0]
 
   const tellHeard = async (until: number): Promise<void> => {
@@ -38,20 +42,24 @@ const createFeeder = (send: (frame: Buffer) => Promise<void>, kind: Pick<Decoder
   const begin = (): Decoder =>
     startDecoder({
       ...kind,
-      onAudio: async (pcm) => {
-        await send(audioFrame(pcm))
-        samples += pcm.length / SAMPLE
+      onAudio: async (audio) => {
+        await send(audioFrame(audio))
+        samples += audio.pcm.length / SAMPLE
         await tellHeard(samples)
       },
     })
 
   const sink: SourceSink = {
     bytes: async (bytes) => {
-      decoder ??= spare ?? begin()
-      spare = null
+      if (decoder === null) {
+        decoder = spare ?? begin()
+        spare = null
+        await send(messageFrame({ kind: 'stretch', continuity }))
+      }
       await decoder.feed(bytes)
     },
-    stretchEnds: async () => {
+    stretchEnds: async (next = UNTOLD) => {
+      continuity = next
       const finishing = decoder
       decoder = null
       await finishing?.finish()

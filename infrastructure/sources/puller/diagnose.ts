@@ -2,6 +2,7 @@ import type { AddressRules } from '../network/address-guard.ts'
 import type { SourceIsolation } from '../source-isolation.ts'
 import { startDecoder } from '../decoder/decoder.ts'
 import type { Decoder } from '../decoder/decoder.ts'
+import type { TimedPcm } from '../decoder/timed-pcm.ts'
 import { isStream, pullSource } from './pull-source.ts'
 import { SourceError, sourceErrorOf } from '../source-error.ts'
 import type { SourceSink, SourceStep } from '../source-kind.ts'
@@ -91,7 +92,7 @@ export const diagnoseSource = async ({ url, rules, isolation, seconds, tell }: D
     say('codec', `${codec}, ${rate} Hz, ${channels} channel${channels === '1' ? '' : 's'}`)
   }
 
-  const onAudio = async (pcm: Buffer): Promise<void> => {
+  const onAudio = async ({ pcm }: TimedPcm): Promise<void> => {
     if (samples === 0) say('audio', 'the first audio is here')
     for (let at = 0; at + 1 < pcm.length; at += 2) peak = Math.max(peak, Math.abs(pcm.readInt16LE(at)))
     samples += pcm.length / 2

@@ -23,6 +23,8 @@ const tell = (events: PullerEvents, message: PullerMessage): void => {
   switch (message.kind) {
     case 'began':
       return events.began()
+    case 'stretch':
+      return events.stretch(message.continuity)
     case 'heard':
       return events.heard(message.mediaSequence)
     case 'target':
@@ -78,7 +80,7 @@ export const createPullers = ({ rules, isolation }: PullersOptions): StartPuller
       events.died(reason)
     }
     const read = createFrameReader({
-      audio: (pcm) => { if (!over) events.audio(samplesOf(pcm)) },
+      audio: ({ pcm, time }) => { if (!over) events.audio(samplesOf(pcm), time) },
       message: (message) => { if (!over) tell(events, message) },
     })
     child.stdout.on('data', (bytes: Buffer) => {

@@ -1,4 +1,6 @@
-import type { PullEnd, SourceTarget } from '../../../application/ports/audio-source.ts'
+import type { Continuity, PullEnd, SourceTarget } from '../../../application/ports/audio-source.ts'
+import { readTimedPcm, timedPcmOf } from '../decoder/timed-pcm.ts'
+import type { TimedPcm } from '../decoder/timed-pcm.ts'
 import type { AddressRules } from '../network/address-guard.ts'
 
 /** One line of JSON on the puller's stdin, where neither argv nor the environment shows the URL (S6). */
@@ -11,6 +13,7 @@ export interface PullCommand extends SourceTarget {
 /** What a puller tells beside audio, in the order in which it happens. */
 export type PullerMessage =
   | { readonly kind: 'began' }
+  | { readonly kind: 'stretch'; readonly continuity: Continuity }
   | { readonly kind: 'heard'; readonly mediaSequence: number }
   | { readonly kind: 'target'; readonly seconds: number }
   | { readonly kind: 'ended'; readonly end: PullEnd }
@@ -28,13 +31,13 @@ const frameOf = (kind: number, payload: Buffer): Buffer => {
   return Buffer.concat([head, payload])
 }
 
-export const audioFrame = (pcm: Buffer): Buffer => frameOf(AUDIO, pcm)
+export const audioFrame = (audio: TimedPcm): Buffer => frameOf(AUDIO, timedPcmOf(audio))
 export const messageFrame = (message: PullerMessage): Buffer => frameOf(MESSAGE, Buffer.from(JSON.stringify(message)))
 
 export const isAudio = (frame: Buffer): boolean => frame[0] === AUDIO
 
 interface FrameHandlers {
-  readonly audio: (pcm: Buffer) => void
+  readonly audio: (audio: TimedPcm) => void
   readonly message: (message: PullerMessage) => void
 }
 
@@ -50,7 +53,7 @@ export const createFrameReader = ({ audio, message }: FrameHandlers): ((bytes: B
       const kind = rest.readUInt8(0)
       const payload = rest.subarray(HEAD, HEAD + length)
       rest = rest.subarray(HEAD + length)
-      if (kind === AUDIO) audio(payload)
+      if (kind === AUDIO) audio(readTimedPcm(payload))
       else message(JSON.parse(payload.toString('utf8')) as PullerMessage)
     }
   }

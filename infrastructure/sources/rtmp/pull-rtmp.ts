@@ -26,10 +26,15 @@ const audioOf = ({ type, timestamp, payload }: RtmpMessage): ReadonlyArray<Buffe
   if (type === AUDIO) return payload.length === 0 ? [] : [flvAudioTag(timestamp, payload)]
   if (type !== AGGREGATE) return []
   const tags: Array<Buffer> = []
+  // The tags count from wherever the first of them is.
+  let first: number | null = null
   for (let at = 0; at + TAG_HEADER <= payload.length; ) {
     const size = payload.readUIntBE(at + 1, 3)
     const data = payload.subarray(at + TAG_HEADER, at + TAG_HEADER + size)
-    if (payload[at] === AUDIO && data.length === size && size > 0) tags.push(flvAudioTag(timestamp, data))
+    const time = payload.readUIntBE(at + 4, 3) + payload.readUInt8(at + 7) * 2 ** 24
+    first ??= time
+    const played = (timestamp + time - first + 2 ** 32) % 2 ** 32
+    if (payload[at] === AUDIO && data.length === size && size > 0) tags.push(flvAudioTag(played, data))
     at += TAG_HEADER + size + TAG_TRAILER
   }
   return tags

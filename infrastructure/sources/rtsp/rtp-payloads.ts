@@ -1,6 +1,5 @@
 import { createUnitReader, layoutOf } from './aac-units.ts'
-import { aacConfigTag, aacFrameTag, FLV_HEADER } from '../flv.ts'
-import { createOggOpus } from './ogg-opus.ts'
+import { aacConfigTag, aacFrameTag, FLV_HEADER, flvAudioTag, opusConfigTag, opusPacketTag } from '../flv.ts'
 import type { RtpPacket } from './rtp-packets.ts'
 import type { RtpFormat } from './sdp.ts'
 
@@ -13,8 +12,21 @@ export interface Depacketizer {
 const NOTHING = Buffer.alloc(0)
 const MAX_RATE = 192_000
 const MAX_CHANNELS = 8
+/** Samples. */
+const AAC_FRAME = 1024
 
-/** Sun's AU: all that RFC 3551 has of samples is in its byte order already. */
+/** Milliseconds since the first packet, of timestamps that begin anywhere and, after 32 bits, anew (RFC 3550, 5.1). */
+const createRtpClock = (rate: number): ((timestamp: number) => number) => {
+  let last: number | null = null
+  let passed = 0
+  return (timestamp) => {
+    passed += (timestamp - (last ?? timestamp)) | 0
+    last = timestamp
+    return Math.max(0, Math.floor((passed * 1000) / rate))
+  }
+}
+
+/** Sun's AU, which tells no times: all that RFC 3551 has of samples is in its byte order already. */
 const auHeader = (encoding: number, rate: number, channels: number): Buffer => {
   const header = Buffer.alloc(28)
   header.write('.snd', 0, 'latin1')
@@ -28,31 +40,43 @@ const samples = (encoding: number, sampleBytes: number) => ({ clockRate, channel
   packet: ({ payload }) => payload.subarray(0, payload.length - (payload.length % (sampleBytes * channels))),
 })
 
+/** G.711 as telephones have it, `header` in FLV's words; at other rates FLV cannot say it. */
+const telephone = (encoding: number, header: number) => (format: RtpFormat): Depacketizer => {
+  if (format.clockRate !== 8000 || format.channels !== 1) return samples(encoding, 1)(format)
+  const clock = createRtpClock(format.clockRate)
+  return {
+    begin: FLV_HEADER,
+    packet: ({ payload, timestamp }) => flvAudioTag(clock(timestamp), Buffer.concat([Buffer.from([header]), payload])),
+  }
+}
+
 /** RFC 2250, 3.5: four bytes, then frames or a piece of one. */
 const mpeg = (): Depacketizer => ({ begin: NOTHING, packet: ({ payload }) => payload.subarray(4) })
 
 /** RFC 7587: always said to be stereo. */
-const opus = ({ channels }: RtpFormat): Depacketizer => {
-  const ogg = createOggOpus(Math.min(2, channels))
-  return { begin: ogg.begin, packet: ({ payload }) => ogg.packet(payload) }
+const opus = ({ clockRate, channels }: RtpFormat): Depacketizer => {
+  const clock = createRtpClock(clockRate)
+  return {
+    begin: Buffer.concat([FLV_HEADER, opusConfigTag(Math.min(2, channels))]),
+    packet: ({ payload, timestamp }) => (payload.length === 0 ? NOTHING : opusPacketTag(clock(timestamp), payload)),
+  }
 }
 
 const aac = ({ clockRate, parameters }: RtpFormat): Depacketizer => {
   const units = createUnitReader(layoutOf(parameters))
-  let first: number | null = null
+  const clock = createRtpClock(clockRate)
   return {
     begin: Buffer.concat([FLV_HEADER, aacConfigTag(Buffer.from(parameters.get('config') ?? '', 'hex'))]),
     packet: (packet) => {
-      first ??= packet.timestamp
-      const passed = (packet.timestamp - first + 2 ** 32) % 2 ** 32
-      const at = Math.floor((passed * 1000) / clockRate) % 2 ** 32
-      return Buffer.concat(units(packet).map((unit) => aacFrameTag(at, unit)))
+      const at = clock(packet.timestamp)
+      const after = (frames: number): number => Math.floor((frames * AAC_FRAME * 1000) / clockRate)
+      return Buffer.concat(units(packet).map((unit, index) => aacFrameTag(at + after(index), unit)))
     },
   }
 }
 
 const MAKERS: Readonly<Record<string, (format: RtpFormat) => Depacketizer>> = {
-  PCMU: samples(1, 1), PCMA: samples(27, 1), L16: samples(3, 2), MPA: mpeg, OPUS: opus, 'MPEG4-GENERIC': aac,
+  PCMU: telephone(1, 0x82), PCMA: telephone(27, 0x72), L16: samples(3, 2), MPA: mpeg, OPUS: opus, 'MPEG4-GENERIC': aac,
 }
 
 /** Can this format be heard? AAC needs its configuration. */
