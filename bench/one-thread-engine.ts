@@ -34,6 +34,7 @@ export const openOneThreadEngine = (folder: string): SpeechEngine => {
     })) as A
   return {
     parallelism: 1,
+    passTime: () => null,
     load: (model) => run({ kind: 'load', model, folder }),
     transcribe: (job) => run({ kind: 'transcribe', job, folder }),
     detectSpeech: (samples, state) => run({ kind: 'detect', samples, state }),

@@ -92,6 +92,14 @@ export interface SpeechProbabilities {
   readonly state: VadState
 }
 
+/** Seconds. */
+export interface PassTime {
+  /** The median of its last passes. */
+  readonly usual: number
+  /** Of its quickest pass. */
+  readonly least: number
+}
+
 /**
  * Speech models in a process of their own. It keeps nothing of a live between calls, so a restart loses nothing: jobs
  * that were in flight when the process died run again, one at a time; one that dies alone is JobFailed.
@@ -103,6 +111,8 @@ export interface SpeechEngine {
   readonly detectSpeech: (samples: Int16Array, state: VadState) => TaskEither<JobFailed, SpeechProbabilities>
   /** How many transcribe jobs run at the same time; it may change when the process starts anew. */
   readonly parallelism: number
+  /** What a pass of the model takes on this machine, loading it not counted; null where nobody has measured one. */
+  readonly passTime: (model: string) => PassTime | null
   readonly pid: () => number | undefined
   readonly close: () => Promise<void>
 }

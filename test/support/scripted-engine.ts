@@ -79,6 +79,7 @@ export const scriptedEngine = (options: {
   return {
     jobs,
     parallelism: options.parallelism ?? 1,
+    passTime: () => null,
     pid: () => undefined,
     close: () => Promise.resolve(),
     load: () => () => Promise.resolve(E.right({ windowSeconds: options.windowSeconds ?? 30, hasWordTimes: options.hasWordTimes ?? false })),

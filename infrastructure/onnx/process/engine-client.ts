@@ -60,6 +60,7 @@ export const createSpeechEngine = (options: {
     get parallelism() {
       return runner.width()
     },
+    passTime: passes.timeOf,
     pid: runner.pid,
     close: runner.close,
     load: (model) => async () => {
