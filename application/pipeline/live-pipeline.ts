@@ -19,7 +19,7 @@ import type { Region } from './speech/speech-segmenter.ts'
 import { createVoiceDetection } from './speech/voice-detection.ts'
 
 interface Dependencies {
-  readonly engine: Pick<SpeechEngine, 'load' | 'detectSpeech'>
+  readonly engine: Pick<SpeechEngine, 'load' | 'detectSpeech' | 'passTime'>
   readonly scheduler: Scheduler
   /** Milliseconds that only ever grow. */
   readonly monotonic: () => number
@@ -175,11 +175,17 @@ export const createLivePipeline =
       stop()
     }
 
+    /** Before each step, for passes take longer while the machine is busy. */
+    const renewLimits = (): void => {
+      limits = limitsOf(config, windowSeconds ?? config.max_buffer, engine.passTime(model)?.usual)
+    }
+
     const drive = async (): Promise<void> => {
       for (;;) {
         if (over) return
         if (hurried) return await speakOut()
         woken = false
+        renewLimits()
         const more = (await detect()) || (await advance())
         if (over) return
         if (!hurried) tidy()
@@ -204,7 +210,7 @@ export const createLivePipeline =
       configure: (next) => {
         if (audio.end() > 0) return
         config = next
-        limits = limitsOf(next, windowSeconds ?? next.max_buffer)
+        renewLimits()
       },
       expect: () => undefined,
       start: () => async () => {
@@ -215,7 +221,7 @@ export const createLivePipeline =
         }
         windowSeconds = loaded.right.windowSeconds
         if (loaded.right.hasWordTimes === true) policy = attentionPolicy(nextSegment)
-        limits = limitsOf(config, windowSeconds)
+        renewLimits()
         wake()
         return E.right(undefined)
       },

@@ -13,6 +13,13 @@ interface Waiting {
   readonly broken: (error: unknown) => void
 }
 
+/**
+ * A job that is no draft comes as if it were due, or its live had been served, so many milliseconds earlier: a draft is only a
+ * look that the next one repeats, and must not hold up what stays. No more than that, for a live whose jobs are all of
+ * this kind has no right to the engine.
+ */
+const AHEAD_OF_DRAFTS = 5000
+
 /** An engine whose oldest job is due for so many milliseconds is behind. */
 const BEHIND = 1000
 
@@ -69,7 +76,8 @@ export const createScheduler = (engine: Pick<SpeechEngine, 'transcribe' | 'paral
   const mostUrgent = (): Waiting | undefined => {
     const jobs = [...waiting.values()].filter(({ live }) => !running.has(live))
     const now = monotonic()
-    const rank = jobs.some(({ deadline }) => now - deadline > BEHIND) ? finishOf : ({ deadline }: Waiting): number => deadline
+    const dueOf = jobs.some(({ deadline }) => now - deadline > BEHIND) ? finishOf : ({ deadline }: Waiting): number => deadline
+    const rank = (waiting: Waiting): number => dueOf(waiting) - (waiting.job.beginning?.isDraft === true ? 0 : AHEAD_OF_DRAFTS)
     return jobs.reduce<Waiting | undefined>((first, job) => (first === undefined || rank(job) < rank(first) ? job : first), undefined)
   }
 

@@ -42,6 +42,50 @@ test('the job that is due first runs first, as many at once as the engine takes'
   t.deepEqual(names(), ['4', '5'])
 })
 
+const draftOf = (model: string): TranscribeJob => ({ ...jobOf(model), beginning: { context: [], prefix: [], isDraft: true } })
+
+test('what is no draft comes first, also before drafts of a live with a short max_delay, and when the engine is behind', async (t) => {
+  const { running, engine } = heldEngine(1)
+  let now = 0
+  const scheduler = createScheduler(engine, () => now)
+  for (const [live, deadline, job] of [[1, 500, draftOf('first')], [2, 500, draftOf('quick')], [3, 5000, jobOf('final')]] as const)
+    void scheduler.transcribe(live, deadline, job)
+  const next = async (): Promise<string | undefined> => {
+    running[0]?.end()
+    await settled()
+    return running[0]?.model
+  }
+  t.is(await next(), 'final')
+  now = 3000
+  void scheduler.transcribe(4, 5000, jobOf('behind'))
+  t.is(await next(), 'behind')
+  t.is(await next(), 'quick')
+})
+
+test('lives that ask for nothing but finals do not keep the engine from the drafts of others', async (t) => {
+  let now = 0
+  const engine = {
+    parallelism: 1,
+    transcribe: () => async () => {
+      await settled()
+      now += 500
+      return E.right(SILENCE)
+    },
+  }
+  const scheduler = createScheduler(engine, () => now)
+  const turns = [0, 0, 0]
+  const longest = [0, 0, 0]
+  await Promise.all(turns.map(async (_, live) => {
+    for (let asked = 0; asked < 120_000; asked = now) {
+      await scheduler.transcribe(live, now + 5000, live === 0 ? draftOf('drafts') : jobOf('finals'))
+      longest[live] = Math.max(longest[live] ?? 0, now - asked)
+      turns[live] = (turns[live] ?? 0) + 1
+    }
+  }))
+  t.true(Math.min(...turns) >= 10, turns.join())
+  t.true(Math.max(...longest) <= 12_000, longest.join())
+})
+
 test('a live that is over gets no answer and its waiting job never runs', async (t) => {
   const { running, engine } = heldEngine(1)
   const scheduler = createScheduler(engine, () => 0)

@@ -71,7 +71,8 @@ export const nextStep = (state: PolicyState, phrase: Phrase, clock: number, limi
   if (pause !== null) return state.passEnd === pause ? { kind: 'settle', full: isFull, at: pause } : pass(pause)
   if (isFull) return pass(state.bufferStart + limits.buffer.longest, true)
   const isUnheard = last.end !== null && end > state.heardEnd
-  if (isUnheard || end - Math.max(state.heardEnd, last.start) >= limits.interval) return pass(end)
+  const wanted = openWords(state).length > 0 ? limits.probe : limits.interval
+  if (isUnheard || end - Math.max(state.heardEnd, last.start) >= wanted) return pass(end)
   if (isDue(state.agreement.pending, clock, limits)) return { kind: 'release' }
   return phrase.closedAt === null ? { kind: 'wait' } : { kind: 'close' }
 }

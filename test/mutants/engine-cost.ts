@@ -1,0 +1,38 @@
+import type { Mutant } from './mutant.ts'
+
+const SCHEDULER = 'test/pipeline/scheduler.test.ts'
+const PIPELINE = 'test/pipeline/attention-pipeline.test.ts'
+
+/** What a live may take of the engine, and which of several comes first. */
+export const engineCostMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'application/pipeline/scheduler.ts',
+    before: '=== true ? 0 : AHEAD_OF_DRAFTS)',
+    after: '=== true ? 0 : 0)',
+    rows: ['what is no draft comes first'], test: SCHEDULER,
+  },
+  {
+    file: 'application/pipeline/scheduler.ts',
+    before: 'const AHEAD_OF_DRAFTS = 5000',
+    after: 'const AHEAD_OF_DRAFTS = 1e9',
+    rows: ['lives that ask for nothing but finals'], test: SCHEDULER,
+  },
+  {
+    file: 'application/pipeline/live-pipeline.ts',
+    before: ', engine.passTime(model)?.usual)',
+    after: ')',
+    rows: ['drafts come no closer than two passes take'], test: PIPELINE,
+  },
+  {
+    file: 'application/pipeline/policy/by-attention/attention-policy.ts',
+    before: 'openWords(state).length > 0 ? limits.probe : limits.interval',
+    after: 'limits.probe',
+    rows: ['without a detector silence costs no more passes than speech'], test: PIPELINE,
+  },
+  {
+    file: 'application/pipeline/policy/by-agreement/next-step.ts',
+    before: 'openWords(state).length > 0 ? limits.probe : limits.interval',
+    after: 'limits.probe',
+    rows: ['without a detector silence costs no more passes than speech'], test: PIPELINE,
+  },
+]
