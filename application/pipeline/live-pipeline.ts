@@ -152,7 +152,6 @@ export const createLivePipeline =
 
     const spokenUntil = (sample: number): ReadonlyArray<Region> =>
       segmenter.phrases.flatMap(({ regions }) => regions).filter(({ start }) => start < sample)
-
     /** Does what is next to do for the words; false when it waits for more audio. */
     const advance = async (): Promise<boolean> => {
       if (segmenter.phrases.length === 0) return false
