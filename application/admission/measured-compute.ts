@@ -30,7 +30,7 @@ export interface MeasuredCompute {
 }
 
 interface MeasuredComputeDeps {
-  readonly engine: Pick<SpeechEngine, 'passTime' | 'parallelism'>
+  readonly engine: Pick<SpeechEngine, 'passTime' | 'deviceOf'>
   readonly catalogue: Pick<Catalogue, 'models'>
   readonly admission: Pick<AdmissionActor, 'state'>
   readonly environment: Pick<Environment, 'now'>
@@ -53,10 +53,16 @@ export const measuredCompute = (deps: MeasuredComputeDeps): MeasuredCompute => {
     return engine.passTime(model) ?? { usual: SECONDS_A_MEGABYTE * megabytes, least: 0 }
   }
   const present = (factor: number): Compute => ({
-    lanes: engine.parallelism * factor,
+    deviceOf: (model) => {
+      const { name, lanes } = engine.deviceOf(model)
+      return { name, lanes: lanes * factor }
+    },
     shareOf: (model) => shareOf(passOf(model)),
     active: new Set(running()),
   })
+
+  const devices = (): ReadonlyMap<string, number> =>
+    new Map(catalogue.models().map(({ name }) => engine.deviceOf(name)).map(({ name, lanes }) => [name, lanes]))
 
   return {
     forModel: ({ name }, maxDelay) => {
@@ -67,7 +73,10 @@ export const measuredCompute = (deps: MeasuredComputeDeps): MeasuredCompute => {
       if (lanes.neededLanes > lanes.freeLanes) logger.warn({ model: name, ...lanes }, 'more sessions than this machine hears in time')
       return present(Infinity)
     },
-    lanes: () => engine.parallelism,
-    taken: () => takenLanes(admission.state(), worker, present(1), environment.now()),
+    lanes: () => [...devices().values()].reduce((sum, lanes) => sum + lanes, 0),
+    taken: () =>
+      [...devices().keys()]
+        .map((device) => takenLanes(admission.state(), { worker, device }, present(1), environment.now()))
+        .reduce((sum, lanes) => sum + lanes, 0),
   }
 }

@@ -1,5 +1,5 @@
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { Hypothesis, JobFailed, ModelLoadFailed, SpeechEngine, TranscribeJob } from '../ports/engine.ts'
+import type { Device, Hypothesis, JobFailed, ModelLoadFailed, SpeechEngine, TranscribeJob } from '../ports/engine.ts'
 
 type Answer = Either<ModelLoadFailed | JobFailed, Hypothesis>
 
@@ -41,8 +41,8 @@ export interface Scheduler {
   readonly withdraw: (live: number) => void
 }
 
-/** @param monotonic milliseconds that only ever grow */
-export const createScheduler = (engine: Pick<SpeechEngine, 'transcribe' | 'parallelism'>, monotonic: () => number): Scheduler => {
+/** The jobs for one device. */
+const createQueue = (transcribe: SpeechEngine['transcribe'], lanes: () => number, monotonic: () => number): Scheduler => {
   const waiting = new Map<number, Waiting>()
   const running = new Map<number, Waiting>()
   /** The virtual time up to which a live has had its share, and what its last job took. */
@@ -59,7 +59,7 @@ export const createScheduler = (engine: Pick<SpeechEngine, 'transcribe' | 'paral
     const [start, began] = [startOf(next), monotonic()]
     virtualTime = Math.max(virtualTime, start)
     try {
-      next.answer(await engine.transcribe(next.job)())
+      next.answer(await transcribe(next.job)())
     } catch (error) {
       next.broken(error)
     } finally {
@@ -82,7 +82,7 @@ export const createScheduler = (engine: Pick<SpeechEngine, 'transcribe' | 'paral
   }
 
   const dispatch = (): void => {
-    while (busy < engine.parallelism) {
+    while (busy < lanes()) {
       const next = mostUrgent()
       if (next === undefined) return
       waiting.delete(next.live)
@@ -106,6 +106,30 @@ export const createScheduler = (engine: Pick<SpeechEngine, 'transcribe' | 'paral
       running.get(live)?.answer(null)
       running.delete(live)
       served.delete(live)
+    },
+  }
+}
+
+/**
+ * Each device has a queue of its own: slow jobs on the CPU hold up nobody on the GPU.
+ *
+ * @param monotonic milliseconds that only ever grow
+ */
+export const createScheduler = (engine: Pick<SpeechEngine, 'transcribe' | 'deviceOf'>, monotonic: () => number): Scheduler => {
+  /** As the job told that came last. */
+  const lanes = new Map<Device['name'], number>()
+  const queues = new Map<Device['name'], Scheduler>()
+  const queueFor = (model: string): Scheduler => {
+    const device = engine.deviceOf(model)
+    lanes.set(device.name, device.lanes)
+    const queue = queues.get(device.name) ?? createQueue(engine.transcribe, () => lanes.get(device.name) ?? 1, monotonic)
+    queues.set(device.name, queue)
+    return queue
+  }
+  return {
+    transcribe: (live, deadline, job) => queueFor(job.model).transcribe(live, deadline, job),
+    withdraw: (live) => {
+      for (const queue of queues.values()) queue.withdraw(live)
     },
   }
 }

@@ -3,8 +3,8 @@ import type { AdmissionState } from './state.ts'
 
 /** What a worker measured of its engine. A lane runs one pass at a time. */
 export interface Compute {
-  /** Lanes that its sessions may take together; Infinity: as many as they need. */
-  readonly lanes: number
+  /** What sessions of a model run on, and the lanes that they may take there with those of other models; Infinity: as many as they need. */
+  readonly deviceOf: (model: string) => { readonly name: string; readonly lanes: number }
   /** Part of a lane that a session of a model takes while somebody speaks; more than 1 where a whole one cannot keep up. */
   readonly shareOf: (model: string) => number
   /** Lives that have a sender or a source. */
@@ -14,11 +14,18 @@ export interface Compute {
 /** A live that nobody sends to yet counts for so long as if somebody did: its sender is about to come. */
 const EXPECTED_MS = 60_000
 
-/** Lanes of a worker that its sessions take. */
-export const takenLanes = (state: AdmissionState, worker: string, { shareOf, active }: Compute, now: string): number =>
+/** Lanes of a worker's device that its sessions take. */
+export const takenLanes = (
+  state: AdmissionState,
+  { worker, device }: { readonly worker: string; readonly device: string },
+  { deviceOf, shareOf, active }: Compute,
+  now: string,
+): number =>
   openOf(state, worker)
     .filter(({ liveId, at }) => active.has(liveId) || Date.parse(now) - Date.parse(at) < EXPECTED_MS)
-    .reduce((sum, { needs }) => sum + (needs?.[0] === undefined ? 0 : shareOf(needs[0])), 0)
+    .flatMap(({ needs }) => needs?.[0] ?? [])
+    .filter((model) => deviceOf(model).name === device)
+    .reduce((sum, model) => sum + shareOf(model), 0)
 
 /** What one more session needs of a worker's lanes, and what is left for it. */
 export interface Lanes {
@@ -37,8 +44,9 @@ export const lanesFor = (
 ): Lanes => {
   if (asked?.compute === undefined || model === undefined) return MEASURED_BY_NOBODY
   const { worker, compute } = asked
-  const left = compute.lanes - takenLanes(state, worker, compute, now)
-  const freeLanes = compute.lanes === Infinity ? Infinity : Math.min(1, Math.max(0, left))
+  const { name: device, lanes } = compute.deviceOf(model)
+  const left = lanes - takenLanes(state, { worker, device }, compute, now)
+  const freeLanes = lanes === Infinity ? Infinity : Math.min(1, Math.max(0, left))
   return { neededLanes: compute.shareOf(model), freeLanes }
 }
 

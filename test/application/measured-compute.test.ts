@@ -12,7 +12,7 @@ const world = (options: { readonly pass?: PassTime; readonly overcommit?: number
   const logger = createRecordingLogger()
   const state = { ...initialState, open: [reservation(1, { needs: ['base'] }), reservation(2, { needs: ['base'] })] }
   const compute = measuredCompute({
-    engine: { parallelism: 2, passTime: () => options.pass ?? null },
+    engine: { deviceOf: () => ({ name: 'cpu', lanes: 2 }), passTime: () => options.pass ?? null },
     catalogue: { models: () => [BASE] },
     admission: { state: () => state },
     environment: createTestEnvironment(),
@@ -40,17 +40,17 @@ test('a model that nobody measured is estimated by its size, and never refused f
 })
 
 test('OVERCOMMIT gives the lanes away so many times', (t) => {
-  t.is(world().forModel(BASE, 5).lanes, 2)
-  t.is(world({ overcommit: 1.5 }).forModel(BASE, 5).lanes, 3)
+  t.is(world().forModel(BASE, 5).deviceOf('base').lanes, 2)
+  t.is(world({ overcommit: 1.5 }).forModel(BASE, 5).deviceOf('base').lanes, 3)
 })
 
 test('OVERCOMMIT=0 refuses none and warns of the sessions that are too many', (t) => {
   const running = [1, 2]
   const enough = world({ overcommit: 0, running, pass: pass(0.2) })
-  t.is(enough.forModel(BASE, 5).lanes, Infinity)
+  t.is(enough.forModel(BASE, 5).deviceOf('base').lanes, Infinity)
   t.deepEqual(enough.lines, [])
   const few = world({ overcommit: 0, running, pass: pass(1) })
-  t.is(few.forModel(BASE, 5).lanes, Infinity)
+  t.is(few.forModel(BASE, 5).deviceOf('base').lanes, Infinity)
   t.like(few.lines, [{ level: 'warn', fields: { model: 'base', neededLanes: 0.75, freeLanes: 0.5 } }])
 })
 

@@ -8,7 +8,7 @@ import { after } from './samples.ts'
 const SHARES: Readonly<Record<string, number>> = { tiny: 0.25, base: 0.5, huge: 1.25 }
 
 const compute = (lanes: number, active: ReadonlyArray<number> = []): Compute =>
-  ({ lanes, shareOf: (model) => SHARES[model] ?? 0, active: new Set(active) })
+  ({ deviceOf: () => ({ name: 'cpu', lanes }), shareOf: (model) => SHARES[model] ?? 0, active: new Set(active) })
 
 const candidate = (worker: string, lanes: number, rank = 0) => ({ worker, rank, compute: compute(lanes) })
 const onOne = (lanes: number, active: ReadonlyArray<number> = []) => ({ candidates: [{ worker: 'gpu-0', rank: 0, compute: compute(lanes, active) }] })
@@ -61,4 +61,13 @@ test('a live goes to a worker that has memory and lanes for it; the lanes of oth
 
 test('what an older version admitted without a model takes nothing', (t) => {
   specify(t, admissionDecider).given(joined('gpu-0', 9000), admitted(1, { needs: null })).when(admit(2, onOne(0.25))).thenEvents(admitted(2))
+})
+
+test('sessions on one device take nothing of another', (t) => {
+  const deviceOf = (model: string) => (model === 'tiny' ? { name: 'cpu', lanes: 0.25 } : { name: 'gpu', lanes: 0.5 })
+  const candidates = [{ worker: 'gpu-0', rank: 0, compute: { ...compute(0), deviceOf } }]
+  const { given } = specify(t, admissionDecider)
+  const busy = [joined('gpu-0', 9000), admitted(1)]
+  given(...busy).when(admit(2, { candidates })).thenRefused({ _tag: 'InsufficientCompute', neededLanes: 0.25, freeLanes: 0 })
+  given(...busy).when(admit(2, { candidates, needs: ['base'] })).thenEvents(admitted(2, { needs: ['base'] }))
 })

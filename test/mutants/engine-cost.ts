@@ -18,6 +18,24 @@ export const engineCostMutants: ReadonlyArray<Mutant> = [
     rows: ['lives that ask for nothing but finals'], test: SCHEDULER,
   },
   {
+    file: 'application/pipeline/scheduler.ts',
+    before: 'const device = engine.deviceOf(model)',
+    after: "const device = { ...engine.deviceOf(model), name: 'cpu' as const }",
+    rows: ['jobs on the CPU hold up nobody on the GPU'], test: SCHEDULER,
+  },
+  {
+    file: 'infrastructure/onnx/process/task-runner.ts',
+    before: 'waiting.findIndex(({ task }) => workingOn(deviceOf(task)) < widthOf(deviceOf(task)))',
+    after: '(waiting.length === 0 || inFlight.size >= width.now() ? -1 : 0)',
+    rows: ['jobs that wait for the CPU hold up none that wait for the GPU'], test: 'test/engine/task-runner.test.ts',
+  },
+  {
+    file: 'domain/admission/compute.ts',
+    before: '    .filter((model) => deviceOf(model).name === device)\n',
+    after: '',
+    rows: ['sessions on one device take nothing of another'], test: 'test/domain/admission-compute.test.ts',
+  },
+  {
     file: 'application/pipeline/live-pipeline.ts',
     before: ', engine.passTime(model)?.usual)',
     after: ')',

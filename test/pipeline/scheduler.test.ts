@@ -2,13 +2,15 @@ import * as E from 'fp-ts/lib/Either.js'
 import test from 'ava'
 import fc from 'fast-check'
 import { createScheduler } from '../../application/pipeline/scheduler.ts'
-import type { Hypothesis, TranscribeJob } from '../../application/ports/engine.ts'
+import type { Device, Hypothesis, TranscribeJob } from '../../application/ports/engine.ts'
 
 const SILENCE: Hypothesis = { segments: [], avgLogprob: 0, noSpeechProb: 0, compressionRatio: 1 }
 const jobOf = (model: string): TranscribeJob => ({ model, language: 'en', samples: new Int16Array(1) })
 
 /** An engine whose jobs end when the test says so; `running` in the order that they came. */
-const heldEngine = (parallelism: number) => {
+const onCpu = (lanes: number) => ({ deviceOf: (): Device => ({ name: 'cpu', lanes }) })
+
+const heldEngine = (lanes: number) => {
   const running: Array<{ readonly model: string; readonly end: () => void; readonly crash: () => void }> = []
   const transcribe = (job: TranscribeJob) => () =>
     new Promise<E.Either<never, Hypothesis>>((resolve, reject) => {
@@ -23,7 +25,7 @@ const heldEngine = (parallelism: number) => {
       }
       running.push({ model: job.model, end, crash })
     })
-  return { running, engine: { parallelism, transcribe } }
+  return { running, engine: { ...onCpu(lanes), transcribe } }
 }
 
 const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
@@ -65,7 +67,7 @@ test('what is no draft comes first, also before drafts of a live with a short ma
 test('lives that ask for nothing but finals do not keep the engine from the drafts of others', async (t) => {
   let now = 0
   const engine = {
-    parallelism: 1,
+    ...onCpu(1),
     transcribe: () => async () => {
       await settled()
       now += 500
@@ -84,6 +86,23 @@ test('lives that ask for nothing but finals do not keep the engine from the draf
   }))
   t.true(Math.min(...turns) >= 10, turns.join())
   t.true(Math.max(...longest) <= 12_000, longest.join())
+})
+
+test('jobs on the CPU hold up nobody on the GPU, whose lives wait for each other alone', async (t) => {
+  const { running, engine } = heldEngine(1)
+  const deviceOf = (model: string): Device => ({ name: model.startsWith('gpu') ? 'gpu' : 'cpu', lanes: 1 })
+  const scheduler = createScheduler({ ...engine, deviceOf }, () => 0)
+  for (const [live, name] of [[1, 'cpu 1'], [2, 'cpu 2'], [3, 'gpu 1'], [4, 'gpu 2']] as const)
+    void scheduler.transcribe(live, live, jobOf(name))
+  const names = (): ReadonlyArray<string> => running.map(({ model }) => model)
+  t.deepEqual(names(), ['cpu 1', 'gpu 1'])
+  running[1]?.end()
+  await settled()
+  t.deepEqual(names(), ['cpu 1', 'gpu 2'])
+  scheduler.withdraw(2)
+  running[0]?.end()
+  await settled()
+  t.deepEqual(names(), ['gpu 2'])
 })
 
 test('a live that is over gets no answer and its waiting job never runs', async (t) => {
@@ -134,7 +153,7 @@ test('no live starves: while every live asks again at once, each gets its turns'
         let now = 0
         const turns = maxDelays.map(() => 0)
         const engine = {
-          parallelism,
+          ...onCpu(parallelism),
           transcribe: () => async () => {
             await settled()
             now += passMs / parallelism
@@ -170,7 +189,7 @@ test('lives on a model that is too slow for the engine share what a light live l
   let now = 0
   const clock = (): number => now
   const engine = {
-    parallelism: 1,
+    ...onCpu(1),
     transcribe: ({ model }: TranscribeJob) => async () => {
       await settled()
       now += model === 'heavy' ? 1500 : 100

@@ -80,7 +80,7 @@ export const scriptedEngine = (options: {
   const delay = options.delay ?? (() => Promise.resolve())
   return {
     jobs,
-    parallelism: options.parallelism ?? 1,
+    deviceOf: () => ({ name: 'cpu', lanes: options.parallelism ?? 1 }),
     passTime: () => (options.passSeconds === undefined ? null : { usual: options.passSeconds, least: options.passSeconds }),
     pid: () => undefined,
     close: () => Promise.resolve(),
