@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts'
 
 const SCHEDULER = 'test/pipeline/scheduler.test.ts'
+const POOL = 'test/engine/worker-pool.test.ts'
 const PIPELINE = 'test/pipeline/attention-pipeline.test.ts'
 
 /** What a live may take of the engine, and which of several comes first. */
@@ -28,6 +29,24 @@ export const engineCostMutants: ReadonlyArray<Mutant> = [
     before: 'waiting.findIndex(({ task }) => workingOn(deviceOf(task)) < widthOf(deviceOf(task)))',
     after: '(waiting.length === 0 || inFlight.size >= width.now() ? -1 : 0)',
     rows: ['jobs that wait for the CPU hold up none that wait for the GPU'], test: 'test/engine/task-runner.test.ts',
+  },
+  {
+    file: 'infrastructure/onnx/process/worker-pool.ts',
+    before: 'if (model !== null && setsOf(model) > 0 && tasksOf(model) <= setsOf(model)) return null',
+    after: '',
+    rows: ['a task waits for the thread that has its model'], test: POOL,
+  },
+  {
+    file: 'infrastructure/onnx/process/worker-pool.ts',
+    before: 'emptiest.models.size === 0 || members.length === options.size',
+    after: 'emptiest.models.size >= 0',
+    rows: ['a task waits for the thread that has its model'], test: POOL,
+  },
+  {
+    file: 'infrastructure/onnx/process/worker-pool.ts',
+    before: '(setsOf(model) > 1 ? keep.further : keep.only)',
+    after: 'keep.further',
+    rows: ['a further set that is not used is unloaded'], test: POOL,
   },
   {
     file: 'domain/admission/compute.ts',
