@@ -9,8 +9,8 @@ import type { AdmissionActor } from './admission-actor.ts'
 
 /** Seconds of audio that one pass hears at most. */
 const WINDOW = 30
-/** What finals, speech detection and the unevenness of speech take on top of drafts. */
-const BESIDE_DRAFTS = 1.5
+/** Usual passes a draft: finals and speech detection add a fifth (whisper-base on recordings), speech is uneven. */
+const PASSES_A_DRAFT = 1.4
 /** Seconds a megabyte of a model that was never run, as whisper-base takes; the first passes tell better. */
 const SECONDS_A_MEGABYTE = 0.001
 
@@ -18,7 +18,7 @@ const SECONDS_A_MEGABYTE = 0.001
 export const shareOf = ({ usual, least }: PassTime): number => {
   // No cadence helps a model that takes longer for audio than that lasts.
   if (least > WINDOW) return least / WINDOW
-  return (BESIDE_DRAFTS * usual) / cadenceOf(DEFAULT_ENGINE_SETTINGS.min_buffer, usual)
+  return (PASSES_A_DRAFT * usual) / cadenceOf(DEFAULT_ENGINE_SETTINGS.min_buffer, usual)
 }
 
 export interface MeasuredCompute {

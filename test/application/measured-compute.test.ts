@@ -28,14 +28,14 @@ const pass = (seconds: number): PassTime => ({ usual: seconds, least: seconds })
 
 test('a session takes what its passes take at their cadence, which has a rest between them', (t) => {
   const share = (time: PassTime): number => world({ pass: time }).forModel(BASE, 60).shareOf('base')
-  t.is(share(pass(0.2)), 1.5 * 0.2)
-  t.is(share(pass(4)), 0.75, 'a slow model is heard more rarely')
+  t.is(share(pass(0.2)), 1.4 * 0.2)
+  t.is(share(pass(4)), 0.7, 'a slow model is heard more rarely')
   t.is(share(pass(36)), 1.2, 'one that takes longer for its window than that lasts never keeps up')
-  t.is(share({ usual: 36, least: 20 }), 0.75, 'unless the machine was only busy')
+  t.is(share({ usual: 36, least: 20 }), 0.7, 'unless the machine was only busy')
 })
 
 test('a model that nobody measured is estimated by its size, and never refused for that alone', (t) => {
-  t.is(world().forModel(BASE, 5).shareOf('base'), 1.5 * 0.3)
+  t.is(world().forModel(BASE, 5).shareOf('base'), 1.4 * 0.3)
   t.is(world().forModel(BASE, 5).shareOf('gone'), 0)
 })
 
@@ -51,7 +51,7 @@ test('OVERCOMMIT=0 refuses none and warns of the sessions that are too many', (t
   t.deepEqual(enough.lines, [])
   const few = world({ overcommit: 0, running, pass: pass(1) })
   t.is(few.forModel(BASE, 5).deviceOf('base').lanes, Infinity)
-  t.like(few.lines, [{ level: 'warn', fields: { model: 'base', neededLanes: 0.75, freeLanes: 0.5 } }])
+  t.like(few.lines, [{ level: 'warn', fields: { model: 'base', neededLanes: 0.7, freeLanes: 2 - 1.4 } }])
 })
 
 test('the log warns of a model whose passes take longer than max_delay', (t) => {
@@ -65,5 +65,5 @@ test('the log warns of a model whose passes take longer than max_delay', (t) => 
 test('the metrics tell the lanes and what is taken of them', (t) => {
   const { lanes, taken } = world({ running: [1], pass: pass(0.5) })
   t.is(lanes(), 2)
-  t.is(taken(), 0.75)
+  t.is(taken(), 0.7)
 })
