@@ -68,6 +68,12 @@ export const engineCostMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/pipeline/policy/by-agreement/next-step.ts',
+    before: 'phrase.regions.findLast(isPause)',
+    after: 'phrase.regions.find(isPause)',
+    rows: ['half a minute of backlog of one phrase'], test: 'test/pipeline/live-pipeline.test.ts',
+  },
+  {
+    file: 'application/pipeline/policy/by-agreement/next-step.ts',
     before: 'openWords(state).length > 0 ? limits.probe : limits.interval',
     after: 'limits.probe',
     rows: ['without a detector silence costs no more passes than speech'], test: PIPELINE,

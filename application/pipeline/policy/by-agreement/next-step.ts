@@ -36,15 +36,18 @@ const isDue = (words: ReadonlyArray<Word>, clock: number, limits: Limits): boole
   return limits.onlyFinals && oldest !== undefined && clock + limits.interval / 2 >= sampleAt(oldest.end) + limits.maxDelay
 }
 
-/** The first pause in the buffer that is long enough, and has enough speech before it, to go on behind it. */
+/**
+ * The last pause in the buffer that is long enough, and has enough speech before it, to go on behind it: an engine that is behind has
+ * several, and hears them in one pass.
+ */
 const pauseIn = (state: PolicyState, phrase: Phrase, clock: number, limits: Limits): number | null => {
-  for (const [i, { end }] of phrase.regions.entries()) {
-    if (end === null) continue
+  const isPause = ({ end }: Region, i: number): boolean => {
+    if (end === null) return false
     const before = end - state.bufferStart
-    if (before < limits.pause.behind || before > limits.buffer.longest) continue
-    if ((phrase.regions[i + 1]?.start ?? clock) - end >= limits.pause.length) return end
+    if (before < limits.pause.behind || before > limits.buffer.longest) return false
+    return (phrase.regions[i + 1]?.start ?? clock) - end >= limits.pause.length
   }
-  return null
+  return phrase.regions.findLast(isPause)?.end ?? null
 }
 
 /** Where to cut a buffer that is full: at its last pause, else in the longest dip of its later part. */
