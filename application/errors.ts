@@ -36,6 +36,8 @@ export interface PairNotFound { readonly _tag: 'PairNotFound' }
 export interface QuotaReached { readonly _tag: 'QuotaReached'; readonly maximum: number }
 export interface TooManyTranslations { readonly _tag: 'TooManyTranslations'; readonly maximum: number }
 export interface InsufficientVram { readonly _tag: 'InsufficientVram'; readonly needed: number; readonly free: number }
+/** Lanes of the engine, each of which runs one pass at a time. */
+export interface InsufficientCompute { readonly _tag: 'InsufficientCompute'; readonly neededLanes: number; readonly freeLanes: number }
 /** A custom listener token that another user used first. */
 export interface ListenerTokenTaken { readonly _tag: 'ListenerTokenTaken' }
 /** The audio URL names an address that is not open to sources (S1). */
@@ -91,6 +93,7 @@ export type CreateLiveRefusal =
   | SourcesNotIsolated
   | QuotaReached
   | InsufficientVram
+  | InsufficientCompute
   | LiveNotFound
   | Unavailable
 

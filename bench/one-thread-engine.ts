@@ -33,7 +33,8 @@ export const openOneThreadEngine = (folder: string): SpeechEngine => {
       pump()
     })) as A
   return {
-    parallelism: 1,
+    deviceOf: () => ({ name: 'cpu', lanes: 1 }),
+    passTime: () => null,
     load: (model) => run({ kind: 'load', model, folder }),
     transcribe: (job) => run({ kind: 'transcribe', job, folder }),
     detectSpeech: (samples, state) => run({ kind: 'detect', samples, state }),

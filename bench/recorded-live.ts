@@ -31,6 +31,7 @@ export const observed = (engine: SpeechEngine) => {
   }
   const watched: SpeechEngine = {
     ...engine,
+    passTime: () => null,
     detectSpeech: (samples, state) => () => counted({ kind: 'detect', samples }, engine.detectSpeech(samples, state)),
     transcribe: (job) => () => counted({ kind: 'transcribe', job }, engine.transcribe(job)),
   }

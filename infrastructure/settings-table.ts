@@ -21,6 +21,13 @@ const integer =
       ? E.right(Number(value))
       : E.left(`should be an integer from ${min} to ${max}`)
 
+const decimal =
+  (min: number, max: number): Parse<number> =>
+  (value) =>
+    /^\d{1,6}(?:\.\d{1,6})?$/.test(value) && Number(value) >= min && Number(value) <= max
+      ? E.right(Number(value))
+      : E.left(`should be a number from ${min} to ${max}`)
+
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 }
 
 /** A node's name stands in log lines, documents and sentences. */
@@ -135,6 +142,10 @@ export const SETTINGS_TABLE = {
   ADMIN_PASSWORD_FILE: absent('–', text, 'file that holds the password of the first admin'),
   MASTER_KEY_FILE: absent('`<data>/master.key`', text, '32 bytes that wrap the keyring and derive the JWT and HMAC keys; required with EVENTSTORE_URL and MONGO_URL'),
   VRAM_MB: absent('50 % of RAM on CPU', integer(1, 1e9), 'capacity to reserve from, megabytes'),
+  OVERCOMMIT: given(
+    '1', decimal(0, 100),
+    'how many times over the measured compute is given to sessions; one more is refused; 0 = none is refused, the log warns',
+  ),
   EVENTSTORE_URL: absent('–', eventStoreUrl, 'EventStoreDB or KurrentDB, as esdb://user:password@host:2113 or kurrentdb://…; unset: embedded', { secret: true }),
   MONGO_URL: absent('–', serverUrl('mongodb', 'mongodb+srv'), 'read models and keyring; unset: embedded', { secret: true }),
   MODELS_DIR: absent('–', text, 'further models: one folder each'),

@@ -24,6 +24,7 @@ export const releaseLive =
     switch (released.left._tag) {
       case 'QuotaReached':
       case 'InsufficientVram':
+      case 'InsufficientCompute':
       case 'MovedSince':
         throw unexpected(`release of live ${liveId}`, released.left)
       default:

@@ -20,7 +20,7 @@ import { spokenLanguage } from './speech/spoken-language.ts'
 import { createVoiceDetection, framesToJudge } from './speech/voice-detection.ts'
 
 interface Dependencies {
-  readonly engine: Pick<SpeechEngine, 'load' | 'detectSpeech'>
+  readonly engine: Pick<SpeechEngine, 'load' | 'detectSpeech' | 'passTime'>
   readonly scheduler: Scheduler
   /** Milliseconds that only ever grow. */
   readonly monotonic: () => number
@@ -171,16 +171,20 @@ export const createLivePipeline =
       }
     }
 
-    const speakOut = async (): Promise<void> => {
-      await emit(policy.giveUp(limits))
-      stop()
+    /** Before each step, for passes take longer while the machine is busy. */
+    const renewLimits = (): void => {
+      limits = limitsOf(config, windowSeconds ?? config.max_buffer, engine.passTime(model)?.usual)
     }
 
     const drive = async (): Promise<void> => {
       for (;;) {
         if (over) return
-        if (hurried) return await speakOut()
+        if (hurried) {
+          await emit(policy.giveUp(limits))
+          return stop()
+        }
         woken = false
+        renewLimits()
         const more = (await detect()) || (await advance())
         if (over) return
         if (!hurried) tidy()
@@ -205,7 +209,6 @@ export const createLivePipeline =
       configure: (next) => {
         if (audio.end() > 0) return
         config = next
-        limits = limitsOf(next, windowSeconds ?? next.max_buffer)
       },
       expect: (next) => {
         expected = next
@@ -218,7 +221,6 @@ export const createLivePipeline =
         }
         windowSeconds = loaded.right.windowSeconds
         if (loaded.right.hasWordTimes === true) policy = attentionPolicy(nextSegment)
-        limits = limitsOf(config, windowSeconds)
         wake()
         return E.right(undefined)
       },

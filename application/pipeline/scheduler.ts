@@ -1,5 +1,5 @@
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { Hypothesis, JobFailed, ModelLoadFailed, SpeechEngine, TranscribeJob } from '../ports/engine.ts'
+import type { Device, Hypothesis, JobFailed, ModelLoadFailed, SpeechEngine, TranscribeJob } from '../ports/engine.ts'
 
 type Answer = Either<ModelLoadFailed | JobFailed, Hypothesis>
 
@@ -12,6 +12,13 @@ interface Waiting {
   readonly answer: (answer: Answer | null) => void
   readonly broken: (error: unknown) => void
 }
+
+/**
+ * A job that is no draft comes as if it were due, or its live had been served, so many milliseconds earlier: a draft is only a
+ * look that the next one repeats, and must not hold up what stays. No more than that, for a live whose jobs are all of
+ * this kind has no right to the engine.
+ */
+const AHEAD_OF_DRAFTS = 5000
 
 /** An engine whose oldest job is due for so many milliseconds is behind. */
 const BEHIND = 1000
@@ -34,8 +41,8 @@ export interface Scheduler {
   readonly withdraw: (live: number) => void
 }
 
-/** @param monotonic milliseconds that only ever grow */
-export const createScheduler = (engine: Pick<SpeechEngine, 'transcribe' | 'parallelism'>, monotonic: () => number): Scheduler => {
+/** The jobs for one device. */
+const createQueue = (transcribe: SpeechEngine['transcribe'], lanes: () => number, monotonic: () => number): Scheduler => {
   const waiting = new Map<number, Waiting>()
   const running = new Map<number, Waiting>()
   /** The virtual time up to which a live has had its share, and what its last job took. */
@@ -52,7 +59,7 @@ export const createScheduler = (engine: Pick<SpeechEngine, 'transcribe' | 'paral
     const [start, began] = [startOf(next), monotonic()]
     virtualTime = Math.max(virtualTime, start)
     try {
-      next.answer(await engine.transcribe(next.job)())
+      next.answer(await transcribe(next.job)())
     } catch (error) {
       next.broken(error)
     } finally {
@@ -69,12 +76,13 @@ export const createScheduler = (engine: Pick<SpeechEngine, 'transcribe' | 'paral
   const mostUrgent = (): Waiting | undefined => {
     const jobs = [...waiting.values()].filter(({ live }) => !running.has(live))
     const now = monotonic()
-    const rank = jobs.some(({ deadline }) => now - deadline > BEHIND) ? finishOf : ({ deadline }: Waiting): number => deadline
+    const dueOf = jobs.some(({ deadline }) => now - deadline > BEHIND) ? finishOf : ({ deadline }: Waiting): number => deadline
+    const rank = (waiting: Waiting): number => dueOf(waiting) - (waiting.job.beginning?.isDraft === true ? 0 : AHEAD_OF_DRAFTS)
     return jobs.reduce<Waiting | undefined>((first, job) => (first === undefined || rank(job) < rank(first) ? job : first), undefined)
   }
 
   const dispatch = (): void => {
-    while (busy < engine.parallelism) {
+    while (busy < lanes()) {
       const next = mostUrgent()
       if (next === undefined) return
       waiting.delete(next.live)
@@ -98,6 +106,30 @@ export const createScheduler = (engine: Pick<SpeechEngine, 'transcribe' | 'paral
       running.get(live)?.answer(null)
       running.delete(live)
       served.delete(live)
+    },
+  }
+}
+
+/**
+ * Each device has a queue of its own: slow jobs on the CPU hold up nobody on the GPU.
+ *
+ * @param monotonic milliseconds that only ever grow
+ */
+export const createScheduler = (engine: Pick<SpeechEngine, 'transcribe' | 'deviceOf'>, monotonic: () => number): Scheduler => {
+  /** As the job told that came last. */
+  const lanes = new Map<Device['name'], number>()
+  const queues = new Map<Device['name'], Scheduler>()
+  const queueFor = (model: string): Scheduler => {
+    const device = engine.deviceOf(model)
+    lanes.set(device.name, device.lanes)
+    const queue = queues.get(device.name) ?? createQueue(engine.transcribe, () => lanes.get(device.name) ?? 1, monotonic)
+    queues.set(device.name, queue)
+    return queue
+  }
+  return {
+    transcribe: (live, deadline, job) => queueFor(job.model).transcribe(live, deadline, job),
+    withdraw: (live) => {
+      for (const queue of queues.values()) queue.withdraw(live)
     },
   }
 }

@@ -113,6 +113,21 @@ export interface SpeechProbabilities {
   readonly state: VadState
 }
 
+/** What models run on. */
+export interface Device {
+  readonly name: 'cpu' | 'gpu'
+  /** Passes that it runs at a time. */
+  readonly lanes: number
+}
+
+/** Seconds. */
+export interface PassTime {
+  /** The median of its last passes. */
+  readonly usual: number
+  /** Of its quickest pass. */
+  readonly least: number
+}
+
 /**
  * Speech models in a process of their own. It keeps nothing of a live between calls, so a restart loses nothing: jobs
  * that were in flight when the process died run again, one at a time; one that dies alone is JobFailed.
@@ -122,8 +137,10 @@ export interface SpeechEngine {
   readonly transcribe: (job: TranscribeJob) => TaskEither<ModelLoadFailed | JobFailed, Hypothesis>
   /** `samples` holds a whole number of frames; nobody writes into it until the answer. */
   readonly detectSpeech: (samples: Int16Array, state: VadState) => TaskEither<JobFailed, SpeechProbabilities>
-  /** How many transcribe jobs run at the same time; it may change when the process starts anew. */
-  readonly parallelism: number
+  /** What passes of the model run on; it may change when the model is loaded and when the process starts anew. */
+  readonly deviceOf: (model: string) => Device
+  /** What a pass of the model takes on this machine, loading it not counted; null where nobody has measured one. */
+  readonly passTime: (model: string) => PassTime | null
   readonly pid: () => number | undefined
   readonly close: () => Promise<void>
 }

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createLivePipeline } from '../../application/pipeline/live-pipeline.ts'
 import type { CreatePipeline, Segment } from '../../application/pipeline/pipeline.ts'
 import { createScheduler } from '../../application/pipeline/scheduler.ts'
+import type { Scheduler } from '../../application/pipeline/scheduler.ts'
 import { SAMPLE_RATE } from '../../application/ports/engine.ts'
 import type { SpeechEngine } from '../../application/ports/engine.ts'
 import type { EngineSettings } from '../../domain/live/settings.ts'
@@ -24,7 +25,7 @@ export interface Frame extends Segment {
 export interface LiveRun {
   readonly frames: ReadonlyArray<Frame>
   readonly passes: number
-  /** Of the engine's process; null where the system does not tell. */
+  /** Of the engine's process; null where the system does not tell, and of sessions that share it. */
   readonly engineCpu: number | null
   /** Of this process, other recordings that run beside this one included. */
   readonly ownCpu: number
@@ -42,7 +43,11 @@ export interface LiveOptions {
   readonly passSeconds: number
   /** What a session may say of its words. */
   readonly wishes?: Pick<Parameters<CreatePipeline>[0], 'task' | 'vocabulary'>
+  /** Of all sessions that share the engine, in real time. */
+  readonly scheduler?: Scheduler
 }
+
+let lastLive = 0
 
 /** Seconds of audio; it moves only when told to. */
 const createAudioClock = () => {
@@ -77,14 +82,16 @@ export const runLive = async (
   options: LiveOptions,
 ): Promise<LiveRun> => {
   const { model, settings, speed, passSeconds, wishes } = options
-  const { runs, watched, settled } = observed(engine)
+  const { watched, settled } = observed(engine)
   const clock = createAudioClock()
   let begin = 0
   const isReal = speed === 'real'
   const now = (): number => (isReal ? (performance.now() - begin) / 1000 : clock.now())
-  const monotonic = (): number => 1000 * now()
+  const monotonic = (): number => (isReal ? performance.now() : 1000 * clock.now())
   const slowed: SpeechEngine = {
     ...watched,
+    // What was measured is not what a pass takes here, except in real time.
+    passTime: isReal ? engine.passTime : () => ({ usual: passSeconds, least: passSeconds }),
     transcribe: (job) => async () => {
       const due = now() + passSeconds
       const answer = await watched.transcribe(job)()
@@ -95,9 +102,17 @@ export const runLive = async (
   const frames: Array<Frame> = []
   const failure = Promise.withResolvers<never>()
   failure.promise.catch(() => undefined)
-  const scheduler = createScheduler(slowed, monotonic)
-  const pipeline = createLivePipeline({ engine: slowed, scheduler, monotonic, timers })({
-    liveId: 1,
+  let passes = 0
+  const scheduler = options.scheduler ?? createScheduler(slowed, monotonic)
+  const counted: Scheduler = {
+    ...scheduler,
+    transcribe: (...asked) => {
+      passes += 1
+      return scheduler.transcribe(...asked)
+    },
+  }
+  const pipeline = createLivePipeline({ engine: slowed, scheduler: counted, monotonic, timers })({
+    liveId: (lastLive += 1),
     model,
     language,
     settings,
@@ -115,7 +130,7 @@ export const runLive = async (
   begin = performance.now()
   for (let from = 0; from < samples.length; from += CHUNK) {
     const to = Math.min(samples.length, from + CHUNK)
-    if (isReal) await delay(Math.max(0, (1000 * to) / SAMPLE_RATE - monotonic()))
+    if (isReal) await delay(Math.max(0, 1000 * (to / SAMPLE_RATE - now())))
     else clock.advance(to / SAMPLE_RATE)
     pipeline.push(samples.subarray(from, to))
     if (!isReal) await Promise.race([settled(), failure.promise])
@@ -128,7 +143,6 @@ export const runLive = async (
   }
   await Promise.race([finished, failure.promise])
   const [spent, { user, system }] = [cpuOf(engine), process.cpuUsage(own)]
-  const passes = runs.filter(({ kind }) => kind === 'transcribe').length
-  const engineCpu = cpu === null || spent === null ? null : spent - cpu
+  const engineCpu = cpu === null || spent === null || options.scheduler !== undefined ? null : spent - cpu
   return { frames, passes, engineCpu, ownCpu: (user + system) / 1e6 }
 }

@@ -3,6 +3,8 @@ import { writeFile } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import * as E from 'fp-ts/lib/Either.js'
+import { shareOf } from '../../application/admission/measured-compute.ts'
+import { createScheduler } from '../../application/pipeline/scheduler.ts'
 import { SAMPLE_RATE } from '../../application/ports/engine.ts'
 import type { SpeechEngine } from '../../application/ports/engine.ts'
 import { DEFAULT_ENGINE_SETTINGS, engineSettings } from '../../domain/live/settings.ts'
@@ -37,6 +39,7 @@ const OPTIONS = {
   task: { type: 'string', default: 'transcribe' },
   prompt: { type: 'string', default: '' },
   hotword: { type: 'string', multiple: true },
+  sessions: { type: 'string' },
   json: { type: 'string' },
 } as const
 
@@ -116,6 +119,50 @@ const hear = async (recording: Recording, lane: number, hearing: Hearing): Promi
   }
 }
 
+interface Room {
+  readonly engines: ReadonlyArray<SpeechEngine>
+  /** Of sessions that share an engine. */
+  readonly shared: Pick<LiveOptions, 'scheduler'>
+  readonly close: () => Promise<void>
+}
+
+/** What sessions took of the engine by the service's measure, and whether it would admit one more. */
+const roomLeft = (engine: SpeechEngine, model: string, sessions: number): string => {
+  const [pass, { lanes }] = [engine.passTime(model), engine.deviceOf(model)]
+  if (pass === null) return 'no pass was measured'
+  const share = shareOf(pass)
+  const verdict = (sessions + 1) * share > lanes ? 'refused' : 'admitted'
+  return `a pass takes ${pass.usual.toFixed(2)} s; ${sessions} sessions take ${(sessions * share).toFixed(2)} of ${lanes} lanes; one more is ${verdict}`
+}
+
+interface Wanted {
+  readonly model: string
+  readonly speed: string
+  readonly jobs: string
+  readonly sessions?: string | undefined
+}
+
+/** So many engines that have the cores to themselves in turn, or one that so many sessions share, as in a service. */
+const openEngines = ({ model, speed, jobs, sessions }: Wanted, folder: string): Room => {
+  if (sessions !== undefined && speed !== 'real') throw new Error('--sessions wants --speed real')
+  const cores = availableParallelism()
+  const workers = sessions === undefined ? Math.max(1, Math.floor(cores / Number(jobs))) : cores
+  const open = (): SpeechEngine => createSpeechEngine({ models: new Map([[model, folder]]), workers, logger: QUIET })
+  if (sessions === undefined) {
+    const engines = Array.from({ length: Number(jobs) }, open)
+    return { engines, shared: {}, close: async () => void (await Promise.all(engines.map((engine) => engine.close()))) }
+  }
+  const engine = open()
+  return {
+    engines: Array.from({ length: Number(sessions) }, () => engine),
+    shared: { scheduler: createScheduler(engine, () => performance.now()) },
+    close: async () => {
+      console.log(roomLeft(engine, model, Number(sessions)))
+      await engine.close()
+    },
+  }
+}
+
 /** `npm run bench -- speech [FOLDER…] [options]`: docs/bench.md says what it measures. */
 export const speech = async (args: ReadonlyArray<string>): Promise<void> => {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS })
@@ -140,14 +187,11 @@ export const speech = async (args: ReadonlyArray<string>): Promise<void> => {
   const only = new RegExp(values.only)
   const recordings = (await readRecordings(given)).filter(({ name }) => only.test(name))
   const wanted = values.run.split(',')
-  const lanes = Number(values.jobs)
-  const workers = Math.max(1, Math.floor(availableParallelism() / lanes))
+  const room = openEngines(values, folder)
   const hearing: Hearing = {
     ...(wanted.includes('reference') ? { reference: await openOffline(folder, values.context) } : {}),
-    engines: Array.from({ length: wanted.includes('live') ? lanes : 0 }, () =>
-      createSpeechEngine({ models: new Map([[values.model, folder]]), workers, logger: QUIET }),
-    ),
-    options,
+    engines: wanted.includes('live') ? room.engines : [],
+    options: { ...options, ...room.shared },
     language: values.language,
   }
   const done: Array<ScoredRecording> = []
@@ -159,12 +203,12 @@ export const speech = async (args: ReadonlyArray<string>): Promise<void> => {
     await writeFile(values.json, `${JSON.stringify(told, null, 2)}\n`)
   }
   try {
-    await inTurn(recordings, lanes, async (recording, lane) => {
+    await inTurn(recordings, room.engines.length, async (recording, lane) => {
       done.push(await hear(recording, lane, hearing))
       await write()
     })
   } finally {
-    await Promise.all([...hearing.engines.map((engine) => engine.close()), hearing.reference?.release()])
+    await Promise.all([room.close(), hearing.reference?.release()])
     await copy?.remove()
   }
   console.log(reportOf(figuresOf(ordered(done, recordings))))

@@ -4,6 +4,7 @@ import * as O from 'fp-ts/lib/Option.js'
 import { fold } from '../shared/decider.ts'
 import type { Decider } from '../shared/decider.ts'
 import type { AdmissionEvent } from './events.ts'
+import { lanesFor, mostOf } from './compute.ts'
 import { chooseRoom, placeWaiting, roomsOf } from './placement.ts'
 import type { Candidate } from './placement.ts'
 import { evolve, initialState, liveIdOfCommand } from './state.ts'
@@ -40,7 +41,7 @@ export type AdmissionCommand =
       readonly userId: number
       /** Megabytes. */
       readonly vram: number
-      /** Names of the model and the translators. */
+      /** Names of the model and, behind it, of the translators. */
       readonly needs: ReadonlyArray<string>
       readonly candidates: ReadonlyArray<Candidate>
       /** The user's quota of open lives. */
@@ -63,6 +64,8 @@ export type AdmissionRefusal =
   | { readonly _tag: 'QuotaReached'; readonly maximum: number }
   /** Megabytes; `free` is the most that any one worker has left. */
   | { readonly _tag: 'InsufficientVram'; readonly needed: number; readonly free: number }
+  /** The most that any worker with the memory has left. */
+  | { readonly _tag: 'InsufficientCompute'; readonly neededLanes: number; readonly freeLanes: number }
   /** The live was moved since the asker looked; `term` is the present one. */
   | { readonly _tag: 'MovedSince'; readonly term: number }
 
@@ -106,18 +109,22 @@ const leave = (command: CommandOf<'Leave'>, state: AdmissionState): Decision => 
   return state.workers.some(isThe(command)) ? andPlace([left], state, at) : NOTHING
 }
 
-/** Quota before memory (R62). */
+/** Quota before memory (R62), memory before compute. */
 const admit = (command: CommandOf<'Admit'>, state: AdmissionState): Decision => {
   const { commandId, userId, vram, needs, candidates, maxSessions, instance, at } = command
   if (O.isSome(liveIdOfCommand(state, commandId))) return NOTHING
   const sessions = state.open.filter((reservation) => reservation.userId === userId).length
   if (sessions >= maxSessions) return E.left({ _tag: 'QuotaReached', maximum: maxSessions })
-  const ranks = new Map(candidates.map(({ worker, rank }) => [worker, rank]))
-  const rooms = roomsOf(state).filter(({ worker }) => ranks.has(worker))
-  const room = chooseRoom(rooms, vram, (worker) => ranks.get(worker) ?? Infinity)
-  if (room === undefined) {
+  const named = new Map(candidates.map((candidate) => [candidate.worker, candidate]))
+  const rooms = roomsOf(state).filter(({ worker }) => named.has(worker))
+  const roomy = rooms.filter(({ free }) => free >= vram)
+  if (roomy.length === 0) {
     return E.left({ _tag: 'InsufficientVram', needed: vram, free: Math.max(0, ...rooms.map(({ free }) => free)) })
   }
+  const lanes = roomy.map((one) => ({ one, ...lanesFor(state, named.get(one.worker), needs[0], at) }))
+  const able = lanes.filter(({ neededLanes, freeLanes }) => neededLanes <= freeLanes).map(({ one }) => one)
+  const room = chooseRoom(able, vram, (worker) => named.get(worker)?.rank ?? Infinity)
+  if (room === undefined) return E.left({ _tag: 'InsufficientCompute', ...mostOf(lanes) })
   const data = { liveId: state.lastLiveId + 1, userId, worker: room.worker, vram, needs, instance, commandId, at }
   return E.right([{ type: 'Admitted', data }])
 }

@@ -1,3 +1,4 @@
+import type { Compute } from './compute.ts'
 import { heldVram } from './state.ts'
 import type { AdmissionState } from './state.ts'
 import type { AdmissionEvent } from './events.ts'
@@ -7,6 +8,8 @@ export interface Candidate {
   readonly worker: string
   /** The lowest comes first. */
   readonly rank: number
+  /** Absent where nobody measured it: then memory alone decides. */
+  readonly compute?: Compute
 }
 
 /** What a worker has left. */

@@ -17,6 +17,12 @@ export interface MetricSources {
   readonly vramReserved: () => number
   /** Megabytes that there are to reserve from. */
   readonly vramTotal: () => number
+  readonly compute: {
+    /** Passes that the engine runs at a time. */
+    readonly lanes: () => number
+    /** Of these what sessions take. */
+    readonly taken: () => number
+  }
   readonly projectionLags: () => ReadonlyArray<ProjectionFigures>
   /** Since the start of the process. */
   readonly readYourWritesTimeouts: () => number
@@ -117,6 +123,10 @@ export const createMetrics = (sources: MetricSources): (() => Promise<string>) =
   sources.lags.onHeard((seconds) => heard.observe(seconds))
   registry.registerMetric(gauge('stenolog_vram_reserved_megabytes', 'Memory that open lives have reserved', sources.vramReserved))
   registry.registerMetric(gauge('stenolog_vram_total_megabytes', 'Memory that lives can reserve from', sources.vramTotal))
+  registry.registerMetric(gauge('stenolog_engine_lanes', 'Passes that the engine runs at a time', sources.compute.lanes))
+  registry.registerMetric(
+    gauge('stenolog_engine_lanes_taken', 'Of these what sessions take, by the time that passes of their models took', sources.compute.taken),
+  )
   registry.registerMetric(
     gauge('stenolog_live_lag_max_seconds', 'Age of the oldest speech that a running live has not transcribed, of all lives the greatest', () =>
       Math.max(0, ...sources.lags.current()),

@@ -12,6 +12,8 @@ interface Loaded<R> {
 
 /** The models of one worker thread, each loaded when it is first asked for. */
 export interface LoadedModels<R> {
+  /** Gives the memory of a model back; it is loaded anew when it is next asked for. */
+  readonly unload: (model: string) => Promise<void>
   /** Left: why it cannot be loaded. A failure is not remembered: the folder may be complete the next time. */
   readonly load: (model: string, folder: string | null) => Promise<Either<ModelLoadFailed, R>>
   /** Runs it; where memory does not suffice its sessions are released, with what their arenas hold, and it runs once more (F12). */
@@ -66,5 +68,5 @@ export const createLoadedModels = <R extends { readonly release: () => Promise<v
     return E.isLeft(again) ? again : E.right(await run(again.right))
   }
 
-  return { load, use }
+  return { load, use, unload: forget }
 }

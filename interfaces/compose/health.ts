@@ -1,4 +1,5 @@
 import { reservedVram, totalVram } from '../../domain/admission/state.ts'
+import type { MeasuredCompute } from '../../application/admission/measured-compute.ts'
 import type { AdmissionActor } from '../../application/admission/admission-actor.ts'
 import type { SpeechEngine } from '../../application/ports/engine.ts'
 import type { Lags } from '../../application/pipeline/lags.ts'
@@ -18,6 +19,7 @@ interface Observed {
   readonly translations: Pick<Translations, 'figures'>
   readonly sessions: Pick<RunningSessions, 'droppedFinals' | 'lostSeconds'>
   readonly lags: Lags
+  readonly compute: Pick<MeasuredCompute, 'lanes' | 'taken'>
   readonly engine: Pick<SpeechEngine, 'pid'>
   readonly store: { readonly isAnswering: () => boolean }
   readonly leaderChanges: () => number
@@ -54,6 +56,7 @@ export const createHealth = (of: Observed): Pick<HttpAppOptions, 'metrics' | 're
     metrics: createMetrics({
       vramReserved: () => reservedVram(of.admission.state()),
       vramTotal: () => totalVram(of.admission.state()),
+      compute: of.compute,
       projectionLags: lags,
       readYourWritesTimeouts: of.projector.timeouts,
       translations: of.translations.figures,

@@ -39,6 +39,8 @@ const hurt = {
   headers: { 'Retry-After': () => '60' },
 }
 
+const hundredths = (round: (value: number) => number, value: number): string => (round(value * 100) / 100).toFixed(2)
+
 /** The one place that gives every refusal its status, text and headers; a refusal without a line here is a type error. */
 const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
   ModelNotFound: { status: 404, detail: () => 'Model not found' },
@@ -66,6 +68,14 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
   InsufficientVram: {
     status: 503,
     detail: ({ needed, free }) => `Not enough VRAM: ${needed} MB required, ${free} MB available`,
+    headers: { 'Retry-After': () => '30' },
+  },
+  InsufficientCompute: {
+    status: 503,
+    // Rounded apart, so that what is refused never reads like what is enough.
+    detail: ({ neededLanes, freeLanes }) =>
+      `Not enough compute: ${hundredths(Math.ceil, neededLanes)} engine lanes required, ${hundredths(Math.floor, freeLanes)} available; `
+      + 'try again when a session has ended, or choose a smaller model',
     headers: { 'Retry-After': () => '30' },
   },
   StoreUnavailable: away,
@@ -147,7 +157,7 @@ export const errorResponse = <T extends RefusalTag>(refusal: OfTag<T> & { readon
 
 /** Members with which refusals are shown in the description of the interface. */
 const SAMPLE = {
-  maximum: 10, needed: 1400, free: 900, model: 'demo-en', language: 'fr', from: 'en', to: 'xx', member: 'min_buffer', seconds: 8,
+  maximum: 10, needed: 1400, free: 900, neededLanes: 0.45, freeLanes: 0.2, model: 'demo-en', language: 'fr', from: 'en', to: 'xx', member: 'min_buffer', seconds: 8,
   allow: ['GET', 'HEAD'], issues: [{ type: 'missing', loc: ['body', 'model'], msg: 'Field required' }],
 }
 

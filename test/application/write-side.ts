@@ -80,7 +80,7 @@ export interface WriteSideOptions extends WriteDeps {
   readonly documents?: Pick<Documents, 'get' | 'page'>
   readonly whenProjected?: (position: Position) => Promise<void>
   readonly endByWorker?: EndByWorker
-  readonly candidates?: () => ReadonlyArray<Candidate>
+  readonly candidates?: CreateLiveDeps['candidates']
 }
 
 /** The worker of all lives here. */

@@ -8,7 +8,8 @@ import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
 
 /** Hears a word for each second of audio, all of it speech, as fast as it is asked. */
 const engine: SpeechEngine = {
-  parallelism: 1,
+  deviceOf: () => ({ name: 'cpu', lanes: 1 }),
+  passTime: () => null,
   load: () => async () => E.right({ windowSeconds: 30 }),
   detectSpeech: (samples) => async () =>
     E.right({ probabilities: new Float32Array(samples.length / VAD_FRAME).fill(1), state: new Float32Array(0) }),

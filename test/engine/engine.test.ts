@@ -66,7 +66,7 @@ const sharedEngine = createSpeechEngine({ models: new Map([['demo-en', DEMO]]), 
 test.after.always(() => sharedEngine.close())
 
 test('the model that ships transcribes synthetic speech through the engine process', async (t) => {
-  t.is(sharedEngine.parallelism, 2)
+  t.is(sharedEngine.deviceOf('demo-en').lanes, 2)
   t.deepEqual(await sharedEngine.load('demo-en')(), E.right({ windowSeconds: 10 }))
   t.is(textOf(await hear(sharedEngine, simon)), SIMON)
   t.is(textOf(await hear(sharedEngine, sheep)), SHEEP)

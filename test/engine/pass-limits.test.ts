@@ -18,6 +18,16 @@ test('a model that nobody measured has as long as a trial would give it, until i
   t.is(limits.of('by hand'), 300_000, 'the slowest pass counts')
 })
 
+test('the usual time of a pass is the median of the last ones, before any that of the trial', (t) => {
+  const limits = createPassLimits({ floor: 1, measured: (model) => ({ base: 700 })[model] })
+  t.is(limits.timeOf('by hand'), null)
+  t.deepEqual(limits.timeOf('base'), { usual: 0.7, least: 0.7 })
+  for (const milliseconds of [300, 90_000, 200]) limits.seen('base', milliseconds)
+  t.deepEqual(limits.timeOf('base'), { usual: 0.3, least: 0.2 }, 'one that was held up does not count')
+  for (let n = 0; n < 32; n++) limits.seen('base', 500)
+  t.deepEqual(limits.timeOf('base'), { usual: 0.5, least: 0.5 }, 'earlier ones are forgotten')
+})
+
 const MINUTE = 60_000
 
 test('the number of tasks at a time doubles after ten minutes without a kill, later after each further kill', (t) => {

@@ -10,9 +10,16 @@ import type { TaskLimits } from '../../infrastructure/onnx/process/task-runner.t
 import { eventually } from '../support/eventually.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
 
+interface ScriptedOptions {
+  readonly workers?: number
+  readonly limits?: Partial<TaskLimits>
+  /** Tasks at a time on a GPU, which models have that are called so; absent: there is none. */
+  readonly onGpu?: number
+}
+
 /** An engine process that does what a test says: it begins, answers and dies when told. */
-const scriptedProcesses = (t: ExecutionContext, options: { readonly workers?: number; readonly limits?: Partial<TaskLimits> } = {}) => {
-  const { workers = 4, limits } = options
+const scriptedProcesses = (t: ExecutionContext, options: ScriptedOptions = {}) => {
+  const { workers = 4, limits, onGpu } = options
   let events: EngineChildEvents | null = null
   let started = 0
   let inFlight: ReadonlyArray<{ readonly id: number; readonly task: Task }> = []
@@ -25,7 +32,7 @@ const scriptedProcesses = (t: ExecutionContext, options: { readonly workers?: nu
       events = null
       heard.onExit(reason)
     }
-    queueMicrotask(() => heard.onReply({ kind: 'ready', choice: { provider: 'cpu', why: 'scripted' } }))
+    queueMicrotask(() => heard.onReply({ kind: 'ready', choice: { provider: onGpu === undefined ? 'cpu' : 'cuda', why: 'scripted' } }))
     const send = (request: Request): void => {
       if (request.kind === 'task') inFlight = [...inFlight, request]
     }
@@ -35,6 +42,8 @@ const scriptedProcesses = (t: ExecutionContext, options: { readonly workers?: nu
   const passes = createPassLimits({ floor: 60_000 })
   const runner = createTaskRunner({
     role: 'speech', workers, logger, execArgv: [], startChild, limits: { detect: 60_000, load: 60_000, passes, ...limits },
+    widthOn: () => onGpu ?? workers,
+    deviceOf: (task) => (task.kind === 'transcribe' && task.job.model.startsWith('gpu') ? 'gpu' : 'cpu'),
   })
   t.teardown(runner.close)
 
@@ -207,7 +216,7 @@ test('after a kill from outside half as many tasks run at a time, after the next
   for (const left of [2, 1, 1]) {
     const before = started()
     die('SIGKILL')
-    t.is(runner.width(), left)
+    t.is(runner.widthOf('cpu'), left)
     await eventually(() => assert.ok(started() > before && inFlight().length > 0))
     t.true(inFlight().length <= left)
   }
@@ -221,7 +230,20 @@ test('a death that was no kill from outside leaves the number of tasks as it is'
   const outcome = transcribe('a')
   await eventually(() => assert.equal(inFlight().length, 1))
   die('SIGSEGV')
-  t.is(runner.width(), 4)
+  t.is(runner.widthOf('cpu'), 4)
   await runner.close()
   await outcome
+})
+
+test('jobs that wait for the CPU hold up none that wait for the GPU, and take no place there', async (t) => {
+  const { runner, transcribe, until, answer } = scriptedProcesses(t, { workers: 2, onGpu: 3 })
+  const outcomes = ['a', 'b', 'c', 'd', 'gpu 1', 'gpu 2', 'gpu 3', 'gpu 4'].map(transcribe)
+  await until('a', 'b', 'gpu 1', 'gpu 2', 'gpu 3')
+  t.deepEqual([runner.widthOf('cpu'), runner.widthOf('gpu')], [2, 3])
+  answer('gpu 2')
+  await until('a', 'b', 'gpu 1', 'gpu 3', 'gpu 4')
+  answer('a')
+  await until('b', 'c', 'gpu 1', 'gpu 3', 'gpu 4')
+  await runner.close()
+  await Promise.all(outcomes)
 })

@@ -18,6 +18,7 @@ const retrying = (error: string | null, { isOlder = false, hasCaughtUp = true } 
     },
     translations: { figures: () => [] },
     lags: { onHeard: () => undefined },
+    compute: { lanes: () => 2, taken: () => 0 },
     sessions: { droppedFinals: () => 0 },
     log: { hurt: () => [], isOlder: () => isOlder },
     keyring: { missing: () => [], foreign: () => [] },

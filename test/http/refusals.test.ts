@@ -57,6 +57,10 @@ test('R11, D12: refusals of the application become their status, text and header
     [{ _tag: 'QuotaReached', maximum: 10 }, 403, 'Maximum number of sessions reached (10)', null],
     [{ _tag: 'TooManyTranslations', maximum: 5 }, 403, 'Maximum number of translations exceeded (5)', null],
     [{ _tag: 'InsufficientVram', needed: 1400, free: 900 }, 503, 'Not enough VRAM: 1400 MB required, 900 MB available', '30'],
+    [
+      { _tag: 'InsufficientCompute', neededLanes: 0.4501, freeLanes: 0.4499 }, 503,
+      'Not enough compute: 0.46 engine lanes required, 0.44 available; try again when a session has ended, or choose a smaller model', '30',
+    ],
     [{ _tag: 'StoreUnavailable', reason: 'secret place' }, 503, 'Service temporarily unavailable', '5'],
     [{ _tag: 'Contended', stream: 'admission' }, 503, 'Service temporarily unavailable', '5'],
   ] as const

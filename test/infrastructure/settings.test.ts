@@ -16,7 +16,7 @@ test('with an empty environment every setting has the default of the launch cont
   t.deepEqual(settings, E.right({
     host: '127.0.0.1', port: 8080, dataDir: './data', adminUsername: null, adminPassword: null, adminPasswordFile: null,
     masterKeyFile: null,
-    vramMb: null, eventstoreUrl: null, mongoUrl: null, modelsDir: null, publicUrl: null, basePath: null, allowedHosts: null,
+    vramMb: null, overcommit: 1, eventstoreUrl: null, mongoUrl: null, modelsDir: null, publicUrl: null, basePath: null, allowedHosts: null,
     trustedProxies: null,
     corsOrigins: ['*'], wsOrigins: ['*'], frameAncestors: ['*'], audioUrlAllowCidrs: null, sourceIsolation: null, jwtTtl: 86_400_000, pendingTimeout: 3_600_000,
     maxDuration: 86_400_000, idleTimeout: 600_000, retentionMax: 0, drainTimeout: 30_000, reconnectGrace: 0, rateLimit: 50,
@@ -28,7 +28,7 @@ test('with an empty environment every setting has the default of the launch cont
 test('values are read in their form', (t) => {
   const settings = readSettings({
     STENOLOG_PORT: '0', STENOLOG_JWT_TTL: '90s', STENOLOG_DRAIN_TIMEOUT: '0', STENOLOG_COMPAT_STRICT: '1', STENOLOG_RATE_LIMIT: '0',
-    STENOLOG_VRAM_MB: '1400',
+    STENOLOG_VRAM_MB: '1400', STENOLOG_OVERCOMMIT: '1.5',
     STENOLOG_PUBLIC_URL: 'https://captions.example.org/steno/', STENOLOG_BASE_PATH: '/steno/',
     STENOLOG_ALLOWED_HOSTS: 'a.example, b.example:81,[::1]',
     STENOLOG_CORS_ORIGINS: 'https://a.example,http://localhost:3000', STENOLOG_PENDING_TIMEOUT: '1h', STENOLOG_MAX_DURATION: '1440m',
@@ -38,7 +38,8 @@ test('values are read in their form', (t) => {
   if (E.isLeft(settings)) return t.fail(settings.left.join('\n'))
   const { right } = settings
   t.deepEqual(
-    [right.port, right.jwtTtl, right.drainTimeout, right.compatStrict, right.rateLimit, right.vramMb], [0, 90_000, 0, true, 0, 1400],
+    [right.port, right.jwtTtl, right.drainTimeout, right.compatStrict, right.rateLimit, right.vramMb, right.overcommit],
+    [0, 90_000, 0, true, 0, 1400, 1.5],
   )
   t.deepEqual(
     [right.publicUrl, right.basePath, right.allowedHosts],
@@ -130,7 +131,7 @@ test('lists, hosts and origins are checked', (t) => {
       'TRUSTED_PROXIES', ['10.0.0.0', '10.0.0.0/33', '300.0.0.0/8', '::1/129'],
     ], ['BASE_PATH', ['steno', '/', '//x', '/a?b']], ['PUBLIC_URL', ['h', 'ftp://h', 'https://h?x']],
     ['FRAME_ANCESTORS', ['null', 'a.example', "'none'", 'https://a.example; script-src *']],
-    ['VRAM_MB', ['0', '-1', '1.5', 'all']], ['ROLE', ['All', 'x']],
+    ['VRAM_MB', ['0', '-1', '1.5', 'all']], ['OVERCOMMIT', ['-1', '101', '1e1', '.5', 'no']], ['ROLE', ['All', 'x']],
     ['NODE_NAME', ['-a', 'a b', 'a/b', 'ä', 'x'.repeat(64)]], ['LEASE_TTL', ['0', '2s', '61s', '2m', '5']],
   ] as const)
     for (const value of values) {
@@ -150,7 +151,7 @@ test('the metrics are read when they are asked for', async (t) => {
   let reserved = 100
   const lags = createLags()
   const metrics = createMetrics({
-    vramReserved: () => reserved, vramTotal: () => 2000,
+    vramReserved: () => reserved, vramTotal: () => 2000, compute: { lanes: () => 2, taken: () => 0.75 },
     projectionLags: () => [{ projection: 'lives', seconds: 0.5, error: 'away', failures: 6, rebuilding: true }],
     readYourWritesTimeouts: () => 3,
     translations: () => ({ done: 7, failed: 2, dropped: 1, skipped: 3, waiting: 4, lagSeconds: 0.25 }),
@@ -170,6 +171,7 @@ test('the metrics are read when they are asked for', async (t) => {
   const lines = (await metrics()).split('\n').filter((line) => !line.startsWith('#') && line !== '')
   t.deepEqual(lines.filter((line) => !line.includes('_bucket')), [
     'stenolog_vram_reserved_megabytes 1400', 'stenolog_vram_total_megabytes 2000',
+    'stenolog_engine_lanes 2', 'stenolog_engine_lanes_taken 0.75',
     'stenolog_live_lag_max_seconds 6.5',
     ...['1"} 2', '2"} 1', '5"} 1', '10"} 0', '30"} 0'].map((count) => `stenolog_lives_behind{longer_than="${count}`), 'stenolog_audio_to_text_seconds_sum 104.2', 'stenolog_audio_to_text_seconds_count 3',
     'stenolog_translations_waiting 4', 'stenolog_translation_lag_seconds 0.25',

@@ -30,6 +30,7 @@ const start = async (
       STENOLOG_ADMIN_PASSWORD: ADMIN.password,
       STENOLOG_RATE_LIMIT: '0',
       STENOLOG_VRAM_MB: '100000',
+      STENOLOG_OVERCOMMIT: '0',
       STENOLOG_DRAIN_TIMEOUT: '0s',
       ...(code === '' ? {} : { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` }),
     },

@@ -86,8 +86,9 @@ const digitIn = (samples: Int16Array): number | undefined =>
   [...tonesIn(samples)].toSorted(([, a], [, b]) => b - a)[0]?.[0]
 
 /** Hears the numbers of the words that are whole. */
-const engine: Pick<SpeechEngine, 'load' | 'detectSpeech' | 'transcribe' | 'parallelism'> = {
-  parallelism: 1,
+const engine: Pick<SpeechEngine, 'load' | 'detectSpeech' | 'transcribe' | 'deviceOf' | 'passTime'> = {
+  deviceOf: () => ({ name: 'cpu', lanes: 1 }),
+  passTime: () => null,
   load: () => async () => E.right({ windowSeconds: 30 }),
   detectSpeech: (samples) => async () => {
     const frame = (index: number): Int16Array => samples.subarray(index * VAD_FRAME, (index + 1) * VAD_FRAME)

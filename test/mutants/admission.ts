@@ -5,6 +5,8 @@ const ADMISSION = 'test/domain/admission.test.ts'
 const ACTOR = 'test/application/admission-actor.test.ts'
 const UPGRADE = 'test/application/admission-upgrade.test.ts'
 const ONCE = 'test/application/create-live-once.test.ts'
+const COMPUTE = 'test/domain/admission-compute.test.ts'
+const MEASURED = 'test/application/measured-compute.test.ts'
 const AUDIT = 'test/application/audit-admission.test.ts'
 
 /** Who runs a live: workers that join and leave, moves, and what is remembered of creates. */
@@ -58,6 +60,42 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
     before: "if (held.term !== term) return E.left({ _tag: 'MovedSince', term: held.term })",
     after: '',
     rows: ['who asks by an old term is refused'], test: WORKERS,
+  },
+  {
+    file: 'domain/admission/compute.ts',
+    before: 'const EXPECTED_MS = 60_000',
+    after: 'const EXPECTED_MS = Infinity',
+    rows: ['a pending session counts for a minute'], test: COMPUTE,
+  },
+  {
+    file: 'domain/admission/compute.ts',
+    before: 'active.has(liveId) || ',
+    after: '',
+    rows: ['a pending session counts for a minute'], test: COMPUTE,
+  },
+  {
+    file: 'domain/admission/compute.ts',
+    before: 'Math.min(1, Math.max(0, left))',
+    after: 'Math.max(0, left)',
+    rows: ['a model that a whole lane cannot keep up with'], test: COMPUTE,
+  },
+  {
+    file: 'domain/admission/decider.ts',
+    before: '.filter(({ neededLanes, freeLanes }) => neededLanes <= freeLanes)',
+    after: '',
+    rows: ['a session is admitted as long as its part of the lanes is free'], test: COMPUTE,
+  },
+  {
+    file: 'application/pipeline/cadence.ts',
+    before: 'const REST = 2',
+    after: 'const REST = 0',
+    rows: ['a session takes what its passes take at their cadence'], test: MEASURED,
+  },
+  {
+    file: 'application/admission/measured-compute.ts',
+    before: '{ usual: SECONDS_A_MEGABYTE * megabytes, least: 0 }',
+    after: '{ usual: 0, least: 0 }',
+    rows: ['a model that nobody measured is estimated'], test: MEASURED,
   },
   {
     file: 'domain/admission/state.ts',

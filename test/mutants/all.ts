@@ -7,6 +7,7 @@ import { auditMutants } from './audit.ts'
 import { commandLineMutants } from './command-line.ts'
 import { connectionMutants } from './connections.ts'
 import { directoryMutants } from './directories.ts'
+import { engineCostMutants } from './engine-cost.ts'
 import { engineProcessMutants } from './engine-processes.ts'
 import { engineSettingMutants } from './engine-settings.ts'
 import { eventStoreDbLeaderMutants } from './eventstoredb-leader.ts'
@@ -62,6 +63,7 @@ export const MUTANTS: ReadonlyArray<Mutant> = [
   ...connectionMutants,
   ...isolationMutants,
   ...rebuildMutants,
+  ...engineCostMutants,
   ...engineProcessMutants,
   ...termMutants,
   ...askedMutants,

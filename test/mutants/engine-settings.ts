@@ -25,14 +25,14 @@ export const engineSettingMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: LIMITS,
-    before: 'const waits = [settings.min_buffer, ',
-    after: 'const waits = [1, ',
+    before: 'const wait = Math.min(settings.min_buffer, ',
+    after: 'const wait = Math.min(1, ',
     rows: ['D17'], test: CAPTIONS,
   },
   {
     file: LIMITS,
-    before: 'const waits = [settings.min_buffer, ',
-    after: 'const waits = [',
+    before: 'const wait = Math.min(settings.min_buffer, ',
+    after: 'const wait = Math.min(',
     rows: ['D17'], test: CAPTIONS,
   },
   {

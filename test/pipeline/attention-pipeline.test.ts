@@ -17,6 +17,30 @@ test('R155: silence gives no frame and no pass', async (t) => {
   t.deepEqual([frames, passes], [[], 0])
 })
 
+test('without a detector silence costs no more passes than speech', async (t) => {
+  for (const hasWordTimes of [true, false]) {
+    const { passes } = await stream({ ...pace, hasWordTimes, words: [], audio: new Int16Array(60 * 16000), settings: { ...settings, vad: false } })
+    t.true(passes <= 60, `${passes} passes`)
+  }
+})
+
+test('drafts come no closer than two passes take, whatever a client asks for', async (t) => {
+  const words = numbered(60, 0.02)
+  const audio = scriptedAudio(words, 2)
+  const seconds = audio.length / 16000
+  const passesAt = async (passSeconds: number | undefined, changes: Partial<EngineSettings>): Promise<number> => {
+    const engine = scriptedEngine({ words, hasWordTimes: true, ...(passSeconds === undefined ? {} : { passSeconds }) })
+    const options = { ...pace, words, audio, engine, settings: { ...settings, ...changes } }
+    const { finals } = await stream(options)
+    t.is(finals.map(({ text }) => text).join(' '), textOf(words))
+    return engine.jobs.filter(({ beginning }) => beginning?.isDraft === true).length
+  }
+  t.true((await passesAt(undefined, {})) > seconds / 2)
+  t.true((await passesAt(1.5, {})) <= seconds / 3 + 2)
+  t.true((await passesAt(0.5, { min_buffer: 0.1, max_delay: 0.5 })) <= seconds + 2)
+  t.true((await passesAt(0.5, { min_buffer: 0.1, vad: false })) <= seconds + 2)
+})
+
 test('R156: a phrase is final within half a second of buffer_timeout of silence, with and without a detector', async (t) => {
   for (const vad of [true, false])
     for (const buffer_timeout of [0.5, 1, 2.5]) {

@@ -2,13 +2,15 @@ import * as E from 'fp-ts/lib/Either.js'
 import test from 'ava'
 import fc from 'fast-check'
 import { createScheduler } from '../../application/pipeline/scheduler.ts'
-import type { Hypothesis, TranscribeJob } from '../../application/ports/engine.ts'
+import type { Device, Hypothesis, TranscribeJob } from '../../application/ports/engine.ts'
 
 const SILENCE: Hypothesis = { segments: [], avgLogprob: 0, noSpeechProb: 0, compressionRatio: 1 }
 const jobOf = (model: string): TranscribeJob => ({ model, language: 'en', samples: new Int16Array(1) })
 
 /** An engine whose jobs end when the test says so; `running` in the order that they came. */
-const heldEngine = (parallelism: number) => {
+const onCpu = (lanes: number) => ({ deviceOf: (): Device => ({ name: 'cpu', lanes }) })
+
+const heldEngine = (lanes: number) => {
   const running: Array<{ readonly model: string; readonly end: () => void; readonly crash: () => void }> = []
   const transcribe = (job: TranscribeJob) => () =>
     new Promise<E.Either<never, Hypothesis>>((resolve, reject) => {
@@ -23,7 +25,7 @@ const heldEngine = (parallelism: number) => {
       }
       running.push({ model: job.model, end, crash })
     })
-  return { running, engine: { parallelism, transcribe } }
+  return { running, engine: { ...onCpu(lanes), transcribe } }
 }
 
 const settled = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
@@ -40,6 +42,67 @@ test('the job that is due first runs first, as many at once as the engine takes'
   running[0]?.end()
   await settled()
   t.deepEqual(names(), ['4', '5'])
+})
+
+const draftOf = (model: string): TranscribeJob => ({ ...jobOf(model), beginning: { context: [], prefix: [], isDraft: true } })
+
+test('what is no draft comes first, also before drafts of a live with a short max_delay, and when the engine is behind', async (t) => {
+  const { running, engine } = heldEngine(1)
+  let now = 0
+  const scheduler = createScheduler(engine, () => now)
+  for (const [live, deadline, job] of [[1, 500, draftOf('first')], [2, 500, draftOf('quick')], [3, 5000, jobOf('final')]] as const)
+    void scheduler.transcribe(live, deadline, job)
+  const next = async (): Promise<string | undefined> => {
+    running[0]?.end()
+    await settled()
+    return running[0]?.model
+  }
+  t.is(await next(), 'final')
+  now = 3000
+  void scheduler.transcribe(4, 5000, jobOf('behind'))
+  t.is(await next(), 'behind')
+  t.is(await next(), 'quick')
+})
+
+test('lives that ask for nothing but finals do not keep the engine from the drafts of others', async (t) => {
+  let now = 0
+  const engine = {
+    ...onCpu(1),
+    transcribe: () => async () => {
+      await settled()
+      now += 500
+      return E.right(SILENCE)
+    },
+  }
+  const scheduler = createScheduler(engine, () => now)
+  const turns = [0, 0, 0]
+  const longest = [0, 0, 0]
+  await Promise.all(turns.map(async (_, live) => {
+    for (let asked = 0; asked < 120_000; asked = now) {
+      await scheduler.transcribe(live, now + 5000, live === 0 ? draftOf('drafts') : jobOf('finals'))
+      longest[live] = Math.max(longest[live] ?? 0, now - asked)
+      turns[live] = (turns[live] ?? 0) + 1
+    }
+  }))
+  t.true(Math.min(...turns) >= 10, turns.join())
+  t.true(Math.max(...longest) <= 12_000, longest.join())
+})
+
+test('jobs on the CPU hold up nobody on the GPU, whose lives wait for each other alone', async (t) => {
+  const { running, engine } = heldEngine(1)
+  const deviceOf = (model: string): Device => ({ name: model.startsWith('gpu') ? 'gpu' : 'cpu', lanes: 1 })
+  const scheduler = createScheduler({ ...engine, deviceOf }, () => 0)
+  for (const [live, name] of [[1, 'cpu 1'], [2, 'cpu 2'], [3, 'gpu 1'], [4, 'gpu 2']] as const)
+    void scheduler.transcribe(live, live, jobOf(name))
+  const names = (): ReadonlyArray<string> => running.map(({ model }) => model)
+  t.deepEqual(names(), ['cpu 1', 'gpu 1'])
+  running[1]?.end()
+  await settled()
+  t.deepEqual(names(), ['cpu 1', 'gpu 2'])
+  scheduler.withdraw(2)
+  running[0]?.end()
+  await settled()
+  t.deepEqual(names(), ['gpu 2'])
 })
 
 test('a live that is over gets no answer and its waiting job never runs', async (t) => {
@@ -90,7 +153,7 @@ test('no live starves: while every live asks again at once, each gets its turns'
         let now = 0
         const turns = maxDelays.map(() => 0)
         const engine = {
-          parallelism,
+          ...onCpu(parallelism),
           transcribe: () => async () => {
             await settled()
             now += passMs / parallelism
@@ -126,7 +189,7 @@ test('lives on a model that is too slow for the engine share what a light live l
   let now = 0
   const clock = (): number => now
   const engine = {
-    parallelism: 1,
+    ...onCpu(1),
     transcribe: ({ model }: TranscribeJob) => async () => {
       await settled()
       now += model === 'heavy' ? 1500 : 100

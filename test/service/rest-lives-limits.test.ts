@@ -63,3 +63,17 @@ test('R58, R59, R83: one megabyte short is too little, a refused create leaves n
   t.is(created.status, 200, 'memory and token are free')
   t.true(created.body.data.id > live.id)
 })
+
+test('a session that the machine has no compute for is refused, after every other check; OVERCOMMIT=0 admits it', async (t) => {
+  const [busy, warned] = [await startTestService(t, { OVERCOMMIT: '0.000001' }), await startTestService(t, { OVERCOMMIT: '0' })]
+  const client = await busy.user('late')
+  const refused = await client.post('/lives', MINIMAL)
+  t.is(refused.status, 503)
+  t.regex(String(refused.body['detail']), /^Not enough compute: 0\.\d\d engine lanes required, 0\.00 available; try again when /)
+  t.is(refused.headers.get('retry-after'), '30')
+  t.is(await total(client), 0)
+  const limited = await busy.user('none', { max_sessions: 0 })
+  t.is((await limited.post('/lives', MINIMAL)).status, 403)
+  t.is((await (await warned.user('early')).post('/lives', MINIMAL)).status, 200)
+  t.regex((await client.get<string>('/metrics')).body, /^stenolog_engine_lanes [1-9]\d*$/m)
+})

@@ -15,6 +15,7 @@ test('listeners that take every place they get keep no sender out', async (t) =>
     t,
     {
       STENOLOG_PORT: '0', STENOLOG_DATA_DIR: directory.path, STENOLOG_DRAIN_TIMEOUT: '0s', STENOLOG_VRAM_MB: '100000',
+      STENOLOG_OVERCOMMIT: '0',
       STENOLOG_ADMIN_USERNAME: ADMIN.username, STENOLOG_ADMIN_PASSWORD: ADMIN.password,
     },
     ['prlimit', `--nofile=${DESCRIPTORS}`],

@@ -14,6 +14,7 @@ export const settingsFor = (dataDirectory: string, more: Readonly<Record<string,
   STENOLOG_RATE_LIMIT: '0',
   STENOLOG_DRAIN_TIMEOUT: '0s',
   STENOLOG_VRAM_MB: '1000000',
+  STENOLOG_OVERCOMMIT: '0',
   ...more,
 })
 

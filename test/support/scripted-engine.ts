@@ -82,6 +82,8 @@ export const scriptedEngine = (options: {
   /** It tells the times of its words, and goes on from those that are known. */
   readonly hasWordTimes?: boolean
   readonly parallelism?: number
+  /** What a pass of its models is said to take; measured by nobody where absent. */
+  readonly passSeconds?: number
   readonly delay?: () => Promise<void>
   readonly transcribe?: (heard: Hypothesis, job: TranscribeJob) => Either<JobFailed, Hypothesis>
   readonly detect?: (probabilities: Float32Array) => Either<JobFailed, Float32Array>
@@ -90,7 +92,8 @@ export const scriptedEngine = (options: {
   const delay = options.delay ?? (() => Promise.resolve())
   return {
     jobs,
-    parallelism: options.parallelism ?? 1,
+    deviceOf: () => ({ name: 'cpu', lanes: options.parallelism ?? 1 }),
+    passTime: () => (options.passSeconds === undefined ? null : { usual: options.passSeconds, least: options.passSeconds }),
     pid: () => undefined,
     close: () => Promise.resolve(),
     load: () => () => Promise.resolve(E.right({ windowSeconds: options.windowSeconds ?? 30, hasWordTimes: options.hasWordTimes ?? false })),

@@ -53,6 +53,7 @@ export const runTestService = async (
     RATE_LIMIT: '0',
     DRAIN_TIMEOUT: '0s',
     VRAM_MB: '100000',
+    OVERCOMMIT: '0',
     ...stores?.settings,
     ...settings,
   })

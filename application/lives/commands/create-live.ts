@@ -11,16 +11,12 @@ import { listenerTokenClaim } from '../../../domain/live/listener-token-claim.ts
 import { actorOf } from '../../caller.ts'
 import type { Caller } from '../../caller.ts'
 import type {
-  AudioUrlForbidden,
-  CreateLiveRefusal,
-  RequestStillRunning,
-  SourcesNotIsolated,
-  Unavailable,
+  AudioUrlForbidden, CreateLiveRefusal, RequestStillRunning, SourcesNotIsolated, Unavailable,
 } from '../../errors.ts'
 import { handleCommand } from '../../log/handle-command.ts'
 import type { Origin } from '../../log/origin.ts'
 import { unexpected } from '../../log/unexpected.ts'
-import type { Catalogue } from '../../ports/catalogue.ts'
+import type { Catalogue, Model } from '../../ports/catalogue.ts'
 import type { Credentials } from '../../ports/credentials.ts'
 import type { Projector } from '../../ports/projector.ts'
 import type { HolderOfToken, LiveView, ViewOf } from '../../ports/read-models.ts'
@@ -49,8 +45,8 @@ export type CreateLive = (
 
 export interface CreateLiveDeps extends LiveWriteDeps, Pick<Projector, 'whenProjected'> {
   readonly catalogue: Catalogue
-  /** Workers that may run a live. */
-  readonly candidates: () => ReadonlyArray<Candidate>
+  /** Workers that may run a live of the model, which shall show its text within so many seconds. */
+  readonly candidates: (model: Model, maxDelay: number) => ReadonlyArray<Candidate>
   readonly credentials: Pick<Credentials, 'keyedHash'>
   readonly holderOfToken: HolderOfToken
   /** Why a live's source may not be pulled from there, as far as the URL itself tells; null: it may. */
@@ -105,13 +101,14 @@ const claimToken = async (
 /** The number of the live, and the worker that is to run it; the same for the same command. */
 const admit = async (
   deps: CreateLiveDeps,
-  { caller: { userId, maxSessions }, chosen, origin }: Create,
+  { caller: { userId, maxSessions }, request, chosen, origin }: Create,
 ): Promise<Either<CreateLiveRefusal, { readonly liveId: number; readonly worker: string }>> => {
   const { commandId } = origin
-  const { instance, now } = deps.environment
   const needs = [...new Set([chosen.model.name, ...chosen.pairs.map(({ model }) => model)])]
-  const asked = { commandId, userId, vram: chosen.vram, needs, candidates: deps.candidates(), maxSessions, instance }
-  const admitted = await deps.admission.send({ ...origin, command: { type: 'Admit', ...asked, at: now() } })()
+  const candidates = deps.candidates(chosen.model, request.config.max_delay)
+  const { instance, now } = deps.environment
+  const asked = { commandId, userId, vram: chosen.vram, needs, candidates, maxSessions, instance, at: now() }
+  const admitted = await deps.admission.send({ ...origin, command: { type: 'Admit', ...asked } })()
   if (E.isLeft(admitted)) {
     if (admitted.left._tag === 'MovedSince') throw unexpected(`the command ${commandId}`, admitted.left)
     return E.left(admitted.left)

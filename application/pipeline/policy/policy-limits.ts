@@ -1,6 +1,7 @@
 import type { CaptionShape } from '../../../domain/transcript/captions.ts'
 import type { EngineSettings } from '../../../domain/live/settings.ts'
 import { SAMPLE_RATE } from '../../ports/engine.ts'
+import { cadenceOf } from '../cadence.ts'
 
 /** Where the audio of one pass begins, how long it may be, and what of it counts where it is cut. */
 interface BufferLimits {
@@ -32,6 +33,8 @@ export interface Limits {
   readonly longestSegment: number
   /** New audio that a pass waits for. */
   readonly interval: number
+  /** The same while words are open of which no detector tells when they are over. */
+  readonly probe: number
   readonly phraseSilence: number
   /** Age at which a word is committed without a second opinion. */
   readonly maxDelay: number
@@ -50,19 +53,22 @@ const FINAL_DELAY_SHARE = 0.4
 
 const inSamples = (seconds: number): number => Math.round(seconds * SAMPLE_RATE)
 
-export const limitsOf = (settings: EngineSettings, windowSeconds: number): Limits => {
+/** @param pass seconds that a pass of the model takes on this machine */
+export const limitsOf = (settings: EngineSettings, windowSeconds: number, pass = 0): Limits => {
   const maxBuffer = Math.max(0.5, Math.min(settings.max_buffer, windowSeconds - WINDOW_MARGIN))
   const onlyFinals = settings.mode === 'final'
-  const waits = [settings.min_buffer, maxBuffer, settings.max_delay * (onlyFinals ? FINAL_DELAY_SHARE : DELAY_SHARE)]
+  const wait = Math.min(settings.min_buffer, maxBuffer, settings.max_delay * (onlyFinals ? FINAL_DELAY_SHARE : DELAY_SHARE))
   // Without a detector only passes that hear nothing new tell that a phrase is over.
-  const silenceProbe = settings.vad ? [] : [Math.max(0.25, settings.buffer_timeout / 2)]
+  const probe = settings.vad ? wait : Math.min(wait, Math.max(0.25, settings.buffer_timeout / 2))
+  const paced = (seconds: number): number => inSamples(Math.min(maxBuffer, cadenceOf(seconds, pass)))
   return {
     vad: settings.vad,
     onlyFinals,
     punctuation: settings.punctuation,
     shape: { maxChars: settings.max_chars, maxLines: settings.max_lines },
     longestSegment: inSamples(maxBuffer),
-    interval: inSamples(Math.min(...waits, ...silenceProbe)),
+    interval: paced(wait),
+    probe: paced(probe),
     phraseSilence: inSamples(settings.buffer_timeout),
     maxDelay: inSamples(settings.max_delay),
     buffer: {

@@ -1,4 +1,4 @@
-import { ELEMENT, fieldsOf, GRAPH, message, MODEL, namesIn, NODE, readVarint, TENSOR, VALUE, varint } from './onnx-format.ts'
+import { ELEMENT, fieldsOf, GRAPH, MODEL, namesIn, NODE, readVarint, TENSOR, VALUE, varint } from './onnx-format.ts'
 import type { Field } from './onnx-format.ts'
 
 /**
@@ -28,30 +28,50 @@ const readInitializers = (bytes: Uint8Array, graph: ReadonlyArray<Field>): Reado
     }),
   )
 
+/** A stretch of the new file; from `flip` on each byte is less by 128. */
+interface Piece {
+  readonly bytes: Uint8Array
+  readonly flip?: number
+}
+
+const lengthOf = (pieces: ReadonlyArray<Piece>): number => pieces.reduce((sum, { bytes }) => sum + bytes.length, 0)
+
+const message = (field: number, content: ReadonlyArray<Piece>): ReadonlyArray<Piece> =>
+  [{ bytes: Uint8Array.of(...varint(field * 8 + 2), ...varint(lengthOf(content))) }, ...content]
+
+/** In one buffer. Weights are copied once alone, for a graph may be as large as the memory that is left. */
+const joined = (pieces: ReadonlyArray<Piece>): Uint8Array => {
+  const file = Buffer.allocUnsafe(lengthOf(pieces))
+  let at = 0
+  for (const { bytes, flip = bytes.length } of pieces) {
+    file.set(bytes, at)
+    for (let i = at + flip; i < at + bytes.length; i++) file[i] = (file[i] ?? 0) ^ 0x80
+    at += bytes.length
+  }
+  return file
+}
+
 /** The tensor with each value less by 128, as signed bytes; numbers of a list, as quantisers write zero points, become bytes too. */
-const signedTensor = (bytes: Uint8Array, { parts }: Initializer): Buffer => {
-  const content = parts.map((part): Uint8Array => {
+const signedTensor = (bytes: Uint8Array, { parts }: Initializer): ReadonlyArray<Piece> => {
+  const content = parts.map((part): Piece => {
     const values: Array<number> = []
     switch (part.number) {
       case TENSOR.TYPE:
-        return Uint8Array.of(TENSOR.TYPE * 8, ELEMENT.INT8)
-      case TENSOR.RAW: {
-        const copy = new Uint8Array(bytes.subarray(part.start, part.end))
-        for (let i = part.from - part.start; i < copy.length; i++) copy[i] = (copy[i] ?? 0) ^ 0x80
-        return copy
-      }
+        return { bytes: Uint8Array.of(TENSOR.TYPE * 8, ELEMENT.INT8) }
+      case TENSOR.RAW:
+        return { bytes: bytes.subarray(part.start, part.end), flip: part.from - part.start }
       case TENSOR.INTEGERS:
         for (let at = part.from; at < part.end; ) {
           const [value, next] = readVarint(bytes, at)
           values.push(value ^ 0x80)
           at = next
         }
-        return Uint8Array.of(TENSOR.RAW * 8 + 2, ...varint(values.length), ...values)
+        return { bytes: Uint8Array.of(TENSOR.RAW * 8 + 2, ...varint(values.length), ...values) }
       default:
-        return bytes.subarray(part.start, part.end)
+        return { bytes: bytes.subarray(part.start, part.end) }
     }
   })
-  return message(GRAPH.INITIALIZER, ...content)
+  return message(GRAPH.INITIALIZER, content)
 }
 
 /** What changes: unsigned weights of MatMulInteger with their zero points, where nothing else uses either of them. */
@@ -83,9 +103,10 @@ export const withSignedWeights = (model: Uint8Array): Uint8Array | null => {
   const graph = fieldsOf(model, graphField)
   const changed = new Map(unsignedWeights(model, graph).map((initializer) => [initializer.field, initializer]))
   if (changed.size === 0) return null
-  const content = graph.map((field) => {
+  const asItIs = (field: Field): Piece => ({ bytes: model.subarray(field.start, field.end) })
+  const content = graph.flatMap((field) => {
     const initializer = changed.get(field)
-    return initializer === undefined ? model.subarray(field.start, field.end) : signedTensor(model, initializer)
+    return initializer === undefined ? asItIs(field) : signedTensor(model, initializer)
   })
-  return Buffer.concat(top.map((field) => (field === graphField ? message(MODEL.GRAPH, ...content) : model.subarray(field.start, field.end))))
+  return joined(top.flatMap((field) => (field === graphField ? message(MODEL.GRAPH, content) : asItIs(field))))
 }

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type {
+  Device,
   Hypothesis,
   JobFailed,
   LoadedModel,
@@ -46,24 +47,35 @@ export const createSpeechEngine = (options: {
   const workers = options.workers ?? availableParallelism()
   const { models, measuredPass, logger, execArgv = [], limits = LIMITS } = options
   const passes = createPassLimits({ floor: limits.transcribe, unmeasured: limits.unmeasured, measured: measuredPass })
+  /** What each model was loaded on. */
+  const devices = new Map<string, Device['name']>()
+  const deviceOf = (model: string): Device['name'] => devices.get(model) ?? 'cpu'
   const runner = createTaskRunner({
     role: 'speech',
     workers,
     logger,
     execArgv,
     limits: { detect: limits.detect, load: limits.load, passes },
-    // As many as a batch takes, so that there are some to make it of.
-    widthOn: (provider) => (provider === 'cpu' ? workers : Math.max(workers, GPU_BATCH)),
+    widthOn: (provider) => {
+      // Nothing runs on a GPU that this process does not have, whatever the one before had.
+      if (provider === 'cpu') devices.clear()
+      // As many as a batch takes, so that there are some to make it of.
+      return provider === 'cpu' ? workers : GPU_BATCH
+    },
+    deviceOf: (task) => (task.kind === 'transcribe' ? deviceOf(task.job.model) : 'cpu'),
   })
   const folderOf = (model: string): string | null => models.get(model) ?? null
   return {
-    get parallelism() {
-      return runner.width()
+    deviceOf: (model) => {
+      const name = deviceOf(model)
+      return { name, lanes: runner.widthOf(name) }
     },
+    passTime: passes.timeOf,
     pid: runner.pid,
     close: runner.close,
     load: (model) => async () => {
       const outcome = (await runner.run({ kind: 'load', model, folder: folderOf(model) })) as Either<ModelLoadFailed | JobFailed, LoadedModel>
+      if (E.isRight(outcome)) devices.set(model, outcome.right.onGpu === true ? 'gpu' : 'cpu')
       return E.mapLeft(({ reason }: ModelLoadFailed | JobFailed): ModelLoadFailed => ({ _tag: 'ModelLoadFailed', model, reason }))(outcome)
     },
     transcribe: (job) => async () => {

@@ -24,6 +24,12 @@ export type Task =
   | { readonly kind: 'detect'; readonly samples: Int16Array; readonly state: VadState }
   | { readonly kind: 'translate'; readonly job: TranslateJob; readonly folder: string | null }
 
+/** To a worker thread: the memory of its set of the model is to be given back. */
+export interface Unload {
+  readonly kind: 'unload'
+  readonly model: string
+}
+
 /** What a task of its kind gives; `null` of a translator that is loaded, the text of a translation. */
 type Result = LoadedModel | Hypothesis | SpeechProbabilities | string | null
 export type Outcome = Either<ModelLoadFailed | JobFailed, Result>

@@ -1,4 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
+import type { Device } from '../../../application/ports/engine.ts'
 import type { Logger } from '../../../application/ports/environment.ts'
 import type { Provider, ProviderChoice } from '../providers/execution-provider.ts'
 import { startEngineChild } from './engine-child.ts'
@@ -13,8 +14,8 @@ import { createWidth } from './width.ts'
 /** Runs tasks in an engine process that may die at any time. */
 export interface TaskRunner {
   readonly run: (task: Task) => Promise<Outcome>
-  /** Tasks, detection aside, that the process works on at a time. */
-  readonly width: () => number
+  /** Tasks, detection aside, that the process works on at a time on a device. */
+  readonly widthOf: (device: Device['name']) => number
   readonly pid: () => number | undefined
   readonly close: () => Promise<void>
 }
@@ -61,11 +62,13 @@ export const createTaskRunner = (options: {
   readonly logger: Logger
   readonly execArgv: ReadonlyArray<string>
   readonly limits: TaskLimits
-  /** Tasks at a time on this hardware; a process may find other than the one before. */
+  /** Tasks at a time on the device of `provider`, beside the `workers` on the CPU; a process may find another than the one before. */
   readonly widthOn?: (provider: Provider) => number
+  /** The device that a task runs on. */
+  readonly deviceOf?: (task: Task) => Device['name']
   readonly startChild?: typeof startEngineChild
 }): TaskRunner => {
-  const { role, logger, limits, workers, widthOn = () => workers, startChild = startEngineChild } = options
+  const { role, logger, limits, workers, widthOn = () => workers, deviceOf = () => 'cpu', startChild = startEngineChild } = options
   const width = createWidth(workers, () => performance.now())
   const inFlight = new Map<number, Pending>()
   const detections: Array<Pending> = []
@@ -74,6 +77,7 @@ export const createTaskRunner = (options: {
   let onTrial: ReadonlyArray<Pending> | null = null
   let child: EngineChild | null = null
   let ready = false
+  let onDevice = workers
   let startedAt = 0
   let overdueTask: number | null = null
   let deathsInARow = 0
@@ -100,6 +104,11 @@ export const createTaskRunner = (options: {
     else watchdog.watch('process', Math.max(...[...inFlight.values()].map((pending) => limitOf(pending, true))))
   }
 
+  /** After a kill for want of memory fewer on either. */
+  const widthOf = (device: Device['name']): number => Math.min(width.now(), device === 'cpu' ? workers : onDevice)
+  const workingOn = (device: Device['name']): number =>
+    [...inFlight.values()].filter((pending) => !isDetection(pending) && deviceOf(pending.task) === device).length
+
   const send = (pending: Pending): void => {
     pending.begunAt = null
     inFlight.set(pending.id, pending)
@@ -109,24 +118,27 @@ export const createTaskRunner = (options: {
     child?.send({ kind: 'task', id: pending.id, task: pending.task })
   }
 
+  /** A device that is full holds up nobody on the other. */
+  const nextWaiting = (): number =>
+    waiting.findIndex(({ task }) => workingOn(deviceOf(task)) < widthOf(deviceOf(task)))
+
   const pump = (): void => {
     if (!ready) return
     detections.splice(0).forEach(send)
-    let working = [...inFlight.values()].filter((pending) => !isDetection(pending)).length
-    if (working === 0) {
+    if (workingOn('cpu') + workingOn('gpu') === 0) {
       onTrial = trials[0] ?? null
       trials = trials.slice(1)
       onTrial?.forEach(send)
     }
     if (onTrial !== null || trials.length > 0) return
-    for (; working < width.now() && waiting.length > 0; working += 1) waiting.splice(0, 1).forEach(send)
+    for (let at = nextWaiting(); at !== -1; at = nextWaiting()) waiting.splice(at, 1).forEach(send)
   }
 
   const onOutcome = (id: number, outcome: Outcome): void => {
     watchdog.release(id)
     const pending = inFlight.get(id)
-    inFlight.delete(id)
     if (pending === undefined) return
+    inFlight.delete(id)
     const { task, begunAt, loads } = pending
     if ('job' in task && begunAt !== null && !loads && E.isRight(outcome))
       limits.passes.seen(task.job.model, performance.now() - begunAt)
@@ -136,7 +148,8 @@ export const createTaskRunner = (options: {
   const onReady = (choice: ProviderChoice): void => {
     ready = true
     failedStarts = 0
-    width.resize(widthOn(choice.provider))
+    onDevice = widthOn(choice.provider)
+    width.resize(Math.max(workers, onDevice))
     logger.info({ engine: role, ...choice }, 'execution provider')
     child?.send({ kind: 'configure', workers })
   }
@@ -214,15 +227,12 @@ export const createTaskRunner = (options: {
     run: async (task) =>
       new Promise((resolve) => {
         const pending: Pending = { id: nextId++, task, resolve, begunAt: null, loads: false, deaths: 0 }
-        if (closed !== null) {
-          fail(pending, 'the engine is closed')
-          return
-        }
-        if (isDetection(pending)) detections.push(pending)
-        else waiting.push(pending)
+        if (closed !== null) return fail(pending, 'the engine is closed')
+        const line = isDetection(pending) ? detections : waiting
+        line.push(pending)
         pump()
       }),
-    width: width.now,
+    widthOf,
     pid: () => child?.pid,
     close: async () => {
       if (closed !== null) return closed.promise

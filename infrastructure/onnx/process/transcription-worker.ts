@@ -41,4 +41,4 @@ const together: Together = async (tasks, onOutcome) => {
   if (E.isRight(runner)) await runner.right.transcribeTogether(jobs.map(({ job }) => job), (index, hypothesis) => onOutcome(index, E.right(hypothesis)))
 }
 
-serveTasks(perform, together)
+serveTasks(perform, { together, unload: models.unload })

@@ -25,4 +25,4 @@ serveTasks(async (task: Task): Promise<Outcome> => {
     case 'transcribe':
       throw new Error('this worker only translates')
   }
-})
+}, { unload: models.unload })

@@ -72,7 +72,8 @@ const transcribeFile = async (client: ApiClient, file: string, options: Options)
 /** Transcribes every file that can be read; resolves to the exit code: 1 when one could not. */
 export const transcribe = async (args: ReadonlyArray<string>): Promise<number> => {
   const { files, options } = optionsOf(args)
-  const instance = await startThrowAwayInstance()
+  // At full speed there is no time to be kept.
+  const instance = await startThrowAwayInstance(options.speed === 1 ? {} : { STENOLOG_OVERCOMMIT: '0' })
   try {
     const client = await logIn(instance.url, instance.username, instance.password)
     let failed = 0

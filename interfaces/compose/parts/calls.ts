@@ -5,6 +5,7 @@ import {
 } from '../../../application/catalogue/commands/switch-reference.ts'
 import { createLiveOnce } from '../../../application/lives/commands/create-live-once.ts'
 import type { CreateLiveOnce } from '../../../application/lives/commands/create-live-once.ts'
+import type { CreateLiveDeps } from '../../../application/lives/commands/create-live.ts'
 import { deleteLive } from '../../../application/lives/commands/delete-live.ts'
 import { finishAnyLive } from '../../../application/lives/commands/finish-any-live.ts'
 import { finishLive } from '../../../application/lives/commands/finish-live.ts'
@@ -40,11 +41,11 @@ export const callsOf = (parts: Parts, draining: () => boolean): Omit<Calls, keyo
   const { write, switched, admission } = writeSide
   const { catalogue } = switched
   const { directory, whenProjected, lives } = readSide
-  const { sessions, lags, pullRefusal } = running
+  const { sessions, lags, pullRefusal, compute } = running
 
   const writing = { ...write, ...lives, admission, credentials, whenProjected }
   // The only worker there is while one process does everything (ROLE all).
-  const candidates = () => [{ worker: self.name, rank: 0 }]
+  const candidates: CreateLiveDeps['candidates'] = (...asked) => [{ worker: self.name, rank: 0, compute: compute.forModel(...asked) }]
   const create = createLiveOnce({ ...writing, catalogue, candidates, pullRefusal })
   const createLive: CreateLiveOnce = (...asked) => async () => {
     if (draining()) return E.left({ _tag: 'StoreUnavailable', reason: 'the server is shutting down' })

@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { User } from '../../../domain/user/decider.ts'
+import { measuredCompute } from '../../../application/admission/measured-compute.ts'
 import { expireLives, lookEvery } from '../../../application/lives/policies/expire-lives.ts'
 import { reconcileLives, reconciling } from '../../../application/lives/policies/reconcile-lives.ts'
 import { createLags } from '../../../application/pipeline/lags.ts'
@@ -77,7 +78,13 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
     opened({ stop: sessions.close })
     opened(worked)
 
+    const compute = measuredCompute({
+      engine, catalogue: writeSide.switched.catalogue, admission, environment, logger,
+      worker: worker.name, running: sessions.runs.all, overcommit: settings.overcommit,
+    })
+
     return {
+      compute,
       sessions,
       bus,
       lags,

@@ -45,8 +45,8 @@ const createLive = privateRoute(
     response: { codec: single(liveView) },
     refusals: [
       'ModelNotFound', 'LanguageNotFound', 'LanguageNotSupported', 'TaskNotSupported', 'TranslationNotFound',
-      'TooManyTranslations', 'ListenerTokenTaken',
-      'AudioUrlForbidden', 'SourcesNotIsolated', 'QuotaReached', 'InsufficientVram', 'LiveNotFound', 'IdempotencyKeyReused', 'RequestStillRunning', ...UNAVAILABLE,
+      'TooManyTranslations', 'ListenerTokenTaken', 'AudioUrlForbidden', 'SourcesNotIsolated', 'QuotaReached', 'InsufficientVram',
+      'InsufficientCompute', 'LiveNotFound', 'IdempotencyKeyReused', 'RequestStillRunning', ...UNAVAILABLE,
     ],
   },
   async ({ headers, body, caller, origin }, calls: LiveCalls) => {

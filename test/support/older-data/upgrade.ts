@@ -49,7 +49,7 @@ export const startOlder = (t: ExecutionContext, data: Data): Launched => launch(
 
 /** `more`: variables beside the settings. */
 export const startToday = (t: ExecutionContext, data: Data, more: Settings = {}): Launched =>
-  launch(t, { ...settingsFor(data), ...more })
+  launch(t, { ...settingsFor(data), STENOLOG_OVERCOMMIT: '0', ...more })
 
 const checkIsClean = async (t: ExecutionContext, { dataDirectory, stores }: Data, when: string): Promise<void> => {
   const { code, stdout, stderr } = await stenolog(dataDirectory, ['check'], stores)

@@ -36,15 +36,18 @@ const isDue = (words: ReadonlyArray<Word>, clock: number, limits: Limits): boole
   return limits.onlyFinals && oldest !== undefined && clock + limits.interval / 2 >= sampleAt(oldest.end) + limits.maxDelay
 }
 
-/** The first pause in the buffer that is long enough, and has enough speech before it, to go on behind it. */
+/**
+ * The last pause in the buffer that is long enough, and has enough speech before it, to go on behind it: an engine that is behind has
+ * several, and hears them in one pass.
+ */
 const pauseIn = (state: PolicyState, phrase: Phrase, clock: number, limits: Limits): number | null => {
-  for (const [i, { end }] of phrase.regions.entries()) {
-    if (end === null) continue
+  const isPause = ({ end }: Region, i: number): boolean => {
+    if (end === null) return false
     const before = end - state.bufferStart
-    if (before < limits.pause.behind || before > limits.buffer.longest) continue
-    if ((phrase.regions[i + 1]?.start ?? clock) - end >= limits.pause.length) return end
+    if (before < limits.pause.behind || before > limits.buffer.longest) return false
+    return (phrase.regions[i + 1]?.start ?? clock) - end >= limits.pause.length
   }
-  return null
+  return phrase.regions.findLast(isPause)?.end ?? null
 }
 
 /** Where to cut a buffer that is full: at its last pause, else in the longest dip of its later part. */
@@ -71,7 +74,8 @@ export const nextStep = (state: PolicyState, phrase: Phrase, clock: number, limi
   if (pause !== null) return state.passEnd === pause ? { kind: 'settle', full: isFull, at: pause } : pass(pause)
   if (isFull) return pass(state.bufferStart + limits.buffer.longest, true)
   const isUnheard = last.end !== null && end > state.heardEnd
-  if (isUnheard || end - Math.max(state.heardEnd, last.start) >= limits.interval) return pass(end)
+  const wanted = openWords(state).length > 0 ? limits.probe : limits.interval
+  if (isUnheard || end - Math.max(state.heardEnd, last.start) >= wanted) return pass(end)
   if (isDue(state.agreement.pending, clock, limits)) return { kind: 'release' }
   return phrase.closedAt === null ? { kind: 'wait' } : { kind: 'close' }
 }

@@ -129,7 +129,8 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
   const whenNew: Rule = (moment) => {
     const { limits, phrase, region, end } = moment
     const isBehind = phrase.regions.some((each) => each.end !== null && each.end > state.heardEnd)
-    const isMore = region.end === null && end - Math.max(state.heardEnd, region.start) >= limits.interval
+    const wanted = openWords(state).length > 0 ? limits.probe : limits.interval
+    const isMore = region.end === null && end - Math.max(state.heardEnd, region.start) >= wanted
     return isBehind || isMore ? pass(moment, end, true) : null
   }
 
