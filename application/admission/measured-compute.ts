@@ -14,11 +14,14 @@ const PASSES_A_DRAFT = 1.4
 /** Seconds a megabyte of a model that was never run, as whisper-base takes; the first passes tell better. */
 const SECONDS_A_MEGABYTE = 0.001
 
-/** Part of a lane that a session takes while somebody speaks, with the default settings. */
-export const shareOf = ({ usual, least }: PassTime): number => {
+/**
+ * Part of a lane that a session takes while somebody speaks, with the default settings. By the time that a processor was
+ * busy where that is known: a pass that waited for other programs has not cost more.
+ */
+export const shareOf = ({ usual, least, busy = usual }: PassTime): number => {
   // No cadence helps a model that takes longer for audio than that lasts.
   if (least > WINDOW) return least / WINDOW
-  return (PASSES_A_DRAFT * usual) / cadenceOf(DEFAULT_ENGINE_SETTINGS.min_buffer, usual)
+  return (PASSES_A_DRAFT * busy) / cadenceOf(DEFAULT_ENGINE_SETTINGS.min_buffer, busy)
 }
 
 export interface MeasuredCompute {

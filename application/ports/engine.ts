@@ -102,6 +102,8 @@ export interface Hypothesis {
   readonly noSpeechProb: number
   /** Length of the UTF-8 text over that of its zlib form. */
   readonly compressionRatio: number
+  /** Seconds that hearing it kept a processor busy, whatever else ran beside it; absent on a GPU. */
+  readonly busySeconds?: number
 }
 
 /** The recurrent state of one live's voice activity detector; opaque, begins as null. */
@@ -126,6 +128,8 @@ export interface PassTime {
   readonly usual: number
   /** Of its quickest pass. */
   readonly least: number
+  /** That its last passes kept a processor busy, in the median; absent where none did, or nobody knows. */
+  readonly busy?: number
 }
 
 /**

@@ -20,12 +20,18 @@ export const takenLanes = (
   { worker, device }: { readonly worker: string; readonly device: string },
   { deviceOf, shareOf, active }: Compute,
   now: string,
-): number =>
-  openOf(state, worker)
-    .filter(({ liveId, at }) => active.has(liveId) || Date.parse(now) - Date.parse(at) < EXPECTED_MS)
-    .flatMap(({ needs }) => needs?.[0] ?? [])
-    .filter((model) => deviceOf(model).name === device)
-    .reduce((sum, model) => sum + shareOf(model), 0)
+): number => {
+  // Instants of one form sort as text: reading thousands of them with each create would take milliseconds.
+  const since = new Date(Date.parse(now) - EXPECTED_MS).toISOString()
+  const sessions = new Map<string, number>()
+  for (const { liveId, at, needs } of openOf(state, worker)) {
+    const [model] = needs ?? []
+    if (model !== undefined && (active.has(liveId) || at > since)) sessions.set(model, (sessions.get(model) ?? 0) + 1)
+  }
+  return [...sessions]
+    .filter(([model]) => deviceOf(model).name === device)
+    .reduce((sum, [model, count]) => sum + count * shareOf(model), 0)
+}
 
 /** What one more session needs of a worker's lanes, and what is left for it. */
 export interface Lanes {
@@ -45,9 +51,10 @@ export const lanesFor = (
   if (asked?.compute === undefined || model === undefined) return MEASURED_BY_NOBODY
   const { worker, compute } = asked
   const { name: device, lanes } = compute.deviceOf(model)
+  const neededLanes = compute.shareOf(model)
+  if (lanes === Infinity) return { neededLanes, freeLanes: Infinity }
   const left = lanes - takenLanes(state, { worker, device }, compute, now)
-  const freeLanes = lanes === Infinity ? Infinity : Math.min(1, Math.max(0, left))
-  return { neededLanes: compute.shareOf(model), freeLanes }
+  return { neededLanes, freeLanes: Math.min(1, Math.max(0, left)) }
 }
 
 /** Those of the worker with the most left. */

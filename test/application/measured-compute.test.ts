@@ -32,6 +32,7 @@ test('a session takes what its passes take at their cadence, which has a rest be
   t.is(share(pass(4)), 0.7, 'a slow model is heard more rarely')
   t.is(share(pass(36)), 1.2, 'one that takes longer for its window than that lasts never keeps up')
   t.is(share({ usual: 36, least: 20 }), 0.7, 'unless the machine was only busy')
+  t.is(share({ usual: 4, least: 0.2, busy: 0.2 }), 1.4 * 0.2, 'a pass that waits for other programs costs no more')
 })
 
 test('a model that nobody measured is estimated by its size, and never refused for that alone', (t) => {

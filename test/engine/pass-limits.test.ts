@@ -26,6 +26,8 @@ test('the usual time of a pass is the median of the last ones, before any that o
   t.deepEqual(limits.timeOf('base'), { usual: 0.3, least: 0.2 }, 'one that was held up does not count')
   for (let n = 0; n < 32; n++) limits.seen('base', 500)
   t.deepEqual(limits.timeOf('base'), { usual: 0.5, least: 0.5 }, 'earlier ones are forgotten')
+  for (const milliseconds of [100, 300, 200]) limits.spent('base', milliseconds)
+  t.deepEqual(limits.timeOf('base'), { usual: 0.5, least: 0.5, busy: 0.2 }, 'what kept a processor busy is told apart')
 })
 
 const MINUTE = 60_000

@@ -80,7 +80,10 @@ export const createSpeechEngine = (options: {
     },
     transcribe: (job) => async () => {
       const task = { kind: 'transcribe', job, folder: folderOf(job.model) } as const
-      return (await runner.run(task)) as Either<ModelLoadFailed | JobFailed, Hypothesis>
+      const outcome = (await runner.run(task)) as Either<ModelLoadFailed | JobFailed, Hypothesis>
+      const busySeconds = E.isRight(outcome) ? outcome.right.busySeconds : undefined
+      if (busySeconds !== undefined) passes.spent(job.model, 1000 * busySeconds)
+      return outcome
     },
     detectSpeech: (samples, state) => async () => {
       const task = { kind: 'detect', samples, state } as const

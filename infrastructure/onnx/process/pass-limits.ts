@@ -6,7 +6,7 @@ export const LONGEST_TRIAL_MS = 1_200_000
 /** A pass may take so many times what passes of its model took: long text has more tokens, and other threads compete. */
 const MARGIN = 5
 
-/** Passes of which the usual one is the median: about half a minute of a session. */
+/** Passes of which the median is told: about half a minute of a session. */
 const LAST_PASSES = 32
 
 /** How long a pass of a model takes, and may take before it counts as hanging. */
@@ -17,7 +17,15 @@ export interface PassLimits {
   readonly timeOf: (model: string) => PassTime | null
   /** A pass came to its end, after so many milliseconds. */
   readonly seen: (model: string, milliseconds: number) => void
+  /** It kept a processor busy for so many milliseconds. */
+  readonly spent: (model: string, milliseconds: number) => void
 }
+
+const added = (times: ReadonlyArray<number> | undefined, time: number): ReadonlyArray<number> => [...(times ?? []), time].slice(-LAST_PASSES)
+
+/** The middle one, of two the lower; undefined of none. */
+const median = (times: ReadonlyArray<number>): number | undefined =>
+  times.toSorted((one, other) => one - other)[Math.floor((times.length - 1) / 2)]
 
 /**
  * Limits that grow with what a model needs: `measured` is what its trial took, in milliseconds, if it had one. A model
@@ -33,6 +41,7 @@ export const createPassLimits = (options: {
   const { floor, unmeasured = LONGEST_TRIAL_MS, measured = () => undefined } = options
   const slowest = new Map<string, number>()
   const last = new Map<string, ReadonlyArray<number>>()
+  const busy = new Map<string, ReadonlyArray<number>>()
   return {
     of: (model) => {
       const known = Math.max(slowest.get(model) ?? 0, measured(model) ?? 0)
@@ -40,13 +49,15 @@ export const createPassLimits = (options: {
     },
     timeOf: (model) => {
       const trial = measured(model)
-      const passes = (last.get(model) ?? (trial === undefined ? [] : [trial])).toSorted((one, other) => one - other)
-      const [least, usual] = [passes[0], passes[Math.floor((passes.length - 1) / 2)]]
-      return least === undefined || usual === undefined ? null : { usual: usual / 1000, least: least / 1000 }
+      const passes = last.get(model) ?? (trial === undefined ? [] : [trial])
+      const [usual, processor] = [median(passes), median(busy.get(model) ?? [])]
+      if (usual === undefined) return null
+      return { usual: usual / 1000, least: Math.min(...passes) / 1000, ...(processor !== undefined && { busy: processor / 1000 }) }
     },
     seen: (model, milliseconds) => {
-      last.set(model, [...(last.get(model) ?? []), milliseconds].slice(-LAST_PASSES))
+      last.set(model, added(last.get(model), milliseconds))
       slowest.set(model, Math.max(slowest.get(model) ?? 0, milliseconds))
     },
+    spent: (model, milliseconds) => void busy.set(model, added(busy.get(model), milliseconds)),
   }
 }

@@ -1,9 +1,11 @@
 import { workerData } from 'node:worker_threads'
 import * as E from 'fp-ts/lib/Either.js'
+import type { Hypothesis, TranscribeJob } from '../../../application/ports/engine.ts'
 import { createLoadedModels } from '../loaded-models.ts'
 import type { Outcome, Task } from './messages.ts'
 import { readModelDirectory } from '../model-directory.ts'
 import { loadWhisper } from '../whisper-runner.ts'
+import type { WhisperRunner } from '../whisper-runner.ts'
 import { serveTasks } from './worker-loop.ts'
 import type { Together } from './worker-loop.ts'
 import type { WorkerSettings } from './worker-pool.ts'
@@ -15,6 +17,14 @@ const models = createLoadedModels(async (folder) => {
   return E.isLeft(directory) ? E.left(directory.left.reason) : E.right(await loadWhisper(directory.right, undefined, provider))
 })
 
+/** With what it cost, which on a CPU is the time of this thread: a run has no other. */
+const hear = async (runner: WhisperRunner, job: TranscribeJob): Promise<Hypothesis> => {
+  const before = process.threadCpuUsage()
+  const hypothesis = await runner.transcribe(job)
+  const { user, system } = process.threadCpuUsage(before)
+  return provider === 'cpu' ? { ...hypothesis, busySeconds: (user + system) / 1e6 } : hypothesis
+}
+
 const perform = async (task: Task): Promise<Outcome> => {
   switch (task.kind) {
     case 'load': {
@@ -24,7 +34,7 @@ const perform = async (task: Task): Promise<Outcome> => {
       return E.right({ windowSeconds, ...(hasWordTimes && { hasWordTimes }), ...(provider === 'cpu' ? {} : { onGpu: true }) })
     }
     case 'transcribe': {
-      return models.use(task.job.model, task.folder, (runner) => runner.transcribe(task.job))
+      return models.use(task.job.model, task.folder, (runner) => hear(runner, task.job))
     }
     case 'detect':
     case 'translate':
