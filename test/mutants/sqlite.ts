@@ -151,6 +151,12 @@ export const sqliteMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/sqlite/event-log/subscriptions.ts',
+    before: 'if (all.damaged !== null) return',
+    after: 'if (all === null) return',
+    rows: ['other streams stay readable'], test: EVENT_LOG_INTEGRITY,
+  },
+  {
+    file: 'infrastructure/sqlite/event-log/subscriptions.ts',
     before: 'if (after > head) throw',
     after: 'if (after < 0) throw',
     rows: ['a subscription from beyond the end of the log is refused'], test: EVENT_LOG_INTEGRITY,

@@ -16,6 +16,8 @@ import { readFailure } from '../read-failure.ts'
 
 /** So many rows are worth another thread. */
 const BACKLOG = 5000
+/** So few are read once for all subscriptions that were waiting for them. */
+const NEWEST = 100
 
 const failure = (cause: StoreUnavailable | LogCorrupted | OlderLog): Error => new Error(`the subscription ended: ${cause.reason}`, { cause })
 
@@ -36,6 +38,12 @@ interface Log {
 export const createSubscriptions = ({ database, wakers, headNumber, backlog }: Log): Pick<EventStore, 'subscribe' | 'close'> => {
   let closed = false
   const readWindow = createWindowReader(database)
+  /** What the subscriptions that a commit woke ask for, each for itself: good until the next one, and within its turn. */
+  let newest: { readonly head: number; readonly windows: Map<string, EventWindow> } | null = null
+  const forget = (): void => {
+    newest = null
+  }
+  wakers.add(forget)
 
   const guarded = <A>(read: () => A): A => {
     if (closed) throw failure({ _tag: 'StoreUnavailable', reason: 'the store is closed' })
@@ -44,6 +52,13 @@ export const createSubscriptions = ({ database, wakers, headNumber, backlog }: L
     } catch (error) {
       throw failure(readFailure(error))
     }
+  }
+
+  const newestNow = (): NonNullable<typeof newest> => {
+    if (newest !== null) return newest
+    newest = { head: guarded(headNumber), windows: new Map() }
+    void setImmediate().then(forget)
+    return newest
   }
 
   const nextCommit = (signal: AbortSignal): Promise<void> =>
@@ -57,6 +72,15 @@ export const createSubscriptions = ({ database, wakers, headNumber, backlog }: L
       signal.addEventListener('abort', wake)
     })
 
+  /** The newest rows of all streams, those that a subscription wants of them; each subscription alone where one is damaged. */
+  const newestWindow = (after: number, head: number, prefixes: ReadonlyArray<string>): EventWindow => {
+    const { windows } = newestNow()
+    const all = windows.get(`${after} ${head}`) ?? guarded(() => readWindow(after, head, ['']))
+    windows.set(`${after} ${head}`, all)
+    if (all.damaged !== null) return guarded(() => readWindow(after, head, prefixes))
+    return { ...all, rows: all.rows.filter(([, stream]) => prefixes.some((prefix) => stream.startsWith(prefix))) }
+  }
+
   /** Windows in the order of the log. A long way is read by the other thread, which is one window ahead. */
   const windows = (prefixes: ReadonlyArray<string>) => {
     let ahead: { readonly after: number; readonly window: Promise<EventWindow | null> } | null = null
@@ -65,7 +89,8 @@ export const createSubscriptions = ({ database, wakers, headNumber, backlog }: L
     }
     return async (after: number, head: number): Promise<EventWindow> => {
       if (ahead?.after !== after) askAhead(after, head)
-      const window = (await ahead?.window) ?? guarded(() => readWindow(after, head, prefixes))
+      const alone = (): EventWindow => guarded(() => readWindow(after, head, prefixes))
+      const window = (await ahead?.window) ?? (head - after > NEWEST ? alone() : newestWindow(after, head, prefixes))
       askAhead(window.reached, window.damaged === null ? head : 0)
       return window
     }
@@ -75,7 +100,7 @@ export const createSubscriptions = ({ database, wakers, headNumber, backlog }: L
     const nextWindow = windows(prefixes)
     let after = fromPosition(from)
     while (!signal.aborted) {
-      const head = guarded(headNumber)
+      const { head } = newestNow()
       // Whoever asks has seen more than there is: an older copy of the log was put in its place.
       if (after > head) throw failure({ _tag: 'OlderLog', reason: `the log ends at ${head}, before position ${after}` })
       while (after < head) {
@@ -92,7 +117,7 @@ export const createSubscriptions = ({ database, wakers, headNumber, backlog }: L
         if (signal.aborted) return
       }
       yield { kind: 'caught-up', position: after === 0 ? BEGINNING : toPosition(after) }
-      while (!signal.aborted && guarded(headNumber) <= after) await nextCommit(signal)
+      while (!signal.aborted && newestNow().head <= after) await nextCommit(signal)
     }
   }
 
