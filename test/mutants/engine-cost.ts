@@ -50,7 +50,7 @@ export const engineCostMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'domain/admission/compute.ts',
-    before: '    .filter((model) => deviceOf(model).name === device)\n',
+    before: '    .filter(([model]) => deviceOf(model).name === device)\n',
     after: '',
     rows: ['sessions on one device take nothing of another'], test: 'test/domain/admission-compute.test.ts',
   },
