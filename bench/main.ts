@@ -15,6 +15,7 @@ import { services } from './service.ts'
 import { sockets } from './sockets.ts'
 import { speechCompare } from './speech/compare.ts'
 import { speech } from './speech/main.ts'
+import { speechPlot } from './speech/plot.ts'
 import { speechSilence } from './speech/silence.ts'
 import { starts } from './start.ts'
 
@@ -49,5 +50,6 @@ const measureAll = async (): Promise<void> => {
 const [first, ...others] = process.argv.slice(2)
 if (first === 'speech') await speech(others)
 else if (first === 'speech-compare') await speechCompare(others)
+else if (first === 'speech-plot') await speechPlot(others)
 else if (first === 'speech-silence') await speechSilence(others)
 else await measureAll()

@@ -15,7 +15,7 @@ const UNSURE = Math.round(0.4 * SAMPLE_RATE)
 /** The same of a word that the model was not sure of: what follows may change it. */
 export const UNSURE_DOUBTED = Math.round(1.5 * SAMPLE_RATE)
 /** Probability of a word below which it is doubted. */
-const DOUBTED = 0.5
+export const DOUBTED = 0.5
 /** Probability of punctuation below which a pause does not end a sentence. */
 const SURE_END = 0.5
 
