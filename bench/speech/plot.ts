@@ -38,11 +38,11 @@ interface Told {
 /** What a JSON file of `npm run bench -- speech` says of English. */
 const pointOf = async (file: string): Promise<Point> => {
   const { run, figures } = JSON.parse(await readFile(file, 'utf8')) as Told
-  const english = figures.find(({ group }) => group === 'english')
-  const wer = english?.texts['live']?.wer ?? null
-  const settled = english?.live?.settled_s.median ?? null
-  if (wer === null || settled === null) throw new Error(`${file} has no live run of English recordings with the times of their words`)
-  const cpu = (english?.live?.engine_cpu_s_a_second ?? 0) + (english?.live?.own_cpu_s_a_second ?? 0)
+  const { texts, live } = figures.find(({ group }) => group === 'english') ?? { texts: {}, live: null }
+  const wer = texts['live']?.wer
+  const settled = live?.settled_s.median
+  if (typeof wer !== 'number' || typeof settled !== 'number') throw new Error(`${file} tells no live run of English with the times of its words`)
+  const cpu = (live?.engine_cpu_s_a_second ?? 0) + (live?.own_cpu_s_a_second ?? 0)
   return { name: `Stenolog, ${run.speed === 'real' ? 'real time' : 'a machine that is never late'}`, wer, settled, cpu, isOurs: true }
 }
 
