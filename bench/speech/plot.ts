@@ -26,21 +26,21 @@ const PEERS: ReadonlyArray<Point> = [
   { isElsewhere: true, name: 'Stenolog 1f99de3', wer: 6.5, settled: 4.2, cpu: 0.62 },
 ]
 
-type Texts = Readonly<Record<string, { readonly wer: number | null }>>
-
 interface Told {
   readonly run: { readonly speed: string }
   readonly figures: ReadonlyArray<{
     readonly group: string
-    readonly texts: Texts
+    readonly texts: Readonly<Record<string, { readonly wer: number | null }>>
     readonly live: { readonly settled_s: { readonly median: number | null }; readonly engine_cpu_s_a_second: number | null; readonly own_cpu_s_a_second: number } | null
   }>
 }
 
+const NOTHING: Pick<Told['figures'][number], 'texts' | 'live'> = { texts: {}, live: null }
+
 /** What a JSON file of `npm run bench -- speech` says of English. */
 const pointOf = async (file: string): Promise<Point> => {
   const { run, figures } = JSON.parse(await readFile(file, 'utf8')) as Told
-  const { texts, live } = figures.find(({ group }) => group === 'english') ?? { texts: {} as Texts, live: null }
+  const { texts, live } = figures.find(({ group }) => group === 'english') ?? NOTHING
   const wer = texts['live']?.wer
   const settled = live?.settled_s.median
   if (typeof wer !== 'number' || typeof settled !== 'number') throw new Error(`${file} tells no live run of English with the times of its words`)
