@@ -32,12 +32,12 @@ export const openOffline = async (folder: string, context: boolean): Promise<Off
   if (E.isLeft(directory)) throw new Error(directory.left.reason)
   const model = directory.right
   const { weights, multilingual, timestampRules, maxTargetPositions, windowSamples, endOfText } = model
-  // As the product opens it.
-  const encoder = await openSession(weights.encoder, { isExact: true })
   const decoder =
     weights.decoder.kind === 'two'
       ? twoFileDecoder(await openSession(weights.decoder.prompt), await openSession(weights.decoder.next))
       : mergedDecoder(await openSession(weights.decoder.file), model)
+  // As the product opens it.
+  const encoder = await openSession(weights.encoder, { isExact: decoder.tellsAttention })
   const tokenizer = new Tokenizer(model.tokenizer.json, model.tokenizer.config)
   const logMel = createLogMel(model.mel)
   const startOfPrevious = tokenizer.token_to_id('<|startofprev|>')

@@ -98,13 +98,14 @@ export const loadWhisper = async (
   provider: Provider = 'cpu',
 ): Promise<WhisperRunner> => {
   const tokenizer = new Tokenizer(model.tokenizer.json, model.tokenizer.config)
-  const encoder = await openSession(model.weights.encoder, { provider, isExact: true })
   const decoder = await openDecoder(model, provider)
+  const hasWordTimes = decoder.tellsAttention && model.alignmentHeads.length > 0
+  // Where each pass hears a full window it costs a tenth more, and nothing was gained.
+  const encoder = await openSession(model.weights.encoder, { provider, isExact: hasWordTimes })
   const logMel = createLogMel(model.mel)
   const takesShort = takesAny(FRAMES, encoder)
   const batches = takesAny(ROWS, encoder)
   const windowSeconds = model.windowSamples / SAMPLE_RATE
-  const hasWordTimes = decoder.tellsAttention && model.alignmentHeads.length > 0
   const layout = { timestampBegin: model.timestampRules.begin, timePrecision: model.timePrecision, endOfText: model.endOfText }
   const rules = {
     suppressed: model.suppressed,
