@@ -15,6 +15,12 @@ export const onceSurvivedMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/pipeline/policy/by-agreement/streaming-policy.ts',
+    before: 'settled: before(state.shown, state.heardEnd) }',
+    after: 'settled: state.shown }',
+    rows: ['where a full buffer is cut, what was shown of the audio behind the cut'], test: 'test/pipeline/live-pipeline.property.test.ts',
+  },
+  {
+    file: 'application/pipeline/policy/by-agreement/streaming-policy.ts',
     before: '(next?.start ?? 0) - limits.buffer.preRoll',
     after: 'next?.start ?? 0',
     rows: ['an empty buffer begins 0.15 s before speech'], test: STREAMING_POLICY,

@@ -71,3 +71,15 @@ test('R150, R154: every word spoken is in the finals once and in order, whatever
   )
   t.pass()
 })
+
+test('where a full buffer is cut, what was shown of the audio behind the cut does not become final: it is heard again', async (t) => {
+  const spoken: ReadonlyArray<readonly [text: string, pause: number, seconds: number]> = [
+    ['af0', 0, 0.13333333333333333], ['pvbh1', 0, 0.26666666666666666], ['elszgnubi2', 0, 0.68590625], ['tbjr3', 0.27453125, 0.40790625],
+    ['irajs4', 0, 0.42446875], ['xhrblvfp5', 0, 0.67103125], ['mx6', 0.42246875, 0.15771875], ['bnz7', 0, 0.26009375],
+    ['qdqdqdq8', 0, 0.59603125], ['fthvjxlzn9', 0, 0.60059375], ['ujyncrgv10', 0.10003125, 0.56640625], ['jz11', 0.1, 0.14040625],
+  ]
+  const words = spoken.map(([text, pause, seconds]) => ({ text, pause, seconds }))
+  const config = { ...DEFAULT_ENGINE_SETTINGS, min_buffer: 0.3, max_buffer: 6, buffer_timeout: 0.41603125, max_delay: 2, max_chars: 12, max_lines: 1 }
+  const streamed = await stream({ words, audio: scriptedAudio(words, 1), settings: config, chunk: 1000, ticks: 1, latency: 0, windowSeconds: 10 })
+  t.is(problemOf(words.map(({ text }) => text).join(' '), config, streamed), null)
+})

@@ -31,8 +31,8 @@ export const skipSilence = (state: PolicyState, phrase: Phrase, limits: Limits):
 
 /** Everything fixed becomes final. */
 const finaliseAll = (state: PolicyState, limits: Limits): Outcome => {
-  // What was shown and then not heard again is the only account of its segment.
-  const settled = openWords(state).length === 0 ? { ...state, settled: state.shown } : state
+  // What was shown and then not heard again is the only account of its segment; behind a cut it is heard again.
+  const settled = openWords(state).length === 0 ? { ...state, settled: before(state.shown, state.heardEnd) } : state
   return { ...finalise(settled, fixedWords(settled).length, limits), partial: null }
 }
 
