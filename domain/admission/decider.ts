@@ -109,7 +109,7 @@ const leave = (command: CommandOf<'Leave'>, state: AdmissionState): Decision => 
   return state.workers.some(isThe(command)) ? andPlace([left], state, at) : NOTHING
 }
 
-/** Quota before memory (R62), memory before compute. */
+/** Quota before memory, memory before compute: the first that lacks is told. */
 const admit = (command: CommandOf<'Admit'>, state: AdmissionState): Decision => {
   const { commandId, userId, vram, needs, candidates, maxSessions, instance, at } = command
   if (O.isSome(liveIdOfCommand(state, commandId))) return NOTHING

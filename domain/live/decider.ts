@@ -113,7 +113,7 @@ const startSource = (command: CommandOf<'StartSource'>, live: Live): Decision =>
   const { pid, sampleOffset, nextSegment, mediaSequence } = command
   const about = aboutOf(command, live)
   const source: LiveEvent = { type: 'SourceStarted', data: { ...about, pid, sampleOffset, nextSegment, mediaSequence } }
-  // D24: an auto-started live is active as soon as its process has a pid, without waiting for audio.
+  // An auto-started live is active as soon as its process has a pid, without waiting for audio.
   const activates = live.status === 'pending' && live.created.autoStart && pid !== null
   return E.right(activates ? [source, { type: 'LiveStarted', data: about }] : [source])
 }

@@ -13,7 +13,7 @@ const keysOf = (keys: ReadonlyArray<string>) => t.keyof(Object.fromEntries(keys.
 
 const seconds = boundedNumber(0, Number.MAX_SAFE_INTEGER)
 
-/** Left out with COMPAT_STRICT (D45). */
+/** Left out with COMPAT_STRICT. */
 const further = { segment: boundedInteger(1, Number.MAX_SAFE_INTEGER), final: t.boolean }
 
 const textOf = (type: 'transcription' | 'translation') =>

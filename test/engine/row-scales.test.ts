@@ -10,8 +10,10 @@ const FLOAT = 1
 const f32 = (values: ReadonlyArray<number>): Uint8Array => new Uint8Array(Float32Array.from(values).buffer)
 
 /** What a quantiser makes of one product, and of the scale and zero point of one column after another, or of all. */
-const quantised = (kind: 'MatMulInteger' | 'ConvInteger', shape: ReadonlyArray<number>, columns: number): Uint8Array => {
-  const size = shape.reduce((product, length) => product * length, 1)
+const quantised = (
+  kind: 'MatMulInteger' | 'ConvInteger', shape: ReadonlyArray<number>, columns: number,
+  size = shape.reduce((product, length) => product * length, 1),
+): Uint8Array => {
   const each = columns === 1 ? [] : [columns]
   return onnxFile({
     constants: [
@@ -71,6 +73,7 @@ test('a convolution is computed in floats', async (t) => {
 test('what was not quantised so stays as it is, and what is no graph is refused', async (t) => {
   const graph = await readFile('test/engine/fixtures/exact-whisper/onnx/encoder_model.onnx')
   t.is(withRowScales(graph), null)
+  t.is(withRowScales(quantised('MatMulInteger', [ROWS, COLUMNS], 1, 0)), null, 'its weights lie beside the file')
   const rewritten = withRowScales(quantised('MatMulInteger', [ROWS, COLUMNS], 1))
   t.is(rewritten && withRowScales(rewritten), null)
   t.throws(() => withRowScales(graph.subarray(0, graph.length - 1000)))

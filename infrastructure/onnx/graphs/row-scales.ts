@@ -74,6 +74,8 @@ const weightedOf = (operation: Operation, graph: Graph): Weighted | null => {
   const scales = scaling.inputs.flatMap((input) => constants.get(input) ?? [])[0]
   if (weights === undefined || zeroPoints === undefined || scales?.type !== ELEMENT.FLOAT) return null
   if (!isEightBit(weights) || !isEightBit(zeroPoints)) return null
+  // Those of large models may lie beside the file.
+  if (weights.bytes.length !== weights.dimensions.reduce((product, length) => product * length, 1)) return null
   return {
     operation, product, name, weights,
     activations: quantisation.inputs[0] ?? '',

@@ -44,7 +44,7 @@ export const sentOf = <A extends object>(given: A): Sent<A> =>
 
 type Sent<A> = { readonly [K in keyof A]?: Exclude<A[K], undefined> }
 
-/** Omitted settings take the defaults of D17; those beyond the interface stay away. */
+/** Omitted settings take their defaults; those beyond the interface stay away. */
 export const settingsOf = ({ words, task, ...given }: Omit<GivenSettings, 'prompt' | 'hotwords'>): EngineSettings => ({
   vad: given.vad ?? DEFAULT_ENGINE_SETTINGS.vad,
   mode: given.mode ?? DEFAULT_ENGINE_SETTINGS.mode,
