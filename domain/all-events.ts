@@ -36,12 +36,13 @@ import {
   SourceStarted,
   VocabularyChanged,
 } from './live/events.ts'
-import { LoginFailed, LoginFailuresCleared } from './login/events.ts'
+import { LoggedOut, LoginFailed, LoginFailuresCleared } from './login/events.ts'
 import { ProfileAdded, ProfileChanged, ProfileRemoved } from './profiles/events.ts'
 import type { EventDefinition } from './shared/event.ts'
 import { IdTaken } from './shared/sequence.ts'
 import { SegmentFinalised, SegmentsFenced } from './transcript/events.ts'
 import {
+  LoginsEnded,
   PasswordChanged,
   PasswordRehashed,
   UserDeleted,
@@ -122,6 +123,7 @@ export const allEvents: ReadonlyArray<AnyEventDefinition> = [
   erase(UserRegistered),
   erase(PasswordChanged),
   erase(PasswordRehashed),
+  erase(LoginsEnded),
   erase(UserLimitsChanged),
   erase(UserPermissionsChanged),
   erase(UserDisabled),
@@ -129,6 +131,7 @@ export const allEvents: ReadonlyArray<AnyEventDefinition> = [
   erase(UserDeleted),
   erase(UsernameClaimed),
   erase(UsernameFreed),
+  erase(LoggedOut),
   erase(LoginFailed),
   erase(LoginFailuresCleared),
   erase(IdTaken),

@@ -236,6 +236,10 @@ export interface LoginRequest {
   readonly password: string
 }
 
+export interface LogoutRequest {
+  readonly everywhere?: boolean | null
+}
+
 export interface Message {
   readonly message: string
 }
@@ -359,6 +363,12 @@ export interface Operations {
       readonly body: LoginRequest
     }
     readonly answer: BearerToken
+  }
+  readonly logout: {
+    readonly request: {
+      readonly body?: LogoutRequest
+    }
+    readonly answer: Message
   }
   readonly getMe: {
     readonly request: Readonly<Record<string, never>>
@@ -763,6 +773,7 @@ export interface Operations {
 
 export const OPERATIONS = {
   login: { method: 'POST', path: '/login', body: 'application/x-www-form-urlencoded' },
+  logout: { method: 'POST', path: '/logout', body: 'application/json' },
   getMe: { method: 'GET', path: '/users/me', body: null },
   changeMyPassword: { method: 'PUT', path: '/users/me/password', body: 'application/json' },
   createUser: { method: 'POST', path: '/users', body: 'application/json' },

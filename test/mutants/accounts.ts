@@ -89,7 +89,7 @@ export const accountMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/users/queries/authenticate.ts',
-    before: 'isActive(user) && user.generation === claims.value.generation',
+    before: 'isActive(user) && user.generation === generation',
     after: 'isActive(user)',
     rows: [34, 35], test: 'test/service/rest-users.test.ts',
   },

@@ -52,13 +52,16 @@ test('R75, R124, R125: the service describes itself in valid OpenAPI 3.1.0: tags
   for (const status of ['401', '403', '404', '422', '503']) t.true(status in create, status)
 })
 
+/** One takes long, the other ends the login that all others need. */
+const SKIPPED: ReadonlySet<string> = new Set(['rescanModels', 'logout'])
+
 test('R126: whatever is wrong with a request, the description declares the answer', async (t) => {
   const admin = await service.admin()
   const clients = [service.anonymous(), createClient(service.url(), 'nobody'), admin]
   // The client compares each answer with the description, and fails when its status or shape is not there.
   const statuses = new Set<number>()
   for (const { method, path, operationId } of operationsOf(await describe())) {
-    if (operationId === 'rescanModels') continue
+    if (SKIPPED.has(operationId)) continue
     for (const client of clients)
       for (const id of path.includes('{id}') ? ['4711', 'x'] : ['4711'])
         for (const body of method === 'GET' || id === 'x' ? ['{}'] : ['{}', '{"a":'])

@@ -19,6 +19,7 @@ import { changeUser } from '../../../application/users/commands/change-user.ts'
 import { deleteUser } from '../../../application/users/commands/delete-user.ts'
 import { deleteUserAgain } from '../../../application/users/commands/delete-user-again.ts'
 import { logIn } from '../../../application/users/commands/log-in.ts'
+import { logOut } from '../../../application/users/commands/log-out.ts'
 import { registerFirstAdmin } from '../../../application/users/commands/register-first-admin.ts'
 import { registerUser } from '../../../application/users/commands/register-user.ts'
 import { openSetupLink } from '../../../application/users/commands/set-up.ts'
@@ -82,7 +83,7 @@ export const openAccounts = (needs: Needs) =>
   assemble(async (opened) => {
     const { settings, log, documents, keyring, credentials, environment, logger } = needs.foundation
     const { write, admission } = needs.writeSide
-    const { projector, directory, tokens, lives, tokenIdsOf } = needs.readSide
+    const { projector, directory, logins, tokens, lives, tokenIdsOf } = needs.readSide
     const administrators = createAdministrators(write)
 
     await succeed('count the administrators', countAdministrators(write))
@@ -115,7 +116,8 @@ export const openAccounts = (needs: Needs) =>
       ...registering,
       setUp: setup.setUp,
       logIn: logIn({ directory: trusted, credentials, throttle, rehash }),
-      authenticate: authenticate({ directory: trusted, credentials }),
+      logOut: logOut({ ...write, directory, logins, projector }),
+      authenticate: authenticate({ directory: trusted, logins, credentials }),
       authenticateKey: authenticateKey({
         tokens: trustedTokens(tokens, log), users: trusted, credentials, environment, uses,
       }),

@@ -60,6 +60,8 @@ export const pathId = members({ id: integerText(-Infinity, Infinity) })
 
 export const loginForm = members({ username: t.string, password: t.string })
 
+export const logoutBody = members({ everywhere: optional(t.boolean, false) })
+
 export const audioUrlBody = members({ audio_url: t.string })
 
 const checked = (name: string, schema: JsonSchema, problem: (value: string) => string | null): Field<string> =>
