@@ -34,6 +34,15 @@ export interface BearerToken {
   readonly token_type: 'bearer'
 }
 
+export interface Capacity {
+  readonly vram_total: number
+  readonly vram_reserved: number
+  readonly vram_free: number
+  readonly open_sessions: number
+  readonly max_sessions: number
+  readonly max_translations: number
+}
+
 export interface ChangeMyPasswordRequest {
   readonly current_password: string
   readonly new_password: string
@@ -203,6 +212,15 @@ export interface Language {
   readonly active: boolean
   readonly created_at: string
   readonly updated_at: string | null
+}
+
+export interface LiveActivity {
+  readonly lag: number | null
+  readonly listeners: number
+  readonly sender_connected: boolean
+  readonly audio_seconds: number
+  readonly segments: number
+  readonly text_until: string | null
 }
 
 export interface LiveSession {
@@ -486,6 +504,22 @@ export interface Operations {
       readonly data: LiveSession
     }
   }
+  readonly getActivity: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+    }
+    readonly answer: {
+      readonly data: LiveActivity
+    }
+  }
+  readonly getCapacity: {
+    readonly request: Readonly<Record<string, never>>
+    readonly answer: {
+      readonly data: Capacity
+    }
+  }
   readonly getTranscript: {
     readonly request: {
       readonly path: {
@@ -612,6 +646,7 @@ export interface Operations {
         readonly limit?: number
         readonly name?: string
         readonly iso_639_1?: string
+        readonly model?: string
       }
     }
     readonly answer: {
@@ -786,6 +821,8 @@ export const OPERATIONS = {
   getLive: { method: 'GET', path: '/lives/{id}', body: null },
   deleteLive: { method: 'DELETE', path: '/lives/{id}', body: null },
   finishLive: { method: 'PUT', path: '/lives/{id}/finish', body: null },
+  getActivity: { method: 'GET', path: '/lives/{id}/activity', body: null },
+  getCapacity: { method: 'GET', path: '/capacity', body: null },
   getTranscript: { method: 'GET', path: '/lives/{id}/transcript', body: null },
   getHistory: { method: 'GET', path: '/lives/{id}/history', body: null },
   listProfiles: { method: 'GET', path: '/user-live-configs', body: null },

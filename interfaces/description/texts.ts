@@ -47,6 +47,7 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   iso_639_1: 'Exactly this ISO 639-1 code.',
   lang_from: 'Code of the spoken language.',
   lang_to: 'Code of the language of the translation.',
+  model: 'Only what the model with this name hears.',
   status: 'Only these states; may be repeated.',
   user_id: 'Only the lives of this user.',
   format: 'Form of the transcript.',

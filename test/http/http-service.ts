@@ -149,6 +149,13 @@ export const startHttp = async (
     changeToken: (_caller, id) => (id === 7 ? TE.right(tokenView(7)) : TE.left({ _tag: 'ApiTokenNotFound' })),
     revokeToken: (_caller, id) => (id === 7 ? TE.right(undefined) : TE.left({ _tag: 'ApiTokenNotFound' })),
     deleteLive: (_caller, id) => (id === 7 ? TE.right(undefined) : TE.left({ _tag: 'LiveNotFound' })),
+    getActivity: (_caller, id) =>
+      id === 7
+        ? TE.right({ lag: 0.25, listeners: 3, senderConnected: true, audioSeconds: 12.5, segments: 4, textUntil: null })
+        : TE.left({ _tag: 'LiveNotFound' }),
+    getCapacity: () => ({
+      vramTotal: 4000, vramReserved: 1400, vramFree: 2600, openSessions: 1, maxSessions: 10, maxTranslations: 5,
+    }),
     getHistory: (_caller, id) => (id === 7 ? TE.right({ items: [], total: 0 }) : TE.left({ _tag: 'LiveNotFound' })),
     getTranscript: (_caller, id) => (id === 7 ? TE.right([]) : TE.left({ _tag: 'LiveNotFound' })),
     ...overrides,

@@ -1,4 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
+import { getCapacity } from '../../../application/admission/get-capacity.ts'
 import { rescanModels } from '../../../application/catalogue/commands/rescan-models.ts'
 import {
   switchLanguage, switchModel, switchTranslation,
@@ -10,6 +11,8 @@ import { deleteLive } from '../../../application/lives/commands/delete-live.ts'
 import { finishAnyLive } from '../../../application/lives/commands/finish-any-live.ts'
 import { finishLive } from '../../../application/lives/commands/finish-live.ts'
 import { finishLivesByAudioUrl } from '../../../application/lives/commands/finish-lives-by-audio-url.ts'
+import { getActivity } from '../../../application/lives/queries/get-activity.ts'
+import type { Listeners } from '../../../application/lives/queries/get-activity.ts'
 import { getHistory } from '../../../application/lives/queries/get-history.ts'
 import { getTranscript } from '../../../application/lives/queries/get-transcript.ts'
 import { listAllLives } from '../../../application/lives/queries/list-all-lives.ts'
@@ -35,7 +38,7 @@ export interface Parts {
 }
 
 /** What REST can ask for. Once `draining` says so nothing is begun any more. */
-export const callsOf = (parts: Parts, draining: () => boolean): Omit<Calls, keyof OperationCalls> & AccessCalls => {
+export const callsOf = (parts: Parts, draining: () => boolean, listeners: Listeners): Omit<Calls, keyof OperationCalls> & AccessCalls => {
   const { foundation, engines, writeSide, readSide, running, accounts } = parts
   const { settings, self, store, keyring, credentials, environment } = foundation
   const { write, switched, admission } = writeSide
@@ -68,6 +71,8 @@ export const callsOf = (parts: Parts, draining: () => boolean): Omit<Calls, keyo
     finishLivesByAudioUrl: finishLivesByAudioUrl(finishing),
     finishAnyLive: finishAnyLive({ ...finishing, directory, lags }),
     deleteLive: deleteLive(writing),
+    getActivity: getActivity({ store, lags, listeners, runs: sessions.runs, retentionMax: settings.retentionMax }),
+    getCapacity: getCapacity({ admission }),
     getHistory: getHistory({ store, keyring }),
     getTranscript: getTranscript({ store, keyring, environment, retentionMax: settings.retentionMax }),
     catalogue,

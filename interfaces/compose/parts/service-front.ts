@@ -1,3 +1,4 @@
+import type { Listeners } from '../../../application/lives/queries/get-activity.ts'
 import { pause } from '../../../application/waiting.ts'
 import { inRequest } from '../../../infrastructure/node/request-context.ts'
 import { assemble } from '../assemble.ts'
@@ -26,7 +27,10 @@ export const openServiceFront = (parts: Parts) =>
       ...running, ...engines, admission: writeSide.admission, projector: readSide.projector, log, keyring,
       store: readSide.storeWatch, readModels: stores, leaderChanges: stores.leaderChanges, draining,
     })
-    const http = { ...callsOf(parts, draining), ...health, settings, version, logger, inRequest }
+    // The routes are made before there are sockets.
+    let sockets: Listeners = { of: () => 0, all: () => 0 }
+    const listeners: Listeners = { of: (liveId) => sockets.of(liveId), all: () => sockets.all() }
+    const http = { ...callsOf(parts, draining, listeners), ...health, settings, version, logger, inRequest }
 
     const closing: Array<() => Promise<void>> = []
     opened({
@@ -35,6 +39,7 @@ export const openServiceFront = (parts: Parts) =>
       },
     })
     const front = await openFront({ ...http, sessions, bus, environment, timers, draining })
+    sockets = front.listeners
     closing.push(front.close)
     closing.push(await openControl({ ...http, projector: readSide.projector }, settings.dataDir))
     running.listensOn(Number(new URL(front.url).port))

@@ -17,6 +17,9 @@ export const count = boundedInteger(0, Number.MAX_SAFE_INTEGER)
 export const nullable = <A>(codec: t.Type<A>): t.Type<A | null> => t.union([codec, t.null])
 export const dates = { created_at: instant, updated_at: nullable(instant) }
 
+/** To milliseconds. */
+export const rounded = (seconds: number): number => Math.round(seconds * 1000) / 1000
+
 export const modelView = t.strict({ id: count, name: t.string, active: t.boolean, vram: count, ...dates }, 'Model')
 const languageMembers = { id: count, iso_639_1: t.string, name: t.string, active: t.boolean }
 export const languageView = t.strict({ ...languageMembers, ...dates }, 'Language')
@@ -210,7 +213,7 @@ export const presentAdminLive = (
   auto_start: live.autoStart,
   auto_start_pid: live.autoStartPid,
   vram: live.vram,
-  lag: live.lag === null ? null : Math.round(live.lag * 1000) / 1000,
+  lag: live.lag === null ? null : rounded(live.lag),
   ...presentOrder(live, catalogue, strict),
 })
 

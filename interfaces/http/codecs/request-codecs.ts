@@ -27,7 +27,7 @@ export const pageOf = (query: PageQuery): PageQuery => ({ skip: query.skip, limi
 const exact = single(optional(t.string, null))
 
 export const pageQuery = members(pagination)
-export const languagesQuery = members({ ...pagination, name: exact, iso_639_1: exact })
+export const languagesQuery = members({ ...pagination, name: exact, iso_639_1: exact, model: exact })
 export const modelsQuery = members({ ...pagination, name: exact })
 export const translationsQuery = members({ ...pagination, lang_from: exact, lang_to: exact })
 const liveStatus = t.keyof({ pending: null, active: null, finished: null, error: null })
