@@ -45,6 +45,8 @@ export interface AudioUrlForbidden { readonly _tag: 'AudioUrlForbidden' }
 /** Decoders must be isolated and cannot be: no URL is pulled. */
 export interface SourcesNotIsolated { readonly _tag: 'SourcesNotIsolated' }
 export interface LiveNotFound { readonly _tag: 'LiveNotFound' }
+/** The history of the live has no entry with this number. */
+export interface EntryNotFound { readonly _tag: 'EntryNotFound' }
 /** The live keeps no text: it was not asked to, or no longer does (D20). */
 export interface TranscriptNotFound { readonly _tag: 'TranscriptNotFound' }
 export interface UsernameTaken { readonly _tag: 'UsernameTaken' }
@@ -120,3 +122,4 @@ export type Refusal =
   | IdempotencyKeyReused
   | RequestStillRunning
   | TranscriptNotFound
+  | EntryNotFound

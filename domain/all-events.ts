@@ -10,7 +10,7 @@ import {
   upgradeAdmitted,
 } from './admission/events.ts'
 import { AdmissionSnapshotTaken, upgradeSnapshot } from './admission/snapshot.ts'
-import { LivesListed } from './administration/events.ts'
+import { LivesListed, LiveViewed } from './administration/events.ts'
 import { AdministratorAdded, AdministratorRemoved } from './administrators/events.ts'
 import {
   ApiTokenActivated,
@@ -99,6 +99,7 @@ export const allEvents: ReadonlyArray<AnyEventDefinition> = [
   erase(LanguageSwitched),
   erase(TranslationPairSwitched),
   erase(LivesListed),
+  erase(LiveViewed),
   erase(AdministratorAdded),
   erase(AdministratorRemoved),
   erase(LiveCreated),

@@ -20,3 +20,14 @@ export const LivesListed = defineEvent(
   }),
 )
 export type LivesListed = EventOf<typeof LivesListed>
+
+/** One live was looked at: how it stands, its history, how it stood after one of its events, or whether its log is intact. */
+export const LiveViewed = defineEvent(
+  'LiveViewed',
+  t.strict({
+    liveId: id,
+    view: t.keyof({ live: null, history: null, entry: null, integrity: null }),
+    at: instant,
+  }),
+)
+export type LiveViewed = EventOf<typeof LiveViewed>

@@ -144,6 +144,11 @@ export interface CreateUserRequest {
   readonly max_translations?: number | null
 }
 
+export interface DamagedEntry {
+  readonly id: number
+  readonly reason: string
+}
+
 export interface EmbedReadiness {
   readonly ready: boolean
 }
@@ -177,6 +182,8 @@ export interface HistoryEntry {
   readonly type: string
   readonly at: string
   readonly actor: string
+  readonly correlation_id: string
+  readonly causation_id: string
   readonly data: Readonly<Record<string, unknown>>
 }
 
@@ -221,6 +228,16 @@ export interface LiveActivity {
   readonly audio_seconds: number
   readonly segments: number
   readonly text_until: string | null
+}
+
+export interface LiveIntegrity {
+  readonly status: 'intact' | 'damaged' | 'unavailable'
+  readonly entries: number
+  readonly first_position: number | null
+  readonly last_position: number | null
+  readonly head_hash: string | null
+  readonly damaged: ReadonlyArray<DamagedEntry>
+  readonly checked_at: string
 }
 
 export interface LiveSession {
@@ -283,6 +300,16 @@ export interface PairLanguage {
   readonly iso_639_1: string
   readonly name: string
   readonly active: boolean
+}
+
+export interface PastAdminLiveSession {
+  readonly entry: HistoryEntry
+  readonly state: AdminLiveSession
+}
+
+export interface PastLiveSession {
+  readonly entry: HistoryEntry
+  readonly state: LiveSession
 }
 
 export interface Profile {
@@ -551,6 +578,27 @@ export interface Operations {
       readonly pagination: Pagination
     }
   }
+  readonly getHistoryEntry: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+        readonly entry: number
+      }
+    }
+    readonly answer: {
+      readonly data: PastLiveSession
+    }
+  }
+  readonly getIntegrity: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+    }
+    readonly answer: {
+      readonly data: LiveIntegrity
+    }
+  }
   readonly listProfiles: {
     readonly request: {
       readonly query?: {
@@ -751,6 +799,52 @@ export interface Operations {
       readonly data: AdminLiveSession
     }
   }
+  readonly getAnyLive: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+    }
+    readonly answer: {
+      readonly data: AdminLiveSession
+    }
+  }
+  readonly getAnyHistory: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+      readonly query?: {
+        readonly skip?: number
+        readonly limit?: number
+      }
+    }
+    readonly answer: {
+      readonly data: ReadonlyArray<HistoryEntry>
+      readonly pagination: Pagination
+    }
+  }
+  readonly getAnyHistoryEntry: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+        readonly entry: number
+      }
+    }
+    readonly answer: {
+      readonly data: PastAdminLiveSession
+    }
+  }
+  readonly getAnyIntegrity: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+    }
+    readonly answer: {
+      readonly data: LiveIntegrity
+    }
+  }
   readonly switchModel: {
     readonly request: {
       readonly path: {
@@ -825,6 +919,8 @@ export const OPERATIONS = {
   getCapacity: { method: 'GET', path: '/capacity', body: null },
   getTranscript: { method: 'GET', path: '/lives/{id}/transcript', body: null },
   getHistory: { method: 'GET', path: '/lives/{id}/history', body: null },
+  getHistoryEntry: { method: 'GET', path: '/lives/{id}/history/{entry}', body: null },
+  getIntegrity: { method: 'GET', path: '/lives/{id}/integrity', body: null },
   listProfiles: { method: 'GET', path: '/user-live-configs', body: null },
   createProfile: { method: 'POST', path: '/user-live-configs', body: 'application/json' },
   getProfile: { method: 'GET', path: '/user-live-configs/{id}', body: null },
@@ -847,6 +943,10 @@ export const OPERATIONS = {
   showEmbedPage: { method: 'GET', path: '/embed/live/{id}', body: null },
   listAllLives: { method: 'GET', path: '/admin/lives', body: null },
   finishAnyLive: { method: 'PUT', path: '/admin/lives/{id}/finish', body: null },
+  getAnyLive: { method: 'GET', path: '/admin/lives/{id}', body: null },
+  getAnyHistory: { method: 'GET', path: '/admin/lives/{id}/history', body: null },
+  getAnyHistoryEntry: { method: 'GET', path: '/admin/lives/{id}/history/{entry}', body: null },
+  getAnyIntegrity: { method: 'GET', path: '/admin/lives/{id}/integrity', body: null },
   switchModel: { method: 'PUT', path: '/admin/models/{id}', body: 'application/json' },
   rescanModels: { method: 'POST', path: '/admin/rescan', body: null },
   switchLanguage: { method: 'PUT', path: '/admin/languages/{id}', body: 'application/json' },

@@ -41,6 +41,7 @@ export const HEADERS = {
 
 export const PARAMETERS: Readonly<Record<string, string>> = {
   id: 'Id of the resource.',
+  entry: 'Place of the event in the history, from 1.',
   skip: 'How many items to skip.',
   limit: 'How many items to answer at most; more than 1000 counts as 1000.',
   name: 'Exactly this name.',

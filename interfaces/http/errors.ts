@@ -56,6 +56,7 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
   LiveNotFound: { status: 404, detail: () => 'Live not found' },
   PairNotFound: { status: 404, detail: () => 'Translation not found' },
   UserNotFound: { status: 404, detail: () => 'User not found' },
+  EntryNotFound: { status: 404, detail: () => 'History entry not found' },
   TranscriptNotFound: { status: 404, detail: () => 'Transcript not found' },
   RouteNotFound: { status: 404, detail: () => 'Not Found' },
   QuotaReached: { status: 403, detail: ({ maximum }) => `Maximum number of sessions reached (${maximum})` },

@@ -20,7 +20,7 @@ const bodyOf = (route: Route): unknown => {
   return route.body === undefined ? undefined : { audio_url: AUDIO_URL }
 }
 
-const pathOf = (route: Route): string => route.path.replace(':id', '7').replace(/\{[^}]*\}/, '')
+const pathOf = (route: Route): string => route.path.replace(':id', '7').replace(':entry', '1').replace(/\{[^}]*\}/, '')
 
 const callAs = (route: Route): { readonly as?: string } => (route.access === 'public' ? {} : { as: 'admin' })
 

@@ -5,6 +5,8 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Caller } from '../../application/caller.ts'
 import type { Catalogue, Language, Model, TranslationPair } from '../../application/ports/catalogue.ts'
 import type { ApiTokenView, LiveView, ProfileView, UserView } from '../../application/ports/read-models.ts'
+import type { LiveIntegrity } from '../../application/lives/queries/get-integrity.ts'
+import type { HistoryEntry } from '../../application/lives/queries/history-entries.ts'
 import type { CreateLiveRequest } from '../../application/lives/commands/requested-live.ts'
 import type { NewUser } from '../../application/users/commands/register-user.ts'
 import type { PageQuery } from '../../application/ports/documents.ts'
@@ -58,6 +60,14 @@ export const profileView = (id: number, name: string): ProfileView => ({
 export const tokenView = (id: number): ApiTokenView => ({
   id, userId: 7, name: 'ci', prefix: 'lt_abcdefghijkl', isActive: true, expiresAt: null, lastUsedAt: null, createdAt: AT,
 })
+
+const entry: HistoryEntry = {
+  id: 1, type: 'LiveStarted', at: AT, actor: 'user:7', correlationId: 'request', causationId: 'command', data: {},
+}
+
+const integrity: LiveIntegrity = {
+  status: 'intact', rows: 1, first: 12, last: 12, headHash: 'ab', damaged: [], checkedAt: AT,
+}
 
 const caller = (members: Partial<Caller>): Caller => ({
   userId: 7, permissions: [], maxSessions: 10, maxTranslations: 5, credential: 'jwt', ...members,
@@ -157,6 +167,12 @@ export const startHttp = async (
       vramTotal: 4000, vramReserved: 1400, vramFree: 2600, openSessions: 1, maxSessions: 10, maxTranslations: 5,
     }),
     getHistory: (_caller, id) => (id === 7 ? TE.right({ items: [], total: 0 }) : TE.left({ _tag: 'LiveNotFound' })),
+    getHistoryEntry: (_caller, id) => (id === 7 ? TE.right({ entry, state: liveView(7) }) : TE.left({ _tag: 'LiveNotFound' })),
+    getIntegrity: (_caller, id) => (id === 7 ? TE.right(integrity) : TE.left({ _tag: 'LiveNotFound' })),
+    getAnyLive: (_caller, id) => TE.right({ ...liveView(id), username: 'ann', lag: 0.25 }),
+    getAnyHistory: () => TE.right({ items: [entry], total: 1 }),
+    getAnyHistoryEntry: (_caller, id) => TE.right({ entry, state: { ...liveView(id), username: 'ann', lag: null } }),
+    getAnyIntegrity: () => TE.right(integrity),
     getTranscript: (_caller, id) => (id === 7 ? TE.right([]) : TE.left({ _tag: 'LiveNotFound' })),
     ...overrides,
   }

@@ -67,7 +67,7 @@ test('R126: whatever is wrong with a request, the description declares the answe
         for (const body of method === 'GET' || id === 'x' ? ['{}'] : ['{}', '{"a":'])
           statuses.add(
             (
-              await client.request(method, `${path.replace('{id}', id)}?skip=-1&limit=0&status=no&format=no`, {
+              await client.request(method, `${path.replace('{id}', id).replace('{entry}', '1')}?skip=-1&limit=0&status=no&format=no`, {
                 headers: { 'content-type': 'application/json' }, ...(method === 'GET' ? {} : { body }),
               })
             ).status,
@@ -122,7 +122,7 @@ test('R36: of 20 users each gets 404 for what another owns and 403 for what is a
     const answers = await Promise.all(
       [...ofOwners, ...forAdmins].map(async (operation) => {
         const id = other.ids[operation.path.split('/')[1] ?? ''] ?? other.ids['lives']
-        const { status } = await ask(user, operation, operation.path.replace('{id}', String(id)))
+        const { status } = await ask(user, operation, operation.path.replace('{id}', String(id)).replace('{entry}', '1'))
         return { name: `${operation.method} ${operation.path}`, status, wanted: isForAdmins(operation) ? 403 : 404 }
       }),
     )

@@ -13,9 +13,11 @@ import { finishLive } from '../../../application/lives/commands/finish-live.ts'
 import { finishLivesByAudioUrl } from '../../../application/lives/commands/finish-lives-by-audio-url.ts'
 import { getActivity } from '../../../application/lives/queries/get-activity.ts'
 import type { Listeners } from '../../../application/lives/queries/get-activity.ts'
-import { getHistory } from '../../../application/lives/queries/get-history.ts'
+import { getHistory, getHistoryEntry } from '../../../application/lives/queries/get-history.ts'
+import { getIntegrity } from '../../../application/lives/queries/get-integrity.ts'
 import { getTranscript } from '../../../application/lives/queries/get-transcript.ts'
 import { listAllLives } from '../../../application/lives/queries/list-all-lives.ts'
+import { lookAtLive } from '../../../application/lives/queries/look-at-live.ts'
 import { createDescriptions } from '../../description/descriptions.ts'
 import type { AccessCalls } from '../../http/access.ts'
 import type { Calls } from '../../http/route-table.ts'
@@ -43,6 +45,7 @@ export const callsOf = (parts: Parts, draining: () => boolean, listeners: Listen
   const { settings, self, store, keyring, credentials, environment } = foundation
   const { write, switched, admission } = writeSide
   const { catalogue } = switched
+  const { verifyStream } = foundation.stores
   const { directory, whenProjected, lives } = readSide
   const { sessions, lags, pullRefusal, compute } = running
 
@@ -74,6 +77,9 @@ export const callsOf = (parts: Parts, draining: () => boolean, listeners: Listen
     getActivity: getActivity({ store, lags, listeners, runs: sessions.runs, retentionMax: settings.retentionMax }),
     getCapacity: getCapacity({ admission }),
     getHistory: getHistory({ store, keyring }),
+    getHistoryEntry: getHistoryEntry({ store, keyring, ...lives }),
+    getIntegrity: getIntegrity({ environment, verifyStream, ...lives }),
+    ...lookAtLive({ ...write, ...lives, directory, lags, verifyStream }),
     getTranscript: getTranscript({ store, keyring, environment, retentionMax: settings.retentionMax }),
     catalogue,
   }

@@ -58,6 +58,9 @@ export const embedQuery = members({
 /** Any integer is well formed; one that no resource can have is simply not found (R11). */
 export const pathId = members({ id: integerText(-Infinity, Infinity) })
 
+/** The same, and the place of an entry in a history. */
+export const pathEntry = members({ id: integerText(-Infinity, Infinity), entry: integerText(-Infinity, Infinity) })
+
 export const loginForm = members({ username: t.string, password: t.string })
 
 export const logoutBody = members({ everywhere: optional(t.boolean, false) })
