@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import test from 'ava'
 import fc from 'fast-check'
 import { SERVER_LIMITS } from '../../interfaces/http/connections/server.ts'
+import { consoleFiles } from '../../interfaces/http/console/console-files.ts'
 import { ROUTES } from '../../interfaces/http/route-table.ts'
 import { startHttp } from './http-service.ts'
 
@@ -55,7 +56,7 @@ test('S20: a server with our limits gives a head 15 s and a request 30 s', (t) =
 test('S41: every route answers with the policy of the interface, pages of ours with their own; none but the embedded one may be framed, none sniffed', async (t) => {
   const http = await startHttp(t)
   for (const { method, path, response } of ROUTES) {
-    const { headers } = await http.send(method, path.replace(':id', '7').replace('{/setup}', ''), { as: 'admin' })
+    const { headers } = await http.send(method, path.replace(':id', '7').replace(/^\{\/:below\}.*$/, `/console/${consoleFiles().build}/console/main.ts`), { as: 'admin' })
     const policy = headers.get('content-security-policy') ?? ''
     if (response.framable === true) t.is(headers.get('x-frame-options'), null, path)
     else t.is(headers.get('x-frame-options'), 'DENY', path)

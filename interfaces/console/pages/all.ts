@@ -1,0 +1,26 @@
+import type { VNode } from 'preact'
+import { t } from '../messages/texts.ts'
+import type { Address } from '../state/address.ts'
+import { h1, p } from '../ui/tags.ts'
+import { speakPage } from './speak.ts'
+
+/** A page as the frame shows it. */
+export interface Page {
+  readonly title: string
+  readonly show: ReadonlyArray<VNode> | VNode
+}
+
+const nowhere = (): Page => ({
+  title: t('not_found_title'),
+  show: [h1({ tabIndex: -1 }, t('not_found_title')), p(null, t('not_found_text'))],
+})
+
+/** By the first part of their path. */
+const PAGES: Readonly<Record<string, (address: Address) => Page>> = {
+  speak: () => ({ title: t('speak'), show: speakPage({}) }),
+}
+
+export const pageAt = (address: Address): Page => {
+  const [first = 'speak'] = address.path
+  return (Object.hasOwn(PAGES, first) ? PAGES[first] : undefined)?.(address) ?? nowhere()
+}

@@ -1,0 +1,43 @@
+import type { ExecutionContext } from 'ava'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+
+/** All that a page of the console may not do: break a policy, write an error to the console, fail. */
+export const watchPage = (page: Page): ReadonlyArray<string> => {
+  const complaints: Array<string> = []
+  page.on('console', (message) => {
+    // An answer that is no success is told by the browser itself; what the page makes of it is the page's.
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) complaints.push(message.text())
+    if (/content security policy|trusted ?types?|violates/i.test(message.text())) complaints.push(message.text())
+  })
+  page.on('requestfailed', (request) => {
+    if (/blocked/i.test(request.failure()?.errorText ?? '')) complaints.push(request.url())
+  })
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  return complaints
+}
+
+export interface ConsoleOptions {
+  readonly url: string
+  /** A token of `POST /login`; without it nobody is logged in. */
+  readonly token?: string | undefined
+  /** Where it begins, such as `#/sessions`. */
+  readonly at?: string
+  readonly context?: Parameters<Browser['newContext']>[0]
+}
+
+/** A tab of its own with the console in it; the test fails at its end for anything that the page may not do. */
+export const openConsole = async (t: ExecutionContext, browser: Browser, options: ConsoleOptions): Promise<Page> => {
+  const context: BrowserContext = await browser.newContext(options.context)
+  const page = await context.newPage()
+  const complaints = watchPage(page)
+  t.teardown(async () => {
+    await context.close()
+    if (complaints.length > 0) throw new Error(complaints.join('\n'))
+  })
+  if (options.token !== undefined) {
+    const script = `if (sessionStorage.length === 0) sessionStorage.setItem('stenolog token /', ${JSON.stringify(options.token)})`
+    await page.addInitScript({ content: script })
+  }
+  await page.goto(`${options.url}/${options.at ?? ''}`)
+  return page
+}
