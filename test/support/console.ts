@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import type { ExecutionContext } from 'ava'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 
@@ -40,4 +42,38 @@ export const openConsole = async (t: ExecutionContext, browser: Browser, options
   }
   await page.goto(`${options.url}/${options.at ?? ''}`)
   return page
+}
+
+const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core')), 'utf8')
+
+interface AxeFinding {
+  readonly id: string
+  readonly nodes: ReadonlyArray<{ readonly html: string; readonly failureSummary?: string }>
+}
+
+/** What is against WCAG 2.2 AA on the page as it is, as far as axe-core sees. */
+const findingsOf = async (page: Page): Promise<ReadonlyArray<string>> => {
+  // By the debugger, which no policy of the page holds up.
+  await page.evaluate(AXE)
+  const run = `axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }).then(({ violations }) => violations)`
+  const findings = await page.evaluate<ReadonlyArray<AxeFinding>>(run)
+  return findings.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary ?? ''}`))
+}
+
+/** Of a page that scrolls sideways the elements that reach out of it. */
+const WIDER = `document.documentElement.scrollWidth <= innerWidth ? [] : Array.from(document.querySelectorAll('body *'))
+  .filter((element) => element.getBoundingClientRect().right > innerWidth).map(({ tagName, className, id }) => [tagName, className, id].join(' '))`
+
+/** Looks at the page as it is: in light and dark colours, and 320 pixels wide without sideways scrolling. */
+export const checkAccess = async (t: ExecutionContext, page: Page, state: string): Promise<void> => {
+  const size = page.viewportSize()
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    t.deepEqual(await findingsOf(page), [], `${state}, ${colorScheme}`)
+  }
+  await page.setViewportSize({ width: 320, height: 640 })
+  t.deepEqual(await findingsOf(page), [], `${state}, 320 px`)
+  t.deepEqual(await page.evaluate(WIDER), [], `${state} scrolls sideways`)
+  await page.emulateMedia({ colorScheme: 'light' })
+  if (size !== null) await page.setViewportSize(size)
 }

@@ -2,7 +2,7 @@ import type { VNode } from 'preact'
 import { t } from '../messages/texts.ts'
 import type { Address } from '../state/address.ts'
 import { h1, p } from '../ui/tags.ts'
-import { speakPage } from './speak.ts'
+import { speakPage } from './speak/page.ts'
 
 /** A page as the frame shows it. */
 export interface Page {

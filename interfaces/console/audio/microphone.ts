@@ -1,0 +1,45 @@
+import { fileAddress } from '../state/root.ts'
+import { createChunks, RATE, toPcm } from './pcm.ts'
+import { createResampler } from './resampler.ts'
+import type { AudioFeed } from './source.ts'
+
+/** Browsers have microphones for pages of https and localhost alone. */
+export const hasMicrophones = (): boolean => navigator.mediaDevices !== undefined
+
+/** Microphones by id; their names are known once one was allowed. */
+export const microphones = async (): Promise<ReadonlyArray<{ readonly id: string; readonly name: string }>> => {
+  if (!hasMicrophones()) return []
+  const devices = await navigator.mediaDevices.enumerateDevices()
+  return devices.filter(({ kind, deviceId }) => kind === 'audioinput' && deviceId !== '').map(({ deviceId: id, label: name }) => ({ id, name }))
+}
+
+/** Asks for a microphone and listens at its own rate: not every browser has it at 16 kHz. Rejects with the browser's DOMException. */
+export const openMicrophone = async (deviceId: string, reduceNoise: boolean): Promise<AudioFeed> => {
+  const stream = await navigator.mediaDevices.getUserMedia({
+    audio: { ...(deviceId !== '' && { deviceId: { exact: deviceId } }), noiseSuppression: reduceNoise, echoCancellation: reduceNoise, autoGainControl: true },
+  })
+  const context = new AudioContext()
+  await context.audioWorklet.addModule(fileAddress('console/audio/capture-worklet.ts'))
+  let isMuted = false
+  const stop = (): void => {
+    for (const track of stream.getTracks()) track.stop()
+    void context.close()
+  }
+  return {
+    begin: (take, ended) => {
+      const resample = createResampler(context.sampleRate, RATE)
+      const chunks = createChunks(take)
+      const node = new AudioWorkletNode(context, 'capture', { numberOfOutputs: 0 })
+      node.port.addEventListener('message', ({ data }: MessageEvent<Float32Array>) => {
+        const samples = resample(data)
+        chunks.add(toPcm(isMuted ? new Float32Array(samples.length) : samples))
+      })
+      node.port.start()
+      context.createMediaStreamSource(stream).connect(node)
+      void context.resume()
+      stream.getAudioTracks()[0]?.addEventListener('ended', () => ended('lost'))
+    },
+    stop,
+    mute: (muted) => (isMuted = muted),
+  }
+}
