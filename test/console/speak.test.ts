@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import test from 'ava'
 import type { Browser } from 'playwright-core'
 import { CHROMIUM, launchBrowser } from '../support/browser.ts'
@@ -5,6 +8,8 @@ import { checkAccess, openConsole } from '../support/console.ts'
 import { runTestService } from '../support/service.ts'
 import type { TestService } from '../support/service.ts'
 import { testWith } from '../support/skip-unless.ts'
+import { sampleSentences, silence } from '../support/speech.ts'
+import { wavOf } from '../support/wav.ts'
 
 const browserTest = testWith(CHROMIUM)
 const closing: Array<() => unknown> = []
@@ -41,4 +46,75 @@ browserTest('one click hears the sample, with translations, until it is stopped'
   await page.getByText('✓ Done').waitFor()
   await page.getByRole('link', { name: /share, timeline, download/ }).waitFor()
   t.is(await page.getByRole('banner').getByText('Live 00:0').count(), 0)
+})
+
+/** A browser whose microphone plays the first sentence of the sample once, at this rate. */
+const browserWithMicrophone = async (rate: number): Promise<Browser> => {
+  const [sentence] = await sampleSentences()
+  const spoken = sentence?.samples ?? silence(0)
+  const resampled = Int16Array.from({ length: Math.floor((spoken.length * rate) / 16_000) }, (_, i) => {
+    const at = (i * 16_000) / rate
+    const [near, far] = [spoken[Math.floor(at)] ?? 0, spoken[Math.ceil(at)] ?? 0]
+    return Math.round(near + (far - near) * (at % 1))
+  })
+  const path = join(await mkdtemp(join(tmpdir(), 'stenolog-test-')), 'voice.wav')
+  closing.push(() => rm(dirname(path), { recursive: true, force: true }))
+  await writeFile(path, wavOf(resampled, rate))
+  const browser = await launchBrowser(
+    '--use-fake-device-for-media-stream', `--use-file-for-fake-audio-capture=${path}%noloop`, '--host-resolver-rules=MAP stenolog.test 127.0.0.1',
+  )
+  closing.push(() => browser.close())
+  return browser
+}
+
+for (const rate of [44_100, 48_000])
+  browserTest(`a voice at ${rate} Hz comes as the words that it said`, async (t) => {
+    const { service } = await start()
+    const { token } = await service.user(`speaker${rate}`)
+    const browser = await browserWithMicrophone(rate)
+    const context = { permissions: ['microphone'] }
+    const page = await openConsole(t, browser, { url: service.url(), token, at: '#/speak?source=microphone', context })
+    await page.getByRole('button', { name: 'Start' }).click()
+    const [sentence] = await sampleSentences()
+    const words = (text: string): string => text.toLowerCase().replaceAll(/[^a-z ]/g, '')
+    const line = page.getByRole('log').locator('bdi').first()
+    await line.waitFor()
+    t.is(words(await line.innerText()), words(sentence?.text ?? ''))
+    await page.getByRole('button', { name: 'Mute' }).click()
+    await page.getByText('no sound for 5 s').waitFor()
+    await page.getByRole('main').getByRole('button', { name: 'Stop' }).click()
+    await page.getByText('✓ Done').waitFor()
+  })
+
+browserTest('a microphone that is blocked, missing, or asked for over plain http is told with what helps', async (t) => {
+  const { service, browser } = await start()
+  const { token } = await service.user('unheard')
+  const blocked = await openConsole(t, await browserWithMicrophone(48_000), { url: service.url(), token, at: '#/speak?source=microphone' })
+  await blocked.getByRole('button', { name: 'Start' }).click()
+  await blocked.getByRole('alert').getByText('The microphone is blocked for this page.').waitFor()
+  await checkAccess(t, blocked, 'speak, blocked')
+  const missing = await openConsole(t, browser, {
+    url: service.url(), token, at: '#/speak?source=microphone', context: { permissions: ['microphone'] },
+  })
+  await missing.getByRole('button', { name: 'Start' }).click()
+  await missing.getByRole('alert').getByText('No microphone was found.').waitFor()
+  const plain = await openConsole(t, await browserWithMicrophone(48_000), {
+    url: service.url().replace('127.0.0.1', 'stenolog.test'), token, at: '#/speak?source=microphone',
+  })
+  await plain.getByText('This page came over plain http').waitFor()
+  await plain.getByRole('button', { name: 'Start' }).click()
+  await plain.getByRole('alert').getByText('only to pages of https and localhost').waitFor()
+})
+
+browserTest('what the service refuses is told in words, at its field where it is about one', async (t) => {
+  const { service, browser } = await start()
+  const { token } = await service.user('limited', { max_sessions: 0 })
+  const page = await openConsole(t, browser, { url: service.url(), token })
+  await page.getByRole('button', { name: 'Start' }).click()
+  await page.getByRole('alert').getByText('0 of 0 sessions are open').waitFor()
+  await page.getByRole('radio', { name: 'URL' }).check()
+  await page.getByLabel('Address').fill('http://127.0.0.1/stream.m3u8')
+  await page.getByRole('button', { name: 'Start' }).click()
+  await page.getByText('names an address that is not public').waitFor()
+  t.is(await page.getByLabel('Address').getAttribute('aria-invalid'), 'true')
 })

@@ -3,12 +3,14 @@ import { fileURLToPath } from 'node:url'
 import type { ExecutionContext } from 'ava'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 
+/** What the browser itself says: of answers that are no success, and of a header that it heeds over https alone. */
+const OF_BROWSERS = /^Failed to load resource|^The Cross-Origin-Opener-Policy header has been ignored/
+
 /** All that a page of the console may not do: break a policy, write an error to the console, fail. */
 export const watchPage = (page: Page): ReadonlyArray<string> => {
   const complaints: Array<string> = []
   page.on('console', (message) => {
-    // An answer that is no success is told by the browser itself; what the page makes of it is the page's.
-    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) complaints.push(message.text())
+    if (message.type() === 'error' && !OF_BROWSERS.test(message.text())) complaints.push(message.text())
     if (/content security policy|trusted ?types?|violates/i.test(message.text())) complaints.push(message.text())
   })
   page.on('requestfailed', (request) => {

@@ -15,15 +15,19 @@ export const microphones = async (): Promise<ReadonlyArray<{ readonly id: string
 
 /** Asks for a microphone and listens at its own rate: not every browser has it at 16 kHz. Rejects with the browser's DOMException. */
 export const openMicrophone = async (deviceId: string, reduceNoise: boolean): Promise<AudioFeed> => {
+  const context = new AudioContext()
+  // First of all, so that no word is lost once the microphone is there.
+  await context.audioWorklet.addModule(fileAddress('console/audio/capture-worklet.ts'))
   const stream = await navigator.mediaDevices.getUserMedia({
     audio: { ...(deviceId !== '' && { deviceId: { exact: deviceId } }), noiseSuppression: reduceNoise, echoCancellation: reduceNoise, autoGainControl: true },
+  }).catch(async (error: unknown) => {
+    await context.close()
+    throw error
   })
-  const context = new AudioContext()
-  await context.audioWorklet.addModule(fileAddress('console/audio/capture-worklet.ts'))
   let isMuted = false
   const stop = (): void => {
     for (const track of stream.getTracks()) track.stop()
-    void context.close()
+    if (context.state !== 'closed') void context.close()
   }
   return {
     begin: (take, ended) => {

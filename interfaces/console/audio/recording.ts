@@ -55,7 +55,7 @@ export const openRecording = async (bytes: ArrayBuffer, { inRealTime, mayGoOn }:
     },
     stop: () => {
       clearTimeout(timer)
-      void context?.close()
+      if (context !== null && context.state !== 'closed') void context.close()
     },
     mute: (isMuted) => {
       if (volume) volume.gain.value = isMuted ? 0 : 1

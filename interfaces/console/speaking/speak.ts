@@ -55,40 +55,46 @@ const listen = (session: LiveSession, over: () => void): LiveSocket =>
     },
   })
 
-interface Sending {
+/** Audio on its way to the service: it waits, ten seconds at most, until somebody listens. */
+const createQueue = () => {
+  let held: ReadonlyArray<Int16Array<ArrayBuffer>> = []
+  let send: (samples: Int16Array<ArrayBuffer>) => boolean = () => false
+  return {
+    add: (samples: Int16Array<ArrayBuffer>): void => {
+      if (!send(samples)) held = [...held, samples].slice(-MOST_HELD)
+    },
+    /** Sends what waits, and from now on what comes. */
+    flow: (to: (samples: Int16Array<ArrayBuffer>) => boolean): void => {
+      send = to
+      for (const samples of held) to(samples)
+      held = []
+    },
+    hold: (): void => {
+      send = () => false
+    },
+  }
+}
+type Queue = ReturnType<typeof createQueue>
+
+interface Sender {
   readonly socket: LiveSocket
-  readonly add: (samples: Int16Array<ArrayBuffer>) => void
   readonly finish: () => void
   readonly mayGoOn: () => boolean
 }
 
-/** The sender's socket: audio waits in it until the service listens, ten seconds at most. */
-const openSender = (session: LiveSession, over: () => void): Sending => {
+/** The sender's socket: it takes from the queue while the service listens. */
+const openSender = (session: LiveSession, queue: Queue, over: () => void): Sender => {
   let isListening = false
   let isFinishing = false
-  let held: ReadonlyArray<Int16Array<ArrayBuffer>> = []
-  const send = (samples: Int16Array<ArrayBuffer>): boolean => socket.send(new Uint8Array(samples.buffer))
   const finish = (): void => {
     isFinishing = true
     if (isListening) socket.send('{"type":"FINISH"}')
   }
   const started = (): void => {
     isListening = true
-    for (const samples of held) send(samples)
-    held = []
+    queue.flow((samples) => socket.send(new Uint8Array(samples.buffer)))
     phase.value = isFinishing ? 'finishing' : 'listening'
     if (isFinishing) finish()
-  }
-  const onState = (state: SocketState): void => {
-    if (state.name === 'open') socket.send('{"type":"config"}')
-    if (state.name === 'waiting') {
-      isListening = false
-      phase.value = 'reconnecting'
-    }
-    if (state.name !== 'over') return
-    // What the sender is told says more than what listeners are.
-    end.value = state.end
-    over()
   }
   const socket = openLiveSocket({
     url: socketAddress(session.relative_path),
@@ -99,16 +105,20 @@ const openSender = (session: LiveSession, over: () => void): Sending => {
       if (frame.status === 'started') started()
       else if (phase.value === 'connecting') phase.value = 'loading'
     },
-    onState,
-  })
-  return {
-    socket,
-    add: (samples) => {
-      if (!isListening || !send(samples)) held = [...held, samples].slice(-MOST_HELD)
+    onState: (state: SocketState) => {
+      if (state.name === 'open') socket.send('{"type":"config"}')
+      if (state.name === 'waiting') {
+        isListening = false
+        queue.hold()
+        phase.value = 'reconnecting'
+      }
+      if (state.name !== 'over') return
+      // What the sender is told says more than what listeners are.
+      end.value = state.end
+      over()
     },
-    finish,
-    mayGoOn: () => isListening && socket.unsent() < MOST_UNSENT,
-  }
+  })
+  return { socket, finish, mayGoOn: () => isListening && socket.unsent() < MOST_UNSENT }
 }
 
 const measure = (samples: Int16Array): void => {
@@ -156,56 +166,62 @@ export const follow = async (request: CreateLiveRequest): Promise<void> => {
 export const speak = async (request: CreateLiveRequest, openFeed: (mayGoOn: () => boolean) => Promise<AudioFeed>): Promise<void> => {
   reset()
   phase.value = 'asking'
-  let sending: Sending | null = null
+  const queue = createQueue()
+  let sender: Sender | null = null
   let feed: AudioFeed | null = null
+  let isStopped = false
+  const stop = (): void => {
+    isStopped = true
+    feed?.stop()
+    onAir.value = null
+    phase.value = 'finishing'
+    sender?.finish()
+  }
+  const close = (): void => {
+    feed?.stop()
+    onAir.value = null
+  }
+  open = { stop, close }
   try {
-    feed = await openFeed(() => sending?.mayGoOn() ?? false)
+    feed = await openFeed(() => sender?.mayGoOn() ?? false)
     phase.value = 'creating'
+    feed.begin(
+      (samples) => {
+        queue.add(samples)
+        measure(samples)
+        onAir.value = { seconds: sent.value, stop }
+      },
+      (why) => {
+        if (why === 'lost') failure.value = new DOMException('', 'NotReadableError')
+        stop()
+      },
+    )
     const { data } = await call('createLive', { body: request })
     live.value = data
-    phase.value = 'connecting'
+    if (!isStopped) phase.value = 'connecting'
   } catch (error) {
-    feed?.stop()
+    close()
     return fail(error)
   }
-  const session = live.value
-  const source = feed
   let isOver = false
   const over = (): void => {
     if (isOver) return
     isOver = true
-    source.stop()
-    onAir.value = null
+    close()
     phase.value = end.value?.reason === 'finished' ? 'done' : 'failed'
   }
-  const listener = listen(session, () => undefined)
-  const sender = openSender(session, over)
-  sending = sender
-  const stop = (): void => {
-    source.stop()
-    onAir.value = null
-    phase.value = 'finishing'
-    sender.finish()
-  }
+  const listener = listen(live.value, () => undefined)
+  sender = openSender(live.value, queue, over)
+  const { socket, finish } = sender
+  if (isStopped) finish()
   open = {
     stop,
     close: () => {
-      source.stop()
-      sender.socket.close()
+      close()
+      socket.close()
       listener.close()
     },
   }
-  source.begin(
-    (samples) => {
-      sender.add(samples)
-      measure(samples)
-      onAir.value = { seconds: sent.value, stop }
-    },
-    (why) => {
-      if (why === 'lost') failure.value = new DOMException('', 'NotReadableError')
-      stop()
-    },
-  )
 }
 
 /** No more audio: what is left is heard, then the session is finished. */
