@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX, VNode } from 'preact'
+import type { Data } from '../ui/tags.ts'
 import { input, div, label, option, p, select, span } from '../ui/tags.ts'
 
 interface FieldProps {
@@ -33,7 +34,7 @@ export const field = ({ id, text, hint, problem }: FieldProps, control: (attribu
   )
 }
 
-type InputAttributes = Omit<JSX.IntrinsicElements['input'], 'type'> & { readonly type?: 'text' | 'password' | 'number' | 'search' | 'url' | 'color' | 'date' }
+type InputAttributes = Omit<JSX.IntrinsicElements['input'], 'type'> & Data & { readonly type?: 'text' | 'password' | 'number' | 'search' | 'url' | 'color' | 'date' }
 
 const inputOf = (attributes: InputAttributes): JSX.IntrinsicElements['input'] => attributes as JSX.IntrinsicElements['input']
 

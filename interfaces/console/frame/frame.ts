@@ -6,8 +6,8 @@ import { formatSpan, t } from '../messages/texts.ts'
 import type { TextName } from '../messages/texts.ts'
 import { pageAt } from '../pages/all.ts'
 import { address, linkTo } from '../state/address.ts'
-import { call } from '../state/api.ts'
-import { dropToken, isAdmin, user } from '../state/login.ts'
+import { call, logOut } from '../state/api.ts'
+import { isAdmin, token, user } from '../state/login.ts'
 import { onAir } from '../state/on-air.ts'
 import { a, bdi, button, div, header, li, main, nav, span, ul, view } from '../ui/tags.ts'
 import { Bars, Expired } from './bars.ts'
@@ -33,9 +33,9 @@ const Air = (): VNode | null => {
   )
 }
 
-const leave = async (): Promise<void> => {
+const leave = (): void => {
   onAir.value?.stop()
-  dropToken()
+  void logOut(false).catch(() => undefined)
 }
 
 const Head = (): VNode =>
@@ -54,7 +54,7 @@ const Head = (): VNode =>
     div(
       { class: 'who' },
       bdi(null, user.value?.username ?? ''),
-      button({ type: 'button', onClick: () => void leave() }, t('log_out')),
+      button({ type: 'button', onClick: leave }, t('log_out')),
     ),
   )
 
@@ -74,7 +74,7 @@ const Page = (): VNode => {
 
 const Frame = (): VNode => {
   useSignalEffect(() => {
-    if (user.value === null) void call('getMe').then(({ data }) => (user.value = data))
+    if (user.value === null && token.value !== null) void call('getMe').then(({ data }) => (user.value = data))
   })
   return div(
     { class: 'frame' },

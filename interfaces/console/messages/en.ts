@@ -1,7 +1,9 @@
 import { frame } from './english/frame.ts'
+import { own } from './english/own.ts'
 import { problems } from './english/problems.ts'
+import { sessions } from './english/sessions.ts'
 import { settings } from './english/settings.ts'
 import { speak } from './english/speak.ts'
 
 /** Every text of the console, by name. */
-export const en = { ...frame, ...problems, ...settings, ...speak } as const
+export const en = { ...frame, ...own, ...problems, ...sessions, ...settings, ...speak } as const

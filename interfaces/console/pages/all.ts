@@ -2,7 +2,13 @@ import type { VNode } from 'preact'
 import { t } from '../messages/texts.ts'
 import type { Address } from '../state/address.ts'
 import { h1, p } from '../ui/tags.ts'
+import { aboutPage } from './about.ts'
+import { accountPage } from './account.ts'
+import { profilesPage } from './profiles.ts'
+import { sessionPage } from './session/page.ts'
+import { sessionsPage } from './sessions.ts'
 import { speakPage } from './speak/page.ts'
+import { tokensPage } from './tokens/page.ts'
 
 /** A page as the frame shows it. */
 export interface Page {
@@ -18,6 +24,14 @@ const nowhere = (): Page => ({
 /** By the first part of their path. */
 const PAGES: Readonly<Record<string, (address: Address) => Page>> = {
   speak: () => ({ title: t('speak'), show: speakPage({}) }),
+  sessions: ({ path: [, id], query }) =>
+    id === undefined
+      ? { title: t('sessions'), show: sessionsPage(query) }
+      : { title: t('session_title', { id }), show: sessionPage({ id }) },
+  profiles: () => ({ title: t('profiles'), show: profilesPage({}) }),
+  tokens: () => ({ title: t('api_tokens'), show: tokensPage({}) }),
+  account: () => ({ title: t('account'), show: accountPage({}) }),
+  about: () => ({ title: t('about'), show: aboutPage({}) }),
 }
 
 export const pageAt = (address: Address): Page => {

@@ -2,7 +2,7 @@ import { h } from 'preact'
 import type { Attributes, ComponentChildren, ComponentType, JSX, VNode } from 'preact'
 
 type Tags = JSX.IntrinsicElements
-type Data = Readonly<Record<`data-${string}`, string>>
+export type Data = Readonly<Record<`data-${string}`, string>>
 
 /** A function for an element: attributes first, null for none, then what is inside. A wrong attribute is a type error. */
 const tag =

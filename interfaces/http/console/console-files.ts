@@ -12,6 +12,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
   'preact/hooks': import.meta.resolve('preact/hooks'),
   '@preact/signals': import.meta.resolve('@preact/signals'),
   '@preact/signals-core': import.meta.resolve('@preact/signals-core'),
+  uqr: import.meta.resolve('uqr'),
 }
 
 const vendorPath = (name: string): string => `vendor/${name.replaceAll(/\W+/g, '-').replace(/^-/, '')}.js`
