@@ -1,32 +1,15 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import test from 'ava'
 import type { Browser } from 'playwright-core'
 import { CHROMIUM, launchBrowser } from '../support/browser.ts'
-import { checkAccess, openConsole } from '../support/console.ts'
-import { runTestService } from '../support/service.ts'
-import type { TestService } from '../support/service.ts'
+import { checkAccess, openConsole, sharedConsole } from '../support/console.ts'
 import { testWith } from '../support/skip-unless.ts'
 import { sampleSentences, silence } from '../support/speech.ts'
 import { wavOf } from '../support/wav.ts'
 
+const { start, closing } = sharedConsole()
 const browserTest = testWith(CHROMIUM)
-const closing: Array<() => unknown> = []
-test.after.always(async () => {
-  for (const close of closing.toReversed()) await close()
-})
-
-let started: Promise<{ readonly service: TestService; readonly browser: Browser }> | undefined
-/** One service and one browser for all tests, and none where they are skipped. */
-const start = () =>
-  (started ??= (async () => {
-    const service = await runTestService()
-    closing.push(service.dispose)
-    const browser = await launchBrowser()
-    closing.push(() => browser.close())
-    return { service, browser }
-  })())
 
 browserTest('one click hears the sample, with translations, until it is stopped', async (t) => {
   const { service, browser } = await start()

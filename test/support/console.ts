@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { launchBrowser } from './browser.ts'
+import { runTestService } from './service.ts'
+import type { TestService } from './service.ts'
 
 /** What the browser itself says: of answers that are no success, and of a header that it heeds over https alone. */
 const OF_BROWSERS = /^Failed to load resource|^The Cross-Origin-Opener-Policy header has been ignored/
@@ -78,4 +82,22 @@ export const checkAccess = async (t: ExecutionContext, page: Page, state: string
   t.deepEqual(await page.evaluate(WIDER), [], `${state} scrolls sideways`)
   await page.emulateMedia({ colorScheme: 'light' })
   if (size !== null) await page.setViewportSize(size)
+}
+
+/** One service and one browser for all tests of a file, started by the first that is not skipped. */
+export const sharedConsole = () => {
+  const closing: Array<() => unknown> = []
+  test.after.always(async () => {
+    for (const close of closing.toReversed()) await close()
+  })
+  let started: Promise<{ readonly service: TestService; readonly browser: Browser }> | undefined
+  const start = () =>
+    (started ??= (async () => {
+      const service = await runTestService()
+      closing.push(service.dispose)
+      const browser = await launchBrowser()
+      closing.push(() => browser.close())
+      return { service, browser }
+    })())
+  return { start, closing }
 }

@@ -24,7 +24,7 @@ const Editor = ({ profile, done, cancel }: EditorProps): VNode => {
   const typed = useSignal(profile === null ? USUAL_SETTINGS : typedOf(profile))
   const { run, error, isRunning } = useAction()
   const isOrdered = Number(typed.value.min_buffer) <= Number(typed.value.max_buffer)
-  const problems = { ...fieldProblems(error.value), ...(isOrdered ? {} : { min_buffer: t('buffers_wrong') }) }
+  const problems: Readonly<Record<string, string>> = { ...fieldProblems(error.value), ...(isOrdered ? {} : { min_buffer: t('buffers_wrong') }) }
   const save = async (): Promise<void> => {
     const body = { name: name.value, ...settingsOf(typed.value) }
     await (profile === null ? call('createProfile', { body }) : call('changeProfile', { path: { id: profile.id }, body }))
