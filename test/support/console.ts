@@ -43,7 +43,8 @@ export const openConsole = async (t: ExecutionContext, browser: Browser, options
     if (complaints.length > 0) throw new Error(complaints.join('\n'))
   })
   if (options.token !== undefined) {
-    const script = `if (sessionStorage.length === 0) sessionStorage.setItem('stenolog token /', ${JSON.stringify(options.token)})`
+    // A sandboxed frame has no storage.
+    const script = `if (window === top && sessionStorage.length === 0) sessionStorage.setItem('stenolog token /', ${JSON.stringify(options.token)})`
     await page.addInitScript({ content: script })
   }
   await page.goto(`${options.url}/${options.at ?? ''}`)
