@@ -288,6 +288,18 @@ export interface Model {
   readonly updated_at: string | null
 }
 
+export interface OwnedApiToken {
+  readonly id: number
+  readonly name: string
+  readonly token_prefix: string
+  readonly is_active: boolean
+  readonly expires_at: string | null
+  readonly last_used_at: string | null
+  readonly created_at: string
+  readonly user_id: number
+  readonly username: string
+}
+
 export interface Pagination {
   readonly total_items: number
   readonly total_pages: number
@@ -882,6 +894,27 @@ export interface Operations {
       readonly data: TranslationPair
     }
   }
+  readonly listAllTokens: {
+    readonly request: {
+      readonly query?: {
+        readonly skip?: number
+        readonly limit?: number
+        readonly user_id?: number
+      }
+    }
+    readonly answer: {
+      readonly data: ReadonlyArray<OwnedApiToken>
+      readonly pagination: Pagination
+    }
+  }
+  readonly deleteAnyToken: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+    }
+    readonly answer: Message
+  }
   readonly getOpenApi: {
     readonly request: Readonly<Record<string, never>>
     readonly answer: Readonly<Record<string, unknown>>
@@ -951,6 +984,8 @@ export const OPERATIONS = {
   rescanModels: { method: 'POST', path: '/admin/rescan', body: null },
   switchLanguage: { method: 'PUT', path: '/admin/languages/{id}', body: 'application/json' },
   switchTranslation: { method: 'PUT', path: '/admin/translations/{id}', body: 'application/json' },
+  listAllTokens: { method: 'GET', path: '/admin/tokens', body: null },
+  deleteAnyToken: { method: 'DELETE', path: '/admin/tokens/{id}', body: null },
   getOpenApi: { method: 'GET', path: '/openapi.json', body: null },
   getAsyncApi: { method: 'GET', path: '/asyncapi.json', body: null },
   showDocs: { method: 'GET', path: '/docs', body: null },

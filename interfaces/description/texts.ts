@@ -50,7 +50,7 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   lang_to: 'Code of the language of the translation.',
   model: 'Only what the model with this name hears.',
   status: 'Only these states; may be repeated.',
-  user_id: 'Only the lives of this user.',
+  user_id: 'Only what belongs to this user.',
   format: 'Form of the transcript.',
   language: 'Only text of this language.',
   chars_per_line: 'Longest line of text and subtitles.',
