@@ -266,6 +266,16 @@ export interface Liveness {
   readonly status: 'ok'
 }
 
+export interface Load {
+  readonly since: string | null
+  readonly step: number
+  readonly lag_max: ReadonlyArray<number>
+  readonly lag_p95: ReadonlyArray<number>
+  readonly vram_reserved: ReadonlyArray<number>
+  readonly sessions: ReadonlyArray<number>
+  readonly listeners: ReadonlyArray<number>
+}
+
 export interface LoginRequest {
   readonly username: string
   readonly password: string
@@ -915,6 +925,16 @@ export interface Operations {
     }
     readonly answer: Message
   }
+  readonly getLoad: {
+    readonly request: {
+      readonly query?: {
+        readonly minutes?: number
+      }
+    }
+    readonly answer: {
+      readonly data: Load
+    }
+  }
   readonly getOpenApi: {
     readonly request: Readonly<Record<string, never>>
     readonly answer: Readonly<Record<string, unknown>>
@@ -986,6 +1006,7 @@ export const OPERATIONS = {
   switchTranslation: { method: 'PUT', path: '/admin/translations/{id}', body: 'application/json' },
   listAllTokens: { method: 'GET', path: '/admin/tokens', body: null },
   deleteAnyToken: { method: 'DELETE', path: '/admin/tokens/{id}', body: null },
+  getLoad: { method: 'GET', path: '/admin/load', body: null },
   getOpenApi: { method: 'GET', path: '/openapi.json', body: null },
   getAsyncApi: { method: 'GET', path: '/asyncapi.json', body: null },
   showDocs: { method: 'GET', path: '/docs', body: null },
