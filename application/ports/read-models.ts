@@ -156,6 +156,12 @@ export interface ApiTokenView extends ApiTokenFacts {
   readonly name: string
 }
 
+/** API tokens, newest first: of a user, or of all where that is null. */
+export type PageOfTokens = (
+  userId: number | null,
+  page: PageQuery,
+) => TaskEither<DocumentsUnavailable | KeyringUnavailable, Page<ApiTokenView>>
+
 /** Ids of what a user has, of one kind, as the lists have them. */
 export type IdsOfUser = (userId: number) => TaskEither<DocumentsUnavailable, ReadonlyArray<number>>
 

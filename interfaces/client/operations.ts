@@ -266,6 +266,16 @@ export interface Liveness {
   readonly status: 'ok'
 }
 
+export interface Load {
+  readonly since: string | null
+  readonly step: number
+  readonly lag_max: ReadonlyArray<number>
+  readonly lag_p95: ReadonlyArray<number>
+  readonly vram_reserved: ReadonlyArray<number>
+  readonly sessions: ReadonlyArray<number>
+  readonly listeners: ReadonlyArray<number>
+}
+
 export interface LoginRequest {
   readonly username: string
   readonly password: string
@@ -286,6 +296,18 @@ export interface Model {
   readonly vram: number
   readonly created_at: string
   readonly updated_at: string | null
+}
+
+export interface OwnedApiToken {
+  readonly id: number
+  readonly name: string
+  readonly token_prefix: string
+  readonly is_active: boolean
+  readonly expires_at: string | null
+  readonly last_used_at: string | null
+  readonly created_at: string
+  readonly user_id: number
+  readonly username: string
 }
 
 export interface Pagination {
@@ -886,6 +908,37 @@ export interface Operations {
       readonly data: TranslationPair
     }
   }
+  readonly listAllTokens: {
+    readonly request: {
+      readonly query?: {
+        readonly skip?: number
+        readonly limit?: number
+        readonly user_id?: number
+      }
+    }
+    readonly answer: {
+      readonly data: ReadonlyArray<OwnedApiToken>
+      readonly pagination: Pagination
+    }
+  }
+  readonly deleteAnyToken: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+    }
+    readonly answer: Message
+  }
+  readonly getLoad: {
+    readonly request: {
+      readonly query?: {
+        readonly minutes?: number
+      }
+    }
+    readonly answer: {
+      readonly data: Load
+    }
+  }
   readonly getOpenApi: {
     readonly request: Readonly<Record<string, never>>
     readonly answer: Readonly<Record<string, unknown>>
@@ -956,6 +1009,9 @@ export const OPERATIONS = {
   rescanModels: { method: 'POST', path: '/admin/rescan', body: null },
   switchLanguage: { method: 'PUT', path: '/admin/languages/{id}', body: 'application/json' },
   switchTranslation: { method: 'PUT', path: '/admin/translations/{id}', body: 'application/json' },
+  listAllTokens: { method: 'GET', path: '/admin/tokens', body: null },
+  deleteAnyToken: { method: 'DELETE', path: '/admin/tokens/{id}', body: null },
+  getLoad: { method: 'GET', path: '/admin/load', body: null },
   getOpenApi: { method: 'GET', path: '/openapi.json', body: null },
   getAsyncApi: { method: 'GET', path: '/asyncapi.json', body: null },
   showDocs: { method: 'GET', path: '/docs', body: null },

@@ -158,6 +158,9 @@ export const startHttp = async (
     issueToken: () => TE.right({ token: tokenView(7), secret: 'lt_abcdefghijkl_secret' }),
     changeToken: (_caller, id) => (id === 7 ? TE.right(tokenView(7)) : TE.left({ _tag: 'ApiTokenNotFound' })),
     revokeToken: (_caller, id) => (id === 7 ? TE.right(undefined) : TE.left({ _tag: 'ApiTokenNotFound' })),
+    recentLoad: () => [{ at: AT, lagMax: 1.5, lagP95: 1, vramReserved: 1400, sessions: 1, listeners: 3 }],
+    listAllTokens: () => TE.right({ items: [{ ...tokenView(7), username: 'ann' }], total: 1 }),
+    revokeAnyToken: () => TE.right(undefined),
     deleteLive: (_caller, id) => (id === 7 ? TE.right(undefined) : TE.left({ _tag: 'LiveNotFound' })),
     getActivity: (_caller, id) =>
       id === 7

@@ -47,14 +47,14 @@ export const accountMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'projections/api-tokens/queries.ts',
-    before: "filter: { userId }, sort: { by: 'id', direction: 'descending' }",
-    after: "filter: {}, sort: { by: 'id', direction: 'descending' }",
+    before: 'const filter = userId === null ? {} : { userId }',
+    after: 'const filter = {}',
     rows: [36], test: TOKENS,
   },
   {
     file: 'projections/api-tokens/queries.ts',
-    before: "filter: { userId }, sort: { by: 'id', direction: 'descending' }",
-    after: "filter: { userId }, sort: { by: 'id', direction: 'ascending' }",
+    before: 'newestFirst(apiTokensIn(documents), filter, { skip, limit }, total),',
+    after: "apiTokensIn(documents).page({ filter, sort: { by: 'id', direction: 'ascending' }, skip, limit }),",
     rows: [23], test: TOKENS,
   },
   {

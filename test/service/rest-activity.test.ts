@@ -78,3 +78,16 @@ test.serial('R164: languages can be asked for by the model that hears them', asy
   const unknown = await anonymous.get('/languages/?model=nonesuch')
   t.deepEqual([unknown.status, unknown.body], [404, { detail: 'Model not found' }])
 })
+
+test.serial('R169: an administrator sees the load of the last minutes', async (t) => {
+  const admin = await service.admin()
+  const { data } = (await admin.get<Single<Record<string, ReadonlyArray<number>>>>('/admin/load')).body
+  t.deepEqual(Object.keys(data), ['since', 'step', 'lag_max', 'lag_p95', 'vram_reserved', 'sessions', 'listeners'])
+  t.like(data, { step: 10 })
+  t.true(Date.parse(String(data['since'])) <= Date.now())
+  const lengths = ['lag_max', 'lag_p95', 'vram_reserved', 'sessions', 'listeners'].map((member) => data[member]?.length)
+  t.is(new Set(lengths).size, 1)
+  t.true(Number(lengths[0]) >= 1)
+  for (const minutes of [0, 361, 'x']) t.is((await admin.get(`/admin/load?minutes=${minutes}`)).status, 422, String(minutes))
+  t.is((await (await service.user('curious')).get('/admin/load')).status, 403)
+})

@@ -1,4 +1,5 @@
 import type { Listeners } from '../../../application/lives/queries/get-activity.ts'
+import { startLoadHistory } from '../../../application/load/load-history.ts'
 import { pause } from '../../../application/waiting.ts'
 import { inRequest } from '../../../infrastructure/node/request-context.ts'
 import { assemble } from '../assemble.ts'
@@ -30,7 +31,9 @@ export const openServiceFront = (parts: Parts) =>
     // The routes are made before there are sockets.
     let sockets: Listeners = { of: () => 0, all: () => 0 }
     const listeners: Listeners = { of: (liveId) => sockets.of(liveId), all: () => sockets.all() }
-    const http = { ...callsOf(parts, draining, listeners), ...health, settings, version, logger, inRequest }
+    const load = startLoadHistory({ ...running, admission: writeSide.admission, listeners, environment, timers })
+    opened({ stop: async () => load.stop() })
+    const http = { ...callsOf(parts, draining, listeners), recentLoad: load.recent, ...health, settings, version, logger, inRequest }
 
     const closing: Array<() => Promise<void>> = []
     opened({

@@ -33,11 +33,10 @@ export const translationsQuery = members({ ...pagination, lang_from: exact, lang
 const liveStatus = t.keyof({ pending: null, active: null, finished: null, error: null })
 export const livesQuery = members({ ...pagination, status: repeated(liveStatus) })
 
-export const allLivesQuery = members({
-  ...pagination,
-  status: repeated(liveStatus),
-  user_id: single(optional(integerText(1, Number.MAX_SAFE_INTEGER), null)),
-})
+const userId = single(optional(integerText(1, Number.MAX_SAFE_INTEGER), null))
+
+export const allLivesQuery = members({ ...pagination, status: repeated(liveStatus), user_id: userId })
+export const ofUserQuery = members({ ...pagination, user_id: userId })
 
 /** `chars_per_line` and `lines` take the bounds of max_chars and max_lines (D17). */
 export const transcriptQuery = members({

@@ -3,8 +3,14 @@ import { adminCatalogueRoutes } from './catalogue.ts'
 import type { AdminCatalogueCalls } from './catalogue.ts'
 import { adminLiveRoutes } from './lives.ts'
 import type { AdminLiveCalls } from './lives.ts'
+import { adminLoadRoutes } from './load.ts'
+import type { AdminLoadCalls } from './load.ts'
+import { adminTokenRoutes } from './tokens.ts'
+import type { AdminTokenCalls } from './tokens.ts'
 
 /** What these routes call. */
-export type AdminCalls = AdminLiveCalls & AdminCatalogueCalls
+export type AdminCalls = AdminLiveCalls & AdminCatalogueCalls & AdminTokenCalls & AdminLoadCalls
 
-export const adminRoutes: ReadonlyArray<Route<AdminCalls>> = [...adminLiveRoutes, ...adminCatalogueRoutes]
+export const adminRoutes: ReadonlyArray<Route<AdminCalls>> = [
+  ...adminLiveRoutes, ...adminCatalogueRoutes, ...adminTokenRoutes, ...adminLoadRoutes,
+]
