@@ -66,7 +66,7 @@ const Page = (): VNode => {
   useEffect(() => {
     document.title = t('page_title', { page: title })
     document.getElementById('navigation')?.hidePopover?.()
-    if (!isFirst.current) region.current?.querySelector('h1')?.focus()
+    if (!isFirst.current) (region.current?.querySelector('h1') ?? region.current)?.focus()
     isFirst.current = false
   }, [place])
   return main({ id: 'main', tabIndex: -1, ref: region, key: place }, show)

@@ -1,3 +1,4 @@
+import { administration } from './english/administration.ts'
 import { frame } from './english/frame.ts'
 import { own } from './english/own.ts'
 import { problems } from './english/problems.ts'
@@ -6,4 +7,4 @@ import { settings } from './english/settings.ts'
 import { speak } from './english/speak.ts'
 
 /** Every text of the console, by name. */
-export const en = { ...frame, ...own, ...problems, ...sessions, ...settings, ...speak } as const
+export const en = { ...administration, ...frame, ...own, ...problems, ...sessions, ...settings, ...speak } as const

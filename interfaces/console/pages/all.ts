@@ -1,14 +1,9 @@
 import type { VNode } from 'preact'
+import { loadedLate } from '../components/late.ts'
 import { t } from '../messages/texts.ts'
 import type { Address } from '../state/address.ts'
 import { h1, p } from '../ui/tags.ts'
-import { aboutPage } from './about.ts'
-import { accountPage } from './account.ts'
-import { profilesPage } from './profiles.ts'
-import { sessionPage } from './session/page.ts'
-import { sessionsPage } from './sessions.ts'
 import { speakPage } from './speak/page.ts'
-import { tokensPage } from './tokens/page.ts'
 
 /** A page as the frame shows it. */
 export interface Page {
@@ -26,14 +21,19 @@ const PAGES: Readonly<Record<string, (address: Address) => Page>> = {
   speak: () => ({ title: t('speak'), show: speakPage({}) }),
   sessions: ({ path: [, id], query }) =>
     id === undefined
-      ? { title: t('sessions'), show: sessionsPage(query) }
-      : { title: t('session_title', { id }), show: sessionPage({ id }) },
-  profiles: () => ({ title: t('profiles'), show: profilesPage({}) }),
-  tokens: () => ({ title: t('api_tokens'), show: tokensPage({}) }),
-  account: () => ({ title: t('account'), show: accountPage({}) }),
-  about: () => ({ title: t('about'), show: aboutPage({}) }),
+      ? { title: t('sessions'), show: loadedLate(() => import('./sessions.ts'), ({ sessionsPage }) => sessionsPage(query)) }
+      : { title: t('session_title', { id }), show: loadedLate(() => import('./session/page.ts'), ({ sessionPage }) => sessionPage({ id })) },
+  profiles: () => ({ title: t('profiles'), show: loadedLate(() => import('./profiles.ts'), ({ profilesPage }) => profilesPage({})) }),
+  tokens: () => ({ title: t('api_tokens'), show: loadedLate(() => import('./tokens/page.ts'), ({ tokensPage }) => tokensPage({})) }),
+  administration: ({ path: [, part, id] }) => ({
+    title: t('administration'),
+    show: loadedLate(() => import('./administration/page.ts'), ({ administrationPage }) => administrationPage(part, id)),
+  }),
+  account: () => ({ title: t('account'), show: loadedLate(() => import('./account.ts'), ({ accountPage }) => accountPage({})) }),
+  about: () => ({ title: t('about'), show: loadedLate(() => import('./about.ts'), ({ aboutPage }) => aboutPage({})) }),
 }
 
+/** The page at an address. */
 export const pageAt = (address: Address): Page => {
   const [first = 'speak'] = address.path
   return (Object.hasOwn(PAGES, first) ? PAGES[first] : undefined)?.(address) ?? nowhere()

@@ -31,7 +31,7 @@ export const speak = {
   keep_text: 'Keep the text until the session is deleted',
   listener_token: 'Listener token of your own',
   listener_token_hint: '4 to 128 letters, digits, or . _ ~ -. Empty: a random one.',
-  look: 'Look where it is embedded',
+  look_of_captions: 'Look where it is embedded',
   background: 'Background',
   text_color: 'Text',
   text_size: 'Size of text (px)',

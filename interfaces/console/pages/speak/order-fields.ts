@@ -60,7 +60,7 @@ const modelFields = (order: Order, choices: Choices, problems: Problems): VNode 
 const lookFields = (order: Order, problems: Problems): VNode =>
   details(
     null,
-    summary(null, t('look')),
+    summary(null, t('look_of_captions')),
     checkbox('own-look', t('own_look'), order.hasLook, (hasLook) => choose({ hasLook })),
     textField({ id: 'background', text: t('background') }, order.background, (background) => choose({ background, hasLook: true }), { type: 'color' }),
     textField({ id: 'text-color', text: t('text_color') }, order.textColor, (textColor) => choose({ textColor, hasLook: true }), { type: 'color' }),
