@@ -1,6 +1,6 @@
 import { render } from 'preact'
 import type { VNode } from 'preact'
-import { entrance } from './frame/entrance.ts'
+import { loadedLate } from './components/late.ts'
 import { frame } from './frame/frame.ts'
 import { DIRECTION, LOCALE } from './messages/texts.ts'
 import { askTabs, token } from './state/login.ts'
@@ -10,7 +10,8 @@ import { view } from './ui/tags.ts'
 document.documentElement.lang = LOCALE
 document.documentElement.dir = DIRECTION
 
-const App = (): VNode => (token.value === null ? entrance({}) : frame({}))
+const App = (): VNode => 
+  token.value === null ? loadedLate(() => import('./frame/entrance.ts'), ({ entrance }) => entrance({})) : frame({})
 
 await askTabs()
 const root = document.getElementById('app')

@@ -1,7 +1,8 @@
+import { spawnSync } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { CHROMIUM, launchBrowser } from '../support/browser.ts'
 import { checkAccess, openConsole, sharedConsole } from '../support/console.ts'
 import { testWith } from '../support/skip-unless.ts'
@@ -100,4 +101,32 @@ browserTest('what the service refuses is told in words, at its field where it is
   await page.getByRole('button', { name: 'Start' }).click()
   await page.getByText('names an address that is not public').waitFor()
   t.is(await page.getByLabel('Address').getAttribute('aria-invalid'), 'true')
+})
+
+const shown = async (page: Page, language: string): Promise<string> => {
+  await page.getByRole('tab', { name: language }).click()
+  return page.getByRole('region', { name: language }).innerText()
+}
+
+browserTest('the programs that are shown do what they say', async (t) => {
+  const { service, browser } = await start()
+  const { token, api } = await service.user('coder')
+  const { data } = await api.call('createToken', { body: { name: 'program' } })
+  const page = await openConsole(t, browser, { url: service.url(), token })
+  await page.getByText('The same by a program').click()
+  await checkAccess(t, page, 'speak, programs')
+  const environment = { PATH: process.env['PATH'], STENOLOG_TOKEN: data.token }
+  const curl = (await shown(page, 'curl')).replace(/^export .*\n/, '')
+  const [sentence] = await sampleSentences()
+  const audio = Buffer.from(sentence?.samples.buffer ?? new ArrayBuffer(0))
+  const directory = await mkdtemp(join(tmpdir(), 'stenolog-test-'))
+  t.teardown(() => rm(directory, { recursive: true, force: true }))
+  await writeFile(join(directory, 'client.mjs'), await shown(page, 'JavaScript'))
+  await writeFile(join(directory, 'client.py'), await shown(page, 'Python'))
+  const created = spawnSync('bash', ['-c', curl], { env: environment, encoding: 'utf8' })
+  t.is((JSON.parse(created.stdout) as { readonly data: { readonly status: string } }).data.status, 'pending', created.stderr)
+  const heard = spawnSync(process.execPath, [join(directory, 'client.mjs')], { env: environment, encoding: 'utf8', input: audio })
+  t.regex(heard.stdout, /meeting/i, heard.stderr)
+  const compiled = spawnSync('python3', ['-m', 'py_compile', join(directory, 'client.py')], { encoding: 'utf8' })
+  t.is(compiled.status, 0, compiled.stderr)
 })

@@ -3,16 +3,6 @@ import { createChunks, RATE, toPcm } from './pcm.ts'
 import { createResampler } from './resampler.ts'
 import type { AudioFeed } from './source.ts'
 
-/** Browsers have microphones for pages of https and localhost alone. */
-export const hasMicrophones = (): boolean => navigator.mediaDevices !== undefined
-
-/** Microphones by id; their names are known once one was allowed. */
-export const microphones = async (): Promise<ReadonlyArray<{ readonly id: string; readonly name: string }>> => {
-  if (!hasMicrophones()) return []
-  const devices = await navigator.mediaDevices.enumerateDevices()
-  return devices.filter(({ kind, deviceId }) => kind === 'audioinput' && deviceId !== '').map(({ deviceId: id, label: name }) => ({ id, name }))
-}
-
 /** Asks for a microphone and listens at its own rate: not every browser has it at 16 kHz. Rejects with the browser's DOMException. */
 export const openMicrophone = async (deviceId: string, reduceNoise: boolean): Promise<AudioFeed> => {
   const context = new AudioContext()

@@ -1,4 +1,5 @@
 import { CHUNK, RATE, toPcm } from './pcm.ts'
+import { TooLong } from './source.ts'
 import type { AudioFeed } from './source.ts'
 
 /** Seconds of the longest file that the console takes: it is held in memory as a whole. */
@@ -13,8 +14,6 @@ const mixed = (buffer: AudioBuffer): Float32Array => {
     buffer.getChannelData(channel).forEach((sample, i) => (out[i] = (out[i] ?? 0) + sample / buffer.numberOfChannels))
   return out
 }
-
-export class TooLong extends Error {}
 
 interface Playing {
   /** Aloud and as fast as it was spoken; otherwise without a sound and as fast as it is taken. */

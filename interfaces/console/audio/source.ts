@@ -7,3 +7,6 @@ export interface AudioFeed {
   /** Sends silence (a microphone), or plays nothing aloud (a recording). */
   readonly mute: (isMuted: boolean) => void
 }
+
+/** A recording is longer than the browser is to hold. */
+export class TooLong extends Error {}

@@ -84,3 +84,26 @@ export const speak = {
   end_refused: 'The service did not take the connection: its token is wrong, or the session is over.',
   end_other: 'The connection ended with {code}. {detail}',
 } as const
+
+export const settings = {
+  vad: 'Detect voice',
+  vad_hint: 'Leaves out what is no speech.',
+  mode: 'Text',
+  mode_partial: 'While it is spoken',
+  mode_final: 'Whole phrases only',
+  mode_hint: 'Drafts come sooner, and may still change.',
+  min_buffer: 'Least audio (s)',
+  min_buffer_hint: '0.1 to 30. How much is heard before the first draft; more is steadier.',
+  max_buffer: 'Most audio (s)',
+  max_buffer_hint: '0.5 to 30. A phrase without a pause ends here.',
+  buffer_timeout: 'Pause (s)',
+  buffer_timeout_hint: '0.1 to 30. So much silence ends a phrase.',
+  max_delay: 'Greatest delay (s)',
+  max_delay_hint: '0.5 to 60. Text comes at most so much later than the audio.',
+  max_chars: 'Characters a line',
+  max_chars_hint: '1 to 1,000.',
+  max_lines: 'Lines',
+  max_lines_hint: '1 to 100. A phrase that needs more ends sooner.',
+  punctuation: 'Punctuation',
+  punctuation_hint: 'Commas, full stops and capital letters.',
+} as const

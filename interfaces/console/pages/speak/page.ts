@@ -1,7 +1,9 @@
+import { useSignal } from '@preact/signals'
 import type { VNode } from 'preact'
-import { hasMicrophones, openMicrophone } from '../../audio/microphone.ts'
-import { openRecording } from '../../audio/recording.ts'
+import { hasMicrophones } from '../../audio/devices.ts'
 import type { AudioFeed } from '../../audio/source.ts'
+import { memoryGauge } from '../../components/gauge.ts'
+import { loadedLate } from '../../components/late.ts'
 import { whenLoaded } from '../../components/problem.ts'
 import { t } from '../../messages/texts.ts'
 import { end, failure, isRunning, phase } from '../../speaking/run.ts'
@@ -10,13 +12,12 @@ import { goTo } from '../../state/address.ts'
 import { useLoaded } from '../../state/loading.ts'
 import { fieldProblems } from '../../state/problems.ts'
 import { fileAddress } from '../../state/root.ts'
-import { button, div, form, h1, p, view } from '../../ui/tags.ts'
+import { button, details, div, form, h1, p, summary, view } from '../../ui/tags.ts'
 import { loadChoices, orderOf } from './choices.ts'
 import type { Choices } from './choices.ts'
 import { orderFields } from './order-fields.ts'
 import { requestOf } from './order.ts'
 import type { Order } from './order.ts'
-import { programs } from './programs.ts'
 import { progressView } from './progress.ts'
 import { sourceFields } from './source-fields.ts'
 import { trouble } from './trouble.ts'
@@ -24,8 +25,10 @@ import { trouble } from './trouble.ts'
 const opened = async (order: Order, mayGoOn: () => boolean): Promise<AudioFeed> => {
   if (order.source === 'microphone') {
     if (!hasMicrophones()) throw new DOMException('', 'InsecureContext')
+    const { openMicrophone } = await import('../../audio/microphone.ts')
     return openMicrophone(order.device, order.reduceNoise)
   }
+  const { openRecording } = await import('../../audio/recording.ts')
   if (order.source === 'sample') {
     const bytes = await (await fetch(fileAddress('sample.flac'))).arrayBuffer()
     return openRecording(bytes, { inRealTime: true, mayGoOn })
@@ -46,6 +49,7 @@ const Order = ({ choices }: { readonly choices: Choices }): VNode => {
   const order = orderOf(choices)
   const problems = fieldProblems(failure.value)
   const isBusy = isRunning.value
+  const isCodeOpen = useSignal(false)
   const begin = isBusy
     ? button({ type: 'button', class: 'danger', onClick: stop, 'data-key': 'start', disabled: phase.value === 'finishing' }, `■ ${t('stop')}`)
     : button({ type: 'submit', class: 'primary', 'data-key': 'start' }, order.source === 'program' ? t('create_session') : `● ${t('start')}`)
@@ -64,9 +68,14 @@ const Order = ({ choices }: { readonly choices: Choices }): VNode => {
     ),
     div(
       null,
+      memoryGauge('memory', choices.capacity),
       trouble(failure.value, end.value, () => void start(order)),
       progressView({}),
-      programs({ request: requestOf(order) }),
+      details(
+        { onToggle: ({ currentTarget }) => (isCodeOpen.value = currentTarget.open) },
+        summary(null, t('code')),
+        isCodeOpen.value ? loadedLate(() => import('./programs.ts'), ({ programs }) => programs({ request: requestOf(order) })) : null,
+      ),
     ),
   )
 }

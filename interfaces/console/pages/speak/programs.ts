@@ -5,7 +5,7 @@ import { codeBlock } from '../../components/code.ts'
 import { tabs } from '../../components/tabs.ts'
 import { t } from '../../messages/texts.ts'
 import { ROOT } from '../../state/root.ts'
-import { h2, section, view } from '../../ui/tags.ts'
+import { view } from '../../ui/tags.ts'
 
 type Made = (request: CreateLiveRequest) => string
 
@@ -73,13 +73,9 @@ interface ProgramsProps {
 
 const Programs = ({ request }: ProgramsProps): VNode => {
   const open = useSignal<Name>('curl')
-  return section(
-    null,
-    h2(null, t('code')),
-    tabs(
-      t('code'), NAMES.map((id) => ({ id, text: t(`code_${id}`) })), open.value, (id) => (open.value = NAMES.find((one) => one === id) ?? 'curl'),
-      codeBlock({ text: LANGUAGES[open.value](request), label: t(`code_${open.value}`) }),
-    ),
+  return tabs(
+    t('code'), NAMES.map((id) => ({ id, text: t(`code_${id}`) })), open.value, (id) => (open.value = NAMES.find((one) => one === id) ?? 'curl'),
+    codeBlock({ text: LANGUAGES[open.value](request), label: t(`code_${open.value}`) }),
   )
 }
 

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { VNode } from 'preact'
-import { hasMicrophones, microphones } from '../../audio/microphone.ts'
+import { hasMicrophones, microphones } from '../../audio/devices.ts'
 import { checkbox, choice, field, textField } from '../../components/field.ts'
 import { t } from '../../messages/texts.ts'
 import { changeQuery } from '../../state/address.ts'

@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact'
 import { ApiError } from '../../../client/client.ts'
 import type { SocketEnd } from '../../../client/live-socket.ts'
-import { TooLong } from '../../audio/recording.ts'
+import { TooLong } from '../../audio/source.ts'
 import { problem } from '../../components/problem.ts'
 import { t } from '../../messages/texts.ts'
 import type { TextName } from '../../messages/texts.ts'
