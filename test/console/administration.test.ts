@@ -5,7 +5,7 @@ import { testWith } from '../support/skip-unless.ts'
 const { start } = sharedConsole()
 const browserTest = testWith(CHROMIUM)
 
-browserTest('an administrator makes, changes and deletes users, ends sessions of others and revokes their tokens', async (t) => {
+browserTest('B5, B46: an administrator makes, changes and deletes users, ends sessions of others and revokes their tokens', async (t) => {
   const { service, browser } = await start()
   const { token } = await service.admin()
   const page = await openConsole(t, browser, { url: service.url(), token, at: '#/administration' })
@@ -55,7 +55,7 @@ browserTest('an administrator makes, changes and deletes users, ends sessions of
   await page.getByText('The user is deleted.').waitFor()
 })
 
-browserTest('whoever is no administrator sees none of it, and is refused where they ask all the same', async (t) => {
+browserTest('B5: whoever is no administrator sees none of it, and is refused where they ask all the same', async (t) => {
   const { service, browser } = await start()
   const { token } = await service.user('ken')
   const page = await openConsole(t, browser, { url: service.url(), token, at: '#/administration/users' })

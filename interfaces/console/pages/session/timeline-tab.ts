@@ -19,9 +19,12 @@ export interface TimelineReads {
 
 const isText = (name: string): name is TextName => Object.hasOwn(en, name)
 
+/** A member of an event where it is a text. */
+const told = (value: unknown): string => (typeof value === 'string' ? value : '')
+
 const eventText = ({ type, data }: HistoryEntry): string => {
   const name = `event_${type}`
-  return isText(name) ? t(name, { reason: String(data['reason'] ?? ''), code: String(data['code'] ?? '') }) : t('event_other', { type })
+  return isText(name) ? t(name, { reason: told(data['reason']), code: told(data['code']) }) : t('event_other', { type })
 }
 
 const integrityBadge = ({ status, entries, damaged }: LiveIntegrity): VNode => {
