@@ -22,6 +22,7 @@ import {
 } from './api-token/events.ts'
 import { LanguageSwitched, ModelListed, ModelSwitched, TranslationPairListed, TranslationPairSwitched } from './catalogue/events.ts'
 import { IdempotencyKeyAdmitted, IdempotencyKeyUsed } from './idempotency/events.ts'
+import { JobEnded, JobStarted } from './jobs/events.ts'
 import {
   ListenerTokenClaimed,
   LiveAborted,
@@ -132,6 +133,8 @@ export const allEvents: ReadonlyArray<AnyEventDefinition> = [
   erase(UserDeleted),
   erase(UsernameClaimed),
   erase(UsernameFreed),
+  erase(JobStarted),
+  erase(JobEnded),
   erase(LoggedOut),
   erase(LoginFailed),
   erase(LoginFailuresCleared),

@@ -212,6 +212,21 @@ export interface Issues {
   readonly detail: ReadonlyArray<Issue>
 }
 
+export interface Job {
+  readonly id: number
+  readonly kind: 'pull' | 'verify' | 'check' | 'rebuild'
+  readonly subject: string | null
+  readonly status: 'running' | 'done' | 'failed' | 'cancelled'
+  readonly done: number
+  readonly total: number | null
+  readonly unit: 'bytes' | 'rows' | 'events'
+  readonly detail: string
+  readonly result: Readonly<Record<string, unknown>> | null
+  readonly actor: string
+  readonly created_at: string
+  readonly updated_at: string
+}
+
 export interface Language {
   readonly id: number
   readonly iso_639_1: string
@@ -357,6 +372,13 @@ export interface Profile {
 export interface Ready {
   readonly status: 'ok'
   readonly checks: Readonly<Record<string, unknown>>
+}
+
+export interface StartJobRequest {
+  readonly kind: 'pull' | 'verify' | 'check' | 'rebuild'
+  readonly subject?: string | null
+  readonly precision?: 'int8' | 'fp32' | 'fp16' | null
+  readonly force?: boolean | null
 }
 
 export interface SwitchLanguageRequest {
@@ -939,6 +961,46 @@ export interface Operations {
       readonly data: Load
     }
   }
+  readonly startJob: {
+    readonly request: {
+      readonly body: StartJobRequest
+    }
+    readonly answer: {
+      readonly data: Job
+    }
+  }
+  readonly listJobs: {
+    readonly request: {
+      readonly query?: {
+        readonly skip?: number
+        readonly limit?: number
+        readonly kind?: ReadonlyArray<'pull' | 'verify' | 'check' | 'rebuild'>
+        readonly status?: ReadonlyArray<'running' | 'done' | 'failed' | 'cancelled'>
+      }
+    }
+    readonly answer: {
+      readonly data: ReadonlyArray<Job>
+      readonly pagination: Pagination
+    }
+  }
+  readonly getJob: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+    }
+    readonly answer: {
+      readonly data: Job
+    }
+  }
+  readonly cancelJob: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+    }
+    readonly answer: Message
+  }
   readonly getOpenApi: {
     readonly request: Readonly<Record<string, never>>
     readonly answer: Readonly<Record<string, unknown>>
@@ -1012,6 +1074,10 @@ export const OPERATIONS = {
   listAllTokens: { method: 'GET', path: '/admin/tokens', body: null },
   deleteAnyToken: { method: 'DELETE', path: '/admin/tokens/{id}', body: null },
   getLoad: { method: 'GET', path: '/admin/load', body: null },
+  startJob: { method: 'POST', path: '/admin/jobs', body: 'application/json' },
+  listJobs: { method: 'GET', path: '/admin/jobs', body: null },
+  getJob: { method: 'GET', path: '/admin/jobs/{id}', body: null },
+  cancelJob: { method: 'DELETE', path: '/admin/jobs/{id}', body: null },
   getOpenApi: { method: 'GET', path: '/openapi.json', body: null },
   getAsyncApi: { method: 'GET', path: '/asyncapi.json', body: null },
   showDocs: { method: 'GET', path: '/docs', body: null },

@@ -70,6 +70,16 @@ const VALUES: Readonly<Record<string, unknown>> = {
   'LiveIntegrity.head_hash': '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   'LiveIntegrity.damaged': [],
   checked_at: AT,
+  'Job.kind': 'pull',
+  'Job.subject': 'base',
+  'Job.status': 'running',
+  'Job.done': 61000000,
+  'Job.total': 100000000,
+  'Job.unit': 'bytes',
+  'Job.detail': 'onnx/encoder_model_quantized.onnx',
+  'Job.result': null,
+  'Job.actor': 'user:1',
+  'Job.updated_at': AT,
   since: AT,
   step: 10,
   'Load.lag_max': [1.9],
@@ -108,6 +118,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
 /** Bodies whose members depend on each other. */
 const BODIES: Readonly<Record<string, unknown>> = {
   createLive: { model: 'demo-en', language: 'en', translations: ['es'], config: { max_chars: 42, words: true, hotwords: ['Babbage'] } },
+  startJob: { kind: 'pull', subject: 'base' },
   finishLivesByAudioUrl: { audio_url: 'https://radio.example/stream.m3u8' },
 }
 

@@ -13,6 +13,7 @@ const AUDIO_URL = 'http://host/stream.m3u8'
 const bodyOf = (route: Route): unknown => {
   if (route.path === '/login') return new URLSearchParams({ username: 'ann', password: 'right password' })
   if (route.path === '/users/me/password') return { current_password: 'the old one', new_password: 'a new password' }
+  if (route.path === '/admin/jobs') return { kind: 'check' }
   if (route.path.startsWith('/admin/')) return route.body === undefined ? undefined : { is_active: true }
   if (route.path === '/users') return { username: 'bob', password: 'long enough' }
   if (route.path === '/setup') return { token: 'good', username: 'bob', password: 'long enough' }

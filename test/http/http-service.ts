@@ -5,6 +5,7 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Caller } from '../../application/caller.ts'
 import type { Catalogue, Language, Model, TranslationPair } from '../../application/ports/catalogue.ts'
 import type { ApiTokenView, LiveView, ProfileView, UserView } from '../../application/ports/read-models.ts'
+import type { Job } from '../../application/jobs/job.ts'
 import type { LiveIntegrity } from '../../application/lives/queries/get-integrity.ts'
 import type { HistoryEntry } from '../../application/lives/queries/history-entries.ts'
 import type { CreateLiveRequest } from '../../application/lives/commands/requested-live.ts'
@@ -60,6 +61,11 @@ export const profileView = (id: number, name: string): ProfileView => ({
 export const tokenView = (id: number): ApiTokenView => ({
   id, userId: 7, name: 'ci', prefix: 'lt_abcdefghijkl', isActive: true, expiresAt: null, lastUsedAt: null, createdAt: AT,
 })
+
+const job: Job = {
+  id: 7, kind: 'pull', subject: 'base', status: 'running', progress: { done: 5, total: 10, detail: 'config.json' }, result: null,
+  actor: 'user:1', createdAt: AT, updatedAt: AT,
+}
 
 const entry: HistoryEntry = {
   id: 1, type: 'LiveStarted', at: AT, actor: 'user:7', correlationId: 'request', causationId: 'command', data: {},
@@ -158,6 +164,12 @@ export const startHttp = async (
     issueToken: () => TE.right({ token: tokenView(7), secret: 'lt_abcdefghijkl_secret' }),
     changeToken: (_caller, id) => (id === 7 ? TE.right(tokenView(7)) : TE.left({ _tag: 'ApiTokenNotFound' })),
     revokeToken: (_caller, id) => (id === 7 ? TE.right(undefined) : TE.left({ _tag: 'ApiTokenNotFound' })),
+    jobs: {
+      start: () => TE.right(job),
+      list: () => [job],
+      get: (id) => (id === 7 ? E.right(job) : E.left({ _tag: 'JobNotFound' })),
+      cancel: (id) => (id === 7 ? TE.right(undefined) : TE.left({ _tag: 'JobNotFound' })),
+    },
     recentLoad: () => [{ at: AT, lagMax: 1.5, lagP95: 1, vramReserved: 1400, sessions: 1, listeners: 3 }],
     listAllTokens: () => TE.right({ items: [{ ...tokenView(7), username: 'ann' }], total: 1 }),
     revokeAnyToken: () => TE.right(undefined),

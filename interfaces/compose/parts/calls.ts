@@ -25,6 +25,7 @@ import type { OperationCalls } from '../../http/routes/operations.ts'
 import type { Accounts } from './accounts.ts'
 import type { Engines } from './engines.ts'
 import type { Foundation } from './foundation.ts'
+import type { JobsPart } from './jobs.ts'
 import type { ReadSide } from './read-side.ts'
 import type { RunningPart } from './running-sessions.ts'
 import type { WriteSide } from './write-side.ts'
@@ -37,6 +38,7 @@ export interface Parts {
   readonly readSide: ReadSide
   readonly running: RunningPart
   readonly accounts: Accounts
+  readonly jobs: JobsPart
 }
 
 /** What REST can ask for. Once `draining` says so nothing is begun any more. */
@@ -62,6 +64,7 @@ export const callsOf = (parts: Parts, draining: () => boolean, listeners: Listen
   return {
     ...createDescriptions(),
     ...accounts.calls,
+    jobs: parts.jobs.jobs,
     switchModel: switchModel(switching),
     switchLanguage: switchLanguage(switching),
     switchTranslation: switchTranslation(switching),
