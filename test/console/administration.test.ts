@@ -1,5 +1,7 @@
 import { CHROMIUM } from '../support/browser.ts'
 import { checkAccess, openConsole, sharedConsole } from '../support/console.ts'
+import { startHub } from '../support/hub.ts'
+import { startTestService } from '../support/service.ts'
 import { testWith } from '../support/skip-unless.ts'
 
 const { start } = sharedConsole()
@@ -61,4 +63,35 @@ browserTest('B5: whoever is no administrator sees none of it, and is refused whe
   const page = await openConsole(t, browser, { url: service.url(), token, at: '#/administration/users' })
   await page.getByRole('alert').getByText('Not enough permissions').waitFor()
   t.is(await page.getByRole('link', { name: 'Administration' }).count(), 0)
+})
+
+browserTest('B5, B46: a model is installed by a button, with its progress; data is checked, and what jobs found is told', async (t) => {
+  const { browser } = await start()
+  const hub = await startHub(t, 'someone/whisper-base', 'models/demo-en')
+  const service = await startTestService(t, { HUB_URL: hub.url.href })
+  const { token } = await service.admin()
+  const page = await openConsole(t, browser, { url: service.url(), token })
+  await page.getByRole('link', { name: 'Install base' }).click()
+  await page.getByRole('region', { name: 'Models' }).getByText('demo-en').waitFor()
+  t.is(await page.getByLabel('Name', { exact: true }).inputValue(), 'base')
+  await page.getByLabel('Name', { exact: true }).fill('./folder')
+  await page.getByRole('button', { name: 'Install' }).click()
+  await page.getByText('Please correct what is marked.').waitFor()
+  await page.getByLabel('Name', { exact: true }).fill('someone/whisper-base')
+  hub.faults.push({ path: /^onnx\/encoder/, times: 1, kind: { breaksAfter: 100_000, silent: true } })
+  await page.getByRole('button', { name: 'Install' }).click()
+  await page.getByText(/^0 of \d+ MB onnx/).or(page.getByText(/MB onnx\/encoder/)).first().waitFor()
+  await checkAccess(t, page, 'administration, models')
+  await page.getByRole('button', { name: 'Cancel: Install someone/whisper-base' }).click()
+  await page.getByRole('button', { name: 'Cancel: Install someone/whisper-base' }).waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Install' }).click()
+  await page.getByRole('button', { name: 'Switch off: base' }).waitFor({ timeout: 90_000 })
+  await page.getByRole('button', { name: 'Switch off: base' }).click()
+  await page.getByRole('button', { name: 'Switch on: base' }).waitFor()
+
+  await page.getByRole('link', { name: 'Jobs' }).click()
+  await page.getByRole('region', { name: 'Jobs' }).getByText('○ cancelled').waitFor()
+  await page.getByRole('button', { name: 'Check all data' }).click()
+  await page.getByRole('row', { name: /Check all data/ }).getByText('✓ done').waitFor({ timeout: 60_000 })
+  await checkAccess(t, page, 'administration, jobs')
 })

@@ -19,7 +19,7 @@ browserTest('B5, B46: one click hears the sample, with translations, until it is
   await page.getByText('demo-en understands synthetic voices only').waitFor()
   t.true(await page.getByLabel('Sample').isChecked())
   await checkAccess(t, page, 'speak, idle')
-  await page.getByLabel('es', { exact: true }).check()
+  await page.getByLabel('Spanish').check()
   t.regex(page.url(), /into=es/)
   await page.getByRole('button', { name: 'Start' }).click()
   await page.getByRole('log').getByText('meeting').waitFor()
