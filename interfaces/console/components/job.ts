@@ -1,4 +1,3 @@
-import { useSignalEffect } from '@preact/signals'
 import type { VNode } from 'preact'
 import type { Job } from '../../client/operations.ts'
 import { formatNumber, t } from '../messages/texts.ts'
@@ -11,7 +10,7 @@ import { problem } from './problem.ts'
 
 const [FAST_MS, SLOW_MS] = [1000, 10_000]
 
-/** The latest jobs of some kinds, asked for often while one of them runs; `ended` is told when none does any more. */
+/** The latest jobs of some kinds, asked for often while one of them runs. */
 export const useJobs = (kinds: ReadonlyArray<Job['kind']>, fast: boolean): Loading<ReadonlyArray<Job>> =>
   useLoaded(async () => (await call('listJobs', { query: { kind: kinds, limit: 50 } })).data, kinds.join(), fast ? FAST_MS : SLOW_MS)
 
@@ -63,13 +62,3 @@ const Running = ({ job, reload }: RunningProps): VNode => {
 
 /** A job that runs: how far it is, and a way to end it. */
 export const runningJob = view(Running)
-
-/** Tells when jobs that ran have ended. */
-export const useEnd = ({ state }: Loading<ReadonlyArray<Job>>, ended: () => void): void => {
-  let ran = false
-  useSignalEffect(() => {
-    const runs = state.value.data?.some(isRunning) ?? false
-    if (ran && !runs) ended()
-    ran = runs
-  })
-}

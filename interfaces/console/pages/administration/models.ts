@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { VNode } from 'preact'
 import { badge } from '../../components/badge.ts'
 import { choice, textField } from '../../components/field.ts'
-import { isRunning, runningJob, useEnd, useJobs } from '../../components/job.ts'
+import { isRunning, runningJob, useJobs } from '../../components/job.ts'
 import { listing } from '../../components/listing.ts'
 import { problem, whenLoaded } from '../../components/problem.ts'
 import { formatNumber, t } from '../../messages/texts.ts'
@@ -54,11 +54,12 @@ const loadAll = async () => {
 
 const Models = ({ install }: { readonly install: string }): VNode => {
   const isFast = useSignal(false)
-  const { state, reload } = useLoaded(loadAll, '')
   const jobs = useJobs(['pull', 'verify'], isFast.value)
-  const running = (jobs.state.value.data ?? []).filter(isRunning)
+  const known = jobs.state.value.data ?? []
+  const running = known.filter(isRunning)
+  // A job that has ended may have changed what is installed.
+  const { state, reload } = useLoaded(loadAll, known.filter((job) => !isRunning(job)).map(({ id }) => id).join())
   isFast.value = running.length > 0
-  useEnd(jobs, reload)
   const { run, error } = useAction()
   const act = (name: string, text: string, ask: () => Promise<unknown>, after = reload): VNode =>
     button({ type: 'button', 'aria-label': `${text}: ${name}`, onClick: () => run(() => ask().then(after)) }, text)
