@@ -20,14 +20,15 @@ export const dates = { created_at: instant, updated_at: nullable(instant) }
 /** To milliseconds. */
 export const rounded = (seconds: number): number => Math.round(seconds * 1000) / 1000
 
-export const modelView = t.strict({ id: count, name: t.string, active: t.boolean, vram: count, ...dates }, 'Model')
+export const modelMembers = { id: count, name: t.string, active: t.boolean, vram: count, ...dates }
+export const modelView = t.strict(modelMembers, 'Model')
 const languageMembers = { id: count, iso_639_1: t.string, name: t.string, active: t.boolean }
 export const languageView = t.strict({ ...languageMembers, ...dates }, 'Language')
 const pairLanguage = t.strict(languageMembers, 'PairLanguage')
-export const translationView = t.strict(
-  { id: count, model: t.string, active: t.boolean, vram: count, lang_from: pairLanguage, lang_to: pairLanguage, ...dates },
-  'TranslationPair',
-)
+export const pairMembers = {
+  id: count, model: t.string, active: t.boolean, vram: count, lang_from: pairLanguage, lang_to: pairLanguage, ...dates,
+}
+export const translationView = t.strict(pairMembers, 'TranslationPair')
 
 /** The 19 members of interface.md 2.1, in the order of the normative example. */
 export const liveView = t.strict(
