@@ -88,9 +88,10 @@ const keep = async (folder: string, files: ReadonlyArray<FileFinding>, known: Ma
 
 /**
  * Loads a folder as the engine would and says of each file what is wrong. The hashes are those of the pull; of a folder that came
- * another way they are kept (in stenolog.json) when it is found right for the first time.
+ * another way they are kept (in stenolog.json) when it is found right for the first time, unless
+ * nothing is to be kept.
  */
-export const verifyFolder = async (folder: string): Promise<FolderFinding> => {
+export const verifyFolder = async (folder: string, keeps = true): Promise<FolderFinding> => {
   const nothing = { folder, files: [], trial: null, kept: false }
   if (!(await stat(folder).then((stats) => stats.isDirectory(), () => false))) return { ...nothing, problem: 'the folder is missing' }
   const known = await readManifest(folder)
@@ -104,6 +105,7 @@ export const verifyFolder = async (folder: string): Promise<FolderFinding> => {
   if (E.isLeft(graphs)) return { ...nothing, files, problem: graphs.left }
   const trial = await tryModel(folder)
   if (E.isLeft(trial)) return { ...nothing, files, problem: trial.left }
-  return { folder, files, problem: null, trial: trial.right, kept: await keep(folder, files, known, trial.right) }
+  const kept = keeps && (await keep(folder, files, known, trial.right))
+  return { folder, files, problem: null, trial: trial.right, kept }
 }
 

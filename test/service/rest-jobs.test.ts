@@ -83,6 +83,29 @@ test.serial('R170, R171: a pull tells its progress, is cancelled, fails with a k
   t.regex(String(there['detail']), /^base is installed already/)
 })
 
+test.serial('R170: models are verified, the stored data checked and lists rebuilt beside all else', async (t) => {
+  t.timeout(300_000)
+  const admin = await service.admin()
+  const [verify, check] = [await start(admin, { kind: 'verify' }), await start(admin, { kind: 'check' })]
+  const rebuild = await start(admin, { kind: 'rebuild', subject: 'users' })
+  const verified = await untilOver(admin, verify['id'])
+  t.like(verified, { status: 'done', unit: 'bytes', result: { ok: true } })
+  t.is(verified['done'], verified['total'])
+  const { models } = verified['result'] as { readonly models: ReadonlyArray<Json> }
+  t.deepEqual(models.map(({ name, kept }) => [name, kept]).toSorted(), [
+    ['base', true], ['demo-en', false], ['translate-en-es', false], ['translate-en-fr', false],
+  ], 'nothing is written where the models lie that ship')
+  const checked = await untilOver(admin, check['id'])
+  t.like(checked, { status: 'done', unit: 'rows', result: { ok: true } })
+  t.true(Number(checked['done']) > 0)
+  const rebuilt = await untilOver(admin, rebuild['id'])
+  t.like(rebuilt, { status: 'done', unit: 'events' })
+  t.like((rebuilt['result'] as { readonly read_models: ReadonlyArray<Json> }).read_models[0], { name: 'users', corrected: 0 })
+  const listed = (await admin.get<Listing<Json>>('/admin/jobs?kind=check&kind=verify&status=done')).body
+  t.deepEqual(listed.data.map(({ kind }) => kind), ['check', 'verify'])
+  t.is((await admin.get<Listing<Json>>('/admin/jobs?limit=1')).body.pagination.per_page, 1)
+})
+
 test.serial('R172: administrators see what is installed, and remove what no open live uses and what does not ship', async (t) => {
   const admin = await service.admin()
   const rowOf = async (path: string, name: string): Promise<Json> => {
@@ -128,24 +151,6 @@ test.serial('R172: administrators see what is installed, and remove what no open
   t.false(existsSync(join(service.dataDirectory, 'models', 'base')))
   t.deepEqual([await installed(admin), await rowOf('/admin/models', 'base')], [undefined, {}])
   t.is((await remove('/admin/models', base['id'])).status, 404)
-})
-
-test.serial('R170: models are verified, the stored data checked and lists rebuilt beside all else', async (t) => {
-  t.timeout(300_000)
-  const admin = await service.admin()
-  const [verify, check] = [await start(admin, { kind: 'verify', subject: 'demo-en' }), await start(admin, { kind: 'check' })]
-  const rebuild = await start(admin, { kind: 'rebuild', subject: 'users' })
-  const verified = await untilOver(admin, verify['id'])
-  t.like(verified, { status: 'done', result: { ok: true } })
-  const checked = await untilOver(admin, check['id'])
-  t.like(checked, { status: 'done', unit: 'rows', result: { ok: true } })
-  t.true(Number(checked['done']) > 0)
-  const rebuilt = await untilOver(admin, rebuild['id'])
-  t.like(rebuilt, { status: 'done', unit: 'events' })
-  t.like((rebuilt['result'] as { readonly read_models: ReadonlyArray<Json> }).read_models[0], { name: 'users', corrected: 0 })
-  const listed = (await admin.get<Listing<Json>>('/admin/jobs?kind=check&kind=verify&status=done')).body
-  t.deepEqual(listed.data.map(({ kind }) => kind), ['check', 'verify'])
-  t.is((await admin.get<Listing<Json>>('/admin/jobs?limit=1')).body.pagination.per_page, 1)
 })
 
 test.serial('R170, S23: what a job cannot be about is 422, what is no job 404, and only administrators ask', async (t) => {
