@@ -1,8 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { TranscribeJob, VadState } from '../application/ports/engine.ts'
-import { readModelDirectory } from '../infrastructure/onnx/model-directory.ts'
+import { readModelDirectory } from '../infrastructure/onnx/whisper/whisper-directory.ts'
 import type { DetectSpeech } from '../infrastructure/onnx/voice-activity.ts'
-import { loadWhisper } from '../infrastructure/onnx/whisper-runner.ts'
+import { loadWhisper } from '../infrastructure/onnx/whisper/whisper-runner.ts'
 
 /** What a pipeline asked of the engine. */
 export type ModelRun = { readonly kind: 'detect'; readonly samples: Int16Array } | { readonly kind: 'transcribe'; readonly job: TranscribeJob }

@@ -1,8 +1,8 @@
 import { workerData } from 'node:worker_threads'
 import * as E from 'fp-ts/lib/Either.js'
-import { readModelDirectory } from '../infrastructure/onnx/model-directory.ts'
+import { readModelDirectory } from '../infrastructure/onnx/whisper/whisper-directory.ts'
 import { createVoiceActivity } from '../infrastructure/onnx/voice-activity.ts'
-import { loadWhisper } from '../infrastructure/onnx/whisper-runner.ts'
+import { loadWhisper } from '../infrastructure/onnx/whisper/whisper-runner.ts'
 import { serveTasks } from '../infrastructure/onnx/process/worker-loop.ts'
 
 /** One thread with one set of sessions for speech detection and for the one model: the engine of a server with a global lock. */

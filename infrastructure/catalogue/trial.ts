@@ -6,10 +6,10 @@ import { SAMPLE_RATE, VAD_FRAME } from '../../application/ports/engine.ts'
 import type { Measured } from './manifest.ts'
 import { createSpeechEngine } from '../onnx/process/engine-client.ts'
 import { readMarianDirectory } from '../onnx/marian-model.ts'
-import { readModelDirectory } from '../onnx/model-directory.ts'
+import { readModelDirectory } from '../onnx/whisper/whisper-directory.ts'
 import { readModelType } from '../onnx/model-json.ts'
 import { createTranslationEngine } from '../onnx/process/translation-client.ts'
-import { languagesOf } from '../onnx/whisper-model.ts'
+import { languagesOf } from '../onnx/whisper/whisper-model.ts'
 
 /** What running a model showed. */
 export interface Trial {

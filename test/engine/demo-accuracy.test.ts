@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { readModelDirectory } from '../../infrastructure/onnx/model-directory.ts'
-import { loadWhisper } from '../../infrastructure/onnx/whisper-runner.ts'
+import { readModelDirectory } from '../../infrastructure/onnx/whisper/whisper-directory.ts'
+import { loadWhisper } from '../../infrastructure/onnx/whisper/whisper-runner.ts'
 import { readAudioFile } from '../../interfaces/cli/streaming/audio-file.ts'
 import { wordErrorRate } from '../../interfaces/cli/streaming/word-alignment.ts'
 

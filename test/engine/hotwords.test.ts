@@ -2,7 +2,7 @@ import { Tokenizer } from '@huggingface/tokenizers'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { chooseToken } from '../../infrastructure/onnx/logits.ts'
-import { readModelDirectory } from '../../infrastructure/onnx/model-directory.ts'
+import { readModelDirectory } from '../../infrastructure/onnx/whisper/whisper-directory.ts'
 import { createHotwords } from '../../infrastructure/onnx/words/hotwords.ts'
 import { createVocabularies } from '../../infrastructure/onnx/words/vocabulary.ts'
 

@@ -1,9 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Beginning } from '../../application/ports/engine.ts'
-import { readModelDirectory } from '../../infrastructure/onnx/model-directory.ts'
-import type { WhisperModel } from '../../infrastructure/onnx/whisper-model.ts'
-import { loadWhisper } from '../../infrastructure/onnx/whisper-runner.ts'
-import type { WhisperRunner } from '../../infrastructure/onnx/whisper-runner.ts'
+import { readModelDirectory } from '../../infrastructure/onnx/whisper/whisper-directory.ts'
+import type { WhisperModel } from '../../infrastructure/onnx/whisper/whisper-model.ts'
+import { loadWhisper } from '../../infrastructure/onnx/whisper/whisper-runner.ts'
+import type { WhisperRunner } from '../../infrastructure/onnx/whisper/whisper-runner.ts'
 import { sharedModel, testWith } from './skip-unless.ts'
 
 /** The real Whisper base, and recordings of people. */

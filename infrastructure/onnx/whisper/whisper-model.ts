@@ -1,11 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { SAMPLE_RATE } from '../../application/ports/engine.ts'
-import type { FoundLanguage, TranscribeJob } from '../../application/ports/engine.ts'
+import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
+import type { FoundLanguage, TranscribeJob } from '../../../application/ports/engine.ts'
 import type { LogMelSettings } from './log-mel.ts'
-import type { TimestampRules } from './logits.ts'
-import type { GenerationConfig, ModelConfig, ModelJson, PreprocessorConfig } from './model-json.ts'
-import type { ModelWeights } from './model-weights.ts'
+import type { TimestampRules } from '../logits.ts'
+import type { GenerationConfig, ModelConfig, ModelJson, PreprocessorConfig } from '../model-json.ts'
+import type { ModelWeights } from '../model-weights.ts'
 
 /** Tokens that tell a multilingual model what to do. */
 interface MultilingualTokens {
