@@ -6,9 +6,10 @@ const LOGITS = 'test/engine/logits.test.ts'
 const LOG_MEL = 'test/engine/log-mel.test.ts'
 const HYPOTHESIS = 'test/engine/hypothesis.test.ts'
 const MARIAN_RUNNER = 'test/engine/marian-runner.test.ts'
+const FAMILIES = 'test/engine/families.test.ts'
 const VOICE_ACTIVITY = 'test/engine/voice-activity.test.ts'
 
-/** Decoding, features and translations are those of the reference. */
+/** Decoding, features and translations are those of the reference; a folder's layout says what opens it. */
 export const onnxMutants: ReadonlyArray<Mutant> = [
   {
     file: 'infrastructure/onnx/decoding.ts',
@@ -149,5 +150,23 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
     before: 'after.set(frames.subarray(-CONTEXT), RECURRENT)',
     after: '',
     rows: ['how the frames are shared out between calls changes nothing'], test: VOICE_ACTIVITY,
+  },
+  {
+    file: 'infrastructure/onnx/families.ts',
+    before: 'FAMILIES.find(({ fits }) => fits({ modelType, files: found.right }))',
+    after: 'FAMILIES[0]',
+    rows: ['a second family is opened by the layout of its folder'], test: FAMILIES,
+  },
+  {
+    file: 'infrastructure/onnx/families.ts',
+    before: 'files: found.right })',
+    after: 'files: [] })',
+    rows: ['a second family is opened by the layout of its folder'], test: FAMILIES,
+  },
+  {
+    file: 'infrastructure/catalogue/trial.ts',
+    before: 'loaded.right.windowSeconds * SAMPLE_RATE',
+    after: 'SAMPLE_RATE',
+    rows: ['with as much audio as it hears at a time'], test: FAMILIES,
   },
 ]

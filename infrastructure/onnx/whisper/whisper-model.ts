@@ -4,8 +4,8 @@ import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
 import type { FoundLanguage, TranscribeJob } from '../../../application/ports/engine.ts'
 import type { LogMelSettings } from './log-mel.ts'
 import type { TimestampRules } from '../logits.ts'
-import type { GenerationConfig, ModelConfig, ModelJson, PreprocessorConfig } from '../model-json.ts'
 import type { ModelWeights } from '../model-weights.ts'
+import type { GenerationConfig, ModelConfig, PreprocessorConfig, WhisperJson } from './whisper-json.ts'
 
 /** Tokens that tell a multilingual model what to do. */
 interface MultilingualTokens {
@@ -112,7 +112,7 @@ const contradiction = (config: ModelConfig, preprocessor: PreprocessorConfig): s
  * the tokenizer, where the model is a multilingual one.
  */
 const multilingualOf = (
-  { config, generation, tokenizer }: ModelJson,
+  { config, generation, tokenizer }: WhisperJson,
   tokenId: (content: string) => number | undefined,
 ): Either<string, WhisperModel['multilingual']> => {
   const isMultilingual = generation.is_multilingual ?? (generation.lang_to_id !== undefined || config.vocab_size >= MULTILINGUAL_VOCABULARY)
@@ -151,7 +151,7 @@ const extrasOf = (
 })
 
 /** What the files say together, or how they contradict each other. */
-export const whisperModel = (json: ModelJson, weights: ModelWeights): Either<string, WhisperModel> => {
+export const whisperModel = (json: WhisperJson, weights: ModelWeights): Either<string, WhisperModel> => {
   const { config, generation, preprocessor, tokenizer, tokenizerConfig } = json
   const problem = contradiction(config, preprocessor)
   if (problem !== null) return E.left(problem)

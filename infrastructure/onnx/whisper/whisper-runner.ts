@@ -3,7 +3,7 @@ import { Tokenizer } from '@huggingface/tokenizers'
 import { Tensor } from 'onnxruntime-node'
 import type { InferenceSession } from 'onnxruntime-node'
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
-import type { Hypothesis, TranscribeJob } from '../../../application/ports/engine.ts'
+import type { Hypothesis } from '../../../application/ports/engine.ts'
 import { decodeGreedily, logitsAt, mergedDecoder, twoFileDecoder } from '../decoding.ts'
 import type { Decoded, Decoder, Wanted } from '../decoding.ts'
 import type { Provider } from '../providers/execution-provider.ts'
@@ -11,6 +11,7 @@ import { compressionRatioOf, segmentsOf } from '../hypothesis.ts'
 import { createLogMel, windowOf } from './log-mel.ts'
 import { probabilityOf } from '../logits.ts'
 import { openSession } from '../sessions.ts'
+import type { Asked, SpeechRunner } from '../speech-runner.ts'
 import { speechRateLimit } from './token-limits.ts'
 import type { TokenLimit } from './token-limits.ts'
 import { heardWords } from '../words/heard-words.ts'
@@ -30,8 +31,6 @@ export interface DecodedWindow {
   readonly followed: Pick<Decoded, 'logprobs' | 'attention' | 'isLoop'>
 }
 
-/** What to hear. */
-type Asked = Omit<TranscribeJob, 'model'>
 /** What to transcribe. */
 export type Audio = Asked & Wish
 const isToBeTranscribed = (asked: Asked): asked is Audio => asked.language !== null
@@ -42,18 +41,11 @@ interface Placed {
   readonly index: number
 }
 
-/** A loaded model; it keeps nothing between calls. Throws on samples or languages that do not fit. */
-export interface WhisperRunner {
-  readonly windowSeconds: number
-  /** It takes jobs with a beginning. */
-  readonly hasWordTimes: boolean
+/** As every runner, and what it decodes before that is text. */
+export interface WhisperRunner extends SpeechRunner {
   readonly decode: (audio: Audio) => Promise<DecodedWindow>
-  readonly transcribe: (asked: Asked) => Promise<Hypothesis>
   /** Several in as few runs of the graphs as their lengths allow; `onText` is called for each as its text ends, in no order. */
   readonly decodeTogether: (audios: ReadonlyArray<Audio>, onText: (index: number, decoded: DecodedWindow) => void) => Promise<void>
-  readonly transcribeTogether: (asked: ReadonlyArray<Asked>, onText: (index: number, hypothesis: Hypothesis) => void) => Promise<void>
-  /** Gives its memory back; nothing may run on it any more. */
-  readonly release: () => Promise<void>
 }
 
 /** Audio that ends in mid-word makes Whisper loop; this much silence after it lets the text end. */
