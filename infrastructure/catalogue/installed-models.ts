@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
+import type { Abilities } from '../../application/ports/catalogue.ts'
 import type { Logger } from '../../application/ports/environment.ts'
 import { familyOf } from '../onnx/families.ts'
 import { readMarianDirectory } from '../onnx/marian-model.ts'
@@ -24,7 +25,7 @@ interface Figures {
 export interface InstalledModel extends Figures {
   readonly name: string
   readonly folder: string
-  readonly languages: ReadonlyArray<string>
+  readonly abilities: Abilities
 }
 
 /** A translator whose folder can be run. */
@@ -70,8 +71,8 @@ const inspectSpeech = async (
 ): Promise<E.Either<string, InstalledModel>> => {
   const model = await family.read(folder, 'cpu')
   if (E.isLeft(model)) return model
-  const { languages, weights } = model.right
-  return E.right({ name, folder, ...(await figuresWith(folder, weights.bytes)), languages })
+  const { abilities, weights } = model.right
+  return E.right({ name, folder, ...(await figuresWith(folder, weights.bytes)), abilities })
 }
 
 const inspect = async (candidate: Candidate, logger: Logger): Promise<Found> => {

@@ -72,7 +72,7 @@ const trySpeech = async (
 ): Promise<Either<string, Trial>> => {
   const model = await family.read(folder, 'cpu')
   if (E.isLeft(model)) return model
-  const { languages: [language = 'en'], weights } = model.right
+  const { abilities: { languages: [language = 'en'] }, weights } = model.right
   const engine = createSpeechEngine({ models: new Map([[NAME, folder]]), workers: 1, logger: SILENT, execArgv })
   try {
     // Once it detects speech and a thread has looked for a model that nobody has, all is loaded that every model shares.

@@ -1,4 +1,5 @@
 import type { Either } from 'fp-ts/lib/Either.js'
+import type { Abilities } from '../../application/ports/catalogue.ts'
 import type { Hypothesis, TranscribeJob } from '../../application/ports/engine.ts'
 import type { Weights } from './model-weights.ts'
 import type { Provider } from './providers/execution-provider.ts'
@@ -27,8 +28,7 @@ export interface SpeechRunner {
 
 /** What the files of a speech model's folder say before its weights are loaded. */
 export interface SpeechModel {
-  /** Codes of the languages that it can transcribe. */
-  readonly languages: ReadonlyArray<string>
+  readonly abilities: Abilities
   readonly weights: Weights
   /** Throws what onnxruntime says of files that are damaged. */
   readonly load: () => Promise<SpeechRunner>

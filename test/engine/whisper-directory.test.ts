@@ -5,7 +5,7 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { LANGUAGE_ROWS } from '../../infrastructure/catalogue/languages.ts'
 import { readWhisperDirectory } from '../../infrastructure/onnx/whisper/whisper-directory.ts'
-import { languagesOf, promptFor } from '../../infrastructure/onnx/whisper/whisper-model.ts'
+import { abilitiesOf, promptFor } from '../../infrastructure/onnx/whisper/whisper-model.ts'
 import type { WhisperModel } from '../../infrastructure/onnx/whisper/whisper-model.ts'
 import { sharedModel, testWith } from '../support/skip-unless.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -44,7 +44,7 @@ const changed = (file: string, change: (json: Record<string, unknown>) => Record
 testWith(RANDOM)('D51: every language of the API reaches its token in whisper-tiny-random, jv as <|jw|>, and haw by its three letters', async (t) => {
   const model = await open(RANDOM)
   const tokenizer = new Tokenizer(model.tokenizer.json, model.tokenizer.config)
-  const known = languagesOf(model)
+  const known = abilitiesOf(model).languages
   t.deepEqual([...known].sort(), [...LANGUAGE_ROWS.map(({ iso }) => iso), 'haw'].sort())
   for (const iso of known) {
     const prompt = promptOf(model, iso) ?? []
@@ -72,8 +72,11 @@ test('every language of the API reaches its token in a model that has those of W
   await changed('tokenizer.json', (json) => ({ ...json, added_tokens: [...(json['added_tokens'] as ReadonlyArray<object>), ...added] }))(directory.path)
   const model = await open(directory.path)
   t.is(tokens.length, 99)
-  t.deepEqual([...languagesOf(model)].sort(), [...LANGUAGE_ROWS.map(({ iso }) => iso), 'haw'].sort())
-  for (const iso of languagesOf(model)) t.true(promptOf(model, iso)?.includes(listed[`<|${iso === 'jv' ? 'jw' : iso}|>`] ?? -1), iso)
+  t.deepEqual([...abilitiesOf(model).languages].sort(), [...LANGUAGE_ROWS.map(({ iso }) => iso), 'haw'].sort())
+  for (const iso of abilitiesOf(model).languages) {
+    const token = listed[`<|${iso === 'jv' ? 'jw' : iso}|>`] ?? -1
+    t.true(promptOf(model, iso)?.includes(token), iso)
+  }
   t.is(promptOf(model, 'jw'), null)
 })
 
@@ -92,7 +95,7 @@ test('the model that ships has a dynamic window, steps of 0.04 s and English', a
   const model = await open(DEMO)
   t.true(model.dynamicWindow)
   t.is(model.timePrecision, 0.04)
-  t.deepEqual(languagesOf(model), ['en'])
+  t.deepEqual(abilitiesOf(model).languages, ['en'])
   t.deepEqual(promptOf(model, 'en'), [769, 770, 772])
   t.is(promptOf(model, 'fr'), null)
   t.deepEqual(promptOf({ ...model, timestamps: false }, 'en'), [769, 770, 772, 776])
@@ -105,7 +108,7 @@ test('an English-only model is prompted with neither language nor task', async (
   await makeEnglish(directory.path)
   const model = await open(directory.path)
   await directory.remove()
-  t.deepEqual(languagesOf(model), ['en'])
+  t.deepEqual(abilitiesOf(model).languages, ['en'])
   t.deepEqual(promptOf(model, 'en'), [769])
   t.is(promptOf(model, 'fr'), null)
 })
@@ -117,7 +120,7 @@ test('the languages are those whose tokens the tokenizer has', async (t) => {
     for (const change of changes) await change(directory.path)
     const model = await readWhisperDirectory(directory.path)
     await directory.remove()
-    return E.isLeft(model) ? [model.left] : languagesOf(model.right)
+    return E.isLeft(model) ? [model.left] : abilitiesOf(model.right).languages
   }
   const generation = (members: object) => changed('generation_config.json', (json) => ({ ...json, ...members }))
   const addTokens = (...tokens: ReadonlyArray<object>) =>
@@ -133,6 +136,15 @@ test('the languages are those whose tokens the tokenizer has', async (t) => {
   const english = changed('config.json', (json) => ({ ...json, vocab_size: 51_864 }))
   t.deepEqual(await languagesAfter(english, generation({ lang_to_id: undefined, is_multilingual: undefined }), addTokens(french)), ['en'])
   t.deepEqual(await languagesAfter(generation({ lang_to_id: { '<|de|>': 901 } })), ['tokenizer.json: has the token of no language'])
+})
+
+test('a model of several languages finds them, and translates where it has the token for it', async (t) => {
+  const model = await open('test/engine/fixtures/exact-whisper')
+  t.deepEqual(abilitiesOf(model), { languages: ['de', 'en'], findsLanguage: true, translates: true })
+  const { multilingual } = model
+  const untranslated = multilingual === null ? null : { ...multilingual, translate: null }
+  t.like(abilitiesOf({ ...model, multilingual: untranslated }), { findsLanguage: true, translates: false })
+  t.like(abilitiesOf(await open(DEMO)), { findsLanguage: false, translates: false })
 })
 
 test('what is missing or does not fit is named', async (t) => {

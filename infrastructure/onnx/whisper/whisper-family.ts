@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { findWeights } from '../model-weights.ts'
 import type { SpeechFamily } from '../speech-runner.ts'
 import { readWhisperDirectory } from './whisper-directory.ts'
-import { languagesOf } from './whisper-model.ts'
+import { abilitiesOf } from './whisper-model.ts'
 import { loadWhisper } from './whisper-runner.ts'
 
 /** Whisper in the layout of Hugging Face's ONNX exports. */
@@ -20,6 +20,6 @@ export const whisper: SpeechFamily = {
     if (E.isLeft(model)) return model
     const { right } = model
     const load = () => loadWhisper(right, undefined, provider)
-    return E.right({ languages: languagesOf(right), weights: right.weights, load })
+    return E.right({ abilities: abilitiesOf(right), weights: right.weights, load })
   },
 }

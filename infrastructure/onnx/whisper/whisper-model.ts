@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
+import type { Abilities } from '../../../application/ports/catalogue.ts'
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
 import type { FoundLanguage, TranscribeJob } from '../../../application/ports/engine.ts'
 import type { LogMelSettings } from './log-mel.ts'
@@ -63,9 +64,12 @@ const languageTokens = (idOfToken: Iterable<readonly [name: string, id: number]>
 /** Whisper's vocabularies: an English-only one has the tokens of all languages too, but one text token less. */
 const MULTILINGUAL_VOCABULARY = 51_865
 
-/** Codes of the languages that the model can transcribe. */
-export const languagesOf = (model: WhisperModel): ReadonlyArray<string> =>
-  model.multilingual === null ? ['en'] : [...model.multilingual.languageTokens.keys()]
+/** Of a model that knows one language there is nothing to find, and nothing to translate. */
+export const abilitiesOf = ({ multilingual }: WhisperModel): Abilities => {
+  const languages = multilingual === null ? ['en'] : [...multilingual.languageTokens.keys()]
+  const findsLanguage = languages.length > 1
+  return { languages, findsLanguage, translates: findsLanguage && multilingual?.translate !== null }
+}
 
 /** Which language a transcript is to be in, and whether what is said is to be translated into English. */
 export type Wish = Pick<TranscribeJob, 'task'> & { readonly language: string }
