@@ -7,6 +7,7 @@ const LOG_MEL = 'test/engine/log-mel.test.ts'
 const HYPOTHESIS = 'test/engine/hypothesis.test.ts'
 const MARIAN_RUNNER = 'test/engine/marian-runner.test.ts'
 const FAMILIES = 'test/engine/families.test.ts'
+const SHORT_WINDOW = 'test/engine/short-window.test.ts'
 const VOICE_ACTIVITY = 'test/engine/voice-activity.test.ts'
 
 /** Decoding, features and translations are those of the reference; a folder's layout says what opens it. */
@@ -162,6 +163,18 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
     before: 'files: found.right })',
     after: 'files: [] })',
     rows: ['a second family is opened by the layout of its folder'], test: FAMILIES,
+  },
+  {
+    file: 'infrastructure/onnx/graphs/short-window.ts',
+    before: '[constant, ZERO, LENGTH, AXIS]',
+    after: '[constant, ONE, LENGTH, AXIS]',
+    rows: ['an encoder for full windows alone hears shorter ones'], test: SHORT_WINDOW,
+  },
+  {
+    file: 'infrastructure/onnx/whisper/whisper-runner.ts',
+    before: 'windowFor(audio, audio.isDraft === true)',
+    after: 'windowFor(audio, false)',
+    rows: ['drafts of a model that was exported for full windows alone are heard in short ones'], test: SHORT_WINDOW,
   },
   {
     file: 'infrastructure/catalogue/trial.ts',

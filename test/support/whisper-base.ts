@@ -21,4 +21,4 @@ export const base = (change: (model: WhisperModel) => WhisperModel = (model) => 
   return made
 }
 
-export const NOTHING_BEFORE: Beginning = { context: [], prefix: [], isDraft: false }
+export const NOTHING_BEFORE: Beginning = { context: [], prefix: [] }

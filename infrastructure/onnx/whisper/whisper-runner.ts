@@ -83,6 +83,13 @@ const takesAny = (axis: number, encoder: InferenceSession): boolean => {
   return input?.isTensor === true && typeof input.shape[axis] !== 'number'
 }
 
+/** Some exports say that they take any number of frames, and do not. */
+const hearsShort = async (encoder: InferenceSession, { mel, windowSamples }: WhisperModel): Promise<boolean> => {
+  const frames = 2 * Math.floor(Math.min(SHORTEST_WINDOW * SAMPLE_RATE, windowSamples) / mel.hopLength / 2)
+  const features = new Tensor('float32', new Float32Array(mel.melBins * frames), [1, mel.melBins, frames])
+  return encoder.run({ input_features: features }).then(() => true, () => false)
+}
+
 /** Loads the weights; throws what onnxruntime says of files that are damaged. */
 export const loadWhisper = async (
   model: WhisperModel,
@@ -93,9 +100,10 @@ export const loadWhisper = async (
   const decoder = await openDecoder(model, provider)
   const hasWordTimes = decoder.tellsAttention && model.alignmentHeads.length > 0
   // Where each pass hears a full window it costs a tenth more, and nothing was gained.
-  const encoder = await openSession(model.weights.encoder, { provider, isExact: hasWordTimes })
+  const positions = model.windowSamples / model.mel.hopLength / 2
+  const encoder = await openSession(model.weights.encoder, { provider, isExact: hasWordTimes, positions })
   const logMel = createLogMel(model.mel)
-  const takesShort = takesAny(FRAMES, encoder)
+  const takesShort = takesAny(FRAMES, encoder) && (await hearsShort(encoder, model))
   const batches = takesAny(ROWS, encoder)
   const windowSeconds = model.windowSamples / SAMPLE_RATE
   const layout = { timestampBegin: model.timestampRules.begin, timePrecision: model.timePrecision, endOfText: model.endOfText }
@@ -172,7 +180,7 @@ export const loadWhisper = async (
   })
 
   const decodeTogether = async (audios: ReadonlyArray<Audio>, onText: (index: number, decoded: DecodedWindow) => void): Promise<void> => {
-    const prepared = audios.map((audio, index) => ({ index, wanted: wantedOf(audio), window: windowFor(audio, audio.beginning?.isDraft === true) }))
+    const prepared = audios.map((audio, index) => ({ index, wanted: wantedOf(audio), window: windowFor(audio, audio.isDraft === true) }))
     // Rows of one run have prompts, and windows, of one length.
     const groups = Object.groupBy(prepared, ({ index, wanted, window }) => `${wanted.prompt.length} ${wanted.follow === undefined} ${window.length} ${batches ? '' : index}`)
     const again: Array<Placed> = []
