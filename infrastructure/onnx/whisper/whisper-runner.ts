@@ -99,8 +99,8 @@ export const loadWhisper = async (
   const tokenizer = new Tokenizer(model.tokenizer.json, model.tokenizer.config)
   const decoder = await openDecoder(model, provider)
   const hasWordTimes = decoder.tellsAttention && model.alignmentHeads.length > 0
-  // Where each pass hears a full window it costs a tenth more, and nothing was gained.
   const positions = model.windowSamples / model.mel.hopLength / 2
+  // Where words have no times, to be exact costs a tenth more, and nothing was gained.
   const encoder = await openSession(model.weights.encoder, { provider, isExact: hasWordTimes, positions })
   const logMel = createLogMel(model.mel)
   const takesShort = takesAny(FRAMES, encoder) && (await hearsShort(encoder, model))
