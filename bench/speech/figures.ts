@@ -6,8 +6,10 @@ import type { Frame, LiveRun } from './live.ts'
 import type { Recording } from './recordings.ts'
 import { compareTexts, rateOf, sumOf } from './score.ts'
 import type { Errors } from './score.ts'
-import { finalLags, screensOf, spokenWords, takenBack, wordDelays } from './screen.ts'
-import type { SegmentEnd } from './screen.ts'
+import { finalLags } from './final-lag.ts'
+import type { FinalLag, SegmentEnd } from './final-lag.ts'
+import type { Quiet } from './quiet.ts'
+import { screensOf, spokenWords, takenBack, wordDelays } from './screen.ts'
 
 /** One text of a recording and what is wrong with it. */
 export interface ScoredText {
@@ -23,7 +25,7 @@ export interface Delays {
   readonly settled: ReadonlyArray<number>
   /** As `settled`, of a screen that shows all of the open segment. */
   readonly settled_text: ReadonlyArray<number>
-  readonly finals: ReadonlyArray<{ readonly lag: number; readonly end: SegmentEnd }>
+  readonly finals: ReadonlyArray<FinalLag>
 }
 
 export interface ScoredLive extends ScoredText {
@@ -58,8 +60,14 @@ export const scoredText = ({ text: said, language }: Said, text: string): Scored
   return { text, wer: rounded(rateOf(errors)), errors }
 }
 
-export const scoredLive = (recording: Recording, run: LiveRun, pauseSeconds: number): ScoredLive => {
-  const { text: said, language, words } = recording
+/** A recording as it was heard. */
+interface Heard extends Pick<Recording, 'text' | 'language' | 'words'> {
+  readonly run: LiveRun
+  readonly quiets: ReadonlyArray<Quiet>
+}
+
+export const scoredLive = (recording: Heard, pauseSeconds: number): ScoredLive => {
+  const { text: said, language, words, run, quiets } = recording
   const finals = run.frames.filter(({ final }) => final)
   const texts = finals.map(({ text }) => text)
   const text = texts.join(' ')
@@ -75,7 +83,7 @@ export const scoredLive = (recording: Recording, run: LiveRun, pauseSeconds: num
       shown,
       settled,
       settled_text: wordDelays(spoken, whole).settled,
-      finals: spoken.length === 0 ? [] : finalLags(spoken, finals, language, pauseSeconds),
+      finals: finalLags(finals, { spoken, quiets, language }, pauseSeconds),
     },
     passes: run.passes,
     engine_cpu_s: rounded(run.engineCpu),

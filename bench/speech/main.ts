@@ -13,11 +13,14 @@ import { isThere } from '../../infrastructure/files/is-there.ts'
 import { createSpeechEngine } from '../../infrastructure/onnx/process/engine-client.ts'
 import { QUIET } from '../audio.ts'
 import { machine } from '../harness.ts'
+import { altered } from './altered.ts'
+import type { Alterations } from './altered.ts'
 import { figuresOf, scoredLive, scoredText } from './figures.ts'
 import type { ScoredRecording } from './figures.ts'
 import { hubShapedCopy } from './hub-shaped.ts'
 import { runLive } from './live.ts'
 import type { LiveOptions } from './live.ts'
+import { hearQuiets } from './quiet.ts'
 import { readRecordings } from './recordings.ts'
 import type { Recording } from './recordings.ts'
 import { openOffline } from './reference.ts'
@@ -40,6 +43,8 @@ const OPTIONS = {
   prompt: { type: 'string', default: '' },
   hotword: { type: 'string', multiple: true },
   sessions: { type: 'string' },
+  noise: { type: 'string' },
+  pauses: { type: 'string' },
   json: { type: 'string' },
 } as const
 
@@ -68,6 +73,11 @@ const wishesOf = ({ task, prompt, hotword = [] }: Wishes): NonNullable<LiveOptio
   return { task, ...(isExpected && { vocabulary: { prompt, hotwords: hotword } }) }
 }
 
+const alterationsOf = ({ noise, pauses }: { readonly [name in keyof Alterations]?: string | undefined }): Alterations => ({
+  ...(noise !== undefined && { noise: Number(noise) }),
+  ...(pauses !== undefined && { pauses: Number(pauses) }),
+})
+
 /** `work` on each, so many at a time. */
 const inTurn = async <A>(
   items: ReadonlyArray<A>,
@@ -94,6 +104,7 @@ interface Hearing {
   /** One for each lane, so that the CPU time of a recording can be told; none where no live is wanted. */
   readonly engines: ReadonlyArray<SpeechEngine>
   readonly options: LiveOptions
+  readonly alterations: Alterations
   /** Instead of the recordings' own. */
   readonly language: string | undefined
 }
@@ -101,8 +112,9 @@ interface Hearing {
 const hear = async (recording: Recording, lane: number, hearing: Hearing): Promise<ScoredRecording> => {
   const { reference, engines, options } = hearing
   const { name, language, text: said, others } = recording
-  const audio = await recording.samples()
+  const { samples: audio, words } = await altered(recording, hearing.alterations)
   const engine = engines[lane]
+  const quiets = engine === undefined ? [] : await hearQuiets(engine, audio)
   const run = engine === undefined ? null : await runLive(engine, audio, hearing.language ?? language, options)
   const offline = await reference?.transcribe(audio, language)
   const made = offline === undefined ? others : { reference: offline, ...others }
@@ -115,7 +127,7 @@ const hear = async (recording: Recording, lane: number, hearing: Hearing): Promi
     seconds: audio.length / SAMPLE_RATE,
     said,
     texts: Object.fromEntries(Object.entries(made).map(([maker, text]) => [maker, scoredText(recording, text)])),
-    live: run === null ? null : scoredLive(recording, run, options.settings.buffer_timeout),
+    live: run === null ? null : scoredLive({ ...recording, words, run, quiets }, options.settings.buffer_timeout),
   }
 }
 
@@ -192,6 +204,7 @@ export const speech = async (args: ReadonlyArray<string>): Promise<void> => {
     ...(wanted.includes('reference') ? { reference: await openOffline(folder, values.context) } : {}),
     engines: wanted.includes('live') ? room.engines : [],
     options: { ...options, ...room.shared },
+    alterations: alterationsOf(values),
     language: values.language,
   }
   const done: Array<ScoredRecording> = []
@@ -199,7 +212,7 @@ export const speech = async (args: ReadonlyArray<string>): Promise<void> => {
   const write = async (): Promise<void> => {
     if (values.json === undefined) return
     const scored = ordered(done, recordings)
-    const told = { machine: machine(), run: options, figures: figuresOf(scored), recordings: scored }
+    const told = { machine: machine(), run: { ...options, ...hearing.alterations }, figures: figuresOf(scored), recordings: scored }
     await writeFile(values.json, `${JSON.stringify(told, null, 2)}\n`)
   }
   try {

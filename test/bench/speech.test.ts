@@ -3,7 +3,7 @@ import { borderFaults } from '../../bench/speech/borders.ts'
 import { differences } from '../../bench/speech/compare.ts'
 import { figuresOf, scoredText } from '../../bench/speech/figures.ts'
 import { compareTexts, rateOf, sumOf } from '../../bench/speech/score.ts'
-import { finalLags, screensOf, spokenWords, takenBack, wordDelays } from '../../bench/speech/screen.ts'
+import { screensOf, spokenWords, takenBack, wordDelays } from '../../bench/speech/screen.ts'
 import { tokensOf } from '../../bench/speech/words.ts'
 
 const wordsOf = (text: string, language = 'en'): string => tokensOf(text, language).map(({ word }) => word).join(' ')
@@ -72,13 +72,6 @@ test('a word that vanishes or changes is taken back; one that leaves the caption
   const frames = [frame(1, 'the bat'), frame(2, 'the cat sat'), scrolled, frame(4, 'the cat sat', true)]
   t.deepEqual(takenBack(screensOf(frames, 'en', 'text')), { shown: 5, taken: 2 })
   t.deepEqual(takenBack(screensOf(frames, 'en', 'caption')), { shown: 7, taken: 4 })
-})
-
-test('the lag of a final is counted from its last word, apart for what ended the segment', (t) => {
-  const finals = [{ at: 1.25, text: 'The ill' }, { at: 3, text: 'kept cat.' }, { at: 5.5, text: 'It.' }]
-  const lags = finalLags(SPOKEN, finals, 'en', 1).map(({ lag, end }) => `${lag} ${end}`)
-  t.deepEqual(lags, ['0.25 running', '1 pause', '0.5 audio'])
-  t.deepEqual(finalLags(SPOKEN, [{ at: 3, text: 'The ill kept hat' }], 'en', 1), [])
 })
 
 test('what two runs heard differently is told beside what was said', (t) => {
