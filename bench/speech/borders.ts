@@ -1,5 +1,5 @@
 import { errorsIn } from './score.ts'
-import type { Compared } from './score.ts'
+import type { Compared, Gap } from './score.ts'
 import { joined } from './screen.ts'
 
 /** A difference to what was said where one segment ends and the next begins. */
@@ -10,7 +10,14 @@ export interface BorderFault {
   readonly spoken: string
   /** `|` where the border is. */
   readonly heard: string
+  readonly cause: Cause
 }
+
+/**
+ * `spelling`: the same letters, apart otherwise; `offline`: the same model hears the same when it hears the whole recording;
+ * `differently`: that hears something else wrong there; `live`: it hears it right; `unknown`: it was not asked.
+ */
+export type Cause = 'spelling' | 'offline' | 'differently' | 'live' | 'unknown'
 
 /** Words shown around a fault. */
 const CONTEXT = 3
@@ -26,11 +33,32 @@ const doubledAt = (words: ReadonlyArray<string>, border: number): number => {
   return 0
 }
 
-/** The differences that touch a border of segments, each told once. */
+const wordsAt = (words: Compared['hypothesis'], [from, to]: Gap['heard']): string =>
+  words.slice(from, to).map(({ word }) => word).join(' ')
+
+/** Two gaps have a word in common, or one without words lies at the other. */
+const meet = ([from, to]: Gap['spoken'], [otherFrom, otherTo]: Gap['spoken']): boolean => {
+  const [begin, end] = [Math.max(from, otherFrom), Math.min(to, otherTo)]
+  return begin < end || (begin === end && (from === to || otherFrom === otherTo))
+}
+
+const causeOf = (gap: Gap, live: Compared, offline: Compared | null): Cause => {
+  const [spoken, heard] = [wordsAt(live.reference, gap.spoken), wordsAt(live.hypothesis, gap.heard)]
+  if (spoken.replaceAll(' ', '') === heard.replaceAll(' ', '')) return 'spelling'
+  if (offline === null) return 'unknown'
+  const there = offline.gaps.filter((other) => meet(gap.spoken, other.spoken))
+  if (there.length === 0) return 'live'
+  const told = there.map((other) => [wordsAt(offline.reference, other.spoken), wordsAt(offline.hypothesis, other.heard)])
+  const isSame = told.some(([said, made]) => said === spoken && made === heard)
+  return isSame ? 'offline' : 'differently'
+}
+
+/** The differences that touch a border of segments, each told once; `offline` is the text of the same model offline. */
 export const borderFaults = (
   compared: Compared,
   segments: ReadonlyArray<string>,
   language: string,
+  offline: Compared | null,
 ): ReadonlyArray<BorderFault> => {
   const borders = joined(segments, language).lastOf.slice(0, -1).map((last) => last + 1)
   const heard = compared.hypothesis.map(({ word }) => word)
@@ -49,7 +77,25 @@ export const borderFaults = (
         words: Math.max(twice, inserted, deleted) || substituted,
         spoken: spoken.slice(Math.max(0, gap.spoken[0] - CONTEXT), gap.spoken[1] + CONTEXT).join(' '),
         heard: `${around(from - CONTEXT, border)} | ${around(border, to + CONTEXT)}`,
+        cause: causeOf(gap, compared, offline),
       },
     ]
   })
+}
+
+/** How many words of each kind. */
+export type BorderWords = Readonly<Record<BorderFault['kind'], number>>
+
+const wordsOf = (faults: ReadonlyArray<BorderFault>, isWanted: (fault: BorderFault) => boolean): number =>
+  faults.filter(isWanted).reduce((sum, { words }) => sum + words, 0)
+
+export const wordsByKind = (faults: ReadonlyArray<BorderFault>): BorderWords => {
+  const words = (wanted: BorderFault['kind']): number => wordsOf(faults, ({ kind }) => kind === wanted)
+  return { doubled: words('doubled'), inserted: words('inserted'), lost: words('lost'), changed: words('changed') }
+}
+
+export const wordsByCause = (faults: ReadonlyArray<BorderFault>): Readonly<Record<Cause, number>> => {
+  const words = (wanted: Cause): number => wordsOf(faults, ({ cause }) => cause === wanted)
+  const known = { spelling: words('spelling'), offline: words('offline'), differently: words('differently') }
+  return { ...known, live: words('live'), unknown: words('unknown') }
 }

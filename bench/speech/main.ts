@@ -127,7 +127,7 @@ const hear = async (recording: Recording, lane: number, hearing: Hearing): Promi
     seconds: audio.length / SAMPLE_RATE,
     said,
     texts: Object.fromEntries(Object.entries(made).map(([maker, text]) => [maker, scoredText(recording, text)])),
-    live: run === null ? null : scoredLive({ ...recording, words, run, quiets }, options.settings.buffer_timeout),
+    live: run === null ? null : scoredLive({ ...recording, words, run, quiets, offline }, options.settings.buffer_timeout),
   }
 }
 

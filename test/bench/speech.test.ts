@@ -2,7 +2,7 @@ import test from 'ava'
 import { borderFaults } from '../../bench/speech/borders.ts'
 import { differences } from '../../bench/speech/compare.ts'
 import { figuresOf, scoredText } from '../../bench/speech/figures.ts'
-import { compareTexts, rateOf, sumOf } from '../../bench/speech/score.ts'
+import { compareTexts, rateOf, recallOf, sumOf } from '../../bench/speech/score.ts'
 import { screensOf, spokenWords, takenBack, wordDelays } from '../../bench/speech/screen.ts'
 import { tokensOf } from '../../bench/speech/words.ts'
 
@@ -27,6 +27,8 @@ test('errors are told apart: what stands in pairs is substituted, the rest inser
   t.like(errorsOf('a b c d', 'a x y d e'), { substituted: 2, inserted: 1, deleted: 0 })
   const pooled = sumOf([errorsOf('one two', 'one'), errorsOf('a b c d e f g h', 'a b c d e f g h')])
   t.is(rateOf(pooled), 10)
+  t.is(recallOf(pooled), 90)
+  t.is(recallOf(errorsOf('a b c d e', 'x y z a b d e')), 80, 'what was heard too much does not count')
 })
 
 test('a sentence that ends where none does is false, also behind a wrong word; the end of the text is none', (t) => {
@@ -41,7 +43,7 @@ test('a sentence that ends where none does is false, also behind a wrong word; t
 
 test('differences at the borders of segments are told by kind', (t) => {
   const faults = (said: string, segments: ReadonlyArray<string>) => {
-    const found = borderFaults(compareTexts(said, segments.join(' '), 'en'), segments, 'en')
+    const found = borderFaults(compareTexts(said, segments.join(' '), 'en'), segments, 'en', null)
     return found.map(({ kind, words }) => `${kind} ${words}`)
   }
   t.deepEqual(faults('the cat sat on the mat', ['the cat sat', 'on the mat']), [])
@@ -50,6 +52,22 @@ test('differences at the borders of segments are told by kind', (t) => {
   t.deepEqual(faults('the cat sat on the mat', ['the cat sat well', 'on the mat']), ['inserted 1'])
   t.deepEqual(faults('the cat sat on the mat', ['the cat sad', 'on the mat']), ['changed 1'])
   t.deepEqual(faults('the cat sat on the mat', ['the rat sat', 'on the mat']), [])
+})
+
+test('a difference at a border is told beside what the same model hears there offline', (t) => {
+  const causes = (offline: string | null, said = 'the cat sat on the mat', segments = ['the cat sad', 'on the mat']) => {
+    const reference = offline === null ? null : compareTexts(said, offline, 'en')
+    return borderFaults(compareTexts(said, segments.join(' '), 'en'), segments, 'en', reference).map(({ cause }) => cause)
+  }
+  t.deepEqual(causes(null), ['unknown'])
+  t.deepEqual(causes('the cat sat on the map'), ['live'])
+  t.deepEqual(causes('the cat sad on the mat'), ['offline'])
+  t.deepEqual(causes('the cat fat on the mat'), ['differently'])
+  t.deepEqual(causes('the rat sat on the mat'), ['live'], 'beside it is not there')
+  const doubled = ['the cat sat', 'sat on the mat']
+  t.deepEqual(causes('the cat sat sat on the mat', undefined, doubled), ['offline'])
+  t.deepEqual(causes('the cat sat on the mat', undefined, doubled), ['live'])
+  t.deepEqual(causes('the database fell', 'the data base fell', ['the database', 'fell']), ['spelling'])
 })
 
 const frame = (at: number, text: string, final = false, caption = text) =>
