@@ -1,6 +1,7 @@
 import { SAMPLE_RATE } from '../../application/ports/engine.ts'
 import { createRandom } from '../../test/support/seeded.ts'
 import type { Recording } from './recordings.ts'
+import { endsSentence } from './words.ts'
 
 /** What is made of recordings before they are heard. */
 export interface Alterations {
@@ -59,7 +60,8 @@ const TENTH = SAMPLE_RATE / 10
 
 /** Where the quietest tenth of a second between two samples begins. */
 const quietestTenth = (samples: Int16Array, from: number, to: number): number => {
-  const starts = Array.from({ length: Math.max(1, Math.floor((to - from - TENTH) / FRAME) + 1) }, (_, i) => from + i * FRAME)
+  const places = Math.max(1, Math.floor((to - from - TENTH) / FRAME) + 1)
+  const starts = Array.from({ length: places }, (_, i) => from + i * FRAME)
   const powers = starts.map((start) => powerOf(samples.subarray(start, start + TENTH)))
   return starts[powers.indexOf(Math.min(...powers))] ?? from
 }
@@ -71,19 +73,18 @@ const thereAndBack = (piece: Int16Array, length: number): Int16Array =>
     return piece[at < piece.length ? at : 2 * piece.length - 1 - at] ?? 0
   })
 
-const ENDS_SENTENCE = /[.!?…。！？]["'”’»)]*$/u
-
-/** The recording with so many seconds more of its own quietest noise between sentences, of those whose words have times. */
+/** The recording with so many seconds more of its own quietest noise between sentences, where words have times. */
 export const withPauses = ({ samples, words }: Spoken, seconds: number): Spoken => {
   const middle = (index: number): number => {
     const [start, end] = words[index] ?? [0, 0]
     return Math.round(((start + end) / 2) * SAMPLE_RATE)
   }
-  const ends = words.flatMap(([, , text], i) => (i < words.length - 1 && ENDS_SENTENCE.test(text) ? [i] : []))
+  const ends = words.flatMap(([, , text], i) => (i < words.length - 1 && endsSentence(text) ? [i] : []))
   const cuts = ends.map((i) => quietestTenth(samples, middle(i), middle(i + 1)) + TENTH / 2)
   const quietest = quietestTenth(samples, 0, samples.length)
   const pause = thereAndBack(samples.slice(quietest, quietest + TENTH), Math.round(seconds * SAMPLE_RATE))
-  const pieces = [0, ...cuts].flatMap((cut, i) => [...(i > 0 ? [pause] : []), samples.subarray(cut, cuts[i] ?? samples.length)])
+  const sentences = [0, ...cuts].map((cut, i) => samples.subarray(cut, cuts[i] ?? samples.length))
+  const pieces = sentences.flatMap((sentence, i) => (i > 0 ? [pause, sentence] : [sentence]))
   const longer = new Int16Array(samples.length + cuts.length * pause.length)
   let at = 0
   for (const piece of pieces) {

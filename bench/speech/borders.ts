@@ -14,8 +14,8 @@ export interface BorderFault {
 }
 
 /**
- * `spelling`: the same letters, apart otherwise; `offline`: the same model hears the same when it hears the whole recording;
- * `differently`: that hears something else wrong there; `live`: it hears it right; `unknown`: it was not asked.
+ * `spelling`: the same letters, apart otherwise; of the same model's text of the whole recording, `offline`: it has the
+ * same words there; `differently`: other wrong ones; `live`: the right ones; `unknown`: it was not made.
  */
 export type Cause = 'spelling' | 'offline' | 'differently' | 'live' | 'unknown'
 
@@ -48,8 +48,10 @@ const causeOf = (gap: Gap, live: Compared, offline: Compared | null): Cause => {
   if (offline === null) return 'unknown'
   const there = offline.gaps.filter((other) => meet(gap.spoken, other.spoken))
   if (there.length === 0) return 'live'
-  const told = there.map((other) => [wordsAt(offline.reference, other.spoken), wordsAt(offline.hypothesis, other.heard)])
-  const isSame = told.some(([said, made]) => said === spoken && made === heard)
+  const { reference, hypothesis } = offline
+  const isSame = there.some(
+    (other) => wordsAt(reference, other.spoken) === spoken && wordsAt(hypothesis, other.heard) === heard,
+  )
   return isSame ? 'offline' : 'differently'
 }
 

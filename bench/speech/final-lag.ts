@@ -38,7 +38,8 @@ const lastWords = (finals: ReadonlyArray<Final>, { spoken, quiets, language }: H
   return finals.map((_, segment) => {
     const index = spokenAt.get(lastOf[segment] ?? -1)
     const word = index === undefined ? undefined : sounding[index]
-    return index === undefined || word === undefined ? null : { end: word.end, next: sounding[index + 1]?.start ?? Infinity }
+    if (index === undefined || word === undefined) return null
+    return { end: word.end, next: sounding[index + 1]?.start ?? Infinity }
   })
 }
 

@@ -13,7 +13,7 @@ export interface Quiet {
 /** Frames that are judged at once: four seconds. */
 const FRAMES = 125
 
-/** Where nobody speaks, by the probability of speech of each frame and the pipeline's own rules for where it begins and ends. */
+/** Where nobody speaks, by each frame's probability and the pipeline's rules for where speech begins and ends. */
 export const quietsOf = (probabilities: ArrayLike<number>, samples: number): ReadonlyArray<Quiet> => {
   const { phrases } = foldSpeech(INITIAL_SEGMENTER, probabilities, Infinity)
   const regions = phrases.flatMap(({ regions }) => regions)
@@ -26,20 +26,24 @@ export const quietsOf = (probabilities: ArrayLike<number>, samples: number): Rea
 }
 
 /** Where nobody speaks in a recording, by the product's detector over all of it. */
-export const hearQuiets = async (engine: SpeechEngine, samples: Int16Array): Promise<ReadonlyArray<Quiet>> => {
+export const hearQuiets = async (
+  engine: Pick<SpeechEngine, 'detectSpeech'>,
+  samples: Int16Array,
+): Promise<ReadonlyArray<Quiet>> => {
   const filled = new Int16Array(Math.ceil(samples.length / VAD_FRAME) * VAD_FRAME)
   filled.set(samples)
   const probabilities: Array<number> = []
   let state: VadState = null
   for (let from = 0; from < filled.length; from += FRAMES * VAD_FRAME) {
-    const judged: SpeechProbabilities = orThrow(await engine.detectSpeech(filled.subarray(from, from + FRAMES * VAD_FRAME), state)())
+    const frames = filled.subarray(from, from + FRAMES * VAD_FRAME)
+    const judged: SpeechProbabilities = orThrow(await engine.detectSpeech(frames, state)())
     probabilities.push(...judged.probabilities)
     state = judged.state
   }
   return quietsOf(probabilities, samples.length)
 }
 
-/** The word where it sounds: times made by cross-attention stretch over silence, and the longer piece beside it is the word. */
+/** The word where it sounds: times by cross-attention stretch over silence; the longer piece beside it is the word. */
 export const soundingPart = (word: SpokenWord, quiets: ReadonlyArray<Quiet>): SpokenWord =>
   quiets.reduce<SpokenWord>((part, quiet) => {
     const [before, behind] = [quiet.start - part.start, part.end - quiet.end]

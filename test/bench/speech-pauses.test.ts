@@ -13,8 +13,8 @@ const seconds = (count: number): number => (count * VAD_FRAME) / SAMPLE_RATE
 
 test('nobody speaks before the first region, between two and behind the last one', (t) => {
   const heard = frames([10, 0], [20, 0.9], [30, 0.1], [20, 0.9], [25, 0.1])
-  const quiets = quietsOf(heard, heard.length * VAD_FRAME)
-  t.deepEqual(quiets, [[0, 10], [30, 60], [80, 105]].map(([start = 0, end = 0]) => ({ start: seconds(start), end: seconds(end) })))
+  const quiets = quietsOf(heard, heard.length * VAD_FRAME).map(({ start, end }) => [start, end])
+  t.deepEqual(quiets, [[0, 10], [30, 60], [80, 105]].map((both) => both.map(seconds)))
   t.deepEqual(quietsOf(frames([20, 0.9]), 20 * VAD_FRAME), [])
   t.deepEqual(quietsOf(frames([20, 0]), 20 * VAD_FRAME), [{ start: 0, end: seconds(20) }])
 })
@@ -32,15 +32,17 @@ test('a word that stretches over silence sounds where the longer piece of it lie
 const SPOKEN = spokenWords([[0, 0.5, 'Ill'], [0.5, 2.5, 'kept'], [3, 3.5, 'cat'], [3.5, 4, 'sat.']], 'en')
 const QUIETS = [{ start: 1.5, end: 3 }, { start: 4.5, end: 5 }]
 
-const lagsOf = (finals: ReadonlyArray<readonly [at: number, text: string, end?: number]>, spoken = SPOKEN, quiets = QUIETS) => {
+type Final = readonly [at: number, text: string, end?: number]
+
+const lagsOf = (finals: ReadonlyArray<Final>, spoken = SPOKEN, quiets = QUIETS) => {
   const told = finals.map(([at, text, end = 0]) => ({ at, text, end }))
   return finalLags(told, { spoken, quiets, language: 'en' }, 1).map(({ lag, end }) => `${lag} ${end}`)
 }
 
-test('the lag of a final is counted from where its last word stopped to sound, apart for what ended the segment', (t) => {
+test('the lag of a final is counted from where its last word stops to sound, apart for what ended it', (t) => {
   t.deepEqual(lagsOf([[2.75, 'Ill kept'], [3.75, 'cat'], [5, 'sat.']]), ['1.25 pause', '0.25 running', '1 audio'])
   t.deepEqual(lagsOf([[2.75, 'Ill hept'], [5, 'cat sat']]), ['1 audio'], 'a last word heard wrong tells nothing')
-  t.deepEqual(lagsOf([[6, 'Ill kept cat sat']], SPOKEN, [{ start: 4.5, end: 6.5 }]), ['2 pause'], 'behind the last word too')
+  t.deepEqual(lagsOf([[6, 'Ill kept cat sat']], SPOKEN, [{ start: 4.5, end: 6.5 }]), ['2 pause'], 'behind the last')
 })
 
 test('without times of words a final tells itself when it ended', (t) => {
@@ -63,8 +65,8 @@ test('noise is as much quieter as asked than the speech, whatever is silent betw
   t.true(withNoise(SAMPLES, -30, 'a').every((sample) => Math.abs(sample) <= 32_767))
 })
 
-test('a pause is put into the quietest place between two sentences, of the recording\'s own quiet; words move with it', (t) => {
-  const words = [[0, 1.5, 'One.'], [1.5, 2.4, 'two'], [2.4, 3, 'three.']] as const
+test('a pause of the recording\'s own quiet is put between two sentences, at the quietest place; words move', (t) => {
+  const words = [[0, 1.5, 'One.'], [1.5, 2.4, 'Mr.'], [2.4, 3, 'three.']] as const
   const longer = withPauses({ samples: SAMPLES, words }, 2)
   t.is(longer.samples.length, SAMPLES.length + 2 * SAMPLE_RATE)
   const loud = [...longer.samples.keys()].filter((i) => Math.abs(longer.samples[i] ?? 0) > 3)

@@ -55,9 +55,11 @@ test('differences at the borders of segments are told by kind', (t) => {
 })
 
 test('a difference at a border is told beside what the same model hears there offline', (t) => {
-  const causes = (offline: string | null, said = 'the cat sat on the mat', segments = ['the cat sad', 'on the mat']) => {
+  const [right, torn] = ['the cat sat on the mat', ['the cat sad', 'on the mat']]
+  const causes = (offline: string | null, said = right, segments = torn) => {
     const reference = offline === null ? null : compareTexts(said, offline, 'en')
-    return borderFaults(compareTexts(said, segments.join(' '), 'en'), segments, 'en', reference).map(({ cause }) => cause)
+    const live = compareTexts(said, segments.join(' '), 'en')
+    return borderFaults(live, segments, 'en', reference).map(({ cause }) => cause)
   }
   t.deepEqual(causes(null), ['unknown'])
   t.deepEqual(causes('the cat sat on the map'), ['live'])
