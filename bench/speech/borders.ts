@@ -21,8 +21,11 @@ export type Cause = 'spelling' | 'offline' | 'differently' | 'live' | 'unknown'
 
 /** Words shown around a fault. */
 const CONTEXT = 3
-/** The longest run of words that counts as said twice. */
+/** The longest run of words beside a border that counts as said twice. */
 const LONGEST_DOUBLE = 8
+/** Of what was heard too much, so many words in a row that also stand so near are a repetition, not chance. */
+const REPEATED = 4
+const REPEATED_WITHIN = 60
 
 /** How many words before the border stand behind it again. */
 const doubledAt = (words: ReadonlyArray<string>, border: number): number => {
@@ -55,6 +58,15 @@ const causeOf = (gap: Gap, live: Compared, offline: Compared | null): Cause => {
   return isSame ? 'offline' : 'differently'
 }
 
+/** Whether a part of the words [from, to) stands before or behind them again. */
+const isRepeated = (words: ReadonlyArray<string>, [from, to]: Gap['heard']): boolean => {
+  const around = [words.slice(Math.max(0, from - REPEATED_WITHIN), from), words.slice(to, to + REPEATED_WITHIN)]
+  const there = around.map((side) => ` ${side.join(' ')} `)
+  return words
+    .slice(from, to - REPEATED + 1)
+    .some((_, i) => there.some((side) => side.includes(` ${words.slice(from + i, from + i + REPEATED).join(' ')} `)))
+}
+
 /** The differences that touch a border of segments, each told once; `offline` is the text of the same model offline. */
 export const borderFaults = (
   compared: Compared,
@@ -71,7 +83,8 @@ export const borderFaults = (
     if (border === undefined) return []
     const { substituted, inserted, deleted } = errorsIn(gap)
     const twice = inserted > 0 ? doubledAt(heard, border) : 0
-    const kind = twice > 0 ? 'doubled' : inserted > 0 ? 'inserted' : deleted > 0 ? 'lost' : 'changed'
+    const isDoubled = twice > 0 || (inserted >= REPEATED && isRepeated(heard, gap.heard))
+    const kind = isDoubled ? 'doubled' : inserted > 0 ? 'inserted' : deleted > 0 ? 'lost' : 'changed'
     const around = (at: number, end: number): string => heard.slice(Math.max(0, at), end).join(' ')
     return [
       {
