@@ -21,7 +21,7 @@ export const quietsOf = (probabilities: ArrayLike<number>, samples: number): Rea
   const starts = [0, ...regions.map(({ end }) => (end === null ? samples : end - PAD))]
   const ends = [...regions.map(({ start }) => (start === 0 ? 0 : start + PAD)), samples]
   return starts
-    .map((start, i) => ({ start: start / SAMPLE_RATE, end: Math.min(ends[i] ?? 0, samples) / SAMPLE_RATE }))
+    .map((start, i) => ({ start: start / SAMPLE_RATE, end: (ends[i] ?? 0) / SAMPLE_RATE }))
     .filter(({ start, end }) => end > start)
 }
 
