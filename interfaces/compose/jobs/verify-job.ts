@@ -21,7 +21,7 @@ export const verifyJob = ({ installed, folderOf, rescan }: VerifyJobOptions): Jo
       if (signal.aborted) return E.left('cancelled')
       report({ done, total, detail: name })
       // What comes with the service stays as it came.
-      const { files, problem, trial, kept } = await verifyFolder(folderOf(name) ?? '', !ships)
+      const { files, problem, trial, kept } = await verifyFolder(folderOf(name) ?? '', [], !ships)
       const ok = problem === null && files.every(({ state }) => state === 'ok')
       models.push({ name, ok, problem, files, megabytes: trial?.megabytes ?? null, kept })
       done += bytes
