@@ -10,7 +10,7 @@ import {
   upgradeAdmitted,
 } from './admission/events.ts'
 import { AdmissionSnapshotTaken, upgradeSnapshot } from './admission/snapshot.ts'
-import { LivesListed, LiveViewed } from './administration/events.ts'
+import { LivesListed, LiveViewed, ModelRemoved } from './administration/events.ts'
 import { AdministratorAdded, AdministratorRemoved } from './administrators/events.ts'
 import {
   ApiTokenActivated,
@@ -101,6 +101,7 @@ export const allEvents: ReadonlyArray<AnyEventDefinition> = [
   erase(TranslationPairSwitched),
   erase(LivesListed),
   erase(LiveViewed),
+  erase(ModelRemoved),
   erase(AdministratorAdded),
   erase(AdministratorRemoved),
   erase(LiveCreated),

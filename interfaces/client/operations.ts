@@ -19,6 +19,44 @@ export interface AdminLiveSession {
   readonly updated_at: string | null
 }
 
+export interface AdminModel {
+  readonly id: number
+  readonly name: string
+  readonly active: boolean
+  readonly vram: number
+  readonly created_at: string
+  readonly updated_at: string | null
+  readonly languages: ReadonlyArray<string>
+  readonly installed: boolean
+  readonly ships: boolean
+  readonly loads: boolean | null
+  readonly precision: string | null
+  readonly source: string | null
+  readonly bytes: number | null
+  readonly measured: boolean
+  readonly open_lives: number
+}
+
+export interface AdminTranslationPair {
+  readonly id: number
+  readonly model: string
+  readonly active: boolean
+  readonly vram: number
+  readonly lang_from: PairLanguage
+  readonly lang_to: PairLanguage
+  readonly created_at: string
+  readonly updated_at: string | null
+  readonly languages: ReadonlyArray<string>
+  readonly installed: boolean
+  readonly ships: boolean
+  readonly loads: boolean | null
+  readonly precision: string | null
+  readonly source: string | null
+  readonly bytes: number | null
+  readonly measured: boolean
+  readonly open_lives: number
+}
+
 export interface ApiToken {
   readonly id: number
   readonly name: string
@@ -904,6 +942,14 @@ export interface Operations {
       readonly data: Model
     }
   }
+  readonly removeModel: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+    }
+    readonly answer: Message
+  }
   readonly rescanModels: {
     readonly request: Readonly<Record<string, never>>
     readonly answer: InstalledModels
@@ -928,6 +974,38 @@ export interface Operations {
     }
     readonly answer: {
       readonly data: TranslationPair
+    }
+  }
+  readonly removeTranslation: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+    }
+    readonly answer: Message
+  }
+  readonly listAdminModels: {
+    readonly request: {
+      readonly query?: {
+        readonly skip?: number
+        readonly limit?: number
+      }
+    }
+    readonly answer: {
+      readonly data: ReadonlyArray<AdminModel>
+      readonly pagination: Pagination
+    }
+  }
+  readonly listAdminTranslations: {
+    readonly request: {
+      readonly query?: {
+        readonly skip?: number
+        readonly limit?: number
+      }
+    }
+    readonly answer: {
+      readonly data: ReadonlyArray<AdminTranslationPair>
+      readonly pagination: Pagination
     }
   }
   readonly listAllTokens: {
@@ -1068,9 +1146,13 @@ export const OPERATIONS = {
   getAnyHistoryEntry: { method: 'GET', path: '/admin/lives/{id}/history/{entry}', body: null },
   getAnyIntegrity: { method: 'GET', path: '/admin/lives/{id}/integrity', body: null },
   switchModel: { method: 'PUT', path: '/admin/models/{id}', body: 'application/json' },
+  removeModel: { method: 'DELETE', path: '/admin/models/{id}', body: null },
   rescanModels: { method: 'POST', path: '/admin/rescan', body: null },
   switchLanguage: { method: 'PUT', path: '/admin/languages/{id}', body: 'application/json' },
   switchTranslation: { method: 'PUT', path: '/admin/translations/{id}', body: 'application/json' },
+  removeTranslation: { method: 'DELETE', path: '/admin/translations/{id}', body: null },
+  listAdminModels: { method: 'GET', path: '/admin/models', body: null },
+  listAdminTranslations: { method: 'GET', path: '/admin/translations', body: null },
   listAllTokens: { method: 'GET', path: '/admin/tokens', body: null },
   deleteAnyToken: { method: 'DELETE', path: '/admin/tokens/{id}', body: null },
   getLoad: { method: 'GET', path: '/admin/load', body: null },

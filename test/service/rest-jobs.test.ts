@@ -86,10 +86,15 @@ test.serial('R170, R171: a pull tells its progress, is cancelled, fails with a k
 test.serial('R170: models are verified, the stored data checked and lists rebuilt beside all else', async (t) => {
   t.timeout(300_000)
   const admin = await service.admin()
-  const [verify, check] = [await start(admin, { kind: 'verify', subject: 'demo-en' }), await start(admin, { kind: 'check' })]
+  const [verify, check] = [await start(admin, { kind: 'verify' }), await start(admin, { kind: 'check' })]
   const rebuild = await start(admin, { kind: 'rebuild', subject: 'users' })
   const verified = await untilOver(admin, verify['id'])
-  t.like(verified, { status: 'done', result: { ok: true } })
+  t.like(verified, { status: 'done', unit: 'bytes', result: { ok: true } })
+  t.is(verified['done'], verified['total'])
+  const { models } = verified['result'] as { readonly models: ReadonlyArray<Json> }
+  t.deepEqual(models.map(({ name, kept }) => [name, kept]).toSorted(), [
+    ['base', true], ['demo-en', false], ['translate-en-es', false], ['translate-en-fr', false],
+  ], 'nothing is written where the models lie that ship')
   const checked = await untilOver(admin, check['id'])
   t.like(checked, { status: 'done', unit: 'rows', result: { ok: true } })
   t.true(Number(checked['done']) > 0)
@@ -99,6 +104,53 @@ test.serial('R170: models are verified, the stored data checked and lists rebuil
   const listed = (await admin.get<Listing<Json>>('/admin/jobs?kind=check&kind=verify&status=done')).body
   t.deepEqual(listed.data.map(({ kind }) => kind), ['check', 'verify'])
   t.is((await admin.get<Listing<Json>>('/admin/jobs?limit=1')).body.pagination.per_page, 1)
+})
+
+test.serial('R172: administrators see what is installed, and remove what no open live uses and what does not ship', async (t) => {
+  const admin = await service.admin()
+  const rowOf = async (path: string, name: string): Promise<Json> => {
+    const { data } = (await admin.get<Listing<Json>>(path)).body
+    return data.find((row) => [row['name'], row['model']].includes(name)) ?? {}
+  }
+  const remove = (path: string, id: unknown) => admin.request('DELETE', `${path}/${String(id)}`)
+  const base = await rowOf('/admin/models', 'base')
+  t.deepEqual(Object.keys(base), [
+    'id', 'name', 'active', 'vram', 'created_at', 'updated_at', 'languages', 'installed', 'ships', 'loads', 'precision', 'source',
+    'bytes', 'measured', 'open_lives',
+  ])
+  t.like(base, { active: true, languages: ['en'], installed: true, ships: false, precision: 'int8', source: ID, loads: null, open_lives: 0 })
+  t.true(Number(base['bytes']) > 1_000_000)
+  t.like(await rowOf('/admin/models', 'tiny'), { active: false, installed: false, ships: false, bytes: null, source: null, measured: false })
+  const demo = await rowOf('/admin/models', 'demo-en')
+  t.like(demo, { installed: true, ships: true })
+  const spanish = await rowOf('/admin/translations', 'translate-en-es')
+  t.like(spanish, { installed: true, ships: true, languages: ['en', 'es'], lang_to: { ...spanish['lang_to'] as Json } })
+
+  const live = await admin.createLive({ model: 'base' })
+  t.is((await rowOf('/admin/models', 'base'))['open_lives'], 1)
+  const inUse = await remove('/admin/models', base['id'])
+  t.deepEqual([inUse.status, inUse.body], [409, { detail: 'Model is in use by 1 open session' }])
+  for (const [path, { id }] of [['/admin/models', demo], ['/admin/translations', spanish]] as const)
+    t.is((await remove(path, id)).status, 400, path)
+  t.is((await remove('/admin/models', 4711)).status, 404)
+  t.is((await remove('/admin/translations', 4711)).status, 404)
+
+  const sender = await admin.socket(live, 'sender')
+  sender.send({ type: 'config' })
+  await sender.frame(({ status }) => status === 'started')
+  t.is((await rowOf('/admin/models', 'base'))['loads'], true)
+  sender.send({ type: 'FINISH' })
+  await sender.closed
+  await admin.untilStatus(live, 'finished')
+  const removed = await eventually(async () => {
+    const answer = await remove('/admin/models', base['id'])
+    if (answer.status === 409) throw new Error('its memory is not released yet')
+    return answer
+  })
+  t.deepEqual([removed.status, removed.body], [200, { message: 'Model removed' }])
+  t.false(existsSync(join(service.dataDirectory, 'models', 'base')))
+  t.deepEqual([await installed(admin), await rowOf('/admin/models', 'base')], [undefined, {}])
+  t.is((await remove('/admin/models', base['id'])).status, 404)
 })
 
 test.serial('R170, S23: what a job cannot be about is 422, what is no job 404, and only administrators ask', async (t) => {

@@ -17,10 +17,11 @@ export const verifyJob = ({ installed, folderOf, rescan }: VerifyJobOptions): Jo
     const total = wanted.reduce((sum, { bytes }) => sum + bytes, 0)
     const models: Array<object> = []
     let done = 0
-    for (const { name, bytes } of wanted) {
+    for (const { name, bytes, ships } of wanted) {
       if (signal.aborted) return E.left('cancelled')
       report({ done, total, detail: name })
-      const { files, problem, trial, kept } = await verifyFolder(folderOf(name) ?? '')
+      // What comes with the service stays as it came.
+      const { files, problem, trial, kept } = await verifyFolder(folderOf(name) ?? '', [], !ships)
       const ok = problem === null && files.every(({ state }) => state === 'ok')
       models.push({ name, ok, problem, files, megabytes: trial?.megabytes ?? null, kept })
       done += bytes

@@ -1,9 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { getCapacity } from '../../../application/admission/get-capacity.ts'
+import { removeModel, removeTranslation } from '../../../application/catalogue/commands/remove-model.ts'
 import { rescanModels } from '../../../application/catalogue/commands/rescan-models.ts'
 import {
   switchLanguage, switchModel, switchTranslation,
 } from '../../../application/catalogue/commands/switch-reference.ts'
+import { detailedCatalogue } from '../../../application/catalogue/queries/list-installed-models.ts'
 import { createLiveOnce } from '../../../application/lives/commands/create-live-once.ts'
 import type { CreateLiveOnce } from '../../../application/lives/commands/create-live-once.ts'
 import type { CreateLiveDeps } from '../../../application/lives/commands/create-live.ts'
@@ -60,6 +62,8 @@ export const callsOf = (parts: Parts, draining: () => boolean, listeners: Listen
     return await create(...asked)()
   }
   const finishing = { ...writing, endByWorker: sessions.endByWorker }
+  const { onDisk, rescan } = engines.installed
+  const removing = { ...write, catalogue, onDisk, rescan, admission }
   const switching = { ...write, switched }
   return {
     ...createDescriptions(),
@@ -68,7 +72,10 @@ export const callsOf = (parts: Parts, draining: () => boolean, listeners: Listen
     switchModel: switchModel(switching),
     switchLanguage: switchLanguage(switching),
     switchTranslation: switchTranslation(switching),
-    rescanModels: rescanModels({ rescan: engines.installed.rescan, catalogue }),
+    rescanModels: rescanModels({ rescan, catalogue }),
+    detailedCatalogue: detailedCatalogue({ catalogue, onDisk, loads: engines.loads, admission }),
+    removeModel: removeModel(removing),
+    removeTranslation: removeTranslation(removing),
     getLive: lives.getLive,
     listLives: lives.listLives,
     listAllLives: listAllLives({ ...write, ...lives, directory, lags }),

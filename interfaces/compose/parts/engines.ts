@@ -16,9 +16,11 @@ export const startEngines = ({ settings, store, environment, logger }: Foundatio
     const [modelsDir, mayBeMissing] = [modelsDirOf(settings), settings.modelsDir === null]
     const list = listInstalled({ store, environment, logger })
     const installed = await openCatalogue({ listInstalled: list, logger, modelsDir, mayBeMissing, bundledDir: BUNDLED_MODELS })
-    const { engine, failing } = watchLoads(createSpeechEngine({ ...installed.speech, logger }))
+    const { engine, translator, failing, loads } = watchLoads(
+      createSpeechEngine({ ...installed.speech, logger }),
+      createTranslationEngine({ ...installed.translation, logger }),
+    )
     opened({ stop: engine.close })
-    const translator = createTranslationEngine({ ...installed.translation, logger })
     opened({ stop: translator.close })
-    return { installed, engine, failing, translator }
+    return { installed, engine, failing, loads, translator }
   })
