@@ -1,6 +1,8 @@
 import { useSignal } from '@preact/signals'
 import type { VNode } from 'preact'
+import type { AdminModel } from '../../../client/operations.ts'
 import { badge } from '../../components/badge.ts'
+import { modal } from '../../components/dialog.ts'
 import { choice, textField } from '../../components/field.ts'
 import { isRunning, runningJob, useJobs } from '../../components/job.ts'
 import { listing } from '../../components/listing.ts'
@@ -9,7 +11,7 @@ import { formatNumber, t } from '../../messages/texts.ts'
 import { call } from '../../state/api.ts'
 import { useAction, useLoaded } from '../../state/loading.ts'
 import { fieldProblems } from '../../state/problems.ts'
-import { bdi, button, details, div, form, h2, summary, view } from '../../ui/tags.ts'
+import { bdi, button, details, div, form, h2, p, summary, view } from '../../ui/tags.ts'
 
 const PRECISIONS = ['int8', 'fp32', 'fp16'] as const
 
@@ -48,12 +50,40 @@ const Install = ({ name: given, begun }: InstallProps): VNode => {
 const ALL = { query: { limit: 1000 } }
 
 const loadAll = async () => {
-  const [models, languages, pairs] = await Promise.all([call('listModels', ALL), call('listLanguages', ALL), call('listTranslations', ALL)])
+  const [models, languages, pairs] = await Promise.all([call('listAdminModels', ALL), call('listLanguages', ALL), call('listAdminTranslations', ALL)])
   return { models: models.data, languages: languages.data, pairs: pairs.data }
+}
+
+type Installed = Pick<AdminModel, 'active' | 'installed' | 'loads' | 'bytes' | 'open_lives' | 'ships'>
+
+const activity = (isActive: boolean): VNode => (isActive ? badge('good', '✓', t('model_on')) : badge('muted', '○', t('model_off')))
+
+const stateOf = ({ active, installed, loads }: Installed): VNode => {
+  if (!installed) return badge('muted', '○', t('not_installed'))
+  return loads === false ? badge('bad', '!', t('does_not_load')) : activity(active)
+}
+
+const sizeOf = ({ bytes }: Installed): string => (bytes === null ? '–' : formatNumber(Math.round(bytes / 1_000_000)))
+
+interface Removal {
+  readonly name: string
+  readonly remove: () => Promise<unknown>
+}
+
+const Remove = ({ name, remove, close }: Removal & { readonly close: () => void }): VNode => {
+  const { run, error } = useAction()
+  return modal({
+    title: t('remove_title', { name }), close, closeText: t('cancel'),
+    children: [
+      p(null, t('remove_text')), problem(error.value),
+      div({ class: 'actions' }, button({ type: 'button', class: 'danger', onClick: () => run(() => remove().then(close)) }, t('remove'))),
+    ],
+  })
 }
 
 const Models = ({ install }: { readonly install: string }): VNode => {
   const isFast = useSignal(false)
+  const removed = useSignal<Removal | null>(null)
   const jobs = useJobs(['pull', 'verify'], isFast.value)
   const known = jobs.state.value.data ?? []
   const running = known.filter(isRunning)
@@ -65,7 +95,15 @@ const Models = ({ install }: { readonly install: string }): VNode => {
     button({ type: 'button', 'aria-label': `${text}: ${name}`, onClick: () => run(() => ask().then(after)) }, text)
   const turn = (name: string, isActive: boolean, ask: (body: { readonly is_active: boolean }) => Promise<unknown>): VNode =>
     act(name, t(isActive ? 'switch_off' : 'switch_on'), () => ask({ is_active: !isActive }))
-  const stateOf = (isActive: boolean): VNode => (isActive ? badge('good', '✓', t('model_on')) : badge('muted', '○', t('model_off')))
+  const begin = (name: string, text: string, kind: 'pull' | 'verify'): VNode =>
+    act(name, text, () => call('startJob', { body: { kind, subject: name } }), jobs.reload)
+  const remover = (name: string, { installed, ships }: Installed, remove: () => Promise<unknown>): VNode | null =>
+    installed && !ships
+      ? button({
+          type: 'button', class: 'danger', 'aria-label': `${t('remove')}: ${name}`,
+          onClick: () => (removed.value = { name, remove: () => remove().then(reload) }),
+        }, t('remove'))
+      : null
   return div(
     null,
     h2(null, t('install_title')),
@@ -76,33 +114,40 @@ const Models = ({ install }: { readonly install: string }): VNode => {
     whenLoaded(state.value, reload, ({ models, languages, pairs }) =>
       div(
         null,
-        listing(t('installed_models'), [t('model'), t('state'), t('memory_mb'), t('change')], models.map(({ id, name, active, vram }) => ({
-          key: id,
+        listing(t('installed_models'), [t('model'), t('state'), t('memory_mb'), t('size'), t('open_lives'), t('change')], models.map((model) => ({
+          key: model.id,
           cells: [
-            bdi(null, name), stateOf(active), formatNumber(vram),
+            bdi(null, model.name), stateOf(model), formatNumber(model.vram), sizeOf(model), String(model.open_lives),
             div(
               { class: 'actions' },
-              turn(name, active, (body) => call('switchModel', { path: { id }, body })),
-              active ? act(name, t('verify'), () => call('startJob', { body: { kind: 'verify', subject: name } }), jobs.reload) : null,
+              ...(model.installed
+                ? [turn(model.name, model.active, (body) => call('switchModel', { path: { id: model.id }, body })), begin(model.name, t('verify'), 'verify')]
+                : [begin(model.name, t('install'), 'pull')]),
+              remover(model.name, model, () => call('removeModel', { path: { id: model.id } })),
             ),
           ],
         }))),
         h2(null, t('pairs')),
-        listing(t('pairs'), [t('pair'), t('model'), t('state'), t('memory_mb'), t('change')], pairs.map(({ id, model, active, vram, lang_from: from, lang_to: to }) => ({
-          key: id,
+        listing(t('pairs'), [t('pair'), t('model'), t('state'), t('memory_mb'), t('size'), t('open_lives'), t('change')], pairs.map((pair) => ({
+          key: pair.id,
           cells: [
-            `${from.iso_639_1} → ${to.iso_639_1}`, bdi(null, model), stateOf(active), formatNumber(vram),
-            turn(model, active, (body) => call('switchTranslation', { path: { id }, body })),
+            pair.languages.join(' → '), bdi(null, pair.model), stateOf(pair), formatNumber(pair.vram), sizeOf(pair), String(pair.open_lives),
+            div(
+              { class: 'actions' },
+              pair.installed ? turn(pair.model, pair.active, (body) => call('switchTranslation', { path: { id: pair.id }, body })) : null,
+              remover(pair.model, pair, () => call('removeTranslation', { path: { id: pair.id } })),
+            ),
           ],
         }))),
         details(
           null,
           summary(null, t('spoken_languages')),
           listing(t('spoken_languages'), [t('language'), t('state'), t('change')], languages.map(({ id, name, active }) => ({
-            key: id, cells: [name, stateOf(active), turn(name, active, (body) => call('switchLanguage', { path: { id }, body }))],
+            key: id, cells: [name, activity(active), turn(name, active, (body) => call('switchLanguage', { path: { id }, body }))],
           }))),
         ),
       )),
+    removed.value === null ? null : view(Remove)({ ...removed.value, close: () => (removed.value = null) }),
   )
 }
 
