@@ -7,6 +7,8 @@ import { exampleResponse } from '../../interfaces/http/errors.ts'
 import { HTTP_SETTINGS, startHttp } from './http-service.ts'
 import type { HttpService } from './http-service.ts'
 
+const { build: BUILD } = await consoleFiles()
+
 const AUDIO_URL = 'http://host/stream.m3u8'
 
 /** A body that each route with one accepts. */
@@ -24,7 +26,7 @@ const bodyOf = (route: Route): unknown => {
 
 const pathOf = (route: Route): string =>
   route.path.replace(/^\/$/, '').replace(':id', '7').replace(':entry', '1').replace(/\{[^}]*\}/, '')
-    .replace(':build', consoleFiles().build).replace('*file', 'console/main.ts')
+    .replace(':build', BUILD).replace('*file', 'console/main.ts')
 
 const callAs = (route: Route): { readonly as?: string } => (route.access === 'public' ? {} : { as: 'admin' })
 

@@ -9,6 +9,8 @@ import { consoleFiles } from '../../interfaces/http/console/console-files.ts'
 import { createManualTimers } from '../support/manual-timers.ts'
 import { startHttp } from './http-service.ts'
 
+const { build: BUILD } = await consoleFiles()
+
 const start = (perSecond: number, maxKnown?: number) => {
   const { monotonic, advance } = createManualTimers()
   const limits = createRequestLimits({ monotonic }, perSecond, maxKnown)
@@ -107,7 +109,7 @@ test('D57: who asks too often is told in the form of every refusal; logins, keys
   t.is((await http.send('POST', '/login', { body: new URLSearchParams({ username: 'ann', password: 'x' }) })).status, 429)
   t.deepEqual((await http.statuses(101, '/health/live')).slice(-2), [200, 429])
   t.deepEqual(await http.statuses(1, '/metrics'), [429])
-  const file = `/console/${consoleFiles().build}/console/main.ts`
+  const file = `/console/${BUILD}/console/main.ts`
   t.deepEqual((await http.statuses(101, file)).slice(-2), [200, 429], 'a visit of the console is dozens of files')
   t.deepEqual(await http.statuses(1, '/'), [429])
   http.advance(1000)
