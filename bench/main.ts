@@ -17,6 +17,7 @@ import { speechCompare } from './speech/compare.ts'
 import { speech } from './speech/main.ts'
 import { speechPlot } from './speech/plot.ts'
 import { speechSilence } from './speech/silence.ts'
+import { speechSizing } from './speech/sizing.ts'
 import { starts } from './start.ts'
 
 const BENCHMARKS: ReadonlyArray<Benchmark> = [
@@ -51,5 +52,6 @@ const [first, ...others] = process.argv.slice(2)
 if (first === 'speech') await speech(others)
 else if (first === 'speech-compare') await speechCompare(others)
 else if (first === 'speech-plot') await speechPlot(others)
+else if (first === 'speech-sizing') await speechSizing(others)
 else if (first === 'speech-silence') await speechSilence(others)
 else await measureAll()

@@ -91,6 +91,9 @@ const publicUrl: Parse<string> = (value) => {
     : E.left('should be an http or https URL without credentials, query and fragment')
 }
 
+const hubUrl: Parse<string> = (value) =>
+  ['http:', 'https:'].includes(URL.parse(value)?.protocol ?? '') ? E.right(value) : E.left('should be an http or https URL')
+
 const basePath: Parse<string> = (value) =>
   /^(?:\/[A-Za-z0-9._~-]+)+\/?$/.test(value) ? E.right(value.replace(/\/$/, '')) : E.left('should be a path like /stenolog')
 
@@ -148,7 +151,8 @@ export const SETTINGS_TABLE = {
   ),
   EVENTSTORE_URL: absent('–', eventStoreUrl, 'event log on EventStoreDB or KurrentDB, as esdb://user:password@host:2113 or kurrentdb://…; unset: embedded', { secret: true }),
   MONGO_URL: absent('–', serverUrl('mongodb', 'mongodb+srv'), 'lists and keys on MongoDB, as mongodb://host/name; unset: embedded', { secret: true }),
-  MODELS_DIR: absent('–', text, 'folder of further models, each in a folder of its own'),
+  MODELS_DIR: absent('`<data>/models`', text, 'folder of further models, each in a folder of its own'),
+  HUB_URL: absent('the public hub', hubUrl, 'address that models are fetched from, for a mirror of your own'),
   PUBLIC_URL: absent('–', publicUrl, 'address under which clients reach the service, as https://live.example.org'),
   BASE_PATH: absent('–', basePath, 'path under which everything is served as well, as /captions'),
   ALLOWED_HOSTS: absent('loopback names and the bound address; any IP address where that is 0.0.0.0 or ::', list(isHost, 'host names'), 'host names that links may be built from'),

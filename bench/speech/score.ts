@@ -104,3 +104,7 @@ export const sumOf = (all: ReadonlyArray<Errors>): Errors =>
 /** Word error rate in percent; null where nothing was said. */
 export const rateOf = ({ words, substituted, inserted, deleted }: Errors): number | null =>
   words === 0 ? null : (100 * (substituted + inserted + deleted)) / words
+
+/** Words that were heard, of 100; what was heard too much does not count. */
+export const recallOf = ({ words, substituted, deleted }: Errors): number | null =>
+  words === 0 ? null : (100 * (words - substituted - deleted)) / words

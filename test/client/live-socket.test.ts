@@ -34,7 +34,7 @@ const listen = (t: ExecutionContext, url: string, live: LiveJson, token = live.l
 }
 
 for (const strict of ['0', '1'])
-  test(`a listener misses nothing and hears nothing twice, with COMPAT_STRICT=${strict}`, async (t) => {
+  test(`B47: a listener misses nothing and hears nothing twice, with COMPAT_STRICT=${strict}`, async (t) => {
     const service = await startTestService(t, { COMPAT_STRICT: strict })
     const client = await service.user('ada')
     const line = await openLine(service.url())
@@ -65,7 +65,7 @@ for (const strict of ['0', '1'])
     t.deepEqual<unknown, unknown>(lines.map(({ translations }) => translations['es']), sent('translation'))
   })
 
-test('a wrong token and a deleted live end the socket, by name', async (t) => {
+test('B47: a wrong token and a deleted live end the socket, by name', async (t) => {
   const service = await startTestService(t)
   const client = await service.user('ada')
   const live = await client.createLive()

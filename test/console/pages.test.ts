@@ -7,7 +7,7 @@ import { sampleSentences, silence } from '../support/speech.ts'
 const { start } = sharedConsole()
 const browserTest = testWith(CHROMIUM)
 
-browserTest('a session from its list to its end: captions in two languages, share, timeline, download, delete', async (t) => {
+browserTest('B5, B46: a session from its list to its end: captions in two languages, share, timeline, download, delete', async (t) => {
   const { service, browser } = await start()
   const client = await service.user('ada', { permissions: ['user_retention'] })
   const at = (place: string) => openConsole(t, browser, { url: service.url(), token: client.token, at: place })
@@ -78,7 +78,7 @@ browserTest('a session from its list to its end: captions in two languages, shar
   t.is((await client.get(`/lives/${live.id}`)).status, 404)
 })
 
-browserTest('profiles, API tokens and the account are kept by keyboard and mouse', async (t) => {
+browserTest('B5, B46: profiles, API tokens and the account are kept by keyboard and mouse', async (t) => {
   const { service, browser } = await start()
   const { token, api } = await service.user('grace')
   const page = await openConsole(t, browser, { url: service.url(), token, at: '#/profiles' })
@@ -136,7 +136,7 @@ browserTest('profiles, API tokens and the account are kept by keyboard and mouse
   t.is(await page.evaluate('document.activeElement.tagName'), 'H1')
 })
 
-browserTest('a token that is refused is asked for over the page, which goes on where it was', async (t) => {
+browserTest('S49: a token that is refused is asked for over the page, which goes on where it was', async (t) => {
   const { service, browser } = await start()
   const { token, api } = await service.user('mary')
   const page = await openConsole(t, browser, { url: service.url(), token, at: '#/profiles' })

@@ -12,14 +12,14 @@ import { wavOf } from '../support/wav.ts'
 const { start, closing } = sharedConsole()
 const browserTest = testWith(CHROMIUM)
 
-browserTest('one click hears the sample, with translations, until it is stopped', async (t) => {
+browserTest('B5, B46: one click hears the sample, with translations, until it is stopped', async (t) => {
   const { service, browser } = await start()
   const { token } = await service.user('sampler')
   const page = await openConsole(t, browser, { url: service.url(), token })
   await page.getByText('demo-en understands synthetic voices only').waitFor()
   t.true(await page.getByLabel('Sample').isChecked())
   await checkAccess(t, page, 'speak, idle')
-  await page.getByLabel('es', { exact: true }).check()
+  await page.getByLabel('Spanish').check()
   t.regex(page.url(), /into=es/)
   await page.getByRole('button', { name: 'Start' }).click()
   await page.getByRole('log').getByText('meeting').waitFor()
@@ -52,7 +52,7 @@ const browserWithMicrophone = async (rate: number): Promise<Browser> => {
 }
 
 for (const rate of [44_100, 48_000])
-  browserTest(`a voice at ${rate} Hz comes as the words that it said`, async (t) => {
+  browserTest(`B5: a voice at ${rate} Hz comes as the words that it said`, async (t) => {
     const { service } = await start()
     const { token } = await service.user(`speaker${rate}`)
     const browser = await browserWithMicrophone(rate)
@@ -70,7 +70,7 @@ for (const rate of [44_100, 48_000])
     await page.getByText('✓ Done').waitFor()
   })
 
-browserTest('a microphone that is blocked, missing, or asked for over plain http is told with what helps', async (t) => {
+browserTest('B6: a microphone that is blocked, missing, or asked for over plain http is told with what helps', async (t) => {
   const { service, browser } = await start()
   const { token } = await service.user('unheard')
   const blocked = await openConsole(t, await browserWithMicrophone(48_000), { url: service.url(), token, at: '#/speak?source=microphone' })
@@ -90,7 +90,7 @@ browserTest('a microphone that is blocked, missing, or asked for over plain http
   await plain.getByRole('alert').getByText('only to pages of https and localhost').waitFor()
 })
 
-browserTest('what the service refuses is told in words, at its field where it is about one', async (t) => {
+browserTest('B5: what the service refuses is told in words, at its field where it is about one', async (t) => {
   const { service, browser } = await start()
   const { token } = await service.user('limited', { max_sessions: 0 })
   const page = await openConsole(t, browser, { url: service.url(), token })
@@ -108,7 +108,7 @@ const shown = async (page: Page, language: string): Promise<string> => {
   return page.getByRole('region', { name: language }).innerText()
 }
 
-browserTest('the programs that are shown do what they say', async (t) => {
+browserTest('B5: the programs that are shown do what they say', async (t) => {
   const { service, browser } = await start()
   const { token, api } = await service.user('coder')
   const { data } = await api.call('createToken', { body: { name: 'program' } })

@@ -36,7 +36,7 @@ test('the shell examples of the documents do what they say', async (t) => {
 interface Clients {
   readonly language: 'javascript' | 'python'
   readonly command: string
-  readonly environment: Readonly<Record<string, string>>
+  readonly environment: Readonly<Record<string, string | undefined>>
 }
 
 /** What the clients of the documents print of the sample's first sentence. */

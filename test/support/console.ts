@@ -7,8 +7,8 @@ import { launchBrowser } from './browser.ts'
 import { runTestService } from './service.ts'
 import type { TestService } from './service.ts'
 
-/** What the browser itself says: of answers that are no success, and of a header that it heeds over https alone. */
-const OF_BROWSERS = /^Failed to load resource|^The Cross-Origin-Opener-Policy header has been ignored/
+/** What the browser itself says: of answers that are no success, of sockets that nobody takes, and of a header that it heeds over https alone. */
+const OF_BROWSERS = /^Failed to load resource|^The Cross-Origin-Opener-Policy header has been ignored|^WebSocket connection to .* failed/
 
 /** All that a page of the console may not do: break a policy, write an error to the console, fail. */
 export const watchPage = (page: Page): ReadonlyArray<string> => {

@@ -9,7 +9,7 @@ type Group = (typeof GROUPS)[number]
 const GROUP_OF: Readonly<Record<SettingName, Group>> = {
   HOST: 'Address and storage', PORT: 'Address and storage', DATA_DIR: 'Address and storage', MASTER_KEY_FILE: 'Address and storage',
   ADMIN_USERNAME: 'First administrator', ADMIN_PASSWORD: 'First administrator', ADMIN_PASSWORD_FILE: 'First administrator',
-  VRAM_MB: 'Models and capacity', OVERCOMMIT: 'Models and capacity', MODELS_DIR: 'Models and capacity',
+  VRAM_MB: 'Models and capacity', OVERCOMMIT: 'Models and capacity', MODELS_DIR: 'Models and capacity', HUB_URL: 'Models and capacity',
   PUBLIC_URL: 'Network and proxies', BASE_PATH: 'Network and proxies', ALLOWED_HOSTS: 'Network and proxies',
   TRUSTED_PROXIES: 'Network and proxies', CORS_ORIGINS: 'Network and proxies', WS_ORIGINS: 'Network and proxies',
   FRAME_ANCESTORS: 'Network and proxies', RATE_LIMIT: 'Network and proxies',

@@ -41,7 +41,7 @@ const ONSET_FRAMES = 2
 /** Silence that ends a region. */
 const HANGOVER = Math.round(0.25 * SAMPLE_RATE)
 /** Added around a region: the detector hears soft beginnings and endings late. */
-const PAD = Math.round(0.1 * SAMPLE_RATE)
+export const PAD = Math.round(0.1 * SAMPLE_RATE)
 
 const lastRegion = (state: SegmenterState): Region | undefined => state.phrases.at(-1)?.regions.at(-1)
 

@@ -1,4 +1,4 @@
-import { consoleFiles } from './console-files.ts'
+import type { Console } from './console-files.ts'
 
 /**
  * No inline code or style, no HTML made from text (Trusted Types without a policy), nothing of other servers. Sockets of this
@@ -16,8 +16,7 @@ export const CONSOLE_HEADERS = { 'Content-Security-Policy': POLICY, 'Permissions
  * The page of the console; `base` is what stands before `console/…`, '' where it is not known. Whether an administrator exists is told in a
  * `meta` element, so that the first thing it shows is the right one.
  */
-export const consolePage = (isSetUp: boolean, base: string): string => {
-  const { build, modules } = consoleFiles()
+export const consolePage = ({ build, modules }: Console, isSetUp: boolean, base: string): string => {
   const address = (path: string): string => `${base}console/${build}/${path}`
   return `<!doctype html>
 <html lang="en">

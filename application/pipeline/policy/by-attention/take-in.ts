@@ -73,7 +73,7 @@ export const takeIn = (state: State, pass: Pass, hypothesis: Hypothesis, regions
   const isUsable = verdict === 'words' || verdict === 'silence'
   const words = verdict === 'silence' ? [] : wordsOf(hypothesis.words ?? [], pass, regions, limits)
   const isSpeaking = pass.isSpeaking === true
-  if (pass.beginning?.isDraft === true) return isUsable ? fix(state, words, pass.to, isSpeaking) : { ...state, isDoubted: true }
+  if (pass.isDraft === true) return isUsable ? fix(state, words, pass.to, isSpeaking) : { ...state, isDoubted: true }
   const judged = { ...state, isDoubted: false }
   if (isBetter(state, pass, words, verdict, limits)) return settle(judged, pass, words)
   const standing = isSpeaking ? judged : fixAll(judged)

@@ -89,6 +89,8 @@ export const sessions = {
   event_LiveFailed: 'failed: {code}',
   event_LiveDeleted: 'deleted',
   event_other: '{type}',
+  actor_service: 'the service',
+  actor_user: 'user {id}',
 } as const
 
 export const own = {

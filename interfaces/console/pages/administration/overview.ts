@@ -56,7 +56,7 @@ const healthOf = ({ isReady, checks }: Health): VNode =>
     p(null, isReady ? badge('good', '✓', t('health_ready')) : badge('bad', '!', t('health_unready'))),
     ul(
       { class: 'checks' },
-      ...Object.entries(checks).map(([check, found]) => {
+      ...Object.entries(checks).filter(([, found]) => typeof found !== 'boolean').map(([check, found]) => {
         const trouble = troubleOf(found)
         return li({ key: check }, trouble === null ? badge('good', '✓', nameOf(check)) : badge('bad', '!', nameOf(check)), trouble === null ? null : bdi(null, ` ${trouble}`))
       }),

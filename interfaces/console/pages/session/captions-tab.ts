@@ -5,7 +5,7 @@ import { captionList } from '../../components/captions.ts'
 import { codeBlock } from '../../components/code.ts'
 import { choice, textField } from '../../components/field.ts'
 import { problem } from '../../components/problem.ts'
-import { formatMoment, t } from '../../messages/texts.ts'
+import { formatMoment, languageName, t } from '../../messages/texts.ts'
 import { useAction } from '../../state/loading.ts'
 import { socketAddress } from '../../state/login.ts'
 import { preferences, prefer } from '../../state/preferences.ts'
@@ -38,7 +38,7 @@ const Download = ({ live, heard }: CaptionsTabProps): VNode => {
       { class: 'filters' },
       choice({ id: 'format', text: t('format') }, format, FORMATS.map((one) => [one, one.toUpperCase()]), (one) =>
         take({ format: FORMATS.find((known) => known === one) ?? 'txt' })),
-      choice({ id: 'download-language', text: t('language') }, language, [['', t('as_spoken')], ...targets.map((one) => [one, one] as const)], (one) => take({ language: one })),
+      choice({ id: 'download-language', text: t('language') }, language, [['', t('as_spoken')], ...targets.map((one) => [one, languageName(one)] as const)], (one) => take({ language: one })),
       isShaped ? textField({ id: 'chars', text: t('chars_per_line') }, chars, (value) => take({ chars: value }), { type: 'number', min: 1, max: 1000 }) : null,
       isShaped ? textField({ id: 'lines', text: t('lines') }, lines, (value) => take({ lines: value }), { type: 'number', min: 1, max: 100 }) : null,
       button({ type: 'button', onClick: () => run(() => download(live, heard, wanted.value)) }, t('download')),

@@ -21,7 +21,7 @@ const subtitles = (lines: ReadonlyArray<Caption>, language: string, mark: string
 
 /** What this page has received, where the service keeps nothing. */
 const received = (lines: ReadonlyArray<Caption>, format: Format, language: string): string => {
-  if (format === 'json') return JSON.stringify(lines.map(({ key: _, ...line }) => line), null, 2)
+  if (format === 'json') return JSON.stringify(lines, null, 2)
   if (format === 'txt') return lines.map((line) => `${textOf(line, language)}\n`).join('')
   if (format === 'srt') return subtitles(lines, language, ',', (text) => text.replaceAll('-->', '->'))
   return `WEBVTT\n\n${subtitles(lines, language, '.', escaped)}`

@@ -24,7 +24,7 @@ const isReady = async (): Promise<boolean> => (await callOpenly('getEmbedReadine
 
 /** A kept transcript as captions: each translation belongs to the text with its times. */
 const captionsOf = ({ transcript }: Transcript): Captions =>
-  ended(transcript.reduce((captions, { words: _, ...segment }) => withFrame(captions, segment), NO_CAPTIONS))
+  ended(transcript.reduce<Captions>(withFrame, NO_CAPTIONS))
 
 const kept = async (id: number): Promise<Captions | null> => {
   try {

@@ -5,7 +5,7 @@ import { encode } from 'uqr'
 import type { LiveSession } from '../../../client/operations.ts'
 import { codeBlock } from '../../components/code.ts'
 import { checkbox, choice, textField } from '../../components/field.ts'
-import { t } from '../../messages/texts.ts'
+import { languageName, t } from '../../messages/texts.ts'
 import { ROOT } from '../../state/root.ts'
 import { div, h2, iframe, p, view } from '../../ui/tags.ts'
 
@@ -58,7 +58,7 @@ const ShareTab = ({ live }: ShareTabProps): VNode => {
     div(
       null,
       targets.length === 0 ? null : choice(
-        { id: 'shown-language', text: t('shown_language') }, language, [['', t('as_spoken')], ...targets.map((one) => [one, one] as const)],
+        { id: 'shown-language', text: t('shown_language') }, language, [['', t('as_spoken')], ...targets.map((one) => [one, languageName(one)] as const)],
         (one) => take({ language: one }),
       ),
       checkbox('transparent', t('transparent'), isTransparent, (checked) => take({ isTransparent: checked })),

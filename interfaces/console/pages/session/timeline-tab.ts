@@ -8,6 +8,7 @@ import { formatClock, t } from '../../messages/texts.ts'
 import type { TextName } from '../../messages/texts.ts'
 import { en } from '../../messages/en.ts'
 import { useLoaded } from '../../state/loading.ts'
+import { user } from '../../state/login.ts'
 import { bdi, button, code, details, div, h2, input, label, p, pre, span, strong, summary, view } from '../../ui/tags.ts'
 
 /** What the timeline shows, of one's own session or, for administrators, of anybody's. */
@@ -19,9 +20,20 @@ export interface TimelineReads {
 
 const isText = (name: string): name is TextName => Object.hasOwn(en, name)
 
+/** A member of an event where it is a text. */
+const told = (value: unknown): string => (typeof value === 'string' ? value : '')
+
 const eventText = ({ type, data }: HistoryEntry): string => {
   const name = `event_${type}`
-  return isText(name) ? t(name, { reason: String(data['reason'] ?? ''), code: String(data['code'] ?? '') }) : t('event_other', { type })
+  return isText(name) ? t(name, { reason: told(data['reason']), code: told(data['code']) }) : t('event_other', { type })
+}
+
+/** Who did it: oneself by name, others by number, and what the service did by itself. */
+export const actorText = (actor: string): string => {
+  const [kind, id = ''] = actor.split(':', 2)
+  if (kind === 'instance') return t('actor_service')
+  if (kind !== 'user') return actor
+  return Number(id) === user.value?.id ? user.value.username : t('actor_user', { id })
 }
 
 const integrityBadge = ({ status, entries, damaged }: LiveIntegrity): VNode => {
@@ -78,7 +90,7 @@ const Timeline = ({ reads }: { readonly reads: TimelineReads }): VNode => {
           key: one.id,
           cells: [
             button({ type: 'button', 'aria-pressed': i === at, onClick: () => go(i) }, String(one.id)),
-            formatClock(one.at), bdi(null, eventText(one)), bdi(null, one.actor), code(null, causeOf(one)),
+            formatClock(one.at), bdi(null, eventText(one)), bdi({ title: one.actor }, actorText(one.actor)), code(null, causeOf(one)),
             details(null, summary(null, one.type), pre(null, JSON.stringify(one.data, null, 1))),
           ],
         })),

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import { checkbox, choice, textField } from '../../components/field.ts'
 import { settingsFields, typedOf } from '../../components/settings-fields.ts'
-import { t } from '../../messages/texts.ts'
+import { languageName, t } from '../../messages/texts.ts'
 import { changeQuery } from '../../state/address.ts'
 import { isAdmin, mayKeepText } from '../../state/login.ts'
 import { a, details, div, fieldset, legend, p, summary } from '../../ui/tags.ts'
@@ -47,7 +47,7 @@ const modelFields = (order: Order, choices: Choices, problems: Problems): VNode 
       p({ class: 'label' }, t('into')),
       ...targets.map((target) => {
         const isChosen = order.into.includes(target)
-        return checkbox(`into-${target}`, target, isChosen, (checked) => {
+        return checkbox(`into-${target}`, languageName(target), isChosen, (checked) => {
           const into = checked ? [...order.into, target] : order.into.filter((one) => one !== target)
           choose({ into })
           changeQuery({ into: into.join(',') })

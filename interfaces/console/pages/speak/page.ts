@@ -63,8 +63,8 @@ const Order = ({ choices }: { readonly choices: Choices }): VNode => {
         },
       },
       sourceFields(order, problems),
-      orderFields(order, choices, problems),
       div({ class: 'actions start' }, begin),
+      orderFields(order, choices, problems),
     ),
     div(
       null,
