@@ -1,4 +1,5 @@
 import { SAMPLE_RATE } from '../../../ports/engine.ts'
+import type { Hypothesis } from '../../../ports/engine.ts'
 import type { Phrase, Region, SegmenterState } from '../../speech/speech-segmenter.ts'
 import { looked } from '../next-look.ts'
 import type { Limits } from '../policy-limits.ts'
@@ -8,10 +9,9 @@ import { textOf } from '../words.ts'
 import { close, cut, cutOf, endOfClosed, fullCaptions, isCrowded, isDue, isFull, isQuiet, isSure } from './leaving.ts'
 import { cutAt, finalise, finalWords, fixAll, initialState, lastWordEnd, openFixed, openWords, restartAt, sampleAt, shownWords, tokensOf } from './state.ts'
 import type { Made, State } from './state.ts'
-import { takeIn } from './take-in.ts'
+import { HOLD, hearAnew, skipSilence } from './buffer-start.ts'
+import { endedAsHeard, isEnded, takeIn } from './take-in.ts'
 
-/** Silence across which the audio before it still helps to understand what follows. */
-const HOLD = 3 * SAMPLE_RATE
 /** A region is found a little after it began. */
 const ONSET = SAMPLE_RATE
 
@@ -47,19 +47,15 @@ const passOf = (state: State, to: number, isDraft: boolean): Pass => {
   return { from: state.bufferStart, to, beginning: { isDraft, context: state.context, prefix: tokensOf(known) } }
 }
 
+const saysNothing = ({ words = [], isLoop }: Hypothesis): boolean => isLoop !== true && !words.some(({ text }) => /[\p{L}\p{N}]/u.test(text))
+
+/** A pause has lasted so long that the phrase may be over. */
+const isLongPause = ({ clock }: SegmenterState, region: Region, end: number, limits: Limits): boolean =>
+  region.end !== null && clock - end >= limits.phraseSilence / 2
+
 /** Somebody is still speaking where the audio is cut off. */
 const isSpeakingAt = ({ phrases }: SegmenterState, at: number): boolean =>
   phrases.some(({ regions }) => regions.some(({ start, end }) => start < at && (end ?? Infinity) > at))
-
-/** Behind a long silence the buffer begins anew, a little before the next speech. */
-const skipSilence = (state: State, { phrase }: Last, limits: Limits): State => {
-  const next = phrase.regions.find(({ end }) => end === null || end > state.heardEnd)
-  const isOpen = state.isDoubted || state.pending.length > 0 || openFixed(state).length > 0
-  if (next === undefined || isOpen) return state
-  const isLong = state.fixed.length === 0 || next.start - lastWordEnd(state) > HOLD
-  const start = Math.max(state.bufferStart, next.start - limits.buffer.preRoll)
-  return isLong && start > state.bufferStart ? { ...cutAt(state, start, state.fixed.length), changedAt: start } : state
-}
 
 /** The open segment, where it is shown otherwise than before; one that is empty again is shown empty. */
 const show = ({ state, finals }: Made, limits: Limits): Outcome & { readonly state: State } => {
@@ -104,6 +100,12 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
   const whenDue: Rule = ({ speech, limits }) =>
     isDue(state, speech.clock, limits) ? say(finalise(openFixed(state).length > 0 ? state : fixAll(state), Infinity, limits), limits) : null
 
+  const whenEnded: Rule = ({ speech, limits, isClosed, region, end }) => {
+    const isOver = isClosed || isLongPause(speech, region, end, limits)
+    if (!isOver || !isEnded(state) || state.heardEnd < end || state.settledEnd >= end || !isSure(openFixed(state))) return null
+    return say({ state: endedAsHeard(state), finals: [] }, limits)
+  }
+
   const whenSettled: Rule = ({ speech, limits, isClosed, end }) =>
     isClosed && state.settledEnd >= end ? say(close(state, speech, limits), limits, true) : null
 
@@ -136,15 +138,14 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
 
   const whenPaused: Rule = (moment) => {
     const { speech, limits, region, end } = moment
-    const isLong = region.end !== null && speech.clock - end >= limits.phraseSilence / 2
-    return isLong && isUnsettled(state) && state.settledEnd < end ? pass(moment, end, false) : null
+    return isLongPause(speech, region, end, limits) && isUnsettled(state) && state.settledEnd < end ? pass(moment, end, false) : null
   }
 
   const next = (speech: SegmenterState, limits: Limits): Step => {
     const last = lastOf(speech)
     const moment = { ...last, speech, limits, isClosed: last.phrase.closedAt !== null }
-    state = skipSilence(state, last, limits)
-    for (const rule of [whenQuiet, whenDue, whenSettled, whenFull, whenClosed, whenNew, whenPaused]) {
+    state = skipSilence(state, last.phrase, limits)
+    for (const rule of [whenQuiet, whenDue, whenEnded, whenSettled, whenFull, whenClosed, whenNew, whenPaused]) {
       const step = rule(moment)
       if (step !== null) return step
     }
@@ -153,6 +154,7 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
 
   const hear: StreamingPolicy['hear'] = (regions, pass, hypothesis, limits) => {
     const before = textOf(openWords(state))
+    if (process.env['TRACE']) console.error(`${pass.beginning?.isDraft ? 'draft' : 'FULL '} ${(pass.from / 16000).toFixed(2)}-${(pass.to / 16000).toFixed(2)} ${pass.isSpeaking ? 'speaking' : 'quiet'} known ${pass.beginning?.prefix.length} lp ${hypothesis.avgLogprob.toFixed(2)}: ${(hypothesis.words ?? []).map((w) => `${w.text}(${w.probability.toFixed(2)}${w.spoken < w.tokens.length ? `/${w.endProbability.toFixed(2)}` : ''} ${(w.end + pass.from / 16000).toFixed(2)})`).join('')}`)
     const heard = takeIn(state, pass, hypothesis, regions, limits)
     state = {
       ...heard,
@@ -164,7 +166,7 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
     const quietFrom = pass.to - limits.buffer.overlap
     const isSilent = !limits.vad && openWords(state).length === 0 && quietFrom > lastWordEnd(state)
     if (isSilent) state = cutAt(state, quietFrom, state.fixed.length)
-    const outcome = show({ state, finals: [] }, limits)
+    const outcome = show(limits.vad && saysNothing(hypothesis) ? hearAnew(state, regions, pass, limits) : { state, finals: [] }, limits)
     state = outcome.state
     return outcome
   }

@@ -12,7 +12,7 @@ import type { SpokenWord } from './words.ts'
 const KEPT_BEHIND_CUT = 3 * SAMPLE_RATE
 
 /** Doubted words are heard again, in a full window, before they become final. */
-export const isSure = (words: ReadonlyArray<SpokenWord>): boolean => words.every(({ probability }) => probability >= DOUBTED)
+export const isSure = (words: ReadonlyArray<SpokenWord>): boolean => words.every(({ probability }) => probability >= Number(process.env['SURE'] ?? DOUBTED))
 
 /** The words of a phrase become final; those of the next phrase, where they were heard with it, stay open. */
 export const close = (state: State, { phrases }: SegmenterState, limits: Limits): Made => {

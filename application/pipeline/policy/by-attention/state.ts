@@ -23,6 +23,8 @@ export interface State {
   /** Words in the buffer that are not heard again; the first `finals` of them are final. */
   readonly fixed: ReadonlyArray<SpokenWord>
   readonly finals: number
+  /** The last of them with the punctuation that ends the phrase, where a draft was sure of it. */
+  readonly ending: SpokenWord | null
   /** What the last pass heard behind them. */
   readonly pending: ReadonlyArray<SpokenWord>
   /** Since then a draft heard something that could not be used. */
@@ -44,6 +46,7 @@ export const initialState = (segment: number): State => ({
   context: [],
   fixed: [],
   finals: 0,
+  ending: null,
   pending: [],
   isDoubted: false,
   changedAt: 0,
@@ -94,6 +97,7 @@ export const cutAt = (state: State, start: number, count: number): State => ({
   context: [...state.context, ...state.fixed.slice(0, count).flatMap(({ tokens }) => tokens)].slice(-LONGEST_CONTEXT),
   fixed: state.fixed.slice(count),
   finals: Math.max(0, state.finals - count),
+  ending: null,
 })
 
 /** Behind the finals nothing is known from `from` on, and no text is before it. */

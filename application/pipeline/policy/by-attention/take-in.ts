@@ -7,6 +7,7 @@ import type { Limits } from '../policy-limits.ts'
 import type { Pass } from '../policy.ts'
 import { finalWords, fixAll, openFixed, openWords, sampleAt, tokensOf } from './state.ts'
 import type { State } from './state.ts'
+import { surerOf } from './two-accounts.ts'
 import { joined, withoutEnd, wordsOf } from './words.ts'
 import type { SpokenWord } from './words.ts'
 
@@ -15,9 +16,11 @@ const UNSURE = Math.round(0.4 * SAMPLE_RATE)
 /** The same of a word that the model was not sure of: what follows may change it. */
 export const UNSURE_DOUBTED = Math.round(1.5 * SAMPLE_RATE)
 /** Probability of a word below which it is doubted. */
-export const DOUBTED = 0.5
+export const DOUBTED = Number(process.env['DOUBTED'] ?? 0.5)
 /** Probability of punctuation below which a pause does not end a sentence. */
 const SURE_END = 0.5
+/** The same, from which a full window was never seen to say otherwise. */
+const SURE_ENDING = Number(process.env['ENDING'] ?? 0.85)
 
 /** The words of a draft that will not be heard again: all that are not next to the end of running speech. */
 const fixedBy = (words: ReadonlyArray<SpokenWord>, to: number, isSpeaking: boolean): number => {
@@ -32,8 +35,18 @@ const fix = (state: State, words: ReadonlyArray<SpokenWord>, to: number, isSpeak
   const last = fixed.at(-1)
   // What ends the last word depends on the next one, which nobody has heard.
   const open = last !== undefined && count === words.length && fixed.length > state.finals ? [...fixed.slice(0, -1), withoutEnd(last)] : fixed
-  return { ...state, fixed: open, pending: words.slice(count) }
+  const isEnd = !isSpeaking && last !== undefined && open !== fixed && last.tokens.length > last.spoken && last.endProbability >= SURE_ENDING
+  return { ...state, fixed: open, pending: words.slice(count), ending: isEnd ? last : null }
 }
+
+/** A draft was sure what ends the phrase. */
+export const isEnded = (state: State): boolean => state.ending !== null && openFixed(state).length > 0
+
+/** The phrase ends as the draft behind its pause heard it: a full window would hear the same. */
+export const endedAsHeard = (state: State): State =>
+  state.ending === null
+    ? state
+    : { ...state, fixed: [...state.fixed.slice(0, -1), state.ending], ending: null, settledEnd: Math.max(state.settledEnd, state.heardEnd) }
 
 /** Whether a pass went on from all fixed words, or heard those that are not final anew. */
 const goesOnFrom = (state: State, { beginning }: Pass): boolean => beginning?.prefix.length === tokensOf(state.fixed).length
@@ -52,7 +65,9 @@ const withSureEnd = (state: State): State => {
 
 /** What a full pass leaves: of words that are not final what it heard, unless the drafts are the better account. */
 const settle = (state: State, pass: Pass, words: ReadonlyArray<SpokenWord>): State => {
-  const known = goesOnFrom(state, pass) ? state : { ...state, fixed: finalWords(state) }
+  const isAnew = !goesOnFrom(state, pass)
+  const known = isAnew ? { ...state, fixed: finalWords(state) } : state
+  if (isAnew && pass.isSpeaking !== true && !process.env['NOROVER']) words = surerOf(openWords(state), words)
   if (pass.isSpeaking !== true) {
     return { ...withSureEnd({ ...known, fixed: joined(known.fixed, words, state.finals), pending: [] }), settledEnd: Math.max(state.settledEnd, pass.to) }
   }
@@ -74,7 +89,7 @@ export const takeIn = (state: State, pass: Pass, hypothesis: Hypothesis, regions
   const words = verdict === 'silence' ? [] : wordsOf(hypothesis.words ?? [], pass, regions, limits)
   const isSpeaking = pass.isSpeaking === true
   if (pass.beginning?.isDraft === true) return isUsable ? fix(state, words, pass.to, isSpeaking) : { ...state, isDoubted: true }
-  const judged = { ...state, isDoubted: false }
+  const judged = { ...state, isDoubted: false, ending: null }
   if (isBetter(state, pass, words, verdict, limits)) return settle(judged, pass, words)
   const standing = isSpeaking ? judged : fixAll(judged)
   return { ...standing, settledEnd: Math.max(state.settledEnd, pass.to), context: isUsable ? state.context : [] }

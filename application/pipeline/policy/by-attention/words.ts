@@ -34,6 +34,19 @@ const inSpeech = <W extends Word>(word: W, regions: ReadonlyArray<Region>): W =>
 /** Punctuation alone, or the rest of a word whose beginning was taken for all of it. */
 const goesOn = (text: string): boolean => !text.startsWith(' ') && (!UNSPACED.test(text) || /^[\p{P}\p{S}]+$/u.test(text))
 
+/** Words in a row that sound in no time at all: the model said again what it was told before, and its attention had nowhere to go. */
+const MOST_TIMELESS = 2
+/** Seconds of a word that sounds in no time. */
+const NO_TIME = 0.01
+
+const withoutTimeless = (words: ReadonlyArray<HeardWord>): ReadonlyArray<HeardWord> => {
+  const isTimeless = ({ start, end }: HeardWord): boolean => end - start < NO_TIME
+  // Each word's run of such words, from its first to the word behind its last.
+  const runFrom = (at: number): number => words.findLastIndex((word, i) => i < at && !isTimeless(word)) + 1
+  const runTo = (at: number): number => words.findIndex((word, i) => i > at && !isTimeless(word))
+  return words.filter((word, i) => !isTimeless(word) || (runTo(i) === -1 ? words.length : runTo(i)) - runFrom(i) <= MOST_TIMELESS)
+}
+
 /** The words of a pass, in the time of the live. */
 export const wordsOf = (
   heard: ReadonlyArray<HeardWord>,
@@ -42,7 +55,7 @@ export const wordsOf = (
   { punctuation }: Limits,
 ): ReadonlyArray<SpokenWord> => {
   const offset = pass.from / SAMPLE_RATE
-  return heard.map(({ text, start, end, ...word }) =>
+  return withoutTimeless(heard).map(({ text, start, end, ...word }) =>
     inSpeech({ ...word, text: punctuation ? text : withoutPunctuation(text), start: start + offset, end: end + offset }, regions),
   )
 }
