@@ -154,7 +154,6 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
 
   const hear: StreamingPolicy['hear'] = (regions, pass, hypothesis, limits) => {
     const before = textOf(openWords(state))
-    if (process.env['TRACE']) console.error(`${pass.beginning?.isDraft ? 'draft' : 'FULL '} ${(pass.from / 16000).toFixed(2)}-${(pass.to / 16000).toFixed(2)} ${pass.isSpeaking ? 'speaking' : 'quiet'} known ${pass.beginning?.prefix.length} lp ${hypothesis.avgLogprob.toFixed(2)}: ${(hypothesis.words ?? []).map((w) => `${w.text}(${w.probability.toFixed(2)}${w.spoken < w.tokens.length ? `/${w.endProbability.toFixed(2)}` : ''} ${(w.end + pass.from / 16000).toFixed(2)})`).join('')}`)
     const heard = takeIn(state, pass, hypothesis, regions, limits)
     state = {
       ...heard,

@@ -31,12 +31,11 @@ export const hearAnew = (state: State, regions: ReadonlyArray<Region>, { to }: P
   const from = lastWordEnd(state)
   const unheard = regions
     .map(({ start, end }) => ({ start: Math.max(start, from), end: Math.min(end ?? Infinity, to) }))
-    .filter(({ start, end }) => end > start)
+    .filter(({ start, end }) => end - start > limits.buffer.preRoll)
   const [first] = unheard
   const length = unheard.reduce((sum, { start, end }) => sum + end - start, 0)
   const isToldBefore = state.fixed.length > 0 || state.pending.length > 0 || state.context.length > 0
   if (first === undefined || length < UNHEARD || !isToldBefore) return { state, finals: [] }
-  if (process.env['TRACE']) console.error(`  UNHEARD ${first.start / SAMPLE_RATE} ${length / SAMPLE_RATE}`)
   const all = fixAll(state)
   const made = finalise(all, openFixed(all).length, limits)
   const start = Math.max(state.bufferStart, first.start - limits.buffer.preRoll)

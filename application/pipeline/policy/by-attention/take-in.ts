@@ -7,8 +7,8 @@ import type { Limits } from '../policy-limits.ts'
 import type { Pass } from '../policy.ts'
 import { finalWords, fixAll, openFixed, openWords, sampleAt, tokensOf } from './state.ts'
 import type { State } from './state.ts'
-import { surerOf } from './two-accounts.ts'
-import { joined, withoutEnd, wordsOf } from './words.ts'
+import { surerWords } from './surer-words.ts'
+import { joined, spokenBehind, withoutEnd, wordsOf } from './words.ts'
 import type { SpokenWord } from './words.ts'
 
 /** A word that sounds nearer to the end of the audio than this may be half a word. */
@@ -16,11 +16,11 @@ const UNSURE = Math.round(0.4 * SAMPLE_RATE)
 /** The same of a word that the model was not sure of: what follows may change it. */
 export const UNSURE_DOUBTED = Math.round(1.5 * SAMPLE_RATE)
 /** Probability of a word below which it is doubted. */
-export const DOUBTED = Number(process.env['DOUBTED'] ?? 0.5)
+export const DOUBTED = 0.5
 /** Probability of punctuation below which a pause does not end a sentence. */
 const SURE_END = 0.5
 /** The same, from which a full window was never seen to say otherwise. */
-const SURE_ENDING = Number(process.env['ENDING'] ?? 0.85)
+const SURE_ENDING = 0.85
 
 /** The words of a draft that will not be heard again: all that are not next to the end of running speech. */
 const fixedBy = (words: ReadonlyArray<SpokenWord>, to: number, isSpeaking: boolean): number => {
@@ -63,13 +63,13 @@ const withSureEnd = (state: State): State => {
   return last === undefined || last.endProbability >= SURE_END ? state : { ...state, fixed: [...state.fixed.slice(0, -1), withoutEnd(last)] }
 }
 
-/** What a full pass leaves: of words that are not final what it heard, unless the drafts are the better account. */
+/** What a full pass leaves: of words that are not final what it heard, and what drafts heard where they were surer. */
 const settle = (state: State, pass: Pass, words: ReadonlyArray<SpokenWord>): State => {
   const isAnew = !goesOnFrom(state, pass)
   const known = isAnew ? { ...state, fixed: finalWords(state) } : state
-  if (isAnew && pass.isSpeaking !== true && !process.env['NOROVER']) words = surerOf(openWords(state), words)
   if (pass.isSpeaking !== true) {
-    return { ...withSureEnd({ ...known, fixed: joined(known.fixed, words, state.finals), pending: [] }), settledEnd: Math.max(state.settledEnd, pass.to) }
+    const fixed = joined(known.fixed, isAnew && words.length > 0 ? surerWords(openWords(state), words) : words, state.finals)
+    return { ...withSureEnd({ ...known, fixed, pending: [] }), settledEnd: Math.max(state.settledEnd, pass.to) }
   }
   // What it leaves open is heard again by drafts.
   const made = fix(known, words, pass.to, true)
@@ -86,7 +86,9 @@ const isBetter = (state: State, pass: Pass, words: ReadonlyArray<SpokenWord>, ve
 export const takeIn = (state: State, pass: Pass, hypothesis: Hypothesis, regions: ReadonlyArray<Region>, limits: Limits): State => {
   const verdict = hypothesis.isLoop === true ? 'loop' : judge(hypothesis, limits.vad)
   const isUsable = verdict === 'words' || verdict === 'silence'
-  const words = verdict === 'silence' ? [] : wordsOf(hypothesis.words ?? [], pass, regions, limits)
+  const known = goesOnFrom(state, pass) ? state.fixed : finalWords(state)
+  const heard = wordsOf(hypothesis.words ?? [], pass, regions, limits)
+  const words = verdict === 'silence' ? [] : spokenBehind(heard, known.at(-1)?.end ?? -Infinity)
   const isSpeaking = pass.isSpeaking === true
   if (pass.beginning?.isDraft === true) return isUsable ? fix(state, words, pass.to, isSpeaking) : { ...state, isDoubted: true }
   const judged = { ...state, isDoubted: false, ending: null }

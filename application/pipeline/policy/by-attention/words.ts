@@ -34,19 +34,6 @@ const inSpeech = <W extends Word>(word: W, regions: ReadonlyArray<Region>): W =>
 /** Punctuation alone, or the rest of a word whose beginning was taken for all of it. */
 const goesOn = (text: string): boolean => !text.startsWith(' ') && (!UNSPACED.test(text) || /^[\p{P}\p{S}]+$/u.test(text))
 
-/** Words in a row that sound in no time at all: the model said again what it was told before, and its attention had nowhere to go. */
-const MOST_TIMELESS = 2
-/** Seconds of a word that sounds in no time. */
-const NO_TIME = 0.01
-
-const withoutTimeless = (words: ReadonlyArray<HeardWord>): ReadonlyArray<HeardWord> => {
-  const isTimeless = ({ start, end }: HeardWord): boolean => end - start < NO_TIME
-  // Each word's run of such words, from its first to the word behind its last.
-  const runFrom = (at: number): number => words.findLastIndex((word, i) => i < at && !isTimeless(word)) + 1
-  const runTo = (at: number): number => words.findIndex((word, i) => i > at && !isTimeless(word))
-  return words.filter((word, i) => !isTimeless(word) || (runTo(i) === -1 ? words.length : runTo(i)) - runFrom(i) <= MOST_TIMELESS)
-}
-
 /** The words of a pass, in the time of the live. */
 export const wordsOf = (
   heard: ReadonlyArray<HeardWord>,
@@ -55,9 +42,29 @@ export const wordsOf = (
   { punctuation }: Limits,
 ): ReadonlyArray<SpokenWord> => {
   const offset = pass.from / SAMPLE_RATE
-  return withoutTimeless(heard).map(({ text, start, end, ...word }) =>
+  return heard.map(({ text, start, end, ...word }) =>
     inSpeech({ ...word, text: punctuation ? text : withoutPunctuation(text), start: start + offset, end: end + offset }, regions),
   )
+}
+
+/** So few words may be misplaced in time. */
+const MOST_MISPLACED = 2
+/** Seconds of a word that sounds in no time. */
+const NO_TIME = 0.01
+
+/**
+ * The words without those that the model says again of what it was told before. Its attention goes back to where they were
+ * spoken, or has nowhere to go: many words end before `from`, where the known ones end, or many in a row sound in no time.
+ */
+export const spokenBehind = (words: ReadonlyArray<SpokenWord>, from: number): ReadonlyArray<SpokenWord> => {
+  const told = words.findLastIndex(({ end }) => end <= from + NO_TIME) + 1
+  const rest = told > MOST_MISPLACED ? words.slice(told) : words
+  const isSounding = ({ start, end }: SpokenWord): boolean => end - start >= NO_TIME
+  return rest.filter((word, i) => {
+    const before = rest.findLastIndex((other, j) => j < i && isSounding(other))
+    const behind = rest.findIndex((other, j) => j > i && isSounding(other))
+    return isSounding(word) || (behind === -1 ? rest.length : behind) - before - 1 <= MOST_MISPLACED
+  })
 }
 
 /** The geometric mean of their tokens' probabilities. */
