@@ -130,9 +130,9 @@ export const createLivePipeline =
 
     const transcribe = async (pass: Pass): Promise<void> => {
       const samples = audio.slice(pass.from, pass.to)
-      const { beginning } = pass
+      const { beginning, isDraft = false } = pass
       const asked = { ...(task && { task }), ...(expected && { vocabulary: expected }), ...(beginning && { beginning }) }
-      const heard = await ask({ language: spoken.code(), samples, ...asked })
+      const heard = await ask({ language: spoken.code(), samples, isDraft, ...asked })
       if (heard === null) return
       const regions = limits.vad ? regionsBefore(segmenter, pass.to) : soundingRegions(samples, pass.from)
       await emit(policy.hear(regions, pass, heard, limits))

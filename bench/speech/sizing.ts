@@ -26,7 +26,7 @@ interface Size extends Room {
   /** Of the engine's process, and of the pipeline's own. */
   readonly engine_cpu_s_a_second: number | null
   readonly own_cpu_s_a_second: number
-  /** Sessions whose processor time, that of the service itself left out, is all that the cores have. */
+  /** So many sessions keep all cores busy with hearing them; sockets and stores come on top. */
   readonly sessions_by_cpu: number | null
   /** That the engine's process held at most. */
   readonly memory_mb: number | null

@@ -1,3 +1,4 @@
+import { NO_ABILITIES } from '../../application/ports/catalogue.ts'
 import type { Catalogue, ListInstalled, Listings, Model, TranslationPair } from '../../application/ports/catalogue.ts'
 import type { Logger } from '../../application/ports/environment.ts'
 import { findInstalledModels } from './installed-models.ts'
@@ -11,9 +12,9 @@ type PairListing = Listings['pairs'][number]
 const modelRow = ({ modelId, name, at }: ModelListing, installed: ReadonlyArray<InstalledModel>): ReadonlyArray<Model> => {
   const row = { id: modelId, name, createdAt: at, updatedAt: null }
   const model = installed.find((candidate) => candidate.name === name)
-  if (model !== undefined) return [{ ...row, active: true, vram: model.vram, languages: model.languages }]
+  if (model !== undefined) return [{ ...row, active: true, vram: model.vram, ...model.abilities }]
   const absent = INTERFACE_MODELS.find((candidate) => candidate === name)
-  return absent === undefined ? [] : [{ ...row, active: false, vram: estimatedVramOf(absent), languages: [] }]
+  return absent === undefined ? [] : [{ ...row, active: false, vram: estimatedVramOf(absent), ...NO_ABILITIES }]
 }
 
 /** Of several translators of one pair the first that was found is active. */

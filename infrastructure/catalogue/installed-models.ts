@@ -1,10 +1,11 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
+import type { Abilities } from '../../application/ports/catalogue.ts'
 import type { Logger } from '../../application/ports/environment.ts'
+import { familyOf } from '../onnx/families.ts'
 import { readMarianDirectory } from '../onnx/marian-model.ts'
-import { readModelDirectory } from '../onnx/model-directory.ts'
-import { languagesOf } from '../onnx/whisper-model.ts'
+import type { SpeechFamily } from '../onnx/speech-runner.ts'
 import { languagesOfTranslator } from './languages.ts'
 import { readManifest } from './manifest.ts'
 import { BUNDLED_MODEL, modelNameOf, vramOf } from './models.ts'
@@ -24,7 +25,7 @@ interface Figures {
 export interface InstalledModel extends Figures {
   readonly name: string
   readonly folder: string
-  readonly languages: ReadonlyArray<string>
+  readonly abilities: Abilities
 }
 
 /** A translator whose folder can be run. */
@@ -64,17 +65,30 @@ const inspectTranslator = async ({ name, folder }: Candidate): Promise<E.Either<
   return E.right({ name, folder, ...(await figuresWith(folder, model.right.weights.bytes)), ...languages })
 }
 
+const inspectSpeech = async (
+  { name, folder }: Candidate,
+  family: SpeechFamily,
+): Promise<E.Either<string, InstalledModel>> => {
+  const model = await family.read(folder, 'cpu')
+  if (E.isLeft(model)) return model
+  const { abilities, weights } = model.right
+  return E.right({ name, folder, ...(await figuresWith(folder, weights.bytes)), abilities })
+}
+
 const inspect = async (candidate: Candidate, logger: Logger): Promise<Found> => {
-  const { name, folder } = candidate
-  const model = await readModelDirectory(folder)
-  if (E.isRight(model)) {
-    const figures = await figuresWith(folder, model.right.weights.bytes)
-    return { ...NOTHING, models: [{ name, folder, ...figures, languages: languagesOf(model.right) }] }
+  const { folder } = candidate
+  const unusable = (reason: string): Found => {
+    logger.warn({ folder, reason }, 'model folder is not usable and not listed')
+    return NOTHING
   }
-  const translator = model.left.modelType === 'marian' ? await inspectTranslator(candidate) : E.left(model.left.reason)
-  if (E.isRight(translator)) return { ...NOTHING, translators: [translator.right] }
-  logger.warn({ folder, reason: translator.left }, 'model folder is not usable and not listed')
-  return NOTHING
+  const family = await familyOf(folder)
+  if (E.isLeft(family)) return unusable(family.left)
+  if (family.right.kind === 'speech') {
+    const model = await inspectSpeech(candidate, family.right)
+    return E.isLeft(model) ? unusable(model.left) : { ...NOTHING, models: [model.right] }
+  }
+  const translator = await inspectTranslator(candidate)
+  return E.isLeft(translator) ? unusable(translator.left) : { ...NOTHING, translators: [translator.right] }
 }
 
 /** Those that begin with a dot hold what is not a model yet, or no longer. */

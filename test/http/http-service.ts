@@ -28,7 +28,8 @@ export const language = (id: number, iso: string, name: string): Language => ({
   id, iso, name, active: true, createdAt: AT, updatedAt: null,
 })
 export const model = (id: number, name: string): Model => ({
-  id, name, active: true, vram: 1000, createdAt: AT, updatedAt: null, languages: ['en'],
+  id, name, active: true, vram: 1000, createdAt: AT, updatedAt: null,
+  languages: ['en'], findsLanguage: false, translates: false,
 })
 
 const pair: TranslationPair = { id: 3, model: 'mt-en-fr', active: true, vram: 400, from: 'en', to: 'fr', createdAt: AT, updatedAt: null }

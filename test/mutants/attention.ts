@@ -114,7 +114,7 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: POLICY,
-    before: 'pass.beginning?.isDraft !== true || textOf(openWords(heard)) === before',
+    before: 'pass.isDraft !== true || textOf(openWords(heard)) === before',
     after: 'textOf(openWords(heard)) === before',
     rows: ['without a detector an unchanged phrase is final'], test: PIPELINE,
   },

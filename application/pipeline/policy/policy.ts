@@ -14,6 +14,8 @@ export interface Pass {
   readonly from: number
   readonly to: number
   readonly beginning?: Beginning
+  /** A look at the newest words while somebody speaks. */
+  readonly isDraft?: boolean
   /** Somebody speaks on at its end: the last of what is heard may be half a word. */
   readonly isSpeaking?: boolean
 }

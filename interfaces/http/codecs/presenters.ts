@@ -1,4 +1,5 @@
 import * as t from 'io-ts'
+import { NO_ABILITIES } from '../../../application/ports/catalogue.ts'
 import type { Catalogue, Language, Model, TranslationPair } from '../../../application/ports/catalogue.ts'
 import type { LiveFacts, LiveView, UserView } from '../../../application/ports/read-models.ts'
 import type { AdminLive } from '../../../application/lives/admin-live.ts'
@@ -156,7 +157,7 @@ export const presentTranslation = (pair: TranslationPair, catalogue: Catalogue):
 /** A model or pair that is no longer installed is shown as it was when the live was created, and inactive. */
 const nestedModel = (live: LiveFacts, catalogue: Catalogue): Model =>
   catalogue.models().find((model) => model.id === live.model.id) ?? {
-    ...live.model, active: false, languages: [], createdAt: live.createdAt, updatedAt: null,
+    ...live.model, active: false, ...NO_ABILITIES, createdAt: live.createdAt, updatedAt: null,
   }
 
 const nestedPair = (live: LiveFacts, pair: LiveFacts['translations'][number], catalogue: Catalogue): TranslationPair =>

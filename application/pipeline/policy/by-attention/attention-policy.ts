@@ -44,7 +44,7 @@ const isUnsettled = (state: State): boolean => state.isDoubted || openWords(stat
 /** A draft goes on from what is fixed; a full pass hears again what is not final, where the drafts were not sure of it. */
 const passOf = (state: State, to: number, isDraft: boolean): Pass => {
   const known = isDraft || isSure(openFixed(state)) ? state.fixed : finalWords(state)
-  return { from: state.bufferStart, to, beginning: { isDraft, context: state.context, prefix: tokensOf(known) } }
+  return { from: state.bufferStart, to, isDraft, beginning: { context: state.context, prefix: tokensOf(known) } }
 }
 
 const saysNothing = ({ words = [], isLoop }: Hypothesis): boolean => isLoop !== true && !words.some(({ text }) => /[\p{L}\p{N}]/u.test(text))
@@ -159,7 +159,7 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
       ...heard,
       heardEnd: Math.max(state.heardEnd, pass.to),
       // A full pass over audio that was quiet already does not make it new.
-      changedAt: pass.beginning?.isDraft !== true || textOf(openWords(heard)) === before ? state.changedAt : pass.to,
+      changedAt: pass.isDraft !== true || textOf(openWords(heard)) === before ? state.changedAt : pass.to,
     }
     // Where no detector tells, what sounded last is kept: heard without the words said of it, they would come twice.
     const quietFrom = pass.to - limits.buffer.overlap

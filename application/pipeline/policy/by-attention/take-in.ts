@@ -16,7 +16,7 @@ const UNSURE = Math.round(0.4 * SAMPLE_RATE)
 /** The same of a word that the model was not sure of: what follows may change it. */
 export const UNSURE_DOUBTED = Math.round(1.5 * SAMPLE_RATE)
 /** Probability of a word below which it is doubted. */
-export const DOUBTED = 0.5
+const DOUBTED = 0.5
 /** Probability of punctuation below which a pause does not end a sentence. */
 const SURE_END = 0.5
 /** The same, from which a full window was never seen to say otherwise. */
@@ -90,7 +90,7 @@ export const takeIn = (state: State, pass: Pass, hypothesis: Hypothesis, regions
   const heard = wordsOf(hypothesis.words ?? [], pass, regions, limits)
   const words = verdict === 'silence' ? [] : spokenBehind(heard, known.at(-1)?.end ?? -Infinity)
   const isSpeaking = pass.isSpeaking === true
-  if (pass.beginning?.isDraft === true) return isUsable ? fix(state, words, pass.to, isSpeaking) : { ...state, isDoubted: true }
+  if (pass.isDraft === true) return isUsable ? fix(state, words, pass.to, isSpeaking) : { ...state, isDoubted: true }
   const judged = { ...state, isDoubted: false, ending: null }
   if (isBetter(state, pass, words, verdict, limits)) return settle(judged, pass, words)
   const standing = isSpeaking ? judged : fixAll(judged)
