@@ -6,11 +6,11 @@ import type { Limits } from '../policy-limits.ts'
 import type { Outcome, Pass, Step, StreamingPolicy } from '../policy.ts'
 import { partialSegment } from '../segments.ts'
 import { textOf } from '../words.ts'
-import { close, cut, cutOf, endOfClosed, fullCaptions, isCrowded, isDue, isFull, isQuiet, isSure } from './leaving.ts'
-import { cutAt, finalise, finalWords, fixAll, initialState, lastWordEnd, openFixed, openWords, restartAt, sampleAt, shownWords, tokensOf } from './state.ts'
+import { close, cut, cutOf, endOfClosed, fullCaptions, isCrowded, isDue, isFull, isQuiet } from './leaving.ts'
+import { cutAt, finalise, finalWords, fixAll, initialState, isDoubted, lastWordEnd, openFixed, openWords, restartAt, sampleAt, shownWords, tokensOf } from './state.ts'
 import type { Made, State } from './state.ts'
 import { HOLD, hearAnew, skipSilence } from './buffer-start.ts'
-import { endedAsHeard, isEnded, takeIn } from './take-in.ts'
+import { endedAsHeard, isSure, takeIn } from './take-in.ts'
 
 /** A region is found a little after it began. */
 const ONSET = SAMPLE_RATE
@@ -39,7 +39,7 @@ interface Moment extends Last {
 type Rule = (moment: Moment) => Step | null
 
 /** Something was heard that no full pass has judged. */
-const isUnsettled = (state: State): boolean => state.isDoubted || openWords(state).length > 0
+const isUnsettled = (state: State): boolean => isDoubted(state) || openWords(state).length > 0
 
 /** A draft goes on from what is fixed; a full pass hears again what is not final, where the drafts were not sure of it. */
 const passOf = (state: State, to: number, isDraft: boolean): Pass => {
@@ -101,9 +101,9 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
     isDue(state, speech.clock, limits) ? say(finalise(openFixed(state).length > 0 ? state : fixAll(state), Infinity, limits), limits) : null
 
   const whenEnded: Rule = ({ speech, limits, isClosed, region, end }) => {
-    const isOver = isClosed || isLongPause(speech, region, end, limits)
-    if (!isOver || !isEnded(state) || state.heardEnd < end || state.settledEnd >= end || !isSure(openFixed(state))) return null
-    return say({ state: endedAsHeard(state), finals: [] }, limits)
+    const isHeard = state.heardEnd >= end && state.settledEnd < end
+    const ended = isHeard && (isClosed || isLongPause(speech, region, end, limits)) ? endedAsHeard(state) : null
+    return ended === null ? null : say({ state: ended, finals: [] }, limits)
   }
 
   const whenSettled: Rule = ({ speech, limits, isClosed, end }) =>
@@ -116,7 +116,7 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
     if (full === 0 && !isFull(state, limits)) return null
     const leaving = full > 0 ? openFixed(state).slice(0, full) : state.fixed.slice(state.finals, cutOf(state, state.heardEnd).count)
     const isSettled = leaving.every(({ end }) => sampleAt(end) <= state.settledEnd)
-    const isUnheard = state.isDoubted && leaving.length === 0
+    const isUnheard = isDoubted(state) && leaving.length === 0
     if (isUnheard || (!isSettled && !isSure(leaving))) return pass(moment, state.heardEnd, false)
     return say(full > 0 ? finalise(state, full, limits) : cut(state, state.heardEnd, limits), limits)
   }

@@ -2,7 +2,7 @@ import { SAMPLE_RATE } from '../../../ports/engine.ts'
 import type { Phrase, Region } from '../../speech/speech-segmenter.ts'
 import type { Limits } from '../policy-limits.ts'
 import type { Pass } from '../policy.ts'
-import { cutAt, finalise, fixAll, lastWordEnd, openFixed } from './state.ts'
+import { cutAt, finalise, fixAll, isDoubted, lastWordEnd, openFixed } from './state.ts'
 import type { Made, State } from './state.ts'
 
 /** Silence across which the audio before it still helps to understand what follows. */
@@ -11,7 +11,7 @@ export const HOLD = 3 * SAMPLE_RATE
 /** Behind a long silence the buffer begins anew, a little before the next speech. */
 export const skipSilence = (state: State, phrase: Phrase, limits: Limits): State => {
   const next = phrase.regions.find(({ end }) => end === null || end > state.heardEnd)
-  const isOpen = state.isDoubted || state.pending.length > 0 || openFixed(state).length > 0
+  const isOpen = isDoubted(state) || state.pending.length > 0 || openFixed(state).length > 0
   if (next === undefined || isOpen) return state
   const isLong = state.fixed.length === 0 || next.start - lastWordEnd(state) > HOLD
   // A word's beginning, heard alone, is taken for noise.

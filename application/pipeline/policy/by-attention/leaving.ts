@@ -6,16 +6,9 @@ import { cutAt, finalise, fixAll, openFixed, openWords, sampleAt, shownWords, to
 import type { Made, State } from './state.ts'
 import { UNSURE_DOUBTED } from './take-in.ts'
 import { endsClause, endsSentence } from './words.ts'
-import type { SpokenWord } from './words.ts'
 
 /** Audio behind a cut, so that the words before the new ones are heard with them. */
 const KEPT_BEHIND_CUT = 3 * SAMPLE_RATE
-
-/** Probability of a word from which it becomes final as a draft heard it. */
-const SURE = 0.6
-
-/** Other words are heard again, in a full window, before they become final. */
-export const isSure = (words: ReadonlyArray<SpokenWord>): boolean => words.every(({ probability }) => probability >= SURE)
 
 /** The words of a phrase become final; those of the next phrase, where they were heard with it, stay open. */
 export const close = (state: State, { phrases }: SegmenterState, limits: Limits): Made => {

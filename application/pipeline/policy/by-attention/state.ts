@@ -23,12 +23,10 @@ export interface State {
   /** Words in the buffer that are not heard again; the first `finals` of them are final. */
   readonly fixed: ReadonlyArray<SpokenWord>
   readonly finals: number
-  /** The last of them with the punctuation that ends the phrase, where a draft was sure of it. */
-  readonly ending: SpokenWord | null
   /** What the last pass heard behind them. */
   readonly pending: ReadonlyArray<SpokenWord>
-  /** Since then a draft heard something that could not be used. */
-  readonly isDoubted: boolean
+  /** What drafts left since then: something that could not be used, or the last fixed word with the punctuation that surely ends the phrase. */
+  readonly draft: 'doubted' | SpokenWord | null
   /** How far audio was heard when the text last changed. */
   readonly changedAt: number
   /** Number of the open segment. */
@@ -46,14 +44,15 @@ export const initialState = (segment: number): State => ({
   context: [],
   fixed: [],
   finals: 0,
-  ending: null,
   pending: [],
-  isDoubted: false,
+  draft: null,
   changedAt: 0,
   segment,
   shown: '',
   lastFinalEnd: 0,
 })
+
+export const isDoubted = ({ draft }: State): boolean => draft === 'doubted'
 
 export const sampleAt = (seconds: number): number => Math.round(seconds * SAMPLE_RATE)
 
@@ -97,7 +96,6 @@ export const cutAt = (state: State, start: number, count: number): State => ({
   context: [...state.context, ...state.fixed.slice(0, count).flatMap(({ tokens }) => tokens)].slice(-LONGEST_CONTEXT),
   fixed: state.fixed.slice(count),
   finals: Math.max(0, state.finals - count),
-  ending: null,
 })
 
 /** Behind the finals nothing is known from `from` on, and no text is before it. */
