@@ -19,7 +19,8 @@ export const openLine = async (url: string) => {
       })
       socket.pipe(other)
     }
-    near.on('data', (data: Buffer) => heads.push(...(data.toString('latin1').match(/^(?:GET|POST|OPTIONS) \S+/gm) ?? [])))
+    near.on('data', (data: Buffer) =>
+      heads.push(...(data.toString('latin1').match(/^(?:GET|POST|OPTIONS) \S+/gm) ?? [])))
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
