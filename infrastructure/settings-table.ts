@@ -92,7 +92,9 @@ const publicUrl: Parse<string> = (value) => {
 }
 
 const hubUrl: Parse<string> = (value) =>
-  ['http:', 'https:'].includes(URL.parse(value)?.protocol ?? '') ? E.right(value) : E.left('should be an http or https URL')
+  ['http:', 'https:'].includes(URL.parse(value)?.protocol ?? '')
+    ? E.right(value)
+    : E.left('should be an http or https URL')
 
 const basePath: Parse<string> = (value) =>
   /^(?:\/[A-Za-z0-9._~-]+)+\/?$/.test(value) ? E.right(value.replace(/\/$/, '')) : E.left('should be a path like /stenolog')

@@ -54,4 +54,6 @@ export interface JobRunner {
 
 export type JobRunners = Readonly<Record<JobKind, JobRunner>>
 
-export const UNITS: Readonly<Record<JobKind, JobUnit>> = { pull: 'bytes', verify: 'bytes', check: 'rows', rebuild: 'events' }
+export const UNITS: Readonly<Record<JobKind, JobUnit>> = {
+  pull: 'bytes', verify: 'bytes', check: 'rows', rebuild: 'events',
+}

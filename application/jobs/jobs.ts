@@ -22,7 +22,7 @@ import { createTurns } from '../turns.ts'
 import { atMost } from '../waiting.ts'
 import type { Job, JobOrder, JobProgress, JobResult, JobRunners, JobStatus } from './job.ts'
 
-/** What administrators have the service do at length, one job of a kind at a time. Each beginning and end is an event. */
+/** What administrators have the service do, one job of a kind at a time. Each beginning and end is an event. */
 export interface Jobs {
   readonly start: (
     caller: Caller,
@@ -90,10 +90,21 @@ export const openJobs =
     const jobs = foldJobs(read.right.events)
     const running = new Map<number, Running>()
     const inTurn = createTurns()
+    /** Ends that the store has not taken yet. */
+    const unrecorded = new Map<number, JobCommand>()
     let isStopping = false
 
     const send = (command: JobCommand, origin: Origin) =>
       inTurn(JOBS_STREAM, handleCommand(deps)({ ...origin, stream: JOBS_STREAM, decider: jobsDecider, command }))
+
+    /** Until its end is in the log no other job of the kind may begin. */
+    const recordEnds = async (): Promise<void> => {
+      for (const [jobId, command] of unrecorded) {
+        const written = await send(command, ownOrigin(deps))
+        if (E.isRight(written)) unrecorded.delete(jobId)
+        else logger.error({ jobId, reason: written.left._tag }, 'the end of a job could not be recorded')
+      }
+    }
 
     const update = (jobId: number, change: Partial<Job>): void => {
       const job = jobs.get(jobId)
@@ -102,12 +113,17 @@ export const openJobs =
       if (jobs.size > MOST && oldest !== undefined && !running.has(oldest)) jobs.delete(oldest)
     }
 
-    const end = async (jobId: number, status: Exclude<JobStatus, 'running'>, detail: string, result: JobResult | null) => {
+    const end = async (
+      jobId: number,
+      status: Exclude<JobStatus, 'running'>,
+      detail: string,
+      result: JobResult | null = null,
+    ): Promise<void> => {
       const { done, total } = jobs.get(jobId)?.progress ?? NOTHING_DONE
       const at = environment.now()
       const data = { jobId, status, done, total, detail, result, at }
-      const written = await send({ type: 'End', data }, ownOrigin(deps))
-      if (E.isLeft(written)) logger.error({ jobId, status, reason: written.left._tag }, 'the end of a job could not be recorded')
+      unrecorded.set(jobId, { type: 'End', data })
+      await recordEnds()
       update(jobId, { status, progress: { done, total, detail }, result, updatedAt: at })
       await store.setMetadata(JOBS_STREAM, { maxCount: MOST_EVENTS })()
     }
@@ -117,29 +133,32 @@ export const openJobs =
         const before = jobs.get(jobId)?.progress ?? NOTHING_DONE
         update(jobId, { progress: { ...before, ...progress } })
       }
-      const outcome = await runners[order.kind].run(order, report, signal).catch((error: unknown) => E.left(messageOf(error)))
+      const working = runners[order.kind].run(order, report, signal)
+      const outcome = await working.catch((error: unknown) => E.left(messageOf(error)))
       if (E.isRight(outcome)) await end(jobId, 'done', '', outcome.right)
-      else if (isStopping) await end(jobId, 'failed', STOPPED, null)
-      else if (signal.aborted) await end(jobId, 'cancelled', '', null)
-      else await end(jobId, 'failed', outcome.left, null)
+      else if (isStopping) await end(jobId, 'failed', STOPPED)
+      else if (signal.aborted) await end(jobId, 'cancelled', '')
+      else await end(jobId, 'failed', outcome.left)
       running.delete(jobId)
     }
 
-    for (const { id, status } of jobs.values()) if (status === 'running') await end(id, 'failed', BROKEN_OFF, null)
+    for (const { id, status } of jobs.values()) if (status === 'running') await end(id, 'failed', BROKEN_OFF)
 
     return E.right({
       start: (caller, order) => async () => {
         const problem = runners[order.kind].problem(order)
         if (problem !== null) return E.left({ _tag: 'JobSubjectInvalid', problem })
+        await recordEnds()
         const origin = originOf(deps, actorOf(caller))
         const jobId = await nextId(deps)('job', { ...origin, causationId: origin.commandId })()
         if (E.isLeft(jobId)) return jobId
         const { kind, subject } = order
         const at = environment.now()
         const begun = await send({ type: 'Start', data: { jobId: jobId.right, kind, subject, at } }, origin)
-        if (E.isLeft(begun)) return begun.left._tag === 'KindRunning' ? E.left({ _tag: 'JobRunning', kind }) : E.left(begun.left)
+        if (E.isLeft(begun)) return E.left(begun.left._tag === 'KindRunning' ? { _tag: 'JobRunning', kind } : begun.left)
         const job: Job = {
-          id: jobId.right, kind, subject, status: 'running', progress: NOTHING_DONE, result: null, actor: origin.actor, createdAt: at, updatedAt: at,
+          id: jobId.right, kind, subject, status: 'running', progress: NOTHING_DONE, result: null, actor: origin.actor,
+          createdAt: at, updatedAt: at,
         }
         jobs.set(job.id, job)
         const aborting = new AbortController()

@@ -1,4 +1,4 @@
-import { alignWords } from '../../interfaces/cli/streaming/word-alignment.ts'
+import { alignWords } from '../../domain/transcript/word-alignment.ts'
 import type { Frame } from './live.ts'
 import { soundingPart } from './quiet.ts'
 import type { Quiet } from './quiet.ts'

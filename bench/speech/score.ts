@@ -1,5 +1,5 @@
-import { alignWords } from '../../interfaces/cli/streaming/word-alignment.ts'
-import type { Alignment } from '../../interfaces/cli/streaming/word-alignment.ts'
+import { alignWords } from '../../domain/transcript/word-alignment.ts'
+import type { Alignment } from '../../domain/transcript/word-alignment.ts'
 import { tokensOf } from './words.ts'
 import type { Token } from './numbers.ts'
 

@@ -1,4 +1,4 @@
-import { alignWords } from '../../interfaces/cli/streaming/word-alignment.ts'
+import { alignWords } from '../../domain/transcript/word-alignment.ts'
 import type { Frame } from './live.ts'
 import { tokensOf } from './words.ts'
 import type { Token } from './numbers.ts'

@@ -21,7 +21,7 @@ export const LivesListed = defineEvent(
 )
 export type LivesListed = EventOf<typeof LivesListed>
 
-/** One live was looked at: how it stands, its history, how it stood after one of its events, or whether its log is intact. */
+/** One live was looked at: how it stands or stood after an event, its history, or whether that is intact. */
 export const LiveViewed = defineEvent(
   'LiveViewed',
   t.strict({

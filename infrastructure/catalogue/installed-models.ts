@@ -109,7 +109,10 @@ const subfolders = async (directory: string, logger: Logger, mayBeMissing = fals
   }
 }
 
-const firstOfEachName = <A extends Pick<Candidate, 'name' | 'folder'>>(found: ReadonlyArray<A>, logger: Logger): ReadonlyArray<A> => {
+const firstOfEachName = <A extends Pick<Candidate, 'name' | 'folder'>>(
+  found: ReadonlyArray<A>,
+  logger: Logger,
+): ReadonlyArray<A> => {
   const first = new Map<string, A>()
   for (const model of found) {
     const taken = first.get(model.name)
@@ -138,7 +141,10 @@ export const findInstalledModels = async (options: {
   const ships = (await subfolders(bundledDir, logger)).filter((folder) => folder !== BUNDLED_MODEL)
   const candidates: ReadonlyArray<Candidate> = [
     { name: BUNDLED_MODEL, folder: join(bundledDir, BUNDLED_MODEL), ships: true },
-    ...[...own, ...renamed].map((folder) => ({ name: modelNameOf(folder), folder: join(modelsDir ?? '', folder), ships: false })),
+    ...[...own, ...renamed].map((folder) => {
+      const name = modelNameOf(folder)
+      return { name, folder: join(modelsDir ?? '', folder), ships: false }
+    }),
     ...ships.map((folder) => ({ name: folder, folder: join(bundledDir, folder), ships: true })),
   ]
   const found: Array<Found> = []

@@ -1,8 +1,10 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { JobOrder, JobRunner } from '../../application/jobs/job.ts'
 import { openJobs } from '../../application/jobs/jobs.ts'
 import type { Jobs } from '../../application/jobs/jobs.ts'
+import type { EventStore } from '../../application/ports/event-store.ts'
 import { eventually } from '../support/eventually.ts'
 import { immediateTimers } from '../support/immediate-timers.ts'
 import { createMemoryEventStore } from '../support/memory-event-store.ts'
@@ -29,7 +31,7 @@ const waiting = () => {
   return { runner, finish: finished.resolve }
 }
 
-const open = async (pull: JobRunner, store = createMemoryEventStore()): Promise<Jobs> => {
+const open = async (pull: JobRunner, store: EventStore = createMemoryEventStore()): Promise<Jobs> => {
   const broken: JobRunner = { problem: () => null, run: () => Promise.reject(new Error('it broke')) }
   const runners = { pull, verify: broken, check: waiting().runner, rebuild: waiting().runner }
   const write = { store, keyring: createMemoryKeyring(), environment: createTestEnvironment(), timers: immediateTimers }
@@ -83,4 +85,21 @@ test('R171: what a stop or a kill breaks off has failed, and the next process kn
     [stopped.id, 'failed', 'user:1', 'broken off: the service stopped'],
   ])
   t.true(E.isRight(await after.start(admin, order('check'))()), 'another one may begin')
+})
+
+test('an end that the store did not take is told again before another job of the kind begins', async (t) => {
+  const store = createMemoryEventStore()
+  let isAway = false
+  const append: EventStore['append'] = (...asked) =>
+    isAway ? TE.left({ _tag: 'StoreUnavailable', reason: 'the test says so' }) : store.append(...asked)
+  const { runner, finish } = waiting()
+  const jobs = await open(runner, { ...store, append })
+  const { id } = right(await jobs.start(admin, order('pull', 'base'))())
+  isAway = true
+  finish(E.right({}))
+  t.is((await untilOver(jobs, id)).status, 'done')
+  t.like(await jobs.start(admin, order('pull', 'base'))(), { left: { _tag: 'StoreUnavailable' } })
+  isAway = false
+  t.true(E.isRight(await jobs.start(admin, order('pull', 'base'))()))
+  t.deepEqual(right(await store.read('jobs')()).map(({ type }) => type), ['JobStarted', 'JobEnded', 'JobStarted'])
 })

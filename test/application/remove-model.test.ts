@@ -18,7 +18,7 @@ const used = evolve(initialState, {
 const facts = { name: 'base', ships: false, bytes: 1, precision: null, source: null, measured: false }
 
 /** A machine with the model `base`, which somebody begins to use while its folder is out of sight where that is so. */
-const start = ({ isUsedMeanwhile = false } = {}) => {
+const start = ({ isUsedMeanwhile = false, isStoreAway = false } = {}) => {
   const did: Array<string> = []
   const store = createMemoryEventStore()
   let state = initialState
@@ -34,7 +34,7 @@ const start = ({ isUsedMeanwhile = false } = {}) => {
         return { restore: note('restore'), destroy: note('destroy') }
       },
     },
-    rescan: note('rescan'),
+    rescan: isStoreAway ? () => Promise.reject(new Error('the store is away')) : note('rescan'),
     admission: { state: () => state },
   })
   return { did, store, remove: () => remove(callerOf(1), 6)() }
@@ -51,4 +51,10 @@ test('R172: a model that a live begins to use meanwhile comes back', async (t) =
   const { did, remove } = start({ isUsedMeanwhile: true })
   t.deepEqual(await remove(), E.left({ _tag: 'ModelInUse', lives: 1 }))
   t.deepEqual(did, ['hide', 'rescan', 'restore', 'rescan'])
+})
+
+test('R172: a model whose removal is broken off by a store that is away comes back', async (t) => {
+  const { did, remove } = start({ isStoreAway: true })
+  t.deepEqual(await remove(), E.left({ _tag: 'StoreUnavailable', reason: 'the store is away' }))
+  t.deepEqual(did, ['hide', 'restore'])
 })

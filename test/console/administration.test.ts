@@ -57,7 +57,8 @@ browserTest('B5, B46: an administrator makes, changes and deletes users, ends se
   await page.getByText('The user is deleted.').waitFor()
 })
 
-browserTest('B5: whoever is no administrator sees none of it, and is refused where they ask all the same', async (t) => {
+browserTest('B5: whoever is no administrator sees none of it, and is refused where they ask all the same',
+  async (t) => {
   const { service, browser } = await start()
   const { token } = await service.user('ken')
   const page = await openConsole(t, browser, { url: service.url(), token, at: '#/administration/users' })

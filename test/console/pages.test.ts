@@ -7,7 +7,8 @@ import { sampleSentences, silence } from '../support/speech.ts'
 const { start } = sharedConsole()
 const browserTest = testWith(CHROMIUM)
 
-browserTest('B5, B46: a session from its list to its end: captions in two languages, share, timeline, download, delete', async (t) => {
+browserTest('B5, B46: a session from its list to its end: captions in two languages, share, timeline, download, delete',
+  async (t) => {
   const { service, browser } = await start()
   const client = await service.user('ada', { permissions: ['user_retention'] })
   const at = (place: string) => openConsole(t, browser, { url: service.url(), token: client.token, at: place })
@@ -57,7 +58,8 @@ browserTest('B5, B46: a session from its list to its end: captions in two langua
   await again.getByRole('log').locator('p[lang=es]').first().waitFor()
   await again.locator('summary', { hasText: 'Download' }).click()
   await again.getByLabel('Format').selectOption('srt')
-  const [download] = await Promise.all([again.waitForEvent('download'), again.getByRole('button', { name: 'Download' }).click()])
+  const [download] = await Promise.all([again.waitForEvent('download'),
+    again.getByRole('button', { name: 'Download' }).click()])
   t.is(download.suggestedFilename(), `session-${live.id}.srt`)
 
   await page.goto(`${service.url()}/#/sessions`)
@@ -91,7 +93,8 @@ browserTest('B5, B46: profiles, API tokens and the account are kept by keyboard 
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('region', { name: 'Profiles' }).getByText('lecture').waitFor()
   await checkAccess(t, page, 'profiles')
-  t.like((await api.call('listProfiles')).data.find(({ name }) => name === 'lecture'), { min_buffer: 2, max_buffer: 10 })
+  t.like((await api.call('listProfiles')).data.find(({ name }) => name === 'lecture'),
+    { min_buffer: 2, max_buffer: 10 })
 
   await page.getByRole('link', { name: 'API tokens' }).click()
   await page.getByText('No API tokens yet.').waitFor()

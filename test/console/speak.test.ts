@@ -45,7 +45,8 @@ const browserWithMicrophone = async (rate: number): Promise<Browser> => {
   closing.push(() => rm(dirname(path), { recursive: true, force: true }))
   await writeFile(path, wavOf(resampled, rate))
   const browser = await launchBrowser(
-    '--use-fake-device-for-media-stream', `--use-file-for-fake-audio-capture=${path}%noloop`, '--host-resolver-rules=MAP stenolog.test 127.0.0.1',
+    '--use-fake-device-for-media-stream', `--use-file-for-fake-audio-capture=${path}%noloop`,
+    '--host-resolver-rules=MAP stenolog.test 127.0.0.1',
   )
   closing.push(() => browser.close())
   return browser
@@ -70,10 +71,12 @@ for (const rate of [44_100, 48_000])
     await page.getByText('✓ Done').waitFor()
   })
 
-browserTest('B6: a microphone that is blocked, missing, or asked for over plain http is told with what helps', async (t) => {
+browserTest('B6: a microphone that is blocked, missing, or asked for over plain http is told with what helps',
+  async (t) => {
   const { service, browser } = await start()
   const { token } = await service.user('unheard')
-  const blocked = await openConsole(t, await browserWithMicrophone(48_000), { url: service.url(), token, at: '#/speak?source=microphone' })
+  const blocked = await openConsole(t, await browserWithMicrophone(48_000),
+    { url: service.url(), token, at: '#/speak?source=microphone' })
   await blocked.getByRole('button', { name: 'Start' }).click()
   await blocked.getByRole('alert').getByText('The microphone is blocked for this page.').waitFor()
   await checkAccess(t, blocked, 'speak, blocked')
@@ -124,8 +127,10 @@ browserTest('B5: the programs that are shown do what they say', async (t) => {
   await writeFile(join(directory, 'client.mjs'), await shown(page, 'JavaScript'))
   await writeFile(join(directory, 'client.py'), await shown(page, 'Python'))
   const created = spawnSync('bash', ['-c', curl], { env: environment, encoding: 'utf8' })
-  t.is((JSON.parse(created.stdout) as { readonly data: { readonly status: string } }).data.status, 'pending', created.stderr)
-  const heard = spawnSync(process.execPath, [join(directory, 'client.mjs')], { env: environment, encoding: 'utf8', input: audio })
+  t.is((JSON.parse(created.stdout) as { readonly data: { readonly status: string } }).data.status, 'pending',
+    created.stderr)
+  const heard = spawnSync(process.execPath, [join(directory, 'client.mjs')],
+    { env: environment, encoding: 'utf8', input: audio })
   t.regex(heard.stdout, /meeting/i, heard.stderr)
   const compiled = spawnSync('python3', ['-m', 'py_compile', join(directory, 'client.py')], { encoding: 'utf8' })
   t.is(compiled.status, 0, compiled.stderr)

@@ -4,7 +4,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { readWhisperDirectory } from '../../infrastructure/onnx/whisper/whisper-directory.ts'
 import { loadWhisper } from '../../infrastructure/onnx/whisper/whisper-runner.ts'
 import { readAudioFile } from '../../interfaces/cli/streaming/audio-file.ts'
-import { wordErrorRate } from '../../interfaces/cli/streaming/word-alignment.ts'
+import { wordErrorRate } from '../../domain/transcript/word-alignment.ts'
 
 /**
  * Forty clips of the evaluation of demo-en (tools/train/evaluate.py --clips): ten each of four of its sets. What the model reaches on

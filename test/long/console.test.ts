@@ -12,7 +12,8 @@ const { start, closing } = sharedConsole()
 const browserTest = testWith(CHROMIUM)
 
 const line = (segment: number): string =>
-  JSON.stringify({ type: 'transcription', start: segment, end: segment + 1, text: `Line ${segment} of a long day.`, language: 'en', segment, final: true })
+  JSON.stringify({ type: 'transcription', start: segment, end: segment + 1, text: `Line ${segment} of a long day.`,
+    language: 'en', segment, final: true })
 
 /** Milliseconds until the page has drawn one more line, the least of several. */
 const ADDING = `(async (from) => {
@@ -26,7 +27,8 @@ const ADDING = `(async (from) => {
   return times.toSorted((a, b) => a - b)[4]
 })`
 
-browserTest('B5: a session of 10,000 captions can be searched, and one more costs little more than the first ones did', async (t) => {
+browserTest('B5: a session of 10,000 captions can be searched, and one more costs little more than the first ones did',
+  async (t) => {
   const { service, browser } = await start()
   const client = await service.user('talker')
   const live = await client.createLive()
@@ -86,7 +88,8 @@ browserTest('B47: a service that is killed while somebody listens: no line is lo
   t.deepEqual(await lines.locator('bdi').allInnerTexts(), texts)
 })
 
-const PLACES = ['#/speak', '#/sessions', '#/profiles', '#/tokens', '#/account', '#/about', '#/administration', '#/administration/users', '#/administration/models', '#/administration/jobs']
+const PLACES = ['#/speak', '#/sessions', '#/profiles', '#/tokens', '#/account', '#/about', '#/administration',
+  '#/administration/users', '#/administration/models', '#/administration/jobs']
 
 browserTest('B46: every page has room for texts half as long again, from right to left', async (t) => {
   const { service, browser } = await start()

@@ -24,7 +24,7 @@ export const restMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/jobs/jobs.ts',
-    before: "if (status === 'running') await end(id, 'failed', BROKEN_OFF, null)",
+    before: "if (status === 'running') await end(id, 'failed', BROKEN_OFF)",
     after: "if (status === 'running') void id",
     rows: [171], test: 'test/service/rest-jobs.test.ts',
   },

@@ -28,7 +28,7 @@ interface Sound extends Run {
 const saidOf = ({ place, word, from, to, isAtEnd }: Sound, known: ReadonlyArray<Kind>, isDraft: boolean): ReadonlyArray<HeardWord> => {
   const [start, end] = [from / SAMPLE_RATE, to / SAMPLE_RATE]
   const say = (text: string, ...kinds: ReadonlyArray<Kind>): HeardWord => {
-    const probability = word.misheard === undefined ? SURE : UNSURE
+    const probability = word.misheard === undefined || !isDraft ? SURE : UNSURE
     return { tokens: kinds.map((kind) => tokenOf(place, kind)), text, spoken: 1, start, end, probability, confidence: probability, endProbability: 1 }
   }
   const ending = ENDING.exec(word.text)?.[0] ?? null

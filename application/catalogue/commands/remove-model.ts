@@ -13,7 +13,10 @@ import type { InstalledModels } from '../../ports/installed-models.ts'
 import { openLivesWith } from '../queries/list-installed-models.ts'
 
 /** For administrators: removes the folder of a model that no open live uses. */
-type Remove<NotFound> = (caller: Caller, id: number) => TaskEither<NotFound | ModelInUse | ModelShips | Unavailable, void>
+type Remove<NotFound> = (
+  caller: Caller,
+  id: number,
+) => TaskEither<NotFound | ModelInUse | ModelShips | Unavailable, void>
 
 export type RemoveModel = Remove<ModelNotFound>
 /** Of a pair: with its translator go all other pairs of that. */
@@ -32,16 +35,19 @@ const removeFolder = async (deps: RemoveModelDeps, name: string): Promise<Either
   const { onDisk, rescan, admission } = deps
   try {
     const hidden = await onDisk.hide(name)
-    await rescan()
+    await rescan().catch(async (error: unknown) => {
+      await hidden.restore()
+      throw error
+    })
     // A live may have been created in between.
     const lives = openLivesWith(admission, name)
-    if (lives > 0) {
-      await hidden.restore()
-      await rescan()
-      return E.left({ _tag: 'ModelInUse', lives })
+    if (lives === 0) {
+      await hidden.destroy()
+      return E.right(undefined)
     }
-    await hidden.destroy()
-    return E.right(undefined)
+    await hidden.restore()
+    await rescan()
+    return E.left({ _tag: 'ModelInUse', lives })
   } catch (error) {
     return E.left({ _tag: 'StoreUnavailable', reason: messageOf(error) })
   }
@@ -57,12 +63,17 @@ const removeOf =
     if (found.ships) return E.left({ _tag: 'ModelShips' })
     const lives = openLivesWith(deps.admission, name)
     if (lives > 0) return E.left({ _tag: 'ModelInUse', lives })
-    const recorded = await recordAct(deps, caller, { type: ModelRemoved.type, data: { name, at: deps.environment.now() } })
+    const data = { name, at: deps.environment.now() }
+    const recorded = await recordAct(deps, caller, { type: ModelRemoved.type, data })
     return E.isLeft(recorded) ? recorded : await removeFolder(deps, name)
   }
 
 export const removeModel = (deps: RemoveModelDeps): RemoveModel =>
-  removeOf(deps, (id) => deps.catalogue.models().find((model) => model.id === id)?.name, { _tag: 'ModelNotFound' } as const)
+  removeOf<ModelNotFound>(
+    deps, (id) => deps.catalogue.models().find((model) => model.id === id)?.name, { _tag: 'ModelNotFound' },
+  )
 
 export const removeTranslation = (deps: RemoveModelDeps): RemoveTranslation =>
-  removeOf(deps, (id) => deps.catalogue.translations().find((pair) => pair.id === id)?.model, { _tag: 'PairNotFound' } as const)
+  removeOf<PairNotFound>(
+    deps, (id) => deps.catalogue.translations().find((pair) => pair.id === id)?.model, { _tag: 'PairNotFound' },
+  )

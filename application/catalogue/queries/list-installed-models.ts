@@ -43,7 +43,8 @@ export interface DetailedCatalogueDeps {
 export const openLivesWith = ({ state }: AdmittedLives, name: string): number =>
   state().open.filter(({ needs }) => needs?.includes(name) === true).length
 
-export const detailedCatalogue = ({ catalogue, onDisk, loads, admission }: DetailedCatalogueDeps): DetailedCatalogue => {
+export const detailedCatalogue = (deps: DetailedCatalogueDeps): DetailedCatalogue => {
+  const { catalogue, onDisk, loads, admission } = deps
   const detailsOf = (model: string): ModelDetails => {
     const found = onDisk.all().find(({ name }) => name === model)
     return {

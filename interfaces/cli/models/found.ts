@@ -21,7 +21,10 @@ export const modelsDirectory = (): string => modelsDirOf(toolSettings())
 
 export const findInstalled = () =>
   findInstalledModels({
-    bundledDir: BUNDLED_MODELS, modelsDir: modelsDirectory(), mayBeMissing: toolSettings().modelsDir === null, logger: warnings,
+    bundledDir: BUNDLED_MODELS,
+    modelsDir: modelsDirectory(),
+    mayBeMissing: toolSettings().modelsDir === null,
+    logger: warnings,
   })
 
 /** Throws an Error for people where a folder of a model cannot have this name. */

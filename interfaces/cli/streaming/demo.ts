@@ -13,7 +13,7 @@ import type { SpokenWord } from './live-report.ts'
 import { delaysOf, finals, transcriptOf, translationsOf } from './live-report.ts'
 import type { ReceivedFrame } from './live-stream.ts'
 import { streamLive } from './live-stream.ts'
-import { comparableWords, wordErrorRate } from './word-alignment.ts'
+import { comparableWords, wordErrorRate } from '../../../domain/transcript/word-alignment.ts'
 
 export const DEMO_HELP = `stenolog demo [--report FILE]
 

@@ -21,7 +21,8 @@ const checked = t.strict({
 })
 
 /** Rows of the log that were looked at, as `hash chain` or `decoding` tell. */
-const rowsSeen = (seen: ReadonlyArray<string>): number => Math.max(0, ...seen.map((words) => Number(/^\d+/.exec(words)?.[0] ?? 0)))
+const rowsSeen = (seen: ReadonlyArray<string>): number =>
+  Math.max(0, ...seen.map((words) => Number(/^\d+/.exec(words)?.[0] ?? 0)))
 
 /** What `stenolog check` does, by a process of its own: parts of it leave nobody else their turn. */
 export const checkJob = (): JobRunner => ({

@@ -51,8 +51,8 @@ export const pullJob = ({ modelsDir, hub, rescan }: PullJobOptions): JobRunner =
       })
       await rescan()
       const bytes = manifest.files.reduce((sum, { size }) => sum + size, 0)
-      const { source: from, commit, precision: weights } = manifest
-      return E.right({ name: modelNameOf(name), source: from, commit, precision: weights, bytes, megabytes: manifest.vram?.megabytes ?? null })
+      const about = { source: manifest.source, commit: manifest.commit, precision: manifest.precision }
+      return E.right({ name: modelNameOf(name), ...about, bytes, megabytes: manifest.vram?.megabytes ?? null })
     } catch (error) {
       return E.left(messageOf(error))
     }

@@ -7,7 +7,8 @@ const NAMES = allProjections.map(({ name }) => name)
 
 /** What `stenolog rebuild` does beside a running service: one read model, or all, one after another. */
 export const rebuildJob = ({ rebuild }: Pick<Projector, 'rebuild'>): JobRunner => ({
-  problem: ({ subject }) => (subject === null || NAMES.includes(subject) ? null : `should be one of ${NAMES.join(', ')}`),
+  problem: ({ subject }) =>
+    subject === null || NAMES.includes(subject) ? null : `should be one of ${NAMES.join(', ')}`,
   run: async ({ subject }, report, signal) => {
     const rebuilt: Array<object> = []
     let before = 0

@@ -11,7 +11,8 @@ interface VerifyJobOptions {
 
 /** What `stenolog models verify` does, for one model or for all. */
 export const verifyJob = ({ installed, folderOf, rescan }: VerifyJobOptions): JobRunner => ({
-  problem: ({ subject }) => (subject === null || folderOf(subject) !== undefined ? null : 'should name an installed model'),
+  problem: ({ subject }) =>
+    subject === null || folderOf(subject) !== undefined ? null : 'should name an installed model',
   run: async ({ subject }, report, signal) => {
     const wanted = installed.all().filter(({ name }) => subject === null || name === subject)
     const total = wanted.reduce((sum, { bytes }) => sum + bytes, 0)

@@ -44,7 +44,11 @@ export interface Parts {
 }
 
 /** What REST can ask for. Once `draining` says so nothing is begun any more. */
-export const callsOf = (parts: Parts, draining: () => boolean, listeners: Listeners): Omit<Calls, keyof OperationCalls | 'recentLoad'> & AccessCalls => {
+export const callsOf = (
+  parts: Parts,
+  draining: () => boolean,
+  listeners: Listeners,
+): Omit<Calls, keyof OperationCalls | 'recentLoad'> & AccessCalls => {
   const { foundation, engines, writeSide, readSide, running, accounts } = parts
   const { settings, self, store, keyring, credentials, environment } = foundation
   const { write, switched, admission } = writeSide

@@ -12,14 +12,18 @@ const [FAST_MS, SLOW_MS] = [1000, 10_000]
 
 /** The latest jobs of some kinds, asked for often while one of them runs. */
 export const useJobs = (kinds: ReadonlyArray<Job['kind']>, fast: boolean): Loading<ReadonlyArray<Job>> =>
-  useLoaded(async () => (await call('listJobs', { query: { kind: kinds, limit: 50 } })).data, kinds.join(), fast ? FAST_MS : SLOW_MS)
+  useLoaded(
+    async () => (await call('listJobs', { query: { kind: kinds, limit: 50 } })).data, kinds.join(), fast ? FAST_MS : SLOW_MS,
+  )
 
 export const isRunning = ({ status }: Job): boolean => status === 'running'
 
 /** What a job does, in words. */
-export const jobText = ({ kind, subject }: Pick<Job, 'kind' | 'subject'>): string => t(`job_${kind}`, { subject: subject ?? t('job_all') })
+export const jobText = ({ kind, subject }: Pick<Job, 'kind' | 'subject'>): string =>
+  t(`job_${kind}`, { subject: subject ?? t('job_all') })
 
-const BADGES = { running: ['accent', '…'], done: ['good', '✓'], failed: ['bad', '!'], cancelled: ['muted', '○'] } as const
+const BADGES = { running: ['accent', '…'], done: ['good', '✓'], failed: ['bad', '!'],
+  cancelled: ['muted', '○'] } as const
 
 export const jobBadge = ({ status, result }: Job): VNode => {
   if (result?.['ok'] === false) return badge('bad', '!', t('found_trouble'))
@@ -32,7 +36,8 @@ const MEGABYTE = 1_000_000
 const amount = ({ done, total, unit }: Job): string => {
   const [scale, name] = unit === 'bytes' ? [MEGABYTE, 'MB'] : [1, unit]
   const whole = (value: number): string => formatNumber(Math.round(value / scale))
-  return total === null ? t('job_progress_open', { done: whole(done), unit: name }) : t('job_progress', { done: whole(done), total: whole(total), unit: name })
+  return total === null ? t('job_progress_open', { done: whole(done), unit: name })
+    : t('job_progress', { done: whole(done), total: whole(total), unit: name })
 }
 
 interface RunningProps {
@@ -54,7 +59,8 @@ const Running = ({ job, reload }: RunningProps): VNode => {
       { class: 'status-line' },
       job.total === null ? progress({ id }) : progress({ id, max: Math.max(1, job.total), value: job.done }),
       p({ class: 'hint' }, amount(job), ' ', bdi(null, job.detail)),
-      button({ type: 'button', onClick: () => run(cancel), 'aria-label': `${t('cancel')}: ${jobText(job)}` }, t('cancel')),
+      button({ type: 'button', onClick: () => run(cancel), 'aria-label': `${t('cancel')}: ${jobText(job)}` },
+        t('cancel')),
     ),
     problem(error.value),
   )

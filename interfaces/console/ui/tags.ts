@@ -4,7 +4,9 @@ import type { Attributes, ComponentChildren, ComponentType, JSX, VNode } from 'p
 type Tags = JSX.IntrinsicElements
 export type Data = Readonly<Record<`data-${string}`, string>>
 
-/** A function for an element: attributes first, null for none, then what is inside. A wrong attribute is a type error. */
+/**
+ * A function for an element: attributes first, null for none, then what is inside. A wrong attribute is a type error.
+ */
 const tag =
   <K extends keyof Tags>(name: K) =>
   (attributes: (Tags[K] & Data) | null, ...children: ReadonlyArray<ComponentChildren>): VNode =>

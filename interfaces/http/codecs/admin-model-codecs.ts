@@ -1,5 +1,7 @@
 import * as t from 'io-ts'
-import type { DetailedModel, DetailedPair, ModelDetails } from '../../../application/catalogue/queries/list-installed-models.ts'
+import type {
+  DetailedModel, DetailedPair, ModelDetails,
+} from '../../../application/catalogue/queries/list-installed-models.ts'
 import type { Catalogue } from '../../../application/ports/catalogue.ts'
 import { count, modelMembers, nullable, pairMembers, presentModel, presentTranslation } from './presenters.ts'
 

@@ -28,7 +28,10 @@ export interface Console {
   /** Changes with every file, so that addresses with it can be kept for ever. */
   readonly build: string
   readonly files: ReadonlyMap<string, ConsoleFile>
-  /** The modules that `main.ts` loads, itself first: a page names them, so that they come at once and not one after the other. */
+  /**
+   * The modules that `main.ts` loads, itself first: a page names them, so that they come at once and not one after the
+   * other.
+   */
   readonly modules: ReadonlyArray<string>
 }
 
@@ -61,7 +64,8 @@ const vendorFile = async ([name, url]: readonly [name: string, url: string]): Pr
 
 const SAMPLE = 'cli/streaming/demo/sample.flac'
 
-const modulesOf = (files: ReadonlyMap<string, ConsoleFile>, path: string, found = new Set<string>()): ReadonlySet<string> => {
+const modulesOf = (files: ReadonlyMap<string, ConsoleFile>, path: string,
+  found = new Set<string>()): ReadonlySet<string> => {
   if (found.has(path)) return found
   found.add(path)
   const text = String(files.get(path)?.content ?? '')

@@ -5,9 +5,10 @@ import { judge } from '../hypothesis-filters.ts'
 import type { Verdict } from '../hypothesis-filters.ts'
 import type { Limits } from '../policy-limits.ts'
 import type { Pass } from '../policy.ts'
-import { finalWords, fixAll, openFixed, openWords, sampleAt, tokensOf } from './state.ts'
+import { finalWords, fixAll, isDoubted, openFixed, openWords, sampleAt, tokensOf } from './state.ts'
 import type { State } from './state.ts'
-import { joined, withoutEnd, wordsOf } from './words.ts'
+import { surerWords } from './surer-words.ts'
+import { joined, spokenBehind, withoutEnd, wordsOf } from './words.ts'
 import type { SpokenWord } from './words.ts'
 
 /** A word that sounds nearer to the end of the audio than this may be half a word. */
@@ -15,9 +16,17 @@ const UNSURE = Math.round(0.4 * SAMPLE_RATE)
 /** The same of a word that the model was not sure of: what follows may change it. */
 export const UNSURE_DOUBTED = Math.round(1.5 * SAMPLE_RATE)
 /** Probability of a word below which it is doubted. */
-export const DOUBTED = 0.5
+const DOUBTED = 0.5
+/** Probability of a word from which it becomes final as a draft heard it. */
+const SURE = 0.6
+
+/** Other words are heard again, in a full window, before they become final. */
+export const isSure = (words: ReadonlyArray<SpokenWord>): boolean => words.every(({ probability }) => probability >= SURE)
+
 /** Probability of punctuation below which a pause does not end a sentence. */
 const SURE_END = 0.5
+/** The same, from which a full window was never seen to say otherwise. */
+const SURE_ENDING = 0.85
 
 /** The words of a draft that will not be heard again: all that are not next to the end of running speech. */
 const fixedBy = (words: ReadonlyArray<SpokenWord>, to: number, isSpeaking: boolean): number => {
@@ -26,17 +35,28 @@ const fixedBy = (words: ReadonlyArray<SpokenWord>, to: number, isSpeaking: boole
   return unsure === -1 ? words.length : unsure
 }
 
+const hasEnd = (word: SpokenWord | undefined): word is SpokenWord => word !== undefined && word.tokens.length > word.spoken
+
 const fix = (state: State, words: ReadonlyArray<SpokenWord>, to: number, isSpeaking: boolean): State => {
   const count = fixedBy(words, to, isSpeaking)
   const fixed = joined(state.fixed, words.slice(0, count), state.finals)
   const last = fixed.at(-1)
   // What ends the last word depends on the next one, which nobody has heard.
   const open = last !== undefined && count === words.length && fixed.length > state.finals ? [...fixed.slice(0, -1), withoutEnd(last)] : fixed
-  return { ...state, fixed: open, pending: words.slice(count) }
+  const isEnd = !isSpeaking && open !== fixed && hasEnd(last) && last.endProbability >= SURE_ENDING
+  return { ...state, fixed: open, pending: words.slice(count), draft: isDoubted(state) ? 'doubted' : isEnd ? last : null }
 }
 
-/** Whether a pass went on from all fixed words, or heard those that are not final anew. */
-const goesOnFrom = (state: State, { beginning }: Pass): boolean => beginning?.prefix.length === tokensOf(state.fixed).length
+/** The phrase ended as the draft behind its pause heard it, where that was sure: a full window would hear the same. Else null. */
+export const endedAsHeard = (state: State): State | null => {
+  const { draft, fixed, heardEnd } = state
+  if (draft === null || draft === 'doubted' || !isSure(openFixed(state)) || openFixed(state).length === 0) return null
+  return { ...state, fixed: [...fixed.slice(0, -1), draft], draft: null, settledEnd: heardEnd }
+}
+
+/** The words that a pass went on from: all that are fixed; or it heard those that are not final anew. */
+const knownTo = (state: State, { beginning }: Pass): ReadonlyArray<SpokenWord> =>
+  beginning?.prefix.length === tokensOf(state.fixed).length ? state.fixed : finalWords(state)
 
 /** Seconds of words at the end that a full pass may do without. */
 const MOST_MISSING = 1.5
@@ -50,20 +70,22 @@ const withSureEnd = (state: State): State => {
   return last === undefined || last.endProbability >= SURE_END ? state : { ...state, fixed: [...state.fixed.slice(0, -1), withoutEnd(last)] }
 }
 
-/** What a full pass leaves: of words that are not final what it heard, unless the drafts are the better account. */
+/** What a full pass leaves: of words that are not final what it heard, and what drafts heard where they were surer. */
 const settle = (state: State, pass: Pass, words: ReadonlyArray<SpokenWord>): State => {
-  const known = goesOnFrom(state, pass) ? state : { ...state, fixed: finalWords(state) }
+  const known = knownTo(state, pass)
   if (pass.isSpeaking !== true) {
-    return { ...withSureEnd({ ...known, fixed: joined(known.fixed, words, state.finals), pending: [] }), settledEnd: Math.max(state.settledEnd, pass.to) }
+    const heard = known === state.fixed || words.length === 0 ? words : surerWords(openWords(state), words)
+    const settled = { ...state, fixed: joined(known, heard, state.finals), pending: [] }
+    return { ...withSureEnd(settled), settledEnd: Math.max(state.settledEnd, pass.to) }
   }
   // What it leaves open is heard again by drafts.
-  const made = fix(known, words, pass.to, true)
+  const made = fix({ ...state, fixed: known }, words, pass.to, true)
   return { ...made, settledEnd: Math.max(state.settledEnd, ...made.fixed.map(({ end }) => sampleAt(end))) }
 }
 
 /** Whether what a full pass heard of the open words is the better account of them. A doubtful text is better than none, where somebody spoke. */
 const isBetter = (state: State, pass: Pass, words: ReadonlyArray<SpokenWord>, verdict: Verdict | 'loop', limits: Limits): boolean => {
-  if (verdict === 'words') return goesOnFrom(state, pass) || isWhole(state, words)
+  if (verdict === 'words') return knownTo(state, pass) === state.fixed || isWhole(state, words)
   return verdict === 'silence' || (verdict !== 'loop' && limits.vad && openWords(state).length === 0)
 }
 
@@ -71,10 +93,11 @@ const isBetter = (state: State, pass: Pass, words: ReadonlyArray<SpokenWord>, ve
 export const takeIn = (state: State, pass: Pass, hypothesis: Hypothesis, regions: ReadonlyArray<Region>, limits: Limits): State => {
   const verdict = hypothesis.isLoop === true ? 'loop' : judge(hypothesis, limits.vad)
   const isUsable = verdict === 'words' || verdict === 'silence'
-  const words = verdict === 'silence' ? [] : wordsOf(hypothesis.words ?? [], pass, regions, limits)
+  const heard = wordsOf(hypothesis.words ?? [], pass, regions, limits)
+  const words = verdict === 'silence' ? [] : spokenBehind(heard, knownTo(state, pass).at(-1)?.end ?? -Infinity)
   const isSpeaking = pass.isSpeaking === true
-  if (pass.isDraft === true) return isUsable ? fix(state, words, pass.to, isSpeaking) : { ...state, isDoubted: true }
-  const judged = { ...state, isDoubted: false }
+  if (pass.isDraft === true) return isUsable ? fix(state, words, pass.to, isSpeaking) : { ...state, draft: 'doubted' }
+  const judged = { ...state, draft: null }
   if (isBetter(state, pass, words, verdict, limits)) return settle(judged, pass, words)
   const standing = isSpeaking ? judged : fixAll(judged)
   return { ...standing, settledEnd: Math.max(state.settledEnd, pass.to), context: isUsable ? state.context : [] }

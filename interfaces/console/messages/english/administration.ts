@@ -41,7 +41,6 @@ export const administration = {
   user_deleted: 'The user is deleted.',
   owner: 'Owner',
   behind_s: 'Behind (s)',
-  look: 'Timeline',
   look_hint: 'Each look at a session of somebody else is an event of its history.',
   refresh: 'Refresh',
   install: 'Install',

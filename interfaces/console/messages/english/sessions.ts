@@ -77,7 +77,6 @@ export const sessions = {
   show_tokens: 'Show tokens',
   hide_tokens: 'Hide tokens',
   address: 'Address',
-  failed_with: 'Failed: {code}. {detail}',
   event_LiveCreated: 'created',
   event_SenderAttached: 'sender connected',
   event_SenderDetached: 'sender disconnected',

@@ -13,7 +13,8 @@ import { actorText } from '../session/timeline-tab.ts'
 const KINDS = ['pull', 'verify', 'check', 'rebuild'] as const
 
 const resultOf = ({ result, detail }: Job): VNode =>
-  result === null ? bdi(null, detail) : details(null, summary(null, t('result')), pre(null, JSON.stringify(result, null, 1)))
+  result === null ? bdi(null, detail)
+    : details(null, summary(null, t('result')), pre(null, JSON.stringify(result, null, 1)))
 
 const Jobs = (): VNode => {
   const isFast = useSignal(false)
@@ -31,7 +32,8 @@ const Jobs = (): VNode => {
     div(
       { class: 'actions' },
       button({ type: 'button', onClick: begin({ kind: 'check' }), 'aria-describedby': 'check-hint' }, t('run_check')),
-      button({ type: 'button', onClick: begin({ kind: 'rebuild' }), 'aria-describedby': 'rebuild-hint' }, t('run_rebuild')),
+      button({ type: 'button', onClick: begin({ kind: 'rebuild' }), 'aria-describedby': 'rebuild-hint' },
+        t('run_rebuild')),
       button({ type: 'button', onClick: begin({ kind: 'verify' }) }, t('verify_all')),
     ),
     p({ class: 'hint', id: 'check-hint' }, t('check_hint')),
@@ -41,8 +43,10 @@ const Jobs = (): VNode => {
     whenLoaded(state.value, reload, (all) =>
       all.length === 0
         ? p({ class: 'empty' }, t('no_jobs'))
-        : listing(t('admin_jobs'), [t('job'), t('state'), t('created'), t('event_actor'), t('result')], all.map((job) => ({
-            key: job.id, cells: [bdi(null, jobText(job)), jobBadge(job), formatMoment(job.created_at), bdi(null, actorText(job.actor)), resultOf(job)],
+        : listing(t('admin_jobs'), [t('job'), t('state'), t('created'), t('event_actor'), t('result')],
+          all.map((job) => ({
+            key: job.id, cells: [bdi(null, jobText(job)), jobBadge(job), formatMoment(job.created_at),
+              bdi(null, actorText(job.actor)), resultOf(job)],
           })))),
   )
 }

@@ -25,7 +25,8 @@ const Install = ({ name: given, begun }: InstallProps): VNode => {
   const { run, error, isRunning: isAsking } = useAction()
   const start = async (): Promise<void> => {
     const chosen = PRECISIONS.find((one) => one === precision.value)
-    await call('startJob', { body: { kind: 'pull', subject: name.value.trim(), ...(chosen !== undefined && { precision: chosen }) } })
+    await call('startJob',
+      { body: { kind: 'pull', subject: name.value.trim(), ...(chosen !== undefined && { precision: chosen }) } })
     begun()
   }
   return form(
@@ -37,10 +38,12 @@ const Install = ({ name: given, begun }: InstallProps): VNode => {
       },
     },
     textField(
-      { id: 'install', text: t('install_name'), hint: t('install_hint'), problem: fieldProblems(error.value)['subject'] },
+      { id: 'install', text: t('install_name'), hint: t('install_hint'),
+        problem: fieldProblems(error.value)['subject'] },
       name.value, (value) => (name.value = value), { required: true, spellcheck: false, autocapitalize: 'none' },
     ),
-    choice({ id: 'precision', text: t('precision') }, precision.value, [['', t('precision_usual')], ...PRECISIONS.map((one) => [one, one] as const)], (one) =>
+    choice({ id: 'precision', text: t('precision') }, precision.value,
+      [['', t('precision_usual')], ...PRECISIONS.map((one) => [one, one] as const)], (one) =>
       (precision.value = one)),
     button({ type: 'submit', class: 'primary', disabled: isAsking.value }, t('install')),
     problem(error.value),
@@ -50,13 +53,16 @@ const Install = ({ name: given, begun }: InstallProps): VNode => {
 const ALL = { query: { limit: 1000 } }
 
 const loadAll = async () => {
-  const [models, languages, pairs] = await Promise.all([call('listAdminModels', ALL), call('listLanguages', ALL), call('listAdminTranslations', ALL)])
+  const [models, languages, pairs] = await Promise.all([
+    call('listAdminModels', ALL), call('listLanguages', ALL), call('listAdminTranslations', ALL),
+  ])
   return { models: models.data, languages: languages.data, pairs: pairs.data }
 }
 
 type Installed = Pick<AdminModel, 'active' | 'installed' | 'loads' | 'bytes' | 'open_lives' | 'ships'>
 
-const activity = (isActive: boolean): VNode => (isActive ? badge('good', '✓', t('model_on')) : badge('muted', '○', t('model_off')))
+const activity = (isActive: boolean): VNode =>
+  (isActive ? badge('good', '✓', t('model_on')) : badge('muted', '○', t('model_off')))
 
 const stateOf = ({ active, installed, loads }: Installed): VNode => {
   if (!installed) return badge('muted', '○', t('not_installed'))
@@ -76,7 +82,8 @@ const Remove = ({ name, remove, close }: Removal & { readonly close: () => void 
     title: t('remove_title', { name }), close, closeText: t('cancel'),
     children: [
       p(null, t('remove_text')), problem(error.value),
-      div({ class: 'actions' }, button({ type: 'button', class: 'danger', onClick: () => run(() => remove().then(close)) }, t('remove'))),
+      div({ class: 'actions' },
+        button({ type: 'button', class: 'danger', onClick: () => run(() => remove().then(close)) }, t('remove'))),
     ],
   })
 }
@@ -93,7 +100,8 @@ const Models = ({ install }: { readonly install: string }): VNode => {
   const { run, error } = useAction()
   const act = (name: string, text: string, ask: () => Promise<unknown>, after = reload): VNode =>
     button({ type: 'button', 'aria-label': `${text}: ${name}`, onClick: () => run(() => ask().then(after)) }, text)
-  const turn = (name: string, isActive: boolean, ask: (body: { readonly is_active: boolean }) => Promise<unknown>): VNode =>
+  type Turn = (body: { readonly is_active: boolean }) => Promise<unknown>
+  const turn = (name: string, isActive: boolean, ask: Turn): VNode =>
     act(name, t(isActive ? 'switch_off' : 'switch_on'), () => ask({ is_active: !isActive }))
   const begin = (name: string, text: string, kind: 'pull' | 'verify'): VNode =>
     act(name, text, () => call('startJob', { body: { kind, subject: name } }), jobs.reload)
@@ -114,27 +122,32 @@ const Models = ({ install }: { readonly install: string }): VNode => {
     whenLoaded(state.value, reload, ({ models, languages, pairs }) =>
       div(
         null,
-        listing(t('installed_models'), [t('model'), t('state'), t('memory_mb'), t('size'), t('open_lives'), t('change')], models.map((model) => ({
+        listing(t('installed_models'),
+          [t('model'), t('state'), t('memory_mb'), t('size'), t('open_lives'), t('change')], models.map((model) => ({
           key: model.id,
           cells: [
             bdi(null, model.name), stateOf(model), formatNumber(model.vram), sizeOf(model), String(model.open_lives),
             div(
               { class: 'actions' },
               ...(model.installed
-                ? [turn(model.name, model.active, (body) => call('switchModel', { path: { id: model.id }, body })), begin(model.name, t('verify'), 'verify')]
+                ? [turn(model.name, model.active, (body) => call('switchModel', { path: { id: model.id }, body })),
+                  begin(model.name, t('verify'), 'verify')]
                 : [begin(model.name, t('install'), 'pull')]),
               remover(model.name, model, () => call('removeModel', { path: { id: model.id } })),
             ),
           ],
         }))),
         h2(null, t('pairs')),
-        listing(t('pairs'), [t('pair'), t('model'), t('state'), t('memory_mb'), t('size'), t('open_lives'), t('change')], pairs.map((pair) => ({
+        listing(t('pairs'), [t('pair'), t('model'), t('state'), t('memory_mb'), t('size'), t('open_lives'),
+          t('change')], pairs.map((pair) => ({
           key: pair.id,
           cells: [
-            pair.languages.join(' → '), bdi(null, pair.model), stateOf(pair), formatNumber(pair.vram), sizeOf(pair), String(pair.open_lives),
+            pair.languages.join(' → '), bdi(null, pair.model), stateOf(pair), formatNumber(pair.vram), sizeOf(pair),
+            String(pair.open_lives),
             div(
               { class: 'actions' },
-              pair.installed ? turn(pair.model, pair.active, (body) => call('switchTranslation', { path: { id: pair.id }, body })) : null,
+              pair.installed ? turn(pair.model, pair.active, (body) =>
+                call('switchTranslation', { path: { id: pair.id }, body })) : null,
               remover(pair.model, pair, () => call('removeTranslation', { path: { id: pair.id } })),
             ),
           ],
@@ -142,8 +155,10 @@ const Models = ({ install }: { readonly install: string }): VNode => {
         details(
           null,
           summary(null, t('spoken_languages')),
-          listing(t('spoken_languages'), [t('language'), t('state'), t('change')], languages.map(({ id, name, active }) => ({
-            key: id, cells: [name, activity(active), turn(name, active, (body) => call('switchLanguage', { path: { id }, body }))],
+          listing(t('spoken_languages'), [t('language'), t('state'), t('change')],
+            languages.map(({ id, name, active }) => ({
+            key: id, cells: [name, activity(active),
+              turn(name, active, (body) => call('switchLanguage', { path: { id }, body }))],
           }))),
         ),
       )),

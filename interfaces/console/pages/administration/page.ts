@@ -19,7 +19,8 @@ interface Part {
 const PARTS: Readonly<Record<string, Part>> = {
   overview: { text: 'admin_overview', show: () => overview({}) },
   users: { text: 'admin_users', show: () => users({}) },
-  sessions: { text: 'admin_sessions', show: (id) => (Number.isSafeInteger(Number(id)) ? anyTimeline(Number(id)) : allSessions({})) },
+  sessions: { text: 'admin_sessions', show: (id) =>
+    (Number.isSafeInteger(Number(id)) ? anyTimeline(Number(id)) : allSessions({})) },
   models: { text: 'admin_models', show: () => modelsPage({ install: address.value.query.get('install') ?? '' }) },
   jobs: { text: 'admin_jobs', show: () => jobsPage({}) },
   tokens: { text: 'admin_tokens', show: () => allTokens({}) },
@@ -34,7 +35,8 @@ export const administrationPage = (name = 'overview', id?: string): VNode => {
     nav(
       { class: 'parts', 'aria-label': t('administration') },
       ul(null, ...Object.entries(PARTS).map(([path, { text }]) =>
-        li({ key: path }, a({ href: linkTo(`administration/${path}`), 'aria-current': path === open ? 'page' : undefined }, t(text))))),
+        li({ key: path }, a({ href: linkTo(`administration/${path}`), 'aria-current': path === open ? 'page'
+          : undefined }, t(text))))),
     ),
     PARTS[open]?.show(id),
   )
