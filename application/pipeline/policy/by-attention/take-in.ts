@@ -1,13 +1,13 @@
 import type { Hypothesis } from '../../../ports/engine.ts'
 import { SAMPLE_RATE } from '../../../ports/engine.ts'
 import type { Region } from '../../speech/speech-segmenter.ts'
-import { judge } from '../hypothesis-filters.ts'
+import { causeOf, judge } from '../hypothesis-filters.ts'
 import type { Verdict } from '../hypothesis-filters.ts'
 import type { Limits } from '../policy-limits.ts'
-import type { Pass } from '../policy.ts'
+import type { LeftOut, Pass } from '../policy.ts'
 import { finalWords, fixAll, isDoubted, openFixed, openWords, sampleAt, tokensOf } from './state.ts'
 import type { State } from './state.ts'
-import { surerWords } from './surer-words.ts'
+import { sureness, surerWords } from './surer-words.ts'
 import { joined, spokenBehind, withoutEnd, wordsOf } from './words.ts'
 import type { SpokenWord } from './words.ts'
 
@@ -89,16 +89,57 @@ const isBetter = (state: State, pass: Pass, words: ReadonlyArray<SpokenWord>, ve
   return verdict === 'silence' || (verdict !== 'loop' && limits.vad && openWords(state).length === 0)
 }
 
+/** So few words, behind a pause, are made up where the model is no surer of them than this: it says `I'm sorry` of a siren. */
+const FEW_WORDS = 2
+const SURE_FEW = 0.5
+
+/** Seconds behind the words before; nearer ones are the rest of what was said. */
+const ALONE = 1
+
+const isMadeUp = (state: State, words: ReadonlyArray<SpokenWord>, known: SpokenWord | undefined): boolean => {
+  const [first] = words
+  const isAlone = first !== undefined && first.start - (known?.end ?? -Infinity) > ALONE
+  return isAlone && Math.max(words.length, openWords(state).length) <= FEW_WORDS && sureness(words) < SURE_FEW
+}
+
+
+interface Taken {
+  readonly state: State
+  readonly leftOut: LeftOut | null
+}
+
+/** What one pass heard, before it is taken in. */
+interface HeardPass {
+  readonly pass: Pass
+  readonly verdict: Verdict | 'loop'
+  /** With what it said again. */
+  readonly all: ReadonlyArray<SpokenWord>
+  readonly words: ReadonlyArray<SpokenWord>
+}
+
+const isUsable = ({ verdict }: HeardPass): boolean => verdict === 'words' || verdict === 'silence'
+
+const takeFull = (before: State, heard: HeardPass, limits: Limits): Taken => {
+  const { pass, verdict, all } = heard
+  const state = { ...before, draft: null }
+  const isUnsure = verdict !== 'silence' && pass.isSpeaking !== true && isMadeUp(state, heard.words, knownTo(state, pass).at(-1))
+  const words = isUnsure ? [] : heard.words
+  const isTaken = isBetter(state, pass, words, isUnsure ? 'silence' : verdict, limits)
+  const left = all.length - (isTaken ? words.length : 0)
+  const cause = verdict === 'words' ? (isUnsure ? 'unsure' : 'repeated') : causeOf(verdict)
+  const leftOut = left === 0 ? null : ({ cause, words: left } as const)
+  if (isTaken) return { state: settle(state, pass, words), leftOut }
+  const standing = pass.isSpeaking === true ? state : fixAll(state)
+  const context = isUsable(heard) ? state.context : []
+  return { state: { ...standing, settledEnd: Math.max(state.settledEnd, pass.to), context }, leftOut }
+}
+
 /** What is known behind a pass. */
-export const takeIn = (state: State, pass: Pass, hypothesis: Hypothesis, regions: ReadonlyArray<Region>, limits: Limits): State => {
+export const takeIn = (state: State, pass: Pass, hypothesis: Hypothesis, regions: ReadonlyArray<Region>, limits: Limits): Taken => {
   const verdict = hypothesis.isLoop === true ? 'loop' : judge(hypothesis, limits.vad)
-  const isUsable = verdict === 'words' || verdict === 'silence'
-  const heard = wordsOf(hypothesis.words ?? [], pass, regions, limits)
-  const words = verdict === 'silence' ? [] : spokenBehind(heard, knownTo(state, pass).at(-1)?.end ?? -Infinity)
-  const isSpeaking = pass.isSpeaking === true
-  if (pass.isDraft === true) return isUsable ? fix(state, words, pass.to, isSpeaking) : { ...state, draft: 'doubted' }
-  const judged = { ...state, draft: null }
-  if (isBetter(state, pass, words, verdict, limits)) return settle(judged, pass, words)
-  const standing = isSpeaking ? judged : fixAll(judged)
-  return { ...standing, settledEnd: Math.max(state.settledEnd, pass.to), context: isUsable ? state.context : [] }
+  const all = wordsOf(hypothesis.words ?? [], pass, regions, limits)
+  const words = verdict === 'silence' ? [] : spokenBehind(all, knownTo(state, pass).at(-1)?.end ?? -Infinity)
+  const heard: HeardPass = { pass, verdict, all, words }
+  if (pass.isDraft !== true) return takeFull(state, heard, limits)
+  return { state: isUsable(heard) ? fix(state, words, pass.to, pass.isSpeaking === true) : { ...state, draft: 'doubted' }, leftOut: null }
 }
