@@ -14,9 +14,9 @@ const WORD_TIMES = 'test/engine/word-times.test.ts'
 export const attentionMutants: ReadonlyArray<Mutant> = [
   {
     file: TAKE_IN,
-    before: 'sureness(words) < SURE_FEW',
+    before: 'sureness(words) < SURE_OF_BURST',
     after: 'sureness(words) < 0',
-    rows: ['one or two words by themselves'], test: ACCOUNTS,
+    rows: ['a burst of sound that the model is not sure of'], test: ACCOUNTS,
   },
   {
     file: TAKE_IN,
@@ -38,8 +38,8 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: BUFFER_START,
-    before: 'length < UNHEARD || !isToldBefore',
-    after: 'length < UNHEARD',
+    before: 'lengthOf(unheard) < UNHEARD || !isToldBefore',
+    after: 'lengthOf(unheard) < UNHEARD',
     rows: ['speech that a pass left without any word is heard anew'], test: ACCOUNTS,
   },
   {

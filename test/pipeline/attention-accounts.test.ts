@@ -36,7 +36,7 @@ test('what the model was told before and says again is not heard: words behind e
   t.is(back.hears(speech(3, [[0, 1.3], [1.7]]), [ask, not, what, word(' you', 1.9, 2.2)]).outcome.partial?.text, 'Ask not what you', 'its attention went back')
 })
 
-test('one or two words by themselves that the model is not sure of are made up; what is left out is counted', (t) => {
+test('a burst of sound that the model is not sure of has no words; what is left out is counted', (t) => {
   for (const [probability, finals] of [[0.45, []], [0.55, ['Ask not']]] as const) {
     const { hears, says } = attentionBench()
     const unsure = [word(' Ask', 0.1, 0.4, probability), word(' not', 0.5, 0.8, probability)]

@@ -1,5 +1,6 @@
 import type { Hypothesis } from '../../../ports/engine.ts'
 import { SAMPLE_RATE } from '../../../ports/engine.ts'
+import { lengthOf, speechBetween } from '../../speech/speech-segmenter.ts'
 import type { Region } from '../../speech/speech-segmenter.ts'
 import { causeOf, judge } from '../hypothesis-filters.ts'
 import type { Verdict } from '../hypothesis-filters.ts'
@@ -89,25 +90,6 @@ const isBetter = (state: State, pass: Pass, words: ReadonlyArray<SpokenWord>, ve
   return verdict === 'silence' || (verdict !== 'loop' && limits.vad && openWords(state).length === 0)
 }
 
-/** So few words, behind a pause, are made up where the model is no surer of them than this: it says `I'm sorry` of a siren. */
-const FEW_WORDS = 2
-const SURE_FEW = 0.5
-
-/** Seconds behind the words before; nearer ones are the rest of what was said. */
-const ALONE = 1
-
-const isMadeUp = (state: State, words: ReadonlyArray<SpokenWord>, known: SpokenWord | undefined): boolean => {
-  const [first] = words
-  const isAlone = first !== undefined && first.start - (known?.end ?? -Infinity) > ALONE
-  return isAlone && Math.max(words.length, openWords(state).length) <= FEW_WORDS && sureness(words) < SURE_FEW
-}
-
-
-interface Taken {
-  readonly state: State
-  readonly leftOut: LeftOut | null
-}
-
 /** What one pass heard, before it is taken in. */
 interface HeardPass {
   readonly pass: Pass
@@ -115,6 +97,19 @@ interface HeardPass {
   /** With what it said again. */
   readonly all: ReadonlyArray<SpokenWord>
   readonly words: ReadonlyArray<SpokenWord>
+  /** How long somebody spoke behind the last word known, in samples. */
+  readonly speech: number
+}
+
+/** A burst of sound as short as this, by itself, is none where the model is no surer of it: it says `I'm sorry` of a siren. */
+const BURST = 2 * SAMPLE_RATE
+const SURE_OF_BURST = 0.5
+
+const isMadeUp = ({ words, speech }: HeardPass): boolean => speech < BURST && words.length > 0 && sureness(words) < SURE_OF_BURST
+
+interface Taken {
+  readonly state: State
+  readonly leftOut: LeftOut | null
 }
 
 const isUsable = ({ verdict }: HeardPass): boolean => verdict === 'words' || verdict === 'silence'
@@ -122,7 +117,7 @@ const isUsable = ({ verdict }: HeardPass): boolean => verdict === 'words' || ver
 const takeFull = (before: State, heard: HeardPass, limits: Limits): Taken => {
   const { pass, verdict, all } = heard
   const state = { ...before, draft: null }
-  const isUnsure = verdict !== 'silence' && pass.isSpeaking !== true && isMadeUp(state, heard.words, knownTo(state, pass).at(-1))
+  const isUnsure = verdict !== 'silence' && pass.isSpeaking !== true && isMadeUp(heard)
   const words = isUnsure ? [] : heard.words
   const isTaken = isBetter(state, pass, words, isUnsure ? 'silence' : verdict, limits)
   const left = all.length - (isTaken ? words.length : 0)
@@ -138,8 +133,9 @@ const takeFull = (before: State, heard: HeardPass, limits: Limits): Taken => {
 export const takeIn = (state: State, pass: Pass, hypothesis: Hypothesis, regions: ReadonlyArray<Region>, limits: Limits): Taken => {
   const verdict = hypothesis.isLoop === true ? 'loop' : judge(hypothesis, limits.vad)
   const all = wordsOf(hypothesis.words ?? [], pass, regions, limits)
-  const words = verdict === 'silence' ? [] : spokenBehind(all, knownTo(state, pass).at(-1)?.end ?? -Infinity)
-  const heard: HeardPass = { pass, verdict, all, words }
+  const from = knownTo(state, pass).at(-1)?.end ?? -Infinity
+  const words = verdict === 'silence' ? [] : spokenBehind(all, from)
+  const heard: HeardPass = { pass, verdict, all, words, speech: lengthOf(speechBetween(regions, from * SAMPLE_RATE, pass.to)) }
   if (pass.isDraft !== true) return takeFull(state, heard, limits)
   return { state: isUsable(heard) ? fix(state, words, pass.to, pass.isSpeaking === true) : { ...state, draft: 'doubted' }, leftOut: null }
 }
