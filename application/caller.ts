@@ -1,4 +1,5 @@
 import type { Permission } from '../domain/user/events.ts'
+import type { ShownJwt } from './ports/credentials.ts'
 
 /** Who asks, as authentication found it. */
 export interface Caller {
@@ -8,6 +9,8 @@ export interface Caller {
   readonly maxTranslations: number
   /** `operator`: whoever may use the data directory, through the socket in it. */
   readonly credential: 'jwt' | 'api-key' | 'operator'
+  /** Of the credential `jwt`: the token that was shown. */
+  readonly login?: Pick<ShownJwt, 'tokenId' | 'expiresAt'>
 }
 
 /** Who acts, for the metadata of the events. */

@@ -45,6 +45,8 @@ export interface AudioUrlForbidden { readonly _tag: 'AudioUrlForbidden' }
 /** Decoders must be isolated and cannot be: no URL is pulled. */
 export interface SourcesNotIsolated { readonly _tag: 'SourcesNotIsolated' }
 export interface LiveNotFound { readonly _tag: 'LiveNotFound' }
+/** The history of the live has no entry with this number. */
+export interface EntryNotFound { readonly _tag: 'EntryNotFound' }
 /** The live keeps no text: it was not asked to, or no longer does (D20). */
 export interface TranscriptNotFound { readonly _tag: 'TranscriptNotFound' }
 export interface UsernameTaken { readonly _tag: 'UsernameTaken' }
@@ -69,6 +71,16 @@ export interface ApiTokenNotFound { readonly _tag: 'ApiTokenNotFound' }
 export interface TooManyApiTokens { readonly _tag: 'TooManyApiTokens'; readonly maximum: number }
 /** A token would have expired before it was issued. */
 export interface ExpiryNotInFuture { readonly _tag: 'ExpiryNotInFuture' }
+/** By its id. */
+export interface JobNotFound { readonly _tag: 'JobNotFound' }
+/** Another job of the kind runs. */
+export interface JobRunning { readonly _tag: 'JobRunning'; readonly kind: string }
+/** What a job was asked to be about is nothing that it can be about. */
+export interface JobSubjectInvalid { readonly _tag: 'JobSubjectInvalid'; readonly problem: string }
+/** Open lives use the model. */
+export interface ModelInUse { readonly _tag: 'ModelInUse'; readonly lives: number }
+/** The model comes with the service. */
+export interface ModelShips { readonly _tag: 'ModelShips' }
 export interface SenderAlreadyConnected { readonly _tag: 'SenderAlreadyConnected' }
 /** The live is terminal. */
 export interface LiveOver { readonly _tag: 'LiveOver' }
@@ -120,3 +132,9 @@ export type Refusal =
   | IdempotencyKeyReused
   | RequestStillRunning
   | TranscriptNotFound
+  | EntryNotFound
+  | JobNotFound
+  | JobRunning
+  | JobSubjectInvalid
+  | ModelInUse
+  | ModelShips

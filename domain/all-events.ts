@@ -10,7 +10,7 @@ import {
   upgradeAdmitted,
 } from './admission/events.ts'
 import { AdmissionSnapshotTaken, upgradeSnapshot } from './admission/snapshot.ts'
-import { LivesListed } from './administration/events.ts'
+import { LivesListed, LiveViewed, ModelRemoved } from './administration/events.ts'
 import { AdministratorAdded, AdministratorRemoved } from './administrators/events.ts'
 import {
   ApiTokenActivated,
@@ -22,6 +22,7 @@ import {
 } from './api-token/events.ts'
 import { LanguageSwitched, ModelListed, ModelSwitched, TranslationPairListed, TranslationPairSwitched } from './catalogue/events.ts'
 import { IdempotencyKeyAdmitted, IdempotencyKeyUsed } from './idempotency/events.ts'
+import { JobEnded, JobStarted } from './jobs/events.ts'
 import {
   ListenerTokenClaimed,
   LiveAborted,
@@ -36,12 +37,13 @@ import {
   SourceStarted,
   VocabularyChanged,
 } from './live/events.ts'
-import { LoginFailed, LoginFailuresCleared } from './login/events.ts'
+import { LoggedOut, LoginFailed, LoginFailuresCleared } from './login/events.ts'
 import { ProfileAdded, ProfileChanged, ProfileRemoved } from './profiles/events.ts'
 import type { EventDefinition } from './shared/event.ts'
 import { IdTaken } from './shared/sequence.ts'
 import { SegmentFinalised, SegmentsFenced } from './transcript/events.ts'
 import {
+  LoginsEnded,
   PasswordChanged,
   PasswordRehashed,
   UserDeleted,
@@ -98,6 +100,8 @@ export const allEvents: ReadonlyArray<AnyEventDefinition> = [
   erase(LanguageSwitched),
   erase(TranslationPairSwitched),
   erase(LivesListed),
+  erase(LiveViewed),
+  erase(ModelRemoved),
   erase(AdministratorAdded),
   erase(AdministratorRemoved),
   erase(LiveCreated),
@@ -122,6 +126,7 @@ export const allEvents: ReadonlyArray<AnyEventDefinition> = [
   erase(UserRegistered),
   erase(PasswordChanged),
   erase(PasswordRehashed),
+  erase(LoginsEnded),
   erase(UserLimitsChanged),
   erase(UserPermissionsChanged),
   erase(UserDisabled),
@@ -129,6 +134,9 @@ export const allEvents: ReadonlyArray<AnyEventDefinition> = [
   erase(UserDeleted),
   erase(UsernameClaimed),
   erase(UsernameFreed),
+  erase(JobStarted),
+  erase(JobEnded),
+  erase(LoggedOut),
   erase(LoginFailed),
   erase(LoginFailuresCleared),
   erase(IdTaken),

@@ -10,7 +10,7 @@ import type { EventStore, Revision } from '../ports/event-store.ts'
 
 type Data<Definition> = StoredEventOf<Definition> extends { readonly data: infer Members } ? Members : never
 
-/** A live of the caller's as its stream begins and ends; sealed members stay sealed. */
+/** A live as its stream begins and ends; sealed members stay sealed. */
 export interface OwnedLive {
   readonly created: Data<typeof LiveCreated>
   /** When it finished or failed; null while it has not. */
@@ -25,12 +25,12 @@ const createdOf = reading([LiveCreated])
 const endOf = reading([LiveFinished, LiveFailed])
 
 /**
- * Looks at the ends of a live's stream only, so its cost does not grow with the stream and it never lags. Somebody
- * else's live, a deleted one and one that was fenced off are as unknown as one that never was.
+ * Looks at the ends of a live's stream only, so its cost does not grow with the stream and it never lags. A live of
+ * somebody who is not seen, a deleted one and one that was fenced off are as unknown as one that never was.
  */
-export const findOwnedLive =
+export const findLive =
   (store: Pick<EventStore, 'read'>) =>
-  (caller: Caller, liveId: number): TaskEither<LiveNotFound | Unavailable, OwnedLive> =>
+  (isSeen: (ownerId: number) => boolean, liveId: number): TaskEither<LiveNotFound | Unavailable, OwnedLive> =>
   async () => {
     const stream = liveStream(liveId)
     const head = await store.read(stream, { limit: 1 })()
@@ -41,6 +41,13 @@ export const findOwnedLive =
     if (first === undefined || last === undefined || last.type === LiveDeleted.type) return E.left(notFound)
     const created = createdOf(first)
     if (created === undefined) return E.left(whyUnreadable(first) ?? notFound)
-    if (created.data.userId !== caller.userId) return E.left(notFound)
+    if (!isSeen(created.data.userId)) return E.left(notFound)
     return E.right({ created: created.data, endedAt: endOf(last)?.data.at ?? null, revision: last.revision })
   }
+
+/** A live of the caller's. */
+export const findOwnedLive = (store: Pick<EventStore, 'read'>) => {
+  const find = findLive(store)
+  return (caller: Caller, liveId: number): TaskEither<LiveNotFound | Unavailable, OwnedLive> =>
+    find((ownerId) => ownerId === caller.userId, liveId)
+}

@@ -7,6 +7,14 @@ export interface JwtClaims {
   readonly generation: number
 }
 
+/** A login token that was shown. */
+export interface ShownJwt extends JwtClaims {
+  /** Its `jti`: no two tokens have the same. */
+  readonly tokenId: string
+  /** Seconds since 1970, its `exp`. */
+  readonly expiresAt: number
+}
+
 /** At most four passwords are hashed at once and a hundred wait (S13): one more is refused. */
 export interface TooBusy {
   readonly _tag: 'TooBusy'
@@ -34,7 +42,7 @@ export interface Credentials {
   /** HS256, with the life of JWT_TTL. */
   readonly signJwt: (claims: JwtClaims) => Promise<string>
   /** None for anything but a valid token of ours. */
-  readonly verifyJwt: (token: string) => Promise<Option<JwtClaims>>
+  readonly verifyJwt: (token: string) => Promise<Option<ShownJwt>>
   readonly newApiToken: () => NewApiToken
   /** Whether the secret has this hash, compared in constant time; it takes as long where there is none to compare with. */
   readonly verifyApiToken: (secret: string, hash: Option<string>) => boolean

@@ -70,6 +70,12 @@ export interface LiveView extends LiveFacts {
 /** A live as its owner sees it, from the events of its stream. Throws on events that make no live: that is a defect. */
 export type ViewOf = (events: ReadonlyArray<StoredEvent>) => TaskEither<KeyringUnavailable, LiveView>
 
+/** A live without its secrets, from the events of its stream; null where these make none. */
+export type FactsOf = (events: ReadonlyArray<StoredEvent>) => LiveFacts | null
+
+/** A live, whosoever it is, without its secrets. */
+export type FactsOfLive = (liveId: number) => TaskEither<DocumentsUnavailable, Option<LiveFacts>>
+
 /** Of which lives an administrator wants to know. */
 export interface AllLivesQuery {
   /** Null: of all users. */
@@ -149,6 +155,12 @@ export interface ApiTokenFacts {
 export interface ApiTokenView extends ApiTokenFacts {
   readonly name: string
 }
+
+/** API tokens, newest first: of a user, or of all where that is null. */
+export type PageOfTokens = (
+  userId: number | null,
+  page: PageQuery,
+) => TaskEither<DocumentsUnavailable | KeyringUnavailable, Page<ApiTokenView>>
 
 /** Ids of what a user has, of one kind, as the lists have them. */
 export type IdsOfUser = (userId: number) => TaskEither<DocumentsUnavailable, ReadonlyArray<number>>

@@ -6,6 +6,7 @@ import type { EndByWorker } from '../lives/last-words.ts'
 import type { ResumePoint } from '../lives/queries/resume-point.ts'
 import type { SourcePoint } from '../lives/source-point.ts'
 import type { StartPuller } from '../ports/audio-source.ts'
+import { SAMPLE_RATE } from '../ports/engine.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
 import type { ResolveToken } from '../ports/read-models.ts'
 import type { EndCause, LiveBus, TranscriptFrame } from '../pipeline/signals.ts'
@@ -18,6 +19,7 @@ import { createRunningLive } from './running-live.ts'
 import type { Speech } from './running-live.ts'
 import { createSenderSession } from './sender-session.ts'
 import type { SenderSession } from './sender-session.ts'
+import type { LiveRuns } from './runs/live-runs.ts'
 import { withSource } from './sourced-live.ts'
 import type { SourcedLive } from './sourced-live.ts'
 import { createWriteQueue } from './write-queue.ts'
@@ -32,22 +34,6 @@ export interface LiveSessions {
   ) => TaskEither<SenderAlreadyConnected | LiveOver | Superseded | Unavailable, SenderSession>
   /** The finals that a socket missed; for open lives and for those that ended less than a minute ago (D58). */
   readonly missed: (liveId: number, point: ResumePoint) => TaskEither<Unavailable, MissedFinals>
-}
-
-/** The same lives for whoever hears from the log which of them are to run here (`run-lives.ts`). */
-export interface LiveRuns {
-  readonly all: () => ReadonlyArray<number>
-  /** In which term the live runs here, null where it does not. */
-  readonly termOf: (liveId: number) => number | null
-  readonly hasSender: (liveId: number) => boolean
-  /** Pulls the source of an auto-started live from that point on; does nothing where it is pulled already. */
-  readonly pull: (liveId: number, live: AttachedLive, point: SourcePoint) => void
-  /** Its terminal event stands: what another ended stops at once, and says nothing more. */
-  readonly stop: (liveId: number) => void
-  /** It is over for everybody: its sockets are told. */
-  readonly ended: (liveId: number, cause: EndCause) => void
-  /** Another worker has it: what runs here ends nothing and writes nothing. */
-  readonly drop: (liveId: number) => void
 }
 
 export interface LiveSessionsOptions extends Speech {
@@ -81,6 +67,8 @@ export interface RunningSessions extends LiveSessions {
 
 interface Run {
   readonly term: number
+  /** Samples of the live before the first that runs here. */
+  readonly begun: number
   readonly running: SourcedLive
 }
 
@@ -160,7 +148,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
       liveId, live, point, lifecycle, writes, speech: options, bus, memory, logger, timers, signal, told,
     })
     const sourced = withSource({ ...options, liveId, live, point, running, sequences, track })
-    lives.set(liveId, { term: live.term, running: sourced })
+    lives.set(liveId, { term: live.term, begun: point.sampleOffset, running: sourced })
     return sourced
   }
 
@@ -177,6 +165,10 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
     all: () => [...lives.keys()],
     termOf: (liveId) => lives.get(liveId)?.term ?? null,
     hasSender: (liveId) => places.has(liveId),
+    audioSeconds: (liveId) => {
+      const live = lives.get(liveId)
+      return live === undefined ? null : (live.begun + live.running.heardSamples()) / SAMPLE_RATE
+    },
     pull: (liveId, live, point) => {
       if (closing.signal.aborted) return
       const running = run(liveId, live, point)

@@ -82,15 +82,19 @@ export const openTokenWrites = (deps: TokenWriteDeps): TokenWrites => {
   }
 }
 
+/** Whose token it is; none where no user has it. */
+export const anyOwnerOf = (
+  { byId }: Pick<TokenDirectory, 'byId'>,
+  tokenId: number,
+): TaskEither<Unavailable, Option<number>> => pipe(byId(tokenId), TE.map(O.map((known: KnownToken) => known.userId)))
+
 /** Whose token it must be: the operator's word counts for anybody's. None where no user has it. */
 export const ownerOf = (
-  { byId }: Pick<TokenDirectory, 'byId'>,
+  tokens: Pick<TokenDirectory, 'byId'>,
   { credential, userId }: Caller,
   tokenId: number,
 ): TaskEither<Unavailable, Option<number>> =>
-  credential === 'operator'
-    ? pipe(byId(tokenId), TE.map(O.map((known: KnownToken) => known.userId)))
-    : TE.right(O.some(userId))
+  credential === 'operator' ? anyOwnerOf(tokens, tokenId) : TE.right(O.some(userId))
 
 export const tokenViewOf = (token: ApiToken, lastUsedAt: string | null): ApiTokenView => ({
   id: token.tokenId,

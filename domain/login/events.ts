@@ -1,5 +1,5 @@
 import * as t from 'io-ts'
-import { boundedInteger, instant } from '../shared/codecs.ts'
+import { boundedInteger, id, instant } from '../shared/codecs.ts'
 import { defineEvent } from '../shared/event.ts'
 import type { EventOf } from '../shared/event.ts'
 
@@ -19,5 +19,12 @@ export const LoginFailed = defineEvent(
 )
 /** A login that was right. */
 export const LoginFailuresCleared = defineEvent('LoginFailuresCleared', t.strict({ at: instant }))
+
+/** One login token, named by its `jti`; kept for as long as the token would have lived. */
+export const loginTokenStream = (tokenId: string): string => `login-token-${tokenId}`
+
+/** The token is refused from now on. */
+export const LoggedOut = defineEvent('LoggedOut', t.strict({ userId: id, at: instant }))
+export type LoggedOut = EventOf<typeof LoggedOut>
 
 export type LoginFailuresEvent = EventOf<typeof LoginFailed> | EventOf<typeof LoginFailuresCleared>

@@ -25,6 +25,7 @@ const changed = (before: Administering, event: UserEvent | StoredUserEvent): Omi
       return NOBODY
     case 'PasswordChanged':
     case 'PasswordRehashed':
+    case 'LoginsEnded':
     case 'UserLimitsChanged':
       return before
     default:

@@ -34,6 +34,7 @@ export type UserCommand =
   | { readonly type: 'ChangePassword'; readonly passwordHash: string; readonly generation?: number; readonly at: string }
   /** Counts only while the old hash is still that of the password. */
   | { readonly type: 'Rehash'; readonly oldHash: string; readonly passwordHash: string; readonly at: string }
+  | { readonly type: 'EndLogins'; readonly at: string }
   /** All of it at once or nothing. */
   | ({ readonly type: 'Change'; readonly changes: UserChanges; readonly at: string } & Administration)
   | ({ readonly type: 'Delete'; readonly at: string } & Administration)
@@ -89,6 +90,8 @@ const decideRegistered = (command: Exclude<UserCommand, { readonly type: 'Regist
       const { oldHash, passwordHash } = command
       return E.right(oldHash === user.passwordHash ? [{ type: 'PasswordRehashed', data: { ...about, passwordHash } }] : [])
     }
+    case 'EndLogins':
+      return E.right([{ type: 'LoginsEnded', data: { ...about, generation: user.generation + 1 } }])
     case 'Change': {
       const { changes } = command
       return E.right([
@@ -126,6 +129,8 @@ const evolve = (state: UserState, event: UserEvent): UserState => {
       return { ...state, passwordHash: event.data.passwordHash, generation: event.data.generation, updatedAt }
     case 'PasswordRehashed':
       return { ...state, passwordHash: event.data.passwordHash }
+    case 'LoginsEnded':
+      return { ...state, generation: event.data.generation }
     case 'UserLimitsChanged':
       return { ...state, maxSessions: event.data.maxSessions, maxTranslations: event.data.maxTranslations, updatedAt }
     case 'UserPermissionsChanged':
@@ -158,5 +163,8 @@ const decide = (command: UserCommand, state: UserState): Decision => {
   return E.isRight(decided) && leavesNobody(command, state, decided.right) ? E.left({ _tag: 'LastAdministrator' }) : decided
 }
 
-/** One user: registered once, then limits, permissions and passwords change (a new password ends the earlier JWTs), disabled and enabled, perhaps deleted. */
+/**
+ * One user: registered once, then limits, permissions and passwords change (a new password ends the earlier JWTs, as a
+ * log-out everywhere does), disabled and enabled, perhaps deleted.
+ */
 export const userDecider: Decider<UserState, UserCommand, UserEvent, UserRefusal> = { initialState: { status: 'none' }, evolve, decide }

@@ -44,6 +44,12 @@ export const PasswordRehashed = definePersonalEvent(
   (data) => userKey(data.userId),
 )
 
+/** The user logged out everywhere: as a new password does, but the password stays. */
+export const LoginsEnded = defineEvent(
+  'LoginsEnded',
+  t.strict({ userId: id, generation: boundedInteger(1, 1e9), at: instant }),
+)
+
 export const UserLimitsChanged = defineEvent(
   'UserLimitsChanged',
   t.strict({ userId: id, maxSessions: boundedInteger(0, 1e6), maxTranslations: boundedInteger(0, 1e6), at: instant }),
@@ -60,7 +66,8 @@ export const UserEnabled = defineEvent('UserEnabled', t.strict({ userId: id, at:
 export const UserDeleted = defineEvent('UserDeleted', t.strict({ userId: id, usernameHash: t.string, at: instant }))
 
 export const userEvents = [
-  UserRegistered, PasswordChanged, PasswordRehashed, UserLimitsChanged, UserPermissionsChanged, UserDisabled, UserEnabled, UserDeleted,
+  UserRegistered, PasswordChanged, PasswordRehashed, LoginsEnded, UserLimitsChanged, UserPermissionsChanged,
+  UserDisabled, UserEnabled, UserDeleted,
 ] as const
 export type UserEvent = EventOf<(typeof userEvents)[number]>
 export type StoredUserEvent = StoredEventOf<(typeof userEvents)[number]>

@@ -93,10 +93,12 @@ const keep = async (folder: string, files: ReadonlyArray<FileFinding>, known: Ma
  * another way they are kept (in stenolog.json) when it is found right for the first time.
  *
  * @param execArgv flags for the Node of its trial
+ * @param keeps whether anything may be written
  */
 export const verifyFolder = async (
   folder: string,
   execArgv: ReadonlyArray<string> = [],
+  keeps = true,
 ): Promise<FolderFinding> => {
   const nothing = { folder, files: [], trial: null, kept: false }
   if (!(await stat(folder).then((stats) => stats.isDirectory(), () => false))) return { ...nothing, problem: 'the folder is missing' }
@@ -110,6 +112,7 @@ export const verifyFolder = async (
   if (problem !== null || files.some(({ state }) => state !== 'ok')) return { ...nothing, files, problem }
   const trial = await tryModel(folder, execArgv)
   if (E.isLeft(trial)) return { ...nothing, files, problem: trial.left }
-  return { folder, files, problem: null, trial: trial.right, kept: await keep(folder, files, known, trial.right) }
+  const kept = keeps && (await keep(folder, files, known, trial.right))
+  return { folder, files, problem: null, trial: trial.right, kept }
 }
 

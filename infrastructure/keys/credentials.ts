@@ -4,7 +4,8 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { SignJWT, errors, jwtVerify } from 'jose'
-import type { Credentials, JwtClaims, TooBusy } from '../../application/ports/credentials.ts'
+import type { JWTPayload } from 'jose'
+import type { Credentials, ShownJwt, TooBusy } from '../../application/ports/credentials.ts'
 import type { Environment } from '../../application/ports/environment.ts'
 import { createEnvironment } from '../node/environment.ts'
 import { deriveKey } from './master-key.ts'
@@ -63,11 +64,14 @@ const base62 = (length: number): string => Array.from({ length }, () => BASE62.c
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-const toClaims = (subject: string | undefined, generation: unknown): O.Option<JwtClaims> => {
-  const userId = /^[1-9]\d*$/.test(subject ?? '') ? Number(subject) : NaN
-  return Number.isSafeInteger(userId) && typeof generation === 'number' && Number.isSafeInteger(generation) && generation >= 0
-    ? O.some({ userId, generation })
-    : O.none
+const isCount = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+
+const toClaims = ({ sub, jti, exp, gen: generation }: JWTPayload): O.Option<ShownJwt> => {
+  const userId = /^[1-9]\d*$/.test(sub ?? '') ? Number(sub) : NaN
+  if (!Number.isSafeInteger(userId) || !isCount(generation)) return O.none
+  if (typeof jti !== 'string' || exp === undefined) return O.none
+  return O.some({ userId, generation, tokenId: jti, expiresAt: exp })
 }
 
 interface CredentialsOptions {
@@ -118,7 +122,7 @@ export const createCredentials = ({ masterKey, jwtTtlSeconds, environment = crea
           clockTolerance: CLOCK_TOLERANCE_SECONDS,
           currentDate: now(),
         })
-        return isWrittenAsOurs(token, payload) ? toClaims(payload.sub, payload['gen']) : O.none
+        return isWrittenAsOurs(token, payload) ? toClaims(payload) : O.none
       } catch (error) {
         if (error instanceof errors.JOSEError) return O.none
         throw error

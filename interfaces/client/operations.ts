@@ -19,6 +19,44 @@ export interface AdminLiveSession {
   readonly updated_at: string | null
 }
 
+export interface AdminModel {
+  readonly id: number
+  readonly name: string
+  readonly active: boolean
+  readonly vram: number
+  readonly created_at: string
+  readonly updated_at: string | null
+  readonly languages: ReadonlyArray<string>
+  readonly installed: boolean
+  readonly ships: boolean
+  readonly loads: boolean | null
+  readonly precision: string | null
+  readonly source: string | null
+  readonly bytes: number | null
+  readonly measured: boolean
+  readonly open_lives: number
+}
+
+export interface AdminTranslationPair {
+  readonly id: number
+  readonly model: string
+  readonly active: boolean
+  readonly vram: number
+  readonly lang_from: PairLanguage
+  readonly lang_to: PairLanguage
+  readonly created_at: string
+  readonly updated_at: string | null
+  readonly languages: ReadonlyArray<string>
+  readonly installed: boolean
+  readonly ships: boolean
+  readonly loads: boolean | null
+  readonly precision: string | null
+  readonly source: string | null
+  readonly bytes: number | null
+  readonly measured: boolean
+  readonly open_lives: number
+}
+
 export interface ApiToken {
   readonly id: number
   readonly name: string
@@ -32,6 +70,15 @@ export interface ApiToken {
 export interface BearerToken {
   readonly access_token: string
   readonly token_type: 'bearer'
+}
+
+export interface Capacity {
+  readonly vram_total: number
+  readonly vram_reserved: number
+  readonly vram_free: number
+  readonly open_sessions: number
+  readonly max_sessions: number
+  readonly max_translations: number
 }
 
 export interface ChangeMyPasswordRequest {
@@ -135,6 +182,11 @@ export interface CreateUserRequest {
   readonly max_translations?: number | null
 }
 
+export interface DamagedEntry {
+  readonly id: number
+  readonly reason: string
+}
+
 export interface EmbedReadiness {
   readonly ready: boolean
 }
@@ -168,6 +220,8 @@ export interface HistoryEntry {
   readonly type: string
   readonly at: string
   readonly actor: string
+  readonly correlation_id: string
+  readonly causation_id: string
   readonly data: Readonly<Record<string, unknown>>
 }
 
@@ -196,6 +250,21 @@ export interface Issues {
   readonly detail: ReadonlyArray<Issue>
 }
 
+export interface Job {
+  readonly id: number
+  readonly kind: 'pull' | 'verify' | 'check' | 'rebuild'
+  readonly subject: string | null
+  readonly status: 'running' | 'done' | 'failed' | 'cancelled'
+  readonly done: number
+  readonly total: number | null
+  readonly unit: 'bytes' | 'rows' | 'events'
+  readonly detail: string
+  readonly result: Readonly<Record<string, unknown>> | null
+  readonly actor: string
+  readonly created_at: string
+  readonly updated_at: string
+}
+
 export interface Language {
   readonly id: number
   readonly iso_639_1: string
@@ -203,6 +272,25 @@ export interface Language {
   readonly active: boolean
   readonly created_at: string
   readonly updated_at: string | null
+}
+
+export interface LiveActivity {
+  readonly lag: number | null
+  readonly listeners: number
+  readonly sender_connected: boolean
+  readonly audio_seconds: number
+  readonly segments: number
+  readonly text_until: string | null
+}
+
+export interface LiveIntegrity {
+  readonly status: 'intact' | 'damaged' | 'unavailable'
+  readonly entries: number
+  readonly first_position: number | null
+  readonly last_position: number | null
+  readonly head_hash: string | null
+  readonly damaged: ReadonlyArray<DamagedEntry>
+  readonly checked_at: string
 }
 
 export interface LiveSession {
@@ -231,9 +319,23 @@ export interface Liveness {
   readonly status: 'ok'
 }
 
+export interface Load {
+  readonly since: string | null
+  readonly step: number
+  readonly lag_max: ReadonlyArray<number>
+  readonly lag_p95: ReadonlyArray<number>
+  readonly vram_reserved: ReadonlyArray<number>
+  readonly sessions: ReadonlyArray<number>
+  readonly listeners: ReadonlyArray<number>
+}
+
 export interface LoginRequest {
   readonly username: string
   readonly password: string
+}
+
+export interface LogoutRequest {
+  readonly everywhere?: boolean | null
 }
 
 export interface Message {
@@ -249,6 +351,18 @@ export interface Model {
   readonly updated_at: string | null
 }
 
+export interface OwnedApiToken {
+  readonly id: number
+  readonly name: string
+  readonly token_prefix: string
+  readonly is_active: boolean
+  readonly expires_at: string | null
+  readonly last_used_at: string | null
+  readonly created_at: string
+  readonly user_id: number
+  readonly username: string
+}
+
 export interface Pagination {
   readonly total_items: number
   readonly total_pages: number
@@ -261,6 +375,16 @@ export interface PairLanguage {
   readonly iso_639_1: string
   readonly name: string
   readonly active: boolean
+}
+
+export interface PastAdminLiveSession {
+  readonly entry: HistoryEntry
+  readonly state: AdminLiveSession
+}
+
+export interface PastLiveSession {
+  readonly entry: HistoryEntry
+  readonly state: LiveSession
 }
 
 export interface Profile {
@@ -286,6 +410,13 @@ export interface Profile {
 export interface Ready {
   readonly status: 'ok'
   readonly checks: Readonly<Record<string, unknown>>
+}
+
+export interface StartJobRequest {
+  readonly kind: 'pull' | 'verify' | 'check' | 'rebuild'
+  readonly subject?: string | null
+  readonly precision?: 'int8' | 'fp32' | 'fp16' | null
+  readonly force?: boolean | null
 }
 
 export interface SwitchLanguageRequest {
@@ -359,6 +490,12 @@ export interface Operations {
       readonly body: LoginRequest
     }
     readonly answer: BearerToken
+  }
+  readonly logout: {
+    readonly request: {
+      readonly body?: LogoutRequest
+    }
+    readonly answer: Message
   }
   readonly getMe: {
     readonly request: Readonly<Record<string, never>>
@@ -476,6 +613,22 @@ export interface Operations {
       readonly data: LiveSession
     }
   }
+  readonly getActivity: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+    }
+    readonly answer: {
+      readonly data: LiveActivity
+    }
+  }
+  readonly getCapacity: {
+    readonly request: Readonly<Record<string, never>>
+    readonly answer: {
+      readonly data: Capacity
+    }
+  }
   readonly getTranscript: {
     readonly request: {
       readonly path: {
@@ -505,6 +658,27 @@ export interface Operations {
     readonly answer: {
       readonly data: ReadonlyArray<HistoryEntry>
       readonly pagination: Pagination
+    }
+  }
+  readonly getHistoryEntry: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+        readonly entry: number
+      }
+    }
+    readonly answer: {
+      readonly data: PastLiveSession
+    }
+  }
+  readonly getIntegrity: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+    }
+    readonly answer: {
+      readonly data: LiveIntegrity
     }
   }
   readonly listProfiles: {
@@ -602,6 +776,7 @@ export interface Operations {
         readonly limit?: number
         readonly name?: string
         readonly iso_639_1?: string
+        readonly model?: string
       }
     }
     readonly answer: {
@@ -706,6 +881,52 @@ export interface Operations {
       readonly data: AdminLiveSession
     }
   }
+  readonly getAnyLive: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+    }
+    readonly answer: {
+      readonly data: AdminLiveSession
+    }
+  }
+  readonly getAnyHistory: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+      readonly query?: {
+        readonly skip?: number
+        readonly limit?: number
+      }
+    }
+    readonly answer: {
+      readonly data: ReadonlyArray<HistoryEntry>
+      readonly pagination: Pagination
+    }
+  }
+  readonly getAnyHistoryEntry: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+        readonly entry: number
+      }
+    }
+    readonly answer: {
+      readonly data: PastAdminLiveSession
+    }
+  }
+  readonly getAnyIntegrity: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+    }
+    readonly answer: {
+      readonly data: LiveIntegrity
+    }
+  }
   readonly switchModel: {
     readonly request: {
       readonly path: {
@@ -716,6 +937,14 @@ export interface Operations {
     readonly answer: {
       readonly data: Model
     }
+  }
+  readonly removeModel: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+    }
+    readonly answer: Message
   }
   readonly rescanModels: {
     readonly request: Readonly<Record<string, never>>
@@ -743,6 +972,109 @@ export interface Operations {
       readonly data: TranslationPair
     }
   }
+  readonly removeTranslation: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+    }
+    readonly answer: Message
+  }
+  readonly listAdminModels: {
+    readonly request: {
+      readonly query?: {
+        readonly skip?: number
+        readonly limit?: number
+      }
+    }
+    readonly answer: {
+      readonly data: ReadonlyArray<AdminModel>
+      readonly pagination: Pagination
+    }
+  }
+  readonly listAdminTranslations: {
+    readonly request: {
+      readonly query?: {
+        readonly skip?: number
+        readonly limit?: number
+      }
+    }
+    readonly answer: {
+      readonly data: ReadonlyArray<AdminTranslationPair>
+      readonly pagination: Pagination
+    }
+  }
+  readonly listAllTokens: {
+    readonly request: {
+      readonly query?: {
+        readonly skip?: number
+        readonly limit?: number
+        readonly user_id?: number
+      }
+    }
+    readonly answer: {
+      readonly data: ReadonlyArray<OwnedApiToken>
+      readonly pagination: Pagination
+    }
+  }
+  readonly deleteAnyToken: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+    }
+    readonly answer: Message
+  }
+  readonly getLoad: {
+    readonly request: {
+      readonly query?: {
+        readonly minutes?: number
+      }
+    }
+    readonly answer: {
+      readonly data: Load
+    }
+  }
+  readonly startJob: {
+    readonly request: {
+      readonly body: StartJobRequest
+    }
+    readonly answer: {
+      readonly data: Job
+    }
+  }
+  readonly listJobs: {
+    readonly request: {
+      readonly query?: {
+        readonly skip?: number
+        readonly limit?: number
+        readonly kind?: ReadonlyArray<'pull' | 'verify' | 'check' | 'rebuild'>
+        readonly status?: ReadonlyArray<'running' | 'done' | 'failed' | 'cancelled'>
+      }
+    }
+    readonly answer: {
+      readonly data: ReadonlyArray<Job>
+      readonly pagination: Pagination
+    }
+  }
+  readonly getJob: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+    }
+    readonly answer: {
+      readonly data: Job
+    }
+  }
+  readonly cancelJob: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+    }
+    readonly answer: Message
+  }
   readonly getOpenApi: {
     readonly request: Readonly<Record<string, never>>
     readonly answer: Readonly<Record<string, unknown>>
@@ -763,6 +1095,7 @@ export interface Operations {
 
 export const OPERATIONS = {
   login: { method: 'POST', path: '/login', body: 'application/x-www-form-urlencoded' },
+  logout: { method: 'POST', path: '/logout', body: 'application/json' },
   getMe: { method: 'GET', path: '/users/me', body: null },
   changeMyPassword: { method: 'PUT', path: '/users/me/password', body: 'application/json' },
   createUser: { method: 'POST', path: '/users', body: 'application/json' },
@@ -775,8 +1108,12 @@ export const OPERATIONS = {
   getLive: { method: 'GET', path: '/lives/{id}', body: null },
   deleteLive: { method: 'DELETE', path: '/lives/{id}', body: null },
   finishLive: { method: 'PUT', path: '/lives/{id}/finish', body: null },
+  getActivity: { method: 'GET', path: '/lives/{id}/activity', body: null },
+  getCapacity: { method: 'GET', path: '/capacity', body: null },
   getTranscript: { method: 'GET', path: '/lives/{id}/transcript', body: null },
   getHistory: { method: 'GET', path: '/lives/{id}/history', body: null },
+  getHistoryEntry: { method: 'GET', path: '/lives/{id}/history/{entry}', body: null },
+  getIntegrity: { method: 'GET', path: '/lives/{id}/integrity', body: null },
   listProfiles: { method: 'GET', path: '/user-live-configs', body: null },
   createProfile: { method: 'POST', path: '/user-live-configs', body: 'application/json' },
   getProfile: { method: 'GET', path: '/user-live-configs/{id}', body: null },
@@ -799,10 +1136,25 @@ export const OPERATIONS = {
   showEmbedPage: { method: 'GET', path: '/embed/live/{id}', body: null },
   listAllLives: { method: 'GET', path: '/admin/lives', body: null },
   finishAnyLive: { method: 'PUT', path: '/admin/lives/{id}/finish', body: null },
+  getAnyLive: { method: 'GET', path: '/admin/lives/{id}', body: null },
+  getAnyHistory: { method: 'GET', path: '/admin/lives/{id}/history', body: null },
+  getAnyHistoryEntry: { method: 'GET', path: '/admin/lives/{id}/history/{entry}', body: null },
+  getAnyIntegrity: { method: 'GET', path: '/admin/lives/{id}/integrity', body: null },
   switchModel: { method: 'PUT', path: '/admin/models/{id}', body: 'application/json' },
+  removeModel: { method: 'DELETE', path: '/admin/models/{id}', body: null },
   rescanModels: { method: 'POST', path: '/admin/rescan', body: null },
   switchLanguage: { method: 'PUT', path: '/admin/languages/{id}', body: 'application/json' },
   switchTranslation: { method: 'PUT', path: '/admin/translations/{id}', body: 'application/json' },
+  removeTranslation: { method: 'DELETE', path: '/admin/translations/{id}', body: null },
+  listAdminModels: { method: 'GET', path: '/admin/models', body: null },
+  listAdminTranslations: { method: 'GET', path: '/admin/translations', body: null },
+  listAllTokens: { method: 'GET', path: '/admin/tokens', body: null },
+  deleteAnyToken: { method: 'DELETE', path: '/admin/tokens/{id}', body: null },
+  getLoad: { method: 'GET', path: '/admin/load', body: null },
+  startJob: { method: 'POST', path: '/admin/jobs', body: 'application/json' },
+  listJobs: { method: 'GET', path: '/admin/jobs', body: null },
+  getJob: { method: 'GET', path: '/admin/jobs/{id}', body: null },
+  cancelJob: { method: 'DELETE', path: '/admin/jobs/{id}', body: null },
   getOpenApi: { method: 'GET', path: '/openapi.json', body: null },
   getAsyncApi: { method: 'GET', path: '/asyncapi.json', body: null },
   showDocs: { method: 'GET', path: '/docs', body: null },

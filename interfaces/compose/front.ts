@@ -9,6 +9,7 @@ import type { Settings } from '../../infrastructure/settings.ts'
 import { acceptWaiting } from '../http/connections/accept-waiting.ts'
 import { createHttpApp } from '../http/app.ts'
 import type { HttpAppOptions } from '../http/app.ts'
+import type { Listeners } from '../../application/lives/queries/get-activity.ts'
 import { createRequestLimits } from '../http/clients/request-limits.ts'
 import { prefixes } from '../http/route-table.ts'
 import { createHttpServer } from '../http/connections/server.ts'
@@ -36,6 +37,7 @@ interface FrontOptions extends Omit<HttpAppOptions, 'settings'> {
 export interface Front {
   /** `http://host:port` as bound. */
   readonly url: string
+  readonly listeners: Listeners
   /** Takes nothing new, says goodbye to the sockets and lets the requests in hand be answered. */
   readonly close: () => Promise<void>
 }
@@ -89,6 +91,7 @@ export const openFront = async (options: FrontOptions): Promise<Front> => {
   const unwatchLoop = watchLoop({ timers, monotonic: environment.monotonic, logger })
 
   return {
+    listeners: { of: sockets.listenersOf, all: () => sockets.counts().listener },
     url: urlOf(server.address() as AddressInfo),
     close: async () => {
       closing = true

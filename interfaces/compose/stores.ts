@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Documents } from '../../application/ports/documents.ts'
 import type { Environment, Logger } from '../../application/ports/environment.ts'
 import type { EventStore } from '../../application/ports/event-store.ts'
+import type { VerifyStream } from '../../application/ports/integrity.ts'
 import type { Keyring } from '../../application/ports/keyring.ts'
 import type { Members } from '../../application/ports/members.ts'
 import { alone, EMBEDDED_NAME } from '../../infrastructure/alone.ts'
@@ -13,6 +15,7 @@ import { loadMasterKey, loadOrCreateMasterKey } from '../../infrastructure/keys/
 import type { Settings } from '../../infrastructure/settings.ts'
 import { openSqliteDocuments } from '../../infrastructure/sqlite/documents/documents.ts'
 import { openSqliteEventStore } from '../../infrastructure/sqlite/event-log/event-store.ts'
+import { verifyStream } from '../../infrastructure/sqlite/event-log/verify-stream.ts'
 import { systemTimers as timers } from '../../infrastructure/node/system-timers.ts'
 import { openSqliteKeyring } from '../../infrastructure/sqlite/keyring/keyring.ts'
 import { claimOf } from '../../infrastructure/stores/claim.ts'
@@ -58,6 +61,7 @@ interface Joined {
 
 export interface Stores extends ReadStores {
   readonly store: EventStore
+  readonly verifyStream: VerifyStream
   /** How often another node of the event store was found to lead. */
   readonly leaderChanges: () => number
   readonly masterKey: Buffer
@@ -123,11 +127,15 @@ const openMongo = ({ url, masterKey, claim, ttl, logger }: Joining): Promise<Rea
 /** Never the embedded one in place of a server that does not answer. */
 const openEventStore = async (
   url: string | null, file: string, logger: Logger, ownership: Ownership,
-): Promise<Pick<Stores, 'store' | 'leaderChanges'>> => {
-  if (url === null) return { store: await openSqliteEventStore({ file, logger }), leaderChanges: () => 0 }
+): Promise<Pick<Stores, 'store' | 'verifyStream' | 'leaderChanges'>> => {
+  if (url === null) {
+    const store = await openSqliteEventStore({ file, logger })
+    return { store, verifyStream: verifyStream(file), leaderChanges: () => 0 }
+  }
   const { openEventStoreDb } = await import('../../infrastructure/eventstoredb/event-store.ts')
   const store = await openEventStoreDb({ url, logger, ownership })
-  return { store, leaderChanges: store.leaderChanges }
+  // Its servers keep no hashes.
+  return { store, verifyStream: () => TE.right(null), leaderChanges: store.leaderChanges }
 }
 
 /**

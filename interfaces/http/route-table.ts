@@ -1,6 +1,8 @@
 import type { Route } from './route.ts'
-import { adminRoutes } from './routes/admin.ts'
-import type { AdminCalls } from './routes/admin.ts'
+import { activityRoutes } from './routes/activity.ts'
+import type { ActivityCalls } from './routes/activity.ts'
+import { adminRoutes } from './routes/admin/routes.ts'
+import type { AdminCalls } from './routes/admin/routes.ts'
 import { descriptionRoutes } from './routes/description.ts'
 import type { DescriptionCalls } from './routes/description.ts'
 import { embedRoutes } from './routes/embed.ts'
@@ -26,12 +28,13 @@ import type { UserCalls } from './routes/users.ts'
 /** What all routes together call. */
 export type Calls =
   UserCalls & LiveCalls & TranscriptCalls & HistoryCalls & ProfileCalls & TokenCalls & ReferenceCalls & OperationCalls & SetupCalls & AdminCalls &
-  DescriptionCalls
+  DescriptionCalls & ActivityCalls
 
 /** Every route of the service; the first one that matches a path wins. */
 export const ROUTES: ReadonlyArray<Route<Calls>> = [
   ...userRoutes,
   ...liveRoutes,
+  ...activityRoutes,
   ...transcriptRoutes,
   ...historyRoutes,
   ...profileRoutes,

@@ -68,6 +68,8 @@ export interface SocketServer {
   /** Opens no more; `server_restart` and 1012 to all; those that do not answer within `limitMs` are cut. */
   readonly close: (limitMs: number) => Promise<void>
   readonly counts: () => Readonly<Record<SocketRole, number>>
+  /** How many listen to a live. */
+  readonly listenersOf: (liveId: number) => number
 }
 
 /** What a token opens. */
@@ -234,6 +236,7 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
       await pause(timers, limitMs, waiting.signal)
       for (const socket of sockets) socket.cut()
     },
+    listenersOf: hub.listenersOf,
     counts: () => {
       const senders = [...sockets].filter(({ role }) => role === 'sender').length
       return { sender: senders, listener: sockets.size - senders }

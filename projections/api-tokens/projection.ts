@@ -1,8 +1,8 @@
-import { ApiTokenUsed, apiTokenEvents } from '../../domain/api-token/events.ts'
+import { ApiTokenIssued, ApiTokenRevoked, ApiTokenUsed, apiTokenEvents } from '../../domain/api-token/events.ts'
 import type { StoredApiTokenEvent } from '../../domain/api-token/events.ts'
 import { defineProjection } from '../projection.ts'
-import { API_TOKENS } from './document.ts'
-import type { ApiTokenDocument } from './document.ts'
+import { ALL_API_TOKENS, API_TOKEN_TOTALS, API_TOKENS } from './document.ts'
+import type { ApiTokenDocument, ApiTokenTotalsDocument } from './document.ts'
 
 const project = (token: ApiTokenDocument | null, event: StoredApiTokenEvent): ApiTokenDocument | null => {
   switch (event.type) {
@@ -28,9 +28,21 @@ const project = (token: ApiTokenDocument | null, event: StoredApiTokenEvent): Ap
 /** A user's list of API tokens, without their hashes. */
 export const apiTokens = defineProjection({
   name: 'api-tokens',
-  collection: { name: API_TOKENS, indexes: [['userId', 'id'], ['prefix', 'id']] },
+  collection: { name: API_TOKENS, indexes: [['id'], ['userId', 'id'], ['prefix', 'id']] },
   prefixes: ['api-token-', 'token-use-'],
   events: [...apiTokenEvents, ApiTokenUsed],
   touches: (event) => [String(event.data.tokenId)],
   project,
+})
+
+/** How many there are of all users, so that no listing ever counts documents. */
+export const apiTokenTotals = defineProjection({
+  name: API_TOKEN_TOTALS,
+  collection: { name: API_TOKEN_TOTALS, indexes: [] },
+  prefixes: ['api-token-'],
+  events: [ApiTokenIssued, ApiTokenRevoked],
+  touches: () => [ALL_API_TOKENS],
+  project: (current: ApiTokenTotalsDocument | null, event): ApiTokenTotalsDocument => ({
+    count: (current?.count ?? 0) + (event.type === 'ApiTokenIssued' ? 1 : -1),
+  }),
 })

@@ -4,14 +4,15 @@ import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { Documents, DocumentsUnavailable, Page, PageQuery } from '../../application/ports/documents.ts'
 import type { Keyring, KeyringUnavailable } from '../../application/ports/keyring.ts'
-import type { ApiTokenView, IdsOfUser, TokenIdByPrefix } from '../../application/ports/read-models.ts'
+import type { ApiTokenView, IdsOfUser, PageOfTokens, TokenIdByPrefix } from '../../application/ports/read-models.ts'
 import { ApiTokenIssued, ApiTokenRenamed, apiTokenStream } from '../../domain/api-token/events.ts'
 import { textOrErased } from '../../domain/shared/erased.ts'
 import { userKey } from '../../domain/user/events.ts'
 import { idsOfUser } from '../ids-of-user.ts'
+import { newestFirst } from '../newest-first.ts'
 import { behindSinceStart } from '../once-current.ts'
 import type { ReadDocuments } from '../typed-documents.ts'
-import { API_TOKENS, apiTokensIn } from './document.ts'
+import { ALL_API_TOKENS, API_TOKENS, apiTokensIn, apiTokenTotalsIn } from './document.ts'
 import type { ApiTokenDocument } from './document.ts'
 
 export interface ApiTokenQueryDeps {
@@ -23,11 +24,11 @@ export interface ApiTokenQueryDeps {
 const NAMES = [`${ApiTokenIssued.type}.name`, `${ApiTokenRenamed.type}.name`]
 
 const openTokens =
-  (keyring: Pick<Keyring, 'open'>, userId: number) =>
+  (keyring: Pick<Keyring, 'open'>) =>
   (tokens: ReadonlyArray<ApiTokenDocument>): TaskEither<KeyringUnavailable, ReadonlyArray<ApiTokenView>> => {
-    const placeOf = (id: number) => ({ key: userKey(userId), stream: apiTokenStream(id), members: NAMES })
+    const placeOf = ({ id, userId }: ApiTokenDocument) => ({ key: userKey(userId), stream: apiTokenStream(id), members: NAMES })
     return pipe(
-      keyring.open(tokens.map(({ id, name: envelope }) => ({ envelope, ...placeOf(id) }))),
+      keyring.open(tokens.map((token) => ({ envelope: token.name, ...placeOf(token) }))),
       TE.map((opened) => tokens.map((token, index) => ({ ...token, name: textOrErased(opened[index]) }))),
     )
   }
@@ -42,23 +43,27 @@ export type ListTokens = (
   page: PageQuery,
 ) => TaskEither<DocumentsUnavailable | KeyringUnavailable, Page<ApiTokenView>>
 
-export const listTokens =
-  ({ documents, keyring }: ApiTokenQueryDeps): ListTokens =>
+const countAll = (documents: ReadDocuments): TaskEither<DocumentsUnavailable, number> =>
+  pipe(apiTokenTotalsIn(documents).get(ALL_API_TOKENS), TE.map(O.match(() => 0, ({ count }) => count)))
+
+/** Of all users where `userId` is null. */
+export const pageOfTokens =
+  ({ documents, keyring }: ApiTokenQueryDeps): PageOfTokens =>
   (userId, { skip, limit }) =>
     pipe(
-      tokenIdsOf({ documents })(userId),
-      TE.chainW(({ length: total }) =>
-        skip >= total
-          ? TE.right({ items: [], total })
-          : pipe(
-              apiTokensIn(documents).page({
-                filter: { userId }, sort: { by: 'id', direction: 'descending' }, skip, limit,
-              }),
-              TE.chainW(openTokens(keyring, userId)),
-              TE.map((items) => ({ items, total })),
-            ),
-      ),
+      userId === null ? countAll(documents) : TE.map((ids: ReadonlyArray<number>) => ids.length)(tokenIdsOf({ documents })(userId)),
+      TE.chainW((total) => {
+        const filter = userId === null ? {} : { userId }
+        if (skip >= total) return TE.right({ items: [], total })
+        return pipe(
+          newestFirst(apiTokensIn(documents), filter, { skip, limit }, total),
+          TE.chainW(openTokens(keyring)),
+          TE.map((items) => ({ items, total })),
+        )
+      }),
     )
+
+export const listTokens = (deps: ApiTokenQueryDeps): ListTokens => pageOfTokens(deps)
 
 interface PrefixDeps {
   readonly documents: Pick<Documents, 'page'>

@@ -7,7 +7,7 @@ import type { DocumentsUnavailable, Page, PageQuery } from '../../application/po
 import type { Keyring, KeyringUnavailable } from '../../application/ports/keyring.ts'
 import { LIVE_STATUSES } from '../../application/ports/read-models.ts'
 import type {
-  AllLivesQuery, IdsOfUser, LiveStatus, LiveView, PageOfAllLives,
+  AllLivesQuery, FactsOfLive, IdsOfUser, LiveStatus, LiveView, PageOfAllLives,
 } from '../../application/ports/read-models.ts'
 import { countLives } from '../live-counts/queries.ts'
 import { idsOfUser } from '../ids-of-user.ts'
@@ -74,6 +74,11 @@ export const pageOfAllLives =
   ({ documents }: Pick<LiveQueryDeps, 'documents'>): PageOfAllLives =>
   (query, page) =>
     pipe(pageOfLives(documents)(query, page), TE.map(({ items, total }) => ({ items: items.map(factsOf), total })))
+
+export const factsOfLive =
+  ({ documents }: Pick<LiveQueryDeps, 'documents'>): FactsOfLive =>
+  (liveId) =>
+    pipe(livesIn(documents).get(String(liveId)), TE.map(O.map(factsOf)))
 
 /** Ids of a user's lives that are listed. */
 export const liveIdsOf = ({ documents }: Pick<LiveQueryDeps, 'documents'>): IdsOfUser => idsOfUser(documents, LIVES)

@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { Keyring, KeyringUnavailable, SealedMember } from '../../application/ports/keyring.ts'
-import type { LiveFacts, LiveView, ViewOf } from '../../application/ports/read-models.ts'
+import type { FactsOf, LiveFacts, LiveView, ViewOf } from '../../application/ports/read-models.ts'
 import { LiveCreated, liveKey, liveStream, openedVocabulary, VocabularyChanged } from '../../domain/live/events.ts'
 import { textOrErased } from '../../domain/shared/erased.ts'
 import { ERASED } from '../../domain/shared/event.ts'
@@ -73,6 +73,12 @@ export const openLive =
       if (view === undefined) throw new Error('one live in, no live out')
       return view
     })(openLives(keyring)([live]))
+
+/** The same without what is sealed. */
+export const factsOfEvents: FactsOf = (events) => {
+  const live = foldLive(events)
+  return live && factsOf(live)
+}
 
 /** From the same fold that makes the lists, so that an answer to a write and the next read agree. */
 export const viewOf =

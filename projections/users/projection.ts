@@ -20,6 +20,7 @@ const project = (user: UserDocument | null, event: StoredUserEvent): UserDocumen
     case 'PasswordChanged':
       return user && { ...user, updatedAt: event.data.at }
     case 'PasswordRehashed':
+    case 'LoginsEnded':
       return user
     case 'UserLimitsChanged': {
       const { maxSessions, maxTranslations, at } = event.data

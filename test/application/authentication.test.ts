@@ -1,12 +1,18 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
-import type { Credentials } from '../../application/ports/credentials.ts'
+import * as TE from 'fp-ts/lib/TaskEither.js'
+import type { Caller } from '../../application/caller.ts'
+import type { Credentials, ShownJwt } from '../../application/ports/credentials.ts'
 import { handleCommand } from '../../application/log/handle-command.ts'
+import { BEGINNING } from '../../application/ports/event-store.ts'
+import type { EventStore, StreamMetadata } from '../../application/ports/event-store.ts'
 import { logIn } from '../../application/users/commands/log-in.ts'
+import { startLoginDirectory } from '../../application/users/policies/login-directory.ts'
 import { createRehash } from '../../application/users/policies/rehash.ts'
 import { userDecider } from '../../domain/user/decider.ts'
 import type { UserCommand } from '../../domain/user/decider.ts'
+import { eventually } from '../support/eventually.ts'
 import { immediateTimers } from '../support/immediate-timers.ts'
 import { createMemoryEventStore } from '../support/memory-event-store.ts'
 import { createMemoryKeyring } from '../support/memory-keyring.ts'
@@ -37,7 +43,11 @@ const tokenOf = (token: E.Either<unknown, string>): string => right(token)
 test('R27: the token of a login tells who is asking', async (t) => {
   const { authentication, user } = await startWithAda(t)
   const token = tokenOf(await authentication.logIn('Ada', ada.password, ADDRESS))
-  const expected = { userId: user.id, permissions: ['admin'] as const, maxSessions: 10, maxTranslations: 5, credential: 'jwt' as const }
+  const { tokenId, expiresAt } = JSON.parse(token) as ShownJwt
+  const expected: Caller = {
+    userId: user.id, permissions: ['admin'], maxSessions: 10, maxTranslations: 5, credential: 'jwt',
+    login: { tokenId, expiresAt },
+  }
   t.deepEqual(await authentication.authenticate(token)(), E.right(O.some(expected)))
 })
 
@@ -70,6 +80,82 @@ test('R34: a new password ends the tokens of the old one', async (t) => {
   t.deepEqual(await authentication.authenticate(old)(), E.right(O.none))
   t.deepEqual(await authentication.logIn('Ada', ada.password, ADDRESS), wrong)
   t.true(O.isSome(right(await authentication.authenticate(tokenOf(await authentication.logIn('Ada', 'another', ADDRESS)))())))
+})
+
+/** Who is asking in two processes on one log, and Ada's logins. */
+const startTwo = async (t: Parameters<typeof startUserWorld>[0]) => {
+  const here = await startWithAda(t)
+  const there = await startUserWorld(t, { store: here.store, keyring: here.keyring })
+  const { logIn, logOut } = here.authentication
+  const knownBy = async ({ authentication }: Pick<typeof here, 'authentication'>, token: string): Promise<boolean> =>
+    O.isSome(right(await authentication.authenticate(token)()))
+  return {
+    ...here,
+    there,
+    login: async () => tokenOf(await logIn('Ada', ada.password, ADDRESS)),
+    logOut: async (token: string, everywhere: boolean) => {
+      const caller = right(await here.authentication.authenticate(token)())
+      if (O.isNone(caller)) throw new Error('the token is none')
+      right(await logOut(caller.value, everywhere)())
+    },
+    isKnownHere: (token: string) => knownBy(here, token),
+    isKnownThere: (token: string) => knownBy(there, token),
+  }
+}
+
+test('R160: a log-out ends its token alone, in another process and after a restart too, and is one event', async (t) => {
+  const world = await startTwo(t)
+  const [ended, other] = [await world.login(), await world.login()]
+  t.true(await world.isKnownThere(ended))
+  await Promise.all([world.logOut(ended, false), world.logOut(ended, false)])
+  t.false(await world.isKnownHere(ended))
+  await eventually(async () => t.false(await world.isKnownThere(ended)))
+  t.deepEqual([await world.isKnownHere(other), await world.isKnownThere(other)], [true, true])
+  const later = await startUserWorld(t, { store: world.store, keyring: world.keyring })
+  t.deepEqual(right(await later.authentication.authenticate(ended)()), O.none)
+  const { tokenId } = JSON.parse(ended) as ShownJwt
+  t.deepEqual(right(await world.store.read(`login-token-${tokenId}`)()).map(({ type }) => type), ['LoggedOut'])
+})
+
+test('R160: what is kept of a log-out goes ten minutes after the token would have', async (t) => {
+  const kept: Array<readonly [string, StreamMetadata]> = []
+  const setMetadata: EventStore['setMetadata'] = (stream, metadata) => {
+    kept.push([stream, metadata])
+    return TE.right(undefined)
+  }
+  const world = await startUserWorld(t, { store: { ...createMemoryEventStore(), setMetadata } })
+  right(await world.users.registerUser(ada, 'setup')())
+  const token = tokenOf(await world.authentication.logIn('Ada', ada.password, ADDRESS))
+  const caller = right(await world.authentication.authenticate(token)())
+  if (O.isSome(caller)) right(await world.authentication.logOut(caller.value, false)())
+  const { tokenId, expiresAt } = JSON.parse(token) as ShownJwt
+  const [, metadata] = kept.find(([stream]) => stream === `login-token-${tokenId}`) ?? []
+  const left = expiresAt - Date.parse('2026-11-21T09:30:00Z') / 1000
+  t.is(metadata?.maxAgeSeconds, left + 600)
+})
+
+test('R161: a log-out everywhere ends every login of the user and leaves the password', async (t) => {
+  const world = await startTwo(t)
+  const [one, two] = [await world.login(), await world.login()]
+  await world.logOut(one, true)
+  for (const token of [one, two]) t.false(await world.isKnownHere(token))
+  await eventually(async () => t.false(await world.isKnownThere(two)))
+  t.true(await world.isKnownHere(await world.login()))
+})
+
+test('what cannot tell whether a token was logged out says so, and a damaged log-out counts', async (t) => {
+  const away = { _tag: 'StoreUnavailable', reason: 'the test says so' } as const
+  const damaged = { _tag: 'LogCorrupted', reason: 'the test says so' } as const
+  const { write, logger, environment } = await startWithAda(t)
+  const answerOf = async (left: typeof away | typeof damaged) => {
+    const stop = new AbortController()
+    t.teardown(() => { stop.abort() })
+    const store = { ...write.store, read: () => TE.left(left) }
+    const logins = startLoginDirectory({ store, from: BEGINNING, logger, environment, timers: immediateTimers, signal: stop.signal })
+    return await logins.isLoggedOut('a token')()
+  }
+  t.deepEqual(await answerOf(away), E.left(away))
+  t.deepEqual(await answerOf(damaged), E.right(true))
 })
 
 test('S12: a login with a hash of lower cost stores one of today, and every login goes on', async (t) => {

@@ -23,7 +23,7 @@ import { BEGINNING } from '../../application/ports/event-store.ts'
 import type { EventStore, Position } from '../../application/ports/event-store.ts'
 import { reconciling } from '../../application/lives/policies/reconcile-lives.ts'
 import type { EndByWorker } from '../../application/lives/last-words.ts'
-import type { LiveRuns } from '../../application/sessions/live-sessions.ts'
+import type { LiveRuns } from '../../application/sessions/runs/live-runs.ts'
 import type { LiveLifecycle } from '../../application/sessions/live-lifecycle.ts'
 import { runLives } from '../../application/sessions/run-lives.ts'
 import type { EndCause } from '../../application/pipeline/signals.ts'
@@ -93,6 +93,7 @@ export const NO_RUNS: LiveRuns = {
   all: () => [],
   termOf: () => null,
   hasSender: () => false,
+  audioSeconds: () => null,
   pull: () => undefined,
   stop: () => undefined,
   ended: () => undefined,

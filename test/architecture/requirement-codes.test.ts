@@ -6,6 +6,8 @@ import { citingFiles, citingOf, misplacedRules, rulesOf, unknownCodes } from './
 
 const rules = rulesOf(readFileSync('docs/requirements.md', 'utf8'))
 
+const LAST_ROW = rules.filter(({ family }) => family === 'R').length
+
 /** A code of a rule that nobody has written; in one piece it would be cited by this file. */
 const invented = (family: string): string => `${family}${'9'.repeat(3)}`
 
@@ -33,7 +35,7 @@ test('the check sees an invented code in a comment, a title, a row of a mutant, 
   t.deepEqual(reported('test/x.test.ts', `test(\`${row}: \${x}\`, () => {})`), [`test/x.test.ts: ${row}`])
   t.deepEqual(reported('test/mutants/x.ts', `export const x = { rows: ['${other}'] }`), [`test/mutants/x.ts: ${other}`])
   t.deepEqual(reported('docs/x.md', `# X\n\nSee (${row}), ${other}.`), [`docs/x.md: ${row}`, `docs/x.md: ${other}`])
-  t.is(reported('docs/x.md', `R158–${row}`).length, 999 - 159)
+  t.is(reported('docs/x.md', `R158–${row}`).length, 999 - LAST_ROW)
 })
 
 test('what only looks like a code is none', (t) => {

@@ -1,6 +1,7 @@
 import test from 'ava'
 import { isFresh, isTrusted, loginFailuresDecider, waitAfter, waitOfAll } from '../../domain/login/decider.ts'
 import type { LoginFailuresEvent } from '../../domain/login/events.ts'
+import { loginTokenDecider } from '../../domain/login/login-token.ts'
 import { specify } from '../support/specify.ts'
 import { after } from './samples.ts'
 
@@ -14,6 +15,13 @@ test('S24: failures are counted until a success clears them', (t) => {
   given(failed(6)).when({ type: 'Clear', at: after(0) }).thenEvents(cleared)
   given(failed(6), cleared).when({ type: 'Fail', at: after(0) })
     .thenEvents({ type: 'LoginFailed', data: { failures: 1, at: after(0), succeededAt: after(0) } })
+})
+
+test('R160: a token is logged out once', (t) => {
+  const { given } = specify(t, loginTokenDecider)
+  const data = { userId: 3, at: after(0) }
+  given().when(data).thenEvents({ type: 'LoggedOut', data })
+  given({ type: 'LoggedOut', data }).when({ userId: 3, at: after(5) }).thenNothing()
 })
 
 test('S24: a success without a failure before it leaves no trace', (t) => {

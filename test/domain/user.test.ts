@@ -50,6 +50,18 @@ test('a password that was shown to be known is changed only while it is still th
   given(registered, passwordChanged('second', 1)).when(change).thenRefused({ _tag: 'PasswordOutdated' })
 })
 
+test('a log-out everywhere raises the generation and leaves the password', (t) => {
+  const { given } = specify(t, userDecider)
+  const ended = (generation: number): UserEvent => ({ type: 'LoginsEnded', data: { userId: 3, generation, at } })
+  given(registered).when({ type: 'EndLogins', at }).thenEvents(ended(1))
+  given(registered, passwordChanged('second', 1), ended(2)).when({ type: 'EndLogins', at }).thenEvents(ended(3))
+  given(registered, ended(1)).when({ type: 'ChangePassword', passwordHash: 'second', generation: 1, at })
+    .thenEvents(passwordChanged('second', 2, at))
+  given(registered, ended(1)).when({ type: 'Rehash', oldHash: 'first', passwordHash: 'dearer', at })
+    .thenEvents({ type: 'PasswordRehashed', data: { userId: 3, passwordHash: 'dearer', at } })
+  given().when({ type: 'EndLogins', at }).thenRefused({ _tag: 'UserUnknown' })
+})
+
 test('S12: a password is hashed anew while the old hash still stands, and its generation stays', (t) => {
   const { given } = specify(t, userDecider)
   const rehash = { type: 'Rehash', oldHash: 'first', passwordHash: 'first, dearer', at } as const

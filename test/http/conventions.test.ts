@@ -12,6 +12,7 @@ const AUDIO_URL = 'http://host/stream.m3u8'
 const bodyOf = (route: Route): unknown => {
   if (route.path === '/login') return new URLSearchParams({ username: 'ann', password: 'right password' })
   if (route.path === '/users/me/password') return { current_password: 'the old one', new_password: 'a new password' }
+  if (route.path === '/admin/jobs') return { kind: 'check' }
   if (route.path.startsWith('/admin/')) return route.body === undefined ? undefined : { is_active: true }
   if (route.path === '/users') return { username: 'bob', password: 'long enough' }
   if (route.path === '/setup') return { token: 'good', username: 'bob', password: 'long enough' }
@@ -20,7 +21,7 @@ const bodyOf = (route: Route): unknown => {
   return route.body === undefined ? undefined : { audio_url: AUDIO_URL }
 }
 
-const pathOf = (route: Route): string => route.path.replace(':id', '7').replace(/\{[^}]*\}/, '')
+const pathOf = (route: Route): string => route.path.replace(':id', '7').replace(':entry', '1').replace(/\{[^}]*\}/, '')
 
 const callAs = (route: Route): { readonly as?: string } => (route.access === 'public' ? {} : { as: 'admin' })
 
@@ -145,7 +146,8 @@ test('R62: routes for admins are 403 for other users and for API keys, before th
 test('R121: routes for logins only are 403 for API keys, however they are sent, before the body is looked at', async (t) => {
   const http = await startHttp(t)
   const routes = ROUTES.filter(({ access }) => access === 'login')
-  t.deepEqual(routes.map(({ method, path }) => `${method} ${path}`), ['PUT /users/me/password', 'POST /tokens', 'PUT /tokens/:id'])
+  const names = ['POST /logout', 'PUT /users/me/password', 'POST /tokens', 'PUT /tokens/:id']
+  t.deepEqual(routes.map(({ method, path }) => `${method} ${path}`), names)
   for (const route of routes)
     for (const headers of [{ 'x-api-key': 'lt_key' }, { authorization: 'Bearer lt_key' }]) {
       const key = await http.send(route.method, pathOf(route), { headers, body: '{"broken' })

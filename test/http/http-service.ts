@@ -5,6 +5,10 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Caller } from '../../application/caller.ts'
 import type { Catalogue, Language, Model, TranslationPair } from '../../application/ports/catalogue.ts'
 import type { ApiTokenView, LiveView, ProfileView, UserView } from '../../application/ports/read-models.ts'
+import type { ModelDetails } from '../../application/catalogue/queries/list-installed-models.ts'
+import type { Job } from '../../application/jobs/job.ts'
+import type { LiveIntegrity } from '../../application/lives/queries/get-integrity.ts'
+import type { HistoryEntry } from '../../application/lives/queries/history-entries.ts'
 import type { CreateLiveRequest } from '../../application/lives/commands/requested-live.ts'
 import type { NewUser } from '../../application/users/commands/register-user.ts'
 import type { PageQuery } from '../../application/ports/documents.ts'
@@ -59,6 +63,23 @@ export const profileView = (id: number, name: string): ProfileView => ({
 export const tokenView = (id: number): ApiTokenView => ({
   id, userId: 7, name: 'ci', prefix: 'lt_abcdefghijkl', isActive: true, expiresAt: null, lastUsedAt: null, createdAt: AT,
 })
+
+const job: Job = {
+  id: 7, kind: 'pull', subject: 'base', status: 'running', progress: { done: 5, total: 10, detail: 'config.json' }, result: null,
+  actor: 'user:1', createdAt: AT, updatedAt: AT,
+}
+
+const details: ModelDetails = {
+  installed: true, ships: false, loads: null, precision: 'int8', source: 'someone/tiny', bytes: 1000, measured: true, openLives: 1,
+}
+
+const entry: HistoryEntry = {
+  id: 1, type: 'LiveStarted', at: AT, actor: 'user:7', correlationId: 'request', causationId: 'command', data: {},
+}
+
+const integrity: LiveIntegrity = {
+  status: 'intact', rows: 1, first: 12, last: 12, headHash: 'ab', damaged: [], checkedAt: AT,
+}
 
 const caller = (members: Partial<Caller>): Caller => ({
   userId: 7, permissions: [], maxSessions: 10, maxTranslations: 5, credential: 'jwt', ...members,
@@ -120,6 +141,7 @@ export const startHttp = async (
       calls.registered.push({ user, actor })
       return TE.right(userView(9, user.username))
     },
+    logOut: () => TE.right(undefined),
     whoAmI: ({ userId }) => TE.right(userView(userId, 'ann')),
     changeUser: (_caller, id) => TE.right(userView(id, 'ann')),
     deleteUser: () => TE.right(undefined),
@@ -135,6 +157,12 @@ export const startHttp = async (
     finishLivesByAudioUrl: (_caller, _url, query) => page(query),
     listAllLives: () => TE.right({ items: [{ ...liveView(2), username: 'ann', lag: 0.25 }], total: 1 }),
     finishAnyLive: (_caller, id) => TE.right({ ...liveView(id, { status: 'finished', vram: 0 }), username: 'ann', lag: null }),
+    detailedCatalogue: {
+      models: () => [{ model: model(1, 'tiny'), details }],
+      translations: () => [{ pair, details }],
+    },
+    removeModel: () => TE.right(undefined),
+    removeTranslation: () => TE.right(undefined),
     rescanModels: () => TE.right([model(1, 'tiny')]),
     switchModel: (_caller, id, active) => TE.right({ ...model(id, 'tiny'), active }),
     switchLanguage: (_caller, id, active) => TE.right({ ...language(id, 'en', 'English'), active }),
@@ -148,8 +176,30 @@ export const startHttp = async (
     issueToken: () => TE.right({ token: tokenView(7), secret: 'lt_abcdefghijkl_secret' }),
     changeToken: (_caller, id) => (id === 7 ? TE.right(tokenView(7)) : TE.left({ _tag: 'ApiTokenNotFound' })),
     revokeToken: (_caller, id) => (id === 7 ? TE.right(undefined) : TE.left({ _tag: 'ApiTokenNotFound' })),
+    jobs: {
+      start: () => TE.right(job),
+      list: () => [job],
+      get: (id) => (id === 7 ? E.right(job) : E.left({ _tag: 'JobNotFound' })),
+      cancel: (id) => (id === 7 ? TE.right(undefined) : TE.left({ _tag: 'JobNotFound' })),
+    },
+    recentLoad: () => [{ at: AT, lagMax: 1.5, lagP95: 1, vramReserved: 1400, sessions: 1, listeners: 3 }],
+    listAllTokens: () => TE.right({ items: [{ ...tokenView(7), username: 'ann' }], total: 1 }),
+    revokeAnyToken: () => TE.right(undefined),
     deleteLive: (_caller, id) => (id === 7 ? TE.right(undefined) : TE.left({ _tag: 'LiveNotFound' })),
+    getActivity: (_caller, id) =>
+      id === 7
+        ? TE.right({ lag: 0.25, listeners: 3, senderConnected: true, audioSeconds: 12.5, segments: 4, textUntil: null })
+        : TE.left({ _tag: 'LiveNotFound' }),
+    getCapacity: () => ({
+      vramTotal: 4000, vramReserved: 1400, vramFree: 2600, openSessions: 1, maxSessions: 10, maxTranslations: 5,
+    }),
     getHistory: (_caller, id) => (id === 7 ? TE.right({ items: [], total: 0 }) : TE.left({ _tag: 'LiveNotFound' })),
+    getHistoryEntry: (_caller, id) => (id === 7 ? TE.right({ entry, state: liveView(7) }) : TE.left({ _tag: 'LiveNotFound' })),
+    getIntegrity: (_caller, id) => (id === 7 ? TE.right(integrity) : TE.left({ _tag: 'LiveNotFound' })),
+    getAnyLive: (_caller, id) => TE.right({ ...liveView(id), username: 'ann', lag: 0.25 }),
+    getAnyHistory: () => TE.right({ items: [entry], total: 1 }),
+    getAnyHistoryEntry: (_caller, id) => TE.right({ entry, state: { ...liveView(id), username: 'ann', lag: null } }),
+    getAnyIntegrity: () => TE.right(integrity),
     getTranscript: (_caller, id) => (id === 7 ? TE.right([]) : TE.left({ _tag: 'LiveNotFound' })),
     ...overrides,
   }

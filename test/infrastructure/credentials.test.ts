@@ -74,8 +74,9 @@ test('R34: a token of ours gives its claims until it expires, with five seconds 
     jti: 'a-token-id',
     gen: 3,
   })
-  t.deepEqual(await at(0).verifyJwt(token), O.some(claims))
-  t.deepEqual(await at(3604).verifyJwt(token), O.some(claims))
+  const shown = { ...claims, tokenId: 'a-token-id', expiresAt: NOON + 3600 }
+  t.deepEqual(await at(0).verifyJwt(token), O.some(shown))
+  t.deepEqual(await at(3604).verifyJwt(token), O.some(shown))
   t.deepEqual(await at(3606).verifyJwt(token), O.none)
 })
 
@@ -88,7 +89,7 @@ const without = (claim: keyof typeof whole): JWTPayload => Object.fromEntries(Ob
 
 test('R34, S9: anything but a whole token of ours is none', async (t) => {
   const credentials = at(0)
-  t.deepEqual(await credentials.verifyJwt(await sign(whole)), O.some({ userId: 42, generation: 0 }))
+  t.deepEqual(await credentials.verifyJwt(await sign(whole)), O.some({ userId: 42, generation: 0, tokenId: 'j', expiresAt: NOON + 60 }))
   const body = Buffer.from(JSON.stringify(whole)).toString('base64url')
   const good = await sign(whole)
   const bad = [

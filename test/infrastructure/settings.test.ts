@@ -16,7 +16,7 @@ test('with an empty environment every setting has the default of the launch cont
   t.deepEqual(settings, E.right({
     host: '127.0.0.1', port: 8080, dataDir: './data', adminUsername: null, adminPassword: null, adminPasswordFile: null,
     masterKeyFile: null,
-    vramMb: null, overcommit: 1, eventstoreUrl: null, mongoUrl: null, modelsDir: null, publicUrl: null, basePath: null, allowedHosts: null,
+    vramMb: null, overcommit: 1, eventstoreUrl: null, mongoUrl: null, modelsDir: null, hubUrl: null, publicUrl: null, basePath: null, allowedHosts: null,
     trustedProxies: null,
     corsOrigins: ['*'], wsOrigins: ['*'], frameAncestors: ['*'], audioUrlAllowCidrs: null, sourceIsolation: null, jwtTtl: 86_400_000, pendingTimeout: 3_600_000,
     maxDuration: 86_400_000, idleTimeout: 600_000, retentionMax: 0, drainTimeout: 30_000, reconnectGrace: 0, rateLimit: 50,

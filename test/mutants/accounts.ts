@@ -47,14 +47,14 @@ export const accountMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'projections/api-tokens/queries.ts',
-    before: "filter: { userId }, sort: { by: 'id', direction: 'descending' }",
-    after: "filter: {}, sort: { by: 'id', direction: 'descending' }",
+    before: 'const filter = userId === null ? {} : { userId }',
+    after: 'const filter = {}',
     rows: [36], test: TOKENS,
   },
   {
     file: 'projections/api-tokens/queries.ts',
-    before: "filter: { userId }, sort: { by: 'id', direction: 'descending' }",
-    after: "filter: { userId }, sort: { by: 'id', direction: 'ascending' }",
+    before: 'newestFirst(apiTokensIn(documents), filter, { skip, limit }, total),',
+    after: "apiTokensIn(documents).page({ filter, sort: { by: 'id', direction: 'ascending' }, skip, limit }),",
     rows: [23], test: TOKENS,
   },
   {
@@ -89,7 +89,7 @@ export const accountMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/users/queries/authenticate.ts',
-    before: 'isActive(user) && user.generation === claims.value.generation',
+    before: 'isActive(user) && user.generation === generation',
     after: 'isActive(user)',
     rows: [34, 35], test: 'test/service/rest-users.test.ts',
   },

@@ -145,7 +145,7 @@ export const liveMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/owned-live.ts',
-    before: 'if (created.data.userId !== caller.userId) return E.left(notFound)',
+    before: 'if (!isSeen(created.data.userId)) return E.left(notFound)',
     after: '',
     rows: [36, 87], test: RETENTION,
   },

@@ -5,10 +5,29 @@ const LIVES = 'test/service/rest-lives.test.ts'
 const ACCESS = 'test/service/rest-access.test.ts'
 const KEYS = 'test/service/rest-api-keys.test.ts'
 const TOKENS = 'test/service/rest-tokens.test.ts'
+const LOGOUT = 'test/service/rest-logout.test.ts'
 const BY_URL = 'test/service/rest-finish-by-url.test.ts'
 
 /** The layer of HTTP: pages, filters, checks, credentials, representations. */
 export const restMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'application/users/commands/log-out.ts',
+    before: '    if (!everywhere) return await endToken(deps, caller)',
+    after: '    if (!everywhere) return E.right(undefined)',
+    rows: [160], test: LOGOUT,
+  },
+  {
+    file: 'domain/user/decider.ts',
+    before: "{ type: 'LoginsEnded', data: { ...about, generation: user.generation + 1 } }",
+    after: "{ type: 'LoginsEnded', data: { ...about, generation: user.generation } }",
+    rows: [161], test: LOGOUT,
+  },
+  {
+    file: 'application/jobs/jobs.ts',
+    before: "if (status === 'running') await end(id, 'failed', BROKEN_OFF)",
+    after: "if (status === 'running') void id",
+    rows: [171], test: 'test/service/rest-jobs.test.ts',
+  },
   {
     file: 'interfaces/http/codecs/presenters.ts',
     before: 'total_pages: Math.ceil(page.total / query.limit),',

@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { StoredApiTokenEvent } from '../../domain/api-token/events.ts'
-import { apiTokens } from '../../projections/api-tokens/projection.ts'
+import { apiTokens, apiTokenTotals } from '../../projections/api-tokens/projection.ts'
 import { after } from '../domain/samples.ts'
 import { envelopeOf, projecting } from '../support/projecting.ts'
 
@@ -29,6 +29,14 @@ test('R120: a token shows its name and whether it is active', async (t) => {
 
 test('R33: a token shows when it was last used', async (t) => {
   await projecting(t, apiTokens).given(issued, used(1000), used(70_000)).thenDocuments({ 4: { ...listed, lastUsedAt: after(70_000) } })
+})
+
+test('the total counts what was issued and not revoked', async (t) => {
+  const other: StoredApiTokenEvent = { ...issued, data: { ...issued.data, tokenId: 5, userId: 8 } }
+  await projecting(t, apiTokenTotals).given(issued, other).thenDocuments({ all: { count: 2 } })
+  await projecting(t, apiTokenTotals)
+    .given(issued, other, used(1000), { type: 'ApiTokenRevoked', data: about(1000) })
+    .thenDocuments({ all: { count: 1 } })
 })
 
 test('R119: a revoked token is listed no more, also when a use of it is told late', async (t) => {

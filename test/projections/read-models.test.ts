@@ -138,6 +138,7 @@ test('a user is listed without anything of the password', async (t) => {
   await projecting(t, users)
     .given(registered, { type: 'PasswordRehashed', data: { ...user, passwordHash: envelopeOf('new', 'user-3') } })
     .thenDocuments({ 3: ada })
+  await projecting(t, users).given(registered, { type: 'LoginsEnded', data: { ...user, generation: 1 } }).thenDocuments({ 3: ada })
 })
 
 test('a disabled user is listed as inactive until enabled again', async (t) => {

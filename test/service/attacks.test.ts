@@ -38,7 +38,7 @@ const bodyFor = ({ path, body }: Route): Json | undefined => {
 
 const ask = (client: Client, route: Route) => {
   const body = bodyFor(route)
-  return client.request(route.method, route.path.replace(':id', String(idFor(route))), {
+  return client.request(route.method, route.path.replace(':id', String(idFor(route))).replace(':entry', '1'), {
     ...(body !== undefined && { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
   })
 }

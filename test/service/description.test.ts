@@ -52,19 +52,22 @@ test('R75, R124, R125: the service describes itself in valid OpenAPI 3.1.0: tags
   for (const status of ['401', '403', '404', '422', '503']) t.true(status in create, status)
 })
 
+/** One takes long, the other ends the login that all others need. */
+const SKIPPED: ReadonlySet<string> = new Set(['rescanModels', 'logout'])
+
 test('R126: whatever is wrong with a request, the description declares the answer', async (t) => {
   const admin = await service.admin()
   const clients = [service.anonymous(), createClient(service.url(), 'nobody'), admin]
   // The client compares each answer with the description, and fails when its status or shape is not there.
   const statuses = new Set<number>()
   for (const { method, path, operationId } of operationsOf(await describe())) {
-    if (operationId === 'rescanModels') continue
+    if (SKIPPED.has(operationId)) continue
     for (const client of clients)
       for (const id of path.includes('{id}') ? ['4711', 'x'] : ['4711'])
         for (const body of method === 'GET' || id === 'x' ? ['{}'] : ['{}', '{"a":'])
           statuses.add(
             (
-              await client.request(method, `${path.replace('{id}', id)}?skip=-1&limit=0&status=no&format=no`, {
+              await client.request(method, `${path.replace('{id}', id).replace('{entry}', '1')}?skip=-1&limit=0&status=no&format=no`, {
                 headers: { 'content-type': 'application/json' }, ...(method === 'GET' ? {} : { body }),
               })
             ).status,
@@ -119,7 +122,7 @@ test('R36: of 20 users each gets 404 for what another owns and 403 for what is a
     const answers = await Promise.all(
       [...ofOwners, ...forAdmins].map(async (operation) => {
         const id = other.ids[operation.path.split('/')[1] ?? ''] ?? other.ids['lives']
-        const { status } = await ask(user, operation, operation.path.replace('{id}', String(id)))
+        const { status } = await ask(user, operation, operation.path.replace('{id}', String(id)).replace('{entry}', '1'))
         return { name: `${operation.method} ${operation.path}`, status, wanted: isForAdmins(operation) ? 403 : 404 }
       }),
     )

@@ -2,7 +2,7 @@ import { createHash, createHmac, randomBytes } from 'node:crypto'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import { v7 } from 'uuid'
-import type { Credentials, JwtClaims } from '../../application/ports/credentials.ts'
+import type { Credentials, ShownJwt } from '../../application/ports/credentials.ts'
 import type { Environment, Logger } from '../../application/ports/environment.ts'
 
 export interface TestEnvironment extends Environment {
@@ -46,8 +46,8 @@ export const createTestCredentials = (): TestCredentials => {
       return E.right(O.isSome(passwordHash) && passwordHash.value.replace('old ', '') === `hash of ${password}`)
     },
     isOutdated: (passwordHash) => passwordHash.startsWith('old '),
-    signJwt: (claims) => Promise.resolve(JSON.stringify(claims)),
-    verifyJwt: (token) => Promise.resolve(token.startsWith('{') ? O.some(JSON.parse(token) as JwtClaims) : O.none),
+    signJwt: (claims) => Promise.resolve(JSON.stringify({ ...claims, tokenId: v7(), expiresAt: 1_900_000_000 })),
+    verifyJwt: (token) => Promise.resolve(token.startsWith('{') ? O.some(JSON.parse(token) as ShownJwt) : O.none),
     newApiToken: () => {
       const letters = randomBytes(28).toString('hex').slice(0, 55)
       const secret = `lt_${letters.slice(0, 12)}_${letters.slice(12)}`

@@ -6,12 +6,14 @@ import { createAdministrators } from '../../application/users/administrators.ts'
 import { changeOwnPassword } from '../../application/users/commands/change-own-password.ts'
 import { changeUser } from '../../application/users/commands/change-user.ts'
 import { logIn } from '../../application/users/commands/log-in.ts'
+import { logOut } from '../../application/users/commands/log-out.ts'
 import { DEFAULT_QUOTAS, registerUser } from '../../application/users/commands/register-user.ts'
 import type { NewUser } from '../../application/users/commands/register-user.ts'
 import { createLoginThrottle } from '../../application/users/login-throttle.ts'
 import { completeUsers } from '../../application/users/policies/complete-users.ts'
 import { countAdministrators } from '../../application/users/policies/count-administrators.ts'
 import { createRehash } from '../../application/users/policies/rehash.ts'
+import { startLoginDirectory } from '../../application/users/policies/login-directory.ts'
 import { startUserDirectory } from '../../application/users/policies/user-directory.ts'
 import { authenticate } from '../../application/users/queries/authenticate.ts'
 import { isSetUp } from '../../application/users/queries/is-set-up.ts'
@@ -48,6 +50,7 @@ export const startUserWorld = async (t: ExecutionContext, stores: Stores = {}) =
   const projector = startProjector({ store, documents, projections: allProjections, code: 'test', logger, environment, timers, signal })
   const from = right(await store.head()())
   const directory = startUserDirectory({ store, keyring, from, logger, environment, timers, signal })
+  const logins = startLoginDirectory({ store, from, logger, environment, timers, signal })
   const throttle = createLoginThrottle({ store, keyring, environment, timers, credentials, logger, enabled: false })
   const rehash = createRehash({ store, keyring, environment, timers, credentials, logger })
   t.teardown(() => { stop.abort() })
@@ -76,7 +79,8 @@ export const startUserWorld = async (t: ExecutionContext, stores: Stores = {}) =
     },
     authentication: {
       logIn: logIn({ directory, credentials, throttle, rehash }),
-      authenticate: authenticate({ directory, credentials }),
+      authenticate: authenticate({ directory, logins, credentials }),
+      logOut: logOut({ ...changing, logins }),
     },
     changes: {
       whoAmI: whoAmI({ directory }),
@@ -88,7 +92,7 @@ export const startUserWorld = async (t: ExecutionContext, stores: Stores = {}) =
     },
     stop: async () => {
       stop.abort()
-      await Promise.all([projector.stopped, directory.stopped])
+      await Promise.all([projector.stopped, directory.stopped, logins.stopped])
     },
   }
 }

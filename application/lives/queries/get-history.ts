@@ -1,26 +1,16 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import { definitionOf } from '../../../domain/all-events.ts'
 import { liveStream } from '../../../domain/live/events.ts'
-import { maskedUrl } from '../../../domain/live/masked-url.ts'
-import { ERASED } from '../../../domain/shared/event.ts'
 import type { Caller } from '../../caller.ts'
-import type { LiveNotFound, Unavailable } from '../../errors.ts'
-import { openEach, refusalOf } from '../../log/event-serialization.ts'
+import type { EntryNotFound, LiveNotFound, Unavailable } from '../../errors.ts'
 import type { Page, PageQuery } from '../../ports/documents.ts'
-import type { EventStore } from '../../ports/event-store.ts'
+import type { EventStore, StoredEvent } from '../../ports/event-store.ts'
 import type { Keyring } from '../../ports/keyring.ts'
+import type { LiveView, ViewOf } from '../../ports/read-models.ts'
 import { findOwnedLive } from '../owned-live.ts'
-
-/** One event of a live, secrets masked. */
-export interface HistoryEntry {
-  /** From 1. */
-  readonly id: number
-  readonly type: string
-  readonly at: string
-  readonly actor: string
-  readonly data: Readonly<Record<string, unknown>>
-}
+import type { OwnedLive } from '../owned-live.ts'
+import { historyEntries, MASK, ofOwner } from './history-entries.ts'
+import type { HistoryEntry, UrlMask } from './history-entries.ts'
 
 /** What happened to a live of the caller's, oldest first. */
 export type GetHistory = (
@@ -29,48 +19,81 @@ export type GetHistory = (
   page: PageQuery,
 ) => TaskEither<LiveNotFound | Unavailable, Page<HistoryEntry>>
 
+/** One event of a live, and how the live stood after it. */
+export interface PastLive<State> {
+  readonly entry: HistoryEntry
+  readonly state: State
+}
+
+/** Of a live of the caller's, its tokens masked. `entryId` is its place in the history. */
+export type GetHistoryEntry = (
+  caller: Caller,
+  liveId: number,
+  entryId: number,
+) => TaskEither<LiveNotFound | EntryNotFound | Unavailable, PastLive<LiveView>>
+
 export interface GetHistoryDeps {
   readonly store: Pick<EventStore, 'read'>
   readonly keyring: Pick<Keyring, 'open'>
 }
 
-const MASK = '***'
-
-/** Of no use to anybody but the service. */
-const isInternal = (member: string): boolean => member === 'commandId' || member.endsWith('Hash')
-
-/** Secrets masked; null stays null, it tells that there is none. */
-const maskedMember = (member: string, value: unknown, isPersonal: boolean): unknown => {
-  if (!isPersonal || value === null) return value
-  return member === 'audioUrl' && typeof value === 'string' && value !== ERASED ? maskedUrl(value) : MASK
-}
-
-/** Straight from the live's stream: an event's number there is its place in the history. */
-export const getHistory =
-  ({ store, keyring }: GetHistoryDeps): GetHistory =>
-  (caller, liveId, { skip, limit }) =>
+/** A page of the stream of a live, whoever may see it. */
+export const pageOfHistory =
+  ({ store, keyring }: GetHistoryDeps, urlMask: UrlMask) =>
+  (
+    liveId: number,
+    { revision }: Pick<OwnedLive, 'revision'>,
+    { skip, limit }: PageQuery,
+  ): TaskEither<Unavailable, Page<HistoryEntry>> =>
   async () => {
-    const live = await findOwnedLive(store)(caller, liveId)()
-    if (E.isLeft(live)) return live
-    const total = live.right.revision + 1
+    const total = revision + 1
     if (skip >= total) return E.right({ items: [], total })
     const stored = await store.read(liveStream(liveId), { from: skip, limit: Math.min(limit, total - skip) })()
     if (E.isLeft(stored)) return stored
-    const opened = await openEach(keyring)(stored.right)()
-    if (E.isLeft(opened)) return opened
-    const items: Array<HistoryEntry> = []
-    for (const [index, event] of stored.right.entries()) {
-      const { type, revision, metadata } = event
-      const clear = opened.right[index]
-      if (clear !== undefined && E.isLeft(clear) && clear.left._tag === 'EventMisfit')
-        return E.left(refusalOf(event, clear.left))
-      // What a newer version wrote down happened, whatever it says.
-      const said = clear === undefined || E.isLeft(clear) ? {} : { ...(clear.right.data as object) }
-      const personal = definitionOf(type)?.personal ?? []
-      const members = Object.entries(said).filter(([member]) => !isInternal(member))
-      const masked = members.map(([member, value]) => [member, maskedMember(member, value, personal.includes(member))])
-      const data = Object.fromEntries(masked) as HistoryEntry['data']
-      items.push({ id: revision + 1, type, at: metadata.recordedAt, actor: metadata.actor, data })
-    }
-    return E.right({ items, total })
+    const entries = await historyEntries(keyring)(stored.right, urlMask)()
+    return E.map((items: ReadonlyArray<HistoryEntry>) => ({ items, total }))(entries)
   }
+
+/** An entry and all events up to it, from which its state is folded. */
+export const entryOfHistory =
+  ({ store, keyring }: GetHistoryDeps, urlMask: UrlMask) =>
+  (
+    liveId: number,
+    { revision }: Pick<OwnedLive, 'revision'>,
+    entryId: number,
+  ): TaskEither<EntryNotFound | Unavailable, PastLive<ReadonlyArray<StoredEvent>>> =>
+  async () => {
+    const isThere = Number.isSafeInteger(entryId) && entryId >= 1 && entryId <= revision + 1
+    if (!isThere) return E.left({ _tag: 'EntryNotFound' })
+    const stored = await store.read(liveStream(liveId), { limit: entryId })()
+    if (E.isLeft(stored)) return stored
+    const shown = await historyEntries(keyring)(stored.right.slice(entryId - 1), urlMask)()
+    if (E.isLeft(shown)) return shown
+    const [entry] = shown.right
+    return entry === undefined ? E.left({ _tag: 'EntryNotFound' }) : E.right({ entry, state: stored.right })
+  }
+
+/** Straight from the live's stream. */
+export const getHistory = (deps: GetHistoryDeps): GetHistory => {
+  const find = findOwnedLive(deps.store)
+  const pageOf = pageOfHistory(deps, ofOwner)
+  return (caller, liveId, page) => async () => {
+    const live = await find(caller, liveId)()
+    return E.isLeft(live) ? live : await pageOf(liveId, live.right, page)()
+  }
+}
+
+/** By the fold that makes the lists, up to that event. */
+export const getHistoryEntry = (deps: GetHistoryDeps & { readonly viewOf: ViewOf }): GetHistoryEntry => {
+  const find = findOwnedLive(deps.store)
+  const entryOf = entryOfHistory(deps, ofOwner)
+  return (caller, liveId, entryId) => async () => {
+    const live = await find(caller, liveId)()
+    if (E.isLeft(live)) return live
+    const past = await entryOf(liveId, live.right, entryId)()
+    if (E.isLeft(past)) return past
+    const { entry, state: events } = past.right
+    const view = await deps.viewOf(events)()
+    return E.map((state: LiveView) => ({ entry, state: { ...state, senderToken: MASK, listenerToken: MASK } }))(view)
+  }
+}

@@ -8,6 +8,7 @@ import type { Caller } from '../../caller.ts'
 import type { Unavailable } from '../../errors.ts'
 import type { Credentials } from '../../ports/credentials.ts'
 import { callerOf, isActive } from '../known-user.ts'
+import type { LoginDirectory } from '../policies/login-directory.ts'
 import type { UserDirectory } from '../policies/user-directory.ts'
 
 /** The caller behind a bearer token, none for anything invalid. Left where that cannot be told now. */
@@ -15,18 +16,24 @@ export type Authenticate = (bearer: string) => TaskEither<Unavailable, Option<Ca
 
 export interface AuthenticateDeps {
   readonly directory: Pick<UserDirectory, 'byId'>
+  readonly logins: Pick<LoginDirectory, 'isLoggedOut'>
   readonly credentials: Pick<Credentials, 'verifyJwt'>
 }
 
-/** From memory, but for a user who was not asked for lately. */
+/** From memory, but for a user or a token that was not asked for lately. */
 export const authenticate =
-  ({ directory, credentials }: AuthenticateDeps): Authenticate =>
+  ({ directory, logins, credentials }: AuthenticateDeps): Authenticate =>
   (bearer) =>
   async () => {
     const claims = await credentials.verifyJwt(bearer)
     if (O.isNone(claims)) return E.right(O.none)
-    const found = await directory.byId(claims.value.userId)()
-    const stillHolds = (user: User) => isActive(user) && user.generation === claims.value.generation
-    const caller = flow(O.filter(stillHolds), O.map((user: User) => callerOf(user, 'jwt')))
+    const { userId, generation, tokenId, expiresAt } = claims.value
+    const loggedOut = await logins.isLoggedOut(tokenId)()
+    if (E.isLeft(loggedOut)) return loggedOut
+    if (loggedOut.right) return E.right(O.none)
+    const found = await directory.byId(userId)()
+    const stillHolds = (user: User) => isActive(user) && user.generation === generation
+    const login = { tokenId, expiresAt }
+    const caller = flow(O.filter(stillHolds), O.map((user: User) => ({ ...callerOf(user, 'jwt'), login })))
     return pipe(found, E.map(caller))
   }

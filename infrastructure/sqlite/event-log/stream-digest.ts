@@ -60,6 +60,13 @@ export const damagedStreams = (database: DatabaseSync): ReadonlyArray<string> =>
   return database.prepare(`SELECT name FROM streams WHERE digest <> ${DIGEST}`).all().map(({ name }) => String(name))
 }
 
+/** Whether the row of this stream is not what was written. */
+export const isDamagedStream = (database: DatabaseSync, name: string): boolean => {
+  if (!isCovered(database)) return false
+  useStreamDigest(database)
+  return database.prepare(`SELECT 1 FROM streams WHERE name = ? AND digest <> ${DIGEST}`).get(name) !== undefined
+}
+
 /** The position behind which a change of a stream's row is found; null where nothing is covered yet. */
 export const coveredSince = (database: DatabaseSync): number | null =>
   isCovered(database) ? Number(database.prepare('SELECT since FROM coverage').get()?.['since'] ?? 0) : null

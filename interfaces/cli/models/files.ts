@@ -7,7 +7,7 @@ import { verifyFolder } from '../../../infrastructure/catalogue/verify-folder.ts
 import type { FolderFinding } from '../../../infrastructure/catalogue/verify-folder.ts'
 import { allOf, withControl } from '../control-client.ts'
 import type { Control } from '../control-client.ts'
-import { foldersOf, requireModelsDirectory, rescan } from './found.ts'
+import { foldersOf, modelsDirectory, rescan } from './found.ts'
 import { tableOf } from '../table.ts'
 
 const tableFor = ({ files }: FolderFinding): string =>
@@ -47,7 +47,7 @@ const refuseUse = async (control: Control, name: string): Promise<void> => {
 
 /** `stenolog models remove`: the folder goes first out of sight, then for good. */
 export const removeModel = async (given: string, json: boolean): Promise<number> => {
-  const modelsDir = requireModelsDirectory()
+  const modelsDir = modelsDirectory()
   const [found] = await foldersOf([given])
   if (found === undefined || !existsSync(found.folder)) throw new Error(`no model of the name ${given} is installed`)
   const { name, folder } = found

@@ -4,6 +4,7 @@ import type { Logger } from '../../../application/ports/environment.ts'
 import { object } from '../../../domain/shared/codecs.ts'
 import { BUNDLED_MODELS, findInstalledModels } from '../../../infrastructure/catalogue/installed-models.ts'
 import { modelNameOf } from '../../../infrastructure/catalogue/models.ts'
+import { modelsDirOf } from '../../../infrastructure/settings.ts'
 import { allOf } from '../control-client.ts'
 import type { Control } from '../control-client.ts'
 import { toolSettings } from '../tool-settings.ts'
@@ -15,17 +16,16 @@ const warnings: Logger = {
   error: ({ directory, reason }, message) => console.error(`stenolog: ${message}: ${String(directory)} (${String(reason)})`),
 }
 
-/** The models directory of the settings; null for none. */
-export const modelsDirectory = (): string | null => toolSettings().modelsDir
+/** The models directory of the settings. */
+export const modelsDirectory = (): string => modelsDirOf(toolSettings())
 
-/** Throws an Error for people where none is set. */
-export const requireModelsDirectory = (): string => {
-  const directory = modelsDirectory()
-  if (directory === null) throw new Error('STENOLOG_MODELS_DIR is not set: it names the directory that models are kept in')
-  return directory
-}
-
-export const findInstalled = () => findInstalledModels({ bundledDir: BUNDLED_MODELS, modelsDir: modelsDirectory(), logger: warnings })
+export const findInstalled = () =>
+  findInstalledModels({
+    bundledDir: BUNDLED_MODELS,
+    modelsDir: modelsDirectory(),
+    mayBeMissing: toolSettings().modelsDir === null,
+    logger: warnings,
+  })
 
 /** Throws an Error for people where a folder of a model cannot have this name. */
 export const checkedName = (name: string): string => {
@@ -42,8 +42,7 @@ export const foldersOf = async (names: ReadonlyArray<string>): Promise<ReadonlyA
   return names.map((given) => {
     const name = modelNameOf(checkedName(given))
     const found = installed.find((one) => one.name === name)
-    if (found === undefined && directory === null) throw new Error(`no model of the name ${name} is installed`)
-    return found ?? { name, folder: join(directory ?? '', given) }
+    return found ?? { name, folder: join(directory, given) }
   })
 }
 

@@ -10,7 +10,7 @@ stenolog models pull WHAT [--precision int8|fp32|fp16] [--as NAME] [--revision R
 stenolog models verify [NAME]... [--json]
 stenolog models remove NAME [--json]
 
-Speech models and translators in STENOLOG_MODELS_DIR, and those that ship. Works beside a running service, which sees at once what
+Speech models and translators in STENOLOG_MODELS_DIR (<data>/models), and those that ship. Works beside a running service, which sees at once what
 is pulled or removed, or without one.
 WHAT           one of ${PULLED_BY_NAME.join(', ')};
                (the export that tells when words sound, where there is one);
@@ -20,7 +20,7 @@ WHAT           one of ${PULLED_BY_NAME.join(', ')};
 --revision     branch, tag or commit; default main
 --force        replaces a folder of that name, once the new one is whole; a running service loads the new one with its next use
 --no-load      does not try the model before it gets its place; its memory is then estimated until it is verified
---hub URL      another address than huggingface.co, such as a mirror's
+--hub URL      another address than that of STENOLOG_HUB_URL or, without one, huggingface.co
 --json         data as JSON
 
 pull goes on where an earlier one was interrupted; a folder appears only when every file has the hash that the hub vouches for and

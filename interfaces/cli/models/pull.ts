@@ -1,18 +1,19 @@
 import { basename, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import * as E from 'fp-ts/lib/Either.js'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
 import type { Measured } from '../../../infrastructure/catalogue/manifest.ts'
-import { modelNameOf, PULLED_BY_NAME, repositoriesOf } from '../../../infrastructure/catalogue/models.ts'
+import { modelNameOf } from '../../../infrastructure/catalogue/models.ts'
 import { measuredBy, tryModel } from '../../../infrastructure/catalogue/trial.ts'
 import { PRECISIONS } from '../../../infrastructure/hub/export-files.ts'
-import { createHubHttp } from '../../../infrastructure/hub/hub-http.ts'
+import { hubSource } from '../../../infrastructure/hub/hub-source.ts'
+import type { NamedSource } from '../../../infrastructure/hub/hub-source.ts'
 import { pullModel } from '../../../infrastructure/hub/pull.ts'
-import type { Source } from '../../../infrastructure/hub/pull.ts'
-import { isRepositoryId } from '../../../infrastructure/hub/repository.ts'
 import type { Precision } from '../../../infrastructure/onnx/model-weights.ts'
 import { withRunning } from '../control-client.ts'
-import { checkedName, listedModels, rescan, requireModelsDirectory } from './found.ts'
+import { checkedName, listedModels, rescan, modelsDirectory } from './found.ts'
 import { createProgressBar } from '../progress-bar.ts'
+import { toolSettings } from '../tool-settings.ts'
 
 /** Options of the command line as they were given. */
 interface PullArguments {
@@ -33,8 +34,9 @@ const precisionOf = (given: string | undefined): Precision | null => {
 }
 
 const hubOf = (given: string | undefined): URL | null => {
-  if (given === undefined) return null
-  const url = URL.parse(given)
+  const asked = given ?? toolSettings().hubUrl
+  if (asked === null) return null
+  const url = URL.parse(asked)
   if (url === null || !/^https?:$/.test(url.protocol)) throw new Error('--hub is an http or https URL')
   return url
 }
@@ -42,15 +44,11 @@ const hubOf = (given: string | undefined): URL | null => {
 const isDirectory = (what: string): boolean => /^(?:\.{0,2}\/|\.{1,2}$)/.test(what)
 
 /** Where it comes from, and the name that it gets unless another is asked for. */
-const sourceOf = (what: string, options: PullArguments): { readonly source: Source; readonly name: string } => {
+const sourceOf = (what: string, options: PullArguments): NamedSource => {
   if (isDirectory(what)) return { source: { kind: 'directory', path: resolve(what) }, name: modelNameOf(basename(resolve(what))) }
-  const known = repositoriesOf(what)
-  if (known.length === 0 && !isRepositoryId(what)) {
-    throw new Error(`${what} is none of ${PULLED_BY_NAME.join(', ')}, no owner/name of the hub, and no directory (write ./ before it)`)
-  }
-  const http = createHubHttp(hubOf(options.hub))
-  const source = { kind: 'hub', http, ids: known.length === 0 ? [what] : known, revision: options.revision ?? 'main' } as const
-  return { source, name: known.length === 0 ? modelNameOf(what.slice(what.indexOf('/') + 1)) : what }
+  const found = hubSource(what, hubOf(options.hub), { revision: options.revision })
+  if (E.isLeft(found)) throw new Error(`${what} ${found.left}, and no directory (write ./ before it)`)
+  return found.right
 }
 
 const DOES_NOT_RUN = 'the model does not run here, so it was not installed (--no-load installs it all the same)'
@@ -71,7 +69,7 @@ const announce = (name: string): Promise<string | null> =>
 
 /** `stenolog models pull`: resolves to the exit code. */
 export const pull = async (what: string, options: PullArguments): Promise<number> => {
-  const modelsDir = requireModelsDirectory()
+  const modelsDir = modelsDirectory()
   const { source, name: ownName } = sourceOf(what, options)
   const name = checkedName(options.as ?? ownName)
   const bar = createProgressBar(process.stderr, name)

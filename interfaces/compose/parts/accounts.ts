@@ -7,9 +7,10 @@ import { removeProfile } from '../../../application/profiles/commands/remove-pro
 import { sendToProfiles } from '../../../application/profiles/profile-writes.ts'
 import { changeToken } from '../../../application/tokens/commands/change-token.ts'
 import { issueToken } from '../../../application/tokens/commands/issue-token.ts'
-import { revokeToken } from '../../../application/tokens/commands/revoke-token.ts'
+import { revokeAnyToken, revokeToken } from '../../../application/tokens/commands/revoke-token.ts'
 import { createTokenUses } from '../../../application/tokens/policies/token-uses.ts'
 import type { TokenUses } from '../../../application/tokens/policies/token-uses.ts'
+import { listAllTokens } from '../../../application/tokens/queries/list-all-tokens.ts'
 import { authenticateKey } from '../../../application/tokens/queries/authenticate-key.ts'
 import { openTokenWrites } from '../../../application/tokens/token-writes.ts'
 import { trustedTokens } from '../../../application/tokens/trusted.ts'
@@ -19,6 +20,7 @@ import { changeUser } from '../../../application/users/commands/change-user.ts'
 import { deleteUser } from '../../../application/users/commands/delete-user.ts'
 import { deleteUserAgain } from '../../../application/users/commands/delete-user-again.ts'
 import { logIn } from '../../../application/users/commands/log-in.ts'
+import { logOut } from '../../../application/users/commands/log-out.ts'
 import { registerFirstAdmin } from '../../../application/users/commands/register-first-admin.ts'
 import { registerUser } from '../../../application/users/commands/register-user.ts'
 import { openSetupLink } from '../../../application/users/commands/set-up.ts'
@@ -30,7 +32,7 @@ import { authenticate } from '../../../application/users/queries/authenticate.ts
 import { isSetUp } from '../../../application/users/queries/is-set-up.ts'
 import { whoAmI } from '../../../application/users/queries/who-am-i.ts'
 import { trustedUsers } from '../../../application/users/trusted.ts'
-import { listTokens } from '../../../projections/api-tokens/queries.ts'
+import { listTokens, pageOfTokens } from '../../../projections/api-tokens/queries.ts'
 import { getProfile, listProfiles } from '../../../projections/profiles/queries.ts'
 import { listUsers } from '../../../projections/users/queries.ts'
 import { assemble } from '../assemble.ts'
@@ -67,13 +69,15 @@ const profileCalls = ({ foundation, writeSide, readSide }: Needs) => {
 const tokenCalls = ({ foundation, writeSide, readSide }: Needs, uses: TokenUses) => {
   const { keyring, credentials, environment } = foundation
   const { write } = writeSide
-  const { documents, tokens, tokenIdsOf, projector } = readSide
+  const { documents, tokens, tokenIdsOf, projector, directory } = readSide
   const writes = openTokenWrites({ ...write, tokens, tokenIdsOf, projector })
   return {
     listTokens: listTokens({ documents, keyring }),
     issueToken: issueToken({ ...write, ...writes, credentials }),
     changeToken: changeToken({ environment, tokens, uses, send: writes.send }),
     revokeToken: revokeToken({ environment, tokens, send: writes.send }),
+    listAllTokens: listAllTokens({ pageOfTokens: pageOfTokens({ documents, keyring }), directory }),
+    revokeAnyToken: revokeAnyToken({ environment, tokens, send: writes.send }),
   }
 }
 
@@ -82,7 +86,7 @@ export const openAccounts = (needs: Needs) =>
   assemble(async (opened) => {
     const { settings, log, documents, keyring, credentials, environment, logger } = needs.foundation
     const { write, admission } = needs.writeSide
-    const { projector, directory, tokens, lives, tokenIdsOf } = needs.readSide
+    const { projector, directory, logins, tokens, lives, tokenIdsOf } = needs.readSide
     const administrators = createAdministrators(write)
 
     await succeed('count the administrators', countAdministrators(write))
@@ -115,7 +119,8 @@ export const openAccounts = (needs: Needs) =>
       ...registering,
       setUp: setup.setUp,
       logIn: logIn({ directory: trusted, credentials, throttle, rehash }),
-      authenticate: authenticate({ directory: trusted, credentials }),
+      logOut: logOut({ ...write, directory, logins, projector }),
+      authenticate: authenticate({ directory: trusted, logins, credentials }),
       authenticateKey: authenticateKey({
         tokens: trustedTokens(tokens, log), users: trusted, credentials, environment, uses,
       }),

@@ -1,8 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js'
+import { getCapacity } from '../../../application/admission/get-capacity.ts'
+import { removeModel, removeTranslation } from '../../../application/catalogue/commands/remove-model.ts'
 import { rescanModels } from '../../../application/catalogue/commands/rescan-models.ts'
 import {
   switchLanguage, switchModel, switchTranslation,
 } from '../../../application/catalogue/commands/switch-reference.ts'
+import { detailedCatalogue } from '../../../application/catalogue/queries/list-installed-models.ts'
 import { createLiveOnce } from '../../../application/lives/commands/create-live-once.ts'
 import type { CreateLiveOnce } from '../../../application/lives/commands/create-live-once.ts'
 import type { CreateLiveDeps } from '../../../application/lives/commands/create-live.ts'
@@ -10,9 +13,13 @@ import { deleteLive } from '../../../application/lives/commands/delete-live.ts'
 import { finishAnyLive } from '../../../application/lives/commands/finish-any-live.ts'
 import { finishLive } from '../../../application/lives/commands/finish-live.ts'
 import { finishLivesByAudioUrl } from '../../../application/lives/commands/finish-lives-by-audio-url.ts'
-import { getHistory } from '../../../application/lives/queries/get-history.ts'
+import { getActivity } from '../../../application/lives/queries/get-activity.ts'
+import type { Listeners } from '../../../application/lives/queries/get-activity.ts'
+import { getHistory, getHistoryEntry } from '../../../application/lives/queries/get-history.ts'
+import { getIntegrity } from '../../../application/lives/queries/get-integrity.ts'
 import { getTranscript } from '../../../application/lives/queries/get-transcript.ts'
 import { listAllLives } from '../../../application/lives/queries/list-all-lives.ts'
+import { lookAtLive } from '../../../application/lives/queries/look-at-live.ts'
 import { createDescriptions } from '../../description/descriptions.ts'
 import type { AccessCalls } from '../../http/access.ts'
 import type { Calls } from '../../http/route-table.ts'
@@ -20,6 +27,7 @@ import type { OperationCalls } from '../../http/routes/operations.ts'
 import type { Accounts } from './accounts.ts'
 import type { Engines } from './engines.ts'
 import type { Foundation } from './foundation.ts'
+import type { JobsPart } from './jobs.ts'
 import type { ReadSide } from './read-side.ts'
 import type { RunningPart } from './running-sessions.ts'
 import type { WriteSide } from './write-side.ts'
@@ -32,14 +40,20 @@ export interface Parts {
   readonly readSide: ReadSide
   readonly running: RunningPart
   readonly accounts: Accounts
+  readonly jobs: JobsPart
 }
 
 /** What REST can ask for. Once `draining` says so nothing is begun any more. */
-export const callsOf = (parts: Parts, draining: () => boolean): Omit<Calls, keyof OperationCalls> & AccessCalls => {
+export const callsOf = (
+  parts: Parts,
+  draining: () => boolean,
+  listeners: Listeners,
+): Omit<Calls, keyof OperationCalls | 'recentLoad'> & AccessCalls => {
   const { foundation, engines, writeSide, readSide, running, accounts } = parts
   const { settings, self, store, keyring, credentials, environment } = foundation
   const { write, switched, admission } = writeSide
   const { catalogue } = switched
+  const { verifyStream } = foundation.stores
   const { directory, whenProjected, lives } = readSide
   const { sessions, lags, pullRefusal, compute } = running
 
@@ -52,14 +66,20 @@ export const callsOf = (parts: Parts, draining: () => boolean): Omit<Calls, keyo
     return await create(...asked)()
   }
   const finishing = { ...writing, endByWorker: sessions.endByWorker }
+  const { onDisk, rescan } = engines.installed
+  const removing = { ...write, catalogue, onDisk, rescan, admission }
   const switching = { ...write, switched }
   return {
     ...createDescriptions(),
     ...accounts.calls,
+    jobs: parts.jobs.jobs,
     switchModel: switchModel(switching),
     switchLanguage: switchLanguage(switching),
     switchTranslation: switchTranslation(switching),
-    rescanModels: rescanModels({ rescan: engines.installed.rescan, catalogue }),
+    rescanModels: rescanModels({ rescan, catalogue }),
+    detailedCatalogue: detailedCatalogue({ catalogue, onDisk, loads: engines.loads, admission }),
+    removeModel: removeModel(removing),
+    removeTranslation: removeTranslation(removing),
     getLive: lives.getLive,
     listLives: lives.listLives,
     listAllLives: listAllLives({ ...write, ...lives, directory, lags }),
@@ -68,7 +88,12 @@ export const callsOf = (parts: Parts, draining: () => boolean): Omit<Calls, keyo
     finishLivesByAudioUrl: finishLivesByAudioUrl(finishing),
     finishAnyLive: finishAnyLive({ ...finishing, directory, lags }),
     deleteLive: deleteLive(writing),
+    getActivity: getActivity({ store, lags, listeners, runs: sessions.runs, retentionMax: settings.retentionMax }),
+    getCapacity: getCapacity({ admission }),
     getHistory: getHistory({ store, keyring }),
+    getHistoryEntry: getHistoryEntry({ store, keyring, ...lives }),
+    getIntegrity: getIntegrity({ environment, verifyStream, ...lives }),
+    ...lookAtLive({ ...write, ...lives, directory, lags, verifyStream }),
     getTranscript: getTranscript({ store, keyring, environment, retentionMax: settings.retentionMax }),
     catalogue,
   }

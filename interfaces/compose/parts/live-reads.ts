@@ -2,8 +2,8 @@ import type { Credentials } from '../../../application/ports/credentials.ts'
 import type { Documents } from '../../../application/ports/documents.ts'
 import type { Keyring } from '../../../application/ports/keyring.ts'
 import { holderOfToken, resolveToken } from '../../../projections/live-tokens/queries.ts'
-import { getLive, listLives, liveIdsOf, pageOfAllLives } from '../../../projections/lives/queries.ts'
-import { viewOf } from '../../../projections/lives/view.ts'
+import { factsOfLive, getLive, listLives, liveIdsOf, pageOfAllLives } from '../../../projections/lives/queries.ts'
+import { factsOfEvents, viewOf } from '../../../projections/lives/view.ts'
 
 interface LiveReadsDeps {
   readonly documents: Pick<Documents, 'get' | 'page'>
@@ -20,4 +20,6 @@ export const liveReads = (deps: LiveReadsDeps) => ({
   holderOfToken: holderOfToken(deps),
   resolveToken: resolveToken(deps),
   viewOf: viewOf(deps),
+  factsOf: factsOfEvents,
+  factsOfLive: factsOfLive(deps),
 })

@@ -1,4 +1,5 @@
 import { startTokenDirectory } from '../../../application/tokens/policies/token-directory.ts'
+import { startLoginDirectory } from '../../../application/users/policies/login-directory.ts'
 import { startUserDirectory } from '../../../application/users/policies/user-directory.ts'
 import { atMost } from '../../../application/waiting.ts'
 import { foldingCode } from '../../../infrastructure/files/folding-code.ts'
@@ -30,17 +31,18 @@ export const startReadSide = ({ store, documents: all, keyring, credentials, env
     const documents = onceCurrent(all, isBehind)
     const directory = startUserDirectory({ ...following, from, keyring })
     const tokens = startTokenDirectory({ ...following, from, tokenIdByPrefix: tokenIdByPrefix({ documents: all, isBehind }) })
+    const logins = startLoginDirectory({ ...following, from })
     const storeWatch = watchStore(following)
     opened({
       stop: async () => {
         stopping.abort()
-        await Promise.all([projector.stopped, directory.stopped, tokens.stopped, storeWatch.stopped])
+        await Promise.all([projector.stopped, directory.stopped, tokens.stopped, logins.stopped, storeWatch.stopped])
       },
     })
     await atMost(timers, CATCH_UP_MS, projector.caughtUp())
     const { whenProjected } = projector
     return {
-      projector, whenProjected, directory, tokens, storeWatch, documents,
+      projector, whenProjected, directory, tokens, logins, storeWatch, documents,
       lives: liveReads({ documents, keyring, credentials }),
       tokenIdsOf: tokenIdsOf({ documents }),
     }

@@ -1,3 +1,5 @@
+import type { Listeners } from '../../../application/lives/queries/get-activity.ts'
+import { startLoadHistory } from '../../../application/load/load-history.ts'
 import { pause } from '../../../application/waiting.ts'
 import { inRequest } from '../../../infrastructure/node/request-context.ts'
 import { assemble } from '../assemble.ts'
@@ -26,7 +28,13 @@ export const openServiceFront = (parts: Parts) =>
       ...running, ...engines, admission: writeSide.admission, projector: readSide.projector, log, keyring,
       store: readSide.storeWatch, readModels: stores, leaderChanges: stores.leaderChanges, draining,
     })
-    const http = { ...callsOf(parts, draining), ...health, settings, version, logger, inRequest }
+    // The routes are made before there are sockets.
+    let sockets: Listeners = { of: () => 0, all: () => 0 }
+    const listeners: Listeners = { of: (liveId) => sockets.of(liveId), all: () => sockets.all() }
+    const load = startLoadHistory({ ...running, admission: writeSide.admission, listeners, environment, timers })
+    opened({ stop: async () => load.stop() })
+    const calls = { ...callsOf(parts, draining, listeners), recentLoad: load.recent }
+    const http = { ...calls, ...health, settings, version, logger, inRequest }
 
     const closing: Array<() => Promise<void>> = []
     opened({
@@ -35,6 +43,7 @@ export const openServiceFront = (parts: Parts) =>
       },
     })
     const front = await openFront({ ...http, sessions, bus, environment, timers, draining })
+    sockets = front.listeners
     closing.push(front.close)
     closing.push(await openControl({ ...http, projector: readSide.projector }, settings.dataDir))
     running.listensOn(Number(new URL(front.url).port))

@@ -18,14 +18,18 @@ export const count = boundedInteger(0, Number.MAX_SAFE_INTEGER)
 export const nullable = <A>(codec: t.Type<A>): t.Type<A | null> => t.union([codec, t.null])
 export const dates = { created_at: instant, updated_at: nullable(instant) }
 
-export const modelView = t.strict({ id: count, name: t.string, active: t.boolean, vram: count, ...dates }, 'Model')
+/** To milliseconds. */
+export const rounded = (seconds: number): number => Math.round(seconds * 1000) / 1000
+
+export const modelMembers = { id: count, name: t.string, active: t.boolean, vram: count, ...dates }
+export const modelView = t.strict(modelMembers, 'Model')
 const languageMembers = { id: count, iso_639_1: t.string, name: t.string, active: t.boolean }
 export const languageView = t.strict({ ...languageMembers, ...dates }, 'Language')
 const pairLanguage = t.strict(languageMembers, 'PairLanguage')
-export const translationView = t.strict(
-  { id: count, model: t.string, active: t.boolean, vram: count, lang_from: pairLanguage, lang_to: pairLanguage, ...dates },
-  'TranslationPair',
-)
+export const pairMembers = {
+  id: count, model: t.string, active: t.boolean, vram: count, lang_from: pairLanguage, lang_to: pairLanguage, ...dates,
+}
+export const translationView = t.strict(pairMembers, 'TranslationPair')
 
 /** The 19 members of interface.md 2.1, in the order of the normative example. */
 export const liveView = t.strict(
@@ -211,7 +215,7 @@ export const presentAdminLive = (
   auto_start: live.autoStart,
   auto_start_pid: live.autoStartPid,
   vram: live.vram,
-  lag: live.lag === null ? null : Math.round(live.lag * 1000) / 1000,
+  lag: live.lag === null ? null : rounded(live.lag),
   ...presentOrder(live, catalogue, strict),
 })
 

@@ -27,17 +27,16 @@ export const pageOf = (query: PageQuery): PageQuery => ({ skip: query.skip, limi
 const exact = single(optional(t.string, null))
 
 export const pageQuery = members(pagination)
-export const languagesQuery = members({ ...pagination, name: exact, iso_639_1: exact })
+export const languagesQuery = members({ ...pagination, name: exact, iso_639_1: exact, model: exact })
 export const modelsQuery = members({ ...pagination, name: exact })
 export const translationsQuery = members({ ...pagination, lang_from: exact, lang_to: exact })
 const liveStatus = t.keyof({ pending: null, active: null, finished: null, error: null })
 export const livesQuery = members({ ...pagination, status: repeated(liveStatus) })
 
-export const allLivesQuery = members({
-  ...pagination,
-  status: repeated(liveStatus),
-  user_id: single(optional(integerText(1, Number.MAX_SAFE_INTEGER), null)),
-})
+const userId = single(optional(integerText(1, Number.MAX_SAFE_INTEGER), null))
+
+export const allLivesQuery = members({ ...pagination, status: repeated(liveStatus), user_id: userId })
+export const ofUserQuery = members({ ...pagination, user_id: userId })
 
 /** `chars_per_line` and `lines` take the bounds of max_chars and max_lines (D17). */
 export const transcriptQuery = members({
@@ -58,7 +57,12 @@ export const embedQuery = members({
 /** Any integer is well formed; one that no resource can have is simply not found (R11). */
 export const pathId = members({ id: integerText(-Infinity, Infinity) })
 
+/** The same, and the place of an entry in a history. */
+export const pathEntry = members({ id: integerText(-Infinity, Infinity), entry: integerText(-Infinity, Infinity) })
+
 export const loginForm = members({ username: t.string, password: t.string })
+
+export const logoutBody = members({ everywhere: optional(t.boolean, false) })
 
 export const audioUrlBody = members({ audio_url: t.string })
 

@@ -26,6 +26,8 @@ const recordMembers = {
   created_at: instant,
 }
 export const tokenView = t.strict(recordMembers, 'ApiToken')
+/** As administrators see it. */
+export const ownedTokenView = t.strict({ ...recordMembers, user_id: count, username: t.string }, 'OwnedApiToken')
 /** The one answer with the secret. */
 export const issuedTokenView = t.strict({ ...recordMembers, token: t.string }, 'IssuedApiToken')
 

@@ -1,44 +1,21 @@
 import * as E from 'fp-ts/lib/Either.js'
-import * as t from 'io-ts'
-import type { GetHistory, HistoryEntry } from '../../../application/lives/queries/get-history.ts'
-import { boundedInteger, instant } from '../../../domain/shared/codecs.ts'
+import type { GetHistory, GetHistoryEntry } from '../../../application/lives/queries/get-history.ts'
+import type { GetIntegrity } from '../../../application/lives/queries/get-integrity.ts'
+import type { Catalogue } from '../../../application/ports/catalogue.ts'
+import { entryView, integrityView, pastView, presentEntry, presentIntegrity } from '../codecs/history-codecs.ts'
 import { UNAVAILABLE } from '../errors.ts'
-import { list, presentPage } from '../codecs/presenters.ts'
-import { pageOf, pageQuery, pathId } from '../codecs/request-codecs.ts'
+import { list, liveView, presentLive, presentPage, single } from '../codecs/presenters.ts'
+import { pageOf, pageQuery, pathEntry, pathId } from '../codecs/request-codecs.ts'
 import { privateRoute } from '../route.ts'
 import type { Route } from '../route.ts'
 
 /** What these routes call. */
 export interface HistoryCalls {
+  readonly catalogue: Catalogue
   readonly getHistory: GetHistory
+  readonly getHistoryEntry: GetHistoryEntry
+  readonly getIntegrity: GetIntegrity
 }
-
-const entryView = t.strict(
-  {
-    /** Its place in the history, from 1. */
-    id: boundedInteger(1, Number.MAX_SAFE_INTEGER),
-    type: t.string,
-    at: instant,
-    /** Who did it: `user:7`, `service`, or the `instance:…` that ran the live. */
-    actor: t.string,
-    data: t.UnknownRecord,
-  },
-  'HistoryEntry',
-)
-
-const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-
-/** Members under the names that they would have in the rest of the interface. */
-const presentValue = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(presentValue)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [snakeCase(name), presentValue(member)]))
-}
-
-const presentEntry = (entry: HistoryEntry): t.TypeOf<typeof entryView> => ({
-  ...entry,
-  data: presentValue(entry.data) as Readonly<Record<string, unknown>>,
-})
 
 const getHistory = privateRoute(
   'private',
@@ -59,4 +36,40 @@ const getHistory = privateRoute(
   },
 )
 
-export const historyRoutes: ReadonlyArray<Route<HistoryCalls>> = [getHistory]
+const getHistoryEntry = privateRoute(
+  'private',
+  {
+    operationId: 'getHistoryEntry',
+    summary: 'One event of a live session, and the session as it was after it, its tokens masked',
+    method: 'GET',
+    path: '/lives/:id/history/:entry',
+    params: pathEntry,
+    response: { codec: single(pastView(liveView)) },
+    refusals: ['LiveNotFound', 'EntryNotFound', ...UNAVAILABLE],
+  },
+  async ({ params, caller, origin }, calls: HistoryCalls) => {
+    const past = await calls.getHistoryEntry(caller, params.id, params.entry)()
+    if (E.isLeft(past)) return past
+    const { entry, state } = past.right
+    return E.right({ data: { entry: presentEntry(entry), state: presentLive(state, calls.catalogue, origin) } })
+  },
+)
+
+const getIntegrity = privateRoute(
+  'private',
+  {
+    operationId: 'getIntegrity',
+    summary: 'Whether the stored history of a live session has accidental damage',
+    method: 'GET',
+    path: '/lives/:id/integrity',
+    params: pathId,
+    response: { codec: single(integrityView) },
+    refusals: ['LiveNotFound', ...UNAVAILABLE],
+  },
+  async ({ params, caller }, calls: HistoryCalls) => {
+    const integrity = await calls.getIntegrity(caller, params.id)()
+    return E.isLeft(integrity) ? integrity : E.right({ data: presentIntegrity(integrity.right) })
+  },
+)
+
+export const historyRoutes: ReadonlyArray<Route<HistoryCalls>> = [getHistory, getHistoryEntry, getIntegrity]

@@ -19,15 +19,18 @@ const fits = (wanted: string | null, value: string): boolean => wanted === null 
 const listLanguages = publicRoute(
   {
     operationId: 'listLanguages',
-    summary: 'List the languages',
+    summary: 'List the languages, with a model those that it hears',
     method: 'GET',
     path: '/languages',
     query: languagesQuery,
     response: { codec: list(languageView) },
-    refusals: [],
+    refusals: ['ModelNotFound'],
   },
   async ({ query }, { catalogue }: ReferenceCalls) => {
-    const matching = catalogue.languages().filter(({ name, iso }) => fits(query.name, name) && fits(query.iso_639_1, iso))
+    const heard = query.model === null ? null : catalogue.models().find(({ name }) => name === query.model)?.languages
+    if (heard === undefined) return E.left({ _tag: 'ModelNotFound' } as const)
+    const matching = catalogue.languages().filter(({ name, iso }) =>
+      fits(query.name, name) && fits(query.iso_639_1, iso) && (heard === null || heard.includes(iso)))
     const page = pageOf(query)
     return E.right(presentPage(cut(matching, page), page, presentLanguage))
   },

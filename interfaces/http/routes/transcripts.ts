@@ -8,7 +8,7 @@ import type { TranscriptSegment } from '../../../domain/transcript/subtitles.ts'
 import { object } from '../../../domain/shared/codecs.ts'
 import { segmentWord } from '../../../domain/transcript/events.ts'
 import { UNAVAILABLE } from '../errors.ts'
-import { single } from '../codecs/presenters.ts'
+import { rounded, single } from '../codecs/presenters.ts'
 import { pathId, transcriptQuery } from '../codecs/request-codecs.ts'
 import { privateRoute, textFile } from '../route.ts'
 import type { Route } from '../route.ts'
@@ -31,13 +31,11 @@ const segmentView = object(
 )
 const transcriptView = t.strict({ transcript: t.readonlyArray(segmentView) }, 'Transcript')
 
-const seconds = (value: number): number => Math.round(value * 1000) / 1000
-
 /** interface.md 2.8. */
 const presentSegment =
   (strict: boolean) =>
   ({ start, end, text, kind, language, words }: TranscriptSegment): t.TypeOf<typeof segmentView> => ({
-    start: seconds(start), end: seconds(end), text, type: kind, language,
+    start: rounded(start), end: rounded(end), text, type: kind, language,
     ...(words !== undefined && !strict && { words }),
   })
 

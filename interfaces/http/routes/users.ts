@@ -4,6 +4,7 @@ import type { ChangeOwnPassword } from '../../../application/users/commands/chan
 import type { ChangeUser } from '../../../application/users/commands/change-user.ts'
 import type { DeleteUser } from '../../../application/users/commands/delete-user.ts'
 import type { LogIn } from '../../../application/users/commands/log-in.ts'
+import type { LogOut } from '../../../application/users/commands/log-out.ts'
 import type { RegisterUser } from '../../../application/users/commands/register-user.ts'
 import type { WhoAmI } from '../../../application/users/queries/who-am-i.ts'
 import type { UserView } from '../../../application/ports/read-models.ts'
@@ -11,13 +12,14 @@ import type { ListUsers } from '../../../projections/users/queries.ts'
 import { actorOf } from '../../../application/caller.ts'
 import { UNAVAILABLE } from '../errors.ts'
 import { list, messageView, presentPage, presentUser, single, userView } from '../codecs/presenters.ts'
-import { changePasswordBody, changeUserBody, loginForm, newUserBody, pageOf, pageQuery, pathId } from '../codecs/request-codecs.ts'
+import { changePasswordBody, changeUserBody, loginForm, logoutBody, newUserBody, pageOf, pageQuery, pathId } from '../codecs/request-codecs.ts'
 import { privateRoute, publicRoute } from '../route.ts'
 import type { Route } from '../route.ts'
 
 /** What these routes call. */
 export interface UserCalls {
   readonly logIn: LogIn
+  readonly logOut: LogOut
   readonly whoAmI: WhoAmI
   readonly changeOwnPassword: ChangeOwnPassword
   readonly registerUser: RegisterUser
@@ -41,6 +43,23 @@ const login = publicRoute(
   async ({ body, origin }, calls: UserCalls) => {
     const token = await calls.logIn(body.username, body.password, origin.address)
     return E.isLeft(token) ? token : E.right({ access_token: token.right, token_type: 'bearer' as const })
+  },
+)
+
+const logout = privateRoute(
+  'login',
+  {
+    operationId: 'logout',
+    summary: 'End the login token that is shown, or every login of the user; live sessions go on',
+    method: 'POST',
+    path: '/logout',
+    body: { kind: 'json', codec: logoutBody },
+    response: { codec: messageView },
+    refusals: UNAVAILABLE,
+  },
+  async ({ body, caller }, calls: UserCalls) => {
+    const ended = await calls.logOut(caller, body.everywhere)()
+    return E.isLeft(ended) ? ended : E.right({ message: body.everywhere ? 'Logged out everywhere' : 'Logged out' })
   },
 )
 
@@ -160,4 +179,4 @@ const changePassword = privateRoute(
 )
 
 /** The literal paths stand before the one with a parameter. */
-export const userRoutes: ReadonlyArray<Route<UserCalls>> = [login, me, changePassword, createUser, listUsers, changeUser, deleteUser]
+export const userRoutes: ReadonlyArray<Route<UserCalls>> = [login, logout, me, changePassword, createUser, listUsers, changeUser, deleteUser]

@@ -29,6 +29,8 @@ export interface Hub {
   readonly leave: (liveId: number, member: Member) => void
   /** The bytes that members get, or got, for this frame. */
   readonly encode: (frame: TranscriptFrame) => Broadcast
+  /** How many listen to the live. */
+  readonly listenersOf: (liveId: number) => number
   /** Lives with a socket. */
   readonly size: () => number
 }
@@ -122,6 +124,7 @@ export const createHub = ({ bus, strict }: { readonly bus: LiveBus; readonly str
       if (topic.members.size === 0) close(liveId, topic)
     },
     encode,
+    listenersOf: (liveId) => [...(topics.get(liveId)?.members ?? [])].filter(({ role }) => role === 'listener').length,
     size: () => topics.size,
   }
 }

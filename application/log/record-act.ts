@@ -1,0 +1,24 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import { ADMINISTRATION_STREAM } from '../../domain/administration/events.ts'
+import type { AdministrationEvent } from '../../domain/administration/events.ts'
+import { actorOf } from '../caller.ts'
+import type { Caller } from '../caller.ts'
+import type { Unavailable } from '../errors.ts'
+import { appendSurely } from './handle-command.ts'
+import type { WriteDeps } from './handle-command.ts'
+
+/** Writes down what an administrator is about to see or do: nothing happens that is not on record. */
+export const recordAct = async (
+  deps: WriteDeps,
+  caller: Caller,
+  { type, data }: AdministrationEvent,
+): Promise<Either<Unavailable, void>> => {
+  const id = deps.environment.newId()
+  const correlationId = deps.environment.correlationId() ?? id
+  const metadata = { correlationId, causationId: id, actor: actorOf(caller), recordedAt: data.at }
+  const appended = await appendSurely(deps, ADMINISTRATION_STREAM, 'any', [{ id, type, data, metadata }])
+  if (E.isRight(appended)) return E.right(undefined)
+  if (appended.left._tag === 'WrongRevision') throw new Error(`${ADMINISTRATION_STREAM} refused an append at any revision`)
+  return E.left(appended.left)
+}

@@ -1,0 +1,21 @@
+import type { AttachedLive } from '../../lives/attached-live.ts'
+import type { SourcePoint } from '../../lives/source-point.ts'
+import type { EndCause } from '../../pipeline/signals.ts'
+
+/** The lives that run in this process, for whoever hears from the log which are to run here (`run-lives.ts`). */
+export interface LiveRuns {
+  readonly all: () => ReadonlyArray<number>
+  /** In which term the live runs here, null where it does not. */
+  readonly termOf: (liveId: number) => number | null
+  readonly hasSender: (liveId: number) => boolean
+  /** Of its audio so far, what was lost included; null where it does not run. */
+  readonly audioSeconds: (liveId: number) => number | null
+  /** Pulls the source of an auto-started live from that point on; does nothing where it is pulled already. */
+  readonly pull: (liveId: number, live: AttachedLive, point: SourcePoint) => void
+  /** Its terminal event stands: what another ended stops at once, and says nothing more. */
+  readonly stop: (liveId: number) => void
+  /** It is over for everybody: its sockets are told. */
+  readonly ended: (liveId: number, cause: EndCause) => void
+  /** Another worker has it: what runs here ends nothing and writes nothing. */
+  readonly drop: (liveId: number) => void
+}

@@ -1,0 +1,10 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Decider } from '../shared/decider.ts'
+import type { LoggedOut } from './events.ts'
+
+/** One login token: good until it is logged out, once. The state says whether it was. */
+export const loginTokenDecider: Decider<boolean, LoggedOut['data'], LoggedOut, never> = {
+  initialState: false,
+  evolve: () => true,
+  decide: (data, isLoggedOut) => E.right(isLoggedOut ? [] : [{ type: 'LoggedOut', data }]),
+}

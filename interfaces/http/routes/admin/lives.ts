@@ -1,0 +1,142 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { AdminLive } from '../../../../application/lives/admin-live.ts'
+import type { FinishAnyLive } from '../../../../application/lives/commands/finish-any-live.ts'
+import type { ListAllLives } from '../../../../application/lives/queries/list-all-lives.ts'
+import type { LookAtLive } from '../../../../application/lives/queries/look-at-live.ts'
+import type { Catalogue } from '../../../../application/ports/catalogue.ts'
+import { entryView, integrityView, pastView, presentEntry, presentIntegrity } from '../../codecs/history-codecs.ts'
+import { adminLiveView, list, presentAdminLive, presentPage, single } from '../../codecs/presenters.ts'
+import { allLivesQuery, pageOf, pageQuery, pathEntry, pathId } from '../../codecs/request-codecs.ts'
+import { UNAVAILABLE } from '../../errors.ts'
+import { privateRoute } from '../../route.ts'
+import type { Route } from '../../route.ts'
+
+/** What these routes call. */
+export interface AdminLiveCalls extends LookAtLive {
+  readonly catalogue: Catalogue
+  readonly listAllLives: ListAllLives
+  readonly finishAnyLive: FinishAnyLive
+}
+
+const NOT_FOUND = E.left({ _tag: 'LiveNotFound' } as const)
+
+/** No live ever had another id, so no look is recorded. */
+const isPossible = (id: number): boolean => Number.isSafeInteger(id) && id > 0
+
+const listAllLives = privateRoute(
+  'admin',
+  {
+    operationId: 'listAllLives',
+    summary: 'List the live sessions of all users, without what opens them',
+    method: 'GET',
+    path: '/admin/lives',
+    query: allLivesQuery,
+    response: { codec: list(adminLiveView) },
+    refusals: UNAVAILABLE,
+  },
+  async ({ query, caller, origin }, calls: AdminLiveCalls) => {
+    const page = pageOf(query)
+    const wanted = { userId: query.user_id, statuses: Array.from(new Set(query.status)) }
+    const lives = await calls.listAllLives(caller, wanted, page)()
+    if (E.isLeft(lives)) return lives
+    return E.right(presentPage(lives.right, page, (live) => presentAdminLive(live, calls.catalogue, origin)))
+  },
+)
+
+const finishAnyLive = privateRoute(
+  'admin',
+  {
+    operationId: 'finishAnyLive',
+    summary: 'Finish the live session of any user',
+    method: 'PUT',
+    path: '/admin/lives/:id/finish',
+    params: pathId,
+    response: { codec: single(adminLiveView) },
+    refusals: ['LiveNotFound', ...UNAVAILABLE],
+  },
+  async ({ params, caller, origin }, calls: AdminLiveCalls) => {
+    if (!isPossible(params.id)) return NOT_FOUND
+    const live = await calls.finishAnyLive(caller, params.id)()
+    return E.map((one: AdminLive) => ({ data: presentAdminLive(one, calls.catalogue, origin) }))(live)
+  },
+)
+
+const getAnyLive = privateRoute(
+  'admin',
+  {
+    operationId: 'getAnyLive',
+    summary: 'The live session of any user, without what opens it',
+    method: 'GET',
+    path: '/admin/lives/:id',
+    params: pathId,
+    response: { codec: single(adminLiveView) },
+    refusals: ['LiveNotFound', ...UNAVAILABLE],
+  },
+  async ({ params, caller, origin }, calls: AdminLiveCalls) => {
+    if (!isPossible(params.id)) return NOT_FOUND
+    const live = await calls.getAnyLive(caller, params.id)()
+    return E.map((one: AdminLive) => ({ data: presentAdminLive(one, calls.catalogue, origin) }))(live)
+  },
+)
+
+const getAnyHistory = privateRoute(
+  'admin',
+  {
+    operationId: 'getAnyHistory',
+    summary: 'What happened to the live session of any user, event by event',
+    method: 'GET',
+    path: '/admin/lives/:id/history',
+    params: pathId,
+    query: pageQuery,
+    response: { codec: list(entryView) },
+    refusals: ['LiveNotFound', ...UNAVAILABLE],
+  },
+  async ({ params, query, caller }, calls: AdminLiveCalls) => {
+    if (!isPossible(params.id)) return NOT_FOUND
+    const page = pageOf(query)
+    const history = await calls.getAnyHistory(caller, params.id, page)()
+    return E.isLeft(history) ? history : E.right(presentPage(history.right, page, presentEntry))
+  },
+)
+
+const getAnyHistoryEntry = privateRoute(
+  'admin',
+  {
+    operationId: 'getAnyHistoryEntry',
+    summary: 'One event of the live session of any user, and the session as it was after it',
+    method: 'GET',
+    path: '/admin/lives/:id/history/:entry',
+    params: pathEntry,
+    response: { codec: single(pastView(adminLiveView)) },
+    refusals: ['LiveNotFound', 'EntryNotFound', ...UNAVAILABLE],
+  },
+  async ({ params, caller, origin }, calls: AdminLiveCalls) => {
+    if (!isPossible(params.id)) return NOT_FOUND
+    const past = await calls.getAnyHistoryEntry(caller, params.id, params.entry)()
+    if (E.isLeft(past)) return past
+    const { entry, state } = past.right
+    return E.right({ data: { entry: presentEntry(entry), state: presentAdminLive(state, calls.catalogue, origin) } })
+  },
+)
+
+const getAnyIntegrity = privateRoute(
+  'admin',
+  {
+    operationId: 'getAnyIntegrity',
+    summary: 'Whether the stored history of the live session of any user has accidental damage',
+    method: 'GET',
+    path: '/admin/lives/:id/integrity',
+    params: pathId,
+    response: { codec: single(integrityView) },
+    refusals: ['LiveNotFound', ...UNAVAILABLE],
+  },
+  async ({ params, caller }, calls: AdminLiveCalls) => {
+    if (!isPossible(params.id)) return NOT_FOUND
+    const integrity = await calls.getAnyIntegrity(caller, params.id)()
+    return E.isLeft(integrity) ? integrity : E.right({ data: presentIntegrity(integrity.right) })
+  },
+)
+
+export const adminLiveRoutes: ReadonlyArray<Route<AdminLiveCalls>> = [
+  listAllLives, finishAnyLive, getAnyLive, getAnyHistory, getAnyHistoryEntry, getAnyIntegrity,
+]

@@ -1,0 +1,62 @@
+import * as E from 'fp-ts/lib/Either.js'
+import * as t from 'io-ts'
+import { LOAD_MINUTES, LOAD_STEP } from '../../../../application/load/load-history.ts'
+import type { LoadHistory } from '../../../../application/load/load-history.ts'
+import { boundedNumber, instant } from '../../../../domain/shared/codecs.ts'
+import { count, nullable, rounded, single } from '../../codecs/presenters.ts'
+import { integerText, members, optional, single as one } from '../../codecs/validation.ts'
+import { UNAVAILABLE } from '../../errors.ts'
+import { privateRoute } from '../../route.ts'
+import type { Route } from '../../route.ts'
+
+/** What these routes call. */
+export interface AdminLoadCalls {
+  readonly recentLoad: LoadHistory['recent']
+}
+
+const seconds = t.readonlyArray(boundedNumber(0, Number.MAX_SAFE_INTEGER))
+const counts = t.readonlyArray(count)
+
+const loadView = t.strict(
+  {
+    /** When the first of the samples was taken; null before there is one. */
+    since: nullable(instant),
+    /** Seconds from one sample to the next. */
+    step: count,
+    lag_max: seconds,
+    lag_p95: seconds,
+    vram_reserved: counts,
+    sessions: counts,
+    listeners: counts,
+  },
+  'Load',
+)
+
+const getLoad = privateRoute(
+  'admin',
+  {
+    operationId: 'getLoad',
+    summary: 'How loaded the service was, a sample each ten seconds of the last minutes; kept in memory for six hours',
+    method: 'GET',
+    path: '/admin/load',
+    query: members({ minutes: one(optional(integerText(1, LOAD_MINUTES), 60)) }),
+    response: { codec: single(loadView) },
+    refusals: UNAVAILABLE,
+  },
+  async ({ query }, calls: AdminLoadCalls) => {
+    const samples = calls.recentLoad(query.minutes)
+    return E.right({
+      data: {
+        since: samples[0]?.at ?? null,
+        step: LOAD_STEP,
+        lag_max: samples.map(({ lagMax }) => rounded(lagMax)),
+        lag_p95: samples.map(({ lagP95 }) => rounded(lagP95)),
+        vram_reserved: samples.map(({ vramReserved }) => vramReserved),
+        sessions: samples.map(({ sessions }) => sessions),
+        listeners: samples.map(({ listeners }) => listeners),
+      },
+    })
+  },
+)
+
+export const adminLoadRoutes: ReadonlyArray<Route<AdminLoadCalls>> = [getLoad]
