@@ -23,4 +23,4 @@ EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:8080/health/ready').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # No shell between: signals reach the service, which drains on SIGTERM.
-CMD ["node", "interfaces/main.ts"]
+CMD ["node", "--disable-warning=ExperimentalWarning", "interfaces/main.ts"]

@@ -56,6 +56,7 @@ const tallies: Array<Tally> = []
 if (!long) {
   const checks = [
     check('types', 'tsc', []),
+    check('types of the console', 'tsc', ['-p', 'interfaces/console']),
     check('lint', 'oxlint', ['--type-aware', '--deny-warnings']),
     check('unused exports and dependencies', 'knip', []),
   ]

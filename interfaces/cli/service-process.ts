@@ -6,6 +6,9 @@ import { inherited } from '../../infrastructure/node/inherited.ts'
 /** What it gets of our environment besides its settings: where commands are, and what Node has compiled before. */
 const INHERITED = ['PATH', 'NODE_COMPILE_CACHE']
 
+/** As `npm start` starts it: Node warns of what takes the types off the console’s files. */
+const QUIETLY = [...process.execArgv, '--disable-warning=ExperimentalWarning']
+
 const SERVER = join(import.meta.dirname, '..', 'main.ts')
 
 /** The service as a child process. */
@@ -26,7 +29,11 @@ export interface ServiceProcess {
  * ends, however that ends: its channel closes. Throws an Error with its log when it does not start.
  */
 export const startServiceProcess = async (settings: Readonly<Record<string, string>>): Promise<ServiceProcess> => {
-  const child = fork(SERVER, [], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env: { ...inherited(INHERITED), ...settings } })
+  const child = fork(SERVER, [], {
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    env: { ...inherited(INHERITED), ...settings },
+    execArgv: QUIETLY,
+  })
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
   const log: Array<string> = []
   child.stderr?.setEncoding('utf8').on('data', (text: string) => log.push(text))

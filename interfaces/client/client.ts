@@ -5,11 +5,13 @@ import type { Operations } from './operations.ts'
 export class ApiError extends Error {
   readonly status: number
   readonly body: unknown
+  readonly headers: Headers
 
-  constructor(operation: string, status: number, body: unknown) {
+  constructor(operation: string, status: number, body: unknown, headers = new Headers()) {
     super(`${operation} answered ${status}: ${JSON.stringify(body)}`)
     this.status = status
     this.body = body
+    this.headers = headers
   }
 }
 
@@ -71,7 +73,7 @@ export const createApiClient = ({ url, token, fetch: ask = fetch }: ClientOption
       body: encoded(type, parts.body),
     })
     const body = await read(response)
-    if (!response.ok) throw new ApiError(operation, response.status, body)
+    if (!response.ok) throw new ApiError(operation, response.status, body, response.headers)
     return body as Operations[typeof operation]['answer']
   },
 })

@@ -827,10 +827,6 @@ export interface Operations {
     readonly request: Readonly<Record<string, never>>
     readonly answer: string
   }
-  readonly showSetupPage: {
-    readonly request: Readonly<Record<string, never>>
-    readonly answer: string
-  }
   readonly completeSetup: {
     readonly request: {
       readonly body: CompleteSetupRequest
@@ -838,6 +834,14 @@ export interface Operations {
     readonly answer: {
       readonly data: User
     }
+  }
+  readonly showSetupPage: {
+    readonly request: Readonly<Record<string, never>>
+    readonly answer: string
+  }
+  readonly showConsole: {
+    readonly request: Readonly<Record<string, never>>
+    readonly answer: string
   }
   readonly getEmbedReadiness: {
     readonly request: Readonly<Record<string, never>>
@@ -1130,8 +1134,9 @@ export const OPERATIONS = {
   getLiveness: { method: 'GET', path: '/health/live', body: null },
   getReadiness: { method: 'GET', path: '/health/ready', body: null },
   getMetrics: { method: 'GET', path: '/metrics', body: null },
-  showSetupPage: { method: 'GET', path: '/setup', body: null },
   completeSetup: { method: 'POST', path: '/setup', body: 'application/json' },
+  showSetupPage: { method: 'GET', path: '/setup', body: null },
+  showConsole: { method: 'GET', path: '/', body: null },
   getEmbedReadiness: { method: 'GET', path: '/embed/ready', body: null },
   showEmbedPage: { method: 'GET', path: '/embed/live/{id}', body: null },
   listAllLives: { method: 'GET', path: '/admin/lives', body: null },

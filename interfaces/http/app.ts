@@ -28,8 +28,9 @@ import type { Answer, Route } from './route.ts'
 import type { Origin } from './clients/origin.ts'
 import { ROUTES, prefixes } from './route-table.ts'
 import type { Calls } from './route-table.ts'
+import { consoleRoutes } from './routes/console.ts'
 import { operationRoutes } from './routes/operations.ts'
-import { sendFile } from './pages/static-file.ts'
+import { asFile, sendFile } from './pages/static-file.ts'
 import { findTarget } from './socket-path.ts'
 
 export interface HttpSettings extends LinkSettings {
@@ -138,8 +139,14 @@ const originOf = ({ address, host, encrypted, prefix }: Arrival, settings: HttpS
   return { baseUrl, pagesUrl, address: clientAddress(address), servers, strict: settings.compatStrict }
 }
 
-/** Probes and scrapers count apart, by address: nobody who shares theirs may make a service look dead. */
-const OPERATIONS: ReadonlySet<Route> = new Set(operationRoutes)
+/**
+ * What counts apart, by address. Probes and scrapers: nobody who shares their address may make a service look dead. The
+ * console: its first visit alone loads dozens of files.
+ */
+const APART: ReadonlyMap<Route, string> = new Map<Route, string>([
+  ...operationRoutes.map((route) => [route, 'operations'] as const),
+  ...consoleRoutes.map((route) => [route, 'pages'] as const),
+])
 
 /** Access first, then the body, then everything that the route reads and does. */
 const ask = async (
@@ -149,7 +156,7 @@ const ask = async (
   origin: Origin,
 ): Promise<E.Either<HttpRefusal, Answer>> => {
   const credentials = { authorization: ctx.headers.authorization, apiKey: ctx.headers['x-api-key']?.toString() }
-  const counting = { address: origin.address, limits: options.limits ?? NO_LIMITS, publicly: OPERATIONS.has(route) ? 'operations' : 'address' }
+  const counting = { address: origin.address, limits: options.limits ?? NO_LIMITS, publicly: APART.get(route) ?? 'address' }
   const caller: E.Either<HttpRefusal, Caller | null> =
     options.isControl === true
       ? await admitOperator(route, ctx.headers[ON_BEHALF_OF]?.toString(), options)
@@ -167,7 +174,7 @@ const routerOf = (options: HttpAppOptions): Router => {
   const arrivalOf = createArrivals(settings.trustedProxies ?? [])
   for (const prefix of prefixes(settings.basePath))
     for (const route of ROUTES)
-      router.register(`${prefix}${route.path}`, [route.method], async (ctx) => {
+      router.register(route.path === '/' && prefix !== '' ? prefix : `${prefix}${route.path}`, [route.method], async (ctx) => {
         const arrival = arrivalOf(ctx.req)
         const origin = originOf(arrival, settings)
         const answer = await ask(ctx, route, options, origin)
@@ -178,12 +185,13 @@ const routerOf = (options: HttpAppOptions): Router => {
           ctx.remove('X-Frame-Options')
           ctx.set('Content-Security-Policy', framableBy(settings.frameAncestors))
         }
-        if (route.response.isFile === true) await sendFile(ctx, route, String(answer.right.body))
-        else ctx.body = answer.right.body
+        const file = route.response.isFile === true ? asFile(answer.right.body) : null
+        if (file === null) ctx.body = answer.right.body
+        else await sendFile(ctx, file)
         const address = { webSocketBase: origin.baseUrl, prefix: `${arrival.prefix}${prefix}`, path: ctx.path.slice(prefix.length) }
         const link = linkHeader(address, answer.right.listQuery, answer.right.body)
         if (link !== null) ctx.set('Link', link)
-        const mediaType = answer.right.mediaType ?? route.response.mediaType
+        const mediaType = file?.mediaType ?? answer.right.mediaType ?? route.response.mediaType
         if (mediaType !== undefined) ctx.type = mediaType
       })
   return router

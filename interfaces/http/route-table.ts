@@ -3,6 +3,8 @@ import { activityRoutes } from './routes/activity.ts'
 import type { ActivityCalls } from './routes/activity.ts'
 import { adminRoutes } from './routes/admin/routes.ts'
 import type { AdminCalls } from './routes/admin/routes.ts'
+import { consoleRoutes } from './routes/console.ts'
+import type { ConsoleCalls } from './routes/console.ts'
 import { descriptionRoutes } from './routes/description.ts'
 import type { DescriptionCalls } from './routes/description.ts'
 import { embedRoutes } from './routes/embed.ts'
@@ -28,7 +30,7 @@ import type { UserCalls } from './routes/users.ts'
 /** What all routes together call. */
 export type Calls =
   UserCalls & LiveCalls & TranscriptCalls & HistoryCalls & ProfileCalls & TokenCalls & ReferenceCalls & OperationCalls & SetupCalls & AdminCalls &
-  DescriptionCalls & ActivityCalls
+  DescriptionCalls & ActivityCalls & ConsoleCalls
 
 /** Every route of the service; the first one that matches a path wins. */
 export const ROUTES: ReadonlyArray<Route<Calls>> = [
@@ -42,6 +44,7 @@ export const ROUTES: ReadonlyArray<Route<Calls>> = [
   ...referenceRoutes,
   ...operationRoutes,
   ...setupRoutes,
+  ...consoleRoutes,
   ...embedRoutes,
   ...adminRoutes,
   ...descriptionRoutes,

@@ -65,6 +65,9 @@ const forbidden: ReadonlyArray<readonly [string, string]> = [
   ['interfaces/http/routes/lives.ts', "import { lives } from '../../../projections/lives/projection.ts'"],
   ['infrastructure/node/logger.ts', "import { handleCommand } from '../../application/log/handle-command.ts'"],
   ['interfaces/ws/listeners/hub.ts', "import { compose } from '../../compose.ts'"],
+  ['interfaces/console/main.ts', "import { embedSnippet } from '../http/codecs/embed-snippet.ts'"],
+  ['interfaces/console/main.ts', "import { readFileSync } from 'node:fs'"],
+  ['interfaces/http/app.ts', "import { view } from '../console/ui/tags.ts'"],
 ]
 
 for (const [path, text] of forbidden)

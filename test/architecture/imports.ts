@@ -39,6 +39,8 @@ interface Arrow {
 }
 
 const PURE_PACKAGES = /^(fp-ts|io-ts)(\/|$)/
+/** What browsers are served of packages. */
+const BROWSER_PACKAGES = /^(preact|preact\/hooks|@preact\/signals|uqr)$/
 const PACKAGE = /^(?!(domain|application|infrastructure|projections|interfaces|test|bench|tools)\/)/
 
 /** Of the application what adapters and read models see, too: what it asks of them, and how all that waits waits. */
@@ -52,7 +54,9 @@ const ARROWS: ReadonlyArray<Arrow> = [
   { from: /^infrastructure\//, may: [/^infrastructure\//, ...OFFERED, /^domain\//, PACKAGE] },
   { from: /^projections\//, may: [/^projections\//, /^domain\/(shared\/|read-event\.ts)/, /^domain\/[^/]+\/events\.ts$/, ...OFFERED, PURE_PACKAGES] },
   { from: /^interfaces\/(compose\.ts|main\.ts|compose\/|cli\/)/, may: [/./] },
-  { from: /^interfaces\//, may: [/^interfaces\/(?!compose|main\.ts|cli\/)/, /^application\//, /^projections\/[^/]+\/queries\.ts$/, /^domain\//, PACKAGE] },
+  { from: /^interfaces\/console\//, may: [/^interfaces\/(console|client)\//, BROWSER_PACKAGES] },
+  { from: /^interfaces\/client\//, may: [/^interfaces\/client\//] },
+  { from: /^interfaces\//, may: [/^interfaces\/(?!compose|main\.ts|cli\/|console\/)/, /^application\//, /^projections\/[^/]+\/queries\.ts$/, /^domain\//, PACKAGE] },
 ]
 
 /** Every import that no arrow allows, as `from → to`. */

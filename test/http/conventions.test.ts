@@ -1,10 +1,13 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
+import { consoleFiles } from '../../interfaces/http/console/console-files.ts'
 import type { Route } from '../../interfaces/http/route.ts'
 import { ROUTES, prefixes } from '../../interfaces/http/route-table.ts'
 import { exampleResponse } from '../../interfaces/http/errors.ts'
 import { HTTP_SETTINGS, startHttp } from './http-service.ts'
 import type { HttpService } from './http-service.ts'
+
+const { build: BUILD } = await consoleFiles()
 
 const AUDIO_URL = 'http://host/stream.m3u8'
 
@@ -21,7 +24,9 @@ const bodyOf = (route: Route): unknown => {
   return route.body === undefined ? undefined : { audio_url: AUDIO_URL }
 }
 
-const pathOf = (route: Route): string => route.path.replace(':id', '7').replace(':entry', '1').replace(/\{[^}]*\}/, '')
+const pathOf = (route: Route): string =>
+  route.path.replace(/^\/$/, '').replace(':id', '7').replace(':entry', '1').replace(/\{[^}]*\}/, '')
+    .replace(':build', BUILD).replace('*file', 'console/main.ts')
 
 const callAs = (route: Route): { readonly as?: string } => (route.access === 'public' ? {} : { as: 'admin' })
 
@@ -91,7 +96,7 @@ test('R9: another method on a known path is 405 with Allow, whatever the prefix;
 test('R9: an unknown path is 404', async (t) => {
   const http = await startHttp(t)
   for (const path of [
-    '/', '/nothing', '/api/v1', '/api/v1/', '/api/v2/version', '/lives//', '//lives', '/VERSION', '/lives/7/finish/now',
+    '/nothing', '/api/v2/version', '/api', '/lives//', '//lives', '/VERSION', '/lives/7/finish/now',
     '/save_transcriptions', '/lives/..%2fusers/x',
   ]) {
     const response = await http.send('GET', path, { as: 'user' })

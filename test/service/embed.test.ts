@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
-import { connect, createServer } from 'node:net'
-import type { AddressInfo, Server, Socket } from 'node:net'
+import type { AddressInfo, Server } from 'node:net'
 import test from 'ava'
 import type { Browser, Page, WebSocketRoute } from 'playwright-core'
 import { CHROMIUM, launchBrowser, watchPolicy } from '../support/browser.ts'
 import { createClient } from '../support/client.ts'
 import type { Json, LiveJson } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
+import { openLine } from '../support/line.ts'
 import { runTestService } from '../support/service.ts'
 import type { TestService } from '../support/service.ts'
 import { testWith } from '../support/skip-unless.ts'
@@ -36,27 +36,6 @@ const start = () =>
     closing.push(() => browser.close())
     return { service, browser }
   })())
-
-/** A way to the service that can be cut; it notes the first line of every request head that it sees. */
-const openLine = async (service: TestService) => {
-  const sockets = new Set<Socket>()
-  const heads: Array<string> = []
-  const server = createServer((near) => {
-    const far = connect(Number(new URL(service.url()).port), '127.0.0.1')
-    for (const [socket, other] of [[near, far], [far, near]] as const) {
-      sockets.add(socket)
-      socket.on('error', () => other.destroy())
-      socket.once('close', () => {
-        sockets.delete(socket)
-        other.destroy()
-      })
-      socket.pipe(other)
-    }
-    near.on('data', (data: Buffer) => heads.push(...(data.toString('latin1').match(/^(?:GET|POST|OPTIONS) \S+/gm) ?? [])))
-  })
-  const port = await portOf(server)
-  return { url: `http://127.0.0.1:${port}`, heads, cut: () => sockets.forEach((socket) => socket.destroy()) }
-}
 
 /** What runs in the page is text: tests know no browser's types. */
 const LOOK_OF = `(({ color, fontSize, textShadow }) => ({
@@ -87,7 +66,8 @@ const LOOK = { background_color: '000080', color_text: 'ffff00', size_text: 40 }
 
 embedTest('B8, R74, D21, S41, S42: captions come to a sandboxed frame of another origin while they are spoken, and come again after a cut', async (t) => {
   const { service, browser } = await start()
-  const line = await openLine(service)
+  const line = await openLine(service.url())
+  closing.push(line.close)
   const { token = '' } = await service.user('speaker')
   const client = createClient(line.url, token)
   const live = await client.createLive({ translations: ['es'], ...LOOK })

@@ -6,10 +6,13 @@ import type { Browser, Page } from 'playwright-core'
 export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((path) => existsSync(path)) ?? '/usr/bin/chromium'
 
 /** A headless browser that reaches nothing by itself. */
-export const launchBrowser = (): Promise<Browser> =>
+export const launchBrowser = (...args: ReadonlyArray<string>): Promise<Browser> =>
   chromium.launch({
     executablePath: CHROMIUM,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+    args: [
+      '--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking', '--disable-component-update', '--disable-sync',
+      ...args,
+    ],
   })
 
 /** What the policies of a page and of its frames refuse, as it comes: nothing, where all is well. */

@@ -1,0 +1,40 @@
+/** Lobes of the windowed sinc on each side of a sample, at the lower of the two rates. */
+const LOBES = 16
+
+const sinc = (x: number): number => (x === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x))
+/** Blackman's window over -1 to 1. */
+const windowAt = (x: number): number => 0.42 + 0.5 * Math.cos(Math.PI * x) + 0.08 * Math.cos(2 * Math.PI * x)
+
+/**
+ * Takes audio of one rate block by block and gives it at another. What is above half of the lower rate is taken away
+ * first, so that it does not come back as other tones.
+ */
+export const createResampler = (from: number, to: number): ((block: Float32Array) => Float32Array) => {
+  if (from === to) return (block) => block
+  const step = from / to
+  const cutoff = Math.min(1, to / from) * 0.95
+  const reach = Math.ceil(LOBES / cutoff)
+  let held = new Float32Array(reach)
+  /** Where the next sample of the output lies, in samples of `held`. */
+  let at = reach
+  return (block) => {
+    const all = new Float32Array(held.length + block.length)
+    all.set(held)
+    all.set(block, held.length)
+    const out: Array<number> = []
+    for (; at + reach < all.length; at += step) {
+      const centre = Math.floor(at)
+      let sum = 0
+      for (let i = centre - reach + 1; i <= centre + reach; i += 1) {
+        const distance = i - at
+        if (Math.abs(distance) > reach) continue
+        sum += (all[i] ?? 0) * cutoff * sinc(distance * cutoff) * windowAt(distance / reach)
+      }
+      out.push(sum)
+    }
+    const keep = Math.max(0, Math.floor(at) - reach)
+    held = all.slice(keep)
+    at -= keep
+    return Float32Array.from(out)
+  }
+}

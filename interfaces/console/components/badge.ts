@@ -1,0 +1,8 @@
+import type { VNode } from 'preact'
+import { span } from '../ui/tags.ts'
+
+type Tone = 'good' | 'warn' | 'bad' | 'muted' | 'accent'
+
+/** A state: sign, word and colour. */
+export const badge = (tone: Tone, sign: string, text: string): VNode =>
+  span({ class: `badge ${tone}` }, span({ 'aria-hidden': true }, `${sign} `), text)

@@ -1,0 +1,13 @@
+import type { VNode } from 'preact'
+import type { LiveSession } from '../../client/operations.ts'
+import { t } from '../messages/texts.ts'
+import { badge } from './badge.ts'
+
+const BADGES = { pending: ['accent', '○'], active: ['good', '●'], finished: ['muted', '✓'],
+  error: ['bad', '!'] } as const
+
+/** The state of a session. */
+export const statusBadge = (status: LiveSession['status']): VNode => {
+  const [tone, sign] = BADGES[status]
+  return badge(tone, sign, t(`status_${status}`))
+}

@@ -1,0 +1,87 @@
+import { useSignalEffect } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import type { VNode } from 'preact'
+import { Toasts } from '../components/toast.ts'
+import { formatSpan, t } from '../messages/texts.ts'
+import type { TextName } from '../messages/texts.ts'
+import { pageAt } from '../pages/all.ts'
+import { address, linkTo } from '../state/address.ts'
+import { call, logOut } from '../state/api.ts'
+import { isAdmin, token, user } from '../state/login.ts'
+import { onAir } from '../state/on-air.ts'
+import { a, bdi, button, div, header, li, main, nav, span, ul, view } from '../ui/tags.ts'
+import { Bars, Expired } from './bars.ts'
+import { KeyHelp } from './keys.ts'
+
+const PAGES: ReadonlyArray<readonly [path: string, text: TextName]> = [
+  ['speak', 'speak'], ['sessions', 'sessions'], ['profiles', 'profiles'], ['tokens', 'api_tokens'],
+]
+const FURTHER: ReadonlyArray<readonly [path: string, text: TextName]> = [['account', 'account'], ['about', 'about']]
+
+const entry = ([path, text]: readonly [string, TextName]): VNode => {
+  const isHere = (address.value.path[0] ?? 'speak') === path
+  return li(null, a({ href: linkTo(path), 'aria-current': isHere ? 'page' : undefined }, t(text)))
+}
+
+const Air = (): VNode | null => {
+  if (onAir.value === null) return null
+  const { seconds, stop } = onAir.value
+  return div(
+    { class: 'air' },
+    span({ class: 'badge bad' }, span({ 'aria-hidden': true }, '● '), t('on_air', { time: formatSpan(seconds) })),
+    button({ type: 'button', onClick: stop }, t('stop')),
+  )
+}
+
+const leave = (): void => {
+  onAir.value?.stop()
+  void logOut(false).catch(() => undefined)
+}
+
+const Head = (): VNode =>
+  header(
+    null,
+    a({ class: 'skip', href: '#main', onClick: (event) => {
+      event.preventDefault()
+      document.getElementById('main')?.focus()
+    } }, t('skip')),
+    button({ type: 'button', class: 'menu', popovertarget: 'navigation' }, t('menu')),
+    nav(
+      { id: 'navigation', popover: 'auto', 'aria-label': t('navigation') },
+      ul(null, ...[...PAGES, ...(isAdmin.value ? [['administration', 'administration'] as const] : []),
+        ...FURTHER].map(entry)),
+    ),
+    view(Air)({}),
+    div(
+      { class: 'who' },
+      bdi(null, user.value?.username ?? ''),
+      button({ type: 'button', onClick: leave }, t('log_out')),
+    ),
+  )
+
+const Page = (): VNode => {
+  const { title, show } = pageAt(address.value)
+  const place = address.value.path.join('/')
+  const region = useRef<HTMLElement>(null)
+  const isFirst = useRef(true)
+  useEffect(() => {
+    document.title = t('page_title', { page: title })
+    document.getElementById('navigation')?.hidePopover?.()
+    if (!isFirst.current) (region.current?.querySelector('h1') ?? region.current)?.focus()
+    isFirst.current = false
+  }, [place])
+  return main({ id: 'main', tabIndex: -1, ref: region, key: place }, show)
+}
+
+const Frame = (): VNode => {
+  useSignalEffect(() => {
+    if (user.value === null && token.value !== null) void call('getMe').then(({ data }) => (user.value = data))
+  })
+  return div(
+    { class: 'frame' },
+    view(Head)({}), view(Bars)({}), view(Page)({}), view(Toasts)({}), view(Expired)({}), view(KeyHelp)({}),
+  )
+}
+
+/** The console for whoever is logged in. */
+export const frame = view(Frame)

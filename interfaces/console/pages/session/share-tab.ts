@@ -1,0 +1,96 @@
+import { useSignal } from '@preact/signals'
+import { h } from 'preact'
+import type { VNode } from 'preact'
+import { encode } from 'uqr'
+import type { LiveSession } from '../../../client/operations.ts'
+import { codeBlock } from '../../components/code.ts'
+import { checkbox, choice, textField } from '../../components/field.ts'
+import { languageName, t } from '../../messages/texts.ts'
+import { ROOT } from '../../state/root.ts'
+import { div, h2, iframe, p, view } from '../../ui/tags.ts'
+
+/** Dark on white in every theme: readers of such codes want it so. */
+const qr = (text: string): VNode => {
+  const { data, size } = encode(text, { border: 0 })
+  const path = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : []))).join('')
+  return h('svg', { class: 'qr', viewBox: `0 0 ${size} ${size}`, role: 'img', 'aria-label': t('qr_label') },
+    h('path', { d: path }))
+}
+
+const { hostname } = new URL(ROOT)
+const isLoopback = hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.')
+const isPrivate = /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)/.test(hostname)
+
+interface Look {
+  readonly isTransparent: boolean
+  readonly background: string
+  readonly text: string
+  readonly size: string
+  readonly language: string
+}
+
+const addressOf = ({ id, listener_token: token }: LiveSession,
+  { isTransparent, background, text, size, language }: Look): string => {
+  const look = new URLSearchParams({ background_color: isTransparent ? '00000000' : background.slice(1),
+    color_text: text.slice(1), size_text: size })
+  if (language !== '') look.set('language', language)
+  return `${ROOT}/embed/live/${id}?${look.toString()}#token=${encodeURIComponent(token)}`
+}
+
+const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
+
+const snippetOf = (address: string, size: number): string =>
+  `<iframe src="${escaped(address)}" title="Live captions" width="100%" height="${Math.ceil(size * 1.4 * 4) + 16}" `
+  + 'sandbox="allow-scripts" referrerpolicy="no-referrer" loading="lazy"></iframe>'
+
+interface ShareTabProps {
+  readonly live: LiveSession
+}
+
+const ShareTab = ({ live }: ShareTabProps): VNode => {
+  const look = useSignal<Look>({ isTransparent: false, background: '#000000', text: '#ffffff', size: '28',
+    language: '' })
+  const take = (changed: Partial<Look>): void => {
+    look.value = { ...look.value, ...changed }
+  }
+  const { isTransparent, background, text, size, language } = look.value
+  const address = addressOf(live, look.value)
+  const targets = live.translations.map(({ lang_to: to }) => to.iso_639_1)
+  const preview = { src: address, title: t('preview'), sandbox: 'allow-scripts', referrerpolicy: 'no-referrer',
+    height: 160 } as const
+  return div(
+    { class: 'columns' },
+    div(
+      null,
+      targets.length === 0 ? null : choice(
+        { id: 'shown-language', text: t('shown_language') }, language,
+        [['', t('as_spoken')], ...targets.map((one) => [one, languageName(one)] as const)],
+        (one) => take({ language: one }),
+      ),
+      checkbox('transparent', t('transparent'), isTransparent, (checked) => take({ isTransparent: checked })),
+      textField({ id: 'share-background', text: t('background') }, background, (value) => take({ background: value }),
+        { type: 'color' }),
+      textField({ id: 'share-text', text: t('text_color') }, text, (value) => take({ text: value }), { type: 'color' }),
+      textField({ id: 'share-size', text: t('text_size') }, size, (value) => take({ size: value }),
+        { type: 'number', min: 8, max: 200 }),
+      isLoopback ? p({ class: 'notice warn' }, t('share_loopback')) : null,
+      isPrivate ? p({ class: 'notice' }, t('share_private')) : null,
+    ),
+    div(
+      null,
+      h2(null, t('audience_link')),
+      p({ class: 'hint' }, t('audience_hint')),
+      codeBlock({ text: address, label: t('audience_link') }),
+      qr(address),
+      h2(null, t('preview')),
+      iframe({ ...preview, key: address }),
+      h2(null, t('snippet')),
+      codeBlock({ text: snippetOf(address, Number(size)), label: t('snippet') }),
+      p({ class: 'hint' }, t('share_origins')),
+      h2(null, t('obs')),
+      codeBlock({ text: addressOf(live, { ...look.value, isTransparent: true }), label: t('obs') }),
+    ),
+  )
+}
+
+export const shareTab = view(ShareTab)

@@ -1,0 +1,120 @@
+import { useSignal } from '@preact/signals'
+import type { VNode } from 'preact'
+import type { HistoryEntry, LiveIntegrity } from '../../../client/operations.ts'
+import { badge } from '../../components/badge.ts'
+import { listing } from '../../components/listing.ts'
+import { whenLoaded } from '../../components/problem.ts'
+import { formatClock, t } from '../../messages/texts.ts'
+import type { TextName } from '../../messages/texts.ts'
+import { en } from '../../messages/en.ts'
+import { useLoaded } from '../../state/loading.ts'
+import { user } from '../../state/login.ts'
+import { bdi, button, code, details, div, h2, input, label, p, pre, span, strong, summary,
+  view } from '../../ui/tags.ts'
+
+/** What the timeline shows, of one's own session or, for administrators, of anybody's. */
+export interface TimelineReads {
+  readonly history: () => Promise<ReadonlyArray<HistoryEntry>>
+  readonly integrity: () => Promise<LiveIntegrity>
+  readonly stateAt: (entry: number) => Promise<object>
+}
+
+const isText = (name: string): name is TextName => Object.hasOwn(en, name)
+
+/** A member of an event where it is a text. */
+const told = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+const eventText = ({ type, data }: HistoryEntry): string => {
+  const name = `event_${type}`
+  return isText(name) ? t(name, { reason: told(data['reason']), code: told(data['code']) }) : t('event_other', { type })
+}
+
+/** Who did it: oneself by name, others by number, and what the service did by itself. */
+export const actorText = (actor: string): string => {
+  const [kind, id = ''] = actor.split(':', 2)
+  if (kind === 'instance') return t('actor_service')
+  if (kind !== 'user') return actor
+  return Number(id) === user.value?.id ? user.value.username : t('actor_user', { id })
+}
+
+const integrityBadge = ({ status, entries, damaged }: LiveIntegrity): VNode => {
+  if (status === 'unavailable') return badge('muted', '○', t('integrity_unavailable'))
+  if (status === 'damaged') return badge('bad', '!', t('integrity_damaged', { count: damaged.length }))
+  return badge('good', '✓', t('integrity_intact', { entries }))
+}
+
+/** Members of a state as text, those inside others by their path. */
+const members = (value: unknown, path = ''): ReadonlyArray<readonly [path: string, text: string]> => {
+  if (typeof value !== 'object' || value === null) return [[path, String(value)]]
+  return Object.entries(value).flatMap(([name, inner]) => members(inner, path === '' ? name : `${path}.${name}`))
+}
+
+interface StateProps {
+  readonly reads: TimelineReads
+  readonly entries: ReadonlyArray<HistoryEntry>
+  readonly at: number
+}
+
+/** How the session stood after an event; what that event changed is marked. */
+const State = ({ reads, entries, at }: StateProps): VNode => {
+  const { state, reload } = useLoaded(
+    () => Promise.all([reads.stateAt(entries[at]?.id ?? 1), at > 0 ? reads.stateAt(entries[at - 1]?.id ?? 1) : null]),
+    String(at),
+  )
+  return whenLoaded(state.value, reload, ([now, before]) => {
+    const known = new Map(before === null ? [] : members(before))
+    const rows = members(now).map(([path, text]) => {
+      const isChanged = before !== null && known.get(path) !== text
+      const cell = isChanged ? strong(null, bdi(null, text), ` ← ${t('changed')}`) : bdi(null, text)
+      return { key: path, cells: [code(null, path), cell] }
+    })
+    return listing(t('state_then'), [t('member'), t('value')], rows)
+  })
+}
+
+const causeOf = (entry: HistoryEntry): string => t('request_cause', { id: entry.correlation_id.slice(0, 13) })
+
+const Timeline = ({ reads }: { readonly reads: TimelineReads }): VNode => {
+  const { state, reload } = useLoaded(() => Promise.all([reads.history(), reads.integrity()]), '')
+  const chosen = useSignal<number | null>(null)
+  return whenLoaded(state.value, reload, ([entries, integrity]) => {
+    const at = Math.min(chosen.value ?? entries.length - 1, entries.length - 1)
+    const go = (to: number): void => {
+      chosen.value = Math.max(0, Math.min(entries.length - 1, to))
+    }
+    const entry = entries[at]
+    return div(
+      null,
+      p(null, integrityBadge(integrity), ' ', span({ class: 'hint' }, t('integrity_hint'))),
+      listing(
+        t('tab_timeline'), [t('event_number'), t('event_time'), t('event_what'), t('event_actor'), t('event_cause'),
+          t('event_data')],
+        entries.map((one, i) => ({
+          key: one.id,
+          cells: [
+            button({ type: 'button', 'aria-pressed': i === at, onClick: () => go(i) }, String(one.id)),
+            formatClock(one.at), bdi(null, eventText(one)), bdi({ title: one.actor }, actorText(one.actor)),
+            code(null, causeOf(one)),
+            details(null, summary(null, one.type), pre(null, JSON.stringify(one.data, null, 1))),
+          ],
+        })),
+      ),
+      h2(null, t('state_then')),
+      div(
+        { class: 'status-line' },
+        button({ type: 'button', disabled: at === 0, onClick: () => go(at - 1), 'data-key': '[',
+          'aria-label': t('event_before') }, '◂'),
+        label({ for: 'event' }, t('event_slider')),
+        input({ type: 'range', id: 'event', min: 1, max: entries.length, value: at + 1, onInput: ({ currentTarget }) =>
+          go(Number(currentTarget.value) - 1) }),
+        button({ type: 'button', disabled: at === entries.length - 1, onClick: () => go(at + 1), 'data-key': ']',
+          'aria-label': t('event_after') }, '▸'),
+        entry === undefined ? null
+          : span(null, t('after_event', { entry: entry.id, total: entries.length, at: formatClock(entry.at) })),
+      ),
+      entries.length === 0 ? null : view(State)({ reads, entries, at }),
+    )
+  })
+}
+
+export const timeline = view(Timeline)

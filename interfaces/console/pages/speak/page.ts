@@ -1,0 +1,96 @@
+import { useSignal } from '@preact/signals'
+import type { VNode } from 'preact'
+import { hasMicrophones } from '../../audio/devices.ts'
+import type { AudioFeed } from '../../audio/source.ts'
+import { memoryGauge } from '../../components/gauge.ts'
+import { loadedLate } from '../../components/late.ts'
+import { whenLoaded } from '../../components/problem.ts'
+import { t } from '../../messages/texts.ts'
+import { end, failure, isRunning, phase } from '../../speaking/run.ts'
+import { create, follow, mutes, speak, stop } from '../../speaking/speak.ts'
+import { goTo } from '../../state/address.ts'
+import { useLoaded } from '../../state/loading.ts'
+import { fieldProblems } from '../../state/problems.ts'
+import { fileAddress } from '../../state/root.ts'
+import { button, details, div, form, h1, p, summary, view } from '../../ui/tags.ts'
+import { loadChoices, orderOf } from './choices.ts'
+import type { Choices } from './choices.ts'
+import { orderFields } from './order-fields.ts'
+import { requestOf } from './order.ts'
+import type { Order } from './order.ts'
+import { progressView } from './progress.ts'
+import { sourceFields } from './source-fields.ts'
+import { trouble } from './trouble.ts'
+
+const opened = async (order: Order, mayGoOn: () => boolean): Promise<AudioFeed> => {
+  if (order.source === 'microphone') {
+    if (!hasMicrophones()) throw new DOMException('', 'InsecureContext')
+    const { openMicrophone } = await import('../../audio/microphone.ts')
+    return openMicrophone(order.device, order.reduceNoise)
+  }
+  const { openRecording } = await import('../../audio/recording.ts')
+  if (order.source === 'sample') {
+    const bytes = await (await fetch(fileAddress('sample.flac'))).arrayBuffer()
+    return openRecording(bytes, { inRealTime: true, mayGoOn })
+  }
+  if (order.file === null) throw new Error(t('file_missing'))
+  return openRecording(await order.file.arrayBuffer(), { inRealTime: order.inRealTime, mayGoOn })
+}
+
+const start = async (order: Order): Promise<void> => {
+  const request = requestOf(order)
+  if (order.source === 'url') return follow(request)
+  if (order.source !== 'program') return speak(request, async (mayGoOn) => mutes(await opened(order, mayGoOn)))
+  const created = await create(request)
+  if (created !== null) goTo(`sessions/${created.id}`)
+}
+
+const Order = ({ choices }: { readonly choices: Choices }): VNode => {
+  const order = orderOf(choices)
+  const problems = fieldProblems(failure.value)
+  const isBusy = isRunning.value
+  const isCodeOpen = useSignal(false)
+  const begin = isBusy
+    ? button({ type: 'button', class: 'danger', onClick: stop, 'data-key': 'start',
+      disabled: phase.value === 'finishing' }, `■ ${t('stop')}`)
+    : button({ type: 'submit', class: 'primary', 'data-key': 'start' }, order.source === 'program' ? t('create_session')
+      : `● ${t('start')}`)
+  return div(
+    { class: 'columns' },
+    form(
+      {
+        onSubmit: (event) => {
+          event.preventDefault()
+          void start(order)
+        },
+      },
+      sourceFields(order, problems),
+      div({ class: 'actions start' }, begin),
+      orderFields(order, choices, problems),
+    ),
+    div(
+      null,
+      memoryGauge('memory', choices.capacity),
+      trouble(failure.value, end.value, () => void start(order)),
+      progressView({}),
+      details(
+        { onToggle: ({ currentTarget }) => (isCodeOpen.value = currentTarget.open) },
+        summary(null, t('code')),
+        isCodeOpen.value ? loadedLate(() => import('./programs.ts'), ({ programs }) =>
+          programs({ request: requestOf(order) })) : null,
+      ),
+    ),
+  )
+}
+
+const Speak = (): VNode => {
+  const { state, reload } = useLoaded(loadChoices, '')
+  return div(
+    null,
+    h1({ tabIndex: -1 }, t('speak')),
+    whenLoaded(state.value, reload, (choices) =>
+      (choices.models.length === 0 ? p(null, t('no_models')) : view(Order)({ choices }))),
+  )
+}
+
+export const speakPage = view(Speak)

@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto'
+import { globSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { stripTypeScriptTypes } from 'node:module'
+import { join, posix } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const INTERFACES = join(import.meta.dirname, '..', '..')
+
+/** What the console may import of packages, and the file of each that a browser can load. */
+const PACKAGES: Readonly<Record<string, string>> = {
+  preact: import.meta.resolve('preact'),
+  'preact/hooks': import.meta.resolve('preact/hooks'),
+  '@preact/signals': import.meta.resolve('@preact/signals'),
+  '@preact/signals-core': import.meta.resolve('@preact/signals-core'),
+  uqr: import.meta.resolve('uqr'),
+}
+
+const vendorPath = (name: string): string => `vendor/${name.replaceAll(/\W+/g, '-').replace(/^-/, '')}.js`
+
+/** A file of the console as it is sent. */
+export interface ConsoleFile {
+  readonly mediaType: string
+  readonly content: string | Buffer
+}
+
+export interface Console {
+  /** Changes with every file, so that addresses with it can be kept for ever. */
+  readonly build: string
+  readonly files: ReadonlyMap<string, ConsoleFile>
+  /**
+   * The modules that `main.ts` loads, itself first: a page names them, so that they come at once and not one after the
+   * other.
+   */
+  readonly modules: ReadonlyArray<string>
+}
+
+const SCRIPT = 'text/javascript; charset=utf-8'
+
+/** Imports of packages, as they stand in our files and in minified ones. */
+const BARE_IMPORT = /\b(from|import)(\s*)(["'])([@a-z][\w@/-]*)\3/g
+const STATIC_IMPORT = /\b(?:from|import)\s*["'](\.[^"']+)["']/g
+
+/** Browsers know no packages: each import of one names its file. */
+const withAddresses = (path: string, text: string): string =>
+  text.replaceAll(BARE_IMPORT, (whole, word: string, space: string, quote: string, name: string) => {
+    if (PACKAGES[name] === undefined) return whole
+    const address = posix.relative(posix.dirname(path), vendorPath(name))
+    return `${word}${space}${quote}${address.startsWith('.') ? address : `./${address}`}${quote}`
+  })
+
+type Named = readonly [path: string, file: ConsoleFile]
+
+const ownFile = async (path: string): Promise<Named> => {
+  const text = await readFile(join(INTERFACES, path), 'utf8')
+  if (path.endsWith('.css')) return [path, { mediaType: 'text/css; charset=utf-8', content: text }]
+  return [path, { mediaType: SCRIPT, content: withAddresses(path, stripTypeScriptTypes(text)) }]
+}
+
+const vendorFile = async ([name, url]: readonly [name: string, url: string]): Promise<Named> => {
+  const text = (await readFile(fileURLToPath(url), 'utf8')).replace(/^\/\/# sourceMappingURL=.*$/m, '')
+  return [vendorPath(name), { mediaType: SCRIPT, content: withAddresses(vendorPath(name), text) }]
+}
+
+const SAMPLE = 'cli/streaming/demo/sample.flac'
+
+const modulesOf = (files: ReadonlyMap<string, ConsoleFile>, path: string,
+  found = new Set<string>()): ReadonlySet<string> => {
+  if (found.has(path)) return found
+  found.add(path)
+  const text = String(files.get(path)?.content ?? '')
+  for (const [, to = ''] of text.matchAll(STATIC_IMPORT)) modulesOf(files, posix.join(posix.dirname(path), to), found)
+  return found
+}
+
+const prepare = async (): Promise<Console> => {
+  const files = new Map<string, ConsoleFile>()
+  const own = globSync('{console,client}/**/*.{ts,css}', { cwd: INTERFACES }).map((path) => path.replaceAll('\\', '/'))
+  // One after the other, so that whoever speaks meanwhile is not held up by all of them.
+  for (const path of own.toSorted()) files.set(...(await ownFile(path)))
+  for (const entry of Object.entries(PACKAGES)) files.set(...(await vendorFile(entry)))
+  files.set('sample.flac', { mediaType: 'audio/flac', content: await readFile(join(INTERFACES, SAMPLE)) })
+  const hash = createHash('sha256')
+  for (const [path, { content }] of files) hash.update(`${path}\n`).update(content)
+  return { build: hash.digest('base64url').slice(0, 16), files, modules: [...modulesOf(files, MAIN)] }
+}
+
+const MAIN = 'console/main.ts'
+
+let prepared: Promise<Console> | undefined
+
+/** The console's files without types, once for the life of the process: nobody asks for them in most of our tests. */
+export const consoleFiles = (): Promise<Console> => (prepared ??= prepare())

@@ -1,0 +1,46 @@
+import type { Console } from './console-files.ts'
+
+/**
+ * No inline code or style, no HTML made from text (Trusted Types without a policy), nothing of other servers. Sockets
+ * of this
+ * host are part of `'self'` in every browser that the console supports.
+ */
+const POLICY = [
+  "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "media-src 'self'",
+  "frame-src 'self'",
+  "form-action 'none'", "base-uri 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+  "img-src 'self' data:",
+].join('; ')
+
+export const CONSOLE_HEADERS = { 'Content-Security-Policy': POLICY, 'Permissions-Policy': 'microphone=(self)' }
+
+/**
+ * The page of the console; `base` is what stands before `console/…`, '' where it is not known. Whether an
+ * administrator exists is told in a
+ * `meta` element, so that the first thing it shows is the right one.
+ */
+export const consolePage = ({ build, modules }: Console, isSetUp: boolean, base: string): string => {
+  const address = (path: string): string => `${base}console/${build}/${path}`
+  return `<!doctype html>
+<html lang="en">
+<head>
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <meta name="color-scheme" content="light dark">
+  <meta name="robots" content="noindex">
+  <meta name="stenolog" content="${isSetUp ? 'ready' : 'setup'}" data-base="${base}">
+  <title>Stenolog</title>
+  <link rel="icon" href="data:,">
+  <link rel="stylesheet" href="${address('console/console.css')}">
+${modules.map((path) => `  <link rel="modulepreload" href="${address(path)}">\n`).join('')}\
+  <script type="module" src="${address('console/main.ts')}"></script>
+</head>
+<body>
+  <div id="app"></div>
+  <noscript><p>Stenolog’s console needs JavaScript. Everything can also be done over <a href="${base}docs">its REST interface</a>; \
+the first administrator can be made with STENOLOG_ADMIN_USERNAME and STENOLOG_ADMIN_PASSWORD_FILE.</p></noscript>
+</body>
+</html>
+`
+}

@@ -1,0 +1,162 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { CHROMIUM, launchBrowser } from '../support/browser.ts'
+import { checkAccess, openConsole, sharedConsole } from '../support/console.ts'
+import { testWith } from '../support/skip-unless.ts'
+import { sampleSentences, silence } from '../support/speech.ts'
+import { wavOf } from '../support/wav.ts'
+
+const { start, closing } = sharedConsole()
+const browserTest = testWith(CHROMIUM)
+
+browserTest('B5, B46: one click hears the sample, with translations, until it is stopped', async (t) => {
+  const { service, browser } = await start()
+  const { token } = await service.user('sampler')
+  const page = await openConsole(t, browser, { url: service.url(), token })
+  await page.getByText('demo-en understands synthetic voices only').waitFor()
+  t.true(await page.getByLabel('Sample').isChecked())
+  await checkAccess(t, page, 'speak, idle')
+  await page.getByLabel('Spanish').check()
+  t.regex(page.url(), /into=es/)
+  await page.getByRole('button', { name: 'Start' }).click()
+  await page.getByRole('log').getByText('meeting').waitFor()
+  await page.getByRole('banner').getByText('Live 00:0').waitFor()
+  await page.getByRole('log').locator('p[lang=es]').first().waitFor()
+  await checkAccess(t, page, 'speak, listening')
+  await page.keyboard.press('Control+Enter')
+  await page.getByText('✓ Done').waitFor()
+  await page.getByRole('link', { name: /share, timeline, download/ }).waitFor()
+  t.is(await page.getByRole('banner').getByText('Live 00:0').count(), 0)
+})
+
+/** A browser whose microphone plays the first sentence of the sample once, at this rate. */
+const browserWithMicrophone = async (rate: number): Promise<Browser> => {
+  const [sentence] = await sampleSentences()
+  const spoken = sentence?.samples ?? silence(0)
+  const resampled = Int16Array.from({ length: Math.floor((spoken.length * rate) / 16_000) }, (_, i) => {
+    const at = (i * 16_000) / rate
+    const [near, far] = [spoken[Math.floor(at)] ?? 0, spoken[Math.ceil(at)] ?? 0]
+    return Math.round(near + (far - near) * (at % 1))
+  })
+  const path = join(await mkdtemp(join(tmpdir(), 'stenolog-test-')), 'voice.wav')
+  closing.push(() => rm(dirname(path), { recursive: true, force: true }))
+  await writeFile(path, wavOf(resampled, rate))
+  const browser = await launchBrowser(
+    '--use-fake-device-for-media-stream', `--use-file-for-fake-audio-capture=${path}%noloop`,
+    '--host-resolver-rules=MAP stenolog.test 127.0.0.1',
+  )
+  closing.push(() => browser.close())
+  return browser
+}
+
+for (const rate of [44_100, 48_000])
+  browserTest(`B5: a voice at ${rate} Hz comes as the words that it said`, async (t) => {
+    const { service } = await start()
+    const { token } = await service.user(`speaker${rate}`)
+    const browser = await browserWithMicrophone(rate)
+    const context = { permissions: ['microphone'] }
+    const page = await openConsole(t, browser, { url: service.url(), token, at: '#/speak?source=microphone', context })
+    await page.getByRole('button', { name: 'Start' }).click()
+    const [sentence] = await sampleSentences()
+    const words = (text: string): string => text.toLowerCase().replaceAll(/[^a-z ]/g, '')
+    const line = page.getByRole('log').locator('bdi').first()
+    await line.waitFor()
+    t.is(words(await line.innerText()), words(sentence?.text ?? ''))
+    await page.getByRole('button', { name: 'Mute' }).click()
+    await page.getByText('no sound for 5 s').waitFor()
+    await page.getByRole('main').getByRole('button', { name: 'Stop' }).click()
+    await page.getByText('✓ Done').waitFor()
+  })
+
+browserTest('B6: a microphone that is blocked, missing, or asked for over plain http is told with what helps',
+  async (t) => {
+  const { service, browser } = await start()
+  const { token } = await service.user('unheard')
+  const blocked = await openConsole(t, await browserWithMicrophone(48_000),
+    { url: service.url(), token, at: '#/speak?source=microphone' })
+  await blocked.getByRole('button', { name: 'Start' }).click()
+  await blocked.getByRole('alert').getByText('The microphone is blocked for this page.').waitFor()
+  await checkAccess(t, blocked, 'speak, blocked')
+  const missing = await openConsole(t, browser, {
+    url: service.url(), token, at: '#/speak?source=microphone', context: { permissions: ['microphone'] },
+  })
+  await missing.getByRole('button', { name: 'Start' }).click()
+  await missing.getByRole('alert').getByText('No microphone was found.').waitFor()
+  const plain = await openConsole(t, await browserWithMicrophone(48_000), {
+    url: service.url().replace('127.0.0.1', 'stenolog.test'), token, at: '#/speak?source=microphone',
+  })
+  await plain.getByText('This page came over plain http').waitFor()
+  await plain.getByRole('button', { name: 'Start' }).click()
+  await plain.getByRole('alert').getByText('only to pages of https and localhost').waitFor()
+})
+
+browserTest('B5: what the service refuses is told in words, at its field where it is about one', async (t) => {
+  const { service, browser } = await start()
+  const { token } = await service.user('limited', { max_sessions: 0 })
+  const page = await openConsole(t, browser, { url: service.url(), token })
+  await page.getByRole('button', { name: 'Start' }).click()
+  await page.getByRole('alert').getByText('0 of 0 sessions are open').waitFor()
+  await page.getByRole('radio', { name: 'URL' }).check()
+  await page.getByLabel('Address').fill('http://127.0.0.1/stream.m3u8')
+  await page.getByRole('button', { name: 'Start' }).click()
+  await page.getByText('names an address that is not public').waitFor()
+  t.is(await page.getByLabel('Address').getAttribute('aria-invalid'), 'true')
+})
+
+const shown = async (page: Page, language: string): Promise<string> => {
+  await page.getByRole('tab', { name: language }).click()
+  return page.getByRole('region', { name: language }).innerText()
+}
+
+browserTest('B5: the programs that are shown do what they say', async (t) => {
+  const { service, browser } = await start()
+  const { token, api } = await service.user('coder')
+  const { data } = await api.call('createToken', { body: { name: 'program' } })
+  const page = await openConsole(t, browser, { url: service.url(), token })
+  await page.getByText('The same by a program').click()
+  await checkAccess(t, page, 'speak, programs')
+  const environment = { PATH: process.env['PATH'], STENOLOG_TOKEN: data.token }
+  const curl = (await shown(page, 'curl')).replace(/^export .*\n/, '')
+  const [sentence] = await sampleSentences()
+  const audio = Buffer.from(sentence?.samples.buffer ?? new ArrayBuffer(0))
+  const directory = await mkdtemp(join(tmpdir(), 'stenolog-test-'))
+  t.teardown(() => rm(directory, { recursive: true, force: true }))
+  await writeFile(join(directory, 'client.mjs'), await shown(page, 'JavaScript'))
+  await writeFile(join(directory, 'client.py'), await shown(page, 'Python'))
+  const created = spawnSync('bash', ['-c', curl], { env: environment, encoding: 'utf8' })
+  t.is((JSON.parse(created.stdout) as { readonly data: { readonly status: string } }).data.status, 'pending',
+    created.stderr)
+  const heard = spawnSync(process.execPath, [join(directory, 'client.mjs')],
+    { env: environment, encoding: 'utf8', input: audio })
+  t.regex(heard.stdout, /meeting/i, heard.stderr)
+  const compiled = spawnSync('python3', ['-m', 'py_compile', join(directory, 'client.py')], { encoding: 'utf8' })
+  t.is(compiled.status, 0, compiled.stderr)
+})
+
+browserTest('B5: a file is heard as fast as it goes; another program gets an address to send its audio to', async (t) => {
+  const { service, browser } = await start()
+  const { token, api } = await service.user('filer')
+  const page = await openConsole(t, browser, { url: service.url(), token, at: '#/speak?source=file' })
+  await page.getByRole('button', { name: 'Start' }).click()
+  await page.getByRole('alert').getByText('Choose a file.').waitFor()
+  await page.getByLabel('Audio or video file').setInputFiles({ name: 'x.wav', mimeType: 'audio/wav', buffer: Buffer.from('no audio') })
+  await page.getByRole('button', { name: 'Start' }).click()
+  await page.getByRole('alert').getByText('The browser cannot read this file.').waitFor()
+  const [first, second] = await sampleSentences()
+  const spoken = Int16Array.of(...(first?.samples ?? []), ...silence(1), ...(second?.samples ?? []))
+  const file = { name: 'voice.wav', mimeType: 'audio/wav', buffer: wavOf(spoken, 16_000) }
+  await page.getByLabel('Audio or video file').setInputFiles(file)
+  await page.getByLabel('Speed').selectOption('fast')
+  await page.getByRole('button', { name: 'Start' }).click()
+  await page.getByText('✓ Done').waitFor()
+  t.regex((await page.getByRole('log').locator('bdi').allInnerTexts()).join(' '), /meeting.*Saturday/s)
+
+  await page.getByLabel('Another program').check()
+  await page.getByRole('button', { name: 'Create session' }).click()
+  await page.getByText('Your program sends its audio here').waitFor()
+  const [live] = (await api.call('listLives')).data
+  await page.getByText(`/ws/live/${live?.id}?token=${live?.sender_token}`).waitFor()
+})
