@@ -35,6 +35,8 @@ export interface MetricSources {
     readonly current: () => ReadonlyArray<number>
     readonly onHeard: (observe: (seconds: number) => void) => void
   }
+  /** By cause, since the start of the process. */
+  readonly leftOutWords: () => Readonly<Record<string, number>>
   /** Seconds of audio of URL sources since the start of the process. */
   readonly lostSeconds: () => number
   /** For reads and writes: a cluster without a majority answers neither. */
@@ -103,6 +105,15 @@ export const createMetrics = (sources: MetricSources): (() => Promise<string>) =
       for (const [outcome, count] of Object.entries({ done, failed, dropped, skipped })) this.inc({ outcome }, count)
     },
   })
+  const leftOut = new Counter({
+    ...named('stenolog_words_left_out_total'),
+    labelNames: ['cause'],
+    registers: [],
+    collect() {
+      this.reset()
+      for (const [cause, count] of Object.entries(sources.leftOutWords())) this.inc({ cause }, count)
+    },
+  })
   const behind = new Gauge({
     ...named('stenolog_lives_behind'),
     labelNames: ['longer_than'],
@@ -125,6 +136,7 @@ export const createMetrics = (sources: MetricSources): (() => Promise<string>) =
   registry.registerMetric(gauge('stenolog_live_lag_max_seconds', () => Math.max(0, ...sources.lags.current())))
   registry.registerMetric(behind)
   registry.registerMetric(heard)
+  registry.registerMetric(leftOut)
   registry.registerMetric(gauge('stenolog_translations_waiting', () => sources.translations().waiting))
   registry.registerMetric(gauge('stenolog_translation_lag_seconds', () => sources.translations().lagSeconds))
   registry.registerMetric(translated)

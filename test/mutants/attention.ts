@@ -14,6 +14,12 @@ const WORD_TIMES = 'test/engine/word-times.test.ts'
 export const attentionMutants: ReadonlyArray<Mutant> = [
   {
     file: TAKE_IN,
+    before: 'sureness(words) < SURE_OF_BURST',
+    after: 'sureness(words) < 0',
+    rows: ['a burst of sound that the model is not sure of'], test: ACCOUNTS,
+  },
+  {
+    file: TAKE_IN,
     before: 'words.length === 0 ? words : surerWords(openWords(state), words)',
     after: 'words',
     rows: ['the words stand that their own pass was surer of'], test: ACCOUNTS,
@@ -32,8 +38,8 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: BUFFER_START,
-    before: 'length < UNHEARD || !isToldBefore',
-    after: 'length < UNHEARD',
+    before: 'lengthOf(unheard) < UNHEARD || !isToldBefore',
+    after: 'lengthOf(unheard) < UNHEARD',
     rows: ['speech that a pass left without any word is heard anew'], test: ACCOUNTS,
   },
   {
@@ -104,8 +110,8 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: TAKE_IN,
-    before: 'const standing = isSpeaking ? judged : fixAll(judged)',
-    after: 'const standing = fixAll(judged)',
+    before: 'pass.isSpeaking === true ? state : fixAll(state)',
+    after: 'fixAll(state)',
     rows: ['half a word that a loop follows stays open'], test: RULES,
   },
   {

@@ -36,6 +36,17 @@ test('what the model was told before and says again is not heard: words behind e
   t.is(back.hears(speech(3, [[0, 1.3], [1.7]]), [ask, not, what, word(' you', 1.9, 2.2)]).outcome.partial?.text, 'Ask not what you', 'its attention went back')
 })
 
+test('a burst of sound that the model is not sure of has no words; what is left out is counted', (t) => {
+  for (const [probability, finals] of [[0.45, []], [0.55, ['Ask not']]] as const) {
+    const { hears, says } = attentionBench()
+    const unsure = [word(' Ask', 0.1, 0.4, probability), word(' not', 0.5, 0.8, probability)]
+    hears(speech(1.5, [[0, 1.3]]), unsure)
+    const { outcome } = hears(speech(2.4, [[0, 1.3]], true), unsure)
+    t.deepEqual(outcome.leftOut, finals.length === 0 ? { cause: 'unsure', words: 2 } : null)
+    t.deepEqual(finalsOf(says(speech(2.4, [[0, 1.3]], true))), finals)
+  }
+})
+
 test('speech that a pass left without any word is heard anew, without the text before it', (t) => {
   const { hears, next } = attentionBench()
   hears(speech(1.5, [[0, 1.3]]), [ask, not, what])

@@ -154,7 +154,7 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
 
   const hear: StreamingPolicy['hear'] = (regions, pass, hypothesis, limits) => {
     const before = textOf(openWords(state))
-    const heard = takeIn(state, pass, hypothesis, regions, limits)
+    const { state: heard, leftOut } = takeIn(state, pass, hypothesis, regions, limits)
     state = {
       ...heard,
       heardEnd: Math.max(state.heardEnd, pass.to),
@@ -167,7 +167,7 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
     if (isSilent) state = cutAt(state, quietFrom, state.fixed.length)
     const outcome = show(limits.vad && saysNothing(hypothesis) ? hearAnew(state, regions, pass, limits) : { state, finals: [] }, limits)
     state = outcome.state
-    return outcome
+    return { ...outcome, leftOut }
   }
 
   return {

@@ -1,4 +1,5 @@
 import { SAMPLE_RATE } from '../../../ports/engine.ts'
+import { lengthOf, speechBetween } from '../../speech/speech-segmenter.ts'
 import type { Phrase, Region } from '../../speech/speech-segmenter.ts'
 import type { Limits } from '../policy-limits.ts'
 import type { Pass } from '../policy.ts'
@@ -28,14 +29,10 @@ const UNHEARD = Math.round(1.2 * SAMPLE_RATE)
  * without any word is heard anew, without text before it.
  */
 export const hearAnew = (state: State, regions: ReadonlyArray<Region>, { to }: Pass, limits: Limits): Made => {
-  const from = lastWordEnd(state)
-  const unheard = regions
-    .map(({ start, end }) => ({ start: Math.max(start, from), end: Math.min(end ?? Infinity, to) }))
-    .filter(({ start, end }) => end - start > limits.buffer.preRoll)
+  const unheard = speechBetween(regions, lastWordEnd(state), to).filter(({ start, end }) => end - start > limits.buffer.preRoll)
   const [first] = unheard
-  const length = unheard.reduce((sum, { start, end }) => sum + end - start, 0)
   const isToldBefore = state.fixed.length > 0 || state.pending.length > 0 || state.context.length > 0
-  if (first === undefined || length < UNHEARD || !isToldBefore) return { state, finals: [] }
+  if (first === undefined || lengthOf(unheard) < UNHEARD || !isToldBefore) return { state, finals: [] }
   const all = fixAll(state)
   const made = finalise(all, openFixed(all).length, limits)
   const start = Math.max(state.bufferStart, first.start - limits.buffer.preRoll)

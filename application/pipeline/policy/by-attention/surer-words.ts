@@ -7,8 +7,8 @@ type Words = ReadonlyArray<SpokenWord>
 /** How sure an account is of a place where it has no word. */
 const NO_WORD = 0.5
 
-/** Geometric mean of the probabilities of all their tokens. */
-const sureness = (words: Words): number => {
+/** Geometric mean of the probabilities of all their tokens, of no words even. */
+export const sureness = (words: Words): number => {
   const tokens = words.reduce((sum, { spoken }) => sum + spoken, 0)
   if (tokens === 0) return NO_WORD
   return Math.exp(words.reduce((sum, { spoken, confidence }) => sum + spoken * Math.log(confidence), 0) / tokens)

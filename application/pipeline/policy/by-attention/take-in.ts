@@ -1,13 +1,14 @@
 import type { Hypothesis } from '../../../ports/engine.ts'
 import { SAMPLE_RATE } from '../../../ports/engine.ts'
+import { lengthOf, speechBetween } from '../../speech/speech-segmenter.ts'
 import type { Region } from '../../speech/speech-segmenter.ts'
-import { judge } from '../hypothesis-filters.ts'
+import { causeOf, judge } from '../hypothesis-filters.ts'
 import type { Verdict } from '../hypothesis-filters.ts'
 import type { Limits } from '../policy-limits.ts'
-import type { Pass } from '../policy.ts'
+import type { LeftOut, Pass } from '../policy.ts'
 import { finalWords, fixAll, isDoubted, openFixed, openWords, sampleAt, tokensOf } from './state.ts'
 import type { State } from './state.ts'
-import { surerWords } from './surer-words.ts'
+import { sureness, surerWords } from './surer-words.ts'
 import { joined, spokenBehind, withoutEnd, wordsOf } from './words.ts'
 import type { SpokenWord } from './words.ts'
 
@@ -89,16 +90,52 @@ const isBetter = (state: State, pass: Pass, words: ReadonlyArray<SpokenWord>, ve
   return verdict === 'silence' || (verdict !== 'loop' && limits.vad && openWords(state).length === 0)
 }
 
+/** What one pass heard, before it is taken in. */
+interface HeardPass {
+  readonly pass: Pass
+  readonly verdict: Verdict | 'loop'
+  /** With what it said again. */
+  readonly all: ReadonlyArray<SpokenWord>
+  readonly words: ReadonlyArray<SpokenWord>
+  /** How long somebody spoke behind the last word known, in samples. */
+  readonly speech: number
+}
+
+/** A burst of sound as short as this, by itself, is none where the model is no surer of it: it says `I'm sorry` of a siren. */
+const BURST = 2 * SAMPLE_RATE
+const SURE_OF_BURST = 0.5
+
+const isMadeUp = ({ words, speech }: HeardPass): boolean => speech < BURST && words.length > 0 && sureness(words) < SURE_OF_BURST
+
+interface Taken {
+  readonly state: State
+  readonly leftOut: LeftOut | null
+}
+
+const isUsable = ({ verdict }: HeardPass): boolean => verdict === 'words' || verdict === 'silence'
+
+const takeFull = (before: State, heard: HeardPass, limits: Limits): Taken => {
+  const { pass, verdict, all } = heard
+  const state = { ...before, draft: null }
+  const isUnsure = verdict !== 'silence' && pass.isSpeaking !== true && isMadeUp(heard)
+  const words = isUnsure ? [] : heard.words
+  const isTaken = isBetter(state, pass, words, isUnsure ? 'silence' : verdict, limits)
+  const left = all.length - (isTaken ? words.length : 0)
+  const cause = verdict === 'words' ? (isUnsure ? 'unsure' : 'repeated') : causeOf(verdict)
+  const leftOut = left === 0 ? null : ({ cause, words: left } as const)
+  if (isTaken) return { state: settle(state, pass, words), leftOut }
+  const standing = pass.isSpeaking === true ? state : fixAll(state)
+  const context = isUsable(heard) ? state.context : []
+  return { state: { ...standing, settledEnd: Math.max(state.settledEnd, pass.to), context }, leftOut }
+}
+
 /** What is known behind a pass. */
-export const takeIn = (state: State, pass: Pass, hypothesis: Hypothesis, regions: ReadonlyArray<Region>, limits: Limits): State => {
+export const takeIn = (state: State, pass: Pass, hypothesis: Hypothesis, regions: ReadonlyArray<Region>, limits: Limits): Taken => {
   const verdict = hypothesis.isLoop === true ? 'loop' : judge(hypothesis, limits.vad)
-  const isUsable = verdict === 'words' || verdict === 'silence'
-  const heard = wordsOf(hypothesis.words ?? [], pass, regions, limits)
-  const words = verdict === 'silence' ? [] : spokenBehind(heard, knownTo(state, pass).at(-1)?.end ?? -Infinity)
-  const isSpeaking = pass.isSpeaking === true
-  if (pass.isDraft === true) return isUsable ? fix(state, words, pass.to, isSpeaking) : { ...state, draft: 'doubted' }
-  const judged = { ...state, draft: null }
-  if (isBetter(state, pass, words, verdict, limits)) return settle(judged, pass, words)
-  const standing = isSpeaking ? judged : fixAll(judged)
-  return { ...standing, settledEnd: Math.max(state.settledEnd, pass.to), context: isUsable ? state.context : [] }
+  const all = wordsOf(hypothesis.words ?? [], pass, regions, limits)
+  const from = knownTo(state, pass).at(-1)?.end ?? -Infinity
+  const words = verdict === 'silence' ? [] : spokenBehind(all, from)
+  const heard: HeardPass = { pass, verdict, all, words, speech: lengthOf(speechBetween(regions, from * SAMPLE_RATE, pass.to)) }
+  if (pass.isDraft !== true) return takeFull(state, heard, limits)
+  return { state: isUsable(heard) ? fix(state, words, pass.to, pass.isSpeaking === true) : { ...state, draft: 'doubted' }, leftOut: null }
 }
