@@ -68,7 +68,7 @@ export interface AnyEventDefinition {
 
 const erase = <Type extends string, Data extends object, Personal extends keyof Data & string>(
   definition: EventDefinition<Type, Data, Personal>,
-): AnyEventDefinition => {
+): AnyEventDefinition & { readonly type: Type } => {
   const { type, codec, personal, keyOf } = definition
   if (keyOf === undefined) return { type, codec, personal }
   const keyOfAny = (data: unknown): string => {
@@ -78,8 +78,7 @@ const erase = <Type extends string, Data extends object, Personal extends keyof 
   return { type, codec, personal, keyOf: keyOfAny }
 }
 
-/** Every kind of event that was ever stored. */
-export const allEvents: ReadonlyArray<AnyEventDefinition> = [
+const definitions = [
   erase(CapacitySet),
   erase(WorkerJoined),
   erase(WorkerDraining),
@@ -141,6 +140,11 @@ export const allEvents: ReadonlyArray<AnyEventDefinition> = [
   erase(LoginFailuresCleared),
   erase(IdTaken),
 ]
+
+/** Every kind of event that was ever stored. */
+export const allEvents: ReadonlyArray<AnyEventDefinition> = definitions
+
+export type EventType = (typeof definitions)[number]['type']
 
 const byType: ReadonlyMap<string, AnyEventDefinition> = new Map(allEvents.map((definition) => [definition.type, definition]))
 

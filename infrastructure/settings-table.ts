@@ -139,61 +139,53 @@ const absent = <A>(defaultText: string, parse: Parse<A>, meaning: string, option
 
 /** Every setting of the service: the environment variable is the name with the prefix STENOLOG_. */
 export const SETTINGS_TABLE = {
-  HOST: given('127.0.0.1', text, 'bind address'),
-  PORT: given('8080', integer(0, 65535), 'port; 0 is a free one, printed at start'),
-  DATA_DIR: given('./data', text, 'embedded stores and the master key'),
-  ADMIN_USERNAME: absent('–', username, 'name of the first admin, created when there is no administrator; without it a one-time set-up link is printed'),
-  ADMIN_PASSWORD: absent('–', text, 'password of the first admin', { secret: true }),
-  ADMIN_PASSWORD_FILE: absent('–', text, 'file that holds the password of the first admin'),
-  MASTER_KEY_FILE: absent('`<data>/master.key`', text, '32 bytes that wrap the keyring and derive the JWT and HMAC keys; required with EVENTSTORE_URL and MONGO_URL'),
-  VRAM_MB: absent('50 % of RAM on CPU', integer(1, 1e9), 'capacity to reserve from, megabytes'),
+  HOST: given('127.0.0.1', text, 'address that the service listens on; 0.0.0.0 is every network of the machine'),
+  PORT: given('8080', integer(0, 65535), 'port; 0 takes a free one and prints it at start'),
+  DATA_DIR: given('./data', text, 'folder of the embedded stores and the master key'),
+  ADMIN_USERNAME: absent('–', username, 'name of the first administrator, created at start when there is none; without it the service prints a one-time set-up link'),
+  ADMIN_PASSWORD: absent('–', text, 'password of the first administrator', { secret: true }),
+  ADMIN_PASSWORD_FILE: absent('–', text, 'file that holds the password of the first administrator'),
+  MASTER_KEY_FILE: absent('`<data>/master.key`', text, 'file of 32 bytes that encrypt all keys; required with EVENTSTORE_URL and MONGO_URL'),
+  VRAM_MB: absent('50 % of RAM on CPU', integer(1, 1e9), 'megabytes that sessions can reserve'),
   OVERCOMMIT: given(
     '1', decimal(0, 100),
-    'how many times over the measured compute is given to sessions; one more is refused; 0 = none is refused, the log warns',
+    'how often the measured compute is given to sessions before one more is refused; 2 admits twice as many; 0 refuses none and only warns',
   ),
-  EVENTSTORE_URL: absent('–', eventStoreUrl, 'EventStoreDB or KurrentDB, as esdb://user:password@host:2113 or kurrentdb://…; unset: embedded', { secret: true }),
-  MONGO_URL: absent('–', serverUrl('mongodb', 'mongodb+srv'), 'read models and keyring; unset: embedded', { secret: true }),
-  MODELS_DIR: absent('`<data>/models`', text, 'further models: one folder each'),
-  HUB_URL: absent('the public hub', hubUrl, 'where `models pull` and the console fetch models from'),
-  PUBLIC_URL: absent('–', publicUrl, 'address under which clients reach the service'),
-  BASE_PATH: absent('–', basePath, 'further path prefix under which everything is served'),
-  ALLOWED_HOSTS: absent('loopback names and the bound address; any IP address where that is 0.0.0.0 or ::', list(isHost, 'host names'), 'Host headers that links may be built from'),
-  TRUSTED_PROXIES: absent('–', list(isCidr, 'CIDR ranges'), 'proxies whose X-Forwarded-* or Forwarded headers are believed'),
+  EVENTSTORE_URL: absent('–', eventStoreUrl, 'event log on EventStoreDB or KurrentDB, as esdb://user:password@host:2113 or kurrentdb://…; unset: embedded', { secret: true }),
+  MONGO_URL: absent('–', serverUrl('mongodb', 'mongodb+srv'), 'lists and keys on MongoDB, as mongodb://host/name; unset: embedded', { secret: true }),
+  MODELS_DIR: absent('`<data>/models`', text, 'folder of further models, each in a folder of its own'),
+  HUB_URL: absent('the public hub', hubUrl, 'address that models are fetched from, for a mirror of your own'),
+  PUBLIC_URL: absent('–', publicUrl, 'address under which clients reach the service, as https://live.example.org'),
+  BASE_PATH: absent('–', basePath, 'path under which everything is served as well, as /captions'),
+  ALLOWED_HOSTS: absent('loopback names and the bound address; any IP address where that is 0.0.0.0 or ::', list(isHost, 'host names'), 'host names that links may be built from'),
+  TRUSTED_PROXIES: absent('–', list(isCidr, 'CIDR ranges'), 'addresses of proxies (CIDR) whose X-Forwarded-* or Forwarded headers are believed'),
   CORS_ORIGINS: given('*', list(isOrigin, 'origins'), 'origins whose pages may call the REST interface'),
   WS_ORIGINS: given('*', list(isSocketOrigin, 'origins'), 'origins whose pages may open WebSockets; `null` stands for sandboxed frames, as those of `iframe_html`'),
-  FRAME_ANCESTORS: given('*', list(isOrigin, 'origins'), 'origins whose pages may embed a live'),
-  AUDIO_URL_ALLOW_CIDRS: absent('–', list(isCidr, 'CIDR ranges'), 'ranges that audio URLs may reach beside public ones'),
+  FRAME_ANCESTORS: given('*', list(isOrigin, 'origins'), 'origins whose pages may embed captions'),
+  AUDIO_URL_ALLOW_CIDRS: absent('–', list(isCidr, 'CIDR ranges'), 'private address ranges (CIDR) that audio URLs may reach beside public ones'),
   SOURCE_ISOLATION: absent(
     'required where the machine can', oneOf('required', 'off'),
-    'decoders of URL sources can open no file and no socket. `required`: they run so or not at all; `off`: they never do; unset: '
-      + 'as `required`, but on a machine that cannot isolate them they run without, with warnings',
+    'whether decoders of audio URLs are confined to their pipes. `required`: confined or refused; `off`: never confined; unset: '
+      + 'confined where the machine can, else run unconfined with warnings',
   ),
-  JWT_TTL: given('24h', duration(1), 'life of a login token'),
-  PENDING_TIMEOUT: given('60m', duration(0), 'a pending live without sender ends after this; 0 = never'),
-  MAX_DURATION: given('24h', duration(0), 'a live ends after this; 0 = never'),
-  IDLE_TIMEOUT: given('10m', duration(0), 'an active raw live without frames ends after this; 0 = never'),
-  RETENTION_MAX: given('0', duration(0), 'retained transcripts are erased after this; 0 = never'),
-  DRAIN_TIMEOUT: given('30s', duration(0), 'time for open lives when the service stops; 0 = at once'),
-  RECONNECT_GRACE: given('0', duration(0), 'how long a live waits for a sender lost without FINISH or a clean close; 0 = not at all'),
+  JWT_TTL: given('24h', duration(1), 'how long a login lasts'),
+  PENDING_TIMEOUT: given('60m', duration(0), 'a session that no sender has joined ends after this; 0: never'),
+  MAX_DURATION: given('24h', duration(0), 'a session ends after this; 0: never'),
+  IDLE_TIMEOUT: given('10m', duration(0), 'a session ends when its sender sends nothing for this long; 0: never'),
+  RETENTION_MAX: given('0', duration(0), 'kept transcripts are erased after this; 0: never'),
+  DRAIN_TIMEOUT: given('30s', duration(0), 'time that open sessions get when the service stops; 0: none'),
+  RECONNECT_GRACE: given('0', duration(0), 'how long a session waits for a sender whose connection broke; 0: it ends'),
   RATE_LIMIT: given(
     '50', integer(0, 1e6),
-    'requests per second and credential, else per address; twice as many at once; 0 = no such limit, nor those of logins and WebSockets',
+    'requests a second for each credential, else for each address; twice as many at once; 0: no limits, also for logins and WebSockets',
   ),
-  COMPAT_STRICT: given('0', flag, "1: exactly the interface's members in frames, lives, profiles and transcripts"),
-  ROLE: given('all', oneOf('all', 'api', 'worker', 'projector'), 'what this process does', { only: ['all'] }),
+  COMPAT_STRICT: given('0', flag, '1: frames and answers hold only the members of the original interface'),
+  ROLE: given('all', oneOf('all', 'api', 'worker', 'projector'), 'part of the service that this process runs', { only: ['all'] }),
   NODE_NAME: absent(
-    'made once, kept in DATA_DIR', nodeName, 'name of this process among its peers; always `local` with embedded stores',
+    'made once, kept in DATA_DIR', nodeName, 'name of this process; always `local` with embedded stores',
   ),
-  LEASE_TTL: given('5s', durationWithin(3000, 60_000), 'a process that MongoDB has not heard of for this long is taken for lost; 3s to 60s'),
+  LEASE_TTL: given('5s', durationWithin(3000, 60_000), 'with MongoDB: a process that is silent for this long counts as lost; 3s to 60s'),
   LOG_LEVEL: given('info', oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'least important level that is logged'),
 } as const
 
 export type SettingName = keyof typeof SETTINGS_TABLE
-
-/** The table as README.md shows it. */
-export const settingsMarkdown = (): string => {
-  const rows = Object.entries(SETTINGS_TABLE).map(
-    ([name, { defaultText, meaning, note }]) => `| ${name} | ${defaultText} | ${meaning}${note === null ? '' : ` (${note})`} |\n`,
-  )
-  return `| name | default | meaning |\n|---|---|---|\n${rows.join('')}`
-}

@@ -63,7 +63,8 @@ interface ObjectParts {
   readonly optional: t.Props
 }
 
-const objectParts = (codec: t.Mixed): ObjectParts | null => {
+/** The members of an object's codec; null for any other codec. */
+export const objectParts = (codec: t.Mixed): ObjectParts | null => {
   if (codec instanceof t.ExactType) return objectParts(codec.type as t.Mixed)
   if (codec instanceof t.InterfaceType) return { required: codec.props as t.Props, optional: {} }
   if (codec instanceof t.PartialType) return { required: {}, optional: codec.props as t.Props }

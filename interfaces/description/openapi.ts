@@ -7,7 +7,7 @@ import { exampleBody, exampleOf } from './examples.ts'
 import { createSchemas } from './json-schema.ts'
 import type { Schemas } from './json-schema.ts'
 import { refusalsByStatus } from './refusals.ts'
-import { SECURITY_SCHEMES, HEADERS, INFO, PARAMETERS, TAGS } from './texts.ts'
+import { SECURITY_SCHEMES, HEADERS, INFO, PARAMETERS, PROPERTIES, TAGS } from './texts.ts'
 
 const errorBody = t.strict({ detail: t.string }, 'Error')
 const issue = t.strict({ type: t.string, loc: t.readonlyArray(t.union([t.string, t.number])), msg: t.string }, 'Issue')
@@ -48,9 +48,17 @@ const parametersOf = (part: Part, codec: t.Mixed | undefined, schemas: Schemas):
 
 const BODY_TYPES = { json: JSON_TYPE, form: 'application/x-www-form-urlencoded' } as const
 
+/** The schema of a request with the texts of its members. */
+const withTexts = (schema: JsonSchema): JsonSchema => {
+  const properties = schema['properties'] as Readonly<Record<string, JsonSchema>> | undefined
+  if (properties === undefined) return schema
+  const texts = Object.entries(properties).map(([name, member]) => [name, { ...withTexts(member), description: PROPERTIES[name] ?? name }])
+  return { ...schema, properties: Object.fromEntries(texts) }
+}
+
 const requestBodyOf = (route: Route, operationId: string, schemas: Schemas): JsonSchema => {
   if (route.body === undefined) return {}
-  const body = schemas.of(route.body.codec)
+  const body = withTexts(schemas.of(route.body.codec))
   const schema = schemas.component(`${pascal(operationId)}Request`, body)
   const example = exampleBody(operationId, body, schemas.components())
   // Without a body all its members are left out.

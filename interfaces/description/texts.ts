@@ -1,4 +1,5 @@
 /** What people read in the description of the interface, and what is the same for all operations. */
+import { SETTING_TEXTS } from '../http/codecs/setting-texts.ts'
 import { INTERFACE_VERSION } from '../http/interface-version.ts'
 
 export const INFO = {
@@ -58,4 +59,38 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   chars_per_line: 'Longest line of text and subtitles.',
   lines: 'Most lines of a subtitle.',
   'Idempotency-Key': 'Makes a repeated request safe: for 24 hours the same key and body get the first answer.',
+}
+
+/** Of the members of requests, by their names. */
+export const PROPERTIES: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(Object.entries(SETTING_TEXTS).map(([name, { meaning }]) => [name, meaning])),
+  name: 'Name, to find it again.',
+  username: 'Name of the user, 1 to 100 characters.',
+  password: 'Password, at least 8 characters.',
+  current_password: 'Password until now.',
+  new_password: 'Password from now on.',
+  token: 'Secret of the set-up link.',
+  everywhere: 'Ends every login of the user instead of this one.',
+  permissions: '`admin`: may administer; `user_retention`: may keep text.',
+  max_sessions: 'Most sessions that may be open at once.',
+  max_translations: 'Most translations of a session.',
+  is_active: 'Whether it may be used.',
+  expires_at: 'Refused from then on; left out: never.',
+  kind: 'What to do.',
+  subject: 'A model (a name, or owner/name), or a list; left out: all.',
+  precision: 'Of the weights; left out: int8 where there is one.',
+  force: 'Replaces a model of that name.',
+  model: 'Name of a model, as `GET /models/` lists it.',
+  language: 'Code of the spoken language, as `GET /languages/` lists it, or `auto`.',
+  audio_format: '`raw`: a sender sends the audio; else the service pulls `audio_url`.',
+  audio_url: 'Address of the audio; http(s) for `hls`, rtmp(s), rtsp(s).',
+  translations: 'Codes of the languages to translate into.',
+  auto_start: 'Pull the audio at once instead of when a sender sends its config.',
+  live_retention: 'Keep the text after the end; needs the permission `user_retention`.',
+  config: 'Settings of the session.',
+  background_color: 'Background of the embedded captions, 3, 4, 6 or 8 hexadecimal digits.',
+  color_text: 'Colour of their letters, the same way.',
+  size_text: 'Size of their letters in pixels.',
+  listener_token: 'Listener token of your choice; left out: a random one.',
+  custom_listener_token: 'Another name of `listener_token`.',
 }

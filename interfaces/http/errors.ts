@@ -154,6 +154,8 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
   InternalError: { status: 500, detail: () => 'Internal Server Error' },
 }
 
+export const REFUSALS = Object.keys(ANSWERS) as ReadonlyArray<RefusalTag>
+
 export interface ErrorResponse {
   readonly status: number
   readonly body: { readonly detail: string | ReadonlyArray<Issue> }

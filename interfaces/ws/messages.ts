@@ -29,14 +29,14 @@ export const CLIENT_MESSAGES = {
   config: {
     codec: members({ type: t.literal('config'), ...settingFields }),
     summary:
-      'Engine settings, before the first audio; what is left out is as the live was created. ' +
-      'A frame with prompt and hotwords alone may come at any time',
+      'Session settings, before the first audio; members that are left out keep the value of the session. ' +
+      'A frame with only prompt and hotwords may come at any time',
   },
   audio: {
     codec: object({ type: t.literal('audio'), data: boundedString(0, LONGEST_BASE64, /^[A-Za-z0-9+/]*={0,2}$/) }),
     summary: '16-bit little-endian mono PCM at 16 kHz, at most ten seconds, in padded base64',
   },
-  finish: { codec: object({ type: keysOf(['FINISH', '__FINISH__']) }), summary: 'No more audio: what is left is transcribed, then the live is finished' },
+  finish: { codec: object({ type: keysOf(['FINISH', '__FINISH__']) }), summary: 'No more audio: the service transcribes the rest, then finishes the session' },
   ping: { codec: object({ type: t.literal('ping') }), summary: 'Asks for a pong' },
 } as const satisfies Readonly<Record<string, Message>>
 
@@ -52,7 +52,7 @@ export const SERVICE_MESSAGES = {
     }),
     summary: 'The first frame of every connection',
   },
-  asrStarted: { codec: t.strict({ status: t.literal('ASR process started') }), summary: 'The config was accepted; to the sender alone' },
+  asrStarted: { codec: t.strict({ status: t.literal('ASR process started') }), summary: 'The config was accepted; only the sender gets it' },
   started: { codec: t.strict({ status: t.literal('started') }), summary: 'The model is ready' },
   transcription: {
     codec: object(
@@ -65,10 +65,10 @@ export const SERVICE_MESSAGES = {
       'of one with the language `auto` the language is what was heard, `und` where that is not known',
   },
   translation: { codec: object(textOf('translation'), further, 'TranslationFrame'), summary: 'A final text in another language' },
-  finished: { codec: t.strict({ status: t.literal('finished') }), summary: 'The live is over; the connection closes with 1000' },
+  finished: { codec: t.strict({ status: t.literal('finished') }), summary: 'The session is over; the connection closes with 1000' },
   error: {
     codec: t.strict({ type: t.literal('error'), code: keysOf(ERROR_CODES), detail: t.string }),
-    summary: `What is wrong; ${Object.keys(failureCode.keys).join(', ')} end the live, and the connection closes with 1011`,
+    summary: `What is wrong; ${Object.keys(failureCode.keys).join(', ')} end the session, and the connection closes with 1011`,
   },
   pong: { codec: t.strict({ type: t.literal('pong') }), summary: 'Answer to a ping' },
 } as const satisfies Readonly<Record<string, Message>>

@@ -10,7 +10,7 @@ import { referenceLimit } from '../../infrastructure/onnx/whisper/token-limits.t
 import type { WhisperRunner } from '../../infrastructure/onnx/whisper/whisper-runner.ts'
 import { readAudioFile } from '../../interfaces/cli/streaming/audio-file.ts'
 
-/** The provider to run on, for machines that have another than the CPU (docs/gpu.md). */
+/** The provider to run on, for machines that have another than the CPU (docs/operate/gpu.md). */
 const PROVIDER = (process.env['STENOLOG_TEST_PROVIDER'] ?? 'cpu') as Provider
 /** The first so many clips of each kind alone: a GPU that the CPU draws takes seconds a token. */
 const MOST_CLIPS = Number(process.env['STENOLOG_TEST_CLIPS'] ?? Infinity)

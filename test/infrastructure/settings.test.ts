@@ -1,10 +1,9 @@
-import { readFile } from 'node:fs/promises'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { createLags } from '../../application/pipeline/lags.ts'
 import { createMetrics } from '../../infrastructure/node/metrics.ts'
 import { describeSettings, readSettings } from '../../infrastructure/settings.ts'
-import { SETTINGS_TABLE, settingsMarkdown } from '../../infrastructure/settings-table.ts'
+import { SETTINGS_TABLE } from '../../infrastructure/settings-table.ts'
 
 const errorsOf = (env: Readonly<Record<string, string>>): ReadonlyArray<string> => {
   const settings = readSettings(env)
@@ -139,12 +138,6 @@ test('lists, hosts and origins are checked', (t) => {
       t.regex(error ?? '', new RegExp(`^STENOLOG_${name} should be `), value)
       t.deepEqual(more, [])
     }
-})
-
-test('the README shows exactly the table of settings between its markers', async (t) => {
-  const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
-  const shown = /<!-- settings -->\n([^]*?)<!-- \/settings -->/.exec(readme)?.[1]
-  t.is(shown, settingsMarkdown(), 'between the markers belongs what settingsMarkdown() gives')
 })
 
 test('the metrics are read when they are asked for', async (t) => {

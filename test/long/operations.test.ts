@@ -36,7 +36,12 @@ const onlyLooks = ([command = '', verb]: ReadonlyArray<string>): boolean => ['ch
 
 const linesOf = (text: string): ReadonlyArray<string> => text.trimEnd().split('\n').map(normal)
 
-test('docs/operations.md: every example prints what the page says, on the data of a real service', async (t) => {
+/** In the order in which they are run: a later page finds what an earlier one has left. */
+const PAGES = [
+  'guides/audit-a-session', 'operate/backup-and-restore', 'operate/check-and-repair', 'guides/transcripts-and-privacy',
+]
+
+test('docs: every example of the command line prints what its page says, on the data of a real service', async (t) => {
   const service = await startTestService(t)
   const elsewhere = await temporaryDirectory()
   t.teardown(elsewhere.remove)
@@ -82,7 +87,7 @@ test('docs/operations.md: every example prints what the page says, on the data o
     },
   }
 
-  const page = await readFile('docs/operations.md', 'utf8')
+  const page = (await Promise.all(PAGES.map((name) => readFile(`docs/${name}.md`, 'utf8')))).join('\n')
   let commands = 0
   for (const [, action, block] of page.matchAll(/<!-- test: (\w+) -->|```console\n([^]*?)```/g)) {
     if (action !== undefined) await actions[action]?.()

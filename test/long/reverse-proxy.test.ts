@@ -18,9 +18,9 @@ const HOST = 'captions.example.org'
 const OPENSSL = '/usr/bin/openssl'
 const run = promisify(execFile)
 
-/** The sample as docs/reverse-proxy.md prints it. */
+/** The sample as docs/operate/reverse-proxy.md prints it. */
 const sample = async (language: string): Promise<string> => {
-  const found = new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(await readFile('docs/reverse-proxy.md', 'utf8'))?.[1]
+  const found = new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(await readFile('docs/operate/reverse-proxy.md', 'utf8'))?.[1]
   if (found === undefined) throw new Error(`no sample for ${language}`)
   return found
 }

@@ -41,7 +41,7 @@ const briefly = (reason: string): string => {
   return line.length > MAX_REASON ? `…${line.slice(-MAX_REASON)}` : line
 }
 
-/** Where npm puts the native libraries; the one for CUDA is not in the package (docs/gpu.md). */
+/** Where npm puts the native libraries; the one for CUDA is not in the package (docs/operate/gpu.md). */
 const librariesOf = (): string =>
   join(dirname(fileURLToPath(import.meta.resolve('onnxruntime-node'))), '..', 'bin', 'napi-v6', process.platform, process.arch)
 
@@ -63,7 +63,7 @@ const hasDevice = (provider: GpuProvider): boolean => {
 
 const obstacle: ProviderTrials['obstacle'] = (provider) => {
   if (provider === 'cuda' && !existsSync(join(librariesOf(), 'libonnxruntime_providers_cuda.so'))) {
-    return 'its library is not installed (docs/gpu.md)'
+    return 'its library is not installed (docs/operate/gpu.md)'
   }
   return hasDevice(provider) ? null : 'no device'
 }

@@ -1,0 +1,7 @@
+/** `node tools/reference/make.ts`: writes docs/reference/ from the tables that the service runs on. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { referencePages } from './pages.ts'
+
+const folder = new URL('../../docs/reference/', import.meta.url)
+mkdirSync(folder, { recursive: true })
+for (const [name, text] of Object.entries(await referencePages())) writeFileSync(new URL(name, folder), text)

@@ -1,0 +1,112 @@
+import { failureCode, finishReason } from '../../domain/live/events.ts'
+import { createSchemas } from '../../interfaces/description/json-schema.ts'
+import { endingFor, errorEnding } from '../../interfaces/ws/ends.ts'
+import type { Ending } from '../../interfaces/ws/ends.ts'
+import { errorFrame } from '../../interfaces/ws/frames.ts'
+import type { ErrorCode } from '../../interfaces/ws/frames.ts'
+import { CLIENT_MESSAGES, SERVICE_MESSAGES } from '../../interfaces/ws/messages.ts'
+import { END_TEXTS, ERROR_ADVICE } from '../../interfaces/ws/texts.ts'
+import { code, page, table } from './markdown.ts'
+import { membersOf } from './schemas.ts'
+
+type Messages = typeof CLIENT_MESSAGES | typeof SERVICE_MESSAGES
+
+const rowsOf = (messages: Messages): ReadonlyArray<ReadonlyArray<string>> => {
+  const schemas = createSchemas()
+  return Object.entries(messages).map(([name, { codec, summary }]) => {
+    const members = membersOf(schemas.of(codec), schemas.components())
+    const shown = name === 'config'
+      ? '`type`: `"config"`; any [session setting](session-settings.md)'
+      : members.map(({ name, type, required }) => `${code(name)}: ${type}${required ? '' : ' (optional)'}`).join('; ')
+    return [name, shown, summary]
+  })
+}
+
+const STAYING = ['config_required', 'config_too_late', 'audio_not_expected'] as const
+const stays = (name: ErrorCode): name is (typeof STAYING)[number] => STAYING.some((one) => one === name)
+
+const detailOf = (name: ErrorCode): string => (JSON.parse(errorFrame(name)) as { readonly detail: string }).detail
+
+const closeOf = (ending: Ending | null): string =>
+  ending === null ? '(closed by itself)' : `${ending.close}${ending.reason === '' ? '' : ` ${code(ending.reason)}`}`
+
+const reasons = Object.keys(finishReason.keys) as ReadonlyArray<keyof typeof finishReason.keys>
+const failures = Object.keys(failureCode.keys) as ReadonlyArray<keyof typeof failureCode.keys>
+
+const ends = [
+  ...reasons.map((reason) => {
+    const cause = { status: 'finished', reason } as const
+    return [code(reason), END_TEXTS[reason], closeOf(endingFor(cause, 'sender')), closeOf(endingFor(cause, 'listener'))]
+  }),
+  ...failures.map((failure) => {
+    const cause = { status: 'error', code: failure, detail: '' } as const
+    return [code(failure), END_TEXTS[failure], closeOf(endingFor(cause, 'sender')), closeOf(endingFor(cause, 'listener'))]
+  }),
+]
+
+const codes = Object.keys(ERROR_ADVICE) as ReadonlyArray<ErrorCode>
+
+const CLOSE_MEANINGS: Readonly<Record<number, string>> = {
+  1000: 'The session is finished.',
+  1006: 'The connection broke; your WebSocket library says this, the service never does. Connect again.',
+  1008: 'The service refused what was sent.',
+  1011: 'The engine, the model or the audio source failed.',
+  1012: 'The service restarts.',
+  1013: 'The connection had more than 1 MiB unread.',
+  4401: 'The session was deleted, or its account was switched off or deleted.',
+  4403: 'A listener tried to send.',
+  4408: 'The sender sent nothing for IDLE_TIMEOUT.',
+  4409: 'Another sender is connected to the session.',
+  4410: 'The session is over.',
+}
+
+const closing = codes.flatMap((name) => (stays(name) ? [] : [{ name, close: errorEnding(name).close }]))
+
+const closes = [...new Set([1000, 1006, ...closing.map(({ close }) => close)])].toSorted((a, b) => a - b).map((close) => {
+  const meaning = CLOSE_MEANINGS[close]
+  if (meaning === undefined) throw new Error(`no meaning of the close code ${close}`)
+  const names = closing.filter((one) => one.close === close).map(({ name }) => `[${code(name)}](#errors)`)
+  return [String(close), meaning, names.join(', ') || '–']
+})
+
+export const websocketPage = (): string =>
+  page(
+    'WebSocket',
+    'Open `ws://HOST/ws/live/{id}?token=…` with the sender token (one at a time) or the listener token (as many as you like) of a session. '
+      + 'Use `wss://` behind TLS. `/asyncapi.json` describes the same for programs.',
+    '## The way of a session',
+    [
+      '1. Sender: connect, read `connection`, send `{"type":"config"}`, wait for `{"status":"started"}`.',
+      '2. Sender: send audio, 16-bit little-endian PCM, 16 kHz, mono, as binary frames of about 100 ms (3,200 bytes) or as `audio` frames. At most ten seconds a frame.',
+      '3. Both: read `transcription` frames. Each replaces the earlier ones of the same `segment`; the last one has `"final":true`.',
+      '4. Sender: send `{"type":"FINISH"}` and read until `{"status":"finished"}`; the service then closes with 1000.',
+    ].join('\n'),
+    '## What you send',
+    table(['Frame', 'Members', 'Meaning'], [...rowsOf(CLIENT_MESSAGES), ['(binary)', '', '16-bit little-endian mono PCM at 16 kHz, at most ten seconds']]),
+    '## What you get',
+    table(['Frame', 'Members', 'Meaning'], rowsOf(SERVICE_MESSAGES)),
+    '`segment` and `final` are left out with COMPAT_STRICT.',
+    '## Query of the address',
+    table(['Name', 'Meaning'], [
+      ['`token`', 'sender token or listener token; `token_sender` is another name for it'],
+      ['`after=N`', 'a listener gets every final segment after N and the translations of N, then everything new; also within a minute of the end'],
+      ['`replay=N`', 'a listener gets the last N final segments (at most 100), then everything new'],
+    ]),
+    '## Refused handshakes',
+    table(['Status', 'Meaning'], [
+      ['401', 'no token, a wrong token, or the session was deleted'],
+      ['403', 'the origin of the page is not in WS_ORIGINS'],
+      ['404', 'this path is not a WebSocket'],
+      ['426', 'a plain GET: connect with a WebSocket client'],
+      ['429', 'too many wrong tokens or connections from this address, or no place left; wait for `Retry-After`'],
+      ['503', 'the service stops, or a store is away; wait for `Retry-After`'],
+    ]),
+    '## Close codes',
+    table(['Code', 'Meaning', 'Errors'], closes),
+    '## How sessions end',
+    'The last frame before the close is `{"status":"finished"}` with 1000 and an `error` frame with any other code.',
+    table(['Reason in the history', 'What happened', 'Sender gets', 'Listeners get'], ends),
+    '## Errors',
+    'An `error` frame has `code` and `detail`. Codes without a close code leave the connection open.',
+    table(['Code', 'Detail', 'Close', 'What to do'], codes.map((name) => [code(name), detailOf(name), stays(name) ? '–' : String(errorEnding(name).close), ERROR_ADVICE[name]])),
+  )
