@@ -9,7 +9,7 @@ const types = async (): Promise<ReadonlyMap<string, string>> => {
   const metrics = createMetrics({
     vramReserved: none, vramTotal: none, compute: { lanes: none, taken: none }, projectionLags: () => [], readYourWritesTimeouts: none,
     translations: () => ({ done: 0, failed: 0, dropped: 0, skipped: 0, waiting: 0, lagSeconds: 0 }), droppedFinals: none,
-    lags: { current: () => [], onHeard: () => undefined }, lostSeconds: none, eventStoreAnswers: () => true, leaderChanges: none,
+    lags: { current: () => [], onHeard: () => undefined }, leftOutWords: () => ({}), lostSeconds: none, eventStoreAnswers: () => true, leaderChanges: none,
     sourceIsolation: () => true,
   })
   return new Map([...(await metrics()).matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [name, type]))
