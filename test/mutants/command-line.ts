@@ -9,14 +9,14 @@ const TABLE = 'test/cli/table.test.ts'
 export const commandLineMutants: ReadonlyArray<Mutant> = [
   {
     file: 'interfaces/cli/main.ts',
-    before: 'return asked ? 0 : 2',
-    after: 'return 0',
+    before: '    return 2\n',
+    after: '    return 0\n',
     rows: ['what is asked for wrongly ends with 2'], test: STORES,
   },
   {
     file: 'interfaces/cli/main.ts',
-    before: '  process.exitCode = 1\n',
-    after: '',
+    before: 'error instanceof CommandError ? error.exitCode : 1',
+    after: '1',
     rows: ['what is asked for wrongly ends with 2'], test: STORES,
   },
   {

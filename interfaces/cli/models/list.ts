@@ -1,7 +1,7 @@
 import { readManifest } from '../../../infrastructure/catalogue/manifest.ts'
 import { withControl } from '../control-client.ts'
 import type { Control } from '../control-client.ts'
-import { findInstalled, listedModels, rows } from './found.ts'
+import { findInstalled, listedModels, notInstalled, rows } from './found.ts'
 import type { ModelRow, PairRow } from './found.ts'
 import { tableOf } from '../table.ts'
 
@@ -63,8 +63,8 @@ export const switchModels = async (name: string, active: boolean, json: boolean)
     for (const { id } of pairs.filter((row) => row.model === name)) done.push(await control.ask('PUT', `/admin/translations/${id}`, rows.pair, body))
     return done
   })
-  if (changed.length === 0) throw new Error(`no model has the name ${name}`)
+  if (changed.length === 0) throw notInstalled(name, [])
   console.log(json ? JSON.stringify(changed) : changed.map((row) => `${name} is ${row.active ? 'active' : 'inactive'}`).join('\n'))
-  if (active && changed.every((row) => !row.active)) console.error(`stenolog: ${name} stays inactive: it is not installed, or another translator of its pair is preferred`)
+  if (active && changed.every((row) => !row.active)) console.error(`warning: ${name} stays inactive: it is not installed, or another translator of its pair is preferred`)
   return 0
 }

@@ -4,52 +4,35 @@ import { orThrow } from '../../../domain/shared/or-throw.ts'
 import type { Measured } from '../../../infrastructure/catalogue/manifest.ts'
 import { modelNameOf, PULLED_BY_NAME, repositoriesOf } from '../../../infrastructure/catalogue/models.ts'
 import { measuredBy, tryModel } from '../../../infrastructure/catalogue/trial.ts'
-import { PRECISIONS } from '../../../infrastructure/hub/export-files.ts'
 import { createHubHttp } from '../../../infrastructure/hub/hub-http.ts'
 import { pullModel } from '../../../infrastructure/hub/pull.ts'
 import type { Source } from '../../../infrastructure/hub/pull.ts'
 import { isRepositoryId } from '../../../infrastructure/hub/repository.ts'
-import type { Precision } from '../../../infrastructure/onnx/model-weights.ts'
+import { didYouMean } from '../../../domain/shared/nearest-name.ts'
+import { misused, quoted } from '../../command-error.ts'
+import type { Values } from '../commands/command.ts'
+import type { MODELS } from '../commands/streaming.ts'
 import { withRunning } from '../control-client.ts'
 import { checkedName, listedModels, rescan, requireModelsDirectory } from './found.ts'
 import { createProgressBar } from '../progress-bar.ts'
 
-/** Options of the command line as they were given. */
-interface PullArguments {
-  readonly precision?: string | undefined
-  readonly as?: string | undefined
-  readonly revision?: string | undefined
-  readonly hub?: string | undefined
-  readonly force: boolean
-  readonly 'no-load': boolean
-  readonly json: boolean
-}
-
-const precisionOf = (given: string | undefined): Precision | null => {
-  if (given === undefined) return null
-  const found = PRECISIONS.find((precision) => precision === given)
-  if (found === undefined) throw new Error(`--precision is one of ${PRECISIONS.join(', ')}`)
-  return found
-}
-
-const hubOf = (given: string | undefined): URL | null => {
-  if (given === undefined) return null
-  const url = URL.parse(given)
-  if (url === null || !/^https?:$/.test(url.protocol)) throw new Error('--hub is an http or https URL')
-  return url
-}
+type PullOptions = Values<typeof MODELS>
 
 const isDirectory = (what: string): boolean => /^(?:\.{0,2}\/|\.{1,2}$)/.test(what)
 
 /** Where it comes from, and the name that it gets unless another is asked for. */
-const sourceOf = (what: string, options: PullArguments): { readonly source: Source; readonly name: string } => {
+const sourceOf = (what: string, options: PullOptions): { readonly source: Source; readonly name: string } => {
   if (isDirectory(what)) return { source: { kind: 'directory', path: resolve(what) }, name: modelNameOf(basename(resolve(what))) }
   const known = repositoriesOf(what)
   if (known.length === 0 && !isRepositoryId(what)) {
-    throw new Error(`${what} is none of ${PULLED_BY_NAME.join(', ')}, no owner/name of the hub, and no directory (write ./ before it)`)
+    const meant = didYouMean(what, PULLED_BY_NAME)
+    throw misused(
+      `Unknown model ${quoted(what)}.${meant} Use a name (base), a repository (owner/name) or a folder (./path).`,
+      `Names: ${PULLED_BY_NAME.join(', ')}`,
+    )
   }
-  const http = createHubHttp(hubOf(options.hub))
-  const source = { kind: 'hub', http, ids: known.length === 0 ? [what] : known, revision: options.revision ?? 'main' } as const
+  const http = createHubHttp(options.hub === undefined ? null : new URL(options.hub))
+  const source = { kind: 'hub', http, ids: known.length === 0 ? [what] : known, revision: options.revision } as const
   return { source, name: known.length === 0 ? modelNameOf(what.slice(what.indexOf('/') + 1)) : what }
 }
 
@@ -70,16 +53,16 @@ const announce = (name: string): Promise<string | null> =>
   })
 
 /** `stenolog models pull`: resolves to the exit code. */
-export const pull = async (what: string, options: PullArguments): Promise<number> => {
-  const modelsDir = requireModelsDirectory()
+export const pull = async (what: string, options: PullOptions): Promise<number> => {
   const { source, name: ownName } = sourceOf(what, options)
   const name = checkedName(options.as ?? ownName)
+  const modelsDir = requireModelsDirectory()
   const bar = createProgressBar(process.stderr, name)
   const { folder, manifest } = await pullModel({
     source,
     modelsDir,
     name,
-    precision: precisionOf(options.precision),
+    precision: options.precision ?? null,
     force: options.force,
     check: async (staged) => {
       bar.end()

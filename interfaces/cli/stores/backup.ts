@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import * as E from 'fp-ts/lib/Either.js'
 import { sync } from '../../../infrastructure/files/sync.ts'
 import { createEnvironment } from '../../../infrastructure/node/environment.ts'
@@ -14,18 +13,10 @@ import { BACKUP_FORMAT, MANIFEST_FILE, MASTER_KEY_FILE, contentOf, embeddedBesid
 import { productVersion, requireEmbedded, serversOf } from './backup-manifest.ts'
 import type { Manifest } from './backup-manifest.ts'
 import { dataFiles } from './tool-data.ts'
+import { CommandError } from '../../command-error.ts'
+import { readArguments } from '../commands/read-arguments.ts'
+import { BACKUP } from '../commands/stores.ts'
 import { toolSettings } from '../tool-settings.ts'
-
-export const BACKUP_HELP = `stenolog backup DIR [--without-key]
-
-Copies the embedded stores (log, keyring, read models) into DIR, which must be new or empty; a service that runs goes on.
-The copy of each store is that of one moment, and together they fit: the log holds all that the read models show, the
-keyring all keys that the log needs. The copied log is checked; a damaged one is copied too, with exit code 1.
-A master key that lies in the data directory is copied as well: whoever has DIR can then read everything, so keep it as
-you keep the service's own data. One named by STENOLOG_MASTER_KEY_FILE is never copied.
-Where the log is on EventStoreDB, or keys and read models are on MongoDB, the rest is copied; the server has tools of its
-own: copy the log before the keys, wherever each lies, so that no event is without its key.
---without-key  leaves the master key out: without it the backup is of no use, so keep it elsewhere`
 
 /** The keyring that is kept must be no older than the log: an event without its key can never be read. */
 const ORDER: Readonly<Record<string, string>> = {
@@ -35,7 +26,7 @@ const ORDER: Readonly<Record<string, string>> = {
 
 const requireEmpty = async (directory: string): Promise<void> => {
   await mkdir(directory, { recursive: true, mode: 0o700 })
-  if ((await readdir(directory)).length > 0) throw new Error(`${directory} is not empty`)
+  if ((await readdir(directory)).length > 0) throw new CommandError(`${directory} is not empty.`, { hint: 'Name a new folder, such as /srv/backup-2.' })
 }
 
 const writeDurably = async (file: string, text: string): Promise<void> => {
@@ -51,13 +42,7 @@ const copied = async (file: string, target: string): Promise<string> => {
 
 /** Makes the backup; resolves to the exit code: 1 when the log is damaged. */
 export const backup = async (args: ReadonlyArray<string>): Promise<number> => {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: { 'without-key': { type: 'boolean', default: false } },
-  })
-  const [directory, ...more] = positionals
-  if (directory === undefined || more.length > 0) throw new Error('backup needs one DIR')
+  const { operands: [directory = ''], options: values } = readArguments(BACKUP, args)
   const settings = toolSettings()
   requireEmbedded('backup', settings)
   const { masterKey } = dataFiles(settings)

@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { checkLog } from '../../../application/audit/check-log.ts'
 import { passingOver } from '../../../application/log/passing-over.ts'
 import type { DamagedRow } from '../../../application/log/passing-over.ts'
@@ -21,24 +20,9 @@ import type { Difference } from '../../../projections/fold-log.ts'
 import type { Projection } from '../../../projections/projection.ts'
 import { dataFiles, embeddedFiles, isServiceRunning, withData } from './tool-data.ts'
 import type { DataFiles, ToolData } from './tool-data.ts'
+import { readArguments } from '../commands/read-arguments.ts'
+import { CHECK } from '../commands/stores.ts'
 import { toolSettings } from '../tool-settings.ts'
-
-export const CHECK_HELP = `stenolog check [--json]
-
-Distrusts the stored data and changes nothing, beside a running service or without one. Exit code 0: all is well; 1:
-something is wrong, and the place is named. It goes on behind a row that is not what was written, and says what cannot be
-judged without it.
-  files         pages and indexes of the embedded databases
-  hash chain    every row of the log is what was written, in its place, and none is missing; so is what says which
-                events of a stream are read. Shows damage and careless edits, not those of who computes the hashes anew
-                (EventStoreDB keeps none)
-  keys          every key opens with the master key
-  decoding      every event is one that this version knows, and its sealed members open unless their key was erased
-  order         no event stands where the rules would not have put it
-  reservations  no memory is held for a live that is over or never came to be
-  erasure       of users and lives that were deleted no key is left, so nothing of them can be read
-  read models   every document is what the log says, and there is no other
---json          {ok, checks: [{name, seen, problems: [{where, problem}]}]}`
 
 interface Problem {
   readonly where: string
@@ -189,7 +173,7 @@ const checkAll = async (settings: Settings): Promise<ReadonlyArray<Result>> => {
 
 /** Prints what it finds; resolves to the exit code. */
 export const check = async (args: ReadonlyArray<string>): Promise<number> => {
-  const { values } = parseArgs({ args: [...args], options: { json: { type: 'boolean', default: false } } })
+  const { options: values } = readArguments(CHECK, args)
   const checks = await checkAll(toolSettings())
   const ok = checks.every(({ problems }) => problems.length === 0)
   if (values.json) console.log(JSON.stringify({ ok, checks }))

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { copyFile, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { decodeOrThrow } from '../../../domain/shared/codecs.ts'
@@ -19,16 +18,10 @@ import { MASTER_KEY_FILE, contentOf, embeddedBeside, readManifest } from './back
 import { requireEmbedded, serversOf } from './backup-manifest.ts'
 import type { Manifest } from './backup-manifest.ts'
 import { SERVER_LIMIT_MS, isServiceRunning } from './tool-data.ts'
+import { CommandError } from '../../command-error.ts'
+import { readArguments } from '../commands/read-arguments.ts'
+import { RESTORE } from '../commands/stores.ts'
 import { toolSettings } from '../tool-settings.ts'
-
-export const RESTORE_HELP = `stenolog restore DIR [--replace]
-
-Puts a backup in place as the data directory's stores. No service may use the directory. The backup is checked first: one
-that is not complete, was changed, is of a newer version, or does not fit the master key is refused, and nothing changes.
-Keys that were erased since (texts forgotten, people erased) are erased from what is restored, too, and the next start deletes those lives and users again.
-What a server holds (EventStoreDB the log, MongoDB keys and read models) is restored with its own tools, before the
-service starts; the settings must name the same servers as when the backup was made.
---replace  deletes the stores that are there now; without it they are a reason to refuse`
 
 /** Databases have files beside them. */
 const BESIDE = ['-wal', '-shm', '-journal']
@@ -101,7 +94,7 @@ const putInPlace = async (directory: string, settings: Settings, manifest: Manif
   const target = (name: string): string => join(settings.dataDir, name)
   const databases = embeddedBeside(manifest.servers ?? [])
   const there = databases.filter((name) => existsSync(target(name)))
-  if (there.length > 0 && !replace) throw new Error(`there is data in ${settings.dataDir}: --replace deletes it (a backup of it first costs nothing)`)
+  if (there.length > 0 && !replace) throw new CommandError(`${settings.dataDir} is not empty. Back it up, then add --replace.`, { hint: `npm run stenolog -- backup ${directory}-before` })
   const keyFile = keyFor(directory, settings, manifest)
   await requireUsable(directory, keyFile, manifest)
 
@@ -127,18 +120,12 @@ const putInPlace = async (directory: string, settings: Settings, manifest: Manif
 
 /** Restores; resolves to the exit code. */
 export const restore = async (args: ReadonlyArray<string>): Promise<number> => {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: { replace: { type: 'boolean', default: false } },
-  })
-  const [directory, ...more] = positionals
-  if (directory === undefined || more.length > 0) throw new Error('restore needs one DIR')
+  const { operands: [directory = ''], options: values } = readArguments(RESTORE, args)
   const settings = toolSettings()
   requireEmbedded('restore', settings)
   const manifest = await readManifest(directory)
   requireSameServers(settings, manifest)
-  if (isServiceRunning(settings.dataDir)) throw new Error(`another process uses the data directory ${settings.dataDir}: stop the service first`)
+  if (isServiceRunning(settings.dataDir)) throw new CommandError(`Another process uses the data directory ${settings.dataDir}.`, { hint: 'Stop the service first.' })
   const lock = takeDataDirectory(settings.dataDir)
   try {
     const again = await putInPlace(directory, settings, manifest, values.replace)

@@ -22,6 +22,7 @@ import { exportedLive } from './export.ts'
 import { clearEvent } from './live-events.ts'
 import { withData } from './tool-data.ts'
 import type { DataFiles, ToolData } from './tool-data.ts'
+import { unknownUser } from '../not-there.ts'
 import { toolSettings } from '../tool-settings.ts'
 
 type Reading = Pick<ToolData, 'store' | 'keyring'>
@@ -39,7 +40,7 @@ const userIdOf = async (data: Reading, { masterKey }: DataFiles, name: string): 
   const credentials = createCredentials({ masterKey: await loadMasterKey(masterKey), jwtTtlSeconds: 0, environment: createEnvironment() })
   const claims = orThrow(await data.store.read(usernameStream(usernameHash(credentials, name)))(), UNREADABLE)
   const userId = fold(usernameClaimDecider, await openAll<UsernameEvent>(data, claims))
-  if (userId === null) throw new Error('no user has this name')
+  if (userId === null) throw unknownUser(name)
   return userId
 }
 
@@ -84,7 +85,7 @@ const tokensIn = async (data: Reading, events: ReadonlyArray<StoredEvent>): Prom
 const userIn = async (data: Reading, userId: number): Promise<object> => {
   const stored = orThrow(await data.store.read(userStream(userId))(), UNREADABLE)
   const state = fold(userDecider, await openAll<UserEvent>(data, stored))
-  if (!isUser(state)) throw new Error('no user has this name')
+  if (!isUser(state)) throw unknownUser(String(userId))
   const { passwordHash: _, usernameHash: __, ...account } = state
   return { ...account, events: await Promise.all(stored.map((event) => clearEvent(data.keyring, event))) }
 }
