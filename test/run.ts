@@ -5,11 +5,14 @@
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
+import { createStatusLine } from '../interfaces/cli/status-line.ts'
 import { canBeLoopbackOnly, loopbackOnly } from './loopback-only.ts'
 import { runAva, type Wrap } from './support/tap.ts'
 
 const long = process.argv.includes('--long')
 const files = globSync('test/**/*.test.ts').filter((path) => path.startsWith('test/long/') === long).toSorted()
+
+const status = createStatusLine()
 
 interface Tally {
   readonly passed: number
@@ -29,6 +32,7 @@ const exitOf = (child: ReturnType<typeof spawn>): Promise<number> =>
 /** A command that passes or fails as a whole; it may print. */
 const check = async (name: string, command: string, args: ReadonlyArray<string>): Promise<Tally> => {
   const code = await exitOf(spawn(command, args, { stdio: 'inherit' }))
+  status.clear()
   console.log(`${code === 0 ? 'ok' : 'not ok'} - check: ${name}`)
   return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: [] }
 }
@@ -43,16 +47,20 @@ const tests = async (wrap: Wrap): Promise<Tally> => {
   let failed = 0
   const skipped: Array<string> = []
   for (let step = await run.next(); ; step = await run.next()) {
+    if (step.done === true) status.clear()
     if (step.done === true) return { passed, failed: step.value !== 0 && failed === 0 ? 1 : failed, skipped }
     const { line, result } = step.value
+    status.clear()
     if (result === undefined || result.outcome === 'failed') console.log(line)
     if (result?.outcome === 'passed') passed += 1
     if (result?.outcome === 'failed') failed += 1
     if (result?.outcome === 'skipped') skipped.push(result.title)
+    status.show(`${passed} passed, ${failed} failed, ${skipped.length} skipped`, result?.title ?? '')
   }
 }
 
 const tallies: Array<Tally> = []
+status.show('types, lint, unused exports')
 if (!long) {
   const checks = [
     check('types', 'tsc', []),

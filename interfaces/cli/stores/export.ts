@@ -8,6 +8,7 @@ import type { ToolData } from './tool-data.ts'
 import { unknownLive } from '../not-there.ts'
 import { readArguments } from '../commands/read-arguments.ts'
 import { EXPORT } from '../commands/stores.ts'
+import { withStatus } from '../status-line.ts'
 import { toolSettings } from '../tool-settings.ts'
 
 /** What is kept of a live; `lost` is what cannot be read. */
@@ -24,7 +25,10 @@ export const exportedLive = async ({ store, keyring }: Pick<ToolData, 'store' | 
 export const exportLive = async (args: ReadonlyArray<string>): Promise<number> => {
   const liveId = Number(readArguments(EXPORT, args).operands[0])
   return withData(toolSettings(), async ({ store, keyring }) => {
-    const exported = await exportedLive({ store, keyring }, liveId)
+    const exported = await withStatus((status) => {
+      status.show(`reading session ${liveId}`)
+      return exportedLive({ store, keyring }, liveId)
+    })
     const { events, lost } = exported
     if (events.length === 0 && lost.length === 0) throw unknownLive(liveId)
     console.log(JSON.stringify(exported, null, 2))

@@ -21,6 +21,8 @@ import { SERVER_LIMIT_MS, isServiceRunning } from './tool-data.ts'
 import { CommandError } from '../../command-error.ts'
 import { readArguments } from '../commands/read-arguments.ts'
 import { RESTORE } from '../commands/stores.ts'
+import { withStatus } from '../status-line.ts'
+import type { StatusLine } from '../status-line.ts'
 import { toolSettings } from '../tool-settings.ts'
 
 /** Databases have files beside them. */
@@ -33,9 +35,9 @@ const keyFor = (directory: string, settings: Settings, { files }: Manifest): str
 }
 
 /** Throws an Error for people unless the backup can be used with the key that the service will have. */
-const requireUsable = async (directory: string, keyFile: string, { rows, files }: Manifest): Promise<void> => {
+const requireUsable = async (directory: string, keyFile: string, { rows, files }: Manifest, status: StatusLine): Promise<void> => {
   if (files[EVENTS_FILE] !== undefined) {
-    const verified = await verifyChain(join(directory, EVENTS_FILE))
+    const verified = await verifyChain(join(directory, EVENTS_FILE), (seen) => status.show('checking the log', `${seen} of ${rows ?? 0} rows`))
     if (E.isLeft(verified)) {
       const { position, reason } = verified.left
       throw new Error(`the log of the backup is damaged at position ${position}: ${reason}`)
@@ -44,6 +46,7 @@ const requireUsable = async (directory: string, keyFile: string, { rows, files }
   }
   if (!existsSync(keyFile)) throw new Error(`the backup holds no master key, and there is none at ${keyFile}`)
   if (files[KEYRING_FILE] === undefined) return
+  status.show('checking the keys')
   const { problems } = await verifyKeys(sqliteKeyRows(join(directory, KEYRING_FILE)), await loadMasterKey(keyFile))
   if (problems.length > 0) throw new Error(`the master key ${keyFile} is not that of the backup: ${problems.length} keys do not open`)
 }
@@ -90,20 +93,24 @@ const put = async (staged: string, target: string): Promise<void> => {
 }
 
 /** Puts the backup in place; throws an Error for people when it is refused. */
-const putInPlace = async (directory: string, settings: Settings, manifest: Manifest, replace: boolean): Promise<number> => {
+const putInPlace = async (directory: string, settings: Settings, manifest: Manifest, replace: boolean, status: StatusLine): Promise<number> => {
   const target = (name: string): string => join(settings.dataDir, name)
   const databases = embeddedBeside(manifest.servers ?? [])
   const there = databases.filter((name) => existsSync(target(name)))
   if (there.length > 0 && !replace) throw new CommandError(`${settings.dataDir} is not empty. Back it up, then add --replace.`, { hint: `npm run stenolog -- backup ${directory}-before` })
   const keyFile = keyFor(directory, settings, manifest)
-  await requireUsable(directory, keyFile, manifest)
+  await requireUsable(directory, keyFile, manifest, status)
 
   // What was erased stays erased; the list is in the keyring that is there until the very end, so that a second try finds it.
+  status.clear()
   const erased = await erasedSince(settings, target(KEYRING_FILE))
   const staged = (name: string): string => target(`${name}.restoring`)
   const withKey = manifest.files[MASTER_KEY_FILE] !== undefined && settings.masterKeyFile === null
   const files = [...databases, ...(withKey ? [MASTER_KEY_FILE] : [])]
-  for (const name of files) await copyFile(join(directory, name), staged(name))
+  for (const name of files) {
+    status.show(`copying ${name}`)
+    await copyFile(join(directory, name), staged(name))
+  }
   const again = databases.includes(KEYRING_FILE) ? eraseKeys(staged(KEYRING_FILE), erased) : 0
   for (const suffix of BESIDE) await rm(`${staged(KEYRING_FILE)}${suffix}`, { force: true })
   const toErase = [...new Set([...erased, ...(await leftToErase(directory, manifest))])]
@@ -123,12 +130,15 @@ export const restore = async (args: ReadonlyArray<string>): Promise<number> => {
   const { operands: [directory = ''], options: values } = readArguments(RESTORE, args)
   const settings = toolSettings()
   requireEmbedded('restore', settings)
-  const manifest = await readManifest(directory)
+  const manifest = await withStatus((status) => {
+    status.show('checking the backup')
+    return readManifest(directory)
+  })
   requireSameServers(settings, manifest)
   if (isServiceRunning(settings.dataDir)) throw new CommandError(`Another process uses the data directory ${settings.dataDir}.`, { hint: 'Stop the service first.' })
   const lock = takeDataDirectory(settings.dataDir)
   try {
-    const again = await putInPlace(directory, settings, manifest, values.replace)
+    const again = await withStatus((status) => putInPlace(directory, settings, manifest, values.replace, status))
     console.log(`${contentOf(manifest, ` of ${manifest.createdAt}`)} are in ${settings.dataDir}`)
     for (const server of manifest.servers ?? [])
       console.log(`What ${server} holds is to be restored with its own tools, before the service starts.`)
