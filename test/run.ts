@@ -43,19 +43,17 @@ const PATIENCE = 5 * 60_000
 /** Runs ava and counts its results; everything but passing tests is printed as it comes. */
 const tests = async (wrap: Wrap): Promise<Tally> => {
   const run = runAva(files, { wrap, ...(!long && { patience: PATIENCE }) })
-  let passed = 0
-  let failed = 0
+  const counts = { passed: 0, failed: 0, skipped: 0 }
   const skipped: Array<string> = []
   for (let step = await run.next(); ; step = await run.next()) {
-    if (step.done === true) status.clear()
-    if (step.done === true) return { passed, failed: step.value !== 0 && failed === 0 ? 1 : failed, skipped }
-    const { line, result } = step.value
     status.clear()
+    if (step.done === true) return { passed: counts.passed, failed: step.value !== 0 && counts.failed === 0 ? 1 : counts.failed, skipped }
+    const { line, result } = step.value
     if (result === undefined || result.outcome === 'failed') console.log(line)
-    if (result?.outcome === 'passed') passed += 1
-    if (result?.outcome === 'failed') failed += 1
-    if (result?.outcome === 'skipped') skipped.push(result.title)
-    status.show(`${passed} passed, ${failed} failed, ${skipped.length} skipped`, result?.title ?? '')
+    if (result === undefined) continue
+    counts[result.outcome] += 1
+    if (result.outcome === 'skipped') skipped.push(result.title)
+    status.show(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`, result.title)
   }
 }
 
