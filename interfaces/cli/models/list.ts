@@ -1,4 +1,5 @@
 import { readManifest } from '../../../infrastructure/catalogue/manifest.ts'
+import { PULLED_BY_NAME } from '../../../infrastructure/catalogue/models.ts'
 import { withControl } from '../control-client.ts'
 import type { Control } from '../control-client.ts'
 import { findInstalled, listedModels, notInstalled, rows } from './found.ts'
@@ -50,6 +51,8 @@ export const listModels = async (json: boolean): Promise<number> => {
     row.name, row.kind, row.active ? 'yes' : 'no', `${row.measured ? '' : '~'}${row.vram}`, languagesIn(row), row.precision ?? '', row.source ?? '', row.folder ?? '-',
   ])
   console.log(json ? JSON.stringify(found) : tableOf(['name', 'kind', 'active', 'MB', 'languages', 'precision', 'source', 'folder'], cells))
+  const more = PULLED_BY_NAME.filter((name) => found.every((row) => row.name !== name || row.folder === null))
+  if (!json && more.length > 0) console.error(`hint: To install one more: npm run stenolog -- models pull NAME (${more.join(', ')})`)
   return 0
 }
 
