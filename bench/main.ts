@@ -1,8 +1,10 @@
 /** `npm run bench [-- NAME…] [--json FILE]`: each figure is a ratio against a peer measured in the same run; docs/bench.md says what of. */
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
+import { messageOf } from '../domain/shared/message-of.ts'
 import { didYouMean } from '../domain/shared/nearest-name.ts'
 import { withStatus } from '../interfaces/cli/status-line.ts'
+import { linesOf, misused } from '../interfaces/command-error.ts'
 import { beside } from './before.ts'
 import { demoLives } from './demo-lives.ts'
 import { durableAppends } from './durable-append.ts'
@@ -58,8 +60,17 @@ const measureAll = async (): Promise<void> => {
 }
 
 const [first, ...others] = process.argv.slice(2)
-if (first === 'speech') await speech(others)
-else if (first === 'speech-compare') await speechCompare(others)
-else if (first === 'speech-plot') await speechPlot(others)
-else if (first === 'speech-silence') await speechSilence(others)
-else await measureAll()
+const measureAsked = (): Promise<void> => {
+  if (first === 'speech') return speech(others)
+  if (first === 'speech-compare') return speechCompare(others)
+  if (first === 'speech-plot') return speechPlot(others)
+  return first === 'speech-silence' ? speechSilence(others) : measureAll()
+}
+
+const isMisused = (error: unknown): boolean => error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
+
+await measureAsked().catch((error: unknown) => {
+  if (!isMisused(error)) throw error
+  console.error(linesOf(misused(messageOf(error), 'docs/bench.md tells what can be measured.')))
+  process.exitCode = 2
+})
