@@ -2,6 +2,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { messageOf } from '../domain/shared/message-of.ts'
 import { readSettings } from '../infrastructure/settings.ts'
+import type { Settings } from '../infrastructure/settings.ts'
 import { CommandError, linesOf, SETTINGS_HINT } from './command-error.ts'
 import { startService } from './compose.ts'
 import type { RunningService } from './compose.ts'
@@ -12,7 +13,10 @@ const fail = (error: unknown): never => {
 }
 
 const isTaken = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
-const PORT_HINT = 'Stop the other program, or choose another port: STENOLOG_PORT=0 npm start'
+const portTaken = ({ host, port }: Settings): CommandError =>
+  new CommandError(`Stenolog cannot start: ${host}:${port} is used by another program.`, {
+    hint: 'Stop it, or take any free port: STENOLOG_PORT=0 npm start',
+  })
 
 // What the service writes is for its user alone.
 process.umask(0o077)
@@ -26,7 +30,7 @@ else {
   // Without a drain: what this process would still write, another one's service stands on.
   const onReplaced = (why: string): void => fail(`Stenolog ends: ${why}`)
   const service: RunningService = await startService(settings.right, onReplaced).catch((error: unknown) =>
-    fail(new CommandError(`Stenolog cannot start: ${messageOf(error)}`, { hint: isTaken(error) ? PORT_HINT : undefined })),
+    fail(isTaken(error) ? portTaken(settings.right) : `Stenolog cannot start: ${messageOf(error)}`),
   )
 
   let stopping = false

@@ -176,8 +176,8 @@ export const commandLineMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/settings.ts',
-    before: 'secret || !parsed.left',
-    after: '!parsed.left',
+    before: '/[@?#\\p{C}]/u.test(text) || ',
+    after: '',
     rows: ['a wrong value is told, unless it may be secret'], test: SETTINGS,
   },
   {
