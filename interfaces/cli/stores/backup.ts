@@ -98,6 +98,6 @@ export const backup = async (args: ReadonlyArray<string>): Promise<number> => {
       : 'The master key is not there: keep it elsewhere, the backup is of no use without it.',
   )
   if (E.isRight(verified)) return 0
-  console.error(`the log is damaged from position ${verified.left.position} on: ${verified.left.reason}`)
+  console.error(`error: the log is damaged from position ${verified.left.position} on: ${verified.left.reason}\nhint: npm run stenolog -- check`)
   return 1
 }

@@ -72,7 +72,7 @@ export const rebuild = async (args: ReadonlyArray<string>): Promise<number> => {
       bar.end()
       if (E.isLeft(outcome)) {
         code = 1
-        console.error(`${projection.name}: not rebuilt: ${outcome.left}`)
+        console.error(`error: ${projection.name}: not rebuilt: ${outcome.left}`)
         continue
       }
       const { events, resumed, corrected, seconds } = outcome.right

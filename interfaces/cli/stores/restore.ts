@@ -56,7 +56,7 @@ const erasedSoFar = (file: string): ReadonlyArray<string> => {
   try {
     return erasedKeys(file)
   } catch (error) {
-    console.error(`which keys were erased since cannot be read from ${file}: ${messageOf(error)}`)
+    console.error(`warning: which keys were erased since cannot be read from ${file}: ${messageOf(error)}`)
     return []
   }
 }
