@@ -71,6 +71,16 @@ export interface ApiTokenNotFound { readonly _tag: 'ApiTokenNotFound' }
 export interface TooManyApiTokens { readonly _tag: 'TooManyApiTokens'; readonly maximum: number }
 /** A token would have expired before it was issued. */
 export interface ExpiryNotInFuture { readonly _tag: 'ExpiryNotInFuture' }
+/** By its id. */
+export interface JobNotFound { readonly _tag: 'JobNotFound' }
+/** Another job of the kind runs. */
+export interface JobRunning { readonly _tag: 'JobRunning'; readonly kind: string }
+/** What a job was asked to be about is nothing that it can be about. */
+export interface JobSubjectInvalid { readonly _tag: 'JobSubjectInvalid'; readonly problem: string }
+/** Open lives use the model. */
+export interface ModelInUse { readonly _tag: 'ModelInUse'; readonly lives: number }
+/** The model comes with the service. */
+export interface ModelShips { readonly _tag: 'ModelShips' }
 export interface SenderAlreadyConnected { readonly _tag: 'SenderAlreadyConnected' }
 /** The live is terminal. */
 export interface LiveOver { readonly _tag: 'LiveOver' }
@@ -123,3 +133,8 @@ export type Refusal =
   | RequestStillRunning
   | TranscriptNotFound
   | EntryNotFound
+  | JobNotFound
+  | JobRunning
+  | JobSubjectInvalid
+  | ModelInUse
+  | ModelShips

@@ -21,6 +21,7 @@ import { speechCompare } from './speech/compare.ts'
 import { speech } from './speech/main.ts'
 import { speechPlot } from './speech/plot.ts'
 import { speechSilence } from './speech/silence.ts'
+import { speechSizing } from './speech/sizing.ts'
 import { starts } from './start.ts'
 
 const BENCHMARKS: ReadonlyArray<Benchmark> = [
@@ -64,6 +65,7 @@ const measureAsked = (): Promise<void> => {
   if (first === 'speech') return speech(others)
   if (first === 'speech-compare') return speechCompare(others)
   if (first === 'speech-plot') return speechPlot(others)
+  if (first === 'speech-sizing') return speechSizing(others)
   return first === 'speech-silence' ? speechSilence(others) : measureAll()
 }
 

@@ -1,17 +1,16 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { TranscribeJob, VadState } from '../application/ports/engine.ts'
-import { readModelDirectory } from '../infrastructure/onnx/model-directory.ts'
+import { readSpeechModel } from '../infrastructure/onnx/families.ts'
 import type { DetectSpeech } from '../infrastructure/onnx/voice-activity.ts'
-import { loadWhisper } from '../infrastructure/onnx/whisper-runner.ts'
 
 /** What a pipeline asked of the engine. */
 export type ModelRun = { readonly kind: 'detect'; readonly samples: Int16Array } | { readonly kind: 'transcribe'; readonly job: TranscribeJob }
 
 /** The bare model loop: the models on this thread, one run after another, and nothing else. */
 export const openModelLoop = async (folder: string, detectSpeech: DetectSpeech): Promise<(runs: ReadonlyArray<ModelRun>) => Promise<void>> => {
-  const directory = await readModelDirectory(folder)
-  if (E.isLeft(directory)) throw new Error(directory.left.reason)
-  const model = await loadWhisper(directory.right)
+  const found = await readSpeechModel(folder)
+  if (E.isLeft(found)) throw new Error(found.left)
+  const model = await found.right.load()
   return async (runs) => {
     let state: VadState = null
     for (const run of runs) {

@@ -1,15 +1,14 @@
 import { workerData } from 'node:worker_threads'
 import * as E from 'fp-ts/lib/Either.js'
-import { readModelDirectory } from '../infrastructure/onnx/model-directory.ts'
+import { readSpeechModel } from '../infrastructure/onnx/families.ts'
 import { createVoiceActivity } from '../infrastructure/onnx/voice-activity.ts'
-import { loadWhisper } from '../infrastructure/onnx/whisper-runner.ts'
 import { serveTasks } from '../infrastructure/onnx/process/worker-loop.ts'
 
 /** One thread with one set of sessions for speech detection and for the one model: the engine of a server with a global lock. */
 const { folder } = workerData as { readonly folder: string }
-const directory = await readModelDirectory(folder)
-if (E.isLeft(directory)) throw new Error(directory.left.reason)
-const model = await loadWhisper(directory.right)
+const found = await readSpeechModel(folder)
+if (E.isLeft(found)) throw new Error(found.left)
+const model = await found.right.load()
 const detectSpeech = createVoiceActivity()
 
 serveTasks(async (task) => {

@@ -10,7 +10,7 @@ import {
   upgradeAdmitted,
 } from './admission/events.ts'
 import { AdmissionSnapshotTaken, upgradeSnapshot } from './admission/snapshot.ts'
-import { LivesListed, LiveViewed } from './administration/events.ts'
+import { LivesListed, LiveViewed, ModelRemoved } from './administration/events.ts'
 import { AdministratorAdded, AdministratorRemoved } from './administrators/events.ts'
 import {
   ApiTokenActivated,
@@ -22,6 +22,7 @@ import {
 } from './api-token/events.ts'
 import { LanguageSwitched, ModelListed, ModelSwitched, TranslationPairListed, TranslationPairSwitched } from './catalogue/events.ts'
 import { IdempotencyKeyAdmitted, IdempotencyKeyUsed } from './idempotency/events.ts'
+import { JobEnded, JobStarted } from './jobs/events.ts'
 import {
   ListenerTokenClaimed,
   LiveAborted,
@@ -100,6 +101,7 @@ export const allEvents: ReadonlyArray<AnyEventDefinition> = [
   erase(TranslationPairSwitched),
   erase(LivesListed),
   erase(LiveViewed),
+  erase(ModelRemoved),
   erase(AdministratorAdded),
   erase(AdministratorRemoved),
   erase(LiveCreated),
@@ -132,6 +134,8 @@ export const allEvents: ReadonlyArray<AnyEventDefinition> = [
   erase(UserDeleted),
   erase(UsernameClaimed),
   erase(UsernameFreed),
+  erase(JobStarted),
+  erase(JobEnded),
   erase(LoggedOut),
   erase(LoginFailed),
   erase(LoginFailuresCleared),

@@ -91,6 +91,11 @@ const publicUrl: Parse<string> = (value) => {
     : E.left('should be an http or https URL without credentials, query and fragment')
 }
 
+const hubUrl: Parse<string> = (value) =>
+  ['http:', 'https:'].includes(URL.parse(value)?.protocol ?? '')
+    ? E.right(value)
+    : E.left('should be an http or https URL')
+
 const basePath: Parse<string> = (value) =>
   /^(?:\/[A-Za-z0-9._~-]+)+\/?$/.test(value) ? E.right(value.replace(/\/$/, '')) : E.left('should be a path like /stenolog')
 
@@ -148,7 +153,8 @@ export const SETTINGS_TABLE = {
   ),
   EVENTSTORE_URL: absent('–', eventStoreUrl, 'EventStoreDB or KurrentDB, as esdb://user:password@host:2113 or kurrentdb://…; unset: embedded', { secret: true }),
   MONGO_URL: absent('–', serverUrl('mongodb', 'mongodb+srv'), 'read models and keyring; unset: embedded', { secret: true }),
-  MODELS_DIR: absent('–', text, 'further models: one folder each'),
+  MODELS_DIR: absent('`<data>/models`', text, 'further models: one folder each'),
+  HUB_URL: absent('the public hub', hubUrl, 'where `models pull` and the console fetch models from'),
   PUBLIC_URL: absent('–', publicUrl, 'address under which clients reach the service'),
   BASE_PATH: absent('–', basePath, 'further path prefix under which everything is served'),
   ALLOWED_HOSTS: absent('loopback names and the bound address; any IP address where that is 0.0.0.0 or ::', list(isHost, 'host names'), 'Host headers that links may be built from'),

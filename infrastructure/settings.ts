@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import { didYouMean } from '../domain/shared/nearest-name.ts'
 import { SETTINGS_TABLE } from './settings-table.ts'
@@ -65,6 +66,10 @@ export const readSettings = (env: Readonly<Record<string, string | undefined>>):
   const between = contradictions(settings)
   return between.length > 0 ? E.left(between) : E.right(settings)
 }
+
+/** Where further models lie, whether it is there or not. */
+export const modelsDirOf = ({ modelsDir, dataDir }: Pick<Settings, 'modelsDir' | 'dataDir'>): string =>
+  modelsDir ?? join(dataDir, 'models')
 
 /** For print-outs: secrets are masked. */
 export const describeSettings = (settings: Settings): Readonly<Record<string, unknown>> => {

@@ -7,6 +7,7 @@ import { openAccounts } from './compose/parts/accounts.ts'
 import { startEngines } from './compose/parts/engines.ts'
 import { layFoundation } from './compose/parts/foundation.ts'
 import { startReadSide } from './compose/parts/read-side.ts'
+import { startJobs } from './compose/parts/jobs.ts'
 import { runSessions } from './compose/parts/running-sessions.ts'
 import { openServiceFront } from './compose/parts/service-front.ts'
 import { openWriteSide } from './compose/parts/write-side.ts'
@@ -33,9 +34,10 @@ export const startService = (settings: Settings, onReplaced: (why: string) => vo
     const readSide = opened(await startReadSide(foundation))
     const running = opened(await runSessions({ foundation, engines, writeSide, readSide }))
     const accounts = opened(await openAccounts({ foundation, writeSide, readSide }))
+    const jobs = opened(await startJobs({ foundation, engines, writeSide, readSide }))
     // Before a sender can come to their lives.
     await running.resume()
-    const { url } = opened(await openServiceFront({ foundation, engines, writeSide, readSide, running, accounts }))
+    const { url } = opened(await openServiceFront({ foundation, engines, writeSide, readSide, running, accounts, jobs }))
     void readSide.projector.finishRebuilds()
     const token = await succeed('look for an administrator', accounts.setup.token)
     return { url, setupLink: token === null ? null : setupLink(settings, url, token), logger: foundation.logger }

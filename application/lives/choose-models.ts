@@ -42,11 +42,8 @@ const isKnown = (catalogue: Catalogue, language: string): boolean =>
   language === AUTO_LANGUAGE ||
   [...catalogue.languages(), ...catalogue.furtherLanguages()].some(({ active, iso }) => active && iso === language)
 
-/** Of a model that knows one language there is nothing to find, and nothing to translate. */
-const isMultilingual = ({ languages }: Model): boolean => languages.length > 1
-
 const isHeardBy = (model: Model, language: string): boolean =>
-  language === AUTO_LANGUAGE ? isMultilingual(model) : model.languages.includes(language)
+  language === AUTO_LANGUAGE ? model.findsLanguage : model.languages.includes(language)
 
 /** What the request names, all of it active, checked in D10's order. */
 export const chooseModels = (
@@ -57,7 +54,7 @@ export const chooseModels = (
   if (model === undefined) return E.left({ _tag: 'ModelNotFound' })
   if (!isKnown(catalogue, language)) return E.left({ _tag: 'LanguageNotFound' })
   if (!isHeardBy(model, language)) return E.left({ _tag: 'LanguageNotSupported', model: name, language })
-  if (config.task === 'translate' && !isMultilingual(model)) return E.left({ _tag: 'TaskNotSupported', model: name })
+  if (config.task === 'translate' && !model.translates) return E.left({ _tag: 'TaskNotSupported', model: name })
 
   const from = writtenLanguage(language, config)
   const isFound = from === AUTO_LANGUAGE

@@ -5,6 +5,7 @@ import { SAMPLE_RATE } from '../ports/engine.ts'
 import type { Hypothesis, JobFailed, ModelLoadFailed, SpeechEngine, TranscribeJob } from '../ports/engine.ts'
 import type { CreatePipeline } from './pipeline.ts'
 import type { Lags } from './lags.ts'
+import type { LeftOutWords } from './left-out.ts'
 import type { Timers } from '../ports/timers.ts'
 import { createBacklog } from './backlog.ts'
 import { createAudioBuffer } from './speech/audio-buffer.ts'
@@ -27,6 +28,7 @@ interface Dependencies {
   readonly timers: Timers
   /** Told how far text is behind audio; absent where nobody asks. */
   readonly lags?: Pick<Lags, 'follow' | 'heard'>
+  readonly leftOut?: Pick<LeftOutWords, 'add'>
 }
 
 /** Audio kept while nobody speaks: more than the detector looks back. */
@@ -39,7 +41,7 @@ const PASSES_SHARE = 0.9
  * The only clock is the number of samples, so that audio may come at any speed.
  */
 export const createLivePipeline =
-  ({ engine, scheduler, monotonic, timers, lags }: Dependencies): CreatePipeline =>
+  ({ engine, scheduler, monotonic, timers, lags, leftOut }: Dependencies): CreatePipeline =>
   ({ liveId, model, language, task, vocabulary, settings, nextSegment, events }) => {
     const audio = createAudioBuffer()
     let config: EngineSettings = settings
@@ -107,6 +109,7 @@ export const createLivePipeline =
     }
 
     const emit = async (outcome: Outcome): Promise<void> => {
+      if (outcome.leftOut) leftOut?.add(outcome.leftOut)
       for (const final of outcome.finals) {
         if (over) return
         await events.final(spoken.told(final))
@@ -130,9 +133,9 @@ export const createLivePipeline =
 
     const transcribe = async (pass: Pass): Promise<void> => {
       const samples = audio.slice(pass.from, pass.to)
-      const { beginning } = pass
+      const { beginning, isDraft = false } = pass
       const asked = { ...(task && { task }), ...(expected && { vocabulary: expected }), ...(beginning && { beginning }) }
-      const heard = await ask({ language: spoken.code(), samples, ...asked })
+      const heard = await ask({ language: spoken.code(), samples, isDraft, ...asked })
       if (heard === null) return
       const regions = limits.vad ? regionsBefore(segmenter, pass.to) : soundingRegions(samples, pass.from)
       await emit(policy.hear(regions, pass, heard, limits))
@@ -200,15 +203,12 @@ export const createLivePipeline =
       woken = true
       if (driving || over || windowSeconds === null) return
       driving = true
-      drive().catch((error: unknown) => {
-        fail({ _tag: 'JobFailed', reason: messageOf(error) })
-      })
+      drive().catch((error: unknown) => fail({ _tag: 'JobFailed', reason: messageOf(error) }))
     }
 
     return {
       configure: (next) => {
-        if (audio.end() > 0) return
-        config = next
+        if (audio.end() === 0) config = next
       },
       expect: (next) => {
         expected = next

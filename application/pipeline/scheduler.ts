@@ -77,7 +77,7 @@ const createQueue = (transcribe: SpeechEngine['transcribe'], lanes: () => number
     const jobs = [...waiting.values()].filter(({ live }) => !running.has(live))
     const now = monotonic()
     const dueOf = jobs.some(({ deadline }) => now - deadline > BEHIND) ? finishOf : ({ deadline }: Waiting): number => deadline
-    const rank = (waiting: Waiting): number => dueOf(waiting) - (waiting.job.beginning?.isDraft === true ? 0 : AHEAD_OF_DRAFTS)
+    const rank = (waiting: Waiting): number => dueOf(waiting) - (waiting.job.isDraft === true ? 0 : AHEAD_OF_DRAFTS)
     return jobs.reduce<Waiting | undefined>((first, job) => (first === undefined || rank(job) < rank(first) ? job : first), undefined)
   }
 

@@ -1,7 +1,20 @@
 import type { ModelListed, TranslationPairListed } from '../../domain/catalogue/events.ts'
 import type { EventOf } from '../../domain/shared/event.ts'
 
-export interface Model {
+/** What a session may ask of a model. */
+export interface Abilities {
+  /** Codes that the model can transcribe. */
+  readonly languages: ReadonlyArray<string>
+  /** It finds out which of them is spoken. */
+  readonly findsLanguage: boolean
+  /** It writes English of any of them. */
+  readonly translates: boolean
+}
+
+/** Of a model that is not there. */
+export const NO_ABILITIES: Abilities = { languages: [], findsLanguage: false, translates: false }
+
+export interface Model extends Abilities {
   readonly id: number
   readonly name: string
   readonly active: boolean
@@ -9,8 +22,6 @@ export interface Model {
   readonly vram: number
   readonly createdAt: string
   readonly updatedAt: string | null
-  /** Codes that the model can transcribe. */
-  readonly languages: ReadonlyArray<string>
 }
 
 export interface Language {

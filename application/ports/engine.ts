@@ -40,8 +40,6 @@ export interface Beginning {
   readonly context: ReadonlyArray<number>
   /** Of the text that the audio begins with: it is taken as heard. */
   readonly prefix: ReadonlyArray<number>
-  /** A look at the newest words, which may cost accuracy: less silence is heard behind the audio. */
-  readonly isDraft: boolean
 }
 
 export interface TranscribeJob {
@@ -53,6 +51,8 @@ export interface TranscribeJob {
   /** s16le samples, at most windowSeconds of them; nobody writes into them until the job is done. */
   readonly samples: Int16Array
   readonly vocabulary?: Vocabulary
+  /** A look at the newest words, which may cost accuracy: less silence is heard behind the audio. */
+  readonly isDraft?: boolean
   /** Only for a model with word times; without it all of the audio is heard anew. */
   readonly beginning?: Beginning
 }

@@ -1,13 +1,15 @@
 import { quantiles } from '../../interfaces/cli/streaming/live-report.ts'
 import type { Quantiles } from '../../interfaces/cli/streaming/live-report.ts'
-import { borderFaults } from './borders.ts'
-import type { BorderFault } from './borders.ts'
+import { borderFaults, wordsByCause, wordsByKind } from './borders.ts'
+import type { BorderFault, BorderWords, Cause } from './borders.ts'
 import type { Frame, LiveRun } from './live.ts'
 import type { Recording } from './recordings.ts'
-import { compareTexts, rateOf, sumOf } from './score.ts'
+import { compareTexts, rateOf, recallOf, sumOf } from './score.ts'
 import type { Errors } from './score.ts'
-import { finalLags, screensOf, spokenWords, takenBack, wordDelays } from './screen.ts'
-import type { SegmentEnd } from './screen.ts'
+import { finalLags } from './final-lag.ts'
+import type { FinalLag, SegmentEnd } from './final-lag.ts'
+import type { Quiet } from './quiet.ts'
+import { screensOf, spokenWords, takenBack, wordDelays } from './screen.ts'
 
 /** One text of a recording and what is wrong with it. */
 export interface ScoredText {
@@ -23,7 +25,7 @@ export interface Delays {
   readonly settled: ReadonlyArray<number>
   /** As `settled`, of a screen that shows all of the open segment. */
   readonly settled_text: ReadonlyArray<number>
-  readonly finals: ReadonlyArray<{ readonly lag: number; readonly end: SegmentEnd }>
+  readonly finals: ReadonlyArray<FinalLag>
 }
 
 export interface ScoredLive extends ScoredText {
@@ -58,24 +60,33 @@ export const scoredText = ({ text: said, language }: Said, text: string): Scored
   return { text, wer: rounded(rateOf(errors)), errors }
 }
 
-export const scoredLive = (recording: Recording, run: LiveRun, pauseSeconds: number): ScoredLive => {
-  const { text: said, language, words } = recording
+/** A recording as it was heard. */
+interface Heard extends Pick<Recording, 'text' | 'language' | 'words'> {
+  readonly run: LiveRun
+  readonly quiets: ReadonlyArray<Quiet>
+  /** What the same model made of it offline; absent where it was not asked. */
+  readonly offline?: string | undefined
+}
+
+export const scoredLive = (recording: Heard, pauseSeconds: number): ScoredLive => {
+  const { text: said, language, words, run, quiets, offline } = recording
   const finals = run.frames.filter(({ final }) => final)
   const texts = finals.map(({ text }) => text)
   const text = texts.join(' ')
   const [caption, whole] = [screensOf(run.frames, language, 'caption'), screensOf(run.frames, language, 'text')]
   const spoken = spokenWords(words, language)
+  const reference = offline === undefined ? null : compareTexts(said, offline, language)
   const { shown, settled } = wordDelays(spoken, caption)
   return {
     ...scoredText(recording, text),
     segments: finals.map(({ at, start, end, text }) => ({ at: rounded(at, 3) ?? 0, start, end, text })),
-    borders: borderFaults(compareTexts(said, text, language), texts, language),
+    borders: borderFaults(compareTexts(said, text, language), texts, language, reference),
     taken_back: { caption: takenBack(caption), text: takenBack(whole) },
     delays: {
       shown,
       settled,
       settled_text: wordDelays(spoken, whole).settled,
-      finals: spoken.length === 0 ? [] : finalLags(spoken, finals, language, pauseSeconds),
+      finals: finalLags(finals, { spoken, quiets, language }, pauseSeconds),
     },
     passes: run.passes,
     engine_cpu_s: rounded(run.engineCpu),
@@ -91,18 +102,14 @@ const GROUPS: ReadonlyArray<readonly [name: string, has: (language: string) => b
 
 export interface PooledText {
   readonly wer: number | null
+  /** Words that were heard, of 100. */
+  readonly recall: number | null
   readonly errors: Errors
 }
 
 const pooled = (texts: ReadonlyArray<ScoredText>): PooledText => {
   const errors = sumOf(texts.map(({ errors }) => errors))
-  return { wer: rounded(rateOf(errors)), errors }
-}
-
-const countsOf = (faults: ReadonlyArray<BorderFault>): Readonly<Record<BorderFault['kind'], number>> => {
-  const words = (wanted: BorderFault['kind']): number =>
-    faults.reduce((sum, { kind, words }) => sum + (kind === wanted ? words : 0), 0)
-  return { doubled: words('doubled'), inserted: words('inserted'), lost: words('lost'), changed: words('changed') }
+  return { wer: rounded(rateOf(errors)), recall: rounded(recallOf(errors)), errors }
 }
 
 const perHundred = (counts: ReadonlyArray<{ readonly shown: number; readonly taken: number }>): number | null => {
@@ -112,7 +119,10 @@ const perHundred = (counts: ReadonlyArray<{ readonly shown: number; readonly tak
 }
 
 export interface LiveFigures {
-  readonly border_words: Readonly<Record<BorderFault['kind'], number>>
+  readonly border_words: BorderWords
+  /** Those of them that the same model hears right offline; all, where it was not asked. */
+  readonly border_words_live: BorderWords
+  readonly border_causes: Readonly<Record<Cause, number>>
   readonly first_display_s: Quantiles
   readonly settled_s: Quantiles
   readonly settled_text_s: Quantiles
@@ -132,12 +142,15 @@ const liveFigures = (recordings: ReadonlyArray<ScoredRecording>): LiveFigures | 
   const seconds = recordings.reduce((sum, { seconds }) => sum + seconds, 0)
   const cpu = lives.reduce((sum, { engine_cpu_s: own }) => sum + (own ?? Number.NaN), 0)
   const lags = lives.flatMap(({ delays }) => delays.finals)
+  const faults = lives.flatMap(({ borders }) => borders)
   const lagsOf = (wanted: SegmentEnd) => {
     const own = lags.filter(({ end }) => end === wanted)
     return { segments: own.length, ...quantiles(own.map(({ lag }) => lag)) }
   }
   return {
-    border_words: countsOf(lives.flatMap(({ borders }) => borders)),
+    border_words: wordsByKind(faults),
+    border_words_live: wordsByKind(faults.filter(({ cause }) => cause === 'live' || cause === 'unknown')),
+    border_causes: wordsByCause(faults),
     first_display_s: quantiles(lives.flatMap(({ delays }) => delays.shown)),
     settled_s: quantiles(lives.flatMap(({ delays }) => delays.settled)),
     settled_text_s: quantiles(lives.flatMap(({ delays }) => delays.settled_text)),

@@ -1,38 +1,45 @@
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { dimensionsOf, readGraph } from '../../infrastructure/onnx/graphs/graph-reader.ts'
+import { node, valueOf } from '../../infrastructure/onnx/graphs/graph-writer.ts'
 import { fieldsOf, GRAPH, message, MODEL, namesIn, VALUE } from '../../infrastructure/onnx/graphs/onnx-format.ts'
-import { valueOf } from '../../infrastructure/onnx/graphs/graph-writer.ts'
 
-/** Frames of a window of 30 s, the only length that the hub's encoders take. */
-const FRAMES = 3000
-
-/** The graph with this input of these dimensions, and without outputs whose names fit. */
-const reshaped = (model: Uint8Array, input: string, dimensions: ReadonlyArray<number | string>, without: RegExp): Uint8Array => {
-  const top = fieldsOf(model, { from: 0, end: model.length })
-  const content = top.map((part) => {
-    if (part.number !== MODEL.GRAPH) return model.subarray(part.start, part.end)
-    const fields = fieldsOf(model, part).flatMap((field) => {
-      const isPort = field.number === GRAPH.INPUT || field.number === GRAPH.OUTPUT
-      const [name = ''] = isPort ? namesIn(model, fieldsOf(model, field), VALUE.NAME) : []
-      if (field.number === GRAPH.OUTPUT && without.test(name)) return []
-      if (field.number === GRAPH.INPUT && name === input) return [valueOf(GRAPH.INPUT, [input, dimensions])]
-      return [model.subarray(field.start, field.end)]
-    })
-    return message(MODEL.GRAPH, ...fields)
+/** The graph that takes so many positions alone, as it adds a constant of that length; without cross-attentions. */
+export const fixedTo = (model: Uint8Array, positions: number): Uint8Array => {
+  const graph = readGraph(model)
+  if (graph === null) throw new Error('this is no graph')
+  const { operations, constants } = graph
+  const isLong = (value = ''): boolean => constants.get(value)?.dimensions[0] === positions
+  const cut = operations.find(({ type, inputs: [value] }) => type === 'Slice' && isLong(value))
+  const sum = operations.find(({ inputs }) => inputs.includes(cut?.outputs[0] ?? ''))
+  const fields = graph.fields.flatMap((field) => {
+    if (field === cut?.field) return []
+    if (field === sum?.field) {
+      const uncut = sum.inputs.map((input) => (input === cut?.outputs[0] ? (cut.inputs[0] ?? '') : input))
+      return [node(sum.type, uncut, sum.outputs)]
+    }
+    const isPort = field.number === GRAPH.INPUT || field.number === GRAPH.OUTPUT
+    const [name = ''] = isPort ? namesIn(model, fieldsOf(model, field), VALUE.NAME) : []
+    if (name.startsWith('cross_attentions.')) return []
+    if (name !== 'input_features') return [model.subarray(field.start, field.end)]
+    const [rows = '', bins = ''] = dimensionsOf(model, field)
+    return [valueOf(GRAPH.INPUT, [name, [rows, bins, 2 * positions]])]
   })
-  return Buffer.concat(content)
+  return Buffer.concat(graph.top.map((part) =>
+    part === graph.graphField ? message(MODEL.GRAPH, ...fields) : model.subarray(part.start, part.end)))
 }
 
-/** A copy of a Whisper as most of the hub's exports are: windows of 30 s alone, and no cross-attentions. */
+/** A copy of a Whisper as most of the hub's exports are: full windows alone, and no cross-attentions. */
 export const hubShapedCopy = async (folder: string): Promise<{ readonly folder: string; readonly remove: () => Promise<void> }> => {
   const copy = await mkdtemp(join(tmpdir(), 'stenolog-hub-shaped-'))
-  const { num_mel_bins: bins } = JSON.parse(await readFile(join(folder, 'config.json'), 'utf8')) as { readonly num_mel_bins: number }
+  const config = await readFile(join(folder, 'config.json'), 'utf8')
+  const { max_source_positions: positions } = JSON.parse(config) as { readonly max_source_positions: number }
   await mkdir(join(copy, 'onnx'))
-  for (const name of await readdir(folder)) if (name !== 'onnx') await cp(join(folder, name), join(copy, name))
+  for (const name of await readdir(folder)) if (name.endsWith('.json')) await cp(join(folder, name), join(copy, name))
   for (const name of await readdir(join(folder, 'onnx'))) {
     const graph = await readFile(join(folder, 'onnx', name))
-    await writeFile(join(copy, 'onnx', name), reshaped(graph, 'input_features', ['batch', bins, FRAMES], /^cross_attentions\./))
+    await writeFile(join(copy, 'onnx', name), fixedTo(graph, positions))
   }
   return { folder: copy, remove: () => rm(copy, { recursive: true }) }
 }

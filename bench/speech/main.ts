@@ -3,7 +3,6 @@ import { writeFile } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import * as E from 'fp-ts/lib/Either.js'
-import { shareOf } from '../../application/admission/measured-compute.ts'
 import { createScheduler } from '../../application/pipeline/scheduler.ts'
 import { SAMPLE_RATE } from '../../application/ports/engine.ts'
 import type { SpeechEngine } from '../../application/ports/engine.ts'
@@ -13,16 +12,20 @@ import { isThere } from '../../infrastructure/files/is-there.ts'
 import { createSpeechEngine } from '../../infrastructure/onnx/process/engine-client.ts'
 import { QUIET } from '../audio.ts'
 import { machine } from '../harness.ts'
+import { altered } from './altered.ts'
+import type { Alterations } from './altered.ts'
 import { figuresOf, scoredLive, scoredText } from './figures.ts'
 import type { ScoredRecording } from './figures.ts'
 import { hubShapedCopy } from './hub-shaped.ts'
 import { runLive } from './live.ts'
 import type { LiveOptions } from './live.ts'
+import { hearQuiets } from './quiet.ts'
 import { readRecordings } from './recordings.ts'
 import type { Recording } from './recordings.ts'
 import { openOffline } from './reference.ts'
 import type { OfflineModel } from './reference.ts'
 import { reportOf } from './report.ts'
+import { lineOf, roomOf } from './room.ts'
 import { unitOf } from './words.ts'
 
 const OPTIONS = {
@@ -40,6 +43,8 @@ const OPTIONS = {
   prompt: { type: 'string', default: '' },
   hotword: { type: 'string', multiple: true },
   sessions: { type: 'string' },
+  noise: { type: 'string' },
+  pauses: { type: 'string' },
   json: { type: 'string' },
 } as const
 
@@ -68,6 +73,13 @@ const wishesOf = ({ task, prompt, hotword = [] }: Wishes): NonNullable<LiveOptio
   return { task, ...(isExpected && { vocabulary: { prompt, hotwords: hotword } }) }
 }
 
+type Told = { readonly [name in keyof Alterations]?: string | undefined }
+
+const alterationsOf = ({ noise, pauses }: Told): Alterations => ({
+  ...(noise !== undefined && { noise: Number(noise) }),
+  ...(pauses !== undefined && { pauses: Number(pauses) }),
+})
+
 /** `work` on each, so many at a time. */
 const inTurn = async <A>(
   items: ReadonlyArray<A>,
@@ -94,15 +106,18 @@ interface Hearing {
   /** One for each lane, so that the CPU time of a recording can be told; none where no live is wanted. */
   readonly engines: ReadonlyArray<SpeechEngine>
   readonly options: LiveOptions
+  readonly alterations: Alterations
   /** Instead of the recordings' own. */
   readonly language: string | undefined
 }
 
 const hear = async (recording: Recording, lane: number, hearing: Hearing): Promise<ScoredRecording> => {
   const { reference, engines, options } = hearing
+  const { buffer_timeout } = options.settings
   const { name, language, text: said, others } = recording
-  const audio = await recording.samples()
+  const { samples: audio, words } = await altered(recording, hearing.alterations)
   const engine = engines[lane]
+  const quiets = engine === undefined ? [] : await hearQuiets(engine, audio)
   const run = engine === undefined ? null : await runLive(engine, audio, hearing.language ?? language, options)
   const offline = await reference?.transcribe(audio, language)
   const made = offline === undefined ? others : { reference: offline, ...others }
@@ -115,24 +130,15 @@ const hear = async (recording: Recording, lane: number, hearing: Hearing): Promi
     seconds: audio.length / SAMPLE_RATE,
     said,
     texts: Object.fromEntries(Object.entries(made).map(([maker, text]) => [maker, scoredText(recording, text)])),
-    live: run === null ? null : scoredLive(recording, run, options.settings.buffer_timeout),
+    live: run === null ? null : scoredLive({ ...recording, words, run, quiets, offline }, buffer_timeout),
   }
 }
 
-interface Room {
+interface Engines {
   readonly engines: ReadonlyArray<SpeechEngine>
   /** Of sessions that share an engine. */
   readonly shared: Pick<LiveOptions, 'scheduler'>
   readonly close: () => Promise<void>
-}
-
-/** What sessions took of the engine by the service's measure, and whether it would admit one more. */
-const roomLeft = (engine: SpeechEngine, model: string, sessions: number): string => {
-  const [pass, { lanes }] = [engine.passTime(model), engine.deviceOf(model)]
-  if (pass === null) return 'no pass was measured'
-  const share = shareOf(pass)
-  const verdict = (sessions + 1) * share > lanes ? 'refused' : 'admitted'
-  return `a pass takes ${pass.usual.toFixed(2)} s; ${sessions} sessions take ${(sessions * share).toFixed(2)} of ${lanes} lanes; one more is ${verdict}`
 }
 
 interface Wanted {
@@ -143,7 +149,7 @@ interface Wanted {
 }
 
 /** So many engines that have the cores to themselves in turn, or one that so many sessions share, as in a service. */
-const openEngines = ({ model, speed, jobs, sessions }: Wanted, folder: string): Room => {
+const openEngines = ({ model, speed, jobs, sessions }: Wanted, folder: string): Engines => {
   if (sessions !== undefined && speed !== 'real') throw new Error('--sessions wants --speed real')
   const cores = availableParallelism()
   const workers = sessions === undefined ? Math.max(1, Math.floor(cores / Number(jobs))) : cores
@@ -156,11 +162,13 @@ const openEngines = ({ model, speed, jobs, sessions }: Wanted, folder: string): 
   return {
     engines: Array.from({ length: Number(sessions) }, () => engine),
     shared: { scheduler: createScheduler(engine, () => performance.now()) },
-    close: async () => {
-      console.log(roomLeft(engine, model, Number(sessions)))
-      await engine.close()
-    },
+    close: engine.close,
   }
+}
+
+const firstAbsent = async (files: ReadonlyArray<string>): Promise<string | undefined> => {
+  for (const file of files) if (!(await isThere(file))) return file
+  return undefined
 }
 
 /** `npm run bench -- speech [FOLDER…] [options]`: docs/bench.md says what it measures. */
@@ -168,9 +176,9 @@ export const speech = async (args: ReadonlyArray<string>): Promise<void> => {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS })
   const installed = resolve(process.env['STENOLOG_MODELS_DIR'] ?? '../shared/models', values.model)
   const given = positionals.length > 0 ? positionals : ['speech', 'speech-long'].map((name) => resolve(SHARED, name))
-  for (const needed of [`${installed}/config.json`, ...given.map((path) => `${path}/manifest.json`)]) {
-    if (await isThere(needed)) continue
-    console.log(`speech: skipped: no ${basename(resolve(needed, '..'))}/${basename(needed)}`)
+  const absent = await firstAbsent([`${installed}/config.json`, ...given.map((path) => `${path}/manifest.json`)])
+  if (absent !== undefined) {
+    console.log(`speech: skipped: no ${basename(resolve(absent, '..'))}/${basename(absent)}`)
     return
   }
   if (values.speed !== 'max' && values.speed !== 'real') throw new Error('--speed is max or real')
@@ -187,28 +195,33 @@ export const speech = async (args: ReadonlyArray<string>): Promise<void> => {
   const only = new RegExp(values.only)
   const recordings = (await readRecordings(given)).filter(({ name }) => only.test(name))
   const wanted = values.run.split(',')
-  const room = openEngines(values, folder)
+  const opened = openEngines(values, folder)
   const hearing: Hearing = {
     ...(wanted.includes('reference') ? { reference: await openOffline(folder, values.context) } : {}),
-    engines: wanted.includes('live') ? room.engines : [],
-    options: { ...options, ...room.shared },
+    engines: wanted.includes('live') ? opened.engines : [],
+    options: { ...options, ...opened.shared },
+    alterations: alterationsOf(values),
     language: values.language,
   }
+  /** Sessions may share one. */
+  const apart = [...new Set(hearing.engines)]
   const done: Array<ScoredRecording> = []
   /** What is there so far, in the order of the manifests: a long run that is cut off has told what it knew. */
   const write = async (): Promise<void> => {
     if (values.json === undefined) return
     const scored = ordered(done, recordings)
-    const told = { machine: machine(), run: options, figures: figuresOf(scored), recordings: scored }
+    const [run, room] = [{ ...options, ...hearing.alterations }, roomOf(apart, values.model)]
+    const told = { machine: machine(), run, room, figures: figuresOf(scored), recordings: scored }
     await writeFile(values.json, `${JSON.stringify(told, null, 2)}\n`)
   }
   try {
-    await inTurn(recordings, room.engines.length, async (recording, lane) => {
+    await inTurn(recordings, opened.engines.length, async (recording, lane) => {
       done.push(await hear(recording, lane, hearing))
       await write()
     })
+    console.log(`${lineOf(values.model, roomOf(apart, values.model))}\n`)
   } finally {
-    await Promise.all([room.close(), hearing.reference?.release()])
+    await Promise.all([opened.close(), hearing.reference?.release()])
     await copy?.remove()
   }
   console.log(reportOf(figuresOf(ordered(done, recordings))))

@@ -4,10 +4,10 @@ import { Tensor } from 'onnxruntime-node'
 import { SAMPLE_RATE } from '../../application/ports/engine.ts'
 import { mergedDecoder, twoFileDecoder } from '../../infrastructure/onnx/decoding.ts'
 import { compressionRatioOf } from '../../infrastructure/onnx/hypothesis.ts'
-import { createLogMel } from '../../infrastructure/onnx/log-mel.ts'
+import { createLogMel } from '../../infrastructure/onnx/whisper/log-mel.ts'
 import { applyRules, chooseToken } from '../../infrastructure/onnx/logits.ts'
 import type { LogitsRules } from '../../infrastructure/onnx/logits.ts'
-import { readModelDirectory } from '../../infrastructure/onnx/model-directory.ts'
+import { readWhisperDirectory } from '../../infrastructure/onnx/whisper/whisper-directory.ts'
 import { openSession } from '../../infrastructure/onnx/sessions.ts'
 
 /** A model that hears a whole recording when it is over. */
@@ -28,8 +28,8 @@ const LEAST = 2 * SAMPLE_RATE
  * @param context whether a window is told the text before it, as OpenAI's loop does
  */
 export const openOffline = async (folder: string, context: boolean): Promise<OfflineModel> => {
-  const directory = await readModelDirectory(folder)
-  if (E.isLeft(directory)) throw new Error(directory.left.reason)
+  const directory = await readWhisperDirectory(folder)
+  if (E.isLeft(directory)) throw new Error(directory.left)
   const model = directory.right
   const { weights, multilingual, timestampRules, maxTargetPositions, windowSamples, endOfText } = model
   const decoder =

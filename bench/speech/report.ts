@@ -5,7 +5,9 @@ import type { GroupFigures } from './figures.ts'
 /** What the tables show: languages one by one are in the JSON. */
 const SHOWN: ReadonlySet<string> = new Set(['english', 'others'])
 
-const HEADINGS = ['group', 'recordings', 'text', 'words', 'WER %', 'sub', 'ins', 'del', 'false ends', 'false capitals']
+const HEADINGS = [
+  'group', 'recordings', 'text', 'words', 'WER %', 'heard %', 'sub', 'ins', 'del', 'false ends', 'false capitals',
+]
 
 const cell = (value: number | null, digits = 2): string => (value === null ? '-' : value.toFixed(digits))
 const pair = ({ median, p95 }: Quantiles): string => `${cell(median)} ${cell(p95)}`
@@ -14,16 +16,19 @@ const pair = ({ median, p95 }: Quantiles): string => `${cell(median)} ${cell(p95
 export const reportOf = (figures: ReadonlyArray<GroupFigures>): string => {
   const shown = figures.filter(({ group }) => SHOWN.has(group))
   const texts = shown.flatMap(({ group, recordings, texts }) =>
-    Object.entries(texts).map(([name, { wer, errors }]) => {
+    Object.entries(texts).map(([name, { wer, recall, errors }]) => {
       const { words, substituted, inserted, deleted, false_ends: ends, false_capitals: capitals } = errors
-      return [group, recordings, name, words, cell(wer), substituted, inserted, deleted, ends, capitals]
+      return [group, recordings, name, words, cell(wer), cell(recall), substituted, inserted, deleted, ends, capitals]
     }),
   )
   const lives = shown.flatMap(({ group, live }) => {
     if (live === null) return []
-    const { border_words: border, final_lag_s: lag, taken_back: back, engine_cpu_s_a_second: cpu } = live
+    const { border_words: border, border_words_live: alone, border_causes: causes } = live
+    const { final_lag_s: lag, taken_back: back, engine_cpu_s_a_second: cpu } = live
     const rows: ReadonlyArray<readonly [string, string | number]> = [
       ['words at borders: doubled, inserted, lost, changed', Object.values(border).join(' ')],
+      ['of these right offline, or not asked', Object.values(alone).join(' ')],
+      ['the same offline, wrong otherwise, spelling', `${causes.offline} ${causes.differently} ${causes.spelling}`],
       ['first display: median, p95', pair(live.first_display_s)],
       ['settled: median, p95', pair(live.settled_s)],
       ['settled, all of the open segment shown', pair(live.settled_text_s)],

@@ -1,5 +1,5 @@
-import { alignWords } from '../../interfaces/cli/streaming/word-alignment.ts'
-import type { Alignment } from '../../interfaces/cli/streaming/word-alignment.ts'
+import { alignWords } from '../../domain/transcript/word-alignment.ts'
+import type { Alignment } from '../../domain/transcript/word-alignment.ts'
 import { tokensOf } from './words.ts'
 import type { Token } from './numbers.ts'
 
@@ -104,3 +104,7 @@ export const sumOf = (all: ReadonlyArray<Errors>): Errors =>
 /** Word error rate in percent; null where nothing was said. */
 export const rateOf = ({ words, substituted, inserted, deleted }: Errors): number | null =>
   words === 0 ? null : (100 * (substituted + inserted + deleted)) / words
+
+/** Words that were heard, of 100; what was heard too much does not count. */
+export const recallOf = ({ words, substituted, deleted }: Errors): number | null =>
+  words === 0 ? null : (100 * (words - substituted - deleted)) / words

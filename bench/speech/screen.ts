@@ -1,4 +1,4 @@
-import { alignWords } from '../../interfaces/cli/streaming/word-alignment.ts'
+import { alignWords } from '../../domain/transcript/word-alignment.ts'
 import type { Frame } from './live.ts'
 import { tokensOf } from './words.ts'
 import type { Token } from './numbers.ts'
@@ -103,29 +103,6 @@ export const wordDelays = (
   const delays = (times: ReadonlyMap<number, number>): ReadonlyArray<number> =>
     [...times].toSorted(([a], [b]) => a - b).map(([index, at]) => at - (spoken[index]?.end ?? 0))
   return { shown: delays(shown), settled: delays(heldSince) }
-}
-
-/** What ended a segment: a pause of `buffer_timeout` or more behind its last word, the end of the audio, or neither. */
-export type SegmentEnd = 'pause' | 'running' | 'audio'
-
-/** Seconds from the end of a segment's last word to its final, for the segments whose last word was heard right. */
-export const finalLags = (
-  spoken: ReadonlyArray<SpokenWord>,
-  finals: ReadonlyArray<Pick<Frame, 'at' | 'text'>>,
-  language: string,
-  pauseSeconds: number,
-): ReadonlyArray<{ readonly lag: number; readonly end: SegmentEnd }> => {
-  const { tokens, lastOf } = joined(finals.map(({ text }) => text), language)
-  const { matches } = alignWords(spoken.map(({ word }) => word), tokens.map(({ word }) => word))
-  const spokenAt = new Map(matches.map(([i, j]) => [j, i]))
-  return finals.flatMap(({ at }, segment) => {
-    const index = spokenAt.get(lastOf[segment] ?? -1)
-    const word = index === undefined ? undefined : spoken[index]
-    if (index === undefined || word === undefined) return []
-    const next = spoken[index + 1]
-    const pause = next === undefined ? 'audio' : next.start - word.end >= pauseSeconds ? 'pause' : 'running'
-    return [{ lag: at - word.end, end: pause }]
-  })
 }
 
 /** The tokens of texts one after the other, and the index of the last token of each. */

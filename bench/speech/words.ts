@@ -14,6 +14,10 @@ const SENTENCE_END = /[.!?…]["'”’»)\]]*\s|[。！？]/u
 /** Their dot ends no sentence. */
 const ABBREVIATIONS: ReadonlySet<string> = new Set(['mr', 'mrs', 'ms', 'dr', 'st'])
 
+/** A word of a text ends a sentence, whatever follows. */
+export const endsSentence = (written: string): boolean =>
+  SENTENCE_END.test(`${written} `) && !ABBREVIATIONS.has(written.toLowerCase().replaceAll(/[^\p{L}]/gu, ''))
+
 /** The words of a text; the only punctuation that is kept in a word is an apostrophe between two letters. */
 export const tokensOf = (text: string, language: string): ReadonlyArray<Token> => {
   const even = text.replaceAll('’', "'")

@@ -3,7 +3,7 @@ import { boundedInteger, id, instant } from '../shared/codecs.ts'
 import { defineEvent } from '../shared/event.ts'
 import type { EventOf } from '../shared/event.ts'
 
-/** What administrators looked at: acts that change nothing else. Who it was says the metadata of the event. */
+/** What administrators looked at, and did to this machine. Who it was says the metadata of the event. */
 export const ADMINISTRATION_STREAM = 'administration'
 
 /** A list of the lives of all users, or of one, was shown. */
@@ -21,7 +21,7 @@ export const LivesListed = defineEvent(
 )
 export type LivesListed = EventOf<typeof LivesListed>
 
-/** One live was looked at: how it stands, its history, how it stood after one of its events, or whether its log is intact. */
+/** One live was looked at: how it stands or stood after an event, its history, or whether that is intact. */
 export const LiveViewed = defineEvent(
   'LiveViewed',
   t.strict({
@@ -31,3 +31,8 @@ export const LiveViewed = defineEvent(
   }),
 )
 export type LiveViewed = EventOf<typeof LiveViewed>
+
+/** The folder of a model was removed from this machine. */
+export const ModelRemoved = defineEvent('ModelRemoved', t.strict({ name: t.string, at: instant }))
+
+export type AdministrationEvent = LivesListed | LiveViewed | EventOf<typeof ModelRemoved>

@@ -4,7 +4,7 @@ import { defineEvent } from './event.ts'
 import type { EventOf } from './event.ts'
 
 /** One stream a kind of resource numbers it: an id is the revision of its event, counted from 1, so none is used twice. */
-export type SequenceKind = 'user' | 'profile' | 'api-token'
+export type SequenceKind = 'user' | 'profile' | 'api-token' | 'job'
 
 export const sequenceStream = (kind: SequenceKind): string => `seq-${kind}`
 

@@ -66,8 +66,8 @@ export const UserEnabled = defineEvent('UserEnabled', t.strict({ userId: id, at:
 export const UserDeleted = defineEvent('UserDeleted', t.strict({ userId: id, usernameHash: t.string, at: instant }))
 
 export const userEvents = [
-  UserRegistered, PasswordChanged, PasswordRehashed, LoginsEnded, UserLimitsChanged, UserPermissionsChanged, UserDisabled,
-  UserEnabled, UserDeleted,
+  UserRegistered, PasswordChanged, PasswordRehashed, LoginsEnded, UserLimitsChanged, UserPermissionsChanged,
+  UserDisabled, UserEnabled, UserDeleted,
 ] as const
 export type UserEvent = EventOf<(typeof userEvents)[number]>
 export type StoredUserEvent = StoredEventOf<(typeof userEvents)[number]>

@@ -1,5 +1,9 @@
+import { rename, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { NO_ABILITIES } from '../../application/ports/catalogue.ts'
 import type { Catalogue, ListInstalled, Listings, Model, TranslationPair } from '../../application/ports/catalogue.ts'
 import type { Logger } from '../../application/ports/environment.ts'
+import type { HiddenModel, InstalledFacts, InstalledModels } from '../../application/ports/installed-models.ts'
 import { findInstalledModels } from './installed-models.ts'
 import type { InstalledModel, InstalledTranslator } from './installed-models.ts'
 import { FURTHER_LANGUAGES, LANGUAGE_ROWS } from './languages.ts'
@@ -11,9 +15,9 @@ type PairListing = Listings['pairs'][number]
 const modelRow = ({ modelId, name, at }: ModelListing, installed: ReadonlyArray<InstalledModel>): ReadonlyArray<Model> => {
   const row = { id: modelId, name, createdAt: at, updatedAt: null }
   const model = installed.find((candidate) => candidate.name === name)
-  if (model !== undefined) return [{ ...row, active: true, vram: model.vram, languages: model.languages }]
+  if (model !== undefined) return [{ ...row, active: true, vram: model.vram, ...model.abilities }]
   const absent = INTERFACE_MODELS.find((candidate) => candidate === name)
-  return absent === undefined ? [] : [{ ...row, active: false, vram: estimatedVramOf(absent), languages: [] }]
+  return absent === undefined ? [] : [{ ...row, active: false, vram: estimatedVramOf(absent), ...NO_ABILITIES }]
 }
 
 /** Of several translators of one pair the first that was found is active. */
@@ -53,8 +57,19 @@ const createEngineModels = () => {
 export interface InstalledCatalogue extends Catalogue {
   readonly speech: EngineModels
   readonly translation: EngineModels
+  readonly onDisk: InstalledModels
   /** Looks again what is installed. Throws when the store cannot be reached. */
   readonly rescan: () => Promise<void>
+  /** Of an installed model or translator, by its name. */
+  readonly folderOf: (name: string) => string | undefined
+}
+
+/** Out of sight by a name that no model has; what a killed process left there goes with the next one. */
+const hide = async (folder: string): Promise<HiddenModel> => {
+  const away = join(dirname(folder), `.removing-${basename(folder)}`)
+  await rm(away, { recursive: true, force: true })
+  await rename(folder, away)
+  return { restore: () => rename(away, folder), destroy: () => rm(away, { recursive: true, force: true }) }
 }
 
 /**
@@ -66,12 +81,14 @@ export const openCatalogue = async (options: {
   readonly logger: Logger
   /** One folder for each further model; null for none. */
   readonly modelsDir: string | null
+  readonly mayBeMissing?: boolean
   /** Where the models lie that come with the project. */
   readonly bundledDir: string
 }): Promise<InstalledCatalogue> => {
   const [speech, translation] = [createEngineModels(), createEngineModels()]
   let models: ReadonlyArray<Model> = []
   let translations: ReadonlyArray<TranslationPair> = []
+  let facts: ReadonlyArray<InstalledFacts> = []
 
   const scan = async (): Promise<void> => {
     const installed = await findInstalledModels(options)
@@ -80,6 +97,7 @@ export const openCatalogue = async (options: {
     const listings = await options.listInstalled([...names], pairs)
     models = listings.models.flatMap((listing) => modelRow(listing, installed.models)).sort((a, b) => a.id - b.id)
     translations = listings.pairs.flatMap((listing) => pairRow(listing, installed.translators)).sort((a, b) => a.id - b.id)
+    facts = [...installed.models, ...installed.translators]
     speech.renew(installed.models)
     translation.renew(installed.translators)
   }
@@ -87,6 +105,7 @@ export const openCatalogue = async (options: {
   await scan()
   // One after the other: the newest look counts.
   let looking: Promise<void> = Promise.resolve()
+  const folderOf = (name: string): string | undefined => speech.models.get(name) ?? translation.models.get(name)
   return {
     models: () => models,
     languages: () => LANGUAGE_ROWS,
@@ -94,6 +113,15 @@ export const openCatalogue = async (options: {
     translations: () => translations,
     speech,
     translation,
+    folderOf,
+    onDisk: {
+      all: () => facts,
+      hide: async (name) => {
+        const folder = folderOf(name)
+        if (folder === undefined) throw new Error(`${name} is not installed`)
+        return await hide(folder)
+      },
+    },
     rescan: () => (looking = looking.then(scan, scan)),
   }
 }

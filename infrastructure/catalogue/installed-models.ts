@@ -1,10 +1,12 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
+import type { Abilities } from '../../application/ports/catalogue.ts'
 import type { Logger } from '../../application/ports/environment.ts'
+import type { InstalledFacts } from '../../application/ports/installed-models.ts'
+import { familyOf } from '../onnx/families.ts'
 import { readMarianDirectory } from '../onnx/marian-model.ts'
-import { readModelDirectory } from '../onnx/model-directory.ts'
-import { languagesOf } from '../onnx/whisper-model.ts'
+import type { SpeechFamily } from '../onnx/speech-runner.ts'
 import { languagesOfTranslator } from './languages.ts'
 import { readManifest } from './manifest.ts'
 import { BUNDLED_MODEL, modelNameOf, vramOf } from './models.ts'
@@ -13,7 +15,7 @@ import { BUNDLED_MODEL, modelNameOf, vramOf } from './models.ts'
 export const BUNDLED_MODELS = join(import.meta.dirname, '..', '..', 'models')
 
 /** What a model needs. */
-interface Figures {
+interface Figures extends Omit<InstalledFacts, 'name'> {
   /** Megabytes. */
   readonly vram: number
   /** As its trial measured; null of one that had none. */
@@ -24,7 +26,7 @@ interface Figures {
 export interface InstalledModel extends Figures {
   readonly name: string
   readonly folder: string
-  readonly languages: ReadonlyArray<string>
+  readonly abilities: Abilities
 }
 
 /** A translator whose folder can be run. */
@@ -38,12 +40,18 @@ export interface InstalledTranslator extends Figures {
 interface Candidate {
   readonly name: string
   readonly folder: string
+  readonly ships: boolean
 }
 
 /** As measured with these weights; else the memory is what their size suggests, and nobody knows how long a pass takes. */
-const figuresWith = async (folder: string, weights: number): Promise<Figures> => {
+const figuresWith = async ({ folder, ships }: Candidate, weights: number): Promise<Figures> => {
   const manifest = await readManifest(folder)
   return {
+    ships,
+    bytes: weights,
+    precision: manifest?.precision ?? null,
+    source: manifest?.source ?? null,
+    measured: manifest?.vram?.weights === weights,
     vram: manifest?.vram?.weights === weights ? manifest.vram.megabytes : vramOf(weights),
     passMilliseconds: manifest?.pass?.weights === weights ? manifest.pass.milliseconds : null,
   }
@@ -56,39 +64,55 @@ interface Found {
 
 const NOTHING: Found = { models: [], translators: [] }
 
-const inspectTranslator = async ({ name, folder }: Candidate): Promise<E.Either<string, InstalledTranslator>> => {
+const inspectTranslator = async (candidate: Candidate): Promise<E.Either<string, InstalledTranslator>> => {
+  const { name, folder } = candidate
   const model = await readMarianDirectory(folder)
   if (E.isLeft(model)) return model
   const languages = languagesOfTranslator(name, model.right.source, model.right.target)
   if (languages === null) return E.left('neither tokenizer_config.json nor the name of the folder says which languages it translates')
-  return E.right({ name, folder, ...(await figuresWith(folder, model.right.weights.bytes)), ...languages })
+  return E.right({ name, folder, ...(await figuresWith(candidate, model.right.weights.bytes)), ...languages })
+}
+
+const inspectSpeech = async (candidate: Candidate, family: SpeechFamily): Promise<E.Either<string, InstalledModel>> => {
+  const { name, folder } = candidate
+  const model = await family.read(folder, 'cpu')
+  if (E.isLeft(model)) return model
+  const { abilities, weights } = model.right
+  return E.right({ name, folder, ...(await figuresWith(candidate, weights.bytes)), abilities })
 }
 
 const inspect = async (candidate: Candidate, logger: Logger): Promise<Found> => {
-  const { name, folder } = candidate
-  const model = await readModelDirectory(folder)
-  if (E.isRight(model)) {
-    const figures = await figuresWith(folder, model.right.weights.bytes)
-    return { ...NOTHING, models: [{ name, folder, ...figures, languages: languagesOf(model.right) }] }
+  const { folder } = candidate
+  const unusable = (reason: string): Found => {
+    logger.warn({ folder, reason }, 'model folder is not usable and not listed')
+    return NOTHING
   }
-  const translator = model.left.modelType === 'marian' ? await inspectTranslator(candidate) : E.left(model.left.reason)
-  if (E.isRight(translator)) return { ...NOTHING, translators: [translator.right] }
-  logger.warn({ folder, reason: translator.left }, 'model folder is not usable and not listed')
-  return NOTHING
+  const family = await familyOf(folder)
+  if (E.isLeft(family)) return unusable(family.left)
+  if (family.right.kind === 'speech') {
+    const model = await inspectSpeech(candidate, family.right)
+    return E.isLeft(model) ? unusable(model.left) : { ...NOTHING, models: [model.right] }
+  }
+  const translator = await inspectTranslator(candidate)
+  return E.isLeft(translator) ? unusable(translator.left) : { ...NOTHING, translators: [translator.right] }
 }
 
 /** Those that begin with a dot hold what is not a model yet, or no longer. */
-const subfolders = async (directory: string, logger: Logger): Promise<ReadonlyArray<string>> => {
+const subfolders = async (directory: string, logger: Logger, mayBeMissing = false): Promise<ReadonlyArray<string>> => {
   try {
     const entries = await readdir(directory, { withFileTypes: true })
     return entries.flatMap((entry) => ((entry.isDirectory() || entry.isSymbolicLink()) && !entry.name.startsWith('.') ? [entry.name] : [])).sort()
   } catch (error) {
+    if (mayBeMissing && error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
     logger.error({ directory, reason: String(error) }, 'models directory cannot be read')
     return []
   }
 }
 
-const firstOfEachName = <A extends Candidate>(found: ReadonlyArray<A>, logger: Logger): ReadonlyArray<A> => {
+const firstOfEachName = <A extends Pick<Candidate, 'name' | 'folder'>>(
+  found: ReadonlyArray<A>,
+  logger: Logger,
+): ReadonlyArray<A> => {
   const first = new Map<string, A>()
   for (const model of found) {
     const taken = first.get(model.name)
@@ -105,18 +129,23 @@ const firstOfEachName = <A extends Candidate>(found: ReadonlyArray<A>, logger: L
 export const findInstalledModels = async (options: {
   readonly bundledDir: string
   readonly modelsDir: string | null
+  /** Nobody asked for a models directory: the usual one is made by the first pull. */
+  readonly mayBeMissing?: boolean
   readonly logger: Logger
 }): Promise<Found> => {
-  const { bundledDir, modelsDir, logger } = options
-  const further = modelsDir === null ? [] : await subfolders(modelsDir, logger)
+  const { bundledDir, modelsDir, mayBeMissing = false, logger } = options
+  const further = modelsDir === null ? [] : await subfolders(modelsDir, logger, mayBeMissing)
   // A folder that has our own name goes before one with its repository's.
   const own = further.filter((folder) => modelNameOf(folder) === folder)
   const renamed = further.filter((folder) => modelNameOf(folder) !== folder)
   const ships = (await subfolders(bundledDir, logger)).filter((folder) => folder !== BUNDLED_MODEL)
   const candidates: ReadonlyArray<Candidate> = [
-    { name: BUNDLED_MODEL, folder: join(bundledDir, BUNDLED_MODEL) },
-    ...[...own, ...renamed].map((folder) => ({ name: modelNameOf(folder), folder: join(modelsDir ?? '', folder) })),
-    ...ships.map((folder) => ({ name: folder, folder: join(bundledDir, folder) })),
+    { name: BUNDLED_MODEL, folder: join(bundledDir, BUNDLED_MODEL), ships: true },
+    ...[...own, ...renamed].map((folder) => {
+      const name = modelNameOf(folder)
+      return { name, folder: join(modelsDir ?? '', folder), ships: false }
+    }),
+    ...ships.map((folder) => ({ name: folder, folder: join(bundledDir, folder), ships: true })),
   ]
   const found: Array<Found> = []
   for (const candidate of candidates) found.push(await inspect(candidate, logger))

@@ -4,12 +4,11 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import type { Logger } from '../../application/ports/environment.ts'
 import { SAMPLE_RATE, VAD_FRAME } from '../../application/ports/engine.ts'
 import type { Measured } from './manifest.ts'
+import { familyOf } from '../onnx/families.ts'
 import { createSpeechEngine } from '../onnx/process/engine-client.ts'
 import { readMarianDirectory } from '../onnx/marian-model.ts'
-import { readModelDirectory } from '../onnx/model-directory.ts'
-import { readModelType } from '../onnx/model-json.ts'
 import { createTranslationEngine } from '../onnx/process/translation-client.ts'
-import { languagesOf } from '../onnx/whisper-model.ts'
+import type { SpeechFamily } from '../onnx/speech-runner.ts'
 
 /** What running a model showed. */
 export interface Trial {
@@ -66,11 +65,15 @@ const twice = async (run: () => Promise<Either<{ readonly reason: string }, unkn
   return E.right(slowest)
 }
 
-const trySpeech = async (folder: string): Promise<Either<string, Trial>> => {
-  const model = await readModelDirectory(folder)
-  if (E.isLeft(model)) return E.left(model.left.reason)
-  const [language = 'en'] = languagesOf(model.right)
-  const engine = createSpeechEngine({ models: new Map([[NAME, folder]]), workers: 1, logger: SILENT })
+const trySpeech = async (
+  folder: string,
+  family: SpeechFamily,
+  execArgv: ReadonlyArray<string>,
+): Promise<Either<string, Trial>> => {
+  const model = await family.read(folder, 'cpu')
+  if (E.isLeft(model)) return model
+  const { abilities: { languages: [language = 'en'] }, weights } = model.right
+  const engine = createSpeechEngine({ models: new Map([[NAME, folder]]), workers: 1, logger: SILENT, execArgv })
   try {
     // Once it detects speech and a thread has looked for a model that nobody has, all is loaded that every model shares.
     const up = await engine.detectSpeech(new Int16Array(VAD_FRAME), null)()
@@ -81,10 +84,11 @@ const trySpeech = async (folder: string): Promise<Either<string, Trial>> => {
       const loaded = await engine.load(NAME)()
       if (E.isLeft(loaded)) return E.left(loaded.left.reason)
       onGpu = loaded.right.onGpu ?? false
-      return twice(engine.transcribe({ model: NAME, language, samples: new Int16Array(SAMPLE_RATE) }))
+      // The most that a pass can cost: a model need not hear its whole window whatever the audio's length.
+      const samples = new Int16Array(loaded.right.windowSeconds * SAMPLE_RATE)
+      return twice(engine.transcribe({ model: NAME, language, samples }))
     })
     if (E.isLeft(showed)) return showed
-    const { weights } = model.right
     return E.right({ ...showed.right, weights: weights.bytes, ...(onGpu ? { megabytes: null } : {}) })
   } finally {
     await engine.close()
@@ -112,6 +116,11 @@ const tryTranslator = async (folder: string): Promise<Either<string, Trial>> => 
 /**
  * Loads a folder in an engine process of its own, as the service would, and runs it. A model for which memory does not
  * suffice harms that process alone. Left: what is wrong.
+ *
+ * @param execArgv flags for the Node of a speech engine
  */
-export const tryModel = async (folder: string): Promise<Either<string, Trial>> =>
-  (await readModelType(folder)) === 'marian' ? tryTranslator(folder) : trySpeech(folder)
+export const tryModel = async (folder: string, execArgv: ReadonlyArray<string> = []): Promise<Either<string, Trial>> => {
+  const family = await familyOf(folder)
+  if (E.isLeft(family)) return family
+  return family.right.kind === 'speech' ? trySpeech(folder, family.right, execArgv) : tryTranslator(folder)
+}

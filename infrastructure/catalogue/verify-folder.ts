@@ -7,8 +7,8 @@ import * as t from 'io-ts'
 import { messageOf } from '../../domain/shared/message-of.ts'
 import { sha256Of } from '../files/file-hash.ts'
 import { engineEnvironment } from '../onnx/providers/engine-environment.ts'
-import { readJson, readModelType, tokenizerConfigJson, tokenizerJson } from '../onnx/model-json.ts'
-import { findWeights } from '../onnx/model-weights.ts'
+import { familyOf } from '../onnx/families.ts'
+import { readJson, tokenizerConfigJson, tokenizerJson } from '../onnx/model-json.ts'
 import { readManifest, writeManifest } from './manifest.ts'
 import type { Manifest } from './manifest.ts'
 import { measuredBy, tryModel } from './trial.ts'
@@ -33,11 +33,6 @@ export interface FolderFinding {
   readonly kept: boolean
 }
 
-const JSON_OF_KIND = {
-  whisper: ['config.json', 'generation_config.json', 'preprocessor_config.json', 'tokenizer.json', 'tokenizer_config.json'],
-  marian: ['config.json', 'tokenizer.json', 'tokenizer_config.json'],
-} as const
-
 const GRAPH_CHECK = fileURLToPath(new URL('./graph-check-process.ts', import.meta.url))
 /** Of onnxruntime's messages, which may be long. */
 const MAX_DETAIL = 300
@@ -57,13 +52,20 @@ const jsonProblem = async (folder: string, path: string): Promise<string | null>
   return E.isLeft(read) ? read.left : null
 }
 
-/** Graphs that the engine would load, by their paths in the folder, or why it finds none. */
-const graphsOf = async (folder: string): Promise<E.Either<string, ReadonlyArray<string>>> => {
-  const weights = await findWeights(join(folder, 'onnx'))
-  if (E.isLeft(weights)) return weights
-  const { encoder, decoder } = weights.right
-  const files = [encoder, ...(decoder.kind === 'two' ? [decoder.prompt, decoder.next] : [decoder.file])]
-  return E.right(files.map((file) => relative(folder, file)))
+interface Expected {
+  /** By their paths in the folder: as far as it is known of what family it is, those that the engine would load. */
+  readonly paths: ReadonlyArray<string>
+  /** Why there are no others. */
+  readonly problem: string | null
+}
+
+const expectedIn = async (folder: string): Promise<Expected> => {
+  const family = await familyOf(folder)
+  if (E.isLeft(family)) return { paths: ['config.json'], problem: family.left }
+  const { jsonFiles, findWeights } = family.right
+  const weights = await findWeights(folder, 'cpu')
+  if (E.isLeft(weights)) return { paths: jsonFiles, problem: weights.left }
+  return { paths: [...jsonFiles, ...weights.right.graphs.map((file) => relative(folder, file))], problem: null }
 }
 
 const judge = async (folder: string, path: string, recorded: Manifest['files'][number] | undefined): Promise<FileFinding> => {
@@ -89,21 +91,28 @@ const keep = async (folder: string, files: ReadonlyArray<FileFinding>, known: Ma
 /**
  * Loads a folder as the engine would and says of each file what is wrong. The hashes are those of the pull; of a folder that came
  * another way they are kept (in stenolog.json) when it is found right for the first time.
+ *
+ * @param execArgv flags for the Node of its trial
+ * @param keeps whether anything may be written
  */
-export const verifyFolder = async (folder: string): Promise<FolderFinding> => {
+export const verifyFolder = async (
+  folder: string,
+  execArgv: ReadonlyArray<string> = [],
+  keeps = true,
+): Promise<FolderFinding> => {
   const nothing = { folder, files: [], trial: null, kept: false }
   if (!(await stat(folder).then((stats) => stats.isDirectory(), () => false))) return { ...nothing, problem: 'the folder is missing' }
   const known = await readManifest(folder)
-  const kind = (await readModelType(folder)) === 'marian' ? 'marian' : 'whisper'
-  const graphs = await graphsOf(folder)
+  const expected = await expectedIn(folder)
   const recorded = known?.files ?? []
-  const paths = new Set([...JSON_OF_KIND[kind], ...recorded.map(({ path }) => path), ...(E.isRight(graphs) ? graphs.right : [])])
+  const paths = new Set([...expected.paths, ...recorded.map(({ path }) => path)])
   const files: Array<FileFinding> = []
   for (const path of paths) files.push(await judge(folder, path, recorded.find((record) => record.path === path)))
-  if (files.some(({ state }) => state !== 'ok')) return { ...nothing, files, problem: E.isLeft(graphs) ? graphs.left : null }
-  if (E.isLeft(graphs)) return { ...nothing, files, problem: graphs.left }
-  const trial = await tryModel(folder)
+  const { problem } = expected
+  if (problem !== null || files.some(({ state }) => state !== 'ok')) return { ...nothing, files, problem }
+  const trial = await tryModel(folder, execArgv)
   if (E.isLeft(trial)) return { ...nothing, files, problem: trial.left }
-  return { folder, files, problem: null, trial: trial.right, kept: await keep(folder, files, known, trial.right) }
+  const kept = keeps && (await keep(folder, files, known, trial.right))
+  return { folder, files, problem: null, trial: trial.right, kept }
 }
 

@@ -48,9 +48,9 @@ const refusalOf = (url: URL, response: IncomingMessage, isStorage: boolean): Hub
 
 /**
  * `mirror` in place of the hub is the operator's word: then http is allowed where the mirror's own address has it, and private
- * addresses are. Without one every hop is https and goes to a public address that was checked, by the socket's only lookup.
+ * addresses are. Once `signal` aborts all requests are broken off. Without a mirror every hop is https and goes to a public address that was checked, by the socket's only lookup.
  */
-export const createHubHttp = (mirror: URL | null = null): HubHttp => {
+export const createHubHttp = (mirror: URL | null = null, signal: AbortSignal | null = null): HubHttp => {
   const base = mirror ?? new URL(HUB)
   const schemes = new Set(['https:', ...(mirror?.protocol === 'http:' ? ['http:'] : [])])
   const guard = createAddressGuard({ allow: mirror === null ? [] : ['0.0.0.0/0', '::/0'], ownPort: null })
@@ -65,6 +65,7 @@ export const createHubHttp = (mirror: URL | null = null): HubHttp => {
   const send = (url: URL, headers: Readonly<Record<string, string>>): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
       const sent = guardedGet(guard, url, resolve, { headers, lookupError: (error) => error as Error })
+      signal?.addEventListener('abort', () => sent.destroy(new Error('given up')), { once: true })
       sent.setTimeout(IDLE_MS, () => sent.destroy(new Error(`said nothing for ${IDLE_MS / 1000} s`)))
       sent.on('error', (error: NodeJS.ErrnoException) => {
         const forbidden = error.message === 'address_forbidden'

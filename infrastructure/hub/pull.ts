@@ -1,11 +1,12 @@
 import { copyFile, readdir, rename, stat, statfs } from 'node:fs/promises'
 import { join, relative } from 'node:path'
+import * as E from 'fp-ts/lib/Either.js'
 import { orThrow } from '../../domain/shared/or-throw.ts'
 import type { Manifest, Measured } from '../catalogue/manifest.ts'
 import { writeManifest } from '../catalogue/manifest.ts'
 import { isThere } from '../files/is-there.ts'
 import { sync } from '../files/sync.ts'
-import { readModelType } from '../onnx/model-json.ts'
+import { familyOf } from '../onnx/families.ts'
 import type { Precision } from '../onnx/model-weights.ts'
 import { downloadFile, sha256IfWhole } from './download.ts'
 import { chooseFiles } from './export-files.ts'
@@ -137,12 +138,9 @@ const requireSpace = async (directory: string, files: ReadonlyArray<ListedFile>,
 }
 
 /** Before gigabytes are fetched for nothing. */
-const requireKnownKind = async (path: string, staging: Staging): Promise<void> => {
-  if (path !== 'config.json') return
-  const type = await readModelType(staging.files)
-  if (type !== 'whisper' && type !== 'marian') {
-    throw new Error(`config.json says that it is a model of the type ${type ?? 'unknown'}: only whisper and marian can be run`)
-  }
+const requireFamily = async (staging: Staging, files: Chosen['files']): Promise<void> => {
+  const family = await familyOf(staging.files, files.map(({ path }) => path))
+  if (E.isLeft(family)) throw new Error(family.left)
 }
 
 const fetchAll = async (chosen: Chosen, staging: Staging, options: PullOptions): Promise<Manifest['files']> => {
@@ -157,7 +155,7 @@ const fetchAll = async (chosen: Chosen, staging: Staging, options: PullOptions):
   for (const file of files) {
     const { path, size } = file
     const sha256 = whole.get(path) ?? (await fetch(file, staging, (bytes) => options.onProgress(before + bytes, total, path)))
-    await requireKnownKind(path, staging)
+    if (path === 'config.json') await requireFamily(staging, files)
     before += size
     options.onProgress(before, total, path)
     records.push({ path, size, sha256 })

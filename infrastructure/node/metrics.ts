@@ -33,6 +33,8 @@ export interface MetricSources {
     readonly current: () => ReadonlyArray<number>
     readonly onHeard: (observe: (seconds: number) => void) => void
   }
+  /** By cause, since the start of the process. */
+  readonly leftOutWords: () => Readonly<Record<string, number>>
   /** Seconds of audio of URL sources since the start of the process. */
   readonly lostSeconds: () => number
   /** For reads and writes: a cluster without a majority answers neither. */
@@ -104,6 +106,16 @@ export const createMetrics = (sources: MetricSources): (() => Promise<string>) =
       for (const [outcome, count] of Object.entries({ done, failed, dropped, skipped })) this.inc({ outcome }, count)
     },
   })
+  const leftOut = new Counter({
+    name: 'stenolog_words_left_out_total',
+    help: 'Words that a model said and no text holds, by cause: silence, loop, rejected (bad scores), repeated, unsure',
+    labelNames: ['cause'],
+    registers: [],
+    collect() {
+      this.reset()
+      for (const [cause, count] of Object.entries(sources.leftOutWords())) this.inc({ cause }, count)
+    },
+  })
   const behind = new Gauge({
     name: 'stenolog_lives_behind',
     help: 'Running lives whose lag is longer than so many seconds',
@@ -134,6 +146,7 @@ export const createMetrics = (sources: MetricSources): (() => Promise<string>) =
   )
   registry.registerMetric(behind)
   registry.registerMetric(heard)
+  registry.registerMetric(leftOut)
   registry.registerMetric(gauge('stenolog_translations_waiting', 'Final segments that wait for a translator', () => sources.translations().waiting))
   registry.registerMetric(
     gauge('stenolog_translation_lag_seconds', 'Age of the oldest final segment that waits for a translator', () => sources.translations().lagSeconds),

@@ -3,59 +3,10 @@ import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import { boundedInteger, boundedNumber, object } from '../../domain/shared/codecs.ts'
+import { boundedInteger } from '../../domain/shared/codecs.ts'
 
 export const positive = boundedInteger(1, 1_000_000_000)
 export const token = boundedInteger(0, 10_000_000)
-const tokens = t.union([t.readonlyArray(token), t.null])
-
-/** What we read of the JSON files of a Whisper folder in Hugging Face's layout; the rest of them is left alone. */
-const modelConfig = object(
-  {
-    model_type: t.literal('whisper'),
-    d_model: positive,
-    decoder_layers: positive,
-    decoder_attention_heads: positive,
-    num_mel_bins: positive,
-    max_source_positions: positive,
-    max_target_positions: positive,
-    vocab_size: positive,
-    decoder_start_token_id: token,
-    eos_token_id: token,
-  },
-  {
-    /** Ours: what a model was trained for beyond the reference. */
-    stenolog: t.exact(t.partial({ dynamic_window: t.boolean, timestamps: t.boolean })),
-  },
-)
-export type ModelConfig = t.TypeOf<typeof modelConfig>
-
-const generationConfig = object(
-  {},
-  {
-    is_multilingual: t.boolean,
-    lang_to_id: t.record(t.string, token),
-    task_to_id: t.record(t.string, token),
-    no_timestamps_token_id: token,
-    decoder_start_token_id: token,
-    eos_token_id: token,
-    max_length: t.union([positive, t.null]),
-    max_initial_timestamp_index: t.union([token, t.null]),
-    suppress_tokens: tokens,
-    begin_suppress_tokens: tokens,
-    alignment_heads: t.union([t.readonlyArray(t.tuple([boundedInteger(0, 1000), boundedInteger(0, 1000)])), t.null]),
-  },
-)
-export type GenerationConfig = t.TypeOf<typeof generationConfig>
-
-const preprocessorConfig = object({
-  feature_size: positive,
-  sampling_rate: positive,
-  n_fft: positive,
-  hop_length: positive,
-  chunk_length: boundedNumber(0.1, 3600),
-})
-export type PreprocessorConfig = t.TypeOf<typeof preprocessorConfig>
 
 /** Of tokenizer.json only what tells special tokens; the tokenizer itself reads the rest. */
 export const tokenizerJson = t.type({
@@ -63,14 +14,6 @@ export const tokenizerJson = t.type({
   model: t.UnknownRecord,
 })
 export const tokenizerConfigJson = t.UnknownRecord
-
-export interface ModelJson {
-  readonly config: ModelConfig
-  readonly generation: GenerationConfig
-  readonly preprocessor: PreprocessorConfig
-  readonly tokenizer: t.TypeOf<typeof tokenizerJson>
-  readonly tokenizerConfig: t.TypeOf<typeof tokenizerConfigJson>
-}
 
 /** The decoded file, or a sentence that names the file and the member that is wrong. */
 export const readJson = async <A>(folder: string, file: string, codec: t.Decoder<unknown, A>): Promise<Either<string, A>> => {
@@ -97,25 +40,4 @@ export const readTokenizer = async (folder: string) => {
   const tokenizerConfig = await readJson(folder, 'tokenizer_config.json', tokenizerConfigJson)
   if (E.isLeft(tokenizerConfig)) return tokenizerConfig
   return E.right({ tokenizer: tokenizer.right, tokenizerConfig: tokenizerConfig.right })
-}
-
-/** All of a folder's JSON files, or what is wrong with the first that does not fit. */
-export const readModelJson = async (folder: string): Promise<Either<string, ModelJson>> => {
-  const config = await readJson(folder, 'config.json', modelConfig)
-  if (E.isLeft(config)) return config
-  const generation = await readJson(folder, 'generation_config.json', generationConfig)
-  if (E.isLeft(generation)) return generation
-  const preprocessor = await readJson(folder, 'preprocessor_config.json', preprocessorConfig)
-  if (E.isLeft(preprocessor)) return preprocessor
-  const tokenizer = await readTokenizer(folder)
-  if (E.isLeft(tokenizer)) return tokenizer
-  return E.right({
-    config: config.right, generation: generation.right, preprocessor: preprocessor.right, ...tokenizer.right,
-  })
-}
-
-/** What kind of model a folder says it holds; null where it does not say. */
-export const readModelType = async (folder: string): Promise<string | null> => {
-  const config = await readJson(folder, 'config.json', t.type({ model_type: t.string }))
-  return E.isRight(config) ? config.right.model_type : null
 }

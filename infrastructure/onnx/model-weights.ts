@@ -9,13 +9,20 @@ export type DecoderFiles =
   | { readonly kind: 'two'; readonly prompt: string; readonly next: string }
   | { readonly kind: 'merged'; readonly file: string }
 
-export interface ModelWeights {
-  readonly encoder: string
-  readonly decoder: DecoderFiles
+/** The files of a model that hold what it learned. */
+export interface Weights {
+  /** Graphs, by their paths. */
+  readonly graphs: ReadonlyArray<string>
   /** Of all the files together. */
   readonly bytes: number
   /** Whether any of them has 8-bit weights, whose operators no GPU's provider has. */
   readonly eightBits: boolean
+}
+
+/** Of a model with an encoder and a decoder. */
+export interface ModelWeights extends Weights {
+  readonly encoder: string
+  readonly decoder: DecoderFiles
 }
 
 /** How exports call the precisions of a graph. Eight bits first: on a CPU they take a quarter of the memory and half of the decoder's time. */
@@ -52,8 +59,11 @@ export const findWeights = async (folder: string, provider: Provider = 'cpu'): P
     const encoderBytes = await total([encoder])
     if (encoderBytes === null) continue
     for (const decoder of decoders) {
-      const decoderBytes = await total(decoder.kind === 'two' ? [decoder.prompt, decoder.next] : [decoder.file])
-      if (decoderBytes !== null) return E.right({ encoder, decoder, bytes: encoderBytes + decoderBytes, eightBits: hasEightBits(encoder, decoder) })
+      const files = decoder.kind === 'two' ? [decoder.prompt, decoder.next] : [decoder.file]
+      const decoderBytes = await total(files)
+      if (decoderBytes === null) continue
+      const [bytes, eightBits] = [encoderBytes + decoderBytes, hasEightBits(encoder, decoder)]
+      return E.right({ encoder, decoder, graphs: [encoder, ...files], bytes, eightBits })
     }
     return E.left('onnx/decoder_model[_quantized].onnx with decoder_with_past_model, or decoder_model_merged, is missing')
   }

@@ -4,6 +4,7 @@ import { InferenceSession } from 'onnxruntime-node'
 import { messageOf } from '../../domain/shared/message-of.ts'
 import type { GpuProvider, Provider } from './providers/execution-provider.ts'
 import { withRowScales } from './graphs/row-scales.ts'
+import { withShortWindows } from './graphs/short-window.ts'
 import { withSignedWeights } from './graphs/signed-weights.ts'
 
 /** Whether the CPU multiplies unsigned by signed bytes without saturation; where nobody tells, it does not. */
@@ -12,13 +13,16 @@ const hasVnni = async (): Promise<boolean> => {
   return /^flags\s*:.*\b(?:avx512_vnni|avx_vnni)\b/m.test(facts)
 }
 
-/** What to load: the file, or its graph as it is computed more exactly, or faster. */
-const sourceOf = async (file: string, isExact: boolean): Promise<string | Uint8Array> => {
+/** What to load: the file, or its graph as it hears shorter windows, or is computed more exactly, or faster. */
+const sourceOf = async (file: string, isExact: boolean, positions: number | null): Promise<string | Uint8Array> => {
   const isFasterSigned = await hasVnni()
-  if (!isExact && !isFasterSigned) return file
+  if (!isExact && !isFasterSigned && positions === null) return file
   const bytes = await readFile(file)
   try {
-    return (isExact ? withRowScales(bytes) : null) ?? (isFasterSigned ? withSignedWeights(bytes) : null) ?? file
+    const shortened = positions === null ? null : withShortWindows(bytes, positions)
+    const graph = shortened ?? bytes
+    const exact = isExact ? withRowScales(graph) : null
+    return exact ?? (isFasterSigned ? withSignedWeights(graph) : null) ?? shortened ?? file
   } catch {
     // onnxruntime says better what is wrong with it.
     return file
@@ -49,10 +53,13 @@ interface OpenOptions {
   readonly provider?: Provider
   /** On the CPU 8-bit activations get a scale for each block of a row, which takes about half as long again. */
   readonly isExact?: boolean
+  /** Of an encoder: how many positions its full window has; on the CPU it takes shorter ones, where that can be. */
+  readonly positions?: number
 }
 
 /** A graph on the provider, or, with a line of warning, on the CPU where it does not load there. */
-export const openSession = async (file: string, { provider = 'cpu', isExact = false }: OpenOptions = {}): Promise<InferenceSession> => {
+export const openSession = async (file: string, options: OpenOptions = {}): Promise<InferenceSession> => {
+  const { provider = 'cpu', isExact = false, positions = null } = options
   if (provider !== 'cpu') {
     try {
       return await openOnGpu(file, provider)
@@ -60,5 +67,5 @@ export const openSession = async (file: string, { provider = 'cpu', isExact = fa
       process.stderr.write(`${provider} does not load ${basename(file)}, the CPU will run it: ${messageOf(error).replaceAll('\n', ' ')}\n`)
     }
   }
-  return openOnCpu(await sourceOf(file, isExact))
+  return openOnCpu(await sourceOf(file, isExact, positions))
 }

@@ -80,5 +80,6 @@ export const withFrame = (captions: Captions, frame: TextFrame): Captions => {
 /** What has been said when no more will be: a last text without number counts as heard. */
 export const ended = (captions: Captions): Captions => {
   const { running } = captions
-  return running !== null && running.segment === undefined ? withLine(captions, running) : { ...captions, running: null }
+  return running !== null && running.segment === undefined ? withLine(captions, running)
+    : { ...captions, running: null }
 }

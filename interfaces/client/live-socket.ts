@@ -8,7 +8,10 @@ export type LiveFrame =
   | { readonly type: 'pong' }
   | { readonly type?: undefined; readonly status: 'ASR process started' | 'started' | 'finished' }
 
-/** Why a socket opens no more: `finished`, the code of an error frame, or `refused` (the token is wrong, or the session long over). */
+/**
+ * Why a socket opens no more: `finished`, the code of an error frame, or `refused` (the token is wrong, or the session
+ * long over).
+ */
 export interface SocketEnd {
   readonly reason: string
   /** Of the close; 0 where there was none. */
@@ -56,8 +59,8 @@ const MOST_REFUSALS = 3
 const COMES_BACK: ReadonlySet<number> = new Set([1001, 1005, 1006, 1012, 1013])
 
 /**
- * A socket of a live that opens again when its connection breaks: after 1 to 30 s, after 5 to 30 s where the service said
- * that it restarts. It asks for a sign of life every 20 s, and it ends when the live does.
+ * A socket of a live that opens again when its connection breaks: after 1 to 30 s, after 5 to 30 s where the service
+ * said that it restarts. It asks for a sign of life every 20 s, and it ends when the live does.
  */
 export const openLiveSocket = (options: LiveSocketOptions): LiveSocket => {
   const { url, token, cursor = () => null, isReady, onFrame, onState, wait = (ms) => ms } = options
@@ -89,7 +92,8 @@ export const openLiveSocket = (options: LiveSocketOptions): LiveSocket => {
     socket = null
     if (isOver) return
     if (isFinished) return finish({ reason: 'finished', code, detail: '' })
-    if (hadOpened && !COMES_BACK.has(code)) return finish({ reason: lastError?.code ?? 'closed', code, detail: lastError?.detail ?? '' })
+    if (hadOpened && !COMES_BACK.has(code))
+      return finish({ reason: lastError?.code ?? 'closed', code, detail: lastError?.detail ?? '' })
     if (!hadOpened) refusals = (await isReady()) ? refusals + 1 : 0
     if (refusals >= MOST_REFUSALS) return finish({ reason: 'refused', code: 0, detail: '' })
     if (!isOver) again()

@@ -19,6 +19,44 @@ export interface AdminLiveSession {
   readonly updated_at: string | null
 }
 
+export interface AdminModel {
+  readonly id: number
+  readonly name: string
+  readonly active: boolean
+  readonly vram: number
+  readonly created_at: string
+  readonly updated_at: string | null
+  readonly languages: ReadonlyArray<string>
+  readonly installed: boolean
+  readonly ships: boolean
+  readonly loads: boolean | null
+  readonly precision: string | null
+  readonly source: string | null
+  readonly bytes: number | null
+  readonly measured: boolean
+  readonly open_lives: number
+}
+
+export interface AdminTranslationPair {
+  readonly id: number
+  readonly model: string
+  readonly active: boolean
+  readonly vram: number
+  readonly lang_from: PairLanguage
+  readonly lang_to: PairLanguage
+  readonly created_at: string
+  readonly updated_at: string | null
+  readonly languages: ReadonlyArray<string>
+  readonly installed: boolean
+  readonly ships: boolean
+  readonly loads: boolean | null
+  readonly precision: string | null
+  readonly source: string | null
+  readonly bytes: number | null
+  readonly measured: boolean
+  readonly open_lives: number
+}
+
 export interface ApiToken {
   readonly id: number
   readonly name: string
@@ -212,6 +250,21 @@ export interface Issues {
   readonly detail: ReadonlyArray<Issue>
 }
 
+export interface Job {
+  readonly id: number
+  readonly kind: 'pull' | 'verify' | 'check' | 'rebuild'
+  readonly subject: string | null
+  readonly status: 'running' | 'done' | 'failed' | 'cancelled'
+  readonly done: number
+  readonly total: number | null
+  readonly unit: 'bytes' | 'rows' | 'events'
+  readonly detail: string
+  readonly result: Readonly<Record<string, unknown>> | null
+  readonly actor: string
+  readonly created_at: string
+  readonly updated_at: string
+}
+
 export interface Language {
   readonly id: number
   readonly iso_639_1: string
@@ -357,6 +410,13 @@ export interface Profile {
 export interface Ready {
   readonly status: 'ok'
   readonly checks: Readonly<Record<string, unknown>>
+}
+
+export interface StartJobRequest {
+  readonly kind: 'pull' | 'verify' | 'check' | 'rebuild'
+  readonly subject?: string | null
+  readonly precision?: 'int8' | 'fp32' | 'fp16' | null
+  readonly force?: boolean | null
 }
 
 export interface SwitchLanguageRequest {
@@ -882,6 +942,14 @@ export interface Operations {
       readonly data: Model
     }
   }
+  readonly removeModel: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+    }
+    readonly answer: Message
+  }
   readonly rescanModels: {
     readonly request: Readonly<Record<string, never>>
     readonly answer: InstalledModels
@@ -906,6 +974,38 @@ export interface Operations {
     }
     readonly answer: {
       readonly data: TranslationPair
+    }
+  }
+  readonly removeTranslation: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+    }
+    readonly answer: Message
+  }
+  readonly listAdminModels: {
+    readonly request: {
+      readonly query?: {
+        readonly skip?: number
+        readonly limit?: number
+      }
+    }
+    readonly answer: {
+      readonly data: ReadonlyArray<AdminModel>
+      readonly pagination: Pagination
+    }
+  }
+  readonly listAdminTranslations: {
+    readonly request: {
+      readonly query?: {
+        readonly skip?: number
+        readonly limit?: number
+      }
+    }
+    readonly answer: {
+      readonly data: ReadonlyArray<AdminTranslationPair>
+      readonly pagination: Pagination
     }
   }
   readonly listAllTokens: {
@@ -938,6 +1038,46 @@ export interface Operations {
     readonly answer: {
       readonly data: Load
     }
+  }
+  readonly startJob: {
+    readonly request: {
+      readonly body: StartJobRequest
+    }
+    readonly answer: {
+      readonly data: Job
+    }
+  }
+  readonly listJobs: {
+    readonly request: {
+      readonly query?: {
+        readonly skip?: number
+        readonly limit?: number
+        readonly kind?: ReadonlyArray<'pull' | 'verify' | 'check' | 'rebuild'>
+        readonly status?: ReadonlyArray<'running' | 'done' | 'failed' | 'cancelled'>
+      }
+    }
+    readonly answer: {
+      readonly data: ReadonlyArray<Job>
+      readonly pagination: Pagination
+    }
+  }
+  readonly getJob: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+    }
+    readonly answer: {
+      readonly data: Job
+    }
+  }
+  readonly cancelJob: {
+    readonly request: {
+      readonly path: {
+        readonly id: number
+      }
+    }
+    readonly answer: Message
   }
   readonly getOpenApi: {
     readonly request: Readonly<Record<string, never>>
@@ -1006,12 +1146,20 @@ export const OPERATIONS = {
   getAnyHistoryEntry: { method: 'GET', path: '/admin/lives/{id}/history/{entry}', body: null },
   getAnyIntegrity: { method: 'GET', path: '/admin/lives/{id}/integrity', body: null },
   switchModel: { method: 'PUT', path: '/admin/models/{id}', body: 'application/json' },
+  removeModel: { method: 'DELETE', path: '/admin/models/{id}', body: null },
   rescanModels: { method: 'POST', path: '/admin/rescan', body: null },
   switchLanguage: { method: 'PUT', path: '/admin/languages/{id}', body: 'application/json' },
   switchTranslation: { method: 'PUT', path: '/admin/translations/{id}', body: 'application/json' },
+  removeTranslation: { method: 'DELETE', path: '/admin/translations/{id}', body: null },
+  listAdminModels: { method: 'GET', path: '/admin/models', body: null },
+  listAdminTranslations: { method: 'GET', path: '/admin/translations', body: null },
   listAllTokens: { method: 'GET', path: '/admin/tokens', body: null },
   deleteAnyToken: { method: 'DELETE', path: '/admin/tokens/{id}', body: null },
   getLoad: { method: 'GET', path: '/admin/load', body: null },
+  startJob: { method: 'POST', path: '/admin/jobs', body: 'application/json' },
+  listJobs: { method: 'GET', path: '/admin/jobs', body: null },
+  getJob: { method: 'GET', path: '/admin/jobs/{id}', body: null },
+  cancelJob: { method: 'DELETE', path: '/admin/jobs/{id}', body: null },
   getOpenApi: { method: 'GET', path: '/openapi.json', body: null },
   getAsyncApi: { method: 'GET', path: '/asyncapi.json', body: null },
   showDocs: { method: 'GET', path: '/docs', body: null },

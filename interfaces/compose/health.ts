@@ -3,6 +3,7 @@ import type { MeasuredCompute } from '../../application/admission/measured-compu
 import type { AdmissionActor } from '../../application/admission/admission-actor.ts'
 import type { SpeechEngine } from '../../application/ports/engine.ts'
 import type { Lags } from '../../application/pipeline/lags.ts'
+import type { LeftOutWords } from '../../application/pipeline/left-out.ts'
 import type { Keyring } from '../../application/ports/keyring.ts'
 import type { Projector } from '../../application/ports/projector.ts'
 import type { RunningSessions } from '../../application/sessions/live-sessions.ts'
@@ -19,6 +20,7 @@ interface Observed {
   readonly translations: Pick<Translations, 'figures'>
   readonly sessions: Pick<RunningSessions, 'droppedFinals' | 'lostSeconds'>
   readonly lags: Lags
+  readonly leftOut: Pick<LeftOutWords, 'counts'>
   readonly compute: Pick<MeasuredCompute, 'lanes' | 'taken'>
   readonly engine: Pick<SpeechEngine, 'pid'>
   readonly store: { readonly isAnswering: () => boolean }
@@ -63,6 +65,7 @@ export const createHealth = (of: Observed): Pick<HttpAppOptions, 'metrics' | 're
       droppedFinals: of.sessions.droppedFinals,
       lostSeconds: of.sessions.lostSeconds,
       lags: of.lags,
+      leftOutWords: of.leftOut.counts,
       eventStoreAnswers: of.store.isAnswering,
       leaderChanges: of.leaderChanges,
       sourceIsolation: () => of.isolation.problem === null,

@@ -1,24 +1,48 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { SpeechEngine } from '../../application/ports/engine.ts'
+import type { TranslationEngine } from '../../application/ports/translation-engine.ts'
 
-/** The engine, and the names of the models whose last attempt to load failed (F11). */
-export const watchLoads = (engine: SpeechEngine): { readonly engine: SpeechEngine; readonly failing: () => ReadonlyArray<string> } => {
-  const failing = new Set<string>()
-  const note = (model: string, failed: boolean): void => void (failed ? failing.add(model) : failing.delete(model))
+/** Engines whose loads are watched, and how the last one of each model went (F11). */
+interface WatchedEngines {
+  readonly engine: SpeechEngine
+  readonly translator: TranslationEngine
+  /** Speech models whose last attempt to load failed. */
+  readonly failing: () => ReadonlyArray<string>
+  /** Null of a model that nobody tried to load. */
+  readonly loads: (model: string) => boolean | null
+}
+
+export const watchLoads = (engine: SpeechEngine, translator: TranslationEngine): WatchedEngines => {
+  const speech = new Map<string, boolean>()
+  const translation = new Map<string, boolean>()
   return {
     engine: {
       ...engine,
       load: (model) => async () => {
         const loaded = await engine.load(model)()
-        note(model, E.isLeft(loaded))
+        speech.set(model, E.isRight(loaded))
         return loaded
       },
       transcribe: (job) => async () => {
         const heard = await engine.transcribe(job)()
-        if (E.isLeft(heard) && heard.left._tag === 'ModelLoadFailed') note(job.model, true)
+        if (E.isLeft(heard) && heard.left._tag === 'ModelLoadFailed') speech.set(job.model, false)
         return heard
       },
     },
-    failing: () => [...failing].sort(),
+    translator: {
+      ...translator,
+      load: (model) => async () => {
+        const loaded = await translator.load(model)()
+        translation.set(model, E.isRight(loaded))
+        return loaded
+      },
+      translate: (job) => async () => {
+        const translated = await translator.translate(job)()
+        if (E.isLeft(translated) && translated.left._tag === 'ModelLoadFailed') translation.set(job.model, false)
+        return translated
+      },
+    },
+    failing: () => [...speech].flatMap(([model, loaded]) => (loaded ? [] : [model])).sort(),
+    loads: (model) => speech.get(model) ?? translation.get(model) ?? null,
   }
 }

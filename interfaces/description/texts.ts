@@ -51,6 +51,7 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   model: 'Only what the model with this name hears.',
   status: 'Only these states; may be repeated.',
   user_id: 'Only what belongs to this user.',
+  kind: 'Only jobs of this kind; may be repeated.',
   minutes: 'So many minutes back, at most 360.',
   format: 'Form of the transcript.',
   language: 'Only text of this language.',

@@ -56,6 +56,17 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
   LiveNotFound: { status: 404, detail: () => 'Live not found' },
   PairNotFound: { status: 404, detail: () => 'Translation not found' },
   UserNotFound: { status: 404, detail: () => 'User not found' },
+  JobNotFound: { status: 404, detail: () => 'Job not found' },
+  JobRunning: { status: 409, detail: ({ kind }) => `Another job of this kind is running: ${kind}` },
+  JobSubjectInvalid: {
+    status: 422,
+    detail: ({ problem }) => [{ type: 'value_error', loc: ['body', 'subject'], msg: `Value error, subject ${problem}` }],
+  },
+  ModelInUse: {
+    status: 409,
+    detail: ({ lives }) => `Model is in use by ${lives} open ${lives === 1 ? 'session' : 'sessions'}`,
+  },
+  ModelShips: { status: 400, detail: () => 'Model ships with the service and can be switched off, not removed' },
   EntryNotFound: { status: 404, detail: () => 'History entry not found' },
   TranscriptNotFound: { status: 404, detail: () => 'Transcript not found' },
   RouteNotFound: { status: 404, detail: () => 'Not Found' },
@@ -158,7 +169,7 @@ export const errorResponse = <T extends RefusalTag>(refusal: OfTag<T> & { readon
 
 /** Members with which refusals are shown in the description of the interface. */
 const SAMPLE = {
-  maximum: 10, needed: 1400, free: 900, neededLanes: 0.45, freeLanes: 0.2, model: 'demo-en', language: 'fr', from: 'en', to: 'xx', member: 'min_buffer', seconds: 8,
+  maximum: 10, needed: 1400, free: 900, neededLanes: 0.45, freeLanes: 0.2, model: 'demo-en', language: 'fr', from: 'en', to: 'xx', member: 'min_buffer', seconds: 8, kind: 'pull', problem: 'should be a name or owner/name', lives: 2,
   allow: ['GET', 'HEAD'], issues: [{ type: 'missing', loc: ['body', 'model'], msg: 'Field required' }],
 }
 

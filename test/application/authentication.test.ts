@@ -6,6 +6,7 @@ import type { Caller } from '../../application/caller.ts'
 import type { Credentials, ShownJwt } from '../../application/ports/credentials.ts'
 import { handleCommand } from '../../application/log/handle-command.ts'
 import { BEGINNING } from '../../application/ports/event-store.ts'
+import type { EventStore, StreamMetadata } from '../../application/ports/event-store.ts'
 import { logIn } from '../../application/users/commands/log-in.ts'
 import { startLoginDirectory } from '../../application/users/policies/login-directory.ts'
 import { createRehash } from '../../application/users/policies/rehash.ts'
@@ -114,6 +115,23 @@ test('R160: a log-out ends its token alone, in another process and after a resta
   t.deepEqual(right(await later.authentication.authenticate(ended)()), O.none)
   const { tokenId } = JSON.parse(ended) as ShownJwt
   t.deepEqual(right(await world.store.read(`login-token-${tokenId}`)()).map(({ type }) => type), ['LoggedOut'])
+})
+
+test('R160: what is kept of a log-out goes ten minutes after the token would have', async (t) => {
+  const kept: Array<readonly [string, StreamMetadata]> = []
+  const setMetadata: EventStore['setMetadata'] = (stream, metadata) => {
+    kept.push([stream, metadata])
+    return TE.right(undefined)
+  }
+  const world = await startUserWorld(t, { store: { ...createMemoryEventStore(), setMetadata } })
+  right(await world.users.registerUser(ada, 'setup')())
+  const token = tokenOf(await world.authentication.logIn('Ada', ada.password, ADDRESS))
+  const caller = right(await world.authentication.authenticate(token)())
+  if (O.isSome(caller)) right(await world.authentication.logOut(caller.value, false)())
+  const { tokenId, expiresAt } = JSON.parse(token) as ShownJwt
+  const [, metadata] = kept.find(([stream]) => stream === `login-token-${tokenId}`) ?? []
+  const left = expiresAt - Date.parse('2026-11-21T09:30:00Z') / 1000
+  t.is(metadata?.maxAgeSeconds, left + 600)
 })
 
 test('R161: a log-out everywhere ends every login of the user and leaves the password', async (t) => {

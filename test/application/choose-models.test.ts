@@ -26,10 +26,16 @@ test('B32: auto takes every active pair that leads from what the model hears to 
   t.deepEqual(pairsOf('en', ['es']), ['en-es'], 'a language that is given has one pair a target')
 })
 
-test('B32: a model of one language has nothing to find; codes of three letters are those of the model', (t) => {
+test('B32: only a model that finds languages is asked for one; codes of three letters are those of the model', (t) => {
   t.deepEqual(chosen('auto', [], undefined, 'm2'), E.left({ _tag: 'LanguageNotSupported', model: 'm2', language: 'auto' }))
   t.deepEqual(chosen('yue', []), E.left({ _tag: 'LanguageNotSupported', model: 'm1', language: 'yue' }))
   t.deepEqual(chosen('haw', []), E.left({ _tag: 'LanguageNotFound' }))
+  const models = () => plain.models().map((model) => ({ ...model, findsLanguage: false, translates: false }))
+  const refused = (language: string, task: 'transcribe' | 'translate') =>
+    chooseModels({ ...catalogue, models }, { model: 'm1', language, translations: [], config: { task } })
+  const unfound = { _tag: 'LanguageNotSupported', model: 'm1', language: 'auto' } as const
+  t.deepEqual(refused('auto', 'transcribe'), E.left(unfound), 'several languages, and none is found')
+  t.deepEqual(refused('fr', 'translate'), E.left({ _tag: 'TaskNotSupported', model: 'm1' }))
   const knowing = { ...catalogue, models: () => plain.models().map((model) => ({ ...model, languages: ['en', 'yue'] })) }
   t.true(E.isRight(chooseModels(knowing, { model: 'm1', language: 'yue', translations: [], config: {} })))
 })

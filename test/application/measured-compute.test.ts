@@ -1,12 +1,13 @@
 import test from 'ava'
 import { measuredCompute } from '../../application/admission/measured-compute.ts'
+import { NO_ABILITIES } from '../../application/ports/catalogue.ts'
 import type { PassTime } from '../../application/ports/engine.ts'
 import { initialState } from '../../domain/admission/state.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
 import { reservation } from '../domain/admission-samples.ts'
 import { createTestEnvironment } from '../support/test-environment.ts'
 
-const BASE = { id: 1, name: 'base', active: true, vram: 300, createdAt: '', updatedAt: null, languages: ['en'] }
+const BASE = { id: 1, name: 'base', active: true, vram: 300, createdAt: '', updatedAt: null, ...NO_ABILITIES }
 
 const world = (options: { readonly pass?: PassTime; readonly overcommit?: number; readonly running?: ReadonlyArray<number> } = {}) => {
   const logger = createRecordingLogger()

@@ -16,7 +16,7 @@ import type { AttachedLive } from '../../application/lives/attached-live.ts'
 import type { SourceFacts } from '../../application/lives/commands/start-source.ts'
 import { liveLifecycle } from '../../application/sessions/live-lifecycle.ts'
 import type { LiveLifecycleDeps } from '../../application/sessions/live-lifecycle.ts'
-import type { Catalogue, Model, TranslationPair } from '../../application/ports/catalogue.ts'
+import type { Abilities, Catalogue, Model, TranslationPair } from '../../application/ports/catalogue.ts'
 import type { Documents } from '../../application/ports/documents.ts'
 import type { Environment } from '../../application/ports/environment.ts'
 import { BEGINNING } from '../../application/ports/event-store.ts'
@@ -44,8 +44,10 @@ import { modelOf } from '../../projections/projection.ts'
 
 const dates = { createdAt: '2026-01-01T00:00:00.000000+00:00', updatedAt: null }
 
+const ENGLISH: Abilities = { languages: ['en'], findsLanguage: false, translates: false }
+const BOTH: Abilities = { languages: ['en', 'fr'], findsLanguage: true, translates: true }
 const model = (id: number, vram: number): Model =>
-  ({ id, name: `m${vram}`, active: true, vram, languages: vram === 2 ? ['en'] : ['en', 'fr'], ...dates })
+  ({ id, name: `m${vram}`, active: true, vram, ...(vram === 2 ? ENGLISH : BOTH), ...dates })
 
 const pair = (id: number, to: string): TranslationPair => ({ id, model: `mt-${to}`, active: true, vram: 1, from: 'en', to, ...dates })
 

@@ -2,8 +2,8 @@ import test from 'ava'
 import { borderFaults } from '../../bench/speech/borders.ts'
 import { differences } from '../../bench/speech/compare.ts'
 import { figuresOf, scoredText } from '../../bench/speech/figures.ts'
-import { compareTexts, rateOf, sumOf } from '../../bench/speech/score.ts'
-import { finalLags, screensOf, spokenWords, takenBack, wordDelays } from '../../bench/speech/screen.ts'
+import { compareTexts, rateOf, recallOf, sumOf } from '../../bench/speech/score.ts'
+import { screensOf, spokenWords, takenBack, wordDelays } from '../../bench/speech/screen.ts'
 import { tokensOf } from '../../bench/speech/words.ts'
 
 const wordsOf = (text: string, language = 'en'): string => tokensOf(text, language).map(({ word }) => word).join(' ')
@@ -27,6 +27,8 @@ test('errors are told apart: what stands in pairs is substituted, the rest inser
   t.like(errorsOf('a b c d', 'a x y d e'), { substituted: 2, inserted: 1, deleted: 0 })
   const pooled = sumOf([errorsOf('one two', 'one'), errorsOf('a b c d e f g h', 'a b c d e f g h')])
   t.is(rateOf(pooled), 10)
+  t.is(recallOf(pooled), 90)
+  t.is(recallOf(errorsOf('a b c d e', 'x y z a b d e')), 80, 'what was heard too much does not count')
 })
 
 test('a sentence that ends where none does is false, also behind a wrong word; the end of the text is none', (t) => {
@@ -41,15 +43,36 @@ test('a sentence that ends where none does is false, also behind a wrong word; t
 
 test('differences at the borders of segments are told by kind', (t) => {
   const faults = (said: string, segments: ReadonlyArray<string>) => {
-    const found = borderFaults(compareTexts(said, segments.join(' '), 'en'), segments, 'en')
+    const found = borderFaults(compareTexts(said, segments.join(' '), 'en'), segments, 'en', null)
     return found.map(({ kind, words }) => `${kind} ${words}`)
   }
   t.deepEqual(faults('the cat sat on the mat', ['the cat sat', 'on the mat']), [])
   t.deepEqual(faults('the cat sat on the mat', ['the cat sat', 'cat sat on the mat']), ['doubled 2'])
+  const again = ['he sat on the mat and', 'slept he sat on the mat and purred']
+  t.deepEqual(faults('he sat on the mat and purred', again), ['doubled 7'], 'not beside the border')
+  t.deepEqual(faults('he sat on the mat and purred', ['he sat on the', 'old red and soft mat and purred']), ['inserted 4'])
   t.deepEqual(faults('the cat sat on the mat', ['the cat', 'on the mat']), ['lost 1'])
   t.deepEqual(faults('the cat sat on the mat', ['the cat sat well', 'on the mat']), ['inserted 1'])
   t.deepEqual(faults('the cat sat on the mat', ['the cat sad', 'on the mat']), ['changed 1'])
   t.deepEqual(faults('the cat sat on the mat', ['the rat sat', 'on the mat']), [])
+})
+
+test('a difference at a border is told beside what the same model hears there offline', (t) => {
+  const [right, torn] = ['the cat sat on the mat', ['the cat sad', 'on the mat']]
+  const causes = (offline: string | null, said = right, segments = torn) => {
+    const reference = offline === null ? null : compareTexts(said, offline, 'en')
+    const live = compareTexts(said, segments.join(' '), 'en')
+    return borderFaults(live, segments, 'en', reference).map(({ cause }) => cause)
+  }
+  t.deepEqual(causes(null), ['unknown'])
+  t.deepEqual(causes('the cat sat on the map'), ['live'])
+  t.deepEqual(causes('the cat sad on the mat'), ['offline'])
+  t.deepEqual(causes('the cat fat on the mat'), ['differently'])
+  t.deepEqual(causes('the rat sat on the mat'), ['live'], 'beside it is not there')
+  const doubled = ['the cat sat', 'sat on the mat']
+  t.deepEqual(causes('the cat sat sat on the mat', undefined, doubled), ['offline'])
+  t.deepEqual(causes('the cat sat on the mat', undefined, doubled), ['live'])
+  t.deepEqual(causes('the database fell', 'the data base fell', ['the database', 'fell']), ['spelling'])
 })
 
 const frame = (at: number, text: string, final = false, caption = text) =>
@@ -72,13 +95,6 @@ test('a word that vanishes or changes is taken back; one that leaves the caption
   const frames = [frame(1, 'the bat'), frame(2, 'the cat sat'), scrolled, frame(4, 'the cat sat', true)]
   t.deepEqual(takenBack(screensOf(frames, 'en', 'text')), { shown: 5, taken: 2 })
   t.deepEqual(takenBack(screensOf(frames, 'en', 'caption')), { shown: 7, taken: 4 })
-})
-
-test('the lag of a final is counted from its last word, apart for what ended the segment', (t) => {
-  const finals = [{ at: 1.25, text: 'The ill' }, { at: 3, text: 'kept cat.' }, { at: 5.5, text: 'It.' }]
-  const lags = finalLags(SPOKEN, finals, 'en', 1).map(({ lag, end }) => `${lag} ${end}`)
-  t.deepEqual(lags, ['0.25 running', '1 pause', '0.5 audio'])
-  t.deepEqual(finalLags(SPOKEN, [{ at: 3, text: 'The ill kept hat' }], 'en', 1), [])
 })
 
 test('what two runs heard differently is told beside what was said', (t) => {

@@ -3,7 +3,8 @@ import { ended, NO_CAPTIONS, withFrame } from '../../interfaces/client/captions.
 import type { Captions, TextFrame } from '../../interfaces/client/captions.ts'
 
 const said = (segment: number, text: string, members: Partial<TextFrame> = {}): TextFrame =>
-  ({ type: 'transcription', start: segment, end: segment + 0.9, text, language: 'en', segment, final: true, ...members })
+  ({ type: 'transcription', start: segment, end: segment + 0.9, text, language: 'en', segment, final: true,
+    ...members })
 
 const unnumbered = ({ segment: _s, final: _f, ...frame }: TextFrame): TextFrame => frame
 
@@ -20,7 +21,8 @@ test('drafts give way to each other and to their final, which comes once', (t) =
 
 test('a translation stands beside its line, by language, and a later line does not move it', (t) => {
   const { lines } = after(
-    said(1, 'one'), said(2, 'two'), said(1, 'uno', { type: 'translation', language: 'es' }), said(1, 'un', { type: 'translation', language: 'fr' }),
+    said(1, 'one'), said(2, 'two'), said(1, 'uno', { type: 'translation', language: 'es' }),
+    said(1, 'un', { type: 'translation', language: 'fr' }),
     said(9, 'nueve', { type: 'translation', language: 'es' }),
   )
   t.deepEqual(lines.map(({ translations }) => translations), [{ es: 'uno', fr: 'un' }, {}])
@@ -33,7 +35,8 @@ test('what a reconnect brings stands in its place', (t) => {
 
 test('without numbers what begins behind the text follows it, a translation settles it, and so does the end', (t) => {
   const captions = after(
-    ...[said(1, 'on'), said(1, 'one'), said(2, 'two'), said(2, 'dos', { type: 'translation', language: 'es' }), said(3, 'thr')].map(unnumbered),
+    ...[said(1, 'on'), said(1, 'one'), said(2, 'two'), said(2, 'dos', { type: 'translation', language: 'es' }),
+      said(3, 'thr')].map(unnumbered),
   )
   t.deepEqual([texts(captions), captions.running?.text, captions.cursor], [['one', 'two'], 'thr', null])
   t.deepEqual(captions.lines[1]?.translations, { es: 'dos' })

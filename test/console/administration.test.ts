@@ -1,11 +1,13 @@
 import { CHROMIUM } from '../support/browser.ts'
 import { checkAccess, openConsole, sharedConsole } from '../support/console.ts'
+import { startHub } from '../support/hub.ts'
+import { startTestService } from '../support/service.ts'
 import { testWith } from '../support/skip-unless.ts'
 
 const { start } = sharedConsole()
 const browserTest = testWith(CHROMIUM)
 
-browserTest('an administrator makes, changes and deletes users, ends sessions of others and revokes their tokens', async (t) => {
+browserTest('B5, B46: an administrator makes, changes and deletes users, ends sessions of others and revokes their tokens', async (t) => {
   const { service, browser } = await start()
   const { token } = await service.admin()
   const page = await openConsole(t, browser, { url: service.url(), token, at: '#/administration' })
@@ -55,10 +57,46 @@ browserTest('an administrator makes, changes and deletes users, ends sessions of
   await page.getByText('The user is deleted.').waitFor()
 })
 
-browserTest('whoever is no administrator sees none of it, and is refused where they ask all the same', async (t) => {
+browserTest('B5: whoever is no administrator sees none of it, and is refused where they ask all the same',
+  async (t) => {
   const { service, browser } = await start()
   const { token } = await service.user('ken')
   const page = await openConsole(t, browser, { url: service.url(), token, at: '#/administration/users' })
   await page.getByRole('alert').getByText('Not enough permissions').waitFor()
   t.is(await page.getByRole('link', { name: 'Administration' }).count(), 0)
+})
+
+browserTest('B5, B46: a model is installed by a button, with its progress; data is checked, and what jobs found is told', async (t) => {
+  const { browser } = await start()
+  const hub = await startHub(t, 'someone/whisper-base', 'models/demo-en')
+  const service = await startTestService(t, { HUB_URL: hub.url.href })
+  const { token } = await service.admin()
+  const page = await openConsole(t, browser, { url: service.url(), token })
+  await page.getByRole('link', { name: 'Install base' }).click()
+  await page.getByRole('region', { name: 'Models' }).getByText('demo-en').waitFor()
+  t.is(await page.getByLabel('Name', { exact: true }).inputValue(), 'base')
+  await page.getByLabel('Name', { exact: true }).fill('./folder')
+  await page.getByRole('button', { name: 'Install', exact: true }).click()
+  await page.getByText('Please correct what is marked.').waitFor()
+  await page.getByLabel('Name', { exact: true }).fill('someone/whisper-base')
+  hub.faults.push({ path: /^onnx\/encoder/, times: 1, kind: { breaksAfter: 100_000, silent: true } })
+  await page.getByRole('button', { name: 'Install', exact: true }).click()
+  await page.getByText(/^0 of \d+ MB onnx/).or(page.getByText(/MB onnx\/encoder/)).first().waitFor()
+  await checkAccess(t, page, 'administration, models')
+  await page.getByRole('button', { name: 'Cancel: Install someone/whisper-base' }).click()
+  await page.getByRole('button', { name: 'Cancel: Install someone/whisper-base' }).waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Install', exact: true }).click()
+  await page.getByRole('button', { name: 'Switch off: base' }).waitFor({ timeout: 90_000 })
+  await page.getByRole('button', { name: 'Switch off: base' }).click()
+  await page.getByRole('button', { name: 'Switch on: base' }).waitFor()
+  await page.getByRole('button', { name: 'Remove: base' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+  await page.getByRole('button', { name: 'Remove: base' }).waitFor({ state: 'detached' })
+  t.is(await page.getByRole('button', { name: 'Remove: demo-en' }).count(), 0)
+
+  await page.getByRole('link', { name: 'Jobs' }).click()
+  await page.getByRole('region', { name: 'Jobs' }).getByText('○ cancelled').waitFor()
+  await page.getByRole('button', { name: 'Check all data' }).click()
+  await page.getByRole('row', { name: /Check all data/ }).getByText('✓ done').waitFor({ timeout: 60_000 })
+  await checkAccess(t, page, 'administration, jobs')
 })

@@ -12,7 +12,8 @@ import { startTestStores } from '../support/stores.ts'
 const browserTest = testWith(CHROMIUM)
 const PASSWORD = 'a long enough password'
 
-browserTest('from the printed link to logged in, out and in again, in one tab and in others', async (t) => {
+browserTest('B2, B5, S49: from the printed link to logged in, out and in again, in one tab and in others',
+  async (t) => {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'stenolog-test-'))
   const stores = await startTestStores()
   const settings = { HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDirectory, DRAIN_TIMEOUT: '0s', ...stores.settings }

@@ -7,7 +7,8 @@ import { sampleSentences, silence } from '../support/speech.ts'
 const { start } = sharedConsole()
 const browserTest = testWith(CHROMIUM)
 
-browserTest('a session from its list to its end: captions in two languages, share, timeline, download, delete', async (t) => {
+browserTest('B5, B46: a session from its list to its end: captions in two languages, share, timeline, download, delete',
+  async (t) => {
   const { service, browser } = await start()
   const client = await service.user('ada', { permissions: ['user_retention'] })
   const at = (place: string) => openConsole(t, browser, { url: service.url(), token: client.token, at: place })
@@ -57,7 +58,8 @@ browserTest('a session from its list to its end: captions in two languages, shar
   await again.getByRole('log').locator('p[lang=es]').first().waitFor()
   await again.locator('summary', { hasText: 'Download' }).click()
   await again.getByLabel('Format').selectOption('srt')
-  const [download] = await Promise.all([again.waitForEvent('download'), again.getByRole('button', { name: 'Download' }).click()])
+  const [download] = await Promise.all([again.waitForEvent('download'),
+    again.getByRole('button', { name: 'Download' }).click()])
   t.is(download.suggestedFilename(), `session-${live.id}.srt`)
 
   await page.goto(`${service.url()}/#/sessions`)
@@ -78,7 +80,7 @@ browserTest('a session from its list to its end: captions in two languages, shar
   t.is((await client.get(`/lives/${live.id}`)).status, 404)
 })
 
-browserTest('profiles, API tokens and the account are kept by keyboard and mouse', async (t) => {
+browserTest('B5, B46: profiles, API tokens and the account are kept by keyboard and mouse', async (t) => {
   const { service, browser } = await start()
   const { token, api } = await service.user('grace')
   const page = await openConsole(t, browser, { url: service.url(), token, at: '#/profiles' })
@@ -91,7 +93,8 @@ browserTest('profiles, API tokens and the account are kept by keyboard and mouse
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('region', { name: 'Profiles' }).getByText('lecture').waitFor()
   await checkAccess(t, page, 'profiles')
-  t.like((await api.call('listProfiles')).data.find(({ name }) => name === 'lecture'), { min_buffer: 2, max_buffer: 10 })
+  t.like((await api.call('listProfiles')).data.find(({ name }) => name === 'lecture'),
+    { min_buffer: 2, max_buffer: 10 })
 
   await page.getByRole('link', { name: 'API tokens' }).click()
   await page.getByText('No API tokens yet.').waitFor()
@@ -136,7 +139,7 @@ browserTest('profiles, API tokens and the account are kept by keyboard and mouse
   t.is(await page.evaluate('document.activeElement.tagName'), 'H1')
 })
 
-browserTest('a token that is refused is asked for over the page, which goes on where it was', async (t) => {
+browserTest('S49: a token that is refused is asked for over the page, which goes on where it was', async (t) => {
   const { service, browser } = await start()
   const { token, api } = await service.user('mary')
   const page = await openConsole(t, browser, { url: service.url(), token, at: '#/profiles' })

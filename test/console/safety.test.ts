@@ -6,14 +6,16 @@ import { testWith } from '../support/skip-unless.ts'
 const { start } = sharedConsole()
 const browserTest = testWith(CHROMIUM)
 
-browserTest('what the page may not do is seen: an inline script, HTML made of text, an error', async (t) => {
+browserTest('S41, S48: what the page may not do is seen: an inline script, HTML made of text, an error', async (t) => {
   const { service, browser } = await start()
-  for (const [wrong, said] of [['<script>document.title = "hacked"</script>', /Content Security Policy/], ['<img src="https://example.org/x.png">', /Content Security Policy/]] as const) {
+  for (const [wrong, said] of [['<script>document.title = "hacked"</script>', /Content Security Policy/],
+    ['<img src="https://example.org/x.png">', /Content Security Policy/]] as const) {
     const page = await browser.newPage()
     const complaints = watchPage(page)
     await page.route('**/', async (route) => {
       const response = await route.fetch()
-      await route.fulfill({ response, body: (await response.text()).replace('<div id="app">', `${wrong}<div id="app">`) })
+      await route.fulfill({ response,
+        body: (await response.text()).replace('<div id="app">', `${wrong}<div id="app">`) })
     })
     await page.goto(service.url())
     await page.getByRole('heading', { name: 'Log in' }).waitFor()
@@ -33,7 +35,7 @@ browserTest('what the page may not do is seen: an inline script, HTML made of te
 const HOSTILE = '<img src=x onerror="window.hacked=1">\u202Ejavascript:alert(1)</script>'
 const LONG = 'x'.repeat(100_000)
 
-browserTest('names, texts, addresses and fragments are text, whatever is in them', async (t) => {
+browserTest('S48: names, texts, addresses and fragments are text, whatever is in them', async (t) => {
   const { service, browser } = await start()
   const client = await service.user(HOSTILE.replace('\u202E', ''))
   await client.post('/user-live-configs/', { name: HOSTILE.replace('\u202E', '').slice(0, 90) })
@@ -47,7 +49,8 @@ browserTest('names, texts, addresses and fragments are text, whatever is in them
   // The service is trusted with frames no more than with names.
   await page.routeWebSocket(/\/ws\/live\//, (socket) => {
     const say = (segment: number, text: string, members: object = {}): void =>
-      socket.send(JSON.stringify({ type: 'transcription', start: segment, end: segment + 1, text, language: 'en', segment, final: true, ...members }))
+      socket.send(JSON.stringify({ type: 'transcription', start: segment, end: segment + 1, text, language: 'en',
+        segment, final: true, ...members }))
     socket.send('{"type":"connection","status":"connected","role":"listener","session_id":7,"state":"active"}')
     say(1, HOSTILE, { language: '"><script>' })
     socket.send(`{"type":"transcription","start":2,"end":3,"text":"\\ud800 lone","language":"en","segment":2,"final":true}`)
@@ -61,14 +64,15 @@ browserTest('names, texts, addresses and fragments are text, whatever is in them
   await log.getByText('\uFFFD lone').waitFor()
   t.is(await log.locator('img, script, svg').count(), 0)
   t.is((await log.locator('bdi').allInnerTexts()).find((text) => text.startsWith('xxx'))?.length, LONG.length)
-  for (const place of ['#/sessions/%3Cimg%20src=x%20onerror=window.hacked=1%3E', '#/constructor', '#/__proto__/x', `#/${'a/'.repeat(5000)}`, '#/%E0%A4%A', '#/speak?model=%22%3E%3Cscript%3E&language=__proto__']) {
+  for (const place of ['#/sessions/%3Cimg%20src=x%20onerror=window.hacked=1%3E', '#/constructor', '#/__proto__/x',
+    `#/${'a/'.repeat(5000)}`, '#/%E0%A4%A', '#/speak?model=%22%3E%3Cscript%3E&language=__proto__']) {
     await page.goto(`${service.url()}/${place}`)
     await page.getByRole('heading', { level: 1 }).waitFor()
   }
   t.is(await page.evaluate('window.hacked'), undefined)
 })
 
-browserTest('a first visit is few requests and little data, and reloads are never too many', async (t) => {
+browserTest('B48: a first visit is few requests and little data, and reloads are never too many', async (t) => {
   const { browser } = await start()
   const service = await startTestService(t, { RATE_LIMIT: '50' })
   const { token } = await service.user('visitor')

@@ -12,14 +12,14 @@ import { wavOf } from '../support/wav.ts'
 const { start, closing } = sharedConsole()
 const browserTest = testWith(CHROMIUM)
 
-browserTest('one click hears the sample, with translations, until it is stopped', async (t) => {
+browserTest('B5, B46: one click hears the sample, with translations, until it is stopped', async (t) => {
   const { service, browser } = await start()
   const { token } = await service.user('sampler')
   const page = await openConsole(t, browser, { url: service.url(), token })
   await page.getByText('demo-en understands synthetic voices only').waitFor()
   t.true(await page.getByLabel('Sample').isChecked())
   await checkAccess(t, page, 'speak, idle')
-  await page.getByLabel('es', { exact: true }).check()
+  await page.getByLabel('Spanish').check()
   t.regex(page.url(), /into=es/)
   await page.getByRole('button', { name: 'Start' }).click()
   await page.getByRole('log').getByText('meeting').waitFor()
@@ -45,14 +45,15 @@ const browserWithMicrophone = async (rate: number): Promise<Browser> => {
   closing.push(() => rm(dirname(path), { recursive: true, force: true }))
   await writeFile(path, wavOf(resampled, rate))
   const browser = await launchBrowser(
-    '--use-fake-device-for-media-stream', `--use-file-for-fake-audio-capture=${path}%noloop`, '--host-resolver-rules=MAP stenolog.test 127.0.0.1',
+    '--use-fake-device-for-media-stream', `--use-file-for-fake-audio-capture=${path}%noloop`,
+    '--host-resolver-rules=MAP stenolog.test 127.0.0.1',
   )
   closing.push(() => browser.close())
   return browser
 }
 
 for (const rate of [44_100, 48_000])
-  browserTest(`a voice at ${rate} Hz comes as the words that it said`, async (t) => {
+  browserTest(`B5: a voice at ${rate} Hz comes as the words that it said`, async (t) => {
     const { service } = await start()
     const { token } = await service.user(`speaker${rate}`)
     const browser = await browserWithMicrophone(rate)
@@ -70,10 +71,12 @@ for (const rate of [44_100, 48_000])
     await page.getByText('✓ Done').waitFor()
   })
 
-browserTest('a microphone that is blocked, missing, or asked for over plain http is told with what helps', async (t) => {
+browserTest('B6: a microphone that is blocked, missing, or asked for over plain http is told with what helps',
+  async (t) => {
   const { service, browser } = await start()
   const { token } = await service.user('unheard')
-  const blocked = await openConsole(t, await browserWithMicrophone(48_000), { url: service.url(), token, at: '#/speak?source=microphone' })
+  const blocked = await openConsole(t, await browserWithMicrophone(48_000),
+    { url: service.url(), token, at: '#/speak?source=microphone' })
   await blocked.getByRole('button', { name: 'Start' }).click()
   await blocked.getByRole('alert').getByText('The microphone is blocked for this page.').waitFor()
   await checkAccess(t, blocked, 'speak, blocked')
@@ -90,7 +93,7 @@ browserTest('a microphone that is blocked, missing, or asked for over plain http
   await plain.getByRole('alert').getByText('only to pages of https and localhost').waitFor()
 })
 
-browserTest('what the service refuses is told in words, at its field where it is about one', async (t) => {
+browserTest('B5: what the service refuses is told in words, at its field where it is about one', async (t) => {
   const { service, browser } = await start()
   const { token } = await service.user('limited', { max_sessions: 0 })
   const page = await openConsole(t, browser, { url: service.url(), token })
@@ -108,7 +111,7 @@ const shown = async (page: Page, language: string): Promise<string> => {
   return page.getByRole('region', { name: language }).innerText()
 }
 
-browserTest('the programs that are shown do what they say', async (t) => {
+browserTest('B5: the programs that are shown do what they say', async (t) => {
   const { service, browser } = await start()
   const { token, api } = await service.user('coder')
   const { data } = await api.call('createToken', { body: { name: 'program' } })
@@ -124,9 +127,36 @@ browserTest('the programs that are shown do what they say', async (t) => {
   await writeFile(join(directory, 'client.mjs'), await shown(page, 'JavaScript'))
   await writeFile(join(directory, 'client.py'), await shown(page, 'Python'))
   const created = spawnSync('bash', ['-c', curl], { env: environment, encoding: 'utf8' })
-  t.is((JSON.parse(created.stdout) as { readonly data: { readonly status: string } }).data.status, 'pending', created.stderr)
-  const heard = spawnSync(process.execPath, [join(directory, 'client.mjs')], { env: environment, encoding: 'utf8', input: audio })
+  t.is((JSON.parse(created.stdout) as { readonly data: { readonly status: string } }).data.status, 'pending',
+    created.stderr)
+  const heard = spawnSync(process.execPath, [join(directory, 'client.mjs')],
+    { env: environment, encoding: 'utf8', input: audio })
   t.regex(heard.stdout, /meeting/i, heard.stderr)
   const compiled = spawnSync('python3', ['-m', 'py_compile', join(directory, 'client.py')], { encoding: 'utf8' })
   t.is(compiled.status, 0, compiled.stderr)
+})
+
+browserTest('B5: a file is heard as fast as it goes; another program gets an address to send its audio to', async (t) => {
+  const { service, browser } = await start()
+  const { token, api } = await service.user('filer')
+  const page = await openConsole(t, browser, { url: service.url(), token, at: '#/speak?source=file' })
+  await page.getByRole('button', { name: 'Start' }).click()
+  await page.getByRole('alert').getByText('Choose a file.').waitFor()
+  await page.getByLabel('Audio or video file').setInputFiles({ name: 'x.wav', mimeType: 'audio/wav', buffer: Buffer.from('no audio') })
+  await page.getByRole('button', { name: 'Start' }).click()
+  await page.getByRole('alert').getByText('The browser cannot read this file.').waitFor()
+  const [first, second] = await sampleSentences()
+  const spoken = Int16Array.of(...(first?.samples ?? []), ...silence(1), ...(second?.samples ?? []))
+  const file = { name: 'voice.wav', mimeType: 'audio/wav', buffer: wavOf(spoken, 16_000) }
+  await page.getByLabel('Audio or video file').setInputFiles(file)
+  await page.getByLabel('Speed').selectOption('fast')
+  await page.getByRole('button', { name: 'Start' }).click()
+  await page.getByText('✓ Done').waitFor()
+  t.regex((await page.getByRole('log').locator('bdi').allInnerTexts()).join(' '), /meeting.*Saturday/s)
+
+  await page.getByLabel('Another program').check()
+  await page.getByRole('button', { name: 'Create session' }).click()
+  await page.getByText('Your program sends its audio here').waitFor()
+  const [live] = (await api.call('listLives')).data
+  await page.getByText(`/ws/live/${live?.id}?token=${live?.sender_token}`).waitFor()
 })

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { readModelDirectory } from '../../infrastructure/onnx/model-directory.ts'
-import { loadWhisper } from '../../infrastructure/onnx/whisper-runner.ts'
+import { readWhisperDirectory } from '../../infrastructure/onnx/whisper/whisper-directory.ts'
+import { loadWhisper } from '../../infrastructure/onnx/whisper/whisper-runner.ts'
 import { readAudioFile } from '../../interfaces/cli/streaming/audio-file.ts'
-import { wordErrorRate } from '../../interfaces/cli/streaming/word-alignment.ts'
+import { wordErrorRate } from '../../domain/transcript/word-alignment.ts'
 
 /**
  * Forty clips of the evaluation of demo-en (tools/train/evaluate.py --clips): ten each of four of its sets. What the model reaches on
@@ -23,8 +23,8 @@ interface Clip {
 const clips = JSON.parse(readFileSync(`${FOLDER}/clips.json`, 'utf8')) as ReadonlyArray<Clip>
 
 const textsOf = async (set: string): Promise<{ readonly spoken: string; readonly heard: string }> => {
-  const model = await readModelDirectory('models/demo-en')
-  if (E.isLeft(model)) throw new Error(model.left.reason)
+  const model = await readWhisperDirectory('models/demo-en')
+  if (E.isLeft(model)) throw new Error(model.left)
   const runner = await loadWhisper({ ...model.right, timestamps: false })
   const heard: string[] = []
   const chosen = clips.filter((clip) => clip.set === set)

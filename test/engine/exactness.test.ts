@@ -4,10 +4,10 @@ import * as E from 'fp-ts/lib/Either.js'
 import { SAMPLE_RATE } from '../../application/ports/engine.ts'
 import { judge } from '../../application/pipeline/policy/hypothesis-filters.ts'
 import type { Provider } from '../../infrastructure/onnx/providers/execution-provider.ts'
-import { readModelDirectory } from '../../infrastructure/onnx/model-directory.ts'
-import { loadWhisper } from '../../infrastructure/onnx/whisper-runner.ts'
-import { referenceLimit } from '../../infrastructure/onnx/words/token-limits.ts'
-import type { WhisperRunner } from '../../infrastructure/onnx/whisper-runner.ts'
+import { readWhisperDirectory } from '../../infrastructure/onnx/whisper/whisper-directory.ts'
+import { loadWhisper } from '../../infrastructure/onnx/whisper/whisper-runner.ts'
+import { referenceLimit } from '../../infrastructure/onnx/whisper/token-limits.ts'
+import type { WhisperRunner } from '../../infrastructure/onnx/whisper/whisper-runner.ts'
 import { readAudioFile } from '../../interfaces/cli/streaming/audio-file.ts'
 
 /** The provider to run on, for machines that have another than the CPU (docs/gpu.md). */
@@ -39,8 +39,8 @@ interface Expected {
 const expectations = JSON.parse(readFileSync(`${FOLDER}/expected.json`, 'utf8')) as ReadonlyArray<Expected>
 
 const runnerFor = async (timestamps: boolean, dynamicWindow: boolean): Promise<WhisperRunner> => {
-  const model = await readModelDirectory(FOLDER)
-  if (E.isLeft(model)) throw new Error(model.left.reason)
+  const model = await readWhisperDirectory(FOLDER)
+  if (E.isLeft(model)) throw new Error(model.left)
   return loadWhisper({ ...model.right, timestamps, dynamicWindow }, referenceLimit, PROVIDER)
 }
 

@@ -2,7 +2,7 @@ import { Tokenizer } from '@huggingface/tokenizers'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { chooseToken } from '../../infrastructure/onnx/logits.ts'
-import { readModelDirectory } from '../../infrastructure/onnx/model-directory.ts'
+import { readWhisperDirectory } from '../../infrastructure/onnx/whisper/whisper-directory.ts'
 import { createHotwords } from '../../infrastructure/onnx/words/hotwords.ts'
 import { createVocabularies } from '../../infrastructure/onnx/words/vocabulary.ts'
 
@@ -52,8 +52,8 @@ test('a hotword that is taken is likelier by its bonus; what the model said alon
 })
 
 const vocabularies = async () => {
-  const model = await readModelDirectory('test/engine/fixtures/exact-whisper')
-  if (E.isLeft(model)) throw new Error(model.left.reason)
+  const model = await readWhisperDirectory('test/engine/fixtures/exact-whisper')
+  if (E.isLeft(model)) throw new Error(model.left)
   const tokenizer = new Tokenizer(model.right.tokenizer.json, model.right.tokenizer.config)
   const decode = (tokens: ReadonlyArray<number>): string => tokenizer.decode([...tokens], { clean_up_tokenization_spaces: false })
   const encode = (text: string): ReadonlyArray<number> => tokenizer.encode(text, { add_special_tokens: false }).ids

@@ -89,7 +89,7 @@ withBase('a vocabulary makes no words of silence, noise and tones', async (t) =>
   const sounds: ReadonlyArray<(i: number) => number> = [() => 0, (i) => ((i * 7919) % 201) - 100, (i) => 300 * Math.sin(i * 0.17)]
   for (const isDraft of [true, false])
     for (const [kind, sound] of sounds.entries()) {
-      const job = { samples: Int16Array.from({ length: 48_000 }, (_, i) => sound(i)), language: 'en', beginning: { ...NOTHING_BEFORE, isDraft } }
+      const job = { samples: Int16Array.from({ length: 48_000 }, (_, i) => sound(i)), language: 'en', beginning: NOTHING_BEFORE, isDraft }
       const [plain, biased] = [await transcribe(job), await transcribe({ ...job, vocabulary })]
       t.log(kind, isDraft, judge(plain, false), judge(biased, false), biased.segments.map(({ text }) => text).join(''))
       t.is(judge(biased, false) === 'words', false, `sound ${kind}, draft ${isDraft}`)

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import test from 'ava'
 import fc from 'fast-check'
 import { createFft } from '../../infrastructure/onnx/fft.ts'
-import { createLogMel } from '../../infrastructure/onnx/log-mel.ts'
+import { createLogMel } from '../../infrastructure/onnx/whisper/log-mel.ts'
 
 interface Case {
   readonly melBins: number

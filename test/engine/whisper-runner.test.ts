@@ -1,10 +1,10 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { judge } from '../../application/pipeline/policy/hypothesis-filters.ts'
-import { readModelDirectory } from '../../infrastructure/onnx/model-directory.ts'
-import { loadWhisper } from '../../infrastructure/onnx/whisper-runner.ts'
-import type { WhisperRunner } from '../../infrastructure/onnx/whisper-runner.ts'
-import type { WhisperModel } from '../../infrastructure/onnx/whisper-model.ts'
+import { readWhisperDirectory } from '../../infrastructure/onnx/whisper/whisper-directory.ts'
+import { loadWhisper } from '../../infrastructure/onnx/whisper/whisper-runner.ts'
+import type { WhisperRunner } from '../../infrastructure/onnx/whisper/whisper-runner.ts'
+import type { WhisperModel } from '../../infrastructure/onnx/whisper/whisper-model.ts'
 import { sharedModel, testWith } from '../support/skip-unless.ts'
 import { readWav } from '../support/wav.ts'
 
@@ -18,8 +18,8 @@ const simon = readWav('test/engine/fixtures/simon.wav')
 const sheep = readWav('test/engine/fixtures/sheep.wav')
 
 const runner = async (folder: string, change: (model: WhisperModel) => WhisperModel = (model) => model): Promise<WhisperRunner> => {
-  const model = await readModelDirectory(folder)
-  if (E.isLeft(model)) throw new Error(model.left.reason)
+  const model = await readWhisperDirectory(folder)
+  if (E.isLeft(model)) throw new Error(model.left)
   return loadWhisper(change(model.right))
 }
 

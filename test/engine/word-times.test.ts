@@ -70,7 +70,7 @@ withBase('words of a real recording sound where faster-whisper says that they do
   const { words: known } = (JSON.parse(readFileSync(join(SPEECH, 'manifest.json'), 'utf8')) as ReadonlyArray<{ file: string; words: ReadonlyArray<[number, number, string]> }>)
     .find(({ file }) => file === 'jfk.wav') ?? { words: [] }
   for (const isDraft of [false, true]) {
-    const { words = [] } = await transcribe({ samples: await readAudioFile(join(SPEECH, 'jfk.wav')), language: 'en', beginning: { ...NOTHING_BEFORE, isDraft } })
+    const { words = [] } = await transcribe({ samples: await readAudioFile(join(SPEECH, 'jfk.wav')), language: 'en', beginning: NOTHING_BEFORE, isDraft })
     const form = (text: string): string => text.toLowerCase().replaceAll(/[^a-z]/g, '')
     t.deepEqual(words.map(({ text }) => form(text)), known.map(([, , text]) => form(text)))
     const apart = words.map(({ start }, i) => Math.abs(start - (known[i]?.[0] ?? Infinity))).toSorted((a, b) => a - b)

@@ -7,12 +7,15 @@ import { exampleResponse } from '../../interfaces/http/errors.ts'
 import { HTTP_SETTINGS, startHttp } from './http-service.ts'
 import type { HttpService } from './http-service.ts'
 
+const { build: BUILD } = await consoleFiles()
+
 const AUDIO_URL = 'http://host/stream.m3u8'
 
 /** A body that each route with one accepts. */
 const bodyOf = (route: Route): unknown => {
   if (route.path === '/login') return new URLSearchParams({ username: 'ann', password: 'right password' })
   if (route.path === '/users/me/password') return { current_password: 'the old one', new_password: 'a new password' }
+  if (route.path === '/admin/jobs') return { kind: 'check' }
   if (route.path.startsWith('/admin/')) return route.body === undefined ? undefined : { is_active: true }
   if (route.path === '/users') return { username: 'bob', password: 'long enough' }
   if (route.path === '/setup') return { token: 'good', username: 'bob', password: 'long enough' }
@@ -23,7 +26,7 @@ const bodyOf = (route: Route): unknown => {
 
 const pathOf = (route: Route): string =>
   route.path.replace(/^\/$/, '').replace(':id', '7').replace(':entry', '1').replace(/\{[^}]*\}/, '')
-    .replace(':build', consoleFiles().build).replace('*file', 'console/main.ts')
+    .replace(':build', BUILD).replace('*file', 'console/main.ts')
 
 const callAs = (route: Route): { readonly as?: string } => (route.access === 'public' ? {} : { as: 'admin' })
 

@@ -10,8 +10,10 @@ const PASSWORDS = { current_password: 'the old one', new_password: 'a new passwo
 test('D32, S23: an API key changes no password and administers nothing, even that of an administrator', async (t) => {
   const http = await startHttp(t)
   const routes = [
-    ['POST', '/logout'], ['PUT', '/users/me/password'], ['PUT', '/users/1'], ['GET', '/admin/lives'], ['GET', '/admin/lives/7'], ['GET', '/admin/tokens'], ['GET', '/admin/load'], ['DELETE', '/admin/tokens/7'],
+    ['POST', '/logout'], ['PUT', '/users/me/password'], ['PUT', '/users/1'], ['GET', '/admin/lives'], ['GET', '/admin/lives/7'], ['GET', '/admin/tokens'], ['GET', '/admin/load'],
+    ['GET', '/admin/jobs'], ['GET', '/admin/jobs/7'], ['DELETE', '/admin/jobs/7'], ['POST', '/admin/jobs'], ['DELETE', '/admin/tokens/7'],
     ['GET', '/admin/lives/7/history'], ['GET', '/admin/lives/7/history/1'], ['GET', '/admin/lives/7/integrity'], ['PUT', '/admin/lives/7/finish'], ['PUT', '/admin/models/1'],
+    ['GET', '/admin/models'], ['DELETE', '/admin/models/1'], ['GET', '/admin/translations'], ['DELETE', '/admin/translations/1'],
     ['PUT', '/admin/languages/1'], ['PUT', '/admin/translations/1'], ['POST', '/admin/rescan'],
   ] as const
   for (const [method, path] of routes) {

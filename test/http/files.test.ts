@@ -7,6 +7,8 @@ import { consoleFiles } from '../../interfaces/http/console/console-files.ts'
 import { ROUTES } from '../../interfaces/http/route-table.ts'
 import { startHttp } from './http-service.ts'
 
+const { build: BUILD } = await consoleFiles()
+
 interface Fetched {
   readonly response: IncomingMessage
   readonly body: Buffer
@@ -23,7 +25,7 @@ const get = async (url: string, headers: Readonly<Record<string, string>>): Prom
 test('files of pages come compressed as the client can read them, and not at all to whoever has them', async (t) => {
   const { url } = await startHttp(t)
   const paths = ROUTES.filter(({ response }) => response.isFile === true)
-    .map(({ path }) => path.replace(/\{[^}]*\}/, '').replace(':build', consoleFiles().build).replace('*file', 'console/console.css'))
+    .map(({ path }) => path.replace(/\{[^}]*\}/, '').replace(':build', BUILD).replace('*file', 'console/console.css'))
   t.true(paths.includes('/docs/swagger-ui.js') && paths.includes('/embed/embed.js'))
   for (const path of paths) {
     const plain = await get(url + path, { 'accept-encoding': 'identity' })

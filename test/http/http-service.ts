@@ -5,6 +5,8 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Caller } from '../../application/caller.ts'
 import type { Catalogue, Language, Model, TranslationPair } from '../../application/ports/catalogue.ts'
 import type { ApiTokenView, LiveView, ProfileView, UserView } from '../../application/ports/read-models.ts'
+import type { ModelDetails } from '../../application/catalogue/queries/list-installed-models.ts'
+import type { Job } from '../../application/jobs/job.ts'
 import type { LiveIntegrity } from '../../application/lives/queries/get-integrity.ts'
 import type { HistoryEntry } from '../../application/lives/queries/history-entries.ts'
 import type { CreateLiveRequest } from '../../application/lives/commands/requested-live.ts'
@@ -30,7 +32,8 @@ export const language = (id: number, iso: string, name: string): Language => ({
   id, iso, name, active: true, createdAt: AT, updatedAt: null,
 })
 export const model = (id: number, name: string): Model => ({
-  id, name, active: true, vram: 1000, createdAt: AT, updatedAt: null, languages: ['en'],
+  id, name, active: true, vram: 1000, createdAt: AT, updatedAt: null,
+  languages: ['en'], findsLanguage: false, translates: false,
 })
 
 const pair: TranslationPair = { id: 3, model: 'mt-en-fr', active: true, vram: 400, from: 'en', to: 'fr', createdAt: AT, updatedAt: null }
@@ -60,6 +63,15 @@ export const profileView = (id: number, name: string): ProfileView => ({
 export const tokenView = (id: number): ApiTokenView => ({
   id, userId: 7, name: 'ci', prefix: 'lt_abcdefghijkl', isActive: true, expiresAt: null, lastUsedAt: null, createdAt: AT,
 })
+
+const job: Job = {
+  id: 7, kind: 'pull', subject: 'base', status: 'running', progress: { done: 5, total: 10, detail: 'config.json' }, result: null,
+  actor: 'user:1', createdAt: AT, updatedAt: AT,
+}
+
+const details: ModelDetails = {
+  installed: true, ships: false, loads: null, precision: 'int8', source: 'someone/tiny', bytes: 1000, measured: true, openLives: 1,
+}
 
 const entry: HistoryEntry = {
   id: 1, type: 'LiveStarted', at: AT, actor: 'user:7', correlationId: 'request', causationId: 'command', data: {},
@@ -145,6 +157,12 @@ export const startHttp = async (
     finishLivesByAudioUrl: (_caller, _url, query) => page(query),
     listAllLives: () => TE.right({ items: [{ ...liveView(2), username: 'ann', lag: 0.25 }], total: 1 }),
     finishAnyLive: (_caller, id) => TE.right({ ...liveView(id, { status: 'finished', vram: 0 }), username: 'ann', lag: null }),
+    detailedCatalogue: {
+      models: () => [{ model: model(1, 'tiny'), details }],
+      translations: () => [{ pair, details }],
+    },
+    removeModel: () => TE.right(undefined),
+    removeTranslation: () => TE.right(undefined),
     rescanModels: () => TE.right([model(1, 'tiny')]),
     switchModel: (_caller, id, active) => TE.right({ ...model(id, 'tiny'), active }),
     switchLanguage: (_caller, id, active) => TE.right({ ...language(id, 'en', 'English'), active }),
@@ -158,6 +176,12 @@ export const startHttp = async (
     issueToken: () => TE.right({ token: tokenView(7), secret: 'lt_abcdefghijkl_secret' }),
     changeToken: (_caller, id) => (id === 7 ? TE.right(tokenView(7)) : TE.left({ _tag: 'ApiTokenNotFound' })),
     revokeToken: (_caller, id) => (id === 7 ? TE.right(undefined) : TE.left({ _tag: 'ApiTokenNotFound' })),
+    jobs: {
+      start: () => TE.right(job),
+      list: () => [job],
+      get: (id) => (id === 7 ? E.right(job) : E.left({ _tag: 'JobNotFound' })),
+      cancel: (id) => (id === 7 ? TE.right(undefined) : TE.left({ _tag: 'JobNotFound' })),
+    },
     recentLoad: () => [{ at: AT, lagMax: 1.5, lagP95: 1, vramReserved: 1400, sessions: 1, listeners: 3 }],
     listAllTokens: () => TE.right({ items: [{ ...tokenView(7), username: 'ann' }], total: 1 }),
     revokeAnyToken: () => TE.right(undefined),

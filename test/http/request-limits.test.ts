@@ -5,8 +5,11 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import fc from 'fast-check'
 import type { Caller } from '../../application/caller.ts'
 import { createRequestLimits } from '../../interfaces/http/clients/request-limits.ts'
+import { consoleFiles } from '../../interfaces/http/console/console-files.ts'
 import { createManualTimers } from '../support/manual-timers.ts'
 import { startHttp } from './http-service.ts'
+
+const { build: BUILD } = await consoleFiles()
 
 const start = (perSecond: number, maxKnown?: number) => {
   const { monotonic, advance } = createManualTimers()
@@ -106,6 +109,9 @@ test('D57: who asks too often is told in the form of every refusal; logins, keys
   t.is((await http.send('POST', '/login', { body: new URLSearchParams({ username: 'ann', password: 'x' }) })).status, 429)
   t.deepEqual((await http.statuses(101, '/health/live')).slice(-2), [200, 429])
   t.deepEqual(await http.statuses(1, '/metrics'), [429])
+  const file = `/console/${BUILD}/console/main.ts`
+  t.deepEqual((await http.statuses(101, file)).slice(-2), [200, 429], 'a visit of the console is dozens of files')
+  t.deepEqual(await http.statuses(1, '/'), [429])
   http.advance(1000)
   t.deepEqual(await http.statuses(1, '/version'), [200])
 })

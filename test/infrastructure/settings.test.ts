@@ -16,7 +16,7 @@ test('with an empty environment every setting has the default of the launch cont
   t.deepEqual(settings, E.right({
     host: '127.0.0.1', port: 8080, dataDir: './data', adminUsername: null, adminPassword: null, adminPasswordFile: null,
     masterKeyFile: null,
-    vramMb: null, overcommit: 1, eventstoreUrl: null, mongoUrl: null, modelsDir: null, publicUrl: null, basePath: null, allowedHosts: null,
+    vramMb: null, overcommit: 1, eventstoreUrl: null, mongoUrl: null, modelsDir: null, hubUrl: null, publicUrl: null, basePath: null, allowedHosts: null,
     trustedProxies: null,
     corsOrigins: ['*'], wsOrigins: ['*'], frameAncestors: ['*'], audioUrlAllowCidrs: null, sourceIsolation: null, jwtTtl: 86_400_000, pendingTimeout: 3_600_000,
     maxDuration: 86_400_000, idleTimeout: 600_000, retentionMax: 0, drainTimeout: 30_000, reconnectGrace: 0, rateLimit: 50,
@@ -163,7 +163,7 @@ test('the metrics are read when they are asked for', async (t) => {
     projectionLags: () => [{ projection: 'lives', seconds: 0.5, error: 'away', failures: 6, rebuilding: true }],
     readYourWritesTimeouts: () => 3,
     translations: () => ({ done: 7, failed: 2, dropped: 1, skipped: 3, waiting: 4, lagSeconds: 0.25 }),
-    droppedFinals: () => 5, lostSeconds: () => 12.5,
+    droppedFinals: () => 5, lostSeconds: () => 12.5, leftOutWords: () => ({ silence: 4, loop: 0 }),
     lags,
     eventStoreAnswers: () => true,
     leaderChanges: () => 6,
@@ -182,6 +182,7 @@ test('the metrics are read when they are asked for', async (t) => {
     'stenolog_engine_lanes 2', 'stenolog_engine_lanes_taken 0.75',
     'stenolog_live_lag_max_seconds 6.5',
     ...['1"} 2', '2"} 1', '5"} 1', '10"} 0', '30"} 0'].map((count) => `stenolog_lives_behind{longer_than="${count}`), 'stenolog_audio_to_text_seconds_sum 104.2', 'stenolog_audio_to_text_seconds_count 3',
+    'stenolog_words_left_out_total{cause="silence"} 4', 'stenolog_words_left_out_total{cause="loop"} 0',
     'stenolog_translations_waiting 4', 'stenolog_translation_lag_seconds 0.25',
     'stenolog_translations_total{outcome="done"} 7', 'stenolog_translations_total{outcome="failed"} 2',
     'stenolog_translations_total{outcome="dropped"} 1', 'stenolog_translations_total{outcome="skipped"} 3',
@@ -192,7 +193,7 @@ test('the metrics are read when they are asked for', async (t) => {
     'stenolog_event_store_answers 1', 'stenolog_event_store_leader_changes_total 6', 'stenolog_source_isolation 1',
   ])
   const labels = lines.flatMap((line) => [...line.matchAll(/[{,](\w+)="/g)].map(([, name]) => name))
-  t.deepEqual(new Set(labels), new Set(['longer_than', 'le', 'outcome', 'projection']), 'everybody may read them: no user, no live')
+  t.deepEqual(new Set(labels), new Set(['longer_than', 'le', 'cause', 'outcome', 'projection']), 'everybody may read them: no user, no live')
   const within = (seconds: string): string | undefined => lines.find((line) => line.startsWith(`stenolog_audio_to_text_seconds_bucket{le="${seconds}"}`))?.split(' ')[1]
   t.deepEqual(['0.25', '3', '4', '60', '+Inf'].map(within), ['1', '1', '2', '2', '3'])
 })

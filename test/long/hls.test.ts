@@ -10,7 +10,7 @@ import type { Client, Listing, LiveJson, Single } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { groupOf, isRunning } from '../support/processes.ts'
 import { passwordOf, startTestService } from '../support/service.ts'
-import { alignWords, comparableWords } from '../../interfaces/cli/streaming/word-alignment.ts'
+import { alignWords, comparableWords } from '../../domain/transcript/word-alignment.ts'
 
 const onLinux = process.platform === 'linux' ? withFfmpeg : test.skip
 const OPEN = { AUDIO_URL_ALLOW_CIDRS: '127.0.0.1/32', LOG_LEVEL: 'trace' }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import test from 'ava'
 import { garbage } from '../../bench/audio.ts'
-import { comparableWords } from '../../interfaces/cli/streaming/word-alignment.ts'
+import { comparableWords } from '../../domain/transcript/word-alignment.ts'
 import type { Client, Json, TestSocket } from '../support/client.ts'
 import { runTestService } from '../support/service.ts'
 import { sampleSentences, silence } from '../support/speech.ts'

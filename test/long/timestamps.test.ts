@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
 import { readAudioFile } from '../../interfaces/cli/streaming/audio-file.ts'
-import { alignWords, comparableWords } from '../../interfaces/cli/streaming/word-alignment.ts'
+import { alignWords, comparableWords } from '../../domain/transcript/word-alignment.ts'
 import { transcribeAtFullSpeed } from '../support/full-speed.ts'
 import { runTestService } from '../support/service.ts'
 import { silence } from '../support/speech.ts'

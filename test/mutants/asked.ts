@@ -77,7 +77,7 @@ export const askedMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/lives/choose-models.ts',
-    before: "if (config.task === 'translate' && !isMultilingual(model))",
+    before: "if (config.task === 'translate' && !model.translates)",
     after: "if (config.task === 'translate' && model.languages.length === 0)",
     rows: ['B45'], test: CHOICE,
   },

@@ -3,13 +3,51 @@ import type { Mutant } from './mutant.ts'
 const POLICY = 'application/pipeline/policy/by-attention/attention-policy.ts'
 const TAKE_IN = 'application/pipeline/policy/by-attention/take-in.ts'
 const LEAVING = 'application/pipeline/policy/by-attention/leaving.ts'
+const BUFFER_START = 'application/pipeline/policy/by-attention/buffer-start.ts'
 const STATE = 'application/pipeline/policy/by-attention/state.ts'
 const RULES = 'test/pipeline/attention-policy.test.ts'
+const ACCOUNTS = 'test/pipeline/attention-accounts.test.ts'
 const PIPELINE = 'test/pipeline/attention-pipeline.test.ts'
 const WORD_TIMES = 'test/engine/word-times.test.ts'
 
 /** What is shown, fixed and made final of a model with word times, and when its words sound. */
 export const attentionMutants: ReadonlyArray<Mutant> = [
+  {
+    file: TAKE_IN,
+    before: 'sureness(words) < SURE_OF_BURST',
+    after: 'sureness(words) < 0',
+    rows: ['a burst of sound that the model is not sure of'], test: ACCOUNTS,
+  },
+  {
+    file: TAKE_IN,
+    before: 'words.length === 0 ? words : surerWords(openWords(state), words)',
+    after: 'words',
+    rows: ['the words stand that their own pass was surer of'], test: ACCOUNTS,
+  },
+  {
+    file: TAKE_IN,
+    before: 'isEnd ? last : null',
+    after: 'null',
+    rows: ['a phrase ends as its draft heard it'], test: ACCOUNTS,
+  },
+  {
+    file: 'application/pipeline/policy/by-attention/words.ts',
+    before: 'told > MOST_MISPLACED ? words.slice(told) : words',
+    after: 'words',
+    rows: ['what the model was told before and says again'], test: ACCOUNTS,
+  },
+  {
+    file: BUFFER_START,
+    before: 'lengthOf(unheard) < UNHEARD || !isToldBefore',
+    after: 'lengthOf(unheard) < UNHEARD',
+    rows: ['speech that a pass left without any word is heard anew'], test: ACCOUNTS,
+  },
+  {
+    file: BUFFER_START,
+    before: 'near.start - limits',
+    after: 'next.start - limits',
+    rows: ['the beginning of a first word, heard alone as nothing'], test: ACCOUNTS,
+  },
   {
     file: TAKE_IN,
     before: 'const UNSURE = Math.round(0.4 * SAMPLE_RATE)',
@@ -35,8 +73,8 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
     rows: ['of a final word nothing changes'], test: RULES,
   },
   {
-    file: POLICY,
-    before: 'const isOpen = state.isDoubted || ',
+    file: BUFFER_START,
+    before: 'const isOpen = isDoubted(state) || ',
     after: 'const isOpen = ',
     rows: ['what a draft left doubted is heard again with what follows'], test: RULES,
   },
@@ -48,8 +86,8 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: TAKE_IN,
-    before: 'goesOnFrom(state, pass) ? state : {',
-    after: 'goesOnFrom(state, pass) || words.length === 0 ? state : {',
+    before: 'known === state.fixed || words.length === 0 ? words',
+    after: 'known === state.fixed ? words',
     rows: ['empties the segment on the screen, and nothing is final'], test: RULES,
   },
   {
@@ -60,7 +98,7 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: TAKE_IN,
-    before: '{ ...state, isDoubted: true }',
+    before: '{ ...state, draft: \'doubted\' }',
     after: 'state',
     rows: ['speech that no draft could use is heard once in a full window'], test: RULES,
   },
@@ -72,12 +110,12 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: TAKE_IN,
-    before: 'const standing = isSpeaking ? judged : fixAll(judged)',
-    after: 'const standing = fixAll(judged)',
+    before: 'pass.isSpeaking === true ? state : fixAll(state)',
+    after: 'fixAll(state)',
     rows: ['half a word that a loop follows stays open'], test: RULES,
   },
   {
-    file: POLICY,
+    file: BUFFER_START,
     before: 'const HOLD = 3 * SAMPLE_RATE',
     after: 'const HOLD = 90 * SAMPLE_RATE',
     rows: ['a pause shorter than three seconds keeps the buffer'], test: RULES,
@@ -114,7 +152,7 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: POLICY,
-    before: 'pass.beginning?.isDraft !== true || textOf(openWords(heard)) === before',
+    before: 'pass.isDraft !== true || textOf(openWords(heard)) === before',
     after: 'textOf(openWords(heard)) === before',
     rows: ['without a detector an unchanged phrase is final'], test: PIPELINE,
   },
@@ -150,14 +188,14 @@ export const attentionMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: TAKE_IN,
-    before: 'goesOnFrom(state, pass) || isWhole(state, words)',
-    after: 'goesOnFrom(state, pass) || words.length >= 0',
+    before: 'knownTo(state, pass) === state.fixed || isWhole(state, words)',
+    after: 'words.length >= 0',
     rows: ['a full window that heard much less than the drafts ended too early'], test: RULES,
   },
   {
     file: TAKE_IN,
-    before: 'last.endProbability >= SURE_END',
-    after: 'last.endProbability >= 0',
+    before: 'last.endProbability >= SURE_END ?',
+    after: 'last.endProbability >= 0 ?',
     rows: ['a pause ends a sentence only where the model is sure of it'], test: RULES,
   },
   {

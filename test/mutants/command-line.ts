@@ -2,7 +2,7 @@ import type { Mutant } from './mutant.ts'
 
 const STORES = 'test/cli/stores.test.ts'
 const LIVE_REPORT = 'test/cli/live-report.test.ts'
-const WORD_ALIGNMENT = 'test/cli/word-alignment.test.ts'
+const WORD_ALIGNMENT = 'test/domain/word-alignment.test.ts'
 const TABLE = 'test/cli/table.test.ts'
 const COMMANDS = 'test/cli/commands.test.ts'
 const STATUS_LINE = 'test/cli/status-line.test.ts'
@@ -109,7 +109,7 @@ export const commandLineMutants: ReadonlyArray<Mutant> = [
     rows: ['a word is displayed when a frame first shows it'], test: LIVE_REPORT,
   },
   {
-    file: 'interfaces/cli/streaming/word-alignment.ts',
+    file: 'domain/transcript/word-alignment.ts',
     before: 'at(row, column - 1) + 1)',
     after: 'at(row, column - 1) + 2)',
     rows: ['a substitution, an insertion and a deletion are one error each'], test: WORD_ALIGNMENT,

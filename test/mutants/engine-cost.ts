@@ -78,4 +78,10 @@ export const engineCostMutants: ReadonlyArray<Mutant> = [
     after: 'limits.probe',
     rows: ['without a detector silence costs no more passes than speech'], test: PIPELINE,
   },
+  {
+    file: 'application/pipeline/policy/by-agreement/next-step.ts',
+    before: 'boolean => vad && !onlyFinals',
+    after: 'boolean => vad || !onlyFinals',
+    rows: ['passes while somebody speaks are drafts'], test: 'test/pipeline/live-pipeline.test.ts',
+  },
 ]

@@ -6,9 +6,11 @@ const LOGITS = 'test/engine/logits.test.ts'
 const LOG_MEL = 'test/engine/log-mel.test.ts'
 const HYPOTHESIS = 'test/engine/hypothesis.test.ts'
 const MARIAN_RUNNER = 'test/engine/marian-runner.test.ts'
+const FAMILIES = 'test/engine/families.test.ts'
+const SHORT_WINDOW = 'test/engine/short-window.test.ts'
 const VOICE_ACTIVITY = 'test/engine/voice-activity.test.ts'
 
-/** Decoding, features and translations are those of the reference. */
+/** Decoding, features and translations are those of the reference; a folder's layout says what opens it. */
 export const onnxMutants: ReadonlyArray<Mutant> = [
   {
     file: 'infrastructure/onnx/decoding.ts',
@@ -73,25 +75,25 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
     rows: ['times win when they are likelier together'], test: LOGITS,
   },
   {
-    file: 'infrastructure/onnx/log-mel.ts',
+    file: 'infrastructure/onnx/whisper/log-mel.ts',
     before: '-Infinity) - 8',
     after: '-Infinity) - 9',
     rows: ['the log-mel features are those of the reference'], test: LOG_MEL,
   },
   {
-    file: 'infrastructure/onnx/log-mel.ts',
+    file: 'infrastructure/onnx/whisper/log-mel.ts',
     before: 'padded[half - 1 - i] = samples[i + 1] ?? 0',
     after: 'padded[half - 1 - i] = samples[i] ?? 0',
     rows: ['the log-mel features are those of the reference'], test: LOG_MEL,
   },
   {
-    file: 'infrastructure/onnx/log-mel.ts',
+    file: 'infrastructure/onnx/whisper/log-mel.ts',
     before: 'if (frame + 1 < frames) data[',
     after: 'if (frame + 2 < frames) data[',
     rows: ['of an even number of frames the last one is heard'], test: LOG_MEL,
   },
   {
-    file: 'infrastructure/onnx/log-mel.ts',
+    file: 'infrastructure/onnx/whisper/log-mel.ts',
     before: 'const LOWEST_POWER = 1e-10',
     after: 'const LOWEST_POWER = 1e-8',
     rows: ['silence is as silent as the reference has it'], test: LOG_MEL,
@@ -109,19 +111,19 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
     rows: ['text that no time closes reaches to the end of the audio'], test: HYPOTHESIS,
   },
   {
-    file: 'infrastructure/onnx/whisper-runner.ts',
+    file: 'infrastructure/onnx/whisper/whisper-runner.ts',
     before: 'const TRAILING_SILENCE = 0.5',
     after: 'const TRAILING_SILENCE = 0',
     rows: ["tokens and scores are the reference's"], test: EXACTNESS,
   },
   {
-    file: 'infrastructure/onnx/whisper-runner.ts',
+    file: 'infrastructure/onnx/whisper/whisper-runner.ts',
     before: 'if (length > model.windowSamples) throw',
     after: 'if (length < 0) throw',
     rows: ['audio longer than the window is refused'], test: WHISPER_RUNNER,
   },
   {
-    file: 'infrastructure/onnx/whisper-runner.ts',
+    file: 'infrastructure/onnx/whisper/whisper-runner.ts',
     before: 'features.set(mel.data, row * data.length)',
     after: 'features.set(mel.data, 0)',
     rows: ["texts decoded together are the reference's too"], test: EXACTNESS,
@@ -149,5 +151,35 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
     before: 'after.set(frames.subarray(-CONTEXT), RECURRENT)',
     after: '',
     rows: ['how the frames are shared out between calls changes nothing'], test: VOICE_ACTIVITY,
+  },
+  {
+    file: 'infrastructure/onnx/families.ts',
+    before: 'FAMILIES.find(({ fits }) => fits({ modelType, files: found.right }))',
+    after: 'FAMILIES[0]',
+    rows: ['a second family is opened by the layout of its folder'], test: FAMILIES,
+  },
+  {
+    file: 'infrastructure/onnx/families.ts',
+    before: 'files: found.right })',
+    after: 'files: [] })',
+    rows: ['a second family is opened by the layout of its folder'], test: FAMILIES,
+  },
+  {
+    file: 'infrastructure/onnx/graphs/short-window.ts',
+    before: '[constant, ZERO, LENGTH, AXIS]',
+    after: '[constant, ONE, LENGTH, AXIS]',
+    rows: ['an encoder for full windows alone hears shorter ones'], test: SHORT_WINDOW,
+  },
+  {
+    file: 'infrastructure/onnx/whisper/whisper-runner.ts',
+    before: 'windowFor(audio, audio.isDraft === true)',
+    after: 'windowFor(audio, false)',
+    rows: ['drafts of a model that was exported for full windows alone are heard in short ones'], test: SHORT_WINDOW,
+  },
+  {
+    file: 'infrastructure/catalogue/trial.ts',
+    before: 'loaded.right.windowSeconds * SAMPLE_RATE',
+    after: 'SAMPLE_RATE',
+    rows: ['with as much audio as it hears at a time'], test: FAMILIES,
   },
 ]

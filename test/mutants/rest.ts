@@ -23,6 +23,12 @@ export const restMutants: ReadonlyArray<Mutant> = [
     rows: [161], test: LOGOUT,
   },
   {
+    file: 'application/jobs/jobs.ts',
+    before: "if (status === 'running') await end(id, 'failed', BROKEN_OFF)",
+    after: "if (status === 'running') void id",
+    rows: [171], test: 'test/service/rest-jobs.test.ts',
+  },
+  {
     file: 'interfaces/http/codecs/presenters.ts',
     before: 'total_pages: Math.ceil(page.total / query.limit),',
     after: 'total_pages: Math.floor(page.total / query.limit),',

@@ -45,7 +45,7 @@ test('nothing is due before the next look; what is heard again stays short, and 
         if (step.kind === 'say' && step.endsPhrase) speech = dropPhrase(speech)
         if (step.kind !== 'pass') return
         const { pass } = step
-        const job = { model: '', language: 'en', samples: audio.slice(pass.from, pass.to), ...(pass.beginning && { beginning: pass.beginning }) }
+        const job = { model: '', language: 'en', samples: audio.slice(pass.from, pass.to), ...pass }
         const heard = await engine.transcribe(job)()
         if (E.isLeft(heard)) throw new Error(heard.left._tag)
         policy.hear(speech.phrases.flatMap(({ regions }) => regions), pass, heard.right, limits)

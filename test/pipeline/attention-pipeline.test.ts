@@ -33,7 +33,7 @@ test('drafts come no closer than two passes take, whatever a client asks for', a
     const options = { ...pace, words, audio, engine, settings: { ...settings, ...changes } }
     const { finals } = await stream(options)
     t.is(finals.map(({ text }) => text).join(' '), textOf(words))
-    return engine.jobs.filter(({ beginning }) => beginning?.isDraft === true).length
+    return engine.jobs.filter(({ isDraft }) => isDraft === true).length
   }
   t.true((await passesAt(undefined, {})) > seconds / 2)
   t.true((await passesAt(1.5, {})) <= seconds / 3 + 2)

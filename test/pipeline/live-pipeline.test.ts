@@ -126,3 +126,19 @@ test('half a minute of backlog of one phrase is heard in four passes at most: of
   t.is(finals.map(({ text }) => text).join(' '), words.map(({ text }) => text).join(' '))
   t.true(engine.jobs.length <= 4, `${engine.jobs.length} passes`)
 })
+
+test('passes while somebody speaks are drafts, but those at a pause and at the end are not', async (t) => {
+  const words = [...say('this is the first sentence of two'), ...say('and this is the second of them', 1.2)]
+  const audio = scriptedAudio(words, 1.5)
+  const draftsWith = async (changes: Partial<EngineSettings>): Promise<ReadonlyArray<boolean>> => {
+    const engine = scriptedEngine({ words })
+    const { finals } = await stream({ ...pace, words, audio, engine, settings: { ...settings, ...changes } })
+    t.is(finals.length > 0, true)
+    return engine.jobs.map(({ isDraft }) => isDraft === true)
+  }
+  const drafts = await draftsWith({})
+  t.true(drafts.includes(true))
+  t.is(drafts.filter((isDraft, i) => !isDraft && drafts[i - 1] === true).length, 2, drafts.join())
+  t.false(drafts.at(-1))
+  for (const changes of [{ vad: false }, { mode: 'final' }] as const) t.false((await draftsWith(changes)).includes(true))
+})

@@ -44,7 +44,7 @@ test('the job that is due first runs first, as many at once as the engine takes'
   t.deepEqual(names(), ['4', '5'])
 })
 
-const draftOf = (model: string): TranscribeJob => ({ ...jobOf(model), beginning: { context: [], prefix: [], isDraft: true } })
+const draftOf = (model: string): TranscribeJob => ({ ...jobOf(model), isDraft: true })
 
 test('what is no draft comes first, also before drafts of a live with a short max_delay, and when the engine is behind', async (t) => {
   const { running, engine } = heldEngine(1)

@@ -171,6 +171,7 @@ testWith(CHROMIUM)('R127: /docs and /redoc show the description in a real browse
     const policy = (await service.anonymous().get(path)).headers.get('content-security-policy') ?? ''
     t.regex(policy, /^default-src 'none'; script-src 'self';/)
     t.notRegex(policy, /unsafe|\*|https?:/, path)
+    await t.throwsAsync(page.evaluate('sessionStorage.length'), { message: /sandboxed/ }, 'the login of the console is out of reach')
     await page.close()
   }
 })

@@ -1,5 +1,5 @@
 import test from 'ava'
-import { wordErrorRate } from '../../interfaces/cli/streaming/word-alignment.ts'
+import { wordErrorRate } from '../../domain/transcript/word-alignment.ts'
 import type { Listing, LiveJson, Single } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTestService } from '../support/service.ts'

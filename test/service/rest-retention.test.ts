@@ -139,7 +139,8 @@ test.serial('D60: the history of a live, for its owner alone, without its secret
   t.is(status, 200)
   t.deepEqual(body.pagination, { total_items: 2, total_pages: 1, current_page: 1, per_page: 100 })
   t.deepEqual(body.data.map(({ id, type }) => [id, type]), [[1, 'LiveCreated'], [2, 'LiveFinished']])
-  t.deepEqual(Object.keys(body.data[0] ?? {}), ['id', 'type', 'at', 'actor', 'data'])
+  const members = ['id', 'type', 'at', 'actor', 'correlation_id', 'causation_id', 'data']
+  t.deepEqual(Object.keys(body.data[0] ?? {}), members)
   t.like(body.data[0]?.['data'], { live_id: live.id, audio_url: 'https://***@media.example/a.m3u8?key=***', sender_token: '***', listener_token: '***' })
   t.like(body.data[1]?.['data'], { reason: 'finish_route' })
   for (const secret of ['hunter2', 'Wapiti', live.sender_token, 'history-token']) t.false(JSON.stringify(body).includes(secret), secret)

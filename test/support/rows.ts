@@ -1,4 +1,4 @@
-/** The number of a row R1–R169, another name (`D58`, `RECONNECT_GRACE`), or some words of a title as they stand there. */
+/** The number of a row R1–R172, another name (`D58`, `RECONNECT_GRACE`), or some words of a title as they stand there. */
 export type RowName = number | string
 
 /** What stands before the first colon of a test's title. */

@@ -28,7 +28,7 @@ interface Sound extends Run {
 const saidOf = ({ place, word, from, to, isAtEnd }: Sound, known: ReadonlyArray<Kind>, isDraft: boolean): ReadonlyArray<HeardWord> => {
   const [start, end] = [from / SAMPLE_RATE, to / SAMPLE_RATE]
   const say = (text: string, ...kinds: ReadonlyArray<Kind>): HeardWord => {
-    const probability = word.misheard === undefined ? SURE : UNSURE
+    const probability = word.misheard === undefined || !isDraft ? SURE : UNSURE
     return { tokens: kinds.map((kind) => tokenOf(place, kind)), text, spoken: 1, start, end, probability, confidence: probability, endProbability: 1 }
   }
   const ending = ENDING.exec(word.text)?.[0] ?? null
@@ -48,7 +48,7 @@ const saidOf = ({ place, word, from, to, isAtEnd }: Sound, known: ReadonlyArray<
  * What a model with word times says of audio whose runs of equal samples are words of a script: it goes on from the prefix, tells
  * half of a word that is cut off, and draws false conclusions from a prefix or a context that is not what was spoken there.
  */
-export const goOn = (words: ReadonlyArray<ScriptedWord>, runs: ReadonlyArray<Run>, { prefix, context, isDraft }: Beginning, { first, length }: { readonly first: number; readonly length: number }): Hypothesis => {
+export const goOn = (words: ReadonlyArray<ScriptedWord>, runs: ReadonlyArray<Run>, { prefix, context, isDraft }: Beginning & { readonly isDraft: boolean }, { first, length }: { readonly first: number; readonly length: number }): Hypothesis => {
   const sounds = runs.flatMap((run): ReadonlyArray<Sound> => {
     const word = words[run.value - first]
     return word === undefined ? [] : [{ ...run, place: run.value - first, word, isAtEnd: run.to === length }]

@@ -99,8 +99,8 @@ export const scriptedEngine = (options: {
     load: () => () => Promise.resolve(E.right({ windowSeconds: options.windowSeconds ?? 30, hasWordTimes: options.hasWordTimes ?? false })),
     transcribe: (job) => async () => {
       jobs.push(job)
-      const { beginning, samples, language } = job
-      const heard = language === null ? languageIn(options.words, samples) : beginning === undefined ? listen(options.words, samples) : goOn(options.words, runsOf(samples), beginning, { first: FIRST_VALUE, length: samples.length })
+      const { beginning, samples, language, isDraft = false } = job
+      const heard = language === null ? languageIn(options.words, samples) : beginning === undefined ? listen(options.words, samples) : goOn(options.words, runsOf(samples), { ...beginning, isDraft }, { first: FIRST_VALUE, length: samples.length })
       await delay()
       return options.transcribe?.(heard, job) ?? E.right(heard)
     },

@@ -1,9 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Beginning } from '../../application/ports/engine.ts'
-import { readModelDirectory } from '../../infrastructure/onnx/model-directory.ts'
-import type { WhisperModel } from '../../infrastructure/onnx/whisper-model.ts'
-import { loadWhisper } from '../../infrastructure/onnx/whisper-runner.ts'
-import type { WhisperRunner } from '../../infrastructure/onnx/whisper-runner.ts'
+import { readWhisperDirectory } from '../../infrastructure/onnx/whisper/whisper-directory.ts'
+import type { WhisperModel } from '../../infrastructure/onnx/whisper/whisper-model.ts'
+import { loadWhisper } from '../../infrastructure/onnx/whisper/whisper-runner.ts'
+import type { WhisperRunner } from '../../infrastructure/onnx/whisper/whisper-runner.ts'
 import { sharedModel, testWith } from './skip-unless.ts'
 
 /** The real Whisper base, and recordings of people. */
@@ -13,12 +13,12 @@ export const withBase = testWith(BASE, SPEECH)
 
 const loaded = new Map<string, Promise<WhisperRunner>>()
 export const base = (change: (model: WhisperModel) => WhisperModel = (model) => model): Promise<WhisperRunner> => {
-  const made = loaded.get(change.toString()) ?? readModelDirectory(BASE).then((model) => {
-    if (E.isLeft(model)) throw new Error(model.left.reason)
+  const made = loaded.get(change.toString()) ?? readWhisperDirectory(BASE).then((model) => {
+    if (E.isLeft(model)) throw new Error(model.left)
     return loadWhisper(change(model.right))
   })
   loaded.set(change.toString(), made)
   return made
 }
 
-export const NOTHING_BEFORE: Beginning = { context: [], prefix: [], isDraft: false }
+export const NOTHING_BEFORE: Beginning = { context: [], prefix: [] }

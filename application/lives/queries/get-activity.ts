@@ -57,7 +57,7 @@ const textUntil = ({ created, endedAt }: OwnedLive, retentionMax: number): strin
   return toInstant(new Date(Date.parse(endedAt) + keptMs).toISOString())
 }
 
-/** Two reads at the ends of streams, however long the live is, and the rest from memory: a page may ask every second. */
+/** Reads at the ends of streams alone, however long the live is: a page may ask every second. */
 export const getActivity = ({ store, lags, listeners, runs, retentionMax }: GetActivityDeps): GetActivity => {
   const find = findOwnedLive(store)
   return (caller, liveId) => async () => {

@@ -63,7 +63,8 @@ export const entryOfHistory =
     entryId: number,
   ): TaskEither<EntryNotFound | Unavailable, PastLive<ReadonlyArray<StoredEvent>>> =>
   async () => {
-    if (!Number.isSafeInteger(entryId) || entryId < 1 || entryId > revision + 1) return E.left({ _tag: 'EntryNotFound' })
+    const isThere = Number.isSafeInteger(entryId) && entryId >= 1 && entryId <= revision + 1
+    if (!isThere) return E.left({ _tag: 'EntryNotFound' })
     const stored = await store.read(liveStream(liveId), { limit: entryId })()
     if (E.isLeft(stored)) return stored
     const shown = await historyEntries(keyring)(stored.right.slice(entryId - 1), urlMask)()

@@ -5,11 +5,11 @@ import { traverseAtOnce } from '../../at-once.ts'
 import type { Caller } from '../../caller.ts'
 import type { Unavailable } from '../../errors.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
+import { recordAct } from '../../log/record-act.ts'
 import type { Page, PageQuery } from '../../ports/documents.ts'
 import type { AllLivesQuery, PageOfAllLives } from '../../ports/read-models.ts'
 import { adminLive } from '../admin-live.ts'
 import type { AdminLive, AdminLiveDeps } from '../admin-live.ts'
-import { recordLook } from './record-look.ts'
 
 export interface ListAllLivesDeps extends WriteDeps, AdminLiveDeps {
   readonly pageOfAllLives: PageOfAllLives
@@ -34,7 +34,7 @@ export const listAllLives =
     const { items, total } = found.right
     // Before the answer: nobody sees what is not on record.
     const look = { ownerId: query.userId, skip, limit, liveIds: items.map(({ id }) => id), at: deps.environment.now() }
-    const recorded = await recordLook(deps, caller, { type: LivesListed.type, data: look })
+    const recorded = await recordAct(deps, caller, { type: LivesListed.type, data: look })
     if (E.isLeft(recorded)) return recorded
     const named = await traverseAtOnce(OWNERS_AT_ONCE, items, (live) => adminLive(deps)(live)())
     return E.map((lives: ReadonlyArray<AdminLive>) => ({ items: lives, total }))(named)

@@ -6,6 +6,7 @@ import { LiveViewed } from '../../../domain/administration/events.ts'
 import type { Caller } from '../../caller.ts'
 import type { EntryNotFound, LiveNotFound, Unavailable } from '../../errors.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
+import { recordAct } from '../../log/record-act.ts'
 import type { Page, PageQuery } from '../../ports/documents.ts'
 import type { FactsOf, FactsOfLive, LiveFacts } from '../../ports/read-models.ts'
 import { adminLive } from '../admin-live.ts'
@@ -17,7 +18,6 @@ import { integrityOf } from './get-integrity.ts'
 import type { IntegrityDeps, LiveIntegrity } from './get-integrity.ts'
 import { ofAdministrator } from './history-entries.ts'
 import type { HistoryEntry } from './history-entries.ts'
-import { recordLook } from './record-look.ts'
 
 type Looked<A, L = never> = TaskEither<L | LiveNotFound | Unavailable, A>
 
@@ -50,7 +50,7 @@ export const lookAtLive = (deps: LookAtLiveDeps): LookAtLive => {
   const named = adminLive(deps)
 
   const record = (caller: Caller, liveId: number, view: LiveViewed['data']['view']) =>
-    recordLook(deps, caller, { type: LiveViewed.type, data: { liveId, view, at: deps.environment.now() } })
+    recordAct(deps, caller, { type: LiveViewed.type, data: { liveId, view, at: deps.environment.now() } })
 
   const known = async (liveId: number): Promise<Either<LiveNotFound | Unavailable, LiveFacts>> => {
     const found = await deps.factsOfLive(liveId)()

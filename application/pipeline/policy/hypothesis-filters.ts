@@ -1,4 +1,5 @@
 import type { Hypothesis } from '../../ports/engine.ts'
+import type { LeftOut, LeftOutCause } from './policy.ts'
 import { spokenForm } from './words.ts'
 
 /** Thresholds of Whisper's own decoding. */
@@ -40,16 +41,28 @@ export const isLoop = (words: ReadonlyArray<string>): boolean =>
     return false
   })
 
+const spokenWords = ({ segments }: Hypothesis): ReadonlyArray<string> =>
+  segments.flatMap(({ text }) => text.split(/\s+/u)).map(spokenForm).filter((word) => word !== '')
+
 /**
  * Judges a pass by its scores and by its text.
  *
  * @param detected whether a detector found speech in its audio
  */
 export const judge = (hypothesis: Hypothesis, detected = true): Verdict => {
-  const words = hypothesis.segments.flatMap(({ text }) => text.split(/\s+/u)).map(spokenForm).filter((word) => word !== '')
+  const words = spokenWords(hypothesis)
   if (words.length === 0) return 'silence'
   if (hypothesis.noSpeechProb > MAX_NO_SPEECH && hypothesis.avgLogprob < MIN_LOGPROB) return 'silence'
   if (hypothesis.compressionRatio > MAX_COMPRESSION || hypothesis.avgLogprob < MIN_LOGPROB) return 'rejected'
   if (isLoop(words)) return 'rejected'
   return !detected && words.length <= FEW_WORDS && hypothesis.avgLogprob < MIN_LOGPROB_OF_FEW ? 'doubtful' : 'words'
+}
+
+/** Why words that were heard are left out; a doubtful text is one with bad scores. */
+export const causeOf = (verdict: Exclude<Verdict, 'words'> | 'loop'): LeftOutCause => (verdict === 'doubtful' ? 'rejected' : verdict)
+
+/** The words of a pass that its verdict leaves out; null where there are none. */
+export const leftOutOf = (hypothesis: Hypothesis, detected: boolean): LeftOut | null => {
+  const [verdict, words] = [judge(hypothesis, detected), spokenWords(hypothesis).length]
+  return verdict === 'words' || words === 0 ? null : { cause: causeOf(verdict), words }
 }

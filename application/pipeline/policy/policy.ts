@@ -3,10 +3,22 @@ import type { Segment } from '../pipeline.ts'
 import type { Region, SegmenterState } from '../speech/speech-segmenter.ts'
 import type { Limits } from './policy-limits.ts'
 
+/** Why words that a model said are in no text: nobody spoke, it was stuck, its scores are bad, it said them before, or it was not sure. */
+export const LEFT_OUT_CAUSES = ['silence', 'loop', 'rejected', 'repeated', 'unsure'] as const
+export type LeftOutCause = (typeof LEFT_OUT_CAUSES)[number]
+
+/** Words of a pass that nobody will read. */
+export interface LeftOut {
+  readonly cause: LeftOutCause
+  readonly words: number
+}
+
 /** Finals in order, then the open segment as it is to be shown, null where nothing changed. */
 export interface Outcome {
   readonly finals: ReadonlyArray<Segment>
   readonly partial: Segment | null
+  /** Not of drafts: what those leave out is heard again. */
+  readonly leftOut?: LeftOut | null
 }
 
 /** The engine hears [from, to), in samples from the first audio. */
@@ -14,6 +26,8 @@ export interface Pass {
   readonly from: number
   readonly to: number
   readonly beginning?: Beginning
+  /** A look at the newest words while somebody speaks. */
+  readonly isDraft?: boolean
   /** Somebody speaks on at its end: the last of what is heard may be half a word. */
   readonly isSpeaking?: boolean
 }

@@ -33,6 +33,12 @@ export interface SegmenterState {
 
 export const INITIAL_SEGMENTER: SegmenterState = { clock: 0, onset: null, quietSince: 0, phrases: [] }
 
+/** The parts of regions that lie between two moments, in samples. */
+export const speechBetween = (regions: ReadonlyArray<Region>, from: number, to: number): ReadonlyArray<{ readonly start: number; readonly end: number }> =>
+  regions.map(({ start, end }) => ({ start: Math.max(start, from), end: Math.min(end ?? Infinity, to) })).filter(({ start, end }) => end > start)
+
+export const lengthOf = (parts: ReturnType<typeof speechBetween>): number => parts.reduce((sum, { start, end }) => sum + end - start, 0)
+
 /** Silero's own thresholds: speech begins at the upper one, ends below the lower one, nothing changes between. */
 const ENTER = 0.5
 const LEAVE = 0.35
@@ -41,7 +47,7 @@ const ONSET_FRAMES = 2
 /** Silence that ends a region. */
 const HANGOVER = Math.round(0.25 * SAMPLE_RATE)
 /** Added around a region: the detector hears soft beginnings and endings late. */
-const PAD = Math.round(0.1 * SAMPLE_RATE)
+export const PAD = Math.round(0.1 * SAMPLE_RATE)
 
 const lastRegion = (state: SegmenterState): Region | undefined => state.phrases.at(-1)?.regions.at(-1)
 

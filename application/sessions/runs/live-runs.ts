@@ -2,7 +2,7 @@ import type { AttachedLive } from '../../lives/attached-live.ts'
 import type { SourcePoint } from '../../lives/source-point.ts'
 import type { EndCause } from '../../pipeline/signals.ts'
 
-/** The lives that run in this process, for whoever hears from the log which of them are to run here (`run-lives.ts`). */
+/** The lives that run in this process, for whoever hears from the log which are to run here (`run-lives.ts`). */
 export interface LiveRuns {
   readonly all: () => ReadonlyArray<number>
   /** In which term the live runs here, null where it does not. */

@@ -32,7 +32,8 @@ export const listAllTokens =
     const { items, total } = found.right
     const named = await traverseAtOnce(OWNERS_AT_ONCE, items, async (token) => {
       const owner = await directory.byId(token.userId)()
-      return E.isLeft(owner) ? owner : E.right({ ...token, username: O.isSome(owner.right) ? owner.right.value.username : '' })
+      const nameOf = O.match(() => '', ({ username }: { readonly username: string }) => username)
+      return E.isLeft(owner) ? owner : E.right({ ...token, username: nameOf(owner.right) })
     })
     return E.map((tokens: ReadonlyArray<OwnedToken>) => ({ items: tokens, total }))(named)
   }

@@ -65,3 +65,18 @@ export const readGraph = (model: Uint8Array): Graph | null => {
     outputs: of(GRAPH.OUTPUT).flatMap((field) => namesIn(model, fieldsOf(model, field), VALUE.NAME)),
   }
 }
+
+const [TENSOR_TYPE, SHAPE, DIMENSION] = [1, 2, 1]
+const [LENGTH, LENGTH_NAME] = [1, 2]
+
+/** Those of an input or output: a number where it is fixed, else its name. */
+export const dimensionsOf = (model: Uint8Array, port: Field): ReadonlyArray<number | string> => {
+  const within = (fields: ReadonlyArray<Field>, wanted: number): ReadonlyArray<Field> =>
+    fields.filter(({ number }) => number === wanted).flatMap((field) => fieldsOf(model, field))
+  const type = within(within(fieldsOf(model, port), VALUE.TYPE), TENSOR_TYPE)
+  return within(type, SHAPE).flatMap((field) => {
+    if (field.number !== DIMENSION) return []
+    const parts = fieldsOf(model, field)
+    return [varintsIn(model, parts, LENGTH)[0] ?? namesIn(model, parts, LENGTH_NAME)[0] ?? '']
+  })
+}

@@ -1,8 +1,7 @@
-import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Provider } from '../providers/execution-provider.ts'
 import type { Task } from './messages.ts'
-import { findWeights } from '../model-weights.ts'
+import { familyOf } from '../families.ts'
 import { createWorkerPool } from './worker-pool.ts'
 import type { WorkerPool } from './worker-pool.ts'
 
@@ -17,7 +16,8 @@ const folderOf = (task: Task): string | null => (task.kind === 'detect' ? null :
 /** No GPU's provider multiplies 8-bit integers; it would send every product back to one thread of the CPU. */
 const isForGpu = async (folder: string | null, provider: Provider): Promise<boolean> => {
   if (folder === null) return false
-  const weights = await findWeights(join(folder, 'onnx'), provider)
+  const family = await familyOf(folder)
+  const weights = E.isLeft(family) ? family : await family.right.findWeights(folder, provider)
   return E.isRight(weights) && !weights.right.eightBits
 }
 

@@ -1,11 +1,10 @@
 import { workerData } from 'node:worker_threads'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Hypothesis, TranscribeJob } from '../../../application/ports/engine.ts'
+import { readSpeechModel } from '../families.ts'
 import { createLoadedModels } from '../loaded-models.ts'
 import type { Outcome, Task } from './messages.ts'
-import { readModelDirectory } from '../model-directory.ts'
-import { loadWhisper } from '../whisper-runner.ts'
-import type { WhisperRunner } from '../whisper-runner.ts'
+import type { SpeechRunner } from '../speech-runner.ts'
 import { serveTasks } from './worker-loop.ts'
 import type { Together } from './worker-loop.ts'
 import type { WorkerSettings } from './worker-pool.ts'
@@ -13,12 +12,12 @@ import type { WorkerSettings } from './worker-pool.ts'
 /** A worker thread of the engine process: it has its own set of models. */
 const { provider } = workerData as WorkerSettings
 const models = createLoadedModels(async (folder) => {
-  const directory = await readModelDirectory(folder, provider)
-  return E.isLeft(directory) ? E.left(directory.left.reason) : E.right(await loadWhisper(directory.right, undefined, provider))
+  const model = await readSpeechModel(folder, provider)
+  return E.isLeft(model) ? model : E.right(await model.right.load())
 })
 
 /** With what it cost, which on a CPU is the time of this thread: a run has no other. */
-const hear = async (runner: WhisperRunner, job: TranscribeJob): Promise<Hypothesis> => {
+const hear = async (runner: SpeechRunner, job: TranscribeJob): Promise<Hypothesis> => {
   const before = process.threadCpuUsage()
   const hypothesis = await runner.transcribe(job)
   const { user, system } = process.threadCpuUsage(before)

@@ -15,8 +15,10 @@ interface LinkedRow extends EventRow {
 }
 
 const SELECT = `
-  SELECT ${EVENT_COLUMNS}, lower(hex(b.hash)) AS before, CASE WHEN n.pos IS NULL THEN NULL ELSE lower(hex(n.prev)) END AS behind
-  FROM streams s JOIN events e ON e.sid = s.sid LEFT JOIN events b ON b.pos = e.pos - 1 LEFT JOIN events n ON n.pos = e.pos + 1
+  SELECT ${EVENT_COLUMNS}, lower(hex(b.hash)) AS before,
+    CASE WHEN n.pos IS NULL THEN NULL ELSE lower(hex(n.prev)) END AS behind
+  FROM streams s JOIN events e ON e.sid = s.sid
+    LEFT JOIN events b ON b.pos = e.pos - 1 LEFT JOIN events n ON n.pos = e.pos + 1
   WHERE s.name = ? AND e.rev >= ? ORDER BY e.rev LIMIT ${BATCH}
 `
 
@@ -55,7 +57,8 @@ const judge = async (database: ReturnType<typeof openForReading>, stream: string
   // Of rows cut off the end the stream's own row tells.
   const written = database.prepare('SELECT last FROM streams WHERE name = ?').get(stream)?.['last']
   lostUpTo(Number(written ?? -1) + 1)
-  if (isDamagedStream(database, stream)) damages.push({ revision: null, reason: 'which events are read is not what was written' })
+  const reason = 'which events are read is not what was written'
+  if (isDamagedStream(database, stream)) damages.push({ revision: null, reason })
   return { rows, first: first?.pos ?? null, last: last?.pos ?? null, headHash: last?.hash ?? null, damages }
 }
 

@@ -78,7 +78,7 @@ export const MODELS = {
   name: 'models',
   purpose: 'list, fetch, verify, switch and remove models',
   about: [
-    'Speech models and translators in STENOLOG_MODELS_DIR, and those that ship. A running service sees at once what is pulled or removed.',
+    'Speech models and translators in STENOLOG_MODELS_DIR (default: models in the data directory), and those that ship. A running service sees at once what is pulled or removed.',
     'pull goes on where an earlier one was interrupted. A model appears only when every file has the hash of the hub and the model '
       + 'was loaded and run once, by which its memory is measured.',
     'verify tells of each file whether it is missing, damaged or changed, and measures the memory of what is right; its exit code is 1 '
@@ -106,7 +106,7 @@ export const MODELS = {
     force: { meaning: 'replaces a model of that name, once the new one is whole' },
     'no-load': { meaning: 'does not try the model; its memory is estimated until it is verified' },
     hub: {
-      value: 'URL', meaning: 'another address than huggingface.co, such as a mirror',
+      value: 'URL', meaning: 'another address than that of STENOLOG_HUB_URL, without which it is huggingface.co',
       fits: { test: (text: string) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), says: 'an http or https URL' },
     },
     json: JSON_SWITCH,

@@ -6,6 +6,7 @@ import { messageOf } from '../../../domain/shared/message-of.ts'
 import { BUNDLED_MODELS, findInstalledModels } from '../../../infrastructure/catalogue/installed-models.ts'
 import { connectMongo } from '../../../infrastructure/mongodb/connection.ts'
 import { chooseProvider } from '../../../infrastructure/onnx/providers/execution-provider.ts'
+import { modelsDirOf } from '../../../infrastructure/settings.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
 import { examineIsolation } from '../../../infrastructure/sources/source-isolation.ts'
 
@@ -23,14 +24,16 @@ const nodeCheck = (): Check => {
   return { name: 'node', ok, detail: `${process.versions.node}${ok ? '' : `, ${NODE_MAJOR} or later is needed`}` }
 }
 
-const modelChecks = async ({ modelsDir }: Settings): Promise<ReadonlyArray<Check>> => {
+const modelChecks = async (settings: Settings): Promise<ReadonlyArray<Check>> => {
   const problems: Array<string> = []
   const keep: Logger['warn'] = (fields, message) => {
     const { folder, directory, reason } = fields
     problems.push([folder ?? directory, reason ?? message].filter((part) => typeof part === 'string').join(': '))
   }
   const logger: Logger = { info: () => undefined, warn: keep, error: keep }
-  const { models, translators } = await findInstalledModels({ modelsDir, bundledDir: BUNDLED_MODELS, logger })
+  const { models, translators } = await findInstalledModels({
+    modelsDir: modelsDirOf(settings), mayBeMissing: settings.modelsDir === null, bundledDir: BUNDLED_MODELS, logger,
+  })
   return [
     { name: 'models', ok: models.length > 0, detail: models.map(({ name }) => name).join(', ') || 'none' },
     { name: 'translators', ok: true, detail: translators.map(({ name }) => name).join(', ') || 'none' },

@@ -8,7 +8,7 @@ import type { FolderFinding } from '../../../infrastructure/catalogue/verify-fol
 import { allOf, withControl } from '../control-client.ts'
 import type { Control } from '../control-client.ts'
 import { CommandError } from '../../command-error.ts'
-import { foldersOf, notInstalled, requireModelsDirectory, rescan } from './found.ts'
+import { foldersOf, modelsDirectory, notInstalled, rescan } from './found.ts'
 import { tableOf } from '../table.ts'
 
 const tableFor = ({ files }: FolderFinding): string =>
@@ -53,7 +53,7 @@ const refuseUse = async (control: Control, name: string): Promise<void> => {
 
 /** `stenolog models remove`: the folder goes first out of sight, then for good. */
 export const removeModel = async (given: string, json: boolean): Promise<number> => {
-  const modelsDir = requireModelsDirectory()
+  const modelsDir = modelsDirectory()
   const [found] = await foldersOf([given])
   if (found === undefined || !existsSync(found.folder)) throw notInstalled(given, (await foldersOf([])).map(({ name }) => name))
   const { name, folder } = found

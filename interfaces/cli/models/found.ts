@@ -5,6 +5,7 @@ import { didYouMean } from '../../../domain/shared/nearest-name.ts'
 import { object } from '../../../domain/shared/codecs.ts'
 import { BUNDLED_MODELS, findInstalledModels } from '../../../infrastructure/catalogue/installed-models.ts'
 import { modelNameOf, PULLED_BY_NAME, repositoriesOf } from '../../../infrastructure/catalogue/models.ts'
+import { modelsDirOf } from '../../../infrastructure/settings.ts'
 import { allOf } from '../control-client.ts'
 import type { Control } from '../control-client.ts'
 import { CommandError, misused, quoted } from '../../command-error.ts'
@@ -17,20 +18,16 @@ const warnings: Logger = {
   error: ({ directory, reason }, message) => console.error(`warning: ${message}: ${String(directory)} (${String(reason)})`),
 }
 
-/** Sets a directory that its user may write. */
-export const MODELS_DIRECTORY_HINT = 'export STENOLOG_MODELS_DIR="$HOME/stenolog-models"'
+/** The models directory of the settings. */
+export const modelsDirectory = (): string => modelsDirOf(toolSettings())
 
-/** The models directory of the settings; null for none. */
-export const modelsDirectory = (): string | null => toolSettings().modelsDir
-
-/** Throws an Error for people where none is set. */
-export const requireModelsDirectory = (): string => {
-  const directory = modelsDirectory()
-  if (directory === null) throw new CommandError('STENOLOG_MODELS_DIR is not set: it names the folder that models are kept in.', { hint: MODELS_DIRECTORY_HINT })
-  return directory
-}
-
-export const findInstalled = () => findInstalledModels({ bundledDir: BUNDLED_MODELS, modelsDir: modelsDirectory(), logger: warnings })
+export const findInstalled = () =>
+  findInstalledModels({
+    bundledDir: BUNDLED_MODELS,
+    modelsDir: modelsDirectory(),
+    mayBeMissing: toolSettings().modelsDir === null,
+    logger: warnings,
+  })
 
 /** Throws an Error for people where a folder of a model cannot have this name. */
 export const checkedName = (name: string): string => {
@@ -41,10 +38,9 @@ export const checkedName = (name: string): string => {
 /** Of a name that no installed model has: how to install or find it. */
 export const notInstalled = (name: string, installed: ReadonlyArray<string>): CommandError => {
   const isPulled = repositoriesOf(name).length > 0
-  const unset = process.env['STENOLOG_MODELS_DIR'] === undefined ? `${MODELS_DIRECTORY_HINT} && ` : ''
   return new CommandError(
     `Model ${quoted(name)} is not installed.${isPulled ? '' : didYouMean(name, [...installed, ...PULLED_BY_NAME])}`,
-    { hint: isPulled ? `Run: ${unset}npm run stenolog -- models pull ${name}` : 'npm run stenolog -- models list' },
+    { hint: isPulled ? `Run: npm run stenolog -- models pull ${name}` : 'npm run stenolog -- models list' },
   )
 }
 
@@ -57,8 +53,7 @@ export const foldersOf = async (names: ReadonlyArray<string>): Promise<ReadonlyA
   return names.map((given) => {
     const name = modelNameOf(checkedName(given))
     const found = installed.find((one) => one.name === name)
-    if (found === undefined && directory === null) throw notInstalled(name, installed.map((one) => one.name))
-    return found ?? { name, folder: join(directory ?? '', given) }
+    return found ?? { name, folder: join(directory, given) }
   })
 }
 

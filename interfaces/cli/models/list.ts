@@ -1,3 +1,4 @@
+import { NO_ABILITIES } from '../../../application/ports/catalogue.ts'
 import { readManifest } from '../../../infrastructure/catalogue/manifest.ts'
 import { PULLED_BY_NAME } from '../../../infrastructure/catalogue/models.ts'
 import { withControl } from '../control-client.ts'
@@ -30,7 +31,8 @@ const rowsOf = async (control: Control): Promise<ReadonlyArray<Row>> => {
   const [{ models, pairs }, installed] = [await listedModels(control), await findInstalled()]
   const speech = models.map(async ({ name, active, vram }): Promise<Row> => {
     const found = installed.models.find((model) => model.name === name)
-    return { name, kind: 'speech', active, vram, languages: found?.languages ?? [], ...(await knownOf(found?.folder ?? null)) }
+    const { languages } = found?.abilities ?? NO_ABILITIES
+    return { name, kind: 'speech', active, vram, languages, ...(await knownOf(found?.folder ?? null)) }
   })
   const translation = pairs.map(async ({ model, active, vram, lang_from, lang_to }): Promise<Row> => {
     const found = installed.translators.find(({ name }) => name === model)

@@ -1,39 +1,41 @@
 import { basename, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import * as E from 'fp-ts/lib/Either.js'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
 import type { Measured } from '../../../infrastructure/catalogue/manifest.ts'
-import { modelNameOf, PULLED_BY_NAME, repositoriesOf } from '../../../infrastructure/catalogue/models.ts'
+import { modelNameOf, PULLED_BY_NAME } from '../../../infrastructure/catalogue/models.ts'
 import { measuredBy, tryModel } from '../../../infrastructure/catalogue/trial.ts'
-import { createHubHttp } from '../../../infrastructure/hub/hub-http.ts'
+import { hubSource } from '../../../infrastructure/hub/hub-source.ts'
+import type { NamedSource } from '../../../infrastructure/hub/hub-source.ts'
 import { pullModel } from '../../../infrastructure/hub/pull.ts'
-import type { Source } from '../../../infrastructure/hub/pull.ts'
-import { isRepositoryId } from '../../../infrastructure/hub/repository.ts'
 import { didYouMean } from '../../../domain/shared/nearest-name.ts'
 import { misused, quoted } from '../../command-error.ts'
 import type { Values } from '../commands/command.ts'
 import type { MODELS } from '../commands/streaming.ts'
 import { withRunning } from '../control-client.ts'
-import { checkedName, listedModels, rescan, requireModelsDirectory } from './found.ts'
+import { checkedName, listedModels, rescan, modelsDirectory } from './found.ts'
 import { createProgressBar } from '../progress-bar.ts'
+import { toolSettings } from '../tool-settings.ts'
 
 type PullOptions = Values<typeof MODELS>
+
+const hubOf = (given: string | undefined): URL | null => {
+  const asked = given ?? toolSettings().hubUrl
+  return asked === null ? null : new URL(asked)
+}
 
 const isDirectory = (what: string): boolean => /^(?:\.{0,2}\/|\.{1,2}$)/.test(what)
 
 /** Where it comes from, and the name that it gets unless another is asked for. */
-const sourceOf = (what: string, options: PullOptions): { readonly source: Source; readonly name: string } => {
+const sourceOf = (what: string, options: PullOptions): NamedSource => {
   if (isDirectory(what)) return { source: { kind: 'directory', path: resolve(what) }, name: modelNameOf(basename(resolve(what))) }
-  const known = repositoriesOf(what)
-  if (known.length === 0 && !isRepositoryId(what)) {
-    const meant = didYouMean(what, PULLED_BY_NAME)
-    throw misused(
-      `Unknown model ${quoted(what)}.${meant} Use a name (base), a repository (owner/name) or a folder (./path).`,
-      `Names: ${PULLED_BY_NAME.join(', ')}`,
-    )
-  }
-  const http = createHubHttp(options.hub === undefined ? null : new URL(options.hub))
-  const source = { kind: 'hub', http, ids: known.length === 0 ? [what] : known, revision: options.revision } as const
-  return { source, name: known.length === 0 ? modelNameOf(what.slice(what.indexOf('/') + 1)) : what }
+  const found = hubSource(what, hubOf(options.hub), { revision: options.revision })
+  if (E.isRight(found)) return found.right
+  const meant = didYouMean(what, PULLED_BY_NAME)
+  throw misused(
+    `Unknown model ${quoted(what)}.${meant} Use a name (base), a repository (owner/name) or a folder (./path).`,
+    `Names: ${PULLED_BY_NAME.join(', ')}`,
+  )
 }
 
 const DOES_NOT_RUN = 'the model does not run here, so it was not installed (--no-load installs it all the same)'
@@ -56,7 +58,7 @@ const announce = (name: string): Promise<string | null> =>
 export const pull = async (what: string, options: PullOptions): Promise<number> => {
   const { source, name: ownName } = sourceOf(what, options)
   const name = checkedName(options.as ?? ownName)
-  const modelsDir = requireModelsDirectory()
+  const modelsDir = modelsDirectory()
   const bar = createProgressBar(process.stderr, name)
   const { folder, manifest } = await pullModel({
     source,

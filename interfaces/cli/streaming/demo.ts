@@ -14,7 +14,7 @@ import type { SpokenWord } from './live-report.ts'
 import { delaysOf, finals, transcriptOf, translationsOf } from './live-report.ts'
 import type { ReceivedFrame } from './live-stream.ts'
 import { streamLive } from './live-stream.ts'
-import { comparableWords, wordErrorRate } from './word-alignment.ts'
+import { comparableWords, wordErrorRate } from '../../../domain/transcript/word-alignment.ts'
 
 /** What the demo shows beside English. */
 const TARGET = 'es'

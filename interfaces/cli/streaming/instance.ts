@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync } from 'node:fs'
+import { existsSync, mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { startServiceProcess } from '../service-process.ts'
 
 const USERNAME = 'demo'
@@ -27,7 +27,9 @@ export const startThrowAwayInstance = async (settings: Readonly<Record<string, s
   // From here to the assignment of cleanUp nothing waits: a signal finds no directory, or the way to remove it.
   const dataDirectory = mkdtempSync(join(tmpdir(), 'stenolog-'))
   const password = randomBytes(18).toString('base64url')
-  const modelsDirectory = process.env['STENOLOG_MODELS_DIR']
+  // The models of the service that is started here, where it has any of its own.
+  const usual = resolve(process.env['STENOLOG_DATA_DIR'] ?? 'data', 'models')
+  const modelsDirectory = process.env['STENOLOG_MODELS_DIR'] ?? (existsSync(usual) ? usual : undefined)
   const starting = startServiceProcess({
     STENOLOG_HOST: '127.0.0.1',
     STENOLOG_PORT: '0',

@@ -1,5 +1,5 @@
 import type { ReceivedFrame } from './live-stream.ts'
-import { alignWords, comparableWords } from './word-alignment.ts'
+import { alignWords, comparableWords } from '../../../domain/transcript/word-alignment.ts'
 
 export interface Quantiles {
   readonly median: number | null

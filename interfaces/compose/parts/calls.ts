@@ -1,9 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { getCapacity } from '../../../application/admission/get-capacity.ts'
+import { removeModel, removeTranslation } from '../../../application/catalogue/commands/remove-model.ts'
 import { rescanModels } from '../../../application/catalogue/commands/rescan-models.ts'
 import {
   switchLanguage, switchModel, switchTranslation,
 } from '../../../application/catalogue/commands/switch-reference.ts'
+import { detailedCatalogue } from '../../../application/catalogue/queries/list-installed-models.ts'
 import { createLiveOnce } from '../../../application/lives/commands/create-live-once.ts'
 import type { CreateLiveOnce } from '../../../application/lives/commands/create-live-once.ts'
 import type { CreateLiveDeps } from '../../../application/lives/commands/create-live.ts'
@@ -25,6 +27,7 @@ import type { OperationCalls } from '../../http/routes/operations.ts'
 import type { Accounts } from './accounts.ts'
 import type { Engines } from './engines.ts'
 import type { Foundation } from './foundation.ts'
+import type { JobsPart } from './jobs.ts'
 import type { ReadSide } from './read-side.ts'
 import type { RunningPart } from './running-sessions.ts'
 import type { WriteSide } from './write-side.ts'
@@ -37,10 +40,15 @@ export interface Parts {
   readonly readSide: ReadSide
   readonly running: RunningPart
   readonly accounts: Accounts
+  readonly jobs: JobsPart
 }
 
 /** What REST can ask for. Once `draining` says so nothing is begun any more. */
-export const callsOf = (parts: Parts, draining: () => boolean, listeners: Listeners): Omit<Calls, keyof OperationCalls | 'recentLoad'> & AccessCalls => {
+export const callsOf = (
+  parts: Parts,
+  draining: () => boolean,
+  listeners: Listeners,
+): Omit<Calls, keyof OperationCalls | 'recentLoad'> & AccessCalls => {
   const { foundation, engines, writeSide, readSide, running, accounts } = parts
   const { settings, self, store, keyring, credentials, environment } = foundation
   const { write, switched, admission } = writeSide
@@ -58,14 +66,20 @@ export const callsOf = (parts: Parts, draining: () => boolean, listeners: Listen
     return await create(...asked)()
   }
   const finishing = { ...writing, endByWorker: sessions.endByWorker }
+  const { onDisk, rescan } = engines.installed
+  const removing = { ...write, catalogue, onDisk, rescan, admission }
   const switching = { ...write, switched }
   return {
     ...createDescriptions(),
     ...accounts.calls,
+    jobs: parts.jobs.jobs,
     switchModel: switchModel(switching),
     switchLanguage: switchLanguage(switching),
     switchTranslation: switchTranslation(switching),
-    rescanModels: rescanModels({ rescan: engines.installed.rescan, catalogue }),
+    rescanModels: rescanModels({ rescan, catalogue }),
+    detailedCatalogue: detailedCatalogue({ catalogue, onDisk, loads: engines.loads, admission }),
+    removeModel: removeModel(removing),
+    removeTranslation: removeTranslation(removing),
     getLive: lives.getLive,
     listLives: lives.listLives,
     listAllLives: listAllLives({ ...write, ...lives, directory, lags }),

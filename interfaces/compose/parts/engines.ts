@@ -3,6 +3,7 @@ import { openCatalogue } from '../../../infrastructure/catalogue/catalogue.ts'
 import { BUNDLED_MODELS } from '../../../infrastructure/catalogue/installed-models.ts'
 import { createSpeechEngine } from '../../../infrastructure/onnx/process/engine-client.ts'
 import { createTranslationEngine } from '../../../infrastructure/onnx/process/translation-client.ts'
+import { modelsDirOf } from '../../../infrastructure/settings.ts'
 import { assemble } from '../assemble.ts'
 import { watchLoads } from '../watch-loads.ts'
 import type { Foundation } from './foundation.ts'
@@ -12,12 +13,14 @@ export type Engines = Awaited<ReturnType<typeof startEngines>>
 /** The models that are installed, and the processes that run them. */
 export const startEngines = ({ settings, store, environment, logger }: Foundation) =>
   assemble(async (opened) => {
-    const { modelsDir } = settings
+    const [modelsDir, mayBeMissing] = [modelsDirOf(settings), settings.modelsDir === null]
     const list = listInstalled({ store, environment, logger })
-    const installed = await openCatalogue({ listInstalled: list, logger, modelsDir, bundledDir: BUNDLED_MODELS })
-    const { engine, failing } = watchLoads(createSpeechEngine({ ...installed.speech, logger }))
+    const installed = await openCatalogue({ listInstalled: list, logger, modelsDir, mayBeMissing, bundledDir: BUNDLED_MODELS })
+    const { engine, translator, failing, loads } = watchLoads(
+      createSpeechEngine({ ...installed.speech, logger }),
+      createTranslationEngine({ ...installed.translation, logger }),
+    )
     opened({ stop: engine.close })
-    const translator = createTranslationEngine({ ...installed.translation, logger })
     opened({ stop: translator.close })
-    return { installed, engine, failing, translator }
+    return { installed, engine, failing, loads, translator }
   })

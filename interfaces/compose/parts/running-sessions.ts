@@ -5,6 +5,7 @@ import { measuredCompute } from '../../../application/admission/measured-compute
 import { expireLives, lookEvery } from '../../../application/lives/policies/expire-lives.ts'
 import { reconcileLives, reconciling } from '../../../application/lives/policies/reconcile-lives.ts'
 import { createLags } from '../../../application/pipeline/lags.ts'
+import { createLeftOutWords } from '../../../application/pipeline/left-out.ts'
 import { createLiveBus } from '../../../application/pipeline/live-bus.ts'
 import { createLivePipeline } from '../../../application/pipeline/live-pipeline.ts'
 import { createScheduler } from '../../../application/pipeline/scheduler.ts'
@@ -47,12 +48,13 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
 
     const bus = createLiveBus({ logger })
     const lags = createLags()
+    const leftOut = createLeftOutWords()
     const scheduler = createScheduler(engine, environment.monotonic)
     const translations = createTranslations({ engine: translator, monotonic: environment.monotonic, logger })
     const working = { ...write, admission, worker, whenProjected }
     const sessions = createLiveSessions({
       lifecycle: liveLifecycle({ ...working, ...lives }),
-      createPipeline: createLivePipeline({ engine, scheduler, monotonic: environment.monotonic, timers, lags }),
+      createPipeline: createLivePipeline({ engine, scheduler, monotonic: environment.monotonic, timers, lags, leftOut }),
       startPuller: createPullers({ rules, isolation }),
       translations,
       bus,
@@ -88,6 +90,7 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
       sessions,
       bus,
       lags,
+      leftOut,
       translations,
       isolation,
       pullRefusal: createPullRefusal(isolation, rules),

@@ -33,7 +33,8 @@ export const openServiceFront = (parts: Parts) =>
     const listeners: Listeners = { of: (liveId) => sockets.of(liveId), all: () => sockets.all() }
     const load = startLoadHistory({ ...running, admission: writeSide.admission, listeners, environment, timers })
     opened({ stop: async () => load.stop() })
-    const http = { ...callsOf(parts, draining, listeners), recentLoad: load.recent, ...health, settings, version, logger, inRequest }
+    const calls = { ...callsOf(parts, draining, listeners), recentLoad: load.recent }
+    const http = { ...calls, ...health, settings, version, logger, inRequest }
 
     const closing: Array<() => Promise<void>> = []
     opened({

@@ -1,4 +1,7 @@
-/** Runs beside the page, in the browser's thread for audio: hands on what the microphone hears, mixed down to one channel. */
+/**
+ * Runs beside the page, in the browser's thread for audio: hands on what the microphone hears, mixed down to one
+ * channel.
+ */
 
 declare class AudioWorkletProcessor {
   readonly port: MessagePort

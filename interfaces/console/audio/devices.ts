@@ -5,5 +5,6 @@ export const hasMicrophones = (): boolean => navigator.mediaDevices !== undefine
 export const microphones = async (): Promise<ReadonlyArray<{ readonly id: string; readonly name: string }>> => {
   if (!hasMicrophones()) return []
   const devices = await navigator.mediaDevices.enumerateDevices()
-  return devices.filter(({ kind, deviceId }) => kind === 'audioinput' && deviceId !== '').map(({ deviceId: id, label: name }) => ({ id, name }))
+  return devices.filter(({ kind, deviceId }) => kind === 'audioinput'
+    && deviceId !== '').map(({ deviceId: id, label: name }) => ({ id, name }))
 }

@@ -3,13 +3,17 @@ import { createChunks, RATE, toPcm } from './pcm.ts'
 import { createResampler } from './resampler.ts'
 import type { AudioFeed } from './source.ts'
 
-/** Asks for a microphone and listens at its own rate: not every browser has it at 16 kHz. Rejects with the browser's DOMException. */
+/**
+ * Asks for a microphone and listens at its own rate: not every browser has it at 16 kHz. Rejects with the browser's
+ * DOMException.
+ */
 export const openMicrophone = async (deviceId: string, reduceNoise: boolean): Promise<AudioFeed> => {
   const context = new AudioContext()
   // First of all, so that no word is lost once the microphone is there.
   await context.audioWorklet.addModule(fileAddress('console/audio/capture-worklet.ts'))
   const stream = await navigator.mediaDevices.getUserMedia({
-    audio: { ...(deviceId !== '' && { deviceId: { exact: deviceId } }), noiseSuppression: reduceNoise, echoCancellation: reduceNoise, autoGainControl: true },
+    audio: { ...(deviceId !== '' && { deviceId: { exact: deviceId } }), noiseSuppression: reduceNoise,
+      echoCancellation: reduceNoise, autoGainControl: true },
   }).catch(async (error: unknown) => {
     await context.close()
     throw error

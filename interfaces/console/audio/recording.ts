@@ -6,7 +6,8 @@ import type { AudioFeed } from './source.ts'
 export const LONGEST_FILE = 30 * 60
 
 /** A file of any format that the browser reads, as samples at 16 kHz. Rejects where it reads none. */
-const decoded = async (bytes: ArrayBuffer): Promise<AudioBuffer> => new OfflineAudioContext(1, 1, RATE).decodeAudioData(bytes)
+const decoded = async (bytes: ArrayBuffer): Promise<AudioBuffer> =>
+  new OfflineAudioContext(1, 1, RATE).decodeAudioData(bytes)
 
 const mixed = (buffer: AudioBuffer): Float32Array => {
   const out = new Float32Array(buffer.length)

@@ -27,7 +27,8 @@ export const createResampler = (from: number, to: number): ((block: Float32Array
       let sum = 0
       for (let i = centre - reach + 1; i <= centre + reach; i += 1) {
         const distance = i - at
-        if (Math.abs(distance) <= reach) sum += (all[i] ?? 0) * cutoff * sinc(distance * cutoff) * windowAt(distance / reach)
+        if (Math.abs(distance) > reach) continue
+        sum += (all[i] ?? 0) * cutoff * sinc(distance * cutoff) * windowAt(distance / reach)
       }
       out.push(sum)
     }

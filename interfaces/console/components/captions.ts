@@ -17,7 +17,8 @@ const line = (caption: Caption): VNode =>
       time(null, formatSpan(caption.start)), bdi(null, caption.text.toWellFormed()),
     ),
     ...Object.entries(caption.translations).map(([language, text]) =>
-      p({ key: language, lang: language, dir: 'auto' }, span({ class: 'language' }, language), bdi(null, text.toWellFormed())),
+      p({ key: language, lang: language, dir: 'auto' }, span({ class: 'language' }, language),
+        bdi(null, text.toWellFormed())),
     ),
   )
 
@@ -57,7 +58,8 @@ const CaptionList = ({ captions: { lines, running }, empty }: CaptionsProps): VN
   useEffect(() => {
     if (isFollowing.peek()) region.current?.scrollTo({ top: region.current.scrollHeight })
   }, [lines, running])
-  const blocks = Array.from({ length: Math.ceil(lines.length / BLOCK) }, (_, i) => lines.slice(i * BLOCK, (i + 1) * BLOCK))
+  const blocks = Array.from({ length: Math.ceil(lines.length / BLOCK) }, (_, i) =>
+    lines.slice(i * BLOCK, (i + 1) * BLOCK))
   return div(
     null,
     div(
@@ -68,7 +70,8 @@ const CaptionList = ({ captions: { lines, running }, empty }: CaptionsProps): VN
         },
       },
       lines.length === 0 && running === null ? p({ class: 'hint' }, empty) : null,
-      div({ role: 'log', 'aria-live': 'polite', 'aria-label': t('captions') }, ...blocks.map((some, i) => block({ key: i, lines: some }))),
+      div({ role: 'log', 'aria-live': 'polite', 'aria-label': t('captions') },
+        ...blocks.map((some, i) => block({ key: i, lines: some }))),
       running === null ? null : p(
         { class: 'running', 'aria-hidden': true, dir: 'auto', lang: running.language },
         time(null, formatSpan(running.start)), bdi(null, `${running.text.toWellFormed()} …`),

@@ -27,7 +27,8 @@ const Code = ({ text, label }: CodeProps): VNode => {
   return div(
     { class: 'code' },
     pre({ tabIndex: 0, role: 'region', 'aria-label': label }, code({ ref: element }, text)),
-    div({ class: 'actions' }, button({ type: 'button', onClick: () => void copy() }, t('copy')), span({ role: 'status', class: 'hint' }, said.value)),
+    div({ class: 'actions' }, button({ type: 'button', onClick: () => void copy() }, t('copy')),
+      span({ role: 'status', class: 'hint' }, said.value)),
   )
 }
 

@@ -18,8 +18,11 @@ interface Described {
 }
 
 /** A label, what is typed into, a hint and what is wrong with it; `control` gets the attributes that connect them. */
-export const field = ({ id, text, hint, problem }: FieldProps, control: (attributes: Described) => ComponentChildren): VNode => {
-  const described = [hint === undefined ? '' : `${id}-hint`, problem === undefined ? '' : `${id}-problem`].filter((one) => one !== '')
+export const field = (
+  { id, text, hint, problem }: FieldProps,
+  control: (attributes: Described) => ComponentChildren,
+): VNode => {
+  const described = [...(hint === undefined ? [] : [`${id}-hint`]), ...(problem === undefined ? [] : [`${id}-problem`])]
   return div(
     { class: 'field' },
     label({ for: id }, text),
@@ -30,17 +33,29 @@ export const field = ({ id, text, hint, problem }: FieldProps, control: (attribu
       'aria-invalid': problem === undefined ? undefined : 'true',
     }),
     hint === undefined ? null : p({ class: 'hint', id: `${id}-hint` }, hint),
-    problem === undefined ? null : p({ class: 'problem', id: `${id}-problem` }, span({ 'aria-hidden': true }, '! '), problem),
+    problem === undefined ? null
+      : p({ class: 'problem', id: `${id}-problem` }, span({ 'aria-hidden': true }, '! '), problem),
   )
 }
 
-type InputAttributes = Omit<JSX.IntrinsicElements['input'], 'type'> & Data & { readonly type?: 'text' | 'password' | 'number' | 'search' | 'url' | 'color' | 'date' }
+type InputAttributes = Omit<JSX.IntrinsicElements['input'], 'type'> & Data & {
+  readonly type?: 'text' | 'password' | 'number' | 'url' | 'color' | 'date'
+}
 
-const inputOf = (attributes: InputAttributes): JSX.IntrinsicElements['input'] => attributes as JSX.IntrinsicElements['input']
+const inputOf = (attributes: InputAttributes): JSX.IntrinsicElements['input'] =>
+  attributes as JSX.IntrinsicElements['input']
 
 /** A field of one line; `take` gets what was typed. */
-export const textField = (props: FieldProps, value: string, take: (value: string) => void, attributes: InputAttributes = {}): VNode =>
-  field(props, (described) => input(inputOf({ type: 'text', ...attributes, ...described, value, onInput: ({ currentTarget }) => take(currentTarget.value) })))
+export const textField = (
+  props: FieldProps,
+  value: string,
+  take: (value: string) => void,
+  attributes: InputAttributes = {},
+): VNode =>
+  field(props, (described) =>
+    input(inputOf({
+      type: 'text', ...attributes, ...described, value, onInput: ({ currentTarget }) => take(currentTarget.value),
+    })))
 
 /** One of several. */
 export const choice = (
@@ -57,9 +72,17 @@ export const choice = (
   )
 
 /** A switch. */
-export const checkbox = (id: string, text: string, checked: boolean, take: (checked: boolean) => void, disabled = false): VNode =>
+export const checkbox = (
+  id: string,
+  text: string,
+  checked: boolean,
+  take: (checked: boolean) => void,
+  disabled = false,
+): VNode =>
   div(
     { class: 'check' },
-    input({ type: 'checkbox', id, name: id, checked, onChange: ({ currentTarget }) => take(currentTarget.checked), disabled }),
+    input({
+      type: 'checkbox', id, name: id, checked, disabled, onChange: ({ currentTarget }) => take(currentTarget.checked),
+    }),
     label({ for: id }, text),
   )

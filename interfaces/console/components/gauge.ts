@@ -5,7 +5,7 @@ import { label, meter, span } from '../ui/tags.ts'
 import { div } from '../ui/tags.ts'
 
 /** How much memory is reserved. */
-export const memoryGauge = (id: string, { vram_total: total, vram_reserved: used }: Pick<Capacity, 'vram_total' | 'vram_reserved'>): VNode =>
+export const memoryGauge = (id: string, { vram_total: total, vram_reserved: used }: Capacity): VNode =>
   div(
     { class: 'status-line' },
     label({ for: id }, t('memory')),

@@ -24,7 +24,8 @@ const Late = ({ load, show }: LateProps): VNode | null => {
     if (document.activeElement?.id === 'main') document.querySelector<HTMLElement>('main h1')?.focus()
   }, [module.value])
   if (module.value !== null) return show(module.value)
-  return error.value === null ? p({ class: 'skeleton', role: 'status' }, t('loading')) : problem(error.value, () => location.reload())
+  return error.value === null ? p({ class: 'skeleton', role: 'status' }, t('loading'))
+    : problem(error.value, () => location.reload())
 }
 
 const late = view(Late)

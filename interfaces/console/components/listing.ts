@@ -15,18 +15,22 @@ export const listing = (label: string, columns: ReadonlyArray<string>, rows: Rea
     table(
       null,
       thead(null, tr(null, ...columns.map((column) => th({ scope: 'col' }, column)))),
-      tbody(null, ...rows.map(({ key, cells }) => tr({ key }, ...cells.map((cell, i) => td({ 'data-column': columns[i] ?? '' }, cell))))),
+      tbody(null, ...rows.map(({ key, cells }) =>
+        tr({ key }, ...cells.map((cell, i) => td({ 'data-column': columns[i] ?? '' }, cell))))),
     ),
   )
 
 /** Steps through a list; `go` gets how many are skipped. */
-export const pager = ({ total_items: total, current_page: page, per_page: size }: Pagination, go: (skip: number) => void): VNode => {
+export const pager = ({ total_items: total, current_page: page, per_page: size }: Pagination, go: (skip: number) =>
+  void): VNode => {
   const from = (page - 1) * size
   const to = Math.min(from + size, total)
   return div(
     { class: 'pager' },
-    button({ type: 'button', disabled: from === 0, 'aria-label': t('page_before'), onClick: () => go(Math.max(0, from - size)) }, '‹'),
+    button({ type: 'button', disabled: from === 0, 'aria-label': t('page_before'), onClick: () =>
+      go(Math.max(0, from - size)) }, '‹'),
     span(null, t('page_of', { from: Math.min(from + 1, total), to, total })),
-    button({ type: 'button', disabled: to >= total, 'aria-label': t('page_after'), onClick: () => go(from + size) }, '›'),
+    button({ type: 'button', disabled: to >= total, 'aria-label': t('page_after'), onClick: () => go(from + size) },
+      '›'),
   )
 }

@@ -18,7 +18,8 @@ export interface TypedSettings {
 
 /** What the service takes where nothing is said. */
 export const USUAL_SETTINGS: TypedSettings = {
-  vad: true, mode: 'partial', min_buffer: '1', max_buffer: '10', buffer_timeout: '1', max_delay: '5', max_chars: '80', max_lines: '2', punctuation: true,
+  vad: true, mode: 'partial', min_buffer: '1', max_buffer: '10', buffer_timeout: '1', max_delay: '5', max_chars: '80',
+  max_lines: '2', punctuation: true,
 }
 
 const NUMBERS = ['min_buffer', 'max_buffer', 'buffer_timeout', 'max_delay', 'max_chars', 'max_lines'] as const
@@ -32,7 +33,8 @@ interface Settings extends Record<NumberName, number> {
 
 export const typedOf = (settings: Readonly<Settings>): TypedSettings => {
   const { vad, mode, punctuation } = settings
-  const numbers = Object.fromEntries(NUMBERS.map((name) => [name, String(settings[name])])) as Record<NumberName, string>
+  const numbers = Object.fromEntries(NUMBERS.map((name) => [name, String(settings[name])])) as Record<NumberName,
+    string>
   return { vad, mode, punctuation, ...numbers }
 }
 
@@ -59,7 +61,8 @@ export const settingsFields = (
     checkbox('punctuation', t('punctuation'), typed.punctuation, (punctuation) => take({ punctuation })),
     choice(
       { id: 'mode', text: t('mode'), hint: t('mode_hint') }, typed.mode,
-      [['partial', t('mode_partial')], ['final', t('mode_final')]], (mode) => take({ mode: mode === 'final' ? 'final' : 'partial' }),
+      [['partial', t('mode_partial')], ['final', t('mode_final')]], (mode) =>
+        take({ mode: mode === 'final' ? 'final' : 'partial' }),
     ),
     ...NUMBERS.map((name) => {
       const [min, max, step] = RANGES[name]

@@ -3,7 +3,8 @@ import type { LiveSession } from '../../client/operations.ts'
 import { t } from '../messages/texts.ts'
 import { badge } from './badge.ts'
 
-const BADGES = { pending: ['accent', '○'], active: ['good', '●'], finished: ['muted', '✓'], error: ['bad', '!'] } as const
+const BADGES = { pending: ['accent', '○'], active: ['good', '●'], finished: ['muted', '✓'],
+  error: ['bad', '!'] } as const
 
 /** The state of a session. */
 export const statusBadge = (status: LiveSession['status']): VNode => {

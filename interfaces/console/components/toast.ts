@@ -12,4 +12,5 @@ export const toast = (text: string): void => {
   timer = setTimeout(() => (said.value = ''), 5000)
 }
 
-export const Toasts = (): VNode => div({ class: said.value === '' ? 'toast none' : 'toast', role: 'status' }, said.value)
+export const Toasts = (): VNode =>
+  div({ class: said.value === '' ? 'toast none' : 'toast', role: 'status' }, said.value)

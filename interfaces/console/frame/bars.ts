@@ -15,7 +15,8 @@ setInterval(() => (now.value = Date.now()), 10_000)
 
 const SOON_MS = 5 * 60_000
 
-const bar = (text: string, ...more: ReadonlyArray<VNode>): VNode => div({ class: 'bar', role: 'status' }, p(null, text), ...more)
+const bar = (text: string, ...more: ReadonlyArray<VNode>): VNode =>
+  div({ class: 'bar', role: 'status' }, p(null, text), ...more)
 
 /** Bars over the page: what concerns all of it. */
 export const Bars = (): VNode => {
@@ -32,5 +33,6 @@ export const Bars = (): VNode => {
 /** Over the page, which stays as it is. */
 export const Expired = (): VNode | null =>
   isExpired.value
-    ? modal({ title: t('expired_title'), children: [p(null, t('expired_text')), logInForm({ known: user.value?.username ?? '' })] })
+    ? modal({ title: t('expired_title'),
+      children: [p(null, t('expired_text')), logInForm({ known: user.value?.username ?? '' })] })
     : null

@@ -116,11 +116,13 @@ const SetUp = ({ secret, done }: SetUpProps): VNode => {
     ),
     textField(
       { id: 'password', text: t('password'), hint: t('password_hint'), problem: problemOf('password') },
-      password, (value) => (typed.value = { ...typed.value, password: value }), { type: 'password', autocomplete: 'new-password' },
+      password, (value) => (typed.value = { ...typed.value, password: value }),
+      { type: 'password', autocomplete: 'new-password' },
     ),
     textField(
       { id: 'repeated', text: t('password_again'), problem: problemOf('repeated') },
-      repeated, (value) => (typed.value = { ...typed.value, repeated: value }), { type: 'password', autocomplete: 'new-password' },
+      repeated, (value) => (typed.value = { ...typed.value, repeated: value }),
+      { type: 'password', autocomplete: 'new-password' },
     ),
     problem(refused ? new Error(t('set_up_refused')) : error.value),
     button({ type: 'submit', class: 'primary', disabled: isRunning.value }, t('set_up_button')),

@@ -18,9 +18,11 @@ const cameByLink = secret.value !== null || /\/setup\/?$/.test(location.pathname
 
 const Content = (): ReadonlyArray<VNode> => {
   if (isSetUp.value) {
-    return [h1({ tabIndex: -1 }, t('log_in')), ...(cameByLink ? [p({ role: 'status' }, t('set_up_done'))] : []), logInForm({})]
+    return [h1({ tabIndex: -1 }, t('log_in')), ...(cameByLink ? [p({ role: 'status' }, t('set_up_done'))] : []),
+      logInForm({})]
   }
-  if (secret.value === null) return [h1({ tabIndex: -1 }, t('no_administrator_title')), p(null, t('no_administrator_text'))]
+  if (secret.value === null) return [h1({ tabIndex: -1 }, t('no_administrator_title')),
+    p(null, t('no_administrator_text'))]
   const done = (): void => {
     isSetUp.value = true
     goTo('speak')

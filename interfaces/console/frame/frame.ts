@@ -48,7 +48,8 @@ const Head = (): VNode =>
     button({ type: 'button', class: 'menu', popovertarget: 'navigation' }, t('menu')),
     nav(
       { id: 'navigation', popover: 'auto', 'aria-label': t('navigation') },
-      ul(null, ...[...PAGES, ...(isAdmin.value ? [['administration', 'administration'] as const] : []), ...FURTHER].map(entry)),
+      ul(null, ...[...PAGES, ...(isAdmin.value ? [['administration', 'administration'] as const] : []),
+        ...FURTHER].map(entry)),
     ),
     view(Air)({}),
     div(

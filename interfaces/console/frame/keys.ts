@@ -12,7 +12,8 @@ const isHelpOpen = signal(false)
 
 const HELP: ReadonlyArray<readonly [keys: string, text: TextName]> = [
   ['?', 'keys_help'], ['g s', 'keys_speak'], ['g l', 'keys_sessions'], ['g a', 'keys_admin'], ['/', 'keys_search'],
-  ['Ctrl+Enter', 'keys_start'], ['m', 'keys_mute'], ['End', 'keys_newest'], ['[ ]', 'keys_event'], ['Esc', 'keys_close'],
+  ['Ctrl+Enter', 'keys_start'], ['m', 'keys_mute'], ['End', 'keys_newest'], ['[ ]', 'keys_event'],
+  ['Esc', 'keys_close'],
 ]
 
 export const KeyHelp = (): VNode | null =>
@@ -29,7 +30,8 @@ const isTyped = (target: EventTarget | null): boolean =>
 
 /** Presses the button of the page that says it is for this key. */
 const press = (key: string): void => {
-  const found = Array.from(document.querySelectorAll<HTMLElement>('[data-key]')).find(({ dataset }) => dataset['key'] === key)
+  const found = Array.from(document.querySelectorAll<HTMLElement>('[data-key]')).find(({ dataset }) =>
+    dataset['key'] === key)
   if (found instanceof HTMLInputElement) found.focus()
   else found?.click()
 }

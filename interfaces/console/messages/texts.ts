@@ -24,6 +24,17 @@ const number = new Intl.NumberFormat(LOCALE)
 const moment = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short' })
 const clock = new Intl.DateTimeFormat(LOCALE, { timeStyle: 'medium' })
 
+const languages = new Intl.DisplayNames(LOCALE, { type: 'language', fallback: 'code' })
+
+/** `es` as `Spanish`. */
+export const languageName = (code: string): string => {
+  try {
+    return languages.of(code) ?? code
+  } catch {
+    return code
+  }
+}
+
 export const formatNumber = (value: number): string => number.format(value)
 export const formatMoment = (at: string | null): string => (at === null ? '–' : moment.format(new Date(at)))
 export const formatClock = (at: string): string => clock.format(new Date(at))

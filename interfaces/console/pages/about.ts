@@ -6,7 +6,8 @@ import { useLoaded } from '../state/loading.ts'
 import { ROOT } from '../state/root.ts'
 import { a, div, h1, li, p, ul, view } from '../ui/tags.ts'
 
-const LINKS = [['docs', 'about_rest'], ['redoc', 'about_redoc'], ['openapi.json', 'about_openapi'], ['asyncapi.json', 'about_socket']] as const
+const LINKS = [['docs', 'about_rest'], ['redoc', 'about_redoc'], ['openapi.json', 'about_openapi'],
+  ['asyncapi.json', 'about_socket']] as const
 
 const About = (): VNode => {
   const { state, reload } = useLoaded(() => callOpenly('getVersion'), '')

@@ -35,13 +35,16 @@ const Password = (): VNode => {
     },
     // For password managers, which file a password under a name.
     input({ type: 'text', autocomplete: 'username', value: username, hidden: true, readOnly: true }),
-    textField({ id: 'current', text: t('current_password'), problem: isWrong ? t('wrong_password') : undefined }, current.value, (value) => (current.value = value), {
+    textField({ id: 'current', text: t('current_password'), problem: isWrong ? t('wrong_password') : undefined },
+      current.value, (value) => (current.value = value), {
       type: 'password', autocomplete: 'current-password', required: true,
     }),
-    textField({ id: 'next', text: t('new_password'), hint: t('password_hint'), problem: problems['new_password'] }, next.value, (value) => (next.value = value), {
+    textField({ id: 'next', text: t('new_password'), hint: t('password_hint'), problem: problems['new_password'] },
+      next.value, (value) => (next.value = value), {
       type: 'password', autocomplete: 'new-password', required: true, minLength: 8,
     }),
-    textField({ id: 'again', text: t('new_password_again'), problem: isDifferent.value ? t('passwords_differ') : undefined }, repeated.value, (value) => (repeated.value = value), {
+    textField({ id: 'again', text: t('new_password_again'), problem: isDifferent.value ? t('passwords_differ')
+      : undefined }, repeated.value, (value) => (repeated.value = value), {
       type: 'password', autocomplete: 'new-password', required: true,
     }),
     isWrong ? null : problem(error.value),
@@ -57,7 +60,8 @@ const Appearance = (): VNode => {
     null,
     choice({ id: 'theme', text: t('theme') }, theme, THEMES.map((one) => [one, t(`theme_${one}`)]), (chosen) =>
       prefer({ theme: THEMES.find((one) => one === chosen) ?? 'auto' })),
-    textField({ id: 'caption-size', text: t('caption_size') }, String(captionSize), (value) => prefer({ captionSize: Math.min(48, Math.max(16, Number(value) || 20)) }), {
+    textField({ id: 'caption-size', text: t('caption_size') }, String(captionSize), (value) =>
+      prefer({ captionSize: Math.min(48, Math.max(16, Number(value) || 20)) }), {
       type: 'number', min: 16, max: 48,
     }),
     checkbox('single-keys', t('single_keys'), singleKeys, (checked) => prefer({ singleKeys: checked })),
@@ -68,13 +72,16 @@ const Account = (): VNode => {
   const { run, error } = useAction()
   const permissions = user.value?.permissions.map((one) => t(`permission_${one}`)) ?? []
   const facts = [
-    [t('username'), user.value?.username ?? ''], [t('permissions'), permissions.length === 0 ? t('permission_none') : permissions.join(', ')],
-    [t('quota_sessions'), String(user.value?.max_sessions ?? '')], [t('quota_translations'), String(user.value?.max_translations ?? '')],
+    [t('username'), user.value?.username ?? ''],
+    [t('permissions'), permissions.length === 0 ? t('permission_none') : permissions.join(', ')],
+    [t('quota_sessions'), String(user.value?.max_sessions ?? '')],
+    [t('quota_translations'), String(user.value?.max_translations ?? '')],
   ] as const
   return div(
     null,
     h1({ tabIndex: -1 }, t('account')),
-    dl({ class: 'facts' }, ...facts.flatMap(([name, value]) => [dt({ key: name }, name), dd({ key: `${name}-value` }, bdi(null, value))])),
+    dl({ class: 'facts' },
+      ...facts.flatMap(([name, value]) => [dt({ key: name }, name), dd({ key: `${name}-value` }, bdi(null, value))])),
     section(null, h2(null, t('appearance')), view(Appearance)({})),
     section(null, h2(null, t('change_password')), view(Password)({})),
     section(

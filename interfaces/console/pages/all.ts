@@ -21,15 +21,21 @@ const PAGES: Readonly<Record<string, (address: Address) => Page>> = {
   speak: () => ({ title: t('speak'), show: speakPage({}) }),
   sessions: ({ path: [, id], query }) =>
     id === undefined
-      ? { title: t('sessions'), show: loadedLate(() => import('./sessions.ts'), ({ sessionsPage }) => sessionsPage(query)) }
-      : { title: t('session_title', { id }), show: loadedLate(() => import('./session/page.ts'), ({ sessionPage }) => sessionPage({ id })) },
-  profiles: () => ({ title: t('profiles'), show: loadedLate(() => import('./profiles.ts'), ({ profilesPage }) => profilesPage({})) }),
-  tokens: () => ({ title: t('api_tokens'), show: loadedLate(() => import('./tokens/page.ts'), ({ tokensPage }) => tokensPage({})) }),
+      ? { title: t('sessions'),
+        show: loadedLate(() => import('./sessions.ts'), ({ sessionsPage }) => sessionsPage(query)) }
+      : { title: t('session_title', { id }),
+        show: loadedLate(() => import('./session/page.ts'), ({ sessionPage }) => sessionPage({ id })) },
+  profiles: () => ({ title: t('profiles'),
+    show: loadedLate(() => import('./profiles.ts'), ({ profilesPage }) => profilesPage({})) }),
+  tokens: () => ({ title: t('api_tokens'),
+    show: loadedLate(() => import('./tokens/page.ts'), ({ tokensPage }) => tokensPage({})) }),
   administration: ({ path: [, part, id] }) => ({
     title: t('administration'),
-    show: loadedLate(() => import('./administration/page.ts'), ({ administrationPage }) => administrationPage(part, id)),
+    show: loadedLate(() => import('./administration/page.ts'), ({ administrationPage }) =>
+      administrationPage(part, id)),
   }),
-  account: () => ({ title: t('account'), show: loadedLate(() => import('./account.ts'), ({ accountPage }) => accountPage({})) }),
+  account: () => ({ title: t('account'),
+    show: loadedLate(() => import('./account.ts'), ({ accountPage }) => accountPage({})) }),
   about: () => ({ title: t('about'), show: loadedLate(() => import('./about.ts'), ({ aboutPage }) => aboutPage({})) }),
 }
 

@@ -24,10 +24,12 @@ const Editor = ({ profile, done, cancel }: EditorProps): VNode => {
   const typed = useSignal(profile === null ? USUAL_SETTINGS : typedOf(profile))
   const { run, error, isRunning } = useAction()
   const isOrdered = Number(typed.value.min_buffer) <= Number(typed.value.max_buffer)
-  const problems: Readonly<Record<string, string>> = { ...fieldProblems(error.value), ...(isOrdered ? {} : { min_buffer: t('buffers_wrong') }) }
+  const problems: Readonly<Record<string,
+    string>> = { ...fieldProblems(error.value), ...(isOrdered ? {} : { min_buffer: t('buffers_wrong') }) }
   const save = async (): Promise<void> => {
     const body = { name: name.value, ...settingsOf(typed.value) }
-    await (profile === null ? call('createProfile', { body }) : call('changeProfile', { path: { id: profile.id }, body }))
+    await (profile === null ? call('createProfile', { body })
+      : call('changeProfile', { path: { id: profile.id }, body }))
     toast(t('done'))
     done()
   }
@@ -41,7 +43,8 @@ const Editor = ({ profile, done, cancel }: EditorProps): VNode => {
           if (isOrdered) run(save)
         },
       },
-      textField({ id: 'name', text: t('name'), problem: problems['name'] }, name.value, (value) => (name.value = value), { required: true, maxLength: 100 }),
+      textField({ id: 'name', text: t('name'), problem: problems['name'] }, name.value, (value) => (name.value = value),
+        { required: true, maxLength: 100 }),
       settingsFields(typed.value, problems, (changed) => (typed.value = { ...typed.value, ...changed })),
       problem(error.value),
       div(
@@ -67,11 +70,14 @@ const Profiles = (): VNode => {
   const rowOf = (profile: Profile) => ({
     key: profile.id,
     cells: [
-      bdi(null, profile.name), t(profile.mode === 'final' ? 'mode_final' : 'mode_partial'), `${profile.max_delay} s`, formatMoment(profile.created_at),
+      bdi(null, profile.name), t(profile.mode === 'final' ? 'mode_final' : 'mode_partial'), `${profile.max_delay} s`,
+      formatMoment(profile.created_at),
       div(
         { class: 'actions' },
-        button({ type: 'button', onClick: () => (edited.value = profile), 'aria-label': `${t('change')}: ${profile.name}` }, t('change')),
-        button({ type: 'button', class: 'danger', onClick: () => run(() => remove(profile.id)), 'aria-label': `${t('delete')}: ${profile.name}` }, t('delete')),
+        button({ type: 'button', onClick: () => (edited.value = profile),
+          'aria-label': `${t('change')}: ${profile.name}` }, t('change')),
+        button({ type: 'button', class: 'danger', onClick: () => run(() => remove(profile.id)),
+          'aria-label': `${t('delete')}: ${profile.name}` }, t('delete')),
       ),
     ],
   })
@@ -89,7 +95,8 @@ const Profiles = (): VNode => {
       ? whenLoaded(state.value, reload, ({ data }) =>
           data.length === 0
             ? empty(t('no_profiles'), create)
-            : div(null, listing(t('profiles'), [t('name'), t('mode'), t('max_delay'), t('created'), t('change')], data.map(rowOf)), div({ class: 'actions' }, create)))
+            : div(null, listing(t('profiles'), [t('name'), t('mode'), t('max_delay'), t('created'), t('change')],
+              data.map(rowOf)), div({ class: 'actions' }, create)))
       : view(Editor)({ profile: edited.value === 'new' ? null : edited.value, cancel: leave, done }),
   )
 }

@@ -17,12 +17,15 @@ const STATUSES: ReadonlyArray<Status> = ['pending', 'active', 'finished', 'error
 
 const hostOf = (url: string | null): string => (url === null ? '' : (URL.parse(url)?.host ?? ''))
 
+type Sourced = Pick<LiveSession, 'audio_format' | 'audio_url'>
+
 /** Where its audio comes from: of an address the host alone, the rest may be secret. */
-export const sourceOf = ({ audio_format: format, audio_url: url }: Pick<LiveSession, 'audio_format' | 'audio_url'>): string =>
+export const sourceOf = ({ audio_format: format, audio_url: url }: Sourced): string =>
   format === 'raw' ? t('source_raw') : `${format} ${hostOf(url)}`
 
 export const languagesOf = ({ language, translations }: Pick<LiveSession, 'language' | 'translations'>): string =>
-  [language.iso_639_1, ...(translations.length > 0 ? ['→', ...new Set(translations.map(({ lang_to: to }) => to.iso_639_1))] : [])].join(' ')
+  [language.iso_639_1, ...(translations.length > 0
+    ? ['→', ...new Set(translations.map(({ lang_to: to }) => to.iso_639_1))] : [])].join(' ')
 
 const lengthOf = ({ status, created_at: from, updated_at: to }: LiveSession): string => {
   const end = status === 'finished' || status === 'error' ? Date.parse(to ?? from) : Date.now()
@@ -32,7 +35,8 @@ const lengthOf = ({ status, created_at: from, updated_at: to }: LiveSession): st
 const rowOf = (live: LiveSession) => ({
   key: live.id,
   cells: [
-    a({ href: linkTo(`sessions/${live.id}`) }, String(live.id)), statusBadge(live.status), bdi(null, sourceOf(live)), languagesOf(live),
+    a({ href: linkTo(`sessions/${live.id}`) }, String(live.id)), statusBadge(live.status), bdi(null, sourceOf(live)),
+    languagesOf(live),
     bdi(null, live.model.name), formatMoment(live.created_at), lengthOf(live), formatNumber(live.vram),
   ],
 })
@@ -53,7 +57,8 @@ const Find = (): VNode => {
         if (id.value.trim() !== '') goTo(`sessions/${encodeURIComponent(id.value.trim())}`)
       },
     },
-    textField({ id: 'find', text: t('find') }, id.value, (value) => (id.value = value), { inputMode: 'numeric', 'data-key': '/', size: 8 }),
+    textField({ id: 'find', text: t('find') }, id.value, (value) => (id.value = value),
+      { inputMode: 'numeric', 'data-key': '/', size: 8 }),
     button({ type: 'submit' }, t('find_button')),
   )
 }
@@ -69,17 +74,20 @@ const Sessions = ({ status, skip, limit }: SessionsProps): VNode => {
     },
     `${status} ${skip} ${limit}`, 5000,
   )
-  const columns = [t('session_id'), t('state'), t('source'), t('languages'), t('model'), t('created'), t('length'), t('memory_mb')]
+  const columns = [t('session_id'), t('state'), t('source'), t('languages'), t('model'), t('created'), t('length'),
+    t('memory_mb')]
   return div(
     null,
     h1({ tabIndex: -1 }, t('sessions')),
     div(
       { class: 'filters' },
       choice(
-        { id: 'status', text: t('filter') }, status ?? '', [['', t('all')], ...STATUSES.map((one) => [one, t(`status_${one}`)] as const)],
+        { id: 'status', text: t('filter') }, status ?? '',
+        [['', t('all')], ...STATUSES.map((one) => [one, t(`status_${one}`)] as const)],
         (chosen) => changeQuery({ status: chosen === '' ? null : chosen, skip: null }),
       ),
-      choice({ id: 'limit', text: t('per_page') }, String(limit), SIZES.map((size) => [size, size]), (size) => changeQuery({ limit: size, skip: null })),
+      choice({ id: 'limit', text: t('per_page') }, String(limit), SIZES.map((size) => [size, size]), (size) =>
+        changeQuery({ limit: size, skip: null })),
       view(Find)({}),
     ),
     whenLoaded(state.value, reload, ({ data, pagination, capacity }) =>

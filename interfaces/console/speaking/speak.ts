@@ -163,7 +163,8 @@ export const follow = async (request: CreateLiveRequest): Promise<void> => {
 }
 
 /** Opens the source, creates a session and sends the source's audio until `stop`. */
-export const speak = async (request: CreateLiveRequest, openFeed: (mayGoOn: () => boolean) => Promise<AudioFeed>): Promise<void> => {
+export const speak = async (request: CreateLiveRequest, openFeed: (mayGoOn: () => boolean) =>
+  Promise<AudioFeed>): Promise<void> => {
   reset()
   phase.value = 'asking'
   const queue = createQueue()

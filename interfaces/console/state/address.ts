@@ -31,7 +31,8 @@ type Query = Readonly<Record<string, string | number | null | undefined>>
 
 /** The address of a page as a link has it; members of the query that are null are left out. */
 export const linkTo = (path: string, query: Query = {}): string => {
-  const given = Object.entries(query).flatMap(([name, value]) => (value === null || value === undefined ? [] : [[name, String(value)]]))
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    (value === null || value === undefined ? [] : [[name, String(value)]]))
   const search = new URLSearchParams(given).toString()
   return `#/${path}${search === '' ? '' : `?${search}`}`
 }

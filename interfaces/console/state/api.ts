@@ -3,7 +3,9 @@ import type { ApiClient } from '../../client/client.ts'
 import { dropToken, isExpired, loggedIn, token } from './login.ts'
 import { ROOT } from './root.ts'
 
-/** Asks the service as whoever is logged in. A token that is refused is asked for over the page, then the call goes on. */
+/**
+ * Asks the service as whoever is logged in. A token that is refused is asked for over the page, then the call goes on.
+ */
 export const call: ApiClient['call'] = async (operation, ...request) => {
   const sent = token.value
   try {
@@ -19,7 +21,8 @@ export const call: ApiClient['call'] = async (operation, ...request) => {
 }
 
 /** The same for what anybody may ask, and for logins: no token goes out, none is asked for. */
-export const callOpenly: ApiClient['call'] = (operation, ...request) => createApiClient({ url: ROOT }).call(operation, ...request)
+export const callOpenly: ApiClient['call'] = (operation, ...request) =>
+  createApiClient({ url: ROOT }).call(operation, ...request)
 
 /** Ends the login here and in all tabs, or all of the user's; whatever the service says, this browser forgets it. */
 export const logOut = async (everywhere: boolean): Promise<void> => {

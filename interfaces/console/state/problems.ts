@@ -15,7 +15,8 @@ const detailOf = (error: ApiError): unknown => {
 export const fieldProblems = (error: unknown): Readonly<Record<string, string>> => {
   const detail = error instanceof ApiError ? detailOf(error) : undefined
   if (!Array.isArray(detail)) return {}
-  return Object.fromEntries((detail as ReadonlyArray<Issue>).map(({ loc, msg }) => [String(loc.at(-1)), msg.replace(/^Value error, /, '')]))
+  return Object.fromEntries((detail as ReadonlyArray<Issue>).map(({ loc, msg }) =>
+    [String(loc.at(-1)), msg.replace(/^Value error, /, '')]))
 }
 
 /** Seconds that the service asks to wait; 0 where it does not. */
@@ -40,9 +41,11 @@ const byStatus = (error: ApiError): string | null => {
 
 /** What went wrong, for people. */
 export const problemText = (error: unknown): string => {
-  if (!(error instanceof ApiError)) return error instanceof TypeError ? t('unreachable') : String(error instanceof Error ? error.message : error)
+  if (!(error instanceof ApiError)) return error instanceof TypeError ? t('unreachable')
+    : String(error instanceof Error ? error.message : error)
   const detail = detailOf(error)
   return byStatus(error) ?? (typeof detail === 'string' ? told(detail) : t('failed', { status: error.status }))
 }
 
-export const requestIdOf = (error: unknown): string | null => (error instanceof ApiError ? error.headers.get('X-Request-ID') : null)
+export const requestIdOf = (error: unknown): string | null =>
+  (error instanceof ApiError ? error.headers.get('X-Request-ID') : null)

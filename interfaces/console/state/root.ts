@@ -5,7 +5,8 @@ const base = document.querySelector<HTMLElement>('meta[name=stenolog]')?.dataset
  * `<root>/console/<build>/console/state/`; a page at `/setup/` or `/api/v1` reaches it one level below.
  */
 export const ROOT = (
-  base === '' ? new URL('../../../..', import.meta.url).href.replace(/\/(?:setup|api)\/$/, '/') : new URL(base, location.href).href
+  base === '' ? new URL('../../../..', import.meta.url).href.replace(/\/(?:setup|api)\/$/, '/')
+    : new URL(base, location.href).href
 ).replace(/\/$/, '')
 
 /** A file that is served with the console. */

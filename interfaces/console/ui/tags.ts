@@ -4,7 +4,9 @@ import type { Attributes, ComponentChildren, ComponentType, JSX, VNode } from 'p
 type Tags = JSX.IntrinsicElements
 export type Data = Readonly<Record<`data-${string}`, string>>
 
-/** A function for an element: attributes first, null for none, then what is inside. A wrong attribute is a type error. */
+/**
+ * A function for an element: attributes first, null for none, then what is inside. A wrong attribute is a type error.
+ */
 const tag =
   <K extends keyof Tags>(name: K) =>
   (attributes: (Tags[K] & Data) | null, ...children: ReadonlyArray<ComponentChildren>): VNode =>
@@ -17,7 +19,6 @@ export const view =
     h(component as ComponentType<object>, props)
 
 export const a = tag('a')
-export const article = tag('article')
 export const bdi = tag('bdi')
 export const button = tag('button')
 export const code = tag('code')
@@ -41,7 +42,6 @@ export const li = tag('li')
 export const main = tag('main')
 export const meter = tag('meter')
 export const nav = tag('nav')
-export const ol = tag('ol')
 export const option = tag('option')
 export const p = tag('p')
 export const pre = tag('pre')
@@ -54,7 +54,6 @@ export const summary = tag('summary')
 export const table = tag('table')
 export const tbody = tag('tbody')
 export const td = tag('td')
-export const textarea = tag('textarea')
 export const th = tag('th')
 export const thead = tag('thead')
 export const time = tag('time')

@@ -1,4 +1,5 @@
 import * as t from 'io-ts'
+import { NO_ABILITIES } from '../../../application/ports/catalogue.ts'
 import type { Catalogue, Language, Model, TranslationPair } from '../../../application/ports/catalogue.ts'
 import type { LiveFacts, LiveView, UserView } from '../../../application/ports/read-models.ts'
 import type { AdminLive } from '../../../application/lives/admin-live.ts'
@@ -20,14 +21,15 @@ export const dates = { created_at: instant, updated_at: nullable(instant) }
 /** To milliseconds. */
 export const rounded = (seconds: number): number => Math.round(seconds * 1000) / 1000
 
-export const modelView = t.strict({ id: count, name: t.string, active: t.boolean, vram: count, ...dates }, 'Model')
+export const modelMembers = { id: count, name: t.string, active: t.boolean, vram: count, ...dates }
+export const modelView = t.strict(modelMembers, 'Model')
 const languageMembers = { id: count, iso_639_1: t.string, name: t.string, active: t.boolean }
 export const languageView = t.strict({ ...languageMembers, ...dates }, 'Language')
 const pairLanguage = t.strict(languageMembers, 'PairLanguage')
-export const translationView = t.strict(
-  { id: count, model: t.string, active: t.boolean, vram: count, lang_from: pairLanguage, lang_to: pairLanguage, ...dates },
-  'TranslationPair',
-)
+export const pairMembers = {
+  id: count, model: t.string, active: t.boolean, vram: count, lang_from: pairLanguage, lang_to: pairLanguage, ...dates,
+}
+export const translationView = t.strict(pairMembers, 'TranslationPair')
 
 /** The 19 members of interface.md 2.1, in the order of the normative example. */
 export const liveView = t.strict(
@@ -159,7 +161,7 @@ export const presentTranslation = (pair: TranslationPair, catalogue: Catalogue):
 /** A model or pair that is no longer installed is shown as it was when the live was created, and inactive. */
 const nestedModel = (live: LiveFacts, catalogue: Catalogue): Model =>
   catalogue.models().find((model) => model.id === live.model.id) ?? {
-    ...live.model, active: false, languages: [], createdAt: live.createdAt, updatedAt: null,
+    ...live.model, active: false, ...NO_ABILITIES, createdAt: live.createdAt, updatedAt: null,
   }
 
 const nestedPair = (live: LiveFacts, pair: LiveFacts['translations'][number], catalogue: Catalogue): TranslationPair =>

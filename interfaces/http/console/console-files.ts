@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { globSync, readFileSync } from 'node:fs'
+import { globSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { stripTypeScriptTypes } from 'node:module'
 import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -23,11 +24,14 @@ export interface ConsoleFile {
   readonly content: string | Buffer
 }
 
-interface Console {
+export interface Console {
   /** Changes with every file, so that addresses with it can be kept for ever. */
   readonly build: string
   readonly files: ReadonlyMap<string, ConsoleFile>
-  /** The modules that `main.ts` loads, itself first: a page names them, so that they come at once and not one after the other. */
+  /**
+   * The modules that `main.ts` loads, itself first: a page names them, so that they come at once and not one after the
+   * other.
+   */
   readonly modules: ReadonlyArray<string>
 }
 
@@ -45,25 +49,23 @@ const withAddresses = (path: string, text: string): string =>
     return `${word}${space}${quote}${address.startsWith('.') ? address : `./${address}`}${quote}`
   })
 
-const ownFiles = (): ReadonlyArray<readonly [path: string, file: ConsoleFile]> =>
-  globSync('{console,client}/**/*.{ts,css}', { cwd: INTERFACES })
-    .map((path) => path.replaceAll('\\', '/'))
-    .toSorted()
-    .map((path) => {
-      const text = readFileSync(join(INTERFACES, path), 'utf8')
-      if (path.endsWith('.css')) return [path, { mediaType: 'text/css; charset=utf-8', content: text }]
-      return [path, { mediaType: SCRIPT, content: withAddresses(path, stripTypeScriptTypes(text)) }]
-    })
+type Named = readonly [path: string, file: ConsoleFile]
 
-const vendorFiles = (): ReadonlyArray<readonly [path: string, file: ConsoleFile]> =>
-  Object.entries(PACKAGES).map(([name, url]) => {
-    const text = readFileSync(fileURLToPath(url), 'utf8').replace(/^\/\/# sourceMappingURL=.*$/m, '')
-    return [vendorPath(name), { mediaType: SCRIPT, content: withAddresses(vendorPath(name), text) }]
-  })
+const ownFile = async (path: string): Promise<Named> => {
+  const text = await readFile(join(INTERFACES, path), 'utf8')
+  if (path.endsWith('.css')) return [path, { mediaType: 'text/css; charset=utf-8', content: text }]
+  return [path, { mediaType: SCRIPT, content: withAddresses(path, stripTypeScriptTypes(text)) }]
+}
+
+const vendorFile = async ([name, url]: readonly [name: string, url: string]): Promise<Named> => {
+  const text = (await readFile(fileURLToPath(url), 'utf8')).replace(/^\/\/# sourceMappingURL=.*$/m, '')
+  return [vendorPath(name), { mediaType: SCRIPT, content: withAddresses(vendorPath(name), text) }]
+}
 
 const SAMPLE = 'cli/streaming/demo/sample.flac'
 
-const modulesOf = (files: ReadonlyMap<string, ConsoleFile>, path: string, found = new Set<string>()): ReadonlySet<string> => {
+const modulesOf = (files: ReadonlyMap<string, ConsoleFile>, path: string,
+  found = new Set<string>()): ReadonlySet<string> => {
   if (found.has(path)) return found
   found.add(path)
   const text = String(files.get(path)?.content ?? '')
@@ -71,9 +73,13 @@ const modulesOf = (files: ReadonlyMap<string, ConsoleFile>, path: string, found 
   return found
 }
 
-const prepare = (): Console => {
-  const sample = ['sample.flac', { mediaType: 'audio/flac', content: readFileSync(join(INTERFACES, SAMPLE)) }] as const
-  const files = new Map([...ownFiles(), ...vendorFiles(), sample])
+const prepare = async (): Promise<Console> => {
+  const files = new Map<string, ConsoleFile>()
+  const own = globSync('{console,client}/**/*.{ts,css}', { cwd: INTERFACES }).map((path) => path.replaceAll('\\', '/'))
+  // One after the other, so that whoever speaks meanwhile is not held up by all of them.
+  for (const path of own.toSorted()) files.set(...(await ownFile(path)))
+  for (const entry of Object.entries(PACKAGES)) files.set(...(await vendorFile(entry)))
+  files.set('sample.flac', { mediaType: 'audio/flac', content: await readFile(join(INTERFACES, SAMPLE)) })
   const hash = createHash('sha256')
   for (const [path, { content }] of files) hash.update(`${path}\n`).update(content)
   return { build: hash.digest('base64url').slice(0, 16), files, modules: [...modulesOf(files, MAIN)] }
@@ -81,7 +87,7 @@ const prepare = (): Console => {
 
 const MAIN = 'console/main.ts'
 
-let prepared: Console | undefined
+let prepared: Promise<Console> | undefined
 
 /** The console's files without types, once for the life of the process: nobody asks for them in most of our tests. */
-export const consoleFiles = (): Console => (prepared ??= prepare())
+export const consoleFiles = (): Promise<Console> => (prepared ??= prepare())

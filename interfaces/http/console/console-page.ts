@@ -1,23 +1,26 @@
-import { consoleFiles } from './console-files.ts'
+import type { Console } from './console-files.ts'
 
 /**
- * No inline code or style, no HTML made from text (Trusted Types without a policy), nothing of other servers. Sockets of this
+ * No inline code or style, no HTML made from text (Trusted Types without a policy), nothing of other servers. Sockets
+ * of this
  * host are part of `'self'` in every browser that the console supports.
  */
 const POLICY = [
-  "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "media-src 'self'", "frame-src 'self'",
-  "form-action 'none'", "base-uri 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'",
+  "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "media-src 'self'",
+  "frame-src 'self'",
+  "form-action 'none'", "base-uri 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
   "img-src 'self' data:",
 ].join('; ')
 
 export const CONSOLE_HEADERS = { 'Content-Security-Policy': POLICY, 'Permissions-Policy': 'microphone=(self)' }
 
 /**
- * The page of the console; `base` is what stands before `console/…`, '' where it is not known. Whether an administrator exists is told in a
+ * The page of the console; `base` is what stands before `console/…`, '' where it is not known. Whether an
+ * administrator exists is told in a
  * `meta` element, so that the first thing it shows is the right one.
  */
-export const consolePage = (isSetUp: boolean, base: string): string => {
-  const { build, modules } = consoleFiles()
+export const consolePage = ({ build, modules }: Console, isSetUp: boolean, base: string): string => {
   const address = (path: string): string => `${base}console/${build}/${path}`
   return `<!doctype html>
 <html lang="en">

@@ -4,6 +4,9 @@ import * as t from 'io-ts'
 import { publicRoute } from '../route.ts'
 import type { Route } from '../route.ts'
 
+/** What pages load that are nobody's origin, sandboxed as they are: it comes to all of them, whatever CORS_ORIGINS allows to others. */
+export const FOR_ANY_PAGE = { 'Cross-Origin-Resource-Policy': 'cross-origin', 'Access-Control-Allow-Origin': '*' }
+
 /** Text of a file of our own pages. */
 export const pageText = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8')
 
@@ -19,6 +22,6 @@ export const pageFile = (
   headers: Readonly<Record<string, string>> = {},
 ): Route<unknown> =>
   publicRoute(
-    { method: 'GET', path: `/${page}{/${page}}/${name}`, response: { codec: t.string, mediaType, headers, isFile: true }, refusals: [] },
+    { method: 'GET', path: `/${page}{/${page}}/${name}`, response: { codec: t.string, mediaType, headers: { ...FOR_ANY_PAGE, ...headers }, isFile: true }, refusals: [] },
     async () => E.right(content()),
   )

@@ -32,8 +32,10 @@ const page = (operationId: string, summary: string, path: string): Route<Console
       response: { codec: t.string, mediaType: 'text/html; charset=utf-8', headers: CONSOLE_HEADERS },
       refusals: UNAVAILABLE,
     },
-    async ({ origin }, { isSetUp }: ConsoleCalls) =>
-      E.map((isDone: boolean) => consolePage(isDone, baseOf(origin.pagesUrl)))(await isSetUp()()),
+    async ({ origin }, { isSetUp }: ConsoleCalls) => {
+      const files = await consoleFiles()
+      return E.map((isDone: boolean) => consolePage(files, isDone, baseOf(origin.pagesUrl)))(await isSetUp()())
+    },
   )
 
 /** Kept for ever: another file has another address. */
@@ -49,7 +51,7 @@ const file = publicRoute(
     refusals: ['RouteNotFound'],
   },
   async ({ params }) => {
-    const { build, files } = consoleFiles()
+    const { build, files } = await consoleFiles()
     const found = params.build === build ? files.get(params.file.replace(/\/$/, '')) : undefined
     return found === undefined ? E.left({ _tag: 'RouteNotFound' } as const) : E.right(found)
   },

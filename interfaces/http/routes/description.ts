@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import { pageFile, pageText } from '../pages/page-files.ts'
+import { FOR_ANY_PAGE, pageFile, pageText } from '../pages/page-files.ts'
 import { pagePolicy } from '../pages/page-policy.ts'
 import { publicRoute } from '../route.ts'
 import type { Route } from '../route.ts'
@@ -43,9 +43,12 @@ const NO_LOGO = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'/%3
 
 const redocScript = once(() => REDOC().replaceAll(REDOC_LOGO, NO_LOGO))
 
+/** Viewers are programs of others: without an origin they reach neither the console's login nor its channel. */
+const SANDBOX = 'sandbox allow-scripts allow-forms allow-popups'
+
 const viewer = (operationId: string, summary: string, name: string, styles: ReadonlyArray<string>): Route<unknown> => {
   const html = pageText(`${name}.html`)
-  const headers = { 'Content-Security-Policy': pagePolicy(...styles) }
+  const headers = { 'Content-Security-Policy': `${pagePolicy(...styles)}; ${SANDBOX}` }
   return publicRoute(
     { operationId, summary, method: 'GET', path: `/${name}`, response: { codec: t.string, mediaType: 'text/html; charset=utf-8', headers }, refusals: [] },
     async () => E.right(html),
@@ -61,7 +64,7 @@ const openapi = publicRoute(
     summary: 'This description',
     method: 'GET',
     path: '/openapi.json',
-    response: { codec: t.UnknownRecord },
+    response: { codec: t.UnknownRecord, headers: FOR_ANY_PAGE },
     refusals: [],
   },
   async ({ origin }, calls: DescriptionCalls) => E.right(calls.openapi(origin.servers)),
@@ -73,7 +76,7 @@ const asyncapi = publicRoute(
     summary: 'Description of the WebSocket, as AsyncAPI 3.0',
     method: 'GET',
     path: '/asyncapi.json',
-    response: { codec: t.UnknownRecord },
+    response: { codec: t.UnknownRecord, headers: FOR_ANY_PAGE },
     refusals: [],
   },
   async ({ origin }, calls: DescriptionCalls) => E.right(calls.asyncapi(origin.servers)),

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import { pageText } from '../pages/page-files.ts'
+import { FOR_ANY_PAGE, pageText } from '../pages/page-files.ts'
 import { embedQuery, pathId } from '../codecs/request-codecs.ts'
 import { publicRoute } from '../route.ts'
 import type { OperationCalls } from './operations.ts'
@@ -12,9 +12,6 @@ type EmbedCalls = Pick<OperationCalls, 'readiness'>
 const PAGE = pageText('embed.html')
 const SCRIPT = pageText('embed.js')
 const STYLE = pageText('embed.css')
-
-/** A page in a sandboxed frame has the origin `null`, so that all it needs comes from elsewhere, whatever CORS_ORIGINS allows to others. */
-const FOR_ANY_PAGE = { 'Cross-Origin-Resource-Policy': 'cross-origin', 'Access-Control-Allow-Origin': '*' }
 
 /** The same page for every id, real or not: it tells nothing about a live, its socket asks for the token. */
 const showPage = publicRoute(

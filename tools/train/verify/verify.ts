@@ -6,10 +6,9 @@ import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
 import { decodeOrThrow } from '../../../domain/shared/codecs.ts'
 import { readMarianDirectory } from '../../../infrastructure/onnx/marian-model.ts'
 import { loadMarian } from '../../../infrastructure/onnx/marian-runner.ts'
-import { readModelDirectory } from '../../../infrastructure/onnx/model-directory.ts'
-import type { UnfitModel } from '../../../infrastructure/onnx/model-directory.ts'
-import { loadWhisper } from '../../../infrastructure/onnx/whisper-runner.ts'
-import { referenceLimit } from '../../../infrastructure/onnx/words/token-limits.ts'
+import { readWhisperDirectory } from '../../../infrastructure/onnx/whisper/whisper-directory.ts'
+import { loadWhisper } from '../../../infrastructure/onnx/whisper/whisper-runner.ts'
+import { referenceLimit } from '../../../infrastructure/onnx/whisper/token-limits.ts'
 import { compareTokens, report } from './compare.ts'
 import type { Comparison } from './compare.ts'
 import { speechReference, translationReference } from './reference.ts'
@@ -43,7 +42,7 @@ const succeed = <A>(result: E.Either<string, A>): A => {
 }
 
 const verifySpeech = async ({ folder, inputs, count, python, language }: Options, timestamps: boolean): Promise<boolean> => {
-  const model = succeed(E.mapLeft(({ reason }: UnfitModel) => reason)(await readModelDirectory(folder)))
+  const model = succeed(await readWhisperDirectory(folder))
   const runner = await loadWhisper({ ...model, timestamps }, referenceLimit)
   const utterances = await readUtterances(inputs, count)
   const theirs = await speechReference({ python, folder, utterances: inputs, count, timestamps, language })

@@ -7,6 +7,7 @@ import type { BufferPass } from './next-step.ts'
 import { fixedWords, initialPolicy, sampleAt } from './policy-state.ts'
 import type { PolicyState } from './policy-state.ts'
 import { close, giveUp, hear, release, settleAt, skipSilence } from './streaming-policy.ts'
+import { leftOutOf } from '../hypothesis-filters.ts'
 import type { Outcome } from './streaming-policy.ts'
 
 const NO_PHRASE: Phrase = { regions: [], dips: [], closedAt: null }
@@ -53,7 +54,10 @@ export const agreementPolicy = (nextSegment: number): StreamingPolicy => {
           return { kind: 'say', endsPhrase: phrase.closedAt !== null, outcome: told(close(state, phrase, limits)) }
       }
     },
-    hear: (regions, pass, hypothesis, limits) => told(hear(state, regions, asked ?? { ...pass, kind: 'pass', full: false }, hypothesis, limits)),
+    hear: (regions, pass, hypothesis, limits) => ({
+      ...told(hear(state, regions, asked ?? { ...pass, kind: 'pass', full: false }, hypothesis, limits)),
+      leftOut: pass.isDraft === true ? null : leftOutOf(hypothesis, limits.vad),
+    }),
     restart: (from) => {
       const at = Math.max(from, state.bufferStart, sampleAt(state.lastFinalEnd))
       state = { ...initialPolicy(state.segment), lastFinalEnd: state.lastFinalEnd, bufferStart: at, heardEnd: at, changedAt: at }

@@ -61,6 +61,9 @@ const roomIn = (state: PolicyState, phrase: Phrase, limits: Limits): number | nu
   return longest === null ? null : Math.round((longest.start + longest.end) / 2)
 }
 
+/** Where its words would become final, for nobody finds pauses or looks at drafts, no pass is heard less well. */
+const hasDrafts = ({ vad, onlyFinals }: Limits): boolean => vad && !onlyFinals
+
 /** @param clock the audio that speech detection has judged, in samples */
 export const nextStep = (state: PolicyState, phrase: Phrase, clock: number, limits: Limits): Step => {
   const last = lastRegion(phrase)
@@ -75,7 +78,8 @@ export const nextStep = (state: PolicyState, phrase: Phrase, clock: number, limi
   if (isFull) return pass(state.bufferStart + limits.buffer.longest, true)
   const isUnheard = last.end !== null && end > state.heardEnd
   const wanted = openWords(state).length > 0 ? limits.probe : limits.interval
-  if (isUnheard || end - Math.max(state.heardEnd, last.start) >= wanted) return pass(end)
+  if (isUnheard) return pass(end)
+  if (end - Math.max(state.heardEnd, last.start) >= wanted) return { ...pass(end), isDraft: hasDrafts(limits) }
   if (isDue(state.agreement.pending, clock, limits)) return { kind: 'release' }
   return phrase.closedAt === null ? { kind: 'wait' } : { kind: 'close' }
 }

@@ -1,17 +1,17 @@
 import { SAMPLE_RATE } from '../../../ports/engine.ts'
+import type { Hypothesis } from '../../../ports/engine.ts'
 import type { Phrase, Region, SegmenterState } from '../../speech/speech-segmenter.ts'
 import { looked } from '../next-look.ts'
 import type { Limits } from '../policy-limits.ts'
 import type { Outcome, Pass, Step, StreamingPolicy } from '../policy.ts'
 import { partialSegment } from '../segments.ts'
 import { textOf } from '../words.ts'
-import { close, cut, cutOf, endOfClosed, fullCaptions, isCrowded, isDue, isFull, isQuiet, isSure } from './leaving.ts'
-import { cutAt, finalise, finalWords, fixAll, initialState, lastWordEnd, openFixed, openWords, restartAt, sampleAt, shownWords, tokensOf } from './state.ts'
+import { close, cut, cutOf, endOfClosed, fullCaptions, isCrowded, isDue, isFull, isQuiet } from './leaving.ts'
+import { cutAt, finalise, finalWords, fixAll, initialState, isDoubted, lastWordEnd, openFixed, openWords, restartAt, sampleAt, shownWords, tokensOf } from './state.ts'
 import type { Made, State } from './state.ts'
-import { takeIn } from './take-in.ts'
+import { HOLD, hearAnew, skipSilence } from './buffer-start.ts'
+import { endedAsHeard, isSure, takeIn } from './take-in.ts'
 
-/** Silence across which the audio before it still helps to understand what follows. */
-const HOLD = 3 * SAMPLE_RATE
 /** A region is found a little after it began. */
 const ONSET = SAMPLE_RATE
 
@@ -39,27 +39,23 @@ interface Moment extends Last {
 type Rule = (moment: Moment) => Step | null
 
 /** Something was heard that no full pass has judged. */
-const isUnsettled = (state: State): boolean => state.isDoubted || openWords(state).length > 0
+const isUnsettled = (state: State): boolean => isDoubted(state) || openWords(state).length > 0
 
 /** A draft goes on from what is fixed; a full pass hears again what is not final, where the drafts were not sure of it. */
 const passOf = (state: State, to: number, isDraft: boolean): Pass => {
   const known = isDraft || isSure(openFixed(state)) ? state.fixed : finalWords(state)
-  return { from: state.bufferStart, to, beginning: { isDraft, context: state.context, prefix: tokensOf(known) } }
+  return { from: state.bufferStart, to, isDraft, beginning: { context: state.context, prefix: tokensOf(known) } }
 }
+
+const saysNothing = ({ words = [], isLoop }: Hypothesis): boolean => isLoop !== true && !words.some(({ text }) => /[\p{L}\p{N}]/u.test(text))
+
+/** A pause has lasted so long that the phrase may be over. */
+const isLongPause = ({ clock }: SegmenterState, region: Region, end: number, limits: Limits): boolean =>
+  region.end !== null && clock - end >= limits.phraseSilence / 2
 
 /** Somebody is still speaking where the audio is cut off. */
 const isSpeakingAt = ({ phrases }: SegmenterState, at: number): boolean =>
   phrases.some(({ regions }) => regions.some(({ start, end }) => start < at && (end ?? Infinity) > at))
-
-/** Behind a long silence the buffer begins anew, a little before the next speech. */
-const skipSilence = (state: State, { phrase }: Last, limits: Limits): State => {
-  const next = phrase.regions.find(({ end }) => end === null || end > state.heardEnd)
-  const isOpen = state.isDoubted || state.pending.length > 0 || openFixed(state).length > 0
-  if (next === undefined || isOpen) return state
-  const isLong = state.fixed.length === 0 || next.start - lastWordEnd(state) > HOLD
-  const start = Math.max(state.bufferStart, next.start - limits.buffer.preRoll)
-  return isLong && start > state.bufferStart ? { ...cutAt(state, start, state.fixed.length), changedAt: start } : state
-}
 
 /** The open segment, where it is shown otherwise than before; one that is empty again is shown empty. */
 const show = ({ state, finals }: Made, limits: Limits): Outcome & { readonly state: State } => {
@@ -104,6 +100,12 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
   const whenDue: Rule = ({ speech, limits }) =>
     isDue(state, speech.clock, limits) ? say(finalise(openFixed(state).length > 0 ? state : fixAll(state), Infinity, limits), limits) : null
 
+  const whenEnded: Rule = ({ speech, limits, isClosed, region, end }) => {
+    const isHeard = state.heardEnd >= end && state.settledEnd < end
+    const ended = isHeard && (isClosed || isLongPause(speech, region, end, limits)) ? endedAsHeard(state) : null
+    return ended === null ? null : say({ state: ended, finals: [] }, limits)
+  }
+
   const whenSettled: Rule = ({ speech, limits, isClosed, end }) =>
     isClosed && state.settledEnd >= end ? say(close(state, speech, limits), limits, true) : null
 
@@ -114,7 +116,7 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
     if (full === 0 && !isFull(state, limits)) return null
     const leaving = full > 0 ? openFixed(state).slice(0, full) : state.fixed.slice(state.finals, cutOf(state, state.heardEnd).count)
     const isSettled = leaving.every(({ end }) => sampleAt(end) <= state.settledEnd)
-    const isUnheard = state.isDoubted && leaving.length === 0
+    const isUnheard = isDoubted(state) && leaving.length === 0
     if (isUnheard || (!isSettled && !isSure(leaving))) return pass(moment, state.heardEnd, false)
     return say(full > 0 ? finalise(state, full, limits) : cut(state, state.heardEnd, limits), limits)
   }
@@ -136,15 +138,14 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
 
   const whenPaused: Rule = (moment) => {
     const { speech, limits, region, end } = moment
-    const isLong = region.end !== null && speech.clock - end >= limits.phraseSilence / 2
-    return isLong && isUnsettled(state) && state.settledEnd < end ? pass(moment, end, false) : null
+    return isLongPause(speech, region, end, limits) && isUnsettled(state) && state.settledEnd < end ? pass(moment, end, false) : null
   }
 
   const next = (speech: SegmenterState, limits: Limits): Step => {
     const last = lastOf(speech)
     const moment = { ...last, speech, limits, isClosed: last.phrase.closedAt !== null }
-    state = skipSilence(state, last, limits)
-    for (const rule of [whenQuiet, whenDue, whenSettled, whenFull, whenClosed, whenNew, whenPaused]) {
+    state = skipSilence(state, last.phrase, limits)
+    for (const rule of [whenQuiet, whenDue, whenEnded, whenSettled, whenFull, whenClosed, whenNew, whenPaused]) {
       const step = rule(moment)
       if (step !== null) return step
     }
@@ -153,20 +154,20 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
 
   const hear: StreamingPolicy['hear'] = (regions, pass, hypothesis, limits) => {
     const before = textOf(openWords(state))
-    const heard = takeIn(state, pass, hypothesis, regions, limits)
+    const { state: heard, leftOut } = takeIn(state, pass, hypothesis, regions, limits)
     state = {
       ...heard,
       heardEnd: Math.max(state.heardEnd, pass.to),
       // A full pass over audio that was quiet already does not make it new.
-      changedAt: pass.beginning?.isDraft !== true || textOf(openWords(heard)) === before ? state.changedAt : pass.to,
+      changedAt: pass.isDraft !== true || textOf(openWords(heard)) === before ? state.changedAt : pass.to,
     }
     // Where no detector tells, what sounded last is kept: heard without the words said of it, they would come twice.
     const quietFrom = pass.to - limits.buffer.overlap
     const isSilent = !limits.vad && openWords(state).length === 0 && quietFrom > lastWordEnd(state)
     if (isSilent) state = cutAt(state, quietFrom, state.fixed.length)
-    const outcome = show({ state, finals: [] }, limits)
+    const outcome = show(limits.vad && saysNothing(hypothesis) ? hearAnew(state, regions, pass, limits) : { state, finals: [] }, limits)
     state = outcome.state
-    return outcome
+    return { ...outcome, leftOut }
   }
 
   return {

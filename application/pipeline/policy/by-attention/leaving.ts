@@ -4,15 +4,11 @@ import type { Limits } from '../policy-limits.ts'
 import { wordsInFullCaptions } from '../segments.ts'
 import { cutAt, finalise, fixAll, openFixed, openWords, sampleAt, shownWords, tokensOf } from './state.ts'
 import type { Made, State } from './state.ts'
-import { DOUBTED, UNSURE_DOUBTED } from './take-in.ts'
+import { UNSURE_DOUBTED } from './take-in.ts'
 import { endsClause, endsSentence } from './words.ts'
-import type { SpokenWord } from './words.ts'
 
 /** Audio behind a cut, so that the words before the new ones are heard with them. */
 const KEPT_BEHIND_CUT = 3 * SAMPLE_RATE
-
-/** Doubted words are heard again, in a full window, before they become final. */
-export const isSure = (words: ReadonlyArray<SpokenWord>): boolean => words.every(({ probability }) => probability >= DOUBTED)
 
 /** The words of a phrase become final; those of the next phrase, where they were heard with it, stay open. */
 export const close = (state: State, { phrases }: SegmenterState, limits: Limits): Made => {

@@ -25,8 +25,8 @@ export interface State {
   readonly finals: number
   /** What the last pass heard behind them. */
   readonly pending: ReadonlyArray<SpokenWord>
-  /** Since then a draft heard something that could not be used. */
-  readonly isDoubted: boolean
+  /** What drafts left since then: something that could not be used, or the last fixed word with the punctuation that surely ends the phrase. */
+  readonly draft: 'doubted' | SpokenWord | null
   /** How far audio was heard when the text last changed. */
   readonly changedAt: number
   /** Number of the open segment. */
@@ -45,12 +45,14 @@ export const initialState = (segment: number): State => ({
   fixed: [],
   finals: 0,
   pending: [],
-  isDoubted: false,
+  draft: null,
   changedAt: 0,
   segment,
   shown: '',
   lastFinalEnd: 0,
 })
+
+export const isDoubted = ({ draft }: State): boolean => draft === 'doubted'
 
 export const sampleAt = (seconds: number): number => Math.round(seconds * SAMPLE_RATE)
 

@@ -47,6 +47,26 @@ export const wordsOf = (
   )
 }
 
+/** So few words may be misplaced in time. */
+const MOST_MISPLACED = 2
+/** Seconds of a word that sounds in no time. */
+const NO_TIME = 0.01
+
+/**
+ * The words without those that the model says again of what it was told before. Its attention goes back to where they were
+ * spoken, or has nowhere to go: many words end before `from`, where the known ones end, or many in a row sound in no time.
+ */
+export const spokenBehind = (words: ReadonlyArray<SpokenWord>, from: number): ReadonlyArray<SpokenWord> => {
+  const told = words.findLastIndex(({ end }) => end <= from + NO_TIME) + 1
+  const rest = told > MOST_MISPLACED ? words.slice(told) : words
+  const isSounding = ({ start, end }: SpokenWord): boolean => end - start >= NO_TIME
+  return rest.filter((word, i) => {
+    const before = rest.findLastIndex((other, j) => j < i && isSounding(other))
+    const behind = rest.findIndex((other, j) => j > i && isSounding(other))
+    return isSounding(word) || (behind === -1 ? rest.length : behind) - before - 1 <= MOST_MISPLACED
+  })
+}
+
 /** The geometric mean of their tokens' probabilities. */
 const confidenceOfBoth = (a: SpokenWord, b: SpokenWord): number =>
   (a.confidence ** a.spoken * b.confidence ** b.spoken) ** (1 / (a.spoken + b.spoken))

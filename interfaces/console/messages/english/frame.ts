@@ -1,5 +1,4 @@
 export const frame = {
-  product: 'Stenolog',
   skip: 'Skip to the content',
   menu: 'Menu',
   navigation: 'Main',
@@ -43,7 +42,6 @@ export const frame = {
   passwords_differ: 'The two passwords are not the same.',
   not_found_title: 'There is no such page',
   not_found_text: 'The address may be wrong. The navigation leads to all pages.',
-  coming_title: 'Not here yet',
   keys_title: 'Keys',
   keys_help: 'This help',
   keys_speak: 'Speak now',

@@ -6,9 +6,6 @@ export const problems = {
   no_memory: 'There is not enough free memory: {needed} MB are needed, {free} MB are free. Choose a smaller model, or finish a session.',
   no_compute: 'This machine hears no more sessions in time. Finish one, or choose a smaller model.',
   quota: '{maximum} of {maximum} sessions are open. Finish one to start another.',
-  forbidden: 'You may not do this.',
-  gone: 'This does not exist, or it is not yours.',
   request_id: 'Request {id}',
   fields_wrong: 'Please correct what is marked.',
-  too_large: 'That is too large.',
 } as const

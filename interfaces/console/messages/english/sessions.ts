@@ -77,7 +77,6 @@ export const sessions = {
   show_tokens: 'Show tokens',
   hide_tokens: 'Hide tokens',
   address: 'Address',
-  failed_with: 'Failed: {code}. {detail}',
   event_LiveCreated: 'created',
   event_SenderAttached: 'sender connected',
   event_SenderDetached: 'sender disconnected',
@@ -89,6 +88,8 @@ export const sessions = {
   event_LiveFailed: 'failed: {code}',
   event_LiveDeleted: 'deleted',
   event_other: '{type}',
+  actor_service: 'the service',
+  actor_user: 'user {id}',
 } as const
 
 export const own = {

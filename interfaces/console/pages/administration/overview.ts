@@ -25,7 +25,8 @@ const readHealth = async (): Promise<Health> => {
   try {
     return { isReady: true, checks: (await callOpenly('getReadiness')).checks }
   } catch (error) {
-    if (!(error instanceof ApiError) || typeof error.body !== 'object' || error.body === null || !('checks' in error.body)) throw error
+    if (!(error instanceof ApiError) || typeof error.body !== 'object' || error.body === null
+      || !('checks' in error.body)) throw error
     return { isReady: false, checks: error.body.checks as Checks }
   }
 }
@@ -45,9 +46,11 @@ interface Projection {
 const troubleOf = (found: unknown): string | null => {
   if (typeof found === 'string') return found === 'ok' || found === 'running' ? null : found
   if (!Array.isArray(found)) return null
-  const bad = (found as ReadonlyArray<unknown>).filter((one) => typeof one !== 'object' || one === null || !('error' in one) || one.error !== null)
+  const bad = (found as ReadonlyArray<unknown>).filter((one) => typeof one !== 'object' || one === null
+    || !('error' in one) || one.error !== null)
   if (bad.length === 0) return null
-  return bad.map((one) => (typeof one === 'string' ? one : ((one as Projection).projection ?? JSON.stringify(one)))).join(', ')
+  return bad.map((one) =>
+    (typeof one === 'string' ? one : ((one as Projection).projection ?? JSON.stringify(one)))).join(', ')
 }
 
 const healthOf = ({ isReady, checks }: Health): VNode =>
@@ -56,9 +59,10 @@ const healthOf = ({ isReady, checks }: Health): VNode =>
     p(null, isReady ? badge('good', '✓', t('health_ready')) : badge('bad', '!', t('health_unready'))),
     ul(
       { class: 'checks' },
-      ...Object.entries(checks).map(([check, found]) => {
+      ...Object.entries(checks).filter(([, found]) => typeof found !== 'boolean').map(([check, found]) => {
         const trouble = troubleOf(found)
-        return li({ key: check }, trouble === null ? badge('good', '✓', nameOf(check)) : badge('bad', '!', nameOf(check)), trouble === null ? null : bdi(null, ` ${trouble}`))
+        return li({ key: check }, trouble === null ? badge('good', '✓', nameOf(check))
+          : badge('bad', '!', nameOf(check)), trouble === null ? null : bdi(null, ` ${trouble}`))
       }),
     ),
   )
@@ -70,15 +74,18 @@ const loadOf = (load: Load): VNode => {
   if (count === 0) return p({ class: 'hint' }, t('load_none'))
   const rows = load.sessions.flatMap((sessions, i) =>
     (count - 1 - i) % STEPS_A_MINUTE === 0
-      ? [{ key: i, cells: [String((count - 1 - i) / STEPS_A_MINUTE), ...[load.lag_max[i], load.lag_p95[i], load.vram_reserved[i], sessions, load.listeners[i]].map(String)] }]
+      ? [{ key: i, cells: [String((count - 1 - i) / STEPS_A_MINUTE),
+        ...[load.lag_max[i], load.lag_p95[i], load.vram_reserved[i], sessions, load.listeners[i]].map(String)] }]
       : [])
   return div(
     null,
-    chart(t('load_lag'), [load.lag_max, load.lag_p95]), chart(t('load_memory'), [load.vram_reserved]), chart(t('load_sessions'), [load.sessions, load.listeners]),
+    chart(t('load_lag'), [load.lag_max, load.lag_p95]), chart(t('load_memory'), [load.vram_reserved]),
+    chart(t('load_sessions'), [load.sessions, load.listeners]),
     details(
       null,
       summary(null, t('as_table')),
-      listing(t('load'), [t('time_ago'), t('lag_max'), t('lag_p95'), t('vram_reserved'), t('load_open'), t('load_listeners')], rows),
+      listing(t('load'), [t('time_ago'), t('lag_max'), t('lag_p95'), t('vram_reserved'), t('load_open'),
+        t('load_listeners')], rows),
     ),
   )
 }
@@ -90,7 +97,8 @@ const Overview = (): VNode => {
     () => Promise.all([readHealth(), call('getCapacity'), call('getLoad', { query: { minutes: 60 } })]), '', EVERY_MS,
   )
   return whenLoaded(state.value, reload, ([health, capacity, load]) =>
-    div(null, h2(null, t('health')), healthOf(health), memoryGauge('admin-memory', capacity.data), h2(null, t('load')), loadOf(load.data)))
+    div(null, h2(null, t('health')), healthOf(health), memoryGauge('admin-memory', capacity.data), h2(null, t('load')),
+      loadOf(load.data)))
 }
 
 export const overview = view(Overview)

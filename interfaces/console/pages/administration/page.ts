@@ -1,8 +1,10 @@
 import type { VNode } from 'preact'
 import { t } from '../../messages/texts.ts'
 import type { TextName } from '../../messages/texts.ts'
-import { linkTo } from '../../state/address.ts'
+import { address, linkTo } from '../../state/address.ts'
 import { a, div, h1, li, nav, ul } from '../../ui/tags.ts'
+import { jobsPage } from './jobs.ts'
+import { modelsPage } from './models.ts'
 import { overview } from './overview.ts'
 import { allSessions, anyTimeline } from './sessions.ts'
 import { allTokens } from './tokens.ts'
@@ -17,7 +19,10 @@ interface Part {
 const PARTS: Readonly<Record<string, Part>> = {
   overview: { text: 'admin_overview', show: () => overview({}) },
   users: { text: 'admin_users', show: () => users({}) },
-  sessions: { text: 'admin_sessions', show: (id) => (Number.isSafeInteger(Number(id)) ? anyTimeline(Number(id)) : allSessions({})) },
+  sessions: { text: 'admin_sessions', show: (id) =>
+    (Number.isSafeInteger(Number(id)) ? anyTimeline(Number(id)) : allSessions({})) },
+  models: { text: 'admin_models', show: () => modelsPage({ install: address.value.query.get('install') ?? '' }) },
+  jobs: { text: 'admin_jobs', show: () => jobsPage({}) },
   tokens: { text: 'admin_tokens', show: () => allTokens({}) },
 }
 
@@ -30,7 +35,8 @@ export const administrationPage = (name = 'overview', id?: string): VNode => {
     nav(
       { class: 'parts', 'aria-label': t('administration') },
       ul(null, ...Object.entries(PARTS).map(([path, { text }]) =>
-        li({ key: path }, a({ href: linkTo(`administration/${path}`), 'aria-current': path === open ? 'page' : undefined }, t(text))))),
+        li({ key: path }, a({ href: linkTo(`administration/${path}`), 'aria-current': path === open ? 'page'
+          : undefined }, t(text))))),
     ),
     PARTS[open]?.show(id),
   )

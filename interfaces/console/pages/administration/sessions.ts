@@ -22,7 +22,8 @@ const SIZE = 50
 const AllSessions = (): VNode => {
   const [skip, status] = [useSignal(0), useSignal<Status>('active')]
   const { state, reload } = useLoaded(
-    () => call('listAllLives', { query: { skip: skip.value, limit: SIZE, status: [status.value] } }), `${skip.value} ${status.value}`,
+    () => call('listAllLives', { query: { skip: skip.value, limit: SIZE, status: [status.value] } }),
+    `${skip.value} ${status.value}`,
   )
   const { run, error } = useAction()
   const finish = async (id: number): Promise<void> => {
@@ -32,19 +33,24 @@ const AllSessions = (): VNode => {
   const rowOf = (live: AdminLiveSession) => ({
     key: live.id,
     cells: [
-      a({ href: linkTo(`administration/sessions/${live.id}`) }, String(live.id)), bdi(null, live.username), statusBadge(live.status), languagesOf(live),
-      bdi(null, live.model.name), formatMoment(live.created_at), live.lag === null ? '–' : live.lag.toFixed(1), formatNumber(live.vram),
+      a({ href: linkTo(`administration/sessions/${live.id}`) }, String(live.id)), bdi(null, live.username),
+      statusBadge(live.status), languagesOf(live),
+      bdi(null, live.model.name), formatMoment(live.created_at), live.lag === null ? '–' : live.lag.toFixed(1),
+      formatNumber(live.vram),
       live.status === 'active' || live.status === 'pending'
-        ? button({ type: 'button', 'aria-label': `${t('finish')}: ${live.id}`, onClick: () => run(() => finish(live.id)) }, t('finish'))
+        ? button({ type: 'button', 'aria-label': `${t('finish')}: ${live.id}`, onClick: () =>
+          run(() => finish(live.id)) }, t('finish'))
         : '–',
     ],
   })
-  const columns = [t('session_id'), t('owner'), t('state'), t('languages'), t('model'), t('created'), t('behind_s'), t('memory_mb'), t('change')]
+  const columns = [t('session_id'), t('owner'), t('state'), t('languages'), t('model'), t('created'), t('behind_s'),
+    t('memory_mb'), t('change')]
   return div(
     null,
     div(
       { class: 'filters' },
-      choice({ id: 'all-status', text: t('filter') }, status.value, STATUSES.map((one) => [one, t(`status_${one}`)]), (chosen) => {
+      choice({ id: 'all-status', text: t('filter') }, status.value, STATUSES.map((one) => [one, t(`status_${one}`)]),
+        (chosen) => {
         skip.value = 0
         status.value = STATUSES.find((one) => one === chosen) ?? 'active'
       }),
@@ -55,7 +61,8 @@ const AllSessions = (): VNode => {
     whenLoaded(state.value, reload, ({ data, pagination }) =>
       data.length === 0
         ? p({ class: 'empty' }, t('no_sessions_filtered'))
-        : div(null, listing(t('admin_sessions'), columns, data.map(rowOf)), pager(pagination, (to) => (skip.value = to)))),
+        : div(null, listing(t('admin_sessions'), columns, data.map(rowOf)),
+          pager(pagination, (to) => (skip.value = to)))),
   )
 }
 
@@ -68,4 +75,5 @@ const readsOf = (id: number): TimelineReads => ({
 })
 
 /** The timeline of anybody's session. */
-export const anyTimeline = (id: number): VNode => div(null, h2(null, t('session_title', { id })), timeline({ reads: readsOf(id) }))
+export const anyTimeline = (id: number): VNode =>
+  div(null, h2(null, t('session_title', { id })), timeline({ reads: readsOf(id) }))

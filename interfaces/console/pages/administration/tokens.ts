@@ -12,7 +12,8 @@ const SIZE = 50
 
 const AllTokens = (): VNode => {
   const skip = useSignal(0)
-  const { state, reload } = useLoaded(() => call('listAllTokens', { query: { skip: skip.value, limit: SIZE } }), String(skip.value))
+  const { state, reload } = useLoaded(() => call('listAllTokens', { query: { skip: skip.value, limit: SIZE } }),
+    String(skip.value))
   const { run, error } = useAction()
   const revoke = async (id: number): Promise<void> => {
     await call('deleteAnyToken', { path: { id } })
@@ -29,8 +30,10 @@ const AllTokens = (): VNode => {
           key: token.id,
           cells: [
             bdi(null, token.username), bdi(null, token.name), code(null, `${token.token_prefix}…`), tokenBadge(token),
-            token.expires_at === null ? t('expiry_never') : formatMoment(token.expires_at), token.last_used_at === null ? t('never') : formatMoment(token.last_used_at),
-            button({ type: 'button', class: 'danger', 'aria-label': `${t('revoke')}: ${token.name}`, onClick: () => run(() => revoke(token.id)) }, t('revoke')),
+            token.expires_at === null ? t('expiry_never') : formatMoment(token.expires_at), token.last_used_at === null
+              ? t('never') : formatMoment(token.last_used_at),
+            button({ type: 'button', class: 'danger', 'aria-label': `${t('revoke')}: ${token.name}`, onClick: () =>
+              run(() => revoke(token.id)) }, t('revoke')),
           ],
         }))),
         pager(pagination, (to) => (skip.value = to)),

@@ -48,7 +48,8 @@ const Editor = ({ user, close, reload }: EditorProps): VNode => {
     const body = membersOf(typed.value)
     await (user === null
       ? call('createUser', { body: { username, password, ...body } })
-      : call('changeUser', { path: { id: user.id }, body: { ...body, is_active: isActive, ...(password !== '' && { password }) } }))
+      : call('changeUser', { path: { id: user.id },
+        body: { ...body, is_active: isActive, ...(password !== '' && { password }) } }))
     toast(t('done'))
     close()
     reload()
@@ -67,16 +68,21 @@ const Editor = ({ user, close, reload }: EditorProps): VNode => {
         },
       },
       user === null
-        ? textField({ id: 'user-name', text: t('username'), problem: problems['username'] }, username, (value) => take({ username: value }), {
+        ? textField({ id: 'user-name', text: t('username'), problem: problems['username'] }, username, (value) =>
+          take({ username: value }), {
             required: true, maxLength: 100, autocomplete: 'off', autocapitalize: 'none', spellcheck: false,
           })
         : null,
       textField(
-        { id: 'user-password', text: t('password'), hint: t(user === null ? 'password_hint' : 'new_password_hint'), problem: problems['password'] },
-        password, (value) => take({ password: value }), { type: 'password', autocomplete: 'new-password', required: user === null },
+        { id: 'user-password', text: t('password'), hint: t(user === null ? 'password_hint' : 'new_password_hint'),
+          problem: problems['password'] },
+        password, (value) => take({ password: value }),
+        { type: 'password', autocomplete: 'new-password', required: user === null },
       ),
-      textField({ id: 'max-sessions', text: t('quota_sessions'), problem: problems['max_sessions'] }, sessions, (value) => take({ sessions: value }), quota),
-      textField({ id: 'max-translations', text: t('quota_translations'), problem: problems['max_translations'] }, translations, (value) => take({ translations: value }), quota),
+      textField({ id: 'max-sessions', text: t('quota_sessions'), problem: problems['max_sessions'] }, sessions,
+        (value) => take({ sessions: value }), quota),
+      textField({ id: 'max-translations', text: t('quota_translations'), problem: problems['max_translations'] },
+        translations, (value) => take({ translations: value }), quota),
       checkbox('may-keep', t('may_keep'), mayKeep, (checked) => take({ mayKeep: checked })),
       checkbox('is-admin', t('is_admin'), isAdmin, (checked) => take({ isAdmin: checked })),
       user === null ? null : checkbox('is-active', t('active'), isActive, (checked) => take({ isActive: checked })),
@@ -117,7 +123,8 @@ const Deletion = ({ user, close, reload }: DeletionProps): VNode => {
         },
       },
       p(null, t('delete_user_text')),
-      textField({ id: 'confirm', text: t('username') }, typed.value, (value) => (typed.value = value), { autocomplete: 'off', spellcheck: false }),
+      textField({ id: 'confirm', text: t('username') }, typed.value, (value) => (typed.value = value),
+        { autocomplete: 'off', spellcheck: false }),
       problem(error.value),
       button({ type: 'submit', class: 'danger', disabled: typed.value !== user.username }, t('delete')),
     ),

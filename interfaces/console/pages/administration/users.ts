@@ -15,7 +15,8 @@ const SIZE = 50
 const Users = (): VNode => {
   const skip = useSignal(0)
   const open = useSignal<{ readonly what: 'edit'; readonly user: User | null } | { readonly what: 'delete'; readonly user: User } | null>(null)
-  const { state, reload } = useLoaded(() => call('listUsers', { query: { skip: skip.value, limit: SIZE } }), String(skip.value))
+  const { state, reload } = useLoaded(() => call('listUsers', { query: { skip: skip.value, limit: SIZE } }),
+    String(skip.value))
   const close = (): void => {
     open.value = null
   }
@@ -23,21 +24,27 @@ const Users = (): VNode => {
     key: user.id,
     cells: [
       bdi(null, user.username), user.is_active ? badge('good', '✓', t('active')) : badge('warn', '!', t('inactive')),
-      user.permissions.map((one) => t(`permission_${one}`)).join(', ') || '–', `${user.max_sessions} / ${user.max_translations}`, formatMoment(user.created_at),
+      user.permissions.map((one) => t(`permission_${one}`)).join(', ') || '–',
+      `${user.max_sessions} / ${user.max_translations}`, formatMoment(user.created_at),
       div(
         { class: 'actions' },
-        button({ type: 'button', 'aria-label': `${t('change')}: ${user.username}`, onClick: () => (open.value = { what: 'edit', user }) }, t('change')),
-        button({ type: 'button', class: 'danger', 'aria-label': `${t('delete')}: ${user.username}`, onClick: () => (open.value = { what: 'delete', user }) }, t('delete')),
+        button({ type: 'button', 'aria-label': `${t('change')}: ${user.username}`, onClick: () =>
+          (open.value = { what: 'edit', user }) }, t('change')),
+        button({ type: 'button', class: 'danger', 'aria-label': `${t('delete')}: ${user.username}`, onClick: () =>
+          (open.value = { what: 'delete', user }) }, t('delete')),
       ),
     ],
   })
-  const columns = [t('username'), t('state'), t('permissions'), `${t('sessions')} / ${t('into')}`, t('created'), t('change')]
+  const columns = [t('username'), t('state'), t('permissions'), `${t('sessions')} / ${t('into')}`, t('created'),
+    t('change')]
   const shown = open.value
   return div(
     null,
     whenLoaded(state.value, reload, ({ data, pagination }) =>
       div(null, listing(t('admin_users'), columns, data.map(rowOf)), pager(pagination, (to) => (skip.value = to)))),
-    div({ class: 'actions' }, button({ type: 'button', class: 'primary', onClick: () => (open.value = { what: 'edit', user: null }) }, t('new_user'))),
+    div({ class: 'actions' },
+      button({ type: 'button', class: 'primary', onClick: () => (open.value = { what: 'edit', user: null }) },
+        t('new_user'))),
     shown?.what === 'edit' ? userEditor({ user: shown.user, close, reload }) : null,
     shown?.what === 'delete' ? userDeletion({ user: shown.user, close, reload }) : null,
   )

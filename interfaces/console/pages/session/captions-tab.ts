@@ -5,7 +5,7 @@ import { captionList } from '../../components/captions.ts'
 import { codeBlock } from '../../components/code.ts'
 import { choice, textField } from '../../components/field.ts'
 import { problem } from '../../components/problem.ts'
-import { formatMoment, t } from '../../messages/texts.ts'
+import { formatMoment, languageName, t } from '../../messages/texts.ts'
 import { useAction } from '../../state/loading.ts'
 import { socketAddress } from '../../state/login.ts'
 import { preferences, prefer } from '../../state/preferences.ts'
@@ -38,9 +38,13 @@ const Download = ({ live, heard }: CaptionsTabProps): VNode => {
       { class: 'filters' },
       choice({ id: 'format', text: t('format') }, format, FORMATS.map((one) => [one, one.toUpperCase()]), (one) =>
         take({ format: FORMATS.find((known) => known === one) ?? 'txt' })),
-      choice({ id: 'download-language', text: t('language') }, language, [['', t('as_spoken')], ...targets.map((one) => [one, one] as const)], (one) => take({ language: one })),
-      isShaped ? textField({ id: 'chars', text: t('chars_per_line') }, chars, (value) => take({ chars: value }), { type: 'number', min: 1, max: 1000 }) : null,
-      isShaped ? textField({ id: 'lines', text: t('lines') }, lines, (value) => take({ lines: value }), { type: 'number', min: 1, max: 100 }) : null,
+      choice({ id: 'download-language', text: t('language') }, language,
+        [['', t('as_spoken')], ...targets.map((one) => [one, languageName(one)] as const)], (one) =>
+          take({ language: one })),
+      isShaped ? textField({ id: 'chars', text: t('chars_per_line') }, chars, (value) => take({ chars: value }),
+        { type: 'number', min: 1, max: 1000 }) : null,
+      isShaped ? textField({ id: 'lines', text: t('lines') }, lines, (value) => take({ lines: value }),
+        { type: 'number', min: 1, max: 100 }) : null,
       button({ type: 'button', onClick: () => run(() => download(live, heard, wanted.value)) }, t('download')),
     ),
     problem(error.value),
@@ -58,13 +62,16 @@ const CaptionsTab = (props: CaptionsTabProps): VNode => {
   return div(
     null,
     isWaiting ? p(null, t('sender_address')) : null,
-    isWaiting ? codeBlock({ text: `${socketAddress(live.relative_path)}?token=${live.sender_token}`, label: t('address') }) : null,
+    isWaiting ? codeBlock({ text: `${socketAddress(live.relative_path)}?token=${live.sender_token}`,
+      label: t('address') }) : null,
     hasFailed && heard.end !== null ? problem(new Error(endText(heard.end))) : null,
     captionList({ captions: heard.captions, empty: emptyText(heard, live) }),
-    activity.text_until === null ? null : p({ class: 'hint' }, t('text_until', { at: formatMoment(activity.text_until) })),
+    activity.text_until === null ? null
+      : p({ class: 'hint' }, t('text_until', { at: formatMoment(activity.text_until) })),
     div(
       { class: 'filters' },
-      textField({ id: 'caption-size', text: t('caption_size') }, String(size), (value) => prefer({ captionSize: Math.min(48, Math.max(16, Number(value) || 20)) }), {
+      textField({ id: 'caption-size', text: t('caption_size') }, String(size), (value) =>
+        prefer({ captionSize: Math.min(48, Math.max(16, Number(value) || 20)) }), {
         type: 'number', min: 16, max: 48,
       }),
     ),

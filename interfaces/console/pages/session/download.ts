@@ -16,12 +16,15 @@ const textOf = (caption: Caption, language: string): string =>
 /** `&` and `<` would be markup. */
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
-const subtitles = (lines: ReadonlyArray<Caption>, language: string, mark: string, form: (text: string) => string): string =>
-  lines.map((line, i) => `${mark === ',' ? `${i + 1}\n` : ''}${stamp(line.start, mark)} --> ${stamp(line.end, mark)}\n${form(textOf(line, language))}\n`).join('\n')
+const subtitles = (lines: ReadonlyArray<Caption>, language: string, mark: string, form: (text: string) =>
+  string): string =>
+  lines.map((line, i) =>
+    `${mark === ',' ? `${i + 1}\n`
+      : ''}${stamp(line.start, mark)} --> ${stamp(line.end, mark)}\n${form(textOf(line, language))}\n`).join('\n')
 
 /** What this page has received, where the service keeps nothing. */
 const received = (lines: ReadonlyArray<Caption>, format: Format, language: string): string => {
-  if (format === 'json') return JSON.stringify(lines.map(({ key: _, ...line }) => line), null, 2)
+  if (format === 'json') return JSON.stringify(lines, null, 2)
   if (format === 'txt') return lines.map((line) => `${textOf(line, language)}\n`).join('')
   if (format === 'srt') return subtitles(lines, language, ',', (text) => text.replaceAll('-->', '->'))
   return `WEBVTT\n\n${subtitles(lines, language, '.', escaped)}`
@@ -36,7 +39,8 @@ export interface Wanted {
 
 const fromService = async (id: number, { format, language, chars, lines }: Wanted): Promise<string> => {
   const query = {
-    format, ...(language !== '' && { language }), ...(chars !== '' && { chars_per_line: Number(chars) }), ...(lines !== '' && { lines: Number(lines) }),
+    format, ...(language !== '' && { language }), ...(chars !== '' && { chars_per_line: Number(chars) }),
+    ...(lines !== '' && { lines: Number(lines) }),
   }
   const answer = await call('getTranscript', { path: { id }, query })
   return typeof answer === 'string' ? answer : JSON.stringify(answer.data.transcript, null, 2)

@@ -20,11 +20,12 @@ export interface Heard {
 
 const NOTHING: Heard = { captions: NO_CAPTIONS, isOver: false, end: null, isKept: false }
 
-const isReady = async (): Promise<boolean> => (await callOpenly('getEmbedReadiness').catch(() => ({ ready: false }))).ready
+const isReady = async (): Promise<boolean> =>
+  (await callOpenly('getEmbedReadiness').catch(() => ({ ready: false }))).ready
 
 /** A kept transcript as captions: each translation belongs to the text with its times. */
 const captionsOf = ({ transcript }: Transcript): Captions =>
-  ended(transcript.reduce((captions, { words: _, ...segment }) => withFrame(captions, segment), NO_CAPTIONS))
+  ended(transcript.reduce<Captions>(withFrame, NO_CAPTIONS))
 
 const kept = async (id: number): Promise<Captions | null> => {
   try {
@@ -48,7 +49,8 @@ const listen = (live: LiveSession, heard: Signal<Heard>): (() => void) => {
       heard.value = { ...heard.peek(), captions: withFrame(heard.peek().captions, frame) }
     },
     onState: (state) => {
-      if (state.name === 'over') heard.value = { ...heard.peek(), captions: ended(heard.peek().captions), isOver: true, end: state.end }
+      if (state.name === 'over') heard.value = { ...heard.peek(), captions: ended(heard.peek().captions), isOver: true,
+        end: state.end }
     },
   })
   return socket.close

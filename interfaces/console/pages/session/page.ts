@@ -46,9 +46,11 @@ const Delete = ({ live, close }: { readonly live: LiveSession; readonly close: (
         },
       },
       p(null, t('delete_text', { id: live.id })),
-      textField({ id: 'confirm', text: t('delete_field') }, typed.value, (value) => (typed.value = value), { autocomplete: 'off', inputMode: 'numeric' }),
+      textField({ id: 'confirm', text: t('delete_field') }, typed.value, (value) => (typed.value = value),
+        { autocomplete: 'off', inputMode: 'numeric' }),
       problem(error.value),
-      button({ type: 'submit', class: 'danger', disabled: isRunning.value || typed.value !== String(live.id) }, t('delete')),
+      button({ type: 'submit', class: 'danger', disabled: isRunning.value || typed.value !== String(live.id) },
+        t('delete')),
     ),
   })
 }
@@ -100,7 +102,8 @@ const Live = (props: LiveProps): VNode => {
   return div(
     null,
     view(Head)(props),
-    tabs(t('session_tabs'), TABS.map((id) => ({ id, text: t(`tab_${id}`) })), open, (tab) => changeQuery({ tab }), panel()),
+    tabs(t('session_tabs'), TABS.map((id) => ({ id, text: t(`tab_${id}`) })), open, (tab) => changeQuery({ tab }),
+      panel()),
   )
 }
 

@@ -5,7 +5,7 @@ import { encode } from 'uqr'
 import type { LiveSession } from '../../../client/operations.ts'
 import { codeBlock } from '../../components/code.ts'
 import { checkbox, choice, textField } from '../../components/field.ts'
-import { t } from '../../messages/texts.ts'
+import { languageName, t } from '../../messages/texts.ts'
 import { ROOT } from '../../state/root.ts'
 import { div, h2, iframe, p, view } from '../../ui/tags.ts'
 
@@ -13,7 +13,8 @@ import { div, h2, iframe, p, view } from '../../ui/tags.ts'
 const qr = (text: string): VNode => {
   const { data, size } = encode(text, { border: 0 })
   const path = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : []))).join('')
-  return h('svg', { class: 'qr', viewBox: `0 0 ${size} ${size}`, role: 'img', 'aria-label': t('qr_label') }, h('path', { d: path }))
+  return h('svg', { class: 'qr', viewBox: `0 0 ${size} ${size}`, role: 'img', 'aria-label': t('qr_label') },
+    h('path', { d: path }))
 }
 
 const { hostname } = new URL(ROOT)
@@ -28,8 +29,10 @@ interface Look {
   readonly language: string
 }
 
-const addressOf = ({ id, listener_token: token }: LiveSession, { isTransparent, background, text, size, language }: Look): string => {
-  const look = new URLSearchParams({ background_color: isTransparent ? '00000000' : background.slice(1), color_text: text.slice(1), size_text: size })
+const addressOf = ({ id, listener_token: token }: LiveSession,
+  { isTransparent, background, text, size, language }: Look): string => {
+  const look = new URLSearchParams({ background_color: isTransparent ? '00000000' : background.slice(1),
+    color_text: text.slice(1), size_text: size })
   if (language !== '') look.set('language', language)
   return `${ROOT}/embed/live/${id}?${look.toString()}#token=${encodeURIComponent(token)}`
 }
@@ -45,26 +48,31 @@ interface ShareTabProps {
 }
 
 const ShareTab = ({ live }: ShareTabProps): VNode => {
-  const look = useSignal<Look>({ isTransparent: false, background: '#000000', text: '#ffffff', size: '28', language: '' })
+  const look = useSignal<Look>({ isTransparent: false, background: '#000000', text: '#ffffff', size: '28',
+    language: '' })
   const take = (changed: Partial<Look>): void => {
     look.value = { ...look.value, ...changed }
   }
   const { isTransparent, background, text, size, language } = look.value
   const address = addressOf(live, look.value)
   const targets = live.translations.map(({ lang_to: to }) => to.iso_639_1)
-  const preview = { src: address, title: t('preview'), sandbox: 'allow-scripts', referrerpolicy: 'no-referrer', height: 160 } as const
+  const preview = { src: address, title: t('preview'), sandbox: 'allow-scripts', referrerpolicy: 'no-referrer',
+    height: 160 } as const
   return div(
     { class: 'columns' },
     div(
       null,
       targets.length === 0 ? null : choice(
-        { id: 'shown-language', text: t('shown_language') }, language, [['', t('as_spoken')], ...targets.map((one) => [one, one] as const)],
+        { id: 'shown-language', text: t('shown_language') }, language,
+        [['', t('as_spoken')], ...targets.map((one) => [one, languageName(one)] as const)],
         (one) => take({ language: one }),
       ),
       checkbox('transparent', t('transparent'), isTransparent, (checked) => take({ isTransparent: checked })),
-      textField({ id: 'share-background', text: t('background') }, background, (value) => take({ background: value }), { type: 'color' }),
+      textField({ id: 'share-background', text: t('background') }, background, (value) => take({ background: value }),
+        { type: 'color' }),
       textField({ id: 'share-text', text: t('text_color') }, text, (value) => take({ text: value }), { type: 'color' }),
-      textField({ id: 'share-size', text: t('text_size') }, size, (value) => take({ size: value }), { type: 'number', min: 8, max: 200 }),
+      textField({ id: 'share-size', text: t('text_size') }, size, (value) => take({ size: value }),
+        { type: 'number', min: 8, max: 200 }),
       isLoopback ? p({ class: 'notice warn' }, t('share_loopback')) : null,
       isPrivate ? p({ class: 'notice' }, t('share_private')) : null,
     ),

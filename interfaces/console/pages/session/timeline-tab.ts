@@ -8,7 +8,9 @@ import { formatClock, t } from '../../messages/texts.ts'
 import type { TextName } from '../../messages/texts.ts'
 import { en } from '../../messages/en.ts'
 import { useLoaded } from '../../state/loading.ts'
-import { bdi, button, code, details, div, h2, input, label, p, pre, span, strong, summary, view } from '../../ui/tags.ts'
+import { user } from '../../state/login.ts'
+import { bdi, button, code, details, div, h2, input, label, p, pre, span, strong, summary,
+  view } from '../../ui/tags.ts'
 
 /** What the timeline shows, of one's own session or, for administrators, of anybody's. */
 export interface TimelineReads {
@@ -19,9 +21,20 @@ export interface TimelineReads {
 
 const isText = (name: string): name is TextName => Object.hasOwn(en, name)
 
+/** A member of an event where it is a text. */
+const told = (value: unknown): string => (typeof value === 'string' ? value : '')
+
 const eventText = ({ type, data }: HistoryEntry): string => {
   const name = `event_${type}`
-  return isText(name) ? t(name, { reason: String(data['reason'] ?? ''), code: String(data['code'] ?? '') }) : t('event_other', { type })
+  return isText(name) ? t(name, { reason: told(data['reason']), code: told(data['code']) }) : t('event_other', { type })
+}
+
+/** Who did it: oneself by name, others by number, and what the service did by itself. */
+export const actorText = (actor: string): string => {
+  const [kind, id = ''] = actor.split(':', 2)
+  if (kind === 'instance') return t('actor_service')
+  if (kind !== 'user') return actor
+  return Number(id) === user.value?.id ? user.value.username : t('actor_user', { id })
 }
 
 const integrityBadge = ({ status, entries, damaged }: LiveIntegrity): VNode => {
@@ -45,7 +58,8 @@ interface StateProps {
 /** How the session stood after an event; what that event changed is marked. */
 const State = ({ reads, entries, at }: StateProps): VNode => {
   const { state, reload } = useLoaded(
-    () => Promise.all([reads.stateAt(entries[at]?.id ?? 1), at > 0 ? reads.stateAt(entries[at - 1]?.id ?? 1) : null]), String(at),
+    () => Promise.all([reads.stateAt(entries[at]?.id ?? 1), at > 0 ? reads.stateAt(entries[at - 1]?.id ?? 1) : null]),
+    String(at),
   )
   return whenLoaded(state.value, reload, ([now, before]) => {
     const known = new Map(before === null ? [] : members(before))
@@ -73,12 +87,14 @@ const Timeline = ({ reads }: { readonly reads: TimelineReads }): VNode => {
       null,
       p(null, integrityBadge(integrity), ' ', span({ class: 'hint' }, t('integrity_hint'))),
       listing(
-        t('tab_timeline'), [t('event_number'), t('event_time'), t('event_what'), t('event_actor'), t('event_cause'), t('event_data')],
+        t('tab_timeline'), [t('event_number'), t('event_time'), t('event_what'), t('event_actor'), t('event_cause'),
+          t('event_data')],
         entries.map((one, i) => ({
           key: one.id,
           cells: [
             button({ type: 'button', 'aria-pressed': i === at, onClick: () => go(i) }, String(one.id)),
-            formatClock(one.at), bdi(null, eventText(one)), bdi(null, one.actor), code(null, causeOf(one)),
+            formatClock(one.at), bdi(null, eventText(one)), bdi({ title: one.actor }, actorText(one.actor)),
+            code(null, causeOf(one)),
             details(null, summary(null, one.type), pre(null, JSON.stringify(one.data, null, 1))),
           ],
         })),
@@ -86,11 +102,15 @@ const Timeline = ({ reads }: { readonly reads: TimelineReads }): VNode => {
       h2(null, t('state_then')),
       div(
         { class: 'status-line' },
-        button({ type: 'button', disabled: at === 0, onClick: () => go(at - 1), 'data-key': '[', 'aria-label': t('event_before') }, '◂'),
+        button({ type: 'button', disabled: at === 0, onClick: () => go(at - 1), 'data-key': '[',
+          'aria-label': t('event_before') }, '◂'),
         label({ for: 'event' }, t('event_slider')),
-        input({ type: 'range', id: 'event', min: 1, max: entries.length, value: at + 1, onInput: ({ currentTarget }) => go(Number(currentTarget.value) - 1) }),
-        button({ type: 'button', disabled: at === entries.length - 1, onClick: () => go(at + 1), 'data-key': ']', 'aria-label': t('event_after') }, '▸'),
-        entry === undefined ? null : span(null, t('after_event', { entry: entry.id, total: entries.length, at: formatClock(entry.at) })),
+        input({ type: 'range', id: 'event', min: 1, max: entries.length, value: at + 1, onInput: ({ currentTarget }) =>
+          go(Number(currentTarget.value) - 1) }),
+        button({ type: 'button', disabled: at === entries.length - 1, onClick: () => go(at + 1), 'data-key': ']',
+          'aria-label': t('event_after') }, '▸'),
+        entry === undefined ? null
+          : span(null, t('after_event', { entry: entry.id, total: entries.length, at: formatClock(entry.at) })),
       ),
       entries.length === 0 ? null : view(State)({ reads, entries, at }),
     )

@@ -22,7 +22,8 @@ export const loadChoices = async (): Promise<Choices> => {
   ])
   const active = models.data.filter((model) => model.active)
   const languages = await Promise.all(
-    active.map(async ({ name }) => [name, (await call('listLanguages', { query: { model: name, limit: 1000 } })).data] as const),
+    active.map(async ({ name }) =>
+      [name, (await call('listLanguages', { query: { model: name, limit: 1000 } })).data] as const),
   )
   return {
     models: active, pairs: pairs.data.filter((pair) => pair.active), profiles: profiles.data, capacity: capacity.data,
@@ -33,7 +34,8 @@ export const loadChoices = async (): Promise<Choices> => {
 const oneOf = (wanted: string, all: ReadonlyArray<string>): string => (all.includes(wanted) ? wanted : (all[0] ?? ''))
 
 export const targetsOf = ({ pairs }: Choices, language: string): ReadonlyArray<string> =>
-  Array.from(new Set(pairs.filter(({ lang_from: from }) => language === 'auto' || from.iso_639_1 === language).map(({ lang_to: to }) => to.iso_639_1)))
+  Array.from(new Set(pairs.filter(({ lang_from: from }) => language === 'auto'
+    || from.iso_639_1 === language).map(({ lang_to: to }) => to.iso_639_1)))
 
 /** What is chosen, as far as it can be had; the model that people are understood by comes first. */
 export const orderOf = (choices: Choices): Order => {

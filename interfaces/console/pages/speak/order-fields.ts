@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import { checkbox, choice, textField } from '../../components/field.ts'
 import { settingsFields, typedOf } from '../../components/settings-fields.ts'
-import { t } from '../../messages/texts.ts'
+import { languageName, t } from '../../messages/texts.ts'
 import { changeQuery } from '../../state/address.ts'
 import { isAdmin, mayKeepText } from '../../state/login.ts'
 import { a, details, div, fieldset, legend, p, summary } from '../../ui/tags.ts'
@@ -18,7 +18,8 @@ const shippedOnly = ({ models }: Choices): VNode | null =>
     ? null
     : div(
         { class: 'notice warn' },
-        p(null, t('demo_only'), ' ', isAdmin.value ? a({ href: linkTo('administration/models', { install: 'base' }) }, t('demo_install')) : t('demo_ask')),
+        p(null, t('demo_only'), ' ', isAdmin.value
+          ? a({ href: linkTo('administration/models', { install: 'base' }) }, t('demo_install')) : t('demo_ask')),
       )
 
 const modelFields = (order: Order, choices: Choices, problems: Problems): VNode => {
@@ -29,7 +30,8 @@ const modelFields = (order: Order, choices: Choices, problems: Problems): VNode 
   return fieldset(
     null,
     legend(null, t('model')),
-    choice({ id: 'model', text: t('model'), problem: problems['model'] }, order.model, choices.models.map(({ name }) => [name, name]), (model) => {
+    choice({ id: 'model', text: t('model'), problem: problems['model'] }, order.model,
+      choices.models.map(({ name }) => [name, name]), (model) => {
       choose({ model })
       changeQuery({ model })
     }),
@@ -47,7 +49,7 @@ const modelFields = (order: Order, choices: Choices, problems: Problems): VNode 
       p({ class: 'label' }, t('into')),
       ...targets.map((target) => {
         const isChosen = order.into.includes(target)
-        return checkbox(`into-${target}`, target, isChosen, (checked) => {
+        return checkbox(`into-${target}`, languageName(target), isChosen, (checked) => {
           const into = checked ? [...order.into, target] : order.into.filter((one) => one !== target)
           choose({ into })
           changeQuery({ into: into.join(',') })
@@ -62,14 +64,17 @@ const lookFields = (order: Order, problems: Problems): VNode =>
     null,
     summary(null, t('look_of_captions')),
     checkbox('own-look', t('own_look'), order.hasLook, (hasLook) => choose({ hasLook })),
-    textField({ id: 'background', text: t('background') }, order.background, (background) => choose({ background, hasLook: true }), { type: 'color' }),
-    textField({ id: 'text-color', text: t('text_color') }, order.textColor, (textColor) => choose({ textColor, hasLook: true }), { type: 'color' }),
+    textField({ id: 'background', text: t('background') }, order.background, (background) =>
+      choose({ background, hasLook: true }), { type: 'color' }),
+    textField({ id: 'text-color', text: t('text_color') }, order.textColor, (textColor) =>
+      choose({ textColor, hasLook: true }), { type: 'color' }),
     textField(
       { id: 'text-size', text: t('text_size'), problem: problems['size_text'] }, order.textSize,
       (textSize) => choose({ textSize, hasLook: true }), { type: 'number', min: 8, max: 200 },
     ),
     textField(
-      { id: 'listener-token', text: t('listener_token'), hint: t('listener_token_hint'), problem: problems['listener_token'] },
+      { id: 'listener-token', text: t('listener_token'), hint: t('listener_token_hint'),
+        problem: problems['listener_token'] },
       order.listenerToken, (listenerToken) => choose({ listenerToken }), { autocomplete: 'off', spellcheck: false },
     ),
   )
@@ -83,14 +88,17 @@ export const orderFields = (order: Order, choices: Choices, problems: Problems):
       null,
       summary(null, t('settings')),
       choice(
-        { id: 'profile', text: t('profile') }, '', [['', t('profile_none')], ...choices.profiles.map(({ id, name }) => [String(id), name] as const)],
+        { id: 'profile', text: t('profile') }, '',
+        [['', t('profile_none')], ...choices.profiles.map(({ id, name }) => [String(id), name] as const)],
         (id) => {
           const profile = choices.profiles.find((one) => String(one.id) === id)
           choose(profile === undefined ? { hasSettings: false } : { settings: typedOf(profile), hasSettings: true })
         },
       ),
-      settingsFields(order.settings, problems, (changed) => choose({ settings: { ...order.settings, ...changed }, hasSettings: true })),
+      settingsFields(order.settings, problems, (changed) =>
+        choose({ settings: { ...order.settings, ...changed }, hasSettings: true })),
     ),
     lookFields(order, problems),
-    mayKeepText.value ? checkbox('keep-text', t('keep_text'), order.keepText, (keepText) => choose({ keepText })) : null,
+    mayKeepText.value ? checkbox('keep-text', t('keep_text'), order.keepText, (keepText) => choose({ keepText }))
+      : null,
   )

@@ -30,14 +30,16 @@ export interface Order {
   readonly textSize: string
 }
 
-const sourceIn = (query: URLSearchParams): Source | null => SOURCES.find((source) => source === query.get('source')) ?? null
+const sourceIn = (query: URLSearchParams): Source | null => SOURCES.find((source) => source === query.get('source'))
+  ?? null
 
 /** Chosen before there was an address that says something else; `source` is null until somebody chose one. */
 const first = (): Omit<Order, 'source'> & { readonly source: Source | null } => {
   const { query } = address.peek()
   return {
     source: sourceIn(query), device: '', reduceNoise: true, file: null, inRealTime: true, urlKind: 'hls', url: '',
-    model: query.get('model') ?? '', language: query.get('language') ?? '', into: query.get('into')?.split(',').filter((one) => one !== '') ?? [],
+    model: query.get('model') ?? '', language: query.get('language') ?? '',
+    into: query.get('into')?.split(',').filter((one) => one !== '') ?? [],
     settings: USUAL_SETTINGS, hasSettings: false, keepText: false, listenerToken: '',
     hasLook: false, background: '#000000', textColor: '#ffffff', textSize: '28',
   }
@@ -59,6 +61,7 @@ export const requestOf = (order: Order): CreateLiveRequest => ({
   ...(order.keepText && { live_retention: true }),
   ...(order.listenerToken !== '' && { listener_token: order.listenerToken }),
   ...(order.hasLook && {
-    background_color: order.background.slice(1), color_text: order.textColor.slice(1), size_text: Number(order.textSize),
+    background_color: order.background.slice(1), color_text: order.textColor.slice(1),
+    size_text: Number(order.textSize),
   }),
 })

@@ -51,8 +51,10 @@ const Order = ({ choices }: { readonly choices: Choices }): VNode => {
   const isBusy = isRunning.value
   const isCodeOpen = useSignal(false)
   const begin = isBusy
-    ? button({ type: 'button', class: 'danger', onClick: stop, 'data-key': 'start', disabled: phase.value === 'finishing' }, `■ ${t('stop')}`)
-    : button({ type: 'submit', class: 'primary', 'data-key': 'start' }, order.source === 'program' ? t('create_session') : `● ${t('start')}`)
+    ? button({ type: 'button', class: 'danger', onClick: stop, 'data-key': 'start',
+      disabled: phase.value === 'finishing' }, `■ ${t('stop')}`)
+    : button({ type: 'submit', class: 'primary', 'data-key': 'start' }, order.source === 'program' ? t('create_session')
+      : `● ${t('start')}`)
   return div(
     { class: 'columns' },
     form(
@@ -63,8 +65,8 @@ const Order = ({ choices }: { readonly choices: Choices }): VNode => {
         },
       },
       sourceFields(order, problems),
-      orderFields(order, choices, problems),
       div({ class: 'actions start' }, begin),
+      orderFields(order, choices, problems),
     ),
     div(
       null,
@@ -74,7 +76,8 @@ const Order = ({ choices }: { readonly choices: Choices }): VNode => {
       details(
         { onToggle: ({ currentTarget }) => (isCodeOpen.value = currentTarget.open) },
         summary(null, t('code')),
-        isCodeOpen.value ? loadedLate(() => import('./programs.ts'), ({ programs }) => programs({ request: requestOf(order) })) : null,
+        isCodeOpen.value ? loadedLate(() => import('./programs.ts'), ({ programs }) =>
+          programs({ request: requestOf(order) })) : null,
       ),
     ),
   )
@@ -85,7 +88,8 @@ const Speak = (): VNode => {
   return div(
     null,
     h1({ tabIndex: -1 }, t('speak')),
-    whenLoaded(state.value, reload, (choices) => (choices.models.length === 0 ? p(null, t('no_models')) : view(Order)({ choices }))),
+    whenLoaded(state.value, reload, (choices) =>
+      (choices.models.length === 0 ? p(null, t('no_models')) : view(Order)({ choices }))),
   )
 }
 

@@ -74,7 +74,8 @@ interface ProgramsProps {
 const Programs = ({ request }: ProgramsProps): VNode => {
   const open = useSignal<Name>('curl')
   return tabs(
-    t('code'), NAMES.map((id) => ({ id, text: t(`code_${id}`) })), open.value, (id) => (open.value = NAMES.find((one) => one === id) ?? 'curl'),
+    t('code'), NAMES.map((id) => ({ id, text: t(`code_${id}`) })), open.value, (id) =>
+      (open.value = NAMES.find((one) => one === id) ?? 'curl'),
     codeBlock({ text: LANGUAGES[open.value](request), label: t(`code_${open.value}`) }),
   )
 }

@@ -8,7 +8,8 @@ import type { Phase } from '../../speaking/run.ts'
 import { leave, mute } from '../../speaking/speak.ts'
 import { a, button, div, label, meter, section, span, view } from '../../ui/tags.ts'
 
-const TONES: Readonly<Partial<Record<Phase, readonly [tone: 'good' | 'warn' | 'bad' | 'accent' | 'muted', sign: string]>>> = {
+const TONES: Readonly<Partial<Record<Phase,
+  readonly [tone: 'good' | 'warn' | 'bad' | 'accent' | 'muted', sign: string]>>> = {
   listening: ['bad', '●'], reconnecting: ['warn', '!'], done: ['good', '✓'], failed: ['bad', '!'], idle: ['muted', '○'],
 }
 
@@ -23,7 +24,8 @@ const Level = (): VNode =>
     span({ class: 'hint' }, t('level_db', { db: Math.round(level.value) })),
     level.value > LOUD_DB ? badge('warn', '!', t('too_loud')) : null,
     quiet.value >= QUIET_SECONDS ? badge('warn', '!', t('too_quiet')) : null,
-    button({ type: 'button', onClick: mute, 'aria-pressed': isMuted.value, 'data-key': 'm' }, isMuted.value ? t('unmute') : t('mute')),
+    button({ type: 'button', onClick: mute, 'aria-pressed': isMuted.value, 'data-key': 'm' }, isMuted.value
+      ? t('unmute') : t('mute')),
   )
 
 const Status = (): VNode => {
@@ -34,7 +36,8 @@ const Status = (): VNode => {
     { class: 'status-line' },
     span({ role: 'status' }, badge(tone, sign, t(`phase_${phase.value}`))),
     sent.value > 0 ? span(null, formatSpan(sent.value)) : null,
-    isRunning.value && late !== null ? span({ class: isLate ? 'warn' : 'muted' }, t('behind', { seconds: late.toFixed(1) })) : null,
+    isRunning.value && late !== null
+      ? span({ class: isLate ? 'warn' : 'muted' }, t('behind', { seconds: late.toFixed(1) })) : null,
   )
 }
 

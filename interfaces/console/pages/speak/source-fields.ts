@@ -28,7 +28,8 @@ const Device = ({ order }: DeviceProps): VNode => {
   return div(
     null,
     named.length === 0 ? null : choice(
-      { id: 'device', text: t('device') }, order.device, [['', t('device_default')], ...named], (device) => choose({ device }),
+      { id: 'device', text: t('device') }, order.device, [['', t('device_default')], ...named], (device) =>
+        choose({ device }),
     ),
     checkbox('noise', t('noise'), order.reduceNoise, (reduceNoise) => choose({ reduceNoise })),
   )
@@ -40,9 +41,11 @@ const fileFields = (order: Order): VNode =>
   div(
     null,
     field({ id: 'file', text: t('file') }, (attributes) =>
-      input({ ...attributes, type: 'file', accept: 'audio/*,video/*', onChange: ({ currentTarget }) => choose({ file: currentTarget.files?.[0] ?? null }) })),
+      input({ ...attributes, type: 'file', accept: 'audio/*,video/*', onChange: ({ currentTarget }) =>
+        choose({ file: currentTarget.files?.[0] ?? null }) })),
     choice(
-      { id: 'pace', text: t('file_pace') }, order.inRealTime ? 'real' : 'fast', [['real', t('pace_real')], ['fast', t('pace_fast')]],
+      { id: 'pace', text: t('file_pace') }, order.inRealTime ? 'real' : 'fast',
+      [['real', t('pace_real')], ['fast', t('pace_fast')]],
       (pace) => choose({ inRealTime: pace === 'real' }),
     ),
   )
@@ -56,7 +59,8 @@ const urlFields = (order: Order, problems: Problems): VNode =>
       { id: 'url-kind', text: t('url_kind') }, order.urlKind, KINDS.map((kind) => [kind, t(`url_${kind}`)]),
       (kind) => choose({ urlKind: KINDS.find((one) => one === kind) ?? 'hls' }),
     ),
-    textField({ id: 'url', text: t('url'), problem: problems['audio_url'] }, order.url, (url) => choose({ url }), { type: 'url', required: true, spellcheck: false }),
+    textField({ id: 'url', text: t('url'), problem: problems['audio_url'] }, order.url, (url) => choose({ url }),
+      { type: 'url', required: true, spellcheck: false }),
   )
 
 const FIELDS: Readonly<Record<Source, (order: Order, problems: Problems) => VNode | null>> = {

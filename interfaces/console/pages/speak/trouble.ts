@@ -22,8 +22,10 @@ const AUDIO: Readonly<Record<string, readonly [what: TextName, help: TextName]>>
 }
 
 const ENDS: Readonly<Record<string, TextName>> = {
-  token_revoked: 'end_token_revoked', session_idle: 'end_session_idle', sender_already_connected: 'end_sender_already_connected',
-  session_finished: 'end_session_finished', refused: 'end_refused', engine_failed: 'end_engine', model_load_failed: 'end_engine',
+  token_revoked: 'end_token_revoked', session_idle: 'end_session_idle',
+  sender_already_connected: 'end_sender_already_connected',
+  session_finished: 'end_session_finished', refused: 'end_refused', engine_failed: 'end_engine',
+  model_load_failed: 'end_engine',
   source_failed: 'end_engine', audio_too_fast: 'end_audio', rate_limited: 'end_audio', invalid_audio: 'end_audio',
   invalid_message: 'end_audio', invalid_config: 'end_audio', audio_not_expected: 'end_audio',
 }
@@ -41,7 +43,8 @@ export const trouble = (failure: unknown, end: SocketEnd | null, retry: () => vo
   if (failure instanceof DOMException) return ofAudio(failure)
   if (failure instanceof TooLong) return notice(t('file_too_long'))
   if (failure instanceof ApiError && (failure.status === 403 || failure.status === 503))
-    return div(null, problem(failure, retry), p(null, a({ href: linkTo('sessions', { status: 'active' }) }, t('sessions'))))
+    return div(null, problem(failure, retry),
+      p(null, a({ href: linkTo('sessions', { status: 'active' }) }, t('sessions'))))
   if (failure !== null) return problem(failure, retry)
   return end === null || end.reason === 'finished' ? null : notice(endText(end))
 }

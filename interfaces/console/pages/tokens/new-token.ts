@@ -16,7 +16,8 @@ const SPANS = ['30', '90', '365']
 /** When a token ends, by what was chosen; null is never. */
 const expiryOf = (chosen: string, date: string): string | null => {
   if (chosen === 'never') return null
-  return chosen === 'date' ? new Date(`${date}T23:59:59`).toISOString() : new Date(Date.now() + Number(chosen) * DAY_MS).toISOString()
+  return chosen === 'date' ? new Date(`${date}T23:59:59`).toISOString()
+    : new Date(Date.now() + Number(chosen) * DAY_MS).toISOString()
 }
 
 interface NewTokenProps {
@@ -30,10 +31,12 @@ const NewToken = ({ close, created }: NewTokenProps): VNode => {
   const problems = fieldProblems(error.value)
   if (secret.value !== null) {
     const stored = { title: t('secret_title'), close, closeText: t('secret_stored') }
-    return modal({ ...stored, key: 'secret', children: [p(null, t('secret_text')), codeBlock({ text: secret.value, label: t('secret_title') })] })
+    return modal({ ...stored, key: 'secret',
+      children: [p(null, t('secret_text')), codeBlock({ text: secret.value, label: t('secret_title') })] })
   }
   const create = async (): Promise<void> => {
-    const { data } = await call('createToken', { body: { name: name.value, expires_at: expiryOf(expiry.value, date.value) } })
+    const { data } = await call('createToken',
+      { body: { name: name.value, expires_at: expiryOf(expiry.value, date.value) } })
     secret.value = data.token
     created()
   }
@@ -49,13 +52,17 @@ const NewToken = ({ close, created }: NewTokenProps): VNode => {
           run(create)
         },
       },
-      textField({ id: 'token-name', text: t('token_name'), problem: problems['name'] }, name.value, (value) => (name.value = value), { required: true, maxLength: 100 }),
+      textField({ id: 'token-name', text: t('token_name'), problem: problems['name'] }, name.value, (value) =>
+        (name.value = value), { required: true, maxLength: 100 }),
       choice(
         { id: 'expiry', text: t('expiry'), problem: problems['expires_at'] }, expiry.value,
-        [['never', t('expiry_never')], ...SPANS.map((days) => [days, t('expiry_days', { days })] as const), ['date', t('expiry_date')]],
+        [['never', t('expiry_never')], ...SPANS.map((days) => [days, t('expiry_days', { days })] as const),
+          ['date', t('expiry_date')]],
         (value) => (expiry.value = value),
       ),
-      expiry.value === 'date' ? textField({ id: 'expiry-date', text: t('expiry_on') }, date.value, (value) => (date.value = value), { type: 'date', required: true }) : null,
+      expiry.value === 'date'
+        ? textField({ id: 'expiry-date', text: t('expiry_on') }, date.value, (value) => (date.value = value),
+          { type: 'date', required: true }) : null,
       problem(error.value),
       div({ class: 'actions' }, button({ type: 'submit', class: 'primary', disabled: isRunning.value }, t('create'))),
     ),

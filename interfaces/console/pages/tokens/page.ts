@@ -14,7 +14,8 @@ import { bdi, button, code, div, form, h1, p, view } from '../../ui/tags.ts'
 import { newToken } from './new-token.ts'
 
 /** The state of a token. */
-export const tokenBadge = ({ is_active: isActive, expires_at: end }: Pick<ApiToken, 'is_active' | 'expires_at'>): VNode => {
+export const tokenBadge = ({ is_active: isActive, expires_at: end }: Pick<ApiToken,
+  'is_active' | 'expires_at'>): VNode => {
   if (end !== null && Date.parse(end) <= Date.now()) return badge('muted', '○', t('token_expired'))
   return isActive ? badge('good', '✓', t('token_active')) : badge('warn', '!', t('token_off'))
 }
@@ -42,7 +43,8 @@ const Rename = ({ token, close, reload }: OneProps): VNode => {
           run(rename)
         },
       },
-      textField({ id: 'new-name', text: t('token_name') }, name.value, (value) => (name.value = value), { required: true, maxLength: 100 }),
+      textField({ id: 'new-name', text: t('token_name') }, name.value, (value) => (name.value = value),
+        { required: true, maxLength: 100 }),
       problem(error.value),
       div({ class: 'actions' }, button({ type: 'submit', class: 'primary' }, t('save'))),
     ),
@@ -70,7 +72,8 @@ const SIZE = 50
 
 const Tokens = (): VNode => {
   const skip = useSignal(0)
-  const { state, reload } = useLoaded(() => call('listTokens', { query: { skip: skip.value, limit: SIZE } }), String(skip.value))
+  const { state, reload } = useLoaded(() => call('listTokens', { query: { skip: skip.value, limit: SIZE } }),
+    String(skip.value))
   const open = useSignal<{ readonly what: 'new' } | { readonly what: 'rename' | 'revoke'; readonly token: ApiToken } | null>(null)
   const { run, error } = useAction()
   const close = (): void => {
@@ -96,7 +99,8 @@ const Tokens = (): VNode => {
       ),
     ],
   })
-  const create = button({ type: 'button', class: 'primary', onClick: () => (open.value = { what: 'new' }) }, t('new_token'))
+  const create = button({ type: 'button', class: 'primary', onClick: () => (open.value = { what: 'new' }) },
+    t('new_token'))
   const columns = [t('token_name'), t('prefix'), t('state'), t('expiry'), t('last_used'), t('change')]
   const shown = open.value
   return div(
@@ -106,7 +110,8 @@ const Tokens = (): VNode => {
     whenLoaded(state.value, reload, ({ data, pagination }) =>
       data.length === 0 && skip.value === 0
         ? empty(t('no_tokens'), create)
-        : div(null, listing(t('api_tokens'), columns, data.map(rowOf)), pager(pagination, (to) => (skip.value = to)), div({ class: 'actions' }, create))),
+        : div(null, listing(t('api_tokens'), columns, data.map(rowOf)), pager(pagination, (to) => (skip.value = to)),
+          div({ class: 'actions' }, create))),
     shown?.what === 'new' ? newToken({ close, created: reload }) : null,
     shown?.what === 'rename' ? view(Rename)({ token: shown.token, close, reload }) : null,
     shown?.what === 'revoke' ? view(Revoke)({ token: shown.token, close, reload }) : null,

@@ -1,14 +1,20 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
+import type { RemoveModel, RemoveTranslation } from '../../../../application/catalogue/commands/remove-model.ts'
 import type { RescanModels } from '../../../../application/catalogue/commands/rescan-models.ts'
 import type {
   SwitchLanguage, SwitchModel, SwitchTranslation,
 } from '../../../../application/catalogue/commands/switch-reference.ts'
+import type { DetailedCatalogue } from '../../../../application/catalogue/queries/list-installed-models.ts'
 import type { Catalogue } from '../../../../application/ports/catalogue.ts'
 import {
-  languageView, modelView, presentLanguage, presentModel, presentTranslation, single, translationView,
+  adminModelView, adminTranslationView, presentAdminModel, presentAdminTranslation,
+} from '../../codecs/admin-model-codecs.ts'
+import {
+  cut, languageView, list, messageView, modelView, presentLanguage, presentModel, presentPage, presentTranslation, single,
+  translationView,
 } from '../../codecs/presenters.ts'
-import { pathId, switchBody } from '../../codecs/request-codecs.ts'
+import { pageOf, pageQuery, pathId, switchBody } from '../../codecs/request-codecs.ts'
 import { UNAVAILABLE } from '../../errors.ts'
 import { privateRoute } from '../../route.ts'
 import type { Route } from '../../route.ts'
@@ -16,6 +22,9 @@ import type { Route } from '../../route.ts'
 /** What these routes call. */
 export interface AdminCatalogueCalls {
   readonly catalogue: Catalogue
+  readonly detailedCatalogue: DetailedCatalogue
+  readonly removeModel: RemoveModel
+  readonly removeTranslation: RemoveTranslation
   readonly switchModel: SwitchModel
   readonly rescanModels: RescanModels
   readonly switchLanguage: SwitchLanguage
@@ -92,6 +101,75 @@ const switchTranslation = privateRoute(
   },
 )
 
+const listAdminModels = privateRoute(
+  'admin',
+  {
+    operationId: 'listAdminModels',
+    summary: 'List the transcription models with what is installed of them',
+    method: 'GET',
+    path: '/admin/models',
+    query: pageQuery,
+    response: { codec: list(adminModelView) },
+    refusals: UNAVAILABLE,
+  },
+  async ({ query }, { detailedCatalogue }: AdminCatalogueCalls) => {
+    const page = pageOf(query)
+    return E.right(presentPage(cut(detailedCatalogue.models(), page), page, presentAdminModel))
+  },
+)
+
+const listAdminTranslations = privateRoute(
+  'admin',
+  {
+    operationId: 'listAdminTranslations',
+    summary: 'List the translation pairs with what is installed of their translators',
+    method: 'GET',
+    path: '/admin/translations',
+    query: pageQuery,
+    response: { codec: list(adminTranslationView) },
+    refusals: UNAVAILABLE,
+  },
+  async ({ query }, { detailedCatalogue, catalogue }: AdminCatalogueCalls) => {
+    const page = pageOf(query)
+    return E.right(presentPage(cut(detailedCatalogue.translations(), page), page, presentAdminTranslation(catalogue)))
+  },
+)
+
+const removeModel = privateRoute(
+  'admin',
+  {
+    operationId: 'removeModel',
+    summary: 'Remove an installed model that no open live session uses',
+    method: 'DELETE',
+    path: '/admin/models/:id',
+    params: pathId,
+    response: { codec: messageView },
+    refusals: ['ModelNotFound', 'ModelInUse', 'ModelShips', ...UNAVAILABLE],
+  },
+  async ({ params, caller }, calls: AdminCatalogueCalls) => {
+    const removed = await calls.removeModel(caller, params.id)()
+    return E.isLeft(removed) ? removed : E.right({ message: 'Model removed' })
+  },
+)
+
+const removeTranslation = privateRoute(
+  'admin',
+  {
+    operationId: 'removeTranslation',
+    summary: 'Remove the translator of a pair, with all its pairs, if no open live session uses it',
+    method: 'DELETE',
+    path: '/admin/translations/:id',
+    params: pathId,
+    response: { codec: messageView },
+    refusals: ['PairNotFound', 'ModelInUse', 'ModelShips', ...UNAVAILABLE],
+  },
+  async ({ params, caller }, calls: AdminCatalogueCalls) => {
+    const removed = await calls.removeTranslation(caller, params.id)()
+    return E.isLeft(removed) ? removed : E.right({ message: 'Model removed' })
+  },
+)
+
 export const adminCatalogueRoutes: ReadonlyArray<Route<AdminCatalogueCalls>> = [
-  switchModel, rescanModels, switchLanguage, switchTranslation,
+  switchModel, rescanModels, switchLanguage, switchTranslation, listAdminModels, listAdminTranslations, removeModel,
+  removeTranslation,
 ]

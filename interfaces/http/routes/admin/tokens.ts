@@ -14,7 +14,11 @@ export interface AdminTokenCalls {
   readonly revokeAnyToken: RevokeToken
 }
 
-const presentOwned = (token: OwnedToken) => ({ ...presentToken(token), user_id: token.userId, username: token.username })
+const presentOwned = (token: OwnedToken) => ({
+  ...presentToken(token),
+  user_id: token.userId,
+  username: token.username,
+})
 
 const listAllTokens = privateRoute(
   'admin',

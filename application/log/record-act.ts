@@ -1,18 +1,18 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { ADMINISTRATION_STREAM } from '../../../domain/administration/events.ts'
-import type { LivesListed, LiveViewed } from '../../../domain/administration/events.ts'
-import { actorOf } from '../../caller.ts'
-import type { Caller } from '../../caller.ts'
-import type { Unavailable } from '../../errors.ts'
-import { appendSurely } from '../../log/handle-command.ts'
-import type { WriteDeps } from '../../log/handle-command.ts'
+import { ADMINISTRATION_STREAM } from '../../domain/administration/events.ts'
+import type { AdministrationEvent } from '../../domain/administration/events.ts'
+import { actorOf } from '../caller.ts'
+import type { Caller } from '../caller.ts'
+import type { Unavailable } from '../errors.ts'
+import { appendSurely } from './handle-command.ts'
+import type { WriteDeps } from './handle-command.ts'
 
-/** Writes down what an administrator is about to be shown: nobody sees what is not on record. */
-export const recordLook = async (
+/** Writes down what an administrator is about to see or do: nothing happens that is not on record. */
+export const recordAct = async (
   deps: WriteDeps,
   caller: Caller,
-  { type, data }: LivesListed | LiveViewed,
+  { type, data }: AdministrationEvent,
 ): Promise<Either<Unavailable, void>> => {
   const id = deps.environment.newId()
   const correlationId = deps.environment.correlationId() ?? id

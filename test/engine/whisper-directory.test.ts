@@ -4,9 +4,9 @@ import { Tokenizer } from '@huggingface/tokenizers'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { LANGUAGE_ROWS } from '../../infrastructure/catalogue/languages.ts'
-import { readModelDirectory } from '../../infrastructure/onnx/model-directory.ts'
-import { languagesOf, promptFor } from '../../infrastructure/onnx/whisper-model.ts'
-import type { WhisperModel } from '../../infrastructure/onnx/whisper-model.ts'
+import { readWhisperDirectory } from '../../infrastructure/onnx/whisper/whisper-directory.ts'
+import { abilitiesOf, promptFor } from '../../infrastructure/onnx/whisper/whisper-model.ts'
+import type { WhisperModel } from '../../infrastructure/onnx/whisper/whisper-model.ts'
 import { sharedModel, testWith } from '../support/skip-unless.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
@@ -14,8 +14,8 @@ const DEMO = 'models/demo-en'
 const RANDOM = sharedModel('whisper-tiny-random')
 
 const open = async (folder: string): Promise<WhisperModel> => {
-  const model = await readModelDirectory(folder)
-  if (E.isLeft(model)) throw new Error(model.left.reason)
+  const model = await readWhisperDirectory(folder)
+  if (E.isLeft(model)) throw new Error(model.left)
   return model.right
 }
 
@@ -25,8 +25,8 @@ const reasonAfter = async (damage: (folder: string) => Promise<void>): Promise<s
   try {
     await cp(DEMO, directory.path, { recursive: true })
     await damage(directory.path)
-    const model = await readModelDirectory(directory.path)
-    return E.isLeft(model) ? model.left.reason : 'fits'
+    const model = await readWhisperDirectory(directory.path)
+    return E.isLeft(model) ? model.left : 'fits'
   } finally {
     await directory.remove()
   }
@@ -44,7 +44,7 @@ const changed = (file: string, change: (json: Record<string, unknown>) => Record
 testWith(RANDOM)('D51: every language of the API reaches its token in whisper-tiny-random, jv as <|jw|>, and haw by its three letters', async (t) => {
   const model = await open(RANDOM)
   const tokenizer = new Tokenizer(model.tokenizer.json, model.tokenizer.config)
-  const known = languagesOf(model)
+  const known = abilitiesOf(model).languages
   t.deepEqual([...known].sort(), [...LANGUAGE_ROWS.map(({ iso }) => iso), 'haw'].sort())
   for (const iso of known) {
     const prompt = promptOf(model, iso) ?? []
@@ -72,8 +72,11 @@ test('every language of the API reaches its token in a model that has those of W
   await changed('tokenizer.json', (json) => ({ ...json, added_tokens: [...(json['added_tokens'] as ReadonlyArray<object>), ...added] }))(directory.path)
   const model = await open(directory.path)
   t.is(tokens.length, 99)
-  t.deepEqual([...languagesOf(model)].sort(), [...LANGUAGE_ROWS.map(({ iso }) => iso), 'haw'].sort())
-  for (const iso of languagesOf(model)) t.true(promptOf(model, iso)?.includes(listed[`<|${iso === 'jv' ? 'jw' : iso}|>`] ?? -1), iso)
+  t.deepEqual([...abilitiesOf(model).languages].sort(), [...LANGUAGE_ROWS.map(({ iso }) => iso), 'haw'].sort())
+  for (const iso of abilitiesOf(model).languages) {
+    const token = listed[`<|${iso === 'jv' ? 'jw' : iso}|>`] ?? -1
+    t.true(promptOf(model, iso)?.includes(token), iso)
+  }
   t.is(promptOf(model, 'jw'), null)
 })
 
@@ -92,7 +95,7 @@ test('the model that ships has a dynamic window, steps of 0.04 s and English', a
   const model = await open(DEMO)
   t.true(model.dynamicWindow)
   t.is(model.timePrecision, 0.04)
-  t.deepEqual(languagesOf(model), ['en'])
+  t.deepEqual(abilitiesOf(model).languages, ['en'])
   t.deepEqual(promptOf(model, 'en'), [769, 770, 772])
   t.is(promptOf(model, 'fr'), null)
   t.deepEqual(promptOf({ ...model, timestamps: false }, 'en'), [769, 770, 772, 776])
@@ -105,7 +108,7 @@ test('an English-only model is prompted with neither language nor task', async (
   await makeEnglish(directory.path)
   const model = await open(directory.path)
   await directory.remove()
-  t.deepEqual(languagesOf(model), ['en'])
+  t.deepEqual(abilitiesOf(model).languages, ['en'])
   t.deepEqual(promptOf(model, 'en'), [769])
   t.is(promptOf(model, 'fr'), null)
 })
@@ -115,9 +118,9 @@ test('the languages are those whose tokens the tokenizer has', async (t) => {
     const directory = await temporaryDirectory()
     await cp(DEMO, directory.path, { recursive: true })
     for (const change of changes) await change(directory.path)
-    const model = await readModelDirectory(directory.path)
+    const model = await readWhisperDirectory(directory.path)
     await directory.remove()
-    return E.isLeft(model) ? [model.left.reason] : languagesOf(model.right)
+    return E.isLeft(model) ? [model.left] : abilitiesOf(model.right).languages
   }
   const generation = (members: object) => changed('generation_config.json', (json) => ({ ...json, ...members }))
   const addTokens = (...tokens: ReadonlyArray<object>) =>
@@ -135,8 +138,16 @@ test('the languages are those whose tokens the tokenizer has', async (t) => {
   t.deepEqual(await languagesAfter(generation({ lang_to_id: { '<|de|>': 901 } })), ['tokenizer.json: has the token of no language'])
 })
 
+test('a model of several languages finds them, and translates where it has the token for it', async (t) => {
+  const model = await open('test/engine/fixtures/exact-whisper')
+  t.deepEqual(abilitiesOf(model), { languages: ['de', 'en'], findsLanguage: true, translates: true })
+  const { multilingual } = model
+  const untranslated = multilingual === null ? null : { ...multilingual, translate: null }
+  t.like(abilitiesOf({ ...model, multilingual: untranslated }), { findsLanguage: true, translates: false })
+  t.like(abilitiesOf(await open(DEMO)), { findsLanguage: false, translates: false })
+})
+
 test('what is missing or does not fit is named', async (t) => {
-  t.is(await reasonAfter(async (folder) => rm(folder, { recursive: true })), 'the folder is missing')
   t.is(await reasonAfter(async (folder) => rm(join(folder, 'tokenizer.json'))), 'tokenizer.json is missing')
   t.is(await reasonAfter(async (folder) => writeFile(join(folder, 'config.json'), '{')), 'config.json is not JSON')
   t.regex(await reasonAfter(changed('config.json', (json) => ({ ...json, num_mel_bins: 'many' }))), /^config\.json: num_mel_bins /)

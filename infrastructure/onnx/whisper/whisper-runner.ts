@@ -2,19 +2,20 @@ import * as E from 'fp-ts/lib/Either.js'
 import { Tokenizer } from '@huggingface/tokenizers'
 import { Tensor } from 'onnxruntime-node'
 import type { InferenceSession } from 'onnxruntime-node'
-import { SAMPLE_RATE } from '../../application/ports/engine.ts'
-import type { Hypothesis, TranscribeJob } from '../../application/ports/engine.ts'
-import { decodeGreedily, logitsAt, mergedDecoder, twoFileDecoder } from './decoding.ts'
-import type { Decoded, Decoder, Wanted } from './decoding.ts'
-import type { Provider } from './providers/execution-provider.ts'
-import { compressionRatioOf, segmentsOf } from './hypothesis.ts'
+import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
+import type { Hypothesis } from '../../../application/ports/engine.ts'
+import { decodeGreedily, logitsAt, mergedDecoder, twoFileDecoder } from '../decoding.ts'
+import type { Decoded, Decoder, Wanted } from '../decoding.ts'
+import type { Provider } from '../providers/execution-provider.ts'
+import { compressionRatioOf, segmentsOf } from '../hypothesis.ts'
 import { createLogMel, windowOf } from './log-mel.ts'
-import { probabilityOf } from './logits.ts'
-import { openSession } from './sessions.ts'
-import { speechRateLimit } from './words/token-limits.ts'
-import type { TokenLimit } from './words/token-limits.ts'
-import { heardWords } from './words/heard-words.ts'
-import { createVocabularies } from './words/vocabulary.ts'
+import { probabilityOf } from '../logits.ts'
+import { openSession } from '../sessions.ts'
+import type { Asked, SpeechRunner } from '../speech-runner.ts'
+import { speechRateLimit } from './token-limits.ts'
+import type { TokenLimit } from './token-limits.ts'
+import { heardWords } from '../words/heard-words.ts'
+import { createVocabularies } from '../words/vocabulary.ts'
 import { languageBy, promptFor } from './whisper-model.ts'
 import type { WhisperModel, Wish } from './whisper-model.ts'
 
@@ -30,8 +31,6 @@ export interface DecodedWindow {
   readonly followed: Pick<Decoded, 'logprobs' | 'attention' | 'isLoop'>
 }
 
-/** What to hear. */
-type Asked = Omit<TranscribeJob, 'model'>
 /** What to transcribe. */
 export type Audio = Asked & Wish
 const isToBeTranscribed = (asked: Asked): asked is Audio => asked.language !== null
@@ -42,18 +41,11 @@ interface Placed {
   readonly index: number
 }
 
-/** A loaded model; it keeps nothing between calls. Throws on samples or languages that do not fit. */
-export interface WhisperRunner {
-  readonly windowSeconds: number
-  /** It takes jobs with a beginning. */
-  readonly hasWordTimes: boolean
+/** As every runner, and what it decodes before that is text. */
+export interface WhisperRunner extends SpeechRunner {
   readonly decode: (audio: Audio) => Promise<DecodedWindow>
-  readonly transcribe: (asked: Asked) => Promise<Hypothesis>
   /** Several in as few runs of the graphs as their lengths allow; `onText` is called for each as its text ends, in no order. */
   readonly decodeTogether: (audios: ReadonlyArray<Audio>, onText: (index: number, decoded: DecodedWindow) => void) => Promise<void>
-  readonly transcribeTogether: (asked: ReadonlyArray<Asked>, onText: (index: number, hypothesis: Hypothesis) => void) => Promise<void>
-  /** Gives its memory back; nothing may run on it any more. */
-  readonly release: () => Promise<void>
 }
 
 /** Audio that ends in mid-word makes Whisper loop; this much silence after it lets the text end. */
@@ -91,6 +83,13 @@ const takesAny = (axis: number, encoder: InferenceSession): boolean => {
   return input?.isTensor === true && typeof input.shape[axis] !== 'number'
 }
 
+/** Some exports say that they take any number of frames, and do not. */
+const hearsShort = async (encoder: InferenceSession, { mel, windowSamples }: WhisperModel): Promise<boolean> => {
+  const frames = 2 * Math.floor(Math.min(SHORTEST_WINDOW * SAMPLE_RATE, windowSamples) / mel.hopLength / 2)
+  const features = new Tensor('float32', new Float32Array(mel.melBins * frames), [1, mel.melBins, frames])
+  return encoder.run({ input_features: features }).then(() => true, () => false)
+}
+
 /** Loads the weights; throws what onnxruntime says of files that are damaged. */
 export const loadWhisper = async (
   model: WhisperModel,
@@ -100,10 +99,11 @@ export const loadWhisper = async (
   const tokenizer = new Tokenizer(model.tokenizer.json, model.tokenizer.config)
   const decoder = await openDecoder(model, provider)
   const hasWordTimes = decoder.tellsAttention && model.alignmentHeads.length > 0
-  // Where each pass hears a full window it costs a tenth more, and nothing was gained.
-  const encoder = await openSession(model.weights.encoder, { provider, isExact: hasWordTimes })
+  const positions = model.windowSamples / model.mel.hopLength / 2
+  // Where words have no times, to be exact costs a tenth more, and nothing was gained.
+  const encoder = await openSession(model.weights.encoder, { provider, isExact: hasWordTimes, positions })
   const logMel = createLogMel(model.mel)
-  const takesShort = takesAny(FRAMES, encoder)
+  const takesShort = takesAny(FRAMES, encoder) && (await hearsShort(encoder, model))
   const batches = takesAny(ROWS, encoder)
   const windowSeconds = model.windowSamples / SAMPLE_RATE
   const layout = { timestampBegin: model.timestampRules.begin, timePrecision: model.timePrecision, endOfText: model.endOfText }
@@ -180,7 +180,7 @@ export const loadWhisper = async (
   })
 
   const decodeTogether = async (audios: ReadonlyArray<Audio>, onText: (index: number, decoded: DecodedWindow) => void): Promise<void> => {
-    const prepared = audios.map((audio, index) => ({ index, wanted: wantedOf(audio), window: windowFor(audio, audio.beginning?.isDraft === true) }))
+    const prepared = audios.map((audio, index) => ({ index, wanted: wantedOf(audio), window: windowFor(audio, audio.isDraft === true) }))
     // Rows of one run have prompts, and windows, of one length.
     const groups = Object.groupBy(prepared, ({ index, wanted, window }) => `${wanted.prompt.length} ${wanted.follow === undefined} ${window.length} ${batches ? '' : index}`)
     const again: Array<Placed> = []

@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { alignWords, comparableWords, wordErrorRate } from '../../interfaces/cli/streaming/word-alignment.ts'
+import { alignWords, comparableWords, wordErrorRate } from '../../domain/transcript/word-alignment.ts'
 
 test('words compare without case and punctuation, in any script', (t) => {
   t.deepEqual(comparableWords("It's Eight-thirty; “Où?” 객관적 3.5"), ["it's", 'eight', 'thirty', 'où', '객관적', '3', '5'])

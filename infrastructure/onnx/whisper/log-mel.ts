@@ -1,4 +1,4 @@
-import { createFft } from './fft.ts'
+import { createFft } from '../fft.ts'
 
 export interface LogMelSettings {
   readonly samplingRate: number

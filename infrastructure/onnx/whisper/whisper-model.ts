@@ -1,11 +1,12 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { SAMPLE_RATE } from '../../application/ports/engine.ts'
-import type { FoundLanguage, TranscribeJob } from '../../application/ports/engine.ts'
+import type { Abilities } from '../../../application/ports/catalogue.ts'
+import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
+import type { FoundLanguage, TranscribeJob } from '../../../application/ports/engine.ts'
 import type { LogMelSettings } from './log-mel.ts'
-import type { TimestampRules } from './logits.ts'
-import type { GenerationConfig, ModelConfig, ModelJson, PreprocessorConfig } from './model-json.ts'
-import type { ModelWeights } from './model-weights.ts'
+import type { TimestampRules } from '../logits.ts'
+import type { ModelWeights } from '../model-weights.ts'
+import type { GenerationConfig, ModelConfig, PreprocessorConfig, WhisperJson } from './whisper-json.ts'
 
 /** Tokens that tell a multilingual model what to do. */
 interface MultilingualTokens {
@@ -63,9 +64,12 @@ const languageTokens = (idOfToken: Iterable<readonly [name: string, id: number]>
 /** Whisper's vocabularies: an English-only one has the tokens of all languages too, but one text token less. */
 const MULTILINGUAL_VOCABULARY = 51_865
 
-/** Codes of the languages that the model can transcribe. */
-export const languagesOf = (model: WhisperModel): ReadonlyArray<string> =>
-  model.multilingual === null ? ['en'] : [...model.multilingual.languageTokens.keys()]
+/** Of a model that knows one language there is nothing to find, and nothing to translate. */
+export const abilitiesOf = ({ multilingual }: WhisperModel): Abilities => {
+  const languages = multilingual === null ? ['en'] : [...multilingual.languageTokens.keys()]
+  const findsLanguage = languages.length > 1
+  return { languages, findsLanguage, translates: findsLanguage && multilingual?.translate !== null }
+}
 
 /** Which language a transcript is to be in, and whether what is said is to be translated into English. */
 export type Wish = Pick<TranscribeJob, 'task'> & { readonly language: string }
@@ -112,7 +116,7 @@ const contradiction = (config: ModelConfig, preprocessor: PreprocessorConfig): s
  * the tokenizer, where the model is a multilingual one.
  */
 const multilingualOf = (
-  { config, generation, tokenizer }: ModelJson,
+  { config, generation, tokenizer }: WhisperJson,
   tokenId: (content: string) => number | undefined,
 ): Either<string, WhisperModel['multilingual']> => {
   const isMultilingual = generation.is_multilingual ?? (generation.lang_to_id !== undefined || config.vocab_size >= MULTILINGUAL_VOCABULARY)
@@ -151,7 +155,7 @@ const extrasOf = (
 })
 
 /** What the files say together, or how they contradict each other. */
-export const whisperModel = (json: ModelJson, weights: ModelWeights): Either<string, WhisperModel> => {
+export const whisperModel = (json: WhisperJson, weights: ModelWeights): Either<string, WhisperModel> => {
   const { config, generation, preprocessor, tokenizer, tokenizerConfig } = json
   const problem = contradiction(config, preprocessor)
   if (problem !== null) return E.left(problem)

@@ -1,4 +1,4 @@
-import type { WhisperModel } from '../whisper-model.ts'
+import type { WhisperModel } from './whisper-model.ts'
 
 /** The most tokens that may follow a prompt of `promptLength` tokens, for so many seconds of audio. */
 export type TokenLimit = (model: WhisperModel, promptLength: number, seconds: number) => number

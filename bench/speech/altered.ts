@@ -1,0 +1,108 @@
+import { SAMPLE_RATE } from '../../application/ports/engine.ts'
+import { createRandom } from '../../test/support/seeded.ts'
+import type { Recording } from './recordings.ts'
+import { endsSentence } from './words.ts'
+
+/** What is made of recordings before they are heard. */
+export interface Alterations {
+  /** Decibels by which speech is louder than the noise that is added. */
+  readonly noise?: number
+  /** Seconds of silence that are put between sentences. */
+  readonly pauses?: number
+}
+
+/** Audio, and when its words were spoken. */
+type Spoken = Pick<Recording, 'words'> & { readonly samples: Int16Array }
+
+const FRAME = SAMPLE_RATE / 50
+/** Frames so much quieter than the mean are between words: the margin of ITU-T P.56. */
+const MARGIN = 10 ** -1.59
+
+const powerOf = (samples: Int16Array | Float64Array): number => {
+  let sum = 0
+  for (const sample of samples) sum += sample * sample
+  return samples.length === 0 ? 0 : sum / samples.length
+}
+
+/** Mean power while somebody speaks. */
+export const activePower = (samples: Int16Array): number => {
+  const frames = Array.from({ length: Math.floor(samples.length / FRAME) }, (_, i) =>
+    powerOf(samples.subarray(i * FRAME, (i + 1) * FRAME)),
+  )
+  const least = MARGIN * powerOf(samples)
+  const active = frames.filter((power) => power >= least)
+  return active.reduce((sum, power) => sum + power, 0) / Math.max(1, active.length)
+}
+
+/** Pink noise by Kellet's three filters: as many low tones as speech has, more than white noise covers. */
+const pinkNoise = (length: number, seed: string): Float64Array => {
+  const random = createRandom(seed)
+  let [a, b, c] = [0, 0, 0]
+  return Float64Array.from({ length }, () => {
+    const white = 2 * random() - 1
+    a = 0.99765 * a + white * 0.099046
+    b = 0.963 * b + white * 0.2965164
+    c = 0.57 * c + white * 1.0526913
+    return a + b + c + white * 0.1848
+  })
+}
+
+/** The samples with pink noise, `decibels` below the speech; all a little lower where the sum would be too loud. */
+export const withNoise = (samples: Int16Array, decibels: number, seed: string): Int16Array => {
+  const noise = pinkNoise(samples.length, seed)
+  const loudness = Math.sqrt(activePower(samples) / (powerOf(noise) || 1)) * 10 ** (-decibels / 20)
+  const sum = noise.map((value, i) => loudness * value + (samples[i] ?? 0))
+  const scale = Math.min(1, 32_767 / sum.reduce((most, value) => Math.max(most, Math.abs(value)), 1))
+  return Int16Array.from(sum, (value) => Math.round(scale * value))
+}
+
+const TENTH = SAMPLE_RATE / 10
+
+/** Where the quietest tenth of a second between two samples begins. */
+const quietestTenth = (samples: Int16Array, from: number, to: number): number => {
+  const places = Math.max(1, Math.floor((to - from - TENTH) / FRAME) + 1)
+  const starts = Array.from({ length: places }, (_, i) => from + i * FRAME)
+  const powers = starts.map((start) => powerOf(samples.subarray(start, start + TENTH)))
+  return starts[powers.indexOf(Math.min(...powers))] ?? from
+}
+
+/** So many samples of a piece of sound, played there and back. */
+const thereAndBack = (piece: Int16Array, length: number): Int16Array =>
+  Int16Array.from({ length }, (_, i) => {
+    const at = i % (2 * piece.length)
+    return piece[at < piece.length ? at : 2 * piece.length - 1 - at] ?? 0
+  })
+
+/** The recording with so many seconds more of its own quietest noise between sentences, where words have times. */
+export const withPauses = ({ samples, words }: Spoken, seconds: number): Spoken => {
+  const middle = (index: number): number => {
+    const [start, end] = words[index] ?? [0, 0]
+    return Math.round(((start + end) / 2) * SAMPLE_RATE)
+  }
+  const ends = words.flatMap(([, , text], i) => (i < words.length - 1 && endsSentence(text) ? [i] : []))
+  const cuts = ends.map((i) => quietestTenth(samples, middle(i), middle(i + 1)) + TENTH / 2)
+  const quietest = quietestTenth(samples, 0, samples.length)
+  const pause = thereAndBack(samples.slice(quietest, quietest + TENTH), Math.round(seconds * SAMPLE_RATE))
+  const sentences = [0, ...cuts].map((cut, i) => samples.subarray(cut, cuts[i] ?? samples.length))
+  const pieces = sentences.flatMap((sentence, i) => (i > 0 ? [pause, sentence] : [sentence]))
+  const longer = new Int16Array(samples.length + cuts.length * pause.length)
+  let at = 0
+  for (const piece of pieces) {
+    longer.set(piece, at)
+    at += piece.length
+  }
+  // A word ends before the cut behind it and begins after the one before, whatever its times say.
+  const moved = words.map(([start, end, text], i): readonly [number, number, string] => {
+    const before = ends.filter((last) => last < i).length
+    const [from, to] = [(cuts[before - 1] ?? 0) / SAMPLE_RATE, (cuts[before] ?? samples.length) / SAMPLE_RATE]
+    return [Math.max(start, from) + before * seconds, Math.min(end, to) + before * seconds, text]
+  })
+  return { samples: longer, words: moved }
+}
+
+/** A recording as it is to be heard. */
+export const altered = async (recording: Recording, { noise, pauses }: Alterations): Promise<Spoken> => {
+  const [samples, { words, name }] = [await recording.samples(), recording]
+  const longer = pauses === undefined ? { samples, words } : withPauses({ samples, words }, pauses)
+  return noise === undefined ? longer : { ...longer, samples: withNoise(longer.samples, noise, name) }
+}

@@ -1,0 +1,19 @@
+import { join } from 'node:path'
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import type { Provider } from '../providers/execution-provider.ts'
+import { findWeights } from '../model-weights.ts'
+import { readWhisperJson } from './whisper-json.ts'
+import { whisperModel } from './whisper-model.ts'
+import type { WhisperModel } from './whisper-model.ts'
+
+/** Reads a Whisper model, with the files that `provider` runs best; loads no weights. Left: a sentence. */
+export const readWhisperDirectory = async (
+  folder: string,
+  provider: Provider = 'cpu',
+): Promise<Either<string, WhisperModel>> => {
+  const json = await readWhisperJson(folder)
+  if (E.isLeft(json)) return json
+  const weights = await findWeights(join(folder, 'onnx'), provider)
+  return E.isLeft(weights) ? weights : whisperModel(json.right, weights.right)
+}

@@ -1,0 +1,38 @@
+import { openJobs } from '../../../application/jobs/jobs.ts'
+import { modelsDirOf } from '../../../infrastructure/settings.ts'
+import { assemble } from '../assemble.ts'
+import { checkJob } from '../jobs/check-job.ts'
+import { pullJob } from '../jobs/pull-job.ts'
+import { rebuildJob } from '../jobs/rebuild-job.ts'
+import { verifyJob } from '../jobs/verify-job.ts'
+import { succeed } from '../succeed.ts'
+import type { Engines } from './engines.ts'
+import type { Foundation } from './foundation.ts'
+import type { ReadSide } from './read-side.ts'
+import type { WriteSide } from './write-side.ts'
+
+interface Needs {
+  readonly foundation: Foundation
+  readonly engines: Engines
+  readonly writeSide: WriteSide
+  readonly readSide: ReadSide
+}
+
+export type JobsPart = Awaited<ReturnType<typeof startJobs>>
+
+/** What administrators have the service do at length. */
+export const startJobs = ({ foundation, engines, writeSide, readSide }: Needs) =>
+  assemble(async (opened) => {
+    const { settings, logger } = foundation
+    const { rescan, onDisk, folderOf } = engines.installed
+    const hub = settings.hubUrl === null ? null : new URL(settings.hubUrl)
+    const runners = {
+      pull: pullJob({ modelsDir: modelsDirOf(settings), hub, rescan }),
+      verify: verifyJob({ installed: onDisk, folderOf, rescan }),
+      check: checkJob(),
+      rebuild: rebuildJob(readSide.projector),
+    }
+    const jobs = await succeed('read the jobs', openJobs({ ...writeSide.write, logger, runners }))
+    opened({ stop: jobs.stop })
+    return { jobs }
+  })
