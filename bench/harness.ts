@@ -96,8 +96,8 @@ const figureOf = ({ name, meaning, peer, unit, basis, atLeast }: Benchmark, pair
   }
 }
 
-/** Runs both in turn, each first in every other round, so that what else the machine does falls on both; compares round by round. */
-export const measure = async (benchmark: Benchmark): Promise<Figure | SkippedFigure> => {
+/** Runs both in turn, each first in every other round, so that what else the machine does falls on both; compares round by round, and tells `onRound` which begins. */
+export const measure = async (benchmark: Benchmark, onRound: (round: number) => void = () => undefined): Promise<Figure | SkippedFigure> => {
   const contest = await benchmark.prepare()
   if ('skipped' in contest) return { name: benchmark.name, skipped: contest.skipped }
   const { ours, peers, close } = contest
@@ -108,6 +108,7 @@ export const measure = async (benchmark: Benchmark): Promise<Figure | SkippedFig
     }
     const pairs: Array<Pair> = []
     for (let round = 0; round < benchmark.rounds; round += 1) {
+      onRound(round + 1)
       if (round % 2 === 0) pairs.push({ ours: await ours(), peer: await peers() })
       else pairs.push({ peer: await peers(), ours: await ours() })
     }

@@ -1,6 +1,10 @@
 /** `npm run bench [-- NAME…] [--json FILE]`: each figure is a ratio against a peer measured in the same run; docs/bench.md says what of. */
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
+import { messageOf } from '../domain/shared/message-of.ts'
+import { didYouMean } from '../domain/shared/nearest-name.ts'
+import { withStatus } from '../interfaces/cli/status-line.ts'
+import { linesOf, misused } from '../interfaces/command-error.ts'
 import { beside } from './before.ts'
 import { demoLives } from './demo-lives.ts'
 import { durableAppends } from './durable-append.ts'
@@ -35,12 +39,20 @@ const measureAll = async (): Promise<void> => {
   const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: 'string' } } })
   const unknown = positionals.filter((wanted) => BENCHMARKS.every(({ name }) => name !== wanted))
   if (unknown.length > 0) {
-    console.error(`no benchmark "${unknown.join('", "')}"; there are ${BENCHMARKS.map(({ name }) => name).join(', ')}`)
+    const names = BENCHMARKS.map(({ name }) => name)
+    for (const name of unknown) console.error(`error: Unknown benchmark ${JSON.stringify(name)}.${didYouMean(name, names)}`)
+    console.error(`hint: Benchmarks: ${names.join(', ')}`)
     process.exitCode = 2
   } else {
     const figures: Array<Figure | SkippedFigure> = []
-    for (const benchmark of BENCHMARKS.filter(({ name }) => positionals.length === 0 || positionals.includes(name))) {
-      const figure = await measure(benchmark)
+    const wanted = BENCHMARKS.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
+    for (const [index, benchmark] of wanted.entries()) {
+      const { name, rounds } = benchmark
+      const step = `${index + 1} of ${wanted.length}: ${name}`
+      const figure = await withStatus((status) => {
+        status.show(step, 'preparing')
+        return measure(benchmark, (round) => status.show(`${step}, round ${round} of ${rounds}`))
+      })
       figures.push(figure)
       console.log(lineOf(figure))
     }
@@ -49,9 +61,18 @@ const measureAll = async (): Promise<void> => {
 }
 
 const [first, ...others] = process.argv.slice(2)
-if (first === 'speech') await speech(others)
-else if (first === 'speech-compare') await speechCompare(others)
-else if (first === 'speech-plot') await speechPlot(others)
-else if (first === 'speech-sizing') await speechSizing(others)
-else if (first === 'speech-silence') await speechSilence(others)
-else await measureAll()
+const measureAsked = (): Promise<void> => {
+  if (first === 'speech') return speech(others)
+  if (first === 'speech-compare') return speechCompare(others)
+  if (first === 'speech-plot') return speechPlot(others)
+  if (first === 'speech-sizing') return speechSizing(others)
+  return first === 'speech-silence' ? speechSilence(others) : measureAll()
+}
+
+const isMisused = (error: unknown): boolean => error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
+
+await measureAsked().catch((error: unknown) => {
+  if (!isMisused(error)) throw error
+  console.error(linesOf(misused(messageOf(error), 'docs/bench.md tells what can be measured.')))
+  process.exitCode = 2
+})

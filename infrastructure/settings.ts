@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
+import { didYouMean } from '../domain/shared/nearest-name.ts'
 import { SETTINGS_TABLE } from './settings-table.ts'
 import type { SettingName } from './settings-table.ts'
 
@@ -22,11 +23,14 @@ const isKnown = (name: string): boolean => Object.hasOwn(SETTINGS_TABLE, name)
 
 const camel = (name: string): string => name.toLowerCase().replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
+/** Addresses may hold passwords and tokens: those with a user or a query are not repeated. */
+const given = (text: string): string => (/[@?#\p{C}]/u.test(text) || text.length > 60 ? '' : `, not ${JSON.stringify(text)}`)
+
 const readOne = (name: SettingName, text: string | undefined): E.Either<string, unknown> => {
-  const { fallback, parse } = SETTINGS_TABLE[name]
+  const { fallback, parse, secret } = SETTINGS_TABLE[name]
   if (text === undefined || text === '') return E.right(fallback)
   const parsed = parse(text)
-  return E.isLeft(parsed) ? E.left(`${PREFIX}${name} ${parsed.left}`) : parsed
+  return E.isLeft(parsed) ? E.left(`${PREFIX}${name} ${parsed.left}${secret || !parsed.left.startsWith('should be ') ? '' : given(text)}`) : parsed
 }
 
 /** Rules between settings. */
@@ -53,7 +57,7 @@ const contradictions = (settings: Settings): ReadonlyArray<string> => [
 export const readSettings = (env: Readonly<Record<string, string | undefined>>): E.Either<ReadonlyArray<string>, Settings> => {
   const unknown = Object.keys(env)
     .filter((name) => name.startsWith(PREFIX) && !name.startsWith(TEST_PREFIX) && !isKnown(name.slice(PREFIX.length)))
-    .map((name) => `${name} is not a setting`)
+    .map((name) => `Unknown setting ${name}.${didYouMean(name.slice(PREFIX.length), names, (known) => PREFIX + known)}`)
   const results = names.map((name) => [name, readOne(name, env[`${PREFIX}${name}`])] as const)
   const wrong = results.flatMap(([, result]) => (E.isLeft(result) ? [result.left] : []))
   if (unknown.length + wrong.length > 0) return E.left([...unknown, ...wrong])

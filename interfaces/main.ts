@@ -2,13 +2,21 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { messageOf } from '../domain/shared/message-of.ts'
 import { readSettings } from '../infrastructure/settings.ts'
+import type { Settings } from '../infrastructure/settings.ts'
+import { CommandError, linesOf, SETTINGS_HINT } from './command-error.ts'
 import { startService } from './compose.ts'
 import type { RunningService } from './compose.ts'
 
-const fail = (message: string): never => {
-  console.error(message)
+const fail = (error: unknown): never => {
+  console.error(linesOf(error))
   process.exit(1)
 }
+
+const isTaken = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+const portTaken = ({ host, port }: Settings): CommandError =>
+  new CommandError(`Stenolog cannot start: ${host}:${port} is used by another program.`, {
+    hint: 'Stop it, or take any free port: STENOLOG_PORT=0 npm start',
+  })
 
 // What the service writes is for its user alone.
 process.umask(0o077)
@@ -17,12 +25,12 @@ process.umask(0o077)
 const hasParent = process.connected
 
 const settings = readSettings(process.env)
-if (E.isLeft(settings)) fail(`stenolog cannot start:\n${settings.left.map((problem) => `  ${problem}`).join('\n')}`)
+if (E.isLeft(settings)) fail(new CommandError(settings.left.join('\n'), { hint: SETTINGS_HINT }))
 else {
   // Without a drain: what this process would still write, another one's service stands on.
-  const onReplaced = (why: string): void => fail(`stenolog ends: ${why}`)
+  const onReplaced = (why: string): void => fail(`Stenolog ends: ${why}`)
   const service: RunningService = await startService(settings.right, onReplaced).catch((error: unknown) =>
-    fail(`stenolog cannot start: ${messageOf(error)}`),
+    fail(isTaken(error) ? portTaken(settings.right) : `Stenolog cannot start: ${messageOf(error)}`),
   )
 
   let stopping = false
@@ -30,7 +38,7 @@ else {
     stopping = true
     service.stop().then(
       () => process.exit(code),
-      (error: unknown) => fail(`stenolog did not stop cleanly: ${String(error)}`),
+      (error: unknown) => fail(`Stenolog did not stop cleanly: ${String(error)}`),
     )
   }
   const onSignal = (): void => {
@@ -49,5 +57,9 @@ else {
 
   console.log(`Stenolog listens on ${service.url}`)
   // Beside the log, where secrets have no place.
-  if (service.setupLink !== null) console.log(`Create the first administrator (once, within 30 minutes): ${service.setupLink}`)
+  const { setupLink } = service
+  const showLink = (): void => console.log(`Create the first administrator (once, within 30 minutes): ${setupLink ?? ''}`)
+  // What starts beside the service logs in its first second: a person finds the link below it.
+  if (setupLink !== null && process.stdout.isTTY) setTimeout(showLink, 1000).unref()
+  else if (setupLink !== null) showLink()
 }

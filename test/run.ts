@@ -5,11 +5,14 @@
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
+import { createStatusLine } from '../interfaces/cli/status-line.ts'
 import { canBeLoopbackOnly, loopbackOnly } from './loopback-only.ts'
 import { runAva, type Wrap } from './support/tap.ts'
 
 const long = process.argv.includes('--long')
 const files = globSync('test/**/*.test.ts').filter((path) => path.startsWith('test/long/') === long).toSorted()
+
+const status = createStatusLine()
 
 interface Tally {
   readonly passed: number
@@ -29,6 +32,7 @@ const exitOf = (child: ReturnType<typeof spawn>): Promise<number> =>
 /** A command that passes or fails as a whole; it may print. */
 const check = async (name: string, command: string, args: ReadonlyArray<string>): Promise<Tally> => {
   const code = await exitOf(spawn(command, args, { stdio: 'inherit' }))
+  status.clear()
   console.log(`${code === 0 ? 'ok' : 'not ok'} - check: ${name}`)
   return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: [] }
 }
@@ -39,20 +43,22 @@ const PATIENCE = 5 * 60_000
 /** Runs ava and counts its results; everything but passing tests is printed as it comes. */
 const tests = async (wrap: Wrap): Promise<Tally> => {
   const run = runAva(files, { wrap, ...(!long && { patience: PATIENCE }) })
-  let passed = 0
-  let failed = 0
+  const counts = { passed: 0, failed: 0, skipped: 0 }
   const skipped: Array<string> = []
   for (let step = await run.next(); ; step = await run.next()) {
-    if (step.done === true) return { passed, failed: step.value !== 0 && failed === 0 ? 1 : failed, skipped }
+    status.clear()
+    if (step.done === true) return { passed: counts.passed, failed: step.value !== 0 && counts.failed === 0 ? 1 : counts.failed, skipped }
     const { line, result } = step.value
     if (result === undefined || result.outcome === 'failed') console.log(line)
-    if (result?.outcome === 'passed') passed += 1
-    if (result?.outcome === 'failed') failed += 1
-    if (result?.outcome === 'skipped') skipped.push(result.title)
+    if (result === undefined) continue
+    counts[result.outcome] += 1
+    if (result.outcome === 'skipped') skipped.push(result.title)
+    status.show(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`, result.title)
   }
 }
 
 const tallies: Array<Tally> = []
+status.show('types, lint, unused exports')
 if (!long) {
   const checks = [
     check('types', 'tsc', []),

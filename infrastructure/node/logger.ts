@@ -1,6 +1,8 @@
+import { isatty } from 'node:tty'
 import { destination, pino, stdSerializers } from 'pino'
 import type { DestinationStream, LevelWithSilent } from 'pino'
 import type { Logger } from '../../application/ports/environment.ts'
+import { readableLog } from './readable-log.ts'
 
 const SECRETS = ['token', 'token_sender', 'password', 'authorization']
 const DEPTHS = ['', '*.', '*.*.']
@@ -9,7 +11,10 @@ const DEPTHS = ['', '*.', '*.*.']
 const MAX_WAITING = 2 ** 20
 
 /** A log that cannot be written (a full disk, a reader that is gone) is no reason to stop. */
-const standardError = (): DestinationStream => destination({ fd: 2, sync: true, maxLength: MAX_WAITING }).on('error', () => undefined)
+const standardError = (): DestinationStream => {
+  const lines = destination({ fd: 2, sync: true, maxLength: MAX_WAITING }).on('error', () => undefined)
+  return isatty(2) ? readableLog(lines) : lines
+}
 
 /** Errors of Node and of parsers carry the bytes that they stumbled over as members of their own. */
 const shownError = (error: unknown): unknown => {
@@ -18,7 +23,7 @@ const shownError = (error: unknown): unknown => {
   return { type, message, stack, code }
 }
 
-/** JSON lines on standard error (or `to`); members named like a secret are censored down to the third level. */
+/** JSON lines on standard error (or `to`), lines for people where that is a terminal; members named like a secret are censored down to the third level. */
 export const createLogger = (level: LevelWithSilent, to: DestinationStream = standardError()): Logger => {
   const paths = DEPTHS.flatMap((depth) => SECRETS.map((name) => `${depth}${name}`))
   const timestamp = (): string => `,"time":"${new Date().toISOString()}"`

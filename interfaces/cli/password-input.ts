@@ -19,7 +19,7 @@ const askTwice = async (): Promise<string> => {
     for (;;) {
       const password = await ask('Password: ')
       if ((await ask('Once more: ')) === password) return password
-      process.stderr.write('These were two different ones.\n')
+      process.stderr.write('The passwords differ. Try again.\n')
     }
   } finally {
     prompt.close()

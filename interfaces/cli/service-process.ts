@@ -54,5 +54,5 @@ export const startServiceProcess = async (settings: Readonly<Record<string, stri
   })
   if (url !== null && child.pid !== undefined) return { url, pid: child.pid, end, setupLink: () => link.promise, log: () => log.join('') }
   await exited
-  throw new Error(`the service did not start:\n${log.join('')}`)
+  throw new Error(`The service did not start.\n${log.join('').trimEnd()}`)
 }

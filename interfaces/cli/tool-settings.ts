@@ -1,4 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
+import { CommandError, SETTINGS_HINT } from '../command-error.ts'
 import { readSettings } from '../../infrastructure/settings.ts'
 import type { Settings } from '../../infrastructure/settings.ts'
 
@@ -6,5 +7,5 @@ import type { Settings } from '../../infrastructure/settings.ts'
 export const toolSettings = (): Settings => {
   const settings = readSettings(process.env)
   if (E.isRight(settings)) return settings.right
-  throw new Error(`wrong settings:\n${settings.left.map((problem) => `  ${problem}`).join('\n')}`)
+  throw new CommandError(settings.left.join('\n'), { hint: SETTINGS_HINT })
 }

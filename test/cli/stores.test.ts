@@ -44,18 +44,18 @@ const damage = (file: string, sql: string): void => {
   database.close()
 }
 
-test('what is asked for wrongly ends with 2, what is refused with 1 and one sentence, help with 0', async (t) => {
+test('what is asked for wrongly ends with 2 and what helps, help with 0', async (t) => {
   const { path, remove } = await temporaryDirectory()
   t.teardown(remove)
   const [nothing, unknown, help, own, refused] = await Promise.all(
     [[], ['nonsense'], ['--help'], ['replay', '--help'], ['replay', 'one']].map((args) => stenolog(path, args)),
   )
-  t.deepEqual([nothing?.code, unknown?.code, help?.code, own?.code, refused?.code], [2, 2, 0, 0, 1])
-  t.regex(unknown?.stderr ?? '', /^usage: /)
+  t.deepEqual([nothing?.code, unknown?.code, help?.code, own?.code, refused?.code], [2, 2, 0, 0, 2])
+  t.regex(unknown?.stderr ?? '', /^error: Unknown command "nonsense"\.\nhint: .*--help\n$/)
   t.is(unknown?.stdout, '')
-  t.regex(help?.stdout ?? '', /^usage: [^]*\n  restore /)
-  t.regex(own?.stdout ?? '', /^stenolog replay LIVE/)
-  t.is(refused?.stderr, 'stenolog: replay needs the id of one live\n')
+  t.regex(help?.stdout ?? '', /\nUsage\n[^]*\n  restore /)
+  t.regex(own?.stdout ?? '', /^stenolog replay: [^]*\nUsage\n {2}stenolog replay LIVE /)
+  t.is(refused?.stderr, 'error: LIVE should be an id, a whole number from 1, not "one".\nhint: npm run stenolog -- replay --help\n')
 })
 
 test('a backup is whole, for its owner alone, and is put in place only where that harms nothing', async (t) => {
@@ -76,7 +76,7 @@ test('a backup is whole, for its owner alone, and is put in place only where tha
   await keyring.close()
   const kept = await stenolog(path, ['restore', backup])
   t.is(kept.code, 1)
-  t.regex(kept.stderr, /there is data in .*: --replace deletes it/)
+  t.regex(kept.stderr, /^error: .* is not empty\. Back it up, then add --replace\.\nhint: npm run stenolog -- backup /)
   const restored = await stenolog(path, ['restore', backup, '--replace'])
   t.is(restored.code, 0, restored.stderr)
   t.regex(restored.stdout, /^1 keys that were erased since were erased again$/m)

@@ -1,6 +1,8 @@
+import { stripVTControlCharacters } from 'node:util'
 import test from 'ava'
 import { createLogger } from '../../infrastructure/node/logger.ts'
 import { watchLoop } from '../../infrastructure/node/loop-watch.ts'
+import { readableLog } from '../../infrastructure/node/readable-log.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
 
 test('D59: the log is JSON lines without secrets', (t) => {
@@ -58,4 +60,14 @@ test('F19: a turn of the event loop of more than a second is logged, with what h
   ])
   stop()
   t.false(waiting)
+})
+
+test('on a terminal the log is lines for people, and what others wrote moves no cursor', (t) => {
+  const lines: string[] = []
+  const log = createLogger('info', readableLog({ write: (line) => lines.push(stripVTControlCharacters(line)) }))
+  log.info({ engine: 'speech', why: 'no device', live: { id: 7 }, token: 'hunter2' }, 'engine process started')
+  log.error({ err: new TypeError('a\u001b[2J\nb\u202ec') }, 'oops')
+  t.regex(lines[0] ?? '', /^\d\d:\d\d:\d\d info {2}engine process started {2}engine=speech {2}why="no device" {2}live=\{"id":7\} {2}token=\[secret\]\n$/)
+  t.regex(lines[1] ?? '', /^\d\d:\d\d:\d\d error oops {2}\(a\?\[2J\?b\?c\)\n(?:.*\n)+? {4}at /)
+  t.notRegex(lines.join('').replaceAll('\n', ''), /[\p{Cc}\p{Cf}]/u)
 })

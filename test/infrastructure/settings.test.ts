@@ -54,7 +54,8 @@ test('values are read in their form', (t) => {
 })
 
 test('a name that is no setting is an error by itself', (t) => {
-  t.deepEqual(errorsOf({ STENOLOG_PROT: '8080' }), ['STENOLOG_PROT is not a setting'])
+  t.deepEqual(errorsOf({ STENOLOG_PROT: '8080' }), ['Unknown setting STENOLOG_PROT. Did you mean STENOLOG_PORT?'])
+  t.deepEqual(errorsOf({ STENOLOG_MODEL_DIR: 'x' }), ['Unknown setting STENOLOG_MODEL_DIR. Did you mean STENOLOG_MODELS_DIR?'])
   t.deepEqual(errorsOf({ stenolog_port: 'x', STENOLOGPORT: 'x' }), [])
 })
 
@@ -66,12 +67,19 @@ test('every error is told at once, and none repeats a secret', (t) => {
     STENOLOG_toString: '1',
   })
   t.deepEqual(errors, [
-    'STENOLOG_PROT is not a setting', 'STENOLOG_ is not a setting', 'STENOLOG_toString is not a setting',
-    'STENOLOG_PORT should be an integer from 0 to 65535', 'STENOLOG_MONGO_URL should begin with mongodb:// or mongodb+srv://',
+    'Unknown setting STENOLOG_PROT. Did you mean STENOLOG_PORT?', 'Unknown setting STENOLOG_.', 'Unknown setting STENOLOG_toString.',
+    'STENOLOG_PORT should be an integer from 0 to 65535, not "70000"', 'STENOLOG_MONGO_URL should begin with mongodb:// or mongodb+srv://',
     'STENOLOG_PUBLIC_URL should be an http or https URL without credentials, query and fragment',
-    'STENOLOG_JWT_TTL should be greater than 0', 'STENOLOG_DRAIN_TIMEOUT should be a duration like 30s, 60m or 24h',
-    'STENOLOG_COMPAT_STRICT should be 0 or 1', 'STENOLOG_LOG_LEVEL should be one of fatal, error, warn, info, debug, trace, silent',
+    'STENOLOG_JWT_TTL should be greater than 0, not "0s"', 'STENOLOG_DRAIN_TIMEOUT should be a duration like 30s, 60m or 24h, not "5 minutes"',
+    'STENOLOG_COMPAT_STRICT should be 0 or 1, not "yes"', 'STENOLOG_LOG_LEVEL should be one of fatal, error, warn, info, debug, trace, silent, not "loud"',
   ])
+})
+
+test('a wrong value is told, unless it may be secret', (t) => {
+  t.deepEqual(errorsOf({ STENOLOG_PORT: 'http' }), ['STENOLOG_PORT should be an integer from 0 to 65535, not "http"'])
+  for (const secret of ['https://u:hunter2@h', 'ftp://h?key=hunter2', 'ftp://h#hunter2', 'hunter2'.repeat(9), 'hunter2\u001b[2J'])
+    for (const name of ['PUBLIC_URL', 'PORT', 'MONGO_URL']) t.notRegex(errorsOf({ [`STENOLOG_${name}`]: secret }).join(''), /hunter2|\\u001b|\p{Cc}/u)
+  t.notRegex(errorsOf({ STENOLOG_MONGO_URL: 'hunter2' }).join(''), /hunter2/)
 })
 
 test('what the service does not honour yet is refused, its default is not', (t) => {

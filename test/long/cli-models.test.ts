@@ -75,7 +75,7 @@ test.serial('a live hears with the pulled model without a restart, nobody remove
   await sender.frame((frame) => frame['status'] === 'started')
   const refused = await run('remove', 'base')
   t.is(refused.code, 1)
-  t.regex(refused.stderr, new RegExp(`^stenolog: base is in use by live ${live.id}$`, 'm'))
+  t.regex(refused.stderr, new RegExp(`^error: base is in use by session ${live.id}\\.$`, 'm'))
   const [sentence] = await sampleSentences()
   sender.sendAudio(sentence?.samples ?? silence(0))
   sender.sendAudio(silence(2))
@@ -119,21 +119,21 @@ test.serial('verify says of each file what is wrong, and keeps hashes and memory
 })
 
 test.serial('what cannot be done is said in one line', async (t) => {
-  const cases: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
-    [['pull', 'huge'], /huge is none of tiny, base, small, .* no owner\/name of the hub, and no directory/],
+  const cases: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp, number?]> = [
+    [['pull', 'huge'], /^error: Unknown model "huge"\. Use a name \(base\), a repository \(owner\/name\) or a folder \(\.\/path\)\.\nhint: Names: tiny, base/, 2],
     [['pull', 'nobody/nothing', '--hub', hub.url.href], /has no such public model/],
     [['pull', ID, '--hub', hub.url.href, '--precision', 'fp16'], /there is no fp16 export; there is int8/],
-    [['pull', ID, '--hub', hub.url.href, '--as', '../up'], /cannot be the name of a model/],
+    [['pull', ID, '--hub', hub.url.href, '--as', '../up'], /cannot be the name of a model/, 2],
     [['pull', './models/demo-en', '--as', 'mine'], /mine is installed already/],
     [['remove', 'demo-en'], /demo-en ships with the service/],
-    [['remove', '../..'], /cannot be the name of a model/],
-    [['remove', 'nothing'], /no model of the name nothing is installed/],
-    [['enable', 'nothing'], /no model has the name nothing/],
-    [['pull'], /models needs a command and a NAME/],
+    [['remove', '../..'], /cannot be the name of a model/, 2],
+    [['remove', 'nothing'], /Model "nothing" is not installed/],
+    [['enable', 'nothing'], /Model "nothing" is not installed/],
+    [['pull'], /stenolog models pull needs WHAT/, 2],
   ]
-  for (const [args, expected] of cases) {
+  for (const [args, expected, exitCode = 1] of cases) {
     const { code, stderr } = await run(...args)
-    t.is(code, 1, args.join(' '))
+    t.is(code, exitCode, args.join(' '))
     t.regex(stderr, expected, args.join(' '))
   }
 })

@@ -99,20 +99,20 @@ test.serial('B12: API tokens of users are created, listed, renamed, switched and
 })
 
 test.serial('what the service refuses is said in one line, and the exit code tells', async (t) => {
-  const cases: ReadonlyArray<readonly [ReadonlyArray<string>, string, RegExp]> = [
-    [['users', 'create', 'root'], 'a long password', /^stenolog: Username already taken$/m],
-    [['users', 'create', 'weak'], 'short', /^stenolog: password: Value error, password should have at least 8 bytes$/m],
-    [['users', 'change', 'nobody', '--max-sessions', '1'], '', /^stenolog: no user has this name$/m],
-    [['users', 'change', 'root', '--permission', 'all'], '', /^stenolog: permissions\.0: Input should be 'user_retention' or 'admin'$/m],
-    [['lives', 'finish', '4711'], '', /^stenolog: Live not found$/m],
-    [['tokens', 'list', 'nobody'], '', /^stenolog: no user has this name$/m],
-    [['tokens', 'create', 'root', 'late', '--expires', '2001-01-01T00:00:00Z'], '', /^stenolog: .*expires_at/m],
-    [['tokens', 'revoke', '4711'], '', /^stenolog: Token not found$/m],
-    [['tokens', 'rename', '1'], '', /^stenolog: tokens needs a command/m],
+  const cases: ReadonlyArray<readonly [ReadonlyArray<string>, string, RegExp, number?]> = [
+    [['users', 'create', 'root'], 'a long password', /^error: Username already taken$/m],
+    [['users', 'create', 'weak'], 'short', /^error: password: Value error, password should have at least 8 bytes$/m],
+    [['users', 'change', 'nobody', '--max-sessions', '1'], '', /^error: There is no user "nobody"\.$/m],
+    [['users', 'change', 'root', '--permission', 'all'], '', /^error: permissions\.0: Input should be 'user_retention' or 'admin'$/m],
+    [['lives', 'finish', '4711'], '', /^error: Live not found$/m],
+    [['tokens', 'list', 'nobody'], '', /^error: There is no user "nobody"\.$/m],
+    [['tokens', 'create', 'root', 'late', '--expires', '2001-01-01T00:00:00Z'], '', /^error: .*expires_at/m],
+    [['tokens', 'revoke', '4711'], '', /^error: Token not found$/m],
+    [['tokens', 'rename', '1'], '', /^error: stenolog tokens rename needs NAME/m, 2],
   ]
-  for (const [args, input, expected] of cases) {
+  for (const [args, input, expected, exitCode = 1] of cases) {
     const { code, stdout, stderr } = await stenolog(args, input)
-    t.is(code, 1, args.join(' '))
+    t.is(code, exitCode, args.join(' '))
     t.is(stdout, '')
     t.regex(stderr, expected)
   }

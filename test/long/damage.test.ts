@@ -212,7 +212,7 @@ test('F24: a service on data of a newer version ends with one message, and chang
   const before = await readFile(join(path, 'events.sqlite'))
   const second = launch(t, { STENOLOG_DATA_DIR: path, STENOLOG_PORT: '0' })
   t.is(await second.exited, 1)
-  t.regex(second.stderr(), /^stenolog cannot start: .*events\.sqlite was written by a newer version of Stenolog .*\n$/)
+  t.regex(second.stderr(), /^error: Stenolog cannot start: .*events\.sqlite was written by a newer version of Stenolog .*\n$/)
   t.is(second.stdout(), '')
   t.deepEqual(await readFile(join(path, 'events.sqlite')), before)
   const checked = await stenolog(path, ['check'])

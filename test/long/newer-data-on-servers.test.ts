@@ -71,7 +71,7 @@ test('F24: data of a newer version on EventStoreDB or MongoDB ends the start and
     const told = `${what} was written by a newer version of Stenolog (format ${FORMAT + 1}, this version knows ${FORMAT}): use version 9.8.7 or a later one, or restore a backup of this one`
     const newer = launch(t, prefixed({ DATA_DIR: service.dataDirectory, PORT: '0', ...settings }))
     t.is(await newer.exited, 1, what)
-    t.true(newer.stderr().endsWith(`stenolog cannot start: ${told}\n`), newer.stderr())
+    t.true(newer.stderr().endsWith(`Stenolog cannot start: ${told}\n`), newer.stderr())
     t.is(newer.stdout(), '')
     for (const args of [['check'], ['replay', '1'], ['users', 'list']]) {
       const tool = await stenolog(service.dataDirectory, args, settings)

@@ -94,7 +94,7 @@ test('docs: every example of the command line prints what its page says, on the 
     for (const example of (block ?? '').split(/^\$ /m).slice(1)) {
       const [command = '', ...expected] = example.trimEnd().split('\n')
       const args = command.split(' ').slice(1).map((word) => word.replace('/srv/backup', backup))
-      const isBad = /^stenolog: |WRONG|cannot be read/m.test(example)
+      const isBad = /^error: |WRONG|cannot be read/m.test(example)
       const runExample = async (): Promise<void> => {
         const run = await stenolog(service.dataDirectory, args)
         assert.equal(run.code, isBad ? 1 : 0, `${command}: ${run.stdout}${run.stderr}`)
@@ -110,5 +110,5 @@ test('docs: every example of the command line prints what its page says, on the 
   await mkdir(join(elsewhere.path, 'nothing'))
   const nowhere = await stenolog(join(elsewhere.path, 'nothing'), ['check'])
   t.is(nowhere.code, 1)
-  t.regex(nowhere.stderr, /there is no data of a service in /)
+  t.regex(nowhere.stderr, /There is no data of a service in /)
 })

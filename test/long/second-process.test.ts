@@ -62,7 +62,7 @@ test.serial('without MongoDB the log is the data directory\'s that took it; anot
   const [here, there] = [await folder(t), await folder(t)]
   const first = startIn(t, here, onLog)
   await first.url()
-  const refused = /^stenolog cannot start: the log of the event store belongs to another data directory, that of "node-[0-9a-f]{16}" \(process \d+ on \S+, since [^)]+\): .*stenolog log take-over.*\n$/m
+  const refused = /^error: Stenolog cannot start: the log of the event store belongs to another data directory, that of "node-[0-9a-f]{16}" \(process \d+ on \S+, since [^)]+\): .*stenolog log take-over.*\n$/m
   await isRefused(t, startIn(t, there, onLog), onLog, refused)
   await isRefused(t, startIn(t, there, { ...onLog, NODE_NAME: 'another' }), onLog, refused)
   const tool = await stenolog(there, ['users', 'list'], onLog)
@@ -80,7 +80,7 @@ test.serial('without MongoDB the log is the data directory\'s that took it; anot
   const taken = await stenolog(there, ['log', 'take-over'], onLog)
   t.is(taken.code, 0, taken.stderr)
   t.is(await again.exited, 1)
-  t.regex(again.stderr(), /^stenolog ends: the process "node-[0-9a-f]{16}" .* has taken the log of the event store over$/m)
+  t.regex(again.stderr(), /^error: Stenolog ends: the process "node-[0-9a-f]{16}" .* has taken the log of the event store over$/m)
   await isRefused(t, startIn(t, here, onLog), onLog, /belongs to another data directory/)
 })
 
@@ -90,7 +90,7 @@ test.serial('a second process on the same MongoDB is refused while the first bea
   const [here, there] = [await folder(t), await folder(t)]
   const first = startIn(t, here, { ...onBoth, NODE_NAME: 'alpha' })
   await first.url()
-  const refused = /^stenolog cannot start: MongoDB is in use by the process "alpha" \(process \d+ on \S+, since [^)]+\): stop it first, two processes cannot share it yet\n$/m
+  const refused = /^error: Stenolog cannot start: MongoDB is in use by the process "alpha" \(process \d+ on \S+, since [^)]+\): stop it first, two processes cannot share it yet\n$/m
   for (const name of ['alpha', 'beta']) await isRefused(t, startIn(t, there, { ...onBoth, NODE_NAME: name }), onBoth, refused)
   // Nor with read models of its own: whose the log is, the log says.
   await isRefused(t, startIn(t, there, elsewhere), onBoth, /the log of the event store belongs to another data directory, that of "alpha"/)
@@ -127,7 +127,7 @@ for (const kind of ['onLog', 'onBoth'] as const)
     const start = async () => startIn(t, await folder(t), settings)
     const both = await Promise.all([start(), start()])
     const loser = await Promise.race(both.map((run) => run.exited.then(() => run)))
-    t.regex(loser.stderr(), /^stenolog cannot start: (?:MongoDB is in use by|the log of the event store belongs to)/m)
+    t.regex(loser.stderr(), /^error: Stenolog cannot start: (?:MongoDB is in use by|the log of the event store belongs to)/m)
     for (const run of both) if (run !== loser) await run.url()
   })
 
@@ -145,7 +145,7 @@ test.serial('a process that was frozen while another took its place ends when it
   first.kill('SIGCONT')
   t.is(await first.exited, 1)
   t.log(`${(await Promise.all(waiting)).filter(Boolean).length} of 20 creates were done by the process that had been replaced`)
-  t.regex(first.stderr(), /^stenolog ends: the process "node-[0-9a-f]{16}" .* has taken (?:its place in MongoDB|the log of the event store over)$/m)
+  t.regex(first.stderr(), /^error: Stenolog ends: the process "node-[0-9a-f]{16}" .* has taken (?:its place in MongoDB|the log of the event store over)$/m)
   await eventually(async () => {
     const { status } = await fetch(`${await second.url()}/health/ready`)
     if (status !== 200) throw new Error(`ready answers ${status}`)

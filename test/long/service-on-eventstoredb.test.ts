@@ -224,7 +224,7 @@ test.serial('F23: an event store that cannot be reached ends the start with one 
     STENOLOG_MASTER_KEY_FILE: keyFile,
   })
   t.is(await second.exited, 1)
-  t.regex(second.stderr(), /^stenolog cannot start: .*the event store cannot be used: .*\n$/m)
+  t.regex(second.stderr(), /^error: Stenolog cannot start: .*the event store cannot be used: .*\n$/m)
   t.is(second.stdout(), '')
   t.false(existsSync(join(path, 'events.sqlite')))
 })

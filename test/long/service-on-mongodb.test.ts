@@ -176,9 +176,9 @@ test.serial('F23: a MongoDB that cannot be used ends the start with one message,
   const file = await masterKeyFile(t)
   const double = await startDouble(t)
   const cases = [
-    ['mongodb://user:s3cret@127.0.0.1:1/stenolog', /^stenolog cannot start: the MongoDB of STENOLOG_MONGO_URL cannot be used: .*ECONNREFUSED.*\n$/],
-    ['mongodb://user:s3cret@127.0.0.1/?noSuchOption=1', /^stenolog cannot start: STENOLOG_MONGO_URL is no connection string: .*\n$/],
-    [`${double.url('x')}?replicaSet=another`, /^stenolog cannot start: the MongoDB of STENOLOG_MONGO_URL cannot be used: .*\n$/],
+    ['mongodb://user:s3cret@127.0.0.1:1/stenolog', /^error: Stenolog cannot start: the MongoDB of STENOLOG_MONGO_URL cannot be used: .*ECONNREFUSED.*\n$/],
+    ['mongodb://user:s3cret@127.0.0.1/?noSuchOption=1', /^error: Stenolog cannot start: STENOLOG_MONGO_URL is no connection string: .*\n$/],
+    [`${double.url('x')}?replicaSet=another`, /^error: Stenolog cannot start: the MongoDB of STENOLOG_MONGO_URL cannot be used: .*\n$/],
   ] as const
   for (const [url, told] of cases) {
     const service = launch(t, { STENOLOG_DATA_DIR: path, STENOLOG_PORT: '0', STENOLOG_MONGO_URL: url, STENOLOG_MASTER_KEY_FILE: file })

@@ -29,8 +29,8 @@ test.serial('B17, F23: everything that is wrong with the settings is told at onc
   t.is(await service.exited, 1)
   t.is(service.stdout(), '')
   for (const name of ['PORT', 'COMPAT_STRICT', 'DRAIN_TIMEOUT', 'JWT_TTL', 'HSOT', 'EVENTSTORE_URL', 'MONGO_URL'])
-    t.regex(service.stderr(), new RegExp(`^ *STENOLOG_${name} `, 'm'))
-  t.notRegex(service.stderr(), /TEST_ANYTHING|s3cret-in-url|99999|^\s+at /m)
+    t.regex(service.stderr(), new RegExp(`^error: (?:Unknown setting )?STENOLOG_${name}[. ]`, 'm'))
+  t.notRegex(service.stderr(), /TEST_ANYTHING|s3cret-in-url|^\s+at /m)
 })
 
 test.serial('F23: an unknown setting, an event store without an account, half an admin: each alone stops the start', async (t) => {
@@ -70,7 +70,7 @@ test.serial('F23: a data directory that cannot be used ends the start with one m
   for (const unusable of [file, join(file, 'x'), occupied, ...kernels]) {
     const service = launch(t, { STENOLOG_DATA_DIR: unusable, STENOLOG_PORT: '0' })
     t.is(await service.exited, 1, unusable)
-    t.regex(service.stderr(), /^stenolog cannot start: the data directory .* cannot be used: .+\n$/)
+    t.regex(service.stderr(), /^error: Stenolog cannot start: the data directory .* cannot be used: .+\n$/)
     t.true(service.stderr().includes(unusable))
     t.is(service.stdout(), '')
   }

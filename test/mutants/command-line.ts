@@ -4,19 +4,24 @@ const STORES = 'test/cli/stores.test.ts'
 const LIVE_REPORT = 'test/cli/live-report.test.ts'
 const WORD_ALIGNMENT = 'test/domain/word-alignment.test.ts'
 const TABLE = 'test/cli/table.test.ts'
+const COMMANDS = 'test/cli/commands.test.ts'
+const STATUS_LINE = 'test/cli/status-line.test.ts'
+const LOGGER = 'test/infrastructure/logger.test.ts'
+const SETTINGS = 'test/infrastructure/settings.test.ts'
+const TRANSCRIBE = 'test/service/transcribe.test.ts'
 
 /** The command line: its codes, backups and reports. */
 export const commandLineMutants: ReadonlyArray<Mutant> = [
   {
     file: 'interfaces/cli/main.ts',
-    before: 'return asked ? 0 : 2',
-    after: 'return 0',
+    before: '    return 2\n',
+    after: '    return 0\n',
     rows: ['what is asked for wrongly ends with 2'], test: STORES,
   },
   {
     file: 'interfaces/cli/main.ts',
-    before: '  process.exitCode = 1\n',
-    after: '',
+    before: 'error instanceof CommandError ? error.exitCode : 1',
+    after: '1',
     rows: ['what is asked for wrongly ends with 2'], test: STORES,
   },
   {
@@ -114,5 +119,83 @@ export const commandLineMutants: ReadonlyArray<Mutant> = [
     before: '[\\p{Cc}\\p{Cf}\\u2028\\u2029]',
     after: '[\\p{Cc}\\u2028\\u2029]',
     rows: ['foreign text moves no cursor and starts no line'], test: TABLE,
+  },
+  {
+    file: 'interfaces/cli/commands/read-arguments.ts',
+    before: 'if (values.length > 1 && several !== true',
+    after: 'if (values.length > 9 && several !== true',
+    rows: ['stenolog transcribe a.wav --model a --model b is refused'], test: COMMANDS,
+  },
+  {
+    file: 'interfaces/cli/commands/read-arguments.ts',
+    before: 'if (!asked.found.form.options.includes(name))',
+    after: "if (name === '')",
+    rows: ['stenolog lives finish 7 --user ada is refused'], test: COMMANDS,
+  },
+  {
+    file: 'interfaces/cli/commands/read-arguments.ts',
+    before: '(!inlineValue && /^-./.test(value))',
+    after: '(!inlineValue && /^-{9}/.test(value))',
+    rows: ['stenolog transcribe a.wav --model --json is refused'], test: COMMANDS,
+  },
+  {
+    file: 'interfaces/cli/commands/help.ts',
+    before: 'const WIDTH = 80',
+    after: 'const WIDTH = 84',
+    rows: ['80 columns wide'], test: COMMANDS,
+  },
+  {
+    file: 'domain/shared/nearest-name.ts',
+    before: 'isSwapped ? at(steps',
+    after: '!isSwapped && false ? at(steps',
+    rows: ['a name that comes near is suggested'], test: COMMANDS,
+  },
+  {
+    file: 'interfaces/command-error.ts',
+    before: '(/^(?:error|hint): /.test(line) ? line :',
+    after: "(line === '' ? line :",
+    rows: ['errors of several lines keep the words'], test: COMMANDS,
+  },
+  {
+    file: 'interfaces/cli/status-line.ts',
+    before: 'if (!stream.isTTY || (',
+    after: 'if ((',
+    rows: ['elsewhere nothing is written'], test: STATUS_LINE,
+  },
+  {
+    file: 'interfaces/cli/status-line.ts',
+    before: 'now() - last.at < EVERY',
+    after: 'now() - last.at < 0',
+    rows: ['on a terminal one line is written over'], test: STATUS_LINE,
+  },
+  {
+    file: 'infrastructure/node/readable-log.ts',
+    before: '[\\p{Cc}\\p{Cf}\\u2028\\u2029]',
+    after: '[\\p{Cf}\\u2028\\u2029]',
+    rows: ['on a terminal the log is lines for people'], test: LOGGER,
+  },
+  {
+    file: 'infrastructure/settings.ts',
+    before: '/[@?#\\p{C}]/u.test(text) || ',
+    after: '',
+    rows: ['a wrong value is told, unless it may be secret'], test: SETTINGS,
+  },
+  {
+    file: 'interfaces/cli/streaming/transcript-file.ts',
+    before: "case '.vtt':\n      return toWebVtt",
+    after: "case '.vtt':\n      return toSubRip",
+    rows: ['what was said is written as subtitles'], test: TRANSCRIBE,
+  },
+  {
+    file: 'interfaces/cli/streaming/transcribe.ts',
+    before: 'if (!models.includes(options.model)) throw',
+    after: 'if (models.length === 0) throw',
+    rows: ['a model that is not installed is told'], test: TRANSCRIBE,
+  },
+  {
+    file: 'interfaces/cli/streaming/transcribe.ts',
+    before: 'if (options.output !== undefined) await requireFolderOf(options.output)',
+    after: '',
+    rows: ['a file that could not be written is told'], test: TRANSCRIBE,
   },
 ]

@@ -42,9 +42,9 @@ const reasonAgainstEnd = (database: DatabaseSync): string | undefined => {
  * Walks the hash chain of an event log from its first row to its last; purged rows count by the digests that they keep.
  * Then looks at the rows of the streams, which say what of them is read.
  * Gives every place that is not what was written, each judged by what is stored before it, then the number of rows. A
- * file that SQLite cannot read ends the walk. Runs beside the service that writes the file.
+ * file that SQLite cannot read ends the walk. `onRows` is told how far it is. Runs beside the service that writes the file.
  */
-export async function* walkChain(file: string): AsyncGenerator<ChainBroken, number> {
+export async function* walkChain(file: string, onRows: (rows: number) => void = () => undefined): AsyncGenerator<ChainBroken, number> {
   const database = openForReading(file)
   let pos = 0
   let prev = GENESIS.toString('hex')
@@ -60,6 +60,7 @@ export async function* walkChain(file: string): AsyncGenerator<ChainBroken, numb
         pos = row.pos
         prev = row.hash
       }
+      onRows(pos)
       if (rows.length < BATCH) break
       await setImmediate()
     }
@@ -77,8 +78,8 @@ export async function* walkChain(file: string): AsyncGenerator<ChainBroken, numb
 }
 
 /** The number of rows of an event log whose chain is whole, or the first place where it is not. */
-export const verifyChain = async (file: string): Promise<E.Either<ChainBroken, number>> => {
-  const walk = walkChain(file)
+export const verifyChain = async (file: string, onRows?: (rows: number) => void): Promise<E.Either<ChainBroken, number>> => {
+  const walk = walkChain(file, onRows)
   const first = await walk.next()
   if (first.done === true) return E.right(first.value)
   await walk.return(0)

@@ -1,21 +1,12 @@
-import { parseArgs } from 'node:util'
 import * as t from 'io-ts'
 import { object } from '../../../domain/shared/codecs.ts'
+import { LIVES } from '../commands/accounts.ts'
+import type { Values } from '../commands/command.ts'
+import { readArguments } from '../commands/read-arguments.ts'
 import { withControl } from '../control-client.ts'
 import type { Control } from '../control-client.ts'
 import { tableOf } from '../table.ts'
 import { findUser } from './users.ts'
-
-export const LIVES_HELP = `stenolog lives list [--status STATUS]... [--user NAME] [--skip N] [--limit N] [--json]
-stenolog lives finish ID [--json]
-
-The lives of all users, newest first, without their tokens and texts; every look and every end is on record.
-Works on the instance of STENOLOG_DATA_DIR, beside a running service or without one.
---status STATUS   pending, active, finished or error; may be repeated
---user NAME       of one user
---skip, --limit   default 0 and 100
---json            the live, or the list of lives, as JSON
-The column lag holds the seconds by which a running live's text is behind its audio.`
 
 const live = object({
   id: t.number,
@@ -42,19 +33,7 @@ const table = (lives: ReadonlyArray<Live>): string =>
     ]),
   )
 
-const optionsOf = (args: ReadonlyArray<string>) =>
-  parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      status: { type: 'string', multiple: true, default: [] },
-      user: { type: 'string' },
-      skip: { type: 'string', default: '0' },
-      limit: { type: 'string', default: '100' },
-      json: { type: 'boolean', default: false },
-    },
-  })
-type Options = ReturnType<typeof optionsOf>['values']
+type Options = Values<typeof LIVES>
 
 const listOf = async (control: Control, options: Options): Promise<ReadonlyArray<Live>> => {
   const query = new URLSearchParams({ skip: options.skip, limit: options.limit })
@@ -65,14 +44,12 @@ const listOf = async (control: Control, options: Options): Promise<ReadonlyArray
 
 /** `stenolog lives …`: resolves to the exit code. */
 export const lives = async (args: ReadonlyArray<string>): Promise<number> => {
-  const { values: options, positionals } = optionsOf(args)
-  const [action, id, ...rest] = positionals
-  if (action === 'list' && id === undefined) {
+  const { action, operands: [id = ''], options } = readArguments(LIVES, args)
+  if (action === 'list') {
     const found = await withControl((control) => listOf(control, options))
     console.log(options.json ? JSON.stringify(found) : table(found))
     return 0
   }
-  if (action !== 'finish' || id === undefined || rest.length > 0) throw new Error('lives needs list or finish ID; see --help')
   const finished = await withControl((control) => control.ask('PUT', `/admin/lives/${encodeURIComponent(id)}/finish`, live))
   console.log(options.json ? JSON.stringify(finished) : table([finished]))
   return 0

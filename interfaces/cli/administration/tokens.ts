@@ -1,25 +1,13 @@
-import { parseArgs } from 'node:util'
 import * as t from 'io-ts'
 import { object } from '../../../domain/shared/codecs.ts'
+import { misused } from '../../command-error.ts'
+import { TOKENS } from '../commands/accounts.ts'
+import type { Values } from '../commands/command.ts'
+import { readArguments } from '../commands/read-arguments.ts'
 import { allOf, withControl } from '../control-client.ts'
 import type { Control } from '../control-client.ts'
 import { tableOf } from '../table.ts'
 import { findUser } from './users.ts'
-
-export const TOKENS_HELP = `stenolog tokens list USER [--json]
-stenolog tokens create USER NAME [--expires INSTANT] [--quiet | --json]
-stenolog tokens rename ID NAME [--json]
-stenolog tokens activate|deactivate ID [--json]
-stenolog tokens revoke ID
-
-The API tokens of users, who send them as X-API-Key or as bearer token. Every act is on record, with the actor operator.
-Works on the instance of STENOLOG_DATA_DIR, beside a running service or without one.
---expires INSTANT  end of the token, as 2027-01-31T00:00:00Z; never, unless given
---quiet            the secret alone
---json             the token, or the list of tokens, as JSON; of create with the secret as "token"
-
-create shows the secret of the token, this once: it is kept nowhere. revoke is for good, deactivate is not; both count from the
-next request on.`
 
 const members = {
   id: t.number,
@@ -42,17 +30,7 @@ const table = (tokens: ReadonlyArray<Token>): string =>
     ]),
   )
 
-const optionsOf = (args: ReadonlyArray<string>) =>
-  parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      expires: { type: 'string' },
-      quiet: { type: 'boolean', default: false },
-      json: { type: 'boolean', default: false },
-    },
-  })
-type Options = ReturnType<typeof optionsOf>['values']
+type Options = Values<typeof TOKENS>
 
 const asUser = async (control: Control, name: string): Promise<Control> => control.as((await findUser(control, name)).id)
 
@@ -80,33 +58,26 @@ const revoke = async (id: string): Promise<string> => {
   return 'the token is revoked'
 }
 
-/** What to print, null for what is no command. */
-const outcomeOf = (action: string, [first, second, ...rest]: ReadonlyArray<string>, options: Options): Promise<string> | null => {
-  if (first === undefined || rest.length > 0) return null
-  if (second !== undefined) {
-    if (action === 'create') return create(first, second, options)
-    return action === 'rename' ? change(first, { name: second }, options) : null
-  }
+/** What to print. */
+const outcomeOf = (action: string, [first = '', second = '']: ReadonlyArray<string>, options: Options): Promise<string> => {
   switch (action) {
     case 'list':
       return list(first, options)
-    case 'activate':
-    case 'deactivate':
-      return change(first, { is_active: action === 'activate' }, options)
+    case 'create':
+      return create(first, second, options)
+    case 'rename':
+      return change(first, { name: second }, options)
     case 'revoke':
       return revoke(first)
     default:
-      return null
+      return change(first, { is_active: action === 'activate' }, options)
   }
 }
 
 /** `stenolog tokens …`: resolves to the exit code. */
 export const tokens = async (args: ReadonlyArray<string>): Promise<number> => {
-  const { values: options, positionals } = optionsOf(args)
-  const [action = '', ...names] = positionals
-  if (options.quiet && options.json) throw new Error('one of --quiet and --json at most')
-  const outcome = outcomeOf(action, names, options)
-  if (outcome === null) throw new Error('tokens needs a command with its USER, ID or NAME; see --help')
-  console.log(await outcome)
+  const { action, operands, options } = readArguments(TOKENS, args)
+  if (options.quiet && options.json) throw misused('--quiet and --json exclude each other.')
+  console.log(await outcomeOf(action, operands, options))
   return 0
 }

@@ -7,7 +7,8 @@ import { verifyFolder } from '../../../infrastructure/catalogue/verify-folder.ts
 import type { FolderFinding } from '../../../infrastructure/catalogue/verify-folder.ts'
 import { allOf, withControl } from '../control-client.ts'
 import type { Control } from '../control-client.ts'
-import { foldersOf, modelsDirectory, rescan } from './found.ts'
+import { CommandError } from '../../command-error.ts'
+import { foldersOf, modelsDirectory, notInstalled, rescan } from './found.ts'
 import { tableOf } from '../table.ts'
 
 const tableFor = ({ files }: FolderFinding): string =>
@@ -42,16 +43,21 @@ const livesWith = async (control: Control, name: string): Promise<ReadonlyArray<
 
 const refuseUse = async (control: Control, name: string): Promise<void> => {
   const using = await livesWith(control, name)
-  if (using.length > 0) throw new Error(`${name} is in use by ${using.length === 1 ? 'live' : 'lives'} ${using.join(', ')}`)
+  if (using.length === 0) return
+  const [first = 0] = using
+  throw new CommandError(
+    `${name} is in use by ${using.length === 1 ? 'session' : 'sessions'} ${using.join(', ')}.`,
+    { hint: `To end ${using.length === 1 ? 'it' : 'the first'}: npm run stenolog -- lives finish ${first}` },
+  )
 }
 
 /** `stenolog models remove`: the folder goes first out of sight, then for good. */
 export const removeModel = async (given: string, json: boolean): Promise<number> => {
   const modelsDir = modelsDirectory()
   const [found] = await foldersOf([given])
-  if (found === undefined || !existsSync(found.folder)) throw new Error(`no model of the name ${given} is installed`)
+  if (found === undefined || !existsSync(found.folder)) throw notInstalled(given, (await foldersOf([])).map(({ name }) => name))
   const { name, folder } = found
-  if (dirname(resolve(folder)) !== resolve(modelsDir)) throw new Error(`${name} ships with the service (models disable ${name} switches it off)`)
+  if (dirname(resolve(folder)) !== resolve(modelsDir)) throw new CommandError(`${name} ships with the service.`, { hint: `To switch it off: npm run stenolog -- models disable ${name}` })
   const away = join(modelsDir, `.removing-${name}`)
   await withControl(async (control) => {
     await refuseUse(control, name)

@@ -1,19 +1,21 @@
 import { join } from 'node:path'
 import * as t from 'io-ts'
 import type { Logger } from '../../../application/ports/environment.ts'
+import { didYouMean } from '../../../domain/shared/nearest-name.ts'
 import { object } from '../../../domain/shared/codecs.ts'
 import { BUNDLED_MODELS, findInstalledModels } from '../../../infrastructure/catalogue/installed-models.ts'
-import { modelNameOf } from '../../../infrastructure/catalogue/models.ts'
+import { modelNameOf, PULLED_BY_NAME, repositoriesOf } from '../../../infrastructure/catalogue/models.ts'
 import { modelsDirOf } from '../../../infrastructure/settings.ts'
 import { allOf } from '../control-client.ts'
 import type { Control } from '../control-client.ts'
+import { CommandError, misused, quoted } from '../../command-error.ts'
 import { toolSettings } from '../tool-settings.ts'
 
 /** Folders that are no models are named on standard error. */
 const warnings: Logger = {
   info: () => undefined,
-  warn: ({ folder, reason }, message) => console.error(`stenolog: ${String(folder)}: ${typeof reason === 'string' ? reason : message}`),
-  error: ({ directory, reason }, message) => console.error(`stenolog: ${message}: ${String(directory)} (${String(reason)})`),
+  warn: ({ folder, reason }, message) => console.error(`warning: ${String(folder)}: ${typeof reason === 'string' ? reason : message}`),
+  error: ({ directory, reason }, message) => console.error(`warning: ${message}: ${String(directory)} (${String(reason)})`),
 }
 
 /** The models directory of the settings. */
@@ -29,8 +31,17 @@ export const findInstalled = () =>
 
 /** Throws an Error for people where a folder of a model cannot have this name. */
 export const checkedName = (name: string): string => {
-  if (!/^[A-Za-z0-9][\w.-]{0,95}$/.test(name)) throw new Error(`${name} cannot be the name of a model: letters, digits, ".", "_" and "-"`)
+  if (!/^[A-Za-z0-9][\w.-]{0,95}$/.test(name)) throw misused(`${quoted(name)} cannot be the name of a model: use letters, digits, ".", "_" and "-".`)
   return name
+}
+
+/** Of a name that no installed model has: how to install or find it. */
+export const notInstalled = (name: string, installed: ReadonlyArray<string>): CommandError => {
+  const isPulled = repositoriesOf(name).length > 0
+  return new CommandError(
+    `Model ${quoted(name)} is not installed.${isPulled ? '' : didYouMean(name, [...installed, ...PULLED_BY_NAME])}`,
+    { hint: isPulled ? `Run: npm run stenolog -- models pull ${name}` : 'npm run stenolog -- models list' },
+  )
 }
 
 /** Folders by the names asked for, those that are no models (any more) too; of no names all that are installed. */

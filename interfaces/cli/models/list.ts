@@ -1,8 +1,9 @@
 import { NO_ABILITIES } from '../../../application/ports/catalogue.ts'
 import { readManifest } from '../../../infrastructure/catalogue/manifest.ts'
+import { PULLED_BY_NAME } from '../../../infrastructure/catalogue/models.ts'
 import { withControl } from '../control-client.ts'
 import type { Control } from '../control-client.ts'
-import { findInstalled, listedModels, rows } from './found.ts'
+import { findInstalled, listedModels, notInstalled, rows } from './found.ts'
 import type { ModelRow, PairRow } from './found.ts'
 import { tableOf } from '../table.ts'
 
@@ -52,6 +53,8 @@ export const listModels = async (json: boolean): Promise<number> => {
     row.name, row.kind, row.active ? 'yes' : 'no', `${row.measured ? '' : '~'}${row.vram}`, languagesIn(row), row.precision ?? '', row.source ?? '', row.folder ?? '-',
   ])
   console.log(json ? JSON.stringify(found) : tableOf(['name', 'kind', 'active', 'MB', 'languages', 'precision', 'source', 'folder'], cells))
+  const more = PULLED_BY_NAME.filter((name) => found.every((row) => row.name !== name || row.folder === null))
+  if (!json && more.length > 0) console.error(`hint: To install one more: npm run stenolog -- models pull NAME (${more.join(', ')})`)
   return 0
 }
 
@@ -65,8 +68,8 @@ export const switchModels = async (name: string, active: boolean, json: boolean)
     for (const { id } of pairs.filter((row) => row.model === name)) done.push(await control.ask('PUT', `/admin/translations/${id}`, rows.pair, body))
     return done
   })
-  if (changed.length === 0) throw new Error(`no model has the name ${name}`)
+  if (changed.length === 0) throw notInstalled(name, [])
   console.log(json ? JSON.stringify(changed) : changed.map((row) => `${name} is ${row.active ? 'active' : 'inactive'}`).join('\n'))
-  if (active && changed.every((row) => !row.active)) console.error(`stenolog: ${name} stays inactive: it is not installed, or another translator of its pair is preferred`)
+  if (active && changed.every((row) => !row.active)) console.error(`warning: ${name} stays inactive: it is not installed, or another translator of its pair is preferred`)
   return 0
 }

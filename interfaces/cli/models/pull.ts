@@ -3,52 +3,39 @@ import { setTimeout } from 'node:timers/promises'
 import * as E from 'fp-ts/lib/Either.js'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
 import type { Measured } from '../../../infrastructure/catalogue/manifest.ts'
-import { modelNameOf } from '../../../infrastructure/catalogue/models.ts'
+import { modelNameOf, PULLED_BY_NAME } from '../../../infrastructure/catalogue/models.ts'
 import { measuredBy, tryModel } from '../../../infrastructure/catalogue/trial.ts'
-import { PRECISIONS } from '../../../infrastructure/hub/export-files.ts'
 import { hubSource } from '../../../infrastructure/hub/hub-source.ts'
 import type { NamedSource } from '../../../infrastructure/hub/hub-source.ts'
 import { pullModel } from '../../../infrastructure/hub/pull.ts'
-import type { Precision } from '../../../infrastructure/onnx/model-weights.ts'
+import { didYouMean } from '../../../domain/shared/nearest-name.ts'
+import { misused, quoted } from '../../command-error.ts'
+import type { Values } from '../commands/command.ts'
+import type { MODELS } from '../commands/streaming.ts'
 import { withRunning } from '../control-client.ts'
 import { checkedName, listedModels, rescan, modelsDirectory } from './found.ts'
 import { createProgressBar } from '../progress-bar.ts'
 import { toolSettings } from '../tool-settings.ts'
 
-/** Options of the command line as they were given. */
-interface PullArguments {
-  readonly precision?: string | undefined
-  readonly as?: string | undefined
-  readonly revision?: string | undefined
-  readonly hub?: string | undefined
-  readonly force: boolean
-  readonly 'no-load': boolean
-  readonly json: boolean
-}
-
-const precisionOf = (given: string | undefined): Precision | null => {
-  if (given === undefined) return null
-  const found = PRECISIONS.find((precision) => precision === given)
-  if (found === undefined) throw new Error(`--precision is one of ${PRECISIONS.join(', ')}`)
-  return found
-}
+type PullOptions = Values<typeof MODELS>
 
 const hubOf = (given: string | undefined): URL | null => {
   const asked = given ?? toolSettings().hubUrl
-  if (asked === null) return null
-  const url = URL.parse(asked)
-  if (url === null || !/^https?:$/.test(url.protocol)) throw new Error('--hub is an http or https URL')
-  return url
+  return asked === null ? null : new URL(asked)
 }
 
 const isDirectory = (what: string): boolean => /^(?:\.{0,2}\/|\.{1,2}$)/.test(what)
 
 /** Where it comes from, and the name that it gets unless another is asked for. */
-const sourceOf = (what: string, options: PullArguments): NamedSource => {
+const sourceOf = (what: string, options: PullOptions): NamedSource => {
   if (isDirectory(what)) return { source: { kind: 'directory', path: resolve(what) }, name: modelNameOf(basename(resolve(what))) }
   const found = hubSource(what, hubOf(options.hub), { revision: options.revision })
-  if (E.isLeft(found)) throw new Error(`${what} ${found.left}, and no directory (write ./ before it)`)
-  return found.right
+  if (E.isRight(found)) return found.right
+  const meant = didYouMean(what, PULLED_BY_NAME)
+  throw misused(
+    `Unknown model ${quoted(what)}.${meant} Use a name (base), a repository (owner/name) or a folder (./path).`,
+    `Names: ${PULLED_BY_NAME.join(', ')}`,
+  )
 }
 
 const DOES_NOT_RUN = 'the model does not run here, so it was not installed (--no-load installs it all the same)'
@@ -68,16 +55,16 @@ const announce = (name: string): Promise<string | null> =>
   })
 
 /** `stenolog models pull`: resolves to the exit code. */
-export const pull = async (what: string, options: PullArguments): Promise<number> => {
-  const modelsDir = modelsDirectory()
+export const pull = async (what: string, options: PullOptions): Promise<number> => {
   const { source, name: ownName } = sourceOf(what, options)
   const name = checkedName(options.as ?? ownName)
+  const modelsDir = modelsDirectory()
   const bar = createProgressBar(process.stderr, name)
   const { folder, manifest } = await pullModel({
     source,
     modelsDir,
     name,
-    precision: precisionOf(options.precision),
+    precision: options.precision ?? null,
     force: options.force,
     check: async (staged) => {
       bar.end()

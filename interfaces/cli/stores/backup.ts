@@ -1,31 +1,25 @@
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import * as E from 'fp-ts/lib/Either.js'
 import { sync } from '../../../infrastructure/files/sync.ts'
 import { createEnvironment } from '../../../infrastructure/node/environment.ts'
 import { sha256Of } from '../../../infrastructure/files/file-hash.ts'
 import { copyDatabase } from '../../../infrastructure/sqlite/copy-database.ts'
 import { verifyChain } from '../../../infrastructure/sqlite/event-log/verify-chain.ts'
+import type { Settings } from '../../../infrastructure/settings.ts'
 import { ERASE_AGAIN_FILE } from '../../compose/erase-again.ts'
 import { EVENTS_FILE } from '../../compose/stores.ts'
 import { BACKUP_FORMAT, MANIFEST_FILE, MASTER_KEY_FILE, contentOf, embeddedBeside } from './backup-manifest.ts'
 import { productVersion, requireEmbedded, serversOf } from './backup-manifest.ts'
 import type { Manifest } from './backup-manifest.ts'
 import { dataFiles } from './tool-data.ts'
+import { CommandError } from '../../command-error.ts'
+import { readArguments } from '../commands/read-arguments.ts'
+import { BACKUP } from '../commands/stores.ts'
+import { withStatus } from '../status-line.ts'
+import type { StatusLine } from '../status-line.ts'
 import { toolSettings } from '../tool-settings.ts'
-
-export const BACKUP_HELP = `stenolog backup DIR [--without-key]
-
-Copies the embedded stores (log, keyring, read models) into DIR, which must be new or empty; a service that runs goes on.
-The copy of each store is that of one moment, and together they fit: the log holds all that the read models show, the
-keyring all keys that the log needs. The copied log is checked; a damaged one is copied too, with exit code 1.
-A master key that lies in the data directory is copied as well: whoever has DIR can then read everything, so keep it as
-you keep the service's own data. One named by STENOLOG_MASTER_KEY_FILE is never copied.
-Where the log is on EventStoreDB, or keys and read models are on MongoDB, the rest is copied; the server has tools of its
-own: copy the log before the keys, wherever each lies, so that no event is without its key.
---without-key  leaves the master key out: without it the backup is of no use, so keep it elsewhere`
 
 /** The keyring that is kept must be no older than the log: an event without its key can never be read. */
 const ORDER: Readonly<Record<string, string>> = {
@@ -35,7 +29,7 @@ const ORDER: Readonly<Record<string, string>> = {
 
 const requireEmpty = async (directory: string): Promise<void> => {
   await mkdir(directory, { recursive: true, mode: 0o700 })
-  if ((await readdir(directory)).length > 0) throw new Error(`${directory} is not empty`)
+  if ((await readdir(directory)).length > 0) throw new CommandError(`${directory} is not empty.`, { hint: 'Name a new folder, such as /srv/backup-2.' })
 }
 
 const writeDurably = async (file: string, text: string): Promise<void> => {
@@ -49,31 +43,42 @@ const copied = async (file: string, target: string): Promise<string> => {
   return await sha256Of(target)
 }
 
-/** Makes the backup; resolves to the exit code: 1 when the log is damaged. */
-export const backup = async (args: ReadonlyArray<string>): Promise<number> => {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: { 'without-key': { type: 'boolean', default: false } },
-  })
-  const [directory, ...more] = positionals
-  if (directory === undefined || more.length > 0) throw new Error('backup needs one DIR')
-  const settings = toolSettings()
-  requireEmbedded('backup', settings)
-  const { masterKey } = dataFiles(settings)
-  await requireEmpty(directory)
-  const servers = serversOf(settings)
+interface Copying {
+  readonly settings: Settings
+  readonly directory: string
+  readonly servers: ReadonlyArray<string>
+  /** Null where it is left out. */
+  readonly masterKey: string | null
+  readonly status: StatusLine
+}
+
+/** Copies everything but the manifest, and walks the log that was copied. */
+const copyAll = async ({ settings, directory, servers, masterKey, status }: Copying) => {
   const digests: Record<string, string> = {}
   // What a restore has left for the next start. First: the start that does it writes it into the log, then removes it.
   const eraseAgain = join(settings.dataDir, ERASE_AGAIN_FILE)
   if (existsSync(eraseAgain)) digests[ERASE_AGAIN_FILE] = await copied(eraseAgain, join(directory, ERASE_AGAIN_FILE))
   for (const name of embeddedBeside(servers)) {
+    status.show(`copying ${name}`, `${Math.ceil((await stat(join(settings.dataDir, name))).size / 1e6)} MB`)
     await copyDatabase(join(settings.dataDir, name), join(directory, name))
     digests[name] = await sha256Of(join(directory, name))
   }
+  if (masterKey !== null) digests[MASTER_KEY_FILE] = await copied(masterKey, join(directory, MASTER_KEY_FILE))
+  const onRows = (rows: number): void => status.show('checking the log', `${rows} rows`)
+  const verified = settings.eventstoreUrl === null ? await verifyChain(join(directory, EVENTS_FILE), onRows) : E.right(null)
+  return { digests, verified }
+}
+
+/** Makes the backup; resolves to the exit code: 1 when the log is damaged. */
+export const backup = async (args: ReadonlyArray<string>): Promise<number> => {
+  const { operands: [directory = ''], options: values } = readArguments(BACKUP, args)
+  const settings = toolSettings()
+  requireEmbedded('backup', settings)
+  const { masterKey } = dataFiles(settings)
+  await requireEmpty(directory)
+  const servers = serversOf(settings)
   const withKey = settings.masterKeyFile === null && !values['without-key']
-  if (withKey) digests[MASTER_KEY_FILE] = await copied(masterKey, join(directory, MASTER_KEY_FILE))
-  const verified = settings.eventstoreUrl === null ? await verifyChain(join(directory, EVENTS_FILE)) : E.right(null)
+  const { digests, verified } = await withStatus((status) => copyAll({ settings, directory, servers, masterKey: withKey ? masterKey : null, status }))
   const rows = E.isRight(verified) ? verified.right : Number(verified.left.position) - 1
   const manifest: Manifest = {
     format: BACKUP_FORMAT,
@@ -93,6 +98,6 @@ export const backup = async (args: ReadonlyArray<string>): Promise<number> => {
       : 'The master key is not there: keep it elsewhere, the backup is of no use without it.',
   )
   if (E.isRight(verified)) return 0
-  console.error(`the log is damaged from position ${verified.left.position} on: ${verified.left.reason}`)
+  console.error(`error: the log is damaged from position ${verified.left.position} on: ${verified.left.reason}\nhint: npm run stenolog -- check`)
   return 1
 }

@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { checkLog } from '../../../application/audit/check-log.ts'
 import { passingOver } from '../../../application/log/passing-over.ts'
 import type { DamagedRow } from '../../../application/log/passing-over.ts'
@@ -21,24 +20,12 @@ import type { Difference } from '../../../projections/fold-log.ts'
 import type { Projection } from '../../../projections/projection.ts'
 import { dataFiles, embeddedFiles, isServiceRunning, withData } from './tool-data.ts'
 import type { DataFiles, ToolData } from './tool-data.ts'
+import { readArguments } from '../commands/read-arguments.ts'
+import { CHECK } from '../commands/stores.ts'
+import { counted } from './counted.ts'
+import { withStatus } from '../status-line.ts'
+import type { StatusLine } from '../status-line.ts'
 import { toolSettings } from '../tool-settings.ts'
-
-export const CHECK_HELP = `stenolog check [--json]
-
-Distrusts the stored data and changes nothing, beside a running service or without one. Exit code 0: all is well; 1:
-something is wrong, and the place is named. It goes on behind a row that is not what was written, and says what cannot be
-judged without it.
-  files         pages and indexes of the embedded databases
-  hash chain    every row of the log is what was written, in its place, and none is missing; so is what says which
-                events of a stream are read. Shows damage and careless edits, not those of who computes the hashes anew
-                (EventStoreDB keeps none)
-  keys          every key opens with the master key
-  decoding      every event is one that this version knows, and its sealed members open unless their key was erased
-  order         no event stands where the rules would not have put it
-  reservations  no memory is held for a live that is over or never came to be
-  erasure       of users and lives that were deleted no key is left, so nothing of them can be read
-  read models   every document is what the log says, and there is no other
---json          {ok, checks: [{name, seen, problems: [{where, problem}]}]}`
 
 interface Problem {
   readonly where: string
@@ -73,10 +60,10 @@ const coverageOf = (events: string): string => {
   return since === 0 ? '' : `; which events of a stream are read is covered since position ${since}`
 }
 
-const checkChain = async ({ eventstoreUrl }: Settings, { events }: DataFiles): Promise<Omit<Result, 'name'>> => {
+const checkChain = async ({ eventstoreUrl }: Settings, { events }: DataFiles, status: StatusLine): Promise<Omit<Result, 'name'>> => {
   if (eventstoreUrl !== null) return { seen: 'none: EventStoreDB keeps no hash chain', problems: [] }
   const problems: Array<Problem> = []
-  const walk = walkChain(events)
+  const walk = walkChain(events, (rows) => status.show('hash chain', `${rows} rows`))
   for (;;) {
     const step = await walk.next()
     if (step.done === true) return { seen: `${step.value} rows${coverageOf(events)}`, problems }
@@ -95,9 +82,9 @@ async function* namesOf(rows: ReturnType<ToolData['keyRows']>): AsyncGenerator<s
   for await (const { name } of rows) yield name
 }
 
-const checkEvents = async (settings: Settings, now: number | null): Promise<ReadonlyArray<Result>> => {
+const checkEvents = async (settings: Settings, now: number | null, status: StatusLine): Promise<ReadonlyArray<Result>> => {
   try {
-    const { events, problems } = await withData(settings, ({ store, keyring, keyRows }) => checkLog({ store, keyring, keyNames: () => namesOf(keyRows()), now }))
+    const { events, problems } = await withData(settings, ({ store, keyring, keyRows }) => checkLog({ store: counted(store, 'events', status), keyring, keyNames: () => namesOf(keyRows()), now }))
     return LOG_CHECKS.map((name) => ({ name, seen: `${events} events`, problems: problems.filter(({ check }) => check === name) }))
   } catch (error) {
     return LOG_CHECKS.map((name) => ({ name, seen: '', problems: [{ where: name, problem: `cannot be checked: ${messageOf(error)}` }] }))
@@ -154,7 +141,7 @@ const compareModel = async (compared: ComparedWithLog, projection: Projection): 
   ]
 }
 
-const checkModels = async (settings: Settings): Promise<Omit<Result, 'name'>> => {
+const checkModels = async (settings: Settings, status: StatusLine): Promise<Omit<Result, 'name'>> => {
   const directory = await mkdtemp(join(tmpdir(), 'stenolog-check-'))
   const scratch = await openSqliteDocuments({ file: join(directory, 'documents.sqlite') })
   try {
@@ -162,7 +149,7 @@ const checkModels = async (settings: Settings): Promise<Omit<Result, 'name'>> =>
       const found: Array<Problem> = []
       for (const projection of allProjections)
         try {
-          found.push(...(await compareModel({ store, documents, scratch }, projection)))
+          found.push(...(await compareModel({ store: counted(store, `read model ${projection.name}`, status), documents, scratch }, projection)))
         } catch (error) {
           found.push({ where: projection.name, problem: `cannot be checked: ${messageOf(error)}` })
         }
@@ -176,21 +163,25 @@ const checkModels = async (settings: Settings): Promise<Omit<Result, 'name'>> =>
 }
 
 /** Every check, in the order in which the help names them. */
-const checkAll = async (settings: Settings): Promise<ReadonlyArray<Result>> => {
+const checkAll = async (settings: Settings, status: StatusLine): Promise<ReadonlyArray<Result>> => {
   const files = dataFiles(settings)
+  const shown = (name: string, run: () => Promise<Omit<Result, 'name'>>): Promise<Result> => {
+    status.show(name)
+    return attempt(name, run)
+  }
   return [
-    await attempt('files', () => checkFiles(settings, files)),
-    await attempt('hash chain', () => checkChain(settings, files)),
-    await attempt('keys', () => checkKeys(settings, files)),
-    ...(await checkEvents(settings, isServiceRunning(settings.dataDir) ? Date.now() : null)),
-    await attempt('read models', () => checkModels(settings)),
+    await shown('files', () => checkFiles(settings, files)),
+    await shown('hash chain', () => checkChain(settings, files, status)),
+    await shown('keys', () => checkKeys(settings, files)),
+    ...(await checkEvents(settings, isServiceRunning(settings.dataDir) ? Date.now() : null, status)),
+    await shown('read models', () => checkModels(settings, status)),
   ]
 }
 
 /** Prints what it finds; resolves to the exit code. */
 export const check = async (args: ReadonlyArray<string>): Promise<number> => {
-  const { values } = parseArgs({ args: [...args], options: { json: { type: 'boolean', default: false } } })
-  const checks = await checkAll(toolSettings())
+  const { options: values } = readArguments(CHECK, args)
+  const checks = await withStatus((status) => checkAll(toolSettings(), status))
   const ok = checks.every(({ problems }) => problems.length === 0)
   if (values.json) console.log(JSON.stringify({ ok, checks }))
   else

@@ -1,19 +1,15 @@
-import { parseArgs } from 'node:util'
 import { liveStream } from '../../../domain/live/events.ts'
 import { orThrow } from '../../../domain/shared/or-throw.ts'
 import { SegmentsFenced, segmentsStream } from '../../../domain/transcript/events.ts'
 import { readAround } from '../../../application/log/read-around.ts'
 import { clearData, clearEvent } from './live-events.ts'
-import { liveIdOf, withData } from './tool-data.ts'
+import { withData } from './tool-data.ts'
 import type { ToolData } from './tool-data.ts'
+import { unknownLive } from '../not-there.ts'
+import { readArguments } from '../commands/read-arguments.ts'
+import { EXPORT } from '../commands/stores.ts'
+import { withStatus } from '../status-line.ts'
 import { toolSettings } from '../tool-settings.ts'
-
-export const EXPORT_HELP = `stenolog export LIVE
-
-Everything that is kept of a live, in clear, as one JSON object: {live, events, segments, lost}. Its tokens are left out.
-segments: the final lines and their translations; none once the text was forgotten (a minute after the end, without
-retention). lost: what cannot be read because it is not what was written; all else is exported. Reads the log alone,
-beside a running service or without one.`
 
 /** What is kept of a live; `lost` is what cannot be read. */
 export const exportedLive = async ({ store, keyring }: Pick<ToolData, 'store' | 'keyring'>, liveId: number) => {
@@ -27,12 +23,14 @@ export const exportedLive = async ({ store, keyring }: Pick<ToolData, 'store' | 
 
 /** Prints it; resolves to the exit code: 1 when there is no such live or some of it cannot be read. */
 export const exportLive = async (args: ReadonlyArray<string>): Promise<number> => {
-  const { positionals } = parseArgs({ args: [...args], allowPositionals: true, options: { json: { type: 'boolean' } } })
-  const liveId = liveIdOf('export', positionals)
+  const liveId = Number(readArguments(EXPORT, args).operands[0])
   return withData(toolSettings(), async ({ store, keyring }) => {
-    const exported = await exportedLive({ store, keyring }, liveId)
+    const exported = await withStatus((status) => {
+      status.show(`reading session ${liveId}`)
+      return exportedLive({ store, keyring }, liveId)
+    })
     const { events, lost } = exported
-    if (events.length === 0 && lost.length === 0) throw new Error(`there is no live ${liveId}`)
+    if (events.length === 0 && lost.length === 0) throw unknownLive(liveId)
     console.log(JSON.stringify(exported, null, 2))
     for (const { stream, revision, reason } of lost) console.error(`revision ${revision} of ${stream} cannot be read: ${reason}`)
     return lost.length === 0 ? 0 : 1

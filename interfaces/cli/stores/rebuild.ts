@@ -1,7 +1,7 @@
-import { parseArgs } from 'node:util'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { RebuildProgress, Rebuilt } from '../../../application/ports/projector.ts'
+import { didYouMean } from '../../../domain/shared/nearest-name.ts'
 import { createEnvironment } from '../../../infrastructure/node/environment.ts'
 import { foldingCode } from '../../../infrastructure/files/folding-code.ts'
 import { createLogger } from '../../../infrastructure/node/logger.ts'
@@ -13,21 +13,15 @@ import type { Projection } from '../../../projections/projection.ts'
 import { rebuildReadModel } from '../../../projections/rebuild/rebuild.ts'
 import type { RebuildDeps } from '../../../projections/rebuild/rebuild.ts'
 import { openStores } from '../../compose/stores.ts'
+import { misused, quoted } from '../../command-error.ts'
 import { rebuildByService } from '../control-client.ts'
 import { createProgressBar } from '../progress-bar.ts'
 import { dataFiles, isServiceRunning } from './tool-data.ts'
+import { readArguments } from '../commands/read-arguments.ts'
+import { REBUILD } from '../commands/stores.ts'
 import { toolSettings } from '../tool-settings.ts'
 
 const NAMES = allProjections.map(({ name }) => name)
-
-export const REBUILD_HELP = `stenolog rebuild [PROJECTION] [--json]
-
-Makes read models anew from the log, one after another: beside the documents in use, which serve until the new ones have
-caught up and take their place. Nothing else changes. Without PROJECTION: all of them (${NAMES.join(', ')}).
-A running service does it itself; without one this process does. It waits for stores that are away. One that was
-interrupted is gone on with, not begun anew, by the next start of the service or by this command.
-"corrected" counts the documents that were not what the log says.
---json   one line of JSON a projection`
 
 type Outcome = Either<string, Omit<Rebuilt, 'position'>>
 
@@ -38,7 +32,7 @@ const ownRebuild = async (settings: Settings, use: (rebuild: Rebuild) => Promise
   const environment = createEnvironment()
   const { store, documents, members, stop: close } = await openStores(settings, { logger: createLogger('warn'), environment })
   void members.replaced.then((why) => {
-    console.error(`stenolog: ${why}`)
+    console.error(`error: ${why}`)
     process.exit(1)
   })
   const code = await foldingCode()
@@ -60,10 +54,9 @@ const ownRebuild = async (settings: Settings, use: (rebuild: Rebuild) => Promise
 
 /** Rebuilds; resolves to the exit code: 1 when one was given up. */
 export const rebuild = async (args: ReadonlyArray<string>): Promise<number> => {
-  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: { json: { type: 'boolean', default: false } } })
-  const [asked, ...more] = positionals
+  const { operands: [asked], options: values } = readArguments(REBUILD, args)
   const wanted = allProjections.filter(({ name }) => asked === undefined || name === asked)
-  if (wanted.length === 0 || more.length > 0) throw new Error(`rebuild takes one of ${NAMES.join(', ')}, or nothing for all of them`)
+  if (wanted.length === 0) throw misused(`Unknown read model ${quoted(asked ?? '')}.${didYouMean(asked ?? '', NAMES)}`, `Read models: ${NAMES.join(', ')}`)
   const settings = toolSettings()
   dataFiles(settings)
   let code = 0
@@ -79,7 +72,7 @@ export const rebuild = async (args: ReadonlyArray<string>): Promise<number> => {
       bar.end()
       if (E.isLeft(outcome)) {
         code = 1
-        console.error(`${projection.name}: not rebuilt: ${outcome.left}`)
+        console.error(`error: ${projection.name}: not rebuilt: ${outcome.left}`)
         continue
       }
       const { events, resumed, corrected, seconds } = outcome.right

@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util'
 import type { Document } from '../../../application/ports/documents.ts'
 import type { StoredEvent } from '../../../application/ports/event-store.ts'
 import { liveStream } from '../../../domain/live/events.ts'
@@ -6,15 +5,11 @@ import { orThrow } from '../../../domain/shared/or-throw.ts'
 import { foldLive } from '../../../projections/lives/projection.ts'
 import { readAround } from '../../../application/log/read-around.ts'
 import { clearData } from './live-events.ts'
-import { liveIdOf, withData } from './tool-data.ts'
+import { withData } from './tool-data.ts'
+import { unknownLive } from '../not-there.ts'
+import { readArguments } from '../commands/read-arguments.ts'
+import { REPLAY } from '../commands/stores.ts'
 import { toolSettings } from '../tool-settings.ts'
-
-export const REPLAY_HELP = `stenolog replay LIVE [--at REVISION] [--json]
-
-The history of a live, event by event, and what it was after them. Reads the log alone, beside a running service or
-without one. Tokens are left out.
---at REVISION  only up to this one (counted from 0): what the live was then
---json         {live, revision, events: [{revision, at, actor, type, data}], state, lost}; lost: revisions that cannot be read`
 
 /** Members of every event of a live that the table shows elsewhere. */
 const SHOWN = new Set(['liveId', 'userId', 'at'])
@@ -56,17 +51,12 @@ const print = (liveId: number, events: ReadonlyArray<ReplayedEvent>, state: Docu
 
 /** Prints it; resolves to the exit code: 1 when there is no such live or some of it cannot be read. */
 export const replay = async (args: ReadonlyArray<string>): Promise<number> => {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: { at: { type: 'string' }, json: { type: 'boolean', default: false } },
-  })
-  const liveId = liveIdOf('replay', positionals)
-  if (values.at !== undefined && !/^\d{1,15}$/.test(values.at)) throw new Error('--at is a revision: a whole number from 0')
+  const { operands: [live], options: values } = readArguments(REPLAY, args)
+  const liveId = Number(live)
   const last = values.at === undefined ? Infinity : Number(values.at)
   return withData(toolSettings(), async ({ store, keyring }) => {
     const { events: all, lost } = orThrow(await readAround(store, liveStream(liveId))())
-    if (all.length === 0 && lost.length === 0) throw new Error(`there is no live ${liveId}`)
+    if (all.length === 0 && lost.length === 0) throw unknownLive(liveId)
     const stored = all.filter(({ revision }) => revision <= last)
     const events: Array<ReplayedEvent> = []
     for (const event of stored) {

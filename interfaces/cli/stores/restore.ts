@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { copyFile, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { decodeOrThrow } from '../../../domain/shared/codecs.ts'
@@ -19,16 +18,12 @@ import { MASTER_KEY_FILE, contentOf, embeddedBeside, readManifest } from './back
 import { requireEmbedded, serversOf } from './backup-manifest.ts'
 import type { Manifest } from './backup-manifest.ts'
 import { SERVER_LIMIT_MS, isServiceRunning } from './tool-data.ts'
+import { CommandError } from '../../command-error.ts'
+import { readArguments } from '../commands/read-arguments.ts'
+import { RESTORE } from '../commands/stores.ts'
+import { withStatus } from '../status-line.ts'
+import type { StatusLine } from '../status-line.ts'
 import { toolSettings } from '../tool-settings.ts'
-
-export const RESTORE_HELP = `stenolog restore DIR [--replace]
-
-Puts a backup in place as the data directory's stores. No service may use the directory. The backup is checked first: one
-that is not complete, was changed, is of a newer version, or does not fit the master key is refused, and nothing changes.
-Keys that were erased since (texts forgotten, people erased) are erased from what is restored, too, and the next start deletes those lives and users again.
-What a server holds (EventStoreDB the log, MongoDB keys and read models) is restored with its own tools, before the
-service starts; the settings must name the same servers as when the backup was made.
---replace  deletes the stores that are there now; without it they are a reason to refuse`
 
 /** Databases have files beside them. */
 const BESIDE = ['-wal', '-shm', '-journal']
@@ -40,9 +35,9 @@ const keyFor = (directory: string, settings: Settings, { files }: Manifest): str
 }
 
 /** Throws an Error for people unless the backup can be used with the key that the service will have. */
-const requireUsable = async (directory: string, keyFile: string, { rows, files }: Manifest): Promise<void> => {
+const requireUsable = async (directory: string, keyFile: string, { rows, files }: Manifest, status: StatusLine): Promise<void> => {
   if (files[EVENTS_FILE] !== undefined) {
-    const verified = await verifyChain(join(directory, EVENTS_FILE))
+    const verified = await verifyChain(join(directory, EVENTS_FILE), (seen) => status.show('checking the log', `${seen} of ${rows ?? 0} rows`))
     if (E.isLeft(verified)) {
       const { position, reason } = verified.left
       throw new Error(`the log of the backup is damaged at position ${position}: ${reason}`)
@@ -51,6 +46,7 @@ const requireUsable = async (directory: string, keyFile: string, { rows, files }
   }
   if (!existsSync(keyFile)) throw new Error(`the backup holds no master key, and there is none at ${keyFile}`)
   if (files[KEYRING_FILE] === undefined) return
+  status.show('checking the keys')
   const { problems } = await verifyKeys(sqliteKeyRows(join(directory, KEYRING_FILE)), await loadMasterKey(keyFile))
   if (problems.length > 0) throw new Error(`the master key ${keyFile} is not that of the backup: ${problems.length} keys do not open`)
 }
@@ -60,7 +56,7 @@ const erasedSoFar = (file: string): ReadonlyArray<string> => {
   try {
     return erasedKeys(file)
   } catch (error) {
-    console.error(`which keys were erased since cannot be read from ${file}: ${messageOf(error)}`)
+    console.error(`warning: which keys were erased since cannot be read from ${file}: ${messageOf(error)}`)
     return []
   }
 }
@@ -97,20 +93,24 @@ const put = async (staged: string, target: string): Promise<void> => {
 }
 
 /** Puts the backup in place; throws an Error for people when it is refused. */
-const putInPlace = async (directory: string, settings: Settings, manifest: Manifest, replace: boolean): Promise<number> => {
+const putInPlace = async (directory: string, settings: Settings, manifest: Manifest, replace: boolean, status: StatusLine): Promise<number> => {
   const target = (name: string): string => join(settings.dataDir, name)
   const databases = embeddedBeside(manifest.servers ?? [])
   const there = databases.filter((name) => existsSync(target(name)))
-  if (there.length > 0 && !replace) throw new Error(`there is data in ${settings.dataDir}: --replace deletes it (a backup of it first costs nothing)`)
+  if (there.length > 0 && !replace) throw new CommandError(`${settings.dataDir} is not empty. Back it up, then add --replace.`, { hint: `npm run stenolog -- backup ${directory}-before` })
   const keyFile = keyFor(directory, settings, manifest)
-  await requireUsable(directory, keyFile, manifest)
+  await requireUsable(directory, keyFile, manifest, status)
 
   // What was erased stays erased; the list is in the keyring that is there until the very end, so that a second try finds it.
+  status.clear()
   const erased = await erasedSince(settings, target(KEYRING_FILE))
   const staged = (name: string): string => target(`${name}.restoring`)
   const withKey = manifest.files[MASTER_KEY_FILE] !== undefined && settings.masterKeyFile === null
   const files = [...databases, ...(withKey ? [MASTER_KEY_FILE] : [])]
-  for (const name of files) await copyFile(join(directory, name), staged(name))
+  for (const name of files) {
+    status.show(`copying ${name}`)
+    await copyFile(join(directory, name), staged(name))
+  }
   const again = databases.includes(KEYRING_FILE) ? eraseKeys(staged(KEYRING_FILE), erased) : 0
   for (const suffix of BESIDE) await rm(`${staged(KEYRING_FILE)}${suffix}`, { force: true })
   const toErase = [...new Set([...erased, ...(await leftToErase(directory, manifest))])]
@@ -127,21 +127,18 @@ const putInPlace = async (directory: string, settings: Settings, manifest: Manif
 
 /** Restores; resolves to the exit code. */
 export const restore = async (args: ReadonlyArray<string>): Promise<number> => {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: { replace: { type: 'boolean', default: false } },
-  })
-  const [directory, ...more] = positionals
-  if (directory === undefined || more.length > 0) throw new Error('restore needs one DIR')
+  const { operands: [directory = ''], options: values } = readArguments(RESTORE, args)
   const settings = toolSettings()
   requireEmbedded('restore', settings)
-  const manifest = await readManifest(directory)
+  const manifest = await withStatus((status) => {
+    status.show('checking the backup')
+    return readManifest(directory)
+  })
   requireSameServers(settings, manifest)
-  if (isServiceRunning(settings.dataDir)) throw new Error(`another process uses the data directory ${settings.dataDir}: stop the service first`)
+  if (isServiceRunning(settings.dataDir)) throw new CommandError(`Another process uses the data directory ${settings.dataDir}.`, { hint: 'Stop the service first.' })
   const lock = takeDataDirectory(settings.dataDir)
   try {
-    const again = await putInPlace(directory, settings, manifest, values.replace)
+    const again = await withStatus((status) => putInPlace(directory, settings, manifest, values.replace, status))
     console.log(`${contentOf(manifest, ` of ${manifest.createdAt}`)} are in ${settings.dataDir}`)
     for (const server of manifest.servers ?? [])
       console.log(`What ${server} holds is to be restored with its own tools, before the service starts.`)

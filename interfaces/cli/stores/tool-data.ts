@@ -13,6 +13,7 @@ import { openSqliteEventReader } from '../../../infrastructure/sqlite/event-log/
 import { openSqliteKeyringReader } from '../../../infrastructure/sqlite/keyring/keyring.ts'
 import { sqliteKeyRows } from '../../../infrastructure/sqlite/verify-files.ts'
 import type { KeyRow } from '../../../infrastructure/keys/verify-keys.ts'
+import { CommandError } from '../../command-error.ts'
 import { DOCUMENTS_FILE, EVENTS_FILE, KEYRING_FILE, masterKeyPath } from '../../compose/stores.ts'
 
 /** A tool waits for a server longer than a caller of the service would. */
@@ -30,7 +31,10 @@ export const dataFiles = (settings: Settings): DataFiles => {
   const file = (name: string): string => join(settings.dataDir, name)
   const files = { events: file(EVENTS_FILE), documents: file(DOCUMENTS_FILE), keyring: file(KEYRING_FILE) }
   const missing = embeddedFiles(settings, files).filter((path) => !existsSync(path))
-  if (missing.length > 0) throw new Error(`there is no data of a service in ${settings.dataDir}: ${missing.join(', ')} missing (STENOLOG_DATA_DIR says where it is)`)
+  if (missing.length > 0) throw new CommandError(
+      `There is no data of a service in ${settings.dataDir}: ${missing.join(', ')} missing.`,
+      { hint: 'Name the folder of the data: export STENOLOG_DATA_DIR=/path/to/data' },
+    )
   return { ...files, masterKey: masterKeyPath(settings) }
 }
 
@@ -109,11 +113,4 @@ export const withData = async <A>(settings: Settings, run: (data: ToolData, file
   } finally {
     await store.close()
   }
-}
-
-/** The id that a command was given; throws an Error for people. */
-export const liveIdOf = (command: string, positionals: ReadonlyArray<string>): number => {
-  const [text = '', ...more] = positionals
-  if (more.length > 0 || !/^[1-9]\d{0,14}$/.test(text)) throw new Error(`${command} needs the id of one live`)
-  return Number(text)
 }

@@ -22,6 +22,10 @@ import { exportedLive } from './export.ts'
 import { clearEvent } from './live-events.ts'
 import { withData } from './tool-data.ts'
 import type { DataFiles, ToolData } from './tool-data.ts'
+import { counted } from './counted.ts'
+import { withStatus } from '../status-line.ts'
+import type { StatusLine } from '../status-line.ts'
+import { unknownUser } from '../not-there.ts'
 import { toolSettings } from '../tool-settings.ts'
 
 type Reading = Pick<ToolData, 'store' | 'keyring'>
@@ -39,7 +43,7 @@ const userIdOf = async (data: Reading, { masterKey }: DataFiles, name: string): 
   const credentials = createCredentials({ masterKey: await loadMasterKey(masterKey), jwtTtlSeconds: 0, environment: createEnvironment() })
   const claims = orThrow(await data.store.read(usernameStream(usernameHash(credentials, name)))(), UNREADABLE)
   const userId = fold(usernameClaimDecider, await openAll<UsernameEvent>(data, claims))
-  if (userId === null) throw new Error('no user has this name')
+  if (userId === null) throw unknownUser(name)
   return userId
 }
 
@@ -84,7 +88,7 @@ const tokensIn = async (data: Reading, events: ReadonlyArray<StoredEvent>): Prom
 const userIn = async (data: Reading, userId: number): Promise<object> => {
   const stored = orThrow(await data.store.read(userStream(userId))(), UNREADABLE)
   const state = fold(userDecider, await openAll<UserEvent>(data, stored))
-  if (!isUser(state)) throw new Error('no user has this name')
+  if (!isUser(state)) throw unknownUser(String(userId))
   const { passwordHash: _, usernameHash: __, ...account } = state
   return { ...account, events: await Promise.all(stored.map((event) => clearEvent(data.keyring, event))) }
 }
@@ -92,19 +96,26 @@ const userIn = async (data: Reading, userId: number): Promise<object> => {
 const profilesIn = async (data: Reading, userId: number): Promise<ReadonlyArray<object>> =>
   fold(profilesDecider, await openAll<ProfileEvent>(data, orThrow(await data.store.read(profilesStream(userId))(), UNREADABLE)))
 
+/** Everything, in the order in which it is printed. */
+const collect = async (read: ToolData, files: DataFiles, name: string, status: StatusLine) => {
+  const data = { ...read, store: counted(read.store, 'events', status) }
+  const userId = await userIdOf(data, files, name)
+  const user = await userIn(data, userId)
+  const profiles = await profilesIn(data, userId)
+  const events = await eventsAbout(data, userId)
+  const lives = []
+  for (const event of events) {
+    const created = createdOf(event)
+    if (created === undefined || event.stream !== liveStream(created.data.liveId)) continue
+    lives.push(await exportedLive(data, created.data.liveId))
+  }
+  return { user, profiles, tokens: await tokensIn(data, events), lives }
+}
+
 /** All that is kept of a user, printed as JSON; resolves to the exit code: 1 when some of it cannot be read. */
 export const exportUser = (name: string): Promise<number> =>
   withData(toolSettings(), async (data, files) => {
-    const userId = await userIdOf(data, files, name)
-    const user = await userIn(data, userId)
-    const profiles = await profilesIn(data, userId)
-    const events = await eventsAbout(data, userId)
-    const lives = []
-    for (const event of events) {
-      const created = createdOf(event)
-      if (created === undefined || event.stream !== liveStream(created.data.liveId)) continue
-      lives.push(await exportedLive(data, created.data.liveId))
-    }
-    console.log(JSON.stringify({ user, profiles, tokens: await tokensIn(data, events), lives }, null, 2))
-    return lives.every(({ lost }) => lost.length === 0) ? 0 : 1
+    const exported = await withStatus((status) => collect(data, files, name, status))
+    console.log(JSON.stringify(exported, null, 2))
+    return exported.lives.every(({ lost }) => lost.length === 0) ? 0 : 1
   })

@@ -1,4 +1,6 @@
-import { createApiClient } from '../../client/client.ts'
+import * as t from 'io-ts'
+import { object } from '../../../domain/shared/codecs.ts'
+import { ApiError, createApiClient } from '../../client/client.ts'
 import type { CreateLiveRequest, LiveSession } from '../../client/operations.ts'
 
 /** The members of a live that a command uses. */
@@ -6,18 +8,35 @@ export type CreatedLive = Pick<LiveSession, 'id' | 'sender_token' | 'listener_to
 
 export interface ApiClient {
   readonly createLive: (request: CreateLiveRequest) => Promise<CreatedLive>
+  /** Names of the models that a live may ask for. */
+  readonly activeModels: () => Promise<ReadonlyArray<string>>
   /** Codes of the languages that `language` can be translated into. */
   readonly targetsOf: (language: string) => Promise<ReadonlyArray<string>>
   /** WebSocket address of a live for one of its tokens. */
   readonly socketUrl: (live: CreatedLive, token: string) => string
 }
 
+const detailed = object({ detail: t.string })
+
+const refused = ({ status, body }: ApiError): Error =>
+  new Error(`The service refused the session (${status}): ${detailed.is(body) ? body.detail : JSON.stringify(body)}`)
+
 /** Logs in; throws an ApiError with status and detail on any refusal. */
 export const logIn = async (url: string, username: string, password: string): Promise<ApiClient> => {
   const { access_token: token } = await createApiClient({ url }).call('login', { body: { username, password } })
   const client = createApiClient({ url, token })
   return {
-    createLive: async (request) => (await client.call('createLive', { body: request })).data,
+    createLive: async (request) => {
+      try {
+        return (await client.call('createLive', { body: request })).data
+      } catch (error) {
+        throw error instanceof ApiError ? refused(error) : error
+      }
+    },
+    activeModels: async () => {
+      const { data } = await client.call('listModels', { query: { limit: 1000 } })
+      return data.flatMap(({ name, active }) => (active ? [name] : []))
+    },
     targetsOf: async (language) => {
       const { data } = await client.call('listTranslations', { query: { lang_from: language } })
       return data.flatMap(({ active, lang_to: { iso_639_1: code } }) => (active ? [code] : []))

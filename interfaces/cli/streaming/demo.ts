@@ -1,8 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import * as t from 'io-ts'
 import { decodeOrThrow } from '../../../domain/shared/codecs.ts'
+import { readArguments } from '../commands/read-arguments.ts'
+import { DEMO } from '../commands/streaming.ts'
 import { logIn } from './api-client.ts'
 import { readAudioFile } from './audio-file.ts'
 import type { HistoryEntry } from './history.ts'
@@ -14,13 +15,6 @@ import { delaysOf, finals, transcriptOf, translationsOf } from './live-report.ts
 import type { ReceivedFrame } from './live-stream.ts'
 import { streamLive } from './live-stream.ts'
 import { comparableWords, wordErrorRate } from '../../../domain/transcript/word-alignment.ts'
-
-export const DEMO_HELP = `stenolog demo [--report FILE]
-
-Starts a throw-away instance, streams the bundled sample (synthetic speech) over the real WebSocket in real time, shows
-the text as a listener sees it, in English and, under it, in Spanish where that translator is installed; then the
-transcript, its word error rate, the delays and the history of the session.
---report FILE  also writes all of it as JSON`
 
 /** What the demo shows beside English. */
 const TARGET = 'es'
@@ -56,6 +50,12 @@ const reportOf = (sample: Sample, frames: ReadonlyArray<ReceivedFrame>, events: 
   }
 }
 
+const NEXT_STEPS = `
+Next
+  npm start                                     opens the service: its link leads to your microphone
+  npm run stenolog -- models pull base          installs a model for real speech (docs/models.md)
+  npm run transcribe -- talk.mp3 --model base   transcribes your own recording`
+
 const seconds = (value: number | null): string => (value === null ? '–' : `${value.toFixed(2)} s`)
 
 const print = (report: ReturnType<typeof reportOf>): void => {
@@ -65,13 +65,16 @@ const print = (report: ReturnType<typeof reportOf>): void => {
   console.log(`Final            median ${seconds(report.final_delay_s.median)}, p95 ${seconds(report.final_delay_s.p95)} after the end of a phrase`)
   for (const [language, count] of Object.entries(report.translation_counts))
     console.log(`Translations     ${count} of ${report.segments.length} segments into ${language}, median ${seconds(report.translation_delay_s.median)} after the final`)
+}
+
+const printEvents = (report: ReturnType<typeof reportOf>): void => {
   console.log('\nThe session as events')
   for (const event of report.events) console.log(`  ${event.at}  ${event.stream.padEnd(12)}  ${event.type}`)
 }
 
 /** Runs the demo; resolves to the exit code. */
 export const demo = async (args: ReadonlyArray<string>): Promise<number> => {
-  const { values } = parseArgs({ args: [...args], options: { report: { type: 'string' } } })
+  const { options } = readArguments(DEMO, args)
   const sample = decodeOrThrow(sampleFile, JSON.parse(await readFile(`${SAMPLE}.json`, 'utf8')))
   const samples = await readAudioFile(`${SAMPLE}.flac`)
 
@@ -85,7 +88,9 @@ export const demo = async (args: ReadonlyArray<string>): Promise<number> => {
     await instance.stop()
     const report = reportOf(sample, frames, await historyOf(instance.dataDirectory, live.id))
     print(report)
-    if (values.report !== undefined) await writeFile(values.report, `${JSON.stringify(report, null, 2)}\n`)
+    if (options.events) printEvents(report)
+    if (options.report !== undefined) await writeFile(options.report, `${JSON.stringify(report, null, 2)}\n`)
+    console.log(NEXT_STEPS)
     return 0
   } finally {
     await instance.dispose()

@@ -1,6 +1,9 @@
-import { parseArgs } from 'node:util'
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
-import { messageOf } from '../../../domain/shared/message-of.ts'
+import { linesOf, misused } from '../../command-error.ts'
+import type { Values } from '../commands/command.ts'
+import { readArguments } from '../commands/read-arguments.ts'
+import { TRANSCRIBE } from '../commands/streaming.ts'
+import { notInstalled } from '../models/found.ts'
 import type { ApiClient } from './api-client.ts'
 import { logIn } from './api-client.ts'
 import { readAudioFile } from './audio-file.ts'
@@ -8,45 +11,15 @@ import { startThrowAwayInstance } from './instance.ts'
 import { createLiveDisplay } from './live-display.ts'
 import { finals, partialsOf, quantiles, transcriptOf } from './live-report.ts'
 import { streamLive } from './live-stream.ts'
+import { requireFolderOf, writeTranscript } from './transcript-file.ts'
 
-export const TRANSCRIBE_HELP = `stenolog transcribe FILE... [--model NAME] [--language CODE] [--speed 1|max] [--mode partial|final] [--json]
+type Options = Values<typeof TRANSCRIBE>
 
-Streams audio files (anything FFmpeg reads) through a throw-away instance over the real WebSocket, as a user would.
---model NAME      default demo-en; further ones: a folder of STENOLOG_MODELS_DIR
---language CODE   ISO 639-1 or auto, default en
---speed 1|max     in real time (default), or as fast as the service takes it
---mode            partial (default) shows the text while it is spoken, final only what will not change
---json            one line of JSON a file`
-
-interface Options {
-  readonly model: string
-  readonly language: string
-  readonly speed: number
-  readonly mode: 'partial' | 'final'
-  readonly json: boolean
-}
-
-const optionsOf = (args: ReadonlyArray<string>): { readonly files: ReadonlyArray<string>; readonly options: Options } => {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      model: { type: 'string', default: 'demo-en' },
-      language: { type: 'string', default: 'en' },
-      speed: { type: 'string', default: '1' },
-      mode: { type: 'string', default: 'partial' },
-      json: { type: 'boolean', default: false },
-    },
-  })
-  if (positionals.length === 0) throw new Error('transcribe needs at least one FILE')
-  if (values.speed !== '1' && values.speed !== 'max') throw new Error('--speed is 1 or max')
-  const { mode } = values
-  if (mode !== 'partial' && mode !== 'final') throw new Error('--mode is partial or final')
-  return { files: positionals, options: { ...values, mode, speed: values.speed === 'max' ? Infinity : 1 } }
-}
+const speedOf = ({ speed }: Options): number => (speed === 'max' ? Infinity : 1)
 
 const transcribeFile = async (client: ApiClient, file: string, options: Options): Promise<void> => {
-  const { model, language, mode, speed, json } = options
+  const { model, language, mode, json, output } = options
+  const speed = speedOf(options)
   const samples = await readAudioFile(file)
   const live = await client.createLive({ model, language, config: { mode } })
   const begin = performance.now()
@@ -65,24 +38,31 @@ const transcribeFile = async (client: ApiClient, file: string, options: Options)
     final_lag_s: quantiles(speed === 1 ? finals(frames).map((frame) => frame.receivedAt - frame.end) : []),
     ...partialsOf(frames),
   }
+  if (output !== undefined) await writeTranscript(output, report)
   if (json) console.log(JSON.stringify(report))
   else console.log(`${report.audio_s.toFixed(1)} s of audio in ${report.wall_s.toFixed(1)} s\n${report.text}`)
+  if (output !== undefined) console.error(`The text is in ${output}`)
 }
 
 /** Transcribes every file that can be read; resolves to the exit code: 1 when one could not. */
 export const transcribe = async (args: ReadonlyArray<string>): Promise<number> => {
-  const { files, options } = optionsOf(args)
+  const { operands: files, options } = readArguments(TRANSCRIBE, args)
+  if (options.output !== undefined && files.length > 1)
+    throw misused('--output takes one audio file.', `npm run transcribe -- ${files[0] ?? ''} --output ${options.output}`)
+  if (options.output !== undefined) await requireFolderOf(options.output)
   // At full speed there is no time to be kept.
-  const instance = await startThrowAwayInstance(options.speed === 1 ? {} : { STENOLOG_OVERCOMMIT: '0' })
+  const instance = await startThrowAwayInstance(options.speed === '1' ? {} : { STENOLOG_OVERCOMMIT: '0' })
   try {
     const client = await logIn(instance.url, instance.username, instance.password)
+    const models = await client.activeModels()
+    if (!models.includes(options.model)) throw notInstalled(options.model, models)
     let failed = 0
     for (const file of files)
       try {
         await transcribeFile(client, file, options)
       } catch (error) {
         failed = 1
-        console.error(`${file}: ${messageOf(error)}`)
+        console.error(linesOf(error, file))
       }
     return failed
   } finally {

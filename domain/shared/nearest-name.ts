@@ -1,0 +1,39 @@
+/** Steps from the beginning of one word to that of another, by the numbers of letters taken. */
+type Steps = ReadonlyArray<ReadonlyArray<number>>
+
+const at = (steps: Steps, row: number, column: number): number => steps[row]?.[column] ?? Infinity
+
+/** Letters to insert, delete, replace or swap with their neighbour until `a` is `b` (optimal string alignment). */
+const distance = (a: string, b: string): number => {
+  const steps: Array<Array<number>> = [[...b, ''].map((_, column) => column)]
+  for (let row = 1; row <= a.length; row += 1) {
+    const now = [row]
+    steps.push(now)
+    for (let column = 1; column <= b.length; column += 1) {
+      const isSwapped = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
+      now.push(Math.min(
+        at(steps, row - 1, column) + 1,
+        at(steps, row, column - 1) + 1,
+        at(steps, row - 1, column - 1) + Number(a[row - 1] !== b[column - 1]),
+        isSwapped ? at(steps, row - 2, column - 2) + 1 : Infinity,
+      ))
+    }
+  }
+  return at(steps, a.length, b.length)
+}
+
+/** The name that was probably meant: at most a third of its letters are wrong, case aside. Undefined where none comes near. */
+export const nearestName = (given: string, names: ReadonlyArray<string>): string | undefined => {
+  const word = given.toLowerCase().slice(0, 100)
+  const ranked = names
+    .map((name) => ({ name, wrong: distance(word, name.toLowerCase()) }))
+    .filter(({ name, wrong }) => wrong <= Math.floor(name.length / 3))
+    .toSorted((a, b) => a.wrong - b.wrong)
+  return ranked[0]?.name
+}
+
+/** ` Did you mean …?` where a name comes near, else nothing. */
+export const didYouMean = (given: string, names: ReadonlyArray<string>, shown: (name: string) => string = (name) => name): string => {
+  const name = nearestName(given, names)
+  return name === undefined ? '' : ` Did you mean ${shown(name)}?`
+}
