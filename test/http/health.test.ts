@@ -17,7 +17,7 @@ const retrying = (error: string | null, { isOlder = false, hasCaughtUp = true } 
       timeouts: () => 0,
     },
     translations: { figures: () => [] },
-    lags: { onHeard: () => undefined },
+    lags: { onHeard: () => undefined }, leftOut: {},
     compute: { lanes: () => 2, taken: () => 0 },
     sessions: { droppedFinals: () => 0 },
     log: { hurt: () => [], isOlder: () => isOlder },
