@@ -23,7 +23,8 @@ export const METRIC_TEXTS = {
     help: 'From the arrival of audio to the text of the first pass that heard it, of every pass of the engine',
   },
   stenolog_words_left_out_total: {
-    help: 'Words that a model said and no text holds, by cause: silence, loop, rejected (bad scores), repeated (it was told them before), unsure (a short burst of sound)',
+    help: 'Words that a model said and no text holds, by cause: silence, loop, rejected (bad scores), repeated (it was told them before), '
+      + 'unsure (a short burst of sound)',
   },
   stenolog_translations_waiting: { help: 'Final segments that wait for a translator' },
   stenolog_translation_lag_seconds: { help: 'Age of the oldest final segment that waits for a translator' },

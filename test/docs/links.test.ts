@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import test from 'ava'
 import { deadLinks } from './links.ts'
 
@@ -20,4 +20,12 @@ test('the map of the documents names every page', (t) => {
   const map = readFileSync('docs/README.md', 'utf8')
   const unnamed = globSync('docs/{start,guides,reference,operate,project}/*.md').filter((file) => !map.includes(`(${file.slice('docs/'.length)})`))
   t.deepEqual(unnamed, [])
+})
+
+test('every page that the product names to people is there', (t) => {
+  const named = globSync(['{interfaces,infrastructure,bench}/**/*.ts']).flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/\bdocs\/[\w/-]+\.md\b/g)].map(([page]) => ({ file, page })),
+  )
+  t.true(named.length > 10)
+  t.deepEqual(named.filter(({ page }) => !existsSync(page)), [])
 })

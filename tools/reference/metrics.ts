@@ -17,6 +17,8 @@ const types = async (): Promise<ReadonlyMap<string, string>> => {
 
 export const metricsPage = async (): Promise<string> => {
   const typeOf = await types()
+  const untold = [...typeOf.keys()].filter((name) => !Object.hasOwn(METRIC_TEXTS, name))
+  if (untold.length > 0) throw new Error(`metrics without a text: ${untold.join(', ')}`)
   const texts: ReadonlyArray<readonly [string, { readonly help: string; readonly watch?: string }]> = Object.entries(METRIC_TEXTS)
   return page(
     'Metrics',

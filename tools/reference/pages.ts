@@ -12,7 +12,7 @@ export const referencePages = async (): Promise<Readonly<Record<string, string>>
   'session-settings.md': sessionSettingsPage(),
   'rest.md': restPage(),
   'websocket.md': websocketPage(),
-  'cli.md': await cliPage(),
+  'cli.md': cliPage(),
   'metrics.md': await metricsPage(),
   'events.md': eventsPage(),
 })

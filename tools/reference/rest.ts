@@ -44,7 +44,9 @@ const inputsOf = (route: Route): ReadonlyArray<ReadonlyArray<string>> => {
       const name = String(parameter['name'])
       return [code(name), `${String(parameter['in'])}${parameter['required'] === true ? '' : ', optional'}`, typeOf(schema), fallbackOf(schema['default']), PARAMETERS[name] ?? '']
     }),
-    ...body.map(({ name, type, required, fallback, description }) => [code(name), `body${required ? '' : ', optional'}`, type, fallbackOf(fallback), description]),
+    ...body.map(({ name, type, required, fallback, description }) => [
+      code(name), `body${required ? '' : ', optional'}`, name === 'config' ? '[session settings](session-settings.md)' : type, fallbackOf(fallback), description,
+    ]),
   ]
 }
 

@@ -35,7 +35,7 @@ export const USERS = {
     json: JSON_SWITCH,
   },
   examples: ['users create ada --permission user_retention', 'users set-password root'],
-  page: 'docs/operations.md',
+  page: 'docs/operate/production.md',
 } as const satisfies Command
 
 export const LIVES = {
@@ -60,7 +60,7 @@ export const LIVES = {
     json: JSON_SWITCH,
   },
   examples: ['lives list --status active --user ada', 'lives finish 7'],
-  page: 'docs/operations.md',
+  page: 'docs/operate/monitor.md',
 } as const satisfies Command
 
 export const TOKENS = {
@@ -90,5 +90,5 @@ export const TOKENS = {
     json: { meaning: 'prints JSON; of create with the secret as "token"' },
   },
   examples: ['tokens create ada ci --expires 2027-01-31T00:00:00Z', 'tokens revoke 3'],
-  page: 'README.md',
+  page: 'docs/guides/api-tokens.md',
 } as const satisfies Command

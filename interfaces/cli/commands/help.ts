@@ -72,5 +72,5 @@ export const helpOfAll = (commands: ReadonlyArray<Command>): string =>
     '',
     'Settings are environment variables STENOLOG_*. Exit codes: 0 done, 1 failed,',
     '2 wrong arguments.',
-    'More: README.md',
+    'More: docs/README.md',
   ].join('\n')

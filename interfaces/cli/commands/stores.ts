@@ -3,8 +3,6 @@ import type { Command } from './command.ts'
 
 const LIVE = { LIVE: { meaning: 'the id of a session', fits: ID } } as const
 const DIRECTORY = 'the folder of a backup'
-const PAGE = 'docs/operations.md'
-
 export const REPLAY = {
   name: 'replay',
   purpose: 'show the history of a session, and its state at any revision',
@@ -16,7 +14,7 @@ export const REPLAY = {
     json: { meaning: 'prints {live, revision, events, state, lost} as JSON; lost: revisions that cannot be read' },
   },
   examples: ['replay 7', 'replay 7 --at 3 --json'],
-  page: PAGE,
+  page: 'docs/guides/audit-a-session.md',
 } as const satisfies Command
 
 export const EXPORT = {
@@ -30,7 +28,7 @@ export const EXPORT = {
   arguments: LIVE,
   options: { json: { meaning: 'changes nothing: the answer is always JSON' } },
   examples: ['export 7', 'export 12 --json'],
-  page: PAGE,
+  page: 'docs/guides/audit-a-session.md',
 } as const satisfies Command
 
 export const CHECK = {
@@ -48,7 +46,7 @@ export const CHECK = {
   arguments: {},
   options: { json: { meaning: 'prints {ok, checks: [{name, seen, problems}]} as JSON' } },
   examples: ['check', 'check --json'],
-  page: PAGE,
+  page: 'docs/operate/check-and-repair.md',
 } as const satisfies Command
 
 export const REBUILD = {
@@ -63,7 +61,7 @@ export const REBUILD = {
   arguments: { PROJECTION: { meaning: 'a read model, such as lives or users; without it all of them' } },
   options: { json: { meaning: 'one line of JSON a read model' } },
   examples: ['rebuild', 'rebuild lives --json'],
-  page: PAGE,
+  page: 'docs/operate/check-and-repair.md',
 } as const satisfies Command
 
 export const BACKUP = {
@@ -80,7 +78,7 @@ export const BACKUP = {
   arguments: { DIR: { meaning: `${DIRECTORY}, new or empty` } },
   options: { 'without-key': { meaning: 'leaves the master key out: without it the backup is of no use, so keep it elsewhere' } },
   examples: ['backup /srv/backup', 'backup ./backup --without-key'],
-  page: PAGE,
+  page: 'docs/operate/backup-and-restore.md',
 } as const satisfies Command
 
 export const RESTORE = {
@@ -96,7 +94,7 @@ export const RESTORE = {
   arguments: { DIR: { meaning: DIRECTORY } },
   options: { replace: { meaning: 'deletes the stores that are there now' } },
   examples: ['restore /srv/backup', 'restore /srv/backup --replace'],
-  page: PAGE,
+  page: 'docs/operate/backup-and-restore.md',
 } as const satisfies Command
 
 export const LOG = {
@@ -111,5 +109,5 @@ export const LOG = {
   arguments: {},
   options: {},
   examples: ['log take-over', 'log --help'],
-  page: PAGE,
+  page: 'docs/operate/servers.md',
 } as const satisfies Command

@@ -12,7 +12,7 @@ export const SERVE = {
   arguments: {},
   options: {},
   examples: ['serve', 'serve --help'],
-  page: 'README.md',
+  page: 'docs/reference/settings.md',
 } as const satisfies Command
 
 export const DEMO = {
@@ -29,7 +29,7 @@ export const DEMO = {
     events: { meaning: 'also shows the session as the events that are stored' },
   },
   examples: ['demo', 'demo --events --report demo.json'],
-  page: 'README.md',
+  page: 'docs/start/first-captions.md',
 } as const satisfies Command
 
 export const TRANSCRIBE = {
@@ -50,7 +50,7 @@ export const TRANSCRIBE = {
     json: { meaning: 'one line of JSON a file: text, segments and times' },
   },
   examples: ['transcribe talk.mp3', 'transcribe talk.mp3 --model base --output talk.srt'],
-  page: 'docs/transcripts.md',
+  page: 'docs/start/real-speech.md',
 } as const satisfies Command
 
 export const DOCTOR = {
@@ -71,7 +71,7 @@ export const DOCTOR = {
     json: JSON_SWITCH,
   },
   examples: ['doctor', 'doctor --source rtsp://camera.example/stream --seconds 10'],
-  page: 'docs/operations.md',
+  page: 'docs/operate/troubleshooting.md',
 } as const satisfies Command
 
 export const MODELS = {
@@ -112,5 +112,5 @@ export const MODELS = {
     json: JSON_SWITCH,
   },
   examples: ['models pull base', 'models pull Xenova/opus-mt-en-de --precision int8'],
-  page: 'docs/models.md',
+  page: 'docs/operate/models.md',
 } as const satisfies Command

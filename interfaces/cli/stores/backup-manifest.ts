@@ -37,7 +37,7 @@ export const requireEmbedded = (command: string, settings: ServerSettings): void
   const named = servers.join(' and ')
   throw new Error(
     `${command} copies what lies in the data directory, and these settings name ${named} for all of it: ` +
-      'use the tools of the servers (docs/operations.md says in which order), and keep the master key',
+      'use the tools of the servers (docs/operate/backup-and-restore.md says in which order), and keep the master key',
   )
 }
 

@@ -53,7 +53,7 @@ const reportOf = (sample: Sample, frames: ReadonlyArray<ReceivedFrame>, events: 
 const NEXT_STEPS = `
 Next
   npm start                                     opens the service: its link leads to your microphone
-  npm run stenolog -- models pull base          installs a model for real speech (docs/models.md)
+  npm run stenolog -- models pull base          installs a model for real speech (docs/operate/models.md)
   npm run transcribe -- talk.mp3 --model base   transcribes your own recording`
 
 const seconds = (value: number | null): string => (value === null ? '–' : `${value.toFixed(2)} s`)

@@ -73,7 +73,7 @@ const getCapacity = privateRoute(
   'private',
   {
     operationId: 'getCapacity',
-    summary: 'Memory that is left for live sessions, and the own quotas',
+    summary: 'Memory that is left for live sessions, and your quotas',
     method: 'GET',
     path: '/capacity',
     response: { codec: single(capacityView) },

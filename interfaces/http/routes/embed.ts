@@ -17,7 +17,7 @@ const STYLE = pageText('embed.css')
 const showPage = publicRoute(
   {
     operationId: 'showEmbedPage',
-    summary: 'The captions of a live as a page; its listener token is in the fragment',
+    summary: 'The captions of a session as a page; its listener token is in the fragment',
     method: 'GET',
     path: '/embed/live/:id',
     params: pathId,

@@ -59,7 +59,7 @@ const listLives = privateRoute(
   'private',
   {
     operationId: 'listLives',
-    summary: 'List the own live sessions, newest first',
+    summary: 'List your sessions, newest first',
     method: 'GET',
     path: '/lives',
     query: livesQuery,
@@ -78,7 +78,7 @@ const finishLivesByAudioUrl = privateRoute(
   'private',
   {
     operationId: 'finishLivesByAudioUrl',
-    summary: 'Finish every own live session that takes its audio from a URL',
+    summary: 'Finish every session of yours that takes its audio from a URL',
     method: 'PUT',
     path: '/lives/finish-by-audio_url',
     query: pageQuery,
@@ -98,7 +98,7 @@ const getLive = privateRoute(
   'private',
   {
     operationId: 'getLive',
-    summary: 'One of the own live sessions',
+    summary: 'One of your sessions',
     method: 'GET',
     path: '/lives/:id',
     params: pathId,

@@ -25,7 +25,7 @@ const listProfiles = privateRoute(
   'private',
   {
     operationId: 'listProfiles',
-    summary: 'List the own configuration profiles',
+    summary: 'List your profiles',
     method: 'GET',
     path: '/user-live-configs',
     query: pageQuery,
@@ -63,7 +63,7 @@ const getProfile = privateRoute(
   'private',
   {
     operationId: 'getProfile',
-    summary: 'One of the own configuration profiles',
+    summary: 'One of your profiles',
     method: 'GET',
     path: '/user-live-configs/:id',
     params: pathId,

@@ -22,7 +22,7 @@ const listTokens = privateRoute(
   'private',
   {
     operationId: 'listTokens',
-    summary: 'List the own API tokens, newest first',
+    summary: 'List your API tokens, newest first',
     method: 'GET',
     path: '/tokens',
     operator: 'as-named-user',

@@ -165,7 +165,7 @@ const changePassword = privateRoute(
   'login',
   {
     operationId: 'changeMyPassword',
-    summary: 'Change the own password; ends every earlier login',
+    summary: 'Change your password; ends every earlier login',
     method: 'PUT',
     path: '/users/me/password',
     body: { kind: 'json', codec: changePasswordBody },

@@ -69,7 +69,7 @@ export const speak = {
   code_javascript: 'JavaScript',
   code_python: 'Python',
   mic_insecure: 'Browsers give the microphone only to pages of https and localhost.',
-  mic_insecure_help: 'Open this page at localhost (for instance through ssh -L), serve it over https (docs/reverse-proxy.md), or choose File or Sample.',
+  mic_insecure_help: 'Open this page at localhost (for instance through ssh -L), serve it over https (docs/guides/microphone-and-tls.md), or choose File or Sample.',
   mic_blocked: 'The microphone is blocked for this page.',
   mic_blocked_help: 'Allow it in the browser’s settings of this site (the sign beside the address), then start again. Or choose File or Sample.',
   mic_missing: 'No microphone was found.',
