@@ -9,7 +9,7 @@ import { t } from '../../messages/texts.ts'
 import { end, failure, isRunning, phase } from '../../speaking/run.ts'
 import { create, follow, mutes, speak, stop } from '../../speaking/speak.ts'
 import { goTo } from '../../state/address.ts'
-import { useLoaded } from '../../state/loading.ts'
+import { inTwoTries, useLoaded } from '../../state/loading.ts'
 import { fieldProblems } from '../../state/problems.ts'
 import { fileAddress } from '../../state/root.ts'
 import { button, details, div, form, h1, p, summary, view } from '../../ui/tags.ts'
@@ -25,10 +25,10 @@ import { trouble } from './trouble.ts'
 const opened = async (order: Order, mayGoOn: () => boolean): Promise<AudioFeed> => {
   if (order.source === 'microphone') {
     if (!hasMicrophones()) throw new DOMException('', 'InsecureContext')
-    const { openMicrophone } = await import('../../audio/microphone.ts')
+    const { openMicrophone } = await inTwoTries(() => import('../../audio/microphone.ts'))
     return openMicrophone(order.device, order.reduceNoise)
   }
-  const { openRecording } = await import('../../audio/recording.ts')
+  const { openRecording } = await inTwoTries(() => import('../../audio/recording.ts'))
   if (order.source === 'sample') {
     const bytes = await (await fetch(fileAddress('sample.flac'))).arrayBuffer()
     return openRecording(bytes, { inRealTime: true, mayGoOn })
