@@ -2,7 +2,6 @@ import { useSignal } from '@preact/signals'
 import type { VNode } from 'preact'
 import { hasMicrophones } from '../../audio/devices.ts'
 import type { AudioFeed } from '../../audio/source.ts'
-import { memoryGauge } from '../../components/gauge.ts'
 import { loadedLate } from '../../components/late.ts'
 import { whenLoaded } from '../../components/problem.ts'
 import { t } from '../../messages/texts.ts'
@@ -70,7 +69,6 @@ const Order = ({ choices }: { readonly choices: Choices }): VNode => {
     ),
     div(
       null,
-      memoryGauge('memory', choices.capacity),
       trouble(failure.value, end.value, () => void start(order)),
       progressView({}),
       details(
