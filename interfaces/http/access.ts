@@ -104,7 +104,10 @@ export const admit = async (
   calls: Authenticating,
   counting: Counting & { readonly publicly: string },
 ): Promise<E.Either<Refused, Caller | null>> => {
-  if (access === 'public') return E.map(() => null)(counting.limits.take(`${counting.publicly} ${counting.address}`))
+  if (access === 'public') {
+    const take = counting.publicly === 'pages' ? counting.limits.takeFile : counting.limits.take
+    return E.map(() => null)(take(`${counting.publicly} ${counting.address}`))
+  }
   const caller = await identify(sent, calls, counting)
   if (E.isLeft(caller) || access === 'private') return caller
   if (caller.right.credential !== 'jwt') return E.left({ _tag: 'ApiKeyNotAccepted' })

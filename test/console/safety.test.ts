@@ -72,7 +72,7 @@ browserTest('S48: names, texts, addresses and fragments are text, whatever is in
   t.is(await page.evaluate('window.hacked'), undefined)
 })
 
-browserTest('B48: a first visit is few requests and little data, and reloads are never too many', async (t) => {
+browserTest('B48: a first visit is few requests and little data; reloads are never too many, and a refused file is asked for again', async (t) => {
   const { browser } = await start()
   const service = await startTestService(t, { RATE_LIMIT: '50' })
   const { token } = await service.user('visitor')
@@ -96,4 +96,13 @@ browserTest('B48: a first visit is few requests and little data, and reloads are
   for (let i = 0; i < 3; i += 1) await page.reload()
   await page.getByRole('button', { name: 'Start' }).waitFor()
   t.deepEqual(statuses.filter((status) => status >= 400), [])
+
+  let refusals = 0
+  await page.route('**/pages/profiles.ts', (route) => {
+    refusals += 1
+    return refusals === 1 ? route.fulfill({ status: 429, headers: { 'Retry-After': '1' }, body: '{}' }) : route.continue()
+  })
+  await page.getByRole('link', { name: 'Profiles' }).click()
+  await page.getByRole('button', { name: 'New profile' }).waitFor()
+  t.is(refusals, 2, 'what was refused once was asked for again')
 })

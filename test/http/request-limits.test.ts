@@ -87,7 +87,7 @@ const startLimited = async (t: Parameters<typeof startHttp>[0]) => {
   return { ...http, statuses, advance }
 }
 
-test('D57: who asks too often is told in the form of every refusal; logins, keys, the nameless and probes count apart', async (t) => {
+test('D57, B48: who asks too often is told in the form of every refusal; logins, keys, the nameless and probes count apart', async (t) => {
   const http = await startLimited(t)
   const user = { authorization: 'Bearer user' }
   t.deepEqual(new Set(await http.statuses(100, '/users/me', user)), new Set([200]))
@@ -110,7 +110,7 @@ test('D57: who asks too often is told in the form of every refusal; logins, keys
   t.deepEqual((await http.statuses(101, '/health/live')).slice(-2), [200, 429])
   t.deepEqual(await http.statuses(1, '/metrics'), [429])
   const file = `/console/${BUILD}/console/main.ts`
-  t.deepEqual((await http.statuses(101, file)).slice(-2), [200, 429], 'a visit of the console is dozens of files')
+  t.deepEqual((await http.statuses(401, file)).slice(-2), [200, 429], 'a visit of the console is dozens of files')
   t.deepEqual(await http.statuses(1, '/'), [429])
   http.advance(1000)
   t.deepEqual(await http.statuses(1, '/version'), [200])

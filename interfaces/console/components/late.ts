@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { VNode } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { t } from '../messages/texts.ts'
+import { inTwoTries } from '../state/loading.ts'
 import { p, view } from '../ui/tags.ts'
 import { problem } from './problem.ts'
 
@@ -14,7 +15,7 @@ const Late = ({ load, show }: LateProps): VNode | null => {
   const module = useSignal<unknown>(null)
   const error = useSignal<unknown>(null)
   useEffect(() => {
-    load().then(
+    inTwoTries(load).then(
       (found) => (module.value = found),
       (reason: unknown) => (error.value = reason),
     )

@@ -1,12 +1,14 @@
 import { useSignalEffect } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { VNode } from 'preact'
+import { memoryGauge } from '../components/gauge.ts'
 import { Toasts } from '../components/toast.ts'
 import { formatSpan, t } from '../messages/texts.ts'
 import type { TextName } from '../messages/texts.ts'
 import { pageAt } from '../pages/all.ts'
 import { address, linkTo } from '../state/address.ts'
 import { call, logOut } from '../state/api.ts'
+import { useLoaded } from '../state/loading.ts'
 import { isAdmin, token, user } from '../state/login.ts'
 import { onAir } from '../state/on-air.ts'
 import { a, bdi, button, div, header, li, main, nav, span, ul, view } from '../ui/tags.ts'
@@ -33,6 +35,14 @@ const Air = (): VNode | null => {
   )
 }
 
+const MEMORY_EVERY_MS = 5000
+
+/** What is left for further sessions; where that cannot be told, the pages say why. */
+const Memory = (): VNode | null => {
+  const { state } = useLoaded(() => call('getCapacity'), '', MEMORY_EVERY_MS)
+  return state.value.data === null ? null : memoryGauge('memory', state.value.data.data)
+}
+
 const leave = (): void => {
   onAir.value?.stop()
   void logOut(false).catch(() => undefined)
@@ -52,6 +62,7 @@ const Head = (): VNode =>
         ...FURTHER].map(entry)),
     ),
     view(Air)({}),
+    view(Memory)({}),
     div(
       { class: 'who' },
       bdi(null, user.value?.username ?? ''),

@@ -2,7 +2,6 @@ import { useSignal } from '@preact/signals'
 import type { VNode } from 'preact'
 import type { LiveSession } from '../../client/operations.ts'
 import { choice, textField } from '../components/field.ts'
-import { memoryGauge } from '../components/gauge.ts'
 import { listing, pager } from '../components/listing.ts'
 import { empty, whenLoaded } from '../components/problem.ts'
 import { statusBadge } from '../components/status.ts'
@@ -67,11 +66,7 @@ const SIZES = ['25', '50', '100']
 
 const Sessions = ({ status, skip, limit }: SessionsProps): VNode => {
   const { state, reload } = useLoaded(
-    async () => {
-      const query = { skip, limit, ...(status !== null && { status: [status] }) }
-      const [lives, capacity] = await Promise.all([call('listLives', { query }), call('getCapacity')])
-      return { ...lives, capacity: capacity.data }
-    },
+    () => call('listLives', { query: { skip, limit, ...(status !== null && { status: [status] }) } }),
     `${status} ${skip} ${limit}`, 5000,
   )
   const columns = [t('session_id'), t('state'), t('source'), t('languages'), t('model'), t('created'), t('length'),
@@ -90,10 +85,9 @@ const Sessions = ({ status, skip, limit }: SessionsProps): VNode => {
         changeQuery({ limit: size, skip: null })),
       view(Find)({}),
     ),
-    whenLoaded(state.value, reload, ({ data, pagination, capacity }) =>
+    whenLoaded(state.value, reload, ({ data, pagination }) =>
       div(
         null,
-        memoryGauge('sessions-memory', capacity),
         data.length === 0
           ? empty(t(status === null ? 'no_sessions' : 'no_sessions_filtered'), a({ href: linkTo('speak') }, t('speak')))
           : listing(t('sessions'), columns, data.map(rowOf)),

@@ -15,6 +15,18 @@ export interface Loading<A> {
   readonly reload: () => void
 }
 
+const BEFORE_AGAIN_MS = 1000
+
+/** Loads files of the console; what did not come, as where too many were asked for at once, is asked for once more. */
+export const inTwoTries = async <A>(load: () => Promise<A>): Promise<A> => {
+  try {
+    return await load()
+  } catch {
+    await new Promise((resolve) => setTimeout(resolve, BEFORE_AGAIN_MS))
+    return load()
+  }
+}
+
 /** Asks when the component appears and when `key` changes, then every `every` ms while the tab is seen; 0 is once. */
 export const useLoaded = <A>(load: () => Promise<A>, key: string, every = 0): Loading<A> => {
   const state = useSignal<Loaded<A>>({ data: null, error: null, isLoading: true })

@@ -9,12 +9,16 @@ type Verdict = E.Either<TooManyRequests, void>
 export interface RequestLimits {
   /** Counts one request of `who`: a credential or an address. */
   readonly take: (who: string) => Verdict
+  /** Counts one request for a file of a page: a page is dozens of files, and several may open at once. */
+  readonly takeFile: (who: string) => Verdict
   /** Counts an API key that nobody has, sent from `address`. */
   readonly wrongKey: (address: string) => Verdict
 }
 
 /** D57: 50 a second, 100 at once. */
 const BURST_SECONDS = 2
+/** Of files of pages: 400 at once, which is seven first visits to the console. */
+const FILES_BURST_SECONDS = 8
 /** S25. */
 const WRONG_KEYS_PER_MINUTE = 30
 /** Whoever has not asked for longest is forgotten first; within two seconds all that they used is theirs again anyway. */
@@ -26,7 +30,7 @@ const ROUNDING_MS = 1e-6
 const FREE: Verdict = E.right(undefined)
 
 /** Nothing is counted. */
-export const NO_LIMITS: RequestLimits = { take: () => FREE, wrongKey: () => FREE }
+export const NO_LIMITS: RequestLimits = { take: () => FREE, takeFile: () => FREE, wrongKey: () => FREE }
 
 /**
  * A bucket for each of whom we know, as the one number of the generic cell rate algorithm (ITU-T I.371, annex A): the time
@@ -63,6 +67,7 @@ export const createRequestLimits = (
   const wrongKeys = createFailureLimit({ monotonic }, WRONG_KEYS_PER_MINUTE)
   return {
     take: createBuckets(monotonic, perSecond, maxKnown),
+    takeFile: createBuckets(monotonic, perSecond, maxKnown, FILES_BURST_SECONDS),
     wrongKey: (address) => {
       if (wrongKeys.isReached(address)) return E.left({ _tag: 'TooManyRequests', seconds: 60 })
       wrongKeys.failed(address)

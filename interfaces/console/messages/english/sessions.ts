@@ -16,6 +16,7 @@ export const sessions = {
   no_sessions: 'No sessions yet.',
   no_sessions_filtered: 'No session is in this state.',
   source_raw: 'microphone or program',
+  session_failed: 'This session ended in an error:',
   no_such_session: 'No session {id} of yours',
   session_title: 'Session {id}',
   session_tabs: 'Session',

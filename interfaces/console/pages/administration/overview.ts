@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals'
 import type { VNode } from 'preact'
 import { ApiError } from '../../../client/client.ts'
 import type { Load } from '../../../client/operations.ts'
@@ -12,6 +13,7 @@ import type { TextName } from '../../messages/texts.ts'
 import { call, callOpenly } from '../../state/api.ts'
 import { useLoaded } from '../../state/loading.ts'
 import { bdi, details, div, h2, li, p, summary, ul, view } from '../../ui/tags.ts'
+import { memoryBySession } from './memory.ts'
 
 type Checks = Readonly<Record<string, unknown>>
 
@@ -93,12 +95,16 @@ const loadOf = (load: Load): VNode => {
 const EVERY_MS = 10_000
 
 const Overview = (): VNode => {
+  const isOpen = useSignal(false)
   const { state, reload } = useLoaded(
     () => Promise.all([readHealth(), call('getCapacity'), call('getLoad', { query: { minutes: 60 } })]), '', EVERY_MS,
   )
   return whenLoaded(state.value, reload, ([health, capacity, load]) =>
-    div(null, h2(null, t('health')), healthOf(health), memoryGauge('admin-memory', capacity.data), h2(null, t('load')),
-      loadOf(load.data)))
+    div(null, h2(null, t('health')), healthOf(health), memoryGauge('admin-memory', capacity.data),
+      details({ onToggle: ({ currentTarget }) => (isOpen.value = currentTarget.open) },
+        summary(null, t('memory_by_session')),
+        isOpen.value ? memoryBySession({ total: capacity.data.vram_total }) : null),
+      h2(null, t('load')), loadOf(load.data)))
 }
 
 export const overview = view(Overview)

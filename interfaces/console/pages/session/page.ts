@@ -15,6 +15,7 @@ import { useAction, useLoaded } from '../../state/loading.ts'
 import { a, button, div, form, h1, p, span, view } from '../../ui/tags.ts'
 import { captionsTab } from './captions-tab.ts'
 import { detailsTab } from './details-tab.ts'
+import { failure } from './failure.ts'
 import { useHeard } from './listening.ts'
 import { shareTab } from './share-tab.ts'
 import { timeline } from './timeline-tab.ts'
@@ -102,6 +103,7 @@ const Live = (props: LiveProps): VNode => {
   return div(
     null,
     view(Head)(props),
+    live.status === 'error' ? failure({ id: live.id }) : null,
     tabs(t('session_tabs'), TABS.map((id) => ({ id, text: t(`tab_${id}`) })), open, (tab) => changeQuery({ tab }),
       panel()),
   )

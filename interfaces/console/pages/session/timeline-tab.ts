@@ -22,7 +22,7 @@ export interface TimelineReads {
 const isText = (name: string): name is TextName => Object.hasOwn(en, name)
 
 /** A member of an event where it is a text. */
-const told = (value: unknown): string => (typeof value === 'string' ? value : '')
+export const told = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 const eventText = ({ type, data }: HistoryEntry): string => {
   const name = `event_${type}`

@@ -2,14 +2,13 @@ import { useSignal } from '@preact/signals'
 import type { VNode } from 'preact'
 import { hasMicrophones } from '../../audio/devices.ts'
 import type { AudioFeed } from '../../audio/source.ts'
-import { memoryGauge } from '../../components/gauge.ts'
 import { loadedLate } from '../../components/late.ts'
 import { whenLoaded } from '../../components/problem.ts'
 import { t } from '../../messages/texts.ts'
 import { end, failure, isRunning, phase } from '../../speaking/run.ts'
 import { create, follow, mutes, speak, stop } from '../../speaking/speak.ts'
 import { goTo } from '../../state/address.ts'
-import { useLoaded } from '../../state/loading.ts'
+import { inTwoTries, useLoaded } from '../../state/loading.ts'
 import { fieldProblems } from '../../state/problems.ts'
 import { fileAddress } from '../../state/root.ts'
 import { button, details, div, form, h1, p, summary, view } from '../../ui/tags.ts'
@@ -25,10 +24,10 @@ import { trouble } from './trouble.ts'
 const opened = async (order: Order, mayGoOn: () => boolean): Promise<AudioFeed> => {
   if (order.source === 'microphone') {
     if (!hasMicrophones()) throw new DOMException('', 'InsecureContext')
-    const { openMicrophone } = await import('../../audio/microphone.ts')
+    const { openMicrophone } = await inTwoTries(() => import('../../audio/microphone.ts'))
     return openMicrophone(order.device, order.reduceNoise)
   }
-  const { openRecording } = await import('../../audio/recording.ts')
+  const { openRecording } = await inTwoTries(() => import('../../audio/recording.ts'))
   if (order.source === 'sample') {
     const bytes = await (await fetch(fileAddress('sample.flac'))).arrayBuffer()
     return openRecording(bytes, { inRealTime: true, mayGoOn })
@@ -70,7 +69,6 @@ const Order = ({ choices }: { readonly choices: Choices }): VNode => {
     ),
     div(
       null,
-      memoryGauge('memory', choices.capacity),
       trouble(failure.value, end.value, () => void start(order)),
       progressView({}),
       details(
