@@ -857,6 +857,7 @@ export interface Operations {
         readonly color_text?: string
         readonly size_text?: number
         readonly language?: string
+        readonly controls?: number
       }
     }
     readonly answer: string

@@ -29,6 +29,7 @@ import type { Origin } from './clients/origin.ts'
 import { ROUTES, prefixes } from './route-table.ts'
 import type { Calls } from './route-table.ts'
 import { consoleRoutes } from './routes/console.ts'
+import { embedFiles } from './routes/embed.ts'
 import { operationRoutes } from './routes/operations.ts'
 import { asFile, sendFile } from './pages/static-file.ts'
 import { findTarget } from './socket-path.ts'
@@ -141,11 +142,11 @@ const originOf = ({ address, host, encrypted, prefix }: Arrival, settings: HttpS
 
 /**
  * What counts apart, by address. Probes and scrapers: nobody who shares their address may make a service look dead. The
- * console: its first visit alone loads dozens of files.
+ * console and the page for an audience: a visit loads several files, and many may come from one address.
  */
 const APART: ReadonlyMap<Route, string> = new Map<Route, string>([
   ...operationRoutes.map((route) => [route, 'operations'] as const),
-  ...consoleRoutes.map((route) => [route, 'pages'] as const),
+  ...[...consoleRoutes, ...embedFiles].map((route) => [route, 'pages'] as const),
 ])
 
 /** Access first, then the body, then everything that the route reads and does. */

@@ -38,7 +38,7 @@ browserTest('B5, B46: a session from its list to its end: captions in two langua
   await page.getByText('This address works on this computer only.').waitFor()
   await checkAccess(t, page, 'session, share')
   const link = await page.getByRole('region', { name: 'Link for the audience' }).innerText()
-  t.true(link.startsWith(`${service.url()}/embed/live/${live.id}?`) && link.endsWith(`#token=${live.listener_token}`))
+  t.true(link.startsWith(`${service.url()}/embed/live/${live.id}?controls=1&`) && link.endsWith(`#token=${live.listener_token}`))
 
   await page.getByRole('button', { name: 'Finish' }).click()
   await page.getByText('✓ finished').waitFor()

@@ -90,7 +90,7 @@ test('S41, S42: the page to embed, and it alone, may be framed: by anybody, or b
   for (const path of ['/embed/live/7', '/api/v1/embed/live/7/'])
     t.is((await limited.send('GET', path)).headers.get('content-security-policy'), embedPolicy('https://a.example https://b.example'))
   // Sandboxed, the page is nobody's origin: what it loads must be open to all of them, whatever REST allows.
-  for (const path of ['/embed/live/7', '/embed/embed.js', '/embed/embed.css', '/embed/live/embed.js', '/embed/ready']) {
+  for (const path of ['/embed/live/7', '/embed/embed.js', '/embed/embed.css', '/embed/live/embed.js', '/embed/live-socket.js', '/embed/ready']) {
     const { headers } = await limited.send('GET', path, { headers: { origin: 'null' } })
     t.deepEqual([headers.get('cross-origin-resource-policy'), headers.get('access-control-allow-origin')], ['cross-origin', '*'], path)
   }
@@ -100,7 +100,7 @@ test('S40: the page takes no colour, size or language that is none', async (t) =
   const http = await startHttp(t)
   const bad = {
     background_color: ['%23fff', 'ff', 'fffff', 'red', 'red;x:url()', '"><script>', ''], color_text: ['javascript:0', 'ffffffg'],
-    size_text: ['7', '201', '12px', '1e1', '-8', ''], language: ['e', 'engl', 'EN', '../', '"'],
+    size_text: ['7', '201', '12px', '1e1', '-8', ''], language: ['e', 'engl', 'EN', '../', '"'], controls: ['2', 'on', ''],
   }
   for (const [name, values] of Object.entries(bad))
     for (const value of values) {

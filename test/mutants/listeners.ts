@@ -8,7 +8,8 @@ const CAPTIONS = 'test/service/websocket-captions.test.ts'
 const DROPPED_FINALS = 'test/ws/dropped-finals.test.ts'
 const RECENT_FINALS = 'test/application/recent-finals.test.ts'
 const WRITE_QUEUE = 'test/application/write-queue.test.ts'
-const PAGE = 'interfaces/http/pages/embed.js'
+const PAGE = 'interfaces/console/embed/embed.ts'
+const FRAMES = 'interfaces/client/captions.ts'
 const SESSIONS = 'application/sessions/live-sessions.ts'
 
 /** Who comes late, comes back or reads too slowly, and the page that shows captions. */
@@ -111,7 +112,7 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: PAGE,
-    before: '...(cursor === null ? {} : { after: cursor })',
+    before: 'cursor: () => captions.cursor, ',
     after: '',
     rows: ['B8'], test: EMBED,
   },
@@ -122,25 +123,25 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
     rows: ['S39'], test: EMBED,
   },
   {
-    file: PAGE,
-    before: 'if (shown.has(key)) return',
+    file: FRAMES,
+    before: 'captions.lines[at]?.key === line.key ? captions.lines : ',
     after: '',
     rows: ['S39'], test: EMBED,
   },
   {
     file: PAGE,
-    before: 'if (shown.size <= MOST_LINES) return',
-    after: 'if (shown.size > 0) return',
+    before: 'next.lines.slice(-MOST_LINES)',
+    after: 'next.lines',
     rows: ['S39'], test: EMBED,
   },
   {
-    file: PAGE,
-    before: 'if (open !== null && frame.start >= open.end) add(open.start, open)',
-    after: '',
+    file: FRAMES,
+    before: 'running !== null && frame.start >= running.end ? withLine(captions, running) : captions',
+    after: 'captions',
     rows: ['B8'], test: EMBED,
   },
   {
-    file: PAGE,
+    file: 'interfaces/client/live-socket.ts',
     before: 'if (refusals >= MOST_REFUSALS) return',
     after: 'if (refusals > MOST_REFUSALS) return',
     rows: ['S22'], test: EMBED,

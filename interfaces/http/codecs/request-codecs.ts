@@ -46,12 +46,16 @@ export const transcriptQuery = members({
   lines: single(optional(integerText(1, 100), 2)),
 })
 
-/** How the page that shows a live looks, and the language that it shows: a target, or nothing for what is spoken. */
+/**
+ * How the page that shows a live looks, the language that it shows (a target, or nothing for what is spoken), and with
+ * `controls=1` fields to change all that.
+ */
 export const embedQuery = members({
   background_color: single(optional(colour, null)),
   color_text: single(optional(colour, null)),
   size_text: single(optional(integerText(SMALLEST_TEXT, LARGEST_TEXT), null)),
   language: single(optional(boundedString(2, 3, /^[a-z]{2,3}$/), null)),
+  controls: single(optional(integerText(0, 1), 0)),
 })
 
 /** Any integer is well formed; one that no resource can have is simply not found (R11). */

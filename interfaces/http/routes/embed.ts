@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import { FOR_ANY_PAGE, pageText } from '../pages/page-files.ts'
+import { browserModule, FOR_ANY_PAGE, pageText } from '../pages/page-files.ts'
 import { embedQuery, pathId } from '../codecs/request-codecs.ts'
 import { publicRoute } from '../route.ts'
 import type { OperationCalls } from './operations.ts'
@@ -10,7 +10,6 @@ import type { Route } from '../route.ts'
 type EmbedCalls = Pick<OperationCalls, 'readiness'>
 
 const PAGE = pageText('embed.html')
-const SCRIPT = pageText('embed.js')
 const STYLE = pageText('embed.css')
 
 /** The same page for every id, real or not: it tells nothing about a live, its socket asks for the token. */
@@ -42,16 +41,27 @@ const ready = publicRoute(
 )
 
 /** The page names it `../<name>`: with a slash at the end of its own address that is one level deeper. */
-const asset = (name: string, mediaType: string, content: string): Route<unknown> =>
+const asset = (name: string, mediaType: string, content: () => string): Route<unknown> =>
   publicRoute(
     { method: 'GET', path: `/embed{/live}/${name}`, response: { codec: t.string, mediaType, headers: FOR_ANY_PAGE, isFile: true }, refusals: [] },
-    async () => E.right(content),
+    async () => E.right(content()),
   )
+
+/** The page's modules, which import each other by these names. */
+const MODULES = [
+  'console/embed/embed.ts', 'console/embed/look.ts', 'console/embed/controls.ts', 'client/captions.ts',
+  'client/live-socket.ts',
+]
+
+/** What the page loads. */
+export const embedFiles: ReadonlyArray<Route<unknown>> = [
+  asset('embed.css', 'text/css; charset=utf-8', () => STYLE),
+  ...MODULES.map(browserModule).map(({ name, text }) => asset(name, 'text/javascript; charset=utf-8', text)),
+]
 
 /** The files stand before the page: they win over its parameter. */
 export const embedRoutes: ReadonlyArray<Route<EmbedCalls>> = [
-  asset('embed.js', 'text/javascript; charset=utf-8', SCRIPT),
-  asset('embed.css', 'text/css; charset=utf-8', STYLE),
+  ...embedFiles,
   ready,
   showPage,
 ]

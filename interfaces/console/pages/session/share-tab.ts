@@ -37,6 +37,9 @@ const addressOf = ({ id, listener_token: token }: LiveSession,
   return `${ROOT}/embed/live/${id}?${look.toString()}#token=${encodeURIComponent(token)}`
 }
 
+/** With fields for language, size and contrast: people have them before them, other than in a frame or a film. */
+const forAudience = (address: string): string => address.replace('?', '?controls=1&')
+
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
 
 const snippetOf = (address: string, size: number): string =>
@@ -80,8 +83,8 @@ const ShareTab = ({ live }: ShareTabProps): VNode => {
       null,
       h2(null, t('audience_link')),
       p({ class: 'hint' }, t('audience_hint')),
-      codeBlock({ text: address, label: t('audience_link') }),
-      qr(address),
+      codeBlock({ text: forAudience(address), label: t('audience_link') }),
+      qr(forAudience(address)),
       h2(null, t('preview')),
       iframe({ ...preview, key: address }),
       h2(null, t('snippet')),
