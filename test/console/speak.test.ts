@@ -32,8 +32,8 @@ browserTest('B5, B46: one click hears the sample, with translations, until it is
   t.is(await page.getByRole('banner').getByText('Live 00:0').count(), 0)
 })
 
-/** A browser whose microphone plays the first sentence of the sample once, at this rate. */
-const browserWithMicrophone = async (rate: number): Promise<Browser> => {
+/** Launches a browser whose microphone plays the first sentence of the sample once, at this rate. */
+const launchWithMicrophone = async (rate: number): Promise<Browser> => {
   const [sentence] = await sampleSentences()
   const spoken = sentence?.samples ?? silence(0)
   const resampled = Int16Array.from({ length: Math.floor((spoken.length * rate) / 16_000) }, (_, i) => {
@@ -49,6 +49,14 @@ const browserWithMicrophone = async (rate: number): Promise<Browser> => {
     '--host-resolver-rules=MAP stenolog.test 127.0.0.1',
   )
   closing.push(() => browser.close())
+  return browser
+}
+
+const launched = new Map<number, Promise<Browser>>()
+/** One a rate: whoever opens its microphone is alone in doing so. */
+const browserWithMicrophone = (rate: number): Promise<Browser> => {
+  const browser = launched.get(rate) ?? launchWithMicrophone(rate)
+  launched.set(rate, browser)
   return browser
 }
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { createClient } from '../support/client.ts'
 import { CHROMIUM } from '../support/browser.ts'
-import { checkAccess, openConsole, sharedConsole } from '../support/console.ts'
+import { checkEveryLook, openConsole, sharedConsole } from '../support/console.ts'
 import { runTestService } from '../support/service.ts'
 import { testWith } from '../support/skip-unless.ts'
 import { sampleSentences, silence } from '../support/speech.ts'
@@ -101,7 +101,7 @@ browserTest('B46: every page has room for texts half as long again, from right t
     await page.getByRole('heading', { level: 1, name: '⟦' }).waitFor()
     await page.waitForLoadState('networkidle')
     t.is(await page.evaluate('document.documentElement.dir'), 'rtl')
-    await checkAccess(t, page, place)
+    await checkEveryLook(t, page, place)
   }
 })
 
