@@ -11,7 +11,7 @@ const unnumbered = ({ segment: _s, final: _f, ...frame }: TextFrame): TextFrame 
 const after = (...frames: ReadonlyArray<TextFrame>): Captions => frames.reduce(withFrame, NO_CAPTIONS)
 const texts = ({ lines }: Captions): ReadonlyArray<string> => lines.map(({ text }) => text)
 
-test('drafts give way to each other and to their final, which comes once', (t) => {
+test('B47: drafts give way to each other and to their final, which comes once', (t) => {
   const draft = after(said(1, 'hel', { final: false }), said(1, 'hello wor', { final: false }))
   t.deepEqual([texts(draft), draft.running?.text, draft.cursor], [[], 'hello wor', null])
   const final = withFrame(draft, said(1, 'Hello world.'))

@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { CHROMIUM } from '../support/browser.ts'
 import { checkAccess, openConsole, sharedConsole } from '../support/console.ts'
 import { passwordOf } from '../support/service.ts'
@@ -153,4 +155,71 @@ browserTest('S49: a token that is refused is asked for over the page, which goes
   await dialog.getByLabel('Password').fill(passwordOf('mary'))
   await dialog.getByRole('button', { name: 'Log in' }).click()
   await page.getByRole('region', { name: 'Profiles' }).getByText('kept').waitFor()
+})
+
+browserTest('B5: an event whose bytes were changed shows as damaged in the timeline', async (t) => {
+  const { service, browser } = await start()
+  const client = await service.user('auditor')
+  const live = await client.createLive()
+  await client.put(`/lives/${live.id}/finish`)
+  const at = `#/sessions/${live.id}?tab=timeline`
+  const page = await openConsole(t, browser, { url: service.url(), token: client.token, at })
+  await page.getByText('✓ 2 of 2 events intact').waitFor()
+  const database = new DatabaseSync(join(service.dataDirectory, 'events.sqlite'), { timeout: 5000 })
+  const flip = "UPDATE events SET metadata = replace(metadata, 'recordedAt', 'recordedAu') WHERE rev = 1 AND sid = (SELECT sid FROM streams WHERE name = ?)"
+  t.is(Number(database.prepare(flip).run(`live-${live.id}`).changes), 1)
+  database.close()
+  await page.reload()
+  await page.getByText('! Damaged events: 1').waitFor()
+  await checkAccess(t, page, 'session, damaged')
+})
+
+browserTest('B47: a page that was too slow (1013) asks for what it missed, and shows nothing twice', async (t) => {
+  const { service, browser } = await start()
+  const client = await service.user('dawdler')
+  const live = await client.createLive()
+  const page = await openConsole(t, browser, { url: service.url(), token: client.token })
+  const asked: Array<string> = []
+  const slow = Promise.withResolvers<() => Promise<void>>()
+  await page.routeWebSocket(/\/ws\/live\//, (socket) => {
+    asked.push(socket.url())
+    socket.connectToServer()
+    slow.resolve(() => socket.close({ code: 1013, reason: 'slow_consumer' }))
+  })
+  await page.goto(`${service.url()}/#/sessions/${live.id}`)
+  await page.reload()
+  const sender = await client.socket(live, 'sender')
+  sender.send({ type: 'config' })
+  await sender.frame(({ status }) => status === 'started')
+  const lines = page.getByRole('log').locator('bdi')
+  for (const [i, { samples }] of (await sampleSentences()).slice(0, 2).entries()) {
+    sender.sendAudio(samples)
+    sender.sendAudio(silence(1.5))
+    await lines.nth(i).waitFor()
+    if (i === 0) await (await slow.promise)()
+  }
+  t.is(await lines.count(), 2)
+  t.true(asked.length > 1 && asked.at(-1)?.endsWith('&after=1') === true, asked.join('\n'))
+})
+
+browserTest('B46: with forced colours all that tells something stays to be seen', async (t) => {
+  const { service, browser } = await start()
+  const client = await service.user('contrast')
+  const live = await client.createLive()
+  const context = { forcedColors: 'active', colorScheme: 'dark' } as const
+  const at = `#/sessions/${live.id}?tab=share`
+  const page = await openConsole(t, browser, { url: service.url(), token: client.token, at, context })
+  await page.getByRole('img', { name: 'QR code' }).waitFor()
+  const seen = await page.evaluate<unknown>(`(() => {
+    const style = (selector) => getComputedStyle(document.querySelector(selector))
+    return {
+      isForced: matchMedia('(forced-colors: active)').matches,
+      code: [style('.qr').backgroundColor, style('.qr path').fill],
+      place: style('nav a[aria-current]').borderBottomStyle,
+      tab: style('[role=tab][aria-selected=true]').borderBottomWidth,
+      buttons: Array.from(document.querySelectorAll('main button:not([role])'), (one) => getComputedStyle(one).borderTopWidth)
+        .filter((width) => width === '0px'),
+    }
+  })()`)
+  t.deepEqual(seen, { isForced: true, code: ['rgb(255, 255, 255)', 'rgb(0, 0, 0)'], place: 'solid', tab: '3px', buttons: [] })
 })

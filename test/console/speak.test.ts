@@ -32,8 +32,8 @@ browserTest('B5, B46: one click hears the sample, with translations, until it is
   t.is(await page.getByRole('banner').getByText('Live 00:0').count(), 0)
 })
 
-/** A browser whose microphone plays the first sentence of the sample once, at this rate. */
-const browserWithMicrophone = async (rate: number): Promise<Browser> => {
+/** Launches a browser whose microphone plays the first sentence of the sample once, at this rate. */
+const launchWithMicrophone = async (rate: number): Promise<Browser> => {
   const [sentence] = await sampleSentences()
   const spoken = sentence?.samples ?? silence(0)
   const resampled = Int16Array.from({ length: Math.floor((spoken.length * rate) / 16_000) }, (_, i) => {
@@ -49,6 +49,14 @@ const browserWithMicrophone = async (rate: number): Promise<Browser> => {
     '--host-resolver-rules=MAP stenolog.test 127.0.0.1',
   )
   closing.push(() => browser.close())
+  return browser
+}
+
+const launched = new Map<number, Promise<Browser>>()
+/** One a rate: whoever opens its microphone is alone in doing so. */
+const browserWithMicrophone = (rate: number): Promise<Browser> => {
+  const browser = launched.get(rate) ?? launchWithMicrophone(rate)
+  launched.set(rate, browser)
   return browser
 }
 
@@ -71,6 +79,11 @@ for (const rate of [44_100, 48_000])
     await page.getByText('✓ Done').waitFor()
   })
 
+const shown = async (page: Page, language: string): Promise<string> => {
+  await page.getByRole('tab', { name: language }).click()
+  return page.getByRole('region', { name: language }).innerText()
+}
+
 browserTest('B6: a microphone that is blocked, missing, or asked for over plain http is told with what helps',
   async (t) => {
   const { service, browser } = await start()
@@ -91,6 +104,12 @@ browserTest('B6: a microphone that is blocked, missing, or asked for over plain 
   await plain.getByText('This page came over plain http').waitFor()
   await plain.getByRole('button', { name: 'Start' }).click()
   await plain.getByRole('alert').getByText('only to pages of https and localhost').waitFor()
+  // Neither is there a clipboard: what is to be copied is selected.
+  await plain.getByText('The same by a program').click()
+  const program = await shown(plain, 'curl')
+  await plain.getByRole('button', { name: 'Copy' }).click()
+  await plain.getByText('Press Ctrl+C to copy').waitFor()
+  t.is((await plain.evaluate<string>('String(getSelection())')).trim(), program.trim())
 })
 
 browserTest('B5: what the service refuses is told in words, at its field where it is about one', async (t) => {
@@ -105,11 +124,6 @@ browserTest('B5: what the service refuses is told in words, at its field where i
   await page.getByText('names an address that is not public').waitFor()
   t.is(await page.getByLabel('Address').getAttribute('aria-invalid'), 'true')
 })
-
-const shown = async (page: Page, language: string): Promise<string> => {
-  await page.getByRole('tab', { name: language }).click()
-  return page.getByRole('region', { name: language }).innerText()
-}
 
 browserTest('B5: the programs that are shown do what they say', async (t) => {
   const { service, browser } = await start()

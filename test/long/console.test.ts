@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { createClient } from '../support/client.ts'
 import { CHROMIUM } from '../support/browser.ts'
-import { checkAccess, openConsole, sharedConsole } from '../support/console.ts'
+import { checkEveryLook, openConsole, sharedConsole } from '../support/console.ts'
 import { runTestService } from '../support/service.ts'
 import { testWith } from '../support/skip-unless.ts'
 import { sampleSentences, silence } from '../support/speech.ts'
@@ -64,29 +64,30 @@ const freePort = async (): Promise<number> => {
   return port
 }
 
-browserTest('B47: a service that is killed while somebody listens: no line is lost and none comes twice', async (t) => {
-  const { browser } = await start()
-  const service = await runTestService({ PORT: String(await freePort()) })
-  closing.push(service.dispose)
-  const { token } = await service.user('listener', { permissions: ['user_retention'] })
-  const client = createClient(service.url(), token)
-  const live = await client.createLive({ live_retention: true })
-  const page = await openConsole(t, browser, { url: service.url(), token, at: `#/sessions/${live.id}` })
-  const sender = await client.socket(live, 'sender')
-  sender.send({ type: 'config' })
-  await sender.frame(({ status }) => status === 'started')
-  const [first] = await sampleSentences()
-  sender.sendAudio(first?.samples ?? silence(0))
-  sender.sendAudio(silence(1.5))
-  const lines = page.getByRole('log').locator('p')
-  await lines.first().waitFor()
-  await service.kill()
-  await service.start()
-  await page.getByText('✓ finished').waitFor({ timeout: 60_000 })
-  const kept = await client.api.call('getTranscript', { path: { id: live.id } })
-  const texts = typeof kept === 'string' ? [] : kept.data.transcript.map(({ text }) => text)
-  t.deepEqual(await lines.locator('bdi').allInnerTexts(), texts)
-})
+for (const [signal, ends] of [['SIGKILL', 'is killed'], ['SIGTERM', 'restarts (1012)']] as const)
+  browserTest(`B47: a service that ${ends} while somebody listens: no line is lost and none comes twice`, async (t) => {
+    const { browser } = await start()
+    const service = await runTestService({ PORT: String(await freePort()) })
+    closing.push(service.dispose)
+    const { token } = await service.user('listener', { permissions: ['user_retention'] })
+    const client = createClient(service.url(), token)
+    const live = await client.createLive({ live_retention: true })
+    const page = await openConsole(t, browser, { url: service.url(), token, at: `#/sessions/${live.id}` })
+    const sender = await client.socket(live, 'sender')
+    sender.send({ type: 'config' })
+    await sender.frame(({ status }) => status === 'started')
+    const [first] = await sampleSentences()
+    sender.sendAudio(first?.samples ?? silence(0))
+    sender.sendAudio(silence(1.5))
+    const lines = page.getByRole('log').locator('p')
+    await lines.first().waitFor()
+    await service.kill(signal)
+    await service.start()
+    await page.getByText('✓ finished').waitFor({ timeout: 60_000 })
+    const kept = await client.api.call('getTranscript', { path: { id: live.id } })
+    const texts = typeof kept === 'string' ? [] : kept.data.transcript.map(({ text }) => text)
+    t.deepEqual(await lines.locator('bdi').allInnerTexts(), texts)
+  })
 
 const PLACES = ['#/speak', '#/sessions', '#/profiles', '#/tokens', '#/account', '#/about', '#/administration',
   '#/administration/users', '#/administration/models', '#/administration/jobs']
@@ -100,7 +101,7 @@ browserTest('B46: every page has room for texts half as long again, from right t
     await page.getByRole('heading', { level: 1, name: '⟦' }).waitFor()
     await page.waitForLoadState('networkidle')
     t.is(await page.evaluate('document.documentElement.dir'), 'rtl')
-    await checkAccess(t, page, place)
+    await checkEveryLook(t, page, place)
   }
 })
 

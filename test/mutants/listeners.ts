@@ -126,7 +126,7 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
     file: FRAMES,
     before: 'captions.lines[at]?.key === line.key ? captions.lines : ',
     after: '',
-    rows: ['S39'], test: EMBED,
+    rows: ['B47'], test: 'test/client/captions.test.ts',
   },
   {
     file: PAGE,

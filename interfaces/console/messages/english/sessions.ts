@@ -56,7 +56,7 @@ export const sessions = {
   snippet: 'To embed in a page',
   obs: 'Browser source for OBS',
   integrity_intact: '{entries} of {entries} events intact',
-  integrity_damaged: '{count} events are damaged',
+  integrity_damaged: 'Damaged events: {count}',
   integrity_unavailable: 'This event store cannot be checked here.',
   integrity_hint: 'Shows that nothing was damaged by accident.',
   event_slider: 'State after event',

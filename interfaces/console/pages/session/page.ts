@@ -12,13 +12,14 @@ import { formatSpan, t } from '../../messages/texts.ts'
 import { address, changeQuery, goTo, linkTo } from '../../state/address.ts'
 import { call } from '../../state/api.ts'
 import { useAction, useLoaded } from '../../state/loading.ts'
+import type { Loaded } from '../../state/loading.ts'
 import { a, button, div, form, h1, p, span, view } from '../../ui/tags.ts'
 import { captionsTab } from './captions-tab.ts'
 import { detailsTab } from './details-tab.ts'
 import { failure } from './failure.ts'
 import { useHeard } from './listening.ts'
 import { shareTab } from './share-tab.ts'
-import { timeline } from './timeline-tab.ts'
+import { integrity, timeline } from './timeline-tab.ts'
 import type { TimelineReads } from './timeline-tab.ts'
 
 interface LiveProps {
@@ -114,6 +115,10 @@ const EVERY_MS = 4000
 
 const isGone = (error: unknown): boolean => error instanceof ApiError && (error.status === 404 || error.status === 422)
 
+/** Stored data that cannot be read is answered so; its integrity is told all the same. */
+const isUnreadable = ({ data, error }: Loaded<unknown>): boolean =>
+  data === null && error instanceof ApiError && error.status === 503
+
 const Session = ({ id }: { readonly id: string }): VNode => {
   const number = Number(id)
   const isOver = useSignal(false)
@@ -133,6 +138,7 @@ const Session = ({ id }: { readonly id: string }): VNode => {
     isGone(state.value.error)
       ? empty(t('no_such_session', { id }), a({ href: linkTo('sessions') }, t('sessions')))
       : whenLoaded(state.value, reload, ({ live, activity }) => view(Live)({ live, activity, reload })),
+    isUnreadable(state.value) ? integrity({ reads: readsOf(number) }) : null,
   )
 }
 

@@ -19,6 +19,10 @@ export interface TimelineReads {
   readonly stateAt: (entry: number) => Promise<object>
 }
 
+interface TimelineProps {
+  readonly reads: TimelineReads
+}
+
 const isText = (name: string): name is TextName => Object.hasOwn(en, name)
 
 /** A member of an event where it is a text. */
@@ -74,10 +78,19 @@ const State = ({ reads, entries, at }: StateProps): VNode => {
 
 const causeOf = (entry: HistoryEntry): string => t('request_cause', { id: entry.correlation_id.slice(0, 13) })
 
-const Timeline = ({ reads }: { readonly reads: TimelineReads }): VNode => {
-  const { state, reload } = useLoaded(() => Promise.all([reads.history(), reads.integrity()]), '')
+/** By itself: where an event is damaged, what happened may not be readable at all. */
+const Integrity = ({ reads }: TimelineProps): VNode => {
+  const { state, reload } = useLoaded(reads.integrity, '')
+  return whenLoaded(state.value, reload, (found) =>
+    p(null, integrityBadge(found), ' ', span({ class: 'hint' }, t('integrity_hint'))))
+}
+
+export const integrity = view(Integrity)
+
+const History = ({ reads }: TimelineProps): VNode => {
+  const { state, reload } = useLoaded(reads.history, '')
   const chosen = useSignal<number | null>(null)
-  return whenLoaded(state.value, reload, ([entries, integrity]) => {
+  return whenLoaded(state.value, reload, (entries) => {
     const at = Math.min(chosen.value ?? entries.length - 1, entries.length - 1)
     const go = (to: number): void => {
       chosen.value = Math.max(0, Math.min(entries.length - 1, to))
@@ -85,7 +98,6 @@ const Timeline = ({ reads }: { readonly reads: TimelineReads }): VNode => {
     const entry = entries[at]
     return div(
       null,
-      p(null, integrityBadge(integrity), ' ', span({ class: 'hint' }, t('integrity_hint'))),
       listing(
         t('tab_timeline'), [t('event_number'), t('event_time'), t('event_what'), t('event_actor'), t('event_cause'),
           t('event_data')],
@@ -116,5 +128,7 @@ const Timeline = ({ reads }: { readonly reads: TimelineReads }): VNode => {
     )
   })
 }
+
+const Timeline = (props: TimelineProps): VNode => div(null, integrity(props), view(History)(props))
 
 export const timeline = view(Timeline)
