@@ -26,12 +26,6 @@ export const onceSurvivedMutants: ReadonlyArray<Mutant> = [
     rows: ['behind a cut in a pause, a word that was taken to sound before the pause'], test: 'test/pipeline/live-pipeline.property.test.ts',
   },
   {
-    file: 'application/pipeline/policy/by-agreement/alignment.ts',
-    before: 'Math.max(last.end, next?.start ?? 0)',
-    after: 'last.end',
-    rows: ['a new word begins where somebody speaks on'], test: 'test/pipeline/word-times.test.ts',
-  },
-  {
     file: 'application/pipeline/policy/by-agreement/streaming-policy.ts',
     before: '(next?.start ?? 0) - limits.buffer.preRoll',
     after: 'next?.start ?? 0',

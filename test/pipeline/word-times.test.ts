@@ -72,8 +72,3 @@ test('known words at the front that a cut has removed are not missed', (t) => {
   const half = [{ text: ' oh', start: 0, end: 0.1 }, { text: ' three', start: 0.1, end: 1 }, { text: ' four', start: 1, end: 2 }]
   t.is(freshTexts(known, half), 'four')
 })
-
-test('a new word begins where somebody speaks on, not in the pause behind the known ones', (t) => {
-  const words = withKnownTimes(at('We', 'met'), at('We', 'met', 'then'), [{ start: 0, end: 2.03 }, { start: 5, end: 6 }])
-  t.deepEqual(words.map(({ start }) => start >= 5), [false, false, true])
-})

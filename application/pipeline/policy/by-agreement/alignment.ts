@@ -1,5 +1,4 @@
 import { TIME_TOLERANCE } from './local-agreement.ts'
-import type { Interval } from './word-times.ts'
 import type { Word } from '../words.ts'
 import { spokenForm } from '../words.ts'
 
@@ -10,8 +9,6 @@ const FRONT_GAP = 0.4
 /** For each second between the end of the known words and the estimated end of what is taken for them, and at most. */
 const TIME_COST = 0.3
 const MAX_TIME_COST = 0.3
-/** Speech that ends this soon behind a word, in seconds, is the word itself: its end is told by frames. */
-const PAUSE_TOLERANCE = 0.05
 
 /** Share of letters that differ, from 0 (equal) to 1. */
 const difference = (a: string, b: string): number => {
@@ -64,15 +61,9 @@ const startingAt = (words: ReadonlyArray<Word>, time: number): ReadonlyArray<Wor
 
 /**
  * The words of a pass with the times of the words that they repeat, so that the time rule of LocalAgreement drops
- * exactly those; the new ones begin behind them, not in a pause.
- *
- * @param speech in the audio, in seconds
+ * exactly those; the new ones begin behind them.
  */
-export const withKnownTimes = (
-  known: ReadonlyArray<Word>,
-  words: ReadonlyArray<Word>,
-  speech: ReadonlyArray<Interval> = [],
-): ReadonlyArray<Word> => {
+export const withKnownTimes = (known: ReadonlyArray<Word>, words: ReadonlyArray<Word>): ReadonlyArray<Word> => {
   const last = known.at(-1)
   if (last === undefined) return words
   const count = repeatedPrefix(known, words)
@@ -81,6 +72,5 @@ export const withKnownTimes = (
     const before = known[Math.max(0, known.length - count) + i] ?? last
     return { text: word.text, start: Math.min(before.start, latestStart), end: before.end }
   })
-  const next = speech.find(({ end }) => end > last.end + PAUSE_TOLERANCE)
-  return [...repeated, ...startingAt(words.slice(count), Math.max(last.end, next?.start ?? 0))]
+  return [...repeated, ...startingAt(words.slice(count), last.end)]
 }

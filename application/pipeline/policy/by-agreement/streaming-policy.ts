@@ -95,16 +95,9 @@ const cut = (state: PolicyState, full: number, limits: Limits): Outcome => {
 const sameWord = (a: Word, b: Word): boolean => spokenForm(a.text) === spokenForm(b.text)
 
 /** Commits what two passes agree on, and what is older than max_delay. */
-const agree = (
-  state: PolicyState,
-  words: ReadonlyArray<Word>,
-  speech: ReadonlyArray<Region>,
-  to: number,
-  limits: Limits,
-): PolicyState => {
+const agree = (state: PolicyState, words: ReadonlyArray<Word>, to: number, limits: Limits): PolicyState => {
   const known = before(state.agreement.committed, to)
-  const spoken = speech.map(({ start, end }) => ({ start: start / SAMPLE_RATE, end: (end ?? to) / SAMPLE_RATE }))
-  const fresh = insert(state.agreement, withKnownTimes(known, words, spoken), 'keep')
+  const fresh = insert(state.agreement, withKnownTimes(known, words), 'keep')
   const agreed = commit(state.agreement, fresh, sameWord).state
   const overdue = agreed.pending.findIndex(({ end }) => sampleAt(end) > to - limits.maxDelay)
   const agreement = confirm(agreed, overdue === -1 ? agreed.pending.length : overdue).state
@@ -129,7 +122,7 @@ const heardWords = (speech: ReadonlyArray<Region>, { from, to }: BufferPass, hyp
 export const hear = (state: PolicyState, speech: ReadonlyArray<Region>, pass: BufferPass, hypothesis: Hypothesis, limits: Limits): Outcome => {
   const verdict = judge(hypothesis, limits.vad)
   const words = verdict === 'words' ? heardWords(speech, pass, hypothesis, limits) : []
-  const agreed = verdict === 'words' || verdict === 'silence' ? agree(state, words, speech, pass.to, limits) : state
+  const agreed = verdict === 'words' || verdict === 'silence' ? agree(state, words, pass.to, limits) : state
   const isChanged = textOf(openWords(agreed)) !== textOf(openWords(state))
   const heard = {
     ...agreed,
