@@ -20,6 +20,12 @@ export const onceSurvivedMutants: ReadonlyArray<Mutant> = [
     rows: ['where a full buffer is cut, what was shown of the audio behind the cut'], test: 'test/pipeline/live-pipeline.property.test.ts',
   },
   {
+    file: 'application/pipeline/policy/by-agreement/policy-state.ts',
+    before: 'committed.length - inside - 1',
+    after: 'committed.length - inside',
+    rows: ['behind a cut in a pause, a word that was taken to sound before the pause'], test: 'test/pipeline/live-pipeline.property.test.ts',
+  },
+  {
     file: 'application/pipeline/policy/by-agreement/streaming-policy.ts',
     before: '(next?.start ?? 0) - limits.buffer.preRoll',
     after: 'next?.start ?? 0',

@@ -83,3 +83,17 @@ test('where a full buffer is cut, what was shown of the audio behind the cut doe
   const streamed = await stream({ words, audio: scriptedAudio(words, 1), settings: config, chunk: 1000, ticks: 1, latency: 0, windowSeconds: 10 })
   t.is(problemOf(words.map(({ text }) => text).join(' '), config, streamed), null)
 })
+
+test('behind a cut in a pause, a word that was taken to sound before the pause is known when it is heard again', async (t) => {
+  const spoken: ReadonlyArray<readonly [text: string, pause: number, seconds: number]> = [
+    ['af0', 0.24034375, 0.16765625], ['pv1', 0, 0.13333333333333333], ['elszgnub2', 0.68165625, 0.82503125],
+    ['tb3', 2.95353125, 0.13333333333333333], ['ira4', 0, 0.2], ['xh5', 0.15671875, 0.13333333333333333],
+    ['mxite6', 0.1, 0.44296875], ['bnzlx7', 0, 0.49965625], ['qd8', 0.1, 0.13746875],
+  ]
+  const words = spoken.map(([text, pause, seconds]) => ({ text, pause, seconds }))
+  const chosen = { vad: false, min_buffer: 0.87503125, max_buffer: 6, buffer_timeout: 1.87503125, max_delay: 2, max_chars: 12, max_lines: 1 }
+  const config = { ...DEFAULT_ENGINE_SETTINGS, ...chosen }
+  const pushed = { chunk: 1000, ticks: 1, latency: 0, windowSeconds: 10 }
+  const streamed = await stream({ words, audio: scriptedAudio(words, 1), settings: config, ...pushed })
+  t.is(problemOf(words.map(({ text }) => text).join(' '), config, streamed), null)
+})

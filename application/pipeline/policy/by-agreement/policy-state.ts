@@ -81,10 +81,16 @@ export const settle = (state: PolicyState, start: number): PolicyState => {
   }
 }
 
-/** The buffer begins at `start` from now on; words that are final and still in it stay known. */
+/**
+ * The buffer begins at `start` from now on; words that are final and still in it stay known. So does the word before
+ * them: times are estimates, and next to a pause it may sound behind `start` too.
+ */
 export const forget = (state: PolicyState, start: number): PolicyState => {
-  const agreement = trim(state.agreement, start / SAMPLE_RATE)
-  const finalCount = Math.max(0, state.finalCount - (state.agreement.committed.length - agreement.committed.length))
+  const { committed } = state.agreement
+  const inside = trim(state.agreement, start / SAMPLE_RATE).committed.length
+  const left = inside === 0 ? committed.length : Math.max(0, committed.length - inside - 1)
+  const agreement = { ...state.agreement, committed: committed.slice(left) }
+  const finalCount = Math.max(0, state.finalCount - left)
   return { ...state, bufferStart: start, agreement, finalCount, latest: [...agreement.committed, ...agreement.pending] }
 }
 
