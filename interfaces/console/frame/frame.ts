@@ -35,7 +35,7 @@ const Air = (): VNode | null => {
   )
 }
 
-const MEMORY_EVERY_MS = 5000
+const MEMORY_EVERY_MS = 15_000
 
 /** What is left for further sessions; where that cannot be told, the pages say why. */
 const Memory = (): VNode | null => {

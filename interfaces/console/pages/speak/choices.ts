@@ -1,4 +1,4 @@
-import type { Capacity, Language, Model, Profile, TranslationPair } from '../../../client/operations.ts'
+import type { Language, Model, Profile, TranslationPair } from '../../../client/operations.ts'
 import { call } from '../../state/api.ts'
 import { chosen } from './order.ts'
 import type { Order } from './order.ts'
@@ -8,7 +8,6 @@ export interface Choices {
   readonly models: ReadonlyArray<Model>
   readonly pairs: ReadonlyArray<TranslationPair>
   readonly profiles: ReadonlyArray<Profile>
-  readonly capacity: Capacity
   /** By model. */
   readonly languages: Readonly<Record<string, ReadonlyArray<Language>>>
 }
@@ -17,8 +16,8 @@ export const SHIPPED = 'demo-en'
 const ALL = { query: { limit: 1000 } }
 
 export const loadChoices = async (): Promise<Choices> => {
-  const [models, pairs, profiles, capacity] = await Promise.all([
-    call('listModels', ALL), call('listTranslations', ALL), call('listProfiles', ALL), call('getCapacity'),
+  const [models, pairs, profiles] = await Promise.all([
+    call('listModels', ALL), call('listTranslations', ALL), call('listProfiles', ALL),
   ])
   const active = models.data.filter((model) => model.active)
   const languages = await Promise.all(
@@ -26,7 +25,7 @@ export const loadChoices = async (): Promise<Choices> => {
       [name, (await call('listLanguages', { query: { model: name, limit: 1000 } })).data] as const),
   )
   return {
-    models: active, pairs: pairs.data.filter((pair) => pair.active), profiles: profiles.data, capacity: capacity.data,
+    models: active, pairs: pairs.data.filter((pair) => pair.active), profiles: profiles.data,
     languages: Object.fromEntries(languages.map(([name, of]) => [name, of.filter((language) => language.active)])),
   }
 }

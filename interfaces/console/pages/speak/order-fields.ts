@@ -3,7 +3,7 @@ import { checkbox, choice, textField } from '../../components/field.ts'
 import { settingsFields, typedOf } from '../../components/settings-fields.ts'
 import { languageName, t } from '../../messages/texts.ts'
 import { changeQuery } from '../../state/address.ts'
-import { isAdmin, mayKeepText } from '../../state/login.ts'
+import { isAdmin, mayKeepText, user } from '../../state/login.ts'
 import { a, details, div, fieldset, legend, p, summary } from '../../ui/tags.ts'
 import { linkTo } from '../../state/address.ts'
 import { SHIPPED, targetsOf } from './choices.ts'
@@ -26,7 +26,7 @@ const modelFields = (order: Order, choices: Choices, problems: Problems): VNode 
   const languages = choices.languages[order.model] ?? []
   const listed = languages.map(({ iso_639_1: iso, name }) => [iso, name] as const)
   const targets = targetsOf(choices, order.language)
-  const most = choices.capacity.max_translations
+  const most = user.value?.max_translations ?? 0
   return fieldset(
     null,
     legend(null, t('model')),
