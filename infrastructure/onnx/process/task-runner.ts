@@ -150,7 +150,7 @@ export const createTaskRunner = (options: {
     failedStarts = 0
     onDevice = widthOn(choice.provider)
     width.resize(Math.max(workers, onDevice))
-    logger.info({ engine: role, ...choice }, 'execution provider')
+    logger.info({ engine: role, ...choice }, `models run on ${choice.provider}`)
     child?.send({ kind: 'configure', workers })
   }
 

@@ -28,6 +28,7 @@ export const pullJob = ({ modelsDir, hub, rescan }: PullJobOptions): JobRunner =
     const found = hubSource(subject ?? '', hub, { signal })
     if (E.isLeft(found)) return found
     const { source, name } = found.right
+    report({ detail: `asking ${hub?.host ?? 'the hub'}` })
     try {
       const { manifest } = await pullModel({
         source,
@@ -47,7 +48,10 @@ export const pullJob = ({ modelsDir, hub, rescan }: PullJobOptions): JobRunner =
           signal.throwIfAborted()
           report({ done, total, detail: path })
         },
-        wait: (milliseconds) => setTimeout(milliseconds, undefined, { signal }),
+        wait: (milliseconds) => {
+          report({ detail: 'the hub does not answer; trying again' })
+          return setTimeout(milliseconds, undefined, { signal })
+        },
       })
       await rescan()
       const bytes = manifest.files.reduce((sum, { size }) => sum + size, 0)

@@ -4,7 +4,8 @@ import { formatNumber, t } from '../messages/texts.ts'
 import { call } from '../state/api.ts'
 import { useAction, useLoaded } from '../state/loading.ts'
 import type { Loading } from '../state/loading.ts'
-import { bdi, button, div, label, p, progress, view } from '../ui/tags.ts'
+import { linkTo } from '../state/address.ts'
+import { a, bdi, button, div, label, p, progress, view } from '../ui/tags.ts'
 import { badge } from './badge.ts'
 import { problem } from './problem.ts'
 
@@ -68,3 +69,17 @@ const Running = ({ job, reload }: RunningProps): VNode => {
 
 /** A job that runs: how far it is, and a way to end it. */
 export const runningJob = view(Running)
+
+/** What became of a job that has ended, and what can be done next. */
+export const endedJob = (job: Job): VNode => {
+  const name = job.result?.['name']
+  return div(
+    { class: job.status === 'failed' ? 'notice bad' : 'notice', role: job.status === 'failed' ? 'alert' : 'status' },
+    p(null, bdi(null, jobText(job)), ' ', jobBadge(job)),
+    job.status === 'failed' ? p(null, t('failed_now', { detail: job.detail })) : null,
+    job.kind === 'pull' && typeof name === 'string'
+      ? p(null, t('installed_now', { name }), ' ',
+        a({ href: linkTo('speak', { model: name, source: 'microphone' }) }, t('speak_with')))
+      : null,
+  )
+}

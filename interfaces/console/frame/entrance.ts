@@ -2,6 +2,7 @@ import { signal } from '@preact/signals'
 import type { VNode } from 'preact'
 import { t } from '../messages/texts.ts'
 import { goTo } from '../state/address.ts'
+import { ROOT } from '../state/root.ts'
 import { h1, main, p, view } from '../ui/tags.ts'
 import { logInForm, setUpForm } from './credentials.ts'
 
@@ -25,6 +26,7 @@ const Content = (): ReadonlyArray<VNode> => {
     p(null, t('no_administrator_text'))]
   const done = (): void => {
     isSetUp.value = true
+    history.replaceState(null, '', new URL(`${ROOT}/`).pathname)
     goTo('speak')
   }
   return [h1({ tabIndex: -1 }, t('set_up_title')), p(null, t('set_up_text')), setUpForm({ secret: secret.value, done })]

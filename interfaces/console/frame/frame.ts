@@ -35,11 +35,11 @@ const Air = (): VNode | null => {
   )
 }
 
-const MEMORY_EVERY_MS = 5000
+const MEMORY_EVERY_MS = 15_000
 
 /** What is left for further sessions; where that cannot be told, the pages say why. */
 const Memory = (): VNode | null => {
-  const { state } = useLoaded(() => call('getCapacity'), '', MEMORY_EVERY_MS)
+  const { state } = useLoaded(() => call('getCapacity'), String(onAir.value !== null), MEMORY_EVERY_MS)
   return state.value.data === null ? null : memoryGauge('memory', state.value.data.data)
 }
 

@@ -54,7 +54,7 @@ export const speak = {
   too_quiet: 'no sound for 5 s',
   behind: '{seconds} s behind',
   phase_idle: 'Ready',
-  phase_asking: 'Waiting for the source',
+  phase_asking: 'Opening the source; allow the microphone if the browser asks',
   phase_creating: 'Creating the session',
   phase_connecting: 'Connecting',
   phase_loading: 'Loading the model',

@@ -1,10 +1,11 @@
 import { useSignal } from '@preact/signals'
 import type { VNode } from 'preact'
-import type { AdminModel } from '../../../client/operations.ts'
+import { useRef } from 'preact/hooks'
+import type { AdminModel, Job } from '../../../client/operations.ts'
 import { badge } from '../../components/badge.ts'
 import { modal } from '../../components/dialog.ts'
 import { choice, textField } from '../../components/field.ts'
-import { isRunning, runningJob, useJobs } from '../../components/job.ts'
+import { endedJob, isRunning, runningJob, useJobs } from '../../components/job.ts'
 import { listing } from '../../components/listing.ts'
 import { problem, whenLoaded } from '../../components/problem.ts'
 import { formatNumber, t } from '../../messages/texts.ts'
@@ -17,7 +18,7 @@ const PRECISIONS = ['int8', 'fp32', 'fp16'] as const
 
 interface InstallProps {
   readonly name: string
-  readonly begun: () => void
+  readonly begun: (job: Job) => void
 }
 
 const Install = ({ name: given, begun }: InstallProps): VNode => {
@@ -25,9 +26,9 @@ const Install = ({ name: given, begun }: InstallProps): VNode => {
   const { run, error, isRunning: isAsking } = useAction()
   const start = async (): Promise<void> => {
     const chosen = PRECISIONS.find((one) => one === precision.value)
-    await call('startJob',
+    const { data } = await call('startJob',
       { body: { kind: 'pull', subject: name.value.trim(), ...(chosen !== undefined && { precision: chosen }) } })
-    begun()
+    begun(data)
   }
   return form(
     {
@@ -94,9 +95,17 @@ const Models = ({ install }: { readonly install: string }): VNode => {
   const jobs = useJobs(['pull', 'verify'], isFast.value)
   const known = jobs.state.value.data ?? []
   const running = known.filter(isRunning)
+  // Jobs that ended before this page was opened are told on the page of jobs.
+  const followed = useRef(new Set<number>()).current
+  for (const { id } of running) followed.add(id)
+  const ended = known.find((job) => followed.has(job.id) && !isRunning(job))
   // A job that has ended may have changed what is installed.
   const { state, reload } = useLoaded(loadAll, known.filter((job) => !isRunning(job)).map(({ id }) => id).join())
   isFast.value = running.length > 0
+  const follow = ({ id }: Job): void => {
+    followed.add(id)
+    jobs.reload()
+  }
   const { run, error } = useAction()
   const act = (name: string, text: string, ask: () => Promise<unknown>, after = reload): VNode =>
     button({ type: 'button', 'aria-label': `${text}: ${name}`, onClick: () => run(() => ask().then(after)) }, text)
@@ -104,26 +113,29 @@ const Models = ({ install }: { readonly install: string }): VNode => {
   const turn = (name: string, isActive: boolean, ask: Turn): VNode =>
     act(name, t(isActive ? 'switch_off' : 'switch_on'), () => ask({ is_active: !isActive }))
   const begin = (name: string, text: string, kind: 'pull' | 'verify'): VNode =>
-    act(name, text, () => call('startJob', { body: { kind, subject: name } }), jobs.reload)
+    act(name, text, async () => follow((await call('startJob', { body: { kind, subject: name } })).data),
+      () => undefined)
   const remover = (name: string, { installed, ships }: Installed, remove: () => Promise<unknown>): VNode | null =>
     installed && !ships
       ? button({
           type: 'button', class: 'danger', 'aria-label': `${t('remove')}: ${name}`,
-          onClick: () => (removed.value = { name, remove: () => remove().then(reload) }),
+          onClick: () => (removed.value = { name, remove: () => remove().then(() => followed.clear()).then(reload) }),
         }, t('remove'))
       : null
   return div(
     null,
     h2(null, t('install_title')),
-    view(Install)({ name: install, begun: jobs.reload }),
+    view(Install)({ name: install, begun: follow }),
     ...running.map((job) => runningJob({ job, reload: jobs.reload, key: job.id })),
+    ended === undefined || running.length > 0 ? null : endedJob(ended),
     problem(error.value),
     h2(null, t('installed_models')),
     whenLoaded(state.value, reload, ({ models, languages, pairs }) =>
       div(
         null,
         listing(t('installed_models'),
-          [t('model'), t('state'), t('memory_mb'), t('size'), t('open_lives'), t('change')], models.map((model) => ({
+          [t('model'), t('state'), t('memory_mb'), t('size'), t('open_lives'), t('change')],
+          models.toSorted((one, other) => Number(other.installed) - Number(one.installed)).map((model) => ({
           key: model.id,
           cells: [
             bdi(null, model.name), stateOf(model), formatNumber(model.vram), sizeOf(model), String(model.open_lives),

@@ -110,8 +110,8 @@ const Live = (props: LiveProps): VNode => {
   )
 }
 
-/** Two requests each time. */
-const EVERY_MS = 4000
+/** Two requests each time; with the memory of the header they stay below one in two seconds. */
+const EVERY_MS = 5000
 
 const isGone = (error: unknown): boolean => error instanceof ApiError && (error.status === 404 || error.status === 422)
 

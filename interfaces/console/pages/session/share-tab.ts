@@ -7,7 +7,7 @@ import { codeBlock } from '../../components/code.ts'
 import { checkbox, choice, textField } from '../../components/field.ts'
 import { languageName, t } from '../../messages/texts.ts'
 import { ROOT } from '../../state/root.ts'
-import { div, h2, iframe, p, view } from '../../ui/tags.ts'
+import { a, div, h2, iframe, p, view } from '../../ui/tags.ts'
 
 /** Dark on white in every theme: readers of such codes want it so. */
 const qr = (text: string): VNode => {
@@ -84,6 +84,7 @@ const ShareTab = ({ live }: ShareTabProps): VNode => {
       h2(null, t('audience_link')),
       p({ class: 'hint' }, t('audience_hint')),
       codeBlock({ text: forAudience(address), label: t('audience_link') }),
+      p(null, a({ href: forAudience(address), target: '_blank', rel: 'noopener noreferrer' }, t('audience_open'))),
       qr(forAudience(address)),
       h2(null, t('preview')),
       iframe({ ...preview, key: address }),
