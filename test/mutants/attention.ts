@@ -8,7 +8,7 @@ const STATE = 'application/pipeline/policy/by-attention/state.ts'
 const RULES = 'test/pipeline/attention-policy.test.ts'
 const ACCOUNTS = 'test/pipeline/attention-accounts.test.ts'
 const PIPELINE = 'test/pipeline/attention-pipeline.test.ts'
-const WORD_TIMES = 'test/engine/word-times.test.ts'
+const WORD_TIMES = 'test/long/word-times.test.ts'
 
 /** What is shown, fixed and made final of a model with word times, and when its words sound. */
 export const attentionMutants: ReadonlyArray<Mutant> = [

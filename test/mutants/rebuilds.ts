@@ -2,9 +2,9 @@ import type { Mutant } from './mutant.ts'
 
 const STORES_ON_DISK = 'test/compose/stores-on-disk.test.ts'
 const STREAM_DIGEST = 'test/infrastructure/stream-digest.test.ts'
-const REBUILD_RESUMED = 'test/projections/rebuild-resumed.test.ts'
-const REBUILD_INTERRUPTED = 'test/compose/rebuild-interrupted.test.ts'
-const BACKUP_BESIDE_SERVERS = 'test/service/backup-beside-servers.test.ts'
+const REBUILD_RESUMED = 'test/long/rebuild-resumed.test.ts'
+const REBUILD_INTERRUPTED = 'test/long/rebuild-interrupted.test.ts'
+const BACKUP_BESIDE_SERVERS = 'test/long/backup-beside-servers.test.ts'
 
 /** The log on disk, rebuilds that go on where they were, backups beside servers. */
 export const rebuildMutants: ReadonlyArray<Mutant> = [

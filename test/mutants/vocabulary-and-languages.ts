@@ -8,7 +8,7 @@ const WORDS_TEST = 'test/pipeline/segment-words.test.ts'
 const SPOKEN_TEST = 'test/pipeline/spoken-language.test.ts'
 const HOTWORDS_TEST = 'test/engine/hotwords.test.ts'
 const RUNNER = 'infrastructure/onnx/whisper/whisper-runner.ts'
-const RECORDINGS_TEST = 'test/engine/languages-and-vocabulary.test.ts'
+const RECORDINGS_TEST = 'test/long/languages-and-vocabulary.test.ts'
 const VOCABULARY_TEST = 'test/pipeline/vocabulary.test.ts'
 
 /** What a session may ask of its words: their times, the language they are in, and which are likely. */
