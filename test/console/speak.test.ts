@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { CHROMIUM, launchBrowser } from '../support/browser.ts'
 import { checkAccess, openConsole, sharedConsole } from '../support/console.ts'
-import { testWith } from '../support/skip-unless.ts'
+import { pathOf, testWith } from '../support/skip-unless.ts'
 import { sampleSentences, silence } from '../support/speech.ts'
 import { wavOf } from '../support/wav.ts'
 
@@ -125,7 +125,7 @@ browserTest('B5: what the service refuses is told in words, at its field where i
   t.is(await page.getByLabel('Address').getAttribute('aria-invalid'), 'true')
 })
 
-browserTest('B5: the programs that are shown do what they say', async (t) => {
+testWith(CHROMIUM, pathOf('curl'))('B5: the programs that are shown do what they say', async (t) => {
   const { service, browser } = await start()
   const { token, api } = await service.user('coder')
   const { data } = await api.call('createToken', { body: { name: 'program' } })

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import test from 'ava'
 import { passwordOf, startTestService } from '../support/service.ts'
+import { pathOf, testWith } from '../support/skip-unless.ts'
 import { sampleSentences } from '../support/speech.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
@@ -18,7 +19,7 @@ const examplesOf = (file: string, language: string): ReadonlyArray<string> => {
 
 const run = promisify(execFile)
 
-test('the shell examples of the documents do what they say', async (t) => {
+testWith(pathOf('curl'))('the shell examples of the documents do what they say', async (t) => {
   const service = await startTestService(t)
   const { token } = await service.user('ada', { permissions: ['user_retention'] })
   const environment = { PATH: process.env['PATH'], TOKEN: token, PASSWORD: passwordOf('ada') }

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import test from 'ava'
 import type { ExecutionContext, SkipFn } from 'ava'
@@ -6,6 +7,10 @@ import { isSkippedHere } from './skipped-on-servers.ts'
 
 /** `test`, or `test.skip` where a path that the test needs is absent: the report then names it as skipped. */
 export const testWith = (...paths: ReadonlyArray<string>): SkipFn => (paths.every((path) => existsSync(path)) ? test : test.skip)
+
+/** Where a program lies, or its name where it is not installed, for `testWith`. */
+export const pathOf = (program: string): string =>
+  (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, program)).find((path) => existsSync(path)) ?? program
 
 /** The same for tests that run one after another. */
 export const serialTestWith = (...paths: ReadonlyArray<string>): SkipFn => (paths.every((path) => existsSync(path)) ? test.serial : test.serial.skip)
