@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
-import test from 'ava'
 import { handshake, logIn } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { launch } from '../support/launch.ts'
+import { pathOf, testWith } from '../support/skip-unless.ts'
 import { ADMIN } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 /** Descriptors of the whole process: it gives a quarter of so few to sockets, and keeps an eighth of those for senders. */
 const DESCRIPTORS = 256
 
-test('listeners that take every place they get keep no sender out', async (t) => {
+testWith(pathOf('prlimit'))('listeners that take every place they get keep no sender out', async (t) => {
   const directory = await temporaryDirectory()
   const service = launch(
     t,
