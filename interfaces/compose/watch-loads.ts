@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { SpeechEngine } from '../../application/ports/engine.ts'
 import type { TranslationEngine } from '../../application/ports/translation-engine.ts'
 
-/** Engines whose loads are watched, and how the last one of each model went (F11). */
+/** Engines whose loads are watched, and how the last one of each model went. A model whose last load failed is listed as one that does not load. */
 interface WatchedEngines {
   readonly engine: SpeechEngine
   readonly translator: TranslationEngine

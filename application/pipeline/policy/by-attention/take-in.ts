@@ -97,15 +97,22 @@ interface HeardPass {
   /** With what it said again. */
   readonly all: ReadonlyArray<SpokenWord>
   readonly words: ReadonlyArray<SpokenWord>
-  /** How long somebody spoke behind the last word known, in samples. */
-  readonly speech: number
+  /** Where somebody spoke behind the last word known, in samples, and where that word ends. */
+  readonly speech: ReturnType<typeof speechBetween>
+  readonly from: number
 }
 
 /** A burst of sound as short as this, by itself, is none where the model is no surer of it: it says `I'm sorry` of a siren. */
 const BURST = 2 * SAMPLE_RATE
 const SURE_OF_BURST = 0.5
 
-const isMadeUp = ({ words, speech }: HeardPass): boolean => speech < BURST && words.length > 0 && sureness(words) < SURE_OF_BURST
+/** Silence before it; what is nearer to the words before is the rest of what was said. */
+const ALONE = SAMPLE_RATE
+
+const isMadeUp = ({ words, speech, from }: HeardPass): boolean => {
+  const isBurst = lengthOf(speech) < BURST && (speech[0]?.start ?? 0) - from > ALONE
+  return isBurst && words.length > 0 && sureness(words) < SURE_OF_BURST
+}
 
 interface Taken {
   readonly state: State
@@ -133,9 +140,10 @@ const takeFull = (before: State, heard: HeardPass, limits: Limits): Taken => {
 export const takeIn = (state: State, pass: Pass, hypothesis: Hypothesis, regions: ReadonlyArray<Region>, limits: Limits): Taken => {
   const verdict = hypothesis.isLoop === true ? 'loop' : judge(hypothesis, limits.vad)
   const all = wordsOf(hypothesis.words ?? [], pass, regions, limits)
-  const from = knownTo(state, pass).at(-1)?.end ?? -Infinity
-  const words = verdict === 'silence' ? [] : spokenBehind(all, from)
-  const heard: HeardPass = { pass, verdict, all, words, speech: lengthOf(speechBetween(regions, from * SAMPLE_RATE, pass.to)) }
+  const end = knownTo(state, pass).at(-1)?.end ?? -Infinity
+  const words = verdict === 'silence' ? [] : spokenBehind(all, end)
+  const from = end * SAMPLE_RATE
+  const heard: HeardPass = { pass, verdict, all, words, speech: speechBetween(regions, from, pass.to), from }
   if (pass.isDraft !== true) return takeFull(state, heard, limits)
   return { state: isUsable(heard) ? fix(state, words, pass.to, pass.isSpeaking === true) : { ...state, draft: 'doubted' }, leftOut: null }
 }
