@@ -7,10 +7,14 @@ import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { createStatusLine } from '../interfaces/cli/status-line.ts'
 import { canBeLoopbackOnly, loopbackOnly } from './loopback-only.ts'
+import { bundled } from './support/bundles.ts'
 import { runAva, type Wrap } from './support/tap.ts'
 
 const long = process.argv.includes('--long')
-const files = globSync('test/**/*.test.ts').filter((path) => path.startsWith('test/long/') === long).toSorted()
+const wanted = globSync('test/**/*.test.ts')
+  .filter((path) => !path.startsWith('test/bundled/') && path.startsWith('test/long/') === long)
+  .toSorted()
+const files = long ? wanted : bundled(wanted)
 
 const status = createStatusLine()
 

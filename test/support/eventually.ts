@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 
 /** Polls until `check` does not throw and answers what it gave; after `timeoutMs` throws what it threw last. */
-export const eventually = async <A>(check: () => A | Promise<A>, { timeoutMs = 20_000 } = {}): Promise<A> => {
+export const eventually = async <A>(check: () => A | Promise<A>, { timeoutMs = 60_000 } = {}): Promise<A> => {
   const deadline = performance.now() + timeoutMs
   for (;;) {
     try {
