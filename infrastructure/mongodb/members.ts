@@ -1,10 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Logger } from '../../application/ports/environment.ts'
-import type { Members } from '../../application/ports/members.ts'
+import type { Members, Profile } from '../../application/ports/members.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { pause } from '../../application/waiting.ts'
 import type { Claim } from '../stores/claim.ts'
 import { shownClaim } from '../stores/claim.ts'
+import { alone } from '../alone.ts'
 import type { Member, MemberRegister } from './member-register.ts'
 
 /** Looks without a new beat after which a member is lost, at a tenth of its TTL each. */
@@ -77,7 +78,7 @@ const enter = async ({ register, timers, logger }: MembersDeps, own: Member): Pr
  * The members of a MongoDB, of which this process becomes one; throws an Error for people when it may not. It beats five
  * times in a `ttl` (milliseconds) until it leaves, or a beat finds it replaced.
  */
-export const joinMembers = async (deps: MembersDeps, claim: Claim, ttl: number): Promise<Members> => {
+export const joinMembers = async (deps: MembersDeps, claim: Claim, profile: Profile, ttl: number): Promise<Members> => {
   const { register, timers } = deps
   const own: Member = { ...claim, ttl, beat: 0 }
   await enter(deps, own)
@@ -100,7 +101,7 @@ export const joinMembers = async (deps: MembersDeps, claim: Claim, ttl: number):
   }
   const beating = beat()
   return {
-    self: { name: claim.name, incarnation: claim.incarnation },
+    ...alone({ name: claim.name, incarnation: claim.incarnation }, profile),
     replaced,
     whyNot: async () => {
       const stands = await register.beat(own)

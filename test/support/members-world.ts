@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { Members } from '../../application/ports/members.ts'
+import { ROLES } from '../../application/ports/members.ts'
+import type { Members, Profile } from '../../application/ports/members.ts'
 import { joinMembers } from '../../infrastructure/mongodb/members.ts'
 import type { MemberRegister } from '../../infrastructure/mongodb/member-register.ts'
 import { createManualTimers } from './manual-timers.ts'
@@ -9,6 +10,10 @@ import { createMemoryRegister } from './memory-register.ts'
 import { createRecordingLogger } from './recording-logger.ts'
 
 export const TTL = 5000
+
+/** Of a process that does everything. */
+export const PROFILE: Profile = { roles: ROLES, version: '1.0.0', speaks: { log: 1, relay: 1 } }
+
 /** Virtual time goes on by a fifth of the time between two looks. */
 export const STEP = TTL / 50
 
@@ -81,7 +86,7 @@ export const createMembersWorld = () => {
       }),
     }
     const claim = { name, incarnation, directory, host: 'here', pid: processes.length, since: String(now) }
-    void joinMembers({ register: own, timers, logger }, claim, TTL).then(
+    void joinMembers({ register: own, timers, logger }, claim, PROFILE, TTL).then(
       (joined) => {
         members = joined
         phase = 'up'
