@@ -73,8 +73,9 @@ export interface Members {
    */
   readonly onChange: (hear: () => void) => () => void
   /**
-   * Hears of each member that was found lost, once an incarnation: ten counted looks in a row saw no new beat of it.
-   * Whoever hears may only suspect; the log decides. Answers how to stop that.
+   * Hears of each member that was found lost, those found before included: ten counted looks in a row saw no new beat of
+   * it. Once each time, since one that was only cut off comes back. Whoever hears may only suspect; the log decides.
+   * Answers how to stop that.
    */
   readonly onLost: (hear: (member: Member) => void) => () => void
   /** Told to the others with the next beat, at once for `state` and `address`. */
