@@ -7,7 +7,9 @@ import type { Environment, Logger } from '../../application/ports/environment.ts
 import type { EventStore } from '../../application/ports/event-store.ts'
 import type { VerifyStream } from '../../application/ports/integrity.ts'
 import type { Keyring } from '../../application/ports/keyring.ts'
-import type { Members } from '../../application/ports/members.ts'
+import { RELAY_VERSION } from '../../application/ports/live-links.ts'
+import { ROLES } from '../../application/ports/members.ts'
+import type { Members, Profile } from '../../application/ports/members.ts'
 import { alone, EMBEDDED_NAME } from '../../infrastructure/alone.ts'
 import { nodeNameIn } from '../../infrastructure/files/node-name.ts'
 import { acquireDataDirectory } from '../../infrastructure/sqlite/data-directory.ts'
@@ -20,6 +22,7 @@ import { systemTimers as timers } from '../../infrastructure/node/system-timers.
 import { openSqliteKeyring } from '../../infrastructure/sqlite/keyring/keyring.ts'
 import { claimOf } from '../../infrastructure/stores/claim.ts'
 import type { Claim } from '../../infrastructure/stores/claim.ts'
+import { FORMAT, VERSION } from '../../infrastructure/stores/format.ts'
 import type { Ownership } from '../../infrastructure/eventstoredb/log-owner.ts'
 import { assemble } from './assemble.ts'
 import type { Part } from './assemble.ts'
@@ -84,6 +87,9 @@ const ownClaim = async (
   return claimOf({ name: isEmbedded ? EMBEDDED_NAME : (nodeName ?? directory), incarnation: instance }, directory, now())
 }
 
+/** What of this process others may rely on while it runs. */
+const OWN_PROFILE: Profile = { roles: ROLES, version: VERSION, speaks: { log: FORMAT, relay: RELAY_VERSION } }
+
 const openEmbedded = (file: (name: string) => string, masterKey: Buffer): Promise<ReadStores & Part> =>
   assemble(async (opened) => {
     const documents = await openSqliteDocuments({ file: file(DOCUMENTS_FILE) })
@@ -116,7 +122,7 @@ const openMongo = ({ url, masterKey, claim, ttl, logger }: Joining): Promise<Rea
     const { joinMembers } = await import('../../infrastructure/mongodb/members.ts')
     const connection = await connectMongo(url)
     opened({ stop: connection.close })
-    const members = await joinMembers({ register: await openMemberRegister(connection), timers, logger }, claim, ttl)
+    const members = await joinMembers({ register: await openMemberRegister(connection), timers, logger }, claim, OWN_PROFILE, ttl)
     opened({ stop: members.leave })
     await markDatabases([connection.readModels, connection.keyring])
     const keyring = await openMongoKeyring(connection, masterKey)
@@ -155,7 +161,7 @@ export const openStores = (settings: Settings, { logger, environment, takesOver 
     const claim = await ownClaim(settings, environment)
     const { members, cluster, ...reads } = opened(
       mongoUrl === null
-        ? { ...(await openEmbedded(file, masterKey)), members: alone(claim), cluster: null }
+        ? { ...(await openEmbedded(file, masterKey)), members: alone(claim, OWN_PROFILE), cluster: null }
         : await openMongo({ url: mongoUrl, masterKey, claim, ttl, logger }),
     )
     const taken = Promise.withResolvers<string>()

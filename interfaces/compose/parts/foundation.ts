@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { watchLog } from '../../../application/log/watched-log.ts'
 import { createEnvironment } from '../../../infrastructure/node/environment.ts'
 import { createLogger } from '../../../infrastructure/node/logger.ts'
+import { VERSION } from '../../../infrastructure/stores/format.ts'
 import { systemTimers as timers } from '../../../infrastructure/node/system-timers.ts'
 import { createCredentials } from '../../../infrastructure/keys/credentials.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
@@ -14,8 +13,6 @@ import { DUTIES } from '../duties.ts'
 import { isolationHere } from '../sources.ts'
 import { openStores } from '../stores.ts'
 import { succeed } from '../succeed.ts'
-
-const PACKAGE = join(import.meta.dirname, '..', '..', '..', 'package.json')
 
 export type Foundation = Awaited<ReturnType<typeof layFoundation>>
 
@@ -42,6 +39,5 @@ export const layFoundation = (settings: Settings, onReplaced: (why: string) => v
     const compared = discardLostFuture({ store, documents, projections, duties: DUTIES, keepsReadModels, logger })
     await succeed('compare the read models with the log', compared)
     const credentials = createCredentials({ masterKey: stores.masterKey, jwtTtlSeconds: settings.jwtTtl / 1000, environment })
-    const { version } = JSON.parse(await readFile(PACKAGE, 'utf8')) as { readonly version: string }
-    return { settings, logger, environment, timers, self, stores, log, store, documents, keyring, credentials, version, isolating }
+    return { settings, logger, environment, timers, self, stores, log, store, documents, keyring, credentials, version: VERSION, isolating }
   })

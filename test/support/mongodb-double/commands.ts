@@ -187,6 +187,15 @@ const createIndexes = ({ storage, of, command }: Call): BSON.Document => {
   return { numIndexesBefore, numIndexesAfter: storage.indexes(of).length, ...OK }
 }
 
+const dropIndexes = ({ storage, of, command }: Call): BSON.Document => {
+  const nIndexesWas = storage.indexes(of).length
+  if (nIndexesWas === 0) throw new ServerError(26, 'NamespaceNotFound', `ns not found ${of}`)
+  const name: unknown = command['index']
+  if (typeof name !== 'string' || name === '*') throw notLearned('to drop indexes but by the name of one')
+  if (!storage.dropIndex(of, name)) throw new ServerError(27, 'IndexNotFound', `index not found with name [${name}]`)
+  return { nIndexesWas, ...OK }
+}
+
 const listIndexes = (call: Call): BSON.Document => {
   const indexes = call.storage.indexes(call.of)
   if (indexes.length === 0) throw new ServerError(26, 'NamespaceNotFound', `ns does not exist: ${call.of}`)
@@ -237,6 +246,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   delete: { takes: ['deletes', 'ordered'], writes: 'documents', run: remove },
   findAndModify: { takes: ['query', 'update', 'upsert', 'new', 'remove'], writes: 'documents', run: findAndModify },
   createIndexes: { takes: ['indexes'], writes: 'metadata', run: createIndexes },
+  dropIndexes: { takes: ['index'], writes: 'metadata', run: dropIndexes },
   listIndexes: { takes: ['cursor'], run: listIndexes },
   listCollections: { takes: ['filter', 'cursor', 'nameOnly', 'authorizedCollections'], run: listCollections },
   drop: { takes: [], writes: 'metadata', run: drop },

@@ -15,6 +15,7 @@ type Change =
   | { readonly of: string; readonly remove: unknown }
   | { readonly of: string; readonly create: true }
   | { readonly of: string; readonly index: Index }
+  | { readonly of: string; readonly dropped: string }
   | { readonly of: string; readonly drop: true }
 
 /** The outcome of a retryable write, which a driver that has lost the answer asks for again. */
@@ -74,6 +75,7 @@ export const openStorage = (file: string) => {
     if ('put' in change) made(change.of).documents.set(keyOf(change.put['_id']), change.put)
     else if ('remove' in change) made(change.of).documents.delete(keyOf(change.remove))
     else if ('index' in change) made(change.of).indexes.set(change.index.name, change.index)
+    else if ('dropped' in change) made(change.of).indexes.delete(change.dropped)
     else if ('create' in change) made(change.of)
     else collections.delete(change.of)
   }
@@ -142,6 +144,11 @@ export const openStorage = (file: string) => {
     addIndex: (of: string, index: Index): void => {
       if (index.unique) for (const document of made(of).documents.values()) checkUnique(of, index, document)
       record({ of, index })
+    },
+    dropIndex: (of: string, name: string): boolean => {
+      if (collections.get(of)?.indexes.has(name) !== true) return false
+      record({ of, dropped: name })
+      return true
     },
     drop: (of: string): boolean => {
       if (!collections.has(of)) return false
