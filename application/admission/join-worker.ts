@@ -24,7 +24,7 @@ export const joinWorker =
     const at = environment.now()
     const join = { type: 'Join', worker: name, incarnation, vram, at } as const
     let sent = await admission.send({ command: join, ...ownOrigin(deps) })()
-    while (E.isRight(sent) && isPlaceable(sent.right))
+    while (E.isRight(sent) && isPlaceable(sent.right, admission.offering()))
       sent = await admission.send({ command: { type: 'Place', at: environment.now() }, ...ownOrigin(deps) })()
     return E.map(() => undefined)(sent)
   }
