@@ -43,10 +43,19 @@ export type CreateLive = (
   note?: NoteLive,
 ) => TaskEither<Refusal, LiveView>
 
+/** What a live asks of its worker. */
+export interface AskedForLive {
+  readonly model: Model
+  /** Names of the model and, behind it, of the translators. */
+  readonly needs: ReadonlyArray<string>
+  /** Seconds within which it shall show its text. */
+  readonly maxDelay: number
+}
+
 export interface CreateLiveDeps extends LiveWriteDeps, Pick<Projector, 'whenProjected'> {
   readonly catalogue: Catalogue
-  /** Workers that may run a live of the model, which shall show its text within so many seconds. */
-  readonly candidates: (model: Model, maxDelay: number) => ReadonlyArray<Candidate>
+  /** Workers that may run the live. */
+  readonly candidates: (asked: AskedForLive) => ReadonlyArray<Candidate>
   readonly credentials: Pick<Credentials, 'keyedHash'>
   readonly holderOfToken: HolderOfToken
   /** Why a live's source may not be pulled from there, as far as the URL itself tells; null: it may. */
@@ -105,7 +114,7 @@ const admit = async (
 ): Promise<Either<CreateLiveRefusal, { readonly liveId: number; readonly worker: string }>> => {
   const { commandId } = origin
   const needs = [...new Set([chosen.model.name, ...chosen.pairs.map(({ model }) => model)])]
-  const candidates = deps.candidates(chosen.model, request.config.max_delay)
+  const candidates = deps.candidates({ model: chosen.model, needs, maxDelay: request.config.max_delay })
   const { instance, now } = deps.environment
   const asked = { commandId, userId, vram: chosen.vram, needs, candidates, maxSessions, instance, at: now() }
   const admitted = await deps.admission.send({ ...origin, command: { type: 'Admit', ...asked } })()

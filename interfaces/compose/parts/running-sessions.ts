@@ -2,6 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { User } from '../../../domain/user/decider.ts'
 import { measuredCompute } from '../../../application/admission/measured-compute.ts'
+import { offersOf } from '../../../application/admission/offers.ts'
 import { expireLives, lookEvery } from '../../../application/lives/policies/expire-lives.ts'
 import { reconcileLives, reconciling } from '../../../application/lives/policies/reconcile-lives.ts'
 import { createLags } from '../../../application/pipeline/lags.ts'
@@ -87,6 +88,7 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
 
     return {
       compute,
+      offers: () => offersOf(engines),
       sessions,
       bus,
       lags,
