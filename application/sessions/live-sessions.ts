@@ -98,9 +98,9 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
     waiting.delete(liveId)
   }
 
-  const waitFor = (liveId: number, expired: () => void): void => {
+  const waitFor = (liveId: number, ms: number, expired: () => void): void => {
     waitNoMore(liveId)
-    const cancel = timers.after(Math.min(options.reconnectGrace, LONGEST_TIMER_MS), () => {
+    const cancel = timers.after(Math.min(ms, LONGEST_TIMER_MS), () => {
       waiting.delete(liveId)
       expired()
     })
@@ -175,6 +175,12 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
       if (running.isIdle()) running.configure(live.config)
       running.startSource()
     },
+    awaitSender: (liveId, live, point, { graceMs, cause, origin }) => {
+      if (closing.signal.aborted || lives.has(liveId)) return
+      const running = run(liveId, live, point)
+      running.configure(live.config)
+      waitFor(liveId, graceMs, () => track(running.end(cause, origin)))
+    },
     stop: (liveId) => {
       const running = lives.get(liveId)?.running
       if (running !== undefined && running.stage() !== 'ending') running.settle()
@@ -209,7 +215,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
       }
       const wait = (expired: () => void): void => {
         leave()
-        waitFor(liveId, expired)
+        waitFor(liveId, options.reconnectGrace, expired)
       }
       return E.right(createSenderSession({
         liveId, live, running, lifecycle, detached, waiting: options.reconnectGrace === 0 ? null : wait,
