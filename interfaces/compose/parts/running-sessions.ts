@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { User } from '../../../domain/user/decider.ts'
+import { drainWorker } from '../../../application/admission/drain-worker.ts'
 import { measuredCompute } from '../../../application/admission/measured-compute.ts'
 import { offersOf } from '../../../application/admission/offers.ts'
 import { creatorsAmong } from '../../../application/lives/policies/creators.ts'
@@ -95,6 +96,12 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
 
     return {
       compute,
+      /** At a planned stop, while all else still runs. */
+      drain: drainWorker({
+        admission, environment, members: foundation.stores.members, sessions, timers, logger,
+        // Nobody can take it for lost while it is the one member.
+        rejoining: null, drainTimeout: settings.drainTimeout,
+      }),
       offers: () => offersOf(engines),
       sessions,
       bus,
