@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { createAdmissionActor } from '../../application/admission/admission-actor.ts'
 import { joinWorker } from '../../application/admission/join-worker.ts'
-import { drainWorker } from '../../application/admission/drain-worker.ts'
+import { drainWorker } from '../../application/sessions/runs/drain-worker.ts'
 import { rejoinWorker } from '../../application/admission/rejoin-worker.ts'
 import { watchWorkers } from '../../application/admission/watch-workers.ts'
 import type { Environment, Logger } from '../../application/ports/environment.ts'

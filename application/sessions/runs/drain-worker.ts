@@ -1,23 +1,30 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { admissionDecider } from '../../domain/admission/decider.ts'
-import type { AdmissionCommand } from '../../domain/admission/decider.ts'
-import { roomsOf } from '../../domain/admission/placement.ts'
-import { openOf } from '../../domain/admission/state.ts'
-import type { Reservation } from '../../domain/admission/state.ts'
-import { fold } from '../../domain/shared/decider.ts'
-import { ownOrigin } from '../log/origin.ts'
-import type { Logger } from '../ports/environment.ts'
-import type { Members } from '../ports/members.ts'
-import type { Timers } from '../ports/timers.ts'
-import type { RunningSessions } from '../sessions/live-sessions.ts'
-import { atMost, pause } from '../waiting.ts'
-import type { Rejoining } from './rejoin-worker.ts'
-import { sendSurely } from './send-surely.ts'
-import type { PlacingDeps } from './send-surely.ts'
+import type { Rejoining } from '../../admission/rejoin-worker.ts'
+import { sendSurely } from '../../admission/send-surely.ts'
+import type { PlacingDeps } from '../../admission/send-surely.ts'
+import { admissionDecider } from '../../../domain/admission/decider.ts'
+import type { AdmissionCommand } from '../../../domain/admission/decider.ts'
+import { roomsOf } from '../../../domain/admission/placement.ts'
+import { openOf } from '../../../domain/admission/state.ts'
+import type { Reservation } from '../../../domain/admission/state.ts'
+import { fold } from '../../../domain/shared/decider.ts'
+import { ownOrigin } from '../../log/origin.ts'
+import type { Logger } from '../../ports/environment.ts'
+import type { Members } from '../../ports/members.ts'
+import type { Timers } from '../../ports/timers.ts'
+import { atMost, pause } from '../../waiting.ts'
+import type { LiveRuns } from './live-runs.ts'
+
+/** The lives that run in this process, as far as a drain is about them. */
+interface DrainedSessions {
+  readonly runs: Pick<LiveRuns, 'termOf' | 'speakOut'>
+  readonly count: () => number
+  readonly flushAll: (limitMs: number) => Promise<void>
+}
 
 export interface DrainWorkerDeps extends PlacingDeps {
   readonly members: Pick<Members, 'self' | 'announce'>
-  readonly sessions: Pick<RunningSessions, 'runs' | 'count' | 'flushAll'>
+  readonly sessions: DrainedSessions
   /** Null where nobody can take this worker for lost. */
   readonly rejoining: Rejoining | null
   readonly timers: Timers
