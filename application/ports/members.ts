@@ -1,4 +1,5 @@
 import type { Model, TranslationPair } from './catalogue.ts'
+import type { InstalledFacts } from './installed-models.ts'
 
 /** A running process, as others know it. */
 export interface Self {
@@ -30,6 +31,8 @@ export interface Offers {
   }>
   readonly translations: ReadonlyArray<TranslationPair>
   readonly devices: ReadonlyArray<OfferedDevice>
+  /** What administrators see of them beside that. */
+  readonly onDisk?: ReadonlyArray<InstalledFacts>
 }
 
 /** What a member tells the others of itself, and may change while it runs. */

@@ -98,9 +98,9 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
     waiting.delete(liveId)
   }
 
-  const waitFor = (liveId: number, expired: () => void): void => {
+  const waitFor = (liveId: number, ms: number, expired: () => void): void => {
     waitNoMore(liveId)
-    const cancel = timers.after(Math.min(options.reconnectGrace, LONGEST_TIMER_MS), () => {
+    const cancel = timers.after(Math.min(ms, LONGEST_TIMER_MS), () => {
       waiting.delete(liveId)
       expired()
     })
@@ -175,6 +175,13 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
       if (running.isIdle()) running.configure(live.config)
       running.startSource()
     },
+    awaitSender: (liveId, live, point, { graceMs, cause, origin }) => {
+      if (closing.signal.aborted || lives.has(liveId)) return
+      const running = run(liveId, live, point)
+      running.configure(live.config)
+      waitFor(liveId, graceMs, () => track(running.end(cause, origin)))
+    },
+    speakOut: async (liveId, limitMs) => lives.get(liveId)?.running.finish(limitMs),
     stop: (liveId) => {
       const running = lives.get(liveId)?.running
       if (running !== undefined && running.stage() !== 'ending') running.settle()
@@ -209,7 +216,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
       }
       const wait = (expired: () => void): void => {
         leave()
-        waitFor(liveId, expired)
+        waitFor(liveId, options.reconnectGrace, expired)
       }
       return E.right(createSenderSession({
         liveId, live, running, lifecycle, detached, waiting: options.reconnectGrace === 0 ? null : wait,
@@ -225,7 +232,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
       return end
     },
     flushAll: async (limitMs) => {
-      await Promise.all([...lives.values()].map(async ({ running }) => running.finish(limitMs)))
+      await Promise.all([...lives.keys()].map((liveId) => runs.speakOut(liveId, limitMs)))
     },
     close: async () => {
       closing.abort()

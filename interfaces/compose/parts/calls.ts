@@ -1,4 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
+import { candidatesAmong } from '../../../application/admission/candidates.ts'
 import { getCapacity } from '../../../application/admission/get-capacity.ts'
 import { removeModel, removeTranslation } from '../../../application/catalogue/commands/remove-model.ts'
 import { rescanModels } from '../../../application/catalogue/commands/rescan-models.ts'
@@ -8,7 +9,6 @@ import {
 import { detailedCatalogue } from '../../../application/catalogue/queries/list-installed-models.ts'
 import { createLiveOnce } from '../../../application/lives/commands/create-live-once.ts'
 import type { CreateLiveOnce } from '../../../application/lives/commands/create-live-once.ts'
-import type { CreateLiveDeps } from '../../../application/lives/commands/create-live.ts'
 import { deleteLive } from '../../../application/lives/commands/delete-live.ts'
 import { finishAnyLive } from '../../../application/lives/commands/finish-any-live.ts'
 import { finishLive } from '../../../application/lives/commands/finish-live.ts'
@@ -50,7 +50,7 @@ export const callsOf = (
   listeners: Listeners,
 ): Omit<Calls, keyof OperationCalls | 'recentLoad'> & AccessCalls => {
   const { foundation, engines, writeSide, readSide, running, accounts } = parts
-  const { settings, self, store, keyring, credentials, environment } = foundation
+  const { settings, store, keyring, credentials, environment } = foundation
   const { write, switched, admission } = writeSide
   const { catalogue } = switched
   const { verifyStream } = foundation.stores
@@ -58,8 +58,10 @@ export const callsOf = (
   const { sessions, lags, pullRefusal, compute } = running
 
   const writing = { ...write, ...lives, admission, credentials, whenProjected }
-  // The only worker there is while one process does everything (ROLE all).
-  const candidates: CreateLiveDeps['candidates'] = (...asked) => [{ worker: self.name, rank: 0, compute: compute.forModel(...asked) }]
+  const candidates = candidatesAmong({
+    members: foundation.stores.members, admission, environment, overcommit: settings.overcommit,
+    own: { offers: running.offers, compute, lives: sessions.runs.all },
+  })
   const create = createLiveOnce({ ...writing, catalogue, candidates, pullRefusal })
   const createLive: CreateLiveOnce = (...asked) => async () => {
     if (draining()) return E.left({ _tag: 'StoreUnavailable', reason: 'the server is shutting down' })

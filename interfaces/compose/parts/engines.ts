@@ -22,5 +22,5 @@ export const startEngines = ({ settings, store, environment, logger }: Foundatio
     )
     opened({ stop: engine.close })
     opened({ stop: translator.close })
-    return { installed, engine, failing, loads, translator }
+    return { installed, engine, failing, loads, isLoaded: (model: string) => loads(model) === true, translator }
   })

@@ -2,6 +2,8 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { User } from '../../../domain/user/decider.ts'
 import { measuredCompute } from '../../../application/admission/measured-compute.ts'
+import { offersOf } from '../../../application/admission/offers.ts'
+import { creatorsAmong } from '../../../application/lives/policies/creators.ts'
 import { expireLives, lookEvery } from '../../../application/lives/policies/expire-lives.ts'
 import { reconcileLives, reconciling } from '../../../application/lives/policies/reconcile-lives.ts'
 import { createLags } from '../../../application/pipeline/lags.ts'
@@ -12,6 +14,7 @@ import { createScheduler } from '../../../application/pipeline/scheduler.ts'
 import { liveLifecycle } from '../../../application/sessions/live-lifecycle.ts'
 import { createLiveSessions } from '../../../application/sessions/live-sessions.ts'
 import { runLives } from '../../../application/sessions/run-lives.ts'
+import { drainWorker } from '../../../application/sessions/runs/drain-worker.ts'
 import { createTranslations } from '../../../application/translation/translations.ts'
 import { isActive } from '../../../application/users/known-user.ts'
 import { createPullers } from '../../../infrastructure/sources/puller/puller-client.ts'
@@ -32,6 +35,9 @@ interface Needs {
   readonly writeSide: WriteSide
   readonly readSide: ReadSide
 }
+
+/** In a process that is alone its senders go with it. */
+const TAKEOVER_GRACE = 0
 
 /** The lives of this process, with their sources and translations, and what ends and forgets lives by itself. */
 export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs) =>
@@ -64,7 +70,7 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
       reconnectGrace: settings.reconnectGrace,
       unsure: (liveId) => worked.settle(liveId),
     })
-    const worked = runLives({ ...working, runs: sessions.runs, logger })
+    const worked = runLives({ ...working, runs: sessions.runs, takeoverGrace: TAKEOVER_GRACE, logger })
 
     // Where that cannot be told now, the next round asks again.
     const isDisabled = async (userId: number): Promise<boolean> => {
@@ -72,7 +78,10 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
       return E.isRight(found) && O.exists((user: User) => !isActive(user))(found.right)
     }
     const expiry = expireLives({ ...working, limits: settings, endByWorker: sessions.endByWorker })
-    opened(reconcileLives({ ...working, isDisabled, logger, expiry, every: lookEvery(settings) }))
+    // No other process can be a member yet.
+    const creator = creatorsAmong(foundation.stores.members, true)
+    const reconciled = { ...working, isDisabled, creator, takeoverGrace: TAKEOVER_GRACE }
+    opened(reconcileLives({ ...reconciled, logger, expiry, every: lookEvery(settings) }))
     const listsAreCurrent = () => projector.lag().every(({ secondsBehind, error }) => error === null && secondsBehind < 30)
     const forgetting = { documents, ...lives, tokenIdsOf, logger, retentionMax: settings.retentionMax, listsAreCurrent }
     opened(startDuties({ ...write, admission, ...forgetting }))
@@ -87,6 +96,13 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
 
     return {
       compute,
+      /** At a planned stop, while all else still runs. */
+      drain: drainWorker({
+        admission, environment, members: foundation.stores.members, sessions, timers, logger,
+        // Nobody can take it for lost while it is the one member.
+        rejoining: null, drainTimeout: settings.drainTimeout,
+      }),
+      offers: () => offersOf(engines),
       sessions,
       bus,
       lags,
@@ -97,7 +113,7 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
       /** The lives of an earlier process go on or end, before anybody can come to them. */
       resume: async (): Promise<void> => {
         await succeed('settle the open lives', worked.start)
-        await succeed('reconcile lives and reservations', reconciling({ ...working, isDisabled }).round)
+        await succeed('reconcile lives and reservations', reconciling(reconciled).round)
       },
       listensOn: (port: number): void => {
         ownPort = port
