@@ -33,6 +33,7 @@ export const alone = (self: Self, profile: Profile): Members => {
 export const aloneLeases = ({ name: holder }: Self): Leases => {
   const held = new Set<string>()
   return {
+    isAlone: true,
     hold: (name, work) => {
       const stopping = new AbortController()
       held.add(name)

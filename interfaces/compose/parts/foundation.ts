@@ -28,7 +28,7 @@ export const layFoundation = (settings: Settings, onReplaced: (why: string) => v
     const isolating = isolationHere(settings, logger)
     opened({ stop: async () => void (await isolating) })
     const stores = opened(await openStores(settings, { logger, environment }))
-    const { documents, keyring } = stores
+    const { documents, keyring, leases } = stores
     const { self, replaced } = stores.members
     void replaced.then(onReplaced)
     const log = watchLog(stores.store, logger)
@@ -39,5 +39,5 @@ export const layFoundation = (settings: Settings, onReplaced: (why: string) => v
     const compared = discardLostFuture({ store, documents, projections, duties: DUTIES, keepsReadModels, logger })
     await succeed('compare the read models with the log', compared)
     const credentials = createCredentials({ masterKey: stores.masterKey, jwtTtlSeconds: settings.jwtTtl / 1000, environment })
-    return { settings, logger, environment, timers, self, stores, log, store, documents, keyring, credentials, version: VERSION, isolating }
+    return { settings, logger, environment, timers, self, stores, leases, log, store, documents, keyring, credentials, version: VERSION, isolating }
   })
