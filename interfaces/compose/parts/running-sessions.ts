@@ -3,16 +3,18 @@ import * as O from 'fp-ts/lib/Option.js'
 import type { User } from '../../../domain/user/decider.ts'
 import { measuredCompute } from '../../../application/admission/measured-compute.ts'
 import { expireLives, lookEvery } from '../../../application/lives/policies/expire-lives.ts'
-import { reconcileLives, reconciling } from '../../../application/lives/policies/reconcile-lives.ts'
+import { RECONCILER_LEASE, reconcileLives, reconciling } from '../../../application/lives/policies/reconcile-lives.ts'
 import { createLags } from '../../../application/pipeline/lags.ts'
 import { createLeftOutWords } from '../../../application/pipeline/left-out.ts'
 import { createLiveBus } from '../../../application/pipeline/live-bus.ts'
 import { createLivePipeline } from '../../../application/pipeline/live-pipeline.ts'
 import { createScheduler } from '../../../application/pipeline/scheduler.ts'
+import type { HeldLease } from '../../../application/ports/leases.ts'
 import { liveLifecycle } from '../../../application/sessions/live-lifecycle.ts'
 import { createLiveSessions } from '../../../application/sessions/live-sessions.ts'
 import { runLives } from '../../../application/sessions/run-lives.ts'
 import { createTranslations } from '../../../application/translation/translations.ts'
+import { whileHeld } from '../../../application/while-held.ts'
 import { isActive } from '../../../application/users/known-user.ts'
 import { createPullers } from '../../../infrastructure/sources/puller/puller-client.ts'
 import { assemble } from '../assemble.ts'
@@ -36,7 +38,7 @@ interface Needs {
 /** The lives of this process, with their sources and translations, and what ends and forgets lives by itself. */
 export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs) =>
   assemble(async (opened) => {
-    const { settings, documents, environment, timers, logger } = foundation
+    const { settings, environment, timers, logger, leases, dutyDocuments: documents } = foundation
     const { write, admission, worker } = writeSide
     const { projector, whenProjected, directory, lives, tokenIdsOf } = readSide
     const { engine, translator } = engines
@@ -72,9 +74,12 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
       return E.isRight(found) && O.exists((user: User) => !isActive(user))(found.right)
     }
     const expiry = expireLives({ ...working, limits: settings, endByWorker: sessions.endByWorker })
-    opened(reconcileLives({ ...working, isDisabled, logger, expiry, every: lookEvery(settings) }))
+    const reconcile = ({ token }: HeldLease) =>
+      // Who takes it over from another process does not know when that looked last.
+      reconcileLives({ ...working, isDisabled, logger, expiry, every: lookEvery(settings), first: token === 0 ? undefined : 0 })
+    opened(whileHeld(leases, RECONCILER_LEASE, reconcile))
     const listsAreCurrent = () => projector.lag().every(({ secondsBehind, error }) => error === null && secondsBehind < 30)
-    const forgetting = { documents, ...lives, tokenIdsOf, logger, retentionMax: settings.retentionMax, listsAreCurrent }
+    const forgetting = { leases, documents, ...lives, tokenIdsOf, logger, retentionMax: settings.retentionMax, listsAreCurrent }
     opened(startDuties({ ...write, admission, ...forgetting }))
     // First, so that nothing is ended or forgotten under a live that still writes.
     opened({ stop: sessions.close })
