@@ -46,6 +46,7 @@ export const aloneLeases = ({ name: holder }: Self, { timers = systemTimers, log
   const sought = new Set<string>()
   const holding = new Set<string>()
   return {
+    isAlone: true,
     hold: (name, work) => {
       if (sought.has(name)) throw new Error(`the lease ${name} is sought already`)
       const stopping = new AbortController()

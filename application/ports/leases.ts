@@ -26,6 +26,8 @@ export interface Leases {
    * the end of `work`.
    */
   readonly hold: (name: string, work: (held: HeldLease) => Promise<void>) => { readonly stop: () => Promise<void> }
+  /** There is no other process that could hold one: nothing needs to be told to any. */
+  readonly isAlone?: true
   /** As of the last answered look. */
   readonly holders: () => ReadonlyArray<LeaseHolder>
 }

@@ -53,7 +53,8 @@ export const createHealth = (of: Observed): Pick<HttpAppOptions, 'metrics' | 're
     if (of.log.isOlder()) return 'older'
     return of.store.isAnswering() ? 'ok' : 'unavailable'
   }
-  const hasRead = () => of.projector.lag().every(({ hasCaughtUp, error }) => hasCaughtUp && error === null)
+  // What another process runs, and is held up there, every process shows alike: none could do more.
+  const hasRead = () => of.projector.lag().every(({ hasCaughtUp, error, isOwn }) => hasCaughtUp && (error === null || !isOwn))
   return {
     metrics: createMetrics({
       vramReserved: () => reservedVram(of.admission.state()),

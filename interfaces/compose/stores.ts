@@ -7,10 +7,11 @@ import type { Environment, Logger } from '../../application/ports/environment.ts
 import type { EventStore } from '../../application/ports/event-store.ts'
 import type { VerifyStream } from '../../application/ports/integrity.ts'
 import type { Keyring } from '../../application/ports/keyring.ts'
+import type { Leases } from '../../application/ports/leases.ts'
 import { RELAY_VERSION } from '../../application/ports/live-links.ts'
 import { ROLES } from '../../application/ports/members.ts'
 import type { Members, Profile } from '../../application/ports/members.ts'
-import { alone, EMBEDDED_NAME } from '../../infrastructure/alone.ts'
+import { alone, aloneLeases, EMBEDDED_NAME } from '../../infrastructure/alone.ts'
 import { nodeNameIn } from '../../infrastructure/files/node-name.ts'
 import { acquireDataDirectory } from '../../infrastructure/sqlite/data-directory.ts'
 import { loadMasterKey, loadOrCreateMasterKey } from '../../infrastructure/keys/master-key.ts'
@@ -69,6 +70,8 @@ export interface Stores extends ReadStores {
   readonly leaderChanges: () => number
   readonly masterKey: Buffer
   readonly members: Members
+  /** Of what one process at a time does. */
+  readonly leases: Leases
 }
 
 interface Opening {
@@ -171,5 +174,5 @@ export const openStores = (settings: Settings, { logger, environment, takesOver 
     const log = await openEventStore(eventstoreUrl, file(EVENTS_FILE), logger, ownership)
     opened({ stop: log.store.close })
     const replaced = Promise.race([members.replaced, taken.promise])
-    return { ...reads, ...log, masterKey, members: { ...members, replaced } }
+    return { ...reads, ...log, masterKey, members: { ...members, replaced }, leases: aloneLeases(claim) }
   })

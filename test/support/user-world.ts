@@ -21,6 +21,7 @@ import { whoAmI } from '../../application/users/queries/who-am-i.ts'
 import { allProjections } from '../../projections/all-projections.ts'
 import { systemTimers as timers } from '../../infrastructure/node/system-timers.ts'
 import { startProjector } from '../../projections/projector.ts'
+import { ALONE } from './alone.ts'
 import { listUsers } from '../../projections/users/queries.ts'
 import { immediateTimers } from './immediate-timers.ts'
 import { right } from './projecting.ts'
@@ -47,7 +48,7 @@ export const startUserWorld = async (t: ExecutionContext, stores: Stores = {}) =
   const credentials = createTestCredentials()
   const logger = createRecordingLogger()
   const documents = createMemoryDocuments()
-  const projector = startProjector({ store, documents, projections: allProjections, code: 'test', logger, environment, timers, signal })
+  const projector = startProjector({ store, documents, projections: allProjections, leases: ALONE, code: 'test', logger, environment, timers, signal })
   const from = right(await store.head()())
   const directory = startUserDirectory({ store, keyring, from, logger, environment, timers, signal })
   const logins = startLoginDirectory({ store, from, logger, environment, timers, signal })

@@ -32,6 +32,9 @@ export interface ReconcileLivesDeps extends LiveWriteDeps {
   readonly expire?: (liveId: number, live: Live) => void
 }
 
+/** Under which one process at a time reconciles: what it watches it watches anew then, by its own clock. */
+export const RECONCILER_LEASE = 'reconciler'
+
 /** Lives looked at, fenced and released at a time: each is a read and at most two appends. */
 const LOOKS_AT_ONCE = 16
 /** Lives that speak out at a time: the engine, which serves them all, has but some seconds for each. */
@@ -189,6 +192,8 @@ interface PeriodicDeps extends Omit<ReconcileLivesDeps, 'expire'> {
   readonly expiry?: Expiry
   /** Milliseconds between two rounds. */
   readonly every: number
+  /** Milliseconds before the first; `every` unless told. */
+  readonly first?: number | undefined
 }
 
 /**
@@ -197,7 +202,7 @@ interface PeriodicDeps extends Omit<ReconcileLivesDeps, 'expire'> {
  * again.
  */
 export const reconcileLives = (deps: PeriodicDeps): { readonly stop: () => Promise<void> } => {
-  const { logger, expiry, every, timers } = deps
+  const { logger, expiry, every, first = every, timers } = deps
   const inSlot = createSlots(ENDS_AT_ONCE)
   const ending = new Map<number, Promise<void>>()
   let stopped = false
@@ -231,7 +236,7 @@ export const reconcileLives = (deps: PeriodicDeps): { readonly stop: () => Promi
   }
   const plan = (ms: number): void => { cancel = timers.after(ms, () => { round = run() }) }
 
-  plan(every)
+  plan(first)
   return {
     stop: async () => {
       stopped = true

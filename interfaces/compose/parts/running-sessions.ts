@@ -5,17 +5,19 @@ import { measuredCompute } from '../../../application/admission/measured-compute
 import { offersOf } from '../../../application/admission/offers.ts'
 import { creatorsAmong } from '../../../application/lives/policies/creators.ts'
 import { expireLives, lookEvery } from '../../../application/lives/policies/expire-lives.ts'
-import { reconcileLives, reconciling } from '../../../application/lives/policies/reconcile-lives.ts'
+import { RECONCILER_LEASE, reconcileLives, reconciling } from '../../../application/lives/policies/reconcile-lives.ts'
 import { createLags } from '../../../application/pipeline/lags.ts'
 import { createLeftOutWords } from '../../../application/pipeline/left-out.ts'
 import { createLiveBus } from '../../../application/pipeline/live-bus.ts'
 import { createLivePipeline } from '../../../application/pipeline/live-pipeline.ts'
 import { createScheduler } from '../../../application/pipeline/scheduler.ts'
+import type { HeldLease } from '../../../application/ports/leases.ts'
 import { liveLifecycle } from '../../../application/sessions/live-lifecycle.ts'
 import { createLiveSessions } from '../../../application/sessions/live-sessions.ts'
 import { runLives } from '../../../application/sessions/run-lives.ts'
 import { drainWorker } from '../../../application/sessions/runs/drain-worker.ts'
 import { createTranslations } from '../../../application/translation/translations.ts'
+import { whileHeld } from '../../../application/while-held.ts'
 import { isActive } from '../../../application/users/known-user.ts'
 import { createPullers } from '../../../infrastructure/sources/puller/puller-client.ts'
 import { assemble } from '../assemble.ts'
@@ -42,7 +44,7 @@ const TAKEOVER_GRACE = 0
 /** The lives of this process, with their sources and translations, and what ends and forgets lives by itself. */
 export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs) =>
   assemble(async (opened) => {
-    const { settings, documents, environment, timers, logger } = foundation
+    const { settings, environment, timers, logger, leases, dutyDocuments: documents } = foundation
     const { write, admission, worker } = writeSide
     const { projector, whenProjected, directory, lives, tokenIdsOf } = readSide
     const { engine, translator } = engines
@@ -78,12 +80,15 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
       return E.isRight(found) && O.exists((user: User) => !isActive(user))(found.right)
     }
     const expiry = expireLives({ ...working, limits: settings, endByWorker: sessions.endByWorker })
-    // No other process can be a member yet.
+// No other process can be a member yet.
     const creator = creatorsAmong(foundation.stores.members, true)
     const reconciled = { ...working, isDisabled, creator, takeoverGrace: TAKEOVER_GRACE }
-    opened(reconcileLives({ ...reconciled, logger, expiry, every: lookEvery(settings) }))
+    const reconcile = ({ token }: HeldLease) =>
+      // Who takes it over from another process does not know when that looked last.
+      reconcileLives({ ...reconciled, logger, expiry, every: lookEvery(settings), first: token === 0 ? undefined : 0 })
+    opened(whileHeld(leases, RECONCILER_LEASE, reconcile))
     const listsAreCurrent = () => projector.lag().every(({ secondsBehind, error }) => error === null && secondsBehind < 30)
-    const forgetting = { documents, ...lives, tokenIdsOf, logger, retentionMax: settings.retentionMax, listsAreCurrent }
+    const forgetting = { leases, documents, ...lives, tokenIdsOf, logger, retentionMax: settings.retentionMax, listsAreCurrent }
     opened(startDuties({ ...write, admission, ...forgetting }))
     // First, so that nothing is ended or forgotten under a live that still writes.
     opened({ stop: sessions.close })

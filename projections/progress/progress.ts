@@ -1,14 +1,16 @@
-import type { Environment } from '../application/ports/environment.ts'
-import { BEGINNING } from '../application/ports/event-store.ts'
-import type { Position } from '../application/ports/event-store.ts'
-import type { ProjectionLag, Projector } from '../application/ports/projector.ts'
-import type { Timers } from '../application/ports/timers.ts'
+import type { Environment } from '../../application/ports/environment.ts'
+import { BEGINNING } from '../../application/ports/event-store.ts'
+import type { Position } from '../../application/ports/event-store.ts'
+import type { ProjectionLag, Projector } from '../../application/ports/projector.ts'
+import type { Timers } from '../../application/ports/timers.ts'
 
 /** How long a writer waits for its projections: D52's two seconds, less what the write itself takes. */
 const MAX_WAIT_MS = 1500
 
-/** What one running projection tells of itself. */
+/** What is told of one projection: by itself where this process runs it, else by who follows it. */
 export interface Reporter {
+  /** Whether this process runs it from now on. */
+  readonly owned: (is: boolean) => void
   readonly reached: (position: Position) => void
   /** There may be more to do than is known: from the start and whenever the subscription is gone. */
   readonly working: () => void
@@ -30,6 +32,7 @@ interface State {
   error: string | null
   failures: number
   rebuilding: boolean
+  isOwn: boolean
 }
 
 interface Waiter {
@@ -39,6 +42,10 @@ interface Waiter {
 
 export type Progress = Pick<Projector, 'whenProjected' | 'caughtUp' | 'lag' | 'timeouts'> & {
   readonly reporter: (projection: string) => Reporter
+  /** Somebody waits. */
+  readonly isAwaited: () => boolean
+  /** Hears that somebody waits, or that something was told. */
+  readonly onNews: (hear: () => void) => void
   /** Nobody will report any more: lets those go who wait for the catching up. */
   readonly close: () => void
 }
@@ -51,14 +58,16 @@ export const createProgress = (
   const states = new Map(
     names.map((projection): [string, State] => [
       projection,
-      { projection, position: BEGINNING, hasCaughtUp: false, busySince: environment.monotonic(), error: null, failures: 0, rebuilding: false },
+      { projection, position: BEGINNING, hasCaughtUp: false, busySince: environment.monotonic(), error: null, failures: 0, rebuilding: false, isOwn: false },
     ]),
   )
   const waiters = new Set<Waiter>()
+  const hearers = new Set<() => void>()
   let timeouts = 0
   let isClosed = false
 
   const wake = (): void => {
+    for (const hear of hearers) hear()
     for (const waiter of waiters) {
       if (!waiter.isDone()) continue
       waiters.delete(waiter)
@@ -87,6 +96,7 @@ export const createProgress = (
         },
       }
       waiters.add(waiter)
+      for (const hear of hearers) hear()
     })
 
   const caughtUp = (): Promise<void> =>
@@ -95,20 +105,22 @@ export const createProgress = (
       wake()
     })
 
-  const lagOf = ({ projection, position, busySince, error, failures, rebuilding, hasCaughtUp }: State): ProjectionLag => ({
-    projection,
-    position,
+  const lagOf = ({ busySince, ...state }: State): ProjectionLag => ({
+    ...state,
     secondsBehind: busySince === null ? 0 : (environment.monotonic() - busySince) / 1000,
-    error,
-    failures,
-    rebuilding,
-    hasCaughtUp,
   })
 
   const reporter = (projection: string): Reporter => {
     const state = states.get(projection)
     if (state === undefined) throw new Error(`no projection is named ${projection}`)
     return {
+      owned: (is) => {
+        state.isOwn = is
+        state.error = null
+        state.rebuilding = false
+        state.busySince ??= environment.monotonic()
+        wake()
+      },
       reached: (position) => {
         state.position = position
         wake()
@@ -125,6 +137,7 @@ export const createProgress = (
         state.busySince ??= environment.monotonic()
         state.error = error
         state.failures += 1
+        wake()
       },
       succeeding: () => {
         state.error = null
@@ -140,6 +153,8 @@ export const createProgress = (
     whenProjected,
     caughtUp,
     lag: () => [...states.values()].map(lagOf),
+    isAwaited: () => waiters.size > 0,
+    onNews: (hear) => void hearers.add(hear),
     timeouts: () => timeouts,
     reporter,
     close: () => {
