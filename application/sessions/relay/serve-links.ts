@@ -1,8 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js'
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import { placementOf } from '../../../domain/admission/state.ts'
 import { FIRST_TERM } from '../../../domain/live/events.ts'
+import type { LiveOver, Superseded, Unavailable } from '../../errors.ts'
 import type { EndByWorker } from '../../lives/last-words.ts'
-import { takeOver } from '../../lives/terms/take-over.ts'
+import type { LiveUnknown, TakenLive } from '../../lives/terms/take-over.ts'
 import { ownTerm } from '../../lives/terms/worker.ts'
 import type { WorkerDeps } from '../../lives/terms/worker.ts'
 import { keyOf } from '../../lives/queries/resume-point.ts'
@@ -21,7 +23,13 @@ const LONGEST_BACKLOG = 4 * 1024 * 1024
 /** Finals that a link begins with. */
 const MOST_RECENT = 500
 
-export interface ServeLinksDeps extends WorkerDeps {
+export interface ServeLinksDeps extends Pick<WorkerDeps, 'worker'> {
+  readonly admission: Pick<WorkerDeps['admission'], 'state' | 'refresh'>
+  /** Makes a live this worker's for a term; repeated without harm. */
+  readonly takeOver: (
+    liveId: number,
+    term: number,
+  ) => TaskEither<LiveUnknown | LiveOver | Superseded | Unavailable, { readonly state: Pick<TakenLive['state'], 'status'> }>
   readonly runs: Pick<LiveRuns, 'termOf' | 'audioSeconds'>
   /** On which the lives of this worker tell: never the one that sockets of this process listen to. */
   readonly bus: Pick<LiveBus, 'subscribe'>
@@ -76,7 +84,7 @@ export const serveLinks = (deps: ServeLinksDeps): ServedLinks => {
     }
     if (term === FIRST_TERM) return { term, status: 'pending' }
     // Behind its fence nothing of a worker before can come: only then is the log all that they told.
-    const taken = await takeOver(deps)(liveId, term)()
+    const taken = await deps.takeOver(liveId, term)()
     if (E.isRight(taken)) return { term, status: taken.right.state.status === 'active' ? 'active' : 'pending' }
     return null
   }
