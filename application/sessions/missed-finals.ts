@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { Unavailable } from '../errors.ts'
-import { keyOf } from '../lives/queries/resume-point.ts'
+import { keyOf, wordingOf } from '../lives/queries/resume-point.ts'
 import type { ResumePoint } from '../lives/queries/resume-point.ts'
 import type { FinalsInPages, StoredFinals } from '../lives/queries/stored-finals.ts'
 import type { TranscriptFrame } from '../pipeline/signals.ts'
@@ -17,7 +17,7 @@ export interface MissedFinals {
    * and `next` has it.
    */
   readonly rest: () => ReadonlyArray<TranscriptFrame> | null
-  /** Right behind `rest`: keys of what came from the log before memory was told of it; the bus may tell it yet. */
+  /** Right behind `rest`: wordings of what came from the log before memory was told of it; the bus may tell it yet. */
   readonly ahead: () => ReadonlySet<string>
 }
 
@@ -56,6 +56,7 @@ export const openMissedFinals =
     /** Seen and not given: memory may let go of them before `rest`. */
     let owed = byKey(held)
     const given = new Set<string>()
+    let read: ReadonlyArray<string> = []
     let evictedBefore = evicted()
     let wanted = kept ?? (() => false)
 
@@ -86,15 +87,16 @@ export const openMissedFinals =
         wanted = kept ?? log.wanted
       }
       const before = evicted()
-      const read = await log.next()
-      if (E.isLeft(read) || read.right === null) return read
+      const stored = await log.next()
+      if (E.isLeft(stored) || stored.right === null) return stored
       evictedBefore = before
       hasAsked = false
       const untold = recent.of(liveId)?.isUntold ?? (() => false)
-      const fresh = stillWanted([...byKey([...owed.values(), ...read.right]).values()])
+      const fresh = stillWanted([...byKey([...owed.values(), ...stored.right]).values()])
       owed = byKey(fresh.filter((frame) => untold(keyOf(frame))))
       const frames = withDropped(fresh.filter((frame) => !untold(keyOf(frame))))
       for (const frame of frames) given.add(keyOf(frame))
+      if (isRelayed) read = [...read, ...frames.map(wordingOf)].slice(-MOST_AHEAD)
       return E.right(frames)
     }
 
@@ -127,8 +129,8 @@ export const openMissedFinals =
       },
       ahead: () => {
         if (!isRelayed) return new Set()
-        const told = new Set(recent.of(liveId)?.told().map(keyOf))
-        return new Set([...given].filter((key) => !told.has(key)).slice(-MOST_AHEAD))
+        const told = new Set(recent.of(liveId)?.told().map(wordingOf))
+        return new Set(read.filter((wording) => !told.has(wording)))
       },
     })
   }

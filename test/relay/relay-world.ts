@@ -264,6 +264,7 @@ export const createRelayWorld = (random: () => number) => {
       return {
         api: name, point, heard, endings, coming,
         hasJoined: () => hasJoined,
+        isGone: () => isGone,
         leave: () => {
           isGone = true
           hub.leave(LIVE, member)

@@ -46,6 +46,9 @@ export interface Line {
   readonly down: () => void
   /** Its terminal event stands: told behind the worker's last words, or what the log has of them. */
   readonly endedInLog: (cause: EndCause) => void
+  /** The link is not awaited any longer: the log tells what belongs to the past. */
+  readonly lookBack: () => void
+  readonly hasBegun: () => boolean
   /** Settles when it is known which finals belong to the past of those who listen now. */
   readonly begun: Promise<void>
   readonly stop: () => void
@@ -146,6 +149,13 @@ export const createLine = (deps: LineDeps, liveId: number, over: (cause: EndCaus
     }
   }
 
+  const lookBack = (): void => {
+    // Each dial that comes to nothing asks for it.
+    if (isLookingBack || memory !== null || isOver || isEnding) return
+    isLookingBack = true
+    void fromLog(takePast).finally(() => { isLookingBack = false })
+  }
+
   const takePast = (past: ReadonlyArray<TranscriptFrame>): void => void begin(past, past.length === 0)
 
   const tellOwed = (finals: ReadonlyArray<TranscriptFrame>, dropped: ReadonlyArray<string> = []): void => {
@@ -183,12 +193,11 @@ export const createLine = (deps: LineDeps, liveId: number, over: (cause: EndCaus
       if (isOver || isEnding) return
       isUp = false
       held = null
-      if (memory !== null) return reading.abort()
-      // Each dial that comes to nothing tells of it.
-      if (isLookingBack) return
-      isLookingBack = true
-      void fromLog(takePast).finally(() => { isLookingBack = false })
+      if (memory === null) lookBack()
+      else reading.abort()
     },
+    lookBack,
+    hasBegun: () => memory !== null || isOver,
     endedInLog: (cause) => {
       if (isOver || lastWords !== null) return
       const isErased = cause.status === 'finished' && cause.reason === 'deleted'

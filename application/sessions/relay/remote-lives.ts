@@ -10,7 +10,7 @@ import type { AnsweredLink, LinkLoss, RemoteSender } from './remote-sender.ts'
 
 /** Milliseconds for which a live is listened to after the last who did: most come back after seconds. */
 const LINGER = 30_000
-/** Milliseconds for which a socket waits for the worker of its live before it listens all the same. */
+/** Milliseconds for which a socket waits for the worker of its live, then for the log. */
 const ANSWER = 1000
 
 /** The lives of this process's sockets, whichever process runs them: one link for each live that somebody uses here. */
@@ -19,8 +19,10 @@ export interface RemoteLives {
   readonly bus: LiveBus
   /** What sockets of this process were told. */
   readonly recent: RecentFinals
-  /** Listens for somebody who is about to, and settles when nothing is missed from then on; at most a second. */
+  /** Listens for somebody who is about to, and settles when nothing is missed from then on, or after 2 s. */
   readonly ready: (liveId: number) => Promise<void>
+  /** Of a live that somebody listens to, or is about to: neither its worker nor the log says what belongs to the past. */
+  readonly isUnknown: (liveId: number) => boolean
   /** Somebody is still about to listen, where somebody was. */
   readonly keep: (liveId: number) => void
   /** A sender of this process has come; call what is answered when it is gone. */
@@ -131,7 +133,11 @@ export const createRemoteLives = (deps: RemoteLivesDeps): RemoteLives => {
       const used = of(liveId)
       linger(liveId, used)
       await atMost(timers, ANSWER, used.line.begun)
+      if (used.line.hasBegun()) return
+      used.line.lookBack()
+      await atMost(timers, ANSWER, used.line.begun)
     },
+    isUnknown: (liveId) => lives.get(liveId)?.line.hasBegun() === false,
     keep: (liveId) => {
       const used = lives.get(liveId)
       if (used !== undefined) linger(liveId, used)

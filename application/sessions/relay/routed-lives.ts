@@ -32,6 +32,8 @@ export const routedSessions = (
     attachSender,
     ready: remote.ready,
     missed: (liveId, point) => async () => {
+      // Whoever read the log now might miss what is told before the link stands.
+      if (remote.isUnknown(liveId)) return E.left({ _tag: 'StoreUnavailable', reason: 'the live cannot be reached' })
       const opened = await open(liveId, point)()
       return E.map((missed: MissedFinals) => ({
         ...missed,

@@ -1,4 +1,4 @@
-import { keyOf } from '../../lives/queries/resume-point.ts'
+import { keyOf, wordingOf } from '../../lives/queries/resume-point.ts'
 import type { TranscriptFrame } from '../../pipeline/signals.ts'
 
 /** Finals whose keys are remembered: more than a worker, or one look into the log, tells again. */
@@ -24,10 +24,6 @@ export interface ToldFinals {
   readonly lookFrom: () => number
 }
 
-/** Of a final: where its lines break may differ between who tells it and the log. */
-const isSameText = (one: TranscriptFrame, other: TranscriptFrame): boolean =>
-  one.text.replaceAll(/\s/gu, '') === other.text.replaceAll(/\s/gu, '')
-
 interface Known {
   readonly frame: TranscriptFrame
   readonly isPast: boolean
@@ -49,7 +45,7 @@ export const toldFinals = (): ToldFinals => {
 
   const knownOf = (frame: TranscriptFrame): Known | null => {
     const one = known.get(keyOf(frame))
-    return one !== undefined && isSameText(one.frame, frame) ? one : null
+    return one !== undefined && wordingOf(one.frame) === wordingOf(frame) ? one : null
   }
 
   const isKnown = (frame: TranscriptFrame): boolean => knownOf(frame) !== null
