@@ -55,7 +55,9 @@ export const toldFinals = (): ToldFinals => {
     has: (frame) => knownOf(frame)?.isPast === false,
     begin: (past, isWhole) => {
       for (const frame of past) remember(frame, true)
-      firstSegment = isWhole ? 1 : Math.min(...past.map(({ segment }) => segment))
+      const spoken = past.find(({ kind }) => kind === 'transcription')?.segment
+      // Translations are of what was said before them.
+      firstSegment = isWhole ? 1 : (spoken ?? Math.max(...past.map(({ segment }) => segment)) + 1)
     },
     owed: (frames) => {
       const first = frames.findIndex(isKnown)
