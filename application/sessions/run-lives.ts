@@ -21,6 +21,8 @@ import type { SettleLiveDeps } from './settle-live.ts'
 
 export interface RunLivesDeps extends SettleLiveDeps, Pick<Projector, 'whenProjected'> {
   readonly logger: Logger
+  /** These lives may run elsewhere, or in another term, from now on: for links to them. */
+  readonly placedAnew?: (liveIds: ReadonlyArray<number>) => void
 }
 
 /** This worker: it hears from the log which lives are its own. */
@@ -112,6 +114,7 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
   const placedAnew = async (liveIds: ReadonlyArray<number>): Promise<void> => {
     await admission.refresh()
     liveIds.forEach(settle)
+    deps.placedAnew?.(liveIds)
   }
 
   const hear = async (event: StoredEvent): Promise<void> => {

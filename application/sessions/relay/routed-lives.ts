@@ -1,8 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { EndByWorker, Ended, EndRequest } from '../../lives/last-words.ts'
+import type { GetActivityDeps } from '../../lives/queries/get-activity.ts'
 import type { StoredFinals } from '../../lives/queries/stored-finals.ts'
 import type { Logger } from '../../ports/environment.ts'
 import type { LiveLinks } from '../../ports/live-links.ts'
+import type { Self } from '../../ports/members.ts'
 import type { LiveSessions } from '../live-sessions.ts'
 import { openMissedFinals } from '../missed-finals.ts'
 import type { MissedFinals } from '../missed-finals.ts'
@@ -71,6 +73,26 @@ export const endWherever = ({ whereabouts, links, logger }: RoutedEndsDeps): End
       return null
     })
 }
+
+interface RoutedRunsDeps {
+  /** Of this process's worker; null where it has none. */
+  readonly runs: Pick<LiveRuns, 'hasSender' | 'audioSeconds'> | null
+  readonly remote: Pick<RemoteLives, 'isSenderHere'>
+  readonly whereabouts: Whereabouts
+  readonly self: Self
+}
+
+/** What is known here of a live at this moment, wherever it runs. */
+export const runsWherever = (
+  { runs, remote, whereabouts, self }: RoutedRunsDeps,
+): Required<GetActivityDeps['runs']> => ({
+  hasSender: (liveId) => runs?.hasSender(liveId) === true || remote.isSenderHere(liveId),
+  audioSeconds: (liveId) => runs?.audioSeconds(liveId) ?? null,
+  isElsewhere: (liveId) => {
+    const where = whereabouts.of(liveId)
+    return where.kind === 'away' || (where.kind === 'member' && where.peer.incarnation !== self.incarnation)
+  },
+})
 
 /** What the log tells of ends, for sockets, in a process that runs lives as well: `run-lives.ts` hears of all of them. */
 export const relayingEnds = (runs: LiveRuns, remote: Pick<RemoteLives, 'ended'>): LiveRuns => ({
