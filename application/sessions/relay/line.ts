@@ -158,13 +158,18 @@ export const createLine = (deps: LineDeps, liveId: number, over: (cause: EndCaus
 
   const takePast = (past: ReadonlyArray<TranscriptFrame>): void => void begin(past, past.length === 0)
 
-  const tellOwed = (finals: ReadonlyArray<TranscriptFrame>, dropped: ReadonlyArray<string> = []): void => {
+  const tellMissing = (stored: ReadonlyArray<TranscriptFrame>): void => {
+    for (const frame of told.missing(stored)) tell(frame)
+  }
+
+  const tellOwed = ({ finals, dropped }: NewestFinals): void => {
     const isDropped = new Set(dropped)
     for (const frame of told.owed(finals)) tell(frame, isDropped.has(keyOf(frame)))
   }
 
   return {
-    joined: ({ finals, isWhole, dropped }) => {
+    joined: (newest) => {
+      const { finals, isWhole, dropped } = newest
       if (isOver || isEnding) return
       isUp = true
       reading.abort()
@@ -175,12 +180,12 @@ export const createLine = (deps: LineDeps, liveId: number, over: (cause: EndCaus
         for (const frame of finals) keep(begunWith, frame, isDropped.has(keyOf(frame)))
         return
       }
-      if (memory !== null && told.connects(finals, isWhole)) return tellOwed(finals, dropped)
+      if (memory !== null && told.connects(finals, isWhole)) return tellOwed(newest)
       held = []
       void fromLog((stored) => {
         if (memory === null) takePast(stored)
-        else tellOwed(stored)
-        tellOwed(finals, dropped)
+        else tellMissing(stored)
+        tellOwed(newest)
         release()
       })
     },
@@ -205,7 +210,7 @@ export const createLine = (deps: LineDeps, liveId: number, over: (cause: EndCaus
         isEnding = true
         if (memory === null || isErased) return finish(cause)
         void fromLog((stored) => {
-          tellOwed(stored)
+          tellMissing(stored)
           finish(cause)
         }, LAST_LOOKS)
       }

@@ -1,7 +1,7 @@
-import { keyOf, wordingOf } from '../../lives/queries/resume-point.ts'
+import { wordingOf } from '../../lives/queries/resume-point.ts'
 import type { TranscriptFrame } from '../../pipeline/signals.ts'
 
-/** Finals whose keys are remembered: more than a worker, or one look into the log, tells again. */
+/** Finals whose wordings are remembered: more than a worker, or one look into the log, tells again. */
 const REMEMBERED = 4000
 /** So many finals back one that comes late, a translation, may belong. */
 const LATE_BY = 200
@@ -16,57 +16,57 @@ export interface ToldFinals {
    * be among it, and is told when that comes.
    */
   readonly begin: (past: ReadonlyArray<TranscriptFrame>, isWhole: boolean) => void
-  /** Of finals in their order those that were not told and have to be. */
+  /** Of what a worker told, in its order, what was not told and has to be. */
   readonly owed: (frames: ReadonlyArray<TranscriptFrame>) => ReadonlyArray<TranscriptFrame>
+  /** Of what the log holds the same: before what is known of it stands the past alone. */
+  readonly missing: (stored: ReadonlyArray<TranscriptFrame>) => ReadonlyArray<TranscriptFrame>
   /** Whether nothing can lie between what was told and these. */
   readonly connects: (frames: ReadonlyArray<TranscriptFrame>, isWhole: boolean) => boolean
   /** All that is owed of the log stands behind this segment, or is a translation of it. */
   readonly lookFrom: () => number
 }
 
-interface Known {
-  readonly frame: TranscriptFrame
-  readonly isPast: boolean
-}
-
 export const toldFinals = (): ToldFinals => {
-  /** By key, in the order of telling. */
-  const known = new Map<string, Known>()
+  /** By wording, in the order of telling. */
+  const known = new Map<string, { readonly segment: number; readonly isPast: boolean }>()
   /** What is of an earlier segment is owed only where it stands behind something that was told. */
   let firstSegment = 1
 
   const remember = (frame: TranscriptFrame, isPast: boolean): void => {
-    const key = keyOf(frame)
-    known.delete(key)
-    known.set(key, { frame, isPast })
+    const wording = wordingOf(frame)
+    known.delete(wording)
+    known.set(wording, { segment: frame.segment, isPast })
     const oldest = known.size > REMEMBERED ? known.keys().next().value : undefined
     if (oldest !== undefined) known.delete(oldest)
   }
 
-  const knownOf = (frame: TranscriptFrame): Known | null => {
-    const one = known.get(keyOf(frame))
-    return one !== undefined && wordingOf(one.frame) === wordingOf(frame) ? one : null
-  }
+  const isKnown = (frame: TranscriptFrame): boolean => known.has(wordingOf(frame))
+  const isNew = (frame: TranscriptFrame): boolean => !isKnown(frame)
+  const isLate = ({ segment }: TranscriptFrame): boolean => segment >= firstSegment
 
-  const isKnown = (frame: TranscriptFrame): boolean => knownOf(frame) !== null
+  /** Those before the first that is known; all where none is. */
+  const beginningOf = (frames: ReadonlyArray<TranscriptFrame>): ReadonlyArray<TranscriptFrame> => {
+    const first = frames.findIndex(isKnown)
+    return first === -1 ? frames : frames.slice(0, first)
+  }
 
   return {
     add: (frame) => remember(frame, false),
-    has: (frame) => knownOf(frame)?.isPast === false,
+    has: (frame) => known.get(wordingOf(frame))?.isPast === false,
     begin: (past, isWhole) => {
       for (const frame of past) remember(frame, true)
       const spoken = past.find(({ kind }) => kind === 'transcription')?.segment
       // Translations are of what was said before them.
       firstSegment = isWhole ? 1 : (spoken ?? Math.max(...past.map(({ segment }) => segment)) + 1)
     },
-    owed: (frames) => {
-      const first = frames.findIndex(isKnown)
-      const isBehind = (index: number): boolean => first !== -1 && index > first
-      return frames.filter((frame, index) => !isKnown(frame) && (isBehind(index) || frame.segment >= firstSegment))
+    owed: (frames) => [...beginningOf(frames).filter(isLate), ...frames.slice(beginningOf(frames).length).filter(isNew)],
+    missing: (stored) => {
+      const behind = stored.slice(beginningOf(stored).length)
+      return behind.length === 0 ? stored.filter(isLate) : behind.filter(isNew)
     },
     connects: (frames, isWhole) => isWhole || frames.some(isKnown),
     lookFrom: () => {
-      const last = [...known.values()].slice(-LATE_BY).map(({ frame }) => frame.segment)
+      const last = [...known.values()].slice(-LATE_BY).map(({ segment }) => segment)
       return Math.max(0, (last.length === 0 ? firstSegment : Math.min(...last)) - 1)
     },
   }
