@@ -107,20 +107,20 @@ export const runRelay = async ({ seed, actions }: Schedule) => {
   await world.pass(4000)
   await Promise.all(listeners.map(({ coming }) => coming))
 
-  const inLog = new Set(world.log.map(wordOf))
   const words = world.log.map(wordOf)
-  const wrong = listeners.flatMap(({ api, point, heard, endings, hasJoined, isGone }, index) => {
+  const wrong = listeners.flatMap(({ api, point, heard, endings, hasJoined, isGone, owedFrom }, index) => {
     const who = `listener ${index} at ${api} ${point === null ? 'from now on' : 'from the first on'}`
     const told = heard.map(wordOf)
-    const stored = told.filter((word) => inLog.has(word))
-    const first = point === null ? words.indexOf(stored[0] ?? '') : 0
-    const owed = stored.length === 0 && point === null ? [] : words.slice(first)
+    const places = told.map((word) => words.indexOf(word)).filter((place) => place !== -1)
     const isUntil = isGone() || endings[0] === 'unavailable' || endings[0] === 'server_restart'
-    const expected = isUntil ? owed.slice(0, stored.length) : owed
+    const since = new Set(world.said.slice(owedFrom()).map(wordOf))
+    const owed = words.filter((word) => since.has(word))
+    const got = places.map((place) => words[place] ?? '').filter((word) => since.has(word))
     const faults: Array<string> = []
     if (new Set(told).size !== told.length) faults.push(`${who} heard twice: ${told.join(' | ')}`)
-    if (JSON.stringify(stored) !== JSON.stringify(expected))
-      faults.push(`${who} heard\n  ${stored.join(' | ')}\ninstead of\n  ${expected.join(' | ')}`)
+    if (places.some((place, n) => n > 0 && place < (places[n - 1] ?? 0))) faults.push(`${who} heard out of order: ${told.join(' | ')}`)
+    if (JSON.stringify(got) !== JSON.stringify(isUntil ? owed.slice(0, got.length) : owed))
+      faults.push(`${who} heard\n  ${got.join(' | ')}\ninstead of\n  ${owed.join(' | ')}`)
     if (!isUntil && (!hasJoined() || endings.length !== 1)) faults.push(`${who} was told of ends: ${endings.join()}`)
     return faults
   })

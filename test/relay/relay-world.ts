@@ -56,6 +56,8 @@ export const createRelayWorld = (random: () => number) => {
   const network = createMemoryLinks({ timers })
   const environment = { random, monotonic: timers.monotonic }
   const log: Array<TranscriptFrame> = []
+  /** Whatever becomes of it. */
+  const said: Array<TranscriptFrame> = []
   const store = { isAway: false, fence: 1 }
   let admission: AdmissionState = initialState
   const members: Array<Member> = []
@@ -150,8 +152,8 @@ export const createRelayWorld = (random: () => number) => {
 
     /** What waited for the store is stored, in order. */
     const catchUpWithStore = (): void => {
-      for (let [said] = run?.unstored ?? []; run !== null && said !== undefined; [said] = run?.unstored ?? []) {
-        const outcome = append(said, run.term)
+      for (let [first] = run?.unstored ?? []; run !== null && first !== undefined; [first] = run?.unstored ?? []) {
+        const outcome = append(first, run.term)
         if (outcome === 'away') return
         if (outcome === 'superseded') return drop()
         run.unstored.shift()
@@ -187,11 +189,12 @@ export const createRelayWorld = (random: () => number) => {
         const isTranslation = translatesBack > 0 && translated.segment > 0 && isNew && run.unstored.length === 0
         const frame = isTranslation ? translated : frameOf(run.next, run.term)
         if (!isTranslation) run.next += 1
-        const said = { frame, added: run.finals.add(frame) }
-        const outcome = run.unstored.length > 0 ? 'away' : append(said, run.term)
+        said.push(frame)
+        const final = { frame, added: run.finals.add(frame) }
+        const outcome = run.unstored.length > 0 ? 'away' : append(final, run.term)
         if (outcome === 'superseded') return drop()
-        if (outcome === 'away') run.unstored.push(said)
-        run.untold = said
+        if (outcome === 'away') run.unstored.push(final)
+        run.untold = final
         // A final that waits for the store is told for want of an answer.
         if (!isToldLater || outcome === 'away') tell()
       },
@@ -232,12 +235,12 @@ export const createRelayWorld = (random: () => number) => {
     const listen = (point: ResumePoint | null) => {
       const heard: Array<TranscriptFrame> = []
       const endings: Array<string> = []
-      let [hasJoined, isGone] = [false, false]
+      let [hasJoined, isGone, owedFrom] = [false, false, 0]
       const connection: Connection = {
         send: () => undefined,
         broadcast: ({ text }, taken) => {
-          const { type: kind, ...said } = JSON.parse(text) as Omit<TranscriptFrame, 'kind'> & { readonly type: TranscriptFrame['kind'] }
-          if (said.final) heard.push({ kind, ...said })
+          const { type: kind, ...line } = JSON.parse(text) as Omit<TranscriptFrame, 'kind'> & { readonly type: TranscriptFrame['kind'] }
+          if (line.final) heard.push({ kind, ...line })
           taken?.()
         },
         end: ({ reason, close }) => void endings.push(reason === '' ? String(close) : reason),
@@ -252,6 +255,8 @@ export const createRelayWorld = (random: () => number) => {
         if (isGone) return
         if (ahead.size > 0) member.ahead = new Set(ahead)
         hasJoined = true
+        // Nobody knows what is past while neither its worker nor the log answers.
+        owedFrom = remote.isUnknown(LIVE) ? Infinity : said.length
         if (hub.join(LIVE, member) !== undefined) endings.push('1000')
       }
       const coming = (async () => {
@@ -265,6 +270,8 @@ export const createRelayWorld = (random: () => number) => {
         api: name, point, heard, endings, coming,
         hasJoined: () => hasJoined,
         isGone: () => isGone,
+        /** Of all that was said. */
+        owedFrom: () => (point === null ? owedFrom : 0),
         leave: () => {
           isGone = true
           hub.leave(LIVE, member)
@@ -283,7 +290,7 @@ export const createRelayWorld = (random: () => number) => {
   }
 
   return {
-    timers, logger, network, log, store, members, createWorker, createApi,
+    timers, logger, network, log, said, store, members, createWorker, createApi,
     /** The workers join, in the order of their names. */
     join: (...workers: ReadonlyArray<{ readonly self: { readonly name: string; readonly incarnation: string } }>): void => {
       const joined = workers.map(({ self }) => ({ worker: self.name, incarnation: self.incarnation, vram: 10, isDraining: false }))
