@@ -36,6 +36,8 @@ export interface LiveFinals {
   readonly isUntold: (key: string) => boolean
   /** The key of the newest that is in the store alone, as are all added before it; null where there is none. */
   readonly evicted: () => string | null
+  /** They reach back to the first of the live. */
+  readonly isWhole: () => boolean
 }
 
 /** The newest finals of the lives of this process, so that whoever comes back after a short while costs no read. */
@@ -45,6 +47,8 @@ export interface RecentFinals {
   readonly of: (liveId: number) => LiveFinals | undefined
   /** They stay for a minute, or not at all. */
   readonly ended: (liveId: number, erase: boolean) => void
+  /** Others tell of the live from now on, so that these are not the newest any more. */
+  readonly forget: (liveId: number) => void
   readonly close: () => void
 }
 
@@ -104,6 +108,7 @@ const createLiveFinals = (fromStart: boolean, kept: number): LiveFinals & { read
     dropped: () => framesOf(({ state }) => state === 'dropped'),
     isUntold: (key) => entries.some(({ frame, told }) => !told && keyOf(frame) === key),
     evicted: () => evicted,
+    isWhole: () => complete,
     clear: () => {
       entries = []
       older = []
@@ -136,6 +141,7 @@ export const createRecentFinals = (timers: Timers, kept: number = KEPT): RecentF
       else if (!forgetting.has(liveId))
         forgetting.set(liveId, timers.after(READABLE_AFTER_END_MS, () => forget(liveId)))
     },
+    forget,
     close: () => {
       for (const cancel of forgetting.values()) cancel()
       forgetting.clear()

@@ -24,6 +24,8 @@ export interface RunLivesDeps extends SettleLiveDeps, Pick<Projector, 'whenProje
   readonly logger: Logger
   /** This run of the worker was given up: what it ran is another's. */
   readonly left?: () => void
+  /** These lives may run elsewhere, or in another term, from now on: for links to them. */
+  readonly placedAnew?: (liveIds: ReadonlyArray<number>) => void
 }
 
 /** This worker: it hears from the log which lives are its own. */
@@ -120,6 +122,7 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
       await pause(timers, retryDelay(RETRY, attempt, environment.random()), signal)
     }
     liveIds.forEach(settle)
+    deps.placedAnew?.(liveIds)
   }
 
   /** Who left runs nothing: of what waits for room no move is told. */
