@@ -15,6 +15,7 @@ import type { LiveLifecycle } from './live-lifecycle.ts'
 import { openMissedFinals } from './missed-finals.ts'
 import type { MissedFinals } from './missed-finals.ts'
 import { createRecentFinals } from './recent-finals.ts'
+import type { RecentFinals } from './recent-finals.ts'
 import { createRunningLive } from './running-live.ts'
 import type { Speech } from './running-live.ts'
 import { createSenderSession } from './sender-session.ts'
@@ -36,6 +37,8 @@ export interface LiveSessions {
   ) => TaskEither<SenderAlreadyConnected | LiveOver | Superseded | Unavailable, SenderSession>
   /** The finals that a socket missed; for open lives and for those that ended less than a minute ago (D58). */
   readonly missed: (liveId: number, point: ResumePoint) => TaskEither<Unavailable, MissedFinals>
+  /** Where lives may run elsewhere: settles when a socket that listens from then on misses nothing. */
+  readonly ready?: (liveId: number) => Promise<void>
 }
 
 export interface LiveSessionsOptions extends Speech {
@@ -56,6 +59,8 @@ export interface LiveSessionsOptions extends Speech {
 export interface RunningSessions extends LiveSessions {
   readonly runs: LiveRuns
   readonly endByWorker: EndByWorker
+  /** What this worker told of its lives. */
+  readonly recent: Pick<RecentFinals, 'of'>
   /** Lives with a sender or a pipeline in this process. */
   readonly count: () => number
   /** Finals since the start of this process that no store has or ever will have. */
@@ -126,6 +131,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
     if (!lives.has(liveId) && !places.has(liveId)) return
     logger.warn({ liveId }, 'another worker has the live: what runs here of it is dropped')
     forget(liveId)
+    recent.forget(liveId)
     bus.publish(liveId, { kind: 'moved' })
   }
 
@@ -219,6 +225,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
     },
     missed: openMissedFinals({ recent, storedFinals: lifecycle.storedFinals }),
     runs,
+    recent,
     endByWorker: (liveId, { cause, origin, limitMs }) => {
       const running = lives.get(liveId)?.running
       if (running === undefined) return null

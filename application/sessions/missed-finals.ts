@@ -17,12 +17,19 @@ export interface MissedFinals {
    * and `next` has it.
    */
   readonly rest: () => ReadonlyArray<TranscriptFrame> | null
+  /** Right behind `rest`: keys of what came from the log before memory was told of it; the bus may tell it yet. */
+  readonly ahead: () => ReadonlySet<string>
 }
 
 interface MissedFinalsDeps {
   readonly recent: RecentFinals
   readonly storedFinals: StoredFinals
+  /** Memory is told by another process: what is stored may reach it later than the log is read. */
+  readonly isRelayed?: boolean
 }
+
+/** More than can be on its way from another process. */
+const MOST_AHEAD = 1000
 
 /** Each stands behind its segment, a translation too. */
 const isBefore = (one: TranscriptFrame, other: TranscriptFrame): boolean =>
@@ -40,7 +47,7 @@ const byKey = (frames: ReadonlyArray<TranscriptFrame>): ReadonlyMap<string, Tran
  * last one that it let go of was read, or had gone before the last page was asked for.
  */
 export const openMissedFinals =
-  ({ recent, storedFinals }: MissedFinalsDeps) =>
+  ({ recent, storedFinals, isRelayed = false }: MissedFinalsDeps) =>
   (liveId: number, point: ResumePoint): TaskEither<Unavailable, MissedFinals> =>
   async () => {
     const evicted = (): string | null => recent.of(liveId)?.evicted() ?? null
@@ -117,6 +124,11 @@ export const openMissedFinals =
         const here = new Set(told.map(keyOf))
         const gone = [...owed.values()].filter((frame) => !here.has(keyOf(frame)) && !finals.isUntold(keyOf(frame)))
         return stillWanted([...gone, ...told])
+      },
+      ahead: () => {
+        if (!isRelayed) return new Set()
+        const told = new Set(recent.of(liveId)?.told().map(keyOf))
+        return new Set([...given].filter((key) => !told.has(key)).slice(-MOST_AHEAD))
       },
     })
   }

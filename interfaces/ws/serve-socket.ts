@@ -11,7 +11,7 @@ import { endingFor, errorEnding } from './ends.ts'
 import type { Ending } from './ends.ts'
 import { connectionFrame } from './frames.ts'
 import { startHeartbeat } from './heartbeat.ts'
-import type { Hub } from './listeners/hub.ts'
+import type { Hub, Member } from './listeners/hub.ts'
 import { createListener } from './listeners/listener.ts'
 import { createSender } from './senders/sender.ts'
 
@@ -72,7 +72,7 @@ export const serveSocket = (options: ServeSocketOptions): OpenSocket => {
   const about = { requestId: options.requestId, liveId, role }
   const heartbeat = startHeartbeat({ ping: () => socket.ping(), lost: () => connection.drop(), timers, environment })
   const connection = connect(socket, wire, heartbeat.reading)
-  const member = { role, connection }
+  const member: Member = { role, connection }
   const gone = new Promise<void>((resolve) => socket.once('close', () => resolve()))
   let spared = false
   let isGone = false
@@ -115,9 +115,10 @@ export const serveSocket = (options: ServeSocketOptions): OpenSocket => {
   const refuse = (code: Refusal): void => connection.end(errorEnding(code, code === 'invalid_message' ? BAD_RESUME_POINT : undefined))
 
   /** The live's own end where it ended meanwhile. */
-  const join = (): void => {
+  const join = (ahead: ReadonlySet<string>): void => {
     if (refusal !== null) return refuse(refusal)
     if (isGone) return
+    if (ahead.size > 0) member.ahead = new Set(ahead)
     const cause = hub.join(liveId, member)
     const ending = cause === undefined ? null : endingFor(cause, role)
     if (ending !== null) connection.end(ending)

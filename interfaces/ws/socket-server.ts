@@ -145,9 +145,11 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
     if (!('role' in opened)) return opened
     const point = handshake.findResumePoint(query)
     if (point === 'bad') return { ...opened, session: null, refusal: 'invalid_message', missed: null }
+    const isOpen = opened.status === 'pending' || opened.status === 'active'
+    if (isOpen) await sessions.ready?.(opened.liveId)
     const missed = point === null ? E.right(null) : await sessions.missed(opened.liveId, point)()
     if (E.isLeft(missed)) return handshake.UNAVAILABLE
-    if (opened.status === 'finished' || opened.status === 'error') return { ...opened, session: null, refusal: 'session_finished', missed: missed.right }
+    if (!isOpen) return { ...opened, session: null, refusal: 'session_finished', missed: missed.right }
     return opened.role === 'sender' ? attach(opened, missed.right) : { ...opened, session: null, refusal: null, missed: missed.right }
   }
 
