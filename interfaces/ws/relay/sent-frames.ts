@@ -39,11 +39,6 @@ export const createSentFrames = (pass: (frame: SenderFrame) => void, most?: numb
   /** The last frame that the worker is done with. */
   let doneTo = 0
 
-  const send = (frame: SenderFrame, isKept: boolean): number => {
-    pass(frame)
-    return unheard.sent(frame, isKept)
-  }
-
   return {
     ...unheard,
     isEmpty: () => unheard.isEmpty() && finish === null,
@@ -56,21 +51,25 @@ export const createSentFrames = (pass: (frame: SenderFrame) => void, most?: numb
         if (isKept) unheard.held(frame)
         return
       }
-      const number = send(frame, isKept)
+      // Within a process the answer comes while it is passed.
+      const number = unheard.sent(frame, isKept)
       if (type === 'config') config.passed({ number, body, isBehindAudio: hasAudio })
+      pass(frame)
     },
     repeat: () => {
       const text = config.text()
-      repeatedTo = text === null ? 0 : send({ kind: 'text', text }, false)
+      const first: SenderFrame | null = text === null ? null : { kind: 'text', text }
+      repeatedTo = first === null ? 0 : unheard.sent(first, false)
       const configs: Array<PassedConfig> = []
-      for (const { frame, number } of unheard.again()) {
-        pass(frame)
+      const kept = unheard.again()
+      for (const { frame, number } of kept) {
         const found = frame.kind === 'text' ? parsed(frame) : null
         if (found?.type === 'config') configs.push({ number, body: found.body, isBehindAudio: hasAudio })
         if (configs.length === 0) repeatedTo = number
       }
       config.repeated(configs)
-      if (finish !== null) send(finish, false)
+      if (finish !== null) unheard.sent(finish, false)
+      for (const frame of [first, ...kept.map((one) => one.frame), finish]) if (frame !== null) pass(frame)
     },
     done: (at) => {
       doneTo = at.frame

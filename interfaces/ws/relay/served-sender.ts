@@ -30,6 +30,8 @@ export interface ServedSenderOptions extends Omit<SenderOptions, 'connection'> {
 
 /** A sender whose socket another process has, at the worker of its live: its protocol over a link. */
 export interface ServedSender {
+  /** Once, when the other process knows that it has the place. */
+  readonly begin: () => void
   readonly message: (message: SentByPlaced) => void
   /** Nothing comes through its link any more. */
   readonly lost: () => void
@@ -147,10 +149,14 @@ export const serveSender = (session: SenderSession, options: ServedSenderOptions
     leave()
   }
 
-  link.send({ kind: 'covered', frame: number, sample })
-  cancel = timers.after(TELL_EVERY, tell)
+  const beginning: FromWorker = { kind: 'covered', frame: number, sample }
 
   return {
+    begin: () => {
+      if (hasLeft) return
+      link.send(beginning)
+      cancel = timers.after(TELL_EVERY, tell)
+    },
     message: (message) => {
       switch (message.kind) {
         case 'text': {

@@ -64,7 +64,6 @@ export const createWorkerSenders = ({ sessions, takeoverGrace, ...options }: Wor
       const attached = await sessions.attachSender(liveId, ask.from?.sample ?? null)()
       if (E.isLeft(attached)) return answer({ kind: 'refused', requestId: ask.requestId, why: whyNoPlace(attached.left) })
       if (isClosed || isAbandoned) return missed(attached.right, ask)
-      answer({ kind: 'admitted', requestId: ask.requestId })
       const sender = serveSender(attached.right, {
         ...options, link, from: ask.from, grace: takeoverGrace,
         left: () => {
@@ -75,6 +74,8 @@ export const createWorkerSenders = ({ sessions, takeoverGrace, ...options }: Wor
       })
       served = sender
       own.served = sender
+      answer({ kind: 'admitted', requestId: ask.requestId })
+      sender.begin()
     }
 
     const ask = async (message: Ask): Promise<void> => {
