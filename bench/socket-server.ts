@@ -43,6 +43,7 @@ const hear: CreatePipeline = ({ events }) => {
       events.drained()
     },
     backlogSeconds: () => 0,
+    settledSamples: () => 0,
     finish: async () => undefined,
     abort: () => undefined,
   }

@@ -32,6 +32,8 @@ export interface LiveSessions {
   /** The live's one place, with the session of the sender that was given it. */
   readonly attachSender: (
     liveId: number,
+    /** Of one that comes again: the sample of the live with which its audio begins. */
+    from?: number | null,
   ) => TaskEither<SenderAlreadyConnected | LiveOver | Superseded | Unavailable, SenderSession>
   /** The finals that a socket missed; for open lives and for those that ended less than a minute ago (D58). */
   readonly missed: (liveId: number, point: ResumePoint) => TaskEither<Unavailable, MissedFinals>
@@ -198,7 +200,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
 
   return {
     resolveToken: lifecycle.resolveToken,
-    attachSender: (liveId) => async () => {
+    attachSender: (liveId, from = null) => async () => {
       if (places.has(liveId)) return E.left({ _tag: 'SenderAlreadyConnected' })
       const present = lives.get(liveId)?.running
       if (present !== undefined && present.stage() !== 'open') return E.left({ _tag: 'LiveOver' })
@@ -220,13 +222,13 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
         const isUnused = running.isIdle() && running.stage() === 'open'
         if (isUnused && lives.get(liveId)?.running === running) lives.delete(liveId)
       }
-      const wait = (expired: () => void): void => {
+      const wait = (ms: number, expired: () => void): void => {
         leave()
-        waitFor(liveId, options.reconnectGrace, expired)
+        waitFor(liveId, ms, expired)
       }
-      return E.right(createSenderSession({
-        liveId, live, running, lifecycle, detached, waiting: options.reconnectGrace === 0 ? null : wait,
-      }))
+      const { begun } = lives.get(liveId) ?? { begun: point.sampleOffset }
+      const grace = options.reconnectGrace
+      return E.right(createSenderSession({ liveId, live, running, lifecycle, detached, wait, grace, begun, from }))
     },
     missed: openMissedFinals({ recent, storedFinals: lifecycle.storedFinals }),
     runs,

@@ -32,6 +32,8 @@ export interface LiveFinals {
   readonly told: () => ReadonlyArray<TranscriptFrame>
   /** Those of `told` that no log holds. */
   readonly dropped: () => ReadonlyArray<TranscriptFrame>
+  /** One of them is not in the log yet. */
+  readonly isWaiting: () => boolean
   /** It may stand in the store, but whoever listens is still to hear it. */
   readonly isUntold: (key: string) => boolean
   /** The key of the newest that is in the store alone, as are all added before it; null where there is none. */
@@ -106,6 +108,7 @@ const createLiveFinals = (fromStart: boolean, kept: number): LiveFinals & { read
     },
     told: () => framesOf(() => true),
     dropped: () => framesOf(({ state }) => state === 'dropped'),
+    isWaiting: () => entries.some(({ state }) => state === 'waiting'),
     isUntold: (key) => entries.some(({ frame, told }) => !told && keyOf(frame) === key),
     evicted: () => evicted,
     isWhole: () => complete,

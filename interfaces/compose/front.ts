@@ -15,6 +15,7 @@ import { prefixes } from '../http/route-table.ts'
 import { createHttpServer } from '../http/connections/server.ts'
 import { NO_WAITING_LIMITS, WAITING_LIMITS } from '../http/connections/waiting-connections.ts'
 import { asksForWebSocket } from '../ws/handshakes/handshake.ts'
+import type { PlaceSender } from '../ws/senders/places.ts'
 import { attachSocketServer } from '../ws/socket-server.ts'
 import { mostSockets, placesForSenders } from './most-sockets.ts'
 
@@ -27,6 +28,8 @@ const BACKLOG = 4096
 interface FrontOptions extends Omit<HttpAppOptions, 'settings'> {
   readonly settings: Settings
   readonly sessions: LiveSessions
+  /** Where other processes may run the lives of senders. */
+  readonly placeSender?: PlaceSender
   readonly bus: LiveBus
   readonly environment: Pick<Environment, 'monotonic'>
   readonly timers: Timers
@@ -79,6 +82,7 @@ export const openFront = async (options: FrontOptions): Promise<Front> => {
     environment,
     timers,
     draining,
+    ...(options.placeSender && { placeSender: options.placeSender }),
     ...(inRequest && { inRequest }),
   })
   await new Promise<void>((resolve, reject) => {
