@@ -2,12 +2,16 @@ import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { ADMISSION_STREAM, Admitted, Moved } from '../../../domain/admission/events.ts'
+import { reading } from '../../../domain/read-event.ts'
 import { startEventStoreDb } from '../eventstoredb.ts'
 import { launch } from '../launch.ts'
 import type { Launched } from '../launch.ts'
 import { startMongoDouble } from '../mongodb-double/process.ts'
 import { freePort } from '../real-servers.ts'
 import { ADMIN, prefixed } from '../service.ts'
+import { openLogOf } from '../stores.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 import { openGate } from './gate.ts'
 import type { Gate } from './gate.ts'
@@ -41,9 +45,13 @@ export interface Cluster {
   readonly mongo: Awaited<ReturnType<typeof startMongoDouble>>
   /** Of the stores, as a tool takes them. */
   readonly stores: Settings
+  /** The process that runs a live, by the log; throws while there is none. */
+  readonly workerOf: (liveId: number) => Promise<ClusterProcess>
 }
 
 const HEARS_NUMBERS = join(import.meta.dirname, 'hears-numbers.ts')
+
+const placedBy = reading([Admitted, Moved])
 
 const portOf = (url: string): number => Number(/:(\d+)(?:[/?]|$)/.exec(url.replace(/^\w+:\/\//, ''))?.[1])
 
@@ -61,6 +69,21 @@ export const startCluster = async (t: ExecutionContext, { isScripted = true }: {
   const [eventStore, mongo] = [await startEventStoreDb(), await startMongoDouble()]
   for (const { dispose } of [eventStore, mongo]) t.teardown(dispose)
   const stores = { EVENTSTORE_URL: eventStore.url, MONGO_URL: mongo.url('stenolog'), MASTER_KEY_FILE: keyFile }
+
+  const processes = new Map<string, ClusterProcess>()
+  const workerOf: Cluster['workerOf'] = async (liveId) => {
+    const log = await openLogOf({ dataDirectory: '', stores })
+    try {
+      const events = await log.read(ADMISSION_STREAM)()
+      if (E.isLeft(events)) throw new Error(events.left.reason)
+      const placed = events.right.map(placedBy).findLast((event) => event?.data.liveId === liveId)
+      const found = processes.get(placed?.data.worker ?? '')
+      if (found === undefined) throw new Error(`nobody runs live ${liveId}`)
+      return found
+    } finally {
+      await log.close()
+    }
+  }
 
   const add: Cluster['add'] = async (name, role = 'all', settings = {}) => {
     const data = await temporaryDirectory()
@@ -90,7 +113,7 @@ export const startCluster = async (t: ExecutionContext, { isScripted = true }: {
       return { run, url: await run.url() }
     }
     let now = await start()
-    return {
+    const added: ClusterProcess = {
       name,
       url: () => now.url,
       pid: () => now.run.pid(),
@@ -111,6 +134,8 @@ export const startCluster = async (t: ExecutionContext, { isScripted = true }: {
       cut: (from) => gates[from].cut(),
       mend: (from) => gates[from].mend(),
     }
+    processes.set(name, added)
+    return added
   }
-  return { add, eventStore, mongo, stores }
+  return { add, eventStore, mongo, stores, workerOf }
 }

@@ -16,7 +16,7 @@ export interface NumberedListener {
   readonly finals: () => ReadonlyArray<number>
   /** Close codes of its sockets so far. */
   readonly closes: () => ReadonlyArray<number>
-  /** When each final came, by `performance.now`. */
+  /** When any text came, final or not, by `performance.now`. */
   readonly times: () => ReadonlyArray<number>
   /** Resolves when its session is over. */
   readonly over: Promise<void>
@@ -44,12 +44,11 @@ export const listenTo = (live: LiveJson, urls: ReadonlyArray<() => string>): Num
       const take = (): void => {
         for (const frame of current?.frames.slice(seen) ?? []) {
           seen += 1
+          if (frame['segment'] === undefined) continue
+          times.push(performance.now())
           if (frame['final'] !== true) continue
           segment = Math.max(segment, Number(frame['segment']))
-          for (const number of numbersIn(String(frame['text']))) {
-            finals.push(number)
-            times.push(performance.now())
-          }
+          finals.push(...numbersIn(String(frame['text'])))
         }
       }
       const ticking = setInterval(take, 20)
@@ -128,3 +127,9 @@ export const storedNumbers = async (client: Client, { id }: LiveJson): Promise<R
 
 /** 1 to `count`. */
 export const upTo = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, i) => i + 1)
+
+/** Milliseconds from a moment until the first text behind it; null where none came. */
+export const silenceAfter = ({ times }: NumberedListener, moment: number): number | null => {
+  const next = times().find((time) => time > moment)
+  return next === undefined ? null : next - moment
+}
