@@ -3,12 +3,14 @@ import type { StoreUnavailable } from '../../application/ports/event-store.ts'
 import { FORMAT, RELEASE, whyNotFormat } from '../stores/format.ts'
 import type { Calls } from './calls.ts'
 import { reasonOf, unavailable } from './failures.ts'
-import { MARKED_STREAM, ownerIn, whyNotOwner } from './log-owner.ts'
+import { ownerIn, whyNotOwner } from './log-owner.ts'
 import type { Ownership } from './log-owner.ts'
 import { metadataOf } from './stream-limits.ts'
 
 interface Parts {
   readonly calls: Calls
+  /** Whose metadata are the mark. */
+  readonly marked: string
   /** Null: the log is only read, and its mark stays as it is. */
   readonly ownership: Ownership | null
 }
@@ -22,9 +24,9 @@ interface Agreement {
 
 /** Agrees with the log's mark on format and owner, and puts both there where this process appends. */
 export const agreeOnMark = async (
-  { calls, ownership }: Parts,
+  { calls, marked, ownership }: Parts,
 ): Promise<E.Either<StoreUnavailable, Agreement>> => {
-  const found = await metadataOf(calls, MARKED_STREAM)
+  const found = await metadataOf(calls, marked)
   if (E.isLeft(found)) return found
   const { revision, members } = found.right
   const agreed = (refusal: string | null) => E.right({ refusal, revision: revision === 'no_stream' ? -1n : revision })
@@ -42,7 +44,7 @@ export const agreeOnMark = async (
     // At the revision that was read: of two that start now one is refused, and sees the other with its next try.
     const raised = { ...members, format: FORMAT, release: Math.max(release, RELEASE), owner }
     const written = await calls.write((client, options) =>
-      client.setStreamMetadata(MARKED_STREAM, raised, { ...options, expectedRevision: revision }),
+      client.setStreamMetadata(marked, raised, { ...options, expectedRevision: revision }),
     )
     return E.right({ refusal: null, revision: written.nextExpectedRevision })
   } catch (error) {

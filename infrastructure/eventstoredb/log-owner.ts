@@ -55,6 +55,7 @@ export const whyNotOwner = (owner: LogOwner | null, own: LogOwner): string | nul
 
 interface Watched {
   readonly calls: Calls
+  readonly marked: string
   readonly ownership: Ownership
   /** Of the mark by which the log is ours: what a node that lags behind still says is older. */
   readonly revision: bigint
@@ -62,12 +63,12 @@ interface Watched {
 
 /** Looks at the mark again and again, until somebody else stands in it or `signal`. */
 export const watchOwner = async (
-  { calls, ownership: { owner, timers, lookEvery, onTaken }, revision }: Watched, signal: AbortSignal,
+  { calls, marked, ownership: { owner, timers, lookEvery, onTaken }, revision }: Watched, signal: AbortSignal,
 ): Promise<void> => {
   for (;;) {
     await pause(timers, lookEvery, signal)
     if (signal.aborted) return
-    const found = await metadataOf(calls, MARKED_STREAM)
+    const found = await metadataOf(calls, marked)
     if (E.isLeft(found) || found.right.revision === 'no_stream' || found.right.revision <= revision) continue
     const now = ownerIn(found.right.members)
     if (now !== null && now.incarnation !== owner.incarnation)

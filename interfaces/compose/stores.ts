@@ -104,6 +104,7 @@ const openEmbedded = (file: (name: string) => string, masterKey: Buffer): Promis
 
 interface Joining {
   readonly url: string
+  readonly prefix: string | null
   readonly masterKey: Buffer
   readonly claim: Claim
   /** LEASE_TTL. */
@@ -115,7 +116,7 @@ interface Joining {
  * The stores in MongoDB, of which this process is a member before it writes anything. The clients of servers are loaded
  * only where there is a server: they take a third of the time of a start.
  */
-const openMongo = ({ url, masterKey, claim, ttl, logger }: Joining): Promise<ReadStores & Joined & Part> =>
+const openMongo = ({ url, prefix, masterKey, claim, ttl, logger }: Joining): Promise<ReadStores & Joined & Part> =>
   assemble(async (opened) => {
     const { connectMongo } = await import('../../infrastructure/mongodb/connection.ts')
     const { createMongoDocuments } = await import('../../infrastructure/mongodb/documents.ts')
@@ -123,7 +124,7 @@ const openMongo = ({ url, masterKey, claim, ttl, logger }: Joining): Promise<Rea
     const { clusterOf, markDatabases } = await import('../../infrastructure/mongodb/marks.ts')
     const { openMemberRegister } = await import('../../infrastructure/mongodb/member-register.ts')
     const { joinMembers } = await import('../../infrastructure/mongodb/members.ts')
-    const connection = await connectMongo(url)
+    const connection = await connectMongo(url, { prefix })
     opened({ stop: connection.close })
     const members = await joinMembers({ register: await openMemberRegister(connection), timers, logger }, claim, OWN_PROFILE, ttl)
     opened({ stop: members.leave })
@@ -135,14 +136,14 @@ const openMongo = ({ url, masterKey, claim, ttl, logger }: Joining): Promise<Rea
 
 /** Never the embedded one in place of a server that does not answer. */
 const openEventStore = async (
-  url: string | null, file: string, logger: Logger, ownership: Ownership,
+  { eventstoreUrl: url, streamPrefix: prefix }: Settings, file: string, logger: Logger, ownership: Ownership,
 ): Promise<Pick<Stores, 'store' | 'verifyStream' | 'leaderChanges'>> => {
   if (url === null) {
     const store = await openSqliteEventStore({ file, logger })
     return { store, verifyStream: verifyStream(file), leaderChanges: () => 0 }
   }
   const { openEventStoreDb } = await import('../../infrastructure/eventstoredb/event-store.ts')
-  const store = await openEventStoreDb({ url, logger, ownership })
+  const store = await openEventStoreDb({ url, prefix, logger, ownership })
   // Its servers keep no hashes.
   return { store, verifyStream: () => TE.right(null), leaderChanges: store.leaderChanges }
 }
@@ -153,7 +154,7 @@ const openEventStore = async (
  */
 export const openStores = (settings: Settings, { logger, environment, takesOver = false }: Opening): Promise<Stores & Part> =>
   assemble(async (opened) => {
-    const { dataDir, mongoUrl, eventstoreUrl, leaseTtl: ttl } = settings
+    const { dataDir, mongoUrl, leaseTtl: ttl, streamPrefix: prefix } = settings
     const lock = takeDataDirectory(dataDir)
     opened({ stop: async () => lock.release() })
     const file = (name: string): string => join(dataDir, name)
@@ -165,13 +166,13 @@ export const openStores = (settings: Settings, { logger, environment, takesOver 
     const { members, cluster, ...reads } = opened(
       mongoUrl === null
         ? { ...(await openEmbedded(file, masterKey)), members: alone(claim, OWN_PROFILE), cluster: null }
-        : await openMongo({ url: mongoUrl, masterKey, claim, ttl, logger }),
+        : await openMongo({ url: mongoUrl, prefix, masterKey, claim, ttl, logger }),
     )
     const taken = Promise.withResolvers<string>()
     const owner = { ...claim, cluster }
     const { whyNot } = members
     const ownership = { owner, takesOver, whyNot, timers, lookEvery: ttl / 5, onTaken: taken.resolve }
-    const log = await openEventStore(eventstoreUrl, file(EVENTS_FILE), logger, ownership)
+    const log = await openEventStore(settings, file(EVENTS_FILE), logger, ownership)
     opened({ stop: log.store.close })
     const replaced = Promise.race([members.replaced, taken.promise])
     return { ...reads, ...log, masterKey, members: { ...members, replaced }, leases: aloneLeases(claim) }

@@ -37,16 +37,24 @@ if (double !== null)
   )
 
 /** Opens a log as the process that says so of itself, for as long as the test lasts. */
-const openAs = async (t: ExecutionContext, url: string, claimed: Partial<LogOwner>, others: Partial<Ownership> = {}) => {
+const openAs = async (t: ExecutionContext, url: string, claimed: Partial<LogOwner>, { prefix = null, ...others }: Partial<Ownership> & { readonly prefix?: string | null } = {}) => {
   const taken = Promise.withResolvers<string>()
   const owner = { name: 'alpha', incarnation: v7(), directory: 'here', host: 'h', pid: 7, since: 'now', cluster: null, ...claimed }
   const timers: Timers = { after: (_ms, task) => systemTimers.after(1, task) }
   const whyNot = () => Promise.resolve(null)
   const ownership = { owner, takesOver: false, whyNot, timers, lookEvery: 1, onTaken: taken.resolve, ...others }
-  const store = await openEventStoreDb({ url: patient(url), limits: PATIENT_LIMITS, ownership })
+  const store = await openEventStoreDb({ url: patient(url), limits: PATIENT_LIMITS, ownership, prefix })
   t.teardown(store.close)
   return { store, taken: taken.promise }
 }
+
+test.serial('services with prefixes of their own have a log each on one server, and each belongs to its own', async (t) => {
+  const url = await startLog(t)
+  await openAs(t, url, { directory: 'a' }, { prefix: 'a' })
+  await openAs(t, url, { directory: 'b' }, { prefix: 'b' })
+  await openAs(t, url, { directory: 'c' })
+  await t.throwsAsync(openAs(t, url, { directory: 'd' }, { prefix: 'a' }), { message: /belongs to/ })
+})
 
 test.serial('a log belongs to the data directory that opened it first, or to its MongoDB; another is refused and changes nothing', async (t) => {
   const url = await startLog(t)

@@ -1,5 +1,6 @@
 import test from 'ava'
 import { createHealth } from '../../interfaces/compose/health.ts'
+import { observers } from '../../interfaces/http/clients/observers.ts'
 import { startHttp } from './http-service.ts'
 
 type Observed = Parameters<typeof createHealth>[0]
@@ -51,4 +52,19 @@ test('a service under which an older copy of the log was put is not ready, and s
 test('a service whose lists are behind since its start is not ready', async (t) => {
   const http = await startHttp(t, {}, { readiness: createHealth(retrying(null, { hasCaughtUp: false })).readiness })
   t.is((await http.send('GET', '/health/ready')).status, 503)
+})
+
+test('with METRICS_TOKEN metrics, and the checks of readiness, are shown to who has it alone', async (t) => {
+  const token = 'a-token-of-observers'
+  const http = await startHttp(t, {}, { mayObserve: observers(token) })
+  const metrics = async (headers: Record<string, string>) => (await http.send('GET', '/metrics', { headers })).status
+  t.is(await metrics({}), 401)
+  t.is(await metrics({ authorization: 'Bearer another-token-of-observers' }), 401)
+  t.is(await metrics({ authorization: `Bearer ${token}` }), 200)
+  const ready = async (headers: Record<string, string>) => {
+    const answer = await http.send('GET', '/health/ready', { headers })
+    return [answer.status, await answer.json()]
+  }
+  t.deepEqual(await ready({}), [200, { status: 'ok', checks: {} }])
+  t.deepEqual(await ready({ authorization: `Bearer ${token}` }), [200, { status: 'ok', checks: { eventStore: 'ok' } }])
 })
