@@ -3,7 +3,7 @@ import type { StoreUnavailable } from '../../application/ports/event-store.ts'
 import { FORMAT, RELEASE, whyNotFormat } from '../stores/format.ts'
 import type { Calls } from './calls.ts'
 import { reasonOf, unavailable } from './failures.ts'
-import { ownerIn, whyNotOwner } from './log-owner.ts'
+import { isSibling, ownerIn, whyNotOwner } from './log-owner.ts'
 import type { Ownership } from './log-owner.ts'
 import { metadataOf } from './stream-limits.ts'
 
@@ -40,9 +40,12 @@ export const agreeOnMark = async (
   // After the mark was read: who was replaced since then is told so here, or finds the mark at another revision.
   const others = (takesOver ? null : whyNotOwner(before, owner)) ?? (await ownership.whyNot())
   if (others !== null) return agreed(others)
+  // It is ours already, as all members' of our MongoDB.
+  const isShared = isSibling(before, owner) && !takesOver
+  if (isShared && Number(members['format'] ?? 0) >= FORMAT && release >= RELEASE) return agreed(null)
   try {
     // At the revision that was read: of two that start now one is refused, and sees the other with its next try.
-    const raised = { ...members, format: FORMAT, release: Math.max(release, RELEASE), owner }
+    const raised = { ...members, format: FORMAT, release: Math.max(release, RELEASE), owner: isShared ? before : owner }
     const written = await calls.write((client, options) =>
       client.setStreamMetadata(marked, raised, { ...options, expectedRevision: revision }),
     )

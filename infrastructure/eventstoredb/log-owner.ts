@@ -15,11 +15,14 @@ export const MARKED_STREAM = 'stenolog'
 const logOwner = t.intersection([
   claim,
   t.readonly(t.type({
-    /** The MongoDB whose members decide which process is the one, by its id; null where the data directory alone does. */
+    /** The MongoDB whose members share the log, by its id; null where the log is the data directory's alone. */
     cluster: t.union([t.string, t.null]),
   })),
 ])
 export type LogOwner = t.TypeOf<typeof logOwner>
+
+/** Whether both are members of one MongoDB, which share the log. */
+export const isSibling = (owner: LogOwner | null, own: LogOwner): boolean => owner !== null && owner.cluster !== null && owner.cluster === own.cluster
 
 /** What a process that appends to a log says of itself, and how it hears that the log is another's. */
 export interface Ownership {
@@ -43,14 +46,17 @@ export const ownerIn = (members: Readonly<Record<string, unknown>>): LogOwner | 
 
 /**
  * Why the log is not for `own`, in words for people; null where it is. An earlier process of the same data directory is
- * gone, since the directory is taken for one; one of the same MongoDB has been waited out by its members. Of anybody
- * else nothing is known.
+ * gone, since the directory is taken for one; but where the log is a MongoDB's, others may be at it. Of anybody else
+ * nothing is known.
  */
 export const whyNotOwner = (owner: LogOwner | null, own: LogOwner): string | null => {
-  if (owner === null || owner.directory === own.directory) return null
-  if (owner.cluster !== null && owner.cluster === own.cluster) return null
-  return `the log of the event store belongs to another data directory, that of ${shownClaim(owner)}: ` +
-    'two processes cannot share it yet. Once that one is gone for good, `stenolog log take-over` gives the log to this one'
+  if (owner === null || isSibling(owner, own)) return null
+  if (owner.cluster === null && owner.directory === own.directory) return null
+  const [whose, hint] = owner.cluster === null
+    ? [`another data directory, that of ${shownClaim(owner)}`, 'Once that one is gone for good']
+    : [`the processes of another MongoDB, ${shownClaim(owner)} among them`, 'Once those are gone for good']
+  return `the log of the event store belongs to ${whose}: two processes share a log only where they share a MongoDB. ` +
+    `${hint}, \`stenolog log take-over\` gives the log to this one`
 }
 
 interface Watched {
@@ -61,7 +67,7 @@ interface Watched {
   readonly revision: bigint
 }
 
-/** Looks at the mark again and again, until somebody else stands in it or `signal`. */
+/** Looks at the mark again and again, until somebody stands in it who does not share the log with us, or `signal`. */
 export const watchOwner = async (
   { calls, marked, ownership: { owner, timers, lookEvery, onTaken }, revision }: Watched, signal: AbortSignal,
 ): Promise<void> => {
@@ -71,7 +77,7 @@ export const watchOwner = async (
     const found = await metadataOf(calls, marked)
     if (E.isLeft(found) || found.right.revision === 'no_stream' || found.right.revision <= revision) continue
     const now = ownerIn(found.right.members)
-    if (now !== null && now.incarnation !== owner.incarnation)
+    if (now !== null && now.incarnation !== owner.incarnation && !isSibling(now, owner))
       return onTaken(`the process ${shownClaim(now)} has taken the log of the event store over`)
   }
 }

@@ -71,6 +71,8 @@ export interface MongoConnection {
   readonly maintenance: Db
   /** Beside the read models, in a database of its own: emptying those must not lose a key. */
   readonly keyring: Db
+  /** The keyring for what may take minutes, as `maintenance`. */
+  readonly maintainedKeyring: Db
   /** Milliseconds that a method of a port may ask this server for what it needs. */
   readonly limitMs: number
   /** Whether a server that takes writes was there when the driver last looked. */
@@ -129,6 +131,7 @@ export const connectMongo = async (url: string, { limitMs = LIMIT_MS, prefix = n
     readModels,
     maintenance: patient.db(name, databaseOptions(PATIENT_MS)),
     keyring,
+    maintainedKeyring: patient.db(`${name}_keyring`, databaseOptions(PATIENT_MS)),
     limitMs,
     isReachable: () => reachable,
     close,

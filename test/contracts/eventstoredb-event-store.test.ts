@@ -61,7 +61,7 @@ test.serial('a log belongs to the data directory that opened it first, or to its
   const { store } = await openAs(t, url, {})
   const head = await right(store.head())
   const told = 'the log of the event store belongs to another data directory, that of "alpha" (process 7 on h, since now): ' +
-    'two processes cannot share it yet. Once that one is gone for good, `stenolog log take-over` gives the log to this one'
+    'two processes share a log only where they share a MongoDB. Once that one is gone for good, `stenolog log take-over` gives the log to this one'
   for (const other of [{ directory: 'there' }, { name: 'beta', directory: 'there', cluster: 'c' }])
     await t.throwsAsync(openAs(t, url, other), { message: told })
   const reader = await openEventStoreDb({ url: patient(url), limits: PATIENT_LIMITS })
@@ -70,7 +70,39 @@ test.serial('a log belongs to the data directory that opened it first, or to its
 
   await openAs(t, url, { name: 'renamed', cluster: 'c' })
   await openAs(t, url, { directory: 'there', cluster: 'c' })
-  await t.throwsAsync(openAs(t, url, { directory: 'elsewhere', cluster: 'd' }), { message: /belongs to another data directory/ })
+  // Also from the first one's directory: what shares the log with it may still run.
+  for (const other of [{ directory: 'elsewhere', cluster: 'd' }, { cluster: 'd' }, {}])
+    await t.throwsAsync(openAs(t, url, other), { message: /belongs to the processes of another MongoDB, "renamed" .* among them: two processes/ })
+})
+
+test.serial('processes of one MongoDB share a log: none takes it from another, and all hear of who does', async (t) => {
+  const url = await startLog(t)
+  const client = EventStoreDBClient.connectionString(url)
+  t.teardown(() => client.dispose())
+  const [first, second, third] = [
+    await openAs(t, url, { cluster: 'c' }),
+    await openAs(t, url, { name: 'beta', directory: 'there', cluster: 'c' }),
+    await openAs(t, url, { name: 'gamma', directory: 'elsewhere', cluster: 'c' }),
+  ]
+  const { metadata } = await client.getStreamMetadata('stenolog')
+  t.like(metadata, { owner: { name: 'alpha', cluster: 'c' } })
+  // As a version before this left it, which wrote whoever came last.
+  await client.setStreamMetadata('stenolog', { ...metadata, owner: { ...(metadata?.['owner'] as LogOwner), name: 'delta', incarnation: v7() } })
+  const fourth = await openAs(t, url, { name: 'epsilon', directory: 'far', cluster: 'c' })
+  await openAs(t, url, { name: 'zeta', directory: 'away' }, { takesOver: true })
+  for (const { taken } of [first, second, third, fourth])
+    t.is(await taken, 'the process "zeta" (process 7 on h, since now) has taken the log of the event store over')
+})
+
+test.serial('a member raises the format of a log that it shares, and leaves whose it is', async (t) => {
+  const url = await startLog(t)
+  const client = EventStoreDBClient.connectionString(url)
+  t.teardown(() => client.dispose())
+  await openAs(t, url, { cluster: 'c' })
+  const { metadata } = await client.getStreamMetadata('stenolog')
+  await client.setStreamMetadata('stenolog', { ...metadata, format: FORMAT - 1 })
+  await openAs(t, url, { name: 'beta', directory: 'there', cluster: 'c' })
+  t.like((await client.getStreamMetadata('stenolog')).metadata, { format: FORMAT, owner: { name: 'alpha' } })
 })
 
 test.serial('whose log was taken is told so, and the mark keeps its other members', async (t) => {

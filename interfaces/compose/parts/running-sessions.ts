@@ -90,6 +90,7 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
     const listsAreCurrent = () => projector.lag().every(({ secondsBehind, error }) => error === null && secondsBehind < 30)
     const forgetting = { leases, documents, ...lives, tokenIdsOf, logger, retentionMax: settings.retentionMax, listsAreCurrent }
     opened(startDuties({ ...write, admission, ...forgetting }))
+    opened(foundation.stores.followErasures(sessions.runs.all))
     // First, so that nothing is ended or forgotten under a live that still writes.
     opened({ stop: sessions.close })
     opened(worked)
