@@ -82,7 +82,7 @@ export const startProjector = (deps: ProjectorDeps): Projector => {
   }
   const finishRebuilds = async (): Promise<void> => {
     finishes = true
-    for (const { finishRebuild } of [...runners.values()]) await finishRebuild()
+    for (const { finishRebuild } of runners.values()) await finishRebuild()
   }
   const { whenProjected, caughtUp, lag, timeouts } = progress
   return { whenProjected, caughtUp, lag, timeouts, rebuild, finishRebuilds, stopped }
