@@ -151,7 +151,7 @@ export const createRemoteLives = (deps: RemoteLivesDeps): RemoteLives => {
       }
     },
     placedAnew: (liveIds = lives.keys()) => {
-      for (const liveId of [...liveIds]) lives.get(liveId)?.link?.look()
+      for (const liveId of liveIds) lives.get(liveId)?.link?.look()
     },
     ended: (liveId, cause) => {
       const used = lives.get(liveId)

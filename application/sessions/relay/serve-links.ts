@@ -181,7 +181,7 @@ export const serveLinks = (deps: ServeLinksDeps): ServedLinks => {
     },
     placedAnew: (liveIds) => {
       const meant = liveIds === undefined ? null : new Set(liveIds)
-      for (const served of [...all]) {
+      for (const served of all) {
         const { liveId, term } = served
         if (term === null || meant?.has(liveId) === false) continue
         const own = ownTerm(deps, liveId)

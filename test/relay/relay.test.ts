@@ -1,0 +1,313 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { endWherever, relayingEnds, runsWherever } from '../../application/sessions/relay/routed-lives.ts'
+import { followEnds } from '../../application/sessions/relay/follow-ends.ts'
+import { createLiveBus } from '../../application/pipeline/live-bus.ts'
+import type { LiveSignal } from '../../application/pipeline/signals.ts'
+import type { EndMessage, FromWorker, Passed, ToWorker } from '../../application/ports/live-links.ts'
+import type { EventStore } from '../../application/ports/event-store.ts'
+import type { RemoteSender } from '../../application/sessions/relay/remote-sender.ts'
+import { createRecentFinals } from '../../application/sessions/recent-finals.ts'
+import { serveLinks } from '../../application/sessions/relay/serve-links.ts'
+import { createMemoryEventStore } from '../support/memory-event-store.ts'
+import { right } from '../support/projecting.ts'
+import { createRandom } from '../support/seeded.ts'
+import { createTestEnvironment, silentLogger } from '../support/test-environment.ts'
+import { NO_RUNS } from '../application/write-side.ts'
+import { createRelayApi } from './relay-api.ts'
+import { createRelayLog, LIVE } from './relay-log.ts'
+import { createRelayWorker } from './relay-worker.ts'
+
+const FINISHED = { status: 'finished', reason: 'finish_route' } as const
+const ORIGIN = { commandId: 'c', correlationId: 'c', actor: 'user:1' }
+
+/** One worker that runs the live, and a process with sockets. */
+const startRelay = async (senders?: Parameters<typeof createRelayWorker>[2]) => {
+  const world = createRelayLog(createRandom('relay'))
+  const a = createRelayWorker(world, 'a', senders)
+  const b = createRelayWorker(world, 'b')
+  world.join(a, b)
+  world.place('a')
+  await a.settle()
+  return { world, a, b, api: createRelayApi(world, 'p') }
+}
+
+test('one link is opened for all who listen to a live, when the first comes, and closed a while after the last', async (t) => {
+  const { world, api } = await startRelay()
+  t.deepEqual(world.network.standing(), [])
+  const listeners = [api.listen(null), api.listen(null), api.listen({ kind: 'after', segment: 0 })]
+  await world.pass(500)
+  t.deepEqual(world.network.standing(), [['p', 'a', LIVE]])
+  for (const listener of listeners) listener.leave()
+  await world.pass(29_000)
+  t.is(world.network.standing().length, 1, 'most come back')
+  await world.pass(2000)
+  t.deepEqual(world.network.standing(), [])
+  t.is(api.remote.size(), 0)
+})
+
+test('who comes while memory reaches back far enough costs the log no read', async (t) => {
+  const { world, a, api } = await startRelay()
+  for (let n = 0; n < 5; n += 1) a.speak(false, 0)
+  world.store.isAway = true
+  const listener = api.listen({ kind: 'after', segment: 2 })
+  await world.pass(500)
+  t.deepEqual(listener.heard.map(({ segment }) => segment), [3, 4, 5])
+  a.speak(false, 0)
+  await world.turns()
+  t.deepEqual(listener.heard.map(({ segment }) => segment), [3, 4, 5, 6], 'told for want of an answer of the store')
+})
+
+test('a live that is moved is heard from its next worker, and no socket is closed for that', async (t) => {
+  const { world, a, b, api } = await startRelay()
+  const listener = api.listen({ kind: 'after', segment: 0 })
+  await world.pass(500)
+  a.speak(false, 0)
+  await world.turns()
+  world.place('b')
+  await a.settle()
+  await b.settle()
+  await world.pass(2000)
+  b.speak(false, 0)
+  await world.turns()
+  t.deepEqual(listener.heard.map(({ text }) => text), ['1 in term 1', '2 in term 2'])
+  t.deepEqual(listener.endings, [])
+  t.deepEqual(world.network.standing(), [['p', 'b', LIVE]])
+})
+
+test('an end of the log waits for the worker that does not tell it, and for no longer than 2 s', async (t) => {
+  const { world, a, api } = await startRelay()
+  const listener = api.listen({ kind: 'after', segment: 0 })
+  await world.pass(500)
+  world.network.cut('p', 'a')
+  a.speak(false, 0)
+  api.remote.ended(LIVE, FINISHED)
+  await world.pass(1900)
+  t.deepEqual(listener.endings, [])
+  await world.pass(200)
+  t.deepEqual(listener.heard.map(({ segment }) => segment), [1], 'what the log holds comes first')
+  t.deepEqual(listener.endings, ['1000'])
+  a.end(FINISHED)
+  world.network.mend('p', 'a')
+  await world.pass(5000)
+  t.deepEqual(listener.endings, ['1000'])
+})
+
+test('senders of a process share the link of its listeners: replies and lines come in one order', async (t) => {
+  const opened: Array<string> = []
+  let toSender: (message: FromWorker) => void = () => undefined
+  const { world, a, api } = await startRelay({
+    open: ({ link, term }) => {
+      toSender = link.send
+      opened.push(`term ${term}`)
+      return { message: ({ kind }) => void opened.push(kind), closed: () => void opened.push('closed') }
+    },
+  })
+  const heard: Array<string> = []
+  const sender: RemoteSender = {
+    linkUp: ({ link, term, status }) => {
+      heard.push(`up in ${term}, ${status}`)
+      link.send({ kind: 'sender', requestId: 'r', from: null })
+    },
+    message: (message) => void heard.push(message.kind === 'reply' ? message.frame : message.kind),
+    linkDown: (loss) => void heard.push(loss),
+    over: () => void heard.push('over'),
+  }
+  const release = api.remote.sender(LIVE, sender)
+  api.remote.bus.subscribe(LIVE, (signal: LiveSignal) => {
+    if (signal.kind === 'transcription') heard.push(signal.text)
+  })
+  await world.turns()
+  t.deepEqual(opened, ['term 1', 'sender'])
+  toSender({ kind: 'reply', frame: 'before' })
+  a.speak(false, 0)
+  toSender({ kind: 'reply', frame: 'behind' })
+  await world.turns()
+  t.deepEqual(heard, ['up in 1, active', 'before', '1 in term 1', '1 in term 1', 'behind'], 'a draft, then the final')
+  world.network.breakLinks('p', 'a')
+  await world.pass(500)
+  t.deepEqual(heard.slice(5), ['broken', 'up in 1, active'])
+  t.deepEqual(opened.slice(2), ['closed', 'term 1', 'sender'])
+  a.end(FINISHED)
+  await world.turns()
+  t.deepEqual(heard.slice(7), ['over'])
+  release()
+})
+
+test('a process reaches its own worker without a copy', async (t) => {
+  const world = createRelayLog(createRandom('relay'))
+  const a = createRelayWorker(world, 'a')
+  world.join(a)
+  world.place('a')
+  await a.settle()
+  const api = createRelayApi(world, 'a', a)
+  const heard: Array<LiveSignal> = []
+  api.remote.bus.subscribe(LIVE, (signal) => heard.push(signal))
+  await world.turns()
+  a.speak(false, 0)
+  t.is(heard[1], world.said[0], 'in the same turn, the very object')
+  t.deepEqual(world.network.standing(), [])
+})
+
+/** A worker's end without a world: admission says what `placed` does. */
+const serveOne = (placed: { worker: string; term: number }, buffered = () => 0) => {
+  const world = createRelayLog(createRandom('relay'))
+  const bus = createLiveBus({ logger: silentLogger })
+  const self = { name: 'a', incarnation: 'run of a' }
+  world.join({ self }, { self: { name: 'b', incarnation: 'run of b' } })
+  for (let term = 0; term < placed.term; term += 1) world.place(placed.worker)
+  const view = world.viewOf()
+  const taken: Array<number> = []
+  const served = serveLinks({
+    admission: view, worker: self, bus, recent: createRecentFinals(world.timers), logger: silentLogger,
+    runs: { termOf: () => null, audioSeconds: () => null },
+    takeOver: (_, term) => async () => {
+      taken.push(term)
+      return E.right({ state: { status: 'active' } })
+    },
+    endByWorker: (_, { cause }) => (cause.status === 'error' ? null : Promise.resolve({ position: null })),
+    senders: { open: () => ({ message: () => undefined, closed: () => undefined }) },
+  })
+  const open = () => {
+    const sent: Array<FromWorker> = []
+    const link = { isClosed: false }
+    const heard = served.open(LIVE, {
+      send: (message) => void sent.push(message),
+      buffered,
+      close: () => {
+        if (link.isClosed) return
+        link.isClosed = true
+        heard.closed()
+      },
+    })
+    return { sent, link, hear: (message: ToWorker) => heard.message(message) }
+  }
+  return { world, bus, served, taken, view, open }
+}
+
+const HELLO = { kind: 'hello', relay: 1, term: 1, listens: true } as const
+
+test('a worker answers for a moved live once it is behind its fence, and for a live of another with who has it', async (t) => {
+  const own = serveOne({ worker: 'a', term: 3 })
+  const link = own.open()
+  link.hear({ ...HELLO, term: 3 })
+  await own.world.turns()
+  t.deepEqual(own.taken, [3])
+  t.deepEqual(link.sent, [
+    { kind: 'here', term: 3, status: 'active' }, { kind: 'recent', finals: [], isWhole: false, dropped: [] },
+  ])
+  own.world.place('b')
+  own.view.look()
+  own.served.placedAnew([LIVE])
+  t.deepEqual(link.sent.at(-1), { kind: 'elsewhere', worker: 'b', term: 4 })
+  t.true(link.link.isClosed)
+  const late = own.open()
+  late.hear({ ...HELLO, term: 3 })
+  await own.world.turns()
+  t.deepEqual(late.sent, [{ kind: 'elsewhere', worker: 'b', term: 4 }])
+  t.is(own.served.size(), 0)
+})
+
+test('a worker that has not heard of the term that it is asked for reads admission first', async (t) => {
+  const { world, open, taken } = serveOne({ worker: 'a', term: 1 })
+  world.place('a')
+  const link = open()
+  link.hear({ ...HELLO, term: 2 })
+  await world.turns()
+  t.deepEqual(link.sent[0], { kind: 'here', term: 2, status: 'active' })
+  t.deepEqual(taken, [2])
+})
+
+test('a link that does not take the lines of a live is closed, a version that is not understood too', async (t) => {
+  let buffered = 0
+  const { world, bus, open } = serveOne({ worker: 'a', term: 1 }, () => buffered)
+  const [link, foreign] = [open(), open()]
+  link.hear(HELLO)
+  foreign.hear({ ...HELLO, relay: 99 })
+  await world.turns()
+  t.true(foreign.link.isClosed)
+  bus.publish(LIVE, { kind: 'started' })
+  t.deepEqual(link.sent.slice(1).map(({ kind }) => kind), ['recent', 'signal'])
+  t.false(link.link.isClosed)
+  buffered = 5 * 1024 * 1024
+  bus.publish(LIVE, { kind: 'started' })
+  t.true(link.link.isClosed)
+})
+
+test('an end is asked of the worker that runs the live, wherever; null where none answers', async (t) => {
+  const { world, a, api } = await startRelay()
+  const asked: Array<EndMessage> = []
+  let answer: E.Either<{ readonly _tag: 'Unreachable'; readonly reason: string }, Passed | null> = E.right({ position: 'p7' })
+  const end = endWherever({
+    whereabouts: api.where, logger: silentLogger,
+    links: { end: async (to, message) => {
+      t.is(to.name, 'a')
+      asked.push(message)
+      return answer
+    } },
+  })
+  const request = { cause: FINISHED, origin: ORIGIN, limitMs: 2000 }
+  t.deepEqual(await end(LIVE, request), { position: 'p7' as never })
+  t.deepEqual(asked, [{ liveId: LIVE, end: request }])
+  for (const other of [E.right(null), E.left({ _tag: 'Unreachable', reason: 'away' } as const), E.right({ position: 7 })]) {
+    answer = other
+    t.is(await end(LIVE, request), null)
+  }
+  world.release()
+  api.hearMoves()
+  t.is(await end(LIVE, request), null)
+  t.is(asked.length, 4, 'nobody is asked for a live that nobody runs')
+  t.is(await a.served.end({ liveId: LIVE, end: request as never }), null)
+})
+
+test('what is known of a live that runs elsewhere is told from what is known here', async (t) => {
+  const { world, a, api } = await startRelay()
+  const known = runsWherever({ runs: null, remote: api.remote, whereabouts: api.where, self: { name: 'p', incarnation: 'run of p' } })
+  t.deepEqual([known.hasSender(LIVE), known.audioSeconds(LIVE), known.isElsewhere(LIVE)], [false, null, true])
+  const own = runsWherever({ runs: { ...NO_RUNS, audioSeconds: () => 3 }, remote: api.remote, whereabouts: api.where, self: a.self })
+  t.deepEqual([own.audioSeconds(LIVE), own.isElsewhere(LIVE)], [3, false])
+  world.release()
+  api.hearMoves()
+  t.false(known.isElsewhere(LIVE))
+})
+
+test('a process that runs no lives hears of all ends and moves from the log', async (t) => {
+  const environment = createTestEnvironment()
+  const store: EventStore = createMemoryEventStore()
+  const stopping = new AbortController()
+  const heard: Array<string> = []
+  const enough = Promise.withResolvers<void>()
+  const hear = (what: string): void => {
+    heard.push(what)
+    if (heard.length === 2) enough.resolve()
+  }
+  const world = createRelayLog(createRandom('relay'))
+  const stopped = followEnds({
+    store, logger: silentLogger, environment, timers: world.timers, signal: stopping.signal, from: right(await store.head()()),
+    remote: {
+      ended: (liveId, cause) => hear(`end of ${liveId}: ${cause.status}`),
+      placedAnew: (liveIds) => hear(`moved ${[...(liveIds ?? [])].join()}`),
+    },
+    whereabouts: { refresh: async () => undefined },
+    whenProjected: async () => undefined,
+  })
+  const at = '2026-01-01T00:00:00.000000+00:00'
+  const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: at }
+  const append = async (stream: string, type: string, data: object): Promise<void> => {
+    right(await store.append(stream, 'any', [{ id: environment.newId(), type, data: { ...data, at }, metadata }])())
+  }
+  await append('admission', 'Moved', { liveId: 7, worker: 'b', term: 2 })
+  await append('live-7', 'LiveFinished', { liveId: 7, reason: 'finish_route' })
+  await append('admission', 'Released', { liveId: 7 })
+  await enough.promise
+  t.deepEqual(heard.toSorted(), ['end of 7: finished', 'moved 7'])
+  stopping.abort()
+  await stopped
+})
+
+test('in a process with a worker an end of the log reaches its lives and its sockets', (t) => {
+  const told: Array<string> = []
+  const runs = relayingEnds({ ...NO_RUNS, ended: () => void told.push('runs') }, { ended: () => void told.push('sockets') })
+  runs.ended(LIVE, FINISHED)
+  t.deepEqual(told, ['runs', 'sockets'])
+})
