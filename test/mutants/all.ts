@@ -27,6 +27,7 @@ import { onceSurvivedMutants } from './once-survived.ts'
 import { onnxMutants } from './onnx.ts'
 import { rebuildMutants } from './rebuilds.ts'
 import { restMutants } from './rest.ts'
+import { senderMutants } from './senders.ts'
 import { socketMutants } from './sockets.ts'
 import { sourceMutants } from './sources.ts'
 import { sqliteMutants } from './sqlite.ts'
@@ -40,6 +41,7 @@ export const MUTANTS: ReadonlyArray<Mutant> = [
   ...admissionMutants,
   ...accountMutants,
   ...directoryMutants,
+  ...senderMutants,
   ...socketMutants,
   ...engineSettingMutants,
   ...listenerMutants,
