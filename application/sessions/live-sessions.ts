@@ -222,13 +222,10 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
         const isUnused = running.isIdle() && running.stage() === 'open'
         if (isUnused && lives.get(liveId)?.running === running) lives.delete(liveId)
       }
-      const wait = (ms: number, expired: () => void): void => {
-        leave()
-        waitFor(liveId, ms, expired)
-      }
+      const wait = (ms: number, expired: () => void): void => (leave(), waitFor(liveId, ms, expired))
       const { begun } = lives.get(liveId) ?? { begun: point.sampleOffset }
-      const grace = options.reconnectGrace
-      return E.right(createSenderSession({ liveId, live, running, lifecycle, detached, wait, grace, begun, from }))
+      const waiting = { detached, wait, grace: options.reconnectGrace }
+      return E.right(createSenderSession({ liveId, live, running, lifecycle, ...waiting, begun, from }))
     },
     missed: openMissedFinals({ recent, storedFinals: lifecycle.storedFinals }),
     runs,

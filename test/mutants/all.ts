@@ -28,6 +28,7 @@ import { onnxMutants } from './onnx.ts'
 import { placementMutants } from './placement.ts'
 import { rebuildMutants } from './rebuilds.ts'
 import { restMutants } from './rest.ts'
+import { senderMutants } from './senders.ts'
 import { socketMutants } from './sockets.ts'
 import { sourceMutants } from './sources.ts'
 import { sqliteMutants } from './sqlite.ts'
@@ -42,6 +43,7 @@ export const MUTANTS: ReadonlyArray<Mutant> = [
   ...placementMutants,
   ...accountMutants,
   ...directoryMutants,
+  ...senderMutants,
   ...socketMutants,
   ...engineSettingMutants,
   ...listenerMutants,

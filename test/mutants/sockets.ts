@@ -155,8 +155,8 @@ export const socketMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/sessions/running-live.ts',
-    before: 'if (clock.samples() === 0) void',
-    after: 'if (clock.samples() < 0) void',
+    before: 'if (!begun) void',
+    after: 'if (begun) void',
     rows: [99, 140], test: FRAMES,
   },
   {

@@ -30,11 +30,13 @@ export const createRemoteClient = ({ hub, place, shared, liveId }: RemoteClientO
   let refusal: string | null = null
   let incoming: Incoming | null = null
 
+  /** What is read now. */
+  const next = (): Frame | undefined => (isPaused || isGone || incoming === null ? undefined : waiting.splice(0, 1)[0])
+
   const flush = (): void => {
-    while (!isPaused && !isGone && incoming !== null && waiting.length > 0) {
-      const [frame] = waiting.splice(0, 1)
-      if (typeof frame === 'string') incoming.text(frame)
-      else if (frame !== undefined) incoming.binary(frame)
+    for (let frame = next(); frame !== undefined; frame = next()) {
+      if (typeof frame === 'string') incoming?.text(frame)
+      else incoming?.binary(frame)
     }
   }
 

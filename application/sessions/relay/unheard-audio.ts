@@ -25,8 +25,8 @@ export interface UnheardAudio {
   readonly heard: (place: AudioPlace) => void
   /** It was answered: it is not sent again. */
   readonly answered: (number: number) => void
-  /** Lets go of the oldest audio that was heard, covered or not; false where there is none. */
-  readonly letGo: () => boolean
+  /** Lets go of the oldest audio that was heard, covered or not, until there is room, as far as there is any. */
+  readonly letGo: () => void
   readonly isFull: () => boolean
   readonly isEmpty: () => boolean
   /** Where the next frame that is sent stands, if that is the first of those kept; null: nobody has said so. */
@@ -74,6 +74,8 @@ export const createUnheardAudio = (most: number = MOST_BYTES): UnheardAudio => {
     begins = sample
   }
 
+  const isFull = (): boolean => bytes >= most
+
   return {
     sent: (frame, isKept) => {
       last += 1
@@ -85,11 +87,9 @@ export const createUnheardAudio = (most: number = MOST_BYTES): UnheardAudio => {
     heard: (place) => void heard.push(place),
     answered: (answered) => remove(({ number }) => number === answered),
     letGo: () => {
-      const [oldest] = heard
-      if (oldest !== undefined) drop(oldest)
-      return oldest !== undefined
+      for (const place of heard) if (isFull()) drop(place)
     },
-    isFull: () => bytes >= most,
+    isFull,
     isEmpty: () => kept.length === 0,
     from: () => (begins === null ? null : { frame: last + 1, sample: begins }),
     again: () => {

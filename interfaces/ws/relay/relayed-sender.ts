@@ -96,7 +96,7 @@ export const createRelayedSender = (options: RelayedSenderOptions): RelayedSende
   }
 
   const makeRoom = (): void => {
-    while (isOverfull && frames.isFull() && frames.letGo()) continue
+    if (isOverfull) frames.letGo()
     if (place === 'held' && frames.isFull() && !isOverfull) cancelFull ??= timers.after(FULL_PATIENCE, overfull)
     else stopWaiting()
     read()
