@@ -181,13 +181,13 @@ export const memberMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/mongodb/leases.ts',
     before: '    await register.giveBack(name, self, token)\n    seeker.isPausing',
     after: '    seeker.isPausing',
-    rows: ['a member that stops gives its leases up'], test: MEMBERS,
+    rows: ['work that ends by itself leaves its lease'], test: MEMBERS,
   },
   {
     file: 'infrastructure/mongodb/leases.ts',
     before: 'if (lease !== undefined && isOwn(lease)) seeker',
     after: 'if (lease?.holder === \'\') seeker',
-    rows: ['whatever happens'], test: MEMBERS,
+    rows: ['a lease that was taken by a request whose answer was lost'], test: MEMBERS,
   },
   {
     file: 'infrastructure/keys/erased-keys.ts',
