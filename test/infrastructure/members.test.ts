@@ -11,7 +11,8 @@ const namesFor = (process: ReturnType<World['start']>): ReadonlyArray<string> =>
 test('members of different names run side by side, and each sees all of them and what they announce', async (t) => {
   const world = createMembersWorld()
   const [first, second, third] = ['a', 'b', 'c'].map((directory) => world.start(directory))
-  await world.pass(TTL)
+  // To right behind a beat.
+  await world.pass(TTL + 3 * STEP)
   t.deepEqual(world.processes.map(({ phase }) => phase()), ['up', 'up', 'up'])
   if (first === undefined || second === undefined || third === undefined) return
   t.deepEqual(world.processes.map((one) => namesFor(one).toSorted()), Array.from({ length: 3 }, () => ['a', 'b', 'c']))
@@ -241,7 +242,7 @@ const which = fc.nat({ max: 20 })
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ act: fc.constant('start' as const), directory, name: fc.constantFrom('x', 'y') }) },
   { weight: 4, arbitrary: fc.record({ act: fc.constantFrom('kill', 'stop', 'freeze', 'thaw'), which }) },
-  { weight: 4, arbitrary: fc.record({ act: fc.constantFrom('well', 'cut', 'mute', 'deposed'), which }) },
+  { weight: 4, arbitrary: fc.record({ act: fc.constantFrom('well', 'cut', 'mute', 'mute-writes', 'deposed'), which }) },
   { weight: 2, arbitrary: fc.record({ act: fc.constant('elect' as const), isOn: fc.boolean() }) },
   { weight: 8, arbitrary: fc.record({ act: fc.constant('pass' as const), ms: fc.integer({ min: STEP, max: 2 * TTL }) }) },
 )
@@ -346,4 +347,31 @@ test('a member that stops gives its leases up at once', async (t) => {
   await world.pass(TTL)
   await Promise.all([first.stop(), world.pass(TTL / 5)])
   t.is(second.held('reconciler')?.token, 2)
+})
+
+test('work that ends by itself leaves its lease to who waits for it', async (t) => {
+  const world = createMembersWorld()
+  const first = world.start('a')
+  await world.pass(TTL)
+  const second = world.start('b', { leases: ['reconciler'] })
+  const ended = Promise.withResolvers<void>()
+  first.leases().hold('reconciler', () => ended.promise)
+  await world.pass(TTL)
+  t.is(second.held('reconciler'), undefined)
+  ended.resolve()
+  await world.pass(TTL)
+  t.is(second.held('reconciler')?.token, 2)
+})
+
+test('a lease that was taken by a request whose answer was lost is held under its token', async (t) => {
+  const world = createMembersWorld()
+  const first = world.start('a')
+  await world.pass(TTL + 3 * STEP)
+  first.lineIs('mute-writes')
+  first.seek('reconciler')
+  await world.pass(STEP)
+  t.is(first.held('reconciler'), undefined)
+  first.lineIs('well')
+  await world.pass(TTL)
+  t.is(first.held('reconciler')?.token, 1)
 })

@@ -23,10 +23,10 @@ export const STEP = TTL / 50
 type Phase = 'starting' | 'up' | 'refused' | 'replaced' | 'gone'
 
 /**
- * What becomes of a process's requests: answered; not made; made, and the answer lost; as a deposed primary answers
- * them, which shows what was and makes nothing.
+ * What becomes of a process's requests: answered; not made; made, and the answer lost, of all or of writes alone; as a
+ * deposed primary answers them, which shows what was and makes nothing.
  */
-type Line = 'well' | 'cut' | 'mute' | 'deposed'
+type Line = 'well' | 'cut' | 'mute' | 'mute-writes' | 'deposed'
 
 interface Held {
   readonly token: number
@@ -104,14 +104,16 @@ export const createMembersWorld = (freezes: Freeze = 'machine') => {
       if (phase === 'gone') return new Promise(() => undefined)
       if (line === 'cut' || line === 'deposed' || isElecting) return E.left('cut off')
       const outcome = await make()
-      return line === 'mute' ? E.left('the answer is lost') : outcome
+      return line === 'mute' || line === 'mute-writes' ? E.left('the answer is lost') : outcome
     }
     const hearing = (make: () => Promise<Either<string, boolean>>) => () => {
       heard.set(incarnation, answering)
       return make()
     }
-    const shown = <A>(old: () => A, look: () => Promise<Either<string, A>>) => async (): Promise<Either<string, A>> =>
-      line === 'deposed' && phase !== 'gone' ? E.right(old()) : asked(look)
+    const shown = <A>(old: () => A, look: () => Promise<Either<string, A>>) => async (): Promise<Either<string, A>> => {
+      if (phase !== 'gone' && line === 'deposed') return E.right(old())
+      return phase !== 'gone' && line === 'mute-writes' && !isElecting ? look() : asked(look)
+    }
     /** Nobody who beats is judged. */
     const judging = ({ incarnation: other }: Entry | { readonly incarnation: string }): void => {
       const silence = answering - (heard.get(other) ?? 0)
