@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Members, Offers } from '../ports/members.ts'
 import type { Timers } from '../ports/timers.ts'
 
@@ -48,7 +47,8 @@ export const announceWorker = (deps: AnnounceWorkerDeps): { readonly stop: () =>
       lives: [...deps.lives()].toSorted((one, other) => one - other),
       logAnswers: deps.logAnswers(),
     }
-    if (!isDeepStrictEqual(next, told)) members.announce(next)
+    // It travels as text anyway.
+    if (JSON.stringify(next) !== JSON.stringify(told)) members.announce(next)
     told = next
     cancel = timers.after(EVERY_MS, look)
   }

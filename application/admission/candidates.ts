@@ -1,9 +1,22 @@
-import type { CreateLiveDeps } from '../lives/commands/create-live.ts'
+import type { Candidate } from '../../domain/admission/placement.ts'
+import type { Model } from '../ports/catalogue.ts'
 import type { Environment } from '../ports/environment.ts'
 import type { Members, Offers } from '../ports/members.ts'
 import type { AdmissionActor } from './admission-actor.ts'
 import type { MeasuredCompute } from './measured-compute.ts'
 import { candidatesFrom } from './offers.ts'
+
+/** What a live asks of its worker. */
+export interface AskedForLive {
+  readonly model: Model
+  /** Names of the model and, behind it, of the translators. */
+  readonly needs: ReadonlyArray<string>
+  /** Seconds within which it shall show its text. */
+  readonly maxDelay: number
+}
+
+/** Workers that may run the live. */
+export type CandidatesFor = (asked: AskedForLive) => ReadonlyArray<Candidate>
 
 /** This process as a worker, at this moment: what it announced may be a second old. */
 export interface OwnWorker {
@@ -25,7 +38,7 @@ interface CandidatesDeps {
 /** Workers for a new live, as they announced themselves; this process by its own figures. */
 export const candidatesAmong = ({
   members, admission, environment, overcommit, own,
-}: CandidatesDeps): CreateLiveDeps['candidates'] => {
+}: CandidatesDeps): CandidatesFor => {
   const { self } = members
   const present = () =>
     own === null

@@ -181,6 +181,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
       running.configure(live.config)
       waitFor(liveId, graceMs, () => track(running.end(cause, origin)))
     },
+    speakOut: async (liveId, limitMs) => lives.get(liveId)?.running.finish(limitMs),
     stop: (liveId) => {
       const running = lives.get(liveId)?.running
       if (running !== undefined && running.stage() !== 'ending') running.settle()
@@ -231,7 +232,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
       return end
     },
     flushAll: async (limitMs) => {
-      await Promise.all([...lives.values()].map(async ({ running }) => running.finish(limitMs)))
+      await Promise.all([...lives.keys()].map((liveId) => runs.speakOut(liveId, limitMs)))
     },
     close: async () => {
       closing.abort()

@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { createAdmissionActor } from '../../application/admission/admission-actor.ts'
 import { joinWorker } from '../../application/admission/join-worker.ts'
+import { drainWorker } from '../../application/sessions/runs/drain-worker.ts'
 import { rejoinWorker } from '../../application/admission/rejoin-worker.ts'
 import { watchWorkers } from '../../application/admission/watch-workers.ts'
 import type { Environment, Logger } from '../../application/ports/environment.ts'
@@ -44,6 +45,7 @@ interface WorkerOptions extends WorkerStores {
   /** What workers offer, as this process knows it. */
   readonly offering?: () => Offering | undefined
   readonly takeoverGrace?: number
+  readonly drainTimeout?: number
   readonly whenProjected?: () => Promise<void>
   /** What its `run-lives` hears of the log, in place of all of it. */
   readonly subscribe?: EventStore['subscribe']
@@ -71,13 +73,17 @@ export const createWorker = async (options: WorkerOptions) => {
   const { members } = options
   const following = { admission, environment, timers, logger, vram }
   const rejoining = members && rejoinWorker({ ...following, members })
+  const drain = drainWorker({
+    ...following, members: members ?? { self, announce: () => undefined }, sessions, rejoining: rejoining ?? null,
+    drainTimeout: options.drainTimeout ?? 0,
+  })
   const watching = members && watchWorkers({ ...following, members })
   const heard = { ...store, subscribe: options.subscribe ?? store.subscribe }
   const running = runLives({ ...deps, store: heard, runs: sessions.runs, takeoverGrace: options.takeoverGrace ?? 0, logger, left: () => rejoining?.left() })
   const join = joinWorker({ admission, environment }, self, vram)
   return {
     side: { ...side, deps: { ...deps, endByWorker: sessions.endByWorker } },
-    admission, bus, logger: recorded, pipelines, pullers, sessions, running, join,
+    admission, bus, logger: recorded, pipelines, pullers, sessions, running, join, drain,
     start: async (): Promise<void> => {
       right(await join())
       right(await running.start())

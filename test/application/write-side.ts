@@ -101,6 +101,7 @@ export const NO_RUNS: LiveRuns = {
   audioSeconds: () => null,
   pull: () => undefined,
   awaitSender: () => undefined,
+  speakOut: () => Promise.resolve(),
   stop: () => undefined,
   ended: () => undefined,
   drop: () => undefined,

@@ -146,9 +146,9 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
     rows: ['a log of an older version goes on under the name local'], test: UPGRADE,
   },
   {
-    file: 'application/admission/join-worker.ts',
+    file: 'application/admission/send-surely.ts',
     before: 'while (E.isRight(sent) && isPlaceable(sent.right, admission.offering()))',
-    after: 'while (E.isRight(sent) && vram < 0)',
+    after: 'while (E.isRight(sent) && isPlaceable === undefined)',
     rows: ['a worker that joins anew has all that it ran'], test: UPGRADE,
   },
   {

@@ -25,6 +25,7 @@ import { missedFinalsMutants } from './missed-finals.ts'
 import { mongoMutants } from './mongodb.ts'
 import { onceSurvivedMutants } from './once-survived.ts'
 import { onnxMutants } from './onnx.ts'
+import { placementMutants } from './placement.ts'
 import { rebuildMutants } from './rebuilds.ts'
 import { restMutants } from './rest.ts'
 import { socketMutants } from './sockets.ts'
@@ -38,6 +39,7 @@ export const MUTANTS: ReadonlyArray<Mutant> = [
   ...restMutants,
   ...liveMutants,
   ...admissionMutants,
+  ...placementMutants,
   ...accountMutants,
   ...directoryMutants,
   ...socketMutants,

@@ -58,7 +58,7 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: SESSIONS,
-    before: 'Math.min(options.reconnectGrace, LONGEST_TIMER_MS)',
+    before: 'Math.min(ms, LONGEST_TIMER_MS)',
     after: 'Math.min(options.reconnectGrace / 2, LONGEST_TIMER_MS)',
     rows: ['RECONNECT_GRACE'], test: RESUME,
   },

@@ -3,11 +3,11 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import type { Candidate } from '../../../domain/admission/placement.ts'
 import { liveIdOfCommand, placementOf } from '../../../domain/admission/state.ts'
 import { exists, liveDecider } from '../../../domain/live/decider.ts'
 import { listenerTokenStream, liveStream } from '../../../domain/live/events.ts'
 import { listenerTokenClaim } from '../../../domain/live/listener-token-claim.ts'
+import type { CandidatesFor } from '../../admission/candidates.ts'
 import { actorOf } from '../../caller.ts'
 import type { Caller } from '../../caller.ts'
 import type {
@@ -16,7 +16,7 @@ import type {
 import { handleCommand } from '../../log/handle-command.ts'
 import type { Origin } from '../../log/origin.ts'
 import { unexpected } from '../../log/unexpected.ts'
-import type { Catalogue, Model } from '../../ports/catalogue.ts'
+import type { Catalogue } from '../../ports/catalogue.ts'
 import type { Credentials } from '../../ports/credentials.ts'
 import type { Projector } from '../../ports/projector.ts'
 import type { HolderOfToken, LiveView, ViewOf } from '../../ports/read-models.ts'
@@ -43,19 +43,10 @@ export type CreateLive = (
   note?: NoteLive,
 ) => TaskEither<Refusal, LiveView>
 
-/** What a live asks of its worker. */
-export interface AskedForLive {
-  readonly model: Model
-  /** Names of the model and, behind it, of the translators. */
-  readonly needs: ReadonlyArray<string>
-  /** Seconds within which it shall show its text. */
-  readonly maxDelay: number
-}
-
 export interface CreateLiveDeps extends LiveWriteDeps, Pick<Projector, 'whenProjected'> {
   readonly catalogue: Catalogue
   /** Workers that may run the live. */
-  readonly candidates: (asked: AskedForLive) => ReadonlyArray<Candidate>
+  readonly candidates: CandidatesFor
   readonly credentials: Pick<Credentials, 'keyedHash'>
   readonly holderOfToken: HolderOfToken
   /** Why a live's source may not be pulled from there, as far as the URL itself tells; null: it may. */

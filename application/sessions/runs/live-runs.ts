@@ -26,6 +26,8 @@ export interface LiveRuns {
    * then the live ends so. Does nothing where it runs already.
    */
   readonly awaitSender: (liveId: number, live: AttachedLive, point: SourcePoint, end: ExpectedSender) => void
+  /** Takes no more audio, and transcribes and translates what was heard. The live stays as it is. */
+  readonly speakOut: (liveId: number, limitMs: number) => Promise<void>
   /** Its terminal event stands: what another ended stops at once, and says nothing more. */
   readonly stop: (liveId: number) => void
   /** It is over for everybody: its sockets are told. */

@@ -14,6 +14,7 @@ import { createScheduler } from '../../../application/pipeline/scheduler.ts'
 import { liveLifecycle } from '../../../application/sessions/live-lifecycle.ts'
 import { createLiveSessions } from '../../../application/sessions/live-sessions.ts'
 import { runLives } from '../../../application/sessions/run-lives.ts'
+import { drainWorker } from '../../../application/sessions/runs/drain-worker.ts'
 import { createTranslations } from '../../../application/translation/translations.ts'
 import { isActive } from '../../../application/users/known-user.ts'
 import { createPullers } from '../../../infrastructure/sources/puller/puller-client.ts'
@@ -95,6 +96,12 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
 
     return {
       compute,
+      /** At a planned stop, while all else still runs. */
+      drain: drainWorker({
+        admission, environment, members: foundation.stores.members, sessions, timers, logger,
+        // Nobody can take it for lost while it is the one member.
+        rejoining: null, drainTimeout: settings.drainTimeout,
+      }),
       offers: () => offersOf(engines),
       sessions,
       bus,

@@ -1,6 +1,5 @@
 import type { Listeners } from '../../../application/lives/queries/get-activity.ts'
 import { startLoadHistory } from '../../../application/load/load-history.ts'
-import { pause } from '../../../application/waiting.ts'
 import { inRequest } from '../../../infrastructure/node/request-context.ts'
 import { assemble } from '../assemble.ts'
 import { openControl } from '../control.ts'
@@ -8,9 +7,6 @@ import { openFront } from '../front.ts'
 import { createHealth } from '../health.ts'
 import { callsOf } from './calls.ts'
 import type { Parts } from './calls.ts'
-
-/** Time for the last words of lives that outlast the drain. */
-const LAST_WORDS_MS = 10_000
 
 /**
  * What the world reaches: the port, and the socket in the data directory. Stopping it drains first: no new lives and
@@ -51,10 +47,7 @@ export const openServiceFront = (parts: Parts) =>
     opened({
       stop: async () => {
         isDraining = true
-        const deadline = environment.monotonic() + settings.drainTimeout
-        while (sessions.count() > 0 && environment.monotonic() < deadline) await pause(timers, 50)
-        // What lives have heard by now is still sent; 0 means at once.
-        if (settings.drainTimeout > 0) await sessions.flushAll(LAST_WORDS_MS)
+        await running.drain()
       },
     })
     return { url: front.url }
