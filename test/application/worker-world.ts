@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { createAdmissionActor } from '../../application/admission/admission-actor.ts'
+import type { CandidatesFor } from '../../application/admission/candidates.ts'
 import { joinWorker } from '../../application/admission/join-worker.ts'
 import { drainWorker } from '../../application/sessions/runs/drain-worker.ts'
 import { rejoinWorker } from '../../application/admission/rejoin-worker.ts'
@@ -42,9 +43,13 @@ interface WorkerOptions extends WorkerStores {
   readonly logger?: Logger
   /** Other processes, as the world of the test tells: who is lost is given up, and who was given up joins anew. */
   readonly members?: Members
+  /** It looks for lost workers itself; else the test does. */
+  readonly watches?: false
   /** What workers offer, as this process knows it. */
   readonly offering?: () => Offering | undefined
   readonly takeoverGrace?: number
+  /** In place of all that have joined. */
+  readonly candidates?: CandidatesFor
   readonly drainTimeout?: number
   readonly whenProjected?: () => Promise<void>
   /** What its `run-lives` hears of the log, in place of all of it. */
@@ -57,7 +62,7 @@ export const createWorker = async (options: WorkerOptions) => {
   const recorded = createRecordingLogger()
   const { logger = recorded } = options
   const admission = await createAdmissionActor({ ...options, logger })
-  const candidates = () => admission.state().workers.map((one) => ({ worker: one.worker, rank: 0 }))
+  const candidates = options.candidates ?? (() => admission.state().workers.map((one) => ({ worker: one.worker, rank: 0 })))
   const side = writeSideOf({ ...options, candidates }, admission)
   const deps = { ...side.deps, worker: { name: worker, incarnation: environment.instance } }
   const bus = createLiveBus({ logger })
@@ -77,7 +82,7 @@ export const createWorker = async (options: WorkerOptions) => {
     ...following, members: members ?? { self, announce: () => undefined }, sessions, rejoining: rejoining ?? null,
     drainTimeout: options.drainTimeout ?? 0,
   })
-  const watching = members && watchWorkers({ ...following, members })
+  const watching = members && options.watches !== false && watchWorkers({ ...following, members })
   const heard = { ...store, subscribe: options.subscribe ?? store.subscribe }
   const running = runLives({ ...deps, store: heard, runs: sessions.runs, takeoverGrace: options.takeoverGrace ?? 0, logger, left: () => rejoining?.left() })
   const join = joinWorker({ admission, environment }, self, vram)
@@ -89,7 +94,7 @@ export const createWorker = async (options: WorkerOptions) => {
       right(await running.start())
     },
     close: async (): Promise<void> => {
-      await watching?.stop()
+      if (watching) await watching.stop()
       await rejoining?.stop()
       await running.stop()
       await sessions.close()
