@@ -56,21 +56,20 @@ test('a worker that is lost is given up by whoever hears of it, its lives go to 
 test('who hears of a lost worker says so for as long as the log does not answer', async (t) => {
   const on = stores()
   const first = await startMember(t, on, 'w1')
-  let [isAway, refused] = [false, 0]
+  let isAway = false
   const store: EventStore = {
     ...on.store,
-    append: (stream, ...rest) => async () => {
-      if (!isAway || refused === 2) return await on.store.append(stream, ...rest)()
-      refused += 1
-      return E.left({ _tag: 'StoreUnavailable', reason: 'test' })
-    },
+    append: (...event) => async () => (isAway ? E.left({ _tag: 'StoreUnavailable', reason: 'test' }) : await on.store.append(...event)()),
   }
   const second = await startMember(t, on, 'w2', { store })
   first.world.doubt('frozen')
   isAway = true
   second.world.lose(first.own)
+  const attempts = () => second.logger.lines.flatMap(({ message, fields }) => (message.startsWith('the admissions do not answer') ? [fields['attempt']] : []))
+  await eventually(() => assert.deepEqual(attempts(), [0, 1]))
+  t.deepEqual(attempts(), [0, 1])
+  isAway = false
   await eventually(async () => assert.equal((await typesOf(on, 'admission')).at(-1), 'WorkerLeft'))
-  t.is(refused, 2)
 })
 
 test('a worker that no member is leaves after some looks, unless it is us who see nobody', async (t) => {
@@ -106,7 +105,7 @@ test('a live whose model nobody has waits, and is placed as soon as somebody off
   await eventually(() => assert.equal(first.pullers.all.length, 1))
   first.pullers.latest().events.audio(AUDIO, null)
   let names = new Set<string>(['other'])
-  const second = await startMember(t, on, 'w2', { offering: () => new Map([['w2', names]]) })
+  const second = await startMember(t, on, 'w2', { timers: createManualTimers(), offering: () => new Map([['w2', names]]) })
   first.world.doubt('frozen')
   second.world.lose(first.own)
   await eventually(() => assert.deepEqual(placements(second), [[id, null, 1]]))

@@ -60,7 +60,7 @@ test('who has the model in memory comes first, unless it could not keep up any m
 
 test('of workers alike the one with most free compute is given the live, then the one with most memory', (t) => {
   const { given } = specify(t, admissionDecider)
-  const history = [joined('w1', 9000), joined('w2', 8000), admitted(1, { worker: 'w1' }), admitted(2, { worker: 'w1' }), admitted(3, { worker: 'w1' })]
+  const history = [joined('w1', 12_000), joined('w2', 8000), admitted(1, { worker: 'w1' }), admitted(2, { worker: 'w1' }), admitted(3, { worker: 'w1' })]
   const members = [memberNamed('w1', undefined, { lives: [1, 2, 3] }), memberNamed('w2')]
   const candidates = candidatesFrom(members, { ...asked, state: fold(admissionDecider, history) })
   given(...history).when(admit(4, { candidates })).thenEvents(admitted(4, { worker: 'w2' }))

@@ -107,7 +107,7 @@ export const placementMutants: ReadonlyArray<Mutant> = [
   {
     file: 'application/lives/policies/creators.ts',
     before: "if (isAlone) return 'gone'",
-    after: "if (isAlone && all().length > 1) return 'gone'",
+    after: "if (isAlone) return 'unseen'",
     rows: ['a process knows who of the creators is there'], test: RECONCILER,
   },
   {
