@@ -110,6 +110,7 @@ test('a live whose model nobody has waits, and is placed as soon as somebody off
   second.world.lose(first.own)
   await eventually(() => assert.deepEqual(placements(second), [[id, null, 1]]))
   await eventually(() => assert.ok(first.pullers.latest().stopped))
+  await first.close()
   names = new Set(['m1'])
   second.world.set([second.own])
   await eventually(() => assert.equal(second.pullers.all.length, 1))

@@ -45,12 +45,19 @@ export const createWorkerLogRules = (capacity: number, offers: ReadonlyMap<strin
     check(writer === actor, `${type} of live ${liveId} in term ${term} by ${actor}, whose writer is ${writer}`)
   }
 
+  const given = (liveId: number, worker: string): void => {
+    check(needs.get(liveId)?.every((name) => offers.get(worker)?.has(name)) === true, `${worker} cannot run live ${liveId}`)
+    check(heldBy(worker) <= capacity, `${worker} holds ${heldBy(worker)} of ${capacity} MB`)
+  }
+
   const onAdmission = (type: string, data: Readonly<Record<string, unknown>>): void => {
     const [liveId, worker] = [Number(data['liveId']), String(data['worker'])]
     if (type === 'WorkerJoined') joined.set(worker, data['incarnation'])
-    if (type === 'WorkerLeft') check(joined.get(worker) === data['incarnation'], `${worker} left for a run that had not its name`)
-    if (type === 'WorkerLeft') joined.delete(worker)
-    if (type === 'WorkerLeft') for (const one of placed.values()) if (one.worker === worker) one.worker = null
+    if (type === 'WorkerLeft') {
+      check(joined.get(worker) === data['incarnation'], `${worker} left for a run that had not its name`)
+      joined.delete(worker)
+      for (const one of placed.values()) if (one.worker === worker) one.worker = null
+    }
     if (type === 'Admitted') placed.set(liveId, { worker, term: 1, vram: Number(data['vram']) })
     if (type === 'Moved') {
       const one = placed.get(liveId)
@@ -62,9 +69,7 @@ export const createWorkerLogRules = (capacity: number, offers: ReadonlyMap<strin
       check(over.has(liveId), `live ${liveId} was released before its end`)
     }
     if (type === 'Admitted') needs.set(liveId, data['needs'] as ReadonlyArray<string>)
-    if (type === 'Admitted' || type === 'Moved')
-      check(needs.get(liveId)?.every((name) => offers.get(worker)?.has(name)) === true, `${worker} cannot run live ${liveId}`)
-    if (type === 'Admitted' || type === 'Moved') check(heldBy(worker) <= capacity, `${worker} holds ${heldBy(worker)} of ${capacity} MB`)
+    if (type === 'Admitted' || type === 'Moved') given(liveId, worker)
   }
 
   const onLive = (event: StoredEvent, data: Readonly<Record<string, unknown>>): void => {

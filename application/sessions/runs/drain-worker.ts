@@ -86,19 +86,23 @@ export const drainWorker = (deps: DrainWorkerDeps) => async (): Promise<void> =>
     if (E.isLeft(moved)) logger.warn({ liveId: held.liveId, refusal: moved.left._tag }, 'a live could not be handed over')
   }
 
-  await deps.rejoining?.stop()
-  members.announce({ state: 'draining' })
-  let isDraining = false
-  while (drainTimeout > 0 && sessions.count() > 0) {
-    if (!isDraining && others()) {
-      isDraining = true
-      await say({ type: 'Drain', worker, incarnation, at: environment.now() })
+  const giveAway = async (): Promise<void> => {
+    let isDraining = false
+    while (sessions.count() > 0) {
+      if (!isDraining && others()) {
+        isDraining = true
+        await say({ type: 'Drain', worker, incarnation, at: environment.now() })
+      }
+      await Promise.all(movable().map(handOver))
+      if (sessions.count() === 0 || environment.monotonic() >= deadline) break
+      await pause(timers, LOOK_MS)
     }
-    await Promise.all(movable().map(handOver))
-    if (sessions.count() === 0 || environment.monotonic() >= deadline) break
-    await pause(timers, LOOK_MS)
+    // What lives have heard by now is still sent.
+    await sessions.flushAll(LAST_WORDS_MS)
   }
-  // What lives have heard by now is still sent.
-  if (drainTimeout > 0) await sessions.flushAll(LAST_WORDS_MS)
+
+  if (deps.rejoining !== null) await atMost(timers, ANSWER_MS, deps.rejoining.stop())
+  members.announce({ state: 'draining' })
+  if (drainTimeout > 0) await giveAway()
   if (others()) await say({ type: 'Leave', reason: 'stopped', worker, incarnation, at: environment.now() })
 }
