@@ -53,12 +53,6 @@ export const storeMutants: ReadonlyArray<Mutant> = [
     rows: ['of a log on a server read models are kept'], test: 'test/projections/lost-future.test.ts',
   },
   {
-    file: 'projections/runner.ts',
-    before: 'changes.right, reached, token)',
-    after: 'changes.right, reached)',
-    rows: ['who was frozen in mid-work moves no checkpoint'], test: 'test/projections/many-processes.test.ts',
-  },
-  {
     file: 'application/log/log-duty.ts',
     before: 'checkpoint, reached.token)',
     after: 'checkpoint)',
