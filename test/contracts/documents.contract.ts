@@ -13,13 +13,8 @@ export interface OpenedDocuments {
 
 const at = (n: number): Position => String(n).padStart(20, '0') as Position
 
-const put = (id: string, position: number, document: Document, collection = 'lives'): Change => ({
-  kind: 'put',
-  collection,
-  id,
-  document,
-  position: at(position),
-})
+const put = (id: string, position: number, document: Document, collection = 'lives'): Change =>
+  ({ kind: 'put', collection, id, document, position: at(position) })
 
 const remove = (id: string, position: number): Change => ({ kind: 'remove', collection: 'lives', id, position: at(position) })
 
