@@ -297,7 +297,7 @@ test('a process that runs no lives hears of all ends and moves from the log', as
     right(await store.append(stream, 'any', [{ id: environment.newId(), type, data: { ...data, at }, metadata }])())
   }
   await append('admission', 'Moved', { liveId: 7, worker: 'b', term: 2 })
-  await append('live-7', 'LiveFinished', { liveId: 7, reason: 'finish_route' })
+  await append('live-7', 'LiveFinished', { liveId: 7, userId: 1, reason: 'finish_route' })
   await append('admission', 'Released', { liveId: 7 })
   await enough.promise
   t.deepEqual(heard.toSorted(), ['end of 7: finished', 'moved 7'])
