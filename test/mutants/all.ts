@@ -26,6 +26,7 @@ import { mongoMutants } from './mongodb.ts'
 import { onceSurvivedMutants } from './once-survived.ts'
 import { onnxMutants } from './onnx.ts'
 import { rebuildMutants } from './rebuilds.ts'
+import { relayMutants } from './relay.ts'
 import { restMutants } from './rest.ts'
 import { socketMutants } from './sockets.ts'
 import { sourceMutants } from './sources.ts'
@@ -66,6 +67,7 @@ export const MUTANTS: ReadonlyArray<Mutant> = [
   ...engineCostMutants,
   ...engineProcessMutants,
   ...termMutants,
+  ...relayMutants,
   ...askedMutants,
   ...vocabularyAndLanguageMutants,
 ]
