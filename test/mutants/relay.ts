@@ -49,9 +49,9 @@ export const relayMutants: ReadonlyArray<Mutant> = [
     rows: ['a worker that has not heard of the term that it is asked for'], test: RELAY,
   },
   {
-    file: 'application/sessions/relay/routed-lives.ts',
-    before: "if (remote.isUnknown(liveId)) return E.left",
-    after: "if (liveId < 0) return E.left",
-    rows: [HEARD_ONCE], test: PROPERTY,
+    file: 'application/sessions/relay/kept-link.ts',
+    before: ' || message.term < highest',
+    after: '',
+    rows: ['a worker of a lower term than one that was heard is not listened to'], test: RELAY,
   },
 ]
