@@ -27,6 +27,7 @@ import { onceSurvivedMutants } from './once-survived.ts'
 import { onnxMutants } from './onnx.ts'
 import { placementMutants } from './placement.ts'
 import { rebuildMutants } from './rebuilds.ts'
+import { relayMutants } from './relay.ts'
 import { restMutants } from './rest.ts'
 import { senderMutants } from './senders.ts'
 import { socketMutants } from './sockets.ts'
@@ -70,6 +71,7 @@ export const MUTANTS: ReadonlyArray<Mutant> = [
   ...engineCostMutants,
   ...engineProcessMutants,
   ...termMutants,
+  ...relayMutants,
   ...askedMutants,
   ...vocabularyAndLanguageMutants,
 ]

@@ -4,8 +4,9 @@ import { endWherever, relayingEnds, runsWherever } from '../../application/sessi
 import { followEnds } from '../../application/sessions/relay/follow-ends.ts'
 import { createLiveBus } from '../../application/pipeline/live-bus.ts'
 import type { LiveSignal } from '../../application/pipeline/signals.ts'
-import type { EndMessage, FromWorker, Passed, ToWorker } from '../../application/ports/live-links.ts'
+import type { EndMessage, FromWorker, LinkEvents, Passed, ToWorker } from '../../application/ports/live-links.ts'
 import type { EventStore } from '../../application/ports/event-store.ts'
+import { keepLink } from '../../application/sessions/relay/kept-link.ts'
 import type { RemoteSender } from '../../application/sessions/relay/remote-sender.ts'
 import { createRecentFinals } from '../../application/sessions/recent-finals.ts'
 import { serveLinks } from '../../application/sessions/relay/serve-links.ts'
@@ -147,6 +148,33 @@ test('a process reaches its own worker without a copy', async (t) => {
   a.speak(false, 0)
   t.is(heard[1], world.said[0], 'in the same turn, the very object')
   t.deepEqual(world.network.standing(), [])
+})
+
+test('a worker of a lower term than one that was heard is not listened to', (t) => {
+  const world = createRelayLog(createRandom('relay'))
+  const peer = { name: 'a', incarnation: 'run of a', address: 'a:1' }
+  const events: Array<LinkEvents> = []
+  const heard: Array<string> = []
+  const kept = keepLink({
+    links: { open: (_, __, hear) => {
+      events.push(hear)
+      return { send: () => undefined, buffered: () => 0, close: () => undefined }
+    } },
+    // The log is away: nobody here hears of the second term but from its worker.
+    whereabouts: { of: () => ({ kind: 'member', peer, term: 1 }), refresh: async () => undefined },
+    environment: { random: () => 0 }, timers: world.timers, logger: silentLogger,
+  }, LIVE, {
+    up: ({ term }) => void heard.push(`term ${term}`), message: () => undefined, down: (loss) => void heard.push(loss),
+  }, true)
+  events[0]?.message({ kind: 'here', term: 2, status: 'active' })
+  kept.look()
+  events[0]?.closed('it broke')
+  return world.pass(1000).then(() => {
+    t.is(events.length, 2)
+    events[1]?.message({ kind: 'here', term: 1, status: 'active' })
+    t.deepEqual(heard, ['term 2', 'broken', 'elsewhere'])
+    kept.stop()
+  })
 })
 
 /** A worker's end without a world: admission says what `placed` does. */
@@ -297,7 +325,7 @@ test('a process that runs no lives hears of all ends and moves from the log', as
     right(await store.append(stream, 'any', [{ id: environment.newId(), type, data: { ...data, at }, metadata }])())
   }
   await append('admission', 'Moved', { liveId: 7, worker: 'b', term: 2 })
-  await append('live-7', 'LiveFinished', { liveId: 7, reason: 'finish_route' })
+  await append('live-7', 'LiveFinished', { liveId: 7, userId: 1, reason: 'finish_route' })
   await append('admission', 'Released', { liveId: 7 })
   await enough.promise
   t.deepEqual(heard.toSorted(), ['end of 7: finished', 'moved 7'])

@@ -49,6 +49,8 @@ export const keepLink = (deps: KeptLinkDeps, liveId: number, hearer: LinkHearer,
   let present: Dialled | null = null
   let isStopped = false
   let attempt = 0
+  /** Whoever answers in a lower term than one that was heard is not the live's worker any more. */
+  let highest = 0
   let listens = listensAtFirst
   let cancel: () => void = () => undefined
 
@@ -77,12 +79,13 @@ export const keepLink = (deps: KeptLinkDeps, liveId: number, hearer: LinkHearer,
   const obey = (dialled: Dialled, message: FromWorker): void => {
     if (message.kind !== 'here' && message.kind !== 'elsewhere')
       return dialled.isUp ? hearer.message(message) : undefined
-    if (message.kind === 'elsewhere' || isBehind(message)) {
+    if (message.kind === 'elsewhere' || message.term < highest || isBehind(message)) {
       lose('elsewhere')
       return dialled.link.close()
     }
     dialled.isUp = true
     dialled.term = message.term
+    highest = message.term
     attempt = 0
     hearer.up({ link: dialled.link, term: message.term, status: message.status })
   }

@@ -82,6 +82,8 @@ export const serveLinks = (deps: ServeLinksDeps): ServedLinks => {
       const hasBegun = (runs.audioSeconds(liveId) ?? 0) > 0
       return { term, status: hasBegun ? 'active' : 'pending' }
     }
+    // What still runs in a lower term is dropped first: what it told is not the newest.
+    if (runs.termOf(liveId) !== null) return null
     if (term === FIRST_TERM) return { term, status: 'pending' }
     // Behind its fence nothing of a worker before can come: only then is the log all that they told.
     const taken = await deps.takeOver(liveId, term)()

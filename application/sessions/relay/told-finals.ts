@@ -31,6 +31,8 @@ export const toldFinals = (): ToldFinals => {
   const known = new Map<string, { readonly segment: number; readonly isPast: boolean }>()
   /** What is of an earlier segment is owed only where it stands behind something that was told. */
   let firstSegment = 1
+  /** What was stored and not yet told comes before all that is new: now nothing of the past is told any more. */
+  let isPastOver = false
 
   const remember = (frame: TranscriptFrame, isPast: boolean): void => {
     const wording = wordingOf(frame)
@@ -51,8 +53,14 @@ export const toldFinals = (): ToldFinals => {
   }
 
   return {
-    add: (frame) => remember(frame, false),
-    has: (frame) => known.get(wordingOf(frame))?.isPast === false,
+    add: (frame) => {
+      if (isNew(frame)) isPastOver = true
+      remember(frame, false)
+    },
+    has: (frame) => {
+      const one = known.get(wordingOf(frame))
+      return one !== undefined && (isPastOver || !one.isPast)
+    },
     begin: (past, isWhole) => {
       for (const frame of past) remember(frame, true)
       const spoken = past.find(({ kind }) => kind === 'transcription')?.segment
