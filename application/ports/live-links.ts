@@ -41,7 +41,10 @@ export type ToWorker =
       readonly requestId: string
       readonly from: AudioPlace | null
     }
-  /** A frame of the sender that has the place, as it came from its socket. `null` text is a ping of the protocol itself. */
+  /**
+   * A frame of the sender that has the place, as it came from its socket. Both ends number texts and binary frames as they
+   * are sent, from `from.frame` on, or 1. `null` text is a ping of the protocol itself, without a number.
+   */
   | { readonly kind: 'text'; readonly text: string | null }
   | { readonly kind: 'binary'; readonly bytes: Uint8Array }
   /** The sender's socket is gone; `how` as its handshake or socket ended. */
@@ -77,7 +80,7 @@ export type FromWorker =
   | { readonly kind: 'close'; readonly frame: string; readonly close: number; readonly reason: string }
   /** The sender's socket is not to be read, or again. */
   | { readonly kind: 'hold'; readonly on: boolean }
-  /** All frames up to here were heard; each second while audio comes. */
+  /** The worker is done with all frames up to here; each second while frames come, and before each `reply`, which answers the last. */
   | ({ readonly kind: 'heard' } & AudioPlace)
   /** All audio up to here is in stored finals or was settled as silence: it is never asked for again. */
   | ({ readonly kind: 'covered' } & AudioPlace)

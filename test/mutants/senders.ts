@@ -78,7 +78,7 @@ export const senderMutants: ReadonlyArray<Mutant> = [
     file: 'application/pipeline/policy/policy.ts',
     before: 'phrases.length === 0 ? clock - LOOK_BACK : bufferStart',
     after: 'clock - LOOK_BACK',
-    rows: ['what is settled is in finals'], test: 'test/pipeline/settled-samples.test.ts',
+    rows: ['no more is settled than the buffer has left behind'], test: 'test/pipeline/settled-samples.test.ts',
   },
   {
     file: 'interfaces/ws/relay/sent-config.ts',

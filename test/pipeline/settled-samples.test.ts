@@ -1,4 +1,6 @@
 import test from 'ava'
+import { settledBy } from '../../application/pipeline/policy/policy.ts'
+import { INITIAL_SEGMENTER } from '../../application/pipeline/speech/speech-segmenter.ts'
 import { collected, pipelineOf } from '../support/pipeline-bench.ts'
 import { immediateTimers } from '../support/immediate-timers.ts'
 import { scriptedAudio, scriptedEngine } from '../support/scripted-engine.ts'
@@ -8,6 +10,13 @@ import { chanceOf } from '../support/seeded.ts'
 const RATE = 16_000
 /** Models without word times guess when words end. */
 const GUESSED = 1.5 * RATE
+
+test('while somebody speaks no more is settled than the buffer has left behind, and no open word', (t) => {
+  const speech = { ...INITIAL_SEGMENTER, clock: 100_000, phrases: [{ regions: [], dips: [], closedAt: null }] }
+  t.is(settledBy(speech, { finalEnd: 10, bufferStart: 20, isOpen: false }), 20)
+  t.is(settledBy(speech, { finalEnd: 10, bufferStart: 20, isOpen: true }), 10)
+  t.is(settledBy({ ...speech, phrases: [] }, { finalEnd: 10, bufferStart: 20, isOpen: false }), 84_000)
+})
 
 test('what is settled is in finals, and all but the last moments are settled once nobody speaks', async (t) => {
   const { random } = chanceOf(t)

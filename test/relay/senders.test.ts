@@ -56,7 +56,7 @@ test('a sender of another process: its words are stored once, it hears what send
   t.deepEqual(client.received.slice(2), ['{"type":"pong"}'])
 })
 
-test('while its worker is gone a socket is not read; the next worker tells that it is ready, and answers nothing twice', async (t) => {
+test('D65: while its worker is gone a socket is not read; the next worker tells that it is ready, and answers nothing twice', async (t) => {
   const words = numberedWords(20)
   const { world, api } = start(t, { words })
   const client = await configured(world, api)
@@ -77,7 +77,7 @@ test('while its worker is gone a socket is not read; the next worker tells that 
   t.is(client.ending(), '1000')
 })
 
-test('no worker for 15 seconds: 1012, and the live waits for its sender as long as TAKEOVER_GRACE says', async (t) => {
+test('D65: no worker for 15 seconds: 1012, and the live waits for its sender as long as TAKEOVER_GRACE says', async (t) => {
   const { world, api } = start(t, { createPipeline: createScriptedPipelines().create, takeoverGrace: 30_000 })
   const client = await configured(world, api)
   client.send(second)
