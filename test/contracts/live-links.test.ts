@@ -6,8 +6,9 @@ import { openLinkProxy } from '../support/link-proxy.ts'
 import type { LinkProxy } from '../support/link-proxy.ts'
 import { createMemoryLinks } from '../support/memory-links.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
+import { brokenLinksContract } from './broken-links.contract.ts'
 import { liveLinksContract } from './live-links.contract.ts'
-import type { LinksWorld } from './live-links.contract.ts'
+import type { LinksWorld } from './live-links-support.ts'
 
 const memoryWorld = async (timers: Timers): Promise<LinksWorld> => {
   const net = createMemoryLinks({ timers })
@@ -50,5 +51,7 @@ const loopbackWorld = async (timers: Timers): Promise<LinksWorld> => {
   }
 }
 
-liveLinksContract('memory', memoryWorld, 200)
-liveLinksContract('loopback', loopbackWorld, 40)
+liveLinksContract('memory', memoryWorld)
+brokenLinksContract('memory', memoryWorld, 100)
+liveLinksContract('loopback', loopbackWorld)
+brokenLinksContract('loopback', loopbackWorld, 40)
