@@ -15,6 +15,7 @@ import { lives } from './lives.ts'
 import { peers } from './peer.ts'
 import { pipelines } from './pipeline.ts'
 import { rebuilds } from './rebuild.ts'
+import { relay } from './relay.ts'
 import { services } from './service.ts'
 import { sockets } from './sockets.ts'
 import { speechCompare } from './speech/compare.ts'
@@ -25,7 +26,7 @@ import { speechSizing } from './speech/sizing.ts'
 import { starts } from './start.ts'
 
 const BENCHMARKS: ReadonlyArray<Benchmark> = [
-  ...durableAppends, ...listCosts, ...rebuilds, ...starts, ...pipelines, ...services, lives, demoLives, ...sockets, ...peers, ...beside,
+  ...durableAppends, ...listCosts, ...rebuilds, ...starts, ...pipelines, ...services, lives, demoLives, ...sockets, ...peers, relay, ...beside,
 ]
 
 const lineOf = (figure: Figure | SkippedFigure): string => {

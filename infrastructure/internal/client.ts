@@ -3,6 +3,7 @@ import { WebSocket } from 'ws'
 import type { LinkEvents, LiveLink, LiveLinks, Peer } from '../../application/ports/live-links.ts'
 import type { Logger } from '../../application/ports/environment.ts'
 import type { Timers } from '../../application/ports/timers.ts'
+import { afterLastLook } from '../../application/waiting.ts'
 import { messageOf } from '../../domain/shared/message-of.ts'
 import { parseAddress } from './address.ts'
 import { askForEnd, refusalOf } from './end-request.ts'
@@ -44,7 +45,7 @@ export const createLiveLinks = ({ masterKey, logger, timers }: LiveLinksOptions)
       // Against proxies that take what they pass for something else; none sees into this connection.
       generateMask: (mask) => void mask.fill(0),
     })
-    const cancelDial = timers.after(DIAL_MS, () => link.cut(`${to.name} does not answer at ${to.address}`))
+    const cancelDial = afterLastLook(timers, DIAL_MS, () => link.cut(`${to.name} does not answer at ${to.address}`))
     socket.once('open', cancelDial)
     socket.once('unexpected-response', (asking, { statusCode }) => {
       link.cut(refusalOf(statusCode ?? 0, to))

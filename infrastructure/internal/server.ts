@@ -23,7 +23,7 @@ import { createRareWarnings } from './rare-warnings.ts'
 import { boundUnproved } from './unproved.ts'
 
 /** Who does not prove the key by then is no member. */
-const HANDSHAKE_MS = 2000
+const HANDSHAKE_MS = 5000
 /** For what is under way when the port closes. */
 const CLOSING_MS = 4000
 
@@ -104,7 +104,7 @@ export const openInternalServer = async (options: InternalServerOptions): Promis
   const end = async (request: IncomingMessage): Promise<{ readonly status: number; readonly body: unknown }> => {
     const asked = judge(request, 'end', 'POST')
     if (typeof asked === 'number') return { status: asked, body: null }
-    const question = endQuestion.decode(await readJson(request))
+    const question = endQuestion.decode(await readJson(request).catch(() => null))
     if (E.isLeft(question)) return { status: 400, body: null }
     const ended = await handler.end({ liveId: asked.liveId, end: question.right.end })
     return { status: 200, body: endAnswer.encode({ ended }) }

@@ -17,6 +17,7 @@ import { hubMutants } from './hub.ts'
 import { hurtDataMutants } from './hurt-data.ts'
 import { isolationMutants } from './isolation.ts'
 import { keyMutants } from './keys.ts'
+import { linkMutants } from './links.ts'
 import { limitMutants } from './limits.ts'
 import { listenerMutants } from './listeners.ts'
 import { liveMutants } from './lives.ts'
@@ -50,6 +51,7 @@ export const MUTANTS: ReadonlyArray<Mutant> = [
   ...listenerMutants,
   ...missedFinalsMutants,
   ...limitMutants,
+  ...linkMutants,
   ...sourceMutants,
   ...sqliteMutants,
   ...keyMutants,

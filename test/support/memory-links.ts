@@ -9,7 +9,7 @@ import { systemTimers } from '../../infrastructure/node/system-timers.ts'
 import { createMemoryWay } from './memory-way.ts'
 import type { MemoryWay } from './memory-way.ts'
 
-/** As the adapter has them: how long a dial waits, how long a silent peer is believed in, how much waits for one that does not read. */
+/** As the adapter has them, in milliseconds and bytes. */
 const DIAL_MS = 2000
 const SILENCE_MS = 4000
 const MAX_BUFFERED = 8 * 1024 * 1024
@@ -81,10 +81,7 @@ export const createMemoryLinks = ({ timers = systemTimers }: { readonly timers?:
     return way
   }
   const drop = (...gone: ReadonlyArray<MemoryWay>): void => {
-    for (const way of gone) {
-      way.drop()
-      ways.delete(way)
-    }
+    for (const way of gone) if (ways.delete(way)) way.drop()
   }
 
   /** Who is there to be asked, or why nobody is. */
