@@ -26,19 +26,23 @@ import type { SourcedLive } from './sourced-live.ts'
 import { createWriteQueue } from './write-queue.ts'
 import type { Timers } from '../ports/timers.ts'
 
-/** The lives that run in this process: what the socket server talks to. */
-export interface LiveSessions {
+/** Lives, wherever they run, as listeners' sockets need them. */
+export interface HeardSessions {
   readonly resolveToken: ResolveToken
+  /** The finals that a socket missed; for open lives and for those that ended less than a minute ago (D58). */
+  readonly missed: (liveId: number, point: ResumePoint) => TaskEither<Unavailable, MissedFinals>
+  /** Where lives may run elsewhere: settles when a socket that listens from then on misses nothing. */
+  readonly ready?: (liveId: number) => Promise<void>
+}
+
+/** The lives that run in this process. */
+export interface LiveSessions extends HeardSessions {
   /** The live's one place, with the session of the sender that was given it. */
   readonly attachSender: (
     liveId: number,
     /** Of one that comes again: the sample of the live with which its audio begins. */
     from?: number | null,
   ) => TaskEither<SenderAlreadyConnected | LiveOver | Superseded | Unavailable, SenderSession>
-  /** The finals that a socket missed; for open lives and for those that ended less than a minute ago (D58). */
-  readonly missed: (liveId: number, point: ResumePoint) => TaskEither<Unavailable, MissedFinals>
-  /** Where lives may run elsewhere: settles when a socket that listens from then on misses nothing. */
-  readonly ready?: (liveId: number) => Promise<void>
 }
 
 export interface LiveSessionsOptions extends Speech {

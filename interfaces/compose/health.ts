@@ -17,12 +17,15 @@ import type { HttpAppOptions } from '../http/app.ts'
 interface Observed {
   readonly admission: Pick<AdmissionActor, 'state'>
   readonly projector: Pick<Projector, 'lag' | 'timeouts'>
-  readonly translations: Pick<Translations, 'figures'>
-  readonly sessions: Pick<RunningSessions, 'droppedFinals' | 'lostSeconds'>
   readonly lags: Lags
   readonly leftOut: Pick<LeftOutWords, 'counts'>
-  readonly compute: Pick<MeasuredCompute, 'lanes' | 'taken'>
-  readonly engine: Pick<SpeechEngine, 'pid'>
+  /** Null in a process that is no worker. */
+  readonly hearing: {
+    readonly translations: Pick<Translations, 'figures'>
+    readonly sessions: Pick<RunningSessions, 'droppedFinals' | 'lostSeconds'>
+    readonly compute: Pick<MeasuredCompute, 'lanes' | 'taken'>
+  } | null
+  readonly own: { readonly engine: Pick<SpeechEngine, 'pid'> } | null
   readonly store: { readonly isAnswering: () => boolean }
   readonly leaderChanges: () => number
   readonly readModels: { readonly isReachable: () => boolean }
@@ -33,6 +36,9 @@ interface Observed {
   readonly draining: () => boolean
   readonly isolation: Pick<SourceIsolation, 'problem'>
 }
+
+const NO_COMPUTE: Pick<MeasuredCompute, 'lanes' | 'taken'> = { lanes: () => 0, taken: () => 0 }
+const NO_TRANSLATIONS: ReturnType<Translations['figures']> = { done: 0, failed: 0, dropped: 0, skipped: 0, waiting: 0, lagSeconds: 0 }
 
 /** Of the streams and keys that are hurt: so many are named, `stenolog check` names all. */
 const MAX_NAMED = 100
@@ -53,18 +59,22 @@ export const createHealth = (of: Observed): Pick<HttpAppOptions, 'metrics' | 're
     if (of.log.isOlder()) return 'older'
     return of.store.isAnswering() ? 'ok' : 'unavailable'
   }
+  const engine = () => {
+    if (of.own === null) return 'none'
+    return of.own.engine.pid() === undefined ? 'restarting' : 'running'
+  }
   // What another process runs, and is held up there, every process shows alike: none could do more.
   const hasRead = () => of.projector.lag().every(({ hasCaughtUp, error, isOwn }) => hasCaughtUp && (error === null || !isOwn))
   return {
     metrics: createMetrics({
       vramReserved: () => reservedVram(of.admission.state()),
       vramTotal: () => totalVram(of.admission.state()),
-      compute: of.compute,
+      compute: of.hearing?.compute ?? NO_COMPUTE,
       projectionLags: lags,
       readYourWritesTimeouts: of.projector.timeouts,
-      translations: of.translations.figures,
-      droppedFinals: of.sessions.droppedFinals,
-      lostSeconds: of.sessions.lostSeconds,
+      translations: () => of.hearing?.translations.figures() ?? NO_TRANSLATIONS,
+      droppedFinals: () => of.hearing?.sessions.droppedFinals() ?? 0,
+      lostSeconds: () => of.hearing?.sessions.lostSeconds() ?? 0,
       lags: of.lags,
       leftOutWords: of.leftOut.counts,
       eventStoreAnswers: of.store.isAnswering,
@@ -79,7 +89,7 @@ export const createHealth = (of: Observed): Pick<HttpAppOptions, 'metrics' | 're
         readModels: of.readModels.isReachable() ? 'ok' : 'unavailable',
         // Anybody may ask: an error of a store names hosts and paths, so that the log alone tells it.
         projections: lags().map((lag) => ({ ...lag, error: lag.error === null ? null : 'retrying' })),
-        engine: of.engine.pid() === undefined ? 'restarting' : 'running',
+        engine: engine(),
         modelsThatDoNotLoad: of.failing(),
         hurtStreams: hurtStreams().slice(0, MAX_NAMED),
         missingKeys: of.keyring.missing().slice(0, MAX_NAMED),

@@ -7,7 +7,7 @@ import type { WebSocket } from 'ws'
 import type { Environment, Logger } from '../../application/ports/environment.ts'
 import type { SocketRole } from '../../application/ports/read-models.ts'
 import type { LiveBus } from '../../application/pipeline/signals.ts'
-import type { LiveSessions } from '../../application/sessions/live-sessions.ts'
+import type { HeardSessions } from '../../application/sessions/live-sessions.ts'
 import type { MissedFinals } from '../../application/sessions/missed-finals.ts'
 import { pause } from '../../application/waiting.ts'
 import type { Timers } from '../../application/ports/timers.ts'
@@ -24,7 +24,6 @@ import type { HandshakeRefusal } from './handshakes/handshake.ts'
 import { createHandshakeLimits } from './handshakes/handshake-limits.ts'
 import { createHub } from './listeners/hub.ts'
 import { createPlaces } from './handshakes/places.ts'
-import { placeHere } from './senders/places.ts'
 import type { PlaceSender } from './senders/places.ts'
 import { serveSocket } from './serve-socket.ts'
 import type { Admission, OpenSocket } from './serve-socket.ts'
@@ -55,9 +54,9 @@ export interface SocketServerOptions {
   readonly server: Server
   /** Path prefixes, '' among them where there is none (D1). */
   readonly prefixes: ReadonlyArray<string>
-  readonly sessions: LiveSessions
-  /** Who gives senders their places: `placeThere` where other processes may run the lives; else `sessions` does. */
-  readonly placeSender?: PlaceSender
+  readonly sessions: HeardSessions
+  /** Who gives senders their places. */
+  readonly placeSender: PlaceSender
   readonly bus: LiveBus
   readonly settings: SocketSettings
   readonly logger: Logger
@@ -100,8 +99,7 @@ const createUpgrader = (role: SocketRole): WebSocketServer =>
 
 /** Takes the session sockets of `server`: token and place are settled before 101, the rest after it (D36). */
 export const attachSocketServer = (options: SocketServerOptions): SocketServer => {
-  const { server, prefixes, sessions, settings, logger, environment, timers, inRequest = inNoRequest } = options
-  const placeSender = options.placeSender ?? placeHere(sessions)
+  const { server, prefixes, sessions, placeSender, settings, logger, environment, timers, inRequest = inNoRequest } = options
   const hub = createHub({ bus: options.bus, strict: settings.strict })
   const upgraders = { sender: createUpgrader('sender'), listener: createUpgrader('listener') }
   const limits = createHandshakeLimits(environment, settings.rateLimits ? settings.failedHandshakesPerMinute : 0)

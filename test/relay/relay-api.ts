@@ -28,7 +28,6 @@ export const createRelayApi = (world: RelayLog, name: string, own: RelayWorker |
   const sessions = routedSessions({
     remote, storedFinals,
     resolveToken: () => () => Promise.reject(new Error('no tokens here')),
-    attachSender: () => () => Promise.reject(new Error('no senders here')),
   })
   const hub = createHub({ bus: remote.bus, strict: false })
 

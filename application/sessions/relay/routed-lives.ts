@@ -5,7 +5,7 @@ import type { StoredFinals } from '../../lives/queries/stored-finals.ts'
 import type { Logger } from '../../ports/environment.ts'
 import type { LiveLinks } from '../../ports/live-links.ts'
 import type { Self } from '../../ports/members.ts'
-import type { LiveSessions } from '../live-sessions.ts'
+import type { HeardSessions, LiveSessions } from '../live-sessions.ts'
 import { openMissedFinals } from '../missed-finals.ts'
 import type { MissedFinals } from '../missed-finals.ts'
 import type { LiveRuns } from '../runs/live-runs.ts'
@@ -20,18 +20,15 @@ interface RoutedSessionsDeps {
   readonly remote: RemoteLives
   readonly storedFinals: StoredFinals
   readonly resolveToken: LiveSessions['resolveToken']
-  /** Of lives in whatever process. */
-  readonly attachSender: LiveSessions['attachSender']
 }
 
 /** What the socket server talks to where other processes may run its lives. */
 export const routedSessions = (
-  { remote, storedFinals, resolveToken, attachSender }: RoutedSessionsDeps,
-): LiveSessions => {
+  { remote, storedFinals, resolveToken }: RoutedSessionsDeps,
+): HeardSessions => {
   const open = openMissedFinals({ recent: remote.recent, storedFinals, isRelayed: true })
   return {
     resolveToken,
-    attachSender,
     ready: remote.ready,
     missed: (liveId, point) => async () => {
       // Whoever read the log now might miss what is told before the link stands.

@@ -55,20 +55,20 @@ export const callsOf = (
   const { catalogue } = switched
   const { verifyStream } = foundation.stores
   const { directory, whenProjected, lives } = readSide
-  const { sessions, lags, pullRefusal, compute } = running
+  const { access, hearing, lags, pullRefusal } = running
 
   const writing = { ...write, ...lives, admission, credentials, whenProjected }
   const candidates = candidatesAmong({
     members: foundation.stores.members, admission, environment, overcommit: settings.overcommit,
-    own: { offers: running.offers, compute, lives: sessions.runs.all },
+    own: hearing === null ? null : { offers: hearing.offers, compute: hearing.compute, lives: running.ownLives },
   })
   const create = createLiveOnce({ ...writing, catalogue, candidates, pullRefusal })
   const createLive: CreateLiveOnce = (...asked) => async () => {
     if (draining()) return E.left({ _tag: 'StoreUnavailable', reason: 'the server is shutting down' })
     return await create(...asked)()
   }
-  const finishing = { ...writing, endByWorker: sessions.endByWorker }
-  const { onDisk, rescan } = engines.installed
+  const finishing = { ...writing, endByWorker: access.endByWorker }
+  const { onDisk, rescan } = engines.files
   const removing = { ...write, catalogue, onDisk, rescan, admission }
   const switching = { ...write, switched }
   return {
@@ -90,7 +90,7 @@ export const callsOf = (
     finishLivesByAudioUrl: finishLivesByAudioUrl(finishing),
     finishAnyLive: finishAnyLive({ ...finishing, directory, lags }),
     deleteLive: deleteLive(writing),
-    getActivity: getActivity({ store, lags, listeners, runs: sessions.runs, retentionMax: settings.retentionMax }),
+    getActivity: getActivity({ store, lags, listeners, runs: access.runs, retentionMax: settings.retentionMax }),
     getCapacity: getCapacity({ admission }),
     getHistory: getHistory({ store, keyring }),
     getHistoryEntry: getHistoryEntry({ store, keyring, ...lives }),

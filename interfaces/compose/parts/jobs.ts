@@ -24,7 +24,7 @@ export type JobsPart = Awaited<ReturnType<typeof startJobs>>
 export const startJobs = ({ foundation, engines, writeSide, readSide }: Needs) =>
   assemble(async (opened) => {
     const { settings, logger } = foundation
-    const { rescan, onDisk, folderOf } = engines.installed
+    const { rescan, onDisk, folderOf } = engines.files
     const hub = settings.hubUrl === null ? null : new URL(settings.hubUrl)
     const runners = {
       pull: pullJob({ modelsDir: modelsDirOf(settings), hub, rescan }),

@@ -17,7 +17,6 @@ export const openServiceFront = (parts: Parts) =>
   assemble(async (opened) => {
     const { foundation, engines, writeSide, readSide, running } = parts
     const { settings, environment, timers, logger, version, log, keyring, stores } = foundation
-    const { sessions, bus } = running
     let isDraining = false
     const draining = (): boolean => isDraining
 
@@ -39,7 +38,7 @@ export const openServiceFront = (parts: Parts) =>
         await Promise.all(closing.map((close) => close()))
       },
     })
-    const front = await openFront({ ...http, sessions, bus, environment, timers, draining })
+    const front = await openFront({ ...http, ...running.access, environment, timers, draining })
     sockets = front.listeners
     closing.push(front.close)
     closing.push(await openControl({ ...http, mayObserve: observers(null), projector: readSide.projector }, settings.dataDir))

@@ -20,7 +20,7 @@ export const numberedAudio = (words: number): Int16Array => scriptedAudio(NUMBER
 
 /** Hears numbered words. */
 export const numberedEngine = (): ScriptedEngine =>
-  scriptedEngine({ words: NUMBERED, passSeconds: 0.01, parallelism: 2 })
+  scriptedEngine({ words: NUMBERED, passSeconds: 0.01, parallelism: 2, hasWordTimes: true })
 
 /** Numbers in a text. */
 export const numbersIn = (text: string): ReadonlyArray<number> => [...text.matchAll(/w(\d+)/gi)].map(([, number]) => Number(number))
