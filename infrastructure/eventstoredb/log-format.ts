@@ -22,6 +22,12 @@ interface Agreement {
   readonly revision: bigint
 }
 
+const revisionOf = (revision: bigint | 'no_stream'): bigint => (revision === 'no_stream' ? -1n : revision)
+
+/** Whether this version has nothing to add to what the mark says of formats. */
+const saysThis = (members: Readonly<Record<string, unknown>>, release: number): boolean =>
+  Number(members['format'] ?? 0) >= FORMAT && release >= RELEASE
+
 /** Agrees with the log's mark on format and owner, and puts both there where this process appends. */
 export const agreeOnMark = async (
   { calls, marked, ownership }: Parts,
@@ -29,7 +35,8 @@ export const agreeOnMark = async (
   const found = await metadataOf(calls, marked)
   if (E.isLeft(found)) return found
   const { revision, members } = found.right
-  const agreed = (refusal: string | null) => E.right({ refusal, revision: revision === 'no_stream' ? -1n : revision })
+  const at = revisionOf(revision)
+  const agreed = (refusal: string | null) => E.right({ refusal, revision: at })
   const release = Number(members['release'] ?? 0)
   const newer = whyNotFormat('the log of the event store', members['format'], release)
   if (newer !== null || ownership === null) return agreed(newer)
@@ -42,7 +49,7 @@ export const agreeOnMark = async (
   if (others !== null) return agreed(others)
   // It is ours already, as all members' of our MongoDB.
   const isShared = isSibling(before, owner) && !takesOver
-  if (isShared && Number(members['format'] ?? 0) >= FORMAT && release >= RELEASE) return agreed(null)
+  if (isShared && saysThis(members, release)) return agreed(null)
   try {
     // At the revision that was read: of two that start now one is refused, and sees the other with its next try.
     const raised = { ...members, format: FORMAT, release: Math.max(release, RELEASE), owner: isShared ? before : owner }

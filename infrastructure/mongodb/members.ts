@@ -74,7 +74,7 @@ export const joinMembers = async (deps: MembersDeps, claim: Claim, profile: Prof
   let asking: ReadonlyArray<Parameters<SharedMembers['lookAlong']>[0]> = []
   let all: ReadonlyArray<Member> = [memberOf(own)]
   let lost: ReadonlyArray<Member> = []
-  let isLeaving = false
+  const leaving = new AbortController()
 
   const isOwn = ({ incarnation }: Pick<Entry, 'incarnation'>): boolean => incarnation === own.incarnation
 
@@ -143,7 +143,7 @@ export const joinMembers = async (deps: MembersDeps, claim: Claim, profile: Prof
     for (;;) {
       // One that was not answered is not waited out: the others count.
       await nextBeat.wait(isAnswered ? ttl / BEATS : ttl / BEATS / BEATS)
-      if (isLeaving) return
+      if (leaving.signal.aborted) return
       const stands = await beat()
       if (E.isRight(stands) && !stands.right) return tell(await whyReplaced())
       isAnswered = E.isRight(stands)
@@ -152,7 +152,7 @@ export const joinMembers = async (deps: MembersDeps, claim: Claim, profile: Prof
 
   const keepLooking = async (): Promise<void> => {
     let isDue = false
-    while (!isLeaving) {
+    while (!leaving.signal.aborted) {
       await look(isDue)
       isDue = !(await nextLook.wait(ttl / SILENT_LOOKS))
     }
@@ -189,7 +189,7 @@ export const joinMembers = async (deps: MembersDeps, claim: Claim, profile: Prof
     },
     lookNow: nextLook.ring,
     leave: async () => {
-      isLeaving = true
+      leaving.abort()
       for (const { ring } of [nextBeat, nextLook]) ring()
       await working
       // Unanswered, it is replaced by the next start, or waited out.

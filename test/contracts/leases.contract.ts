@@ -14,7 +14,7 @@ const endless = () => {
   const held: Array<HeldLease> = []
   const work = async (lease: HeldLease): Promise<void> => {
     held.push(lease)
-    if (!lease.signal.aborted) await new Promise((resolve) => void lease.signal.addEventListener('abort', resolve, { once: true }))
+    if (!lease.signal.aborted) await new Promise((resolve) => lease.signal.addEventListener('abort', resolve, { once: true }))
   }
   return { held, work }
 }

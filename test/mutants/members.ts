@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts'
 
 const MEMBERS = 'test/infrastructure/members.test.ts'
+const MEMBER_LEASES = 'test/infrastructure/member-leases.test.ts'
 const CONTRACT_MEMBERS = 'test/contracts/members.test.ts'
 const CONTRACT_LEASES = 'test/contracts/leases.test.ts'
 const CONTRACT_KEYS = 'test/contracts/mongodb-keyring.test.ts'
@@ -121,13 +122,13 @@ export const memberMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/mongodb/members.ts',
     before: ' && entry.incarnation === incarnation && !isLost',
     after: ' && !isLost',
-    rows: ['a frozen holder that wakes'], test: MEMBERS,
+    rows: ['a frozen holder that wakes'], test: MEMBER_LEASES,
   },
   {
     file: 'infrastructure/mongodb/members.ts',
     before: ' && !isLost && entry.state',
     after: ' && entry.state',
-    rows: ['a lease of a killed member'], test: MEMBERS,
+    rows: ['a lease of a killed member'], test: MEMBER_LEASES,
   },
   {
     file: 'infrastructure/mongodb/member-register.ts',
@@ -175,19 +176,19 @@ export const memberMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/mongodb/leases.ts',
     before: 'if (isLost(seeker.held.token, lease, verdicts)) seeker.held.losing.abort()',
     after: '',
-    rows: ['a frozen holder that wakes'], test: MEMBERS,
+    rows: ['a frozen holder that wakes'], test: MEMBER_LEASES,
   },
   {
     file: 'infrastructure/mongodb/leases.ts',
     before: '    await register.giveBack(name, self, token)\n    seeker.isPausing',
     after: '    seeker.isPausing',
-    rows: ['work that ends by itself leaves its lease'], test: MEMBERS,
+    rows: ['work that ends by itself leaves its lease'], test: MEMBER_LEASES,
   },
   {
     file: 'infrastructure/mongodb/leases.ts',
     before: 'if (lease !== undefined && isOwn(lease)) seeker',
     after: 'if (lease?.holder === \'\') seeker',
-    rows: ['a lease that was taken by a request whose answer was lost'], test: MEMBERS,
+    rows: ['a lease that was taken by a request whose answer was lost'], test: MEMBER_LEASES,
   },
   {
     file: 'infrastructure/keys/erased-keys.ts',

@@ -53,8 +53,8 @@ export const mongoMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/mongodb/keyring.ts',
-    before: '$unset: { wrapped: true }, $min',
-    after: '$min',
+    before: '$unset: { wrapped: true }, $currentDate',
+    after: '$currentDate',
     rows: ['of an erased key nothing but its name is left on the server'], test: MONGODB_STORED,
   },
   {

@@ -174,7 +174,7 @@ export const createMembersWorld = (freezes: Freeze = 'machine') => {
         const seeking = upNow(leases).hold(lease, async ({ token, signal }) => {
           holdings.push({ lease, token, incarnation })
           held.set(lease, { token, signal })
-          await new Promise((resolve) => void signal.addEventListener('abort', resolve, { once: true }))
+          await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
           held.delete(lease)
         })
         seekers.push(seeking.stop)
