@@ -2,7 +2,6 @@ import { fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import type { FromWorker } from '../application/ports/live-links.ts'
 import { createLiveLinks } from '../infrastructure/internal/client.ts'
 import { systemTimers as timers } from '../infrastructure/node/system-timers.ts'
 import { timed } from './cpu-time.ts'
@@ -47,9 +46,9 @@ export const relay: Benchmark = {
     const child = fork(new URL('relay-process.ts', import.meta.url), [masterKey.toString('hex')])
     const [{ address, port }] = (await once(child, 'message')) as [{ readonly address: string; readonly port: number }]
     const links = createLiveLinks({ masterKey, logger, timers })
-    let answered = (_: FromWorker): void => undefined
+    let answered = (): void => undefined
     const link = links.open({ name: 'peer', incarnation: '1', address }, 1, {
-      message: (message) => answered(message),
+      message: () => answered(),
       closed: (why) => console.error(`the link closed: ${why}`),
     })
     const text = JSON.stringify({ type: 'transcription', text: 'x'.repeat(120), start: 1.25, end: 3.5 })
