@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.ts'
 
 const PROPERTY = 'test/relay/relay-property.test.ts'
 const RELAY = 'test/relay/relay.test.ts'
+const SERVE_LINKS = 'test/relay/serve-links.test.ts'
 const HEARD_ONCE = 'each listener hears all finals once, in order, and one end'
 
 /** Lives whose sockets and workers are in different processes. */
@@ -22,7 +23,7 @@ export const relayMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/relay/serve-links.ts',
     before: 'if (term === FIRST_TERM) return',
     after: 'if (term >= FIRST_TERM) return',
-    rows: ['a worker answers for a moved live once it is behind its fence'], test: RELAY,
+    rows: ['a worker answers for a moved live once it is behind its fence'], test: SERVE_LINKS,
   },
   {
     file: 'interfaces/ws/listeners/hub.ts',
@@ -40,13 +41,13 @@ export const relayMutants: ReadonlyArray<Mutant> = [
     file: 'application/sessions/relay/serve-links.ts',
     before: 'if (link.buffered() <= LONGEST_BACKLOG) return',
     after: 'if (link.buffered() >= 0) return',
-    rows: ['a link that does not take the lines of a live is closed'], test: RELAY,
+    rows: ['a link that does not take the lines of a live is closed'], test: SERVE_LINKS,
   },
   {
     file: 'application/sessions/relay/serve-links.ts',
     before: 'if ((ownTerm(deps, liveId) ?? 0) !== asked) await admission.refresh()',
     after: '',
-    rows: ['a worker that has not heard of the term that it is asked for'], test: RELAY,
+    rows: ['a worker that has not heard of the term that it is asked for'], test: SERVE_LINKS,
   },
   {
     file: 'application/sessions/relay/kept-link.ts',

@@ -2,14 +2,11 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { endWherever, relayingEnds, runsWherever } from '../../application/sessions/relay/routed-lives.ts'
 import { followEnds } from '../../application/sessions/relay/follow-ends.ts'
-import { createLiveBus } from '../../application/pipeline/live-bus.ts'
 import type { LiveSignal } from '../../application/pipeline/signals.ts'
-import type { EndMessage, FromWorker, LinkEvents, Passed, ToWorker } from '../../application/ports/live-links.ts'
+import type { EndMessage, FromWorker, LinkEvents, Passed } from '../../application/ports/live-links.ts'
 import type { EventStore } from '../../application/ports/event-store.ts'
 import { keepLink } from '../../application/sessions/relay/kept-link.ts'
 import type { RemoteSender } from '../../application/sessions/relay/remote-sender.ts'
-import { createRecentFinals } from '../../application/sessions/recent-finals.ts'
-import { serveLinks } from '../../application/sessions/relay/serve-links.ts'
 import { createMemoryEventStore } from '../support/memory-event-store.ts'
 import { right } from '../support/projecting.ts'
 import { createRandom } from '../support/seeded.ts'
@@ -177,91 +174,6 @@ test('a worker of a lower term than one that was heard is not listened to', (t) 
   })
 })
 
-/** A worker's end without a world: admission says what `placed` does. */
-const serveOne = (placed: { worker: string; term: number }, buffered = () => 0) => {
-  const world = createRelayLog(createRandom('relay'))
-  const bus = createLiveBus({ logger: silentLogger })
-  const self = { name: 'a', incarnation: 'run of a' }
-  world.join({ self }, { self: { name: 'b', incarnation: 'run of b' } })
-  for (let term = 0; term < placed.term; term += 1) world.place(placed.worker)
-  const view = world.viewOf()
-  const taken: Array<number> = []
-  const served = serveLinks({
-    admission: view, worker: self, bus, recent: createRecentFinals(world.timers), logger: silentLogger,
-    runs: { termOf: () => null, audioSeconds: () => null },
-    takeOver: (_, term) => async () => {
-      taken.push(term)
-      return E.right({ state: { status: 'active' } })
-    },
-    endByWorker: (_, { cause }) => (cause.status === 'error' ? null : Promise.resolve({ position: null })),
-    senders: { open: () => ({ message: () => undefined, closed: () => undefined }) },
-  })
-  const open = () => {
-    const sent: Array<FromWorker> = []
-    const link = { isClosed: false }
-    const heard = served.open(LIVE, {
-      send: (message) => void sent.push(message),
-      buffered,
-      close: () => {
-        if (link.isClosed) return
-        link.isClosed = true
-        heard.closed()
-      },
-    })
-    return { sent, link, hear: (message: ToWorker) => heard.message(message) }
-  }
-  return { world, bus, served, taken, view, open }
-}
-
-const HELLO = { kind: 'hello', relay: 1, term: 1, listens: true } as const
-
-test('a worker answers for a moved live once it is behind its fence, and for a live of another with who has it', async (t) => {
-  const own = serveOne({ worker: 'a', term: 3 })
-  const link = own.open()
-  link.hear({ ...HELLO, term: 3 })
-  await own.world.turns()
-  t.deepEqual(own.taken, [3])
-  t.deepEqual(link.sent, [
-    { kind: 'here', term: 3, status: 'active' }, { kind: 'recent', finals: [], isWhole: false, dropped: [] },
-  ])
-  own.world.place('b')
-  own.view.look()
-  own.served.placedAnew([LIVE])
-  t.deepEqual(link.sent.at(-1), { kind: 'elsewhere', worker: 'b', term: 4 })
-  t.true(link.link.isClosed)
-  const late = own.open()
-  late.hear({ ...HELLO, term: 3 })
-  await own.world.turns()
-  t.deepEqual(late.sent, [{ kind: 'elsewhere', worker: 'b', term: 4 }])
-  t.is(own.served.size(), 0)
-})
-
-test('a worker that has not heard of the term that it is asked for reads admission first', async (t) => {
-  const { world, open, taken } = serveOne({ worker: 'a', term: 1 })
-  world.place('a')
-  const link = open()
-  link.hear({ ...HELLO, term: 2 })
-  await world.turns()
-  t.deepEqual(link.sent[0], { kind: 'here', term: 2, status: 'active' })
-  t.deepEqual(taken, [2])
-})
-
-test('a link that does not take the lines of a live is closed, a version that is not understood too', async (t) => {
-  let buffered = 0
-  const { world, bus, open } = serveOne({ worker: 'a', term: 1 }, () => buffered)
-  const [link, foreign] = [open(), open()]
-  link.hear(HELLO)
-  foreign.hear({ ...HELLO, relay: 99 })
-  await world.turns()
-  t.true(foreign.link.isClosed)
-  bus.publish(LIVE, { kind: 'started' })
-  t.deepEqual(link.sent.slice(1).map(({ kind }) => kind), ['recent', 'signal'])
-  t.false(link.link.isClosed)
-  buffered = 5 * 1024 * 1024
-  bus.publish(LIVE, { kind: 'started' })
-  t.true(link.link.isClosed)
-})
-
 test('an end is asked of the worker that runs the live, wherever; null where none answers', async (t) => {
   const { world, a, api } = await startRelay()
   const asked: Array<EndMessage> = []
@@ -285,7 +197,7 @@ test('an end is asked of the worker that runs the live, wherever; null where non
   api.hearMoves()
   t.is(await end(LIVE, request), null)
   t.is(asked.length, 4, 'nobody is asked for a live that nobody runs')
-  t.is(await a.served.end({ liveId: LIVE, end: request as never }), null)
+  t.is(await a.served.end({ liveId: LIVE, end: request }), null)
 })
 
 test('what is known of a live that runs elsewhere is told from what is known here', async (t) => {
