@@ -17,3 +17,20 @@ test.serial('numbered words that are said to one process are stored and told onc
   t.deepEqual(listener.finals(), upTo(WORDS))
   t.deepEqual(await storedNumbers(speaker, live), upTo(WORDS))
 })
+
+test.serial('a session that one process hears is sent to, heard and ended through others', async (t) => {
+  t.timeout(300_000)
+  const cluster = await startCluster(t)
+  await Promise.all([cluster.add('worker', 'worker'), cluster.add('lists', 'projector')])
+  const [one, two] = [await cluster.add('api-1', 'api'), await cluster.add('api-2', 'api')]
+  const speaker = await speakerAt(one.url())
+  const live = await speaker.createLive({ live_retention: true })
+  const listeners = [listenTo(live, [one.url]), listenTo(live, [two.url])]
+  const sender = await sendWords(two.url(), live, WORDS, 4)
+  t.is(await sender.over, 1000)
+  for (const listener of listeners) {
+    await listener.over
+    t.deepEqual(listener.finals(), upTo(WORDS))
+  }
+  t.deepEqual(await storedNumbers(speaker, live), upTo(WORDS))
+})
