@@ -14,6 +14,8 @@ export interface Call {
   readonly command: BSON.Document
   /** What it reads. */
   readonly view: View
+  /** By the clock of the member that it came to. */
+  readonly now: Date
 }
 
 interface Command {
@@ -116,12 +118,12 @@ const updateOne = (call: Call, filter: BSON.Document, update: BSON.Document, ups
   checkUpdate(update)
   const [before] = select(call, filter)
   if (before !== undefined) {
-    const after = updated(before, update, false)
+    const after = updated(before, update, { isNew: false, now: call.now })
     if (!Buffer.from(BSON.serialize(before)).equals(BSON.serialize(after))) call.storage.replace(call.of, after)
     return { before, after }
   }
   if (!upsert) return { before: null, after: null }
-  const after = updated(demanded(filter), update, true)
+  const after = updated(demanded(filter), update, { isNew: true, now: call.now })
   const whole = '_id' in after ? after : { _id: new BSON.ObjectId(), ...after }
   call.storage.insert(call.of, whole)
   return { before: null, after: whole }
