@@ -74,6 +74,11 @@ const set = createReplicaSet({
   },
 })
 
+const refuse = (connection: Connection, request: Request, error: ServerError): void => {
+  const topologyVersion = topologyVersionOf(set.seat(connection.member))
+  respond(connection, request, failure(error, { command: request.command, topologyVersion }))
+}
+
 /** Answers at once, or when what the client knows is not so any more; then, where it takes many, each time. */
 const greet = (connection: Connection, request: Request): void => {
   const { member, hosts, socket } = connection
@@ -109,8 +114,8 @@ const serve = (connection: Connection, request: Request): void => {
   const settle = once<boolean | null>(awaitsMajorityMs, null, (isRolledBack) => {
     waiting = waiting.filter((one) => one !== here)
     const done = isRolledBack === null ? { ...document, writeConcernError: LATE_MAJORITY } : document
-    const topologyVersion = topologyVersionOf(set.seat(member))
-    respond(connection, request, isRolledBack === true ? { ...failure(INTERRUPTED), topologyVersion } : done)
+    if (isRolledBack === true) refuse(connection, request, INTERRUPTED)
+    else respond(connection, request, done)
   })
   const here = { member, settle }
   waiting = [...waiting, here]
@@ -126,7 +131,7 @@ const serveOrGreet = (connection: Connection, request: Request): void => {
 const hold = (connection: Connection, request: Request): void => {
   const settle = once<boolean>(Number(request.command['maxTimeMS'] ?? 0), true, (isLate) => {
     held = held.filter((one) => one !== release)
-    if (isLate) respond(connection, request, failure(EXPIRED))
+    if (isLate) refuse(connection, request, EXPIRED)
     else serveOrGreet(connection, request)
   })
   const release = (): void => settle(false)
@@ -150,7 +155,7 @@ const take = (connection: Connection, request: Request): void => {
       done()
       return void socket.destroy()
     case 'not-primary':
-      return respond(connection, request, failure(new ServerError(10107, 'NotWritablePrimary', 'not primary')))
+      return refuse(connection, request, new ServerError(10107, 'NotWritablePrimary', 'not primary'))
     case 'empty':
       done()
       return respond(connection, request, { ok: 1 })

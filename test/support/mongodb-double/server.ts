@@ -25,8 +25,6 @@ export type AnswerTo = (command: BSON.Document, seat: Seat) => Answer
 
 /** What a client may ask of whatever member. */
 const ANYWHERE = ['ping', 'endSessions', 'killCursors', 'getMore']
-/** Of a member that says so the driver thinks anew. */
-const NOT_PRIMARY = [10107, 13435, 11602]
 
 /** Answers commands one after another, each as a whole. */
 export const createServer = ({ isReplicaSet, isLenient, note }: ServerOptions): AnswerTo => {
@@ -91,9 +89,7 @@ export const createServer = ({ isReplicaSet, isLenient, note }: ServerOptions): 
     } catch (error) {
       if (!(error instanceof ServerError)) throw error
       if (seat.leads !== null) seat.storage.commit(null)
-      const refusal = failure(error)
-      const document = NOT_PRIMARY.includes(error.code) ? { ...refusal, topologyVersion: topologyVersionOf(seat) } : refusal
-      return { document, awaitsMajorityMs: null }
+      return { document: failure(error, { command, topologyVersion: topologyVersionOf(seat) }), awaitsMajorityMs: null }
     }
   }
 }
