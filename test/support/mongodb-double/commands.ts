@@ -1,5 +1,5 @@
 import { BSON } from 'mongodb'
-import { notLearned, ServerError } from './errors.ts'
+import { each, notLearned, ServerError } from './errors.ts'
 import { explained } from './explain.ts'
 import { checkFilter, demanded, matches, projected, sorted } from './match.ts'
 import type { Storage, View } from './storage.ts'
@@ -69,21 +69,6 @@ const getMore = ({ cursors, database, command }: Call): BSON.Document => {
   else cursors.delete(id)
   const next = BSON.Long.fromNumber(rest.length > size ? id : 0)
   return { cursor: { nextBatch: rest.slice(0, size), id: next, ns: `${database}.${command['collection']}` }, ...OK }
-}
-
-/** Runs each; one that is refused is named, and stops those behind it where they are ordered. */
-const each = <A>(items: ReadonlyArray<A>, ordered: unknown, run: (item: A, index: number) => void): BSON.Document => {
-  const writeErrors: Array<BSON.Document> = []
-  for (const [index, item] of items.entries()) {
-    try {
-      run(item, index)
-    } catch (error) {
-      if (!(error instanceof ServerError)) throw error
-      writeErrors.push({ index, code: error.code, errmsg: error.message, ...error.more })
-      if (ordered !== false) break
-    }
-  }
-  return writeErrors.length === 0 ? {} : { writeErrors }
 }
 
 /** How a `find` is answered; its plan must find the same documents. */

@@ -31,3 +31,18 @@ export const failure = ({ code, codeName, message, more }: ServerError, { comman
   ...(NOT_PRIMARY.includes(code) ? { topologyVersion } : {}),
   ...(NOT_PRIMARY.includes(code) && command['txnNumber'] !== undefined ? { errorLabels: ['RetryableWriteError'] } : {}),
 })
+
+/** Runs each; one that is refused is named, and stops those behind it where they are ordered. */
+export const each = <A>(items: ReadonlyArray<A>, ordered: unknown, run: (item: A, index: number) => void): BSON.Document => {
+  const writeErrors: Array<BSON.Document> = []
+  for (const [index, item] of items.entries()) {
+    try {
+      run(item, index)
+    } catch (error) {
+      if (!(error instanceof ServerError)) throw error
+      writeErrors.push({ index, code: error.code, errmsg: error.message, ...error.more })
+      if (ordered !== false) break
+    }
+  }
+  return writeErrors.length === 0 ? {} : { writeErrors }
+}
