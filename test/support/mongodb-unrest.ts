@@ -127,6 +127,8 @@ export const createUnrest = (fate: Fate) => {
 
   return {
     insistent,
+    /** Something else was answered. */
+    answered: (): void => void (answers += 1),
     turns: (): number => turns,
     /** All members are well from then on; rejects where one never was. */
     stop: async (): Promise<void> => {
