@@ -86,6 +86,8 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
     if (!Array.isArray(operand)) throw new ServerError(2, 'BadValue', '$in needs an array')
     return typeof value === 'string' ? textsOf(operand).has(value) : operand.some((one) => equals(value, one))
   },
+  $lte: (value, operand) => rankOf(value) === rankOf(operand) && compare(value, operand) <= 0,
+  $gte: (value, operand) => rankOf(value) === rankOf(operand) && compare(value, operand) >= 0,
 }
 
 const isPlain = (value: unknown): value is BSON.Document => rankOf(value) === 3
