@@ -185,7 +185,7 @@ export const SETTINGS_TABLE = {
     'made once, kept in DATA_DIR', nodeName, 'name of this process; always `local` with embedded stores',
   ),
   LEASE_TTL: given('5s', durationWithin(3000, 60_000), 'with MongoDB: a process that is silent for this long counts as lost; 3s to 60s'),
-  LOG_LEVEL: given('info', oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'least important level that is logged'),
+  LOG_LEVEL: given('info', oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'least important level that is logged; `debug` shows every request on a terminal too'),
 } as const
 
 export type SettingName = keyof typeof SETTINGS_TABLE
