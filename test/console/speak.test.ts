@@ -12,18 +12,30 @@ import { wavOf } from '../support/wav.ts'
 const { start, closing } = sharedConsole()
 const browserTest = testWith(CHROMIUM)
 
+const HEADER_IN_ONE_ROW = `(() => {
+  const links = Array.from(document.querySelectorAll('header li'))
+  const isOneRow = new Set(links.map(({ offsetTop }) => offsetTop)).size === 1
+  return isOneRow && document.querySelector('header').offsetHeight < 2 * links[0].offsetHeight
+})()`
+
 browserTest('B5, B46: one click hears the sample, with translations, until it is stopped', async (t) => {
   const { service, browser } = await start()
-  const { token } = await service.user('sampler')
+  const { token } = await service.user('a sampler of great patience', { permissions: ['admin'] })
   const page = await openConsole(t, browser, { url: service.url(), token })
   await page.getByText('demo-en understands synthetic voices only').waitFor()
   t.true(await page.getByLabel('Sample').isChecked())
+  const banner = page.getByRole('banner')
+  await banner.getByText('MB reserved').waitFor()
+  await banner.getByRole('link', { name: 'Administration' }).waitFor()
+  t.true(await page.evaluate(HEADER_IN_ONE_ROW), 'the header, idle')
   await checkAccess(t, page, 'speak, idle')
   await page.getByLabel('Spanish').check()
   t.regex(page.url(), /into=es/)
   await page.getByRole('button', { name: 'Start' }).click()
   await page.getByRole('log').getByText('meeting').waitFor()
   await page.getByRole('banner').getByText('Live 00:0').waitFor()
+  t.is(page.viewportSize()?.width, 1280)
+  t.true(await page.evaluate(HEADER_IN_ONE_ROW), 'the header, beside Stop')
   await page.getByRole('log').locator('p[lang=es]').first().waitFor()
   await checkAccess(t, page, 'speak, listening')
   await page.keyboard.press('Control+Enter')
