@@ -18,7 +18,7 @@ export const watchPage = (page: Page): ReadonlyArray<string> => {
   const complaints: Array<string> = []
   page.on('console', (message) => {
     if (message.type() === 'error' && !OF_BROWSERS.test(message.text())) complaints.push(message.text())
-    if (/content security policy|trusted ?types?|violates/i.test(message.text())) complaints.push(message.text())
+    if (/content security policy|trusted ?types?|violates|agent cluster/i.test(message.text())) complaints.push(message.text())
   })
   page.on('requestfailed', (request) => {
     if (/blocked/i.test(request.failure()?.errorText ?? '')) complaints.push(request.url())
