@@ -36,9 +36,13 @@ export interface ConsoleOptions {
   readonly context?: Parameters<Browser['newContext']>[0]
 }
 
+/** Milliseconds that anything may take on a machine that has more to do. */
+const PATIENCE = 90_000
+
 /** A tab of its own with the console in it; the test fails at its end for anything that the page may not do. */
 export const openConsole = async (t: ExecutionContext, browser: Browser, options: ConsoleOptions): Promise<Page> => {
   const context: BrowserContext = await browser.newContext(options.context)
+  context.setDefaultTimeout(PATIENCE)
   const page = await context.newPage()
   const complaints = watchPage(page)
   t.teardown(async () => {
