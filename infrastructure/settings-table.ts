@@ -224,7 +224,7 @@ export const SETTINGS_TABLE = {
     '–', bearerToken, 'bearer token that `/metrics` and the details of `/health/ready` then ask for; unset: anybody sees them',
     { secret: true },
   ),
-  LOG_LEVEL: given('info', oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'least important level that is logged'),
+  LOG_LEVEL: given('info', oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'least important level that is logged; `debug` shows every request on a terminal too'),
 } as const
 
 export type SettingName = keyof typeof SETTINGS_TABLE

@@ -86,9 +86,13 @@ const baseHeaders =
     await next()
   }
 
-/** TLS ends in front of the service, so HSTS is for whoever ends it. */
+/**
+ * TLS ends in front of the service, so HSTS is for whoever ends it. Browsers key agents by origin themselves; asked for
+ * it, they warn of each caption page in a sandboxed frame, which they cannot.
+ */
 const protectiveHeaders = helmet({
   contentSecurityPolicy: false,
+  originAgentCluster: false,
   strictTransportSecurity: false,
   referrerPolicy: { policy: 'no-referrer' },
   xFrameOptions: { action: 'deny' },
