@@ -129,3 +129,9 @@ export const sharedConsole = () => {
     })())
   return { start, closing }
 }
+
+/** The program of a language that the page shows, once *The same by a program* is open. */
+export const shownProgram = async (page: Page, language: string): Promise<string> => {
+  await page.getByRole('tab', { name: language }).click()
+  return page.getByRole('region', { name: language }).innerText()
+}
