@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Environment, Logger } from '../../../application/ports/environment.ts'
-import type { FromWorker } from '../../../application/ports/live-links.ts'
+import type { FromWorker } from '../../../application/ports/peers/live-links.ts'
 import type { Timers } from '../../../application/ports/timers.ts'
 import type { FromSender, LinkSenders, ServedLink } from '../../../application/sessions/relay/link-senders.ts'
 import type { LiveSessions } from '../../../application/sessions/live-sessions.ts'

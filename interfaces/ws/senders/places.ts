@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { SenderRefusal } from '../../../application/ports/live-links.ts'
+import type { SenderRefusal } from '../../../application/ports/peers/live-links.ts'
 import type { LiveSessions } from '../../../application/sessions/live-sessions.ts'
 import type { Incoming } from '../incoming.ts'
 import { createSender } from './sender.ts'
