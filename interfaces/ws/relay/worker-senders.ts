@@ -3,7 +3,7 @@ import type { Environment, Logger } from '../../../application/ports/environment
 import type { FromWorker } from '../../../application/ports/peers/live-links.ts'
 import type { Timers } from '../../../application/ports/timers.ts'
 import type { FromSender, LinkSenders, ServedLink } from '../../../application/sessions/relay/link-senders.ts'
-import type { LiveSessions } from '../../../application/sessions/live-sessions.ts'
+import type { LiveSessions } from '../../../application/sessions/runs/socket-sessions.ts'
 import type { SenderSession } from '../../../application/sessions/sender-session.ts'
 import { whyNoPlace } from '../senders/places.ts'
 import { serveSender } from './served-sender.ts'

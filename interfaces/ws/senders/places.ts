@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { SenderRefusal } from '../../../application/ports/peers/live-links.ts'
-import type { LiveSessions } from '../../../application/sessions/live-sessions.ts'
+import type { LiveSessions } from '../../../application/sessions/runs/socket-sessions.ts'
 import type { Incoming } from '../incoming.ts'
 import { createSender } from './sender.ts'
 import type { SenderOptions } from './sender.ts'
