@@ -1,7 +1,7 @@
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { AdmissionRefusal } from '../../domain/admission/decider.ts'
 import type { Unavailable } from '../errors.ts'
-import type { Self } from '../ports/members.ts'
+import type { Self } from '../ports/peers/members.ts'
 import { sendAndPlace } from './send-surely.ts'
 import type { PlacingDeps } from './send-surely.ts'
 

@@ -1,7 +1,7 @@
 import type { Catalogue, Model, TranslationPair } from '../ports/catalogue.ts'
 import type { Environment } from '../ports/environment.ts'
 import type { InstalledFacts } from '../ports/installed-models.ts'
-import type { Members, Offers } from '../ports/members.ts'
+import type { Members, Offers } from '../ports/peers/members.ts'
 
 /** For how long what a worker offered counts after it was seen last: a restart takes nobody's models away. */
 const REMEMBERED_MS = 10 * 60_000

@@ -1,49 +1,25 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import type { LiveOver, SenderAlreadyConnected, Superseded, Unavailable } from '../errors.ts'
 import type { AttachedLive } from '../lives/attached-live.ts'
 import type { EndByWorker } from '../lives/last-words.ts'
-import type { ResumePoint } from '../lives/queries/resume-point.ts'
 import type { SourcePoint } from '../lives/source-point.ts'
 import type { StartPuller } from '../ports/audio-source.ts'
 import { SAMPLE_RATE } from '../ports/engine.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
-import type { ResolveToken } from '../ports/read-models.ts'
 import type { EndCause, LiveBus, TranscriptFrame } from '../pipeline/signals.ts'
 import { createHeardSequences } from './heard-sequences.ts'
 import type { LiveLifecycle } from './live-lifecycle.ts'
 import { openMissedFinals } from './missed-finals.ts'
-import type { MissedFinals } from './missed-finals.ts'
 import { createRecentFinals } from './recent-finals.ts'
 import type { RecentFinals } from './recent-finals.ts'
 import { createRunningLive } from './running-live.ts'
 import type { Speech } from './running-live.ts'
 import { createSenderSession } from './sender-session.ts'
-import type { SenderSession } from './sender-session.ts'
 import type { LiveRuns } from './runs/live-runs.ts'
+import type { LiveSessions } from './runs/socket-sessions.ts'
 import { withSource } from './sourced-live.ts'
 import type { SourcedLive } from './sourced-live.ts'
 import { createWriteQueue } from './write-queue.ts'
 import type { Timers } from '../ports/timers.ts'
-
-/** Lives, wherever they run, as listeners' sockets need them. */
-export interface HeardSessions {
-  readonly resolveToken: ResolveToken
-  /** The finals that a socket missed; for open lives and for those that ended less than a minute ago (D58). */
-  readonly missed: (liveId: number, point: ResumePoint) => TaskEither<Unavailable, MissedFinals>
-  /** Where lives may run elsewhere: settles when a socket that listens from then on misses nothing. */
-  readonly ready?: (liveId: number) => Promise<void>
-}
-
-/** The lives that run in this process. */
-export interface LiveSessions extends HeardSessions {
-  /** The live's one place, with the session of the sender that was given it. */
-  readonly attachSender: (
-    liveId: number,
-    /** Of one that comes again: the sample of the live with which its audio begins. */
-    from?: number | null,
-  ) => TaskEither<SenderAlreadyConnected | LiveOver | Superseded | Unavailable, SenderSession>
-}
 
 export interface LiveSessionsOptions extends Speech {
   readonly lifecycle: LiveLifecycle

@@ -1,11 +1,9 @@
-import cors from '@koa/cors'
 import Router from '@koa/router'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import Koa from 'koa'
 import type { Context, Middleware } from 'koa'
-import helmet from 'koa-helmet'
 import type { Caller } from '../../application/caller.ts'
 import type { Logger } from '../../application/ports/environment.ts'
 import { admit, admitOperator, ON_BEHALF_OF } from './access.ts'
@@ -17,13 +15,13 @@ import { errorResponse } from './errors.ts'
 import type { HttpRefusal } from './errors.ts'
 import { createArrivals } from './clients/forwarded.ts'
 import type { Arrival } from './clients/forwarded.ts'
+import { baseHeaders, crossOrigin, protectiveHeaders } from './headers.ts'
 import { linkHeader } from './link-header.ts'
 import { pathBase, serverAddresses, webSocketBase } from './clients/links.ts'
 import type { LinkSettings } from './clients/links.ts'
 import { framableBy } from './pages/page-policy.ts'
 import { correlationIdOf, inNoRequest, requestIdOf } from './request-id.ts'
 import type { InRequest } from './request-id.ts'
-import { API_POLICY } from './connections/raw-answer.ts'
 import { NO_LIMITS } from './clients/request-limits.ts'
 import type { RequestLimits } from './clients/request-limits.ts'
 import type { Answer, Route } from './route.ts'
@@ -78,32 +76,6 @@ const traced =
     const ids = { requestId, ...(correlationId !== requestId && { correlationId }) }
     logger.info({ ...ids, method: ctx.method, url: loggable(ctx.path, ctx.querystring), status: ctx.status, ms }, 'request')
   }
-
-const baseHeaders =
-  (version: string): Middleware =>
-  async (ctx, next) => {
-    ctx.set({ 'Content-Security-Policy': API_POLICY, 'Cache-Control': 'no-store', 'X-Service-Version': version })
-    await next()
-  }
-
-/**
- * TLS ends in front of the service, so HSTS is for whoever ends it. Browsers key agents by origin themselves; asked for
- * it, they warn of each caption page in a sandboxed frame, which they cannot.
- */
-const protectiveHeaders = helmet({
-  contentSecurityPolicy: false,
-  originAgentCluster: false,
-  strictTransportSecurity: false,
-  referrerPolicy: { policy: 'no-referrer' },
-  xFrameOptions: { action: 'deny' },
-})
-
-const crossOrigin = (origins: ReadonlyArray<string>): Middleware =>
-  cors({
-    origin: origins.includes('*') ? '*' : (ctx: Context) => (origins.includes(ctx.get('Origin')) ? ctx.get('Origin') : ''),
-    exposeHeaders: ['X-Request-ID', 'Retry-After', 'Link'],
-    maxAge: 600,
-  })
 
 const refuse = (ctx: Context, refusal: HttpRefusal, logger: Logger): void => {
   const { status, body, headers } = errorResponse(refusal)

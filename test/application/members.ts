@@ -1,6 +1,6 @@
 import { NO_ABILITIES } from '../../application/ports/catalogue.ts'
 import type { Model } from '../../application/ports/catalogue.ts'
-import type { Member, Members, Offers } from '../../application/ports/members.ts'
+import type { Member, Members, Offers } from '../../application/ports/peers/members.ts'
 
 export const modelNamed = (name: string, changes: Partial<Offers['models'][number]> = {}): Offers['models'][number] => ({
   id: 1, name, active: true, vram: 300, createdAt: '', updatedAt: null, ...NO_ABILITIES, languages: ['en', 'fr'],

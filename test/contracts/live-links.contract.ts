@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { EndMessage, FromWorker, LinkHandler, Passed, ToWorker } from '../../application/ports/live-links.ts'
+import type { EndMessage, FromWorker, LinkHandler, Passed, ToWorker } from '../../application/ports/peers/live-links.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { WORKER, NOBODY, createWorker, HELLO, HERE, frame, line, range, open, turns, inWorlds } from './live-links-support.ts'
 import type { LinksWorld } from './live-links-support.ts'

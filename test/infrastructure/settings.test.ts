@@ -1,7 +1,7 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { createLags } from '../../application/pipeline/lags.ts'
-import { ROLES } from '../../application/ports/members.ts'
+import { ROLES } from '../../application/ports/peers/members.ts'
 import { createMetrics } from '../../infrastructure/node/metrics.ts'
 import { describeSettings, readSettings, takeoverGraceOf } from '../../infrastructure/settings.ts'
 import { SETTINGS_TABLE } from '../../infrastructure/settings-table.ts'

@@ -21,6 +21,7 @@ import { linkMutants } from './links.ts'
 import { limitMutants } from './limits.ts'
 import { listenerMutants } from './listeners.ts'
 import { liveMutants } from './lives.ts'
+import { logMarkMutants } from './log-mark.ts'
 import { memberMutants } from './members.ts'
 import { missedFinalsMutants } from './missed-finals.ts'
 import { mongoMutants } from './mongodb.ts'
@@ -62,6 +63,7 @@ export const MUTANTS: ReadonlyArray<Mutant> = [
   ...eventStoreDbMutants, ...eventStoreDbLeaderMutants,
   ...mongoMutants,
   ...memberMutants,
+  ...logMarkMutants,
   ...commandLineMutants,
   ...onceSurvivedMutants,
   ...storeMutants,

@@ -6,9 +6,8 @@ const CONTRACT_MEMBERS = 'test/contracts/members.test.ts'
 const CONTRACT_LEASES = 'test/contracts/leases.test.ts'
 const CONTRACT_KEYS = 'test/contracts/mongodb-keyring.test.ts'
 const ERASED_KEYS = 'test/infrastructure/erased-keys.test.ts'
-const CONTRACT_EVENTSTOREDB_EVENT_STORE = 'test/contracts/eventstoredb-event-store.test.ts'
 
-/** Who shares a set of stores: members, leases, the log's owner, keys that others erase. */
+/** Who shares a set of stores: members, leases, keys that others erase. */
 export const memberMutants: ReadonlyArray<Mutant> = [
   {
     file: 'infrastructure/mongodb/enter-members.ts',
@@ -219,53 +218,5 @@ export const memberMutants: ReadonlyArray<Mutant> = [
     before: '$unset: { wrapped: true }, $currentDate: { erasedAt: true }',
     after: '$unset: { wrapped: true }, $min: { erasedAt: new Date() }',
     rows: ['an erasure is dated by the server'], test: CONTRACT_KEYS,
-  },
-  {
-    file: 'infrastructure/eventstoredb/log-owner.ts',
-    before: 'owner.cluster === null && owner.directory === own.directory',
-    after: 'owner.directory === own.directory',
-    rows: ['a log belongs to the data directory that opened it first'], test: CONTRACT_EVENTSTOREDB_EVENT_STORE,
-  },
-  {
-    file: 'infrastructure/eventstoredb/log-owner.ts',
-    before: 'owner.cluster !== null && owner.cluster === own.cluster',
-    after: 'owner.cluster === own.cluster',
-    rows: ['a log belongs to the data directory that opened it first'], test: CONTRACT_EVENTSTOREDB_EVENT_STORE,
-  },
-  {
-    file: 'infrastructure/eventstoredb/log-owner.ts',
-    before: 'now.incarnation !== owner.incarnation &&',
-    after: 'now.incarnation === owner.incarnation &&',
-    rows: ['whose log was taken is told so'], test: CONTRACT_EVENTSTOREDB_EVENT_STORE,
-  },
-  {
-    file: 'infrastructure/eventstoredb/log-format.ts',
-    before: '{ ...options, expectedRevision: revision }',
-    after: 'options',
-    rows: ['of many that open a new log at once one has it'], test: CONTRACT_EVENTSTOREDB_EVENT_STORE,
-  },
-  {
-    file: 'infrastructure/eventstoredb/log-format.ts',
-    before: '{ ...members, format: FORMAT,',
-    after: '{ format: FORMAT,',
-    rows: ['whose log was taken is told so'], test: CONTRACT_EVENTSTOREDB_EVENT_STORE,
-  },
-  {
-    file: 'infrastructure/eventstoredb/log-format.ts',
-    before: ' ?? (await ownership.whyNot())',
-    after: '',
-    rows: ['who was replaced in MongoDB before it had the log'], test: CONTRACT_EVENTSTOREDB_EVENT_STORE,
-  },
-  {
-    file: 'infrastructure/eventstoredb/log-owner.ts',
-    before: ' && !isSibling(now, owner)',
-    after: '',
-    rows: ['processes of one MongoDB share a log'], test: CONTRACT_EVENTSTOREDB_EVENT_STORE,
-  },
-  {
-    file: 'infrastructure/eventstoredb/log-format.ts',
-    before: 'owner: isShared ? before : owner',
-    after: 'owner',
-    rows: ['a member raises the format'], test: CONTRACT_EVENTSTOREDB_EVENT_STORE,
   },
 ]

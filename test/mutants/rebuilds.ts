@@ -64,8 +64,8 @@ export const rebuildMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/compose.ts',
-    before: '    void readSide.projector.finishRebuilds()\n',
-    after: '',
+    before: '    void readSide.projector.finishRebuilds()\n    const token',
+    after: '    const token',
     rows: ['broken off by SIGTERM is finished by the next start'], test: REBUILD_INTERRUPTED,
   },
   {

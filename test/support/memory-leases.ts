@@ -1,4 +1,4 @@
-import type { HeldLease, Leases } from '../../application/ports/leases.ts'
+import type { HeldLease, Leases } from '../../application/ports/peers/leases.ts'
 
 interface Seeker {
   readonly member: string

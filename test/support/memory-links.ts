@@ -2,8 +2,8 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type {
   EndMessage, FromWorker, LinkEvents, LinkHandler, LiveLinks, Passed, Peer, ToWorker, Unreachable,
-} from '../../application/ports/live-links.ts'
-import type { Self } from '../../application/ports/members.ts'
+} from '../../application/ports/peers/live-links.ts'
+import type { Self } from '../../application/ports/peers/members.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { systemTimers } from '../../infrastructure/node/system-timers.ts'
 import { createMemoryWay } from './memory-way.ts'

@@ -1,4 +1,4 @@
-import type { Members } from '../../ports/members.ts'
+import type { Members } from '../../ports/peers/members.ts'
 
 /**
  * `gone`: no process of that run will ever create anything. `alive`: another process, which may be slow. `unseen`: this

@@ -1,4 +1,4 @@
-import type { ToWorker, WorkerLink } from '../../ports/live-links.ts'
+import type { ToWorker, WorkerLink } from '../../ports/peers/live-links.ts'
 
 /** What of a link is from the senders of another process. */
 export type FromSender = Extract<ToWorker, { readonly kind: 'sender' | 'text' | 'binary' | 'gone' }>

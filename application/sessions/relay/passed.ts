@@ -5,7 +5,7 @@ import { segmentWord } from '../../../domain/transcript/events.ts'
 import type { EndRequest, Ended } from '../../lives/last-words.ts'
 import type { LiveSignal, TranscriptFrame } from '../../pipeline/signals.ts'
 import type { Position } from '../../ports/event-store.ts'
-import type { Passed } from '../../ports/live-links.ts'
+import type { Passed } from '../../ports/peers/live-links.ts'
 
 /** What passes between processes beside a link's own messages, and how it is read again. */
 

@@ -1,4 +1,4 @@
-import type { AudioPlace, ToWorker } from '../../ports/live-links.ts'
+import type { AudioPlace, ToWorker } from '../../ports/peers/live-links.ts'
 
 /** A frame of a sender's, as it came from its socket. */
 export type SenderFrame =

@@ -1,7 +1,7 @@
 import { placementOf } from '../../../domain/admission/state.ts'
 import type { AdmissionActor } from '../../admission/admission-actor.ts'
-import type { Peer } from '../../ports/live-links.ts'
-import type { Members } from '../../ports/members.ts'
+import type { Peer } from '../../ports/peers/live-links.ts'
+import type { Members } from '../../ports/peers/members.ts'
 
 /** Where a live is run, as this process knows. */
 export type Where =

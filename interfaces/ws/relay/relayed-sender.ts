@@ -1,4 +1,4 @@
-import type { LiveLink, SenderRefusal } from '../../../application/ports/live-links.ts'
+import type { LiveLink, SenderRefusal } from '../../../application/ports/peers/live-links.ts'
 import type { Logger } from '../../../application/ports/environment.ts'
 import type { Timers } from '../../../application/ports/timers.ts'
 import type { RemoteSender, ToSender } from '../../../application/sessions/relay/remote-sender.ts'

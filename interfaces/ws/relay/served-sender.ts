@@ -1,4 +1,4 @@
-import type { AudioPlace, FromWorker } from '../../../application/ports/live-links.ts'
+import type { AudioPlace, FromWorker } from '../../../application/ports/peers/live-links.ts'
 import type { Logger } from '../../../application/ports/environment.ts'
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
 import type { FromSender } from '../../../application/sessions/relay/link-senders.ts'

@@ -28,11 +28,11 @@ const isOver = (code: number): boolean => code === 1000 || (code >= 4400 && code
 /** Listens through the processes at `urls`, the next one whenever a socket breaks, and asks for what it missed. */
 export const listenTo = (live: LiveJson, urls: ReadonlyArray<() => string>): NumberedListener => {
   const [finals, closes, times]: [Array<number>, Array<number>, Array<number>] = [[], [], []]
-  let stopped = false
+  const stopping = new AbortController()
   let current: TestSocket | undefined
   const run = async (): Promise<void> => {
     let segment = 0
-    for (let attempt = 0; !stopped; attempt += 1) {
+    for (let attempt = 0; !stopping.signal.aborted; attempt += 1) {
       const url = urls[attempt % urls.length]?.() ?? ''
       try {
         current = await openSocket(`${socketUrl(url, live, live.listener_token)}&after=${segment}`)
@@ -67,7 +67,7 @@ export const listenTo = (live: LiveJson, urls: ReadonlyArray<() => string>): Num
     times: () => times,
     over,
     stop: () => {
-      stopped = true
+      stopping.abort()
       current?.terminate()
     },
   }

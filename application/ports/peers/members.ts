@@ -1,5 +1,5 @@
-import type { Model, TranslationPair } from './catalogue.ts'
-import type { InstalledFacts } from './installed-models.ts'
+import type { Model, TranslationPair } from '../catalogue.ts'
+import type { InstalledFacts } from '../installed-models.ts'
 
 /** A running process, as others know it. */
 export interface Self {

@@ -1,10 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import { pause } from '../../application/waiting.ts'
-import type { Timers } from '../../application/ports/timers.ts'
-import { claim, shownClaim } from '../stores/claim.ts'
-import type { Calls } from './calls.ts'
-import { metadataOf } from './stream-limits.ts'
+import { pause } from '../../../application/waiting.ts'
+import type { Timers } from '../../../application/ports/timers.ts'
+import { claim, shownClaim } from '../../stores/claim.ts'
+import type { Calls } from '../calls.ts'
+import { metadataOf } from '../stream-limits.ts'
 
 /**
  * The stream whose metadata is the log's mark: its format, and whose it is. It has no events, so nothing that follows or

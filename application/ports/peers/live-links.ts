@@ -1,5 +1,5 @@
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { LiveStatus } from './read-models.ts'
+import type { LiveStatus } from '../read-models.ts'
 
 /*
  * One link for each pair of (process with sockets, live that another process runs). Replies and lines come in one order.

@@ -1,11 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { StoreUnavailable } from '../../application/ports/event-store.ts'
-import { FORMAT, RELEASE, whyNotFormat } from '../stores/format.ts'
-import type { Calls } from './calls.ts'
-import { reasonOf, unavailable } from './failures.ts'
+import type { StoreUnavailable } from '../../../application/ports/event-store.ts'
+import { FORMAT, RELEASE, whyNotFormat } from '../../stores/format.ts'
+import type { Calls } from '../calls.ts'
+import { reasonOf, unavailable } from '../failures.ts'
 import { isSibling, ownerIn, whyNotOwner } from './log-owner.ts'
 import type { Ownership } from './log-owner.ts'
-import { metadataOf } from './stream-limits.ts'
+import { metadataOf } from '../stream-limits.ts'
 
 interface Parts {
   readonly calls: Calls
