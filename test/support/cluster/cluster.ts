@@ -24,6 +24,7 @@ export type Peer = 'mongodb' | 'eventstoredb' | 'peers'
 /** One process of a service, on a data directory and under a name that outlive it. */
 export interface ClusterProcess {
   readonly name: string
+  readonly dataDirectory: string
   readonly url: () => string
   readonly pid: () => number
   readonly log: () => string
@@ -115,6 +116,7 @@ export const startCluster = async (t: ExecutionContext, { isScripted = true }: {
     let now = await start()
     const added: ClusterProcess = {
       name,
+      dataDirectory: data.path,
       url: () => now.url,
       pid: () => now.run.pid(),
       log: () => now.run.stderr(),
