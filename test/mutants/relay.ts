@@ -3,6 +3,9 @@ import type { Mutant } from './mutant.ts'
 const PROPERTY = 'test/relay/relay-property.test.ts'
 const RELAY = 'test/relay/relay.test.ts'
 const SERVE_LINKS = 'test/relay/serve-links.test.ts'
+const UNREACHABLE = 'test/relay/unreachable.test.ts'
+const MOVED_OFF = 'a live with a sender here is moved off a worker that cannot be reached for 8 s, to one that can, once a minute'
+const STAYS = 'a live that is listened to alone stays where it is, and so does one that is reached again'
 const HEARD_ONCE = 'each listener hears all finals once, in order, and one end'
 
 /** Lives whose sockets and workers are in different processes. */
@@ -54,5 +57,29 @@ export const relayMutants: ReadonlyArray<Mutant> = [
     before: ' || message.term < highest',
     after: '',
     rows: ['a worker of a lower term than one that was heard is not listened to'], test: RELAY,
+  },
+  {
+    file: 'application/sessions/relay/move-unreachable.ts',
+    before: 'if (lately.has(liveId)) return',
+    after: '',
+    rows: [MOVED_OFF], test: UNREACHABLE,
+  },
+  {
+    file: 'application/sessions/relay/move-unreachable.ts',
+    before: 'if (!await answers(peer, liveId, where.term)) continue',
+    after: 'await answers(peer, liveId, where.term)',
+    rows: ['who reaches no worker at all moves nothing'], test: UNREACHABLE,
+  },
+  {
+    file: 'application/sessions/relay/remote-lives.ts',
+    before: 'if (used.senders.size > 0) deps.unreachable',
+    after: 'deps.unreachable',
+    rows: [STAYS], test: UNREACHABLE,
+  },
+  {
+    file: 'application/sessions/relay/remote-lives.ts',
+    before: '        linked(used)\n        for',
+    after: '        for',
+    rows: [STAYS], test: UNREACHABLE,
   },
 ]

@@ -15,7 +15,12 @@ import type { RelayLog } from './relay-log.ts'
 import type { RelayWorker } from './relay-worker.ts'
 
 /** A process with sockets, which may be a worker as well. */
-export const createRelayApi = (world: RelayLog, name: string, own: RelayWorker | null = null) => {
+export const createRelayApi = (
+  world: RelayLog,
+  name: string,
+  own: RelayWorker | null = null,
+  unreachable: (liveId: number) => void = () => undefined,
+) => {
   const { timers, logger, network, said, members, environment, storedFinals } = world
   const self = own?.self ?? { name, incarnation: `run of ${name}` }
   const view = world.viewOf()
@@ -24,7 +29,9 @@ export const createRelayApi = (world: RelayLog, name: string, own: RelayWorker |
   const links = own === null ? outside : withOwnWorker(outside, { incarnation: self.incarnation, handler: own.served })
   const recent = createRecentFinals(timers)
   const bus = createLiveBus({ logger })
-  const remote = createRemoteLives({ links, whereabouts: where, environment, timers, logger, storedFinals, recent, bus })
+  const remote = createRemoteLives({
+    links, whereabouts: where, environment, timers, logger, storedFinals, recent, bus, unreachable,
+  })
   const sessions = routedSessions({
     remote, storedFinals,
     resolveToken: () => () => Promise.reject(new Error('no tokens here')),

@@ -12,6 +12,8 @@ import type { AnsweredLink, LinkLoss, RemoteSender } from './remote-sender.ts'
 const LINGER = 30_000
 /** Milliseconds for which a socket waits for the worker of its live, then for the log. */
 const ANSWER = 1000
+/** Milliseconds without a link after which a sender's live is said to be unreachable, once and again. */
+const UNREACHABLE = 8000
 
 /** The lives of this process's sockets, whichever process runs them: one link for each live that somebody uses here. */
 export interface RemoteLives {
@@ -37,7 +39,11 @@ export interface RemoteLives {
   readonly close: () => void
 }
 
-export type RemoteLivesDeps = KeptLinkDeps & Omit<LineDeps, 'publish'> & { readonly bus: LiveBus }
+export type RemoteLivesDeps = KeptLinkDeps & Omit<LineDeps, 'publish'> & {
+  readonly bus: LiveBus
+  /** A live that has a sender here has had no link for some seconds. */
+  readonly unreachable?: (liveId: number) => void
+}
 
 interface Used {
   readonly senders: Set<RemoteSender>
@@ -46,15 +52,31 @@ interface Used {
   up: AnsweredLink | null
   listeners: number
   stopLingering: () => void
+  /** Null while there is a link. */
+  stopMissing: (() => void) | null
 }
 
 export const createRemoteLives = (deps: RemoteLivesDeps): RemoteLives => {
   const { bus, recent, timers } = deps
   const lives = new Map<number, Used>()
 
+  const linked = (used: Used): void => {
+    used.stopMissing?.()
+    used.stopMissing = null
+  }
+
+  const miss = (liveId: number, used: Used): void => {
+    used.stopMissing ??= timers.after(UNREACHABLE, () => {
+      used.stopMissing = null
+      if (used.senders.size > 0) deps.unreachable?.(liveId)
+      miss(liveId, used)
+    })
+  }
+
   const leave = (liveId: number, used: Used): void => {
     if (lives.get(liveId) === used) lives.delete(liveId)
     used.stopLingering()
+    linked(used)
     used.line.stop()
     used.link?.stop()
   }
@@ -79,17 +101,19 @@ export const createRemoteLives = (deps: RemoteLivesDeps): RemoteLives => {
   const open = (liveId: number): Used => {
     const line = createLine({ ...deps, publish: bus.publish }, liveId, (cause) => over(liveId, used, cause))
     const used: Used = {
-      senders: new Set(), line, link: null, up: null, listeners: 0, stopLingering: () => undefined,
+      senders: new Set(), line, link: null, up: null, listeners: 0, stopLingering: () => undefined, stopMissing: null,
     }
     lives.set(liveId, used)
     const hearer = {
       up: (up: AnsweredLink) => {
         used.up = up
+        linked(used)
         for (const sender of used.senders) sender.linkUp(up)
       },
       message: (message: Answered) => obey(used, message),
       down: (loss: LinkLoss) => {
         used.up = null
+        if (lives.get(liveId) === used) miss(liveId, used)
         line.down()
         for (const sender of used.senders) sender.linkDown(loss)
       },

@@ -8,6 +8,7 @@ import type { HeardSessions } from '../../../application/sessions/runs/socket-se
 import { createRecentFinals } from '../../../application/sessions/recent-finals.ts'
 import { followEnds } from '../../../application/sessions/relay/follow-ends.ts'
 import { withOwnWorker } from '../../../application/sessions/relay/own-links.ts'
+import { moveUnreachable } from '../../../application/sessions/relay/move-unreachable.ts'
 import { createRemoteLives } from '../../../application/sessions/relay/remote-lives.ts'
 import { endWherever, relayingEnds, routedSessions, runsWherever } from '../../../application/sessions/relay/routed-lives.ts'
 import { serveLinks } from '../../../application/sessions/relay/serve-links.ts'
@@ -83,6 +84,7 @@ export const openRelay = (needs: Needs) =>
     const finals = storedFinals(write)
     const remote = createRemoteLives({
       links, whereabouts: where, bus: createLiveBus({ logger }), recent: createRecentFinals(timers), storedFinals: finals,
+      unreachable: moveUnreachable({ links, whereabouts: where, admission, members, environment, timers, logger }),
       environment, timers, logger,
     })
     opened({ stop: async () => remote.close() })

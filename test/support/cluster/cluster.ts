@@ -3,7 +3,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { ADMISSION_STREAM, Admitted, Moved } from '../../../domain/admission/events.ts'
+import type { StoredEvent } from '../../../application/ports/event-store.ts'
+import { ADMISSION_STREAM, Admitted, Moved, WorkerJoined, WorkerLeft } from '../../../domain/admission/events.ts'
 import { reading } from '../../../domain/read-event.ts'
 import { startEventStoreDb } from '../eventstoredb.ts'
 import { launch } from '../launch.ts'
@@ -48,11 +49,16 @@ export interface Cluster {
   readonly stores: Settings
   /** The process that runs a live, by the log; throws while there is none. */
   readonly workerOf: (liveId: number) => Promise<ClusterProcess>
+  /** Names of those that have joined and not left, by the log, in order. */
+  readonly workers: () => Promise<ReadonlyArray<string>>
+  /** A stream of the log. */
+  readonly read: (stream: string) => Promise<ReadonlyArray<StoredEvent>>
 }
 
 const HEARS_NUMBERS = join(import.meta.dirname, 'hears-numbers.ts')
 
 const placedBy = reading([Admitted, Moved])
+const joinedBy = reading([WorkerJoined, WorkerLeft])
 
 const portOf = (url: string): number => Number(/:(\d+)(?:[/?]|$)/.exec(url.replace(/^\w+:\/\//, ''))?.[1])
 
@@ -72,18 +78,29 @@ export const startCluster = async (t: ExecutionContext, { isScripted = true }: {
   const stores = { EVENTSTORE_URL: eventStore.url, MONGO_URL: mongo.url('stenolog'), MASTER_KEY_FILE: keyFile }
 
   const processes = new Map<string, ClusterProcess>()
-  const workerOf: Cluster['workerOf'] = async (liveId) => {
+  const read: Cluster['read'] = async (stream) => {
     const log = await openLogOf({ dataDirectory: '', stores })
     try {
-      const events = await log.read(ADMISSION_STREAM)()
+      const events = await log.read(stream)()
       if (E.isLeft(events)) throw new Error(events.left.reason)
-      const placed = events.right.map(placedBy).findLast((event) => event?.data.liveId === liveId)
-      const found = processes.get(placed?.data.worker ?? '')
-      if (found === undefined) throw new Error(`nobody runs live ${liveId}`)
-      return found
+      return events.right
     } finally {
       await log.close()
     }
+  }
+  const workerOf: Cluster['workerOf'] = async (liveId) => {
+    const placed = (await read(ADMISSION_STREAM)).map(placedBy).findLast((event) => event?.data.liveId === liveId)
+    const found = processes.get(placed?.data.worker ?? '')
+    if (found === undefined) throw new Error(`nobody runs live ${liveId}`)
+    return found
+  }
+  const workers: Cluster['workers'] = async () => {
+    const joined = new Map<string, string | null>()
+    for (const event of (await read(ADMISSION_STREAM)).map(joinedBy)) {
+      if (event?.type === 'WorkerJoined') joined.set(event.data.worker, event.data.incarnation)
+      else if (event !== undefined && joined.get(event.data.worker) === event.data.incarnation) joined.delete(event.data.worker)
+    }
+    return [...joined.keys()].toSorted()
   }
 
   const add: Cluster['add'] = async (name, role = 'all', settings = {}) => {
@@ -139,5 +156,5 @@ export const startCluster = async (t: ExecutionContext, { isScripted = true }: {
     processes.set(name, added)
     return added
   }
-  return { add, eventStore, mongo, stores, workerOf }
+  return { add, eventStore, mongo, stores, read, workerOf, workers }
 }

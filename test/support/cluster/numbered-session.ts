@@ -128,8 +128,6 @@ export const storedNumbers = async (client: Client, { id }: LiveJson): Promise<R
 /** 1 to `count`. */
 export const upTo = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, i) => i + 1)
 
-/** Milliseconds from a moment until the first text behind it; null where none came. */
-export const silenceAfter = ({ times }: NumberedListener, moment: number): number | null => {
-  const next = times().find((time) => time > moment)
-  return next === undefined ? null : next - moment
-}
+/** Milliseconds of the longest pause between two texts of which the later one came behind the moment. */
+export const longestSilence = ({ times }: NumberedListener, moment: number): number =>
+  Math.max(...times().map((time, i, all) => (time > moment ? time - (all[i - 1] ?? time) : 0)))
