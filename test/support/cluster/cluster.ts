@@ -35,6 +35,8 @@ export interface ClusterProcess {
   readonly freeze: () => void
   readonly thaw: () => void
   readonly start: () => Promise<void>
+  /** Neither killed nor ended. */
+  readonly isRunning: () => boolean
   readonly cut: (from: Peer) => void
   readonly mend: (from: Peer) => void
 }
@@ -126,8 +128,13 @@ export const startCluster = async (t: ExecutionContext, { isScripted = true }: {
       }),
       ...(isScripted && { NODE_OPTIONS: `--import=${HEARS_NUMBERS}` }),
     }
+    let running: Launched | null = null
     const start = async (): Promise<{ readonly run: Launched; readonly url: string }> => {
       const run = launch(t, environment)
+      running = run
+      void run.exited.then(() => {
+        if (running === run) running = null
+      })
       return { run, url: await run.url() }
     }
     let now = await start()
@@ -150,6 +157,7 @@ export const startCluster = async (t: ExecutionContext, { isScripted = true }: {
       start: async () => {
         now = await start()
       },
+      isRunning: () => running === now.run,
       cut: (from) => gates[from].cut(),
       mend: (from) => gates[from].mend(),
     }

@@ -18,6 +18,10 @@ export interface NumberedListener {
   readonly closes: () => ReadonlyArray<number>
   /** When any text came, final or not, by `performance.now`. */
   readonly times: () => ReadonlyArray<number>
+  /** Where each final begins by the clock of the session, in the order in which they were told. */
+  readonly starts: () => ReadonlyArray<number>
+  /** The newest number heard, final or not. */
+  readonly newest: () => number
   /** Resolves when its session is over. */
   readonly over: Promise<void>
   readonly stop: () => void
@@ -27,8 +31,9 @@ const isOver = (code: number): boolean => code === 1000 || (code >= 4400 && code
 
 /** Listens through the processes at `urls`, the next one whenever a socket breaks, and asks for what it missed. */
 export const listenTo = (live: LiveJson, urls: ReadonlyArray<() => string>): NumberedListener => {
-  const [finals, closes, times]: [Array<number>, Array<number>, Array<number>] = [[], [], []]
+  const [finals, closes, times, starts]: [Array<number>, Array<number>, Array<number>, Array<number>] = [[], [], [], []]
   const stopping = new AbortController()
+  let newest = 0
   let current: TestSocket | undefined
   const run = async (): Promise<void> => {
     let segment = 0
@@ -46,8 +51,10 @@ export const listenTo = (live: LiveJson, urls: ReadonlyArray<() => string>): Num
           seen += 1
           if (frame['segment'] === undefined) continue
           times.push(performance.now())
+          newest = Math.max(newest, ...numbersIn(String(frame['text'])))
           if (frame['final'] !== true) continue
           segment = Math.max(segment, Number(frame['segment']))
+          starts.push(Number(frame['start']))
           finals.push(...numbersIn(String(frame['text'])))
         }
       }
@@ -65,6 +72,8 @@ export const listenTo = (live: LiveJson, urls: ReadonlyArray<() => string>): Num
     finals: () => finals,
     closes: () => closes,
     times: () => times,
+    starts: () => starts,
+    newest: () => newest,
     over,
     stop: () => {
       stopping.abort()
