@@ -61,7 +61,7 @@ const through = (url: string, gate: Gate): string => url.replace(`:${portOf(url)
  * A service of several processes on servers of its own, which end with the test. Each process reaches each server, and is
  * reached by the others, through gates of its own. With `isScripted` its engine hears numbered words.
  */
-export const startCluster = async (t: ExecutionContext, { isScripted = true }: { readonly isScripted?: boolean } = {}): Promise<Cluster> => {
+export const startCluster = async (t: Pick<ExecutionContext, 'teardown'>, { isScripted = true }: { readonly isScripted?: boolean } = {}): Promise<Cluster> => {
   const keys = await temporaryDirectory()
   t.teardown(keys.remove)
   const keyFile = join(keys.path, 'master.key')
