@@ -16,7 +16,8 @@ import { appendAtOnce } from './durable-append.ts'
 import type { Benchmark, Round } from './harness.ts'
 
 const CLIENTS = 16
-const CREATES = 160
+/** Of a user who may have a hundred. */
+const CREATES = 96
 const SESSIONS = 8
 /** Of a session; about five make a line. */
 const WORDS = 200

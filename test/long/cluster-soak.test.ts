@@ -68,6 +68,10 @@ const soak = async (t: ExecutionContext, { processes, workers, fronts, mongoUrl 
     const listeners = Array.from({ length: LISTENERS }, (__, i) => listenTo(live, i % 2 === 0 ? urls : urls.toReversed()))
     return { live, listeners, sender: await speakAnew(urls, live, audio) }
   }))
+  t.teardown(() => {
+    for (const { listeners } of sessions) for (const { stop } of listeners) stop()
+    if (!t.passed) for (const { name, log } of processes) console.error(`${name}:\n${log()}`)
+  })
   const [idle, all] = idleAndAll()
   const killed = new Set<string>()
   const logs: Array<string> = []

@@ -39,8 +39,8 @@ export const wordBehind = (samples: number): WordPlace => {
   return { number: at + 1, from }
 }
 
-/** Numbers in a text. */
-export const numbersIn = (text: string): ReadonlyArray<number> => [...text.matchAll(/w(\d+)/gi)].map(([, number]) => Number(number))
+/** Numbers of the whole words in a text. */
+export const numbersIn = (text: string): ReadonlyArray<number> => [...text.matchAll(/(?<!~)w(\d+)(?![\d~])/gi)].map(([, number]) => Number(number))
 
 /** Seconds that so many words take. */
 export const secondsOf = (words: number): number => numberedAudio(words).length / SAMPLE_RATE
