@@ -44,8 +44,13 @@ export interface AdmissionActor {
 const MAX_BATCH = 100
 /** Events behind which no further command joins a batch: one that moves lives may have 200 of its own. */
 const FULL_BATCH = 200
-/** Decisions of one batch before Contended: the first, one after a read that confirms refusals, four after lost races. */
-const MAX_ATTEMPTS = 6
+/**
+ * Decisions of one batch before Contended: the first, one after a read that confirms refusals, the others after lost races.
+ * Where several processes admit without pause, a batch loses most of its races.
+ */
+const MAX_ATTEMPTS = 42
+/** From here on waits get no longer: others would only win more races meanwhile. */
+const LONGEST_WAIT = 2
 
 type Answer = Either<AdmissionRefusal | Unavailable, AdmissionState>
 
@@ -158,7 +163,7 @@ export const createAdmissionActor = async (deps: AdmissionDeps): Promise<Admissi
         if (newEvents.right.some((event) => tail.right.includes(event.id))) return answers
       }
       if (appended.left._tag === 'StoreUnavailable') return everyone(appended.left)
-      await backOff(deps, attempt)
+      await backOff(deps, Math.min(attempt, LONGEST_WAIT))
     }
     return everyone({ _tag: 'Contended', stream: ADMISSION_STREAM })
   }

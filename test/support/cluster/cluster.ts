@@ -10,7 +10,7 @@ import { startEventStoreDb } from '../eventstoredb.ts'
 import { launch } from '../launch.ts'
 import type { Launched } from '../launch.ts'
 import { startMongoDouble } from '../mongodb-double/process.ts'
-import { freePort } from '../real-servers.ts'
+import { freePort } from '../free-port.ts'
 import { ADMIN, prefixed } from '../service.ts'
 import { openLogOf } from '../stores.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
@@ -70,7 +70,7 @@ const through = (url: string, gate: Gate): string => url.replace(`:${portOf(url)
  * A service of several processes on servers of its own, which end with the test. Each process reaches each server, and is
  * reached by the others, through gates of its own. With `isScripted` its engine hears numbered words.
  */
-export const startCluster = async (t: ExecutionContext, { isScripted = true }: { readonly isScripted?: boolean } = {}): Promise<Cluster> => {
+export const startCluster = async (t: Pick<ExecutionContext, 'teardown'>, { isScripted = true }: { readonly isScripted?: boolean } = {}): Promise<Cluster> => {
   const keys = await temporaryDirectory()
   t.teardown(keys.remove)
   const keyFile = join(keys.path, 'master.key')

@@ -20,10 +20,27 @@ export const numberedAudio = (words: number): Int16Array => scriptedAudio(NUMBER
 
 /** Hears numbered words. */
 export const numberedEngine = (): ScriptedEngine =>
-  scriptedEngine({ words: NUMBERED, passSeconds: 0.01, parallelism: 2, hasWordTimes: true })
+  scriptedEngine({ words: NUMBERED, passSeconds: 0.01, parallelism: 2, hasWordTimes: true, isForgetful: true })
 
-/** Numbers in a text. */
-export const numbersIn = (text: string): ReadonlyArray<number> => [...text.matchAll(/w(\d+)/gi)].map(([, number]) => Number(number))
+/** Of a word that begins behind so many samples of their audio, with its pause. */
+export interface WordPlace {
+  readonly number: number
+  readonly from: number
+}
+
+/** The first word whose pause begins at or behind so many samples. */
+export const wordBehind = (samples: number): WordPlace => {
+  let [from, at] = [0, 0]
+  for (const { pause, seconds } of NUMBERED) {
+    if (from >= samples) break
+    from += Math.round(pause * SAMPLE_RATE) + Math.round(seconds * SAMPLE_RATE)
+    at += 1
+  }
+  return { number: at + 1, from }
+}
+
+/** Numbers of the whole words in a text. */
+export const numbersIn = (text: string): ReadonlyArray<number> => [...text.matchAll(/(?<!~)w(\d+)(?![\d~])/gi)].map(([, number]) => Number(number))
 
 /** Seconds that so many words take. */
 export const secondsOf = (words: number): number => numberedAudio(words).length / SAMPLE_RATE
