@@ -44,7 +44,12 @@ export const toldFinals = (): ToldFinals => {
 
   const isKnown = (frame: TranscriptFrame): boolean => known.has(wordingOf(frame))
   const isNew = (frame: TranscriptFrame): boolean => !isKnown(frame)
-  const isLate = ({ segment }: TranscriptFrame): boolean => segment >= firstSegment
+
+  /** All from the first new segment on: a translation that stands behind it came after it, whatever it is of. */
+  const behindPast = (frames: ReadonlyArray<TranscriptFrame>): ReadonlyArray<TranscriptFrame> => {
+    const first = frames.findIndex(({ segment }) => segment >= firstSegment)
+    return first === -1 ? [] : frames.slice(first)
+  }
 
   /** Those before the first that is known; all where none is. */
   const beginningOf = (frames: ReadonlyArray<TranscriptFrame>): ReadonlyArray<TranscriptFrame> => {
@@ -67,10 +72,10 @@ export const toldFinals = (): ToldFinals => {
       // Translations are of what was said before them.
       firstSegment = isWhole ? 1 : (spoken ?? Math.max(...past.map(({ segment }) => segment)) + 1)
     },
-    owed: (frames) => [...beginningOf(frames).filter(isLate), ...frames.slice(beginningOf(frames).length).filter(isNew)],
+    owed: (frames) => [...behindPast(beginningOf(frames)), ...frames.slice(beginningOf(frames).length).filter(isNew)],
     missing: (stored) => {
       const behind = stored.slice(beginningOf(stored).length)
-      return behind.length === 0 ? stored.filter(isLate) : behind.filter(isNew)
+      return behind.length === 0 ? behindPast(stored) : behind.filter(isNew)
     },
     connects: (frames, isWhole) => isWhole || frames.some(isKnown),
     lookFrom: () => {
