@@ -10,6 +10,7 @@ import type { RunningSessions } from '../../application/sessions/live-sessions.t
 import type { Translations } from '../../application/translation/translations.ts'
 import type { SourceIsolation } from '../../infrastructure/sources/source-isolation.ts'
 import type { HurtStream, WatchedLog } from '../../application/log/watched-log.ts'
+import type { ClusterFigures } from '../../infrastructure/node/cluster-metrics.ts'
 import { createMetrics } from '../../infrastructure/node/metrics.ts'
 import type { HttpAppOptions } from '../http/app.ts'
 
@@ -35,6 +36,8 @@ interface Observed {
   readonly failing: () => ReadonlyArray<string>
   readonly draining: () => boolean
   readonly isolation: Pick<SourceIsolation, 'problem'>
+  /** Null in a process that has its stores for itself. */
+  readonly cluster: ClusterFigures | null
 }
 
 const NO_COMPUTE: Pick<MeasuredCompute, 'lanes' | 'taken'> = { lanes: () => 0, taken: () => 0 }
@@ -79,6 +82,7 @@ export const createHealth = (of: Observed): Pick<HttpAppOptions, 'metrics' | 're
       leftOutWords: of.leftOut.counts,
       eventStoreAnswers: of.store.isAnswering,
       leaderChanges: of.leaderChanges,
+      cluster: of.cluster,
       sourceIsolation: () => of.isolation.problem === null,
     }),
     readiness: () => ({
@@ -90,6 +94,8 @@ export const createHealth = (of: Observed): Pick<HttpAppOptions, 'metrics' | 're
         // Anybody may ask: an error of a store names hosts and paths, so that the log alone tells it.
         projections: lags().map((lag) => ({ ...lag, error: lag.error === null ? null : 'retrying' })),
         engine: engine(),
+        // A process without any is ready all the same: all but new sessions works, and no other could do more.
+        ...(of.cluster !== null && { workers: of.cluster.workers() }),
         modelsThatDoNotLoad: of.failing(),
         hurtStreams: hurtStreams().slice(0, MAX_NAMED),
         missingKeys: of.keyring.missing().slice(0, MAX_NAMED),

@@ -13,22 +13,21 @@ const retrying = (error: string | null, { isOlder = false, hasCaughtUp = true } 
     admission: { state: () => ({ open: [], vramTotal: 0 }) },
     projector: {
       lag: () => [{
-        projection: 'lives', position: '7', secondsBehind: 3, error, failures: error === null ? 0 : 2, rebuilding: false, hasCaughtUp,
+        projection: 'lives', position: '7', secondsBehind: 3, error, failures: error === null ? 0 : 2, rebuilding: false, hasCaughtUp, isOwn: true,
       }],
       timeouts: () => 0,
     },
-    translations: { figures: () => [] },
     lags: { onHeard: () => undefined }, leftOut: {},
-    compute: { lanes: () => 2, taken: () => 0 },
-    sessions: { droppedFinals: () => 0 },
     log: { hurt: () => [], isOlder: () => isOlder },
     keyring: { missing: () => [], foreign: () => [] },
     isolation: { problem: null },
-    engine: { pid: () => 1 },
+    own: { engine: { pid: () => 1 } },
+    hearing: null,
     store: { isAnswering: () => true },
     readModels: { isReachable: () => true },
     failing: () => [],
     draining: () => false,
+    cluster: null,
   }) as unknown as Observed
 
 test('readiness tells that a projection tries again and not after what: that is for the log alone', async (t) => {
@@ -42,6 +41,12 @@ test('readiness tells that a projection tries again and not after what: that is 
   t.deepEqual(checks.projections, [{ projection: 'lives', seconds: 3, error: 'retrying', failures: 2, rebuilding: false }])
   const well = await startHttp(t, {}, { readiness: createHealth(retrying(null)).readiness })
   t.like(await (await well.send('GET', '/health/ready')).json(), { status: 'ok', checks: { projections: [{ error: null }] } })
+})
+
+test('readiness of one of several processes tells how many take sessions, and does not need any', (t) => {
+  const cluster = { workers: () => 0 } as unknown as Observed['cluster']
+  t.like(createHealth({ ...retrying(null), cluster }).readiness?.(), { ready: true, checks: { workers: 0 } })
+  t.false('workers' in (createHealth(retrying(null)).readiness?.().checks ?? {}))
 })
 
 test('a service under which an older copy of the log was put is not ready, and says so', (t) => {

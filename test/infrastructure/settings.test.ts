@@ -178,6 +178,11 @@ test('the metrics are read when they are asked for', async (t) => {
     eventStoreAnswers: () => true,
     leaderChanges: () => 6,
     sourceIsolation: () => true,
+    cluster: {
+      members: () => ['up', 'up', 'stopping'], workers: () => 1, lost: () => 2,
+      leases: () => [{ holder: 'a', isOwn: true }, { holder: 'b', isOwn: false }, { holder: 'b', isOwn: false }, { holder: null, isOwn: false }],
+      moved: () => 3, unplaced: () => 4, links: () => ({ open: 5, failed: 6 }),
+    },
   })
   const stop = lags.follow(3, () => 9)
   lags.follow(12, () => 1.25)
@@ -200,10 +205,15 @@ test('the metrics are read when they are asked for', async (t) => {
     'stenolog_projection_failures_total{projection="lives"} 6', 'stenolog_projection_rebuilding{projection="lives"} 1',
     'stenolog_read_your_writes_timeouts_total 3', 'stenolog_finals_dropped_total 5',
     'stenolog_source_lost_seconds_total 12.5',
-    'stenolog_event_store_answers 1', 'stenolog_event_store_leader_changes_total 6', 'stenolog_source_isolation 1',
+    'stenolog_event_store_answers 1', 'stenolog_event_store_leader_changes_total 6',
+    'stenolog_members{state="up"} 2', 'stenolog_members{state="draining"} 0', 'stenolog_members{state="stopping"} 1',
+    'stenolog_workers 1', 'stenolog_members_lost_total 2',
+    'stenolog_leases{holder="own"} 1', 'stenolog_leases{holder="other"} 2', 'stenolog_leases{holder="nobody"} 1',
+    'stenolog_lives_moved 3', 'stenolog_lives_unplaced 4', 'stenolog_links_open 5', 'stenolog_links_failed_total 6',
+    'stenolog_source_isolation 1',
   ])
   const labels = lines.flatMap((line) => [...line.matchAll(/[{,](\w+)="/g)].map(([, name]) => name))
-  t.deepEqual(new Set(labels), new Set(['longer_than', 'le', 'cause', 'outcome', 'projection']), 'everybody may read them: no user, no live')
+  t.deepEqual(new Set(labels), new Set(['longer_than', 'le', 'cause', 'outcome', 'projection', 'state', 'holder']), 'everybody may read them: no user, no live')
   const within = (seconds: string): string | undefined => lines.find((line) => line.startsWith(`stenolog_audio_to_text_seconds_bucket{le="${seconds}"}`))?.split(' ')[1]
   t.deepEqual(['0.25', '3', '4', '60', '+Inf'].map(within), ['1', '1', '2', '2', '3'])
 })

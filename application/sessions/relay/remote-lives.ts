@@ -36,7 +36,16 @@ export interface RemoteLives {
   readonly isSenderHere: (liveId: number) => boolean
   /** Lives that are linked, or dialled. */
   readonly size: () => number
+  readonly figures: () => LinkFigures
   readonly close: () => void
+}
+
+/** Links of this process. */
+export interface LinkFigures {
+  /** Answered by the worker of their live. */
+  readonly open: number
+  /** That broke, or were answered by nobody, since the start; each is dialled again. */
+  readonly failed: number
 }
 
 export type RemoteLivesDeps = KeptLinkDeps & Omit<LineDeps, 'publish'> & {
@@ -59,6 +68,7 @@ interface Used {
 export const createRemoteLives = (deps: RemoteLivesDeps): RemoteLives => {
   const { bus, recent, timers } = deps
   const lives = new Map<number, Used>()
+  let failed = 0
 
   const linked = (used: Used): void => {
     used.stopMissing?.()
@@ -112,6 +122,7 @@ export const createRemoteLives = (deps: RemoteLivesDeps): RemoteLives => {
       },
       message: (message: Answered) => obey(used, message),
       down: (loss: LinkLoss) => {
+        if (loss !== 'elsewhere') failed += 1
         used.up = null
         if (lives.get(liveId) === used) miss(liveId, used)
         line.down()
@@ -184,6 +195,7 @@ export const createRemoteLives = (deps: RemoteLivesDeps): RemoteLives => {
     },
     isSenderHere: (liveId) => (lives.get(liveId)?.senders.size ?? 0) > 0,
     size: () => lives.size,
+    figures: () => ({ open: [...lives.values()].filter(({ up }) => up !== null).length, failed }),
     close: () => {
       for (const [liveId, used] of lives) leave(liveId, used)
       recent.close()

@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { candidatesAmong } from '../../../application/admission/candidates.ts'
+import { candidatesAmong, canRunSessions } from '../../../application/admission/candidates.ts'
 import { getCapacity } from '../../../application/admission/get-capacity.ts'
+import { modelsElsewhere } from '../../../application/catalogue/commands/models-elsewhere.ts'
 import { removeModel, removeTranslation } from '../../../application/catalogue/commands/remove-model.ts'
 import { rescanModels } from '../../../application/catalogue/commands/rescan-models.ts'
 import {
@@ -65,10 +66,13 @@ export const callsOf = (
   const create = createLiveOnce({ ...writing, catalogue, candidates, pullRefusal })
   const createLive: CreateLiveOnce = (...asked) => async () => {
     if (draining()) return E.left({ _tag: 'StoreUnavailable', reason: 'the server is shutting down' })
+    // Nor could anybody tell which models there are.
+    if (hearing === null && !foundation.stores.members.all().some(canRunSessions)) return E.left({ _tag: 'NoWorker' })
     return await create(...asked)()
   }
   const finishing = { ...writing, endByWorker: access.endByWorker }
   const { onDisk, rescan } = engines.files
+  const runsModels = engines.own !== null
   const removing = { ...write, catalogue, onDisk, rescan, admission }
   const switching = { ...write, switched }
   return {
@@ -78,10 +82,10 @@ export const callsOf = (
     switchModel: switchModel(switching),
     switchLanguage: switchLanguage(switching),
     switchTranslation: switchTranslation(switching),
-    rescanModels: rescanModels({ rescan, catalogue }),
+    rescanModels: runsModels ? rescanModels({ rescan, catalogue }) : modelsElsewhere,
     detailedCatalogue: detailedCatalogue({ catalogue, onDisk, loads: engines.loads, admission }),
-    removeModel: removeModel(removing),
-    removeTranslation: removeTranslation(removing),
+    removeModel: runsModels ? removeModel(removing) : modelsElsewhere,
+    removeTranslation: runsModels ? removeTranslation(removing) : modelsElsewhere,
     getLive: lives.getLive,
     listLives: lives.listLives,
     listAllLives: listAllLives({ ...write, ...lives, directory, lags }),

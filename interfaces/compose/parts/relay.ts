@@ -112,6 +112,7 @@ export const openRelay = (needs: Needs) =>
     }
     return {
       access,
+      links: remote.figures,
       endsTold: (own: LiveRuns): LiveRuns => relayingEnds(own, remote),
       placedAnew: (liveIds: ReadonlyArray<number>): void => {
         workerEnd?.handler.placedAnew(liveIds)

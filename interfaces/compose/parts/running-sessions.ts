@@ -2,6 +2,7 @@ import { watchWorkers } from '../../../application/admission/watch-workers.ts'
 import { createLags } from '../../../application/pipeline/lags.ts'
 import { createLeftOutWords } from '../../../application/pipeline/left-out.ts'
 import { assemble } from '../assemble.ts'
+import { clusterFigures } from '../cluster-figures.ts'
 import { createPullRefusal } from '../sources.ts'
 import { succeed } from '../succeed.ts'
 import { placeHere } from '../../ws/senders/places.ts'
@@ -62,9 +63,12 @@ export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs)
     if (hearing !== null) opened({ stop: hearing.sessions.close })
     const worker = hearing === null ? null : opened(await startWorker({ ...needs, hearing, relay }))
 
+    const cluster = relay === null ? null : opened(clusterFigures({ ...stores, admission, links: relay.links }))
+
     return {
       access,
       hearing,
+      cluster,
       lags,
       leftOut,
       isolation,
