@@ -18,6 +18,7 @@ export const createRareWarnings = (logger: Logger, timers: Timers): RareWarnings
     cancel: () => void
   }
   const quiet = new Map<string, Quiet>()
+  let isClosed = false
   const hush = (message: string, fields: Quiet['last']): void => {
     const entry: Quiet = { more: 0, last: fields, cancel: () => undefined }
     quiet.set(message, entry)
@@ -33,12 +34,14 @@ export const createRareWarnings = (logger: Logger, timers: Timers): RareWarnings
       const known = quiet.get(message)
       if (known === undefined) {
         logger.warn(fields, message)
-        return hush(message, fields)
+        // What is still said while all ends must not keep the process for a minute.
+        return isClosed ? undefined : hush(message, fields)
       }
       known.more += 1
       known.last = fields
     },
     close: () => {
+      isClosed = true
       for (const { cancel } of quiet.values()) cancel()
       quiet.clear()
     },

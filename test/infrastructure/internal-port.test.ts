@@ -163,4 +163,6 @@ test('warnings of one kind: the first at once, the others once a minute as a num
   t.is(logger.lines.length, 5)
   warnings.close()
   t.is(clock.size(), 0)
+  warnings.warn('refused', { n: 103 })
+  t.deepEqual([logger.lines.length, clock.size()], [6, 0], 'who stops waits for nothing')
 })
