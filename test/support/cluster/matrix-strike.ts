@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ExecutionContext } from 'ava'
-import { createClient } from '../client.ts'
 import { eventually } from '../eventually.ts'
 import type { Cluster, ClusterProcess, Peer } from './cluster.ts'
 import { nameOf } from './matrix-cells.ts'
@@ -42,8 +41,8 @@ const wordsOf = ({ fault, moment }: Cell): number => Math.ceil((BEFORE[moment] +
 export const untilReady = (processes: ReadonlyArray<ClusterProcess>): Promise<void> =>
   eventually(async () => {
     for (const { name, url } of processes) {
-      const { status, body } = await createClient(url()).get('/health/ready')
-      if (status !== 200) throw new Error(`${name} is not ready: ${JSON.stringify(body)}`)
+      const answer = await fetch(`${url()}/health/ready`)
+      if (answer.status !== 200) throw new Error(`${name} is not ready: ${await answer.text()}`)
     }
   }, LIMIT)
 
