@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
+import { v7 } from 'uuid'
 import { createAdmissionActor } from '../../application/admission/admission-actor.ts'
 import type { EventStore } from '../../application/ports/event-store.ts'
 import { reservedVram } from '../../domain/admission/state.ts'
@@ -9,6 +9,7 @@ import { systemTimers } from '../../infrastructure/node/system-timers.ts'
 import { createMemoryEventStore } from '../support/memory-event-store.ts'
 import { createMemoryKeyring } from '../support/memory-keyring.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
+import { chanceOf } from '../support/seeded.ts'
 import { createTestEnvironment } from '../support/test-environment.ts'
 import { admitCommand, setCapacity } from './write-side.ts'
 
@@ -17,24 +18,25 @@ const CLIENTS = 8
 const EACH = 10
 
 /** A server some milliseconds away, whose answers come as they like. */
-const distant = (store: EventStore): EventStore => ({
+const distant = (store: EventStore, random: () => number): EventStore => ({
   ...store,
   append: (...asked) => async () => {
-    await delay(Math.random() * 4)
+    await delay(random() * 4)
     const answer = await store.append(...asked)()
-    await delay(Math.random() * 4)
+    await delay(random() * 4)
     return answer
   },
   read: (...asked) => async () => {
-    await delay(Math.random() * 4)
+    await delay(random() * 4)
     return await store.read(...asked)()
   },
 })
 
 test('processes that admit without pause on one log refuse nobody for it', async (t) => {
-  const store = distant(createMemoryEventStore())
-  const open = async () => {
-    const environment = { ...createTestEnvironment(), random: Math.random, newId: randomUUID }
+  const chance = chanceOf(t)
+  const store = distant(createMemoryEventStore(), chance.random('store'))
+  const open = async (_: unknown, place: number) => {
+    const environment = { ...createTestEnvironment(), random: chance.random(`process ${place}`), newId: v7 }
     const deps = { store, keyring: createMemoryKeyring(), environment, timers: systemTimers, logger: createRecordingLogger() }
     return { environment, actor: await createAdmissionActor(deps) }
   }

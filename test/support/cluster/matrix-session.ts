@@ -133,7 +133,7 @@ export const judged = async (session: MatrixSession, front: Url) => {
       }, limit)
     }
     const ends = [session.sender?.over, ...session.listeners.map((listener) => listener.over)]
-    const ended = Promise.all(ends).then(() => true)
+    const ended = Promise.all(ends.map(async (end) => await end)).then(() => true)
     await eventually(async () => {
       if (!(await Promise.race([ended, Promise.resolve(false)]))) throw new Error(`it does not end; told ${session.listeners.map((l) => l.finals().join(' ')).join(' and ')}`)
     }, limit)

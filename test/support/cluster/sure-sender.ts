@@ -58,7 +58,7 @@ export const sendSurely = (live: LiveJson, urls: ReadonlyArray<() => string>, au
   }
 
   const run = async (): Promise<void> => {
-    for (let attempt = 0; !stopped; attempt += 1) {
+    for (let attempt = 0; !stopping.signal.aborted; attempt += 1) {
       const code = await once(urls[attempt % urls.length]?.() ?? '').catch(() => null)
       if (code !== null && isOver(code)) return
       if (code !== null) breaks.push({ at: at / SAMPLE_RATE, code, backAt: null })
@@ -70,7 +70,7 @@ export const sendSurely = (live: LiveJson, urls: ReadonlyArray<() => string>, au
     over: run(),
     begun: first.promise,
     stop: () => {
-      stopped = true
+      stopping.abort()
       current?.terminate()
     },
   }
