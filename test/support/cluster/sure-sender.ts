@@ -22,7 +22,8 @@ const isOver = (code: number): boolean => code === 1000 || (code >= 4400 && code
 export const sendSurely = (live: LiveJson, urls: ReadonlyArray<() => string>, audio: Int16Array): SureSender => {
   const breaks: Array<SureSender['breaks'][number]> = []
   const first = Promise.withResolvers<void>()
-  let [at, stopped] = [0, false]
+  let at = 0
+  const stopping = new AbortController()
   let current: TestSocket | undefined
 
   const say = (socket: TestSocket): (() => void) => {
