@@ -35,6 +35,8 @@ export interface TranslationNotFound { readonly _tag: 'TranslationNotFound'; rea
 export interface PairNotFound { readonly _tag: 'PairNotFound' }
 export interface QuotaReached { readonly _tag: 'QuotaReached'; readonly maximum: number }
 export interface TooManyTranslations { readonly _tag: 'TooManyTranslations'; readonly maximum: number }
+/** No process is there that runs sessions. */
+export interface NoWorker { readonly _tag: 'NoWorker' }
 export interface InsufficientVram { readonly _tag: 'InsufficientVram'; readonly needed: number; readonly free: number }
 /** Lanes of the engine, each of which runs one pass at a time. */
 export interface InsufficientCompute { readonly _tag: 'InsufficientCompute'; readonly neededLanes: number; readonly freeLanes: number }
@@ -81,6 +83,8 @@ export interface JobSubjectInvalid { readonly _tag: 'JobSubjectInvalid'; readonl
 export interface ModelInUse { readonly _tag: 'ModelInUse'; readonly lives: number }
 /** The model comes with the service. */
 export interface ModelShips { readonly _tag: 'ModelShips' }
+/** This process runs no models: they lie on the machines of workers. */
+export interface ModelsElsewhere { readonly _tag: 'ModelsElsewhere' }
 export interface SenderAlreadyConnected { readonly _tag: 'SenderAlreadyConnected' }
 /** The live is terminal. */
 export interface LiveOver { readonly _tag: 'LiveOver' }
@@ -105,6 +109,7 @@ export type CreateLiveRefusal =
   | SourcesNotIsolated
   | QuotaReached
   | InsufficientVram
+  | NoWorker
   | InsufficientCompute
   | LiveNotFound
   | Unavailable
@@ -138,3 +143,4 @@ export type Refusal =
   | JobSubjectInvalid
   | ModelInUse
   | ModelShips
+  | ModelsElsewhere

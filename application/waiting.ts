@@ -52,3 +52,24 @@ interface BackOff {
 /** Milliseconds before attempt `n` (from 0) after failures: doubling, half of it at random. `random` lies between 0 and 1. */
 export const retryDelay = ({ first, longest }: BackOff, attempt: number, random: number): number =>
   Math.min(longest, first * 2 ** attempt) * (0.5 + random / 2)
+
+/** Waits that can be cut short. */
+export interface Bell {
+  /** Ends the wait, or else the next one. */
+  readonly ring: () => void
+  /** True: it was rung for. */
+  readonly wait: (ms: number) => Promise<boolean>
+}
+
+export const createBell = (timers: Timers): Bell => {
+  let rung = new AbortController()
+  return {
+    ring: () => rung.abort(),
+    wait: async (ms) => {
+      const { signal } = rung
+      await pause(timers, ms, signal)
+      if (signal.aborted) rung = new AbortController()
+      return signal.aborted
+    },
+  }
+}

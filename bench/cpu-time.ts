@@ -4,7 +4,8 @@ import type { Round } from './harness.ts'
 /** Ticks of /proc's times a second, on every Linux that Node runs on. */
 const TICKS = 100
 
-const children = (pid: number): ReadonlyArray<number> =>
+/** Of its first thread, which starts all that this project starts. */
+export const childrenOf = (pid: number): ReadonlyArray<number> =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter((text) => text !== '').map(Number)
 
 /** User and system time of a process, of its threads, and of the children that it has waited for. */
@@ -15,7 +16,7 @@ const ownSeconds = (pid: number): number => {
   return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0) / TICKS
 }
 
-const treeSeconds = (pid: number): number => children(pid).reduce((sum, child) => sum + treeSeconds(child), ownSeconds(pid))
+const treeSeconds = (pid: number): number => childrenOf(pid).reduce((sum, child) => sum + treeSeconds(child), ownSeconds(pid))
 
 /** CPU seconds of one process, its own children left out unless it has waited for them; null where there is no /proc. */
 export const cpuSecondsOf = (pid: number): number | null => {

@@ -6,6 +6,7 @@ import { didYouMean } from '../domain/shared/nearest-name.ts'
 import { withStatus } from '../interfaces/cli/status-line.ts'
 import { linesOf, misused } from '../interfaces/command-error.ts'
 import { beside } from './before.ts'
+import { clusters } from './cluster.ts'
 import { demoLives } from './demo-lives.ts'
 import { durableAppends } from './durable-append.ts'
 import type { Benchmark, Figure, SkippedFigure } from './harness.ts'
@@ -15,6 +16,7 @@ import { lives } from './lives.ts'
 import { peers } from './peer.ts'
 import { pipelines } from './pipeline.ts'
 import { rebuilds } from './rebuild.ts'
+import { relay } from './relay.ts'
 import { services } from './service.ts'
 import { sockets } from './sockets.ts'
 import { speechCompare } from './speech/compare.ts'
@@ -25,7 +27,7 @@ import { speechSizing } from './speech/sizing.ts'
 import { starts } from './start.ts'
 
 const BENCHMARKS: ReadonlyArray<Benchmark> = [
-  ...durableAppends, ...listCosts, ...rebuilds, ...starts, ...pipelines, ...services, lives, demoLives, ...sockets, ...peers, ...beside,
+  ...durableAppends, ...listCosts, ...rebuilds, ...starts, ...pipelines, ...services, lives, demoLives, ...sockets, ...peers, relay, ...clusters, ...beside,
 ]
 
 const lineOf = (figure: Figure | SkippedFigure): string => {

@@ -10,10 +10,11 @@ import { createAudioBuffer } from '../application/pipeline/speech/audio-buffer.t
 import { createLiveBus } from '../application/pipeline/live-bus.ts'
 import type { CreatePipeline } from '../application/pipeline/pipeline.ts'
 import type { LiveLifecycle } from '../application/sessions/live-lifecycle.ts'
-import type { LiveSessions } from '../application/sessions/live-sessions.ts'
+import type { LiveSessions } from '../application/sessions/runs/socket-sessions.ts'
 import { createLiveSessions } from '../application/sessions/live-sessions.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../domain/live/settings.ts'
 import { systemTimers as timers } from '../infrastructure/node/system-timers.ts'
+import { placeHere } from '../interfaces/ws/senders/places.ts'
 import { attachSocketServer } from '../interfaces/ws/socket-server.ts'
 import { QUIET } from './audio.ts'
 import type { ServerOrder, ServerReport, Side } from './socket-processes.ts'
@@ -43,6 +44,7 @@ const hear: CreatePipeline = ({ events }) => {
       events.drained()
     },
     backlogSeconds: () => 0,
+    settledSamples: () => 0,
     finish: async () => undefined,
     abort: () => undefined,
   }
@@ -78,8 +80,9 @@ const openSessions = (): LiveSessions =>
 
 /** The socket server of the service, as the service sets it up. */
 const openOurs = () => {
+  const sessions = openSessions()
   attachSocketServer({
-    server, prefixes: [''], sessions: openSessions(), bus, logger: QUIET, environment, timers, draining: () => false,
+    server, prefixes: [''], sessions, placeSender: placeHere(sessions), bus, logger: QUIET, environment, timers, draining: () => false,
     settings: { origins: '*', strict: false, rateLimits: true, idleTimeout: 600_000, trustedProxies: [], failedHandshakesPerMinute: 0, placesForSenders: 0, mostSockets: 10_000 },
   })
   let segment = 0

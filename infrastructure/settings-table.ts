@@ -1,6 +1,8 @@
 import { isIP } from 'node:net'
 import * as E from 'fp-ts/lib/Either.js'
 import { flow } from 'fp-ts/lib/function.js'
+import { ROLES } from '../application/ports/peers/members.ts'
+import type { Role } from '../application/ports/peers/members.ts'
 import { usernameProblem } from '../domain/user/credential-rules.ts'
 import { parseConnection } from './eventstoredb/connection.ts'
 
@@ -99,6 +101,12 @@ const hubUrl: Parse<string> = (value) =>
 const basePath: Parse<string> = (value) =>
   /^(?:\/[A-Za-z0-9._~-]+)+\/?$/.test(value) ? E.right(value.replace(/\/$/, '')) : E.left('should be a path like /stenolog')
 
+/** As a header Authorization can carry it; 16 characters are not guessed within the limits on requests. */
+const bearerToken: Parse<string> = (value) =>
+  /^[A-Za-z0-9._~+/-]{16,512}=*$/.test(value)
+    ? E.right(value)
+    : E.left('should be 16 or more letters, digits and characters of ._~+/-')
+
 const serverUrl =
   (...schemes: ReadonlyArray<string>): Parse<string> =>
   (value) =>
@@ -109,22 +117,35 @@ const eventStoreUrl: Parse<string> = (value) => {
   return E.isLeft(connection) ? connection : E.right(value)
 }
 
-interface Options {
-  readonly secret?: boolean
-  /** The only values, as text, that the service can honour yet; every other one is refused, never ignored. */
-  readonly only?: ReadonlyArray<string>
+const isRole = (item: string): item is Role => (ROLES as ReadonlyArray<string>).includes(item)
+
+/** `all`, or some of them. */
+const roles: Parse<ReadonlyArray<Role>> = (value) => {
+  const items = value.split(',').map((item) => item.trim())
+  if (items.includes('all')) return E.right(ROLES)
+  return items.every(isRole)
+    ? E.right(ROLES.filter((role) => items.includes(role)))
+    : E.left(`should be all, or a comma-separated list of ${ROLES.join(', ')}`)
 }
 
-const row = <A, F>(defaultText: string, fallback: F, parse: Parse<A>, meaning: string, { secret = false, only }: Options) => {
-  const honoured = only?.map((value) => JSON.stringify(parse(value)))
-  const checked: Parse<A> = (value) => {
-    const parsed = parse(value)
-    if (honoured === undefined || only === undefined || E.isLeft(parsed) || honoured.includes(JSON.stringify(parsed))) return parsed
-    return E.left(`other than ${only.join(' or ')} is not supported yet`)
-  }
-  const note = only === undefined ? null : 'not supported yet'
-  return { defaultText, fallback, parse: checked, meaning, secret, note }
+/** `host:port`, as others dial it; a scheme in front is taken off. */
+const internalUrl: Parse<string> = (value) => {
+  const address = value.replace(/^https:\/\//, '').replace(/\/$/, '')
+  return isHost(address) && /:\d{1,5}$/.test(address) ? E.right(address) : E.left('should be host:port')
 }
+
+/** Stands before names of streams, so that none of them begins like one without it, and of databases. */
+const streamPrefix: Parse<string> = (value) =>
+  /^[a-z0-9][a-z0-9_-]{0,30}$/.test(value)
+    ? E.right(value)
+    : E.left('should be 1 to 31 small letters, digits, dashes and underscores, beginning with a letter or digit')
+
+interface Options {
+  readonly secret?: boolean
+}
+
+const row = <A, F>(defaultText: string, fallback: F, parse: Parse<A>, meaning: string, { secret = false }: Options) =>
+  ({ defaultText, fallback, parse, meaning, secret })
 
 /** A setting that has a value when it is not given; the default is written as a user would write it. */
 const given = <A>(defaultText: string, parse: Parse<A>, meaning: string, options: Options = {}) => {
@@ -180,12 +201,30 @@ export const SETTINGS_TABLE = {
     'requests a second for each credential, else for each address; twice as many at once; 0: no limits, also for logins and WebSockets',
   ),
   COMPAT_STRICT: given('0', flag, '1: frames and answers hold only the members of the original interface'),
-  ROLE: given('all', oneOf('all', 'api', 'worker', 'projector'), 'part of the service that this process runs', { only: ['all'] }),
+  ROLE: given(
+    'all', roles,
+    'what this process does: all, or a list of api (REST and sockets), worker (hears sessions) and projector (keeps the lists); with both '
+      + 'EVENTSTORE_URL and MONGO_URL',
+  ),
   NODE_NAME: absent(
     'made once, kept in DATA_DIR', nodeName, 'name of this process; always `local` with embedded stores',
   ),
-  LEASE_TTL: given('5s', durationWithin(3000, 60_000), 'with MongoDB: a process that is silent for this long counts as lost; 3s to 60s'),
-  LOG_LEVEL: given('info', oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'least important level that is logged'),
+  INTERNAL_HOST: absent('HOST', text, 'address of the port for the other processes of the service; with both servers'),
+  INTERNAL_PORT: given('0', integer(0, 65535), 'that port; 0 takes a free one'),
+  INTERNAL_URL: absent('the bound address', internalUrl, 'host:port under which the other processes reach that port'),
+  TAKEOVER_GRACE: absent(
+    '60s with both servers, else 0', duration(0),
+    'how long a session waits for its sender, or for a worker with room, after its worker was lost; 0: it ends',
+  ),
+  STREAM_PREFIX: absent(
+    '–', streamPrefix, 'stands before every stream name and the names of the databases in MongoDB, so that several services share servers',
+  ),
+  LEASE_TTL: given('5s', durationWithin(3000, 60_000), 'with MongoDB: a process that is silent for this long counts as lost; 3s to 60s, the same for all'),
+  METRICS_TOKEN: absent(
+    '–', bearerToken, 'bearer token that `/metrics` and the details of `/health/ready` then ask for; unset: anybody sees them',
+    { secret: true },
+  ),
+  LOG_LEVEL: given('info', oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'least important level that is logged; `debug` shows every request on a terminal too'),
 } as const
 
 export type SettingName = keyof typeof SETTINGS_TABLE

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
+import { ROLES } from '../application/ports/peers/members.ts'
 import { didYouMean } from '../domain/shared/nearest-name.ts'
 import { SETTINGS_TABLE } from './settings-table.ts'
 import type { SettingName } from './settings-table.ts'
@@ -33,6 +34,15 @@ const readOne = (name: SettingName, text: string | undefined): E.Either<string, 
   return E.isLeft(parsed) ? E.left(`${PREFIX}${name} ${parsed.left}${secret || !parsed.left.startsWith('should be ') ? '' : given(text)}`) : parsed
 }
 
+type Stores = Pick<Settings, 'eventstoreUrl' | 'mongoUrl'>
+
+/** Whether both stores are on servers, which several processes may share. */
+export const hasServers = ({ eventstoreUrl, mongoUrl }: Stores): boolean => eventstoreUrl !== null && mongoUrl !== null
+
+/** Milliseconds: TAKEOVER_GRACE, which means nothing where nobody can take over. */
+export const takeoverGraceOf = (settings: Stores & Pick<Settings, 'takeoverGrace'>): number =>
+  hasServers(settings) ? (settings.takeoverGrace ?? 60_000) : 0
+
 /** Rules between settings. */
 const contradictions = (settings: Settings): ReadonlyArray<string> => [
   ...(settings.adminPassword !== null && settings.adminPasswordFile !== null
@@ -43,6 +53,9 @@ const contradictions = (settings: Settings): ReadonlyArray<string> => [
     : []),
   ...(settings.adminUsername !== null && settings.adminPassword === null && settings.adminPasswordFile === null
     ? [`${PREFIX}ADMIN_PASSWORD or ${PREFIX}ADMIN_PASSWORD_FILE is missing beside ${PREFIX}ADMIN_USERNAME`]
+    : []),
+  ...(settings.role.length < ROLES.length && !hasServers(settings)
+    ? [`${PREFIX}ROLE other than all needs ${PREFIX}EVENTSTORE_URL and ${PREFIX}MONGO_URL`]
     : []),
   // What lies elsewhere must not depend on a key in a file that nobody knows of.
   ...(settings.masterKeyFile === null

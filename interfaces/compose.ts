@@ -9,6 +9,7 @@ import { layFoundation } from './compose/parts/foundation.ts'
 import { startReadSide } from './compose/parts/read-side.ts'
 import { startJobs } from './compose/parts/jobs.ts'
 import { runSessions } from './compose/parts/running-sessions.ts'
+import { openOperationsFront } from './compose/parts/operations-front.ts'
 import { openServiceFront } from './compose/parts/service-front.ts'
 import { openWriteSide } from './compose/parts/write-side.ts'
 import { setupLink } from './http/clients/links.ts'
@@ -33,12 +34,20 @@ export const startService = (settings: Settings, onReplaced: (why: string) => vo
     const writeSide = opened(await openWriteSide(foundation, engines))
     const readSide = opened(await startReadSide(foundation))
     const running = opened(await runSessions({ foundation, engines, writeSide, readSide }))
-    const accounts = opened(await openAccounts({ foundation, writeSide, readSide }))
-    const jobs = opened(await startJobs({ foundation, engines, writeSide, readSide }))
+    const parts = { foundation, engines, writeSide, readSide, running }
+    const { logger } = foundation
+    if (!settings.role.includes('api')) {
+      await running.resume()
+      const { url } = opened(await openOperationsFront(parts))
+      void readSide.projector.finishRebuilds()
+      return { url, setupLink: null, logger }
+    }
+    const accounts = opened(await openAccounts(parts))
+    const jobs = opened(await startJobs(parts))
     // Before a sender can come to their lives.
     await running.resume()
-    const { url } = opened(await openServiceFront({ foundation, engines, writeSide, readSide, running, accounts, jobs }))
+    const { url } = opened(await openServiceFront({ ...parts, accounts, jobs }))
     void readSide.projector.finishRebuilds()
     const token = await succeed('look for an administrator', accounts.setup.token)
-    return { url, setupLink: token === null ? null : setupLink(settings, url, token), logger: foundation.logger }
+    return { url, setupLink: token === null ? null : setupLink(settings, url, token), logger }
   })

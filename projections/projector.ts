@@ -1,214 +1,89 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { Either } from 'fp-ts/lib/Either.js'
-import { NO_CHECKPOINT } from '../application/ports/documents.ts'
-import type { Documents } from '../application/ports/documents.ts'
-import type { Environment, Logger } from '../application/ports/environment.ts'
-import type { EventStore, Position } from '../application/ports/event-store.ts'
-import type { Projector, RebuildProgress, Rebuilt } from '../application/ports/projector.ts'
-import type { Timers } from '../application/ports/timers.ts'
-import { createTurns } from '../application/turns.ts'
-import { pause, retryDelay } from '../application/waiting.ts'
-import { orThrow } from '../domain/shared/or-throw.ts'
-import { changesOf } from './apply.ts'
-import { inBatches } from './batches.ts'
-import type { Batch } from './batches.ts'
-import { findHalfBuilt } from './rebuild/half-built.ts'
-import { rebuildReadModel } from './rebuild/rebuild.ts'
-import { whyOlder } from './older-log.ts'
-import { createProgress } from './progress.ts'
-import type { Reporter } from './progress.ts'
-import { lastOf, modelOf } from './projection.ts'
+import type { HeldLease, Leases } from '../application/ports/peers/leases.ts'
+import type { Projector } from '../application/ports/projector.ts'
+import { followProgress } from './progress/follow-progress.ts'
+import { createProgress } from './progress/progress.ts'
+import { tellProgress } from './progress/tell-progress.ts'
+import { modelOf } from './projection.ts'
 import type { Projection } from './projection.ts'
+import { createRebuildRequests } from './rebuild/rebuild-requests.ts'
+import { createRunner } from './runner.ts'
+import type { Runner, RunnerDeps } from './runner.ts'
 
-export interface ProjectorDeps {
-  readonly store: Pick<EventStore, 'subscribe' | 'head' | 'read'>
-  readonly documents: Documents
+export interface ProjectorDeps extends Omit<RunnerDeps, 'prefixes' | 'token'> {
   readonly projections: ReadonlyArray<Projection>
-  /** Names the code that folds: a rebuild that other code has begun is not gone on with. */
-  readonly code: string
-  readonly logger: Logger
-  readonly environment: Pick<Environment, 'monotonic' | 'random'>
-  readonly timers: Timers
+  /** Null: this process runs none of them. */
+  readonly leases: Pick<Leases, 'hold' | 'isAlone'> | null
   /** Stops all of it. */
   readonly signal: AbortSignal
 }
 
-const BATCH_SIZE = 500
+/** Under which one process at a time runs a projection. */
+export const leaseOf = ({ name }: Pick<Projection, 'name'>): string => `projection:${name}`
+
+const given = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) return resolve()
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+
 /**
- * Events, or milliseconds, without a change for this projection after which its checkpoint is written all the same: in
- * the hours of a live the log may say nothing but segments, which no projection hears, and a restart passes them again.
+ * Keeps the read models up to date until the signal: runs each projection whose lease it has, on its own, so that one that
+ * fails holds up no other, and follows those that other processes run. Who asks how far they are is answered alike.
  */
-const SAVED_EVERY = { events: 500, ms: 5000 }
-/** Never long: the service says that it is ready only when all of them have the log again. */
-const RETRY = { first: 20, longest: 1000 }
-
-const describe = (error: unknown): string => {
-  if (!(error instanceof Error)) return JSON.stringify(error)
-  return error.cause === undefined ? error.message : `${error.message}: ${describe(error.cause)}`
-}
-
-const createRunner = (deps: ProjectorDeps, projection: Projection, report: Reporter) => {
-  const { store, documents, code, logger, environment, timers, signal } = deps
+export const startProjector = (deps: ProjectorDeps): Projector => {
+  const { documents, projections, leases, environment, timers, logger, signal } = deps
+  const names = projections.map(({ name }) => name)
   // Each projection hears the streams of all: an event that others consume then moves this one too, at once, and
   // nobody who waits for that event depends on how often a store sends checkpoints.
-  const prefixes = [...new Set(deps.projections.flatMap((one) => one.prefixes))]
+  const prefixes = [...new Set(projections.flatMap((one) => one.prefixes))]
+  const progress = createProgress(names, deps)
+  const runners = new Map<string, Runner>()
+  let finishes = false
 
-  const failed = async (error: unknown, attempt: number): Promise<void> => {
-    const reason = describe(error)
-    report.failing(reason)
-    logger.warn({ projection: projection.name, attempt, reason }, 'projection is held up and tries again')
-    await pause(timers, retryDelay(RETRY, attempt, environment.random()), signal)
-  }
+  const isShared = leases?.isAlone !== true
+  const requests = createRebuildRequests(deps)
+  const teller = isShared && leases !== null ? tellProgress({ documents, progress, timers, logger, signal }) : null
+  const beside = !isShared ? [] : [
+    teller?.stopped,
+    followProgress({ documents, models: projections.map(modelOf), progress, environment, timers, signal }),
+    requests.serve(names, (name) => runners.get(name) ?? null),
+  ]
 
-  /** Until it works: a projection that gave up would show old data for ever. Throws once the signal is given. */
-  const persistently = async <A>(step: () => Promise<Either<unknown, A>>): Promise<A> => {
-    for (let attempt = 0; ; attempt++) {
-      signal.throwIfAborted()
-      try {
-        const done = await step()
-        if (E.isRight(done)) {
-          report.succeeding()
-          return done.right
-        }
-        await failed(done.left, attempt)
-      } catch (error) {
-        await failed(error, attempt)
-      }
-    }
-  }
-
-  /** Whoever writes the read model, this projection or its rebuild. */
-  const turns = createTurns()
-  const inTurn = <A>(task: () => Promise<A>): Promise<A> => turns(projection.name, task)
-  let applied = NO_CHECKPOINT
-  let [unsaved, savedAt] = [0, environment.monotonic()]
-  const apply = async (batch: Batch): Promise<Either<unknown, void>> => {
-    const changes = await changesOf(documents, projection, batch.events)
-    if (E.isLeft(changes)) return changes
-    const considered = unsaved + batch.events.length
-    const reached = { position: batch.position, last: lastOf(batch.events, applied.last) }
-    const isLate = environment.monotonic() - savedAt >= SAVED_EVERY.ms && reached.position !== applied.position
-    if (changes.right.length === 0 && considered < SAVED_EVERY.events && !isLate) {
-      unsaved = considered
-      applied = reached
-      return E.right(undefined)
-    }
-    const committed = await documents.commit(modelOf(projection), changes.right, reached)()
-    if (E.isLeft(committed)) return committed
-    unsaved = 0
-    savedAt = environment.monotonic()
-    applied = reached
-    return committed
-  }
-
-  /** Throws where the log is an older copy: what it goes on to say would be folded onto what it does not know. */
-  const requireSameLog = async (): Promise<void> => {
-    const reason = orThrow(await whyOlder(store, applied)())
-    if (reason !== null) throw new Error(`${reason}; put the newer one back, or rebuild the read model`)
-  }
-
-  /** One subscription, from where the documents stand to its end; `passed` is told of every batch. */
-  const consume = async (passed: () => void): Promise<void> => {
-    // Read anew each time: what a rebuild has put in their place stands elsewhere.
-    applied = await persistently(documents.checkpoint(modelOf(projection)))
-    unsaved = 0
-    report.reached(applied.position)
-    await requireSameLog()
-    let hasCaughtUp = false
-    for await (const batch of inBatches(store.subscribe(applied.position, prefixes, signal), BATCH_SIZE)) {
-      report.working()
-      await persistently(() => inTurn(() => apply(batch)))
-      report.reached(batch.position)
-      passed()
-      hasCaughtUp ||= batch.caughtUp
-      if (hasCaughtUp) report.resting()
-    }
-  }
-
-  const run = async (): Promise<void> => {
-    await persistently(documents.ensure([projection.collection]))
-    for (let attempt = 0; !signal.aborted; attempt++) {
-      try {
-        await consume(() => {
-          attempt = 0
-        })
-        if (!signal.aborted) await failed(new Error('the subscription ended'), attempt)
-      } catch (error) {
-        if (!signal.aborted) await failed(error, attempt)
-      }
-    }
-  }
-
-  const rebuildOnce = async (tell: (progress: RebuildProgress) => void): Promise<Either<string, Rebuilt>> => {
-    report.rebuilding(true)
-    logger.info({ projection: projection.name }, 'the read model is being rebuilt')
-    let held: string | null = null
-    const onProgress = (progress: RebuildProgress): void => {
-      if (progress.held !== null && progress.held !== held)
-        logger.warn({ projection: projection.name, reason: progress.held }, 'the rebuild is held up and tries again')
-      held = progress.held
-      tell(progress)
-    }
-    const standing = async (): Promise<Position | null> => (report.error() === null ? applied.position : null)
-    const rebuilt = await rebuildReadModel({ ...deps, projection, standing, exclusively: inTurn, onProgress })
-    report.rebuilding(false)
-    const about = { projection: projection.name }
-    if (E.isRight(rebuilt)) logger.info({ ...rebuilt.right }, 'the read model was rebuilt')
-    else if (signal.aborted) logger.info(about, 'the rebuild was broken off; the next start goes on with it')
-    else logger.error({ ...about, reason: rebuilt.left }, 'the rebuild was given up; the old read model serves on')
-    return rebuilt
-  }
-
-  let running: Promise<Either<string, Rebuilt>> | null = null
-  const listeners = new Set<(progress: RebuildProgress) => void>()
-  const rebuild = async (onProgress: (progress: RebuildProgress) => void): Promise<Either<string, Rebuilt>> => {
-    listeners.add(onProgress)
-    running ??= rebuildOnce((progress) => listeners.forEach((listener) => listener(progress))).finally(() => {
-      running = null
-    })
+  const runUnder = async (projection: Projection, held: HeldLease): Promise<void> => {
+    const report = progress.reporter(projection.name)
+    const holding = AbortSignal.any([signal, held.signal])
+    const runner = createRunner({ ...deps, prefixes, token: held.token, signal: holding }, projection, report)
+    runners.set(projection.name, runner)
+    report.owned(true)
+    const endTelling = teller?.begin(modelOf(projection), held.token)
+    const finishing = finishes ? runner.finishRebuild() : Promise.resolve()
     try {
-      return await running
+      await runner.run()
+      await finishing
     } finally {
-      listeners.delete(onProgress)
+      endTelling?.()
+      runners.delete(projection.name)
+      report.owned(false)
     }
   }
-
-  const finishRebuild = async (): Promise<void> => {
-    const found = await persistently(async () => E.right(await findHalfBuilt({ store, documents, projection, code })))
-    if (found === 'unfinished') await rebuild(() => undefined)
-    if (found === 'outdated')
-      logger.warn({ projection: projection.name }, 'a rebuild that another version began is discarded: ask for it again')
-  }
-
-  const start = async (): Promise<void> => {
-    try {
-      await run()
-    } catch (error) {
-      // Given up by the signal while it was retrying; anything else is a defect.
-      if (!signal.aborted) throw error
-    }
-  }
-  return { start, rebuild, finishRebuild, rebuilt: async () => void (await running) }
-}
-
-/** Keeps the read models up to date until the signal; each projection is on its own, so one that fails holds up no other. */
-export const startProjector = (deps: ProjectorDeps): Projector => {
-  const progress = createProgress(deps.projections.map(({ name }) => name), deps)
-  const runners = new Map(deps.projections.map((projection) => [projection.name, createRunner(deps, projection, progress.reporter(projection.name))]))
-  const stopped = Promise.all([...runners.values()].map(({ start }) => start()))
-    .then(() => Promise.all([...runners.values()].map(({ rebuilt }) => rebuilt())))
+  const holds = leases === null ? [] : projections.map((one) => leases.hold(leaseOf(one), (held) => runUnder(one, held)))
+  const stopped = given(signal)
+    .then(() => Promise.all([...holds.map(({ stop }) => stop()), ...beside]))
     .then(progress.close)
-  const { whenProjected, caughtUp, lag, timeouts } = progress
-  const rebuild: Projector['rebuild'] = async (name, onProgress) =>
-    (await runners.get(name)?.rebuild(onProgress)) ?? E.left(`no projection is named ${name}; there are ${[...runners.keys()].join(', ')}`)
-  const finishRebuilds = async (): Promise<void> => {
-    for (const { finishRebuild } of runners.values())
-      try {
-        await finishRebuild()
-      } catch (error) {
-        // Stopped while it asked; anything else is a defect.
-        if (!deps.signal.aborted) throw error
-      }
+
+  const rebuild: Projector['rebuild'] = async (name, onProgress) => {
+    if (!names.includes(name)) return E.left(`no projection is named ${name}; there are ${names.join(', ')}`)
+    const runner = runners.get(name)
+    if (runner === undefined) return await requests.ask(name, onProgress)
+    const outcome = await runner.rebuild(onProgress)
+    const isTakenOver = E.isLeft(outcome) && runner.isOver() && !signal.aborted
+    return isTakenOver ? await requests.ask(name, onProgress) : outcome
   }
+  const finishRebuilds = async (): Promise<void> => {
+    finishes = true
+    for (const { finishRebuild } of runners.values()) await finishRebuild()
+  }
+  const { whenProjected, caughtUp, lag, timeouts } = progress
   return { whenProjected, caughtUp, lag, timeouts, rebuild, finishRebuilds, stopped }
 }

@@ -6,6 +6,7 @@ import { admissionDecider } from '../../domain/admission/decider.ts'
 import type { AdmissionCommand, AdmissionRefusal } from '../../domain/admission/decider.ts'
 import { ADMISSION_STREAM } from '../../domain/admission/events.ts'
 import type { AdmissionEvent } from '../../domain/admission/events.ts'
+import type { Offering } from '../../domain/admission/placement.ts'
 import { fromSnapshot } from '../../domain/admission/snapshot.ts'
 import type { AdmissionState } from '../../domain/admission/state.ts'
 import { fold } from '../../domain/shared/decider.ts'
@@ -33,6 +34,8 @@ export interface AdmissionActor {
   readonly state: () => AdmissionState
   /** Reads what other processes have appended. */
   readonly refresh: TaskEither<Unavailable, AdmissionState>
+  /** What workers can run, as this process knows it: every command that it sends respects that. */
+  readonly offering: () => Offering | undefined
   /** When all that was sent is answered and no snapshot is being written. */
   readonly idle: () => Promise<void>
 }
@@ -41,8 +44,13 @@ export interface AdmissionActor {
 const MAX_BATCH = 100
 /** Events behind which no further command joins a batch: one that moves lives may have 200 of its own. */
 const FULL_BATCH = 200
-/** Decisions of one batch before Contended: the first, one after a read that confirms refusals, four after lost races. */
-const MAX_ATTEMPTS = 6
+/**
+ * Decisions of one batch before Contended: the first, one after a read that confirms refusals, the others after lost races.
+ * Where several processes admit without pause, a batch loses most of its races.
+ */
+const MAX_ATTEMPTS = 42
+/** From here on waits get no longer: others would only win more races meanwhile. */
+const LONGEST_WAIT = 2
 
 type Answer = Either<AdmissionRefusal | Unavailable, AdmissionState>
 
@@ -56,13 +64,13 @@ interface Waiting {
  * Decides the batch on the evolving state: each command sees the events of those before it. Commands for which there is
  * no place in the append have no answer.
  */
-const decideAll = (start: AdmissionState, batch: ReadonlyArray<Waiting>) => {
+const decideAll = (start: AdmissionState, batch: ReadonlyArray<Waiting>, offering: Offering | undefined) => {
   let state = start
   const events: Array<{ readonly event: AdmissionEvent; readonly request: AdmissionRequest }> = []
   const answers: Array<Answer> = []
   for (const { request } of batch) {
     if (events.length >= FULL_BATCH) break
-    const decided = admissionDecider.decide(request.command, state)
+    const decided = admissionDecider.decide({ offering, ...request.command }, state)
     if (E.isRight(decided)) {
       state = fold(admissionDecider, decided.right, state)
       events.push(...decided.right.map((event) => ({ event, request })))
@@ -72,7 +80,12 @@ const decideAll = (start: AdmissionState, batch: ReadonlyArray<Waiting>) => {
   return { state, events, answers }
 }
 
-type AdmissionDeps = WriteDeps & { readonly logger: Logger; readonly snapshotEvery?: number }
+type AdmissionDeps = WriteDeps & {
+  readonly logger: Logger
+  readonly snapshotEvery?: number
+  /** Absent where one process does everything: then memory alone decides who is given a live. */
+  readonly offering?: () => Offering | undefined
+}
 
 /**
  * Keeps the state of `admission` in memory and one append in flight: 200 creates at once cost a few appends instead of
@@ -81,6 +94,7 @@ type AdmissionDeps = WriteDeps & { readonly logger: Logger; readonly snapshotEve
  * commands are refused and the state is that of the last snapshot.
  */
 export const createAdmissionActor = async (deps: AdmissionDeps): Promise<AdmissionActor> => {
+  const { offering = () => undefined } = deps
   const snapshots = createSnapshots(deps, deps.snapshotEvery ?? 200)
   const snapshot = await snapshots.last()
   let cursor = snapshot === null
@@ -127,7 +141,7 @@ export const createAdmissionActor = async (deps: AdmissionDeps): Promise<Admissi
         confirmed = true
       }
       const { revision } = cursor
-      const { state, events, answers } = decideAll(cursor.state, batch)
+      const { state, events, answers } = decideAll(cursor.state, batch, offering())
       if (events.length === 0) {
         if (confirmed) return answers
         // Nothing to append that would prove the state current: another process may have made room.
@@ -149,7 +163,7 @@ export const createAdmissionActor = async (deps: AdmissionDeps): Promise<Admissi
         if (newEvents.right.some((event) => tail.right.includes(event.id))) return answers
       }
       if (appended.left._tag === 'StoreUnavailable') return everyone(appended.left)
-      await backOff(deps, attempt)
+      await backOff(deps, Math.min(attempt, LONGEST_WAIT))
     }
     return everyone({ _tag: 'Contended', stream: ADMISSION_STREAM })
   }
@@ -194,6 +208,7 @@ export const createAdmissionActor = async (deps: AdmissionDeps): Promise<Admissi
       running ??= Promise.resolve().then(drain)
     }),
     state: () => cursor.state,
+    offering,
     refresh: async () => {
       const tail = await readTail()
       return E.isLeft(tail) ? tail : E.right(cursor.state)

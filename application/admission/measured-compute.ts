@@ -24,6 +24,14 @@ export const shareOf = ({ usual, least, busy = usual }: PassTime): number => {
   return (PASSES_A_DRAFT * busy) / cadenceOf(DEFAULT_ENGINE_SETTINGS.min_buffer, busy)
 }
 
+/** What a pass of a model takes; of one that was never run an estimate, which alone never says that it cannot keep up. */
+export const timedBy =
+  (engine: Pick<SpeechEngine, 'passTime'>, catalogue: Pick<Catalogue, 'models'>) =>
+  (model: string): PassTime => {
+    const megabytes = catalogue.models().find(({ name }) => name === model)?.vram ?? 0
+    return engine.passTime(model) ?? { usual: SECONDS_A_MEGABYTE * megabytes, least: 0 }
+  }
+
 export interface MeasuredCompute {
   /** What the worker has for a session of the model, at this moment. */
   readonly forModel: (model: Model, maxDelay: number) => Compute
@@ -50,11 +58,7 @@ interface MeasuredComputeDeps {
 export const measuredCompute = (deps: MeasuredComputeDeps): MeasuredCompute => {
   const { engine, catalogue, admission, environment, logger, worker, running, overcommit } = deps
 
-  const passOf = (model: string): PassTime => {
-    const megabytes = catalogue.models().find(({ name }) => name === model)?.vram ?? 0
-    // An estimate alone never says that a model cannot keep up.
-    return engine.passTime(model) ?? { usual: SECONDS_A_MEGABYTE * megabytes, least: 0 }
-  }
+  const passOf = timedBy(engine, catalogue)
   const present = (factor: number): Compute => ({
     deviceOf: (model) => {
       const { name, lanes } = engine.deviceOf(model)

@@ -2,6 +2,7 @@ import { orThrow } from '../../domain/shared/or-throw.ts'
 import { isHurt } from '../errors.ts'
 import { whyUnreadable } from './event-serialization.ts'
 import type { Checkpoint, Documents } from '../ports/documents.ts'
+import type { HeldLease, Leases } from '../ports/peers/leases.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
 import type { EventStore, StoredEvent } from '../ports/event-store.ts'
 import { pause, retryDelay } from '../waiting.ts'
@@ -13,6 +14,8 @@ export interface LogDutyDeps {
   readonly environment: Pick<Environment, 'random' | 'monotonic'>
   readonly logger: Logger
   readonly timers: Timers
+  /** Of what one process at a time does; absent where there is no other. */
+  readonly leases?: Pick<Leases, 'hold'> | undefined
 }
 
 export interface LogDuty {
@@ -45,8 +48,10 @@ const whose = ({ name }: LogDuty) => ({ projection: name, collection: null })
 /** So many events, or milliseconds, pass before the checkpoint follows: a restart passes them again. */
 const SAVED_EVERY = { events: 500, ms: 5000 }
 
-/** How far a process has come. */
+/** How far a process has come since it does the duty. */
 interface Reached {
+  /** Of its lease. */
+  readonly token: number
   /** Null until it was read. */
   checkpoint: Checkpoint | null
   /** Events since the checkpoint was written, and when that was. */
@@ -88,7 +93,7 @@ const save = async (
   reached.unsaved += 1
   const isDue = reached.unsaved >= SAVED_EVERY.events || environment.monotonic() - reached.savedAt >= SAVED_EVERY.ms
   if (!reached.isIncomplete && (atOnce || isDue)) {
-    orThrow(await documents.commit(whose(duty), [], checkpoint)())
+    orThrow(await documents.commit(whose(duty), [], checkpoint, reached.token)())
     reached.unsaved = 0
     reached.savedAt = environment.monotonic()
   }
@@ -115,33 +120,37 @@ const follow = async (deps: LogDutyDeps, duty: LogDuty, reached: Reached, signal
   }
 }
 
+/** From the checkpoint on, until the lease is lost or given back. */
+const runDuty = async (deps: LogDutyDeps, duty: LogDuty, { token, signal }: HeldLease): Promise<void> => {
+  const reached: Reached = {
+    token, checkpoint: null, unsaved: 0, savedAt: deps.environment.monotonic(), isIncomplete: false,
+  }
+  let attempt = 0
+  while (!signal.aborted) {
+    const before = reached.checkpoint?.position
+    try {
+      await follow(deps, duty, reached, signal)
+    } catch (error) {
+      deps.logger.warn({ err: error, attempt }, duty.failure)
+    }
+    if (reached.checkpoint?.position !== before) attempt = 0
+    // Also when the subscription merely ended: a store that ends each at once must not keep the process busy.
+    await pause(deps.timers, retryDelay(RETRY, attempt++, deps.environment.random()), signal)
+  }
+}
+
+/** Under which one process at a time does a duty. */
+export const dutyLease = (name: string): string => `duty:${name}`
+
 /**
- * Does what events ask for, one after another in their order, until stopped; after a restart it goes on from its
- * checkpoint.
+ * Does what events ask for, one after another in their order, until stopped; after a restart, and in the process that
+ * takes it over, it goes on from its checkpoint.
  */
 export const startLogDuty = (deps: LogDutyDeps, duty: LogDuty): RunningDuty => {
+  const work = (held: HeldLease): Promise<void> => runDuty(deps, duty, held)
+  if (deps.leases !== undefined) return deps.leases.hold(dutyLease(duty.name), work)
   const controller = new AbortController()
-  const { signal } = controller
-
-  const run = async (): Promise<void> => {
-    const reached: Reached = {
-      checkpoint: null, unsaved: 0, savedAt: deps.environment.monotonic(), isIncomplete: false,
-    }
-    let attempt = 0
-    while (!signal.aborted) {
-      const before = reached.checkpoint?.position
-      try {
-        await follow(deps, duty, reached, signal)
-      } catch (error) {
-        deps.logger.warn({ err: error, attempt }, duty.failure)
-      }
-      if (reached.checkpoint?.position !== before) attempt = 0
-      // Also when the subscription merely ended: a store that ends each at once must not keep the process busy.
-      await pause(deps.timers, retryDelay(RETRY, attempt++, deps.environment.random()), signal)
-    }
-  }
-
-  const running = run()
+  const running = work({ token: 0, signal: controller.signal })
   return {
     stop: async () => {
       controller.abort()

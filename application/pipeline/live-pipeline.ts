@@ -14,6 +14,7 @@ import { soundingRegions } from './speech/loudness.ts'
 import { agreementPolicy } from './policy/by-agreement/agreement-policy.ts'
 import { attentionPolicy } from './policy/by-attention/attention-policy.ts'
 import { limitsOf } from './policy/policy-limits.ts'
+import { LOOK_BACK } from './policy/policy.ts'
 import type { Outcome, Pass } from './policy/policy.ts'
 import type { Scheduler } from './scheduler.ts'
 import { dropPhrase, endOfAudio, foldSpeech, forgetBefore, hearEverything, INITIAL_SEGMENTER, regionsBefore, speechFrom } from './speech/speech-segmenter.ts'
@@ -31,8 +32,6 @@ interface Dependencies {
   readonly leftOut?: Pick<LeftOutWords, 'add'>
 }
 
-/** Audio kept while nobody speaks: more than the detector looks back. */
-const LOOK_BACK = SAMPLE_RATE
 /** Part of the time to finish in that passes may take; what is known by then is sent in the rest. */
 const PASSES_SHARE = 0.9
 
@@ -55,9 +54,8 @@ export const createLivePipeline =
     let driving = false
     /** Something came while the drive was looking. */
     let woken = false
-    let ended = false
-    let hurried = false
-    let over = false
+    let settledTo = 0
+    let [ended, hurried, over] = [false, false, false]
     const finished = Promise.withResolvers<void>()
     /** Of the waits for the engine. */
     const waits = createCallOff()
@@ -82,7 +80,8 @@ export const createLivePipeline =
     }
 
     const tidy = (): void => {
-      const { heardEnd, neededFrom } = policy.known(segmenter)
+      const { heardEnd, neededFrom, settled } = policy.known(segmenter)
+      settledTo = Math.max(settledTo, settled)
       const drained = backlog.consume(speechFrom(segmenter, heardEnd))
       audio.dropBefore(Math.min(segmenter.clock - LOOK_BACK, neededFrom))
       segmenter = forgetBefore(segmenter, neededFrom)
@@ -231,6 +230,7 @@ export const createLivePipeline =
         wake()
       },
       backlogSeconds: () => (over ? 0 : (audio.end() - backlog.consumed()) / SAMPLE_RATE),
+      settledSamples: () => settledTo,
       finish: async (limitMs) => {
         ended = true
         wake()

@@ -53,6 +53,8 @@ export interface LivePipeline {
   readonly push: (samples: Int16Array) => void
   /** Seconds of audio pushed and not yet consumed. */
   readonly backlogSeconds: () => number
+  /** All that was said in so many samples is in finals that `final` was given, the rest of them held no words. */
+  readonly settledSamples: () => number
   /** No more audio: transcribes what is there, emits the last finals, at most `limitMs` of wall time: of several calls the one that is due first. */
   readonly finish: (limitMs: number) => Promise<void>
   /** At once, emits nothing more. */

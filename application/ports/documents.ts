@@ -12,6 +12,18 @@ export interface DocumentsUnavailable {
   readonly reason: string
 }
 
+/** Why a commit is refused whose token is lower than the one of the stored checkpoint. */
+export const OUTRANKED: DocumentsUnavailable = {
+  _tag: 'DocumentsUnavailable',
+  reason: 'another process has taken over what this one writes',
+}
+
+/** Why a promotion is refused whose documents are not where they were. */
+export const MOVED: DocumentsUnavailable = {
+  _tag: 'DocumentsUnavailable',
+  reason: 'another process has put another read model in its place',
+}
+
 /** Of who never committed. */
 export const NO_CHECKPOINT: Checkpoint = { position: BEGINNING, last: null }
 
@@ -68,15 +80,43 @@ export interface Checkpoint {
   readonly last: EventName | null
 }
 
+/** What the process that runs a projection tells the others of it, between checkpoints and without any. */
+export interface Told {
+  /** Everything up to here is in the documents. */
+  readonly passed: Position
+  /** Another one each time: who sees it change knows that somebody runs the projection. */
+  readonly beat: number
+  /** It has done all that it knows of. */
+  readonly isResting: boolean
+  readonly isHeldUp: boolean
+  readonly isRebuilding: boolean
+}
+
+/** `token` is that of the teller's lease. */
+export interface Telling {
+  readonly model: ReadModel
+  readonly token: number
+  readonly told: Told
+}
+
 /** The read models: documents with a position guard, and the checkpoint of each projection. */
 export interface Documents {
-  readonly ensure: (collections: ReadonlyArray<CollectionSpec>) => TaskEither<DocumentsUnavailable, void>
-  /** All changes, then the checkpoint, which never goes back. Repeating it changes nothing. */
+  /** Answers where the documents of each lie: elsewhere as soon as they were discarded, or another took their place. */
+  readonly ensure: (collections: ReadonlyArray<CollectionSpec>) => TaskEither<DocumentsUnavailable, ReadonlyArray<string>>
+  /**
+   * All changes, then the checkpoint, which never goes back. Repeating it changes nothing. `token` is that of the
+   * writer's lease, 0 where there is one process alone: once a higher one has written the checkpoint it is refused.
+   */
   readonly commit: (
     whose: Checkpointed,
     changes: ReadonlyArray<Change>,
     checkpoint: Checkpoint,
+    token?: number,
   ) => TaskEither<DocumentsUnavailable, void>
+  /** Only of read models that have a checkpoint, and that no higher token has written. What was told may be forgotten. */
+  readonly tell: (tellings: ReadonlyArray<Telling>) => TaskEither<DocumentsUnavailable, void>
+  /** What was told of each last, in one request; null where nothing was. */
+  readonly told: (models: ReadonlyArray<ReadModel>) => TaskEither<DocumentsUnavailable, ReadonlyArray<Told | null>>
   /** NO_CHECKPOINT for who never committed. */
   readonly checkpoint: (whose: Checkpointed) => TaskEither<DocumentsUnavailable, Checkpoint>
   readonly get: (collection: string, id: string) => TaskEither<DocumentsUnavailable, Option<Document>>
@@ -95,9 +135,12 @@ export interface Documents {
   readonly discard: (whose: Checkpointed) => TaskEither<DocumentsUnavailable, void>
   /**
    * At one moment for all readers: `to` is what `from` was, documents and checkpoint, and what `to` was is gone, as is
-   * the name `from`. Repeating it changes nothing. What is still written to the former `to` reaches nobody.
+   * the name `from`. Repeating it changes nothing. What is still written to the former `to` reaches nobody. Refused where
+   * the documents of `from` or `to` lie elsewhere than in `places`, unless this is what put them there.
    */
-  readonly promote: (from: ReadModel, to: ReadModel) => TaskEither<DocumentsUnavailable, void>
+  readonly promote: (
+    from: ReadModel, to: ReadModel, places?: readonly [from: string, to: string],
+  ) => TaskEither<DocumentsUnavailable, void>
   readonly close: () => Promise<void>
 }
 

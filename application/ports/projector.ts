@@ -15,6 +15,8 @@ export interface ProjectionLag {
   readonly rebuilding: boolean
   /** It has been through all that was in the log at start. */
   readonly hasCaughtUp: boolean
+  /** This process runs it; else what is said of it is what the one that does has told. */
+  readonly isOwn: boolean
 }
 
 /** How far a rebuild is. */
@@ -48,12 +50,12 @@ export interface Projector {
   readonly caughtUp: () => Promise<void>
   readonly lag: () => ReadonlyArray<ProjectionLag>
   /**
-   * Builds one read model anew beside the one that serves, then puts it in its place; who asks while that is under way
-   * hears of the same one. It goes on from where an interrupted one has come. Left: why it was given up; the old one
+   * Builds one read model anew beside the one that serves, then puts it in its place; the process that runs the
+   * projection does it, whichever is asked. Who asks while that is under way hears of the same one. It goes on from where an interrupted one has come. Left: why it was given up; the old one
    * serves on.
    */
   readonly rebuild: (projection: string, onProgress: (progress: RebuildProgress) => void) => Promise<Either<string, Rebuilt>>
-  /** Goes on with rebuilds that an earlier process has left unfinished; resolves when they have ended. */
+  /** Goes on with rebuilds that an earlier process has left unfinished, now and with each projection that this one comes to run. */
   readonly finishRebuilds: () => Promise<void>
   /** Waits of `whenProjected` that ran out of time so far. */
   readonly timeouts: () => number

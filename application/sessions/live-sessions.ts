@@ -1,40 +1,25 @@
 import * as E from 'fp-ts/lib/Either.js'
-import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import type { LiveOver, SenderAlreadyConnected, Superseded, Unavailable } from '../errors.ts'
 import type { AttachedLive } from '../lives/attached-live.ts'
 import type { EndByWorker } from '../lives/last-words.ts'
-import type { ResumePoint } from '../lives/queries/resume-point.ts'
 import type { SourcePoint } from '../lives/source-point.ts'
 import type { StartPuller } from '../ports/audio-source.ts'
 import { SAMPLE_RATE } from '../ports/engine.ts'
 import type { Environment, Logger } from '../ports/environment.ts'
-import type { ResolveToken } from '../ports/read-models.ts'
 import type { EndCause, LiveBus, TranscriptFrame } from '../pipeline/signals.ts'
 import { createHeardSequences } from './heard-sequences.ts'
 import type { LiveLifecycle } from './live-lifecycle.ts'
 import { openMissedFinals } from './missed-finals.ts'
-import type { MissedFinals } from './missed-finals.ts'
 import { createRecentFinals } from './recent-finals.ts'
+import type { RecentFinals } from './recent-finals.ts'
 import { createRunningLive } from './running-live.ts'
 import type { Speech } from './running-live.ts'
 import { createSenderSession } from './sender-session.ts'
-import type { SenderSession } from './sender-session.ts'
 import type { LiveRuns } from './runs/live-runs.ts'
+import type { LiveSessions } from './runs/socket-sessions.ts'
 import { withSource } from './sourced-live.ts'
 import type { SourcedLive } from './sourced-live.ts'
 import { createWriteQueue } from './write-queue.ts'
 import type { Timers } from '../ports/timers.ts'
-
-/** The lives that run in this process: what the socket server talks to. */
-export interface LiveSessions {
-  readonly resolveToken: ResolveToken
-  /** The live's one place, with the session of the sender that was given it. */
-  readonly attachSender: (
-    liveId: number,
-  ) => TaskEither<SenderAlreadyConnected | LiveOver | Superseded | Unavailable, SenderSession>
-  /** The finals that a socket missed; for open lives and for those that ended less than a minute ago (D58). */
-  readonly missed: (liveId: number, point: ResumePoint) => TaskEither<Unavailable, MissedFinals>
-}
 
 export interface LiveSessionsOptions extends Speech {
   readonly lifecycle: LiveLifecycle
@@ -54,6 +39,8 @@ export interface LiveSessionsOptions extends Speech {
 export interface RunningSessions extends LiveSessions {
   readonly runs: LiveRuns
   readonly endByWorker: EndByWorker
+  /** What this worker told of its lives. */
+  readonly recent: Pick<RecentFinals, 'of'>
   /** Lives with a sender or a pipeline in this process. */
   readonly count: () => number
   /** Finals since the start of this process that no store has or ever will have. */
@@ -98,9 +85,9 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
     waiting.delete(liveId)
   }
 
-  const waitFor = (liveId: number, expired: () => void): void => {
+  const waitFor = (liveId: number, ms: number, expired: () => void): void => {
     waitNoMore(liveId)
-    const cancel = timers.after(Math.min(options.reconnectGrace, LONGEST_TIMER_MS), () => {
+    const cancel = timers.after(Math.min(ms, LONGEST_TIMER_MS), () => {
       waiting.delete(liveId)
       expired()
     })
@@ -124,6 +111,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
     if (!lives.has(liveId) && !places.has(liveId)) return
     logger.warn({ liveId }, 'another worker has the live: what runs here of it is dropped')
     forget(liveId)
+    recent.forget(liveId)
     bus.publish(liveId, { kind: 'moved' })
   }
 
@@ -175,6 +163,13 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
       if (running.isIdle()) running.configure(live.config)
       running.startSource()
     },
+    awaitSender: (liveId, live, point, { graceMs, cause, origin }) => {
+      if (closing.signal.aborted || lives.has(liveId)) return
+      const running = run(liveId, live, point)
+      running.configure(live.config)
+      waitFor(liveId, graceMs, () => track(running.end(cause, origin)))
+    },
+    speakOut: async (liveId, limitMs) => lives.get(liveId)?.running.finish(limitMs),
     stop: (liveId) => {
       const running = lives.get(liveId)?.running
       if (running !== undefined && running.stage() !== 'ending') running.settle()
@@ -185,7 +180,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
 
   return {
     resolveToken: lifecycle.resolveToken,
-    attachSender: (liveId) => async () => {
+    attachSender: (liveId, from = null) => async () => {
       if (places.has(liveId)) return E.left({ _tag: 'SenderAlreadyConnected' })
       const present = lives.get(liveId)?.running
       if (present !== undefined && present.stage() !== 'open') return E.left({ _tag: 'LiveOver' })
@@ -207,16 +202,14 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
         const isUnused = running.isIdle() && running.stage() === 'open'
         if (isUnused && lives.get(liveId)?.running === running) lives.delete(liveId)
       }
-      const wait = (expired: () => void): void => {
-        leave()
-        waitFor(liveId, expired)
-      }
-      return E.right(createSenderSession({
-        liveId, live, running, lifecycle, detached, waiting: options.reconnectGrace === 0 ? null : wait,
-      }))
+      const wait = (ms: number, expired: () => void): void => (leave(), waitFor(liveId, ms, expired))
+      const { begun } = lives.get(liveId) ?? { begun: point.sampleOffset }
+      const waiting = { detached, wait, grace: options.reconnectGrace }
+      return E.right(createSenderSession({ liveId, live, running, lifecycle, ...waiting, begun, from }))
     },
     missed: openMissedFinals({ recent, storedFinals: lifecycle.storedFinals }),
     runs,
+    recent,
     endByWorker: (liveId, { cause, origin, limitMs }) => {
       const running = lives.get(liveId)?.running
       if (running === undefined) return null
@@ -225,7 +218,7 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
       return end
     },
     flushAll: async (limitMs) => {
-      await Promise.all([...lives.values()].map(async ({ running }) => running.finish(limitMs)))
+      await Promise.all([...lives.keys()].map((liveId) => runs.speakOut(liveId, limitMs)))
     },
     close: async () => {
       closing.abort()

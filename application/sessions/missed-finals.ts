@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { Unavailable } from '../errors.ts'
-import { keyOf } from '../lives/queries/resume-point.ts'
+import { keyOf, wordingOf } from '../lives/queries/resume-point.ts'
 import type { ResumePoint } from '../lives/queries/resume-point.ts'
 import type { FinalsInPages, StoredFinals } from '../lives/queries/stored-finals.ts'
 import type { TranscriptFrame } from '../pipeline/signals.ts'
@@ -17,12 +17,19 @@ export interface MissedFinals {
    * and `next` has it.
    */
   readonly rest: () => ReadonlyArray<TranscriptFrame> | null
+  /** Right behind `rest`: wordings of what came from the log before memory was told of it; the bus may tell it yet. */
+  readonly ahead: () => ReadonlySet<string>
 }
 
 interface MissedFinalsDeps {
   readonly recent: RecentFinals
   readonly storedFinals: StoredFinals
+  /** Memory is told by another process: what is stored may reach it later than the log is read. */
+  readonly isRelayed?: boolean
 }
+
+/** More than can be on its way from another process. */
+const MOST_AHEAD = 1000
 
 /** Each stands behind its segment, a translation too. */
 const isBefore = (one: TranscriptFrame, other: TranscriptFrame): boolean =>
@@ -40,7 +47,7 @@ const byKey = (frames: ReadonlyArray<TranscriptFrame>): ReadonlyMap<string, Tran
  * last one that it let go of was read, or had gone before the last page was asked for.
  */
 export const openMissedFinals =
-  ({ recent, storedFinals }: MissedFinalsDeps) =>
+  ({ recent, storedFinals, isRelayed = false }: MissedFinalsDeps) =>
   (liveId: number, point: ResumePoint): TaskEither<Unavailable, MissedFinals> =>
   async () => {
     const evicted = (): string | null => recent.of(liveId)?.evicted() ?? null
@@ -49,6 +56,7 @@ export const openMissedFinals =
     /** Seen and not given: memory may let go of them before `rest`. */
     let owed = byKey(held)
     const given = new Set<string>()
+    let read: ReadonlyArray<string> = []
     let evictedBefore = evicted()
     let wanted = kept ?? (() => false)
 
@@ -79,15 +87,16 @@ export const openMissedFinals =
         wanted = kept ?? log.wanted
       }
       const before = evicted()
-      const read = await log.next()
-      if (E.isLeft(read) || read.right === null) return read
+      const stored = await log.next()
+      if (E.isLeft(stored) || stored.right === null) return stored
       evictedBefore = before
       hasAsked = false
       const untold = recent.of(liveId)?.isUntold ?? (() => false)
-      const fresh = stillWanted([...byKey([...owed.values(), ...read.right]).values()])
+      const fresh = stillWanted([...byKey([...owed.values(), ...stored.right]).values()])
       owed = byKey(fresh.filter((frame) => untold(keyOf(frame))))
       const frames = withDropped(fresh.filter((frame) => !untold(keyOf(frame))))
       for (const frame of frames) given.add(keyOf(frame))
+      if (isRelayed) read = [...read, ...frames.map(wordingOf)].slice(-MOST_AHEAD)
       return E.right(frames)
     }
 
@@ -117,6 +126,11 @@ export const openMissedFinals =
         const here = new Set(told.map(keyOf))
         const gone = [...owed.values()].filter((frame) => !here.has(keyOf(frame)) && !finals.isUntold(keyOf(frame)))
         return stillWanted([...gone, ...told])
+      },
+      ahead: () => {
+        if (!isRelayed) return new Set()
+        const told = new Set(recent.of(liveId)?.told().map(wordingOf))
+        return new Set(read.filter((wording) => !told.has(wording)))
       },
     })
   }

@@ -2,6 +2,7 @@ import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { Ended } from '../lives/last-words.ts'
 import type { Origin } from '../log/origin.ts'
 import type { EndCause, LiveBus } from '../pipeline/signals.ts'
+import type { JobFailed, ModelLoadFailed } from '../ports/engine.ts'
 import type { Position } from '../ports/event-store.ts'
 import type { Timers } from '../ports/timers.ts'
 import type { LiveLifecycle } from './live-lifecycle.ts'
@@ -14,6 +15,12 @@ import type { WriteQueue } from './write-queue.ts'
 const END_PATIENCE = 1000
 /** How long it waits for a store that is away: nobody is to speak for long to a live that hears nothing any more. */
 const LATE_END = 2000
+
+/** How a live ends whose engine gave it up. */
+export const failureCause = (model: string, failure: ModelLoadFailed | JobFailed): EndCause =>
+  failure._tag === 'ModelLoadFailed'
+    ? { status: 'error', code: 'model_load_failed', detail: `The model could not be loaded: ${model}` }
+    : { status: 'error', code: 'engine_failed', detail: 'The transcription engine failed' }
 
 interface OwnEndOptions {
   readonly liveId: number

@@ -32,10 +32,14 @@ export interface LiveFinals {
   readonly told: () => ReadonlyArray<TranscriptFrame>
   /** Those of `told` that no log holds. */
   readonly dropped: () => ReadonlyArray<TranscriptFrame>
+  /** One of them is not in the log yet. */
+  readonly isWaiting: () => boolean
   /** It may stand in the store, but whoever listens is still to hear it. */
   readonly isUntold: (key: string) => boolean
   /** The key of the newest that is in the store alone, as are all added before it; null where there is none. */
   readonly evicted: () => string | null
+  /** They reach back to the first of the live. */
+  readonly isWhole: () => boolean
 }
 
 /** The newest finals of the lives of this process, so that whoever comes back after a short while costs no read. */
@@ -45,6 +49,8 @@ export interface RecentFinals {
   readonly of: (liveId: number) => LiveFinals | undefined
   /** They stay for a minute, or not at all. */
   readonly ended: (liveId: number, erase: boolean) => void
+  /** Others tell of the live from now on, so that these are not the newest any more. */
+  readonly forget: (liveId: number) => void
   readonly close: () => void
 }
 
@@ -102,8 +108,10 @@ const createLiveFinals = (fromStart: boolean, kept: number): LiveFinals & { read
     },
     told: () => framesOf(() => true),
     dropped: () => framesOf(({ state }) => state === 'dropped'),
+    isWaiting: () => entries.some(({ state }) => state === 'waiting'),
     isUntold: (key) => entries.some(({ frame, told }) => !told && keyOf(frame) === key),
     evicted: () => evicted,
+    isWhole: () => complete,
     clear: () => {
       entries = []
       older = []
@@ -136,6 +144,7 @@ export const createRecentFinals = (timers: Timers, kept: number = KEPT): RecentF
       else if (!forgetting.has(liveId))
         forgetting.set(liveId, timers.after(READABLE_AFTER_END_MS, () => forget(liveId)))
     },
+    forget,
     close: () => {
       for (const cancel of forgetting.values()) cancel()
       forgetting.clear()

@@ -17,7 +17,7 @@ const STORE_PATIENCE = 1000
 /** What this process remembers of a live beside its log. */
 export interface LiveMemory {
   /** For sockets that come back. */
-  readonly finals: Pick<LiveFinals, 'add'>
+  readonly finals: Pick<LiveFinals, 'add' | 'isWaiting'>
   /** How much of an HLS source a final covers. */
   readonly sequences: Pick<HeardSequences, 'until'>
 }

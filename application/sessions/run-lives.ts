@@ -5,6 +5,7 @@ import {
   FIRST_TERM, LiveCreated, LiveFailed, LiveFinished, LiveTakenOver, SenderAttached,
 } from '../../domain/live/events.ts'
 import { reading } from '../../domain/read-event.ts'
+import type { EventOf } from '../../domain/shared/event.ts'
 import { mapAtOnce } from '../at-once.ts'
 import { isHurt } from '../errors.ts'
 import type { Unavailable } from '../errors.ts'
@@ -21,6 +22,10 @@ import type { SettleLiveDeps } from './settle-live.ts'
 
 export interface RunLivesDeps extends SettleLiveDeps, Pick<Projector, 'whenProjected'> {
   readonly logger: Logger
+  /** This run of the worker was given up: what it ran is another's. */
+  readonly left?: () => void
+  /** These lives may run elsewhere, or in another term, from now on: for links to them. */
+  readonly placedAnew?: (liveIds: ReadonlyArray<number>) => void
 }
 
 /** This worker: it hears from the log which lives are its own. */
@@ -109,10 +114,24 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
     if (isMine(liveId)) track(release(liveId))
   }
 
+  /** By what is known of the admissions now: what was known before says that they are still here. */
   const placedAnew = async (liveIds: ReadonlyArray<number>): Promise<void> => {
-    await admission.refresh()
+    for (let attempt = 0; !signal.aborted; attempt += 1) {
+      const refreshed = await admission.refresh()
+      if (E.isRight(refreshed) || isHurt(refreshed.left)) break
+      await pause(timers, retryDelay(RETRY, attempt, environment.random()), signal)
+    }
     liveIds.forEach(settle)
+    deps.placedAnew?.(liveIds)
   }
+
+  /** Who left runs nothing: of what waits for room no move is told. */
+  const hasLeft = async ({ incarnation, reason }: EventOf<typeof WorkerLeft>['data']): Promise<void> => {
+    await placedAnew(runs.all())
+    if (incarnation === worker.incarnation && reason === 'lost') deps.left?.()
+  }
+
+  const isJoined = (): boolean => admission.state().workers.some(({ incarnation }) => incarnation === worker.incarnation)
 
   const hear = async (event: StoredEvent): Promise<void> => {
     const told = toldOf(event)
@@ -131,8 +150,7 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
       case 'Moved':
         return await placedAnew([told.data.liveId])
       case 'WorkerLeft':
-        // Who left runs nothing: of what waits for room no move is told.
-        return told.data.worker === worker.name ? await placedAnew(runs.all()) : undefined
+        return told.data.worker === worker.name ? await hasLeft(told.data) : undefined
     }
   }
 
@@ -172,6 +190,8 @@ export const runLives = (deps: RunLivesDeps): RunLives => {
       const away = settled.find((outcome) => E.isLeft(outcome) && !isHurt(outcome.left))
       if (away !== undefined) return away
       track(follow(head.right))
+      // Before anybody followed the log.
+      if (worker.incarnation !== null && !isJoined()) deps.left?.()
       return E.right(undefined)
     },
     settle,

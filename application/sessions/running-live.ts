@@ -13,10 +13,11 @@ import type { CreatePipeline, LivePipeline, Segment, Vocabulary } from '../pipel
 import type { EndCause, LiveBus } from '../pipeline/signals.ts'
 import { atMost } from '../waiting.ts'
 import type { Timers } from '../ports/timers.ts'
+import type { AudioIntake } from './clock/audio-intake.ts'
 import { createLiveClock } from './clock/live-clock.ts'
 import type { Translations } from '../translation/translations.ts'
 import type { LiveLifecycle } from './live-lifecycle.ts'
-import { createOwnEnd } from './own-end.ts'
+import { createOwnEnd, failureCause } from './own-end.ts'
 import type { OwnEnd } from './own-end.ts'
 import { frameOf, recordFinals, speakerOf } from './record-finals.ts'
 import type { LiveMemory, RecordFinalsOptions } from './record-finals.ts'
@@ -61,16 +62,6 @@ interface RunningLiveNews extends Pick<RecordFinalsOptions, 'dropped'> {
 /** `finishing`: it takes no more audio; `ending`: its end is being appended; `over`: nothing is told any more. */
 export type Stage = 'open' | 'finishing' | 'ending' | 'over'
 
-/** Where the audio of a live goes in. */
-interface AudioIntake {
-  /** `lost`: samples of its source that are missing before these. */
-  readonly push: (samples: Int16Array, lost?: number) => void
-  readonly backlogSeconds: () => number
-  readonly onDrained: (callback: () => void) => void
-  /** Samples so far, lost ones too. */
-  readonly heardSamples: () => number
-}
-
 /** The one pipeline of a live in this process, and the writes that it causes. */
 export interface RunningLive extends AudioIntake {
   readonly writes: WriteQueue
@@ -92,11 +83,6 @@ export interface RunningLive extends AudioIntake {
 
 const wholeOf = ({ prompt = '', hotwords = [] }: GivenVocabulary): Vocabulary => ({ prompt, hotwords })
 
-const failureCause = (model: string, failure: ModelLoadFailed | JobFailed): EndCause =>
-  failure._tag === 'ModelLoadFailed'
-    ? { status: 'error', code: 'model_load_failed', detail: `The model could not be loaded: ${model}` }
-    : { status: 'error', code: 'engine_failed', detail: 'The transcription engine failed' }
-
 export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
   const { liveId, live, lifecycle, writes, bus, logger, timers, told } = options
   const voiceOf = speakerOf(live)
@@ -107,6 +93,8 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
   let finishing = false
   let lastFinal: Promise<void> = Promise.resolve()
   let drained: () => void = () => undefined
+  let stored = options.point.sampleOffset
+  let begun = false
 
   const own = createOwnEnd({ ...options, term: live.term, ended: told.ended })
 
@@ -217,7 +205,8 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
     },
     announce: () => void announce(ready),
     push: (samples, lost = 0) => {
-      if (clock.samples() === 0) void writes.add('start', lifecycle.startLive(liveId, live.term))
+      if (!begun) void writes.add('start', lifecycle.startLive(liveId, live.term))
+      begun = true
       if (lost > 0) {
         pipeline?.push(clock.lost(lost, config.buffer_timeout))
         told.lost(lost / SAMPLE_RATE)
@@ -228,6 +217,13 @@ export const createRunningLive = (options: RunningLiveOptions): RunningLive => {
     backlogSeconds: () => pipeline?.backlogSeconds() ?? 0,
     onDrained: (callback) => { drained = callback },
     heardSamples: clock.samples,
+    skip: clock.skip,
+    settled: () => {
+      const told = Math.floor(clock.at((pipeline?.settledSamples() ?? 0) / SAMPLE_RATE) * SAMPLE_RATE)
+      // A final waits for the log from the moment in which it is settled.
+      if (!options.memory.finals.isWaiting()) stored = told
+      return { told, stored }
+    },
     isIdle: () => pipeline === undefined,
     stage: () => {
       if (settled) return 'over'

@@ -25,6 +25,8 @@ export interface SenderSession {
     expected?: GivenVocabulary,
   ) => 'ok' | 'invalid' | InvalidState
   readonly audio: (samples: Int16Array) => 'ok' | InvalidState
+  /** Samples of the live: heard so far, and up to which all that was said is in finals that were told, and are stored. */
+  readonly progress: () => { readonly heard: number; readonly told: number; readonly stored: number }
   readonly backlogSeconds: () => number
   /** Called whenever the backlog shrank. */
   readonly onDrained: (callback: () => void) => void
@@ -32,10 +34,13 @@ export interface SenderSession {
   readonly finish: () => void
   /** The socket is gone: what arrived is still transcribed (≤ 10 s), then the live finishes (D55). */
   readonly closed: (reason: CloseReason) => void
-  /** The socket broke without a close: as `closed`, but the live may first wait for another sender. */
-  readonly lost: () => void
-  /** The handshake never completed: the sender is detached, the live stays as it is. */
-  readonly abandoned: () => void
+  /**
+   * The socket broke without a close: as `closed`, but the live may first wait for another sender: for as long as lives
+   * do, and for `atLeast` milliseconds.
+   */
+  readonly lost: (atLeast?: number) => void
+  /** The handshake never completed: the sender is detached, the live stays as it is, and waits where it had begun. */
+  readonly abandoned: (atLeast?: number) => void
 }
 
 type CloseReason = Extract<FinishReason, 'sender_closed' | 'audio_too_fast' | 'rate_limited' | 'bad_frames' | 'idle'>
@@ -47,8 +52,27 @@ interface SenderSessionOptions {
   readonly lifecycle: Pick<LiveLifecycle, 'detachSender'>
   /** This sender is gone and the live stays open: its place is free. */
   readonly detached: () => void
-  /** This sender is gone and the live waits for another for a while; null where lives do not wait. */
-  readonly waiting: ((expired: () => void) => void) | null
+  /** This sender is gone and the live waits for another, for so many milliseconds. */
+  readonly wait: (ms: number, expired: () => void) => void
+  /** Milliseconds for which lives wait for a sender that was lost; 0 not at all. */
+  readonly grace: number
+  /** Samples of the live before the first that runs here. */
+  readonly begun: number
+  /** The sample of the live with which its audio begins, of one that comes again; null: it goes on where the live stands. */
+  readonly from: number | null
+}
+
+/** Where a sender's audio goes in that may repeat what the live has heard, or begin behind it. */
+const resumed = (running: SourcedLive, begun: number, from: number, prepare: () => void): ((samples: Int16Array) => void) => {
+  let at = from
+  return (samples) => {
+    prepare()
+    const heard = begun + running.heardSamples()
+    if (at > heard) running.skip(at - heard)
+    const known = Math.max(0, heard - at)
+    at += samples.length
+    if (known < samples.length) running.push(samples.subarray(known))
+  }
 }
 
 /** Why the live of a sender ends with it. */
@@ -60,16 +84,21 @@ const isSameTask = (one: Pick<EngineSettings, 'task'>, other: Pick<EngineSetting
 
 /** The rules of one sender (D40, D42, D55) in front of a running live. */
 export const createSenderSession = ({
-  liveId, live, running, lifecycle, detached, waiting,
+  liveId, live, running, lifecycle, detached, wait, grace, begun, from,
 }: SenderSessionOptions): SenderSession => {
   const isPulled = live.audioFormat !== 'raw'
   /** No socket owns an auto-started source. */
   const isIndependent = live.autoStart && isPulled
   /** An earlier sender of this very run was lost. */
   const isReturning = !running.isIdle() && !isIndependent
-  let configured = isReturning
+  /** Of what it sends again the live has heard audio: it had been configured. */
+  let configured = isReturning || (from ?? 0) > 0
   let heard = false
   let gone = false
+  const prepare = (): void => {
+    if (running.isIdle()) running.configure(live.config)
+  }
+  const push = from === null ? running.push : resumed(running, begun, from, prepare)
 
   /** Takes what is expected where nothing else is to change. */
   const expectAlone = (overrides: Partial<EngineSettings>, expected: GivenVocabulary): boolean => {
@@ -98,9 +127,9 @@ export const createSenderSession = ({
     endAs(reason, limitMs)
   }
 
-  const wait = (start: NonNullable<typeof waiting>): void => {
+  const waitFor = (ms: number): void => {
     detach()
-    start(() => endAs('sender_closed', CLOSE_LIMIT))
+    wait(ms, () => endAs('sender_closed', CLOSE_LIMIT))
   }
 
   return {
@@ -130,9 +159,10 @@ export const createSenderSession = ({
       if (!configured) return 'config_required'
       if (samples.length === 0) return 'ok'
       heard = true
-      running.push(samples)
+      push(samples)
       return 'ok'
     },
+    progress: () => ({ heard: begun + running.heardSamples(), ...running.settled() }),
     backlogSeconds: running.backlogSeconds,
     onDrained: running.onDrained,
     finish: () => finishAs('finish_message', FINISH_LIMIT),
@@ -141,15 +171,18 @@ export const createSenderSession = ({
       if (reason === 'sender_closed' && isIndependent) leave()
       else finishAs(reason, CLOSE_LIMIT)
     },
-    lost: () => {
+    lost: (atLeast = 0) => {
       if (gone) return
-      if (isIndependent) leave()
-      else if (waiting === null) finishAs('sender_closed', CLOSE_LIMIT)
-      else wait(waiting)
+      const ms = Math.max(grace, atLeast)
+      if (isIndependent || running.stage() === 'over') leave()
+      else if (ms === 0) finishAs('sender_closed', CLOSE_LIMIT)
+      else waitFor(ms)
     },
-    abandoned: () => {
+    abandoned: (atLeast = 0) => {
       if (gone) return
-      if (isReturning && waiting !== null) wait(waiting)
+      const ms = Math.max(grace, atLeast)
+      // What has begun does not stay open without anybody who waits for its sender.
+      if ((isReturning || (!isIndependent && live.status === 'active')) && ms > 0) waitFor(ms)
       else leave()
     },
   }

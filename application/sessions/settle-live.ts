@@ -20,6 +20,11 @@ import type { LiveRuns } from './runs/live-runs.ts'
 
 export interface SettleLiveDeps extends WorkerDeps {
   readonly runs: LiveRuns
+  /**
+   * Milliseconds for which a live that another worker ran, or an earlier run of this one, waits for its sender; 0 where
+   * no other process can hold the sender's socket.
+   */
+  readonly takeoverGrace: number
   readonly logger: Pick<Logger, 'warn'>
 }
 
@@ -39,10 +44,7 @@ const settleUnreserved = async (deps: SettleLiveDeps, liveId: number): Promise<E
   return nothing
 }
 
-/**
- * An active live whose audio came through a socket (raw, or a URL that a sender's config started) does not outlive the
- * process that held the socket.
- */
+/** An active live whose audio came through a socket (raw, or a URL that a sender's config started) that is not here. */
 const isAbandoned = ({ runs }: SettleLiveDeps, { status, created }: Live): boolean =>
   status === 'active' && !created.autoStart && runs.termOf(created.liveId) === null
 
@@ -52,6 +54,7 @@ const settleTaken = async (
   term: number,
 ): Promise<Either<Unavailable, void>> => {
   const { liveId } = state.created
+  const { takeoverGrace: graceMs } = deps
   // Moved on meanwhile: that is settled next.
   if (ownTerm(deps, liveId) !== term) return nothing
   if (state.created.autoStart) deps.runs.pull(liveId, attachedLive(state), point)
@@ -61,8 +64,13 @@ const settleTaken = async (
     if (E.isLeft(detached)) return detached.left._tag === 'Superseded' ? nothing : E.left(detached.left)
   }
   if (!isAbandoned(deps, state)) return nothing
-  const restart = { cause: { status: 'finished', reason: 'restart' }, term, origin: originOf(deps, 'service') } as const
-  const ended = await endInTerm(deps)(liveId, restart)()
+  const restart = { cause: { status: 'finished', reason: 'restart' }, origin: originOf(deps, 'service') } as const
+  // Its sender may be held by a process that lives on.
+  if (graceMs > 0) {
+    deps.runs.awaitSender(liveId, attachedLive(state), point, { ...restart, graceMs })
+    return nothing
+  }
+  const ended = await endInTerm(deps)(liveId, { ...restart, term })()
   return E.isLeft(ended) && ended.left._tag !== 'Superseded' ? E.left(ended.left) : nothing
 }
 

@@ -5,10 +5,16 @@ import { fold } from '../shared/decider.ts'
 import type { Decider } from '../shared/decider.ts'
 import type { AdmissionEvent } from './events.ts'
 import { lanesFor, mostOf } from './compute.ts'
-import { chooseRoom, placeWaiting, roomsOf } from './placement.ts'
-import type { Candidate } from './placement.ts'
+import { chooseRoom, isOffered, placeWaiting, roomsOf } from './placement.ts'
+import type { Candidate, Offering } from './placement.ts'
 import { evolve, initialState, liveIdOfCommand } from './state.ts'
 import type { AdmissionState, Worker } from './state.ts'
+
+/** All but `Drain` may give lives that wait a worker, or name those that may be given one. */
+interface Placed {
+  /** What the asker knows of the workers. */
+  readonly offering?: Offering | undefined
+}
 
 /**
  * Whoever leaves names the incarnation of the worker, so that of several the first counts, and none that comes after
@@ -21,7 +27,7 @@ interface OfWorker {
   readonly at: string
 }
 
-export type AdmissionCommand =
+export type AdmissionCommand = Placed & (
   /** Whoever had the name before leaves, and so does a worker of a version whose workers did not join. */
   | {
       readonly type: 'Join'
@@ -59,6 +65,7 @@ export type AdmissionCommand =
       readonly at: string
     }
   | { readonly type: 'Release'; readonly liveId: number; readonly at: string }
+)
 
 export type AdmissionRefusal =
   | { readonly _tag: 'QuotaReached'; readonly maximum: number }
@@ -74,18 +81,21 @@ type CommandOf<Type extends AdmissionCommand['type']> = Extract<AdmissionCommand
 
 const NOTHING: Decision = E.right([])
 
-/** The events, and the moves of lives that wait to the room that they make, `first` filled before others. */
+/** The events, and the moves of lives that wait to the room that they make; who joins is filled before others. */
 const andPlace = (
   events: ReadonlyArray<AdmissionEvent>,
   state: AdmissionState,
-  at: string,
-  first: string | null = null,
-): Decision => E.right([...events, ...placeWaiting(fold({ initialState, evolve }, events, state), at, first)])
+  { at, offering, first }: Placed & { readonly at: string; readonly first?: string },
+): Decision => {
+  const placing = { at, offering, ...(first !== undefined && { first }) }
+  return E.right([...events, ...placeWaiting(fold({ initialState, evolve }, events, state), placing)])
+}
 
 const isThe = ({ worker, incarnation }: OfWorker | Worker) => (one: Worker): boolean =>
   one.worker === worker && one.incarnation === incarnation
 
-const join = ({ worker, incarnation, vram, at }: CommandOf<'Join'>, state: AdmissionState): Decision => {
+const join = (command: CommandOf<'Join'>, state: AdmissionState): Decision => {
+  const { worker, incarnation, vram, at } = command
   const isEarlier = (one: Worker): boolean =>
     one.worker === worker ? one.incarnation !== incarnation : one.incarnation === null
   const leave = (one: Worker): AdmissionEvent => {
@@ -94,7 +104,8 @@ const join = ({ worker, incarnation, vram, at }: CommandOf<'Join'>, state: Admis
   }
   const isJoined = state.workers.some((one) => isThe({ worker, incarnation, at })(one) && one.vram === vram)
   const joined: AdmissionEvent = { type: 'WorkerJoined', data: { worker, incarnation, vram, at } }
-  return andPlace([...state.workers.filter(isEarlier).map(leave), ...(isJoined ? [] : [joined])], state, at, worker)
+  const events = [...state.workers.filter(isEarlier).map(leave), ...(isJoined ? [] : [joined])]
+  return andPlace(events, state, { ...command, first: worker })
 }
 
 const drain = (command: CommandOf<'Drain'>, state: AdmissionState): Decision => {
@@ -106,7 +117,7 @@ const drain = (command: CommandOf<'Drain'>, state: AdmissionState): Decision => 
 const leave = (command: CommandOf<'Leave'>, state: AdmissionState): Decision => {
   const { worker, incarnation, reason, at } = command
   const left: AdmissionEvent = { type: 'WorkerLeft', data: { worker, incarnation, reason, at } }
-  return state.workers.some(isThe(command)) ? andPlace([left], state, at) : NOTHING
+  return state.workers.some(isThe(command)) ? andPlace([left], state, command) : NOTHING
 }
 
 /** Quota before memory, memory before compute: the first that lacks is told. */
@@ -123,29 +134,36 @@ const admit = (command: CommandOf<'Admit'>, state: AdmissionState): Decision => 
   }
   const lanes = roomy.map((one) => ({ one, ...lanesFor(state, named.get(one.worker), needs[0], at) }))
   const able = lanes.filter(({ neededLanes, freeLanes }) => neededLanes <= freeLanes).map(({ one }) => one)
-  const room = chooseRoom(able, vram, (worker) => named.get(worker)?.rank ?? Infinity)
+  const lanesOf = new Map(lanes.map(({ one, freeLanes }) => [one.worker, freeLanes]))
+  const room = chooseRoom(
+    able, vram, (worker) => named.get(worker)?.rank ?? Infinity, (worker) => -(lanesOf.get(worker) ?? 0),
+  )
   if (room === undefined) return E.left({ _tag: 'InsufficientCompute', ...mostOf(lanes) })
   const data = { liveId: state.lastLiveId + 1, userId, worker: room.worker, vram, needs, instance, commandId, at }
   return E.right([{ type: 'Admitted', data }])
 }
 
-const move = ({ liveId, term, to, at }: CommandOf<'Move'>, state: AdmissionState): Decision => {
+const move = (command: CommandOf<'Move'>, state: AdmissionState): Decision => {
+  const { liveId, term, to, at, offering } = command
   const held = state.open.find((reservation) => reservation.liveId === liveId)
   if (held === undefined) return NOTHING
   if (held.term !== term) return E.left({ _tag: 'MovedSince', term: held.term })
-  const others = roomsOf(state).filter(({ worker }) => worker !== held.worker && (to === null || worker === to))
-  const room = chooseRoom(others, held.vram, () => 0)
+  const isAsked = (worker: string): boolean => worker !== held.worker && (to === null || worker === to)
+  const others = roomsOf(state).filter(({ worker }) => isAsked(worker) && isOffered(offering, worker, held.needs))
+  const room = chooseRoom(others, held.vram)
   if (room === undefined) {
     const free = Math.max(0, ...others.map((other) => other.free))
     return E.left({ _tag: 'InsufficientVram', needed: held.vram, free })
   }
-  return andPlace([{ type: 'Moved', data: { liveId, worker: room.worker, term: term + 1, at } }], state, at)
+  return andPlace([{ type: 'Moved', data: { liveId, worker: room.worker, term: term + 1, at } }], state, command)
 }
 
-const release = ({ liveId, at }: CommandOf<'Release'>, state: AdmissionState): Decision =>
-  state.open.some((reservation) => reservation.liveId === liveId)
-    ? andPlace([{ type: 'Released', data: { liveId, at } }], state, at)
+const release = (command: CommandOf<'Release'>, state: AdmissionState): Decision => {
+  const { liveId, at } = command
+  return state.open.some((reservation) => reservation.liveId === liveId)
+    ? andPlace([{ type: 'Released', data: { liveId, at } }], state, command)
     : NOTHING
+}
 
 const decide = (command: AdmissionCommand, state: AdmissionState): Decision => {
   switch (command.type) {
@@ -156,7 +174,7 @@ const decide = (command: AdmissionCommand, state: AdmissionState): Decision => {
     case 'Leave':
       return leave(command, state)
     case 'Place':
-      return andPlace([], state, command.at)
+      return andPlace([], state, command)
     case 'Admit':
       return admit(command, state)
     case 'Move':

@@ -12,6 +12,23 @@ export interface Candidate {
   readonly compute?: Compute
 }
 
+/**
+ * The models and translators that each worker can run, by its name; who is not named is given no live. Where nobody
+ * tells, memory alone decides.
+ */
+export type Offering = ReadonlyMap<string, ReadonlySet<string>>
+
+/** Whether the worker can run a live that needs these; of what an older version admitted nobody knows what it needs. */
+export const isOffered = (
+  offering: Offering | undefined,
+  worker: string,
+  needs: ReadonlyArray<string> | null,
+): boolean => {
+  if (offering === undefined) return true
+  const names = offering.get(worker)
+  return names !== undefined && (needs ?? []).every((name) => names.has(name))
+}
+
 /** What a worker has left. */
 export interface Room {
   readonly worker: string
@@ -30,34 +47,49 @@ export const roomsOf = (state: AdmissionState): ReadonlyArray<Room> =>
 
 type Rank = (worker: string) => number
 
-/** Of the workers with so many megabytes left the lowest in rank, then the one with the most left, then by name. */
-export const chooseRoom = (rooms: ReadonlyArray<Room>, vram: number, rankOf: Rank): Room | undefined =>
+const isBetter = (one: Room, other: Room, ranks: ReadonlyArray<Rank>): boolean => {
+  const rank = ranks.find((rankOf) => rankOf(one.worker) !== rankOf(other.worker))
+  return rank === undefined ? one.free > other.free : rank(one.worker) < rank(other.worker)
+}
+
+/**
+ * Of the workers with so many megabytes left the lowest in the first rank that tells them apart, then the one with the
+ * most left, then by name.
+ */
+export const chooseRoom = (
+  rooms: ReadonlyArray<Room>,
+  vram: number,
+  ...ranks: ReadonlyArray<Rank>
+): Room | undefined =>
   rooms
     .filter(({ free }) => free >= vram)
-    .reduce<Room | undefined>((best, next) => {
-      if (best === undefined) return next
-      const [least, rank] = [rankOf(best.worker), rankOf(next.worker)]
-      return rank < least || (rank === least && next.free > best.free) ? next : best
-    }, undefined)
+    .reduce<Room | undefined>((best, next) => (best === undefined || isBetter(next, best, ranks) ? next : best), undefined)
 
 const isWaiting = (state: AdmissionState): boolean => state.open.some(({ worker }) => worker === null)
 
+interface Placing {
+  readonly at: string
+  /** Filled before others. */
+  readonly first?: string
+  readonly offering: Offering | undefined
+}
+
 /**
- * Moves of lives that wait for a worker to those with room, who waits longest first; `first` is filled before others.
- * At most 200: when there are so many, more may be left.
+ * Moves of lives that wait for a worker to those that can run them and have room, who waits longest first. At most 200:
+ * when there are so many, more may be left.
  */
 export const placeWaiting = (
   state: AdmissionState,
-  at: string,
-  first: string | null = null,
+  { at, first, offering }: Placing,
 ): ReadonlyArray<AdmissionEvent> => {
   if (!isWaiting(state)) return []
   const rankOf: Rank = (worker) => (worker === first ? 0 : 1)
   const moves: Array<AdmissionEvent> = []
   let rooms = roomsOf(state)
-  for (const { liveId, worker, vram, term } of state.open) {
+  for (const { liveId, worker, vram, term, needs } of state.open) {
     if (worker !== null || moves.length === MOVES_AT_ONCE) continue
-    const room = chooseRoom(rooms, vram, rankOf)
+    const able = rooms.filter((one) => isOffered(offering, one.worker, needs))
+    const room = chooseRoom(able, vram, rankOf)
     if (room === undefined) continue
     moves.push({ type: 'Moved', data: { liveId, worker: room.worker, term: term + 1, at } })
     rooms = rooms.map((one) => (one === room ? { ...one, free: one.free - vram } : one))
@@ -66,4 +98,5 @@ export const placeWaiting = (
 }
 
 /** Whether a live waits for which there is room: then `Place` is to be sent. */
-export const isPlaceable = (state: AdmissionState): boolean => placeWaiting(state, '').length > 0
+export const isPlaceable = (state: AdmissionState, offering: Offering | undefined): boolean =>
+  placeWaiting(state, { at: '', offering }).length > 0

@@ -12,12 +12,13 @@ import { createDiscovery } from './nodes/discovery.ts'
 import { askOver } from './nodes/gossip.ts'
 import { reasonOf } from './failures.ts'
 import { followLeader, type Leader } from './leader.ts'
-import { agreeOnMark } from './log-format.ts'
-import { watchOwner } from './log-owner.ts'
-import type { Ownership } from './log-owner.ts'
+import { agreeOnMark } from './mark/log-format.ts'
+import { MARKED_STREAM, watchOwner } from './mark/log-owner.ts'
+import type { Ownership } from './mark/log-owner.ts'
 import { createPatience, LIMITS, type Limits, type Patience } from './patience.ts'
 import { createReads } from './reads.ts'
 import { createStreamLimits } from './stream-limits.ts'
+import { onServer, withStreamPrefix } from './stream-prefix.ts'
 import { createSubscriptions } from './subscriptions.ts'
 
 /** A cluster that is just choosing its leader gets this long at start: after a freeze that takes nine seconds. */
@@ -29,6 +30,8 @@ interface Options {
   readonly logger?: Logger
   /** Of who appends: it writes the format and itself into the log's mark. Without it, opening the log writes nothing. */
   readonly ownership?: Ownership | null
+  /** STREAM_PREFIX: the log is one of several on these servers. */
+  readonly prefix?: string | null
   /** For a machine on which everything takes longer. */
   readonly limits?: Limits
 }
@@ -63,7 +66,9 @@ const connect = async (connection: Connection, { limits, patience, logger }: Con
  * connection, to the node that leads. Throws an Error for people when the server cannot be reached a newer version has
  * written the log, or it is another's.
  */
-export const openEventStoreDb = async ({ url, logger, ownership = null, limits = LIMITS }: Options): Promise<EventStoreDb> => {
+export const openEventStoreDb = async (options: Options): Promise<EventStoreDb> => {
+  const { url, logger, ownership = null, prefix = null, limits = LIMITS } = options
+  const marked = onServer(prefix, MARKED_STREAM)
   const connection = parseConnection(url)
   if (E.isLeft(connection)) throw new Error(`the event store's URL ${connection.left}`)
   const { credentials } = connection.right
@@ -79,7 +84,7 @@ export const openEventStoreDb = async ({ url, logger, ownership = null, limits =
   const starting = AbortSignal.timeout(START_MS)
   const look = async () => {
     await leader.known(starting)
-    return await agreeOnMark({ calls, ownership })
+    return await agreeOnMark({ calls, marked, ownership })
   }
   let agreed = await look()
   while (E.isLeft(agreed)) {
@@ -91,10 +96,10 @@ export const openEventStoreDb = async ({ url, logger, ownership = null, limits =
   if (refusal !== null) return refuse(refusal)
 
   const closing = new AbortController()
-  const watching = ownership === null ? null : watchOwner({ calls, ownership, revision }, closing.signal)
+  const watching = ownership === null ? null : watchOwner({ calls, marked, ownership, revision }, closing.signal)
   const subscribe = createSubscriptions({ connected: leader, patience, head: reads.head })
   const parts = { calls, reads, logger }
-  return {
+  const whole: EventStore = {
     ...reads,
     append: createAppends(parts),
     ...createStreamLimits(parts),
@@ -103,11 +108,11 @@ export const openEventStoreDb = async ({ url, logger, ownership = null, limits =
       await leader.known(signal)
       yield* subscribe(from, prefixes, signal)
     },
-    leaderChanges: leader.changes,
     close: async () => {
       closing.abort()
       await watching
       leader.close()
     },
   }
+  return { ...withStreamPrefix(whole, prefix), leaderChanges: leader.changes }
 }

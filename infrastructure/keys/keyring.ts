@@ -67,7 +67,18 @@ const keyCache = () => {
     },
     // Not overwritten: a seal that runs at this moment may still hold the key, and must not go on with zeros.
     drop: (name: string): boolean => keys.delete(name),
+    keepOnly: (names: ReadonlySet<string>): void => {
+      for (const name of keys.keys()) if (!names.has(name)) keys.delete(name)
+    },
   }
+}
+
+/** A keyring whose keys other processes erase too: what it remembers of them must follow. */
+export interface SharedKeyring extends Keyring {
+  /** These were erased. */
+  readonly forget: (names: ReadonlyArray<string>) => void
+  /** Nothing is known of the others: they are asked for again. */
+  readonly keepOnly: (names: ReadonlyArray<string>) => void
 }
 
 const unavailable = (reason: string): KeyringUnavailable => ({ _tag: 'KeyringUnavailable', reason })
@@ -76,7 +87,7 @@ const unavailable = (reason: string): KeyringUnavailable => ({ _tag: 'KeyringUna
  * The keyring on a storage of wrapped keys. Rejects, and closes the storage, when that cannot be reached or the master
  * key is not the one that its keys are wrapped by.
  */
-export const openKeyring = async (storage: KeyStorage, masterKey: Uint8Array): Promise<Keyring> => {
+export const openKeyring = async (storage: KeyStorage, masterKey: Uint8Array): Promise<SharedKeyring> => {
   const wrappingKey = deriveKey(masterKey, 'keyring')
   const wrap = (name: string, key: Uint8Array): Buffer => {
     const { iv, sealed } = encrypt(wrappingKey, name, key)
@@ -176,10 +187,19 @@ export const openKeyring = async (storage: KeyStorage, masterKey: Uint8Array): P
     return E.right(sealed.map((member) => openOne(member, keys.right.get(member.key))))
   }
 
-  const erase: Keyring['erase'] = (names) => async () => {
-    const erased = await storage.erase(names)
+  const forget: SharedKeyring['forget'] = (names) => {
     erasures += 1
     for (const name of names) cache.drop(name)
+  }
+
+  const keepOnly: SharedKeyring['keepOnly'] = (names) => {
+    erasures += 1
+    cache.keepOnly(new Set(names))
+  }
+
+  const erase: Keyring['erase'] = (names) => async () => {
+    const erased = await storage.erase(names)
+    forget(names)
     if (E.isRight(erased)) for (const name of names) missing.delete(name)
     return E.isLeft(erased) ? E.left(unavailable(erased.left)) : E.right(undefined)
   }
@@ -199,5 +219,5 @@ export const openKeyring = async (storage: KeyStorage, masterKey: Uint8Array): P
     await storage.close()
     throw error
   }
-  return { seal, open, erase, missing: () => [...missing], foreign: () => [...foreign], close: storage.close }
+  return { seal, open, erase, forget, keepOnly, missing: () => [...missing], foreign: () => [...foreign], close: storage.close }
 }

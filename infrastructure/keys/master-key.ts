@@ -6,7 +6,7 @@ import { sync } from '../files/sync.ts'
 const KEY_BYTES = 32
 
 /** What keys are derived for; each purpose has a key that tells nothing of the others. */
-export type KeyPurpose = 'keyring' | 'jwt' | 'hmac'
+export type KeyPurpose = 'keyring' | 'jwt' | 'hmac' | 'links'
 
 /** 32 bytes by HKDF-SHA-256 (RFC 5869), without salt: the master key is uniformly random. */
 export const deriveKey = (masterKey: Uint8Array, purpose: KeyPurpose): Buffer =>

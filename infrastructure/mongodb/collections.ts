@@ -1,4 +1,5 @@
 import type { Collection, Db } from 'mongodb'
+import { MOVED } from '../../application/ports/documents.ts'
 import type { CollectionSpec } from '../../application/ports/documents.ts'
 import type { MongoConnection } from './connection.ts'
 import { checkUpserted, despiteRaces } from './guarded-writes.ts'
@@ -36,14 +37,15 @@ export type CollectionsConnection = Pick<MongoConnection, 'readModels' | 'mainte
 export interface Collections {
   /** Throws, not rejects, on a name that is none. */
   readonly current: (name: string) => Promise<Collection<StoredDocument>>
-  readonly ensure: (spec: CollectionSpec) => Promise<void>
+  /** Answers the server's name of the collection. */
+  readonly ensure: (spec: CollectionSpec) => Promise<string>
   /** From now on another, empty collection has the name; the one that had it is dropped. */
   readonly renew: (name: string) => Promise<void>
   /**
    * `to` names the collection that was `from`'s, whose name stands for another, empty one. Repeatable, wherever it broke
-   * off; throws when somebody else has changed what `to` names.
+   * off; throws when somebody else has changed what `to` names, or either is not what `places` says.
    */
-  readonly flip: (from: string, to: string) => Promise<void>
+  readonly flip: (from: string, to: string, places?: readonly [from: string, to: string]) => Promise<void>
 }
 
 const collectionOf = (name: string, pointer: Pick<Pointer, 'version' | 'base'> | null): string =>
@@ -114,6 +116,7 @@ export const createCollections = ({ readModels, maintenance, limitMs }: Collecti
         const keys = [...members.map(pathOf), '_id'].map((path): [string, 1] => [path, 1])
         await collection.createIndex(keys, { name: `by_${members.join('_')}` })
       }
+      return collection.collectionName
     },
     renew: async (name) => {
       const pointer = await decided(name)
@@ -121,15 +124,18 @@ export const createCollections = ({ readModels, maintenance, limitMs }: Collecti
       await leave(name, pointer)
       if (!(await isElsewhere(name, pointer))) await maintenance.collection(collectionOf(name, pointer)).drop()
     },
-    flip: async (from, to) => {
+    flip: async (from, to, places) => {
       const [staged, inUse] = [await decided(from), await decided(to)]
-      if (collectionOf(from, staged) !== collectionOf(to, inUse)) {
+      const [built, former] = [collectionOf(from, staged), collectionOf(to, inUse)]
+      if (places !== undefined && former === places[0] && built !== places[0]) return
+      if (built !== former) {
+        if (places !== undefined && (built !== places[0] || former !== places[1])) throw new Error(MOVED.reason)
         await dropRetired(inUse)
         const { version, base = null } = inUse
-        const built = { version: staged.version, base: staged.base ?? from, retired: collectionOf(to, inUse) }
-        const { matchedCount } = await maintained.updateOne({ _id: to, version, base }, { $set: built })
+        const next = { version: staged.version, base: staged.base ?? from, retired: former }
+        const { matchedCount } = await maintained.updateOne({ _id: to, version, base }, { $set: next })
         known.delete(to)
-        if (matchedCount !== 1) throw new Error(`somebody else has put another read model in the place of ${to}`)
+        if (matchedCount !== 1) throw new Error(MOVED.reason)
       }
       await leave(from, staged)
     },

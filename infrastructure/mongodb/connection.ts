@@ -58,6 +58,8 @@ const databaseOptions = (limitMs: number): DbOptions => ({
 })
 
 interface Options {
+  /** STREAM_PREFIX: stands before the names of the databases. */
+  readonly prefix?: string | null
   /** Of the connection that it makes. */
   readonly limitMs?: number
 }
@@ -69,6 +71,8 @@ export interface MongoConnection {
   readonly maintenance: Db
   /** Beside the read models, in a database of its own: emptying those must not lose a key. */
   readonly keyring: Db
+  /** The keyring for what may take minutes, as `maintenance`. */
+  readonly maintainedKeyring: Db
   /** Milliseconds that a method of a port may ask this server for what it needs. */
   readonly limitMs: number
   /** Whether a server that takes writes was there when the driver last looked. */
@@ -87,7 +91,7 @@ const databaseOf = (url: string): string => {
  * reached, in the driver's words, which repeat no credentials (a test holds it to that), or a newer version has written it.
  * Connecting writes nothing.
  */
-export const connectMongo = async (url: string, { limitMs = LIMIT_MS }: Options = {}): Promise<MongoConnection> => {
+export const connectMongo = async (url: string, { limitMs = LIMIT_MS, prefix = null }: Options = {}): Promise<MongoConnection> => {
   const open = (requestMs: number): MongoClient => {
     try {
       return new MongoClient(url, clientOptions(requestMs))
@@ -103,7 +107,7 @@ export const connectMongo = async (url: string, { limitMs = LIMIT_MS }: Options 
   client.on('topologyDescriptionChanged', ({ newDescription }) => {
     reachable = [...newDescription.servers.values()].some((server) => server.isWritable)
   })
-  const name = databaseOf(url)
+  const name = prefix === null ? databaseOf(url) : `${prefix}_${databaseOf(url)}`
   const options = databaseOptions(limitMs)
   const [readModels, keyring] = [client.db(name, options), client.db(`${name}_keyring`, options)]
   const whyNot = async (): Promise<string | null> => {
@@ -127,6 +131,7 @@ export const connectMongo = async (url: string, { limitMs = LIMIT_MS }: Options 
     readModels,
     maintenance: patient.db(name, databaseOptions(PATIENT_MS)),
     keyring,
+    maintainedKeyring: patient.db(`${name}_keyring`, databaseOptions(PATIENT_MS)),
     limitMs,
     isReachable: () => reachable,
     close,

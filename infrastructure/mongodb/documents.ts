@@ -2,7 +2,10 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import type { Collection, Db } from 'mongodb'
-import type { Change, Checkpointed, Document, Documents, DocumentsUnavailable, EventName } from '../../application/ports/documents.ts'
+import { OUTRANKED } from '../../application/ports/documents.ts'
+import type {
+  Change, Checkpointed, Document, Documents, DocumentsUnavailable, EventName, Told,
+} from '../../application/ports/documents.ts'
 import { BEGINNING } from '../../application/ports/event-store.ts'
 import type { Position } from '../../application/ports/event-store.ts'
 import { requireCount } from '../stores/require-count.ts'
@@ -20,13 +23,30 @@ interface StoredCheckpoint {
   readonly _id: string
   readonly v: Position
   readonly last?: EventName | null
+  /** Of the lease of who wrote it; absent before there were leases. */
+  readonly token?: number
+  readonly told?: Told
 }
 
-/** Never moves it back: who comes late finds it further on, and leaves it there. */
-const raiseCheckpoint = async (checkpoints: Collection<StoredCheckpoint>, checkpoint: StoredCheckpoint): Promise<void> => {
+/** Also where there is none: nobody with a higher one has written. */
+const upTo = (token: number) => ({ $not: { $gt: token } })
+
+/**
+ * Never moves it back: who comes late finds it further on, and leaves it there. Answers whether it may have been moved:
+ * not once a higher token has.
+ */
+const raiseCheckpoint = async (
+  checkpoints: Collection<StoredCheckpoint>, checkpoint: StoredCheckpoint & { readonly token: number },
+): Promise<boolean> => {
   const { _id, ...reached } = checkpoint
-  const raise = () => checkpoints.updateOne({ _id, v: { $lt: reached.v } }, { $set: reached }, { upsert: true })
-  await unlessThere(async () => checkUpserted(await despiteRaces(raise)))
+  const { v, token } = reached
+  let isRaised = false
+  const raise = () => checkpoints.updateOne({ _id, v: { $not: { $gt: v } }, token: upTo(token) }, { $set: reached }, { upsert: true })
+  await unlessThere(async () => {
+    checkUpserted(await despiteRaces(raise))
+    isRaised = true
+  })
+  return isRaised || (await checkpoints.findOne({ _id, token: { $gt: token } })) === null
 }
 
 /** As JSON would store it, like every other store of read models. */
@@ -75,20 +95,44 @@ export const createMongoDocuments = (connection: CollectionsConnection): Documen
   return {
     ensure: (specs) => () =>
       asked(async () => {
-        for (const spec of specs) await collections.ensure(spec)
+        const places: Array<string> = []
+        for (const spec of specs) places.push(await collections.ensure(spec))
+        return places
       }, PATIENT_MS),
-    commit: (whose, changes, { position: v, last }) => async () => {
+    commit: (whose, changes, { position: v, last }, token = 0) => async () => {
       const latest = [...latestByCollection(changes)].map(([name, its]) => [name, [...its.values()].map(asStored)] as const)
       // In one turn: a pointer that moves meanwhile moves the collections of the changes and the checkpoint.
       const places = Promise.all([
         checkpointId(whose),
         ...latest.map(async ([name, documents]) => ({ collection: await collections.current(name), documents })),
       ])
-      return asked(async (limit) => {
+      const done = await asked(async (limit) => {
         const [_id, ...puts] = await places
         await Promise.all(puts.map(({ collection, documents }) => putGuarded(collection, documents, limit)))
         limit.check()
-        await raiseCheckpoint(checkpoints, { _id, v, last })
+        return await raiseCheckpoint(checkpoints, { _id, v, last, token })
+      })
+      if (E.isLeft(done)) return done
+      return done.right ? E.right(undefined) : E.left(OUTRANKED)
+    },
+    tell: (tellings) => async () => {
+      const ids = Promise.all(tellings.map(({ model }) => checkpointId(model)))
+      return asked(async ({ check }) => {
+        const named = await ids
+        check()
+        const updates = tellings.map(({ token, told }, index) => ({
+          updateOne: { filter: { _id: named[index] ?? '', token: upTo(token) }, update: { $set: { told } } },
+        }))
+        if (updates.length > 0) await checkpoints.bulkWrite(updates, { ordered: false })
+      })
+    },
+    told: (models) => async () => {
+      const ids = Promise.all(models.map(checkpointId))
+      return asked(async ({ maxTimeMS }) => {
+        const named = await ids
+        const found = await checkpoints.find({ _id: { $in: named } }, { projection: { told: 1 }, maxTimeMS }).toArray()
+        const told = new Map(found.map((one) => [one._id, one.told]))
+        return named.map((id) => told.get(id) ?? null)
       })
     },
     checkpoint: (whose) => async () => {
@@ -143,11 +187,11 @@ export const createMongoDocuments = (connection: CollectionsConnection): Documen
         await forget(projection)
         if (collection !== null) await collections.renew(collection)
       }, PATIENT_MS),
-    promote: (from, to) => () =>
+    promote: (from, to, places) => () =>
       asked(async () => {
         await forget(to.projection)
         await forget(from.projection)
-        await collections.flip(from.collection, to.collection)
+        await collections.flip(from.collection, to.collection, places)
       }, PATIENT_MS),
     close: () => Promise.resolve(),
   }

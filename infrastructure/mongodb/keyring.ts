@@ -1,7 +1,8 @@
+import type { Either } from 'fp-ts/lib/Either.js'
 import { Binary } from 'mongodb'
 import type { Keyring } from '../../application/ports/keyring.ts'
 import { openKeyring, readOnlyStorage } from '../keys/keyring.ts'
-import type { KeyStorage, StoredKey } from '../keys/keyring.ts'
+import type { KeyStorage, SharedKeyring, StoredKey } from '../keys/keyring.ts'
 import type { MongoConnection } from './connection.ts'
 import type { KeyRow } from '../keys/verify-keys.ts'
 import { checkUpserted, despiteRaces } from './guarded-writes.ts'
@@ -52,7 +53,7 @@ export const openMongoKeyringReader = async (connection: KeyringConnection, mast
  * Making a key is one write of a majority, also where it finds one that is there: what a seal uses is never rolled back.
  * The connection is its opener's to close.
  */
-export const openMongoKeyring = async (connection: KeyringConnection, masterKey: Uint8Array): Promise<Keyring> => {
+export const openMongoKeyring = async (connection: KeyringConnection, masterKey: Uint8Array): Promise<SharedKeyring> => {
   const { limitMs } = connection
   const keys = keysIn(connection.keyring)
 
@@ -63,8 +64,10 @@ export const openMongoKeyring = async (connection: KeyringConnection, masterKey:
     return storedIn(stored)
   }
 
+  // By the clock of the server, which the other processes ask by too, and anew with each repetition: what is answered was
+  // dated just before, also where an earlier request was made long before a majority had it.
   const eraseOne = async (name: string): Promise<void> => {
-    const erased = { $unset: { wrapped: true }, $min: { erasedAt: new Date() } } as const
+    const erased = { $unset: { wrapped: true }, $currentDate: { erasedAt: true } } as const
     checkUpserted(await despiteRaces(() => keys.updateOne({ _id: name }, erased, { upsert: true })))
   }
 
@@ -96,4 +99,39 @@ export const erasedMongoKeys = async (connection: Pick<MongoConnection, 'keyring
   const isErased: Readonly<Record<string, unknown>> = { erasedAt: { $ne: null } }
   const erased = await keysIn(connection.keyring).find(isErased, { projection: { _id: 1 } }).toArray()
   return erased.map(({ _id }) => _id)
+}
+
+/** How far back it is asked what was erased: a majority has it long before. */
+const WINDOW_MS = 60_000
+
+/**
+ * Answers the names of the keys that were erased in the last minute, and since it was answered before. All by the clock
+ * of the server, whatever this machine's says; where a new primary's is behind, by the earlier one of both.
+ */
+export const erasedLately = (
+  { keyring, maintainedKeyring, limitMs }: KeyringConnection & Pick<MongoConnection, 'maintainedKeyring'>,
+): (() => Promise<Either<string, ReadonlyArray<string>>>) => {
+  let answered: number | null = null
+  let indexing: Promise<unknown> | null = null
+  /** Over a million keys it takes longer than an answer may: until then there is none. */
+  const indexed = async (): Promise<void> => {
+    indexing ??= keysIn(maintainedKeyring).createIndex({ erasedAt: 1 }, { name: 'by_erasedAt' })
+    try {
+      await indexing
+    } catch (error) {
+      indexing = null
+      throw error
+    }
+  }
+  return () =>
+    outcomeOf(limitMs, async ({ maxTimeMS, check }) => {
+      await indexed()
+      check()
+      const hello = await keyring.command({ hello: 1 })
+      const now = Number(hello['localTime'])
+      const since = new Date(Math.min(answered ?? now, now) - WINDOW_MS)
+      const erased = await keysIn(keyring).find({ erasedAt: { $gt: since } }, { projection: { _id: 1 }, maxTimeMS }).toArray()
+      answered = now
+      return erased.map(({ _id }) => _id)
+    })
 }

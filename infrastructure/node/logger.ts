@@ -11,9 +11,9 @@ const DEPTHS = ['', '*.', '*.*.']
 const MAX_WAITING = 2 ** 20
 
 /** A log that cannot be written (a full disk, a reader that is gone) is no reason to stop. */
-const standardError = (): DestinationStream => {
+const standardError = (level: LevelWithSilent): DestinationStream => {
   const lines = destination({ fd: 2, sync: true, maxLength: MAX_WAITING }).on('error', () => undefined)
-  return isatty(2) ? readableLog(lines) : lines
+  return isatty(2) ? readableLog(lines, level === 'debug' || level === 'trace') : lines
 }
 
 /** Errors of Node and of parsers carry the bytes that they stumbled over as members of their own. */
@@ -23,8 +23,8 @@ const shownError = (error: unknown): unknown => {
   return { type, message, stack, code }
 }
 
-/** JSON lines on standard error (or `to`), lines for people where that is a terminal; members named like a secret are censored down to the third level. */
-export const createLogger = (level: LevelWithSilent, to: DestinationStream = standardError()): Logger => {
+/** JSON lines on standard error (or `to`), where that is a terminal lines for people; members named like a secret are censored down to the third level. */
+export const createLogger = (level: LevelWithSilent, to: DestinationStream = standardError(level)): Logger => {
   const paths = DEPTHS.flatMap((depth) => SECRETS.map((name) => `${depth}${name}`))
   const timestamp = (): string => `,"time":"${new Date().toISOString()}"`
   const redact = { paths, censor: '[secret]' }

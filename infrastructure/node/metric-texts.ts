@@ -55,6 +55,32 @@ export const METRIC_TEXTS = {
   stenolog_event_store_leader_changes_total: {
     help: 'How often another node of the event store was found to lead; the log says which',
   },
+  stenolog_members: {
+    help: 'Processes that share these stores and are not lost, by what they say of themselves: up, draining or stopping',
+    watch: 'Alarm when fewer are up than you run.',
+  },
+  stenolog_workers: {
+    help: 'Processes that take new sessions',
+    watch: 'Alarm when it is 0: creating a session answers 503.',
+  },
+  stenolog_members_lost_total: {
+    help: 'Processes that this one found lost: killed, frozen, or cut off from MongoDB',
+    watch: 'Look when it grows: `a member is lost` in the log names the process.',
+  },
+  stenolog_leases: {
+    help: 'Work that one process at a time does, by who has it as this process sees it: own, other or nobody',
+    watch: 'Alarm when `nobody` stays above 0 for a minute: lists stand still, or nothing is ended or forgotten.',
+  },
+  stenolog_lives_moved: { help: 'Open sessions that a second worker, or a later one, runs' },
+  stenolog_lives_unplaced: {
+    help: 'Open sessions that no worker has room for',
+    watch: 'Alarm when it is above 0: they fail after TAKEOVER_GRACE. Start a worker.',
+  },
+  stenolog_links_open: { help: 'Links of this process to workers that run the sessions of its sockets' },
+  stenolog_links_failed_total: {
+    help: 'Links that broke or that nobody answered; each is dialled again',
+    watch: 'Look at the network between the processes when it grows without a restart.',
+  },
   stenolog_source_isolation: {
     help: '1 where the decoders of URL sources can open no file and no socket',
     watch: 'Alarm when it is 0 and you accept audio URLs.',

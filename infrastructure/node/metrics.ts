@@ -1,5 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { TranslationFigures } from '../../application/ports/translation-engine.ts'
+import { clusterMetrics } from './cluster-metrics.ts'
+import type { ClusterFigures } from './cluster-metrics.ts'
 import { METRIC_TEXTS } from './metric-texts.ts'
 import type { MetricName } from './metric-texts.ts'
 
@@ -43,6 +45,8 @@ export interface MetricSources {
   readonly eventStoreAnswers: () => boolean
   /** Since the start of the process. */
   readonly leaderChanges: () => number
+  /** Null in a process that has its stores for itself. */
+  readonly cluster: ClusterFigures | null
   /** Can the decoders of URL sources open nothing? */
   readonly sourceIsolation: () => boolean
 }
@@ -149,6 +153,7 @@ export const createMetrics = (sources: MetricSources): (() => Promise<string>) =
   registry.registerMetric(counter('stenolog_source_lost_seconds_total', sources.lostSeconds))
   registry.registerMetric(gauge('stenolog_event_store_answers', () => Number(sources.eventStoreAnswers())))
   registry.registerMetric(counter('stenolog_event_store_leader_changes_total', sources.leaderChanges))
+  if (sources.cluster !== null) for (const metric of clusterMetrics(sources.cluster)) registry.registerMetric(metric)
   registry.registerMetric(gauge('stenolog_source_isolation', () => Number(sources.sourceIsolation())))
   return () => registry.metrics()
 }

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import * as t from 'io-ts'
-import type { Self } from '../../application/ports/members.ts'
+import type { Self } from '../../application/ports/peers/members.ts'
 
 /** What a process writes where only one may be, so that others know whose the place is. */
 export const claim = t.readonly(t.type({

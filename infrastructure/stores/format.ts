@@ -18,13 +18,13 @@ const releaseOf = (version: string): number => {
 
 const PACKAGE = join(import.meta.dirname, '..', '..', 'package.json')
 
+export const { version: VERSION } = JSON.parse(readFileSync(PACKAGE, 'utf8')) as { readonly version: string }
+
 /**
  * This version as such a number. It stands beside the mark as the newest one that has written to the store, so that a
  * version that must not use it can name the one that may.
  */
-export const RELEASE = releaseOf(
-  (JSON.parse(readFileSync(PACKAGE, 'utf8')) as { readonly version: string }).version,
-)
+export const RELEASE = releaseOf(VERSION)
 
 const versionOf = (release: number): string =>
   [Math.floor(release / 1e6), Math.floor(release / 1000) % 1000, release % 1000].join('.')

@@ -8,7 +8,7 @@ import type { RebuildProgress, Rebuilt } from '../../application/ports/projector
 import { decodeOrThrow, object } from '../../domain/shared/codecs.ts'
 import { controlPath, rebuildPath } from '../compose/control.ts'
 import { ON_BEHALF_OF } from '../http/access.ts'
-import { startServiceProcess } from './service-process.ts'
+import { withProcess } from './process-for-command.ts'
 import { toolSettings } from './tool-settings.ts'
 
 /** Administration of the instance that the settings name. */
@@ -19,6 +19,8 @@ export interface Control {
   readonly remove: (path: string) => Promise<void>
   /** The same as the user with this id, on the routes that let the operator. */
   readonly as: (userId: number) => Control
+  /** False of a process that was started beside those of a cluster, and looks at no models. */
+  readonly runsModels: boolean
 }
 
 const refusal = object({ detail: t.union([t.string, t.readonlyArray(object({ loc: t.UnknownArray, msg: t.string }))]) })
@@ -51,7 +53,12 @@ const answerOf = async (target: Target, method: string, path: string, body?: obj
   return answer
 }
 
-const controlOf = (socketPath: string, headers: Target['headers'] = {}): Control => ({
+interface Speaking {
+  readonly headers?: Target['headers']
+  readonly runsModels?: boolean
+}
+
+const controlOf = (socketPath: string, { headers = {}, runsModels = true }: Speaking = {}): Control => ({
   ask: async (method, path, codec, body) => {
     const answer = await answerOf({ socketPath, headers }, method, path, body)
     return decodeOrThrow(codec, decodeOrThrow(object({ data: t.unknown }), answer).data)
@@ -59,7 +66,8 @@ const controlOf = (socketPath: string, headers: Target['headers'] = {}): Control
   remove: async (path) => {
     await answerOf({ socketPath, headers }, 'DELETE', path)
   },
-  as: (userId) => controlOf(socketPath, { [ON_BEHALF_OF]: String(userId) }),
+  as: (userId) => controlOf(socketPath, { headers: { [ON_BEHALF_OF]: String(userId) }, runsModels }),
+  runsModels,
 })
 
 const PAGE = 1000
@@ -76,7 +84,7 @@ export const allOf = async <A>(control: Control, path: string, codec: t.Type<A, 
 }
 
 /** True when a service listens there; false when none does, which leaves at most a dead socket. */
-const isServed = async (socketPath: string): Promise<boolean> => {
+export const isServed = async (socketPath: string): Promise<boolean> => {
   try {
     await send({ socketPath, headers: {} }, 'GET', '/health/live')
     return true
@@ -94,25 +102,14 @@ export const withRunning = async <A>(use: (control: Control) => Promise<A>): Pro
 }
 
 /**
- * Talks to the service that holds the data directory, through the socket in it; where none runs, one is started for as
- * long as `use` takes, on a free port of the loopback address.
+ * Talks to the service that holds the data directory, through the socket in it; where none runs, or none that serves
+ * clients, a process is started for as long as `use` takes.
  */
 export const withControl = async <A>(use: (control: Control) => Promise<A>): Promise<A> => {
-  const socketPath = controlPath(toolSettings().dataDir)
+  const settings = toolSettings()
+  const socketPath = controlPath(settings.dataDir)
   if (await isServed(socketPath)) return use(controlOf(socketPath))
-  const own = Object.entries(process.env).flatMap(([name, value]) => (name.startsWith('STENOLOG_') && value !== undefined ? [[name, value]] : []))
-  const service = await startServiceProcess({
-    ...(Object.fromEntries(own) as Readonly<Record<string, string>>),
-    STENOLOG_HOST: '127.0.0.1',
-    STENOLOG_PORT: '0',
-    STENOLOG_DRAIN_TIMEOUT: '0s',
-    STENOLOG_LOG_LEVEL: 'warn',
-  })
-  try {
-    return await use(controlOf(socketPath))
-  } finally {
-    await service.end('SIGTERM')
-  }
+  return withProcess(settings, (dataDir, runsModels) => use(controlOf(controlPath(dataDir), { runsModels })))
 }
 
 const progress = t.strict({

@@ -31,6 +31,8 @@ interface LiveSocketOptions {
   readonly token: string
   /** The last segment that was heard to its end, null for none: a reconnect goes on behind it. */
   readonly cursor?: () => number | null
+  /** So many of the last final segments, at most 100, for a listener who comes late: where there is no cursor yet. */
+  readonly replay?: number
   /** Whether the service could take a socket: pages are not told why a handshake failed. */
   readonly isReady: () => Promise<boolean>
   readonly onFrame: (frame: LiveFrame) => void
@@ -63,7 +65,7 @@ const COMES_BACK: ReadonlySet<number> = new Set([1001, 1005, 1006, 1012, 1013])
  * said that it restarts. It asks for a sign of life every 20 s, and it ends when the live does.
  */
 export const openLiveSocket = (options: LiveSocketOptions): LiveSocket => {
-  const { url, token, cursor = () => null, isReady, onFrame, onState, wait = (ms) => ms } = options
+  const { url, token, cursor = () => null, replay = 0, isReady, onFrame, onState, wait = (ms) => ms } = options
   let socket: WebSocket | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
   let isOver = false
@@ -110,7 +112,8 @@ export const openLiveSocket = (options: LiveSocketOptions): LiveSocket => {
   const connect = (): void => {
     onState({ name: 'connecting' })
     const at = cursor()
-    const query = new URLSearchParams({ token, ...(at === null ? {} : { after: String(at) }) })
+    const from = at === null ? { replay: String(replay) } : { after: String(at) }
+    const query = new URLSearchParams({ token, ...(at === null && replay === 0 ? {} : from) })
     const opening = new WebSocket(`${url}?${query.toString()}`)
     socket = opening
     let hasOpened = false

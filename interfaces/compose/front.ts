@@ -3,7 +3,7 @@ import type { LiveBus } from '../../application/pipeline/signals.ts'
 import type { Environment } from '../../application/ports/environment.ts'
 import { atMost } from '../../application/waiting.ts'
 import type { Timers } from '../../application/ports/timers.ts'
-import type { LiveSessions } from '../../application/sessions/live-sessions.ts'
+import type { HeardSessions } from '../../application/sessions/runs/socket-sessions.ts'
 import { watchLoop } from '../../infrastructure/node/loop-watch.ts'
 import type { Settings } from '../../infrastructure/settings.ts'
 import { acceptWaiting } from '../http/connections/accept-waiting.ts'
@@ -15,6 +15,7 @@ import { prefixes } from '../http/route-table.ts'
 import { createHttpServer } from '../http/connections/server.ts'
 import { NO_WAITING_LIMITS, WAITING_LIMITS } from '../http/connections/waiting-connections.ts'
 import { asksForWebSocket } from '../ws/handshakes/handshake.ts'
+import type { PlaceSender } from '../ws/senders/places.ts'
 import { attachSocketServer } from '../ws/socket-server.ts'
 import { mostSockets, placesForSenders } from './most-sockets.ts'
 
@@ -26,7 +27,8 @@ const BACKLOG = 4096
 
 interface FrontOptions extends Omit<HttpAppOptions, 'settings'> {
   readonly settings: Settings
-  readonly sessions: LiveSessions
+  readonly sessions: HeardSessions
+  readonly placeSender: PlaceSender
   readonly bus: LiveBus
   readonly environment: Pick<Environment, 'monotonic'>
   readonly timers: Timers
@@ -42,11 +44,11 @@ export interface Front {
   readonly close: () => Promise<void>
 }
 
-const urlOf = ({ address, family, port }: AddressInfo): string => `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+export const urlOf = ({ address, family, port }: AddressInfo): string => `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 
 /** HTTP and WebSocket on one port. Rejects when it cannot be bound. */
 export const openFront = async (options: FrontOptions): Promise<Front> => {
-  const { settings, sessions, bus, logger, environment, timers, draining, inRequest } = options
+  const { settings, sessions, placeSender, bus, logger, environment, timers, draining, inRequest } = options
   const handle = createHttpApp({ ...options, limits: createRequestLimits(environment, settings.rateLimit) }).callback()
   let closing = false
   const most = mostSockets()
@@ -64,6 +66,7 @@ export const openFront = async (options: FrontOptions): Promise<Front> => {
     server,
     prefixes: prefixes(settings.basePath),
     sessions,
+    placeSender,
     bus,
     settings: {
       origins: settings.wsOrigins.includes('*') ? '*' : settings.wsOrigins,

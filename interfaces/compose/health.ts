@@ -10,6 +10,7 @@ import type { RunningSessions } from '../../application/sessions/live-sessions.t
 import type { Translations } from '../../application/translation/translations.ts'
 import type { SourceIsolation } from '../../infrastructure/sources/source-isolation.ts'
 import type { HurtStream, WatchedLog } from '../../application/log/watched-log.ts'
+import type { ClusterFigures } from '../../infrastructure/node/cluster-metrics.ts'
 import { createMetrics } from '../../infrastructure/node/metrics.ts'
 import type { HttpAppOptions } from '../http/app.ts'
 
@@ -17,12 +18,15 @@ import type { HttpAppOptions } from '../http/app.ts'
 interface Observed {
   readonly admission: Pick<AdmissionActor, 'state'>
   readonly projector: Pick<Projector, 'lag' | 'timeouts'>
-  readonly translations: Pick<Translations, 'figures'>
-  readonly sessions: Pick<RunningSessions, 'droppedFinals' | 'lostSeconds'>
   readonly lags: Lags
   readonly leftOut: Pick<LeftOutWords, 'counts'>
-  readonly compute: Pick<MeasuredCompute, 'lanes' | 'taken'>
-  readonly engine: Pick<SpeechEngine, 'pid'>
+  /** Null in a process that is no worker. */
+  readonly hearing: {
+    readonly translations: Pick<Translations, 'figures'>
+    readonly sessions: Pick<RunningSessions, 'droppedFinals' | 'lostSeconds'>
+    readonly compute: Pick<MeasuredCompute, 'lanes' | 'taken'>
+  } | null
+  readonly own: { readonly engine: Pick<SpeechEngine, 'pid'> } | null
   readonly store: { readonly isAnswering: () => boolean }
   readonly leaderChanges: () => number
   readonly readModels: { readonly isReachable: () => boolean }
@@ -32,7 +36,12 @@ interface Observed {
   readonly failing: () => ReadonlyArray<string>
   readonly draining: () => boolean
   readonly isolation: Pick<SourceIsolation, 'problem'>
+  /** Null in a process that has its stores for itself. */
+  readonly cluster: ClusterFigures | null
 }
+
+const NO_COMPUTE: Pick<MeasuredCompute, 'lanes' | 'taken'> = { lanes: () => 0, taken: () => 0 }
+const NO_TRANSLATIONS: ReturnType<Translations['figures']> = { done: 0, failed: 0, dropped: 0, skipped: 0, waiting: 0, lagSeconds: 0 }
 
 /** Of the streams and keys that are hurt: so many are named, `stenolog check` names all. */
 const MAX_NAMED = 100
@@ -53,21 +62,27 @@ export const createHealth = (of: Observed): Pick<HttpAppOptions, 'metrics' | 're
     if (of.log.isOlder()) return 'older'
     return of.store.isAnswering() ? 'ok' : 'unavailable'
   }
-  const hasRead = () => of.projector.lag().every(({ hasCaughtUp, error }) => hasCaughtUp && error === null)
+  const engine = () => {
+    if (of.own === null) return 'none'
+    return of.own.engine.pid() === undefined ? 'restarting' : 'running'
+  }
+  // What another process runs, and is held up there, every process shows alike: none could do more.
+  const hasRead = () => of.projector.lag().every(({ hasCaughtUp, error, isOwn }) => hasCaughtUp && (error === null || !isOwn))
   return {
     metrics: createMetrics({
       vramReserved: () => reservedVram(of.admission.state()),
       vramTotal: () => totalVram(of.admission.state()),
-      compute: of.compute,
+      compute: of.hearing?.compute ?? NO_COMPUTE,
       projectionLags: lags,
       readYourWritesTimeouts: of.projector.timeouts,
-      translations: of.translations.figures,
-      droppedFinals: of.sessions.droppedFinals,
-      lostSeconds: of.sessions.lostSeconds,
+      translations: () => of.hearing?.translations.figures() ?? NO_TRANSLATIONS,
+      droppedFinals: () => of.hearing?.sessions.droppedFinals() ?? 0,
+      lostSeconds: () => of.hearing?.sessions.lostSeconds() ?? 0,
       lags: of.lags,
       leftOutWords: of.leftOut.counts,
       eventStoreAnswers: of.store.isAnswering,
       leaderChanges: of.leaderChanges,
+      cluster: of.cluster,
       sourceIsolation: () => of.isolation.problem === null,
     }),
     readiness: () => ({
@@ -78,7 +93,9 @@ export const createHealth = (of: Observed): Pick<HttpAppOptions, 'metrics' | 're
         readModels: of.readModels.isReachable() ? 'ok' : 'unavailable',
         // Anybody may ask: an error of a store names hosts and paths, so that the log alone tells it.
         projections: lags().map((lag) => ({ ...lag, error: lag.error === null ? null : 'retrying' })),
-        engine: of.engine.pid() === undefined ? 'restarting' : 'running',
+        engine: engine(),
+        // A process without any is ready all the same: all but new sessions works, and no other could do more.
+        ...(of.cluster !== null && { workers: of.cluster.workers() }),
         modelsThatDoNotLoad: of.failing(),
         hurtStreams: hurtStreams().slice(0, MAX_NAMED),
         missingKeys: of.keyring.missing().slice(0, MAX_NAMED),

@@ -7,11 +7,15 @@ import type { Environment, Logger } from '../../application/ports/environment.ts
 import type { EventStore } from '../../application/ports/event-store.ts'
 import type { VerifyStream } from '../../application/ports/integrity.ts'
 import type { Keyring } from '../../application/ports/keyring.ts'
-import type { Members } from '../../application/ports/members.ts'
-import { alone, EMBEDDED_NAME } from '../../infrastructure/alone.ts'
+import type { Leases } from '../../application/ports/peers/leases.ts'
+import { RELAY_VERSION } from '../../application/ports/peers/live-links.ts'
+import type { Members, Profile } from '../../application/ports/peers/members.ts'
+import { liveKey, textKey } from '../../domain/live/events.ts'
+import { alone, aloneLeases, EMBEDDED_NAME } from '../../infrastructure/alone.ts'
 import { nodeNameIn } from '../../infrastructure/files/node-name.ts'
 import { acquireDataDirectory } from '../../infrastructure/sqlite/data-directory.ts'
 import { loadMasterKey, loadOrCreateMasterKey } from '../../infrastructure/keys/master-key.ts'
+import { hasServers } from '../../infrastructure/settings.ts'
 import type { Settings } from '../../infrastructure/settings.ts'
 import { openSqliteDocuments } from '../../infrastructure/sqlite/documents/documents.ts'
 import { openSqliteEventStore } from '../../infrastructure/sqlite/event-log/event-store.ts'
@@ -20,9 +24,11 @@ import { systemTimers as timers } from '../../infrastructure/node/system-timers.
 import { openSqliteKeyring } from '../../infrastructure/sqlite/keyring/keyring.ts'
 import { claimOf } from '../../infrastructure/stores/claim.ts'
 import type { Claim } from '../../infrastructure/stores/claim.ts'
-import type { Ownership } from '../../infrastructure/eventstoredb/log-owner.ts'
+import { FORMAT, VERSION } from '../../infrastructure/stores/format.ts'
+import type { Ownership } from '../../infrastructure/eventstoredb/mark/log-owner.ts'
 import { assemble } from './assemble.ts'
 import type { Part } from './assemble.ts'
+import { refuseSecond } from './refuse-second.ts'
 
 /** Files of the embedded stores, from the data directory. */
 export const EVENTS_FILE = 'events.sqlite'
@@ -53,8 +59,13 @@ interface ReadStores {
   readonly isReachable: () => boolean
 }
 
+/** Follows which keys other processes erase, where there can be any; the keys of `lives` are needed at any time. */
+type FollowErasures = (lives: () => ReadonlyArray<number>) => Part
+
 interface Joined {
   readonly members: Members
+  readonly leases: Leases
+  readonly followErasures: FollowErasures
   /** The MongoDB whose members they are, by its id. */
   readonly cluster: string | null
 }
@@ -66,11 +77,14 @@ export interface Stores extends ReadStores {
   readonly leaderChanges: () => number
   readonly masterKey: Buffer
   readonly members: Members
+  /** Of what one process at a time does. */
+  readonly leases: Leases
+  readonly followErasures: FollowErasures
 }
 
 interface Opening {
   readonly logger: Logger
-  readonly environment: Pick<Environment, 'instance' | 'now'>
+  readonly environment: Pick<Environment, 'instance' | 'now' | 'monotonic'>
   /** Takes the log on a server from whomever it belongs to. */
   readonly takesOver?: boolean
 }
@@ -84,6 +98,10 @@ const ownClaim = async (
   return claimOf({ name: isEmbedded ? EMBEDDED_NAME : (nodeName ?? directory), incarnation: instance }, directory, now())
 }
 
+/** What of this process others may rely on while it runs. */
+const profileOf = ({ role: roles }: Settings): Profile =>
+  ({ roles, version: VERSION, speaks: { log: FORMAT, relay: RELAY_VERSION } })
+
 const openEmbedded = (file: (name: string) => string, masterKey: Buffer): Promise<ReadStores & Part> =>
   assemble(async (opened) => {
     const documents = await openSqliteDocuments({ file: file(DOCUMENTS_FILE) })
@@ -93,47 +111,68 @@ const openEmbedded = (file: (name: string) => string, masterKey: Buffer): Promis
     return { documents, keyring, isReachable: () => true }
   })
 
+/** Who is there, and erases keys, where there is no MongoDB: this process. */
+const aloneHere = (claim: Claim, profile: Profile, logger: Logger): Joined => ({
+  members: alone(claim, profile), leases: aloneLeases(claim, { logger }), cluster: null,
+  followErasures: () => ({ stop: () => Promise.resolve() }),
+})
+
 interface Joining {
+  readonly settings: Settings
   readonly url: string
   readonly masterKey: Buffer
   readonly claim: Claim
-  /** LEASE_TTL. */
-  readonly ttl: number
+  readonly profile: Profile
   readonly logger: Logger
+  readonly monotonic: Environment['monotonic']
 }
 
 /**
  * The stores in MongoDB, of which this process is a member before it writes anything. The clients of servers are loaded
  * only where there is a server: they take a third of the time of a start.
  */
-const openMongo = ({ url, masterKey, claim, ttl, logger }: Joining): Promise<ReadStores & Joined & Part> =>
+const openMongo = (joining: Joining): Promise<ReadStores & Joined & Part> =>
   assemble(async (opened) => {
+    const { settings, url, masterKey, claim, profile, logger, monotonic } = joining
+    const { leaseTtl: ttl, streamPrefix: prefix } = settings
     const { connectMongo } = await import('../../infrastructure/mongodb/connection.ts')
     const { createMongoDocuments } = await import('../../infrastructure/mongodb/documents.ts')
-    const { openMongoKeyring } = await import('../../infrastructure/mongodb/keyring.ts')
+    const { followErasures } = await import('../../infrastructure/keys/erased-keys.ts')
+    const { erasedLately, openMongoKeyring } = await import('../../infrastructure/mongodb/keyring.ts')
+    const { createLeaseRegister } = await import('../../infrastructure/mongodb/lease-register.ts')
+    const { createLeases } = await import('../../infrastructure/mongodb/leases.ts')
     const { clusterOf, markDatabases } = await import('../../infrastructure/mongodb/marks.ts')
-    const { openMemberRegister } = await import('../../infrastructure/mongodb/member-register.ts')
+    const { createMemberRegister } = await import('../../infrastructure/mongodb/member-register.ts')
     const { joinMembers } = await import('../../infrastructure/mongodb/members.ts')
-    const connection = await connectMongo(url)
+    const connection = await connectMongo(url, { prefix })
     opened({ stop: connection.close })
-    const members = await joinMembers({ register: await openMemberRegister(connection), timers, logger }, claim, ttl)
+    const members = await joinMembers(
+      { register: createMemberRegister(connection), timers, monotonic, logger }, claim, profile, ttl,
+    )
     opened({ stop: members.leave })
+    // An embedded log is for one process, whoever shares the lists.
+    if (!hasServers(settings)) await refuseSecond({ members, ttl, timers, logger })
     await markDatabases([connection.readModels, connection.keyring])
     const keyring = await openMongoKeyring(connection, masterKey)
     const cluster = await clusterOf(connection)
-    return { documents: createMongoDocuments(connection), keyring, isReachable: connection.isReachable, members, cluster }
+    const leases = createLeases({ register: createLeaseRegister(connection), members, timers, logger, pauseMs: ttl / 5 })
+    const following = { keyring, erased: erasedLately(connection), timers, monotonic, logger }
+    return {
+      documents: createMongoDocuments(connection), keyring, isReachable: connection.isReachable, members, cluster, leases,
+      followErasures: (lives) => followErasures({ ...following, needed: () => lives().flatMap((id) => [liveKey(id), textKey(id)]) }),
+    }
   })
 
 /** Never the embedded one in place of a server that does not answer. */
 const openEventStore = async (
-  url: string | null, file: string, logger: Logger, ownership: Ownership,
+  { eventstoreUrl: url, streamPrefix: prefix }: Settings, file: string, logger: Logger, ownership: Ownership,
 ): Promise<Pick<Stores, 'store' | 'verifyStream' | 'leaderChanges'>> => {
   if (url === null) {
     const store = await openSqliteEventStore({ file, logger })
     return { store, verifyStream: verifyStream(file), leaderChanges: () => 0 }
   }
   const { openEventStoreDb } = await import('../../infrastructure/eventstoredb/event-store.ts')
-  const store = await openEventStoreDb({ url, logger, ownership })
+  const store = await openEventStoreDb({ url, prefix, logger, ownership })
   // Its servers keep no hashes.
   return { store, verifyStream: () => TE.right(null), leaderChanges: store.leaderChanges }
 }
@@ -144,7 +183,7 @@ const openEventStore = async (
  */
 export const openStores = (settings: Settings, { logger, environment, takesOver = false }: Opening): Promise<Stores & Part> =>
   assemble(async (opened) => {
-    const { dataDir, mongoUrl, eventstoreUrl, leaseTtl: ttl } = settings
+    const { dataDir, mongoUrl, leaseTtl: ttl } = settings
     const lock = takeDataDirectory(dataDir)
     opened({ stop: async () => lock.release() })
     const file = (name: string): string => join(dataDir, name)
@@ -153,17 +192,18 @@ export const openStores = (settings: Settings, { logger, environment, takesOver 
     const keyFile = masterKeyPath(settings)
     const masterKey = settings.masterKeyFile === null ? await loadOrCreateMasterKey(keyFile) : await loadMasterKey(keyFile)
     const claim = await ownClaim(settings, environment)
-    const { members, cluster, ...reads } = opened(
+    const profile = profileOf(settings)
+    const { members, cluster, leases, followErasures, ...reads } = opened(
       mongoUrl === null
-        ? { ...(await openEmbedded(file, masterKey)), members: alone(claim), cluster: null }
-        : await openMongo({ url: mongoUrl, masterKey, claim, ttl, logger }),
+        ? { ...(await openEmbedded(file, masterKey)), ...aloneHere(claim, profile, logger) }
+        : await openMongo({ settings, url: mongoUrl, masterKey, claim, profile, logger, monotonic: environment.monotonic }),
     )
     const taken = Promise.withResolvers<string>()
     const owner = { ...claim, cluster }
     const { whyNot } = members
     const ownership = { owner, takesOver, whyNot, timers, lookEvery: ttl / 5, onTaken: taken.resolve }
-    const log = await openEventStore(eventstoreUrl, file(EVENTS_FILE), logger, ownership)
+    const log = await openEventStore(settings, file(EVENTS_FILE), logger, ownership)
     opened({ stop: log.store.close })
     const replaced = Promise.race([members.replaced, taken.promise])
-    return { ...reads, ...log, masterKey, members: { ...members, replaced } }
+    return { ...reads, ...log, masterKey, leases, followErasures, members: { ...members, replaced } }
   })

@@ -1,6 +1,6 @@
 import { render } from 'preact'
 import type { VNode } from 'preact'
-import { loadedLate } from './components/late.ts'
+import { loadedLate } from './components/loading.ts'
 import { frame } from './frame/frame.ts'
 import { DIRECTION, LOCALE } from './messages/texts.ts'
 import { askTabs, token } from './state/login.ts'

@@ -31,7 +31,8 @@ const parameterName = (part: Part, name: string): string => (part === 'header' ?
 const parametersOf = (part: Part, codec: t.Mixed | undefined, schemas: Schemas): ReadonlyArray<JsonSchema> => {
   const shape = codec === undefined ? undefined : shapeOf(codec)
   if (shape?.kind !== 'object') return []
-  return Object.entries(shape.members).map(([member, memberCodec]) => {
+  // No parameter may be named so; the summaries say what it is for.
+  return Object.entries(shape.members).filter(([member]) => member !== 'authorization').map(([member, memberCodec]) => {
     const { schema, required } = schemas.member(memberCodec)
     const name = parameterName(part, member)
     const isList = schema['type'] === 'array'

@@ -1,9 +1,9 @@
-import cors from '@koa/cors'
 import Router from '@koa/router'
 import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
 import Koa from 'koa'
 import type { Context, Middleware } from 'koa'
-import helmet from 'koa-helmet'
 import type { Caller } from '../../application/caller.ts'
 import type { Logger } from '../../application/ports/environment.ts'
 import { admit, admitOperator, ON_BEHALF_OF } from './access.ts'
@@ -15,13 +15,13 @@ import { errorResponse } from './errors.ts'
 import type { HttpRefusal } from './errors.ts'
 import { createArrivals } from './clients/forwarded.ts'
 import type { Arrival } from './clients/forwarded.ts'
+import { baseHeaders, crossOrigin, protectiveHeaders } from './headers.ts'
 import { linkHeader } from './link-header.ts'
 import { pathBase, serverAddresses, webSocketBase } from './clients/links.ts'
 import type { LinkSettings } from './clients/links.ts'
 import { framableBy } from './pages/page-policy.ts'
 import { correlationIdOf, inNoRequest, requestIdOf } from './request-id.ts'
 import type { InRequest } from './request-id.ts'
-import { API_POLICY } from './connections/raw-answer.ts'
 import { NO_LIMITS } from './clients/request-limits.ts'
 import type { RequestLimits } from './clients/request-limits.ts'
 import type { Answer, Route } from './route.ts'
@@ -31,6 +31,7 @@ import type { Calls } from './route-table.ts'
 import { consoleRoutes } from './routes/console.ts'
 import { embedFiles } from './routes/embed.ts'
 import { operationRoutes } from './routes/operations.ts'
+import type { OperationCalls } from './routes/operations.ts'
 import { asFile, sendFile } from './pages/static-file.ts'
 import { findTarget } from './socket-path.ts'
 
@@ -45,7 +46,8 @@ export interface HttpSettings extends LinkSettings {
   readonly compatStrict: boolean
 }
 
-export interface HttpAppOptions extends Calls, AccessCalls {
+/** What every application has, whatever its routes. */
+interface AppOptions extends AccessCalls {
   readonly settings: HttpSettings
   /** Of the product, for the header X-Service-Version. */
   readonly version: string
@@ -56,6 +58,9 @@ export interface HttpAppOptions extends Calls, AccessCalls {
   /** True on the socket in the data directory: whoever gets there is the operator. */
   readonly isControl?: boolean
 }
+
+/** Of the whole interface. */
+export type HttpAppOptions = AppOptions & Calls
 
 /** Gives the request an id, and logs its end. */
 const traced =
@@ -71,28 +76,6 @@ const traced =
     const ids = { requestId, ...(correlationId !== requestId && { correlationId }) }
     logger.info({ ...ids, method: ctx.method, url: loggable(ctx.path, ctx.querystring), status: ctx.status, ms }, 'request')
   }
-
-const baseHeaders =
-  (version: string): Middleware =>
-  async (ctx, next) => {
-    ctx.set({ 'Content-Security-Policy': API_POLICY, 'Cache-Control': 'no-store', 'X-Service-Version': version })
-    await next()
-  }
-
-/** TLS ends in front of the service, so HSTS is for whoever ends it. */
-const protectiveHeaders = helmet({
-  contentSecurityPolicy: false,
-  strictTransportSecurity: false,
-  referrerPolicy: { policy: 'no-referrer' },
-  xFrameOptions: { action: 'deny' },
-})
-
-const crossOrigin = (origins: ReadonlyArray<string>): Middleware =>
-  cors({
-    origin: origins.includes('*') ? '*' : (ctx: Context) => (origins.includes(ctx.get('Origin')) ? ctx.get('Origin') : ''),
-    exposeHeaders: ['X-Request-ID', 'Retry-After', 'Link'],
-    maxAge: 600,
-  })
 
 const refuse = (ctx: Context, refusal: HttpRefusal, logger: Logger): void => {
   const { status, body, headers } = errorResponse(refusal)
@@ -150,10 +133,10 @@ const APART: ReadonlyMap<Route, string> = new Map<Route, string>([
 ])
 
 /** Access first, then the body, then everything that the route reads and does. */
-const ask = async (
+const ask = async <D>(
   ctx: Context,
-  route: Route<Calls>,
-  options: HttpAppOptions,
+  route: Route<D>,
+  options: AppOptions & D,
   origin: Origin,
 ): Promise<E.Either<HttpRefusal, Answer>> => {
   const credentials = { authorization: ctx.headers.authorization, apiKey: ctx.headers['x-api-key']?.toString() }
@@ -169,12 +152,12 @@ const ask = async (
   return route.run({ params, query: queryOf(ctx), headers: ctx.headers, body: body.right }, caller.right, origin, options)
 }
 
-const routerOf = (options: HttpAppOptions): Router => {
+const routerOf = <D>(options: AppOptions & D, routes: ReadonlyArray<Route<D>>): Router => {
   const { settings } = options
   const router = new Router({ sensitive: true })
   const arrivalOf = createArrivals(settings.trustedProxies ?? [])
   for (const prefix of prefixes(settings.basePath))
-    for (const route of ROUTES)
+    for (const route of routes)
       router.register(route.path === '/' && prefix !== '' ? prefix : `${prefix}${route.path}`, [route.method], async (ctx) => {
         const arrival = arrivalOf(ctx.req)
         const origin = originOf(arrival, settings)
@@ -199,7 +182,7 @@ const routerOf = (options: HttpAppOptions): Router => {
 }
 
 /** What is left when no route took the request: a path with other methods, a socket's, or none at all. */
-const unmatched = ({ logger, settings, limits = NO_LIMITS }: HttpAppOptions): Middleware => {
+const unmatched = ({ logger, settings, limits = NO_LIMITS }: AppOptions): Middleware => {
   const arrivalOf = createArrivals(settings.trustedProxies ?? [])
   return (ctx) => {
     const counted = limits.take(`address ${clientAddress(arrivalOf(ctx.req).address)}`)
@@ -212,8 +195,8 @@ const unmatched = ({ logger, settings, limits = NO_LIMITS }: HttpAppOptions): Mi
   }
 }
 
-/** The HTTP side of the service as a Koa application; of headers that proxies set only `forwarded.ts` believes any. */
-export const createHttpApp = (options: HttpAppOptions): Koa => {
+/** Routes as a Koa application; of headers that proxies set only `forwarded.ts` believes any. */
+const appOf = <D>(options: AppOptions & D, routes: ReadonlyArray<Route<D>>): Koa => {
   const { logger, settings, version, inRequest = inNoRequest } = options
   const app = new Koa()
   app.on('error', (error: unknown) => logger.info(loggableError(error), 'response could not be sent'))
@@ -223,7 +206,20 @@ export const createHttpApp = (options: HttpAppOptions): Koa => {
   app.use(crossOrigin(settings.corsOrigins))
   app.use(guarded(logger))
   app.use(wellFormed(logger))
-  app.use(routerOf(options).routes())
+  app.use(routerOf(options, routes).routes())
   app.use(unmatched(options))
   return app
 }
+
+/** The HTTP side of the service. */
+export const createHttpApp = (options: HttpAppOptions): Koa => appOf(options, ROUTES)
+
+const NOBODY: AccessCalls = {
+  authenticate: () => TE.right(O.none),
+  authenticateKey: () => TE.right(O.none),
+  whoAmI: () => TE.left({ _tag: 'UserNotFound' }),
+}
+
+/** Health and metrics alone, for a process that serves no clients. */
+export const createOperationsApp = (options: Omit<AppOptions, keyof AccessCalls> & OperationCalls): Koa =>
+  appOf({ ...options, ...NOBODY }, operationRoutes)

@@ -39,6 +39,8 @@ const hurt = {
   headers: { 'Retry-After': () => '60' },
 }
 
+const MODELS_ELSEWHERE = 'This process runs no models: install and remove them on the machine of a worker'
+
 const hundredths = (round: (value: number) => number, value: number): string => (round(value * 100) / 100).toFixed(2)
 
 /** The one place that gives every refusal its status, text and headers; a refusal without a line here is a type error. */
@@ -67,6 +69,7 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
     detail: ({ lives }) => `Model is in use by ${lives} open ${lives === 1 ? 'session' : 'sessions'}`,
   },
   ModelShips: { status: 400, detail: () => 'Model ships with the service and can be switched off, not removed' },
+  ModelsElsewhere: { status: 409, detail: () => MODELS_ELSEWHERE },
   EntryNotFound: { status: 404, detail: () => 'History entry not found' },
   TranscriptNotFound: { status: 404, detail: () => 'Transcript not found' },
   RouteNotFound: { status: 404, detail: () => 'Not Found' },
@@ -77,6 +80,7 @@ const ANSWERS: { readonly [T in RefusalTag]: Answer<OfTag<T>> } = {
   PermissionMissing: { status: 403, detail: () => 'Not enough permissions' },
   ApiKeyNotAccepted: { status: 403, detail: () => 'API keys are not accepted here' },
   SetupRefused: { status: 403, detail: () => 'Setup link is invalid, expired or already used' },
+  NoWorker: { status: 503, detail: () => 'No worker is there to run sessions', headers: { 'Retry-After': () => '5' } },
   InsufficientVram: {
     status: 503,
     detail: ({ needed, free }) => `Not enough VRAM: ${needed} MB required, ${free} MB available`,

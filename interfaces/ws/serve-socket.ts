@@ -3,7 +3,6 @@ import type { RawData, WebSocket } from 'ws'
 import type { Environment, Logger } from '../../application/ports/environment.ts'
 import type { LiveStatus, SocketRole } from '../../application/ports/read-models.ts'
 import type { MissedFinals } from '../../application/sessions/missed-finals.ts'
-import type { SenderSession } from '../../application/sessions/sender-session.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { catchUp } from './listeners/catch-up.ts'
 import { connect } from './connection.ts'
@@ -11,9 +10,9 @@ import { endingFor, errorEnding } from './ends.ts'
 import type { Ending } from './ends.ts'
 import { connectionFrame } from './frames.ts'
 import { startHeartbeat } from './heartbeat.ts'
-import type { Hub } from './listeners/hub.ts'
+import type { Hub, Member } from './listeners/hub.ts'
 import { createListener } from './listeners/listener.ts'
-import { createSender } from './senders/sender.ts'
+import type { PlacedSender } from './senders/places.ts'
 
 /** Why a socket is closed as soon as it is open. */
 type Refusal = 'sender_already_connected' | 'session_finished' | 'invalid_message'
@@ -24,7 +23,7 @@ export interface Admission {
   readonly role: SocketRole
   readonly status: LiveStatus
   /** The sender's, null for listeners and for those refused. */
-  readonly session: SenderSession | null
+  readonly sender: PlacedSender | null
   /** Said right after the connection message, and after what the socket missed. */
   readonly refusal: Refusal | null
   /** What it asked for of the time before it came; null for nothing. */
@@ -67,12 +66,12 @@ const bytesOf = (data: RawData): Buffer => {
 /** Wires an accepted socket to its role's protocol, the hub and the heartbeat, in the tick in which it opened. */
 export const serveSocket = (options: ServeSocketOptions): OpenSocket => {
   const { socket, wire, admission, hub, logger, environment, timers, rateLimits, idleTimeout } = options
-  const { liveId, role, session, missed } = admission
+  const { liveId, role, sender, missed } = admission
   const since = environment.monotonic()
   const about = { requestId: options.requestId, liveId, role }
   const heartbeat = startHeartbeat({ ping: () => socket.ping(), lost: () => connection.drop(), timers, environment })
   const connection = connect(socket, wire, heartbeat.reading)
-  const member = { role, connection }
+  const member: Member = { role, connection }
   const gone = new Promise<void>((resolve) => socket.once('close', () => resolve()))
   let spared = false
   let isGone = false
@@ -83,7 +82,7 @@ export const serveSocket = (options: ServeSocketOptions): OpenSocket => {
   const ended = admission.refusal === null && missed === null ? hub.join(liveId, member) : undefined
   const refusal = ended === undefined ? admission.refusal : 'session_finished'
   const shared = { connection, environment, timers, rateLimits }
-  const incoming = session === null ? createListener(shared) : createSender(session, { ...shared, idleTimeout })
+  const incoming = sender === null ? createListener(shared) : sender.serve({ ...shared, idleTimeout })
 
   const guarded = (handle: () => void): void => {
     try {
@@ -115,9 +114,10 @@ export const serveSocket = (options: ServeSocketOptions): OpenSocket => {
   const refuse = (code: Refusal): void => connection.end(errorEnding(code, code === 'invalid_message' ? BAD_RESUME_POINT : undefined))
 
   /** The live's own end where it ended meanwhile. */
-  const join = (): void => {
+  const join = (ahead: ReadonlySet<string>): void => {
     if (refusal !== null) return refuse(refusal)
     if (isGone) return
+    if (ahead.size > 0) member.ahead = new Set(ahead)
     const cause = hub.join(liveId, member)
     const ending = cause === undefined ? null : endingFor(cause, role)
     if (ending !== null) connection.end(ending)

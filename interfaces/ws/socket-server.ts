@@ -7,7 +7,7 @@ import type { WebSocket } from 'ws'
 import type { Environment, Logger } from '../../application/ports/environment.ts'
 import type { SocketRole } from '../../application/ports/read-models.ts'
 import type { LiveBus } from '../../application/pipeline/signals.ts'
-import type { LiveSessions } from '../../application/sessions/live-sessions.ts'
+import type { HeardSessions } from '../../application/sessions/runs/socket-sessions.ts'
 import type { MissedFinals } from '../../application/sessions/missed-finals.ts'
 import { pause } from '../../application/waiting.ts'
 import type { Timers } from '../../application/ports/timers.ts'
@@ -24,6 +24,7 @@ import type { HandshakeRefusal } from './handshakes/handshake.ts'
 import { createHandshakeLimits } from './handshakes/handshake-limits.ts'
 import { createHub } from './listeners/hub.ts'
 import { createPlaces } from './handshakes/places.ts'
+import type { PlaceSender } from './senders/places.ts'
 import { serveSocket } from './serve-socket.ts'
 import type { Admission, OpenSocket } from './serve-socket.ts'
 
@@ -53,7 +54,9 @@ export interface SocketServerOptions {
   readonly server: Server
   /** Path prefixes, '' among them where there is none (D1). */
   readonly prefixes: ReadonlyArray<string>
-  readonly sessions: LiveSessions
+  readonly sessions: HeardSessions
+  /** Who gives senders their places. */
+  readonly placeSender: PlaceSender
   readonly bus: LiveBus
   readonly settings: SocketSettings
   readonly logger: Logger
@@ -96,7 +99,7 @@ const createUpgrader = (role: SocketRole): WebSocketServer =>
 
 /** Takes the session sockets of `server`: token and place are settled before 101, the rest after it (D36). */
 export const attachSocketServer = (options: SocketServerOptions): SocketServer => {
-  const { server, prefixes, sessions, settings, logger, environment, timers, inRequest = inNoRequest } = options
+  const { server, prefixes, sessions, placeSender, settings, logger, environment, timers, inRequest = inNoRequest } = options
   const hub = createHub({ bus: options.bus, strict: settings.strict })
   const upgraders = { sender: createUpgrader('sender'), listener: createUpgrader('listener') }
   const limits = createHandshakeLimits(environment, settings.rateLimits ? settings.failedHandshakesPerMinute : 0)
@@ -105,23 +108,15 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
   const sockets = new Set<OpenSocket>()
   let closed = false
 
-  const attach = async (opened: Opened, missed: MissedFinals | null): Promise<Admission | HandshakeRefusal> => {
-    const attached = await sessions.attachSender(opened.liveId)()
-    if (E.isRight(attached)) return { ...opened, session: attached.right, refusal: null, missed }
-    switch (attached.left._tag) {
-      case 'SenderAlreadyConnected':
-        return { ...opened, session: null, refusal: 'sender_already_connected', missed: null }
-      case 'LiveOver':
-        return { ...opened, status: opened.status === 'error' ? 'error' : 'finished', session: null, refusal: 'session_finished', missed }
-      case 'StoreUnavailable':
-      case 'DocumentsUnavailable':
-      case 'KeyringUnavailable':
-      case 'LogCorrupted':
-      case 'EventTypeUnknown':
-      case 'KeyErased':
-      case 'KeyMissing':
-      case 'Contended':
-      case 'Superseded':
+  const place = async (opened: Opened, missed: MissedFinals | null): Promise<Admission | HandshakeRefusal> => {
+    const placed = await placeSender(opened.liveId)
+    if (E.isRight(placed)) return { ...opened, sender: placed.right, refusal: null, missed }
+    switch (placed.left) {
+      case 'already_connected':
+        return { ...opened, sender: null, refusal: 'sender_already_connected', missed: null }
+      case 'over':
+        return { ...opened, status: opened.status === 'error' ? 'error' : 'finished', sender: null, refusal: 'session_finished', missed }
+      case 'unavailable':
         return handshake.UNAVAILABLE
     }
   }
@@ -144,11 +139,13 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
     const opened = await resolve(token, liveId, address)
     if (!('role' in opened)) return opened
     const point = handshake.findResumePoint(query)
-    if (point === 'bad') return { ...opened, session: null, refusal: 'invalid_message', missed: null }
+    if (point === 'bad') return { ...opened, sender: null, refusal: 'invalid_message', missed: null }
+    const isOpen = opened.status === 'pending' || opened.status === 'active'
+    if (isOpen) await sessions.ready?.(opened.liveId)
     const missed = point === null ? E.right(null) : await sessions.missed(opened.liveId, point)()
     if (E.isLeft(missed)) return handshake.UNAVAILABLE
-    if (opened.status === 'finished' || opened.status === 'error') return { ...opened, session: null, refusal: 'session_finished', missed: missed.right }
-    return opened.role === 'sender' ? attach(opened, missed.right) : { ...opened, session: null, refusal: null, missed: missed.right }
+    if (!isOpen) return { ...opened, sender: null, refusal: 'session_finished', missed: missed.right }
+    return opened.role === 'sender' ? place(opened, missed.right) : { ...opened, sender: null, refusal: null, missed: missed.right }
   }
 
   const open = (socket: WebSocket, wire: Duplex, admission: Admission, { requestId, leave }: Entrance): void => {
@@ -179,9 +176,9 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
    * there are none: nobody would end another one.
    */
   const takePlace = (admission: Admission): (Admission & Pick<Entrance, 'leave'>) | HandshakeRefusal => {
-    const leave = closed ? null : places.take(admission.session === null ? 'listener' : 'sender')
+    const leave = closed ? null : places.take(admission.sender === null ? 'listener' : 'sender')
     if (leave !== null) return { ...admission, leave }
-    admission.session?.abandoned()
+    admission.sender?.abandoned()
     return closed ? handshake.DRAINING : handshake.FULL
   }
 
@@ -206,7 +203,7 @@ export const attachSocketServer = (options: SocketServerOptions): SocketServer =
       // The client left meanwhile or its handshake is malformed: what it won is free again.
       if (!upgraded) {
         judged.leave()
-        judged.session?.abandoned()
+        judged.sender?.abandoned()
       }
     }
   }

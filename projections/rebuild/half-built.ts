@@ -30,7 +30,7 @@ export interface HalfBuilt {
 
 /** Forgets what is built of a read model. Rejects when the documents cannot be reached. */
 export const discardStaged = async ({ documents, projection, code }: Omit<HalfBuilt, 'store'>): Promise<void> => {
-  await createRebuildNotes(documents, projection).write({ code, state: 'ended' })
+  await createRebuildNotes(documents, projection).write({ code, state: 'ended', place: '' })
   orThrow(await documents.discard(modelOf(stagedOf(projection)))())
 }
 
@@ -43,25 +43,40 @@ export const isStaged = async (half: Pick<HalfBuilt, 'documents' | 'projection'>
   return orThrow(await documents.scan(staged.collection.name, null, 1)()).length > 0
 }
 
+/** Where a rebuild begins. */
+interface Begun {
+  readonly reached: Checkpoint
+  /** Where the documents that are built, and those in use, lay then: the former may take the place of nothing else. */
+  readonly places: readonly [staged: string, inUse: string]
+}
+
+const placesOf = async ({ documents, projection }: HalfBuilt): Promise<Begun['places']> => {
+  const specs = [stagedOf(projection).collection, projection.collection]
+  const [staged, inUse] = orThrow(await documents.ensure(specs)())
+  if (staged === undefined || inUse === undefined) throw new Error('the documents do not tell where they lie')
+  return [staged, inUse]
+}
+
 /**
  * Where a rebuild begins: behind what an interrupted one has built, where the same code did that and the log still
  * holds it; else at the beginning, with all that others have left behind discarded.
  */
-export const resumeOrBegin = async (half: HalfBuilt): Promise<Checkpoint> => {
+export const resumeOrBegin = async (half: HalfBuilt): Promise<Begun> => {
   const { store, documents, projection, code } = half
   const staged = stagedOf(projection)
   const notes = createRebuildNotes(documents, projection)
+  const before = await placesOf(half)
   const note = await notes.read()
-  if (note !== null && note.state !== 'ended' && note.code === code && (await isStaged(half))) {
-    const checkpoint = orThrow(await documents.checkpoint(modelOf(staged))())
-    orThrow(await documents.ensure([projection.collection, staged.collection])())
-    if (orThrow(await whyOlder(store, checkpoint)()) === null) return checkpoint
+  const isOurs = note !== null && note.state !== 'ended' && note.code === code && note.place === before[0]
+  if (isOurs && (await isStaged(half))) {
+    const reached = orThrow(await documents.checkpoint(modelOf(staged))())
+    if (orThrow(await whyOlder(store, reached)()) === null) return { reached, places: before }
   }
   orThrow(await documents.discard(unnotedOf(projection))())
   orThrow(await documents.discard(modelOf(staged))())
-  orThrow(await documents.ensure([projection.collection, staged.collection])())
-  await notes.write({ code, state: 'building' })
-  return NO_CHECKPOINT
+  const places = await placesOf(half)
+  await notes.write({ code, state: 'building', place: places[0] })
+  return { reached: NO_CHECKPOINT, places }
 }
 
 /**
@@ -83,6 +98,6 @@ export const findHalfBuilt = async (half: HalfBuilt): Promise<'unfinished' | 'ou
     return 'outdated'
   }
   if (note.state === 'building' || (await isStaged(half))) return 'unfinished'
-  await notes.write({ code, state: 'ended' })
+  await notes.write({ code, state: 'ended', place: '' })
   return 'none'
 }

@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import { NO_CHECKPOINT } from '../../application/ports/documents.ts'
 import type { Checkpointed, Documents, DocumentsUnavailable } from '../../application/ports/documents.ts'
 import type { Logger } from '../../application/ports/environment.ts'
 import type { EventStore, StoreUnavailable } from '../../application/ports/event-store.ts'
@@ -7,16 +8,40 @@ import { whyOlder } from '../older-log.ts'
 import { modelOf } from '../projection.ts'
 import type { Projection } from '../projection.ts'
 
-interface LostFutureDeps {
+interface CheckpointDeps {
   readonly store: Pick<EventStore, 'head' | 'read'>
   readonly documents: Pick<Documents, 'checkpoint' | 'discard'>
+  readonly logger: Logger
+}
+
+interface LostFutureDeps extends CheckpointDeps {
   readonly projections: ReadonlyArray<Projection>
   /** Names of further checkpoints, without documents: what they stand for is done again. */
   readonly duties: ReadonlyArray<string>
   /** Read models of a server's log are kept: the log may be the wrong one. */
   readonly keepsReadModels: boolean
-  readonly logger: Logger
 }
+
+const NEWER_GONE = 'an older copy of the log was put in its place; what was made of the newer one begins anew'
+
+/**
+ * How far a duty has come, for the process that is about to do it, and therefore the one that may discard that where the
+ * log is an older copy: what it stands for is done again.
+ */
+export const dutyCheckpoint =
+  ({ store, documents, logger }: CheckpointDeps): Documents['checkpoint'] =>
+  (whose) =>
+  async () => {
+    const checkpoint = await documents.checkpoint(whose)()
+    if (E.isLeft(checkpoint)) return checkpoint
+    const older = await whyOlder(store, checkpoint.right)()
+    if (E.isLeft(older)) return E.left({ _tag: 'DocumentsUnavailable', reason: `the log does not answer: ${older.left.reason}` })
+    const reason = older.right
+    if (reason === null) return checkpoint
+    logger.warn({ projection: whose.projection, checkpoint: checkpoint.right.position, reason }, NEWER_GONE)
+    const discarded = await documents.discard(whose)()
+    return E.isLeft(discarded) ? discarded : E.right(NO_CHECKPOINT)
+  }
 
 /** The log is an older copy than a read model that is kept; `reason` is for people. */
 export interface OlderLog {
@@ -47,7 +72,7 @@ export const discardLostFuture =
         return E.left({ _tag: 'OlderLog', reason: `the read model ${projection}: ${reason.right}; ${remedy}` })
       }
       const about = { projection, checkpoint: checkpoint.right.position, reason: reason.right }
-      logger.warn(about, 'an older copy of the log was put in its place; what was made of the newer one begins anew')
+      logger.warn(about, NEWER_GONE)
       const discarded = await documents.discard(whose)()
       if (E.isLeft(discarded)) return discarded
     }

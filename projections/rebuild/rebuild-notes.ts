@@ -14,6 +14,8 @@ export interface RebuildNote {
   readonly code: string
   /** `promoting`: all is built, and may have been put in its place already. `ended`: there is nothing to go on with. */
   readonly state: 'building' | 'promoting' | 'ended'
+  /** Where they lie: what is staged elsewhere is not what this tells of. */
+  readonly place: string
 }
 
 interface StoredNote extends RebuildNote {
@@ -39,9 +41,9 @@ export const createRebuildNotes = (
   }
   return {
     read: stored,
-    write: async ({ code, state }) => {
+    write: async (note) => {
       const revision = ((await stored())?.revision ?? 0) + 1
-      const document = { code, state, revision }
+      const document = { ...note, revision }
       const change = { kind: 'put', collection: NOTES.name, id, document, position: positionOf(revision) } as const
       orThrow(await documents.commit(WITHOUT_CHECKPOINT, [change], NO_CHECKPOINT)())
     },

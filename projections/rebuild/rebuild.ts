@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
+import { MOVED } from '../../application/ports/documents.ts'
 import type { Documents } from '../../application/ports/documents.ts'
 import type { Environment } from '../../application/ports/environment.ts'
 import { BEGINNING } from '../../application/ports/event-store.ts'
@@ -73,7 +74,8 @@ const build = async (deps: RebuildDeps): Promise<Rebuilt> => {
   let share: number | null = null
   const tell = (held: string | null): void => onProgress({ projection: projection.name, events, share, held })
   const insist = insistently({ ...deps, onHeld: tell })
-  let reached = await insist(() => resumeOrBegin(deps))
+  const begun = await insist(() => resumeOrBegin(deps))
+  let { reached } = begun
   const resumed = reached.position !== BEGINNING
 
   const onStep = (step: Folded, to: Position): void => {
@@ -117,16 +119,17 @@ const build = async (deps: RebuildDeps): Promise<Rebuilt> => {
     found.length > MAX_SECOND_LOOKS ? found.length : (await insist(() => stillThere(found, inUse, anew))).length
 
   const promote = async (): Promise<void> => {
-    await insist(() => createRebuildNotes(documents, projection).write({ code, state: 'promoting' }))
+    await insist(() => createRebuildNotes(documents, projection).write({ code, state: 'promoting', place: begun.places[0] }))
     await insist(async () => {
-      const done = await documents.promote(modelOf(staged), modelOf(projection))()
+      const done = await documents.promote(modelOf(staged), modelOf(projection), begun.places)()
       if (E.isRight(done)) return
+      if (done.left.reason === MOVED.reason) throw new Error(MOVED.reason)
       // It may have been done all the same, or in part: only what still stands as it was can be tried again.
       if (orThrow(await documents.checkpoint(modelOf(staged))()).position === BEGINNING && reached.position !== BEGINNING) return
       if (await isStaged(deps)) orThrow(done)
       throw new Error(`what was built could not be put in its place: ${done.left.reason}`)
     })
-    await insist(() => createRebuildNotes(documents, projection).write({ code, state: 'ended' }))
+    await insist(() => createRebuildNotes(documents, projection).write({ code, state: 'ended', place: '' }))
   }
 
   // Each round is as long as the log grew in the one before.
@@ -159,8 +162,9 @@ export const rebuildReadModel = async (deps: RebuildDeps): Promise<Either<string
     return E.right(await build(deps))
   } catch (error) {
     if (deps.signal.aborted) return E.left('it was broken off; the next one goes on from there')
-    // What is left of it where this fails too is discarded by the next one.
-    await discardStaged(deps).catch(() => undefined)
-    return E.left(messageOf(error))
+    const reason = messageOf(error)
+    // What is left of it where this fails too is discarded by the next one; what others build is theirs.
+    if (reason !== MOVED.reason) await discardStaged(deps).catch(() => undefined)
+    return E.left(reason)
   }
 }

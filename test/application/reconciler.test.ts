@@ -2,12 +2,15 @@ import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { EventStore } from '../../application/ports/event-store.ts'
 import { reconcileLives, reconciling } from '../../application/lives/policies/reconcile-lives.ts'
+import { creatorsAmong } from '../../application/lives/policies/creators.ts'
+import type { AdmissionCommand } from '../../domain/admission/decider.ts'
 import { createMemoryEventStore } from '../support/memory-event-store.ts'
 import { right } from '../support/projecting.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
 import { createTestEnvironment } from '../support/test-environment.ts'
 import { eventually } from '../support/eventually.ts'
 import { admitCommand, callerOf, createWriteSide, requestOf, writeSideOf } from './write-side.ts'
+import { memberNamed, scriptedMembers } from './members.ts'
 import { dataOf } from '../support/stored-data.ts'
 
 type WriteSide = Awaited<ReturnType<typeof createWriteSide>>
@@ -68,6 +71,62 @@ test('Memory of a live whose release was lost is given back', async (t) => {
   t.is(side.admission.state().open.length, 1)
   right(await side.reconcile())
   t.is(side.admission.state().open.length, 0)
+})
+
+test('an admission of a process that is there is not taken from it for a minute, one of a process that nobody sees after 10 s, one that is gone at once', async (t) => {
+  const side = await createWriteSide()
+  await orphan(side, 'gone')
+  await orphan(side, 'slow')
+  await orphan(side, 'unseen')
+  let clock = 0
+  const creator = (instance: string) => (instance === 'slow' ? 'alive' : instance === 'gone' ? 'gone' : 'unseen')
+  const { round, isWatching } = reconciling({ ...side.deps, creator, environment: { ...side.deps.environment, monotonic: () => clock } })
+  const left = async (now: number) => {
+    clock = now
+    right(await round())
+    return side.admission.state().open.map(({ instance }) => instance)
+  }
+  t.deepEqual(await left(0), ['slow', 'unseen'])
+  t.deepEqual(await left(9999), ['slow', 'unseen'])
+  t.deepEqual(await left(10_000), ['slow'])
+  t.deepEqual(await left(59_999), ['slow'])
+  t.true(isWatching())
+  t.deepEqual(await left(60_000), [])
+  await left(60_000)
+  t.false(isWatching())
+})
+
+test('a process knows who of the creators is there by the members, and where it is alone who is not', (t) => {
+  const { members } = scriptedMembers(memberNamed('api'), memberNamed('api-2', null))
+  const [many, alone] = [creatorsAmong(members, false), creatorsAmong(members, true)]
+  t.deepEqual(['api-1', 'api-2-1', 'another'].map(many), ['unseen', 'alive', 'unseen'])
+  t.deepEqual(['api-1', 'another'].map(alone), ['unseen', 'gone'])
+})
+
+test('a live for which no worker has room waits for the grace by our own clock, and begins to wait anew when it lost another worker', async (t) => {
+  let clock = 0
+  const environment = { ...createTestEnvironment(), monotonic: () => clock }
+  const side = await createWriteSide({ environment, takeoverGrace: 60_000 })
+  const { id } = right(await side.createLive(callerOf(1), requestOf())())
+  const send = async (command: AdmissionCommand) => right(await side.admission.send({ command, commandId: environment.newId(), correlationId: 'c', actor: 'service' })())
+  const of = (incarnation: string) => ({ worker: 'worker-1', incarnation, at: environment.now() })
+  const { round, isWatching } = reconciling(side.deps)
+  const typeAfter = async (now: number) => {
+    clock = now
+    right(await round())
+    return side.typesOf(`live-${id}`).at(-1)
+  }
+  await send({ type: 'Leave', reason: 'lost', ...of(environment.instance) })
+  t.is(await typeAfter(0), 'LiveCreated')
+  t.is(await typeAfter(59_999), 'LiveCreated')
+  t.true(isWatching())
+  await send({ type: 'Join', vram: 10, ...of('second') })
+  t.is(await typeAfter(60_000), 'LiveCreated')
+  await send({ type: 'Leave', reason: 'lost', ...of('second') })
+  t.is(await typeAfter(61_000), 'LiveCreated')
+  t.is(await typeAfter(120_999), 'LiveCreated')
+  t.is(await typeAfter(121_000), 'LiveFailed')
+  t.deepEqual(side.admission.state().open, [])
 })
 
 test('Every 30 s: an admission is fenced once it was watched for 10 s; failures are logged and tried again', async (t) => {

@@ -17,12 +17,13 @@ const BY_WORKER = ['SenderAttached', 'SenderDetached', 'SourceStarted', 'LiveSta
 
 /**
  * What must hold after every single append of several workers, told from nothing but the log, in its order: no worker is
- * given more than it has, one process writes in a term, nothing of a lower one stands behind a fence, segments count 1..n.
+ * given more than it has, nor a live whose model it has not, one process writes in a term, nothing of a lower one stands behind a fence, segments count 1..n.
  */
-export const createWorkerLogRules = (capacity: number) => {
+export const createWorkerLogRules = (capacity: number, offers: ReadonlyMap<string, ReadonlySet<string>>) => {
   const placed = new Map<number, Placed>()
   /** Which run has a worker's name. */
   const joined = new Map<string, unknown>()
+  const needs = new Map<number, ReadonlyArray<string>>()
   const terms = new Map<number, number>()
   /** Which process wrote first in a term of a live, by `live term`. */
   const writers = new Map<string, string>()
@@ -44,11 +45,19 @@ export const createWorkerLogRules = (capacity: number) => {
     check(writer === actor, `${type} of live ${liveId} in term ${term} by ${actor}, whose writer is ${writer}`)
   }
 
+  const given = (liveId: number, worker: string): void => {
+    check(needs.get(liveId)?.every((name) => offers.get(worker)?.has(name)) === true, `${worker} cannot run live ${liveId}`)
+    check(heldBy(worker) <= capacity, `${worker} holds ${heldBy(worker)} of ${capacity} MB`)
+  }
+
   const onAdmission = (type: string, data: Readonly<Record<string, unknown>>): void => {
     const [liveId, worker] = [Number(data['liveId']), String(data['worker'])]
     if (type === 'WorkerJoined') joined.set(worker, data['incarnation'])
-    if (type === 'WorkerLeft') check(joined.get(worker) === data['incarnation'], `${worker} left for a run that had not its name`)
-    if (type === 'WorkerLeft') for (const one of placed.values()) if (one.worker === worker) one.worker = null
+    if (type === 'WorkerLeft') {
+      check(joined.get(worker) === data['incarnation'], `${worker} left for a run that had not its name`)
+      joined.delete(worker)
+      for (const one of placed.values()) if (one.worker === worker) one.worker = null
+    }
     if (type === 'Admitted') placed.set(liveId, { worker, term: 1, vram: Number(data['vram']) })
     if (type === 'Moved') {
       const one = placed.get(liveId)
@@ -59,7 +68,8 @@ export const createWorkerLogRules = (capacity: number) => {
       check(placed.delete(liveId), `live ${liveId} was released twice`)
       check(over.has(liveId), `live ${liveId} was released before its end`)
     }
-    if (type === 'Admitted' || type === 'Moved') check(heldBy(worker) <= capacity, `${worker} holds ${heldBy(worker)} of ${capacity} MB`)
+    if (type === 'Admitted') needs.set(liveId, data['needs'] as ReadonlyArray<string>)
+    if (type === 'Admitted' || type === 'Moved') given(liveId, worker)
   }
 
   const onLive = (event: StoredEvent, data: Readonly<Record<string, unknown>>): void => {
@@ -97,6 +107,7 @@ export const createWorkerLogRules = (capacity: number) => {
       if (stream.startsWith('live-')) onLive(event, data)
       if (stream.startsWith('segments-')) onSegments(event, data)
     },
+    joined: (): ReadonlyMap<string, unknown> => joined,
     violations: (): ReadonlyArray<string> => violations,
     placements: (): ReadonlyMap<number, Readonly<Placed>> => placed,
     isOver: (liveId: number): boolean => over.has(liveId),

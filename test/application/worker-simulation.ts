@@ -2,6 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { v7 } from 'uuid'
 import { reconciling } from '../../application/lives/policies/reconcile-lives.ts'
 import type { AdmissionCommand } from '../../domain/admission/decider.ts'
+import { alone } from '../../infrastructure/alone.ts'
 import { createMemoryKeyring } from '../support/memory-keyring.ts'
 import { AUDIO } from '../support/sessions.ts'
 import type { ScriptedPipeline } from '../support/scripted-pipeline.ts'
@@ -15,6 +16,8 @@ import { callerOf, requestOf } from './write-side.ts'
 
 const CAPACITY = 6
 const NAMES = ['w1', 'w2', 'w3'] as const
+/** What each of them can run. */
+const OFFERS = new Map([['w1', new Set(['m1', 'm2', 'm3'])], ['w2', new Set(['m1', 'm2'])], ['w3', new Set(['m1', 'm3'])]])
 const MAX_STEPS = 20_000
 
 export interface Schedule extends AppendFaults {
@@ -30,12 +33,12 @@ interface Running {
   readonly incarnation: string
 }
 
-/** Three workers on one log, whose clocks, reads and appends move as the seed says. */
+/** Three workers on one log, and a process that runs no lives and creates and ends them, whose clocks, reads and appends move as the seed says. */
 const createWorld = (seed: number) => {
   const random = createRandom(seed)
   const chance = (share: number): boolean => random() < share
   const pick = <A>(list: ReadonlyArray<A>): A | undefined => list[Math.floor(random() * list.length)]
-  const rules = createWorkerLogRules(CAPACITY)
+  const rules = createWorkerLogRules(CAPACITY, OFFERS)
   const world = createWorkerProcesses(random, rules.observe)
   const keyring = createMemoryKeyring()
   const wrong: Array<string> = []
@@ -49,10 +52,26 @@ const createWorld = (seed: number) => {
   /** Work of a process: it may never be answered, as when the process dies. */
   const begin = (work: Promise<unknown>): void => void work.catch((error: unknown) => wrong.push(String(error)))
 
-  const boot = async (name: string): Promise<void> => {
+  /** A process among others, which are lost when somebody says so. */
+  const open = async (name: string) => {
     const process = world.createProcess()
     const environment = { ...createTestEnvironment(), now, random, monotonic: world.now }
-    const worker = await createWorker({ ...process, keyring, environment, worker: name, vram: CAPACITY, script: { tail: () => null } })
+    const members = {
+      ...alone({ name, incarnation: environment.instance }, { roles: ['worker'], version: '1', speaks: { log: 1, relay: 1 } }),
+      whyNot: async () => (chance(0.3) ? 'its beats are not acknowledged' : null),
+    }
+    const worker = await createWorker({
+      ...process, keyring, environment, members, watches: false, worker: name, vram: CAPACITY, script: { tail: () => null },
+      offering: () => OFFERS, takeoverGrace: pick([0, 3000]) ?? 0, drainTimeout: pick([0, 300]) ?? 0,
+      candidates: ({ needs }) => NAMES.flatMap((one) => (needs.every((model) => OFFERS.get(one)?.has(model)) ? [{ worker: one, rank: 0 }] : [])),
+    })
+    return { process, worker, environment }
+  }
+  /** Without engines: it has not joined, and hears nothing. */
+  const opened = open('api')
+
+  const boot = async (name: string): Promise<void> => {
+    const { process, worker, environment } = await open(name)
     // Before the first append of its own it is nobody: one that cannot start ends, and is started again.
     running = [...running.filter((one) => one.name !== name), { name, process, worker, incarnation: environment.instance }]
     await worker.start().catch(async () => {
@@ -63,12 +82,6 @@ const createWorld = (seed: number) => {
 
   const send = (by: Running, command: AdmissionCommand): void =>
     begin(by.worker.admission.send({ command, commandId: v7(), correlationId: 'c', actor: 'service' })())
-
-  /** Whoever hears that it has left joins anew. */
-  const rejoin = ({ worker, incarnation, name }: Running): void => {
-    const known = worker.admission.state().workers.find((one) => one.worker === name)
-    if (known?.incarnation !== incarnation) begin(worker.join())
-  }
 
   const speak = ({ worker }: Running): void => {
     const pipeline = pick(worker.pipelines.all.filter((one) => !one.isAborted() && one.finishes.length === 0))
@@ -94,15 +107,22 @@ const createWorld = (seed: number) => {
     begin(mine.round())
   }
 
-  const create = (one: Running): void => {
+  const create = async (one: Running): Promise<void> => {
+    const { worker: api } = await opened
     const pulled = { audioFormat: 'hls', audioUrl: 'http://h/a', autoStart: true } as const
     const request = requestOf({ model: pick(['m1', 'm2', 'm3']) ?? 'm1', ...(chance(0.7) ? pulled : {}) })
-    begin(one.worker.side.createLive(owner, request)())
+    begin((chance(0.5) ? one.worker : api).side.createLive(owner, request)())
   }
+  const finishByApi = async (liveId: number): Promise<void> => begin((await opened).worker.side.finishLive(owner, liveId)())
   const restart = ({ process, name }: Running): void => {
+    // It starts again already: of two runs of a name the register of members ends one.
+    if (process.isDead()) return
     process.kill()
     begin(boot(name))
   }
+  /** A planned stop, and the next start. */
+  const stop = (one: Running): void =>
+    begin(one.worker.drain().then(() => restart(one)))
   const move = (by: Running, liveId: number): void => {
     const placed = rules.placements().get(liveId)
     if (placed !== undefined) send(by, { type: 'Move', liveId, term: placed.term, to: null, at: now() })
@@ -112,15 +132,16 @@ const createWorld = (seed: number) => {
 
   /** What one does, to a live or to another, and in how many of a hundred cases. */
   const deeds: ReadonlyArray<readonly [share: number, deed: (one: Running, other: Running, liveId: number) => void]> = [
-    [20, create],
+    [20, (one) => begin(create(one))],
     [25, speak],
     [7, (one, _, liveId) => begin(talk(one, liveId))],
-    [4, (one, _, liveId) => finish(one, liveId)],
+    [3, (one, _, liveId) => finish(one, liveId)],
+    [2, (_, __, liveId) => begin(finishByApi(liveId))],
     [10, (_, { process }) => process.freeze(!process.isFrozen())],
     [12, suspect],
     [6, (one, _, liveId) => move(one, liveId)],
     [4, (_, other) => restart(other)],
-    [7, rejoin],
+    [4, stop],
     [5, reconcile],
   ]
 
@@ -168,14 +189,12 @@ const createWorld = (seed: number) => {
       for (const name of NAMES) begin(boot(name))
       await rest()
     },
-    /** Nobody is frozen any more, and who has left joins. */
+    /** Nobody is frozen any more, and who was given up has joined anew. */
     recover: async (): Promise<void> => {
       running.forEach(({ process }) => process.freeze(false))
       await rest()
-      for (let round = 0; round < 3; round++) {
-        running.forEach(rejoin)
-        await rest()
-      }
+      for (const { name, incarnation } of running)
+        if (rules.joined().get(name) !== incarnation) wrong.push(`${name} lives and is no worker`)
     },
     /** Ends all lives through one of them. */
     end: async (): Promise<void> => {

@@ -1,14 +1,20 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { createAdmissionActor } from '../../application/admission/admission-actor.ts'
+import type { CandidatesFor } from '../../application/admission/candidates.ts'
 import { joinWorker } from '../../application/admission/join-worker.ts'
+import { drainWorker } from '../../application/sessions/runs/drain-worker.ts'
+import { rejoinWorker } from '../../application/admission/rejoin-worker.ts'
+import { watchWorkers } from '../../application/admission/watch-workers.ts'
 import type { Environment, Logger } from '../../application/ports/environment.ts'
 import type { EventStore } from '../../application/ports/event-store.ts'
 import type { Keyring } from '../../application/ports/keyring.ts'
+import type { Members } from '../../application/ports/peers/members.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { createLiveBus } from '../../application/pipeline/live-bus.ts'
 import { createLiveSessions } from '../../application/sessions/live-sessions.ts'
 import { liveLifecycle } from '../../application/sessions/live-lifecycle.ts'
 import { runLives } from '../../application/sessions/run-lives.ts'
+import type { Offering } from '../../domain/admission/placement.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
 import { right } from '../support/projecting.ts'
 import { createScriptedPipelines } from '../support/scripted-pipeline.ts'
@@ -35,6 +41,16 @@ interface WorkerOptions extends WorkerStores {
   readonly script?: Script
   /** In place of one that keeps every line. */
   readonly logger?: Logger
+  /** Other processes, as the world of the test tells: who is lost is given up, and who was given up joins anew. */
+  readonly members?: Members
+  /** It looks for lost workers itself; else the test does. */
+  readonly watches?: false
+  /** What workers offer, as this process knows it. */
+  readonly offering?: () => Offering | undefined
+  readonly takeoverGrace?: number
+  /** In place of all that have joined. */
+  readonly candidates?: CandidatesFor
+  readonly drainTimeout?: number
   readonly whenProjected?: () => Promise<void>
   /** What its `run-lives` hears of the log, in place of all of it. */
   readonly subscribe?: EventStore['subscribe']
@@ -46,7 +62,7 @@ export const createWorker = async (options: WorkerOptions) => {
   const recorded = createRecordingLogger()
   const { logger = recorded } = options
   const admission = await createAdmissionActor({ ...options, logger })
-  const candidates = () => admission.state().workers.map((one) => ({ worker: one.worker, rank: 0 }))
+  const candidates = options.candidates ?? (() => admission.state().workers.map((one) => ({ worker: one.worker, rank: 0 })))
   const side = writeSideOf({ ...options, candidates }, admission)
   const deps = { ...side.deps, worker: { name: worker, incarnation: environment.instance } }
   const bus = createLiveBus({ logger })
@@ -58,18 +74,28 @@ export const createWorker = async (options: WorkerOptions) => {
     reconnectGrace: options.reconnectGrace ?? 0,
     unsure: (liveId) => running.settle(liveId),
   })
-  const heard = { ...store, subscribe: options.subscribe ?? store.subscribe }
-  const running = runLives({ ...deps, store: heard, runs: sessions.runs, logger })
   const self = { name: worker, incarnation: environment.instance }
+  const { members } = options
+  const following = { admission, environment, timers, logger, vram }
+  const rejoining = members && rejoinWorker({ ...following, members })
+  const drain = drainWorker({
+    ...following, members: members ?? { self, announce: () => undefined }, sessions, rejoining: rejoining ?? null,
+    drainTimeout: options.drainTimeout ?? 0,
+  })
+  const watching = members && options.watches !== false && watchWorkers({ ...following, members })
+  const heard = { ...store, subscribe: options.subscribe ?? store.subscribe }
+  const running = runLives({ ...deps, store: heard, runs: sessions.runs, takeoverGrace: options.takeoverGrace ?? 0, logger, left: () => rejoining?.left() })
   const join = joinWorker({ admission, environment }, self, vram)
   return {
     side: { ...side, deps: { ...deps, endByWorker: sessions.endByWorker } },
-    admission, bus, logger: recorded, pipelines, pullers, sessions, running, join,
+    admission, bus, logger: recorded, pipelines, pullers, sessions, running, join, drain,
     start: async (): Promise<void> => {
       right(await join())
       right(await running.start())
     },
     close: async (): Promise<void> => {
+      if (watching) await watching.stop()
+      await rejoining?.stop()
       await running.stop()
       await sessions.close()
     },

@@ -21,7 +21,9 @@ import type { Documents } from '../../application/ports/documents.ts'
 import type { Environment } from '../../application/ports/environment.ts'
 import { BEGINNING } from '../../application/ports/event-store.ts'
 import type { EventStore, Position } from '../../application/ports/event-store.ts'
+import type { CreatorOf } from '../../application/lives/policies/creators.ts'
 import { reconciling } from '../../application/lives/policies/reconcile-lives.ts'
+import type { ReconcileLivesDeps } from '../../application/lives/policies/reconcile-lives.ts'
 import type { EndByWorker } from '../../application/lives/last-words.ts'
 import type { LiveRuns } from '../../application/sessions/runs/live-runs.ts'
 import type { LiveLifecycle } from '../../application/sessions/live-lifecycle.ts'
@@ -83,6 +85,9 @@ export interface WriteSideOptions extends WriteDeps {
   readonly whenProjected?: (position: Position) => Promise<void>
   readonly endByWorker?: EndByWorker
   readonly candidates?: CreateLiveDeps['candidates']
+  /** In place of one to whom all that have joined are there. */
+  readonly creator?: CreatorOf
+  readonly takeoverGrace?: number
 }
 
 /** The worker of all lives here. */
@@ -95,6 +100,8 @@ export const NO_RUNS: LiveRuns = {
   hasSender: () => false,
   audioSeconds: () => null,
   pull: () => undefined,
+  awaitSender: () => undefined,
+  speakOut: () => Promise.resolve(),
   stop: () => undefined,
   ended: () => undefined,
   drop: () => undefined,
@@ -119,7 +126,7 @@ const noDocuments: Pick<Documents, 'get' | 'page'> = {
 export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor) => {
   const credentials = createTestCredentials()
   const documents = options.documents ?? noDocuments
-  const deps: CreateLiveDeps & LiveLifecycleDeps & FinishLivesByAudioUrlDeps = {
+  const deps: CreateLiveDeps & LiveLifecycleDeps & FinishLivesByAudioUrlDeps & Pick<ReconcileLivesDeps, 'creator' | 'takeoverGrace'> = {
     ...options,
     admission,
     catalogue,
@@ -132,6 +139,8 @@ export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor
     viewOf: viewOf(options),
     worker: { name: WORKER, incarnation: null },
     endByWorker: options.endByWorker ?? (() => null),
+    creator: options.creator ?? ((instance) => (admission.state().workers.some(({ incarnation }) => incarnation === instance) ? 'unseen' : 'gone')),
+    takeoverGrace: options.takeoverGrace ?? 0,
   }
   return {
     deps,
@@ -144,7 +153,7 @@ export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor
     deleteLive: deleteLive(deps),
     /** What a process that starts does with the lives of the one before, and leaves to its reconciler. */
     start: async (): Promise<E.Either<Unavailable, void>> => {
-      const starting = runLives({ ...deps, runs: NO_RUNS, logger: silentLogger })
+      const starting = runLives({ ...deps, runs: NO_RUNS, takeoverGrace: 0, logger: silentLogger })
       const started = await starting.start()
       await starting.stop()
       return started

@@ -4,6 +4,7 @@ import type { Change, Document, Documents, PageRequest } from '../../application
 import { BEGINNING, type Position } from '../../application/ports/event-store.ts'
 import { right } from './event-store-support.ts'
 import { checkpointAt, duty } from '../support/checkpoints.ts'
+import { tokensContract } from './tokens.contract.ts'
 
 export interface OpenedDocuments {
   readonly documents: Documents
@@ -12,13 +13,8 @@ export interface OpenedDocuments {
 
 const at = (n: number): Position => String(n).padStart(20, '0') as Position
 
-const put = (id: string, position: number, document: Document, collection = 'lives'): Change => ({
-  kind: 'put',
-  collection,
-  id,
-  document,
-  position: at(position),
-})
+const put = (id: string, position: number, document: Document, collection = 'lives'): Change =>
+  ({ kind: 'put', collection, id, document, position: at(position) })
 
 const remove = (id: string, position: number): Change => ({ kind: 'remove', collection: 'lives', id, position: at(position) })
 
@@ -100,6 +96,8 @@ export const documentsContract = (name: string, open: () => Promise<OpenedDocume
       t.deepEqual(await right(documents.checkpoint(whose)), reached(5))
     }
   })
+
+  tokensContract(on)
 
   on('collections are apart', async (t, documents) => {
     await commit(documents, [put('1', 1, { id: 1 }), put('1', 1, { hash: 'h' }, 'live-tokens')])

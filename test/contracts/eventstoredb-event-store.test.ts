@@ -4,7 +4,7 @@ import type { ExecutionContext } from 'ava'
 import { v7 } from 'uuid'
 import type { Timers } from '../../application/ports/timers.ts'
 import { openEventStoreDb } from '../../infrastructure/eventstoredb/event-store.ts'
-import type { LogOwner, Ownership } from '../../infrastructure/eventstoredb/log-owner.ts'
+import type { LogOwner, Ownership } from '../../infrastructure/eventstoredb/mark/log-owner.ts'
 import { systemTimers } from '../../infrastructure/node/system-timers.ts'
 import { FORMAT } from '../../infrastructure/stores/format.ts'
 import { PATIENT_LIMITS, patient } from '../support/eventstoredb-double/patient.ts'
@@ -37,23 +37,31 @@ if (double !== null)
   )
 
 /** Opens a log as the process that says so of itself, for as long as the test lasts. */
-const openAs = async (t: ExecutionContext, url: string, claimed: Partial<LogOwner>, others: Partial<Ownership> = {}) => {
+const openAs = async (t: ExecutionContext, url: string, claimed: Partial<LogOwner>, { prefix = null, ...others }: Partial<Ownership> & { readonly prefix?: string | null } = {}) => {
   const taken = Promise.withResolvers<string>()
   const owner = { name: 'alpha', incarnation: v7(), directory: 'here', host: 'h', pid: 7, since: 'now', cluster: null, ...claimed }
   const timers: Timers = { after: (_ms, task) => systemTimers.after(1, task) }
   const whyNot = () => Promise.resolve(null)
   const ownership = { owner, takesOver: false, whyNot, timers, lookEvery: 1, onTaken: taken.resolve, ...others }
-  const store = await openEventStoreDb({ url: patient(url), limits: PATIENT_LIMITS, ownership })
+  const store = await openEventStoreDb({ url: patient(url), limits: PATIENT_LIMITS, ownership, prefix })
   t.teardown(store.close)
   return { store, taken: taken.promise }
 }
+
+test.serial('services with prefixes of their own have a log each on one server, and each belongs to its own', async (t) => {
+  const url = await startLog(t)
+  await openAs(t, url, { directory: 'a' }, { prefix: 'a' })
+  await openAs(t, url, { directory: 'b' }, { prefix: 'b' })
+  await openAs(t, url, { directory: 'c' })
+  await t.throwsAsync(openAs(t, url, { directory: 'd' }, { prefix: 'a' }), { message: /belongs to/ })
+})
 
 test.serial('a log belongs to the data directory that opened it first, or to its MongoDB; another is refused and changes nothing', async (t) => {
   const url = await startLog(t)
   const { store } = await openAs(t, url, {})
   const head = await right(store.head())
   const told = 'the log of the event store belongs to another data directory, that of "alpha" (process 7 on h, since now): ' +
-    'two processes cannot share it yet. Once that one is gone for good, `stenolog log take-over` gives the log to this one'
+    'two processes share a log only where they share a MongoDB. Once that one is gone for good, `stenolog log take-over` gives the log to this one'
   for (const other of [{ directory: 'there' }, { name: 'beta', directory: 'there', cluster: 'c' }])
     await t.throwsAsync(openAs(t, url, other), { message: told })
   const reader = await openEventStoreDb({ url: patient(url), limits: PATIENT_LIMITS })
@@ -62,7 +70,39 @@ test.serial('a log belongs to the data directory that opened it first, or to its
 
   await openAs(t, url, { name: 'renamed', cluster: 'c' })
   await openAs(t, url, { directory: 'there', cluster: 'c' })
-  await t.throwsAsync(openAs(t, url, { directory: 'elsewhere', cluster: 'd' }), { message: /belongs to another data directory/ })
+  // Also from the first one's directory: what shares the log with it may still run.
+  for (const other of [{ directory: 'elsewhere', cluster: 'd' }, { cluster: 'd' }, {}])
+    await t.throwsAsync(openAs(t, url, other), { message: /belongs to the processes of another MongoDB, "renamed" .* among them: two processes/ })
+})
+
+test.serial('processes of one MongoDB share a log: none takes it from another, and all hear of who does', async (t) => {
+  const url = await startLog(t)
+  const client = EventStoreDBClient.connectionString(url)
+  t.teardown(() => client.dispose())
+  const [first, second, third] = [
+    await openAs(t, url, { cluster: 'c' }),
+    await openAs(t, url, { name: 'beta', directory: 'there', cluster: 'c' }),
+    await openAs(t, url, { name: 'gamma', directory: 'elsewhere', cluster: 'c' }),
+  ]
+  const { metadata } = await client.getStreamMetadata('stenolog')
+  t.like(metadata, { owner: { name: 'alpha', cluster: 'c' } })
+  // As a version before this left it, which wrote whoever came last.
+  await client.setStreamMetadata('stenolog', { ...metadata, owner: { ...(metadata?.['owner'] as LogOwner), name: 'delta', incarnation: v7() } })
+  const fourth = await openAs(t, url, { name: 'epsilon', directory: 'far', cluster: 'c' })
+  await openAs(t, url, { name: 'zeta', directory: 'away' }, { takesOver: true })
+  for (const { taken } of [first, second, third, fourth])
+    t.is(await taken, 'the process "zeta" (process 7 on h, since now) has taken the log of the event store over')
+})
+
+test.serial('a member raises the format of a log that it shares, and leaves whose it is', async (t) => {
+  const url = await startLog(t)
+  const client = EventStoreDBClient.connectionString(url)
+  t.teardown(() => client.dispose())
+  await openAs(t, url, { cluster: 'c' })
+  const { metadata } = await client.getStreamMetadata('stenolog')
+  await client.setStreamMetadata('stenolog', { ...metadata, format: FORMAT - 1 })
+  await openAs(t, url, { name: 'beta', directory: 'there', cluster: 'c' })
+  t.like((await client.getStreamMetadata('stenolog')).metadata, { format: FORMAT, owner: { name: 'alpha' } })
 })
 
 test.serial('whose log was taken is told so, and the mark keeps its other members', async (t) => {

@@ -1,7 +1,8 @@
 import test, { type ExecutionContext, type SerialFn } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import type { Members, Self } from '../../application/ports/members.ts'
-import type { Member, MemberRegister } from '../../infrastructure/mongodb/member-register.ts'
+import type { Members, Self } from '../../application/ports/peers/members.ts'
+import { NOTHING_ANNOUNCED } from '../../infrastructure/alone.ts'
+import type { Entry, MemberRegister } from '../../infrastructure/mongodb/member-register.ts'
 
 interface Opened<A> {
   readonly opened: A
@@ -26,53 +27,79 @@ export const membersContract = (name: string, open: (self: Self) => Promise<Open
       t.like(members.self, self)
       t.is(await members.whyNot(), null)
       t.is(await Promise.race([members.replaced, Promise.resolve(PENDING)]), PENDING)
+      t.like(members.all(), [self])
+      let changes = 0
+      const stop = members.onChange(() => (changes += 1))
+      members.announce({ lives: [7], state: 'draining' })
+      t.like(members.all(), [{ ...self, lives: [7], state: 'draining', logAnswers: true }])
+      t.is(changes, 1)
+      stop()
+      members.announce({ lives: [] })
+      t.is(changes, 1)
       await members.leave()
       t.is(await Promise.race([members.replaced, Promise.resolve(PENDING)]), PENDING)
     })
   })
 }
 
-const member = (name: string, incarnation: string): Member => ({
+export const entry = (name: string, incarnation: string): Entry => ({
   name, incarnation, directory: `directory of ${name}`, host: 'here', pid: 7, since: '2026-11-23T09:00:00.000000+00:00', ttl: 5000, beat: 0,
+  ...NOTHING_ANNOUNCED, roles: ['worker'], version: '1.0.0', speaks: { log: 4, relay: 1 }, isSole: false,
 })
 
-/** What every register of members does: one place, and each step as a whole. */
+/** What every register of members does: one process a name, and each step as a whole. */
 export const registerContract = (name: string, open: () => Promise<Opened<MemberRegister>>, run: SerialFn | typeof test = test): void => {
-  const [alpha, beta, again] = [member('alpha', '1'), member('beta', '2'), member('alpha', '3')]
+  const [alpha, beta, again] = [entry('alpha', '1'), entry('beta', '2'), entry('alpha', '3')]
   const on = (title: string, body: (t: ExecutionContext, register: MemberRegister) => Promise<void>): void => {
     run(`${name}: ${title}`, async (t) => withOpened(await open(), (register) => body(t, register)))
   }
 
-  on('one member has the place, which another takes once it has left or was struck', async (t, register) => {
+  on('a name is one process\'s, and another\'s once that has left or was struck', async (t, register) => {
     t.deepEqual(await register.look(), E.right([]))
     t.deepEqual(await register.enter(alpha), E.right(true))
     t.deepEqual(await register.look(), E.right([alpha]))
-    for (const other of [beta, again, alpha]) t.deepEqual(await register.enter(other), E.right(false))
+    for (const other of [again, alpha]) t.deepEqual(await register.enter(other), E.right(false))
     for (const other of [beta, again]) {
       t.deepEqual(await register.beat(other), E.right(false))
       t.deepEqual(await register.strike(other), E.right(false))
       await register.leave(other)
     }
-    t.deepEqual(await register.look(), E.right([alpha]))
+    t.deepEqual(await register.enter(beta), E.right(true))
+    t.deepEqual(await register.look(), E.right([alpha, beta]))
     await register.leave(alpha)
     t.deepEqual(await register.beat(alpha), E.right(false))
-    t.deepEqual(await register.enter(beta), E.right(true))
     t.deepEqual(await register.strike(beta), E.right(true))
     t.deepEqual(await register.enter(again), E.right(true))
+    t.deepEqual(await register.look(), E.right([again]))
   })
 
-  on('who has beaten since it was seen is not struck', async (t, register) => {
+  on('who has beaten since it was seen is neither struck nor replaced', async (t, register) => {
     await register.enter(alpha)
     for (let beat = 1; beat <= 3; beat += 1) {
       t.deepEqual(await register.beat(alpha), E.right(true))
       t.deepEqual(await register.look(), E.right([{ ...alpha, beat }]))
     }
     t.deepEqual(await register.strike({ ...alpha, beat: 2 }), E.right(false))
-    t.deepEqual(await register.strike({ ...alpha, beat: 3 }), E.right(true))
+    t.deepEqual(await register.replace({ ...alpha, beat: 2 }, again), E.right(false))
+    t.deepEqual(await register.replace({ ...alpha, beat: 3 }, again), E.right(true))
+    t.deepEqual(await register.replace({ ...alpha, beat: 3 }, again), E.right(false))
+    t.deepEqual(await register.beat(alpha), E.right(false))
+    t.deepEqual(await register.look(), E.right([again]))
+    t.deepEqual(await register.strike(again), E.right(true))
   })
 
-  on('of many that come at once one is let in', async (t, register) => {
-    const entered = await Promise.all(Array.from({ length: 10 }, (_, n) => register.enter(member(`member-${n}`, String(n)))))
+  on('a beat tells what the member says of itself', async (t, register) => {
+    await register.enter(alpha)
+    const offers = {
+      models: [], translations: [{ from: 'de', to: 'en' }], devices: [{ name: 'cpu', lanes: 2 }],
+    } as unknown as Entry['offers']
+    const said = { ...alpha, state: 'draining' as const, address: 'here:1', offers, logAnswers: false, lives: [3, 4] }
+    t.deepEqual(await register.beat(said), E.right(true))
+    t.deepEqual(await register.look(), E.right([{ ...said, beat: 1 }]))
+  })
+
+  on('of many that come at once under one name one is let in', async (t, register) => {
+    const entered = await Promise.all(Array.from({ length: 10 }, (_, n) => register.enter(entry('alpha', String(n)))))
     t.is(entered.filter((outcome) => E.isRight(outcome) && outcome.right).length, 1)
   })
 }

@@ -1,32 +1,61 @@
 import test from 'ava'
-import type { Self } from '../../application/ports/members.ts'
+import * as E from 'fp-ts/lib/Either.js'
+import type { Self } from '../../application/ports/peers/members.ts'
 import { alone } from '../../infrastructure/alone.ts'
-import { openMemberRegister } from '../../infrastructure/mongodb/member-register.ts'
+import { createMemberRegister } from '../../infrastructure/mongodb/member-register.ts'
 import type { MemberRegister } from '../../infrastructure/mongodb/member-register.ts'
 import { joinMembers } from '../../infrastructure/mongodb/members.ts'
 import { systemTimers as timers } from '../../infrastructure/node/system-timers.ts'
 import { claimOf } from '../../infrastructure/stores/claim.ts'
+import { PROFILE } from '../support/members-world.ts'
 import { createMemoryRegister } from '../support/memory-register.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
-import { membersContract, registerContract } from './members.contract.ts'
+import { entry, membersContract, registerContract } from './members.contract.ts'
 import { onEveryMongo } from './mongodb-support.ts'
 
 const nothing = (): Promise<void> => Promise.resolve()
 
 const joined = (register: MemberRegister, self: Self) =>
-  joinMembers({ register, timers, logger: createRecordingLogger() }, claimOf(self, 'node-1', 'now'), 5000)
+  joinMembers({ register, timers, monotonic: () => performance.now(), logger: createRecordingLogger() }, claimOf(self, 'node-1', 'now'), PROFILE, 5000)
 
-membersContract('alone', async (self) => ({ opened: alone(self), close: nothing }))
+membersContract('alone', async (self) => ({ opened: alone(self, PROFILE), close: nothing }))
 membersContract('memory', async (self) => ({ opened: await joined(createMemoryRegister(), self), close: nothing }))
 registerContract('memory', async () => ({ opened: createMemoryRegister(), close: nothing }))
+
+/** What a version that shares with nobody has left. */
+interface Older {
+  readonly _id: string
+  readonly only: true
+  readonly incarnation: string
+  readonly beat: number
+}
 
 onEveryMongo((name, open) => {
   membersContract(name, async (self) => {
     const { connection, close } = await open()
-    return { opened: await joined(await openMemberRegister(connection), self), close }
+    return { opened: await joined(createMemberRegister(connection), self), close }
   }, test.serial)
   registerContract(name, async () => {
     const { connection, close } = await open()
-    return { opened: await openMemberRegister(connection), close }
+    return { opened: createMemberRegister(connection), close }
   }, test.serial)
+
+  test.serial(`${name}: the index of a version that shares with nobody keeps it out, and lets many others in`, async (t) => {
+    const { connection, close } = await open()
+    t.teardown(close)
+    const collection = connection.readModels.collection<Older>('members')
+    const index = () => collection.createIndex({ only: 1 }, { unique: true, name: 'only_one' })
+    const old = { _id: 'old', only: true, incarnation: 'o', beat: 0 } as const
+    const register = createMemberRegister(connection)
+    await index()
+    t.deepEqual(await register.enter(entry('alpha', '1')), E.right(true))
+    await t.throwsAsync(collection.insertOne(old), { message: /E11000/ })
+    // The first time it finds the index in its way.
+    t.deepEqual(await register.enter(entry('beta', '2')), E.right(false))
+    t.deepEqual(await register.enter(entry('beta', '2')), E.right(true))
+    await t.throwsAsync(index(), { message: /E11000/ })
+    await collection.insertOne(old)
+    const seen = await register.look()
+    t.deepEqual(E.isRight(seen) && seen.right.map((one) => [one.name, one.isSole]), [['alpha', false], ['beta', false], ['old', true]])
+  })
 })

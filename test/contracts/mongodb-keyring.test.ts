@@ -1,12 +1,74 @@
 import { randomBytes } from 'node:crypto'
 import test from 'ava'
-import { openMongoKeyring } from '../../infrastructure/mongodb/keyring.ts'
+import * as E from 'fp-ts/lib/Either.js'
+import { followErasures } from '../../infrastructure/keys/erased-keys.ts'
+import { erasedLately, openMongoKeyring } from '../../infrastructure/mongodb/keyring.ts'
+import { systemTimers } from '../../infrastructure/node/system-timers.ts'
+import { eventually } from '../support/eventually.ts'
+import { at, placed } from '../support/memory-keyring.ts'
+import { createRecordingLogger } from '../support/recording-logger.ts'
+import { right } from './event-store-support.ts'
 import { keyringContract } from './keyring.contract.ts'
 import { onEveryMongo } from './mongodb-support.ts'
+
+/** Runs `work` while this machine's clock is an hour behind. */
+const anHourBehind = async (work: () => Promise<unknown>): Promise<void> => {
+  const { Date: real } = globalThis
+  class Late extends real {
+    constructor(...given: ReadonlyArray<string | number>) {
+      super(...((given.length === 0 ? [real.now() - 3_600_000] : given) as []))
+    }
+    static override now = (): number => real.now() - 3_600_000
+  }
+  globalThis.Date = Late as DateConstructor
+  try {
+    await work()
+  } finally {
+    globalThis.Date = real
+  }
+}
 
 onEveryMongo((name, open) => {
   keyringContract(name, async () => {
     const { connection, close } = await open()
     return { keyring: await openMongoKeyring(connection, randomBytes(32)), close }
   }, test.serial)
+
+  test.serial(`${name}: a key that one process erased is out of the other one's memory, whatever their clocks say`, async (t) => {
+    const { connection, close } = await open()
+    t.teardown(close)
+    const masterKey = randomBytes(32)
+    const [here, there] = [await openMongoKeyring(connection, masterKey), await openMongoKeyring(connection, masterKey)]
+    const alice = await right(here.seal('user-1', placed(['Alice'])))
+    const bob = await right(here.seal('user-2', placed(['Bob'])))
+    t.deepEqual(await right(there.open(at([...alice, ...bob]))), [E.right('Alice'), E.right('Bob')])
+    const lately = erasedLately(connection)
+    t.deepEqual(await lately(), E.right([]))
+    await anHourBehind(() => right(here.erase(['user-1'])))
+    const { stop } = followErasures({
+      keyring: there, erased: lately, needed: () => [], timers: systemTimers, monotonic: () => performance.now(), logger: createRecordingLogger(),
+    })
+    await eventually(async () => {
+      const [opened] = await right(there.open(at(alice)))
+      if (opened === undefined || E.isRight(opened)) throw new Error('it is still in memory')
+    })
+    t.deepEqual(await right(there.open(at([...alice, ...bob]))), [E.left({ _tag: 'KeyErased', key: 'user-1' }), E.right('Bob')])
+    await stop()
+  })
+
+  test.serial(`${name}: an erasure is dated by the server and anew with each repetition, and told for a minute`, async (t) => {
+    const { connection, close } = await open()
+    t.teardown(close)
+    const keyring = await openMongoKeyring(connection, randomBytes(32))
+    await right(keyring.erase(['user-1', 'user-2']))
+    const keys = connection.keyring.collection<{ readonly _id: string; readonly erasedAt: Date }>('keys')
+    // As it was dated by a version, or on a primary, whose clock was far behind.
+    for (const _id of ['user-1', 'user-2']) await keys.updateOne({ _id }, { $set: { erasedAt: new Date(Date.now() - 120_000) } })
+    const lately = erasedLately(connection)
+    t.deepEqual(await lately(), E.right([]))
+    await right(keyring.erase(['user-1']))
+    t.deepEqual(await lately(), E.right(['user-1']))
+    t.deepEqual(await lately(), E.right(['user-1']))
+    t.deepEqual(await erasedLately(connection)(), E.right(['user-1']))
+  })
 })

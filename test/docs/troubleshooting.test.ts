@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import test from 'ava'
-import { problems } from '../../interfaces/console/messages/english/problems.ts'
+import { problems } from '../../interfaces/console/messages/english/frame.ts'
 import { speak } from '../../interfaces/console/messages/english/speak.ts'
 import { exampleResponse, REFUSALS } from '../../interfaces/http/errors.ts'
 import { ERROR_CODES } from '../../interfaces/ws/frames.ts'

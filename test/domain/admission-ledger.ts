@@ -1,4 +1,6 @@
 import type { AdmissionEvent } from '../../domain/admission/events.ts'
+import { isOffered } from '../../domain/admission/placement.ts'
+import type { Offering } from '../../domain/admission/placement.ts'
 
 export const WORKERS = ['gpu-0', 'gpu-1', 'gpu-2']
 
@@ -10,7 +12,7 @@ export const ensure = (holds: boolean, what: string): void => {
 interface Ledger {
   readonly workers: Map<string, { readonly vram: number; readonly isDraining: boolean }>
   /** Who lost a worker stands behind all others. */
-  readonly held: Map<number, { readonly worker: string | null; readonly userId: number; readonly vram: number; readonly term: number }>
+  readonly held: Map<number, { readonly worker: string | null; readonly userId: number; readonly vram: number; readonly term: number; readonly needs: ReadonlyArray<string> | null }>
 }
 
 export const newLedger = (): Ledger => ({ workers: new Map(), held: new Map() })
@@ -22,15 +24,18 @@ export const freeOn = (ledger: Ledger, among: ReadonlyArray<string> = WORKERS): 
   [...ledger.workers].flatMap(([worker, { vram, isDraining }]) => (isDraining || !among.includes(worker) ? [] : [vram - heldOn(ledger, worker)]))
 export const sessionsOf = (ledger: Ledger, userId: number): number => [...ledger.held.values()].filter((entry) => entry.userId === userId).length
 
+const ableTo = (needs: ReadonlyArray<string> | null, offering: Offering | undefined): ReadonlyArray<string> =>
+  WORKERS.filter((worker) => isOffered(offering, worker, needs))
+
 /** Of those that wait longer none has room now. */
-const ensureNobodyWaitsLonger = (ledger: Ledger, liveId: number): void => {
-  for (const [other, { worker, vram }] of ledger.held) {
+const ensureNobodyWaitsLonger = (ledger: Ledger, liveId: number, offering: Offering | undefined): void => {
+  for (const [other, { worker, vram, needs }] of ledger.held) {
     if (other === liveId) return
-    ensure(worker !== null || Math.max(-1, ...freeOn(ledger)) < vram, `live ${other} waits longer than live ${liveId}`)
+    ensure(worker !== null || Math.max(-1, ...freeOn(ledger, ableTo(needs, offering))) < vram, `live ${other} waits longer than live ${liveId}`)
   }
 }
 
-export const record = (ledger: Ledger, event: AdmissionEvent): void => {
+export const record = (ledger: Ledger, event: AdmissionEvent, offering?: Offering): void => {
   switch (event.type) {
     case 'CapacitySet':
     case 'WorkerJoined':
@@ -54,7 +59,8 @@ export const record = (ledger: Ledger, event: AdmissionEvent): void => {
       const before = ledger.held.get(liveId)
       if (before === undefined) throw new Error(`live ${liveId} was moved without a reservation`)
       ensure(term === before.term + 1, `live ${liveId} went from term ${before.term} to ${term}`)
-      if (before.worker === null) ensureNobodyWaitsLonger(ledger, liveId)
+      if (before.worker === null) ensureNobodyWaitsLonger(ledger, liveId, offering)
+      ensure(ableTo(before.needs, offering).includes(worker), `${worker} has not what live ${liveId} needs`)
       ledger.held.set(liveId, { ...before, worker, term })
       break
     }

@@ -89,7 +89,7 @@ test('a join moves 200 lives at a time, and says when more are left', (t) => {
     const events = E.isRight(decided) ? decided.right : []
     sizes.push(events.length)
     state = fold(admissionDecider, events, state)
-    if (!isPlaceable(state)) break
+    if (!isPlaceable(state, undefined)) break
   }
   t.deepEqual(sizes, [202, 200, 50])
   t.true(state.open.every(({ worker, term }) => worker === 'gpu-0' && term === 2))
@@ -105,4 +105,32 @@ test('a live is moved where it is asked to, or to any other; who asks by an old 
   given(...history, released(1)).when(move(1, 1)).thenNothing()
   given(joined('gpu-0', 1000), admitted(1)).when(move(1, 1)).thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 0 })
   given(joined('gpu-0', 1000), admitted(1), joined('gpu-1', 900)).when(move(1, 1, 'gpu-1')).thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 900 })
+})
+
+const offering = new Map([['gpu-1', new Set(['tiny'])], ['gpu-2', new Set(['tiny', 'base', 'en-es'])]])
+
+test('a live is given only to a worker that offers its model and its translators, and waits where none does', (t) => {
+  const { given } = specify(t, admissionDecider)
+  const history = [
+    joined('gpu-0', 9000), joined('gpu-1', 9000), joined('gpu-2', 2000),
+    admitted(1, { needs: ['base', 'en-es'] }), admitted(2), admitted(3, { needs: ['large'] }), admitted(4, { needs: null }),
+  ]
+  given(...history).when({ ...leave('gpu-0'), offering }).thenEvents(left('gpu-0'), moved(1, 'gpu-2'), moved(2, 'gpu-1'), moved(4, 'gpu-1'))
+  const waiting = fold(admissionDecider, [...history, left('gpu-0'), moved(1, 'gpu-2'), moved(2, 'gpu-1'), moved(4, 'gpu-1')])
+  t.false(isPlaceable(waiting, offering))
+  const more = new Map([...offering, ['gpu-2', new Set(['large'])]])
+  t.true(isPlaceable(waiting, more), 'as soon as one offers it')
+  t.deepEqual(admissionDecider.decide({ ...place, offering: more }, waiting), E.right([moved(3, 'gpu-2')]))
+  given(...history).when({ ...move(1, 1), offering }).thenEvents(moved(1, 'gpu-2'))
+  given(...history).when({ ...move(1, 1, 'gpu-1'), offering }).thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 0 })
+  given(...history).when({ ...move(2, 1), offering: new Map() }).thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 0 })
+})
+
+test('a worker that is given up while it lives joins anew in its own incarnation, and its lives come back in their next terms', (t) => {
+  const { given } = specify(t, admissionDecider)
+  const history = [joined('gpu-0', 1000), admitted(1), joined('gpu-1', 1000), left('gpu-0'), moved(1, 'gpu-1')]
+  given(...history).when(join('gpu-0', 1000, 'first')).thenEvents(joined('gpu-0', 1000, 'first', at))
+  const again = [...history, joined('gpu-0', 1000, 'first', at)]
+  given(...again).when(leave('gpu-1')).thenEvents(left('gpu-1'), moved(1, 'gpu-0', 3))
+  given(...again).when({ ...leave('gpu-1'), offering: new Map([['gpu-1', new Set(['tiny'])]]) }).thenEvents(left('gpu-1'))
 })

@@ -41,6 +41,7 @@ test('the first provider that runs here and is faster than the CPU is taken; why
   t.deepEqual(await choose({ cuda: E.left('cuDNN is\n  missing'), webgpu: SLOW }), {
     provider: 'cpu', why: 'cuda: cuDNN is missing; webgpu: its adapter is slower than the CPU (2600.0 ms where that takes 3.0)', tried: ['cuda', 'webgpu'],
   })
+  t.deepEqual(await choose({ cuda: 'no device', webgpu: 'no device' }), { provider: 'cpu', why: 'no GPU was found', tried: [] })
   const { why } = await choose({ cuda: 'no device', webgpu: E.left(`${'/source.cc '.repeat(40)}No supported adapters`) })
   t.regex(why, /^cuda: no device; webgpu: ….{130,}No supported adapters$/)
 })
@@ -51,7 +52,7 @@ test('a provider is tried in a process of its own; one that onnxruntime cannot l
   const { provider, why } = await chooseProvider()
   const checks = await examineEnvironment(E.left([]))
   t.false(checks.some(({ name }) => name === 'execution provider'), 'without settings only what depends on none')
-  if (provider === 'cpu') t.regex(why, /^cuda: .+; webgpu: .+$/)
+  if (provider === 'cpu') t.regex(why, /^no GPU was found$|^cuda: .+; webgpu: .+$/)
   else t.regex(why, /ms where the CPU takes/)
 })
 

@@ -1,5 +1,6 @@
 import test from 'ava'
 import { createHealth } from '../../interfaces/compose/health.ts'
+import { observers } from '../../interfaces/http/clients/observers.ts'
 import { startHttp } from './http-service.ts'
 
 type Observed = Parameters<typeof createHealth>[0]
@@ -12,22 +13,21 @@ const retrying = (error: string | null, { isOlder = false, hasCaughtUp = true } 
     admission: { state: () => ({ open: [], vramTotal: 0 }) },
     projector: {
       lag: () => [{
-        projection: 'lives', position: '7', secondsBehind: 3, error, failures: error === null ? 0 : 2, rebuilding: false, hasCaughtUp,
+        projection: 'lives', position: '7', secondsBehind: 3, error, failures: error === null ? 0 : 2, rebuilding: false, hasCaughtUp, isOwn: true,
       }],
       timeouts: () => 0,
     },
-    translations: { figures: () => [] },
     lags: { onHeard: () => undefined }, leftOut: {},
-    compute: { lanes: () => 2, taken: () => 0 },
-    sessions: { droppedFinals: () => 0 },
     log: { hurt: () => [], isOlder: () => isOlder },
     keyring: { missing: () => [], foreign: () => [] },
     isolation: { problem: null },
-    engine: { pid: () => 1 },
+    own: { engine: { pid: () => 1 } },
+    hearing: null,
     store: { isAnswering: () => true },
     readModels: { isReachable: () => true },
     failing: () => [],
     draining: () => false,
+    cluster: null,
   }) as unknown as Observed
 
 test('readiness tells that a projection tries again and not after what: that is for the log alone', async (t) => {
@@ -43,6 +43,12 @@ test('readiness tells that a projection tries again and not after what: that is 
   t.like(await (await well.send('GET', '/health/ready')).json(), { status: 'ok', checks: { projections: [{ error: null }] } })
 })
 
+test('readiness of one of several processes tells how many take sessions, and does not need any', (t) => {
+  const cluster = { workers: () => 0 } as unknown as Observed['cluster']
+  t.like(createHealth({ ...retrying(null), cluster }).readiness?.(), { ready: true, checks: { workers: 0 } })
+  t.false('workers' in (createHealth(retrying(null)).readiness?.().checks ?? {}))
+})
+
 test('a service under which an older copy of the log was put is not ready, and says so', (t) => {
   const { readiness } = createHealth(retrying(null, { isOlder: true }))
   t.like(readiness?.(), { ready: false, checks: { eventStore: 'older' } })
@@ -51,4 +57,19 @@ test('a service under which an older copy of the log was put is not ready, and s
 test('a service whose lists are behind since its start is not ready', async (t) => {
   const http = await startHttp(t, {}, { readiness: createHealth(retrying(null, { hasCaughtUp: false })).readiness })
   t.is((await http.send('GET', '/health/ready')).status, 503)
+})
+
+test('with METRICS_TOKEN metrics, and the checks of readiness, are shown to who has it alone', async (t) => {
+  const token = 'a-token-of-observers'
+  const http = await startHttp(t, {}, { mayObserve: observers(token) })
+  const metrics = async (headers: Record<string, string>) => (await http.send('GET', '/metrics', { headers })).status
+  t.is(await metrics({}), 401)
+  t.is(await metrics({ authorization: 'Bearer another-token-of-observers' }), 401)
+  t.is(await metrics({ authorization: `Bearer ${token}` }), 200)
+  const ready = async (headers: Record<string, string>) => {
+    const answer = await http.send('GET', '/health/ready', { headers })
+    return [answer.status, await answer.json()]
+  }
+  t.deepEqual(await ready({}), [200, { status: 'ok', checks: {} }])
+  t.deepEqual(await ready({ authorization: `Bearer ${token}` }), [200, { status: 'ok', checks: { eventStore: 'ok' } }])
 })

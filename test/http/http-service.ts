@@ -210,6 +210,7 @@ export const startHttp = async (
     catalogue,
     readiness: () => ({ ready: true, checks: { eventStore: 'ok' } }),
     metrics: async () => '# HELP stenolog_x x\n',
+    mayObserve: () => true,
     settings: HTTP_SETTINGS,
     version: '1.2.3',
     logger: log,

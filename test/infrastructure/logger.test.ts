@@ -64,10 +64,23 @@ test('F19: a turn of the event loop of more than a second is logged, with what h
 
 test('on a terminal the log is lines for people, and what others wrote moves no cursor', (t) => {
   const lines: string[] = []
-  const log = createLogger('info', readableLog({ write: (line) => lines.push(stripVTControlCharacters(line)) }))
+  const log = createLogger('info', readableLog({ write: (line) => lines.push(stripVTControlCharacters(line)) }, false))
   log.info({ engine: 'speech', why: 'no device', live: { id: 7 }, token: 'hunter2' }, 'engine process started')
   log.error({ err: new TypeError('a\u001b[2J\nb\u202ec') }, 'oops')
   t.regex(lines[0] ?? '', /^\d\d:\d\d:\d\d info {2}engine process started {2}engine=speech {2}why="no device" {2}live=\{"id":7\} {2}token=\[secret\]\n$/)
   t.regex(lines[1] ?? '', /^\d\d:\d\d:\d\d error oops {2}\(a\?\[2J\?b\?c\)\n(?:.*\n)+? {4}at /)
   t.notRegex(lines.join('').replaceAll('\n', ''), /[\p{Cc}\p{Cf}]/u)
+})
+
+test('on a terminal a request is shown where it failed, was slow, or every one is asked for', (t) => {
+  const shown = (everything: boolean): string => {
+    const lines: string[] = []
+    const log = createLogger('info', readableLog({ write: (line) => lines.push(line) }, everything))
+    for (const [id, status, ms] of [['a', 200, 12], ['b', 401, 12], ['c', 503, 12], ['d', 200, 2000], ['e', 304, 1999]])
+      log.info({ id, status, ms }, 'request')
+    log.info({ id: 'f', code: 1000, ms: 3 }, 'socket closed')
+    return lines.map((line) => / id=(.)/.exec(line)?.[1]).join('')
+  }
+  t.is(shown(false), 'cdf')
+  t.is(shown(true), 'abcdef')
 })

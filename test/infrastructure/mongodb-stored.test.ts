@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import { MongoClient, MongoServerError } from 'mongodb'
-import { NO_CHECKPOINT } from '../../application/ports/documents.ts'
+import { MOVED, NO_CHECKPOINT } from '../../application/ports/documents.ts'
 import type { Position } from '../../application/ports/event-store.ts'
 import { connectMongo } from '../../infrastructure/mongodb/connection.ts'
 import { createMongoDocuments } from '../../infrastructure/mongodb/documents.ts'
@@ -104,6 +104,27 @@ test('a flip that broke off between its two writes loses nothing, and is gone on
   t.deepEqual(await right(documents.scan('lives-staged', null, 9)), [])
   t.like(await right(documents.get('lives', '1')), { value: { n: 5 } }, 'what is in use was not discarded with the other name')
   t.is((await right(documents.checkpoint(MODEL))).position, at(5))
+})
+
+test('of two that would put their read model in place one does: neither what moved meanwhile nor what is empty', async (t) => {
+  const { documents, connection } = await startWithRebuilt(t)
+  const late = createMongoDocuments(connection)
+  const specs = [{ ...LIVES, name: 'lives-staged' }, LIVES]
+  const placesOf = async (from: typeof documents): Promise<readonly [string, string]> => {
+    const [staged = '', inUse = ''] = await right(from.ensure(specs))
+    return [staged, inUse]
+  }
+  const seen = await placesOf(late)
+  await right(documents.promote(STAGED, MODEL, seen))
+  await right(documents.promote(STAGED, MODEL, seen))
+  await right(documents.ensure(specs))
+  t.like(await late.promote(STAGED, MODEL, [seen[1], seen[0]])(), { left: { reason: MOVED.reason } })
+  const next = await placesOf(documents)
+  await right(documents.commit(STAGED, [{ ...put('1', 9, { n: 9 }), collection: 'lives-staged' }], checkpointAt(at(9))))
+  await right(late.discard(STAGED))
+  await right(late.ensure(specs))
+  t.like(await documents.promote(STAGED, MODEL, next)(), { left: { reason: MOVED.reason } })
+  t.like(await right(createMongoDocuments(connection).get('lives', '1')), { value: { n: 5 } })
 })
 
 test('a checkpoint of a version that kept it under the projection holds until the read model is discarded or replaced', async (t) => {

@@ -1,8 +1,9 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import { createLags } from '../../application/pipeline/lags.ts'
+import { ROLES } from '../../application/ports/peers/members.ts'
 import { createMetrics } from '../../infrastructure/node/metrics.ts'
-import { describeSettings, readSettings } from '../../infrastructure/settings.ts'
+import { describeSettings, readSettings, takeoverGraceOf } from '../../infrastructure/settings.ts'
 import { SETTINGS_TABLE } from '../../infrastructure/settings-table.ts'
 
 const errorsOf = (env: Readonly<Record<string, string>>): ReadonlyArray<string> => {
@@ -20,7 +21,8 @@ test('with an empty environment every setting has the default of the launch cont
     corsOrigins: ['*'], wsOrigins: ['*'], frameAncestors: ['*'], audioUrlAllowCidrs: null, sourceIsolation: null, jwtTtl: 86_400_000, pendingTimeout: 3_600_000,
     maxDuration: 86_400_000, idleTimeout: 600_000, retentionMax: 0, drainTimeout: 30_000, reconnectGrace: 0, rateLimit: 50,
     compatStrict: false,
-    role: 'all', nodeName: null, leaseTtl: 5000, logLevel: 'info',
+    role: ROLES, nodeName: null, internalHost: null, internalPort: 0, internalUrl: null, takeoverGrace: null, streamPrefix: null,
+    leaseTtl: 5000, metricsToken: null, logLevel: 'info',
   }))
 })
 
@@ -82,18 +84,32 @@ test('a wrong value is told, unless it may be secret', (t) => {
   t.notRegex(errorsOf({ STENOLOG_MONGO_URL: 'hunter2' }).join(''), /hunter2/)
 })
 
-test('what the service does not honour yet is refused, its default is not', (t) => {
-  const refused: Readonly<Record<string, string>> = {
-    ROLE: 'api',
+const SERVERS = {
+  STENOLOG_EVENTSTORE_URL: 'esdb://u:p@h', STENOLOG_MONGO_URL: 'mongodb://h', STENOLOG_MASTER_KEY_FILE: 'k',
+}
+
+test('a process does a part of the service where both stores are on servers, and all of it anywhere', (t) => {
+  const [one, refusal] = [{ STENOLOG_ROLE: 'worker' }, ['STENOLOG_ROLE other than all needs STENOLOG_EVENTSTORE_URL and STENOLOG_MONGO_URL']]
+  t.deepEqual(errorsOf(one), refusal)
+  const { STENOLOG_EVENTSTORE_URL: _, ...half } = SERVERS
+  t.deepEqual(errorsOf({ ...half, ...one }), refusal)
+  t.deepEqual(errorsOf({ STENOLOG_ROLE: 'projector, worker,api' }), [])
+  const settings = readSettings({ ...SERVERS, STENOLOG_ROLE: 'projector, api' })
+  t.deepEqual(E.isRight(settings) && settings.right.role, ['api', 'projector'])
+})
+
+test('a session outlives its worker where another can take it over', (t) => {
+  const graceOf = (env: Readonly<Record<string, string>>) => {
+    const settings = readSettings(env)
+    return E.isRight(settings) ? takeoverGraceOf(settings.right) : settings.left
   }
-  for (const [name, value] of Object.entries(refused)) {
-    const errors = errorsOf({ [`STENOLOG_${name}`]: value })
-    t.is(errors.length, 1, name)
-    t.regex(errors[0] ?? '', new RegExp(`^STENOLOG_${name} .*is not supported yet$`))
-  }
-  t.deepEqual(
-    Object.entries(SETTINGS_TABLE).filter(([, { note }]) => note !== null).map(([name]) => name).sort(), Object.keys(refused).sort(),
-  )
+  t.is(graceOf({}), 0)
+  t.is(graceOf({ STENOLOG_TAKEOVER_GRACE: '9s' }), 0)
+  t.is(graceOf(SERVERS), 60_000)
+  t.is(graceOf({ ...SERVERS, STENOLOG_TAKEOVER_GRACE: '9s' }), 9000)
+})
+
+test('the defaults of the table are values that may be given', (t) => {
   const defaults = Object.entries(SETTINGS_TABLE)
     .filter(([, { fallback }]) => fallback !== null)
     .map(([name, { defaultText }]) => [`STENOLOG_${name}`, defaultText])
@@ -138,7 +154,8 @@ test('lists, hosts and origins are checked', (t) => {
       'TRUSTED_PROXIES', ['10.0.0.0', '10.0.0.0/33', '300.0.0.0/8', '::1/129'],
     ], ['BASE_PATH', ['steno', '/', '//x', '/a?b']], ['PUBLIC_URL', ['h', 'ftp://h', 'https://h?x']],
     ['FRAME_ANCESTORS', ['null', 'a.example', "'none'", 'https://a.example; script-src *']],
-    ['VRAM_MB', ['0', '-1', '1.5', 'all']], ['OVERCOMMIT', ['-1', '101', '1e1', '.5', 'no']], ['ROLE', ['All', 'x']],
+    ['VRAM_MB', ['0', '-1', '1.5', 'all']], ['OVERCOMMIT', ['-1', '101', '1e1', '.5', 'no']], ['ROLE', ['All', 'x', 'api,']], ['INTERNAL_URL', ['h', 'http://h:1', 'h:1/x', 'h:port']],
+    ['STREAM_PREFIX', ['A', '-a', 'a.b', 'a/b', 'x'.repeat(32)]], ['METRICS_TOKEN', ['short', 'with a space in it all']],
     ['NODE_NAME', ['-a', 'a b', 'a/b', 'ä', 'x'.repeat(64)]], ['LEASE_TTL', ['0', '2s', '61s', '2m', '5']],
   ] as const)
     for (const value of values) {
@@ -161,6 +178,11 @@ test('the metrics are read when they are asked for', async (t) => {
     eventStoreAnswers: () => true,
     leaderChanges: () => 6,
     sourceIsolation: () => true,
+    cluster: {
+      members: () => ['up', 'up', 'stopping'], workers: () => 1, lost: () => 2,
+      leases: () => [{ holder: 'a', isOwn: true }, { holder: 'b', isOwn: false }, { holder: 'b', isOwn: false }, { holder: null, isOwn: false }],
+      moved: () => 3, unplaced: () => 4, links: () => ({ open: 5, failed: 6 }),
+    },
   })
   const stop = lags.follow(3, () => 9)
   lags.follow(12, () => 1.25)
@@ -183,10 +205,15 @@ test('the metrics are read when they are asked for', async (t) => {
     'stenolog_projection_failures_total{projection="lives"} 6', 'stenolog_projection_rebuilding{projection="lives"} 1',
     'stenolog_read_your_writes_timeouts_total 3', 'stenolog_finals_dropped_total 5',
     'stenolog_source_lost_seconds_total 12.5',
-    'stenolog_event_store_answers 1', 'stenolog_event_store_leader_changes_total 6', 'stenolog_source_isolation 1',
+    'stenolog_event_store_answers 1', 'stenolog_event_store_leader_changes_total 6',
+    'stenolog_members{state="up"} 2', 'stenolog_members{state="draining"} 0', 'stenolog_members{state="stopping"} 1',
+    'stenolog_workers 1', 'stenolog_members_lost_total 2',
+    'stenolog_leases{holder="own"} 1', 'stenolog_leases{holder="other"} 2', 'stenolog_leases{holder="nobody"} 1',
+    'stenolog_lives_moved 3', 'stenolog_lives_unplaced 4', 'stenolog_links_open 5', 'stenolog_links_failed_total 6',
+    'stenolog_source_isolation 1',
   ])
   const labels = lines.flatMap((line) => [...line.matchAll(/[{,](\w+)="/g)].map(([, name]) => name))
-  t.deepEqual(new Set(labels), new Set(['longer_than', 'le', 'cause', 'outcome', 'projection']), 'everybody may read them: no user, no live')
+  t.deepEqual(new Set(labels), new Set(['longer_than', 'le', 'cause', 'outcome', 'projection', 'state', 'holder']), 'everybody may read them: no user, no live')
   const within = (seconds: string): string | undefined => lines.find((line) => line.startsWith(`stenolog_audio_to_text_seconds_bucket{le="${seconds}"}`))?.split(' ')[1]
   t.deepEqual(['0.25', '3', '4', '60', '+Inf'].map(within), ['1', '1', '2', '2', '3'])
 })

@@ -18,6 +18,7 @@ browserTest('B5, B46: an administrator makes, changes and deletes users, ends se
   const row = page.getByRole('region', { name: 'Memory by session' }).getByRole('row').filter({ hasText: 'edsger' })
   await row.getByText(String(open['vram']), { exact: true }).waitFor()
   await page.getByRole('banner').getByText(`${open['vram']} of 100,000 MB reserved`).waitFor()
+  t.is(await page.evaluate("document.querySelector('header meter').value"), open['vram'])
   await checkAccess(t, page, 'administration, overview')
 
   await page.getByRole('link', { name: 'Users', exact: true }).click()

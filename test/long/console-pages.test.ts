@@ -212,14 +212,19 @@ browserTest('B46: with forced colours all that tells something stays to be seen'
   await page.getByRole('img', { name: 'QR code' }).waitFor()
   const seen = await page.evaluate<unknown>(`(() => {
     const style = (selector) => getComputedStyle(document.querySelector(selector))
+    const probe = document.body.appendChild(document.createElement('p'))
+    probe.style.color = 'Highlight'
+    const { color: highlight } = getComputedStyle(probe)
+    probe.remove()
     return {
       isForced: matchMedia('(forced-colors: active)').matches,
       code: [style('.qr').backgroundColor, style('.qr path').fill],
       place: style('nav a[aria-current]').borderBottomStyle,
       tab: style('[role=tab][aria-selected=true]').borderBottomWidth,
+      isMarked: ['nav a[aria-current]', '[role=tab][aria-selected=true]'].map((one) => style(one).borderBottomColor === highlight),
       buttons: Array.from(document.querySelectorAll('main button:not([role])'), (one) => getComputedStyle(one).borderTopWidth)
         .filter((width) => width === '0px'),
     }
   })()`)
-  t.deepEqual(seen, { isForced: true, code: ['rgb(255, 255, 255)', 'rgb(0, 0, 0)'], place: 'solid', tab: '3px', buttons: [] })
+  t.deepEqual(seen, { isForced: true, code: ['rgb(255, 255, 255)', 'rgb(0, 0, 0)'], place: 'solid', tab: '3px', isMarked: [true, true], buttons: [] })
 })

@@ -89,6 +89,34 @@ for (const [signal, ends] of [['SIGKILL', 'is killed'], ['SIGTERM', 'restarts (1
     t.deepEqual(await lines.locator('bdi').allInnerTexts(), texts)
   })
 
+browserTest('B47: who listens to a session that has not begun hears it after a restart of the service (1012)', async (t) => {
+  const { browser } = await start()
+  const service = await runTestService({ PORT: String(await freePort()) })
+  closing.push(service.dispose)
+  const { token } = await service.user('patient')
+  const client = createClient(service.url(), token)
+  const live = await client.createLive()
+  const page = await openConsole(t, browser, { url: service.url(), token })
+  const [opened, closed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  page.on('websocket', (socket) => {
+    socket.on('framereceived', () => opened.resolve())
+    socket.on('close', () => closed.resolve())
+  })
+  await page.goto(`${service.url()}/#/sessions/${live.id}`)
+  await opened.promise
+  await service.kill('SIGTERM')
+  await closed.promise
+  await service.start()
+  const sender = await client.socket(live, 'sender')
+  sender.send({ type: 'config' })
+  await sender.frame(({ status }) => status === 'started')
+  const [first] = await sampleSentences()
+  sender.sendAudio(first?.samples ?? silence(0))
+  sender.sendAudio(silence(1.5))
+  await page.getByRole('log').getByText('meeting').waitFor()
+  t.is(await page.getByRole('log').locator('bdi').count(), 1)
+})
+
 const PLACES = ['#/speak', '#/sessions', '#/profiles', '#/tokens', '#/account', '#/about', '#/administration',
   '#/administration/users', '#/administration/models', '#/administration/jobs']
 

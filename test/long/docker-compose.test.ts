@@ -7,6 +7,11 @@ const client = [['docker', 'compose'], ['docker-compose']].find(
   ([file = '', ...args]) => spawnSync(file, [...args, 'version'], { stdio: 'ignore' }).status === 0,
 )
 
+const CLUSTER = [
+  'api-1', 'api-2', 'certificates', 'door', 'eventstore-1', 'eventstore-2', 'eventstore-3', 'models-folder', 'mongo-1', 'mongo-2',
+  'mongo-3', 'mongo-set', 'projector', 'worker-1', 'worker-2',
+]
+
 /** The services that a profile starts, by what the compose client makes of docker-compose.yml. */
 const servicesOf = (profile: string | null): ReadonlyArray<string> => {
   const [file = '', ...args] = client ?? []
@@ -22,17 +27,18 @@ withClient('B38: docker compose starts the service alone, the profile `full` one
   if (client?.[0] === 'docker') {
     t.deepEqual(servicesOf(null), ['stenolog'])
     t.deepEqual(servicesOf('full'), ['eventstore', 'master-key', 'mongo', 'stenolog-full'])
+    t.deepEqual(servicesOf('cluster'), CLUSTER)
   } else {
     // docker-compose 1 lists the services of all profiles; that it takes the file is what it can tell.
-    t.deepEqual(servicesOf(null), ['eventstore', 'master-key', 'mongo', 'stenolog', 'stenolog-full'])
+    t.deepEqual(servicesOf(null), ['eventstore', 'master-key', 'mongo', 'stenolog', 'stenolog-full', ...CLUSTER].toSorted())
   }
 })
 
 withClient('our programs run without capabilities and gain none, and write to their volume and /tmp alone', (t) => {
   const [file = '', ...args] = client ?? []
-  const { stdout } = spawnSync(file, [...args, 'config'], { env: { ...process.env, COMPOSE_PROFILES: 'default,full' }, encoding: 'utf8' })
-  const services = stdout.split(/^(?=  [a-z-]+:$)/m).filter((text) => /^    image: stenolog$/m.test(text))
-  t.deepEqual(services.map((text) => text.trim().replace(/:[^]*/, '')).toSorted(), ['master-key', 'stenolog', 'stenolog-full'])
+  const { stdout } = spawnSync(file, [...args, 'config'], { env: { ...process.env, COMPOSE_PROFILES: 'default,full,cluster' }, encoding: 'utf8' })
+  const services = stdout.split(/^(?=  [a-z0-9-]+:$)/m).filter((text) => /^    image: stenolog$/m.test(text))
+  t.deepEqual(services.map((text) => text.trim().replace(/:[^]*/, '')).toSorted(), ['api-1', 'api-2', 'master-key', 'projector', 'stenolog', 'stenolog-full', 'worker-1', 'worker-2'])
   for (const text of services) {
     t.regex(text, /^    cap_drop:\n {4,6}- ALL$/m)
     t.regex(text, /^    security_opt:\n {4,6}- no-new-privileges:true$/m)

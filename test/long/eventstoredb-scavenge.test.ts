@@ -14,6 +14,7 @@ import { systemTimers } from '../../infrastructure/node/system-timers.ts'
 import { allProjections } from '../../projections/all-projections.ts'
 import { differencesOf, foldLog } from '../../projections/fold-log.ts'
 import { startProjector } from '../../projections/projector.ts'
+import { ALONE } from '../support/alone.ts'
 import { caughtUp, right, take } from '../contracts/event-store-support.ts'
 import { PATIENT_LIMITS, patient } from '../support/eventstoredb-double/patient.ts'
 import { EVENTSTORE_FOLDER } from '../support/chosen-stores.ts'
@@ -46,7 +47,7 @@ const createReader = (t: ExecutionContext, store: EventStore) => {
     stop,
     start: (from: EventStore = store) => {
       const ending = new AbortController()
-      const deps = { store: from, documents, projections: allProjections, code: 'test', logger: silentLogger, environment, timers: systemTimers }
+      const deps = { store: from, documents, projections: allProjections, leases: ALONE, code: 'test', logger: silentLogger, environment, timers: systemTimers }
       running ??= { ending, projector: startProjector({ ...deps, signal: ending.signal }) }
     },
     reached: (position: Position) =>

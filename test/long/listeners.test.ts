@@ -9,7 +9,7 @@ import { isFlat, quartersOf, shown, watched } from '../support/footprint.ts'
 import { fuzzFrames } from '../support/fuzz-frames.ts'
 import { runTestService, startTestService } from '../support/service.ts'
 import { inspect, prepareInspection } from '../support/inspect.ts'
-import { freePort } from '../support/real-servers.ts'
+import { freePort } from '../support/free-port.ts'
 import { sampleSentences, silence } from '../support/speech.ts'
 
 prepareInspection()

@@ -84,68 +84,86 @@ test.serial('without MongoDB the log is the data directory\'s that took it; anot
   await isRefused(t, startIn(t, here, onLog), onLog, /belongs to another data directory/)
 })
 
-test.serial('a second process on the same MongoDB is refused while the first beats, at once let in after it in its directory, and after ten looks elsewhere', async (t) => {
+test.serial('beside a process on both servers another name joins, and its own name is refused while it beats, let in at once in its directory, and after ten looks elsewhere', async (t) => {
   t.timeout(300_000)
   const { onBoth, elsewhere } = await servers(t)
   const [here, there] = [await folder(t), await folder(t)]
   const first = startIn(t, here, { ...onBoth, NODE_NAME: 'alpha' })
   await first.url()
-  const refused = /^error: Stenolog cannot start: MongoDB is in use by the process "alpha" \(process \d+ on \S+, since [^)]+\): stop it first, two processes cannot share it yet\n$/m
-  for (const name of ['alpha', 'beta']) await isRefused(t, startIn(t, there, { ...onBoth, NODE_NAME: name }), onBoth, refused)
+  // Whose log is its own.
+  const refused = /^error: Stenolog cannot start: MongoDB is in use by the process "alpha": stop it first, two processes cannot share it yet\n$/m
+  const taken = /^error: Stenolog cannot start: the name of this process is taken by "alpha" \(process \d+ on \S+, since [^)]+\): stop that one first, or give each a NODE_NAME of its own\n$/m
+  await isRefused(t, startIn(t, there, { ...onBoth, NODE_NAME: 'alpha' }), onBoth, taken)
+  await isRefused(t, startIn(t, there, { ...onBoth, NODE_NAME: 'beta', LEASE_TTL: '4s' }), onBoth, /LEASE_TTL is 4000 ms here and 3000 ms in the process "alpha"/)
   // Nor with read models of its own: whose the log is, the log says.
-  await isRefused(t, startIn(t, there, elsewhere), onBoth, /the log of the event store belongs to another data directory, that of "alpha"/)
+  await isRefused(t, startIn(t, there, elsewhere), onBoth, /the log of the event store belongs to the processes of another MongoDB, "alpha"/)
   // Nor with a log of its own.
   await isRefused(t, startIn(t, there, { MONGO_URL: onBoth.MONGO_URL, MASTER_KEY_FILE: onBoth.MASTER_KEY_FILE }), onBoth, refused)
   const tool = await stenolog(there, ['rebuild', 'lives'], onBoth)
   t.is(tool.code, 1)
-  t.regex(tool.stderr, /MongoDB is in use by the process "alpha"/)
+  t.regex(tool.stderr, /LEASE_TTL is 5000 ms here and 3000 ms in the process "alpha"/)
+
+  // Both serve, and one that leaves takes nothing along.
+  const beta = startIn(t, await folder(t), { ...onBoth, NODE_NAME: 'beta' })
+  await logIn(await beta.url(), ADMIN.username, ADMIN.password)
+  beta.kill('SIGTERM')
+  t.is(await beta.exited, 0, beta.stderr())
 
   first.kill('SIGKILL')
   await first.exited
-  const second = startIn(t, here, { ...onBoth, NODE_NAME: 'beta' })
+  const second = startIn(t, here, { ...onBoth, NODE_NAME: 'alpha' })
   await second.url()
   t.notRegex(second.stderr(), /waiting to see/)
 
   second.kill('SIGKILL')
   await second.exited
-  const third = startIn(t, there, { ...onBoth, NODE_NAME: 'beta' })
+  const third = startIn(t, there, { ...onBoth, NODE_NAME: 'alpha' })
   await third.url()
   t.regex(third.stderr(), /waiting to see whether another process that uses MongoDB still lives/)
 
   // A clean stop leaves nothing to wait for.
   third.kill('SIGTERM')
   t.is(await third.exited, 0, third.stderr())
-  const fourth = startIn(t, here, onBoth)
+  const fourth = startIn(t, here, { ...onBoth, NODE_NAME: 'beta' })
   await fourth.url()
   t.notRegex(fourth.stderr(), /waiting to see/)
 })
 
-for (const kind of ['onLog', 'onBoth'] as const)
-  test.serial(`of two that start at once one is let in: ${kind}`, async (t) => {
-    t.timeout(300_000)
-    const { [kind]: settings } = await servers(t)
-    const start = async () => startIn(t, await folder(t), settings)
-    const both = await Promise.all([start(), start()])
-    const loser = await Promise.race(both.map((run) => run.exited.then(() => run)))
-    t.regex(loser.stderr(), /^error: Stenolog cannot start: (?:MongoDB is in use by|the log of the event store belongs to)/m)
-    for (const run of both) if (run !== loser) await run.url()
-  })
+test.serial('of two that start at once on a log without MongoDB one is let in', async (t) => {
+  t.timeout(300_000)
+  const { onLog } = await servers(t)
+  const start = async () => startIn(t, await folder(t), onLog)
+  const both = await Promise.all([start(), start()])
+  const loser = await Promise.race(both.map((run) => run.exited.then(() => run)))
+  t.regex(loser.stderr(), /^error: Stenolog cannot start: the log of the event store belongs to/m)
+  for (const run of both) if (run !== loser) await run.url()
+})
+
+test.serial('two that start at once on both servers are let in', async (t) => {
+  t.timeout(300_000)
+  const { onBoth } = await servers(t)
+  const start = async () => startIn(t, await folder(t), onBoth)
+  const both = await Promise.all([start(), start()])
+  await Promise.all(both.map(async (run) => logIn(await run.url(), ADMIN.username, ADMIN.password)))
+  t.pass()
+})
 
 test.serial('a process that was frozen while another took its place ends when it wakes, without a drain', async (t) => {
   t.timeout(300_000)
   const { onBoth } = await servers(t)
   const [here, there] = [await folder(t), await folder(t)]
-  const first = startIn(t, here, onBoth)
+  const name = 'alpha'
+  const first = startIn(t, here, { ...onBoth, NODE_NAME: name })
   const client = await logIn(await first.url(), ADMIN.username, ADMIN.password)
   first.kill('SIGSTOP')
-  const second = startIn(t, there, onBoth)
+  const second = startIn(t, there, { ...onBoth, NODE_NAME: name })
   await second.url()
   // They wait in its socket. Until terms fence it off, what it still does of them counts.
   const waiting = Array.from({ length: 20 }, () => client.createLive().then(() => true, () => false))
   first.kill('SIGCONT')
   t.is(await first.exited, 1)
   t.log(`${(await Promise.all(waiting)).filter(Boolean).length} of 20 creates were done by the process that had been replaced`)
-  t.regex(first.stderr(), /^error: Stenolog ends: the process "node-[0-9a-f]{16}" .* has taken (?:its place in MongoDB|the log of the event store over)$/m)
+  t.regex(first.stderr(), /^error: Stenolog ends: the process "alpha" .* has taken its place in MongoDB$/m)
   await eventually(async () => {
     const { status } = await fetch(`${await second.url()}/health/ready`)
     if (status !== 200) throw new Error(`ready answers ${status}`)

@@ -13,8 +13,8 @@ const AUDIT = 'test/application/audit-admission.test.ts'
 export const admissionMutants: ReadonlyArray<Mutant> = [
   {
     file: 'domain/admission/placement.ts',
-    before: 'return rank < least || (rank === least && next.free > best.free) ?',
-    after: 'return next.free > best.free ?',
+    before: 'return rank === undefined ? one.free > other.free : rank(one.worker) < rank(other.worker)',
+    after: 'return one.free > other.free && ranks.length >= 0',
     rows: ['of the candidates the lowest in rank is taken'], test: ADMISSION,
   },
   {
@@ -34,6 +34,18 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
     before: '.filter(({ isDraining }) => !isDraining)',
     after: '',
     rows: ['a worker that drains keeps what it runs'], test: WORKERS,
+  },
+  {
+    file: 'domain/admission/placement.ts',
+    before: 'return names !== undefined && (needs ?? []).every((name) => names.has(name))',
+    after: 'return names !== undefined && (needs ?? []).some((name) => names.has(name))',
+    rows: ['a live is given only to a worker that offers its model'], test: WORKERS,
+  },
+  {
+    file: 'domain/admission/placement.ts',
+    before: 'const able = rooms.filter((one) => isOffered(offering, one.worker, needs))',
+    after: 'const able = needs === offering ? [] : rooms',
+    rows: ['a live is given only to a worker that offers its model'], test: WORKERS,
   },
   {
     file: 'domain/admission/state.ts',
@@ -134,9 +146,9 @@ export const admissionMutants: ReadonlyArray<Mutant> = [
     rows: ['a log of an older version goes on under the name local'], test: UPGRADE,
   },
   {
-    file: 'application/admission/join-worker.ts',
-    before: 'while (E.isRight(sent) && isPlaceable(sent.right))',
-    after: 'while (E.isRight(sent) && vram < 0)',
+    file: 'application/admission/send-surely.ts',
+    before: 'while (E.isRight(sent) && isPlaceable(sent.right, admission.offering()))',
+    after: 'while (E.isRight(sent) && isPlaceable === undefined)',
     rows: ['a worker that joins anew has all that it ran'], test: UPGRADE,
   },
   {

@@ -17,16 +17,21 @@ import { hubMutants } from './hub.ts'
 import { hurtDataMutants } from './hurt-data.ts'
 import { isolationMutants } from './isolation.ts'
 import { keyMutants } from './keys.ts'
+import { linkMutants } from './links.ts'
 import { limitMutants } from './limits.ts'
 import { listenerMutants } from './listeners.ts'
 import { liveMutants } from './lives.ts'
+import { logMarkMutants } from './log-mark.ts'
 import { memberMutants } from './members.ts'
 import { missedFinalsMutants } from './missed-finals.ts'
 import { mongoMutants } from './mongodb.ts'
 import { onceSurvivedMutants } from './once-survived.ts'
 import { onnxMutants } from './onnx.ts'
+import { placementMutants } from './placement.ts'
 import { rebuildMutants } from './rebuilds.ts'
+import { relayMutants } from './relay.ts'
 import { restMutants } from './rest.ts'
+import { senderMutants } from './senders.ts'
 import { socketMutants } from './sockets.ts'
 import { sourceMutants } from './sources.ts'
 import { sqliteMutants } from './sqlite.ts'
@@ -38,13 +43,16 @@ export const MUTANTS: ReadonlyArray<Mutant> = [
   ...restMutants,
   ...liveMutants,
   ...admissionMutants,
+  ...placementMutants,
   ...accountMutants,
   ...directoryMutants,
+  ...senderMutants,
   ...socketMutants,
   ...engineSettingMutants,
   ...listenerMutants,
   ...missedFinalsMutants,
   ...limitMutants,
+  ...linkMutants,
   ...sourceMutants,
   ...sqliteMutants,
   ...keyMutants,
@@ -55,6 +63,7 @@ export const MUTANTS: ReadonlyArray<Mutant> = [
   ...eventStoreDbMutants, ...eventStoreDbLeaderMutants,
   ...mongoMutants,
   ...memberMutants,
+  ...logMarkMutants,
   ...commandLineMutants,
   ...onceSurvivedMutants,
   ...storeMutants,
@@ -66,6 +75,7 @@ export const MUTANTS: ReadonlyArray<Mutant> = [
   ...engineCostMutants,
   ...engineProcessMutants,
   ...termMutants,
+  ...relayMutants,
   ...askedMutants,
   ...vocabularyAndLanguageMutants,
 ]

@@ -74,7 +74,7 @@ export const handshakeMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/ws/socket-server.ts',
-    before: "places.take(admission.session === null ? 'listener' : 'sender')",
+    before: "places.take(admission.sender === null ? 'listener' : 'sender')",
     after: 'places.take(admission.role)',
     rows: ['a sender that comes second finds no place'], test: HANDSHAKE_LIMITS,
   },

@@ -15,8 +15,8 @@ export const keyMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/keys/keyring.ts',
-    before: '    erasures += 1\n',
-    after: '',
+    before: '    erasures += 1\n    for',
+    after: '    for',
     rows: ['an answer that an erasure has overtaken leaves no key in memory'], test: KEYRING,
   },
   {

@@ -52,18 +52,18 @@ export const listenerMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: SESSIONS,
-    before: 'options.reconnectGrace === 0 ? null :',
-    after: 'options.reconnectGrace >= 0 ? null :',
+    before: 'grace: options.reconnectGrace }',
+    after: 'grace: 0 }',
     rows: ['RECONNECT_GRACE'], test: RESUME,
   },
   {
     file: SESSIONS,
-    before: 'Math.min(options.reconnectGrace, LONGEST_TIMER_MS)',
-    after: 'Math.min(options.reconnectGrace / 2, LONGEST_TIMER_MS)',
+    before: 'Math.min(ms, LONGEST_TIMER_MS)',
+    after: 'Math.min(ms / 2, LONGEST_TIMER_MS)',
     rows: ['RECONNECT_GRACE'], test: RESUME,
   },
   {
-    file: 'interfaces/compose/parts/running-sessions.ts',
+    file: 'interfaces/compose/parts/hearing.ts',
     before: 'reconnectGrace: settings.reconnectGrace,',
     after: 'reconnectGrace: 0,',
     rows: ['RECONNECT_GRACE'], test: 'test/service/limits.test.ts',

@@ -64,8 +64,8 @@ export const missedFinalsMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/sessions/missed-finals.ts',
-    before: '[...owed.values(), ...read.right]',
-    after: 'read.right',
+    before: '[...owed.values(), ...stored.right]',
+    after: 'stored.right',
     rows: ['a final that was stored, not yet told when its page was read'], test: MISSED_FINALS,
   },
   {

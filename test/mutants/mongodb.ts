@@ -11,9 +11,15 @@ const MONGODB_FAILURES = 'test/long/mongodb-failures.test.ts'
 export const mongoMutants: ReadonlyArray<Mutant> = [
   {
     file: 'infrastructure/mongodb/documents.ts',
-    before: '{ _id, v: { $lt: reached.v } }',
-    after: '{ _id }',
+    before: '{ _id, v: { $not: { $gt: v } }, token',
+    after: '{ _id, token',
     rows: ['the checkpoint never goes back'], test: CONTRACT_MONGODB_DOCUMENTS,
+  },
+  {
+    file: 'infrastructure/mongodb/documents.ts',
+    before: '{ $not: { $gt: token } }',
+    after: '{ $not: { $gt: token + 1e9 } }',
+    rows: ['that a higher token has written is moved by no lower one'], test: CONTRACT_MONGODB_DOCUMENTS,
   },
   {
     file: 'infrastructure/mongodb/documents.ts',
@@ -47,8 +53,8 @@ export const mongoMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/mongodb/keyring.ts',
-    before: '$unset: { wrapped: true }, $min',
-    after: '$min',
+    before: '$unset: { wrapped: true }, $currentDate',
+    after: '$currentDate',
     rows: ['of an erased key nothing but its name is left on the server'], test: MONGODB_STORED,
   },
   {
@@ -77,7 +83,7 @@ export const mongoMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/mongodb/collections.ts',
-    before: 'if (collectionOf(from, staged) !== collectionOf(to, inUse)) {',
+    before: 'if (built !== former) {',
     after: '{',
     rows: ['a flip that broke off between its two writes loses nothing'], test: MONGODB_STORED,
   },
@@ -89,7 +95,7 @@ export const mongoMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/mongodb/collections.ts',
-    before: ', retired: collectionOf(to, inUse) }',
+    before: ', retired: former }',
     after: ' }',
     rows: ['what took its leave is dropped'], test: MONGODB_STORED,
   },

@@ -52,8 +52,8 @@ export const rebuildMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'projections/rebuild/half-built.ts',
-    before: 'if (orThrow(await whyOlder(store, checkpoint)()) === null) return checkpoint',
-    after: 'return checkpoint',
+    before: 'if (orThrow(await whyOlder(store, reached)()) === null) return {',
+    after: 'return {',
     rows: ['a rebuild goes on behind no more than the log holds'], test: REBUILD_RESUMED,
   },
   {
@@ -64,8 +64,8 @@ export const rebuildMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/compose.ts',
-    before: '    void readSide.projector.finishRebuilds()\n',
-    after: '',
+    before: '    void readSide.projector.finishRebuilds()\n    const token',
+    after: '    const token',
     rows: ['broken off by SIGTERM is finished by the next start'], test: REBUILD_INTERRUPTED,
   },
   {

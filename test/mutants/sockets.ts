@@ -83,8 +83,8 @@ export const socketMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'interfaces/ws/listeners/hub.ts',
-    before: 'for (const member of topic.members) if (!deliver(member, frame))',
-    after: "for (const member of topic.members) if (member.role === 'listener' && !deliver(member, frame))",
+    before: 'if (!deliver(member, frame)) topic',
+    after: "if (member.role === 'listener' && !deliver(member, frame)) topic",
     rows: [152], test: CAPTIONS,
   },
   {
@@ -155,8 +155,8 @@ export const socketMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/sessions/running-live.ts',
-    before: 'if (clock.samples() === 0) void',
-    after: 'if (clock.samples() < 0) void',
+    before: 'if (!begun) void',
+    after: 'if (begun) void',
     rows: [99, 140], test: FRAMES,
   },
   {

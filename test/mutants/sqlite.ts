@@ -193,9 +193,15 @@ export const sqliteMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/sqlite/documents/documents-worker.ts',
-    before: 'last = excluded.last WHERE excluded.position > position',
-    after: 'last = excluded.last',
+    before: 'excluded.position >= position AND ',
+    after: '',
     rows: ['the checkpoint never goes back'], test: CONTRACT_SQLITE_DOCUMENTS,
+  },
+  {
+    file: 'infrastructure/sqlite/documents/documents-worker.ts',
+    before: ' AND excluded.token >= token',
+    after: '',
+    rows: ['that a higher token has written is moved by no lower one'], test: CONTRACT_SQLITE_DOCUMENTS,
   },
   {
     file: 'infrastructure/sqlite/documents/documents-worker.ts',

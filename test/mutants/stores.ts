@@ -53,13 +53,19 @@ export const storeMutants: ReadonlyArray<Mutant> = [
     rows: ['of a log on a server read models are kept'], test: 'test/projections/lost-future.test.ts',
   },
   {
-    file: 'projections/projector.ts',
+    file: 'application/log/log-duty.ts',
+    before: 'checkpoint, reached.token)',
+    after: 'checkpoint)',
+    rows: ['who was frozen when another took the duty over'], test: 'test/application/duties-under-leases.test.ts',
+  },
+  {
+    file: 'projections/runner.ts',
     before: 'events: 500, ms: 5000',
     after: 'events: 500, ms: Infinity',
     rows: ['move the checkpoint every 500 events or five seconds'], test: 'test/projections/projector.test.ts',
   },
   {
-    file: 'projections/projector.ts',
+    file: 'projections/runner.ts',
     before: 'if (reason !== null) throw',
     after: 'if (reason === undefined) throw',
     rows: ['an older copy of the log, put in its place under a running service'], test: 'test/projections/lost-future.test.ts',

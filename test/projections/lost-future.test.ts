@@ -8,6 +8,7 @@ import type { EventStore, ExpectedRevision, Position } from '../../application/p
 import { allProjections } from '../../projections/all-projections.ts'
 import { whyOlder } from '../../projections/older-log.ts'
 import { startProjector } from '../../projections/projector.ts'
+import { ALONE } from '../support/alone.ts'
 import { discardLostFuture } from '../../projections/rebuild/lost-future.ts'
 import { systemTimers } from '../../infrastructure/node/system-timers.ts'
 import { eventually } from '../support/eventually.ts'
@@ -127,7 +128,7 @@ test('an older copy of the log, put in its place under a running service, holds 
   const documents = createMemoryDocuments()
   const stop = new AbortController()
   const following = { store, documents, logger: createRecordingLogger(), environment, timers: systemTimers, signal: stop.signal }
-  const projector = startProjector({ ...following, projections: [lives], code: 'test' })
+  const projector = startProjector({ ...following, projections: [lives], leases: ALONE, code: 'test' })
   t.teardown(async () => {
     stop.abort()
     await projector.stopped

@@ -17,7 +17,7 @@ test('documents are not to be had before their projection has been through the l
   let current: ReadonlyArray<string> = ['api-tokens']
   const lag = () =>
     ['users', 'api-tokens'].map((projection) => ({
-      projection, position: BEGINNING, secondsBehind: 0, error: null, failures: 0, rebuilding: false,
+      projection, position: BEGINNING, secondsBehind: 0, error: null, failures: 0, rebuilding: false, isOwn: true,
       hasCaughtUp: current.includes(projection),
     }))
   const documents = onceCurrent(all, firstWay([users, apiTokens], { lag }))

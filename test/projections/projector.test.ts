@@ -10,6 +10,7 @@ import { allProjections } from '../../projections/all-projections.ts'
 import { lives } from '../../projections/lives/projection.ts'
 import type { Projection } from '../../projections/projection.ts'
 import { startProjector } from '../../projections/projector.ts'
+import { ALONE } from '../support/alone.ts'
 import { eventually } from '../support/eventually.ts'
 import { createMemoryDocuments } from '../support/memory-documents.ts'
 import { createMemoryEventStore } from '../support/memory-event-store.ts'
@@ -32,7 +33,7 @@ const start = (t: ExecutionContext, parts: Parts = {}) => {
   const { store = createMemoryEventStore(), documents = createMemoryDocuments(), projections = allProjections } = parts
   const stop = new AbortController()
   const logger = createRecordingLogger()
-  const projector = startProjector({ environment, ...parts, store, documents, projections, code: 'test', logger, timers: systemTimers, signal: stop.signal })
+  const projector = startProjector({ environment, ...parts, store, documents, projections, leases: ALONE, code: 'test', logger, timers: systemTimers, signal: stop.signal })
   t.teardown(async () => {
     stop.abort()
     await projector.stopped

@@ -9,6 +9,7 @@ import { openSqliteKeyring } from '../../infrastructure/sqlite/keyring/keyring.t
 import { systemTimers } from '../../infrastructure/node/system-timers.ts'
 import { allProjections } from '../../projections/all-projections.ts'
 import { startProjector } from '../../projections/projector.ts'
+import { ALONE } from '../support/alone.ts'
 import { liveCreated } from '../domain/samples.ts'
 import { right } from '../support/projecting.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
@@ -23,7 +24,7 @@ test('R15: on the embedded stores a write is seen by the read that follows, in 1
   const keyring = await openSqliteKeyring({ file: join(directory.path, 'keyring.sqlite'), masterKey: randomBytes(32) })
   const stop = new AbortController()
   const logger = createRecordingLogger()
-  const projector = startProjector({ store, documents, projections: allProjections, code: 'test', logger, environment, timers: systemTimers, signal: stop.signal })
+  const projector = startProjector({ store, documents, projections: allProjections, leases: ALONE, code: 'test', logger, environment, timers: systemTimers, signal: stop.signal })
   t.teardown(async () => {
     stop.abort()
     await projector.stopped

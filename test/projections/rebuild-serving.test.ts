@@ -17,6 +17,7 @@ import { systemTimers } from '../../infrastructure/node/system-timers.ts'
 import { allProjections } from '../../projections/all-projections.ts'
 import { differencesOf, foldLog } from '../../projections/fold-log.ts'
 import { startProjector } from '../../projections/projector.ts'
+import { ALONE } from '../support/alone.ts'
 import { shareOf } from '../../projections/rebuild/rebuild.ts'
 import { eventually } from '../support/eventually.ts'
 import { createMemoryDocuments } from '../support/memory-documents.ts'
@@ -51,7 +52,7 @@ const createLives = async (store: EventStore, from: number, count: number): Prom
 const serve = (t: ExecutionContext, store: EventStore, documents: Documents) => {
   const stop = new AbortController()
   const logger = createRecordingLogger()
-  const projector = startProjector({ store, documents, projections: allProjections, code: 'test', logger, environment, timers: systemTimers, signal: stop.signal })
+  const projector = startProjector({ store, documents, projections: allProjections, leases: ALONE, code: 'test', logger, environment, timers: systemTimers, signal: stop.signal })
   t.teardown(async () => {
     stop.abort()
     await projector.stopped

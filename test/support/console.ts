@@ -18,7 +18,7 @@ export const watchPage = (page: Page): ReadonlyArray<string> => {
   const complaints: Array<string> = []
   page.on('console', (message) => {
     if (message.type() === 'error' && !OF_BROWSERS.test(message.text())) complaints.push(message.text())
-    if (/content security policy|trusted ?types?|violates/i.test(message.text())) complaints.push(message.text())
+    if (/content security policy|trusted ?types?|violates|agent cluster/i.test(message.text())) complaints.push(message.text())
   })
   page.on('requestfailed', (request) => {
     if (/blocked/i.test(request.failure()?.errorText ?? '')) complaints.push(request.url())
@@ -36,9 +36,13 @@ export interface ConsoleOptions {
   readonly context?: Parameters<Browser['newContext']>[0]
 }
 
+/** Milliseconds that anything may take on a machine that has more to do. */
+const PATIENCE = 90_000
+
 /** A tab of its own with the console in it; the test fails at its end for anything that the page may not do. */
 export const openConsole = async (t: ExecutionContext, browser: Browser, options: ConsoleOptions): Promise<Page> => {
   const context: BrowserContext = await browser.newContext(options.context)
+  context.setDefaultTimeout(PATIENCE)
   const page = await context.newPage()
   const complaints = watchPage(page)
   t.teardown(async () => {
@@ -124,4 +128,10 @@ export const sharedConsole = () => {
       return { service, browser }
     })())
   return { start, closing }
+}
+
+/** The program of a language that the page shows, once *The same by a program* is open. */
+export const shownProgram = async (page: Page, language: string): Promise<string> => {
+  await page.getByRole('tab', { name: language }).click()
+  return page.getByRole('region', { name: language }).innerText()
 }

@@ -22,7 +22,7 @@ export interface Launched {
  * the one that it is given; `checkout` one of another version.
  */
 export const launch = (
-  t: ExecutionContext,
+  t: Pick<ExecutionContext, 'teardown'>,
   environment: Readonly<Record<string, string>>,
   through: ReadonlyArray<string> = [],
   checkout = CHECKOUT,

@@ -1,21 +1,37 @@
 import { setImmediate } from 'node:timers/promises'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { Members } from '../../application/ports/members.ts'
+import type { Leases } from '../../application/ports/peers/leases.ts'
+import { ROLES } from '../../application/ports/peers/members.ts'
+import type { Members, Profile } from '../../application/ports/peers/members.ts'
+import { createLeases } from '../../infrastructure/mongodb/leases.ts'
+import type { Lease, LeaseRegister } from '../../infrastructure/mongodb/lease-register.ts'
 import { joinMembers } from '../../infrastructure/mongodb/members.ts'
-import type { MemberRegister } from '../../infrastructure/mongodb/member-register.ts'
+import type { Entry, MemberRegister } from '../../infrastructure/mongodb/member-register.ts'
 import { createManualTimers } from './manual-timers.ts'
-import { createMemoryRegister } from './memory-register.ts'
+import { createMemoryLeases, createMemoryRegister } from './memory-register.ts'
 import { createRecordingLogger } from './recording-logger.ts'
 
 export const TTL = 5000
+
+/** Of a process that does everything. */
+export const PROFILE: Profile = { roles: ROLES, version: '1.0.0', speaks: { log: 1, relay: 1 } }
+
 /** Virtual time goes on by a fifth of the time between two looks. */
 export const STEP = TTL / 50
 
 type Phase = 'starting' | 'up' | 'refused' | 'replaced' | 'gone'
 
-/** What becomes of a process's requests: answered; not made; made, and the answer lost. */
-type Line = 'well' | 'cut' | 'mute'
+/**
+ * What becomes of a process's requests: answered; not made; made, and the answer lost, of all or of writes alone; as a
+ * deposed primary answers them, which shows what was and makes nothing.
+ */
+type Line = 'well' | 'cut' | 'mute' | 'mute-writes' | 'deposed'
+
+interface Held {
+  readonly token: number
+  readonly signal: AbortSignal
+}
 
 interface Process {
   readonly directory: string
@@ -23,7 +39,14 @@ interface Process {
   readonly phase: () => Phase
   /** Why it was refused, or must end. */
   readonly why: () => string
-  readonly whyNot: () => Promise<string | null | undefined>
+  readonly members: () => Members
+  readonly leases: () => Leases
+  /** Seeks the lease and works until it loses it. */
+  readonly seek: (lease: string) => void
+  /** What it holds, as it believes. */
+  readonly held: (lease: string) => Held | undefined
+  /** Incarnations that it found lost. */
+  readonly lost: ReadonlyArray<string>
   readonly advance: () => void
   readonly freeze: () => void
   /** Its timers are late. */
@@ -35,56 +58,98 @@ interface Process {
   readonly stop: () => Promise<void>
 }
 
+interface Starting {
+  readonly name?: string
+  readonly line?: Line
+  readonly ttl?: number
+  readonly leases?: ReadonlyArray<string>
+}
+
+/** How its own timers stand, by what a freeze is: the whole machine's, or this process's alone. */
+type Freeze = 'machine' | 'process'
+
 /**
- * Processes that share a register of members, in virtual time: a clock stands still while its process is frozen. A data
- * directory runs one process at a time, as its lock has it.
+ * Processes that share a register of members and their leases, in virtual time. A data directory runs one process at a
+ * time, as its lock has it.
  */
-export const createMembersWorld = () => {
+export const createMembersWorld = (freezes: Freeze = 'machine') => {
   const register = createMemoryRegister()
+  const leaseRegister = createMemoryLeases()
   const logger = createRecordingLogger()
-  /** When an incarnation was last heard of. */
+  /** When an incarnation was last heard of, in time in which there was no election. */
   const heard = new Map<string, number>()
   const wronged: Array<string> = []
   const processes: Array<Process> = []
+  /** Who was given which token of which lease. */
+  const holdings: Array<{ readonly lease: string; readonly token: number; readonly incarnation: string }> = []
   const runs = (phase: Phase): boolean => phase === 'starting' || phase === 'up'
   let now = 0
+  let answering = 0
+  let isElecting = false
 
-  const start = (directory: string, name = directory, line: Line = 'well'): Process => {
+  const start = (directory: string, { name = directory, line = 'well', ttl = TTL, leases: sought = [] }: Starting = {}): Process => {
     const incarnation = `run-${processes.length}`
     const timers = createManualTimers()
     let phase: Phase = 'starting'
     let isFrozen = false
+    let frozen = 0
     let members: Members | null = null
+    let leases: Leases | null = null
     let why = ''
+    let past: { readonly members: ReadonlyArray<Entry>; readonly leases: ReadonlyArray<Lease> } = { members: [], leases: [] }
+    const held = new Map<string, Held>()
+    const lost: Array<string> = []
 
     const asked = async <A>(make: () => Promise<Either<string, A>>): Promise<Either<string, A>> => {
       if (phase === 'gone') return new Promise(() => undefined)
-      const outcome = line === 'cut' ? E.left('cut off') : await make()
-      return line === 'mute' ? E.left('the answer is lost') : outcome
+      if (line === 'cut' || line === 'deposed' || isElecting) return E.left('cut off')
+      const outcome = await make()
+      return line === 'mute' || line === 'mute-writes' ? E.left('the answer is lost') : outcome
     }
     const hearing = (make: () => Promise<Either<string, boolean>>) => () => {
-      heard.set(incarnation, now)
+      heard.set(incarnation, answering)
       return make()
     }
+    const shown = <A>(old: () => A, look: () => Promise<Either<string, A>>) => async (): Promise<Either<string, A>> => {
+      if (phase !== 'gone' && line === 'deposed') return E.right(old())
+      return phase !== 'gone' && line === 'mute-writes' && !isElecting ? look() : asked(look)
+    }
+    /** Nobody who beats is judged. */
+    const judging = ({ incarnation: other }: Entry | { readonly incarnation: string }): void => {
+      const silence = answering - (heard.get(other) ?? 0)
+      const lives = processes.some((one) => one.incarnation === other && runs(one.phase()))
+      if (other !== incarnation && lives && silence < TTL - STEP) wronged.push(`${other} by ${incarnation} after ${silence} ms`)
+    }
+    const struck = (seen: Entry, make: () => Promise<Either<string, boolean>>) => async () => {
+      const outcome = await make()
+      if (E.isRight(outcome) && outcome.right && seen.state !== 'stopping') judging(seen)
+      return outcome
+    }
     const own: MemberRegister = {
-      look: () => asked(register.look),
-      enter: (member) => asked(hearing(() => register.enter(member))),
-      beat: (member) => asked(hearing(() => register.beat(member))),
-      leave: (member) => asked(() => register.leave(member)),
-      strike: (member) => asked(async () => {
-        const struck = await register.strike(member)
-        const silence = now - (heard.get(member.incarnation) ?? 0)
-        const lives = processes.some((other) => other.incarnation === member.incarnation && runs(other.phase()))
-        const isOther = member.incarnation !== incarnation
-        if (E.isRight(struck) && struck.right && isOther && lives && silence < TTL) wronged.push(`${member.incarnation} after ${silence} ms`)
-        return struck
-      }),
+      look: shown(() => past.members, register.look),
+      enter: (entry) => asked(hearing(() => register.enter(entry))),
+      replace: (seen, entry) => asked(struck(seen, hearing(() => register.replace(seen, entry)))),
+      strike: (seen) => asked(struck(seen, () => register.strike(seen))),
+      beat: (entry) => asked(hearing(() => register.beat(entry))),
+      leave: (entry) => asked(() => register.leave(entry)),
+    }
+    const ownLeases: LeaseRegister = {
+      look: shown(() => past.leases, leaseRegister.look),
+      take: (lease, seen, by) => asked(() => leaseRegister.take(lease, seen, by)),
+      giveBack: (lease, by, token) => asked(() => leaseRegister.giveBack(lease, by, token)),
     }
     const claim = { name, incarnation, directory, host: 'here', pid: processes.length, since: String(now) }
-    void joinMembers({ register: own, timers, logger }, claim, TTL).then(
+    const { monotonic } = timers
+    void joinMembers({ register: own, timers, monotonic, logger }, claim, PROFILE, ttl).then(
       (joined) => {
         members = joined
+        leases = createLeases({ register: ownLeases, members: joined, timers, logger, pauseMs: TTL / 5 })
         phase = 'up'
+        joined.onLost((member) => {
+          lost.push(member.incarnation)
+          judging(member)
+        })
+        for (const lease of sought) process.seek(lease)
         void joined.replaced.then((reason) => {
           phase = 'replaced'
           why = reason
@@ -95,38 +160,70 @@ export const createMembersWorld = () => {
         why = String(error)
       },
     )
+    const upNow = <A>(one: A | null): A => {
+      if (one === null) throw new Error(`${incarnation} is not up`)
+      return one
+    }
     const process: Process = {
-      directory,
-      incarnation,
+      directory, incarnation, lost,
       phase: () => phase,
       why: () => why,
-      whyNot: async () => members?.whyNot(),
+      members: () => upNow(members),
+      leases: () => upNow(leases),
+      seek: (lease) => {
+        const seeking = upNow(leases).hold(lease, async ({ token, signal }) => {
+          holdings.push({ lease, token, incarnation })
+          held.set(lease, { token, signal })
+          await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+          held.delete(lease)
+        })
+        seekers.push(seeking.stop)
+      },
+      held: (lease) => held.get(lease),
       advance: () => {
-        if (!isFrozen && phase !== 'gone') timers.advance(STEP)
+        if (phase === 'gone') return
+        if (isFrozen) frozen += STEP
+        else timers.advance(STEP)
       },
       freeze: () => void (isFrozen = true),
-      thaw: () => void (isFrozen = false),
-      lineIs: (kind) => void (line = kind),
+      thaw: () => {
+        if (isFrozen && freezes === 'process') timers.standStill(frozen)
+        isFrozen = false
+        frozen = 0
+      },
+      lineIs: (kind) => {
+        line = kind
+        void Promise.all([register.look(), leaseRegister.look()]).then(([before, leasesBefore]) => {
+          if (E.isRight(before) && E.isRight(leasesBefore)) past = { members: before.right, leases: leasesBefore.right }
+        })
+      },
       kill: () => void (phase = 'gone'),
       stop: async () => {
-        if (phase === 'up' && !isFrozen) await members?.leave()
+        if (phase === 'up' && !isFrozen) {
+          for (const end of seekers) await end()
+          await members?.leave()
+        }
         phase = 'gone'
       },
     }
+    const seekers: Array<() => Promise<void>> = []
     processes.push(process)
     return process
   }
 
   return {
-    register, processes, wronged, start,
-    warnings: () => logger.lines.length,
+    register, leaseRegister, processes, wronged, holdings, start,
+    warnings: () => logger.lines.filter(({ level }) => level === 'warn').length,
+    /** Nobody is answered. */
+    elect: (isOn: boolean): void => void (isElecting = isOn),
     isTaken: (directory: string): boolean => processes.some((one) => one.directory === directory && runs(one.phase())),
     up: () => processes.filter(({ phase }) => phase() === 'up'),
     pass: async (ms: number): Promise<void> => {
       for (let passed = 0; passed < ms; passed += STEP) {
         now += STEP
+        if (!isElecting) answering += STEP
         for (const { advance } of processes) advance()
-        for (let turn = 0; turn < 3; turn += 1) await setImmediate()
+        for (let turn = 0; turn < 4; turn += 1) await setImmediate()
       }
     },
   }

@@ -1,7 +1,7 @@
 import * as O from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
-import { NO_CHECKPOINT } from '../../application/ports/documents.ts'
-import type { Checkpoint, Document, Documents, Filter, Scalar } from '../../application/ports/documents.ts'
+import { MOVED, NO_CHECKPOINT, OUTRANKED } from '../../application/ports/documents.ts'
+import type { Checkpoint, Document, Documents, Filter, Scalar, Told } from '../../application/ports/documents.ts'
 import type { Position } from '../../application/ports/event-store.ts'
 
 interface Stored {
@@ -28,7 +28,11 @@ const matches = (document: Document, filter: Filter): boolean =>
 /** The read models in memory. */
 export const createMemoryDocuments = (): Documents => {
   const collections = new Map<string, Map<string, Stored>>()
-  const checkpoints = new Map<string, Checkpoint>()
+  const checkpoints = new Map<string, { readonly checkpoint: Checkpoint; readonly token: number; readonly told: Told | null }>()
+  /** How often each name came to stand for other documents. */
+  const places = new Map<string, number>()
+  const placeOf = (name: string): string => `${name} ${places.get(name) ?? 0}`
+  const move = (name: string): void => void places.set(name, (places.get(name) ?? 0) + 1)
 
   const collection = (name: string): Map<string, Stored> => {
     const found = collections.get(name)
@@ -39,9 +43,9 @@ export const createMemoryDocuments = (): Documents => {
   return {
     ensure: (specs) => async () => {
       for (const { name } of specs) if (!collections.has(name)) collections.set(name, new Map())
-      return TE.right(undefined)()
+      return TE.right(specs.map(({ name }) => placeOf(name)))()
     },
-    commit: ({ projection }, changes, checkpoint) => async () => {
+    commit: ({ projection }, changes, checkpoint, token = 0) => async () => {
       for (const change of changes) {
         const documents = collection(change.collection)
         const stored = documents.get(change.id)
@@ -50,10 +54,20 @@ export const createMemoryDocuments = (): Documents => {
         documents.set(change.id, { position: change.position, document })
       }
       const before = checkpoints.get(projection)
-      if (before === undefined || checkpoint.position > before.position) checkpoints.set(projection, checkpoint)
+      if (before !== undefined && before.token > token) return TE.left(OUTRANKED)()
+      if (before === undefined || checkpoint.position >= before.checkpoint.position)
+        checkpoints.set(projection, { checkpoint, token, told: before?.told ?? null })
       return TE.right(undefined)()
     },
-    checkpoint: ({ projection }) => () => TE.right(checkpoints.get(projection) ?? NO_CHECKPOINT)(),
+    tell: (tellings) => async () => {
+      for (const { model: { projection }, token, told } of tellings) {
+        const stored = checkpoints.get(projection)
+        if (stored !== undefined && stored.token <= token) checkpoints.set(projection, { ...stored, told })
+      }
+      return TE.right(undefined)()
+    },
+    told: (models) => async () => TE.right(models.map(({ projection }) => checkpoints.get(projection)?.told ?? null))(),
+    checkpoint: ({ projection }) => () => TE.right(checkpoints.get(projection)?.checkpoint ?? NO_CHECKPOINT)(),
     get: (name, id) => async () => TE.right(O.fromNullable(collection(name).get(id)?.document))(),
     find: (name, ids) => async () => {
       const found = ids.flatMap((id): ReadonlyArray<[string, Document]> => {
@@ -79,13 +93,20 @@ export const createMemoryDocuments = (): Documents => {
     },
     discard: ({ projection, collection: name }) => async () => {
       checkpoints.delete(projection)
-      if (name !== null) collections.delete(name)
+      if (name !== null) {
+        collections.delete(name)
+        move(name)
+      }
       return TE.right(undefined)()
     },
-    promote: (from, to) => async () => {
+    promote: (from, to, expected) => async () => {
+      const isMoved = [from, to].some((model, index) => expected !== undefined && expected[index] !== placeOf(model.collection))
+      if (isMoved) return TE.left(MOVED)()
       collections.set(to.collection, collection(from.collection))
       collections.delete(from.collection)
-      checkpoints.set(to.projection, checkpoints.get(from.projection) ?? NO_CHECKPOINT)
+      move(from.collection)
+      move(to.collection)
+      checkpoints.set(to.projection, checkpoints.get(from.projection) ?? { checkpoint: NO_CHECKPOINT, token: 0, told: null })
       checkpoints.delete(from.projection)
       return TE.right(undefined)()
     },

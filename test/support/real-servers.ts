@@ -3,7 +3,7 @@ import { execFile, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
@@ -11,6 +11,7 @@ import { promisify } from 'node:util'
 import type { ExecutionContext } from 'ava'
 import { FFMPEG, SAMPLE } from './audio-server.ts'
 import { eventually } from './eventually.ts'
+import { freePort } from './free-port.ts'
 import { serialTestWith } from './skip-unless.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 import { toneExpression } from './tones.ts'
@@ -31,14 +32,6 @@ export const withGstreamer = serialTestWith(
   PYTHON, '/usr/lib/python3/dist-packages/gi', '/usr/lib/x86_64-linux-gnu/girepository-1.0/GstRtspServer-1.0.typelib',
   ...['rtp', 'lame', 'libav', 'opus', 'mulaw'].map((plugin) => `/usr/lib/x86_64-linux-gnu/gstreamer-1.0/libgst${plugin}.so`),
 )
-
-export const freePort = async (): Promise<number> => {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 const accepts = (port: number): Promise<void> =>
   new Promise((resolve, reject) => {

@@ -103,6 +103,15 @@ const audioAt = (milliseconds: number, audio: Buffer): Buffer => {
 /** Of the AAC that `flvAudio` finds in what `packageSample` makes: the configuration first, then 64 ms a message. */
 const timeInOrder = (_connection: number, message: number): number => Math.max(0, message - 1) * 64
 
+interface RtmpOptions {
+  readonly host?: string
+  readonly elsewhere?: string
+  readonly port?: number
+  readonly timeOf?: (connection: number, message: number) => number
+  /** Sends what a live stream says from now on, at milliseconds of it, in place of `messages`. */
+  readonly playing?: (socket: Socket, send: (milliseconds: number, audio: Buffer) => void) => void
+}
+
 /**
  * RTMP by the rules, with the audio of `messages` for the stream `live/ok`, or against them: names of applications and
  * streams decide. `timeOf`: milliseconds of each message in each connection.
@@ -110,7 +119,7 @@ const timeInOrder = (_connection: number, message: number): number => Math.max(0
 export const serveRtmp = (
   t: ExecutionContext,
   messages: ReadonlyArray<Buffer>,
-  { host = '127.0.0.1', elsewhere = '', port = 0, timeOf = timeInOrder } = {},
+  { host = '127.0.0.1', elsewhere = '', port = 0, timeOf = timeInOrder, playing }: RtmpOptions = {},
 ): Promise<StreamServer> => {
   const [toConnect, toPlay] = [connectAnswers(elsewhere), playAnswers(elsewhere)]
   let plays = 0
@@ -136,6 +145,10 @@ export const serveRtmp = (
           const wanted = typeof stream === 'string' ? stream : ''
           requests.push(`play ${wanted}`)
           socket.write(command(statusOf('NetStream.Play.Start')))
+          if (playing !== undefined) {
+            playing(socket, (milliseconds, audio) => socket.write(audioAt(milliseconds, audio)))
+            continue
+          }
           const special = toPlay[wanted]
           const sound = special === undefined ? messages : []
           for (const [index, audio] of sound.entries()) socket.write(audioAt(timeOf(plays, index), audio))

@@ -23,6 +23,8 @@ export interface ScriptedPipeline {
   readonly load: (failure?: ModelLoadFailed) => void
   /** Takes that many seconds out of the backlog. */
   readonly consume: (seconds: number) => void
+  /** So many samples are in finals, or held no words. */
+  readonly settle: (samples: number) => void
   readonly finishes: ReadonlyArray<number>
   readonly isAborted: () => boolean
 }
@@ -59,6 +61,7 @@ export const createScriptedPipelines = (script: Script = {}): ScriptedPipelines 
     let aborted = false
     let consumed = 0
     let segments = 0
+    let settled = 0
     const pushed: Int16Array[] = []
     const finishes: number[] = []
     const loading = Promise.withResolvers<E.Either<ModelLoadFailed, void>>()
@@ -83,6 +86,9 @@ export const createScriptedPipelines = (script: Script = {}): ScriptedPipelines 
         consumed += seconds * SAMPLE_RATE
         events.drained()
       },
+      settle: (samples) => {
+        settled = samples
+      },
       finishes,
       isAborted: () => aborted,
     }
@@ -98,6 +104,7 @@ export const createScriptedPipelines = (script: Script = {}): ScriptedPipelines 
         pushed.push(audio.slice())
         if (consumes) pipeline.consume(audio.length / SAMPLE_RATE)
       },
+      settledSamples: () => settled,
       backlogSeconds: () => (samples() - consumed) / SAMPLE_RATE,
       finish: async (limitMs) => {
         finishes.push(limitMs)

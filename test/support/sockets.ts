@@ -8,6 +8,7 @@ import type { LiveBus } from '../../application/pipeline/signals.ts'
 import type { LiveLifecycle } from '../../application/sessions/live-lifecycle.ts'
 import { createLiveSessions } from '../../application/sessions/live-sessions.ts'
 import type { RunningSessions } from '../../application/sessions/live-sessions.ts'
+import { placeHere } from '../../interfaces/ws/senders/places.ts'
 import { attachSocketServer } from '../../interfaces/ws/socket-server.ts'
 import type { SocketServer, SocketSettings } from '../../interfaces/ws/socket-server.ts'
 import { openSocket } from './client.ts'
@@ -75,6 +76,7 @@ export const startSockets = async (
     server,
     prefixes: ['', '/api/v1'],
     sessions,
+    placeSender: placeHere(sessions),
     bus,
     settings: {
       origins: '*', strict: false, rateLimits: true, idleTimeout: 0, trustedProxies: [], failedHandshakesPerMinute: 0, mostSockets: 10_000, placesForSenders: 0, ...settings,

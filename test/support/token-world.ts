@@ -25,9 +25,10 @@ import { createMemoryEventStore } from './memory-event-store.ts'
 import { createMemoryKeyring } from './memory-keyring.ts'
 import { right } from './projecting.ts'
 import { ada, startUserWorld } from './user-world.ts'
+import type { UserStores } from './user-world.ts'
 
 /** What outlives a process. */
-interface Stores {
+interface Stores extends Pick<UserStores, 'documents' | 'leases'> {
   readonly store?: EventStore
   readonly keyring?: ReturnType<typeof createMemoryKeyring>
 }
@@ -62,7 +63,7 @@ export const tokenCommands = (
 /** One process's users, profiles and API tokens over stores in memory, with a wall clock that can be set. */
 export const startTokenWorld = async (t: ExecutionContext, stores: Stores = {}) => {
   const { store = createMemoryEventStore(), keyring = createMemoryKeyring() } = stores
-  const world = await startUserWorld(t, { store, keyring })
+  const world = await startUserWorld(t, { ...stores, store, keyring })
   let at: string | null = null
   const environment: Environment = { ...world.environment, now: () => at ?? world.environment.now() }
   const stop = new AbortController()

@@ -1,7 +1,9 @@
 import type { ExecutionContext } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
+import type { Documents } from '../../application/ports/documents.ts'
 import type { EventStore } from '../../application/ports/event-store.ts'
 import type { Keyring } from '../../application/ports/keyring.ts'
+import type { Leases } from '../../application/ports/peers/leases.ts'
 import { createAdministrators } from '../../application/users/administrators.ts'
 import { changeOwnPassword } from '../../application/users/commands/change-own-password.ts'
 import { changeUser } from '../../application/users/commands/change-user.ts'
@@ -21,6 +23,7 @@ import { whoAmI } from '../../application/users/queries/who-am-i.ts'
 import { allProjections } from '../../projections/all-projections.ts'
 import { systemTimers as timers } from '../../infrastructure/node/system-timers.ts'
 import { startProjector } from '../../projections/projector.ts'
+import { ALONE } from './alone.ts'
 import { listUsers } from '../../projections/users/queries.ts'
 import { immediateTimers } from './immediate-timers.ts'
 import { right } from './projecting.ts'
@@ -33,21 +36,24 @@ import { createTestCredentials, createTestEnvironment } from './test-environment
 export const ada: NewUser = { username: 'Ada', password: 'first of all programs', permissions: [], ...DEFAULT_QUOTAS }
 
 /** What outlives a process. */
-interface Stores {
+export interface UserStores {
   readonly store?: EventStore
   readonly keyring?: Keyring
+  readonly documents?: Documents
+  /** Its own where it is alone. */
+  readonly leases?: Leases
 }
 
 /** One process's users: directory, projections, authentication and registration over stores in memory. */
-export const startUserWorld = async (t: ExecutionContext, stores: Stores = {}) => {
+export const startUserWorld = async (t: ExecutionContext, stores: UserStores = {}) => {
   const { store = createMemoryEventStore(), keyring = createMemoryKeyring() } = stores
+  const { documents = createMemoryDocuments(), leases = ALONE } = stores
   const stop = new AbortController()
   const { signal } = stop
   const environment = createTestEnvironment()
   const credentials = createTestCredentials()
   const logger = createRecordingLogger()
-  const documents = createMemoryDocuments()
-  const projector = startProjector({ store, documents, projections: allProjections, code: 'test', logger, environment, timers, signal })
+  const projector = startProjector({ store, documents, projections: allProjections, leases, code: 'test', logger, environment, timers, signal })
   const from = right(await store.head()())
   const directory = startUserDirectory({ store, keyring, from, logger, environment, timers, signal })
   const logins = startLoginDirectory({ store, from, logger, environment, timers, signal })

@@ -11,6 +11,10 @@ const types = async (): Promise<ReadonlyMap<string, string>> => {
     translations: () => ({ done: 0, failed: 0, dropped: 0, skipped: 0, waiting: 0, lagSeconds: 0 }), droppedFinals: none,
     lags: { current: () => [], onHeard: () => undefined }, leftOutWords: () => ({}), lostSeconds: none, eventStoreAnswers: () => true, leaderChanges: none,
     sourceIsolation: () => true,
+    cluster: {
+      members: () => [], workers: none, lost: none, leases: () => [], moved: none, unplaced: none,
+      links: () => ({ open: 0, failed: 0 }),
+    },
   })
   return new Map([...(await metrics()).matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [name, type]))
 }

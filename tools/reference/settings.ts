@@ -17,13 +17,12 @@ const GROUP_OF: Readonly<Record<SettingName, Group>> = {
   JWT_TTL: 'Sessions and text', PENDING_TIMEOUT: 'Sessions and text', MAX_DURATION: 'Sessions and text', IDLE_TIMEOUT: 'Sessions and text',
   RETENTION_MAX: 'Sessions and text', DRAIN_TIMEOUT: 'Sessions and text', RECONNECT_GRACE: 'Sessions and text',
   EVENTSTORE_URL: 'Servers', MONGO_URL: 'Servers', ROLE: 'Servers', NODE_NAME: 'Servers', LEASE_TTL: 'Servers',
-  COMPAT_STRICT: 'Other', LOG_LEVEL: 'Other',
+  INTERNAL_HOST: 'Servers', INTERNAL_PORT: 'Servers', INTERNAL_URL: 'Servers', TAKEOVER_GRACE: 'Servers', STREAM_PREFIX: 'Servers',
+  METRICS_TOKEN: 'Other', COMPAT_STRICT: 'Other', LOG_LEVEL: 'Other',
 }
 
-const ROWS = Object.entries(SETTINGS_TABLE).map(([name, { defaultText, meaning, note, secret }]) => {
-  const notes = [...(note === null ? [] : [note]), ...(secret ? ['secret'] : [])]
-  return { group: GROUP_OF[name as SettingName], cells: [code(name), defaultText, `${meaning}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`] }
-})
+const ROWS = Object.entries(SETTINGS_TABLE).map(([name, { defaultText, meaning, secret }]) =>
+  ({ group: GROUP_OF[name as SettingName], cells: [code(name), defaultText, `${meaning}${secret ? ' (secret)' : ''}`] }))
 
 export const settingsPage = (): string =>
   page(

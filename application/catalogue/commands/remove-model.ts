@@ -5,7 +5,7 @@ import { ModelRemoved } from '../../../domain/administration/events.ts'
 import { messageOf } from '../../../domain/shared/message-of.ts'
 import type { AdmissionActor } from '../../admission/admission-actor.ts'
 import type { Caller } from '../../caller.ts'
-import type { ModelInUse, ModelNotFound, ModelShips, PairNotFound, Unavailable } from '../../errors.ts'
+import type { ModelInUse, ModelNotFound, ModelsElsewhere, ModelShips, PairNotFound, Unavailable } from '../../errors.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
 import { recordAct } from '../../log/record-act.ts'
 import type { Catalogue } from '../../ports/catalogue.ts'
@@ -16,7 +16,7 @@ import { openLivesWith } from '../queries/list-installed-models.ts'
 type Remove<NotFound> = (
   caller: Caller,
   id: number,
-) => TaskEither<NotFound | ModelInUse | ModelShips | Unavailable, void>
+) => TaskEither<NotFound | ModelInUse | ModelShips | ModelsElsewhere | Unavailable, void>
 
 export type RemoveModel = Remove<ModelNotFound>
 /** Of a pair: with its translator go all other pairs of that. */

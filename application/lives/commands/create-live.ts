@@ -3,11 +3,11 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
 import * as TE from 'fp-ts/lib/TaskEither.js'
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
-import type { Candidate } from '../../../domain/admission/placement.ts'
 import { liveIdOfCommand, placementOf } from '../../../domain/admission/state.ts'
 import { exists, liveDecider } from '../../../domain/live/decider.ts'
 import { listenerTokenStream, liveStream } from '../../../domain/live/events.ts'
 import { listenerTokenClaim } from '../../../domain/live/listener-token-claim.ts'
+import type { CandidatesFor } from '../../admission/candidates.ts'
 import { actorOf } from '../../caller.ts'
 import type { Caller } from '../../caller.ts'
 import type {
@@ -16,7 +16,7 @@ import type {
 import { handleCommand } from '../../log/handle-command.ts'
 import type { Origin } from '../../log/origin.ts'
 import { unexpected } from '../../log/unexpected.ts'
-import type { Catalogue, Model } from '../../ports/catalogue.ts'
+import type { Catalogue } from '../../ports/catalogue.ts'
 import type { Credentials } from '../../ports/credentials.ts'
 import type { Projector } from '../../ports/projector.ts'
 import type { HolderOfToken, LiveView, ViewOf } from '../../ports/read-models.ts'
@@ -45,8 +45,8 @@ export type CreateLive = (
 
 export interface CreateLiveDeps extends LiveWriteDeps, Pick<Projector, 'whenProjected'> {
   readonly catalogue: Catalogue
-  /** Workers that may run a live of the model, which shall show its text within so many seconds. */
-  readonly candidates: (model: Model, maxDelay: number) => ReadonlyArray<Candidate>
+  /** Workers that may run the live. */
+  readonly candidates: CandidatesFor
   readonly credentials: Pick<Credentials, 'keyedHash'>
   readonly holderOfToken: HolderOfToken
   /** Why a live's source may not be pulled from there, as far as the URL itself tells; null: it may. */
@@ -105,7 +105,7 @@ const admit = async (
 ): Promise<Either<CreateLiveRefusal, { readonly liveId: number; readonly worker: string }>> => {
   const { commandId } = origin
   const needs = [...new Set([chosen.model.name, ...chosen.pairs.map(({ model }) => model)])]
-  const candidates = deps.candidates(chosen.model, request.config.max_delay)
+  const candidates = deps.candidates({ model: chosen.model, needs, maxDelay: request.config.max_delay })
   const { instance, now } = deps.environment
   const asked = { commandId, userId, vram: chosen.vram, needs, candidates, maxSessions, instance, at: now() }
   const admitted = await deps.admission.send({ ...origin, command: { type: 'Admit', ...asked } })()

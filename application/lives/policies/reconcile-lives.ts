@@ -18,51 +18,75 @@ import { endAndRelease } from '../end-and-release.ts'
 import { loadLive } from '../load-live.ts'
 import { releaseLive } from '../release-live.ts'
 import type { LiveWriteDeps } from '../release-live.ts'
+import type { CreatorOf } from './creators.ts'
 import type { Expiry } from './expire-lives.ts'
 
 export interface ReconcileLivesDeps extends LiveWriteDeps {
+  /** What became of the process that was to create a live. */
+  readonly creator: CreatorOf
+  /** Milliseconds for which a live waits for a worker that has room for it. */
+  readonly takeoverGrace: number
   /** A live that was created while its owner was being disabled ends in the next round. */
   readonly isDisabled?: (userId: number) => Promise<boolean>
   /** Sees to a live that may have reached a time limit, without waiting for its end. */
   readonly expire?: (liveId: number, live: Live) => void
 }
 
+/** Under which one process at a time reconciles: what it watches it watches anew then, by its own clock. */
+export const RECONCILER_LEASE = 'reconciler'
+
 /** Lives looked at, fenced and released at a time: each is a read and at most two appends. */
 const LOOKS_AT_ONCE = 16
 /** Lives that speak out at a time: the engine, which serves them all, has but some seconds for each. */
 const ENDS_AT_ONCE = 32
-/** For how long an admission without a live is watched before it is an orphan although whoever creates it is there. */
+/** For how long an admission without a live is watched before it is an orphan where nobody sees who was to create it. */
 const ORPHAN_MS = 10_000
+/** And where its process is there, which may be slow: it may also have given up on what a store did not answer. */
+const SLOW_ORPHAN_MS = 60_000
 
 const serviceOrigin = (deps: ReconcileLivesDeps): Origin => originOf(deps, 'service')
 
-/**
- * Admissions without a live, and since when: by this process's own clock, whatever the clock of the one that admits.
- */
-interface OrphanWatch {
-  readonly isOrphan: (liveId: number) => boolean
-  readonly keepOnly: (liveIds: ReadonlySet<number>) => void
+/** For how long of this process's own clock something was so at each look, whatever the clocks of others say. */
+interface Watch {
+  /** It is so at this look. */
+  readonly since: (liveId: number) => number
+  readonly keepOnly: (isKept: (liveId: number) => boolean) => void
   readonly isWatching: () => boolean
 }
 
-const createOrphanWatch = ({ environment: { monotonic } }: ReconcileLivesDeps): OrphanWatch => {
-  const since = new Map<number, number>()
+const createWatch = ({ environment: { monotonic } }: ReconcileLivesDeps): Watch => {
+  const first = new Map<number, number>()
   return {
-    isOrphan: (liveId) => {
-      const first = since.get(liveId) ?? monotonic()
-      since.set(liveId, first)
-      return monotonic() - first >= ORPHAN_MS
+    since: (liveId) => {
+      const seen = first.get(liveId) ?? monotonic()
+      first.set(liveId, seen)
+      return monotonic() - seen
     },
-    keepOnly: (liveIds) => {
-      for (const liveId of since.keys()) if (!liveIds.has(liveId)) since.delete(liveId)
+    keepOnly: (isKept) => {
+      for (const liveId of first.keys()) if (!isKept(liveId)) first.delete(liveId)
     },
-    isWatching: () => since.size > 0,
+    isWatching: () => first.size > 0,
   }
 }
 
-/** Whether the run of the process that was to create the live has ended, or another has joined under its name. */
-const hasLeft = ({ admission }: ReconcileLivesDeps, { instance }: Reservation): boolean =>
-  !admission.state().workers.some(({ incarnation }) => incarnation === instance)
+interface Watches {
+  /** Admissions without a live. */
+  readonly orphans: Watch
+  /** Lives without a worker. */
+  readonly waiting: Watch
+}
+
+const isOrphan = ({ creator }: ReconcileLivesDeps, { orphans }: Watches, { liveId, instance }: Reservation): boolean => {
+  const watched = orphans.since(liveId)
+  switch (creator(instance)) {
+    case 'gone':
+      return true
+    case 'unseen':
+      return watched >= ORPHAN_MS
+    case 'alive':
+      return watched >= SLOW_ORPHAN_MS
+  }
+}
 
 /**
  * The fence comes first: once LiveAborted stands as the first event of its stream the create can never complete, so
@@ -94,11 +118,13 @@ const NO_ROOM: EndCause = { status: 'error', code: 'engine_failed', detail: 'No 
 /** Ends a live that nobody may or can go on with, or that has reached a time limit. */
 const reconcileOpen = async (
   deps: ReconcileLivesDeps,
+  { waiting }: Watches,
   { liveId, userId, worker }: Reservation,
   live: Live,
 ): Promise<Either<Unavailable, void>> => {
   const disabled = (await deps.isDisabled?.(userId)) === true ? OWNER_DISABLED : null
-  const cause = disabled ?? (worker === null ? NO_ROOM : null)
+  const isLeft = worker === null && waiting.since(liveId) >= deps.takeoverGrace
+  const cause = disabled ?? (isLeft ? NO_ROOM : null)
   if (cause === null) {
     deps.expire?.(liveId, live)
     return E.right(undefined)
@@ -109,7 +135,7 @@ const reconcileOpen = async (
 
 const reconcileOne = async (
   deps: ReconcileLivesDeps,
-  watch: OrphanWatch,
+  watches: Watches,
   reservation: Reservation,
 ): Promise<Either<Unavailable, void>> => {
   const { liveId } = reservation
@@ -118,7 +144,7 @@ const reconcileOne = async (
   const { state } = loaded.right
   switch (state.status) {
     case 'none':
-      return hasLeft(deps, reservation) || watch.isOrphan(liveId)
+      return isOrphan(deps, watches, reservation)
         ? await fenceAndRelease(deps, reservation)
         : E.right(undefined)
     case 'aborted':
@@ -128,7 +154,7 @@ const reconcileOne = async (
       return await releaseLive(deps, liveId, serviceOrigin(deps))()
     case 'pending':
     case 'active':
-      return await reconcileOpen(deps, reservation, state)
+      return await reconcileOpen(deps, watches, reservation, state)
   }
 }
 
@@ -140,23 +166,25 @@ export interface Reconciling {
    * stored data cannot be read.
    */
   readonly round: TaskEither<Unavailable, void>
-  /** Some admission may be an orphan soon. */
+  /** Some admission may be an orphan soon, or some live have waited long enough. */
   readonly isWatching: () => boolean
 }
 
 export const reconciling = (deps: ReconcileLivesDeps): Reconciling => {
-  const watch = createOrphanWatch(deps)
+  const watches: Watches = { orphans: createWatch(deps), waiting: createWatch(deps) }
   const round = async (): Promise<Either<Unavailable, void>> => {
     const admission = await deps.admission.refresh()
     if (E.isLeft(admission) && !isHurt(admission.left)) return admission
     // Lives end by what is known of the admissions where these cannot be read; their memory waits for that.
     const { open } = E.isLeft(admission) ? deps.admission.state() : admission.right
-    watch.keepOnly(new Set(open.map(({ liveId }) => liveId)))
-    const outcomes = await mapAtOnce(LOOKS_AT_ONCE, open, (reservation) => reconcileOne(deps, watch, reservation))
+    const workers = new Map(open.map(({ liveId, worker }) => [liveId, worker]))
+    watches.orphans.keepOnly((liveId) => workers.has(liveId))
+    watches.waiting.keepOnly((liveId) => workers.get(liveId) === null)
+    const outcomes = await mapAtOnce(LOOKS_AT_ONCE, open, (reservation) => reconcileOne(deps, watches, reservation))
     // Of a live that cannot be read nobody knows what to do: it keeps its reservation, and no other waits for it.
     return outcomes.find((outcome) => E.isLeft(outcome) && !isHurt(outcome.left)) ?? E.right(undefined)
   }
-  return { round, isWatching: watch.isWatching }
+  return { round, isWatching: () => watches.orphans.isWatching() || watches.waiting.isWatching() }
 }
 
 interface PeriodicDeps extends Omit<ReconcileLivesDeps, 'expire'> {
@@ -164,6 +192,8 @@ interface PeriodicDeps extends Omit<ReconcileLivesDeps, 'expire'> {
   readonly expiry?: Expiry
   /** Milliseconds between two rounds. */
   readonly every: number
+  /** Milliseconds before the first; `every` unless told. */
+  readonly first?: number | undefined
 }
 
 /**
@@ -172,7 +202,7 @@ interface PeriodicDeps extends Omit<ReconcileLivesDeps, 'expire'> {
  * again.
  */
 export const reconcileLives = (deps: PeriodicDeps): { readonly stop: () => Promise<void> } => {
-  const { logger, expiry, every, timers } = deps
+  const { logger, expiry, every, first = every, timers } = deps
   const inSlot = createSlots(ENDS_AT_ONCE)
   const ending = new Map<number, Promise<void>>()
   let stopped = false
@@ -206,7 +236,7 @@ export const reconcileLives = (deps: PeriodicDeps): { readonly stop: () => Promi
   }
   const plan = (ms: number): void => { cancel = timers.after(ms, () => { round = run() }) }
 
-  plan(every)
+  plan(first)
   return {
     stop: async () => {
       stopped = true

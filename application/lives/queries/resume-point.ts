@@ -41,3 +41,7 @@ export const searchBackwards = (point: ResumePoint) => {
 /** The same final, in whatever object. */
 export const keyOf = ({ kind, segment, language }: Pick<TranscriptFrame, 'kind' | 'segment' | 'language'>): string =>
   `${segment} ${kind} ${language}`
+
+/** The same final with the same text, wherever its lines break. */
+export const wordingOf = (frame: Pick<TranscriptFrame, 'kind' | 'segment' | 'language' | 'text'>): string =>
+  `${keyOf(frame)} ${frame.text.replaceAll(/\s/gu, '')}`

@@ -13,9 +13,13 @@ export interface WorkerDeps extends LiveWriteDeps {
   readonly worker: Worker
 }
 
+interface OwnTermDeps extends Pick<WorkerDeps, 'worker'> {
+  readonly admission: Pick<WorkerDeps['admission'], 'state'>
+}
+
 /** The term in which this worker has the live; null where it has not, or another run of its name has joined since. */
 export const ownTerm = (
-  { admission, worker: { name, incarnation } }: Pick<WorkerDeps, 'admission' | 'worker'>,
+  { admission, worker: { name, incarnation } }: OwnTermDeps,
   liveId: number,
 ): number | null => {
   const state = admission.state()

@@ -1,3 +1,4 @@
+import { SAMPLE_RATE } from '../../ports/engine.ts'
 import type { Beginning, Hypothesis } from '../../ports/engine.ts'
 import type { Segment } from '../pipeline.ts'
 import type { Region, SegmenterState } from '../speech/speech-segmenter.ts'
@@ -44,6 +45,20 @@ export interface Known {
   readonly heardEnd: number
   /** Audio before it is not heard again. */
   readonly neededFrom: number
+  /** What was said before it is in finals that were made; the rest of that audio held no words. */
+  readonly settled: number
+}
+
+/** While nobody speaks a detector looks back by less. */
+export const LOOK_BACK = SAMPLE_RATE
+
+/** `finalEnd`: where the last final ends; `isOpen`: words were heard that are in no final, or audio is doubted. */
+export const settledBy = (
+  { phrases, clock }: SegmenterState,
+  { finalEnd, bufferStart, isOpen }: { readonly finalEnd: number; readonly bufferStart: number; readonly isOpen: boolean },
+): number => {
+  if (isOpen) return finalEnd
+  return Math.max(finalEnd, phrases.length === 0 ? clock - LOOK_BACK : bufferStart)
 }
 
 /** Turns the passes over one live's audio into segments: says what is to be heard when, and what is shown of it. Not reentrant. */

@@ -12,6 +12,8 @@ export interface LiveClock {
    * no longer, however much is missing.
    */
   readonly lost: (samples: number, pause: number) => Int16Array
+  /** What comes next is so many samples further on; what lies between was heard by an earlier worker. */
+  readonly skip: (samples: number) => void
   /** Samples so far, lost ones too. */
   readonly samples: () => number
   /** When in the live something is that the pipeline heard at `seconds` of its own. */
@@ -33,6 +35,10 @@ export const createLiveClock = (begun: number): LiveClock => {
       if (samples > silence.length) ahead.push({ from: given + silence.length / 2, by: begun + skipped })
       given += silence.length
       return silence
+    },
+    skip: (samples) => {
+      skipped += samples
+      ahead.push({ from: given, by: begun + skipped })
     },
     samples: () => given + skipped,
     at: (seconds) => {

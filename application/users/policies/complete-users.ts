@@ -38,7 +38,7 @@ export const giveFirstProfile =
     return E.isLeft(added) ? added : E.right(added.right.position)
   }
 
-export interface CompleteUsersDeps extends WriteDeps, Pick<LogDutyDeps, 'logger' | 'documents'> {
+export interface CompleteUsersDeps extends WriteDeps, Pick<LogDutyDeps, 'logger' | 'documents' | 'leases'> {
   readonly administrators: Pick<Administrators, 'count'>
 }
 

@@ -125,7 +125,7 @@ export const eraseUser =
     return E.isLeft(freed) ? freed : E.right(last)
   }
 
-export interface EraseUsersDeps extends EraseUserDeps, Pick<LogDutyDeps, 'logger' | 'documents'> {
+export interface EraseUsersDeps extends EraseUserDeps, Pick<LogDutyDeps, 'logger' | 'documents' | 'leases'> {
   /** Whether the lists show all but what happened in the last half minute. */
   readonly listsAreCurrent: () => boolean
 }

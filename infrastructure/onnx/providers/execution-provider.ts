@@ -61,11 +61,13 @@ const hasDevice = (provider: GpuProvider): boolean => {
   return provider === 'webgpu' && deviceNames('/dev/dri').some((name) => name.startsWith('renderD'))
 }
 
+const NO_DEVICE = 'no device'
+
+/** A library is worth a word only where there is a device for it. */
 const obstacle: ProviderTrials['obstacle'] = (provider) => {
-  if (provider === 'cuda' && !existsSync(join(librariesOf(), 'libonnxruntime_providers_cuda.so'))) {
-    return 'its library is not installed (docs/operate/gpu.md)'
-  }
-  return hasDevice(provider) ? null : 'no device'
+  if (!hasDevice(provider)) return NO_DEVICE
+  const isMissing = provider === 'cuda' && !existsSync(join(librariesOf(), 'libonnxruntime_providers_cuda.so'))
+  return isMissing ? 'its library is not installed (docs/operate/gpu.md)' : null
 }
 
 /** Tries it in a process of its own: a driver that crashes or hangs brings that one down. */
@@ -110,5 +112,6 @@ export const chooseProvider = async (trials: ProviderTrials = { obstacle, probe:
     }
     against.push(`${provider}: ${tried.left}`)
   }
-  return { provider: 'cpu', why: against.join('; ') }
+  const isBare = against.every((reason) => reason.endsWith(`: ${NO_DEVICE}`))
+  return { provider: 'cpu', why: isBare ? 'no GPU was found' : against.join('; ') }
 }

@@ -20,11 +20,15 @@ export const tableSchema = (collection: string): string => `
   CREATE TABLE IF NOT EXISTS ${tableOf(collection)}(id TEXT PRIMARY KEY, position TEXT NOT NULL, body TEXT) STRICT;
 `
 
-/** One row a projection or duty; `last` is JSON. Files of version 0.1.0 have no `last`. */
+/** Columns that files of earlier versions lack. */
+const LATER_COLUMNS = { last: 'TEXT', token: 'INTEGER NOT NULL DEFAULT 0', told: 'TEXT' }
+
+/** One row a projection or duty; `last` and `told` are JSON. */
 export const ensureCheckpoints = (database: DatabaseSync): void => {
-  database.exec('CREATE TABLE IF NOT EXISTS checkpoints(projection TEXT PRIMARY KEY, position TEXT NOT NULL, last TEXT) STRICT')
-  const hasLast = database.prepare("SELECT 1 FROM pragma_table_info('checkpoints') WHERE name = 'last'").get() !== undefined
-  if (!hasLast) database.exec('ALTER TABLE checkpoints ADD COLUMN last TEXT')
+  database.exec('CREATE TABLE IF NOT EXISTS checkpoints(projection TEXT PRIMARY KEY, position TEXT NOT NULL) STRICT')
+  const columns = database.prepare("SELECT name FROM pragma_table_info('checkpoints')").all().map(({ name }) => name)
+  for (const [name, type] of Object.entries(LATER_COLUMNS))
+    if (!columns.includes(name)) database.exec(`ALTER TABLE checkpoints ADD COLUMN ${name} ${type}`)
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { StatementSync } from 'node:sqlite'
 import { workerData } from 'node:worker_threads'
-import type { Checkpointed, CollectionSpec, ReadModel } from '../../../application/ports/documents.ts'
+import type { Checkpointed, CollectionSpec, ReadModel, Telling } from '../../../application/ports/documents.ts'
 import { openForWriting } from '../database.ts'
 import { ensureCheckpoints, ensureIndex, tableOf, tableSchema } from './documents-schema.ts'
 import { serveGroupCommit } from '../group-commit.ts'
@@ -13,6 +13,9 @@ interface EncodedChange {
   readonly body: string | null
 }
 
+/** False: a higher token has written the checkpoint. */
+export type DocumentsAnswer = boolean
+
 export type DocumentsJob =
   | { readonly kind: 'ensure'; readonly collections: ReadonlyArray<CollectionSpec> }
   | {
@@ -22,7 +25,9 @@ export type DocumentsJob =
       readonly position: string
       /** JSON, or null. */
       readonly last: string | null
+      readonly token: number
     }
+  | { readonly kind: 'tell'; readonly tellings: ReadonlyArray<Telling> }
   | { readonly kind: 'discard'; readonly whose: Checkpointed }
   | { readonly kind: 'promote'; readonly from: ReadModel; readonly to: ReadModel }
 
@@ -31,9 +36,12 @@ const database = openForWriting(file, { synchronous: 'NORMAL' })
 ensureCheckpoints(database)
 
 const setCheckpoint = database.prepare(`
-  INSERT INTO checkpoints(projection, position, last) VALUES (?, ?, ?)
-  ON CONFLICT(projection) DO UPDATE SET position = excluded.position, last = excluded.last WHERE excluded.position > position
+  INSERT INTO checkpoints(projection, position, last, token) VALUES (?, ?, ?, ?)
+  ON CONFLICT(projection) DO UPDATE SET position = excluded.position, last = excluded.last, token = excluded.token
+  WHERE excluded.position >= position AND excluded.token >= token
 `)
+const higherToken = database.prepare('SELECT 1 FROM checkpoints WHERE projection = ? AND token > ?')
+const setTold = database.prepare('UPDATE checkpoints SET told = ? WHERE projection = ? AND token <= ?')
 const forgetCheckpoint = database.prepare('DELETE FROM checkpoints WHERE projection = ?')
 const renameCheckpoint = database.prepare('UPDATE checkpoints SET projection = ? WHERE projection = ?')
 const puts = new Map<string, StatementSync>()
@@ -55,26 +63,32 @@ const discard = ({ projection, collection }: Checkpointed): void => {
   if (collection !== null) database.exec(`DROP TABLE IF EXISTS ${tableOf(collection)}`)
 }
 
-const apply = (job: DocumentsJob): void => {
+const apply = (job: DocumentsJob): DocumentsAnswer => {
   switch (job.kind) {
     case 'ensure':
       for (const { name, indexes } of job.collections) {
         database.exec(tableSchema(name))
         for (const members of indexes) ensureIndex(database, name, members)
       }
-      return
+      return true
     case 'commit':
       for (const { collection, id, position, body } of job.changes) putInto(collection).run(id, position, body)
-      setCheckpoint.run(job.projection, job.position, job.last)
-      return
+      return (
+        setCheckpoint.run(job.projection, job.position, job.last, job.token).changes > 0
+        || higherToken.get(job.projection, job.token) === undefined
+      )
+    case 'tell':
+      for (const { model, token, told } of job.tellings) setTold.run(JSON.stringify(told), model.projection, token)
+      return true
     case 'discard':
       discard(job.whose)
-      return
+      return true
     case 'promote':
       discard(job.to)
       database.exec(`ALTER TABLE ${tableOf(job.from.collection)} RENAME TO ${tableOf(job.to.collection)}`)
       renameCheckpoint.run(job.to.projection, job.from.projection)
+      return true
   }
 }
 
-serveGroupCommit<DocumentsJob, void>({ database, apply })
+serveGroupCommit<DocumentsJob, DocumentsAnswer>({ database, apply })

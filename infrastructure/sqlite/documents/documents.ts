@@ -2,6 +2,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import * as E from 'fp-ts/lib/Either.js'
 import * as O from 'fp-ts/lib/Option.js'
+import { OUTRANKED } from '../../../application/ports/documents.ts'
 import type {
   Checkpoint,
   Document,
@@ -11,12 +12,13 @@ import type {
   PageRequest,
   Scalar,
   ScannedDocument,
+  Told,
 } from '../../../application/ports/documents.ts'
 import { BEGINNING, type Position } from '../../../application/ports/event-store.ts'
 import { requireCount } from '../../stores/require-count.ts'
 import { isSqliteError, openForReading } from '../database.ts'
 import { memberOf, tableOf } from './documents-schema.ts'
-import type { DocumentsJob } from './documents-worker.ts'
+import type { DocumentsAnswer, DocumentsJob } from './documents-worker.ts'
 import { openWriter } from '../writer.ts'
 
 const MAX_STATEMENTS = 100
@@ -116,6 +118,7 @@ const scannedOf = ({ id, position, body }: ScannedRow): ScannedDocument => ({
 interface CheckpointRow {
   readonly position: Position
   readonly last?: string | null
+  readonly told?: string | null
 }
 
 const checkpointOf = (row: CheckpointRow | undefined): Checkpoint => ({
@@ -134,20 +137,20 @@ const reading =
     }
   }
 
-type DocumentsReader = Pick<Documents, 'checkpoint' | 'get' | 'find' | 'page' | 'scan' | 'close'>
+type DocumentsReader = Pick<Documents, 'checkpoint' | 'told' | 'get' | 'find' | 'page' | 'scan' | 'close'>
 
 /** The embedded read models for those who only read them, beside the process that writes them. */
 export const openSqliteDocumentsReader = ({ file }: { readonly file: string }): DocumentsReader => {
   const database = openForReading(file)
   const prepare = statementCache(database)
   const parse = (row: { readonly body: string }): Document => JSON.parse(row.body) as Document
+  /** Whoever only reads may meet a file whose rows lack what later versions have. */
+  const checkpointRow = (projection: string): CheckpointRow | undefined =>
+    prepare('SELECT * FROM checkpoints WHERE projection = ?').get(projection) as unknown as CheckpointRow | undefined
   return {
-    checkpoint: ({ projection }) =>
-      reading(() => {
-        // Whoever only reads may meet a file that has no `last` yet.
-        const row = prepare('SELECT * FROM checkpoints WHERE projection = ?').get(projection)
-        return checkpointOf(row as unknown as CheckpointRow | undefined)
-      }),
+    checkpoint: ({ projection }) => reading(() => checkpointOf(checkpointRow(projection))),
+    told: (models) =>
+      reading(() => models.map(({ projection }) => JSON.parse(checkpointRow(projection)?.told ?? 'null') as Told | null)),
     get: (collection, id) =>
       reading(() => {
         const row = prepare(`SELECT body FROM ${tableOf(collection)} WHERE id = ? AND body IS NOT NULL`).get(id)
@@ -186,24 +189,28 @@ export const openSqliteDocumentsReader = ({ file }: { readonly file: string }): 
 
 /** The embedded read models: one SQLite file, written by one worker thread, read on the calling one. */
 export const openSqliteDocuments = async ({ file }: { readonly file: string }): Promise<Documents> => {
-  const writer = await openWriter<DocumentsJob, void>(new URL('./documents-worker.ts', import.meta.url), { file })
+  const writer = await openWriter<DocumentsJob, DocumentsAnswer>(new URL('./documents-worker.ts', import.meta.url), { file })
   const reader = openSqliteDocumentsReader({ file })
   const submit = async (job: DocumentsJob): Promise<E.Either<DocumentsUnavailable, void>> => {
     const answer = await writer.submit(job)
-    return E.isLeft(answer) ? E.left(unavailable(answer.left)) : E.right(undefined)
+    if (E.isLeft(answer)) return E.left(unavailable(answer.left))
+    return answer.right ? E.right(undefined) : E.left(OUTRANKED)
   }
   return {
     ...reader,
-    ensure: (collections) => () => submit({ kind: 'ensure', collections }),
-    commit: ({ projection }, changes, { position, last }) => () => {
+    // Nobody but this process, which has the file, puts others in their place.
+    ensure: (collections) => async () =>
+      E.map(() => collections.map(({ name }) => name))(await submit({ kind: 'ensure', collections })),
+    commit: ({ projection }, changes, { position, last }, token = 0) => () => {
       const encoded = changes.map((change) => ({
         collection: change.collection,
         id: change.id,
         position: change.position,
         body: change.kind === 'put' ? JSON.stringify(change.document) : null,
       }))
-      return submit({ kind: 'commit', projection, changes: encoded, position, last: last && JSON.stringify(last) })
+      return submit({ kind: 'commit', projection, changes: encoded, position, last: last && JSON.stringify(last), token })
     },
+    tell: (tellings) => () => submit({ kind: 'tell', tellings }),
     discard: (whose) => () => submit({ kind: 'discard', whose }),
     promote: (from, to) => () => submit({ kind: 'promote', from, to }),
     close: async () => {

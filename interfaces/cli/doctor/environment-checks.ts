@@ -63,14 +63,14 @@ const reachable = async (name: string, open: () => Promise<{ readonly close: () 
   }
 }
 
-const storeChecks = async ({ dataDir, eventstoreUrl, mongoUrl }: Settings): Promise<ReadonlyArray<Check>> => {
+const storeChecks = async ({ dataDir, eventstoreUrl, mongoUrl, streamPrefix: prefix }: Settings): Promise<ReadonlyArray<Check>> => {
   const logger: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined }
   const checks = [await usable(dataDir)]
   if (eventstoreUrl !== null) {
     const { openEventStoreDb } = await import('../../../infrastructure/eventstoredb/event-store.ts')
-    checks.push(await reachable('event store', () => openEventStoreDb({ url: eventstoreUrl, logger })))
+    checks.push(await reachable('event store', () => openEventStoreDb({ url: eventstoreUrl, prefix, logger })))
   }
-  if (mongoUrl !== null) checks.push(await reachable('mongodb', () => connectMongo(mongoUrl)))
+  if (mongoUrl !== null) checks.push(await reachable('mongodb', () => connectMongo(mongoUrl, { prefix })))
   return checks
 }
 

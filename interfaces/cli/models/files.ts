@@ -8,6 +8,8 @@ import type { FolderFinding } from '../../../infrastructure/catalogue/verify-fol
 import { allOf, withControl } from '../control-client.ts'
 import type { Control } from '../control-client.ts'
 import { CommandError } from '../../command-error.ts'
+import { isServiceRunning } from '../stores/tool-data.ts'
+import { toolSettings } from '../tool-settings.ts'
 import { foldersOf, modelsDirectory, notInstalled, rescan } from './found.ts'
 import { tableOf } from '../table.ts'
 
@@ -51,6 +53,12 @@ const refuseUse = async (control: Control, name: string): Promise<void> => {
   )
 }
 
+const refuseBesideWorker = (): void => {
+  const { dataDir } = toolSettings()
+  if (isServiceRunning(dataDir))
+    throw new CommandError(`The process of the data directory ${dataDir} may run the model: stop it first.`)
+}
+
 /** `stenolog models remove`: the folder goes first out of sight, then for good. */
 export const removeModel = async (given: string, json: boolean): Promise<number> => {
   const modelsDir = modelsDirectory()
@@ -62,14 +70,18 @@ export const removeModel = async (given: string, json: boolean): Promise<number>
   await withControl(async (control) => {
     await refuseUse(control, name)
     await rm(away, { recursive: true, force: true })
+    // A worker without a socket for commands would go on offering what is gone.
+    if (!control.runsModels) refuseBesideWorker()
     await rename(folder, away)
-    await rescan(control)
-    // One that was created in between.
-    await refuseUse(control, name).catch(async (error: unknown) => {
-      await rename(away, folder)
+    try {
       await rescan(control)
+      // One that was created in between.
+      await refuseUse(control, name)
+    } catch (error) {
+      await rename(away, folder)
+      await rescan(control).catch(() => undefined)
       throw error
-    })
+    }
   })
   await rm(away, { recursive: true, force: true })
   console.log(json ? JSON.stringify({ name, folder }) : `${name} is removed (${folder})`)

@@ -1,20 +1,25 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
+import type { Members } from '../../../application/ports/peers/members.ts'
 import type { RebuildProgress, Rebuilt } from '../../../application/ports/projector.ts'
 import { didYouMean } from '../../../domain/shared/nearest-name.ts'
 import { createEnvironment } from '../../../infrastructure/node/environment.ts'
 import { foldingCode } from '../../../infrastructure/files/folding-code.ts'
 import { createLogger } from '../../../infrastructure/node/logger.ts'
+import { hasServers } from '../../../infrastructure/settings.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
 import { systemTimers as timers } from '../../../infrastructure/node/system-timers.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
+import { startProjector } from '../../../projections/projector.ts'
 import { modelOf } from '../../../projections/projection.ts'
 import type { Projection } from '../../../projections/projection.ts'
 import { rebuildReadModel } from '../../../projections/rebuild/rebuild.ts'
 import type { RebuildDeps } from '../../../projections/rebuild/rebuild.ts'
+import { controlPath } from '../../compose/control.ts'
 import { openStores } from '../../compose/stores.ts'
 import { misused, quoted } from '../../command-error.ts'
-import { rebuildByService } from '../control-client.ts'
+import { isServed, rebuildByService } from '../control-client.ts'
+import { inTemporaryFolder } from '../process-for-command.ts'
 import { createProgressBar } from '../progress-bar.ts'
 import { dataFiles, isServiceRunning } from './tool-data.ts'
 import { readArguments } from '../commands/read-arguments.ts'
@@ -27,14 +32,17 @@ type Outcome = Either<string, Omit<Rebuilt, 'position'>>
 
 type Rebuild = (projection: Projection, onProgress: (progress: RebuildProgress) => void) => Promise<Outcome>
 
+const endWhenReplaced = ({ replaced }: Pick<Members, 'replaced'>): void =>
+  void replaced.then((why) => {
+    console.error(`error: ${why}`)
+    process.exit(1)
+  })
+
 /** With the data directory taken by this process. */
 const ownRebuild = async (settings: Settings, use: (rebuild: Rebuild) => Promise<void>): Promise<void> => {
   const environment = createEnvironment()
   const { store, documents, members, stop: close } = await openStores(settings, { logger: createLogger('warn'), environment })
-  void members.replaced.then((why) => {
-    console.error(`error: ${why}`)
-    process.exit(1)
-  })
+  endWhenReplaced(members)
   const code = await foldingCode()
   const { signal } = new AbortController()
   try {
@@ -50,6 +58,39 @@ const ownRebuild = async (settings: Settings, use: (rebuild: Rebuild) => Promise
   } finally {
     await close()
   }
+}
+
+/**
+ * Beside other processes, or without any: whoever runs a projection rebuilds it, and this process runs those that nobody
+ * else does.
+ */
+const rebuildAmongOthers = (settings: Settings, use: (rebuild: Rebuild) => Promise<void>): Promise<void> =>
+  inTemporaryFolder(async (dataDir) => {
+    const [environment, logger] = [createEnvironment(), createLogger('warn')]
+    const own: Settings = { ...settings, dataDir, nodeName: null, role: ['projector'] }
+    const { store, documents, leases, members, stop: close } = await openStores(own, { logger, environment })
+    endWhenReplaced(members)
+    const stopping = new AbortController()
+    const { signal } = stopping
+    const code = await foldingCode()
+    const running = { store, documents, environment, timers, logger, code, signal }
+    const projector = startProjector({ ...running, projections: allProjections, leases })
+    try {
+      await use(({ name }, onProgress) => projector.rebuild(name, onProgress))
+    } finally {
+      stopping.abort()
+      await projector.stopped
+      await close()
+    }
+  })
+
+/** Who rebuilds where these settings lead. */
+const rebuilderOf = async (settings: Settings, use: (rebuild: Rebuild) => Promise<void>): Promise<void> => {
+  const { dataDir } = settings
+  const byService: Rebuild = ({ name }, onProgress) => rebuildByService(dataDir, name, onProgress)
+  // Where all data lie on servers who holds the directory need not serve commands.
+  if (hasServers(settings)) return (await isServed(controlPath(dataDir))) ? use(byService) : rebuildAmongOthers(settings, use)
+  return isServiceRunning(dataDir) ? use(byService) : ownRebuild(settings, use)
 }
 
 /** Rebuilds; resolves to the exit code: 1 when one was given up. */
@@ -82,7 +123,6 @@ export const rebuild = async (args: ReadonlyArray<string>): Promise<number> => {
         console.log(`${projection.name.padEnd(12)} rebuilt from ${resumed ? 'the last ' : ''}${events} events in ${seconds.toFixed(1)} s, ${found}`)
     }
   }
-  if (isServiceRunning(settings.dataDir)) await all(({ name }, onProgress) => rebuildByService(settings.dataDir, name, onProgress))
-  else await ownRebuild(settings, all)
+  await rebuilderOf(settings, all)
   return code
 }

@@ -69,11 +69,11 @@ const requireSameServers = (settings: Settings, { servers = [] }: Manifest): voi
 }
 
 /** Names of keys that were erased since the backup, by the keyring that is there or that of the server. */
-const erasedSince = async ({ mongoUrl }: Settings, keyring: string): Promise<ReadonlyArray<string>> => {
+const erasedSince = async ({ mongoUrl, streamPrefix: prefix }: Settings, keyring: string): Promise<ReadonlyArray<string>> => {
   if (mongoUrl === null) return existsSync(keyring) ? erasedSoFar(keyring) : []
   const { connectMongo } = await import('../../../infrastructure/mongodb/connection.ts')
   const { erasedMongoKeys } = await import('../../../infrastructure/mongodb/keyring.ts')
-  const connection = await connectMongo(mongoUrl, { limitMs: SERVER_LIMIT_MS })
+  const connection = await connectMongo(mongoUrl, { prefix, limitMs: SERVER_LIMIT_MS })
   try {
     return await erasedMongoKeys(connection)
   } finally {

@@ -65,15 +65,15 @@ interface Closing {
 }
 
 /** The log, for reading. */
-const openToolLog = async ({ eventstoreUrl: url }: Settings, { events }: DataFiles): Promise<ToolData['store'] & Closing> => {
+const openToolLog = async ({ eventstoreUrl: url, streamPrefix: prefix }: Settings, { events }: DataFiles): Promise<ToolData['store'] & Closing> => {
   if (url === null) return openSqliteEventReader({ file: events })
   const { openEventStoreDb } = await import('../../../infrastructure/eventstoredb/event-store.ts')
-  return await openEventStoreDb({ url, logger: createLogger('error') })
+  return await openEventStoreDb({ url, prefix, logger: createLogger('error') })
 }
 
 type ReadSide = Omit<ToolData, 'store'> & Closing
 
-const openReadSide = async ({ mongoUrl }: Settings, files: DataFiles, masterKey: Uint8Array): Promise<ReadSide> => {
+const openReadSide = async ({ mongoUrl, streamPrefix: prefix }: Settings, files: DataFiles, masterKey: Uint8Array): Promise<ReadSide> => {
   if (mongoUrl === null) {
     const documents = openSqliteDocumentsReader({ file: files.documents })
     try {
@@ -88,7 +88,7 @@ const openReadSide = async ({ mongoUrl }: Settings, files: DataFiles, masterKey:
   const { connectMongo } = await import('../../../infrastructure/mongodb/connection.ts')
   const { createMongoDocuments } = await import('../../../infrastructure/mongodb/documents.ts')
   const { mongoKeyRows, openMongoKeyringReader } = await import('../../../infrastructure/mongodb/keyring.ts')
-  const connection = await connectMongo(mongoUrl, { limitMs: SERVER_LIMIT_MS })
+  const connection = await connectMongo(mongoUrl, { prefix, limitMs: SERVER_LIMIT_MS })
   try {
     const keyring = await openMongoKeyringReader(connection, masterKey)
     return { documents: createMongoDocuments(connection), keyring, keyRows: () => mongoKeyRows(connection), close: connection.close }

@@ -84,7 +84,7 @@ const tokenCalls = ({ foundation, writeSide, readSide }: Needs, uses: TokenUses)
 /** Who may ask: users, what belongs to them, and their tokens. */
 export const openAccounts = (needs: Needs) =>
   assemble(async (opened) => {
-    const { settings, log, documents, keyring, credentials, environment, logger } = needs.foundation
+    const { settings, log, leases, dutyDocuments, keyring, credentials, environment, logger } = needs.foundation
     const { write, admission } = needs.writeSide
     const { projector, directory, logins, tokens, lives, tokenIdsOf } = needs.readSide
     const administrators = createAdministrators(write)
@@ -110,7 +110,7 @@ export const openAccounts = (needs: Needs) =>
     const throttle = createLoginThrottle({ ...write, credentials, logger, enabled: settings.rateLimit > 0 })
     const uses = createTokenUses({ ...write, logger })
     opened({ stop: uses.settled })
-    opened(completeUsers({ ...write, documents, logger, administrators }))
+    opened(completeUsers({ ...write, leases, documents: dutyDocuments, logger, administrators }))
     const rehash = createRehash({ ...write, credentials, logger })
     opened({ stop: rehash.settled })
     const trusted = trustedUsers(directory, log)

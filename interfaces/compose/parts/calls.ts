@@ -1,5 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
+import { candidatesAmong, canRunSessions } from '../../../application/admission/candidates.ts'
 import { getCapacity } from '../../../application/admission/get-capacity.ts'
+import { modelsElsewhere } from '../../../application/catalogue/commands/models-elsewhere.ts'
 import { removeModel, removeTranslation } from '../../../application/catalogue/commands/remove-model.ts'
 import { rescanModels } from '../../../application/catalogue/commands/rescan-models.ts'
 import {
@@ -8,7 +10,6 @@ import {
 import { detailedCatalogue } from '../../../application/catalogue/queries/list-installed-models.ts'
 import { createLiveOnce } from '../../../application/lives/commands/create-live-once.ts'
 import type { CreateLiveOnce } from '../../../application/lives/commands/create-live-once.ts'
-import type { CreateLiveDeps } from '../../../application/lives/commands/create-live.ts'
 import { deleteLive } from '../../../application/lives/commands/delete-live.ts'
 import { finishAnyLive } from '../../../application/lives/commands/finish-any-live.ts'
 import { finishLive } from '../../../application/lives/commands/finish-live.ts'
@@ -50,23 +51,28 @@ export const callsOf = (
   listeners: Listeners,
 ): Omit<Calls, keyof OperationCalls | 'recentLoad'> & AccessCalls => {
   const { foundation, engines, writeSide, readSide, running, accounts } = parts
-  const { settings, self, store, keyring, credentials, environment } = foundation
+  const { settings, store, keyring, credentials, environment } = foundation
   const { write, switched, admission } = writeSide
   const { catalogue } = switched
   const { verifyStream } = foundation.stores
   const { directory, whenProjected, lives } = readSide
-  const { sessions, lags, pullRefusal, compute } = running
+  const { access, hearing, lags, pullRefusal } = running
 
   const writing = { ...write, ...lives, admission, credentials, whenProjected }
-  // The only worker there is while one process does everything (ROLE all).
-  const candidates: CreateLiveDeps['candidates'] = (...asked) => [{ worker: self.name, rank: 0, compute: compute.forModel(...asked) }]
+  const candidates = candidatesAmong({
+    members: foundation.stores.members, admission, environment, overcommit: settings.overcommit,
+    own: hearing === null ? null : { offers: hearing.offers, compute: hearing.compute, lives: running.ownLives },
+  })
   const create = createLiveOnce({ ...writing, catalogue, candidates, pullRefusal })
   const createLive: CreateLiveOnce = (...asked) => async () => {
     if (draining()) return E.left({ _tag: 'StoreUnavailable', reason: 'the server is shutting down' })
+    // Nor could anybody tell which models there are.
+    if (hearing === null && !foundation.stores.members.all().some(canRunSessions)) return E.left({ _tag: 'NoWorker' })
     return await create(...asked)()
   }
-  const finishing = { ...writing, endByWorker: sessions.endByWorker }
-  const { onDisk, rescan } = engines.installed
+  const finishing = { ...writing, endByWorker: access.endByWorker }
+  const { onDisk, rescan } = engines.files
+  const runsModels = engines.own !== null
   const removing = { ...write, catalogue, onDisk, rescan, admission }
   const switching = { ...write, switched }
   return {
@@ -76,10 +82,10 @@ export const callsOf = (
     switchModel: switchModel(switching),
     switchLanguage: switchLanguage(switching),
     switchTranslation: switchTranslation(switching),
-    rescanModels: rescanModels({ rescan, catalogue }),
+    rescanModels: runsModels ? rescanModels({ rescan, catalogue }) : modelsElsewhere,
     detailedCatalogue: detailedCatalogue({ catalogue, onDisk, loads: engines.loads, admission }),
-    removeModel: removeModel(removing),
-    removeTranslation: removeTranslation(removing),
+    removeModel: runsModels ? removeModel(removing) : modelsElsewhere,
+    removeTranslation: runsModels ? removeTranslation(removing) : modelsElsewhere,
     getLive: lives.getLive,
     listLives: lives.listLives,
     listAllLives: listAllLives({ ...write, ...lives, directory, lags }),
@@ -88,7 +94,7 @@ export const callsOf = (
     finishLivesByAudioUrl: finishLivesByAudioUrl(finishing),
     finishAnyLive: finishAnyLive({ ...finishing, directory, lags }),
     deleteLive: deleteLive(writing),
-    getActivity: getActivity({ store, lags, listeners, runs: sessions.runs, retentionMax: settings.retentionMax }),
+    getActivity: getActivity({ store, lags, listeners, runs: access.runs, retentionMax: settings.retentionMax }),
     getCapacity: getCapacity({ admission }),
     getHistory: getHistory({ store, keyring }),
     getHistoryEntry: getHistoryEntry({ store, keyring, ...lives }),

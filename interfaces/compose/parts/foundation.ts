@@ -1,21 +1,18 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { watchLog } from '../../../application/log/watched-log.ts'
 import { createEnvironment } from '../../../infrastructure/node/environment.ts'
 import { createLogger } from '../../../infrastructure/node/logger.ts'
+import { VERSION } from '../../../infrastructure/stores/format.ts'
 import { systemTimers as timers } from '../../../infrastructure/node/system-timers.ts'
 import { createCredentials } from '../../../infrastructure/keys/credentials.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
 import { allProjections } from '../../../projections/all-projections.ts'
 import { stagedOf } from '../../../projections/rebuild/half-built.ts'
-import { discardLostFuture } from '../../../projections/rebuild/lost-future.ts'
+import { discardLostFuture, dutyCheckpoint } from '../../../projections/rebuild/lost-future.ts'
 import { assemble } from '../assemble.ts'
 import { DUTIES } from '../duties.ts'
 import { isolationHere } from '../sources.ts'
 import { openStores } from '../stores.ts'
 import { succeed } from '../succeed.ts'
-
-const PACKAGE = join(import.meta.dirname, '..', '..', '..', 'package.json')
 
 export type Foundation = Awaited<ReturnType<typeof layFoundation>>
 
@@ -31,17 +28,23 @@ export const layFoundation = (settings: Settings, onReplaced: (why: string) => v
     const isolating = isolationHere(settings, logger)
     opened({ stop: async () => void (await isolating) })
     const stores = opened(await openStores(settings, { logger, environment }))
-    const { documents, keyring } = stores
+    const { documents, keyring, leases } = stores
     const { self, replaced } = stores.members
     void replaced.then(onReplaced)
     const log = watchLog(stores.store, logger)
     const { store } = log
-    const projections = [...allProjections, ...allProjections.map(stagedOf)]
-    // Before anything is appended: a position past the end of the log must not come to mean something else.
-    const keepsReadModels = settings.eventstoreUrl !== null
-    const compared = discardLostFuture({ store, documents, projections, duties: DUTIES, keepsReadModels, logger })
+    // Before anything is appended: a position past the end of the log must not come to mean something else. Beside
+    // processes that run them nothing is discarded: what is half built, and duties, whoever has their leases looks at.
+    const isServer = settings.eventstoreUrl !== null
+    const asked = isServer
+      ? { projections: allProjections, duties: [] }
+      : { projections: [...allProjections, ...allProjections.map(stagedOf)], duties: DUTIES }
+    const compared = discardLostFuture({ store, documents, ...asked, keepsReadModels: isServer, logger })
     await succeed('compare the read models with the log', compared)
+    const dutyDocuments = { ...documents, checkpoint: dutyCheckpoint({ store, documents, logger }) }
     const credentials = createCredentials({ masterKey: stores.masterKey, jwtTtlSeconds: settings.jwtTtl / 1000, environment })
-    const { version } = JSON.parse(await readFile(PACKAGE, 'utf8')) as { readonly version: string }
-    return { settings, logger, environment, timers, self, stores, log, store, documents, keyring, credentials, version, isolating }
+    return {
+      settings, logger, environment, timers, self, stores, leases, log, store, documents, dutyDocuments, keyring, credentials,
+      version: VERSION, isolating,
+    }
   })

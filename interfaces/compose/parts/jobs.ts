@@ -2,6 +2,7 @@ import { openJobs } from '../../../application/jobs/jobs.ts'
 import { modelsDirOf } from '../../../infrastructure/settings.ts'
 import { assemble } from '../assemble.ts'
 import { checkJob } from '../jobs/check-job.ts'
+import { jobElsewhere } from '../jobs/job-elsewhere.ts'
 import { pullJob } from '../jobs/pull-job.ts'
 import { rebuildJob } from '../jobs/rebuild-job.ts'
 import { verifyJob } from '../jobs/verify-job.ts'
@@ -24,11 +25,12 @@ export type JobsPart = Awaited<ReturnType<typeof startJobs>>
 export const startJobs = ({ foundation, engines, writeSide, readSide }: Needs) =>
   assemble(async (opened) => {
     const { settings, logger } = foundation
-    const { rescan, onDisk, folderOf } = engines.installed
+    const { rescan, onDisk, folderOf } = engines.files
     const hub = settings.hubUrl === null ? null : new URL(settings.hubUrl)
+    const byWorkersAlone = engines.own === null ? jobElsewhere : null
     const runners = {
-      pull: pullJob({ modelsDir: modelsDirOf(settings), hub, rescan }),
-      verify: verifyJob({ installed: onDisk, folderOf, rescan }),
+      pull: byWorkersAlone ?? pullJob({ modelsDir: modelsDirOf(settings), hub, rescan }),
+      verify: byWorkersAlone ?? verifyJob({ installed: onDisk, folderOf, rescan }),
       check: checkJob(),
       rebuild: rebuildJob(readSide.projector),
     }

@@ -19,14 +19,16 @@ export type ReadSide = Awaited<ReturnType<typeof startReadSide>>
 const CATCH_UP_MS = 4000
 
 /** What answers: the read models, which follow the log, and who is asking. */
-export const startReadSide = ({ store, documents: all, keyring, credentials, environment, timers, logger }: Foundation) =>
+export const startReadSide = (foundation: Foundation) =>
   assemble(async (opened) => {
+    const { settings, store, documents: all, keyring, credentials, environment, timers, logger } = foundation
+    const leases = settings.role.includes('projector') ? foundation.leases : null
     const code = await foldingCode()
     // Before the projector: what it has caught up with is all that the directories do not hear of.
     const from = await succeed('read the head of the log', store.head())
     const stopping = new AbortController()
     const following = { store, logger, environment, timers, signal: stopping.signal }
-    const projector = startProjector({ ...following, documents: all, projections: allProjections, code })
+    const projector = startProjector({ ...following, documents: all, projections: allProjections, code, leases })
     const isBehind = firstWay(allProjections, projector)
     const documents = onceCurrent(all, isBehind)
     const directory = startUserDirectory({ ...following, from, keyring })

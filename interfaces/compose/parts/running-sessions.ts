@@ -1,27 +1,20 @@
-import * as E from 'fp-ts/lib/Either.js'
-import * as O from 'fp-ts/lib/Option.js'
-import type { User } from '../../../domain/user/decider.ts'
-import { measuredCompute } from '../../../application/admission/measured-compute.ts'
-import { expireLives, lookEvery } from '../../../application/lives/policies/expire-lives.ts'
-import { reconcileLives, reconciling } from '../../../application/lives/policies/reconcile-lives.ts'
+import { watchWorkers } from '../../../application/admission/watch-workers.ts'
 import { createLags } from '../../../application/pipeline/lags.ts'
 import { createLeftOutWords } from '../../../application/pipeline/left-out.ts'
-import { createLiveBus } from '../../../application/pipeline/live-bus.ts'
-import { createLivePipeline } from '../../../application/pipeline/live-pipeline.ts'
-import { createScheduler } from '../../../application/pipeline/scheduler.ts'
-import { liveLifecycle } from '../../../application/sessions/live-lifecycle.ts'
-import { createLiveSessions } from '../../../application/sessions/live-sessions.ts'
-import { runLives } from '../../../application/sessions/run-lives.ts'
-import { createTranslations } from '../../../application/translation/translations.ts'
-import { isActive } from '../../../application/users/known-user.ts'
-import { createPullers } from '../../../infrastructure/sources/puller/puller-client.ts'
 import { assemble } from '../assemble.ts'
-import { startDuties } from '../duties.ts'
+import { clusterFigures } from '../cluster-figures.ts'
 import { createPullRefusal } from '../sources.ts'
 import { succeed } from '../succeed.ts'
+import { placeHere } from '../../ws/senders/places.ts'
 import type { Engines } from './engines.ts'
 import type { Foundation } from './foundation.ts'
+import { openHearing } from './hearing.ts'
+import type { Hearing } from './hearing.ts'
+import { startPolicies } from './policies.ts'
 import type { ReadSide } from './read-side.ts'
+import { openRelay } from './relay.ts'
+import type { SessionAccess } from './relay.ts'
+import { startWorker } from './worker.ts'
 import type { WriteSide } from './write-side.ts'
 
 export type RunningPart = Awaited<ReturnType<typeof runSessions>>
@@ -33,71 +26,62 @@ interface Needs {
   readonly readSide: ReadSide
 }
 
-/** The lives of this process, with their sources and translations, and what ends and forgets lives by itself. */
+/** Within one process that does everything, sessions are a function call away. */
+const accessHere = ({ sessions, bus }: Hearing): SessionAccess =>
+  ({ sessions, bus, placeSender: placeHere(sessions), endByWorker: sessions.endByWorker, runs: sessions.runs })
+
+/**
+ * Sessions as this process has part in them: it runs its own as a worker, reaches those of others, and sees to what is to
+ * be done by itself, whichever of these its roles are.
+ */
 export const runSessions = ({ foundation, engines, writeSide, readSide }: Needs) =>
   assemble(async (opened) => {
-    const { settings, documents, environment, timers, logger } = foundation
-    const { write, admission, worker } = writeSide
-    const { projector, whenProjected, directory, lives, tokenIdsOf } = readSide
-    const { engine, translator } = engines
+    const { settings, stores, environment, timers, logger } = foundation
+    const { admission, isShared } = writeSide
 
     // Never ourselves, not even where everything is allowed: the port is known once it is bound.
     let ownPort = settings.port === 0 ? null : settings.port
-    const rules = () => ({ allow: settings.audioUrlAllowCidrs ?? [], ownPort })
+    const pullRules = () => ({ allow: settings.audioUrlAllowCidrs ?? [], ownPort })
     const isolation = await foundation.isolating
 
-    const bus = createLiveBus({ logger })
     const lags = createLags()
     const leftOut = createLeftOutWords()
-    const scheduler = createScheduler(engine, environment.monotonic)
-    const translations = createTranslations({ engine: translator, monotonic: environment.monotonic, logger })
-    const working = { ...write, admission, worker, whenProjected }
-    const sessions = createLiveSessions({
-      lifecycle: liveLifecycle({ ...working, ...lives }),
-      createPipeline: createLivePipeline({ engine, scheduler, monotonic: environment.monotonic, timers, lags, leftOut }),
-      startPuller: createPullers({ rules, isolation }),
-      translations,
-      bus,
-      logger,
-      environment,
-      timers,
-      reconnectGrace: settings.reconnectGrace,
-      unsure: (liveId) => worked.settle(liveId),
-    })
-    const worked = runLives({ ...working, runs: sessions.runs, logger })
-
-    // Where that cannot be told now, the next round asks again.
-    const isDisabled = async (userId: number): Promise<boolean> => {
-      const found = await directory.byId(userId)()
-      return E.isRight(found) && O.exists((user: User) => !isActive(user))(found.right)
-    }
-    const expiry = expireLives({ ...working, limits: settings, endByWorker: sessions.endByWorker })
-    opened(reconcileLives({ ...working, isDisabled, logger, expiry, every: lookEvery(settings) }))
-    const listsAreCurrent = () => projector.lag().every(({ secondsBehind, error }) => error === null && secondsBehind < 30)
-    const forgetting = { documents, ...lives, tokenIdsOf, logger, retentionMax: settings.retentionMax, listsAreCurrent }
-    opened(startDuties({ ...write, admission, ...forgetting }))
+    const needs = { foundation, writeSide, readSide }
+    const unsure = (liveId: number): void => worker?.settle(liveId)
+    const hearing = engines.own === null
+      ? null
+      : await openHearing({ ...needs, engines: engines.own, lags, leftOut, pullRules, unsure })
+    const relay = isShared ? opened(await openRelay({ ...needs, hearing })) : null
+    const access = relay?.access ?? (hearing === null ? null : accessHere(hearing))
+    if (access === null) throw new Error('a process without a worker needs servers')
+    const { endByWorker } = access
+    const policies = settings.role.includes('projector') ? opened(await startPolicies({ ...needs, endByWorker })) : null
+    if (isShared) opened(watchWorkers({ admission, environment, members: stores.members, timers, logger }))
+    const ownLives = (): ReadonlyArray<number> => hearing?.sessions.runs.all() ?? []
+    opened(stores.followErasures(ownLives))
     // First, so that nothing is ended or forgotten under a live that still writes.
-    opened({ stop: sessions.close })
-    opened(worked)
+    if (hearing !== null) opened({ stop: hearing.sessions.close })
+    const worker = hearing === null ? null : opened(await startWorker({ ...needs, hearing, relay }))
 
-    const compute = measuredCompute({
-      engine, catalogue: writeSide.switched.catalogue, admission, environment, logger,
-      worker: worker.name, running: sessions.runs.all, overcommit: settings.overcommit,
-    })
+    const cluster = relay === null ? null : opened(clusterFigures({ ...stores, admission, links: relay.links }))
 
     return {
-      compute,
-      sessions,
-      bus,
+      access,
+      hearing,
+      cluster,
       lags,
       leftOut,
-      translations,
       isolation,
-      pullRefusal: createPullRefusal(isolation, rules),
+      ownLives,
+      drain: async (): Promise<void> => {
+        await worker?.drain()
+        stores.members.announce({ state: 'stopping' })
+      },
+      pullRefusal: createPullRefusal(isolation, pullRules),
       /** The lives of an earlier process go on or end, before anybody can come to them. */
       resume: async (): Promise<void> => {
-        await succeed('settle the open lives', worked.start)
-        await succeed('reconcile lives and reservations', reconciling({ ...working, isDisabled }).round)
+        if (worker !== null) await succeed('settle the open lives', worker.resume)
+        if (policies !== null && !isShared) await succeed('reconcile lives and reservations', policies.reconcileNow)
       },
       listensOn: (port: number): void => {
         ownPort = port

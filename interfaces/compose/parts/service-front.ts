@@ -1,16 +1,13 @@
 import type { Listeners } from '../../../application/lives/queries/get-activity.ts'
 import { startLoadHistory } from '../../../application/load/load-history.ts'
-import { pause } from '../../../application/waiting.ts'
 import { inRequest } from '../../../infrastructure/node/request-context.ts'
+import { observers } from '../../http/clients/observers.ts'
 import { assemble } from '../assemble.ts'
 import { openControl } from '../control.ts'
 import { openFront } from '../front.ts'
 import { createHealth } from '../health.ts'
 import { callsOf } from './calls.ts'
 import type { Parts } from './calls.ts'
-
-/** Time for the last words of lives that outlast the drain. */
-const LAST_WORDS_MS = 10_000
 
 /**
  * What the world reaches: the port, and the socket in the data directory. Stopping it drains first: no new lives and
@@ -20,7 +17,6 @@ export const openServiceFront = (parts: Parts) =>
   assemble(async (opened) => {
     const { foundation, engines, writeSide, readSide, running } = parts
     const { settings, environment, timers, logger, version, log, keyring, stores } = foundation
-    const { sessions, bus } = running
     let isDraining = false
     const draining = (): boolean => isDraining
 
@@ -34,7 +30,7 @@ export const openServiceFront = (parts: Parts) =>
     const load = startLoadHistory({ ...running, admission: writeSide.admission, listeners, environment, timers })
     opened({ stop: async () => load.stop() })
     const calls = { ...callsOf(parts, draining, listeners), recentLoad: load.recent }
-    const http = { ...calls, ...health, settings, version, logger, inRequest }
+    const http = { ...calls, ...health, mayObserve: observers(settings.metricsToken), settings, version, logger, inRequest }
 
     const closing: Array<() => Promise<void>> = []
     opened({
@@ -42,19 +38,16 @@ export const openServiceFront = (parts: Parts) =>
         await Promise.all(closing.map((close) => close()))
       },
     })
-    const front = await openFront({ ...http, sessions, bus, environment, timers, draining })
+    const front = await openFront({ ...http, ...running.access, environment, timers, draining })
     sockets = front.listeners
     closing.push(front.close)
-    closing.push(await openControl({ ...http, projector: readSide.projector }, settings.dataDir))
+    closing.push(await openControl({ ...http, mayObserve: observers(null), projector: readSide.projector }, settings.dataDir))
     running.listensOn(Number(new URL(front.url).port))
 
     opened({
       stop: async () => {
         isDraining = true
-        const deadline = environment.monotonic() + settings.drainTimeout
-        while (sessions.count() > 0 && environment.monotonic() < deadline) await pause(timers, 50)
-        // What lives have heard by now is still sent; 0 means at once.
-        if (settings.drainTimeout > 0) await sessions.flushAll(LAST_WORDS_MS)
+        await running.drain()
       },
     })
     return { url: front.url }

@@ -1,4 +1,4 @@
-import { fileAddress } from '../state/root.ts'
+import { fileAddress } from '../state/address.ts'
 import { createChunks, RATE, toPcm } from './pcm.ts'
 import { createResampler } from './resampler.ts'
 import type { AudioFeed } from './source.ts'
@@ -8,6 +8,8 @@ import type { AudioFeed } from './source.ts'
  * DOMException.
  */
 export const openMicrophone = async (deviceId: string, reduceNoise: boolean): Promise<AudioFeed> => {
+  // Browsers have microphones for pages of https and localhost alone.
+  if (navigator.mediaDevices === undefined) throw new DOMException('', 'InsecureContext')
   const context = new AudioContext()
   // First of all, so that no word is lost once the microphone is there.
   await context.audioWorklet.addModule(fileAddress('console/audio/capture-worklet.ts'))

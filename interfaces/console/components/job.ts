@@ -7,7 +7,7 @@ import type { Loading } from '../state/loading.ts'
 import { linkTo } from '../state/address.ts'
 import { a, bdi, button, div, label, p, progress, view } from '../ui/tags.ts'
 import { badge } from './badge.ts'
-import { problem } from './problem.ts'
+import { problem } from './loading.ts'
 
 const [FAST_MS, SLOW_MS] = [1000, 10_000]
 

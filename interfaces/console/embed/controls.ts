@@ -32,8 +32,13 @@ const labelled = (text: string, field: HTMLElement): HTMLLabelElement => element
 const nameOf = (language: string): string =>
   new Intl.DisplayNames('en', { type: 'language', fallback: 'code' }).of(language) ?? language
 
+interface LanguageField {
+  readonly field: HTMLElement
+  readonly offer: () => void
+}
+
 /** Languages join the choice when the first line in them comes. */
-const languageField = ({ language, languages, choose }: Controlled): HTMLElement => {
+const languageField = ({ language, languages, choose }: Controlled): LanguageField => {
   const select = element('select', { onchange: () => choose(select.value === '' ? null : select.value) },
     element('option', { value: '' }, 'As spoken'))
   const known = new Set<string>()
@@ -45,11 +50,9 @@ const languageField = ({ language, languages, choose }: Controlled): HTMLElement
   }
   if (language !== null) add(language)
   select.value = language ?? ''
-  const look = (): void => languages().forEach(add)
-  select.addEventListener('focus', look)
-  new MutationObserver(look).observe(document.getElementById('captions') ?? document.body,
-    { childList: true, subtree: true, characterData: true })
-  return labelled('Language', select)
+  const offer = (): void => languages().forEach(add)
+  offer()
+  return { field: labelled('Language', select), offer }
 }
 
 const sizeField = (take: (size: number) => void, size: number | null): HTMLElement => {
@@ -78,15 +81,20 @@ const fullScreenButton = (): HTMLElement => {
   return button
 }
 
-/** A bar over the captions for an audience: which language, how large, in which colours, and nothing else on the screen. */
-export const addControls = (controlled: Controlled): void => {
+/**
+ * A bar over the captions for an audience: which language, how large, in which colours, and nothing else on the screen.
+ * Answers what offers the languages that have been heard since.
+ */
+export const addControls = (controlled: Controlled): (() => void) => {
   let { look } = controlled
   const take = (changed: Partial<Look>): void => {
     look = { ...look, ...changed }
     controlled.paint(look)
   }
-  const bar = element('div', { id: 'controls', role: 'group', ariaLabel: 'Display' }, languageField(controlled),
+  const { field, offer } = languageField(controlled)
+  const bar = element('div', { id: 'controls', role: 'group', ariaLabel: 'Display' }, field,
     sizeField((size) => take({ size }), look.size), contrastField(take, look), fullScreenButton())
   document.documentElement.classList.add('controlled')
   document.body.prepend(bar)
+  return offer
 }

@@ -3,9 +3,13 @@ import type { Captions, TextFrame } from '../../client/captions.ts'
 import { openLiveSocket } from '../../client/live-socket.ts'
 import type { LiveFrame, SocketEnd, SocketState } from '../../client/live-socket.ts'
 import { isOverlay, lookOf, paint } from './look.ts'
+import { statusOf } from './status.ts'
+import type { Situation } from './status.ts'
 
 const MOST_LINES = 50
 const LONGEST_TEXT = 4000
+/** After so long without text people ask themselves whether it still works. */
+const QUIET_MS = 30_000
 
 const ENDED = 'The captions have ended.'
 const ENDS: Readonly<Record<string, string>> = {
@@ -28,11 +32,22 @@ const [lines, partial, status] = [byId('lines'), byId('partial'), byId('status')
 let language = query.get('language')
 let look = lookOf(query)
 let captions: Captions = NO_CAPTIONS
+let situation: Situation = { connection: 'connecting', hasBegun: false, isSpoken: false }
+let isOver = false
+
+/** For people who read nothing but this page: an overlay lies over a picture, where words about it would disturb. */
+const isForAudience = (): boolean => query.get('controls') === '1' || !isOverlay(look)
 
 // What it shows: text nodes only.
 
+/** A text that is said twice would be read out twice. */
 const say = (text: string): void => {
-  status.textContent = text
+  if (status.textContent !== text) status.textContent = text
+}
+
+const know = (known: Partial<Situation>): void => {
+  situation = { ...situation, ...known }
+  if (!isOver) say(statusOf(situation, !isForAudience()))
 }
 
 const write = (element: HTMLElement, text: string, spoken: string): HTMLElement => {
@@ -68,19 +83,34 @@ const draw = (): void => {
   else write(partial, running.text, running.language)
 }
 
+let quiet: ReturnType<typeof setTimeout> | undefined
+const lookForText = (): void => {
+  clearTimeout(quiet)
+  const isSpoken = shown.size > 0 || partial.textContent !== ''
+  if (isSpoken) quiet = setTimeout(() => know({ isSpoken: false }), QUIET_MS)
+  know({ isSpoken })
+}
+
 const isShown = ({ type, language: spoken }: TextFrame): boolean =>
   (language === null ? type === 'transcription' : spoken === language)
 
+let offerLanguages = (): void => undefined
+
 const hear = (frame: LiveFrame): void => {
-  if (frame.type === 'connection')
-    return say(frame.state === 'pending' && !isOverlay(look) ? 'The captions have not begun yet.' : '')
-  if (frame.type === undefined && frame.status === 'started') return say('')
+  if (frame.type === 'connection') {
+    // What is over is told by the close that follows.
+    if (frame.state === 'pending' || frame.state === 'active')
+      know({ connection: 'open', hasBegun: frame.state === 'active' })
+    return
+  }
+  if (frame.type === undefined && frame.status === 'started') return know({ hasBegun: true })
   if (frame.type !== 'transcription' && frame.type !== 'translation') return
   if (typeof frame.text !== 'string') return
-  if (isShown(frame)) say('')
   const next = withFrame(captions, frame)
   captions = { ...next, lines: next.lines.slice(-MOST_LINES) }
   draw()
+  if (isShown(frame)) lookForText()
+  if (frame.type === 'translation') offerLanguages()
 }
 
 // How it stays connected.
@@ -96,30 +126,33 @@ const isReady = async (): Promise<boolean> => {
 }
 
 const finish = ({ reason }: Pick<SocketEnd, 'reason'>): void => {
+  isOver = true
   captions = ended(captions)
   draw()
   say(ENDS[reason] ?? BROKEN)
 }
 
-let wasOpen = false
 const follow = (state: SocketState): void => {
-  // A connection that breaks is mostly there again before anybody misses it.
-  if (state.name === 'waiting' && !wasOpen) say('No connection. Trying again …')
-  if (state.name !== 'connecting') wasOpen = state.name === 'open'
-  if (state.name === 'over') finish(state.end)
+  if (state.name === 'over') return finish(state.end)
+  if (state.name !== 'waiting') return
+  if (state.isRestart) return know({ connection: 'restarting' })
+  know({ connection: situation.connection === 'open' ? 'broken' : 'lost' })
 }
 
 const connect = (): void => {
   const address = new URL(`${base}/ws/live/${live}`, location.href)
   address.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:'
+  know({})
   openLiveSocket({
     url: address.href, token, cursor: () => captions.cursor, isReady, onFrame: hear, onState: follow,
+    // Who comes late or loads the page again reads what was said last; a picture is not covered with it.
+    ...(isForAudience() && { replay: MOST_LINES }),
   })
 }
 
 const showControls = async (): Promise<void> => {
   const { addControls } = await import('./controls.ts')
-  addControls({
+  offerLanguages = addControls({
     language, look,
     languages: () => Array.from(new Set(captions.lines.flatMap(({ translations }) => Object.keys(translations)))),
     choose: (chosen) => {
@@ -127,6 +160,7 @@ const showControls = async (): Promise<void> => {
       shown.clear()
       lines.replaceChildren()
       draw()
+      lookForText()
     },
     paint: (chosen) => {
       look = chosen

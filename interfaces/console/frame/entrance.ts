@@ -1,8 +1,7 @@
 import { signal } from '@preact/signals'
 import type { VNode } from 'preact'
 import { t } from '../messages/texts.ts'
-import { goTo } from '../state/address.ts'
-import { ROOT } from '../state/root.ts'
+import { goTo, ROOT } from '../state/address.ts'
 import { h1, main, p, view } from '../ui/tags.ts'
 import { logInForm, setUpForm } from './credentials.ts'
 

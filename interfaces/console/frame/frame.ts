@@ -1,7 +1,8 @@
-import { useSignalEffect } from '@preact/signals'
+import { signal, useSignalEffect } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { VNode } from 'preact'
 import { memoryGauge } from '../components/gauge.ts'
+import { loadedLate } from '../components/loading.ts'
 import { Toasts } from '../components/toast.ts'
 import { formatSpan, t } from '../messages/texts.ts'
 import type { TextName } from '../messages/texts.ts'
@@ -9,11 +10,10 @@ import { pageAt } from '../pages/all.ts'
 import { address, linkTo } from '../state/address.ts'
 import { call, logOut } from '../state/api.ts'
 import { useLoaded } from '../state/loading.ts'
-import { isAdmin, token, user } from '../state/login.ts'
-import { onAir } from '../state/on-air.ts'
-import { a, bdi, button, div, header, li, main, nav, span, ul, view } from '../ui/tags.ts'
-import { Bars, Expired } from './bars.ts'
-import { KeyHelp } from './keys.ts'
+import { expiresAt, isAdmin, isExpired, token, user } from '../state/login.ts'
+import { onAir } from '../speaking/run.ts'
+import { a, bdi, button, div, header, li, main, nav, p, span, ul, view } from '../ui/tags.ts'
+import { isHelpOpen } from './keys.ts'
 
 const PAGES: ReadonlyArray<readonly [path: string, text: TextName]> = [
   ['speak', 'speak'], ['sessions', 'sessions'], ['profiles', 'profiles'], ['tokens', 'api_tokens'],
@@ -23,6 +23,30 @@ const FURTHER: ReadonlyArray<readonly [path: string, text: TextName]> = [['accou
 const entry = ([path, text]: readonly [string, TextName]): VNode => {
   const isHere = (address.value.path[0] ?? 'speak') === path
   return li(null, a({ href: linkTo(path), 'aria-current': isHere ? 'page' : undefined }, t(text)))
+}
+
+const isOffline = signal(!navigator.onLine)
+addEventListener('offline', () => (isOffline.value = true))
+addEventListener('online', () => (isOffline.value = false))
+
+const now = signal(Date.now())
+setInterval(() => (now.value = Date.now()), 10_000)
+
+const SOON_MS = 5 * 60_000
+
+const bar = (text: string, ...more: ReadonlyArray<VNode>): VNode =>
+  div({ class: 'bar', role: 'status' }, p(null, text), ...more)
+
+/** Over the page: what concerns all of it. */
+const Bars = (): VNode => {
+  const left = (expiresAt.value ?? Number.POSITIVE_INFINITY) - now.value
+  const again = button({ type: 'button', onClick: () => (isExpired.value = true) }, t('log_in_again'))
+  return div(
+    { class: 'bars' },
+    window.isSecureContext ? null : bar(t('plain_http')),
+    isOffline.value ? bar(t('offline')) : null,
+    left < SOON_MS ? bar(t('expires_soon', { minutes: Math.max(0, Math.ceil(left / 60_000)) }), again) : null,
+  )
 }
 
 const Air = (): VNode | null => {
@@ -84,13 +108,17 @@ const Page = (): VNode => {
   return main({ id: 'main', tabIndex: -1, ref: region, key: place }, show)
 }
 
+/** Dialogs over the page, which stays as it is. */
+const Dialogs = (): VNode | null =>
+  isExpired.value || isHelpOpen.value ? loadedLate(() => import('./dialogs.ts'), ({ dialogs }) => dialogs({})) : null
+
 const Frame = (): VNode => {
   useSignalEffect(() => {
     if (user.value === null && token.value !== null) void call('getMe').then(({ data }) => (user.value = data))
   })
   return div(
     { class: 'frame' },
-    view(Head)({}), view(Bars)({}), view(Page)({}), view(Toasts)({}), view(Expired)({}), view(KeyHelp)({}),
+    view(Head)({}), view(Bars)({}), view(Page)({}), view(Toasts)({}), view(Dialogs)({}),
   )
 }
 

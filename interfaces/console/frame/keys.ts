@@ -1,29 +1,10 @@
 import { signal } from '@preact/signals'
-import type { VNode } from 'preact'
-import { modal } from '../components/dialog.ts'
-import { t } from '../messages/texts.ts'
-import type { TextName } from '../messages/texts.ts'
 import { goTo } from '../state/address.ts'
 import { isAdmin } from '../state/login.ts'
 import { preferences } from '../state/preferences.ts'
-import { dd, dl, dt } from '../ui/tags.ts'
 
-const isHelpOpen = signal(false)
-
-const HELP: ReadonlyArray<readonly [keys: string, text: TextName]> = [
-  ['?', 'keys_help'], ['g s', 'keys_speak'], ['g l', 'keys_sessions'], ['g a', 'keys_admin'], ['/', 'keys_search'],
-  ['Ctrl+Enter', 'keys_start'], ['m', 'keys_mute'], ['End', 'keys_newest'], ['[ ]', 'keys_event'],
-  ['Esc', 'keys_close'],
-]
-
-export const KeyHelp = (): VNode | null =>
-  isHelpOpen.value
-    ? modal({
-        title: t('keys_title'),
-        close: () => (isHelpOpen.value = false),
-        children: dl({ class: 'keys' }, ...HELP.flatMap(([keys, text]) => [dt(null, keys), dd(null, t(text))])),
-      })
-    : null
+/** Is the list of keys shown? */
+export const isHelpOpen = signal(false)
 
 const isTyped = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName) || target.isContentEditable)

@@ -1,4 +1,10 @@
-import { en } from './en.ts'
+import { administration } from './english/administration.ts'
+import { frame, problems } from './english/frame.ts'
+import { own, sessions } from './english/sessions.ts'
+import { settings, speak } from './english/speak.ts'
+
+/** Every text of the console, by name. */
+export const en = { ...administration, ...frame, ...own, ...problems, ...sessions, ...settings, ...speak } as const
 
 /** Names of texts. Other languages are a `Record` of all of them, so that a missing one is a type error. */
 export type TextName = keyof typeof en

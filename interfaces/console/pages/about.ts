@@ -1,9 +1,9 @@
 import type { VNode } from 'preact'
-import { whenLoaded } from '../components/problem.ts'
+import { whenLoaded } from '../components/loading.ts'
 import { t } from '../messages/texts.ts'
 import { callOpenly } from '../state/api.ts'
 import { useLoaded } from '../state/loading.ts'
-import { ROOT } from '../state/root.ts'
+import { ROOT } from '../state/address.ts'
 import { a, div, h1, li, p, ul, view } from '../ui/tags.ts'
 
 const LINKS = [['docs', 'about_rest'], ['redoc', 'about_redoc'], ['openapi.json', 'about_openapi'],

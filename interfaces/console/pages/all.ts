@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import { loadedLate } from '../components/late.ts'
+import { loadedLate } from '../components/loading.ts'
 import { t } from '../messages/texts.ts'
 import type { Address } from '../state/address.ts'
 import { h1, p } from '../ui/tags.ts'

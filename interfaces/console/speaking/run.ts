@@ -33,6 +33,40 @@ export const behind = computed((): number | null => {
   return heard === undefined || quiet.value > 1 ? null : Math.max(0, sent.value - heard)
 })
 
+/** Audio of this tab that is being sent. */
+interface OnAir {
+  readonly seconds: number
+  readonly stop: () => void
+}
+
+export const onAir = signal<OnAir | null>(null)
+
+// Leaving would end the session.
+addEventListener('beforeunload', (event) => {
+  if (onAir.value !== null) event.preventDefault()
+})
+
+/** What can be done with the source and the sockets of what runs. */
+interface Controls {
+  readonly stop: () => void
+  readonly close: () => void
+  readonly mute: (isMuted: boolean) => void
+}
+
+let controls: Controls | null = null
+/** Whoever runs something tells how it is stopped. */
+export const runsWith = (given: Controls): void => {
+  controls = given
+}
+
+/** No more audio: what is left is heard, then the session is finished. */
+export const stop = (): void => controls?.stop()
+
+export const mute = (): void => {
+  isMuted.value = !isMuted.value
+  controls?.mute(isMuted.value)
+}
+
 /** Back to the beginning, for a new session. */
 export const reset = (): void =>
   batch(() => {
@@ -46,3 +80,11 @@ export const reset = (): void =>
     failure.value = null
     end.value = null
   })
+
+/** Leaves the last session behind. */
+export const leave = (): void => {
+  controls?.close()
+  controls = null
+  onAir.value = null
+  reset()
+}

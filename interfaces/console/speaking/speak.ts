@@ -7,8 +7,7 @@ import { CHUNK, levelOf, RATE } from '../audio/pcm.ts'
 import type { AudioFeed } from '../audio/source.ts'
 import { call, callOpenly } from '../state/api.ts'
 import { socketAddress } from '../state/login.ts'
-import { onAir } from '../state/on-air.ts'
-import { captions, end, failure, isMuted, level, live, phase, quiet, reset, sent } from './run.ts'
+import { captions, end, failure, level, live, onAir, phase, quiet, reset, runsWith, sent } from './run.ts'
 
 /** Frames of 100 ms that wait for a connection: ten seconds. */
 const MOST_HELD = 100
@@ -23,9 +22,6 @@ const isReady = async (): Promise<boolean> => {
     return false
   }
 }
-
-/** Sockets of what runs in this tab. */
-let open: { readonly stop: () => void; readonly close: () => void } | null = null
 
 const fail = (error: unknown): void => {
   onAir.value = null
@@ -153,13 +149,14 @@ export const follow = async (request: CreateLiveRequest): Promise<void> => {
   const listener = listen(session, () => {
     phase.value = end.value?.reason === 'finished' ? 'done' : 'failed'
   })
-  open = {
+  runsWith({
     stop: () => {
       phase.value = 'finishing'
       call('finishLive', { path: { id: session.id } }).catch(fail)
     },
     close: () => listener.close(),
-  }
+    mute: () => undefined,
+  })
 }
 
 /** Opens the source, creates a session and sends the source's audio until `stop`. */
@@ -182,7 +179,8 @@ export const speak = async (request: CreateLiveRequest, openFeed: (mayGoOn: () =
     feed?.stop()
     onAir.value = null
   }
-  open = { stop, close }
+  const mute = (isMuted: boolean): void => feed?.mute(isMuted)
+  runsWith({ stop, close, mute })
   try {
     feed = await openFeed(() => sender?.mayGoOn() ?? false)
     phase.value = 'creating'
@@ -215,35 +213,13 @@ export const speak = async (request: CreateLiveRequest, openFeed: (mayGoOn: () =
   sender = openSender(live.value, queue, over)
   const { socket, finish } = sender
   if (isStopped) finish()
-  open = {
+  runsWith({
     stop,
     close: () => {
       close()
       socket.close()
       listener.close()
     },
-  }
-}
-
-/** No more audio: what is left is heard, then the session is finished. */
-export const stop = (): void => open?.stop()
-
-/** Leaves the last session behind. */
-export const leave = (): void => {
-  open?.close()
-  open = null
-  onAir.value = null
-  reset()
-}
-
-let muted: AudioFeed['mute'] | null = null
-/** The source that listens to `mute`. */
-export const mutes = (feed: AudioFeed): AudioFeed => {
-  muted = feed.mute
-  return feed
-}
-
-export const mute = (): void => {
-  isMuted.value = !isMuted.value
-  muted?.(isMuted.value)
+    mute,
+  })
 }

@@ -1,7 +1,7 @@
 import { ApiError, createApiClient } from '../../client/client.ts'
 import type { ApiClient } from '../../client/client.ts'
 import { dropToken, isExpired, loggedIn, token } from './login.ts'
-import { ROOT } from './root.ts'
+import { ROOT } from './address.ts'
 
 /**
  * Asks the service as whoever is logged in. A token that is refused is asked for over the page, then the call goes on.

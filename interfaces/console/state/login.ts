@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals'
 import type { User } from '../../client/operations.ts'
-import { ROOT, ROOT_PATH } from './root.ts'
+import { ROOT, ROOT_PATH } from './address.ts'
 
 /** Of this tab alone: it dies with it, and nothing sends it by itself. */
 const KEY = `stenolog token ${ROOT_PATH}`

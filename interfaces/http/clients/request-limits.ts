@@ -17,7 +17,7 @@ export interface RequestLimits {
 
 /** D57: 50 a second, 100 at once. */
 const BURST_SECONDS = 2
-/** Of files of pages: 400 at once, which is seven first visits to the console. */
+/** Of files of pages: 400 at once, which is nine first visits to the console. */
 const FILES_BURST_SECONDS = 8
 /** S25. */
 const WRONG_KEYS_PER_MINUTE = 30

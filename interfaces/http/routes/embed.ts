@@ -49,8 +49,8 @@ const asset = (name: string, mediaType: string, content: () => string): Route<un
 
 /** The page's modules, which import each other by these names. */
 const MODULES = [
-  'console/embed/embed.ts', 'console/embed/look.ts', 'console/embed/controls.ts', 'client/captions.ts',
-  'client/live-socket.ts',
+  'console/embed/embed.ts', 'console/embed/look.ts', 'console/embed/controls.ts', 'console/embed/status.ts',
+  'client/captions.ts', 'client/live-socket.ts',
 ]
 
 /** What the page loads. */

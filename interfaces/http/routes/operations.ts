@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
+import { members, optional } from '../codecs/validation.ts'
 import { publicRoute } from '../route.ts'
 import type { Route } from '../route.ts'
 
@@ -14,7 +15,11 @@ export interface OperationCalls {
   readonly readiness: () => Readiness
   /** The metrics in Prometheus' text format. */
   readonly metrics: () => Promise<string>
+  /** Whether this header Authorization (null: none was sent) may see metrics and checks; METRICS_TOKEN decides. */
+  readonly mayObserve: (authorization: string | null) => boolean
 }
+
+const observerHeaders = members({ authorization: optional(t.string, null) })
 
 const live = publicRoute(
   {
@@ -35,15 +40,17 @@ const readinessView = t.union([readyView, unreadyView])
 const ready = publicRoute(
   {
     operationId: 'getReadiness',
-    summary: 'Whether the service can serve',
+    summary: 'Whether the service can serve; where METRICS_TOKEN is set its bearer alone is shown the checks',
     method: 'GET',
     path: '/health/ready',
+    headers: observerHeaders,
     response: { codec: readinessView, byStatus: { 200: readyView, 503: unreadyView } },
     refusals: [],
     status: (view) => (view.status === 'ok' ? 200 : 503),
   },
-  async (_input, { readiness }: OperationCalls): Promise<E.Either<never, t.TypeOf<typeof readinessView>>> => {
-    const { ready, checks } = readiness()
+  async ({ headers }, calls: OperationCalls): Promise<E.Either<never, t.TypeOf<typeof readinessView>>> => {
+    const { ready, checks: all } = calls.readiness()
+    const checks = calls.mayObserve(headers.authorization) ? all : {}
     return E.right(ready ? { status: 'ok', checks } : { status: 'unavailable', detail: 'Service is not ready', checks })
   },
 )
@@ -51,13 +58,17 @@ const ready = publicRoute(
 const metrics = publicRoute(
   {
     operationId: 'getMetrics',
-    summary: 'Metrics in the text format of Prometheus',
+    summary: 'Metrics in the text format of Prometheus; where METRICS_TOKEN is set for its bearer alone',
     method: 'GET',
     path: '/metrics',
+    headers: observerHeaders,
     response: { codec: t.string, mediaType: 'text/plain; version=0.0.4; charset=utf-8' },
-    refusals: [],
+    refusals: ['NotAuthenticated', 'InvalidCredentials'],
   },
-  async (_input, { metrics: read }: OperationCalls) => E.right(await read()),
+  async ({ headers: { authorization } }, { metrics: read, mayObserve }: OperationCalls) => {
+    if (mayObserve(authorization)) return E.right(await read())
+    return E.left({ _tag: authorization === null ? 'NotAuthenticated' : 'InvalidCredentials' } as const)
+  },
 )
 
 export const operationRoutes: ReadonlyArray<Route<OperationCalls>> = [live, ready, metrics]

@@ -10,8 +10,8 @@ interface CatchUpOptions {
   readonly missed: MissedFinals
   readonly connection: Connection
   readonly encode: (frame: TranscriptFrame) => Broadcast
-  /** Begins to listen, or ends the socket. */
-  readonly join: () => void
+  /** Begins to listen, or ends the socket; `ahead`: what it has that may be told yet. */
+  readonly join: (ahead: ReadonlySet<string>) => void
   readonly isGone: () => boolean
   readonly logger: Logger
 }
@@ -40,7 +40,7 @@ export const catchUp = async ({ missed, connection, encode, join, isGone, logger
       const rest = missed.rest()
       if (rest === null) continue
       for (const frame of rest) connection.broadcast(encode(frame))
-      return join()
+      return join(missed.ahead())
     }
   } catch (error) {
     logger.error({ error: String(error) }, 'a socket could not be told what it missed')

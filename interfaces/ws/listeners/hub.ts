@@ -1,4 +1,5 @@
 import type { LiveBus, LiveSignal, EndCause, TranscriptFrame } from '../../../application/pipeline/signals.ts'
+import { wordingOf } from '../../../application/lives/queries/resume-point.ts'
 import type { SocketRole } from '../../../application/ports/read-models.ts'
 import { broadcastOf } from '../broadcast.ts'
 import type { Broadcast } from '../broadcast.ts'
@@ -15,6 +16,8 @@ const STARTED_FRAME = broadcastOf(STARTED)
 export interface Member {
   readonly role: SocketRole
   readonly connection: Connection
+  /** Finals that it has from the log and that are still to be told: each is left out once. */
+  ahead?: Set<string>
 }
 
 interface Topic {
@@ -60,8 +63,11 @@ export const createHub = ({ bus, strict }: { readonly bus: LiveBus; readonly str
     return false
   }
 
-  const broadcast = (topic: Topic, frame: Broadcast): void => {
-    for (const member of topic.members) if (!deliver(member, frame)) topic.members.delete(member)
+  const broadcast = (topic: Topic, frame: Broadcast, final: TranscriptFrame | null = null): void => {
+    for (const member of topic.members) {
+      if (final !== null && member.ahead?.delete(wordingOf(final)) === true) continue
+      if (!deliver(member, frame)) topic.members.delete(member)
+    }
   }
 
   const close = (liveId: number, topic: Topic): void => {
@@ -90,7 +96,7 @@ export const createHub = ({ bus, strict }: { readonly bus: LiveBus; readonly str
         return broadcast(topic, STARTED_FRAME)
       case 'transcription':
       case 'translation':
-        return broadcast(topic, encode(signal))
+        return broadcast(topic, encode(signal), signal.final ? signal : null)
       case 'ended':
         return finish(liveId, topic, signal.cause)
       case 'moved':

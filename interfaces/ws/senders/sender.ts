@@ -14,7 +14,7 @@ import type { BadFrame, ClientFrame } from '../protocol.ts'
 const FULL_BACKLOG = 30
 const STALLED_AFTER = 60_000
 
-interface SenderOptions extends IncomingOptions {
+export interface SenderOptions extends IncomingOptions {
   /** Milliseconds without any frame, once there was audio, after which the live ends; 0 is never (D46). */
   readonly idleTimeout: number
 }

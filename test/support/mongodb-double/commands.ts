@@ -1,5 +1,5 @@
 import { BSON } from 'mongodb'
-import { notLearned, ServerError } from './errors.ts'
+import { each, notLearned, ServerError } from './errors.ts'
 import { explained } from './explain.ts'
 import { checkFilter, demanded, matches, projected, sorted } from './match.ts'
 import type { Storage, View } from './storage.ts'
@@ -14,6 +14,8 @@ export interface Call {
   readonly command: BSON.Document
   /** What it reads. */
   readonly view: View
+  /** By the clock of the member that it came to. */
+  readonly now: Date
 }
 
 interface Command {
@@ -69,21 +71,6 @@ const getMore = ({ cursors, database, command }: Call): BSON.Document => {
   return { cursor: { nextBatch: rest.slice(0, size), id: next, ns: `${database}.${command['collection']}` }, ...OK }
 }
 
-/** Runs each; one that is refused is named, and stops those behind it where they are ordered. */
-const each = <A>(items: ReadonlyArray<A>, ordered: unknown, run: (item: A, index: number) => void): BSON.Document => {
-  const writeErrors: Array<BSON.Document> = []
-  for (const [index, item] of items.entries()) {
-    try {
-      run(item, index)
-    } catch (error) {
-      if (!(error instanceof ServerError)) throw error
-      writeErrors.push({ index, code: error.code, errmsg: error.message, ...error.more })
-      if (ordered !== false) break
-    }
-  }
-  return writeErrors.length === 0 ? {} : { writeErrors }
-}
-
 /** How a `find` is answered; its plan must find the same documents. */
 const explain = (call: Call): BSON.Document => {
   const command: BSON.Document = call.command['explain']
@@ -116,12 +103,12 @@ const updateOne = (call: Call, filter: BSON.Document, update: BSON.Document, ups
   checkUpdate(update)
   const [before] = select(call, filter)
   if (before !== undefined) {
-    const after = updated(before, update, false)
+    const after = updated(before, update, { isNew: false, now: call.now })
     if (!Buffer.from(BSON.serialize(before)).equals(BSON.serialize(after))) call.storage.replace(call.of, after)
     return { before, after }
   }
   if (!upsert) return { before: null, after: null }
-  const after = updated(demanded(filter), update, true)
+  const after = updated(demanded(filter), update, { isNew: true, now: call.now })
   const whole = '_id' in after ? after : { _id: new BSON.ObjectId(), ...after }
   call.storage.insert(call.of, whole)
   return { before: null, after: whole }
@@ -187,6 +174,15 @@ const createIndexes = ({ storage, of, command }: Call): BSON.Document => {
   return { numIndexesBefore, numIndexesAfter: storage.indexes(of).length, ...OK }
 }
 
+const dropIndexes = ({ storage, of, command }: Call): BSON.Document => {
+  const nIndexesWas = storage.indexes(of).length
+  if (nIndexesWas === 0) throw new ServerError(26, 'NamespaceNotFound', `ns not found ${of}`)
+  const name: unknown = command['index']
+  if (typeof name !== 'string' || name === '*') throw notLearned('to drop indexes but by the name of one')
+  if (!storage.dropIndex(of, name)) throw new ServerError(27, 'IndexNotFound', `index not found with name [${name}]`)
+  return { nIndexesWas, ...OK }
+}
+
 const listIndexes = (call: Call): BSON.Document => {
   const indexes = call.storage.indexes(call.of)
   if (indexes.length === 0) throw new ServerError(26, 'NamespaceNotFound', `ns does not exist: ${call.of}`)
@@ -237,6 +233,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   delete: { takes: ['deletes', 'ordered'], writes: 'documents', run: remove },
   findAndModify: { takes: ['query', 'update', 'upsert', 'new', 'remove'], writes: 'documents', run: findAndModify },
   createIndexes: { takes: ['indexes'], writes: 'metadata', run: createIndexes },
+  dropIndexes: { takes: ['index'], writes: 'metadata', run: dropIndexes },
   listIndexes: { takes: ['cursor'], run: listIndexes },
   listCollections: { takes: ['filter', 'cursor', 'nameOnly', 'authorizedCollections'], run: listCollections },
   drop: { takes: [], writes: 'metadata', run: drop },

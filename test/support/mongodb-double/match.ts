@@ -80,10 +80,14 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
   // Only values of the operand's type are compared with it.
   $lt: (value, operand) => rankOf(value) === rankOf(operand) && compare(value, operand) < 0,
   $gt: (value, operand) => rankOf(value) === rankOf(operand) && compare(value, operand) > 0,
+  $not: (value, operand) =>
+    !Object.entries(operand as BSON.Document).every(([name, wanted]) => OPERATORS[name]?.(value, wanted) === true),
   $in: (value, operand) => {
     if (!Array.isArray(operand)) throw new ServerError(2, 'BadValue', '$in needs an array')
     return typeof value === 'string' ? textsOf(operand).has(value) : operand.some((one) => equals(value, one))
   },
+  $lte: (value, operand) => rankOf(value) === rankOf(operand) && compare(value, operand) <= 0,
+  $gte: (value, operand) => rankOf(value) === rankOf(operand) && compare(value, operand) >= 0,
 }
 
 const isPlain = (value: unknown): value is BSON.Document => rankOf(value) === 3

@@ -1,17 +1,17 @@
-import { BSON } from 'mongodb'
+import type { BSON } from 'mongodb'
 import { COMMANDS, COMMON } from './commands.ts'
-import { checkWriteConcern, viewOf, waitsForMajority } from './concerns.ts'
+import { maySecondary, refusalOf, viewOf, waitsForMajority, weaknessOf } from './concerns.ts'
 import { failure, ServerError } from './errors.ts'
-import type { Storage } from './storage.ts'
+import type { WeakWrite } from './faults.ts'
+import { topologyVersionOf } from './greeting.ts'
+import type { Seat } from './replica-set.ts'
+import type { View } from './storage.ts'
 
 interface ServerOptions {
-  readonly storage: Storage
-  /** Where others reach its members, the primary first: `host:port`. */
-  readonly hosts: ReadonlyArray<string>
-  /** Null for a standalone server. */
-  readonly replicaSet: string | null
+  readonly isReplicaSet: boolean
   /** Whether writes whose acknowledgement would not be durable are done. */
   readonly isLenient: boolean
+  readonly note: (write: WeakWrite) => void
 }
 
 export interface Answer {
@@ -20,45 +20,26 @@ export interface Answer {
   readonly awaitsMajorityMs: number | null
 }
 
-/** Answers a command that came to the primary, or to the secondary. */
-export type Server = (command: BSON.Document, member?: 'primary' | 'secondary') => Answer
+/** Answers a command that came to a member, but greetings. */
+export type AnswerTo = (command: BSON.Document, seat: Seat) => Answer
 
-const electionId = new BSON.ObjectId()
+/** What a client may ask of whatever member. */
+const ANYWHERE = ['ping', 'endSessions', 'killCursors', 'getMore']
 
-/** Answers commands one after another, each as a whole: `hello` as MongoDB 7.0 does. */
-export const createServer = ({ storage, hosts, replicaSet, isLenient }: ServerOptions): Server => {
+/** Answers commands one after another, each as a whole. */
+export const createServer = ({ isReplicaSet, isLenient, note }: ServerOptions): AnswerTo => {
   const cursors = new Map<number, ReadonlyArray<BSON.Document>>()
-  const [primary, secondary] = hosts
-
-  const hello = (isPrimary: boolean): BSON.Document => ({
-    helloOk: true,
-    ismaster: isPrimary,
-    isWritablePrimary: isPrimary,
-    ...(replicaSet === null ? {} : {
-      setName: replicaSet, setVersion: 1, hosts, primary, me: isPrimary ? primary : secondary, secondary: !isPrimary,
-      ...(isPrimary ? { electionId } : {}),
-    }),
-    maxBsonObjectSize: 16_777_216,
-    maxMessageSizeBytes: 48_000_000,
-    maxWriteBatchSize: 100_000,
-    localTime: new Date(),
-    logicalSessionTimeoutMinutes: 30,
-    minWireVersion: 0,
-    maxWireVersion: 21,
-    readOnly: false,
-    ok: 1,
-  })
 
   /** The session's retryable write: done already, or to be remembered with its outcome. */
   const retryableOf = (command: BSON.Document, writes: boolean): { readonly session: string; readonly number: number } | null => {
     if (command['txnNumber'] === undefined) return null
-    if (replicaSet === null || !writes)
+    if (!isReplicaSet || !writes)
       throw new ServerError(20, 'IllegalOperation', 'Transaction numbers are only allowed on a replica set member or mongos')
     return { session: Buffer.from((command['lsid'] as { id: BSON.Binary }).id.value()).toString('hex'), number: Number(command['txnNumber']) }
   }
 
   /** Its outcome, where the session's retryable write is done already. */
-  const earlierReply = (retryable: ReturnType<typeof retryableOf>): BSON.Document | null => {
+  const earlierReply = (retryable: ReturnType<typeof retryableOf>, { storage }: Seat): BSON.Document | null => {
     const earlier = retryable === null ? undefined : storage.retryable(retryable.session)
     if (retryable === null || earlier === undefined || earlier.number < retryable.number) return null
     if (earlier.number === retryable.number) return earlier.reply
@@ -66,35 +47,49 @@ export const createServer = ({ storage, hosts, replicaSet, isLenient }: ServerOp
     throw new ServerError(225, 'TransactionTooOld', message)
   }
 
-  const run = (name: string, command: BSON.Document, member: 'primary' | 'secondary'): BSON.Document => {
+  const checkWrite = (name: string, command: BSON.Document, { leads }: Seat): void => {
+    if (leads === null) throw new ServerError(10107, 'NotWritablePrimary', 'not primary')
+    const weak = weaknessOf(name, command)
+    if (weak === null) return
+    note(weak)
+    if (!isLenient) throw refusalOf(weak)
+  }
+
+  const viewAt = (name: string, command: BSON.Document, { leads }: Seat): View => {
+    if (leads !== null) return viewOf(command)
+    if (!ANYWHERE.includes(name) && !maySecondary(command))
+      throw new ServerError(13435, 'NotPrimaryNoSecondaryOk', 'not primary and secondaryOk=false')
+    return 'secondary'
+  }
+
+  const run = (name: string, command: BSON.Document, seat: Seat): BSON.Document => {
     const known = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
     if (known === undefined) throw new ServerError(59, 'CommandNotFound', `no such command: '${name}'`)
     const unknown = Object.keys(command).find((field) => field !== name && !COMMON.includes(field) && !known.takes.includes(field))
     if (unknown !== undefined) throw new ServerError(40415, 'Location40415', `BSON field '${name}.${unknown}' is an unknown field.`)
-    if (known.writes !== undefined && member === 'secondary') throw new ServerError(10107, 'NotWritablePrimary', 'not primary')
-    if (known.writes !== undefined && !isLenient) checkWriteConcern(command)
+    if (known.writes !== undefined) checkWrite(name, command, seat)
     const retryable = retryableOf(command, known.writes === 'documents')
-    const earlier = earlierReply(retryable)
+    const earlier = earlierReply(retryable, seat)
     if (earlier !== null) return earlier
     const database = String(command['$db'])
-    const view = known.writes !== undefined ? 'local' : member === 'secondary' ? 'secondary' : viewOf(command)
-    const reply = known.run({ storage, cursors, database, of: `${database}.${String(command[name])}`, command, view })
+    const view = known.writes !== undefined ? 'local' : viewAt(name, command, seat)
+    const { storage } = seat
+    const reply = known.run({ storage, cursors, database, of: `${database}.${String(command[name])}`, command, view, now: seat.now() })
     storage.commit(retryable && { ...retryable, reply })
     return reply
   }
 
-  return (command, member = 'primary') => {
+  return (command, seat) => {
     const [name = ''] = Object.keys(command)
-    if (['hello', 'ismaster', 'isMaster'].includes(name)) return { document: hello(member === 'primary'), awaitsMajorityMs: null }
     try {
-      const document = run(name, command, member)
+      const document = run(name, command, seat)
       // Also what changed nothing: it may have been decided by what only the primary has.
-      const isKept = COMMANDS[name]?.writes !== undefined && waitsForMajority(command) && storage.isAhead()
+      const isKept = COMMANDS[name]?.writes !== undefined && waitsForMajority(command) && seat.storage.isAhead()
       return { document, awaitsMajorityMs: isKept ? Number(command['writeConcern']['wtimeout'] ?? 0) : null }
     } catch (error) {
       if (!(error instanceof ServerError)) throw error
-      storage.commit(null)
-      return { document: failure(error), awaitsMajorityMs: null }
+      if (seat.leads !== null) seat.storage.commit(null)
+      return { document: failure(error, { command, topologyVersion: topologyVersionOf(seat) }), awaitsMajorityMs: null }
     }
   }
 }

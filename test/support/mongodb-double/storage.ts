@@ -15,6 +15,7 @@ type Change =
   | { readonly of: string; readonly remove: unknown }
   | { readonly of: string; readonly create: true }
   | { readonly of: string; readonly index: Index }
+  | { readonly of: string; readonly dropped: string }
   | { readonly of: string; readonly drop: true }
 
 /** The outcome of a retryable write, which a driver that has lost the answer asks for again. */
@@ -47,20 +48,44 @@ interface Replicated {
   readonly length: number
 }
 
+/** Where changes are kept, and how many bytes of them there are. */
+interface Log {
+  readonly length: () => number
+  readonly write: (bytes: Uint8Array) => void
+  readonly truncate: (length: number) => void
+}
+
+/** What is in the kernel's hands survives a kill -9. */
+const fileLog = (descriptor: number): Log => ({
+  length: () => fstatSync(descriptor).size,
+  write: (bytes) => void writeSync(descriptor, bytes),
+  truncate: (length) => ftruncateSync(descriptor, length),
+})
+
+const countingLog = (start: number): Log => {
+  let length = start
+  return {
+    length: () => length,
+    write: (bytes) => void (length += bytes.length),
+    truncate: (to) => void (length = to),
+  }
+}
+
 const ID_INDEX: Index = { name: '_id_', key: { _id: 1 }, unique: true }
 
 const keyOf = (id: unknown): string => (typeof id === 'string' ? id : Buffer.from(BSON.serialize({ id })).toString('latin1'))
 
 const shown = (value: unknown): string => (typeof value === 'string' ? `"${value}"` : JSON.stringify(value))
 
-/**
- * Collections in memory, by `database.collection`, and the file that holds them: one BSON document a command, written before
- * the command is answered. A torn one at the end was never answered and is cut off.
- */
-export const openStorage = (file: string) => {
-  const collections = new Map<string, Collection>()
-  const retryables = new Map<string, Retryable>()
-  let replicated: Replicated | null = null
+const copyOf = (collections: Collections): Map<string, Collection> =>
+  new Map([...collections].map(([name, { documents, indexes }]) =>
+    [name, { documents: new Map(documents), indexes: new Map(indexes) }]))
+
+/** Collections in memory, by `database.collection`; each command's changes are in the log before it is answered. */
+const createStorage = (
+  collections: Map<string, Collection>, retryables: Map<string, Retryable>, log: Log, alone: Replicated | null = null,
+) => {
+  let replicated = alone
   let lagging: Collections | null = null
   let changes: Array<Change> = []
 
@@ -74,6 +99,7 @@ export const openStorage = (file: string) => {
     if ('put' in change) made(change.of).documents.set(keyOf(change.put['_id']), change.put)
     else if ('remove' in change) made(change.of).documents.delete(keyOf(change.remove))
     else if ('index' in change) made(change.of).indexes.set(change.index.name, change.index)
+    else if ('dropped' in change) made(change.of).indexes.delete(change.dropped)
     else if ('create' in change) made(change.of)
     else collections.delete(change.of)
   }
@@ -83,6 +109,7 @@ export const openStorage = (file: string) => {
     changes.push(change)
   }
 
+  /** Takes over what is in a log; answers where its last whole entry ends. */
   const load = (bytes: Buffer): number => {
     let offset = 0
     while (offset + 4 <= bytes.length && offset + bytes.readInt32LE(offset) <= bytes.length) {
@@ -94,19 +121,14 @@ export const openStorage = (file: string) => {
     }
     return offset
   }
-  const descriptor = openSync(file, 'a+')
-  ftruncateSync(descriptor, load(readFileSync(file)))
-
-  const length = (): number => fstatSync(descriptor).size
 
   const seen = (view: View): Collections => {
     const ofMost = replicated?.collections ?? collections
     return { local: collections, majority: ofMost, secondary: lagging ?? ofMost }[view]
   }
 
-  const copied = (): Collections =>
-    new Map([...collections].map(([name, { documents, indexes }]) =>
-      [name, { documents: new Map(documents), indexes: new Map(indexes) }]))
+  const copied = (): Replicated =>
+    ({ collections: copyOf(collections), retryables: new Map(retryables), length: log.length() })
 
   const checkUnique = (of: string, { name, key }: Index, document: BSON.Document): void => {
     const paths = Object.keys(key)
@@ -143,6 +165,11 @@ export const openStorage = (file: string) => {
       if (index.unique) for (const document of made(of).documents.values()) checkUnique(of, index, document)
       record({ of, index })
     },
+    dropIndex: (of: string, name: string): boolean => {
+      if (collections.get(of)?.indexes.has(name) !== true) return false
+      record({ of, dropped: name })
+      return true
+    },
     drop: (of: string): boolean => {
       if (!collections.has(of)) return false
       record({ of, drop: true })
@@ -150,16 +177,18 @@ export const openStorage = (file: string) => {
     },
     /** From now on the primary alone has what is written. */
     cutOff: (): void => {
-      replicated ??= { collections: copied(), retryables: new Map(retryables), length: length() }
+      replicated ??= copied()
     },
     /** From now on the secondary has nothing new; a majority has, of members that nobody reads. */
     lag: (): void => {
-      lagging = copied()
+      lagging = copyOf(collections)
     },
-    /** All members have everything again. */
+    endLag: (): void => {
+      lagging = null
+    },
+    /** Most members have everything again. */
     catchUp: (): void => {
       replicated = null
-      lagging = null
     },
     /** As if the other members had elected a primary of their own: what only this one had is gone, and all are equal. */
     rollBack: (): void => {
@@ -168,20 +197,39 @@ export const openStorage = (file: string) => {
       for (const [name, collection] of replicated.collections) collections.set(name, collection)
       retryables.clear()
       for (const [session, retryable] of replicated.retryables) retryables.set(session, retryable)
-      ftruncateSync(descriptor, replicated.length)
+      log.truncate(replicated.length)
       replicated = null
     },
     /** Whether the primary has what the others have not. */
-    isAhead: (): boolean => replicated !== null && length() > replicated.length,
+    isAhead: (): boolean => replicated !== null && log.length() > replicated.length,
     retryable: (session: string): Retryable | undefined => retryables.get(session),
     /** Writes what the command has done; what is in the kernel's hands survives a kill -9. */
     commit: (retryable: Retryable | null): void => {
       if (retryable !== null) retryables.set(retryable.session, retryable)
       if (changes.length === 0 && retryable === null) return
-      writeSync(descriptor, BSON.serialize({ changes, retryable } satisfies Entry))
+      log.write(BSON.serialize({ changes, retryable } satisfies Entry))
       changes = []
     },
+    load,
+    copied,
+    replicated: (): Replicated | null => replicated,
   }
 }
 
-export type Storage = ReturnType<typeof openStorage>
+export type Storage = ReturnType<typeof createStorage>
+
+/** With a file that holds them, one BSON document a command. A torn one at the end was never answered and is cut off. */
+export const openStorage = (file: string): Storage => {
+  const descriptor = openSync(file, 'a+')
+  const storage = createStorage(new Map(), new Map(), fileLog(descriptor))
+  ftruncateSync(descriptor, storage.load(readFileSync(file)))
+  return storage
+}
+
+/** What a member has that goes its own way from here, without the others, and in memory alone. */
+export const branchOf = (storage: Storage): Storage => {
+  const { collections, retryables, length } = storage.copied()
+  const before = storage.replicated()
+  const ofMost = before === null ? storage.copied() : { ...before, collections: copyOf(before.collections) }
+  return createStorage(new Map(collections), new Map(retryables), countingLog(length), ofMost)
+}

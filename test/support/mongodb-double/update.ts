@@ -2,7 +2,14 @@ import type { BSON } from 'mongodb'
 import { notLearned, ServerError } from './errors.ts'
 import { compare } from './match.ts'
 
-type Operator = (document: BSON.Document, member: string, operand: unknown, isNew: boolean) => void
+interface Occasion {
+  /** Whether the update makes the document. */
+  readonly isNew: boolean
+  /** By the clock of the member that makes it. */
+  readonly now: Date
+}
+
+type Operator = (document: BSON.Document, member: string, operand: unknown, occasion: Occasion) => void
 
 const better =
   (isBetter: (difference: number) => boolean): Operator =>
@@ -21,16 +28,16 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
   $set: (document, member, operand) => {
     document[member] = operand
   },
-  $setOnInsert: (document, member, operand, isNew) => {
+  $setOnInsert: (document, member, operand, { isNew }) => {
     if (isNew) document[member] = operand
   },
   $unset: (document, member) => {
     delete document[member]
   },
   $inc: increment,
-  $currentDate: (document, member, operand) => {
+  $currentDate: (document, member, operand, { now }) => {
     if (operand !== true) throw notLearned('$currentDate by anything but true')
-    document[member] = new Date()
+    document[member] = now
   },
   $max: better((difference) => difference > 0),
   $min: better((difference) => difference < 0),
@@ -59,14 +66,14 @@ export const checkUpdate = (update: unknown): void => {
   }
 }
 
-/** The document after the update; `isNew` when the update makes it. */
-export const updated = (document: BSON.Document, update: BSON.Document, isNew: boolean): BSON.Document => {
+/** The document after the update. */
+export const updated = (document: BSON.Document, update: BSON.Document, occasion: Occasion): BSON.Document => {
   const [first] = Object.keys(update)
   const before = '_id' in document ? { _id: document['_id'] } : {}
   const after: BSON.Document = first !== undefined && isOperator(first) ? { ...document } : { ...before, ...update }
   if (first !== undefined && isOperator(first))
     for (const [name, operands] of Object.entries(update))
-      for (const [member, operand] of Object.entries(operands as BSON.Document)) OPERATORS[name]?.(after, member, operand, isNew)
+      for (const [member, operand] of Object.entries(operands as BSON.Document)) OPERATORS[name]?.(after, member, operand, occasion)
   if ('_id' in document && compare(after['_id'], document['_id']) !== 0)
     throw new ServerError(66, 'ImmutableField', "Performing an update on the path '_id' would modify the immutable field '_id'")
   return after

@@ -9,6 +9,7 @@ const OP_QUERY = 2004
 const OP_MSG = 2013
 const HEADER = 16
 const MORE_TO_COME = 2
+const EXHAUST_ALLOWED = 65_536
 
 export interface Request {
   readonly id: number
@@ -17,6 +18,8 @@ export interface Request {
   readonly command: BSON.Document
   /** False for writes that nobody waits for. */
   readonly wantsReply: boolean
+  /** Whether one answer may follow another without a further request. */
+  readonly takesMany: boolean
 }
 
 const documentAt = (bytes: Buffer, offset: number): { readonly document: BSON.Document; readonly end: number } => {
@@ -52,7 +55,8 @@ const parseMessage = (bytes: Buffer, id: number): Request => {
       offset = end
     }
   }
-  return { id, isQuery: false, command: { ...command, ...sequences }, wantsReply: (flags & MORE_TO_COME) === 0 }
+  const [wantsReply, takesMany] = [(flags & MORE_TO_COME) === 0, (flags & EXHAUST_ALLOWED) !== 0]
+  return { id, isQuery: false, command: { ...command, ...sequences }, wantsReply, takesMany }
 }
 
 const parse = (bytes: Buffer): Request => {
@@ -61,7 +65,7 @@ const parse = (bytes: Buffer): Request => {
   if (opcode === OP_MSG) return parseMessage(bytes, id)
   if (opcode !== OP_QUERY) throw new Error(`a message of kind ${opcode}`)
   const { document } = documentAt(bytes, endOfString(bytes, HEADER + 4) + 1 + 8)
-  return { id, isQuery: true, command: document, wantsReply: true }
+  return { id, isQuery: true, command: document, wantsReply: true, takesMany: false }
 }
 
 /** Cuts a connection's bytes into requests. The result throws on what is none. */
@@ -81,12 +85,13 @@ export const createReader = (): ((chunk: Buffer) => ReadonlyArray<Request>) => {
 
 let replies = 0
 
-/** The bytes of an answer. */
-export const replyTo = (request: Request, document: BSON.Document): Buffer => {
+/** The bytes of an answer, behind which another one may come. */
+export const replyTo = (request: Request, document: BSON.Document, hasMore = false): Buffer => {
   const body = Buffer.from(BSON.serialize(document))
   // OP_MSG: flags, then one section of kind 0. OP_REPLY: flags, cursor, start, number of documents.
   const before = request.isQuery ? Buffer.alloc(20) : Buffer.alloc(5)
   if (request.isQuery) before.writeInt32LE(1, 16)
+  else if (hasMore) before.writeInt32LE(MORE_TO_COME, 0)
   const header = Buffer.alloc(HEADER)
   replies += 1
   header.writeInt32LE(HEADER + before.length + body.length, 0)

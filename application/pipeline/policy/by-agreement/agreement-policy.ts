@@ -1,10 +1,11 @@
 import type { Phrase, SegmenterState } from '../../speech/speech-segmenter.ts'
 import { looked } from '../next-look.ts'
 import type { Limits } from '../policy-limits.ts'
+import { settledBy } from '../policy.ts'
 import type { StreamingPolicy } from '../policy.ts'
 import { lastRegion, nextStep } from './next-step.ts'
 import type { BufferPass } from './next-step.ts'
-import { fixedWords, initialPolicy, sampleAt } from './policy-state.ts'
+import { fixedWords, initialPolicy, openWords, sampleAt } from './policy-state.ts'
 import type { PolicyState } from './policy-state.ts'
 import { close, giveUp, hear, release, settleAt, skipSilence } from './streaming-policy.ts'
 import { leftOutOf } from '../hypothesis-filters.ts'
@@ -35,7 +36,12 @@ export const agreementPolicy = (nextSegment: number): StreamingPolicy => {
   }
 
   return {
-    known: ({ phrases, clock }) => ({ heardEnd: state.heardEnd, neededFrom: phrases.length === 0 ? clock : state.bufferStart }),
+    known: (speech) => {
+      const { heardEnd, bufferStart } = state
+      const isOpen = openWords(state).length > 0
+      const settled = settledBy(speech, { finalEnd: sampleAt(state.lastFinalEnd), bufferStart, isOpen })
+      return { heardEnd, neededFrom: speech.phrases.length === 0 ? speech.clock : bufferStart, settled }
+    },
     next: ({ phrases, clock }, limits) => {
       const phrase = phrases[0] ?? NO_PHRASE
       state = skipSilence(state, phrase, limits)

@@ -3,6 +3,7 @@ import type { Hypothesis } from '../../../ports/engine.ts'
 import type { Phrase, Region, SegmenterState } from '../../speech/speech-segmenter.ts'
 import { looked } from '../next-look.ts'
 import type { Limits } from '../policy-limits.ts'
+import { settledBy } from '../policy.ts'
 import type { Outcome, Pass, Step, StreamingPolicy } from '../policy.ts'
 import { partialSegment } from '../segments.ts'
 import { textOf } from '../words.ts'
@@ -175,7 +176,9 @@ export const attentionPolicy = (nextSegment: number): StreamingPolicy => {
     hear,
     known: (speech) => {
       const isHeld = state.fixed.length > 0 && speech.clock - lastWordEnd(state) < HOLD + ONSET
-      return { heardEnd: state.heardEnd, neededFrom: speech.phrases.length > 0 || isHeld ? state.bufferStart : speech.clock }
+      const { heardEnd, bufferStart } = state
+      const settled = settledBy(speech, { finalEnd: sampleAt(state.lastFinalEnd), bufferStart, isOpen: isUnsettled(state) })
+      return { heardEnd, neededFrom: speech.phrases.length > 0 || isHeld ? bufferStart : speech.clock, settled }
     },
     restart: (from) => {
       state = restartAt(state, from)

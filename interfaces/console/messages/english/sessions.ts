@@ -44,7 +44,7 @@ export const sessions = {
   sender_address: 'Your program sends its audio here, 16-bit PCM at 16 kHz:',
   caption_size: 'Size of captions',
   audience_link: 'Link for the audience',
-  audience_hint: 'Whoever has this link can read along, on any screen that reaches this address.',
+  audience_hint: 'Whoever has this link can read along, on any screen that reaches this address. Who comes late sees the last 50 lines first.',
   audience_open: 'Open in a new tab',
   qr_label: 'QR code of the link for the audience',
   share_loopback: 'This address works on this computer only. Open the console under an address that others reach, or set STENOLOG_PUBLIC_URL.',

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import type { AdminLiveSession } from '../../../client/operations.ts'
 import { listing } from '../../components/listing.ts'
-import { whenLoaded } from '../../components/problem.ts'
+import { whenLoaded } from '../../components/loading.ts'
 import { formatNumber, t } from '../../messages/texts.ts'
 import { linkTo } from '../../state/address.ts'
 import { call } from '../../state/api.ts'

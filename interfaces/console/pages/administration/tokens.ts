@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { VNode } from 'preact'
 import { listing, pager } from '../../components/listing.ts'
-import { problem, whenLoaded } from '../../components/problem.ts'
+import { problem, whenLoaded } from '../../components/loading.ts'
 import { formatMoment, t } from '../../messages/texts.ts'
 import { call } from '../../state/api.ts'
 import { useAction, useLoaded } from '../../state/loading.ts'

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import { whenLoaded } from '../../components/problem.ts'
+import { whenLoaded } from '../../components/loading.ts'
 import { t } from '../../messages/texts.ts'
 import { linkTo } from '../../state/address.ts'
 import { call } from '../../state/api.ts'

@@ -6,7 +6,7 @@ import type { LiveSession } from '../../../client/operations.ts'
 import { codeBlock } from '../../components/code.ts'
 import { checkbox, choice, textField } from '../../components/field.ts'
 import { languageName, t } from '../../messages/texts.ts'
-import { ROOT } from '../../state/root.ts'
+import { ROOT } from '../../state/address.ts'
 import { a, div, h2, iframe, p, view } from '../../ui/tags.ts'
 
 /** Dark on white in every theme: readers of such codes want it so. */

@@ -6,10 +6,8 @@ import { changeQuery } from '../../state/address.ts'
 import { isAdmin, mayKeepText, user } from '../../state/login.ts'
 import { a, details, div, fieldset, legend, p, summary } from '../../ui/tags.ts'
 import { linkTo } from '../../state/address.ts'
-import { SHIPPED, targetsOf } from './choices.ts'
-import type { Choices } from './choices.ts'
-import { choose } from './order.ts'
-import type { Order } from './order.ts'
+import { choose, SHIPPED, targetsOf } from './order.ts'
+import type { Choices, Order } from './order.ts'
 
 type Problems = Readonly<Record<string, string>>
 

@@ -1,29 +1,21 @@
 import { useSignal } from '@preact/signals'
 import type { VNode } from 'preact'
-import { hasMicrophones } from '../../audio/devices.ts'
 import type { AudioFeed } from '../../audio/source.ts'
-import { loadedLate } from '../../components/late.ts'
-import { whenLoaded } from '../../components/problem.ts'
+import { loadedLate, whenLoaded } from '../../components/loading.ts'
 import { t } from '../../messages/texts.ts'
-import { end, failure, isRunning, phase } from '../../speaking/run.ts'
-import { create, follow, mutes, speak, stop } from '../../speaking/speak.ts'
-import { goTo } from '../../state/address.ts'
+import { end, failure, isRunning, phase, stop } from '../../speaking/run.ts'
+import { fileAddress, goTo } from '../../state/address.ts'
 import { inTwoTries, useLoaded } from '../../state/loading.ts'
 import { fieldProblems } from '../../state/problems.ts'
-import { fileAddress } from '../../state/root.ts'
 import { button, details, div, form, h1, p, summary, view } from '../../ui/tags.ts'
-import { loadChoices, orderOf } from './choices.ts'
-import type { Choices } from './choices.ts'
+import { loadChoices, orderOf, requestOf } from './order.ts'
+import type { Choices, Order } from './order.ts'
 import { orderFields } from './order-fields.ts'
-import { requestOf } from './order.ts'
-import type { Order } from './order.ts'
 import { progressView } from './progress.ts'
 import { sourceFields } from './source-fields.ts'
-import { trouble } from './trouble.ts'
 
 const opened = async (order: Order, mayGoOn: () => boolean): Promise<AudioFeed> => {
   if (order.source === 'microphone') {
-    if (!hasMicrophones()) throw new DOMException('', 'InsecureContext')
     const { openMicrophone } = await inTwoTries(() => import('../../audio/microphone.ts'))
     return openMicrophone(order.device, order.reduceNoise)
   }
@@ -36,12 +28,28 @@ const opened = async (order: Order, mayGoOn: () => boolean): Promise<AudioFeed> 
   return openRecording(await order.file.arrayBuffer(), { inRealTime: order.inRealTime, mayGoOn })
 }
 
-const start = async (order: Order): Promise<void> => {
+const begin = async (order: Order): Promise<void> => {
   const request = requestOf(order)
+  phase.value = 'asking'
+  const { create, follow, speak } = await inTwoTries(() => import('../../speaking/speak.ts'))
   if (order.source === 'url') return follow(request)
-  if (order.source !== 'program') return speak(request, async (mayGoOn) => mutes(await opened(order, mayGoOn)))
+  if (order.source !== 'program') return speak(request, (mayGoOn) => opened(order, mayGoOn))
   const created = await create(request)
   if (created !== null) goTo(`sessions/${created.id}`)
+}
+
+const start = (order: Order): void => {
+  begin(order).catch((error: unknown) => {
+    failure.value = error
+    phase.value = 'failed'
+  })
+}
+
+/** Nothing, where all is well. */
+const Trouble = ({ order }: { readonly order: Order }): VNode | null => {
+  const [error, over] = [failure.value, end.value]
+  if (error === null && (over === null || over.reason === 'finished')) return null
+  return loadedLate(() => import('./trouble.ts'), ({ trouble }) => trouble(error, over, () => start(order)))
 }
 
 const Order = ({ choices }: { readonly choices: Choices }): VNode => {
@@ -49,7 +57,7 @@ const Order = ({ choices }: { readonly choices: Choices }): VNode => {
   const problems = fieldProblems(failure.value)
   const isBusy = isRunning.value
   const isCodeOpen = useSignal(false)
-  const begin = isBusy
+  const toggle = isBusy
     ? button({ type: 'button', class: 'danger', onClick: stop, 'data-key': 'start',
       disabled: phase.value === 'finishing' }, `■ ${t('stop')}`)
     : button({ type: 'submit', class: 'primary', 'data-key': 'start' }, order.source === 'program' ? t('create_session')
@@ -60,16 +68,16 @@ const Order = ({ choices }: { readonly choices: Choices }): VNode => {
       {
         onSubmit: (event) => {
           event.preventDefault()
-          void start(order)
+          start(order)
         },
       },
       sourceFields(order, problems),
-      div({ class: 'actions start' }, begin),
+      div({ class: 'actions start' }, toggle),
       orderFields(order, choices, problems),
     ),
     div(
       null,
-      trouble(failure.value, end.value, () => void start(order)),
+      view(Trouble)({ order }),
       progressView({}),
       details(
         { onToggle: ({ currentTarget }) => (isCodeOpen.value = currentTarget.open) },

@@ -4,7 +4,7 @@ import type { CreateLiveRequest } from '../../../client/operations.ts'
 import { codeBlock } from '../../components/code.ts'
 import { tabs } from '../../components/tabs.ts'
 import { t } from '../../messages/texts.ts'
-import { ROOT } from '../../state/root.ts'
+import { ROOT } from '../../state/address.ts'
 import { view } from '../../ui/tags.ts'
 
 type Made = (request: CreateLiveRequest) => string

@@ -3,9 +3,10 @@ import { badge } from '../../components/badge.ts'
 import { captionList } from '../../components/captions.ts'
 import { formatSpan, t } from '../../messages/texts.ts'
 import { linkTo } from '../../state/address.ts'
-import { behind, captions, isMuted, isRunning, level, live, phase, quiet, sent } from '../../speaking/run.ts'
+import {
+  behind, captions, isMuted, isRunning, leave, level, live, mute, phase, quiet, sent,
+} from '../../speaking/run.ts'
 import type { Phase } from '../../speaking/run.ts'
-import { leave, mute } from '../../speaking/speak.ts'
 import { a, button, div, label, meter, section, span, view } from '../../ui/tags.ts'
 
 const TONES: Readonly<Partial<Record<Phase,

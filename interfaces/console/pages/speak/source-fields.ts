@@ -1,7 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { VNode } from 'preact'
-import { hasMicrophones, microphones } from '../../audio/devices.ts'
 import { checkbox, choice, field, textField } from '../../components/field.ts'
 import { t } from '../../messages/texts.ts'
 import { changeQuery } from '../../state/address.ts'
@@ -11,6 +10,13 @@ import type { Order, Source } from './order.ts'
 
 type Problems = Readonly<Record<string, string>>
 
+/** Microphones by id; their names are known once one was allowed. */
+const microphones = async (): Promise<ReadonlyArray<{ readonly id: string; readonly name: string }>> => {
+  const devices = await navigator.mediaDevices.enumerateDevices()
+  return devices.filter(({ kind, deviceId }) => kind === 'audioinput'
+    && deviceId !== '').map(({ deviceId: id, label: name }) => ({ id, name }))
+}
+
 interface DeviceProps {
   readonly order: Order
 }
@@ -18,9 +24,10 @@ interface DeviceProps {
 const Device = ({ order }: DeviceProps): VNode => {
   const known = useSignal<ReadonlyArray<{ readonly id: string; readonly name: string }>>([])
   useEffect(() => {
+    // Browsers have microphones for pages of https and localhost alone.
+    if (navigator.mediaDevices === undefined) return
     const look = (): void => void microphones().then((found) => (known.value = found))
     look()
-    if (!hasMicrophones()) return
     navigator.mediaDevices.addEventListener('devicechange', look)
     return () => navigator.mediaDevices.removeEventListener('devicechange', look)
   }, [])

@@ -2,7 +2,7 @@ import type { ComponentChildren, VNode } from 'preact'
 import { ApiError } from '../../../client/client.ts'
 import type { SocketEnd } from '../../../client/live-socket.ts'
 import { TooLong } from '../../audio/source.ts'
-import { problem } from '../../components/problem.ts'
+import { problem } from '../../components/loading.ts'
 import { t } from '../../messages/texts.ts'
 import type { TextName } from '../../messages/texts.ts'
 import { linkTo } from '../../state/address.ts'
@@ -39,12 +39,11 @@ const ofAudio = (error: DOMException): VNode => {
 }
 
 /** Why the session did not begin, or ended otherwise than it should, and what can be done. */
-export const trouble = (failure: unknown, end: SocketEnd | null, retry: () => void): VNode | null => {
+export const trouble = (failure: unknown, end: SocketEnd | null, retry: () => void): VNode => {
   if (failure instanceof DOMException) return ofAudio(failure)
   if (failure instanceof TooLong) return notice(t('file_too_long'))
   if (failure instanceof ApiError && (failure.status === 403 || failure.status === 503))
     return div(null, problem(failure, retry),
       p(null, a({ href: linkTo('sessions', { status: 'active' }) }, t('sessions'))))
-  if (failure !== null) return problem(failure, retry)
-  return end === null || end.reason === 'finished' ? null : notice(endText(end))
+  return end === null || failure !== null ? div(null, problem(failure, retry)) : notice(endText(end))
 }

@@ -57,7 +57,7 @@ const rescanModels = privateRoute(
     method: 'POST',
     path: '/admin/rescan',
     response: { codec: t.strict({ data: t.readonlyArray(modelView) }, 'InstalledModels') },
-    refusals: UNAVAILABLE,
+    refusals: ['ModelsElsewhere', ...UNAVAILABLE],
   },
   async (_input, calls: AdminCatalogueCalls) => {
     const models = await calls.rescanModels()()
@@ -144,7 +144,7 @@ const removeModel = privateRoute(
     path: '/admin/models/:id',
     params: pathId,
     response: { codec: messageView },
-    refusals: ['ModelNotFound', 'ModelInUse', 'ModelShips', ...UNAVAILABLE],
+    refusals: ['ModelNotFound', 'ModelInUse', 'ModelShips', 'ModelsElsewhere', ...UNAVAILABLE],
   },
   async ({ params, caller }, calls: AdminCatalogueCalls) => {
     const removed = await calls.removeModel(caller, params.id)()
@@ -161,7 +161,7 @@ const removeTranslation = privateRoute(
     path: '/admin/translations/:id',
     params: pathId,
     response: { codec: messageView },
-    refusals: ['PairNotFound', 'ModelInUse', 'ModelShips', ...UNAVAILABLE],
+    refusals: ['PairNotFound', 'ModelInUse', 'ModelShips', 'ModelsElsewhere', ...UNAVAILABLE],
   },
   async ({ params, caller }, calls: AdminCatalogueCalls) => {
     const removed = await calls.removeTranslation(caller, params.id)()

@@ -1,0 +1,51 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import type { AdmissionCommand, AdmissionRefusal } from '../../domain/admission/decider.ts'
+import { isPlaceable } from '../../domain/admission/placement.ts'
+import { isHurt } from '../errors.ts'
+import type { Unavailable } from '../errors.ts'
+import { ownOrigin } from '../log/origin.ts'
+import type { Environment, Logger } from '../ports/environment.ts'
+import type { Timers } from '../ports/timers.ts'
+import { pause, retryDelay } from '../waiting.ts'
+import type { AdmissionActor } from './admission-actor.ts'
+
+export interface PlacingDeps {
+  readonly admission: Pick<AdmissionActor, 'send' | 'state' | 'offering'>
+  readonly environment: Environment
+}
+
+/** Sends the command, and then places what waits: 200 lives an append. */
+export const sendAndPlace = async (
+  deps: PlacingDeps,
+  command: AdmissionCommand,
+): Promise<Either<AdmissionRefusal | Unavailable, void>> => {
+  const { admission, environment } = deps
+  let sent = await admission.send({ command, ...ownOrigin(deps) })()
+  while (E.isRight(sent) && isPlaceable(sent.right, admission.offering()))
+    sent = await admission.send({ command: { type: 'Place', at: environment.now() }, ...ownOrigin(deps) })()
+  return E.map(() => undefined)(sent)
+}
+
+const RETRY = { first: 100, longest: 5000 }
+
+/** The same for as long as the log does not answer; false where the signal, or what cannot be read, was first. */
+export const sendSurely = async (
+  deps: PlacingDeps & { readonly timers: Timers; readonly logger: Logger },
+  command: AdmissionCommand,
+  signal: AbortSignal,
+): Promise<boolean> => {
+  const { timers, logger, environment } = deps
+  for (let attempt = 0; !signal.aborted; attempt += 1) {
+    const sent = await sendAndPlace(deps, command)
+    if (E.isRight(sent)) return true
+    const refusal = sent.left._tag
+    if (isHurt(sent.left)) {
+      logger.error({ command: command.type, refusal }, 'the admissions cannot be read: nobody is told of a worker')
+      return false
+    }
+    logger.warn({ command: command.type, refusal, attempt }, 'the admissions do not answer; trying again')
+    await pause(timers, retryDelay(RETRY, attempt, environment.random()), signal)
+  }
+  return false
+}

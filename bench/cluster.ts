@@ -1,0 +1,148 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { WebSocket } from 'ws'
+import { openEventStoreDb } from '../infrastructure/eventstoredb/event-store.ts'
+import { openSqliteEventStore } from '../infrastructure/sqlite/event-log/event-store.ts'
+import type { LiveSession } from '../interfaces/client/operations.ts'
+import { EVENTSTORE_FOLDER } from '../test/support/chosen-stores.ts'
+import { numberedAudio } from '../test/support/cluster/numbered-words.ts'
+import { startEventStoreServer } from '../test/support/eventstoredb-server/start.ts'
+import { openCluster } from './cluster-service.ts'
+import type { ClusterService } from './cluster-service.ts'
+import { timed } from './cpu-time.ts'
+import { appendAtOnce } from './durable-append.ts'
+import type { Benchmark, Round } from './harness.ts'
+
+const CLIENTS = 16
+/** Of a user who may have a hundred. */
+const CREATES = 96
+const SESSIONS = 8
+/** Of a session; about five make a line. */
+const WORDS = 200
+/** Samples. */
+const FRAME = 1600
+const [WRITERS, APPENDS] = [64, 12_800]
+
+const range = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, i) => i)
+
+const at = <A>(all: ReadonlyArray<A>, index: number): A => all[index % all.length] as A
+
+const create = async ({ clients }: ClusterService, index: number): Promise<LiveSession> =>
+  (await at(clients, index).call('createLive', { body: { model: 'demo-en', language: 'en' } })).data
+
+const createdBy = async (service: ClusterService): Promise<Round> => {
+  let made: ReadonlyArray<number> = []
+  const one = async (client: number): Promise<ReadonlyArray<number>> => {
+    const ids: Array<number> = []
+    for (const _ of range(CREATES / CLIENTS)) ids.push((await create(service, client)).id)
+    return ids
+  }
+  const round = await service.shared('creates', () =>
+    timed(CREATES, async () => {
+      made = (await Promise.all(range(CLIENTS).map(one))).flat()
+    }))
+  for (const [index, id] of made.entries()) await at(service.clients, index).call('finishLive', { path: { id } })
+  return round
+}
+
+const open = async (url: string, { relative_path: path }: LiveSession, token: string): Promise<WebSocket> => {
+  const socket = new WebSocket(`${url.replace(/^http/, 'ws')}${path}?token=${encodeURIComponent(token)}`)
+  await once(socket, 'open')
+  return socket
+}
+
+/** Says all words as fast as they are taken, with one who listens through the next process; how many finals that one was told. */
+const hear = async ({ urls }: ClusterService, live: LiveSession, index: number, audio: Int16Array): Promise<number> => {
+  const sender = await open(at(urls, index), live, live.sender_token)
+  const listener = await open(at(urls, index + 1), live, live.listener_token)
+  let finals = 0
+  listener.on('message', (data: Buffer) => {
+    if (data.includes('"final":true')) finals += 1
+  })
+  const over = once(listener, 'close')
+  sender.send(JSON.stringify({ type: 'config' }))
+  for (let from = 0; from < audio.length; from += FRAME) {
+    const frame = audio.subarray(from, from + FRAME)
+    await new Promise((resolve) => sender.send(Buffer.from(frame.buffer, frame.byteOffset, frame.byteLength), resolve))
+  }
+  sender.send(JSON.stringify({ type: 'FINISH' }))
+  await over
+  return finals
+}
+
+const heardBy = async (service: ClusterService, audio: Int16Array): Promise<Round> => {
+  const lives = await Promise.all(range(SESSIONS).map((index) => create(service, index)))
+  return service.shared('lines', async () => {
+    let finals = 0
+    const round = await timed(0, async () => {
+      const each = await Promise.all(lives.map((live, index) => hear(service, live, index, audio)))
+      finals = each.reduce((sum, count) => sum + count, 0)
+    })
+    if (finals < (SESSIONS * WORDS) / 10) throw new Error(`${finals} finals of ${SESSIONS * WORDS} words`)
+    return { ...round, work: finals }
+  })
+}
+
+const beside = (
+  what: 'creates' | 'lines', processes: number, meaning: string, rounds: number, run: (service: ClusterService) => Promise<Round>,
+): Benchmark => ({
+  name: `cluster-${what}-${processes}`,
+  meaning: `${meaning}, by ${processes} processes with all roles on one EventStoreDB and one double of MongoDB`,
+  peer: 'the same by one process on servers of its own',
+  unit: what,
+  basis: 'wall',
+  atLeast: null,
+  rounds,
+  warmUp: true,
+  prepare: async () => {
+    const [ours, one] = [await openCluster(processes), await openCluster(1)]
+    return {
+      ours: () => run(ours),
+      peers: () => run(one),
+      close: async () => {
+        await ours.close()
+        await one.close()
+      },
+    }
+  },
+})
+
+const creates = (processes: number): Benchmark =>
+  beside('creates', processes, `sessions created over HTTP by ${CLIENTS} clients at once, each waiting for each answer`, 5, createdBy)
+
+const lines = (processes: number): Benchmark => {
+  const audio = numberedAudio(WORDS)
+  return beside('lines', processes, `lines of ${SESSIONS} sessions that are spoken to as fast as they hear, told to a listener at another process`, 3,
+    (service) => heardBy(service, audio))
+}
+
+/** What one EventStoreDB carries of our appends. */
+const appends: Benchmark = {
+  name: 'cluster-append',
+  meaning: `durable appends by ${WRITERS} writers at once, each to a stream of its own and waiting for each answer, to a real EventStoreDB of one node`,
+  peer: 'the same to the embedded event store',
+  unit: 'appends',
+  basis: 'wall',
+  atLeast: null,
+  rounds: 3,
+  warmUp: true,
+  prepare: async () => {
+    if (EVENTSTORE_FOLDER === undefined) return { skipped: 'set STENOLOG_TEST_EVENTSTORE_BIN to the folder of an EventStoreDB' }
+    const server = await startEventStoreServer({ nodes: 1 })
+    const directory = await mkdtemp(join(tmpdir(), 'stenolog-bench-'))
+    const [ours, embedded] = [await openEventStoreDb({ url: server.url }), await openSqliteEventStore({ file: join(directory, 'events.sqlite') })]
+    return {
+      ours: () => appendAtOnce(ours, WRITERS, APPENDS),
+      peers: () => appendAtOnce(embedded, WRITERS, APPENDS),
+      close: async () => {
+        await Promise.all([ours.close(), embedded.close()])
+        await server.dispose()
+        await rm(directory, { recursive: true, force: true })
+      },
+    }
+  },
+}
+
+export const clusters: ReadonlyArray<Benchmark> = [creates(2), creates(4), lines(2), lines(4), appends]

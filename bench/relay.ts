@@ -1,0 +1,81 @@
+import { fork } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { createLiveLinks } from '../infrastructure/internal/client.ts'
+import { systemTimers as timers } from '../infrastructure/node/system-timers.ts'
+import { timed } from './cpu-time.ts'
+import type { Benchmark } from './harness.ts'
+
+const MESSAGES = 3000
+const logger = { info: () => undefined, warn: () => undefined, error: () => undefined }
+
+/** Milliseconds of each way there and back, the slowest last. */
+const percentile = (times: ReadonlyArray<number>, share: number): number =>
+  times.toSorted((a, b) => a - b)[Math.floor(times.length * share)] ?? Number.NaN
+
+const tell = (who: string, times: ReadonlyArray<number>): void =>
+  console.error(`relay, ${who}: there and back p50 ${percentile(times, 0.5).toFixed(3)} ms, p99 ${percentile(times, 0.99).toFixed(3)} ms`)
+
+/** One message after another, each when the last has come back. */
+const inTurn = async (who: string, ask: () => Promise<void>) => {
+  const times: Array<number> = []
+  const round = await timed(MESSAGES, async () => {
+    for (let n = 0; n < MESSAGES; n += 1) {
+      const from = performance.now()
+      await ask()
+      times.push(performance.now() - from)
+    }
+  })
+  tell(who, times)
+  return round
+}
+
+/** A line over a link to another process and back, beside as many bytes over bare TCP. */
+export const relay: Benchmark = {
+  name: 'relay',
+  meaning: `${MESSAGES} lines of a caption's length one after another over a link to another process and back; p50 and p99 stand on stderr`,
+  peer: 'the same bytes over bare TCP to the same process and back',
+  unit: 'messages',
+  basis: 'wall',
+  atLeast: null,
+  rounds: 5,
+  warmUp: true,
+  prepare: async () => {
+    const masterKey = randomBytes(32)
+    const child = fork(new URL('relay-process.ts', import.meta.url), [masterKey.toString('hex')])
+    const [{ address, port }] = (await once(child, 'message')) as [{ readonly address: string; readonly port: number }]
+    const links = createLiveLinks({ masterKey, logger, timers })
+    let answered = (): void => undefined
+    const link = links.open({ name: 'peer', incarnation: '1', address }, 1, {
+      message: () => answered(),
+      closed: (why) => console.error(`the link closed: ${why}`),
+    })
+    const text = JSON.stringify({ type: 'transcription', text: 'x'.repeat(120), start: 1.25, end: 3.5 })
+    const bare = connect(port, '127.0.0.1').setNoDelay(true)
+    await once(bare, 'connect')
+    const bytes = Buffer.from(text)
+    return {
+      ours: () => inTurn('link', () => new Promise((resolve) => {
+        answered = () => resolve()
+        link.send({ kind: 'text', text })
+      })),
+      peers: () => inTurn('bare TCP', () => new Promise((resolve) => {
+        let left = bytes.byteLength
+        const take = (chunk: Buffer): void => {
+          left -= chunk.byteLength
+          if (left > 0) return
+          bare.off('data', take)
+          resolve()
+        }
+        bare.on('data', take)
+        bare.write(bytes)
+      })),
+      close: async () => {
+        bare.destroy()
+        await links.close()
+        child.kill()
+      },
+    }
+  },
+}

@@ -1,0 +1,94 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { WebSocket } from 'ws'
+import type { LinkEvents, LiveLink, LiveLinks, Peer } from '../../application/ports/peers/live-links.ts'
+import type { Logger } from '../../application/ports/environment.ts'
+import type { Timers } from '../../application/ports/timers.ts'
+import { afterLastLook } from '../../application/waiting.ts'
+import { messageOf } from '../../domain/shared/message-of.ts'
+import { parseAddress } from './address.ts'
+import { askForEnd, refusalOf } from './end-request.ts'
+import { createLinkEnd, SOCKET_OPTIONS } from './link-end.ts'
+import { decodeFromWorker } from './messages.ts'
+import { pathOf } from './paths.ts'
+import { preSharedKey } from './pre-shared-key.ts'
+import { createRareWarnings } from './rare-warnings.ts'
+
+/** A process that has not opened the link by then is not reached. */
+const DIAL_MS = 2000
+
+interface LiveLinksOptions {
+  readonly masterKey: Uint8Array
+  readonly logger: Logger
+  readonly timers: Timers
+}
+
+/** Reaches the workers of other processes; connects to nobody until somebody asks for it. */
+export const createLiveLinks = ({ masterKey, logger, timers }: LiveLinksOptions): LiveLinks => {
+  const key = preSharedKey(masterKey)
+  const warnings = createRareWarnings(logger, timers)
+  const links = new Set<LiveLink>()
+  let allClosed: (() => void) | null = null
+
+  /** A link that nobody answers, for what needs no dial. */
+  const unopened = ({ closed }: LinkEvents, why: string): LiveLink => {
+    setImmediate(closed, why)
+    return { send: () => undefined, buffered: () => 0, close: () => undefined }
+  }
+
+  const open = (to: Peer, liveId: number, events: LinkEvents): LiveLink => {
+    if (allClosed !== null) return unopened(events, 'this process stops')
+    const address = parseAddress(to.address)
+    if (address === null) return unopened(events, `${to.name} has no address that can be dialled`)
+    const socket = new WebSocket(`wss://${to.address}${pathOf({ incarnation: to.incarnation, liveId, what: 'link' })}`, {
+      ...SOCKET_OPTIONS,
+      createConnection: () => key.dial(address.host, address.port),
+      // Against proxies that take what they pass for something else; none sees into this connection.
+      generateMask: (mask) => void mask.fill(0),
+    })
+    const cancelDial = afterLastLook(timers, DIAL_MS, () => link.cut(`${to.name} does not answer at ${to.address}`))
+    socket.once('open', cancelDial)
+    socket.once('unexpected-response', (asking, { statusCode }) => {
+      link.cut(refusalOf(statusCode ?? 0, to))
+      asking.destroy()
+    })
+    const link = createLinkEnd({
+      socket,
+      peer: to.name,
+      decode: decodeFromWorker,
+      message: events.message,
+      closed: (why) => {
+        cancelDial()
+        links.delete(link)
+        if (links.size === 0) allClosed?.()
+        events.closed(why)
+      },
+      unknown: (kind) => warnings.warn('a worker sent a message of a kind that this version does not know', { worker: to.name, kind }),
+      timers,
+    })
+    links.add(link)
+    return link
+  }
+
+  return {
+    open,
+    end: async (to, message, limitMs) => {
+      const address = parseAddress(to.address)
+      const unreachable = (reason: string) => E.left({ _tag: 'Unreachable', reason } as const)
+      if (address === null) return unreachable(`${to.name} has no address that can be dialled`)
+      try {
+        return E.right(await askForEnd(key.dial(address.host, address.port), to, message, limitMs, timers))
+      } catch (error) {
+        return unreachable(messageOf(error))
+      }
+    },
+    close: async () => {
+      warnings.close()
+      if (allClosed !== null) return
+      await new Promise<void>((resolve) => {
+        allClosed = resolve
+        if (links.size === 0) resolve()
+        for (const link of links) link.close()
+      })
+    },
+  }
+}

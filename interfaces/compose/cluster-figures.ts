@@ -1,0 +1,33 @@
+import type { AdmissionActor } from '../../application/admission/admission-actor.ts'
+import type { Leases } from '../../application/ports/peers/leases.ts'
+import type { Members } from '../../application/ports/peers/members.ts'
+import type { LinkFigures } from '../../application/sessions/relay/remote-lives.ts'
+import type { ClusterFigures } from '../../infrastructure/node/cluster-metrics.ts'
+import { canRunSessions } from '../../application/admission/candidates.ts'
+import type { Part } from './assemble.ts'
+
+interface Observed {
+  readonly members: Pick<Members, 'all' | 'onLost'>
+  readonly leases: Pick<Leases, 'holders'>
+  readonly admission: Pick<AdmissionActor, 'state'>
+  readonly links: () => LinkFigures
+}
+
+/** What one process knows of all of them, for its metrics and its health. */
+export const clusterFigures = ({ members, leases, admission, links }: Observed): ClusterFigures & Part => {
+  let lost = 0
+  const stop = members.onLost(() => {
+    lost += 1
+  })
+  const open = () => admission.state().open
+  return {
+    members: () => members.all().map(({ state }) => state),
+    workers: () => members.all().filter(canRunSessions).length,
+    lost: () => lost,
+    leases: () => leases.holders(),
+    moved: () => open().filter(({ term }) => term > 1).length,
+    unplaced: () => open().filter(({ worker }) => worker === null).length,
+    links,
+    stop: async () => stop(),
+  }
+}

@@ -1,0 +1,59 @@
+import { measuredCompute } from '../../../application/admission/measured-compute.ts'
+import { offersOf } from '../../../application/admission/offers.ts'
+import type { Lags } from '../../../application/pipeline/lags.ts'
+import type { LeftOutWords } from '../../../application/pipeline/left-out.ts'
+import { createLiveBus } from '../../../application/pipeline/live-bus.ts'
+import { createLivePipeline } from '../../../application/pipeline/live-pipeline.ts'
+import { createScheduler } from '../../../application/pipeline/scheduler.ts'
+import { liveLifecycle } from '../../../application/sessions/live-lifecycle.ts'
+import { createLiveSessions } from '../../../application/sessions/live-sessions.ts'
+import { createTranslations } from '../../../application/translation/translations.ts'
+import { createPullers } from '../../../infrastructure/sources/puller/puller-client.ts'
+import type { AddressRules } from '../../../infrastructure/sources/network/address-guard.ts'
+import type { OwnEngines } from './engines.ts'
+import type { Foundation } from './foundation.ts'
+import type { ReadSide } from './read-side.ts'
+import type { WriteSide } from './write-side.ts'
+
+export type Hearing = Awaited<ReturnType<typeof openHearing>>
+
+interface Needs {
+  readonly foundation: Foundation
+  readonly engines: OwnEngines
+  readonly writeSide: WriteSide
+  readonly readSide: ReadSide
+  readonly lags: Lags
+  readonly leftOut: LeftOutWords
+  readonly pullRules: () => AddressRules
+  /** The log may name a sender of the live that was never told so. */
+  readonly unsure: (liveId: number) => void
+}
+
+/** The lives of a worker, with their sources and translations. Its `sessions` are to be closed. */
+export const openHearing = async (needs: Needs) => {
+  const { foundation, engines, writeSide, readSide, lags, leftOut, pullRules, unsure } = needs
+  const { settings, environment, timers, logger } = foundation
+  const { write, admission, worker } = writeSide
+  const { engine, translator } = engines
+  const { monotonic } = environment
+  const bus = createLiveBus({ logger })
+  const scheduler = createScheduler(engine, monotonic)
+  const translations = createTranslations({ engine: translator, monotonic, logger })
+  const sessions = createLiveSessions({
+    lifecycle: liveLifecycle({ ...write, admission, worker, whenProjected: readSide.whenProjected, ...readSide.lives }),
+    createPipeline: createLivePipeline({ engine, scheduler, monotonic, timers, lags, leftOut }),
+    startPuller: createPullers({ rules: pullRules, isolation: await foundation.isolating }),
+    translations,
+    bus,
+    logger,
+    environment,
+    timers,
+    reconnectGrace: settings.reconnectGrace,
+    unsure,
+  })
+  const compute = measuredCompute({
+    engine, catalogue: engines.installed, admission, environment, logger,
+    worker: worker.name, running: sessions.runs.all, overcommit: settings.overcommit,
+  })
+  return { sessions, bus, translations, compute, offers: () => offersOf(engines) }
+}

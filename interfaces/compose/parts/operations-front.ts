@@ -1,0 +1,48 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { watchLoop } from '../../../infrastructure/node/loop-watch.ts'
+import { createOperationsApp } from '../../http/app.ts'
+import { observers } from '../../http/clients/observers.ts'
+import { createRequestLimits } from '../../http/clients/request-limits.ts'
+import { createHttpServer } from '../../http/connections/server.ts'
+import { WAITING_LIMITS } from '../../http/connections/waiting-connections.ts'
+import { assemble } from '../assemble.ts'
+import { urlOf } from '../front.ts'
+import { createHealth } from '../health.ts'
+import type { Parts } from './calls.ts'
+
+/** What a process shows that serves no clients: its health and its metrics. Stopping it drains first. */
+export const openOperationsFront = ({ foundation, engines, writeSide, readSide, running }: Omit<Parts, 'accounts' | 'jobs'>) =>
+  assemble(async (opened) => {
+    const { settings, environment, timers, logger, version, log, keyring, stores } = foundation
+    let isDraining = false
+    const health = createHealth({
+      ...running, ...engines, admission: writeSide.admission, projector: readSide.projector, log, keyring,
+      store: readSide.storeWatch, readModels: stores, leaderChanges: stores.leaderChanges, draining: () => isDraining,
+    })
+    const limits = createRequestLimits(environment, settings.rateLimit)
+    const mayObserve = observers(settings.metricsToken)
+    const handle = createOperationsApp({ ...health, mayObserve, limits, settings, version, logger }).callback()
+    const trustedProxies = settings.trustedProxies ?? []
+    const server = createHttpServer((...asked) => void handle(...asked), { logger, trustedProxies, waiting: WAITING_LIMITS })
+    server.listen(settings.port, settings.host)
+    await once(server, 'listening')
+    server.on('error', (error) => logger.error({ err: error }, 'a connection could not be accepted'))
+    opened({
+      stop: async () => {
+        const closed = once(server, 'close')
+        server.close()
+        server.closeAllConnections()
+        await closed
+      },
+    })
+    const unwatchLoop = watchLoop({ timers, monotonic: environment.monotonic, logger })
+    opened({ stop: async () => unwatchLoop() })
+    opened({
+      stop: async () => {
+        isDraining = true
+        await running.drain()
+      },
+    })
+    return { url: urlOf(server.address() as AddressInfo) }
+  })

@@ -1,0 +1,53 @@
+import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
+import type { User } from '../../../domain/user/decider.ts'
+import type { EndByWorker } from '../../../application/lives/last-words.ts'
+import { creatorsAmong } from '../../../application/lives/policies/creators.ts'
+import { expireLives, lookEvery } from '../../../application/lives/policies/expire-lives.ts'
+import { RECONCILER_LEASE, reconcileLives, reconciling } from '../../../application/lives/policies/reconcile-lives.ts'
+import type { HeldLease } from '../../../application/ports/peers/leases.ts'
+import { isActive } from '../../../application/users/known-user.ts'
+import { whileHeld } from '../../../application/while-held.ts'
+import { takeoverGraceOf } from '../../../infrastructure/settings.ts'
+import { assemble } from '../assemble.ts'
+import { startDuties } from '../duties.ts'
+import type { Foundation } from './foundation.ts'
+import type { ReadSide } from './read-side.ts'
+import type { WriteSide } from './write-side.ts'
+
+interface Needs {
+  readonly foundation: Foundation
+  readonly writeSide: WriteSide
+  readonly readSide: ReadSide
+  readonly endByWorker: EndByWorker
+}
+
+/** What one process at a time does by itself: lives that nobody goes on with are ended, and what is due is forgotten. */
+export const startPolicies = ({ foundation, writeSide, readSide, endByWorker }: Needs) =>
+  assemble(async (opened) => {
+    const { settings, environment, logger, leases, stores: { members }, dutyDocuments: documents } = foundation
+    const { write, admission, isShared } = writeSide
+    const { projector, directory, lives, tokenIdsOf } = readSide
+    const working = { ...write, admission }
+
+    // Where that cannot be told now, the next round asks again.
+    const isDisabled = async (userId: number): Promise<boolean> => {
+      const found = await directory.byId(userId)()
+      return E.isRight(found) && O.exists((user: User) => !isActive(user))(found.right)
+    }
+    const expiry = expireLives({ ...working, limits: settings, endByWorker })
+    const creator = creatorsAmong(members, !isShared)
+    const reconciled = { ...working, isDisabled, creator, takeoverGrace: takeoverGraceOf(settings) }
+    const reconcile = ({ token }: HeldLease) =>
+      // Who takes it over from another process does not know when that looked last.
+      reconcileLives({ ...reconciled, logger, expiry, every: lookEvery(settings), first: token === 0 ? undefined : 0 })
+    opened(whileHeld(leases, RECONCILER_LEASE, reconcile))
+    const listsAreCurrent = () => projector.lag().every(({ secondsBehind, error }) => error === null && secondsBehind < 30)
+    const { retentionMax } = settings
+    opened(startDuties({ ...working, leases, documents, ...lives, tokenIdsOf, logger, retentionMax, listsAreCurrent }))
+    return {
+      environment,
+      /** Once, where nobody else can have seen to it. */
+      reconcileNow: reconciling(reconciled).round,
+    }
+  })

@@ -1,0 +1,122 @@
+import { storedFinals } from '../../../application/lives/queries/stored-finals.ts'
+import type { EndByWorker } from '../../../application/lives/last-words.ts'
+import { takeOver } from '../../../application/lives/terms/take-over.ts'
+import { createLiveBus } from '../../../application/pipeline/live-bus.ts'
+import type { LiveBus } from '../../../application/pipeline/signals.ts'
+import type { GetActivityDeps } from '../../../application/lives/queries/get-activity.ts'
+import type { HeardSessions } from '../../../application/sessions/runs/socket-sessions.ts'
+import { createRecentFinals } from '../../../application/sessions/recent-finals.ts'
+import { followEnds } from '../../../application/sessions/relay/follow-ends.ts'
+import { withOwnWorker } from '../../../application/sessions/relay/own-links.ts'
+import { moveUnreachable } from '../../../application/sessions/relay/move-unreachable.ts'
+import { createRemoteLives } from '../../../application/sessions/relay/remote-lives.ts'
+import { endWherever, relayingEnds, routedSessions, runsWherever } from '../../../application/sessions/relay/routed-lives.ts'
+import { serveLinks } from '../../../application/sessions/relay/serve-links.ts'
+import { whereabouts } from '../../../application/sessions/relay/whereabouts.ts'
+import type { LiveRuns } from '../../../application/sessions/runs/live-runs.ts'
+import { takeoverGraceOf } from '../../../infrastructure/settings.ts'
+import { placeThere } from '../../ws/relay/place-there.ts'
+import { createWorkerSenders } from '../../ws/relay/worker-senders.ts'
+import type { PlaceSender } from '../../ws/senders/places.ts'
+import { assemble } from '../assemble.ts'
+import { succeed } from '../succeed.ts'
+import type { Foundation } from './foundation.ts'
+import type { Hearing } from './hearing.ts'
+import type { ReadSide } from './read-side.ts'
+import type { WriteSide } from './write-side.ts'
+
+/** Sessions for sockets and routes, whichever process runs them. */
+export interface SessionAccess {
+  readonly sessions: HeardSessions
+  readonly bus: LiveBus
+  readonly placeSender: PlaceSender
+  readonly endByWorker: EndByWorker
+  readonly runs: GetActivityDeps['runs']
+}
+
+export type Relay = Awaited<ReturnType<typeof openRelay>>
+
+interface Needs {
+  readonly foundation: Foundation
+  readonly writeSide: WriteSide
+  readonly readSide: ReadSide
+  /** Null in a process that is no worker. */
+  readonly hearing: Hearing | null
+}
+
+/** The links that other processes have to the lives of this worker, on a port of their own. */
+const openWorkerEnd = ({ foundation, writeSide }: Needs, { sessions, bus }: Hearing) =>
+  assemble(async (opened) => {
+    const { openInternalServer } = await import('../../../infrastructure/internal/server.ts')
+    const { settings, self, stores, environment, timers, logger } = foundation
+    const { write, admission, worker } = writeSide
+    const { rateLimit, idleTimeout } = settings
+    const senders = createWorkerSenders({
+      sessions, takeoverGrace: takeoverGraceOf(settings), rateLimits: rateLimit > 0, idleTimeout, environment, timers, logger,
+    })
+    const handler = serveLinks({
+      worker, admission, takeOver: takeOver({ ...write, admission, worker }), runs: sessions.runs, bus, recent: sessions.recent,
+      endByWorker: sessions.endByWorker, senders, logger,
+    })
+    const server = await openInternalServer({
+      host: settings.internalHost ?? settings.host, port: settings.internalPort, url: settings.internalUrl,
+      masterKey: stores.masterKey, self, handler, logger, timers,
+    })
+    opened({ stop: server.close })
+    stores.members.announce({ address: server.address })
+    return { handler }
+  })
+
+/** What joins this process to the lives of others: the links that it serves, and those that its own sockets use. */
+export const openRelay = (needs: Needs) =>
+  assemble(async (opened) => {
+    const { foundation, writeSide, readSide, hearing } = needs
+    const { self, stores: { masterKey, members }, store, environment, timers, logger } = foundation
+    const { write, admission } = writeSide
+    const { createLiveLinks } = await import('../../../infrastructure/internal/client.ts')
+    const workerEnd = hearing === null ? null : opened(await openWorkerEnd(needs, hearing))
+    const dialled = createLiveLinks({ masterKey, logger, timers })
+    opened({ stop: dialled.close })
+    const links = workerEnd === null
+      ? dialled
+      : withOwnWorker(dialled, { incarnation: self.incarnation, handler: workerEnd.handler })
+    const where = whereabouts({ admission, members })
+    const finals = storedFinals(write)
+    const remote = createRemoteLives({
+      links, whereabouts: where, bus: createLiveBus({ logger }), recent: createRecentFinals(timers), storedFinals: finals,
+      unreachable: moveUnreachable({ links, whereabouts: where, admission, members, environment, timers, logger }),
+      environment, timers, logger,
+    })
+    opened({ stop: async () => remote.close() })
+    const placeSender = placeThere({ links: remote, environment, timers, logger })
+    const { whenProjected, lives: { resolveToken } } = readSide
+    // A process that runs lives hears of ends with them.
+    if (hearing === null) {
+      const from = await succeed('read the head of the log', store.head())
+      const stopping = new AbortController()
+      const stopped = followEnds({ store, from, remote, whereabouts: where, whenProjected, logger, environment, timers, signal: stopping.signal })
+      opened({
+        stop: async () => {
+          stopping.abort()
+          await stopped
+        },
+      })
+    }
+    const runs = hearing?.sessions.runs ?? null
+    const access: SessionAccess = {
+      sessions: routedSessions({ remote, storedFinals: finals, resolveToken }),
+      bus: remote.bus,
+      placeSender,
+      endByWorker: endWherever({ whereabouts: where, links, logger }),
+      runs: runsWherever({ runs, remote, whereabouts: where, self }),
+    }
+    return {
+      access,
+      links: remote.figures,
+      endsTold: (own: LiveRuns): LiveRuns => relayingEnds(own, remote),
+      placedAnew: (liveIds: ReadonlyArray<number>): void => {
+        workerEnd?.handler.placedAnew(liveIds)
+        remote.placedAnew(liveIds)
+      },
+    }
+  })

@@ -1,0 +1,145 @@
+import { setImmediate } from 'node:timers/promises'
+import * as fc from 'fast-check'
+import * as E from 'fp-ts/lib/Either.js'
+import type { Timers } from '../../application/ports/timers.ts'
+import { eventually } from '../support/eventually.ts'
+import { WORKER, createWorker, HELLO, HERE, frame, line, range, open, turns, inWorlds } from './live-links-support.ts'
+import type { LinksWorld, WorkerEnd } from './live-links-support.ts'
+
+/** What every adapter of the port does where something breaks; the last is tried with `runs` courses of things. */
+export const brokenLinksContract = (name: string, openWorld: (timers: Timers) => Promise<LinksWorld>, runs: number): void => {
+  const { on, until } = inWorlds(name, openWorld)
+
+  on('a dial that is not answered is given up; what waits for it counts as buffered', async (t, world) => {
+    const { peer } = await world.serve(WORKER, createWorker().handler)
+    world.cut()
+    const near = open(world.links, peer)
+    near.link.send(frame(1))
+    t.true(near.link.buffered() >= 4)
+    await until(t, () => near.ends.length > 0)
+    t.deepEqual(near.messages, [])
+  }, 1)
+
+  on('both sides notice a cut way by themselves', async (t, world) => {
+    const worker = createWorker((_, link) => link.send(HERE))
+    const { peer } = await world.serve(WORKER, worker.handler)
+    const near = open(world.links, peer)
+    near.link.send(HELLO)
+    await until(t, () => near.messages.length === 1)
+    world.cut()
+    await until(t, () => near.ends.length > 0 && worker.first().ends.length > 0)
+    world.mend()
+    await turns()
+    t.is(near.ends.length, 1)
+    t.is(worker.first().ends.length, 1)
+  }, 2)
+
+  on('a link that breaks is heard on both sides', async (t, world) => {
+    const worker = createWorker((_, link) => link.send(HERE))
+    const { peer } = await world.serve(WORKER, worker.handler)
+    const near = open(world.links, peer)
+    near.link.send(HELLO)
+    await until(t, () => near.messages.length === 1)
+    world.reset()
+    await until(t, () => near.ends.length > 0 && worker.first().ends.length > 0)
+    const again = open(world.links, peer)
+    again.link.send(HELLO)
+    await until(t, () => again.messages.length === 1)
+    t.is(near.ends.length, 1)
+  })
+
+  on('what nobody takes is counted, and ends the link when it is too much', async (t, world) => {
+    const worker = createWorker((_, link) => link.send(HERE))
+    const { peer } = await world.serve(WORKER, worker.handler)
+    const near = open(world.links, peer)
+    near.link.send(HELLO)
+    await until(t, () => near.messages.length === 1)
+    world.cut()
+    const bytes = Buffer.alloc(512 * 1024)
+    let most = 0
+    for (let sent = 0; sent < 100 && near.ends.length === 0; sent += 1) {
+      near.link.send({ kind: 'binary', bytes })
+      most = Math.max(most, near.link.buffered())
+      await setImmediate()
+    }
+    await until(t, () => near.ends.length > 0)
+    t.regex(near.ends[0] ?? '', /does not read/)
+    t.true(most > 8 * 1024 * 1024 && most < 10 * 1024 * 1024, `${most}`)
+  })
+
+  on('a worker sees that its peer takes nothing', async (t, world) => {
+    const worker = createWorker()
+    const { peer } = await world.serve(WORKER, worker.handler)
+    const near = open(world.links, peer)
+    near.link.send(HELLO)
+    await until(t, () => worker.ends[0]?.messages.length === 1)
+    world.cut()
+    const { link, ends } = worker.first()
+    const words = 'word '.repeat(100_000)
+    let most = 0
+    for (let sent = 0; sent < 100 && ends.length === 0; sent += 1) {
+      link.send({ kind: 'reply', frame: words })
+      most = Math.max(most, link.buffered())
+      await setImmediate()
+    }
+    await until(t, () => ends.length > 0)
+    t.true(most > 8 * 1024 * 1024 && most < 10 * 1024 * 1024, `${most}`)
+  })
+
+  on('an end that is not answered in time, or fails at its worker, is unreachable', async (t, world) => {
+    const unanswered = Promise.withResolvers<null>()
+    const endings = [() => Promise.reject(new Error('broken')), () => unanswered.promise]
+    const worker = createWorker(undefined, () => endings.shift()?.() ?? Promise.resolve(null))
+    const { peer } = await world.serve(WORKER, worker.handler)
+    const failed = await world.links.end(peer, { liveId: 7, end: {} }, 60_000)
+    t.true(E.isLeft(failed))
+    const late = await world.links.end(peer, { liveId: 7, end: {} }, 50)
+    t.regex(E.isLeft(late) ? late.left.reason : '', /50 ms/)
+    world.cut()
+    const cut = await world.links.end(peer, { liveId: 7, end: {} }, 50)
+    t.true(E.isLeft(cut))
+    unanswered.resolve(null)
+  })
+
+  on('whatever happens, each side hears a beginning of what the other sent, and one end', async (t, world) => {
+    const steps = fc.array(fc.constantFrom('up', 'down', 'turn', 'close', 'leave', 'reset'), { maxLength: 30 })
+    const worker = createWorker()
+    const { peer } = await world.serve(WORKER, worker.handler)
+    await fc.assert(fc.asyncProperty(steps, async (taken) => {
+      const sent = { up: 0, down: 0 }
+      const own = worker.ends.length
+      const near = open(world.links, peer)
+      const far = (): WorkerEnd | undefined => worker.ends[own]
+      const acts = {
+        up: () => near.link.send(frame(sent.up++)),
+        down: () => far()?.link.send(line(sent.down++)),
+        turn: () => undefined,
+        close: () => near.link.close(),
+        leave: () => far()?.link.close(),
+        reset: () => world.reset(),
+      }
+      const down = near.messages
+      const up = () => far()?.messages ?? []
+      for (const step of taken) {
+        if (step !== 'down' || far() !== undefined) acts[step]()
+        await setImmediate()
+      }
+      near.link.close()
+      await eventually(() => {
+        if (near.ends.length === 0 || far()?.ends.length === 0) throw new Error('it is open')
+      }, { timeoutMs: 60_000 })
+      await turns()
+      t.is(near.ends.length, 1)
+      t.true(far() === undefined || far()?.ends.length === 1)
+      t.deepEqual(down, range(down.length).map(line))
+      t.deepEqual(up(), range(up().length).map(frame))
+      t.true(down.length <= sent.down && up().length <= sent.up)
+      // Where nothing broke it and only the diallers closed it, everything that was sent has come.
+      if (!taken.includes('reset') && !taken.includes('leave')) {
+        const closedAt = taken.indexOf('close')
+        const before = taken.slice(0, closedAt === -1 ? taken.length : closedAt).filter((step) => step === 'up').length
+        t.is(up().length, before)
+      }
+    }), { numRuns: runs })
+  })
+}

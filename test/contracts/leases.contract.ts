@@ -1,0 +1,121 @@
+import test, { type ExecutionContext, type SerialFn } from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import type { HeldLease, Leases } from '../../application/ports/peers/leases.ts'
+import type { LeaseRegister } from '../../infrastructure/mongodb/lease-register.ts'
+import { eventually } from '../support/eventually.ts'
+
+interface Opened<A> {
+  readonly opened: A
+  readonly close: () => Promise<void>
+}
+
+/** Work that goes on until it loses its lease. */
+const endless = () => {
+  const held: Array<HeldLease> = []
+  const work = async (lease: HeldLease): Promise<void> => {
+    held.push(lease)
+    if (!lease.signal.aborted) await new Promise((resolve) => lease.signal.addEventListener('abort', resolve, { once: true }))
+  }
+  return { held, work }
+}
+
+const until = (condition: () => boolean): Promise<void> =>
+  eventually(async () => {
+    if (!condition()) throw new Error(`still not: ${String(condition)}`)
+  })
+
+/** What every adapter of the port does for one process. */
+export const leasesContract = (name: string, open: () => Promise<Opened<Leases>>, run: SerialFn | typeof test = test): void => {
+  const on = (title: string, body: (t: ExecutionContext, leases: Leases) => Promise<void>): void => {
+    run(`${name}: ${title}`, async (t) => {
+      const { opened, close } = await open()
+      try {
+        await body(t, opened)
+      } finally {
+        await close()
+      }
+    })
+  }
+
+  on('a lease is held from its work to its stop, which waits for the work to end', async (t, leases) => {
+    const { held, work } = endless()
+    let hasEnded = false
+    const seeking = leases.hold('duty:one', (lease) => work(lease).then(() => void (hasEnded = true)))
+    const other = leases.hold('duty:two', endless().work)
+    await until(() => leases.holders().filter(({ isOwn, holder }) => isOwn && holder === 'alpha').length === 2)
+    t.deepEqual(leases.holders().map((holder) => holder.name).toSorted(), ['duty:one', 'duty:two'])
+    t.is(held.length, 1)
+    t.is(held[0]?.signal.aborted, false)
+    t.throws(() => leases.hold('duty:one', work), { message: 'the lease duty:one is sought already' })
+    await seeking.stop()
+    t.deepEqual([held.length, held[0]?.signal.aborted, hasEnded], [1, true, true])
+    await until(() => leases.holders().every((holder) => holder.name !== 'duty:one' || !holder.isOwn))
+    await other.stop()
+  })
+
+  on('work that ends or breaks is begun again while nobody stops it', async (t, leases) => {
+    let times = 0
+    const seeking = leases.hold('duty:one', async ({ signal }) => {
+      t.false(signal.aborted)
+      times += 1
+      if (times % 2 === 0) throw new Error('broken')
+    })
+    await until(() => times >= 4)
+    await seeking.stop()
+    const before = times
+    const again = leases.hold('duty:one', async () => void (times += 1))
+    await until(() => times > before)
+    await again.stop()
+  })
+}
+
+/** What leases do that processes share; `open` gives the leases of two. */
+export const sharedLeasesContract = (
+  name: string, open: () => Promise<Opened<readonly [Leases, Leases]>>, run: SerialFn | typeof test = test,
+): void => {
+  run(`${name}: a lease has one holder, and the next one a higher token`, async (t) => {
+    const { opened: [alpha, beta], close } = await open()
+    try {
+      const [first, second] = [endless(), endless()]
+      const seeking = [alpha.hold('duty:one', first.work)]
+      await until(() => first.held.length === 1)
+      seeking.push(beta.hold('duty:one', second.work))
+      await until(() => beta.holders().some(({ holder, isOwn }) => holder === 'alpha' && !isOwn))
+      t.is(second.held.length, 0)
+      await seeking[0]?.stop()
+      await until(() => second.held.length === 1)
+      t.true(Number(second.held[0]?.token) > Number(first.held[0]?.token))
+      t.is(second.held[0]?.signal.aborted, false)
+      await seeking[1]?.stop()
+    } finally {
+      await close()
+    }
+  })
+}
+
+/** What every register of leases does: each step as a whole, and no token twice. */
+export const leaseRegisterContract = (name: string, open: () => Promise<Opened<LeaseRegister>>, run: SerialFn | typeof test = test): void => {
+  const [alpha, beta] = [{ name: 'alpha', incarnation: '1' }, { name: 'beta', incarnation: '2' }]
+  run(`${name}: a lease is taken as it was seen or not at all, and given back by its holder alone`, async (t) => {
+    const { opened: register, close } = await open()
+    try {
+      t.deepEqual(await register.look(), E.right([]))
+      t.deepEqual(await register.take('one', undefined, alpha), E.right(1))
+      t.deepEqual(await register.take('one', undefined, beta), E.right(null))
+      const first = { name: 'one', holder: 'alpha', incarnation: '1', token: 1 }
+      t.deepEqual(await register.look(), E.right([first]))
+      t.deepEqual(await register.take('one', first, beta), E.right(2))
+      t.deepEqual(await register.take('one', first, alpha), E.right(null))
+      const second = { name: 'one', holder: 'beta', incarnation: '2', token: 2 }
+      for (const [by, token] of [[alpha, 1], [alpha, 2], [beta, 1]] as const) await register.giveBack('one', by, token)
+      t.deepEqual(await register.look(), E.right([second]))
+      t.deepEqual(await register.giveBack('one', beta, 2), E.right(undefined))
+      const free = { name: 'one', holder: null, incarnation: null, token: 2 }
+      t.deepEqual(await register.look(), E.right([free]))
+      const taken = await Promise.all([alpha, beta, alpha, beta].map((by) => register.take('one', free, by)))
+      t.deepEqual(taken.filter((outcome) => E.isRight(outcome) && outcome.right !== null), [E.right(3)])
+    } finally {
+      await close()
+    }
+  })
+}

@@ -1,0 +1,74 @@
+import test from 'ava'
+import type { Timers } from '../../application/ports/timers.ts'
+import { alone, aloneLeases } from '../../infrastructure/alone.ts'
+import { createLeaseRegister } from '../../infrastructure/mongodb/lease-register.ts'
+import type { LeaseRegister } from '../../infrastructure/mongodb/lease-register.ts'
+import { createLeases } from '../../infrastructure/mongodb/leases.ts'
+import { createMemberRegister } from '../../infrastructure/mongodb/member-register.ts'
+import type { MemberRegister } from '../../infrastructure/mongodb/member-register.ts'
+import { joinMembers } from '../../infrastructure/mongodb/members.ts'
+import { systemTimers as timers } from '../../infrastructure/node/system-timers.ts'
+import { claimOf } from '../../infrastructure/stores/claim.ts'
+import { PROFILE } from '../support/members-world.ts'
+import { createMemoryLeases, createMemoryRegister } from '../support/memory-register.ts'
+import { createRecordingLogger } from '../support/recording-logger.ts'
+import { leaseRegisterContract, leasesContract, sharedLeasesContract } from './leases.contract.ts'
+import { onEveryMongo } from './mongodb-support.ts'
+
+const nothing = (): Promise<void> => Promise.resolve()
+
+/** Long enough that nobody is taken for lost on a busy machine. */
+const TTL = 60_000
+
+/** Looks come often all the same. */
+const hurried: Timers = { after: (ms, task) => timers.after(ms / 100, task) }
+
+/** The leases of a process of its own. */
+const leasesOf = async (name: string, members: MemberRegister, register: LeaseRegister) => {
+  const logger = createRecordingLogger()
+  const self = { name, incarnation: `${name}-1` }
+  const monotonic = (): number => performance.now()
+  const joined = await joinMembers({ register: members, timers: hurried, monotonic, logger }, claimOf(self, name, 'now'), PROFILE, TTL)
+  return { opened: createLeases({ register, members: joined, timers: hurried, logger, pauseMs: 100 }), close: joined.leave }
+}
+
+leasesContract('alone', async () => {
+  const self = { name: 'alpha', incarnation: 'alpha-1' }
+  return { opened: aloneLeases(alone(self, PROFILE).self, { timers: hurried }), close: nothing }
+})
+leasesContract('memory', () => leasesOf('alpha', createMemoryRegister(), createMemoryLeases()))
+leaseRegisterContract('memory', async () => ({ opened: createMemoryLeases(), close: nothing }))
+
+const both = async (members: MemberRegister, register: LeaseRegister, close: () => Promise<void> = nothing) => {
+  const [alpha, beta] = [await leasesOf('alpha', members, register), await leasesOf('beta', members, register)]
+  return {
+    opened: [alpha.opened, beta.opened] as const,
+    close: async () => {
+      await Promise.all([alpha.close(), beta.close()])
+      await close()
+    },
+  }
+}
+sharedLeasesContract('memory', () => both(createMemoryRegister(), createMemoryLeases()))
+
+onEveryMongo((name, open) => {
+  leasesContract(name, async () => {
+    const { connection, close } = await open()
+    const leases = await leasesOf('alpha', createMemberRegister(connection), createLeaseRegister(connection))
+    return {
+      opened: leases.opened,
+      close: async () => {
+        await leases.close()
+        await close()
+      },
+    }
+  }, test.serial)
+  sharedLeasesContract(name, async () => {
+    const { connection, close } = await open()
+    return both(createMemberRegister(connection), createLeaseRegister(connection), close)
+  }, test.serial)
+  leaseRegisterContract(name, async () => {
+    const { connection, close } = await open()
+    return { opened: createLeaseRegister(connection), close }
+  }, test.serial)
+})

@@ -1,0 +1,85 @@
+import type { Mutant } from './mutant.ts'
+
+const PROPERTY = 'test/relay/relay-property.test.ts'
+const RELAY = 'test/relay/relay.test.ts'
+const SERVE_LINKS = 'test/relay/serve-links.test.ts'
+const UNREACHABLE = 'test/relay/unreachable.test.ts'
+const MOVED_OFF = 'a live with a sender here is moved off a worker that cannot be reached for 8 s, to one that can, once a minute'
+const STAYS = 'a live that is listened to alone stays where it is, and so does one that is reached again'
+const HEARD_ONCE = 'each listener hears all finals once, in order, and one end'
+
+/** Lives whose sockets and workers are in different processes. */
+export const relayMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'application/sessions/relay/told-finals.ts',
+    before: 'connects: (frames, isWhole) => isWhole || frames.some(isKnown)',
+    after: 'connects: () => true',
+    rows: [HEARD_ONCE], test: PROPERTY,
+  },
+  {
+    file: 'application/sessions/relay/line.ts',
+    before: 'else if (!told.has(signal)) tell(signal)',
+    after: 'else tell(signal)',
+    rows: [HEARD_ONCE], test: PROPERTY,
+  },
+  {
+    file: 'application/sessions/relay/serve-links.ts',
+    before: 'if (term === FIRST_TERM) return',
+    after: 'if (term >= FIRST_TERM) return',
+    rows: ['a worker answers for a moved live once it is behind its fence'], test: SERVE_LINKS,
+  },
+  {
+    file: 'interfaces/ws/listeners/hub.ts',
+    before: 'if (final !== null && member.ahead?.delete(wordingOf(final)) === true) continue',
+    after: '',
+    rows: [HEARD_ONCE], test: PROPERTY,
+  },
+  {
+    file: 'application/sessions/relay/line.ts',
+    before: 'if (isUp && !isErased) lastWords = timers.after(LAST_WORDS, look)\n      else look()',
+    after: 'finish(cause)',
+    rows: ['an end of the log waits for the worker'], test: RELAY,
+  },
+  {
+    file: 'application/sessions/relay/serve-links.ts',
+    before: 'if (link.buffered() <= LONGEST_BACKLOG) return',
+    after: 'if (link.buffered() >= 0) return',
+    rows: ['a link that does not take the lines of a live is closed'], test: SERVE_LINKS,
+  },
+  {
+    file: 'application/sessions/relay/serve-links.ts',
+    before: 'if ((ownTerm(deps, liveId) ?? 0) !== asked) await admission.refresh()',
+    after: '',
+    rows: ['a worker that has not heard of the term that it is asked for'], test: SERVE_LINKS,
+  },
+  {
+    file: 'application/sessions/relay/kept-link.ts',
+    before: ' || message.term < highest',
+    after: '',
+    rows: ['a worker of a lower term than one that was heard is not listened to'], test: RELAY,
+  },
+  {
+    file: 'application/sessions/relay/move-unreachable.ts',
+    before: 'if (lately.has(liveId)) return',
+    after: '',
+    rows: [MOVED_OFF], test: UNREACHABLE,
+  },
+  {
+    file: 'application/sessions/relay/move-unreachable.ts',
+    before: 'if (!await answers(peer, liveId, where.term)) continue',
+    after: 'await answers(peer, liveId, where.term)',
+    rows: ['who reaches no worker at all moves nothing'], test: UNREACHABLE,
+  },
+  {
+    file: 'application/sessions/relay/remote-lives.ts',
+    before: 'if (used.senders.size > 0) deps.unreachable',
+    after: 'deps.unreachable',
+    rows: [STAYS], test: UNREACHABLE,
+  },
+  {
+    file: 'application/sessions/relay/remote-lives.ts',
+    before: '        linked(used)\n        for',
+    after: '        for',
+    rows: [STAYS], test: UNREACHABLE,
+  },
+]

@@ -1,0 +1,148 @@
+import type { ExecutionContext } from 'ava'
+import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
+import type { Json, LiveJson } from '../client.ts'
+import { eventually } from '../eventually.ts'
+import type { Cell } from './matrix-cells.ts'
+import { listenTo, speakerAt, storedNumbers, upTo } from './numbered-session.ts'
+import type { NumberedListener } from './numbered-session.ts'
+import { serveHls, serveWordsByRtmp } from './numbered-sources.ts'
+import type { NumberedSource } from './numbered-sources.ts'
+import { numberedAudio, secondsOf } from './numbered-words.ts'
+import { sendSurely } from './sure-sender.ts'
+import type { SureSender } from './sure-sender.ts'
+
+type Url = () => string
+
+/** A session of numbered words that somebody listens to through each of two processes. */
+export interface MatrixSession {
+  readonly cell: Cell
+  readonly live: LiveJson
+  readonly words: number
+  /** Seconds of silence before the words. */
+  readonly lead: number
+  readonly listeners: ReadonlyArray<NumberedListener>
+  readonly source: NumberedSource | null
+  readonly sender: SureSender | null
+  readonly stop: () => void
+}
+
+const leadIn = (seconds: number, words: number): Int16Array => {
+  const [said, silence] = [numberedAudio(words), Math.round(seconds * SAMPLE_RATE)]
+  const audio = new Int16Array(silence + said.length)
+  audio.set(said, silence)
+  return audio
+}
+
+/** Asks until a process answers. */
+export const surely = <A>(ask: () => Promise<A>): Promise<A> => eventually(ask, { timeoutMs: 60_000 })
+
+interface Beginning {
+  readonly cell: Cell
+  readonly words: number
+  readonly lead: number
+  /** Processes that clients use, the one in danger first. */
+  readonly front: ReadonlyArray<Url>
+  /** Whether the session may run there. */
+  readonly mayRunAt: (live: LiveJson) => Promise<boolean>
+}
+
+const ATTEMPTS = 8
+
+/** Begins a session at a worker that may be; those that came elsewhere are ended. */
+export const beginSession = async (t: ExecutionContext, { cell, words, lead, front, mayRunAt }: Beginning): Promise<MatrixSession> => {
+  const audio = leadIn(lead, words)
+  const speaker = await surely(() => speakerAt(front.at(-1)?.() ?? ''))
+  const elsewhere: Array<LiveJson> = []
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const source = cell.source === 'raw' ? null : await (cell.source === 'hls' ? serveHls : serveWordsByRtmp)(t, audio)
+    const pulled: Json = source === null ? {} : { audio_format: cell.source, audio_url: source.url, auto_start: true }
+    const live = await surely(() => speaker.createLive({ live_retention: true, ...pulled }))
+    if (!(await mayRunAt(live))) {
+      elsewhere.push(live)
+      continue
+    }
+    for (const { id } of elsewhere) await surely(() => speaker.put(`/lives/${id}/finish`))
+    const sender = source === null ? sendSurely(live, front, audio) : null
+    const listeners = [listenTo(live, front), listenTo(live, front.toReversed())]
+    const stop = (): void => [sender, ...listeners].forEach((one) => one?.stop())
+    return { cell, live, words, lead, source, sender, listeners, stop }
+  }
+  throw new Error('no session came to a worker that it may run at')
+}
+
+/** Seconds of the audio at which a word begins and ends. */
+const spanOf = (session: MatrixSession, word: number): readonly [number, number] =>
+  [session.lead + secondsOf(word - 1) - 1, session.lead + secondsOf(word) - 1]
+
+/** Of words that are said and not final yet when a connection breaks. */
+const OPEN_SECONDS = 8
+
+type Exception = (session: MatrixSession, word: number) => boolean
+
+/** Exception: a server of RTMP does not send again what it sent while nobody pulled, or to a puller that died. */
+const rtmpDoesNotResend: Exception = (session, word) => {
+  if (session.cell.source !== 'rtmp') return false
+  const [from, to] = spanOf(session, word)
+  const pulls = session.source?.pulls() ?? []
+  return pulls.slice(1).some((pull, i) => to > (pulls[i]?.to ?? 0) - OPEN_SECONDS && from < pull.from + 0.2)
+}
+
+/** Exception: a raw sender whose own socket broke loses what it sent into it. */
+const ownSocketBroke: Exception = (session, word) => {
+  const [from, to] = spanOf(session, word)
+  return (session.sender?.breaks ?? []).some(({ at }) => to > at - OPEN_SECONDS && from < at + 0.2)
+}
+
+const EXCEPTIONS: ReadonlyArray<readonly [string, Exception]> = [
+  ['RTMP does not resend', rtmpDoesNotResend],
+  ["the sender's own socket broke", ownSocketBroke],
+]
+
+const isRising = (numbers: ReadonlyArray<number>): boolean => numbers.every((n, i) => i === 0 || n > (numbers[i - 1] ?? 0))
+
+/** What is wrong with a session that is over, and which exceptions it needed. */
+const judge = (session: MatrixSession, stored: ReadonlyArray<number>) => {
+  const missing = upTo(session.words).filter((word) => !stored.includes(word))
+  const excused = missing.map((word) => EXCEPTIONS.find(([, holds]) => holds(session, word))?.[0] ?? null)
+  const lost = missing.filter((_, i) => excused[i] === null)
+  const wrong: Array<string> = []
+  if (lost.length > 0) wrong.push(`lost ${lost.join(' ')}`)
+  if (!isRising(stored)) wrong.push(`stored twice or out of order: ${stored.join(' ')}`)
+  for (const [i, listener] of session.listeners.entries()) {
+    const told = listener.finals()
+    if (told.join(' ') !== stored.join(' ')) wrong.push(`listener ${i + 1} was told ${told.join(' ')}, stored is ${stored.join(' ')}`)
+    if (!listener.starts().every((start, at, all) => at === 0 || start >= (all[at - 1] ?? 0))) wrong.push(`times of listener ${i + 1} fall: ${listener.starts().join(' ')}`)
+  }
+  return { wrong, lost: missing.length, exceptions: [...new Set(excused.filter((name) => name !== null))] }
+}
+
+const tellsLast = ({ listeners, words }: MatrixSession): boolean => listeners.some((listener) => listener.finals().includes(words))
+
+/** Waits until a session is over, and judges it. Whose server never ends is ended behind the last word. */
+export const judged = async (session: MatrixSession, front: Url) => {
+  const limit = { timeoutMs: 180_000 }
+  const speaker = (): ReturnType<typeof speakerAt> => surely(() => speakerAt(front()))
+  try {
+    if (session.cell.source === 'rtmp') {
+      await eventually(() => {
+        if (!tellsLast(session)) throw new Error(`only ${session.listeners.map((l) => l.finals().at(-1)).join(' and ')} of ${session.words} words were told`)
+      }, limit)
+      await eventually(async () => {
+        const { status } = await (await speaker()).put(`/lives/${session.live.id}/finish`)
+        if (status !== 200) throw new Error(`finish is answered ${status}`)
+      }, limit)
+    }
+    const ends = [session.sender?.over, ...session.listeners.map((listener) => listener.over)]
+    const ended = Promise.all(ends.map(async (end) => await end)).then(() => true)
+    await eventually(async () => {
+      if (!(await Promise.race([ended, Promise.resolve(false)]))) throw new Error(`it does not end; told ${session.listeners.map((l) => l.finals().join(' ')).join(' and ')}`)
+    }, limit)
+    const client = await speaker()
+    const stored = await surely(() => storedNumbers(client, session.live))
+    return judge(session, stored)
+  } catch (error) {
+    return { wrong: [error instanceof Error ? error.message : String(error)], lost: 0, exceptions: [] }
+  } finally {
+    session.stop()
+  }
+}

@@ -1,0 +1,142 @@
+import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
+import type { Client, LiveJson, TestSocket } from '../client.ts'
+import { logIn, openSocket } from '../client.ts'
+import { ADMIN, passwordOf } from '../service.ts'
+import { numberedAudio, numbersIn } from './numbered-words.ts'
+
+/** Seconds of audio of a frame. */
+const FRAME = 0.1
+
+const socketUrl = (url: string, { relative_path: path }: LiveJson, token: string): string =>
+  `${url.replace(/^http/, 'ws')}${path}?token=${token}`
+
+/** What a listener was told, who comes back whenever its socket breaks. */
+export interface NumberedListener {
+  /** Numbers of final words in the order in which they were told. */
+  readonly finals: () => ReadonlyArray<number>
+  /** Close codes of its sockets so far. */
+  readonly closes: () => ReadonlyArray<number>
+  /** When any text came, final or not, by `performance.now`. */
+  readonly times: () => ReadonlyArray<number>
+  /** Where each final begins by the clock of the session, in the order in which they were told. */
+  readonly starts: () => ReadonlyArray<number>
+  /** The newest number heard, final or not. */
+  readonly newest: () => number
+  /** Resolves when its session is over. */
+  readonly over: Promise<void>
+  readonly stop: () => void
+}
+
+const isOver = (code: number): boolean => code === 1000 || (code >= 4400 && code < 4500)
+
+/** Listens through the processes at `urls`, the next one whenever a socket breaks, and asks for what it missed. */
+export const listenTo = (live: LiveJson, urls: ReadonlyArray<() => string>): NumberedListener => {
+  const [finals, closes, times, starts]: [Array<number>, Array<number>, Array<number>, Array<number>] = [[], [], [], []]
+  const stopping = new AbortController()
+  let newest = 0
+  let current: TestSocket | undefined
+  const run = async (): Promise<void> => {
+    let segment = 0
+    for (let attempt = 0; !stopping.signal.aborted; attempt += 1) {
+      const url = urls[attempt % urls.length]?.() ?? ''
+      try {
+        current = await openSocket(`${socketUrl(url, live, live.listener_token)}&after=${segment}`)
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, 200))
+        continue
+      }
+      let seen = 0
+      const take = (): void => {
+        for (const frame of current?.frames.slice(seen) ?? []) {
+          seen += 1
+          if (frame['segment'] === undefined) continue
+          times.push(performance.now())
+          newest = Math.max(newest, ...numbersIn(String(frame['text'])))
+          if (frame['final'] !== true) continue
+          segment = Math.max(segment, Number(frame['segment']))
+          starts.push(Number(frame['start']))
+          finals.push(...numbersIn(String(frame['text'])))
+        }
+      }
+      const ticking = setInterval(take, 20)
+      const { code } = await current.over
+      clearInterval(ticking)
+      take()
+      closes.push(code)
+      if (isOver(code)) return
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  }
+  const over = run()
+  return {
+    finals: () => finals,
+    closes: () => closes,
+    times: () => times,
+    starts: () => starts,
+    newest: () => newest,
+    over,
+    stop: () => {
+      stopping.abort()
+      current?.terminate()
+    },
+  }
+}
+
+/** A sender of numbered words in real time. */
+export interface NumberedSender {
+  /** Resolves when all is sent and its session has ended; the close code. */
+  readonly over: Promise<number>
+  readonly socket: TestSocket
+  /** Seconds of audio sent so far. */
+  readonly sent: () => number
+  readonly cut: () => void
+}
+
+/** Sends `words` words through a process, `speed` times as fast as they are spoken, then FINISH. */
+export const sendWords = async (url: string, live: LiveJson, words: number, speed = 1): Promise<NumberedSender> => {
+  const socket = await openSocket(socketUrl(url, live, live.sender_token))
+  socket.send({ type: 'config' })
+  await socket.frame(({ status }) => status === 'started')
+  const audio = numberedAudio(words)
+  const size = Math.round(FRAME * SAMPLE_RATE)
+  let at = 0
+  const begun = performance.now()
+  const ticking = setInterval(() => {
+    const due = ((performance.now() - begun) / 1000) * speed * SAMPLE_RATE
+    for (; at < audio.length && at < due; at += size) socket.sendAudio(audio.subarray(at, at + size))
+    if (at < audio.length) return
+    clearInterval(ticking)
+    socket.send({ type: 'FINISH' })
+  }, FRAME * 1000)
+  void socket.over.then(() => clearInterval(ticking))
+  return {
+    over: socket.over.then(({ code }) => code),
+    socket,
+    sent: () => at / SAMPLE_RATE,
+    cut: () => socket.terminate(),
+  }
+}
+
+/** A user who may keep text, logged in at a process; created where there is none yet. */
+export const speakerAt = async (url: string): Promise<Client> => {
+  const [username, password] = ['speaker', passwordOf('speaker')]
+  const admin = await logIn(url, ADMIN.username, ADMIN.password)
+  const body = { username, password, permissions: ['user_retention'], max_sessions: 100 }
+  const { status } = await admin.post('/users/', body)
+  if (![200, 400, 409].includes(status)) throw new Error(`the speaker could not be created: ${status}`)
+  return await logIn(url, username, password)
+}
+
+/** Numbers in the transcript that is kept, in its order. */
+export const storedNumbers = async (client: Client, { id }: LiveJson): Promise<ReadonlyArray<number>> => {
+  const { status, body } = await client.get<string>(`/lives/${id}/transcript?format=txt`)
+  if (status !== 200) throw new Error(`the transcript was answered ${status}: ${JSON.stringify(body)}`)
+  return numbersIn(body)
+}
+
+/** 1 to `count`. */
+export const upTo = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, i) => i + 1)
+
+/** Milliseconds of the longest pause between two texts of which the later one came behind the moment. */
+export const longestSilence = ({ times }: NumberedListener, moment: number): number =>
+  Math.max(...times().map((time, i, all) => (time > moment ? time - (all[i - 1] ?? time) : 0)))

@@ -1,0 +1,115 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import type { AddressInfo, Server, Socket } from 'node:net'
+import type { Line } from './faults.ts'
+import { createReader } from './wire.ts'
+import type { Request } from './wire.ts'
+
+export interface Connection {
+  readonly socket: Socket
+  readonly member: number
+  /** Addresses of all members, by the door through which it came. */
+  readonly hosts: ReadonlyArray<string>
+}
+
+/** One member's port of a door. */
+interface Entrance {
+  readonly member: number
+  readonly sockets: Set<Socket>
+  port: number
+  listener: Server | null
+  /** What is between the client and all members behind this door. */
+  line: Line
+}
+
+interface DoorsOptions {
+  readonly size: number
+  /** How the member itself can be reached. */
+  readonly lineOf: (member: number) => Line
+  readonly take: (connection: Connection, request: Request) => void
+}
+
+const listening = async (listener: Server, port: number): Promise<number> => {
+  listener.listen(port, '127.0.0.1')
+  await once(listener, 'listening')
+  return (listener.address() as AddressInfo).port
+}
+
+/**
+ * Ports of the members, a set of them for each client that is to be cut off by itself: whoever comes through a door is
+ * told of its ports only, as by a server with horizons. A silent line keeps what is sent until it is open.
+ */
+export const createDoors = ({ size, lineOf, take }: DoorsOptions) => {
+  const doors = new Map<string, ReadonlyArray<Entrance>>()
+  let connections = 0
+
+  const lineAt = ({ member, line }: Entrance): Line => {
+    const both = [line, lineOf(member)]
+    return both.includes('closed') ? 'closed' : both.includes('silent') ? 'silent' : 'open'
+  }
+
+  const adjust = (socket: Socket, line: Line): void => {
+    if (line === 'closed') socket.destroy()
+    else if (line === 'silent') {
+      socket.pause()
+      socket.cork()
+    } else {
+      // As often as it was corked.
+      while (socket.writableCorked > 0) socket.uncork()
+      socket.resume()
+    }
+  }
+
+  const greet = (door: string, entrance: Entrance, socket: Socket): void => {
+    const read = createReader()
+    connections += 1
+    entrance.sockets.add(socket)
+    socket.setNoDelay(true)
+    const connection = { socket, member: entrance.member, hosts: hostsOf(door) }
+    socket.on('data', (chunk) => {
+      for (const request of read(chunk)) if (!socket.destroyed) take(connection, request)
+    })
+    socket.on('error', () => socket.destroy())
+    socket.on('close', () => entrance.sockets.delete(socket))
+    adjust(socket, lineAt(entrance))
+  }
+
+  const open = async (door: string, entrance: Entrance): Promise<void> => {
+    const listener = createServer((socket) => greet(door, entrance, socket))
+    entrance.listener = listener
+    entrance.port = await listening(listener, entrance.port)
+  }
+
+  const hostsOf = (door: string): ReadonlyArray<string> => (doors.get(door) ?? []).map(({ port }) => `127.0.0.1:${port}`)
+
+  const refresh = async (): Promise<void> => {
+    for (const [door, entrances] of doors)
+      for (const entrance of entrances) {
+        const line = lineAt(entrance)
+        for (const socket of entrance.sockets) adjust(socket, line)
+        if (line === 'closed') {
+          entrance.listener?.close()
+          entrance.listener = null
+        } else if (entrance.listener === null) await open(door, entrance)
+      }
+  }
+
+  return {
+    /** Its ports; made where it is new. */
+    ports: async (door: string, ports: ReadonlyArray<number> = []): Promise<ReadonlyArray<number>> => {
+      const known = doors.get(door)
+      const entrances = known ?? Array.from({ length: size }, (_, member): Entrance =>
+        ({ member, sockets: new Set(), port: ports[member] ?? 0, listener: null, line: 'open' }))
+      doors.set(door, entrances)
+      if (known === undefined) await Promise.all(entrances.map((entrance) => open(door, entrance)))
+      return entrances.map(({ port }) => port)
+    },
+    cut: async (door: string, line: Line, members: ReadonlyArray<number>): Promise<void> => {
+      for (const entrance of doors.get(door) ?? []) if (members.includes(entrance.member)) entrance.line = line
+      await refresh()
+    },
+    /** After something has changed in how members can be reached. */
+    refresh,
+    connections: (): number => connections,
+  }
+}
