@@ -33,7 +33,10 @@ else {
     fail(isTaken(error) ? portTaken(settings.right) : `Stenolog cannot start: ${messageOf(error)}`),
   )
 
+  /** On a terminal npm passes on the interrupt that we have had from the terminal already. */
+  const ECHO_MS = 500
   let stopping = false
+  let interrupted = -Infinity
   const stop = (code: number): void => {
     stopping = true
     service.stop().then(
@@ -45,8 +48,13 @@ else {
     if (stopping) process.exit(1)
     stop(0)
   }
+  const onInterrupt = (): void => {
+    const since = performance.now() - interrupted
+    interrupted = performance.now()
+    if (!process.stdin.isTTY || since > ECHO_MS) onSignal()
+  }
   process.on('SIGTERM', onSignal)
-  process.on('SIGINT', onSignal)
+  process.on('SIGINT', onInterrupt)
   if (hasParent && process.connected) process.once('disconnect', onSignal)
   else if (hasParent) onSignal()
   // What nobody caught leaves the state unknown: the open lives are drained, then whoever watches us starts us anew.
