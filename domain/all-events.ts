@@ -22,7 +22,7 @@ import {
 } from './api-token/events.ts'
 import { LanguageSwitched, ModelListed, ModelSwitched, TranslationPairListed, TranslationPairSwitched } from './catalogue/events.ts'
 import { IdempotencyKeyAdmitted, IdempotencyKeyUsed } from './idempotency/events.ts'
-import { JobEnded, JobStarted } from './jobs/events.ts'
+import { JobEnded, JobStarted, upgradeJobStarted } from './jobs/events.ts'
 import {
   ListenerTokenClaimed,
   LiveAborted,
@@ -160,6 +160,7 @@ type StoredData = Readonly<Record<string, unknown>>
 const upgrades: ReadonlyMap<string, (data: StoredData) => StoredData> = new Map([
   [Admitted.type, upgradeAdmitted],
   [AdmissionSnapshotTaken.type, upgradeSnapshot],
+  [JobStarted.type, upgradeJobStarted],
 ])
 
 /** Stored data in its present shape; every reader of stored events calls this before it decodes. */

@@ -9,7 +9,7 @@ import { systemTimers } from './node/system-timers.ts'
 export const EMBEDDED_NAME = 'local'
 
 /** What a process says of itself before it has begun anything. */
-export const NOTHING_ANNOUNCED: Announced = { state: 'up', address: null, offers: null, logAnswers: true, lives: [] }
+export const NOTHING_ANNOUNCED: Announced = { state: 'up', address: null, offers: null, logAnswers: true, lives: [], jobs: null }
 
 /** The members where nobody else can be one: the lock of the data directory keeps others out. */
 export const alone = (self: Self, profile: Profile): Members => {

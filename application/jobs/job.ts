@@ -17,6 +17,8 @@ export interface Job {
   readonly progress: JobProgress
   readonly result: JobResult | null
   readonly actor: string
+  /** Name of the process that does it; null where an older version did not write it down. */
+  readonly process: string | null
   readonly createdAt: string
   readonly updatedAt: string
 }
@@ -52,7 +54,10 @@ export interface JobRunner {
   ) => Promise<Either<string, JobResult>>
 }
 
-export type JobRunners = Readonly<Record<JobKind, JobRunner>>
+/** Null: this process does none of the kind. */
+export type JobRunners = Readonly<Record<JobKind, JobRunner | null>>
+
+export const NOTHING_DONE: JobProgress = { done: 0, total: null, detail: '' }
 
 export const UNITS: Readonly<Record<JobKind, JobUnit>> = {
   pull: 'bytes', verify: 'bytes', check: 'rows', rebuild: 'events',

@@ -17,18 +17,19 @@ export interface ReadAround {
   readonly lost: ReadonlyArray<LostRevision>
 }
 
-/** A stream's events, but for those that are not what was written. */
+/** A stream's events from a revision on, but for those that are not what was written. */
 export const readAround = (
   { read }: Pick<EventStore, 'read'>,
   stream: string,
+  from: Revision = 0,
 ): TaskEither<StoreUnavailable, ReadAround> => async () => {
-  const whole = await read(stream)()
+  const whole = await read(stream, from === 0 ? {} : { from })()
   if (E.isRight(whole)) return E.right({ events: whole.right, lost: [] })
   if (whole.left._tag === 'StoreUnavailable') return E.left(whole.left)
   const events: Array<StoredEvent> = []
   const lost: Array<LostRevision> = []
   let inARow = 0
-  for (let revision = 0; inARow < MAX_LOST_IN_A_ROW; ) {
+  for (let revision = from; inARow < MAX_LOST_IN_A_ROW; ) {
     const one = await read(stream, { from: revision, limit: 1 })()
     if (E.isLeft(one)) {
       if (one.left._tag === 'StoreUnavailable') return E.left(one.left)

@@ -17,9 +17,16 @@ export const JobStarted = defineEvent(
     kind: jobKind,
     /** A model, or a read model; null for all. */
     subject: t.union([t.string, t.null]),
+    /** Name of the process that does it, and its incarnation: null where an older version did not write them down. */
+    process: t.union([t.string, t.null]),
+    incarnation: t.union([t.string, t.null]),
     at: instant,
   }),
 )
+
+/** `JobStarted` as versions wrote it that did not write down which process does the job. */
+export const upgradeJobStarted = (data: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  'process' in data ? data : { ...data, process: null, incarnation: null }
 
 export const JobEnded = defineEvent(
   'JobEnded',

@@ -102,8 +102,8 @@ export const createMemberRegister = ({ readModels, limitMs }: Pick<MongoConnecti
       }),
     beat: (own) =>
       outcomeOf(limitMs, async () => {
-        const { state, address, offers, logAnswers, lives } = own
-        const said: Announced = { state, address, offers, logAnswers, lives }
+        const { state, address, offers, logAnswers, lives, jobs } = own
+        const said: Announced = { state, address, offers, logAnswers, lives, jobs }
         const { matchedCount } = await members.updateOne(itself(own), { $inc: { beat: 1 }, $currentDate: { seenAt: true }, $set: said })
         return matchedCount === 1
       }),

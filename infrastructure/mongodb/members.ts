@@ -16,6 +16,8 @@ import type { Entry, MemberRegister } from './member-register.ts'
 const BEATS = 5
 /** Beats in whose time one must have been acknowledged for a look to count. */
 const FRESH_BEATS = 2
+/** What of a member somebody waits to hear. */
+const AT_ONCE = ['state', 'address', 'jobs'] as const
 
 interface MembersDeps {
   readonly register: MemberRegister
@@ -46,8 +48,8 @@ export interface SharedMembers extends Members {
   readonly lookNow: () => void
 }
 
-const memberOf = ({ name, incarnation, roles, version, speaks, state, address, offers, logAnswers, lives }: Entry): Member => ({
-  name, incarnation, roles, version, speaks, state, address, offers, logAnswers, lives,
+const memberOf = ({ name, incarnation, roles, version, speaks, state, address, offers, logAnswers, lives, jobs }: Entry): Member => ({
+  name, incarnation, roles, version, speaks, state, address, offers, logAnswers, lives, jobs,
 })
 
 /**
@@ -182,7 +184,7 @@ export const joinMembers = async (deps: MembersDeps, claim: Claim, profile: Prof
     announce: (change: Partial<Announced>) => {
       own = { ...own, ...change }
       show(all)
-      if (change.state !== undefined || change.address !== undefined) nextBeat.ring()
+      if (AT_ONCE.some((what) => change[what] !== undefined)) nextBeat.ring()
     },
     lookAlong: (ask) => {
       asking = [...asking, ask]

@@ -261,6 +261,7 @@ export interface Job {
   readonly detail: string
   readonly result: Readonly<Record<string, unknown>> | null
   readonly actor: string
+  readonly process: string | null
   readonly created_at: string
   readonly updated_at: string
 }

@@ -91,6 +91,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   'Job.detail': 'onnx/encoder_model_quantized.onnx',
   'Job.result': null,
   'Job.actor': 'user:1',
+  'Job.process': 'local',
   'Job.updated_at': AT,
   since: AT,
   step: 10,

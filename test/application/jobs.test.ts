@@ -5,9 +5,11 @@ import type { JobOrder, JobRunner } from '../../application/jobs/job.ts'
 import { openJobs } from '../../application/jobs/jobs.ts'
 import type { Jobs } from '../../application/jobs/jobs.ts'
 import type { EventStore } from '../../application/ports/event-store.ts'
+import { alone } from '../../infrastructure/alone.ts'
 import { eventually } from '../support/eventually.ts'
 import { immediateTimers } from '../support/immediate-timers.ts'
 import { createMemoryEventStore } from '../support/memory-event-store.ts'
+import { PROFILE } from '../support/members-world.ts'
 import { createMemoryKeyring } from '../support/memory-keyring.ts'
 import { right } from '../support/projecting.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
@@ -35,12 +37,16 @@ const open = async (pull: JobRunner, store: EventStore = createMemoryEventStore(
   const broken: JobRunner = { problem: () => null, run: () => Promise.reject(new Error('it broke')) }
   const runners = { pull, verify: broken, check: waiting().runner, rebuild: waiting().runner }
   const write = { store, keyring: createMemoryKeyring(), environment: createTestEnvironment(), timers: immediateTimers }
-  return right(await openJobs({ ...write, logger: createRecordingLogger(), runners })())
+  const members = alone({ name: 'local', incarnation: write.environment.instance }, PROFILE)
+  return right(await openJobs({ ...write, logger: createRecordingLogger(), runners, members, isShared: false })())
 }
 
+const jobOf = async (jobs: Jobs, id: number) => right(await jobs.get(id)())
+const listed = async (jobs: Jobs, ...[kinds = [], statuses = []]: Partial<Parameters<Jobs['list']>>) => right(await jobs.list(kinds, statuses)())
+
 const untilOver = (jobs: Jobs, id: number) =>
-  eventually(() => {
-    const job = right(jobs.get(id))
+  eventually(async () => {
+    const job = await jobOf(jobs, id)
     if (job.status === 'running') throw new Error('it still runs')
     return job
   })
@@ -50,26 +56,26 @@ test('R170: a job tells its progress and its result, one of a kind at a time', a
   const jobs = await open(runner)
   t.deepEqual(await jobs.start(admin, order('pull', 'nonesuch'))(), E.left({ _tag: 'JobSubjectInvalid', problem: 'should be something' }))
   const { id } = right(await jobs.start(admin, order('pull', 'base'))())
-  t.like(right(jobs.get(id)), { kind: 'pull', subject: 'base', status: 'running', actor: 'user:1', result: null })
-  t.deepEqual(right(jobs.get(id)).progress, { done: 3, total: 10, detail: 'a file' })
+  t.like((await jobOf(jobs, id)), { kind: 'pull', subject: 'base', status: 'running', actor: 'user:1', result: null })
+  t.deepEqual((await jobOf(jobs, id)).progress, { done: 3, total: 10, detail: 'a file' })
   t.deepEqual(await jobs.start(admin, order('pull', 'tiny'))(), E.left({ _tag: 'JobRunning', kind: 'pull' }))
   finish(E.right({ name: 'base' }))
   t.like(await untilOver(jobs, id), { status: 'done', result: { name: 'base' }, progress: { done: 3, total: 10, detail: '' } })
   const next = right(await jobs.start(admin, order('verify'))())
   t.like(await untilOver(jobs, next.id), { status: 'failed', progress: { detail: 'it broke' }, result: null })
-  t.deepEqual(jobs.list([], []).map(({ kind }) => kind), ['verify', 'pull'])
-  t.deepEqual(jobs.list(['pull', 'check'], ['done']).map(({ kind }) => kind), ['pull'])
-  t.deepEqual(jobs.list([], ['running']), [])
-  t.deepEqual(jobs.get(4711), E.left({ _tag: 'JobNotFound' }))
+  t.deepEqual((await listed(jobs)).map(({ kind }) => kind), ['verify', 'pull'])
+  t.deepEqual((await listed(jobs, ['pull', 'check'], ['done'])).map(({ kind }) => kind), ['pull'])
+  t.deepEqual(await listed(jobs, [], ['running']), [])
+  t.deepEqual(await jobs.get(4711)(), E.left({ _tag: 'JobNotFound' }))
 })
 
 test('R171: a job is cancelled, and one that is over stays as it is', async (t) => {
   const jobs = await open(waiting().runner)
   const { id } = right(await jobs.start(admin, order('pull', 'base'))())
   right(await jobs.cancel(id)())
-  t.like(right(jobs.get(id)), { status: 'cancelled', result: null })
+  t.like((await jobOf(jobs, id)), { status: 'cancelled', result: null })
   right(await jobs.cancel(id)())
-  t.is(right(jobs.get(id)).status, 'cancelled')
+  t.is((await jobOf(jobs, id)).status, 'cancelled')
   t.deepEqual(await jobs.cancel(4711)(), E.left({ _tag: 'JobNotFound' }))
 })
 
@@ -80,7 +86,7 @@ test('R171: what a stop or a kill breaks off has failed, and the next process kn
   await before.stop()
   const killed = right(await before.start(admin, order('check'))())
   const after = await open(waiting().runner, store)
-  t.deepEqual(after.list([], []).map(({ id, status, actor, progress }) => [id, status, actor, progress.detail]), [
+  t.deepEqual((await listed(after)).map(({ id, status, actor, progress }) => [id, status, actor, progress.detail]), [
     [killed.id, 'failed', 'user:1', 'broken off by a restart of the service'],
     [stopped.id, 'failed', 'user:1', 'broken off: the service stopped'],
   ])

@@ -18,7 +18,7 @@ export const offersWith = (models: Offers['models'], changes: Partial<Offers> = 
 /** A worker of this name in its first incarnation, `<name>-1`. */
 export const memberNamed = (name: string, offers: Offers | null = offersWith([modelNamed('tiny')]), changes: Partial<Member> = {}): Member => ({
   name, incarnation: `${name}-1`, roles: offers === null ? ['api'] : ['worker'], version: '1.0.0', speaks: { log: 1, relay: 1 },
-  state: 'up', address: null, offers, logAnswers: true, lives: [], ...changes,
+  state: 'up', address: null, offers, logAnswers: true, lives: [], jobs: null, ...changes,
 })
 
 /** Members that the test sets; the first is this process. */

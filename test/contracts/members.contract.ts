@@ -93,7 +93,8 @@ export const registerContract = (name: string, open: () => Promise<Opened<Member
     const offers = {
       models: [], translations: [{ from: 'de', to: 'en' }], devices: [{ name: 'cpu', lanes: 2 }],
     } as unknown as Entry['offers']
-    const said = { ...alpha, state: 'draining' as const, address: 'here:1', offers, logAnswers: false, lives: [3, 4] }
+    const jobs = { doing: [{ jobId: 5, done: 3, total: null, detail: 'a file', at: alpha.since }], cancelling: [6] }
+    const said = { ...alpha, state: 'draining' as const, address: 'here:1', offers, logAnswers: false, lives: [3, 4], jobs }
     t.deepEqual(await register.beat(said), E.right(true))
     t.deepEqual(await register.look(), E.right([{ ...said, beat: 1 }]))
   })

@@ -66,7 +66,7 @@ export const tokenView = (id: number): ApiTokenView => ({
 
 const job: Job = {
   id: 7, kind: 'pull', subject: 'base', status: 'running', progress: { done: 5, total: 10, detail: 'config.json' }, result: null,
-  actor: 'user:1', createdAt: AT, updatedAt: AT,
+  actor: 'user:1', process: 'local', createdAt: AT, updatedAt: AT,
 }
 
 const details: ModelDetails = {
@@ -178,8 +178,8 @@ export const startHttp = async (
     revokeToken: (_caller, id) => (id === 7 ? TE.right(undefined) : TE.left({ _tag: 'ApiTokenNotFound' })),
     jobs: {
       start: () => TE.right(job),
-      list: () => [job],
-      get: (id) => (id === 7 ? E.right(job) : E.left({ _tag: 'JobNotFound' })),
+      list: () => TE.right([job]),
+      get: (id) => (id === 7 ? TE.right(job) : TE.left({ _tag: 'JobNotFound' })),
       cancel: (id) => (id === 7 ? TE.right(undefined) : TE.left({ _tag: 'JobNotFound' })),
     },
     recentLoad: () => [{ at: AT, lagMax: 1.5, lagP95: 1, vramReserved: 1400, sessions: 1, listeners: 3 }],

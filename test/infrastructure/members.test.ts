@@ -27,6 +27,12 @@ test('members of different names run side by side, and each sees all of them and
   first.members().announce({ lives: [7, 8] })
   await world.pass(TTL / 2)
   t.deepEqual(second.members().all().find(({ name }) => name === 'a')?.lives, [7, 8])
+  const jobs = { doing: [], cancelling: [3] }
+  // Right behind a beat.
+  await world.pass(3 * STEP)
+  first.members().announce({ jobs })
+  await world.pass(TTL / 10)
+  t.deepEqual(second.members().all().find(({ name }) => name === 'a')?.jobs, jobs, 'at once, since somebody waits for it')
   await Promise.all([first.stop(), world.pass(TTL / 5)])
   t.deepEqual(namesFor(second).toSorted(), ['b', 'c'])
   t.deepEqual(second.lost, [])

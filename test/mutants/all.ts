@@ -16,6 +16,7 @@ import { handshakeMutants } from './handshakes.ts'
 import { hubMutants } from './hub.ts'
 import { hurtDataMutants } from './hurt-data.ts'
 import { isolationMutants } from './isolation.ts'
+import { jobMutants } from './jobs.ts'
 import { keyMutants } from './keys.ts'
 import { linkMutants } from './links.ts'
 import { limitMutants } from './limits.ts'
@@ -63,6 +64,7 @@ export const MUTANTS: ReadonlyArray<Mutant> = [
   ...eventStoreDbMutants, ...eventStoreDbLeaderMutants,
   ...mongoMutants,
   ...memberMutants,
+  ...jobMutants,
   ...logMarkMutants,
   ...commandLineMutants,
   ...onceSurvivedMutants,

@@ -24,8 +24,8 @@ export const restMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/jobs/jobs.ts',
-    before: "if (status === 'running') await end(id, 'failed', BROKEN_OFF)",
-    after: "if (status === 'running') void id",
+    before: "if (isBrokenOff(job)) await running.end(job.id, { status: 'failed', detail: BROKEN_OFF })",
+    after: 'if (isBrokenOff(job)) void job',
     rows: [171], test: 'test/service/rest-jobs.test.ts',
   },
   {

@@ -71,7 +71,7 @@ export const createRelayWorker = (world: RelayLog, name: string, senders: LinkSe
   })
   const { peer } = network.serve(self, served)
   members.push({
-    ...self, state: 'up', address: peer.address, offers: null, logAnswers: true, lives: [], roles: ['worker'],
+    ...self, state: 'up', address: peer.address, offers: null, logAnswers: true, lives: [], jobs: null, roles: ['worker'],
     version: '1', speaks: { log: 1, relay: 1 },
   })
 

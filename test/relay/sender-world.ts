@@ -155,7 +155,7 @@ export const createSenderWorld = ({
     const { peer } = network.serve(self, served)
     members.splice(members.findIndex((one) => one.name === name) >>> 0, 1)
     members.push({
-      ...self, state: 'up', address: peer.address, offers: null, logAnswers: true, lives: [], roles: ['worker'],
+      ...self, state: 'up', address: peer.address, offers: null, logAnswers: true, lives: [], jobs: null, roles: ['worker'],
       version: '1', speaks: { log: 1, relay: 1 },
     })
     const worker = {

@@ -53,9 +53,9 @@ test.serial('R170, R171: a pull tells its progress, is cancelled, fails with a k
   holdUp()
   const first = await start(admin, { kind: 'pull', subject: ID })
   t.deepEqual(Object.keys(first), [
-    'id', 'kind', 'subject', 'status', 'done', 'total', 'unit', 'detail', 'result', 'actor', 'created_at', 'updated_at',
+    'id', 'kind', 'subject', 'status', 'done', 'total', 'unit', 'detail', 'result', 'actor', 'process', 'created_at', 'updated_at',
   ])
-  t.like(first, { kind: 'pull', subject: ID, status: 'running', unit: 'bytes', result: null, actor: 'user:1' })
+  t.like(first, { kind: 'pull', subject: ID, status: 'running', unit: 'bytes', result: null, actor: 'user:1', process: 'local' })
   const held = await untilHeldUp(admin, first['id'])
   t.true(Number(held['total']) > Number(held['done']))
   t.regex(String(held['detail']), /^onnx\/encoder/)

@@ -29,8 +29,8 @@ export const createMemoryRegister = (): MemberRegister => {
     beat: async (own) => {
       const before = find(own)
       if (before === undefined) return E.right(false)
-      const { state, address, offers, logAnswers, lives } = own
-      there = there.map((one) => (one === before ? { ...one, state, address, offers, logAnswers, lives, beat: one.beat + 1 } : one))
+      const { state, address, offers, logAnswers, lives, jobs } = own
+      there = there.map((one) => (one === before ? { ...one, state, address, offers, logAnswers, lives, jobs, beat: one.beat + 1 } : one))
       return E.right(true)
     },
     leave: async (own) => {

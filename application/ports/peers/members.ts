@@ -35,6 +35,23 @@ export interface Offers {
   readonly onDisk?: ReadonlyArray<InstalledFacts>
 }
 
+/** How far a job is, from the process that does it. */
+export interface ToldJob {
+  readonly jobId: number
+  readonly done: number
+  readonly total: number | null
+  readonly detail: string
+  readonly at: string
+}
+
+/** What a member has to do with administrators' jobs. */
+export interface ToldJobs {
+  /** Those that it does. */
+  readonly doing: ReadonlyArray<ToldJob>
+  /** Those of others that somebody asked it to have broken off; whoever does one hears it here. */
+  readonly cancelling: ReadonlyArray<number>
+}
+
 /** What a member tells the others of itself, and may change while it runs. */
 export interface Announced {
   readonly state: 'up' | 'draining' | 'stopping'
@@ -46,6 +63,8 @@ export interface Announced {
   readonly logAnswers: boolean
   /** Lives that it hears at this moment. */
   readonly lives: ReadonlyArray<number>
+  /** Null of one that does none, and of versions that do not say. */
+  readonly jobs: ToldJobs | null
 }
 
 /** What of a member never changes while it runs. */
@@ -81,7 +100,7 @@ export interface Members {
    * Answers how to stop that.
    */
   readonly onLost: (hear: (member: Member) => void) => () => void
-  /** Told to the others with the next beat, at once for `state` and `address`. */
+  /** Told to the others with the next beat, at once for `state`, `address` and `jobs`. */
   readonly announce: (change: Partial<Announced>) => void
   /** Gives the place up, so that the next process need not wait. */
   readonly leave: () => Promise<void>

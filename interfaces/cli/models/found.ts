@@ -72,7 +72,7 @@ export const listedModels = async (control: Control): Promise<{ readonly models:
   pairs: await allOf(control, '/translations/', pairRow),
 })
 
-/** Has the service look again at what is installed; who runs no models looks when one that does starts. */
+/** Has the service look again at what is installed; where it runs no models, workers look by themselves. */
 export const rescan = async (control: Control): Promise<void> => {
   if (control.runsModels) await control.ask('POST', '/admin/rescan', t.UnknownArray)
 }

@@ -14,6 +14,7 @@ import type { Values } from '../commands/command.ts'
 import type { MODELS } from '../commands/streaming.ts'
 import { withRunning } from '../control-client.ts'
 import { checkedName, listedModels, rescan, modelsDirectory } from './found.ts'
+import { isServiceRunning } from '../stores/tool-data.ts'
 import { createProgressBar } from '../progress-bar.ts'
 import { toolSettings } from '../tool-settings.ts'
 
@@ -54,6 +55,10 @@ const announce = (name: string): Promise<string | null> =>
     return row.active ? 'the running service lists it' : 'the running service lists it as inactive'
   })
 
+/** Where nobody can be told. */
+const whoSeesIt = (): string =>
+  isServiceRunning(toolSettings().dataDir) ? 'the worker that runs here sees it within seconds' : 'a service sees it when it starts'
+
 /** `stenolog models pull`: resolves to the exit code. */
 export const pull = async (what: string, options: PullOptions): Promise<number> => {
   const { source, name: ownName } = sourceOf(what, options)
@@ -75,7 +80,7 @@ export const pull = async (what: string, options: PullOptions): Promise<number> 
     onProgress: (done, total, path) => bar.show(total === 0 ? null : done / total, `${inMb(done)} of ${inMb(total)} MB  ${path}`),
     wait: (milliseconds) => setTimeout(milliseconds, undefined),
   }).finally(() => bar.end())
-  const said = (await announce(modelNameOf(name))) ?? 'a service sees it when it starts'
+  const said = (await announce(modelNameOf(name))) ?? whoSeesIt()
   const memory = manifest.vram === undefined ? 'memory not measured' : `${manifest.vram.megabytes} MB of memory`
   console.log(options.json ? JSON.stringify({ name: modelNameOf(name), folder, ...manifest }) : `${name} is installed in ${folder} (${memory}); ${said}`)
   return 0

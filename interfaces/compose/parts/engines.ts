@@ -6,6 +6,7 @@ import { openCatalogue } from '../../../infrastructure/catalogue/catalogue.ts'
 import type { InstalledCatalogue } from '../../../infrastructure/catalogue/catalogue.ts'
 import { BUNDLED_MODELS } from '../../../infrastructure/catalogue/installed-models.ts'
 import { FURTHER_LANGUAGES, LANGUAGE_ROWS } from '../../../infrastructure/catalogue/languages.ts'
+import { lookAtModels, watchModels } from '../../../infrastructure/catalogue/watch-models.ts'
 import { createSpeechEngine } from '../../../infrastructure/onnx/process/engine-client.ts'
 import { createTranslationEngine } from '../../../infrastructure/onnx/process/translation-client.ts'
 import { hasServers, modelsDirOf } from '../../../infrastructure/settings.ts'
@@ -44,10 +45,14 @@ const byWorkersAlone = (): Promise<never> => Promise.reject(new Error('models li
 /** The models that are installed on a worker, and the processes that run them. */
 const startOwn = (foundation: Foundation): Promise<Engines & Part> =>
   assemble(async (opened) => {
-    const { settings, store, environment, logger, stores: { members } } = foundation
+    const { settings, store, environment, timers, logger, stores: { members } } = foundation
     const [modelsDir, mayBeMissing] = [modelsDirOf(settings), settings.modelsDir === null]
+    // Before what is there is listed: what comes meanwhile has changed it.
+    const seen = hasServers(settings) ? await lookAtModels(modelsDir) : null
     const list = listInstalled({ store, environment, logger })
     const installed = await openCatalogue({ listInstalled: list, logger, modelsDir, mayBeMissing, bundledDir: BUNDLED_MODELS })
+    // Of a process that serves no clients nobody can ask it.
+    if (seen !== null) opened(watchModels({ modelsDir, seen, rescan: installed.rescan, timers, logger }))
     const { engine, translator, failing, loads } = watchLoads(
       createSpeechEngine({ ...installed.speech, logger }),
       createTranslationEngine({ ...installed.translation, logger }),

@@ -2,7 +2,6 @@ import { openJobs } from '../../../application/jobs/jobs.ts'
 import { modelsDirOf } from '../../../infrastructure/settings.ts'
 import { assemble } from '../assemble.ts'
 import { checkJob } from '../jobs/check-job.ts'
-import { jobElsewhere } from '../jobs/job-elsewhere.ts'
 import { pullJob } from '../jobs/pull-job.ts'
 import { rebuildJob } from '../jobs/rebuild-job.ts'
 import { verifyJob } from '../jobs/verify-job.ts'
@@ -24,17 +23,18 @@ export type JobsPart = Awaited<ReturnType<typeof startJobs>>
 /** What administrators have the service do at length. */
 export const startJobs = ({ foundation, engines, writeSide, readSide }: Needs) =>
   assemble(async (opened) => {
-    const { settings, logger } = foundation
+    const { settings, logger, stores: { members } } = foundation
+    const { write, isShared } = writeSide
     const { rescan, onDisk, folderOf } = engines.files
     const hub = settings.hubUrl === null ? null : new URL(settings.hubUrl)
-    const byWorkersAlone = engines.own === null ? jobElsewhere : null
+    const runsModels = engines.own !== null
     const runners = {
-      pull: byWorkersAlone ?? pullJob({ modelsDir: modelsDirOf(settings), hub, rescan }),
-      verify: byWorkersAlone ?? verifyJob({ installed: onDisk, folderOf, rescan }),
+      pull: runsModels ? pullJob({ modelsDir: modelsDirOf(settings), hub, rescan }) : null,
+      verify: runsModels ? verifyJob({ installed: onDisk, folderOf, rescan }) : null,
       check: checkJob(),
       rebuild: rebuildJob(readSide.projector),
     }
-    const jobs = await succeed('read the jobs', openJobs({ ...writeSide.write, logger, runners }))
+    const jobs = await succeed('read the jobs', openJobs({ ...write, members, isShared, logger, runners }))
     opened({ stop: jobs.stop })
     return { jobs }
   })

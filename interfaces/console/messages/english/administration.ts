@@ -75,6 +75,7 @@ export const administration = {
   job_check: 'Check all data',
   job_rebuild: 'Rebuild {subject}',
   job_all: 'everything',
+  job_process: 'Process',
   job_running: 'running',
   job_done: 'done',
   job_failed: 'failed',

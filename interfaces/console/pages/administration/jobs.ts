@@ -16,6 +16,20 @@ const resultOf = ({ result, detail }: Job): VNode =>
   result === null ? bdi(null, detail)
     : details(null, summary(null, t('result')), pre(null, JSON.stringify(result, null, 1)))
 
+/** Of the one process of a service that shares its stores with none. */
+const ALONE = 'local'
+
+/** Which process does what is told where there may be several. */
+const tableOf = (all: ReadonlyArray<Job>): VNode => {
+  const areMany = all.some(({ process }) => process !== null && process !== ALONE)
+  return listing(t('admin_jobs'),
+    [t('job'), t('state'), t('created'), t('event_actor'), ...(areMany ? [t('job_process')] : []), t('result')],
+    all.map((job) => ({
+      key: job.id, cells: [bdi(null, jobText(job)), jobBadge(job), formatMoment(job.created_at),
+        bdi(null, actorText(job.actor)), ...(areMany ? [bdi(null, job.process)] : []), resultOf(job)],
+    })))
+}
+
 const Jobs = (): VNode => {
   const isFast = useSignal(false)
   const { state, reload } = useJobs(KINDS, isFast.value)
@@ -43,11 +57,7 @@ const Jobs = (): VNode => {
     whenLoaded(state.value, reload, (all) =>
       all.length === 0
         ? p({ class: 'empty' }, t('no_jobs'))
-        : listing(t('admin_jobs'), [t('job'), t('state'), t('created'), t('event_actor'), t('result')],
-          all.map((job) => ({
-            key: job.id, cells: [bdi(null, jobText(job)), jobBadge(job), formatMoment(job.created_at),
-              bdi(null, actorText(job.actor)), resultOf(job)],
-          })))),
+        : tableOf(all)),
   )
 }
 

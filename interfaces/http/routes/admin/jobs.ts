@@ -33,6 +33,8 @@ const jobView = t.strict(
     detail: t.string,
     result: nullable(t.UnknownRecord),
     actor: t.string,
+    /** Name of the process that does it; null where an older version did not write it down. */
+    process: nullable(t.string),
     created_at: instant,
     updated_at: instant,
   },
@@ -57,6 +59,7 @@ const presentJob = ({ id, kind, subject, status, progress, result, actor, ...job
   detail: progress.detail,
   result,
   actor,
+  process: job.process,
   created_at: job.createdAt,
   updated_at: job.updatedAt,
 })
@@ -70,7 +73,7 @@ const startJob = privateRoute(
     path: '/admin/jobs',
     body: { kind: 'json', codec: jobBody },
     response: { codec: single(jobView) },
-    refusals: ['JobSubjectInvalid', 'JobRunning', ...UNAVAILABLE],
+    refusals: ['JobSubjectInvalid', 'JobRunning', 'ModelsElsewhere', ...UNAVAILABLE],
   },
   async ({ body, caller }, { jobs }: AdminJobCalls) => {
     const job = await jobs.start(caller, body)()
@@ -91,7 +94,8 @@ const listJobs = privateRoute(
   },
   async ({ query }, { jobs }: AdminJobCalls) => {
     const page = pageOf(query)
-    return E.right(presentPage(cut(jobs.list(query.kind, query.status), page), page, presentJob))
+    const found = await jobs.list(query.kind, query.status)()
+    return E.isLeft(found) ? found : E.right(presentPage(cut(found.right, page), page, presentJob))
   },
 )
 
@@ -107,7 +111,7 @@ const getJob = privateRoute(
     refusals: ['JobNotFound', ...UNAVAILABLE],
   },
   async ({ params }, { jobs }: AdminJobCalls) => {
-    const job = jobs.get(params.id)
+    const job = await jobs.get(params.id)()
     return E.isLeft(job) ? job : E.right({ data: presentJob(job.right) })
   },
 )

@@ -1,0 +1,112 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { messageOf } from '../../domain/shared/message-of.ts'
+import type { Environment, Logger } from '../ports/environment.ts'
+import type { ToldJob } from '../ports/peers/members.ts'
+import type { Timers } from '../ports/timers.ts'
+import { atMost } from '../waiting.ts'
+import type { Job, JobOrder, JobProgress, JobResult, JobRunner } from './job.ts'
+import { NOTHING_DONE } from './job.ts'
+import { endedJob } from './job-log.ts'
+import type { Ending, JobLog } from './job-log.ts'
+
+/** The jobs that this process does. */
+export interface RunningJobs {
+  readonly run: (jobId: number, order: JobOrder, runner: JobRunner) => void
+  readonly isRunning: (jobId: number) => boolean
+  /** How far they are. */
+  readonly told: () => ReadonlyArray<ToldJob>
+  /** The job with its end where no log has taken that yet. */
+  readonly withEnd: (job: Job) => Job
+  /** Has a job end as soon as it can. */
+  readonly abort: (jobId: number) => void
+  /** Resolves once it has ended, or soon after it was to. */
+  readonly whenEnded: (jobId: number) => Promise<void>
+  /** Has those end that have ended by the log: whoever wrote so took this process for lost. */
+  readonly abortEnded: () => void
+  /** Ends a job that does not run here. */
+  readonly end: (jobId: number, how: Pick<Ending, 'status' | 'detail'>) => Promise<void>
+  /** Until its end is in the log no other job of the kind may begin. */
+  readonly recordEnds: () => Promise<void>
+  readonly stop: () => Promise<void>
+}
+
+interface RunningJobsDeps {
+  readonly log: JobLog
+  readonly environment: Pick<Environment, 'now'>
+  readonly timers: Timers
+  readonly logger: Pick<Logger, 'error'>
+}
+
+interface Running {
+  readonly aborting: AbortController
+  readonly ended: Promise<void>
+}
+
+/** Time for a job to end once it was told to. */
+export const CANCEL_MS = 5000
+const STOPPED = 'broken off: the service stopped'
+
+export const createRunningJobs = ({ log, environment, timers, logger }: RunningJobsDeps): RunningJobs => {
+  const running = new Map<number, Running>()
+  const progress = new Map<number, JobProgress & { readonly at: string }>()
+  /** Ends that the log has not taken yet. */
+  const unrecorded = new Map<number, Ending>()
+  let isStopping = false
+
+  const recordEnds = async (): Promise<void> => {
+    for (const [jobId, ending] of unrecorded) {
+      const written = await log.end(ending)
+      if (E.isRight(written)) unrecorded.delete(jobId)
+      else logger.error({ jobId, reason: written.left._tag }, 'the end of a job could not be recorded')
+    }
+  }
+
+  const end = async (jobId: number, { status, detail, result }: Pick<Ending, 'status' | 'detail' | 'result'>): Promise<void> => {
+    const { done, total } = progress.get(jobId) ?? NOTHING_DONE
+    unrecorded.set(jobId, { jobId, status, done, total, detail, result, at: environment.now() })
+    await recordEnds()
+  }
+
+  const outcomeOf = (outcome: E.Either<string, JobResult>, signal: AbortSignal): Pick<Ending, 'status' | 'detail' | 'result'> => {
+    if (E.isRight(outcome)) return { status: 'done', detail: '', result: outcome.right }
+    if (isStopping) return { status: 'failed', detail: STOPPED, result: null }
+    if (signal.aborted) return { status: 'cancelled', detail: '', result: null }
+    return { status: 'failed', detail: outcome.left, result: null }
+  }
+
+  const work = async (jobId: number, order: JobOrder, runner: JobRunner, signal: AbortSignal): Promise<void> => {
+    const report = (change: Partial<JobProgress>): void => {
+      const before = progress.get(jobId) ?? NOTHING_DONE
+      progress.set(jobId, { ...before, ...change, at: environment.now() })
+    }
+    const outcome = await runner.run(order, report, signal).catch((error: unknown) => E.left(messageOf(error)))
+    await end(jobId, outcomeOf(outcome, signal))
+    progress.delete(jobId)
+    running.delete(jobId)
+  }
+
+  return {
+    run: (jobId, order, runner) => {
+      const aborting = new AbortController()
+      running.set(jobId, { aborting, ended: work(jobId, order, runner, aborting.signal) })
+    },
+    isRunning: (jobId) => running.has(jobId),
+    told: () => [...progress].map(([jobId, { done, total, detail, at }]) => ({ jobId, done, total, detail, at })),
+    withEnd: (job) => {
+      const ending = unrecorded.get(job.id)
+      return ending === undefined || job.status !== 'running' ? job : endedJob(job, ending)
+    },
+    abort: (jobId) => running.get(jobId)?.aborting.abort(),
+    whenEnded: async (jobId) => atMost(timers, CANCEL_MS, running.get(jobId)?.ended ?? Promise.resolve()),
+    abortEnded: () => {
+      for (const [jobId, { aborting }] of running) if ((log.get(jobId)?.status ?? 'running') !== 'running') aborting.abort()
+    },
+    end: (jobId, how) => end(jobId, { ...how, result: null }),
+    recordEnds,
+    stop: async () => {
+      isStopping = true
+      for (const { aborting } of running.values()) aborting.abort()
+      await atMost(timers, CANCEL_MS, Promise.all([...running.values()].map(({ ended }) => ended)))
+    },
+  }
+}
