@@ -2,10 +2,10 @@ import test from 'ava'
 import { createClient, logIn } from '../support/client.ts'
 import type { Json, Listing, LiveJson, Single } from '../support/client.ts'
 import { stenolog } from '../support/command-line.ts'
-import { ADMIN, passwordOf } from '../support/service.ts'
-import { sharedTestService } from '../support/shared-service.ts'
+import { ADMIN, passwordOf, runTestService } from '../support/service.ts'
 
-const service = sharedTestService()
+const service = await runTestService()
+test.after.always(() => service.dispose())
 
 const MEMBERS = ['id', 'username', 'permissions', 'max_sessions', 'max_translations', 'is_active', 'created_at', 'updated_at']
 const NOT_VALID = { detail: 'Could not validate credentials' }

@@ -14,7 +14,7 @@ const FOLDER = join('test', 'bundled')
 /** ava takes hooks for those of every test of a process, and no test behind an await; skips are known by their file. */
 const mayShare = (folder: string, file: string): boolean => {
   const text = readFileSync(file, 'utf8')
-  if (/\btest\.(?:before|after|beforeEach|afterEach)\b|skip|^(?:const .*= )?await /im.test(text)) return false
+  if (/\btest\.(?:before|after|beforeEach|afterEach)\b|skip-unless|\btest(?:\.serial)?\.skip\b|^(?:const .*= )?await /im.test(text)) return false
   return folder !== WITH_SERVICES || text.includes('sharedTestService()')
 }
 
