@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** Folders whose tests share nothing but the code that they test. */
-const IN_ONE_PROCESS = ['application', 'bench', 'domain', 'engine', 'http', 'infrastructure', 'pipeline', 'projections', 'relay', 'ws']
+/** Folders whose tests share nothing but the code that they test, and never wait for an answer while others compute. */
+const IN_ONE_PROCESS = ['application', 'bench', 'domain', 'http', 'pipeline', 'projections', 'relay', 'ws']
 /** Here only files that share a service. */
 const WITH_SERVICES = 'service'
 /** So that there are some for each core. */
@@ -27,10 +27,10 @@ export const bundled = (files: ReadonlyArray<string>): ReadonlyArray<string> => 
   mkdirSync(FOLDER)
   const bundles = [WITH_SERVICES, ...IN_ONE_PROCESS].flatMap((folder) => {
     const small = files.filter((file) => dirname(file) === join('test', folder) && mayShare(folder, file))
-    const most = folder === WITH_SERVICES ? FILES_OF_A_SERVICE : FILES
-    return Array.from({ length: Math.ceil(small.length / most) }, (_, n) => ({
+    const count = Math.ceil(small.length / (folder === WITH_SERVICES ? FILES_OF_A_SERVICE : FILES))
+    return Array.from({ length: count }, (_, n) => ({
       path: join(FOLDER, `${folder}-${n + 1}.test.ts`),
-      of: small.slice(n * most, (n + 1) * most),
+      of: small.filter((_file, index) => index % count === n),
     }))
   })
   for (const { path, of } of bundles)
