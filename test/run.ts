@@ -1,5 +1,6 @@
 /**
- * `npm test`: every check and test but the long ones; `npm run test:long`: those in test/long. Ends with
+ * `npm test`: every check and test but the long ones; `npm run test:long`: those in test/long; `npm run test:unit`: those
+ * that start no service, without the checks. Ends with
  * `N passed, N failed, N skipped` alone on a line, and names what was skipped.
  */
 import { spawn } from 'node:child_process'
@@ -11,10 +12,17 @@ import { bundled } from './support/bundles.ts'
 import { runAva, type Wrap } from './support/tap.ts'
 
 const long = process.argv.includes('--long')
+const unit = process.argv.includes('--unit')
+const UNITS = ['application', 'domain', 'pipeline', 'projections', 'relay']
+/** Browsers and services first: what takes longest is not what all wait for at the end. The rest is small. */
+const FIRST = ['console', 'service', 'bundled', 'sources', 'contracts', 'engine', 'compose']
+const folderOf = (path: string): string => path.split('/')[1] ?? ''
+const rank = (path: string): number => (FIRST.indexOf(folderOf(path)) + FIRST.length + 1) % (FIRST.length + 1)
+
 const wanted = globSync('test/**/*.test.ts')
-  .filter((path) => !path.startsWith('test/bundled/') && path.startsWith('test/long/') === long)
+  .filter((path) => folderOf(path) !== 'bundled' && (folderOf(path) === 'long') === long && (!unit || UNITS.includes(folderOf(path))))
   .toSorted()
-const files = long ? wanted : bundled(wanted)
+const files = long ? wanted : bundled(wanted).toSorted((a, b) => rank(a) - rank(b))
 
 const status = createStatusLine()
 
@@ -62,8 +70,8 @@ const tests = async (wrap: Wrap): Promise<Tally> => {
 }
 
 const tallies: Array<Tally> = []
-status.show('types, lint, unused exports')
-if (!long) {
+if (!long && !unit) {
+  status.show('types, lint, unused exports')
   const checks = [
     check('types', 'tsc', []),
     check('types of the console', 'tsc', ['-p', 'interfaces/console']),

@@ -103,6 +103,8 @@ export const ABUSE: ReadonlyArray<Probe> = [
   },
   {
     name: 'profiles and API tokens of one user are bounded',
+    // The same is asked of the API in test/service/account-limits.test.ts.
+    isHeavy: true,
     settings: { STENOLOG_RATE_LIMIT: '0' },
     run: async (subject) => {
       const token = await subject.logIn(ROOT)

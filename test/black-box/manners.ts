@@ -47,6 +47,8 @@ export const MANNERS: ReadonlyArray<Probe> = [
   },
   {
     name: 'the set-up link is one that a browser outside can open',
+    // Also asked in test/service/reached.test.ts.
+    isHeavy: true,
     settings: { STENOLOG_PUBLIC_URL: 'https://captions.example.org', STENOLOG_BASE_PATH: '/live' },
     withAdmin: false,
     run: async (subject) => {

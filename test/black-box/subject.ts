@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { CHILD_ENVIRONMENT } from '../support/child-environment.ts'
 import { ask, requestOf } from './raw.ts'
 import type { RawAnswer } from './raw.ts'
 
@@ -50,7 +51,7 @@ export const startSubject = async (
     : {}
   const child = spawn(process.execPath, [join(checkout, 'interfaces', 'main.ts')], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env['PATH'], STENOLOG_PORT: '0', STENOLOG_DATA_DIR: data, ...admin, ...settings },
+    env: { ...CHILD_ENVIRONMENT, STENOLOG_PORT: '0', STENOLOG_DATA_DIR: data, ...admin, ...settings },
   })
   let output = ''
   const exited = new Promise<void>((resolve) => child.once('close', () => resolve()))

@@ -3,6 +3,7 @@ import { fork } from 'node:child_process'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
+import { CHILD_ENVIRONMENT } from '../support/child-environment.ts'
 import { eventually } from '../support/eventually.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
@@ -11,7 +12,7 @@ const TRANSCRIBE = join(import.meta.dirname, '..', '..', 'interfaces', 'cli', 'm
 /** `transcribe` from a process with a directory of its own for temporary files, just when that has its first entry. */
 const beginTranscribe = async (t: { teardown: (fn: () => Promise<void>) => void }) => {
   const { path, remove } = await temporaryDirectory()
-  const child = fork(TRANSCRIBE, ['transcribe', 'nothing.wav'], { stdio: 'ignore', env: { PATH: process.env['PATH'], TMPDIR: path } })
+  const child = fork(TRANSCRIBE, ['transcribe', 'nothing.wav'], { stdio: 'ignore', env: { ...CHILD_ENVIRONMENT, TMPDIR: path } })
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
   t.teardown(async () => {
     child.kill('SIGKILL')

@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import test from 'ava'
+import { CHILD_ENVIRONMENT } from '../support/child-environment.ts'
 import { logIn } from '../support/client.ts'
 import { launchPreloaded } from '../support/preloaded.ts'
 import { ADMIN, startTestService } from '../support/service.ts'
@@ -51,7 +52,7 @@ test('a service whose parent is gone before it listens does not stay behind', as
   const directory = await temporaryDirectory()
   const settings = { STENOLOG_PORT: '0', STENOLOG_DATA_DIR: directory.path, STENOLOG_DRAIN_TIMEOUT: '0s' }
   const main = join(import.meta.dirname, '..', '..', 'interfaces', 'main.ts')
-  const child = fork(main, [], { stdio: 'ignore', env: { PATH: process.env['PATH'], ...settings } })
+  const child = fork(main, [], { stdio: 'ignore', env: { ...CHILD_ENVIRONMENT, ...settings } })
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
   t.teardown(async () => {
     child.kill('SIGKILL')

@@ -1,12 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
 import type { Browser } from 'playwright-core'
-import { CHROMIUM, launchBrowser } from '../support/browser.ts'
+import { CHROMIUM } from '../support/browser.ts'
 import { checkAccess, openConsole, sharedConsole, shownProgram } from '../support/console.ts'
+import { hearVoice, launchWithMicrophone } from '../support/microphone.ts'
 import { serialTestWith, testWith } from '../support/skip-unless.ts'
-import { sampleSentences, silence } from '../support/speech.ts'
-import { wavOf } from '../support/wav.ts'
 
 const { start, closing } = sharedConsole()
 const browserTest = testWith(CHROMIUM)
@@ -43,59 +39,20 @@ browserTest('B5, B46: one click hears the sample, with translations, until it is
   t.is(await page.getByRole('banner').getByText(/Live \d\d:\d\d/).count(), 0)
 })
 
-/** Launches a browser whose microphone plays the first sentence of the sample once, at this rate. */
-const launchWithMicrophone = async (rate: number): Promise<Browser> => {
-  const [sentence] = await sampleSentences()
-  const spoken = sentence?.samples ?? silence(0)
-  const resampled = Int16Array.from({ length: Math.floor((spoken.length * rate) / 16_000) }, (_, i) => {
-    const at = (i * 16_000) / rate
-    const [near, far] = [spoken[Math.floor(at)] ?? 0, spoken[Math.ceil(at)] ?? 0]
-    return Math.round(near + (far - near) * (at % 1))
-  })
-  const path = join(await mkdtemp(join(tmpdir(), 'stenolog-test-')), 'voice.wav')
-  closing.push(() => rm(dirname(path), { recursive: true, force: true }))
-  await writeFile(path, wavOf(resampled, rate))
-  const browser = await launchBrowser(
-    '--use-fake-device-for-media-stream', `--use-file-for-fake-audio-capture=${path}%noloop`,
-    '--host-resolver-rules=MAP stenolog.test 127.0.0.1',
-  )
-  closing.push(() => browser.close())
-  return browser
-}
+let launched: Promise<Browser> | undefined
+/** One for all: whoever opens its microphone is alone in doing so. */
+const browserWithMicrophone = (): Promise<Browser> => (launched ??= launchWithMicrophone(48_000, closing))
 
-const launched = new Map<number, Promise<Browser>>()
-/** One a rate: whoever opens its microphone is alone in doing so. */
-const browserWithMicrophone = (rate: number): Promise<Browser> => {
-  const browser = launched.get(rate) ?? launchWithMicrophone(rate)
-  launched.set(rate, browser)
-  return browser
-}
-
-// One after the other and before all else: such a microphone plays in real time, and loses words where nobody listens.
-for (const rate of [44_100, 48_000])
-  serialTestWith(CHROMIUM)(`B5: a voice at ${rate} Hz comes as the words that it said`, async (t) => {
-    const { service } = await start()
-    const { token } = await service.user(`speaker${rate}`)
-    const browser = await browserWithMicrophone(rate)
-    const context = { permissions: ['microphone'] }
-    const page = await openConsole(t, browser, { url: service.url(), token, at: '#/speak?source=microphone', context })
-    await page.getByRole('button', { name: 'Start' }).click()
-    const [sentence] = await sampleSentences()
-    const words = (text: string): string => text.toLowerCase().replaceAll(/[^a-z ]/g, '')
-    const line = page.getByRole('log').locator('bdi').first()
-    await line.waitFor()
-    t.is(words(await line.innerText()), words(sentence?.text ?? ''))
-    await page.getByRole('button', { name: 'Mute' }).click()
-    await page.getByText('no sound for 5 s').waitFor()
-    await page.getByRole('main').getByRole('button', { name: 'Stop' }).click()
-    await page.getByText('✓ Done').waitFor()
-  })
+// Before all else: such a microphone plays in real time, and loses words where nobody listens. Another rate: test/long.
+serialTestWith(CHROMIUM)('B5: a voice at 48000 Hz comes as the words that it said', async (t) => {
+  await hearVoice(t, start, await browserWithMicrophone())
+})
 
 browserTest('B6: a microphone that is blocked, missing, or asked for over plain http is told with what helps',
   async (t) => {
   const { service, browser } = await start()
   const { token } = await service.user('unheard')
-  const blocked = await openConsole(t, await browserWithMicrophone(48_000),
+  const blocked = await openConsole(t, await browserWithMicrophone(),
     { url: service.url(), token, at: '#/speak?source=microphone' })
   await blocked.getByRole('button', { name: 'Start' }).click()
   await blocked.getByRole('alert').getByText('The microphone is blocked for this page.').waitFor()
@@ -105,7 +62,7 @@ browserTest('B6: a microphone that is blocked, missing, or asked for over plain 
   })
   await missing.getByRole('button', { name: 'Start' }).click()
   await missing.getByRole('alert').getByText('No microphone was found.').waitFor()
-  const plain = await openConsole(t, await browserWithMicrophone(48_000), {
+  const plain = await openConsole(t, await browserWithMicrophone(), {
     url: service.url().replace('127.0.0.1', 'stenolog.test'), token, at: '#/speak?source=microphone',
   })
   await plain.getByText('This page came over plain http').waitFor()

@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import test from 'ava'
+import { CHILD_ENVIRONMENT } from '../support/child-environment.ts'
 import { passwordOf, startTestService } from '../support/service.ts'
 import { pathOf, testWith } from '../support/skip-unless.ts'
 import { sampleSentences } from '../support/speech.ts'
@@ -22,7 +23,7 @@ const run = promisify(execFile)
 testWith(pathOf('curl'))('the shell examples of the documents do what they say', async (t) => {
   const service = await startTestService(t)
   const { token } = await service.user('ada', { permissions: ['user_retention'] })
-  const environment = { PATH: process.env['PATH'], TOKEN: token, PASSWORD: passwordOf('ada') }
+  const environment = { ...CHILD_ENVIRONMENT, TOKEN: token, PASSWORD: passwordOf('ada') }
   const answers: Array<string> = []
   for (const file of PAGES)
     for (const example of examplesOf(file, 'sh')) {

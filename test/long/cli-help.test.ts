@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import test from 'ava'
+import { CHILD_ENVIRONMENT } from '../support/child-environment.ts'
 
 interface Told {
   readonly code: number
@@ -9,7 +10,7 @@ interface Told {
 
 const stenolog = (...args: ReadonlyArray<string>): Promise<Told> =>
   new Promise((resolve) => {
-    execFile(process.execPath, ['interfaces/cli/main.ts', ...args], { env: { PATH: process.env['PATH'] } }, (error, stdout, stderr) => {
+    execFile(process.execPath, ['interfaces/cli/main.ts', ...args], { env: CHILD_ENVIRONMENT }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr })
     })
   })

@@ -4,6 +4,7 @@ import { cp, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promis
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import test from 'ava'
+import { CHILD_ENVIRONMENT } from '../support/child-environment.ts'
 import type { Json, Listing } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { startHub } from '../support/hub.ts'
@@ -22,7 +23,7 @@ test.after.always(async () => {
 })
 
 const begin = (args: ReadonlyArray<string>) => {
-  const env = { PATH: process.env['PATH'], STENOLOG_DATA_DIR: service.dataDirectory, STENOLOG_MODELS_DIR: models.path }
+  const env = { ...CHILD_ENVIRONMENT, STENOLOG_DATA_DIR: service.dataDirectory, STENOLOG_MODELS_DIR: models.path }
   const child = spawn(process.execPath, [MAIN, 'models', ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   const code = new Promise<number | null>((resolve) => child.once('close', resolve))
   return { child, code, stdout: text(child.stdout), stderr: text(child.stderr) }

@@ -4,6 +4,7 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import test from 'ava'
+import { CHILD_ENVIRONMENT } from '../support/child-environment.ts'
 import { createClient, logIn } from '../support/client.ts'
 import type { Json, Single } from '../support/client.ts'
 import { runTestService } from '../support/service.ts'
@@ -21,7 +22,7 @@ interface Ended {
 
 /** The command line in a process of its own, on the data directory of the service. */
 const stenolog = async (args: ReadonlyArray<string>, input = ''): Promise<Ended> => {
-  const env = { PATH: process.env['PATH'], STENOLOG_DATA_DIR: service.dataDirectory }
+  const env = { ...CHILD_ENVIRONMENT, STENOLOG_DATA_DIR: service.dataDirectory }
   const child = spawn(process.execPath, [MAIN, ...args], { env, stdio: ['pipe', 'pipe', 'pipe'] })
   child.stdin.end(input)
   const code = new Promise<number | null>((resolve) => child.once('close', resolve))

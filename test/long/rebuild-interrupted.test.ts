@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
+import { CHILD_ENVIRONMENT } from '../support/child-environment.ts'
 import type { NewEvent } from '../../application/ports/event-store.ts'
 import { openSqliteEventStore } from '../../infrastructure/sqlite/event-log/event-store.ts'
 import { stenolog } from '../support/command-line.ts'
@@ -90,7 +91,7 @@ test('a rebuild without a service waits for a locked file, and when it is killed
   const { dataDirectory } = await filledService(t)
   const killed = spawn(process.execPath, [MAIN, 'rebuild', 'lives'], {
     stdio: ['ignore', 'ignore', 'pipe'],
-    env: { PATH: process.env['PATH'], STENOLOG_DATA_DIR: dataDirectory },
+    env: { ...CHILD_ENVIRONMENT, STENOLOG_DATA_DIR: dataDirectory },
   })
   const exited = new Promise((resolve) => killed.once('exit', resolve))
   t.teardown(() => killed.kill('SIGKILL'))

@@ -61,7 +61,7 @@ test('R156: max_buffer ends segments in running speech', async (t) => {
   t.is(textOf(finals.map(({ text }) => ({ text, pause: 0, seconds: 0 }))), textOf(words))
 })
 
-test('R156: in mode final every word is final within max_delay', async (t) => {
+test('R156: by attention, in mode final every word is final within max_delay', async (t) => {
   const words = numbered(60, 0.02)
   const config: EngineSettings = { ...settings, mode: 'final', max_delay: 3, max_buffer: 20 }
   const { finals } = await stream({ ...pace, ticks: 20, words, audio: scriptedAudio(words, 2), settings: config })
@@ -78,7 +78,7 @@ test('R157: captions that nothing more fits into are final at once, and keep to 
   t.is(finals.map(({ text }) => text).join(' '), textOf(words))
 })
 
-test('R158: without punctuation none is added', async (t) => {
+test('R158: by attention, without punctuation none is added', async (t) => {
   const words = say('Well, it is 3.5 metres. Or not? Yes!')
   const { frames } = await stream({ ...pace, words, audio: scriptedAudio(words, 2), settings: { ...settings, punctuation: false } })
   t.is(frames.at(-1)?.text, 'Well it is 3.5 metres Or not Yes')
@@ -127,7 +127,7 @@ test('half a minute of backlog is heard in four passes at most, and every phrase
   t.true(engine.jobs.every(({ samples }) => samples.length <= limitsOf(settings, 30).buffer.longestHeard))
 })
 
-test('an hour of speech as fast as possible is heard whole, in few passes and in bounded jobs', async (t) => {
+test('by attention, an hour of speech as fast as possible is heard whole, in few passes and in bounded jobs', async (t) => {
   const sentence = say('this is sentence number', 0.8)
   const words = Array.from({ length: 1200 }, (_, i) => [...sentence, { text: `${i}.`, pause: 0.05, seconds: 0.4 }]).flat()
   const audio = scriptedAudio(words, 1)

@@ -1,9 +1,8 @@
 import test from 'ava'
 import type { Answer, Json, Listing, Single } from '../support/client.ts'
-import { runTestService } from '../support/service.ts'
+import { sharedTestService } from '../support/shared-service.ts'
 
-const service = await runTestService()
-test.after.always(() => service.dispose())
+const service = sharedTestService()
 
 const AT_ONCE = 110
 

@@ -1,13 +1,15 @@
+import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import { right } from '../contracts/event-store-support.ts'
+import { isOnServers } from '../support/chosen-stores.ts'
 import { createClient } from '../support/client.ts'
 import type { Client, Json, Listing, LiveJson, Single } from '../support/client.ts'
 import { stenolog } from '../support/command-line.ts'
-import { ADMIN, passwordOf, startTestService } from '../support/service.ts'
+import { ADMIN, passwordOf, runTestService, startTestService } from '../support/service.ts'
 import type { TestService } from '../support/service.ts'
 import { dataOf } from '../support/stored-data.ts'
 import { testHere } from '../support/skip-unless.ts'
@@ -24,16 +26,40 @@ const hurtOf = async (service: TestService): Promise<{ readonly status: number; 
   return { status, streams: streams.toSorted(), missing: body.checks['missingKeys'] }
 }
 
+interface Stopped {
+  readonly service: TestService
+  readonly live: LiveJson
+  readonly tokenId: number
+}
+
 /** Ada (user 2) with a live, a token and a profile, and Bob (user 3); the process has ended. */
-const stopped = async (t: ExecutionContext) => {
-  const service = await startTestService(t)
+const make = async (service: TestService): Promise<Stopped> => {
   const ada = await service.user('ada')
   await service.user('bob')
   const live = await ada.createLive()
   const { body } = await ada.post<Single<{ readonly id: number }>>('/tokens', { name: 'ci' })
-  t.deepEqual(await hurtOf(service), { status: 200, streams: [], missing: [] }, 'nothing is said of a healthy log')
+  assert.deepEqual(await hurtOf(service), { status: 200, streams: [], missing: [] }, 'nothing is said of a healthy log')
   await service.kill('SIGTERM')
   return { service, live, tokenId: body.data.id }
+}
+
+let made: Promise<Stopped> | undefined
+const closing: Array<() => Promise<void>> = []
+test.after.always(async () => {
+  for (const close of closing) await close()
+})
+
+const makeOnce = async (): Promise<Stopped> => {
+  const { dispose, ...service } = await runTestService()
+  closing.push(dispose)
+  return make(service)
+}
+
+/** A copy for each test, but of data on servers: those are made anew. */
+const stopped = async (t: ExecutionContext): Promise<Stopped> => {
+  if (isOnServers) return make(await startTestService(t))
+  const original = await (made ??= makeOnce())
+  return { ...original, service: await startTestService(t, {}, original.service.dataDirectory) }
 }
 
 const append = async (service: TestService, stream: string, type: string, data: Json): Promise<void> => {

@@ -1,15 +1,15 @@
 import test from 'ava'
 import type { Listing, LiveJson } from '../support/client.ts'
 import { startTestService } from '../support/service.ts'
+import { sharedTestService } from '../support/shared-service.ts'
+
+const shared = sharedTestService()
 
 const tally = (values: ReadonlyArray<number>): Readonly<Record<string, number>> =>
   Object.fromEntries([...new Set(values)].map((value) => [value, values.filter((other) => other === value).length]))
 
 test('R57, R58, R59: 50 parallel creates with room for one: one succeeds, 49 are refused, nothing else was made', async (t) => {
-  const probe = await startTestService(t)
-  const { vram } = await (await probe.user('probe')).createLive()
-  await probe.kill()
-
+  const { vram } = await (await shared.user('probe')).createLive()
   const service = await startTestService(t, { VRAM_MB: String(vram) })
   const client = await service.user('crowd', { max_sessions: 100 })
   const request = { model: 'demo-en', language: 'en' }
@@ -24,8 +24,7 @@ test('R57, R58, R59: 50 parallel creates with room for one: one succeeds, 49 are
 })
 
 test('R60: 50 parallel creates never exceed the quota, and a finished live frees one place', async (t) => {
-  const service = await startTestService(t)
-  const client = await service.user('crowd', { max_sessions: 7 })
+  const client = await shared.user('crowd of seven', { max_sessions: 7 })
   const answers = await Promise.all(Array.from({ length: 50 }, () => client.post('/lives', { model: 'demo-en', language: 'en' })))
   t.deepEqual(tally(answers.map(({ status }) => status)), { 200: 7, 403: 43 })
   t.deepEqual(answers.find(({ status }) => status === 403)?.body, { detail: 'Maximum number of sessions reached (7)' })
@@ -37,8 +36,7 @@ test('R60: 50 parallel creates never exceed the quota, and a finished live frees
 })
 
 test('R132: of 20 senders at once exactly one wins, the others are told', async (t) => {
-  const service = await startTestService(t)
-  const client = await service.user('crowd')
+  const client = await shared.user('crowd of senders')
   const live = await client.createLive()
   const senders = await Promise.all(Array.from({ length: 20 }, () => client.socket(live, 'sender')))
   const outcomes = await Promise.all(

@@ -5,11 +5,10 @@ import type { JWTPayload } from 'jose'
 import { deriveKey, loadMasterKey } from '../../infrastructure/keys/master-key.ts'
 import { createClient } from '../support/client.ts'
 import type { Json, Listing, LiveJson, Single } from '../support/client.ts'
-import { ADMIN, runTestService } from '../support/service.ts'
+import { ADMIN } from '../support/service.ts'
+import { sharedTestService } from '../support/shared-service.ts'
 
-const service = await runTestService()
-test.after.always(() => service.dispose())
-const anonymous = service.anonymous()
+const service = sharedTestService()
 
 const NOT_AUTHENTICATED = { detail: 'Not authenticated' }
 const NOT_VALID = { detail: 'Could not validate credentials' }
@@ -23,12 +22,12 @@ test('R25, R62: every private route is 401 before its body is looked at, with an
   ] as const
   for (const [method, path] of routes) {
     const body = method === 'GET' ? {} : { body: '{', headers: { 'content-type': 'application/json' } }
-    const nothing = await anonymous.request(method, path, body)
+    const nothing = await service.anonymous().request(method, path, body)
     t.is(nothing.status, 401, `${method} ${path}`)
     t.deepEqual(nothing.body, NOT_AUTHENTICATED)
     t.is(nothing.headers.get('www-authenticate'), 'Bearer')
     for (const bad of [{ authorization: 'Bearer bad' }, { 'x-api-key': 'bad' }]) {
-      const answer = await anonymous.request(method, path, { ...body, headers: { 'content-type': 'application/json', ...bad } })
+      const answer = await service.anonymous().request(method, path, { ...body, headers: { 'content-type': 'application/json', ...bad } })
       t.is(answer.status, 401, `${method} ${path}`)
       t.deepEqual(answer.body, NOT_VALID)
       t.is(answer.headers.get('www-authenticate'), 'Bearer')
@@ -37,7 +36,7 @@ test('R25, R62: every private route is 401 before its body is looked at, with an
 })
 
 test('R26, R29: a login answers exactly two members, ignores further OAuth2 fields, and wants a form', async (t) => {
-  const { status, body } = await anonymous.form('/login', {
+  const { status, body } = await service.anonymous().form('/login', {
     ...ADMIN, grant_type: 'password', scope: '', client_id: 'x', client_secret: 'y',
   })
   t.is(status, 200)
@@ -47,18 +46,18 @@ test('R26, R29: a login answers exactly two members, ignores further OAuth2 fiel
   t.deepEqual(Object.keys(claims).toSorted(), ['exp', 'gen', 'iat', 'iss', 'jti', 'sub'])
   t.is(Number(claims.exp) - Number(claims.iat), 24 * 3600, 'R35')
 
-  t.is((await anonymous.form('/login', { username: 'root' })).status, 422)
-  t.is((await anonymous.form('/login', { password: 'x' })).status, 422)
-  const json = await anonymous.post('/login', ADMIN)
+  t.is((await service.anonymous().form('/login', { username: 'root' })).status, 422)
+  t.is((await service.anonymous().form('/login', { password: 'x' })).status, 422)
+  const json = await service.anonymous().post('/login', ADMIN)
   t.is(json.status, 422)
   t.true(Array.isArray(json.body['detail']))
 })
 
 test('R28: a wrong password and an unknown user get the same answer', async (t) => {
   const answers = await Promise.all([
-    anonymous.form('/login', { username: ADMIN.username, password: 'wrong' }),
-    anonymous.form('/login', { username: 'nobody', password: ADMIN.password }),
-    anonymous.form('/login', { username: '', password: '' }),
+    service.anonymous().form('/login', { username: ADMIN.username, password: 'wrong' }),
+    service.anonymous().form('/login', { username: 'nobody', password: ADMIN.password }),
+    service.anonymous().form('/login', { username: '', password: '' }),
   ])
   for (const { status, body, headers } of answers) {
     t.is(status, 401)
@@ -71,7 +70,7 @@ test('R27: the token of a login works on every private route, whatever the case 
   const { token } = await service.admin()
   for (const scheme of ['Bearer', 'bearer', 'BEARER'])
     for (const path of ['/lives/', '/users/'])
-      t.is((await anonymous.request('GET', path, { headers: { authorization: `${scheme} ${token}` } })).status, 200)
+      t.is((await service.anonymous().request('GET', path, { headers: { authorization: `${scheme} ${token}` } })).status, 200)
 })
 
 test('R34: only a whole, current token that this service signed is one', async (t) => {
@@ -164,15 +163,15 @@ test('R8, R10: bodies that are no objects are 422, those too large 413, never 50
   const { token } = await service.user('hostile')
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   for (const body of ['', '{', '[]', '"text"', '7', 'null', '{"model":}', '\u0000', `${'['.repeat(40)}${']'.repeat(40)}`]) {
-    const answer = await anonymous.request('POST', '/lives', { headers, body })
+    const answer = await service.anonymous().request('POST', '/lives', { headers, body })
     t.is(answer.status, 422, body)
     for (const item of answer.body['detail'] as ReadonlyArray<Json>)
       t.deepEqual(Object.keys(item).toSorted(), ['loc', 'msg', 'type'], 'R7')
   }
-  const large = await anonymous.request('POST', '/lives', { headers, body: JSON.stringify({ model: 'x'.repeat(65_536) }) })
+  const large = await service.anonymous().request('POST', '/lives', { headers, body: JSON.stringify({ model: 'x'.repeat(65_536) }) })
   t.is(large.status, 413)
   t.deepEqual(large.body, { detail: 'Request body too large' })
-  t.is((await anonymous.form('/login', { username: 'x'.repeat(9000), password: 'x' })).status, 413)
+  t.is((await service.anonymous().form('/login', { username: 'x'.repeat(9000), password: 'x' })).status, 413)
 })
 
 test('R7: no refusal repeats what was sent', async (t) => {

@@ -1,12 +1,10 @@
 import test from 'ava'
 import type { Client, Json, Listing, LiveJson, Single } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
-import { runTestService } from '../support/service.ts'
+import { sharedTestService } from '../support/shared-service.ts'
 import { sampleSentences, silence } from '../support/speech.ts'
 
-const [sentence] = await sampleSentences()
-const service = await runTestService()
-test.after.always(() => service.dispose())
+const service = sharedTestService()
 
 const activityOf = async (client: Client, { id }: LiveJson): Promise<Json> =>
   (await client.get<Single<Json>>(`/lives/${id}/activity`)).body.data
@@ -22,6 +20,7 @@ test.serial('R162: the activity of a live tells who is there, its audio, its fin
   await client.socket(live, 'listener')
   const sender = await client.socket(live, 'sender')
   sender.send({ type: 'config' })
+  const [sentence] = await sampleSentences()
   const speech = [sentence?.samples ?? silence(1), silence(2)]
   for (const samples of speech) sender.sendAudio(samples)
   await sender.frame(({ type, final }) => type === 'transcription' && final === true)

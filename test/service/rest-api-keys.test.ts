@@ -5,30 +5,30 @@ import type { TokenJson } from '../support/api-tokens.ts'
 import { createClient } from '../support/client.ts'
 import type { Json, Listing, Single } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
-import { runTestService, startTestService } from '../support/service.ts'
+import { startTestService } from '../support/service.ts'
+import { sharedTestService } from '../support/shared-service.ts'
 
 const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/
 const NOT_VALID = { detail: 'Could not validate credentials' }
 const NO_KEYS = { detail: 'API keys are not accepted here' }
 
-const service = await runTestService()
-test.after.always(() => service.dispose())
-const url = service.url()
+const service = sharedTestService()
+const url = (): string => service.url()
 
 test('R30: an API key opens the private routes as its user', async (t) => {
   const client = await service.user('caller')
   const { token } = await issueToken(client)
-  const live = await withKey<Single<{ readonly id: number }>>(url, token, '/lives', 'POST', { model: 'demo-en', language: 'en' })
+  const live = await withKey<Single<{ readonly id: number }>>(url(), token, '/lives', 'POST', { model: 'demo-en', language: 'en' })
   t.is(live.status, 200)
   t.deepEqual((await client.get<Listing<Json>>('/lives/')).body.data.map(({ id }) => id), [live.body.data.id])
-  t.is((await withKey(url, token, `/lives/${live.body.data.id}/finish`, 'PUT')).status, 200)
-  t.is((await withKey(url, token, '/lives/finish-by-audio_url', 'PUT', { audio_url: 'http://host/a' })).status, 200)
-  const [profile] = (await withKey<Listing<{ readonly id: number }>>(url, token, '/user-live-configs/')).body.data
+  t.is((await withKey(url(), token, `/lives/${live.body.data.id}/finish`, 'PUT')).status, 200)
+  t.is((await withKey(url(), token, '/lives/finish-by-audio_url', 'PUT', { audio_url: 'http://host/a' })).status, 200)
+  const [profile] = (await withKey<Listing<{ readonly id: number }>>(url(), token, '/user-live-configs/')).body.data
   t.deepEqual((await client.get<Listing<{ readonly id: number }>>('/user-live-configs/')).body.data[0]?.id, profile?.id)
-  t.is((await withKey(url, token, '/user-live-configs/', 'POST', { name: 'by key' })).status, 200)
-  t.is((await withKey(url, token, `/user-live-configs/${profile?.id}`, 'PUT', { max_chars: 40 })).status, 200)
-  t.is((await withKey(url, token, `/user-live-configs/${profile?.id}`, 'DELETE')).status, 200)
-  t.is((await withKey<Listing<TokenJson>>(url, token, TOKENS)).body.data.length, 1)
+  t.is((await withKey(url(), token, '/user-live-configs/', 'POST', { name: 'by key' })).status, 200)
+  t.is((await withKey(url(), token, `/user-live-configs/${profile?.id}`, 'PUT', { max_chars: 40 })).status, 200)
+  t.is((await withKey(url(), token, `/user-live-configs/${profile?.id}`, 'DELETE')).status, 200)
+  t.is((await withKey<Listing<TokenJson>>(url(), token, TOKENS)).body.data.length, 1)
 })
 
 test('R31: Authorization alone decides where it is sent; an API token is good as Bearer', async (t) => {
@@ -48,12 +48,12 @@ test('R32: what is not exactly an issued token is refused', async (t) => {
   const { token } = await issueToken(client)
   const turned = `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`
   for (const bad of ['', 'lt_', 'lt_x', token.slice(0, 15), token.slice(0, -1), `${token}A`, turned, token.toUpperCase(), `${token}, ${token}`]) {
-    const answer = await withKey(url, bad, '/lives/')
+    const answer = await withKey(url(), bad, '/lives/')
     t.is(answer.status, 401, bad)
     t.deepEqual(answer.body, NOT_VALID)
     t.is(answer.headers.get('www-authenticate'), 'Bearer')
   }
-  t.is((await withKey(url, token, '/lives/')).status, 200)
+  t.is((await withKey(url(), token, '/lives/')).status, 200)
 })
 
 test('R32, R120: a token that is switched off is refused in the very next request, and works again once switched on', async (t) => {
@@ -62,13 +62,13 @@ test('R32, R120: a token that is switched off is refused in the very next reques
   for (let round = 0; round < 10; round++) {
     const off = await client.put<Single<TokenJson>>(`${TOKENS}${id}`, { is_active: false })
     t.deepEqual([off.status, off.body.data.is_active], [200, false])
-    const refused = await withKey(url, token, '/lives/')
+    const refused = await withKey(url(), token, '/lives/')
     t.deepEqual([refused.status, refused.body], [401, NOT_VALID])
     t.is((await createClient(service.url(), token).get('/lives/')).status, 401)
     t.is((await listTokens(client)).data[0]?.is_active, false)
     const on = await client.put<Single<TokenJson>>(`${TOKENS}${id}`, { is_active: true })
     t.deepEqual([on.status, on.body.data.is_active], [200, true])
-    t.is((await withKey(url, token, '/lives/')).status, 200)
+    t.is((await withKey(url(), token, '/lives/')).status, 200)
   }
 })
 
@@ -79,7 +79,7 @@ test('R32: a token is refused once its date has come', async (t) => {
   const { token } = await issueToken(client, { name: 'short', expires_at: expiresAt })
   await eventually(async () => {
     const at = Date.now()
-    const { status } = await withKey(url, token, '/lives/')
+    const { status } = await withKey(url(), token, '/lives/')
     // Clocks of two processes agree to a few milliseconds only: near the moment itself either answer is right.
     if (Date.now() < expiry - 50) t.is(status, 200)
     if (at > expiry + 50) t.is(status, 401)
@@ -96,23 +96,23 @@ test('R121: an API key can neither make keys nor change them, whatever it sends;
         const answer = await service.anonymous().request(method, path, { headers: { ...headers, 'content-type': 'application/json' }, body })
         t.deepEqual([answer.status, answer.body], [403, NO_KEYS], `${method} ${body}`)
       }
-  t.is((await withKey(url, token, '/users/')).status, 403)
+  t.is((await withKey(url(), token, '/users/')).status, 403)
   t.deepEqual((await listTokens(client)).data.map((one) => [one.id, one.name]), [[id, 'ci']])
-  t.is((await withKey(url, token, `${TOKENS}${id}`, 'DELETE')).status, 200)
-  t.is((await withKey(url, token, TOKENS)).status, 401)
+  t.is((await withKey(url(), token, `${TOKENS}${id}`, 'DELETE')).status, 200)
+  t.is((await withKey(url(), token, TOKENS)).status, 401)
 })
 
 test("R121: an admin's API key opens no admin route", async (t) => {
   const { token } = await issueToken(await service.admin())
-  t.deepEqual((await withKey(url, token, '/users/')).body, NO_KEYS)
-  t.is((await withKey(url, token, '/lives/')).status, 200)
+  t.deepEqual((await withKey(url(), token, '/users/')).body, NO_KEYS)
+  t.is((await withKey(url(), token, '/lives/')).status, 200)
 })
 
 test('R33: a token shows null until it is used, then when', async (t) => {
   const client = await service.user('user')
   const [used, unused] = [await issueToken(client), await issueToken(client)]
   const before = new Date().toISOString()
-  for (let n = 0; n < 5; n++) t.is((await withKey(url, used.token, '/lives/')).status, 200)
+  for (let n = 0; n < 5; n++) t.is((await withKey(url(), used.token, '/lives/')).status, 200)
   const last = async () => new Map((await listTokens(client)).data.map((one) => [one.id, one.last_used_at]))
   await eventually(async () => { assert.notEqual((await last()).get(used.id), null) })
   const at = (await last()).get(used.id) ?? ''

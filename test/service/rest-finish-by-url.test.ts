@@ -1,9 +1,8 @@
 import test from 'ava'
 import type { Json, Listing, LiveJson, Single } from '../support/client.ts'
-import { runTestService } from '../support/service.ts'
+import { sharedTestService } from '../support/shared-service.ts'
 
-const service = await runTestService()
-test.after.always(() => service.dispose())
+const service = sharedTestService()
 
 const PATH = '/lives/finish-by-audio_url'
 const hls = (audio_url: string): Json => ({ audio_format: 'hls', audio_url })

@@ -1,9 +1,9 @@
 import test from 'ava'
 import type { Client, Json, Listing, LiveJson, Single } from '../support/client.ts'
-import { runTestService, startTestService } from '../support/service.ts'
+import { startTestService } from '../support/service.ts'
+import { sharedTestService } from '../support/shared-service.ts'
 
-const service = await runTestService()
-test.after.always(() => service.dispose())
+const service = sharedTestService()
 
 const MINIMAL = { model: 'demo-en', language: 'en' }
 

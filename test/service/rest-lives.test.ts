@@ -1,10 +1,9 @@
 import { request } from 'node:http'
 import test from 'ava'
 import type { Client, Json, Listing, LiveJson, Single } from '../support/client.ts'
-import { runTestService } from '../support/service.ts'
+import { sharedTestService } from '../support/shared-service.ts'
 
-const service = await runTestService()
-test.after.always(() => service.dispose())
+const service = sharedTestService()
 
 const MINIMAL = { model: 'demo-en', language: 'en' }
 const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/

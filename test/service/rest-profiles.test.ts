@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { Json, Listing, Single } from '../support/client.ts'
-import { runTestService } from '../support/service.ts'
+import { sharedTestService } from '../support/shared-service.ts'
 
 interface ProfileJson extends Json {
   readonly id: number
@@ -24,8 +24,7 @@ const OTHERS = {
 const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/
 const NOT_FOUND = { detail: 'Profile not found' }
 
-const service = await runTestService()
-test.after.always(() => service.dispose())
+const service = sharedTestService()
 
 const remove = (client: Awaited<ReturnType<typeof service.user>>, id: number | string) =>
   client.request('DELETE', `${PATH}${id}`, { headers: { authorization: `Bearer ${client.token}` } })
@@ -70,7 +69,7 @@ test('R108: a profile is created with what is sent and defaults for the rest, an
 })
 
 test('R108: without a name, with an empty or too long one, or settings out of bounds nothing is created', async (t) => {
-  const client = await service.user('refused')
+  const client = await service.user('refused of profiles')
   const bad: ReadonlyArray<readonly [Json, string]> = [
     [{}, 'name'], [{ name: null }, 'name'], [{ name: '' }, 'name'], [{ name: 7 }, 'name'], [{ name: 'a'.repeat(101) }, 'name'],
     [{ name: '\ud83c' }, 'name'], [{ name: 'a', max_chars: 0 }, 'max_chars'], [{ name: 'a', mode: 'both' }, 'mode'],
@@ -87,7 +86,7 @@ test('R108: without a name, with an empty or too long one, or settings out of bo
 })
 
 test('R13, R109: only the members that are sent change; nothing sent is nothing changed', async (t) => {
-  const client = await service.user('changer')
+  const client = await service.user('changer of profiles')
   const { data: made } = (await client.post<Profile>(PATH, { name: 'Talk' })).body
   const path = `${PATH}${made.id}`
   for (const same of [{}, { name: 'Talk' }, { vad: true, max_delay: 5 }, { unknown: 1 }]) {
@@ -132,7 +131,7 @@ test('R110: bounds hold for the profile as it would be after the change, and nul
 })
 
 test('R36, R111: unknown profiles and those of others are 404, ids that are none 422, without credentials 401', async (t) => {
-  const [owner, other] = [await service.user('owner'), await service.user('other')]
+  const [owner, other] = [await service.user('owner of profiles'), await service.user('other than the owner')]
   const { data: made } = (await owner.post<Profile>(PATH, { name: 'Mine' })).body
   for (const id of [made.id, 0, -1, 2 ** 31 + 1, '9007199254740993', '9'.repeat(60)]) {
     const path = `${PATH}${id}`
@@ -195,7 +194,7 @@ test('R114: the last profile survives 50 deletes of it at once', async (t) => {
 })
 
 test("R115: another user's profile is 404 also for one who has a single profile left", async (t) => {
-  const [owner, other] = [await service.user('keeper'), await service.user('single')]
+  const [owner, other] = [await service.user('keeper of profiles'), await service.user('single')]
   const [kept] = (await owner.get<Profiles>(PATH)).body.data
   const answer = await remove(other, kept?.id ?? 0)
   t.is(answer.status, 404)
@@ -203,7 +202,7 @@ test("R115: another user's profile is 404 also for one who has a single profile 
 })
 
 test('R16 to R21: profiles come in pages', async (t) => {
-  const client = await service.user('pager')
+  const client = await service.user('turner of pages')
   for (let n = 0; n < 24; n++) t.is((await client.post(PATH, { name: `${n}` })).status, 200)
   const all = (await client.get<Profiles>(PATH)).body.data
   const seen = []

@@ -1,15 +1,14 @@
 import test from 'ava'
 import type { Json, Listing, Single } from '../support/client.ts'
-import { ADMIN, runTestService } from '../support/service.ts'
+import { ADMIN } from '../support/service.ts'
+import { sharedTestService } from '../support/shared-service.ts'
 
-const service = await runTestService()
-test.after.always(() => service.dispose())
-const anonymous = service.anonymous()
+const service = sharedTestService()
 
 const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?[+-]\d\d:\d\d$/
 
 const rows = async (path: string): Promise<Listing<Json>> => {
-  const { status, body } = await anonymous.get<Listing<Json>>(path)
+  const { status, body } = await service.anonymous().get<Listing<Json>>(path)
   if (status !== 200) throw new Error(`${path} answered ${status} ${JSON.stringify(body)}`)
   return body
 }
@@ -71,18 +70,18 @@ test('R40, R41, R44, R45: the five names of the interface are listed inactive, d
 test('R16, R21, R43: pairs that nobody translates are an empty envelope', async (t) => {
   const empty = { data: [], pagination: { total_items: 0, total_pages: 0, current_page: 1, per_page: 100 } }
   for (const query of ['?lang_from=ja&lang_to=fr', '?lang_to=en', '?lang_from=nowhere', '?lang_from=EN'])
-    t.deepEqual((await anonymous.get(`/translations/${query}`)).body, empty)
+    t.deepEqual((await service.anonymous().get(`/translations/${query}`)).body, empty)
 })
 
 test('R3, R24, R122: version, health and metrics are public', async (t) => {
-  const version = await anonymous.get('/version')
+  const version = await service.anonymous().get('/version')
   t.deepEqual(version.body, { version: '0.6.2' })
   t.regex(version.headers.get('x-service-version') ?? '', /^\d+\.\d+\.\d+/)
-  t.is((await anonymous.get('/health/live')).status, 200)
-  const ready = await anonymous.get('/health/ready')
+  t.is((await service.anonymous().get('/health/live')).status, 200)
+  const ready = await service.anonymous().get('/health/ready')
   t.is(ready.status, 200)
   t.is(ready.body['status'], 'ok')
-  const metrics = await anonymous.get<string>('/metrics')
+  const metrics = await service.anonymous().get<string>('/metrics')
   t.regex(metrics.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/)
   t.regex(metrics.body, /^stenolog_vram_total_megabytes 100000$/m)
   t.regex(metrics.body, /^stenolog_projection_lag_seconds\{projection="[a-z-]+"\} [\d.e-]+$/m)
@@ -91,7 +90,7 @@ test('R3, R24, R122: version, health and metrics are public', async (t) => {
 test('R24: bad credentials on a public route are ignored', async (t) => {
   for (const headers of [{ authorization: 'Bearer nonsense' }, { 'x-api-key': 'nonsense' }, { authorization: 'Basic eDp5' }])
     for (const path of ['/languages/', '/models', '/translations/', '/version', '/health/ready', '/metrics', '/setup'])
-      t.is((await anonymous.request('GET', path, { headers })).status, 200, path)
+      t.is((await service.anonymous().request('GET', path, { headers })).status, 200, path)
 })
 
 test('R1, R2: both prefixes and both forms of every path answer alike, without a redirect', async (t) => {
@@ -108,7 +107,7 @@ test('R1, R2: both prefixes and both forms of every path answer alike, without a
   }
   for (const path of ['/lives', '/lives/', '/api/v1/lives', '/api/v1/lives/'])
     t.is((await client.post(path, { model: 'demo-en', language: 'en' })).status, 200, 'the body survives')
-  for (const path of ['/login/', '/api/v1/login']) t.is((await anonymous.form(path, ADMIN)).status, 200, 'a form too')
+  for (const path of ['/login/', '/api/v1/login']) t.is((await service.anonymous().form(path, ADMIN)).status, 200, 'a form too')
 })
 
 test('R18, R19, R21: limit is clamped at 1000, bad values are refused at their place, beyond the end is empty', async (t) => {
@@ -139,10 +138,10 @@ test('R5: unknown parameters and members are neither errors nor echoed', async (
 })
 
 test('R9: unknown paths and other methods, D14 strings', async (t) => {
-  const unknown = await anonymous.get('/nothing/here')
+  const unknown = await service.anonymous().get('/nothing/here')
   t.is(unknown.status, 404)
   t.deepEqual(unknown.body, { detail: 'Not Found' })
-  const method = await anonymous.request('DELETE', '/languages/')
+  const method = await service.anonymous().request('DELETE', '/languages/')
   t.is(method.status, 405)
   t.deepEqual(method.body, { detail: 'Method Not Allowed' })
   t.regex(method.headers.get('allow') ?? '', /GET/)
@@ -153,14 +152,14 @@ test('R123: the removed routes are unknown, whatever the method, with and withou
   const paths = ['', '/', '/all', '/by-session/1', '/1', '/1/'].flatMap((rest) => ['', '/api/v1'].map((prefix) => `${prefix}/save_transcriptions${rest}`))
   for (const path of paths)
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
-      for (const who of [anonymous, client]) {
+      for (const who of [service.anonymous(), client]) {
         const { status, body } = await who.request(method, path)
         t.deepEqual([status, body], [404, { detail: 'Not Found' }], `${method} ${path}`)
       }
 })
 
 test('R3, R4, R16, R17: single resources, lists and deletions have their shapes, in JSON', async (t) => {
-  const admin = await service.admin()
+  const admin = await service.user('formal', { permissions: ['admin'] })
   const idOf = async (path: string, body: Json) => (await admin.post<Single<{ readonly id: number }>>(path, body)).body.data.id
   const live = await idOf('/lives', { model: 'demo-en', language: 'en' })
   const profile = await idOf('/user-live-configs', { name: 'Talk' })
@@ -205,9 +204,9 @@ test('R6: a refusal of any status but 422 is a detail in words and nothing else'
   const minimal = { model: 'demo-en', language: 'en' }
   const answers = [
     [400, await client.request('DELETE', `/user-live-configs/${profile?.id}`, { headers })],
-    [401, await anonymous.get('/lives/')],
-    [401, await anonymous.request('GET', '/lives/', { headers: { 'x-api-key': 'bad' } })],
-    [401, await anonymous.form('/login', { username: 'nobody', password: 'wrong' })],
+    [401, await service.anonymous().get('/lives/')],
+    [401, await service.anonymous().request('GET', '/lives/', { headers: { 'x-api-key': 'bad' } })],
+    [401, await service.anonymous().form('/login', { username: 'nobody', password: 'wrong' })],
     [403, await client.get('/users/')],
     [403, await client.post('/lives', minimal)],
     [404, await client.get('/lives/4711')],

@@ -2,7 +2,7 @@ import test from 'ava'
 import { TOKENS, issueToken, listTokens, revokeToken, withKey } from '../support/api-tokens.ts'
 import type { TokenJson } from '../support/api-tokens.ts'
 import type { Listing, Single } from '../support/client.ts'
-import { runTestService } from '../support/service.ts'
+import { sharedTestService } from '../support/shared-service.ts'
 
 type Issues = { readonly detail: ReadonlyArray<{ readonly loc: ReadonlyArray<string | number> }> }
 
@@ -11,9 +11,8 @@ const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/
 const NOT_FOUND = { detail: 'Token not found' }
 const FAR = '2999-01-01T00:00:00Z'
 
-const service = await runTestService()
-test.after.always(() => service.dispose())
-const url = service.url()
+const service = sharedTestService()
+const url = (): string => service.url()
 
 test('R116, R117: the secret comes once, in the answer to its creation; the list has seven members and neither it nor a hash', async (t) => {
   const client = await service.user('issuer')
@@ -62,8 +61,8 @@ test('R119: a revoked token is refused in the very next request, gone from the l
   t.is(answer.status, 200)
   t.deepEqual(Object.keys(answer.body), ['message'])
   t.is(typeof answer.body['message'], 'string')
-  t.is((await withKey(url, gone.token, '/lives/')).status, 401)
-  t.is((await withKey(url, kept.token, '/lives/')).status, 200)
+  t.is((await withKey(url(), gone.token, '/lives/')).status, 401)
+  t.is((await withKey(url(), kept.token, '/lives/')).status, 200)
   t.deepEqual((await listTokens(client)).data.map(({ id }) => id), [kept.id])
   for (const again of [await revokeToken(client, gone.id), await client.put(`${TOKENS}${gone.id}`, { is_active: true })])
     t.deepEqual([again.status, again.body], [404, NOT_FOUND])
@@ -71,7 +70,7 @@ test('R119: a revoked token is refused in the very next request, gone from the l
 })
 
 test('R36, R119: tokens of others are not listed, and unknown by id', async (t) => {
-  const [owner, other] = [await service.user('owner'), await service.user('other')]
+  const [owner, other] = [await service.user('owner of tokens'), await service.user('owner of none')]
   const { id, token } = await issueToken(owner)
   const { token: _, ...own } = await issueToken(other)
   t.deepEqual((await listTokens(other)).data, [own])
@@ -82,7 +81,7 @@ test('R36, R119: tokens of others are not listed, and unknown by id', async (t) 
     for (const answer of [await revokeToken(other, path), await other.put(`${TOKENS}${path}`, {})]) t.is(answer.status, 422, path)
   for (const method of ['PUT', 'DELETE', 'GET', 'POST'] as const)
     t.is((await service.anonymous().request(method, method === 'GET' || method === 'POST' ? TOKENS : `${TOKENS}${id}`)).status, 401)
-  t.is((await withKey(url, token, '/lives/')).status, 200)
+  t.is((await withKey(url(), token, '/lives/')).status, 200)
 })
 
 test('D18: a change of a token takes a name, a state, both or nothing; null is neither', async (t) => {

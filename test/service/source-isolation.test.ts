@@ -4,6 +4,7 @@ import { readFileSync, readlinkSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
+import { CHILD_ENVIRONMENT } from '../support/child-environment.ts'
 import { serve } from '../support/audio-server.ts'
 import { createClient, logIn } from '../support/client.ts'
 import type { Client, LiveJson, Single } from '../support/client.ts'
@@ -75,7 +76,7 @@ const examine = (settings: Given, through: Words = []) =>
   new Promise<{ readonly code: unknown; readonly check: unknown }>((resolve) => {
     const words = [...through, process.execPath, join(ROOT, 'interfaces', 'cli', 'main.ts'), 'doctor', '--json']
     const [command = '', ...args] = words as ReadonlyArray<string>
-    const env = { PATH: process.env['PATH'], ...prefixed({ PORT: '0', DATA_DIR: '/nowhere/data', ...settings }) }
+    const env = { ...CHILD_ENVIRONMENT, ...prefixed({ PORT: '0', DATA_DIR: '/nowhere/data', ...settings }) }
     execFile(command, args, { env }, (error, stdout) => {
       const { checks } = JSON.parse(stdout) as { readonly checks: ReadonlyArray<{ readonly name: string }> }
       resolve({ code: error === null ? 0 : error.code, check: checks.find(({ name }) => name === 'decoders') })

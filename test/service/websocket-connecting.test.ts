@@ -2,10 +2,10 @@ import test from 'ava'
 import { decodeJwt } from 'jose'
 import type { Client, Json, LiveJson, Single, TestSocket } from '../support/client.ts'
 import { handshake, openSocket } from '../support/client.ts'
-import { runTestService, startTestService } from '../support/service.ts'
+import { startTestService } from '../support/service.ts'
+import { sharedTestService } from '../support/shared-service.ts'
 
-const service = await runTestService()
-test.after.always(() => service.dispose())
+const service = sharedTestService()
 const ws = (path: string): string => service.url().replace('http', 'ws') + path
 
 const statusOf = async (client: Client, id: number): Promise<string> =>
@@ -36,7 +36,7 @@ test('R78, R128, R130, R131: every path and parameter takes either token, which 
 })
 
 test('R129, R130, D35, D36: without one valid token of that live there is no 101', async (t) => {
-  const client = await service.user('refused')
+  const client = await service.user('refused of sockets')
   const [live, other] = [await client.createLive(), await client.createLive()]
   const { listener_token: good, relative_path: path } = live
   const missing = ['', '?', '?token=', '?token_sender=', '?token=&token_sender=', '?Token=x', `?access_token=${good}`]

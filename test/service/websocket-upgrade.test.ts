@@ -4,10 +4,10 @@ import type { ExecutionContext } from 'ava'
 import { handshake } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { openRaw } from '../support/raw-connection.ts'
-import { ADMIN, runTestService, startTestService } from '../support/service.ts'
+import { ADMIN,  startTestService } from '../support/service.ts'
+import { sharedTestService } from '../support/shared-service.ts'
 
-const service = await runTestService()
-test.after.always(() => service.dispose())
+const service = sharedTestService()
 
 const OFFER = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA\r\n'
 

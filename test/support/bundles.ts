@@ -1,15 +1,22 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 
-/** Folders whose tests start no process and share nothing but the code that they test. */
-const IN_ONE_PROCESS = ['application', 'domain', 'http', 'projections', 'ws'].map((name) => join('test', name))
+/** Folders whose tests share nothing but the code that they test, and never wait for an answer while others compute. */
+const IN_ONE_PROCESS = ['application', 'bench', 'domain', 'http', 'pipeline', 'projections', 'relay', 'ws']
+/** Here only files that share a service. */
+const WITH_SERVICES = 'service'
 /** So that there are some for each core. */
 const FILES = 16
+/** Their tests all run at once, and a service has one thread. */
+const FILES_OF_A_SERVICE = 7
 const FOLDER = join('test', 'bundled')
 
 /** ava takes hooks for those of every test of a process, and no test behind an await; skips are known by their file. */
-const isAlone = (file: string): boolean =>
-  /\btest\.(?:before|after|beforeEach|afterEach)\b|skip|^(?:const .*= )?await /im.test(readFileSync(file, 'utf8'))
+const mayShare = (folder: string, file: string): boolean => {
+  const text = readFileSync(file, 'utf8')
+  if (/\btest\.(?:before|after|beforeEach|afterEach)\b|skip-unless|\btest(?:\.serial)?\.skip\b|^(?:const .*= )?await /im.test(text)) return false
+  return folder !== WITH_SERVICES || text.includes('sharedTestService()')
+}
 
 /**
  * The files to be run for `files`: many small ones as a few that import them, since half of the time of a small file is
@@ -18,11 +25,12 @@ const isAlone = (file: string): boolean =>
 export const bundled = (files: ReadonlyArray<string>): ReadonlyArray<string> => {
   rmSync(FOLDER, { recursive: true, force: true })
   mkdirSync(FOLDER)
-  const bundles = IN_ONE_PROCESS.flatMap((folder) => {
-    const small = files.filter((file) => dirname(file) === folder && !isAlone(file))
-    return Array.from({ length: Math.ceil(small.length / FILES) }, (_, n) => ({
-      path: join(FOLDER, `${basename(folder)}-${n + 1}.test.ts`),
-      of: small.slice(n * FILES, (n + 1) * FILES),
+  const bundles = [WITH_SERVICES, ...IN_ONE_PROCESS].flatMap((folder) => {
+    const small = files.filter((file) => dirname(file) === join('test', folder) && mayShare(folder, file))
+    const count = Math.ceil(small.length / (folder === WITH_SERVICES ? FILES_OF_A_SERVICE : FILES))
+    return Array.from({ length: count }, (_, n) => ({
+      path: join(FOLDER, `${folder}-${n + 1}.test.ts`),
+      of: small.filter((_file, index) => index % count === n),
     }))
   })
   for (const { path, of } of bundles)

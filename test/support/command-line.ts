@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
+import { CHILD_ENVIRONMENT } from './child-environment.ts'
 
 const MAIN = join(import.meta.dirname, '..', '..', 'interfaces', 'cli', 'main.ts')
 
@@ -13,7 +14,7 @@ export interface CommandRun {
 export const stenolog = (dataDirectory: string, args: ReadonlyArray<string>, settings: Readonly<Record<string, string>> = {}): Promise<CommandRun> =>
   new Promise((resolve) => {
     const named = Object.fromEntries(Object.entries({ DATA_DIR: dataDirectory, ...settings }).map(([name, value]) => [`STENOLOG_${name}`, value]))
-    const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env['PATH'], ...named } })
+    const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...CHILD_ENVIRONMENT, ...named } })
     let [stdout, stderr] = ['', '']
     child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
     child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ExecutionContext } from 'ava'
@@ -37,9 +37,13 @@ export interface TestService {
 export const prefixed = (settings: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(settings).map(([name, value]) => [`STENOLOG_${name}`, value]))
 
-/** Starts a service for as long as `dispose` is not called; `settings` without their prefix. */
+/**
+ * Starts a service for as long as `dispose` is not called; `settings` without their prefix. With a `copied` directory, the
+ * data of a service that has ended, it has not started yet.
+ */
 export const runTestService = async (
   settings: Readonly<Record<string, string>> = {},
+  copied?: string,
 ): Promise<TestService & { readonly dispose: () => Promise<void> }> => {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'stenolog-test-'))
   const namesStores = 'EVENTSTORE_URL' in settings || 'MONGO_URL' in settings || 'MASTER_KEY_FILE' in settings
@@ -61,39 +65,50 @@ export const runTestService = async (
     await stores?.dispose()
     await rm(dataDirectory, { recursive: true, force: true })
   }
-  let service: ServiceProcess = await startServiceProcess(environment).catch(async (error: unknown) => {
+  let service: ServiceProcess | undefined
+  const start = async (): Promise<void> => {
+    service = await startServiceProcess(environment)
+  }
+  const running = (): ServiceProcess => {
+    if (service === undefined) throw new Error('it was not started')
+    return service
+  }
+  const begun = copied === undefined ? start() : cp(copied, dataDirectory, { recursive: true })
+  await begun.catch(async (error: unknown) => {
     await clean()
     throw error
   })
-  const admin = () => logIn(service.url, ADMIN.username, ADMIN.password)
+  const admin = () => logIn(running().url, ADMIN.username, ADMIN.password)
   return {
-    url: () => service.url,
-    pid: () => service.pid,
-    log: () => service.log(),
+    url: () => running().url,
+    pid: () => running().pid,
+    log: () => running().log(),
     dataDirectory,
     stores: stores?.settings ?? {},
-    anonymous: () => createClient(service.url),
+    anonymous: () => createClient(running().url),
     admin,
-    logIn: (username) => logIn(service.url, username, passwordOf(username)),
+    logIn: (username) => logIn(running().url, username, passwordOf(username)),
     user: async (username, members = {}) => {
       const password = passwordOf(username)
       await (await admin()).api.call('createUser', { body: { username, password, ...members } })
-      return logIn(service.url, username, password)
+      return logIn(running().url, username, password)
     },
-    kill: (signal = 'SIGKILL') => service.end(signal),
-    start: async () => {
-      service = await startServiceProcess(environment)
-    },
+    kill: (signal = 'SIGKILL') => running().end(signal),
+    start,
     dispose: async () => {
-      await service.end('SIGKILL')
+      await service?.end('SIGKILL')
       await clean()
     },
   }
 }
 
 /** Starts a service and ends it with the test. */
-export const startTestService = async (t: ExecutionContext, settings: Readonly<Record<string, string>> = {}): Promise<TestService> => {
-  const { dispose, ...service } = await runTestService(settings)
+export const startTestService = async (
+  t: ExecutionContext,
+  settings: Readonly<Record<string, string>> = {},
+  copied?: string,
+): Promise<TestService> => {
+  const { dispose, ...service } = await runTestService(settings, copied)
   t.teardown(dispose)
   return service
 }

@@ -2,11 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { EventStore } from '../../application/ports/event-store.ts'
-import { openEventStoreDb } from '../../infrastructure/eventstoredb/event-store.ts'
-import { openSqliteEventStore } from '../../infrastructure/sqlite/event-log/event-store.ts'
 import { isOnServers } from './chosen-stores.ts'
-import { startEventStoreDb } from './eventstoredb.ts'
-import { startMongoDouble } from './mongodb-double/process.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 /** Where services of the tests keep their data. */
@@ -22,6 +18,8 @@ interface TestStores {
 /** Empty stores, of the kind that the environment asks for. */
 export const startTestStores = async (): Promise<TestStores> => {
   if (!isOnServers) return { settings: {}, directories: [], dispose: () => Promise.resolve() }
+  // Each file with a service loads this one: the clients of the servers would take a third of that time.
+  const [{ startEventStoreDb }, { startMongoDouble }] = [await import('./eventstoredb.ts'), await import('./mongodb-double/process.ts')]
   const keys = await temporaryDirectory()
   const keyFile = join(keys.path, 'master.key')
   await writeFile(keyFile, randomBytes(32))
@@ -37,7 +35,12 @@ export const startTestStores = async (): Promise<TestStores> => {
 }
 
 /** The log of a service that does not run, wherever it is. */
-export const openLogOf = (service: { readonly dataDirectory: string; readonly stores: Readonly<Record<string, string>> }): Promise<EventStore> => {
+export const openLogOf = async (service: { readonly dataDirectory: string; readonly stores: Readonly<Record<string, string>> }): Promise<EventStore> => {
   const url = service.stores['EVENTSTORE_URL']
-  return url === undefined ? openSqliteEventStore({ file: join(service.dataDirectory, 'events.sqlite') }) : openEventStoreDb({ url })
+  if (url === undefined) {
+    const { openSqliteEventStore } = await import('../../infrastructure/sqlite/event-log/event-store.ts')
+    return openSqliteEventStore({ file: join(service.dataDirectory, 'events.sqlite') })
+  }
+  const { openEventStoreDb } = await import('../../infrastructure/eventstoredb/event-store.ts')
+  return openEventStoreDb({ url })
 }

@@ -15,6 +15,7 @@ import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { createInterface } from 'node:readline'
 import { setImmediate } from 'node:timers/promises'
+import { CHILD_ENVIRONMENT } from '../child-environment.ts'
 import { issueToken, revokeToken } from '../api-tokens.ts'
 import { logIn } from '../client.ts'
 import type { Client, Json, LiveJson } from '../client.ts'
@@ -35,7 +36,7 @@ const [checkout, output] = process.argv.slice(2)
 if (checkout === undefined || output === undefined) throw new Error('usage: make.ts CHECKOUT OUTPUT')
 const dataDirectory = await mkdtemp(join(tmpdir(), 'stenolog-older-'))
 const env = {
-  PATH: process.env['PATH'],
+  ...CHILD_ENVIRONMENT,
   ...TIMELESS_SETTINGS,
   STENOLOG_LOG_LEVEL: 'warn',
   STENOLOG_DATA_DIR: dataDirectory,
