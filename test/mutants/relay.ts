@@ -12,9 +12,33 @@ const HEARD_ONCE = 'each listener hears all finals once, in order, and one end'
 export const relayMutants: ReadonlyArray<Mutant> = [
   {
     file: 'application/sessions/relay/told-finals.ts',
-    before: 'connects: (frames, isWhole) => isWhole || frames.some(isKnown)',
-    after: 'connects: () => true',
+    before: 'termOf(frame) > lastPastTerm',
+    after: 'termOf(frame) > Infinity * (lastPastTerm + 1)',
+    rows: ['a late translation by the next worker is heard'], test: RELAY,
+  },
+  {
+    file: 'application/sessions/relay/told-finals.ts',
+    before: 'isPastOver = isTold',
+    after: 'isPastOver = false',
+    rows: ['what the next worker hears again with the same words is told once'], test: RELAY,
+  },
+  {
+    file: 'application/sessions/relay/told-finals.ts',
+    before: ' - (LATE_BY - last.length)',
+    after: '',
+    rows: ['the log is looked at from so far back'], test: 'test/relay/told-finals.test.ts',
+  },
+  {
+    file: 'application/sessions/relay/line.ts',
+    before: 'joinedTerm === term && finals.some(told.isKnown)',
+    after: 'true',
     rows: [HEARD_ONCE], test: PROPERTY,
+  },
+  {
+    file: 'application/lives/queries/stored-finals.ts',
+    before: 'term: termOf({ data }) }',
+    after: 'term: termOf({ data: {} }) }',
+    rows: ['finals of the log tell in which term they were stored'], test: 'test/application/transcripts.test.ts',
   },
   {
     file: 'application/sessions/relay/line.ts',
