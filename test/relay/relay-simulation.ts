@@ -60,9 +60,22 @@ interface Processes {
   readonly apis: ReadonlyArray<ReturnType<typeof createRelayApi>>
 }
 
-/** All is reached again, some more is said, and the live ends. */
-const mendAndEnd = async (world: RelayLog, { workers, apis }: Processes, random: () => number): Promise<void> => {
+/** What is said now that all is reached again comes at once: nobody needs the end for it. */
+const deafTo = (newest: TranscriptFrame | undefined, listeners: ReadonlyArray<Listener>): ReadonlyArray<string> =>
+  listeners.flatMap(({ api, heard, endings, hasJoined, isGone }, index) => {
+    const isHeard = newest === undefined || heard.some((frame) => wordOf(frame) === wordOf(newest))
+    return isHeard || isGone() || !hasJoined() || endings.length > 0 ? [] : [`listener ${index} at ${api} hears nothing any more`]
+  })
+
+/** All is reached again, some more is said, and the live ends. Who is deaf meanwhile. */
+const mendAndEnd = async (
+  world: RelayLog,
+  { workers, apis }: Processes,
+  listeners: ReadonlyArray<Listener>,
+  random: () => number,
+): Promise<ReadonlyArray<string>> => {
   world.store.isAway = false
+  world.speech.isSame = false
   for (const pair of PAIRS) {
     world.network.mend(...pair)
     world.network.delay(...pair, 0)
@@ -77,6 +90,8 @@ const mendAndEnd = async (world: RelayLog, { workers, apis }: Processes, random:
     owner?.speak(false, 0)
     await world.turns(n)
   }
+  await world.pass(1000)
+  const deaf = deafTo(world.log.at(-1), listeners)
   // Some links do not tell of the end, or of what was said before it.
   if (random() < 0.5) world.network.breakLinks('p', owner?.name ?? '')
   const byLog = apis.map(({ remote }) => () => remote.ended(LIVE, ENDED))
@@ -88,6 +103,7 @@ const mendAndEnd = async (world: RelayLog, { workers, apis }: Processes, random:
   }
   world.release()
   await world.pass(4000)
+  return deaf
 }
 
 /**
@@ -154,10 +170,10 @@ export const runRelay = async ({ seed, actions }: Schedule) => {
   }
 
   for (const name of frozen) world.network.thaw(name)
-  await mendAndEnd(world, { workers, apis }, random)
+  const deaf = await mendAndEnd(world, { workers, apis }, listeners, random)
   await Promise.all(listeners.map(({ coming }) => coming))
 
-  const wrong = judge(world, listeners)
+  const wrong = [...deaf, ...judge(world, listeners)]
   for (const { remote } of apis) remote.close()
   const broken = world.logger.lines.filter(({ level }) => level === 'error').map(({ message, fields }) => `${message} ${JSON.stringify(fields)}`)
   return { wrong: [...wrong, ...broken], moves, cuts, finals: world.log.length, listeners: listeners.length }

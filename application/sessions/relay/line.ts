@@ -154,8 +154,8 @@ export const createLine = (deps: LineDeps, liveId: number, over: (cause: EndCaus
   }
 
   const lookBack = (): void => {
-    // Each dial that comes to nothing asks for it.
-    if (isLookingBack || memory !== null || isOver || isEnding) return
+    // Each dial that comes to nothing asks for it, and each socket that waits while a worker is up: what comes is held then.
+    if (isLookingBack || held !== null || memory !== null || isOver || isEnding) return
     isLookingBack = true
     void fromLog(takePast).finally(() => { isLookingBack = false })
   }
@@ -218,6 +218,7 @@ export const createLine = (deps: LineDeps, liveId: number, over: (cause: EndCaus
         if (memory === null || isErased) return finish(cause)
         void fromLog((stored) => {
           tellMissing(stored)
+          release()
           finish(cause)
         }, LAST_LOOKS)
       }
