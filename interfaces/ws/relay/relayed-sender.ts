@@ -72,7 +72,7 @@ export const createRelayedSender = (options: RelayedSenderOptions): RelayedSende
   const cancelPlace = timers.after(PLACE_LIMIT, () => abandon())
 
   const abandon = (): void => {
-    if (place === 'asked' || place === 'held') link?.send({ kind: 'gone', how: 'abandoned' })
+    if (place === 'asked' || place === 'held') link?.send({ kind: 'gone', requestId, how: 'abandoned' })
     leave()
   }
 
@@ -126,7 +126,7 @@ export const createRelayedSender = (options: RelayedSenderOptions): RelayedSende
 
   /** What was said before a clean close is seen to until the live has ended. */
   const sayGoodbye = (how: 'clean' | 'broken'): void => {
-    link?.send({ kind: 'gone', how })
+    link?.send({ kind: 'gone', requestId, how })
     if (how === 'broken' || frames.isEmpty()) leave()
   }
 
@@ -137,8 +137,8 @@ export const createRelayedSender = (options: RelayedSenderOptions): RelayedSende
   }
 
   const admitted = (isOwn: boolean): void => {
-    // The place is given once it is free: what was ours was given back.
-    if (!isOwn) return isAdmitted ? leave() : undefined
+    // The place is given once it is free: ours was given back, or somebody was faster when we came again.
+    if (!isOwn) return isAdmitted ? endAs(errorEnding('sender_already_connected')) : undefined
     place = 'held'
     isHeld = false
     release()
