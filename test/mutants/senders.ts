@@ -48,9 +48,15 @@ export const senderMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: RELAYED,
-    before: "(place !== 'held' || isHeld || frames.isFull())",
-    after: '(isHeld || frames.isFull())',
+    before: "place === 'ending' || (place === 'held' && !isHeld)",
+    after: '!isHeld',
     rows: ['while its worker is gone a socket is not read'], test: SENDERS,
+  },
+  {
+    file: RELAYED,
+    before: 'if (isAwaited && !frames.isFull()) connection',
+    after: "if (isAwaited && (place === 'ending' || !frames.isFull())) connection",
+    rows: ['a sender whose live is over is read on'], test: RELAYED_SENDER,
   },
   {
     file: RELAYED,

@@ -11,6 +11,7 @@ const startPlaced = () => {
   const sent: Array<ToWorker> = []
   const endings: Array<string> = []
   const counts = { left: 0 }
+  let isPaused = false
   const sender = createRelayedSender({
     liveId: 1, requestId: 'own', timers, logger: silentLogger, leave: () => { counts.left += 1 },
   })
@@ -19,13 +20,13 @@ const startPlaced = () => {
     onLink.linkUp({ link: { send: (message) => void sent.push(message), buffered: () => 0 }, term: 1, status: 'active' })
   const connection: Connection = {
     send: () => undefined, broadcast: () => undefined, end: ({ reason }) => void endings.push(reason), drop: () => undefined,
-    pause: () => undefined, resume: () => undefined, isPaused: () => false, buffered: () => 0,
+    pause: () => { isPaused = true }, resume: () => { isPaused = false }, isPaused: () => isPaused, buffered: () => 0,
   }
   linkUp()
   onLink.message({ kind: 'admitted', requestId: 'own' })
   const covered: AudioPlace = { frame: 0, sample: 0 }
   onLink.message({ kind: 'covered', ...covered })
-  return { timers, sent, endings, counts, onLink, linkUp, incoming: sender.serve(connection) }
+  return { timers, sent, endings, counts, onLink, linkUp, connection, incoming: sender.serve(connection) }
 }
 
 const GIVEN_TO_ANOTHER: Extract<FromWorker, { readonly kind: 'admitted' }> = { kind: 'admitted', requestId: 'another' }
@@ -65,4 +66,18 @@ test('FINISH that a lost worker may not have carried out is said to the next one
   incoming.text(finish.text)
   incoming.closed(true)
   t.deepEqual(sent.at(-1), { kind: 'gone', requestId: 'own', how: 'clean' })
+})
+
+test('a sender whose live is over is read on until it is told so, for no more than is kept', (t) => {
+  const { onLink, linkUp, connection, incoming } = startPlaced()
+  onLink.linkDown('broken')
+  linkUp()
+  t.true(connection.isPaused())
+  onLink.message({ kind: 'refused', requestId: 'own', why: 'over' })
+  t.false(connection.isPaused())
+  for (let megabytes = 0; megabytes < 2; megabytes += 1) {
+    t.false(connection.isPaused())
+    incoming.binary(new Uint8Array(1024 * 1024))
+  }
+  t.true(connection.isPaused())
 })

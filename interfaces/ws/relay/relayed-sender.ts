@@ -84,8 +84,9 @@ export const createRelayedSender = (options: RelayedSenderOptions): RelayedSende
   /** Reads the socket while somebody takes what comes and there is room to keep it. */
   const read = (): void => {
     if (isOver) return
-    if (place !== 'ending' && (place !== 'held' || isHeld || frames.isFull())) connection?.pause()
-    else connection?.resume()
+    const isAwaited = place === 'ending' || (place === 'held' && !isHeld)
+    if (isAwaited && !frames.isFull()) connection?.resume()
+    else connection?.pause()
   }
 
   const overfull = (): void => {
