@@ -11,7 +11,7 @@ import type { RecentFinals } from './recent-finals.ts'
 /** What a socket has missed, in order. */
 export interface MissedFinals {
   /** The next page of what is stored, which may be empty; null once there is no more. */
-  readonly next: FinalsInPages['next']
+  readonly next: () => Promise<Either<Unavailable, ReadonlyArray<TranscriptFrame> | null>>
   /**
    * The rest, for one who listens to the bus from this very tick on. Null: memory has let go of some of it meanwhile,
    * and `next` has it.

@@ -32,7 +32,7 @@ const TO_WORKER: Kinds<Exclude<ToWorker, { readonly kind: 'binary' }>> = {
   listen: t.strict({ kind: t.literal('listen'), listens: t.boolean }),
   sender: t.strict({ kind: t.literal('sender'), requestId, from: nullable(t.strict(place)) }),
   text: t.strict({ kind: t.literal('text'), text: nullable(t.string) }),
-  gone: t.strict({ kind: t.literal('gone'), how: t.keyof({ clean: null, broken: null, abandoned: null }) }),
+  gone: t.strict({ kind: t.literal('gone'), requestId, how: t.keyof({ clean: null, broken: null, abandoned: null }) }),
 }
 
 const status = new t.Type<(typeof LIVE_STATUSES)[number]>(

@@ -118,11 +118,15 @@ export const createRebuildRequests = (deps: RequestsDeps): RebuildRequests => {
       }
     }
     const told_ = telling()
-    const outcome = await found.rebuild((progress) => {
-      latest = progress
-    })
-    ending.abort()
-    await told_
+    let outcome: Awaited<ReturnType<Rebuild>>
+    try {
+      outcome = await found.rebuild((progress) => {
+        latest = progress
+      })
+    } finally {
+      ending.abort()
+      await told_
+    }
     // Broken off with the lease: whoever has it next goes on, and answers.
     if (E.isLeft(outcome) && found.isOver()) return
     const insist = insistently({ ...deps, onHeld: () => undefined })

@@ -70,7 +70,7 @@ const startLive = (kept: number, between: (moment: 'opening' | 'reading' | 'read
         between('read')
         if (read.length === PAGE) page += 1
         else isAtEnd = true
-        return E.right(read.filter(wanted))
+        return E.right(read.filter(wanted).map((one) => ({ ...one, term: 1 })))
       },
     })
   }

@@ -129,6 +129,14 @@ test('D58: who asks again behind the last stored final gets what was stored sinc
   t.deepEqual([await segments(), await segments()], [[1, 2], null])
 })
 
+test('finals of the log tell in which term they were stored', async (t) => {
+  const { lifecycle } = await start({ retention: true })
+  right(await lifecycle.recordSegment(said(1, 'en'))())
+  right(await lifecycle.recordSegment({ ...said(2, 'en'), term: 3 })())
+  const { next } = right(await lifecycle.storedFinals(1, { kind: 'after', segment: 0 })())
+  t.deepEqual(right(await next())?.map(({ term }) => term), [1, 3], 'those of the first versions have one alone')
+})
+
 test('a crowd that wants the past of a live costs little more than one of them', async (t) => {
   const inner = createMemoryEventStore()
   let events = 0

@@ -44,7 +44,7 @@ export const liveLinksContract = (name: string, openWorld: (timers: Timers) => P
       { kind: 'listen', listens: false },
       { kind: 'sender', requestId: 'r-1', from: null },
       { kind: 'sender', requestId: 'r-2', from: { frame: 4, sample: 0 } },
-      { kind: 'gone', how: 'abandoned' },
+      { kind: 'gone', requestId: 'r', how: 'abandoned' },
     ]
     const down: ReadonlyArray<FromWorker> = [
       HERE,

@@ -25,6 +25,7 @@ import { liveMutants } from './lives.ts'
 import { logMarkMutants } from './log-mark.ts'
 import { memberMutants } from './members.ts'
 import { missedFinalsMutants } from './missed-finals.ts'
+import { mongoDoubleMutants } from './mongodb-double.ts'
 import { mongoMutants } from './mongodb.ts'
 import { onceSurvivedMutants } from './once-survived.ts'
 import { onnxMutants } from './onnx.ts'
@@ -63,6 +64,7 @@ export const MUTANTS: ReadonlyArray<Mutant> = [
   ...attentionMutants,
   ...eventStoreDbMutants, ...eventStoreDbLeaderMutants,
   ...mongoMutants,
+  ...mongoDoubleMutants,
   ...memberMutants,
   ...jobMutants,
   ...logMarkMutants,

@@ -43,6 +43,24 @@ export const linkMutants: ReadonlyArray<Mutant> = [
     rows: ['messages pass in order'], test: CONTRACT_LINKS,
   },
   {
+    file: 'infrastructure/internal/link-end.ts',
+    before: 'watch(socket, timers, () => cut(`${peer} does not answer`))',
+    after: 'watch(socket, timers, () => undefined)',
+    rows: ['a worker that gets SIGSTOP is noticed', 'a process that dialled and gets SIGSTOP'], test: LINKS,
+  },
+  {
+    file: 'infrastructure/internal/link-end.ts',
+    before: 'if (size > MAX_MESSAGE_BYTES) return endWith',
+    after: 'if (size > 2 * MAX_MESSAGE_BYTES) return endWith',
+    rows: ['a message longer than 8 MiB ends the link'], test: LINKS,
+  },
+  {
+    file: 'infrastructure/internal/server.ts',
+    before: "        end.cut('it failed here')\n",
+    after: '',
+    rows: ['a handler that throws ends its own link'], test: LINKS,
+  },
+  {
     file: 'infrastructure/internal/messages.ts',
     before: "return { _tag: 'unknown', kind: value.kind.slice(0, 50) }",
     after: "return malformed('an unknown kind')",

@@ -197,6 +197,18 @@ export const memberMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/keys/erased-keys.ts',
+    before: 'const LONGEST_MS = 30_000',
+    after: 'const LONGEST_MS = 3000',
+    rows: ['without an answer for thirty seconds'], test: ERASED_KEYS,
+  },
+  {
+    file: 'infrastructure/keys/erased-keys.ts',
+    before: 'const EVERY_MS = 1000',
+    after: 'const EVERY_MS = 3000',
+    rows: ['a key that another process erased'], test: ERASED_KEYS,
+  },
+  {
+    file: 'infrastructure/keys/erased-keys.ts',
     before: '        keyring.keepOnly(needed())\n',
     after: '',
     rows: ['without an answer for thirty seconds'], test: ERASED_KEYS,

@@ -1,6 +1,6 @@
 import type { RowName } from '../support/rows.ts'
 
-/** One line of the product broken as a careless change would break it, and the test that must notice. */
+/** One line of the product, or of a double, broken as a careless change would break it, and the test that must notice. */
 export interface Mutant {
   readonly file: string
   /** Stands exactly once in the file. */

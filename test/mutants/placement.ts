@@ -58,6 +58,18 @@ export const placementMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'application/admission/watch-workers.ts',
+    before: 'const LOOKS = 4',
+    after: 'const LOOKS = 3',
+    rows: ['a worker that no member is leaves after some looks'], test: LOST,
+  },
+  {
+    file: 'application/admission/watch-workers.ts',
+    before: '((missed.get(nameOf(one)) ?? 0) % LOOKS) + 1]',
+    after: 'LOOKS]',
+    rows: ['a worker that no member is leaves after some looks'], test: LOST,
+  },
+  {
+    file: 'application/admission/watch-workers.ts',
     before: 'members.onChange(() => track(place())),',
     after: 'members.onChange(() => undefined),',
     rows: ['placed as soon as somebody offers it'], test: LOST,
@@ -121,6 +133,24 @@ export const placementMutants: ReadonlyArray<Mutant> = [
     before: 'await atMost(timers, HAND_OVER_MS, sessions.runs.speakOut(held.liveId, HAND_OVER_MS))',
     after: 'await atMost(timers, HAND_OVER_MS, Promise.resolve())',
     rows: ['each live speaks out and goes on at another worker'], test: DRAIN,
+  },
+  {
+    file: 'application/admission/rejoin-worker.ts',
+    before: "sendSurely(deps, { type: 'Join', worker, incarnation,",
+    after: "sendSurely(deps, { type: 'Drain', worker, incarnation,",
+    rows: ['a worker that is lost is given up'], test: LOST,
+  },
+  {
+    file: 'application/sessions/runs/drain-worker.ts',
+    before: 'environment.monotonic() >= deadline',
+    after: 'environment.monotonic() < 0',
+    rows: ['what no other worker can run stays until DRAIN_TIMEOUT'], test: DRAIN,
+  },
+  {
+    file: 'application/sessions/runs/drain-worker.ts',
+    before: 'if (drainTimeout > 0) await giveAway()',
+    after: 'await giveAway()',
+    rows: ['DRAIN_TIMEOUT=0 waits for nothing'], test: DRAIN,
   },
   {
     file: 'application/sessions/runs/drain-worker.ts',

@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.ts'
 
 const STORES_ON_DISK = 'test/compose/stores-on-disk.test.ts'
 const STREAM_DIGEST = 'test/infrastructure/stream-digest.test.ts'
+const REBUILD_REQUESTS = 'test/projections/rebuild-requests.test.ts'
 const REBUILD_RESUMED = 'test/long/rebuild-resumed.test.ts'
 const REBUILD_INTERRUPTED = 'test/long/rebuild-interrupted.test.ts'
 const BACKUP_BESIDE_SERVERS = 'test/long/backup-beside-servers.test.ts'
@@ -61,6 +62,24 @@ export const rebuildMutants: ReadonlyArray<Mutant> = [
     before: "  if (!done) throw new Error('the subscription ended', { cause: ENDED })\n",
     after: '',
     rows: ['a fold whose subscription ends before it is there says so'], test: REBUILD_RESUMED,
+  },
+  {
+    file: 'projections/rebuild/rebuild-requests.ts',
+    before: 'if (E.isLeft(outcome) && found.isOver()) return',
+    after: '',
+    rows: ['a rebuild that is broken off with the lease is answered by the next holder'], test: REBUILD_REQUESTS,
+  },
+  {
+    file: 'projections/rebuild/rebuild-requests.ts',
+    before: 'if (last !== undefined && last.outcome === null) return last',
+    after: '',
+    rows: ['who asks while a rebuild is asked for joins it'], test: REBUILD_REQUESTS,
+  },
+  {
+    file: 'projections/rebuild/rebuild-requests.ts',
+    before: '    } finally {\n      ending.abort()\n',
+    after: '    } finally {\n',
+    rows: ['a rebuild that throws is tried again'], test: REBUILD_REQUESTS,
   },
   {
     file: 'interfaces/compose.ts',

@@ -2,6 +2,8 @@ import type { Mutant } from './mutant.ts'
 
 const PROPERTY = 'test/relay/relay-property.test.ts'
 const RELAY = 'test/relay/relay.test.ts'
+const LINE = 'test/relay/line.test.ts'
+const KEPT_LINK = 'test/relay/kept-link.test.ts'
 const SERVE_LINKS = 'test/relay/serve-links.test.ts'
 const UNREACHABLE = 'test/relay/unreachable.test.ts'
 const MOVED_OFF = 'a live with a sender here is moved off a worker that cannot be reached for 8 s, to one that can, once a minute'
@@ -12,9 +14,57 @@ const HEARD_ONCE = 'each listener hears all finals once, in order, and one end'
 export const relayMutants: ReadonlyArray<Mutant> = [
   {
     file: 'application/sessions/relay/told-finals.ts',
-    before: 'connects: (frames, isWhole) => isWhole || frames.some(isKnown)',
-    after: 'connects: () => true',
+    before: 'termOf(frame) > lastPastTerm',
+    after: 'termOf(frame) > Infinity * (lastPastTerm + 1)',
+    rows: ['a late translation by the next worker is heard'], test: RELAY,
+  },
+  {
+    file: 'application/sessions/relay/told-finals.ts',
+    before: 'isPastOver = isTold',
+    after: 'isPastOver = false',
+    rows: ['what the next worker hears again with the same words is told once'], test: RELAY,
+  },
+  {
+    file: 'application/sessions/relay/told-finals.ts',
+    before: ' - (LATE_BY - last.length)',
+    after: '',
+    rows: ['the log is looked at from so far back'], test: 'test/relay/told-finals.test.ts',
+  },
+  {
+    file: 'application/sessions/relay/line.ts',
+    before: 'joinedTerm === term && finals.some(told.isKnown)',
+    after: 'true',
     rows: [HEARD_ONCE], test: PROPERTY,
+  },
+  {
+    file: 'application/lives/queries/stored-finals.ts',
+    before: 'term: termOf({ data }) }',
+    after: 'term: termOf({ data: {} }) }',
+    rows: ['finals of the log tell in which term they were stored'], test: 'test/application/transcripts.test.ts',
+  },
+  {
+    file: 'application/sessions/relay/line.ts',
+    before: 'isLookingBack || held !== null || memory',
+    after: 'isLookingBack || memory',
+    rows: ['while a worker that told nothing yet is up and the log is slow'], test: LINE,
+  },
+  {
+    file: 'application/sessions/relay/line.ts',
+    before: '          release()\n          finish(cause)',
+    after: '          finish(cause)',
+    rows: ['what a worker told while the log that joins it was away'], test: LINE,
+  },
+  {
+    file: 'application/sessions/relay/kept-link.ts',
+    before: '    highest = message.term\n',
+    after: '    highest = message.term\n    attempt = 0\n',
+    rows: ['a worker whose words cannot be read is dialled less and less often'], test: KEPT_LINK,
+  },
+  {
+    file: 'application/sessions/relay/whereabouts.ts',
+    before: '.finally(() => { refreshing = null })',
+    after: '.then(() => { refreshing = null })',
+    rows: ['where a live is can be asked again'], test: KEPT_LINK,
   },
   {
     file: 'application/sessions/relay/line.ts',

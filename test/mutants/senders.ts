@@ -2,6 +2,8 @@ import type { Mutant } from './mutant.ts'
 
 const PROPERTY = 'test/relay/sender-property.test.ts'
 const SENDERS = 'test/relay/senders.test.ts'
+const RELAYED_SENDER = 'test/relay/relayed-sender.test.ts'
+const WORKER_SENDERS = 'test/relay/worker-senders.test.ts'
 const EACH_ONCE = 'each word is stored once and told once'
 const SESSION = 'application/sessions/sender-session.ts'
 const SERVED = 'interfaces/ws/relay/served-sender.ts'
@@ -24,7 +26,7 @@ export const senderMutants: ReadonlyArray<Mutant> = [
     file: FRAMES,
     before: "if (type === 'finish') finish ??= frame",
     after: '',
-    rows: ['answers nothing twice', EACH_ONCE], test: PROPERTY,
+    rows: ['FINISH that a lost worker may not have carried out'], test: RELAYED_SENDER,
   },
   {
     file: 'application/sessions/relay/unheard-audio.ts',
@@ -46,9 +48,15 @@ export const senderMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: RELAYED,
-    before: "(place !== 'held' || isHeld || frames.isFull())",
-    after: '(isHeld || frames.isFull())',
+    before: "place === 'ending' || (place === 'held' && !isHeld)",
+    after: '!isHeld',
     rows: ['while its worker is gone a socket is not read'], test: SENDERS,
+  },
+  {
+    file: RELAYED,
+    before: 'if (isAwaited && !frames.isFull()) connection',
+    after: "if (isAwaited && (place === 'ending' || !frames.isFull())) connection",
+    rows: ['a sender whose live is over is read on'], test: RELAYED_SENDER,
   },
   {
     file: RELAYED,
@@ -67,6 +75,30 @@ export const senderMutants: ReadonlyArray<Mutant> = [
     before: "how === 'broken' || frames.isEmpty()",
     after: 'true',
     rows: ['before a clean close'], test: SENDERS,
+  },
+  {
+    file: RELAYED,
+    before: "isAdmitted ? endAs(errorEnding('sender_already_connected')) : undefined",
+    after: 'isAdmitted ? leave() : undefined',
+    rows: ['its socket does not hang'], test: RELAYED_SENDER,
+  },
+  {
+    file: SERVED,
+    before: 'if (!hasLeft) cancel = ',
+    after: 'cancel = ',
+    rows: ['leaves no timer behind'], test: WORKER_SENDERS,
+  },
+  {
+    file: 'interfaces/ws/relay/worker-senders.ts',
+    before: "message.kind !== 'gone' || asked.get(message.requestId)?.served === served",
+    after: 'served !== null',
+    rows: ['a sender that asks in vain and goes takes no place with it'], test: WORKER_SENDERS,
+  },
+  {
+    file: 'interfaces/ws/relay/worker-senders.ts',
+    before: 'isClosed || abandoned.has(ask.requestId)',
+    after: 'isClosed',
+    rows: ['a sender that goes while it is given its place'], test: WORKER_SENDERS,
   },
   {
     file: 'interfaces/ws/relay/worker-senders.ts',

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { searchBackwards } from '../../application/lives/queries/resume-point.ts'
-import type { StoredFinals } from '../../application/lives/queries/stored-finals.ts'
+import type { StoredFinal, StoredFinals } from '../../application/lives/queries/stored-finals.ts'
 import type { TranscriptFrame } from '../../application/pipeline/signals.ts'
 import type { Member } from '../../application/ports/peers/members.ts'
 import { initialState } from '../../domain/admission/state.ts'
@@ -24,10 +24,12 @@ export const createRelayLog = (random: () => number) => {
   const logger = createRecordingLogger()
   const network = createMemoryLinks({ timers })
   const environment = { random, monotonic: timers.monotonic }
-  const log: Array<TranscriptFrame> = []
+  const log: Array<StoredFinal> = []
   /** Whatever becomes of it. */
   const said: Array<TranscriptFrame> = []
   const store = { isAway: false, fence: 1 }
+  /** Whether the next worker hears in audio that it hears again what the one before it heard. */
+  const speech = { isSame: false }
   let admission: AdmissionState = initialState
   const members: Array<Member> = []
 
@@ -69,7 +71,7 @@ export const createRelayLog = (random: () => number) => {
   }
 
   return {
-    timers, logger, network, log, said, store, members, environment, storedFinals, viewOf,
+    timers, logger, network, log, said, store, speech, members, environment, storedFinals, viewOf,
     /** The workers join, in the order of their names. */
     join: (...workers: ReadonlyArray<{ readonly self: { readonly name: string; readonly incarnation: string } }>): void => {
       const joined = workers.map(({ self }) => ({ worker: self.name, incarnation: self.incarnation, vram: 10, isDraining: false }))

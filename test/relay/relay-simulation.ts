@@ -19,15 +19,24 @@ const ENDED = { status: 'finished', reason: 'finish_route' } as const
 /** Of one final as somebody told it. */
 const wordOf = (frame: TranscriptFrame): string => `${keyOf(frame)}: ${frame.text}`
 
+/** What was told, lost and said again with the same words: it is told once, where it was told first. */
+const repeatedIn = (words: ReadonlyArray<string>): ReadonlySet<string> =>
+  new Set(words.filter((word, place) => words.indexOf(word) !== place))
+
 /** What is wrong with what they heard. */
 const judge = (world: RelayLog, listeners: ReadonlyArray<Listener>): ReadonlyArray<string> => {
-  const words = world.log.map(wordOf)
+  const said = world.said.map(wordOf)
+  const again = repeatedIn(said)
+  const stored = new Set(world.log.map(wordOf))
+  const words = world.log.map(wordOf).filter((word) => !again.has(word))
   return listeners.flatMap(({ api, point, heard, endings, hasJoined, isGone, owedFrom }, index) => {
     const who = `listener ${index} at ${api} ${point === null ? 'from now on' : 'from the first on'}`
     const told = heard.map(wordOf)
     const places = told.map((word) => words.indexOf(word)).filter((place) => place !== -1)
     const isUntil = isGone() || endings[0] === 'unavailable' || endings[0] === 'server_restart'
-    const since = new Set(world.said.slice(owedFrom()).map(wordOf))
+    const since = new Set(said.slice(owedFrom()))
+    const before = new Set(said.slice(0, owedFrom()))
+    const missed = [...again].filter((word) => stored.has(word) && since.has(word) && !before.has(word) && !told.includes(word))
     const owed = words.filter((word) => since.has(word))
     const got = places.map((place) => words[place] ?? '').filter((word) => since.has(word))
     const faults: Array<string> = []
@@ -35,6 +44,7 @@ const judge = (world: RelayLog, listeners: ReadonlyArray<Listener>): ReadonlyArr
     if (places.some((place, n) => n > 0 && place < (places[n - 1] ?? 0))) faults.push(`${who} heard out of order: ${told.join(' | ')}`)
     if (JSON.stringify(got) !== JSON.stringify(isUntil ? owed.slice(0, got.length) : owed))
       faults.push(`${who} heard\n  ${got.join(' | ')}\ninstead of\n  ${owed.join(' | ')}`)
+    if (!isUntil && missed.length > 0) faults.push(`${who} did not hear, however often it was said: ${missed.join(' | ')}`)
     if (!isUntil && (!hasJoined() || endings.length !== 1)) faults.push(`${who} was told of ends: ${endings.join()}`)
     return faults
   })
@@ -50,9 +60,22 @@ interface Processes {
   readonly apis: ReadonlyArray<ReturnType<typeof createRelayApi>>
 }
 
-/** All is reached again, some more is said, and the live ends. */
-const mendAndEnd = async (world: RelayLog, { workers, apis }: Processes, random: () => number): Promise<void> => {
+/** What is said now that all is reached again comes at once: nobody needs the end for it. */
+const deafTo = (newest: TranscriptFrame | undefined, listeners: ReadonlyArray<Listener>): ReadonlyArray<string> =>
+  listeners.flatMap(({ api, heard, endings, hasJoined, isGone }, index) => {
+    const isHeard = newest === undefined || heard.some((frame) => wordOf(frame) === wordOf(newest))
+    return isHeard || isGone() || !hasJoined() || endings.length > 0 ? [] : [`listener ${index} at ${api} hears nothing any more`]
+  })
+
+/** All is reached again, some more is said, and the live ends. Who is deaf meanwhile. */
+const mendAndEnd = async (
+  world: RelayLog,
+  { workers, apis }: Processes,
+  listeners: ReadonlyArray<Listener>,
+  random: () => number,
+): Promise<ReadonlyArray<string>> => {
   world.store.isAway = false
+  world.speech.isSame = false
   for (const pair of PAIRS) {
     world.network.mend(...pair)
     world.network.delay(...pair, 0)
@@ -67,6 +90,8 @@ const mendAndEnd = async (world: RelayLog, { workers, apis }: Processes, random:
     owner?.speak(false, 0)
     await world.turns(n)
   }
+  await world.pass(1000)
+  const deaf = deafTo(world.log.at(-1), listeners)
   // Some links do not tell of the end, or of what was said before it.
   if (random() < 0.5) world.network.breakLinks('p', owner?.name ?? '')
   const byLog = apis.map(({ remote }) => () => remote.ended(LIVE, ENDED))
@@ -78,6 +103,7 @@ const mendAndEnd = async (world: RelayLog, { workers, apis }: Processes, random:
   }
   world.release()
   await world.pass(4000)
+  return deaf
 }
 
 /**
@@ -126,6 +152,7 @@ export const runRelay = async ({ seed, actions }: Schedule) => {
       frozen.clear()
     }],
     [2, () => { world.store.isAway = !world.store.isAway }],
+    [2, () => { world.speech.isSame = !world.speech.isSame }],
     [3, () => { world.network.delay(...pick(PAIRS), pick([0, 0, 50, 300])) }],
     [20, () => world.timers.advance(random() * 800)],
     [10, () => world.turns(Math.floor(random() * 12))],
@@ -143,10 +170,10 @@ export const runRelay = async ({ seed, actions }: Schedule) => {
   }
 
   for (const name of frozen) world.network.thaw(name)
-  await mendAndEnd(world, { workers, apis }, random)
+  const deaf = await mendAndEnd(world, { workers, apis }, listeners, random)
   await Promise.all(listeners.map(({ coming }) => coming))
 
-  const wrong = judge(world, listeners)
+  const wrong = [...deaf, ...judge(world, listeners)]
   for (const { remote } of apis) remote.close()
   const broken = world.logger.lines.filter(({ level }) => level === 'error').map(({ message, fields }) => `${message} ${JSON.stringify(fields)}`)
   return { wrong: [...wrong, ...broken], moves, cuts, finals: world.log.length, listeners: listeners.length }

@@ -27,18 +27,20 @@ interface Run {
   unstored: Array<Said>
 }
 
-const frameOf = (segment: number, term: number): TranscriptFrame =>
-  ({ kind: 'transcription', segment, final: true, start: segment, end: segment + 1, text: `${segment} in term ${term}`, language: 'en' })
-
 /** A process that runs the live while admission says so, as far as it has heard. */
 export const createRelayWorker = (world: RelayLog, name: string, senders: LinkSenders = NO_SENDERS) => {
-  const { timers, logger, network, log, said, store, members } = world
+  const { timers, logger, network, log, said, store, speech, members } = world
   const self = { name, incarnation: `run of ${name}` }
   const view = world.viewOf()
   const bus = createLiveBus({ logger })
   const recent = createRecentFinals(timers)
   let run: Run | null = null
   const worker = { ...self }
+
+  const frameOf = (segment: number, term: number): TranscriptFrame => {
+    const text = speech.isSame ? String(segment) : `${segment} in term ${term}`
+    return { kind: 'transcription', segment, final: true, start: segment, end: segment + 1, text, language: 'en' }
+  }
 
   const drop = (): void => {
     if (run === null) return
@@ -50,7 +52,7 @@ export const createRelayWorker = (world: RelayLog, name: string, senders: LinkSe
   const append = ({ frame, added }: Said, term: number): 'stored' | 'away' | 'superseded' => {
     if (store.isAway) return 'away'
     if (store.fence > term) return 'superseded'
-    log.push(frame)
+    log.push({ ...frame, term })
     added.stored()
     return 'stored'
   }

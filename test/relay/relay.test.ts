@@ -55,6 +55,52 @@ test('a live that is moved is heard from its next worker, and no socket is close
   t.deepEqual(world.network.standing(), [['p', 'b', LIVE]])
 })
 
+test('a late translation by the next worker is heard, although the log holds nothing of what was told before it', async (t) => {
+  const { world, a, b, api } = await startRelay()
+  a.speak(false, 0)
+  a.speak(false, 0)
+  world.place('b')
+  await a.settle()
+  await b.settle()
+  api.hearMoves()
+  // Given somebody who came when there was nothing in memory but what no log will ever have.
+  world.store.isAway = true
+  b.speak(false, 0)
+  const listener = api.listen(null)
+  await world.pass(500)
+  world.store.isAway = false
+  // When the next worker stores a translation of what was said before that, and no link tells it.
+  world.network.cut('p', 'a')
+  world.place('a')
+  await b.settle()
+  await a.settle()
+  a.speak(false, 1)
+  world.network.mend('p', 'a')
+  await world.pass(5000)
+  a.speak(false, 0)
+  await world.turns()
+  // Then it comes in its place.
+  t.deepEqual(listener.heard.map(({ kind, text }) => `${kind} ${text}`), ['translation 2 in term 3', 'transcription 3 in term 3'])
+})
+
+test('what the next worker hears again with the same words is told once, to whoever comes in between too', async (t) => {
+  const { world, a, b, api } = await startRelay()
+  world.speech.isSame = true
+  world.store.isAway = true
+  a.speak(false, 0)
+  const listener = api.listen({ kind: 'after', segment: 0 })
+  await world.pass(500)
+  world.store.isAway = false
+  world.place('b')
+  await a.settle()
+  await b.settle()
+  await world.pass(2000)
+  b.speak(false, 0)
+  b.speak(false, 0)
+  await world.turns()
+  t.deepEqual(listener.heard.map(({ text }) => text), ['1', '2'])
+})
+
 test('an end of the log waits for the worker that does not tell it, and for no longer than 2 s', async (t) => {
   const { world, a, api } = await startRelay()
   const listener = api.listen({ kind: 'after', segment: 0 })

@@ -111,7 +111,7 @@ export const createSenderWorld = ({
           next: async () => {
             if (isRead) return E.right(null)
             isRead = true
-            return E.right(log.map((segment) => ({ ...segment, final: true })))
+            return E.right(log.map((segment) => ({ ...segment, final: true, term: segment.term ?? 1 })))
           },
         })
       },

@@ -209,7 +209,7 @@ export const createMemoryLifecycle = (): MemoryLifecycle => {
           if (away) return E.left(AWAY)
           const page = segments.slice(from, from + PAGE)
           from += page.length
-          return E.right(page.length === 0 ? null : page.filter(wanted).map((segment) => ({ ...segment, final: true })))
+          return E.right(page.length === 0 ? null : page.filter(wanted).map((segment) => ({ ...segment, final: true, term: segment.term ?? 1 })))
         },
       })
     },

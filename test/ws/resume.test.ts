@@ -128,7 +128,7 @@ test('D58: a final that is stored and not yet told is heard once by who comes ba
     return E.right(undefined)
   }
   const storedFinals: LiveLifecycle['storedFinals'] = () => async () => {
-    const pages = [stored.map((segment) => ({ kind: 'transcription' as const, segment, final: true, start: 0, end: 1, text: 'stored', language: 'en' }))]
+    const pages = [stored.map((segment) => ({ kind: 'transcription' as const, segment, final: true, start: 0, end: 1, text: 'stored', language: 'en', term: 1 }))]
     return E.right({ wanted: () => true, next: async () => E.right(pages.pop() ?? null) })
   }
   const { origin, lifecycle, configured, pipelines } = await startSockets(t, {}, {}, { recordSegment, storedFinals, keptFinals: 0 })

@@ -6,7 +6,7 @@ import type { Live } from '../../../domain/live/decider.ts'
 import { ERASED } from '../../../domain/shared/event.ts'
 import { wrapped } from '../../../domain/transcript/captions.ts'
 import { reading } from '../../../domain/read-event.ts'
-import { SegmentFinalised, segmentsStream } from '../../../domain/transcript/events.ts'
+import { SegmentFinalised, segmentsStream, termOf } from '../../../domain/transcript/events.ts'
 import type { Unavailable } from '../../errors.ts'
 import { openEvents } from '../../log/event-serialization.ts'
 import type { WriteDeps } from '../../log/handle-command.ts'
@@ -18,11 +18,16 @@ import { searchBackwards } from './resume-point.ts'
 import type { ResumePoint, Wanted } from './resume-point.ts'
 import { createSharedPages } from './shared-pages.ts'
 
-/** Finals of the log, in its order. */
+/** A final as it was told, and in which term its worker stored it. */
+export interface StoredFinal extends TranscriptFrame {
+  readonly term: number
+}
+
+/** Finals of the log, in its order, so that terms only rise. */
 export interface FinalsInPages {
   readonly wanted: Wanted
   /** The next page, which may be empty; null once the end was seen. Who asks again is read the last one anew. */
-  readonly next: () => Promise<Either<Unavailable, ReadonlyArray<TranscriptFrame> | null>>
+  readonly next: () => Promise<Either<Unavailable, ReadonlyArray<StoredFinal> | null>>
 }
 
 /** What the log holds from `point` on; nothing of a live that ended a minute ago or was deleted. */
@@ -42,7 +47,7 @@ const LOOKED_AT_IN_BETWEEN = 20
 
 /** So many finals of one live, from a multiple of that on. */
 interface FinalsPage {
-  readonly finals: ReadonlyArray<TranscriptFrame>
+  readonly finals: ReadonlyArray<StoredFinal>
   readonly isFull: boolean
 }
 
@@ -68,9 +73,9 @@ export const storedFinals = (deps: StoredFinalsDeps): StoredFinals => {
   const isReadable = (live: Live): boolean =>
     isOpen(live) || Date.parse(environment.now()) - Date.parse(String(live.updatedAt)) < READABLE_AFTER_END_MS
 
-  const frameOf = ({ config }: Live['created'], { data }: SegmentFinalised): TranscriptFrame => {
+  const frameOf = ({ config }: Live['created'], { data }: SegmentFinalised): StoredFinal => {
     const { kind, segment, start, end, text, language, words, maxChars = config.max_chars } = data
-    const frame = { kind, segment, final: true, start, end, text: wrapped(text, maxChars), language }
+    const frame = { kind, segment, final: true, start, end, text: wrapped(text, maxChars), language, term: termOf({ data }) }
     return words === undefined ? frame : { ...frame, words }
   }
 
@@ -140,7 +145,7 @@ export const storedFinals = (deps: StoredFinalsDeps): StoredFinals => {
     let page = Math.floor(found.right.start / AT_ONCE)
     let isAtEnd = false
 
-    const next = async (): Promise<Either<Unavailable, ReadonlyArray<TranscriptFrame> | null>> => {
+    const next = async (): Promise<Either<Unavailable, ReadonlyArray<StoredFinal> | null>> => {
       if (isAtEnd) {
         isAtEnd = false
         return E.right(null)

@@ -47,8 +47,8 @@ export type ToWorker =
    */
   | { readonly kind: 'text'; readonly text: string | null }
   | { readonly kind: 'binary'; readonly bytes: Uint8Array }
-  /** The sender's socket is gone; `how` as its handshake or socket ended. */
-  | { readonly kind: 'gone'; readonly how: 'clean' | 'broken' | 'abandoned' }
+  /** The socket of this sender is gone; `how` as its handshake or socket ended. */
+  | { readonly kind: 'gone'; readonly requestId: string; readonly how: 'clean' | 'broken' | 'abandoned' }
 
 /** Why a sender does not get the place. */
 export type SenderRefusal = 'already_connected' | 'over' | 'unavailable'

@@ -60,7 +60,9 @@ export const keepLink = (deps: KeptLinkDeps, liveId: number, hearer: LinkHearer,
   }
 
   const redial = async (): Promise<void> => {
-    await whereabouts.refresh()
+    await whereabouts.refresh().catch((error: unknown) => {
+      logger.error({ liveId, error: String(error) }, 'where a live is could not be asked: it is dialled where it was')
+    })
     if (!isStopped && present === null) dial()
   }
 
@@ -77,8 +79,13 @@ export const keepLink = (deps: KeptLinkDeps, liveId: number, hearer: LinkHearer,
   }
 
   const obey = (dialled: Dialled, message: FromWorker): void => {
-    if (message.kind !== 'here' && message.kind !== 'elsewhere')
-      return dialled.isUp ? hearer.message(message) : undefined
+    if (message.kind !== 'here' && message.kind !== 'elsewhere') {
+      if (!dialled.isUp) return
+      hearer.message(message)
+      // One whose words break is not dialled without pause.
+      attempt = 0
+      return
+    }
     if (message.kind === 'elsewhere' || message.term < highest || isBehind(message)) {
       lose('elsewhere')
       return dialled.link.close()
@@ -86,7 +93,6 @@ export const keepLink = (deps: KeptLinkDeps, liveId: number, hearer: LinkHearer,
     dialled.isUp = true
     dialled.term = message.term
     highest = message.term
-    attempt = 0
     hearer.up({ link: dialled.link, term: message.term, status: message.status })
   }
 

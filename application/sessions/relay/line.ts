@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { keyOf } from '../../lives/queries/resume-point.ts'
 import type { ResumePoint } from '../../lives/queries/resume-point.ts'
-import type { StoredFinals } from '../../lives/queries/stored-finals.ts'
+import type { StoredFinal, StoredFinals } from '../../lives/queries/stored-finals.ts'
 import type { EndCause, LiveBus, TranscriptFrame } from '../../pipeline/signals.ts'
 import type { Environment, Logger } from '../../ports/environment.ts'
 import type { Timers } from '../../ports/timers.ts'
@@ -20,6 +20,7 @@ const PAST_SEGMENTS = 100
 
 /** What a worker told last. */
 export interface NewestFinals {
+  readonly term: number
   readonly finals: ReadonlyArray<TranscriptFrame>
   readonly isWhole: boolean
   readonly dropped: ReadonlyArray<string>
@@ -68,6 +69,8 @@ export const createLine = (deps: LineDeps, liveId: number, over: (cause: EndCaus
   /** The end is about to be told: nothing that a worker says comes before it any more. */
   let isEnding = false
   let isLookingBack = false
+  /** Of the last worker whose finals join what was told: another one may have stored some in between. */
+  let joinedTerm: number | null = null
 
   const keep = (finals: LiveFinals, frame: TranscriptFrame, isDropped: boolean): void => {
     const added = finals.add(frame)
@@ -82,9 +85,10 @@ export const createLine = (deps: LineDeps, liveId: number, over: (cause: EndCaus
     publish(liveId, frame)
   }
 
-  const begin = (past: ReadonlyArray<TranscriptFrame>, isWhole: boolean): LiveFinals => {
-    told.begin(past, isWhole)
-    memory = recent.open(liveId, isWhole)
+  /** @param term of the last of them; null: there is no past */
+  const begin = (past: ReadonlyArray<TranscriptFrame>, term: number | null, isTold: boolean): LiveFinals => {
+    told.begin(past, term, isTold)
+    memory = recent.open(liveId, term === null)
     begun.resolve()
     return memory
   }
@@ -115,10 +119,10 @@ export const createLine = (deps: LineDeps, liveId: number, over: (cause: EndCaus
     begun.resolve()
   }
 
-  const allFrom = async (point: ResumePoint): Promise<ReadonlyArray<TranscriptFrame> | null> => {
+  const allFrom = async (point: ResumePoint): Promise<ReadonlyArray<StoredFinal> | null> => {
     const opened = await storedFinals(liveId, point)()
     if (E.isLeft(opened)) return null
-    const finals: Array<TranscriptFrame> = []
+    const finals: Array<StoredFinal> = []
     for (;;) {
       const page = await opened.right.next()
       if (E.isLeft(page)) return null
@@ -129,7 +133,7 @@ export const createLine = (deps: LineDeps, liveId: number, over: (cause: EndCaus
 
   /** Tries until the log answers, or so many times; then `use` gets what there is, unless something came in between. */
   const fromLog = async (
-    use: (finals: ReadonlyArray<TranscriptFrame>) => void,
+    use: (finals: ReadonlyArray<StoredFinal>) => void,
     attempts: number = Infinity,
   ): Promise<void> => {
     reading.abort()
@@ -150,37 +154,40 @@ export const createLine = (deps: LineDeps, liveId: number, over: (cause: EndCaus
   }
 
   const lookBack = (): void => {
-    // Each dial that comes to nothing asks for it.
-    if (isLookingBack || memory !== null || isOver || isEnding) return
+    // Each dial that comes to nothing asks for it, and each socket that waits while a worker is up: what comes is held then.
+    if (isLookingBack || held !== null || memory !== null || isOver || isEnding) return
     isLookingBack = true
     void fromLog(takePast).finally(() => { isLookingBack = false })
   }
 
-  const takePast = (past: ReadonlyArray<TranscriptFrame>): void => void begin(past, past.length === 0)
+  const takePast = (past: ReadonlyArray<StoredFinal>): void => void begin(past, past.at(-1)?.term ?? null, false)
 
-  const tellMissing = (stored: ReadonlyArray<TranscriptFrame>): void => {
-    for (const frame of told.missing(stored)) tell(frame)
+  const tellMissing = (stored: ReadonlyArray<StoredFinal>): void => {
+    for (const frame of told.owed(stored, (one) => one.term)) tell(frame)
   }
 
-  const tellOwed = ({ finals, dropped }: NewestFinals): void => {
+  const tellOwed = ({ finals, dropped, term }: NewestFinals): void => {
     const isDropped = new Set(dropped)
-    for (const frame of told.owed(finals)) tell(frame, isDropped.has(keyOf(frame)))
+    for (const frame of told.owed(finals, () => term)) tell(frame, isDropped.has(keyOf(frame)))
+    joinedTerm = term
   }
 
   return {
     joined: (newest) => {
-      const { finals, isWhole, dropped } = newest
+      const { finals, isWhole, dropped, term } = newest
       if (isOver || isEnding) return
       isUp = true
       reading.abort()
       held = null
       if (memory === null && (isWhole || finals.length > 0)) {
-        const begunWith = begin(finals, isWhole)
+        const begunWith = begin(finals, isWhole ? null : term, true)
+        joinedTerm = term
         const isDropped = new Set(dropped)
         for (const frame of finals) keep(begunWith, frame, isDropped.has(keyOf(frame)))
         return
       }
-      if (memory !== null && told.connects(finals, isWhole)) return tellOwed(newest)
+      const isOverlapping = joinedTerm === term && finals.some(told.isKnown)
+      if (memory !== null && (isWhole || isOverlapping)) return tellOwed(newest)
       held = []
       void fromLog((stored) => {
         if (memory === null) takePast(stored)
@@ -211,6 +218,7 @@ export const createLine = (deps: LineDeps, liveId: number, over: (cause: EndCaus
         if (memory === null || isErased) return finish(cause)
         void fromLog((stored) => {
           tellMissing(stored)
+          release()
           finish(cause)
         }, LAST_LOOKS)
       }

@@ -1,3 +1,4 @@
+import { FIRST_TERM } from '../../../domain/live/events.ts'
 import type { EndCause, LiveBus, LiveSignal } from '../../pipeline/signals.ts'
 import type { RecentFinals } from '../recent-finals.ts'
 import { atMost } from '../../waiting.ts'
@@ -102,8 +103,9 @@ export const createRemoteLives = (deps: RemoteLivesDeps): RemoteLives => {
     for (const sender of used.senders) sender.over()
   }
 
-  const obey = ({ line, senders }: Used, message: Answered): void => {
-    if (message.kind === 'recent') return line.joined({ ...message, finals: message.finals.map(frameFrom) })
+  const obey = ({ line, senders, up }: Used, message: Answered): void => {
+    if (message.kind === 'recent')
+      return line.joined({ ...message, finals: message.finals.map(frameFrom), term: up?.term ?? FIRST_TERM })
     if (message.kind === 'signal') return line.hear(signalFrom(message.signal))
     for (const sender of senders) sender.message(message)
   }

@@ -11,17 +11,15 @@ export interface ToldFinals {
   readonly add: (frame: TranscriptFrame) => void
   /** It was told here. */
   readonly has: (frame: TranscriptFrame) => boolean
+  /** It was told here, or stood there before anybody listened. */
+  readonly isKnown: (frame: TranscriptFrame) => boolean
   /**
-   * What stood there before anybody here listened: nothing of it is owed. What a worker has stored and not yet told may
-   * be among it, and is told when that comes.
+   * What stood there before anybody here listened, up to this term (null: nothing did): nothing of it is owed. Where the
+   * log says so, what a worker has stored and not yet told (`isTold`) may be among it, and is told when that comes.
    */
-  readonly begin: (past: ReadonlyArray<TranscriptFrame>, isWhole: boolean) => void
-  /** Of what a worker told, in its order, what was not told and has to be. */
-  readonly owed: (frames: ReadonlyArray<TranscriptFrame>) => ReadonlyArray<TranscriptFrame>
-  /** Of what the log holds the same: before what is known of it stands the past alone. */
-  readonly missing: (stored: ReadonlyArray<TranscriptFrame>) => ReadonlyArray<TranscriptFrame>
-  /** Whether nothing can lie between what was told and these. */
-  readonly connects: (frames: ReadonlyArray<TranscriptFrame>, isWhole: boolean) => boolean
+  readonly begin: (past: ReadonlyArray<TranscriptFrame>, term: number | null, isTold: boolean) => void
+  /** Of what a worker told, or the log holds, in its order, what was not told and has to be. */
+  readonly owed: <F extends TranscriptFrame>(frames: ReadonlyArray<F>, termOf: (frame: F) => number) => ReadonlyArray<F>
   /** All that is owed of the log stands behind this segment, or is a translation of it. */
   readonly lookFrom: () => number
 }
@@ -29,9 +27,11 @@ export interface ToldFinals {
 export const toldFinals = (): ToldFinals => {
   /** By wording, in the order of telling. */
   const known = new Map<string, { readonly segment: number; readonly isPast: boolean }>()
-  /** What is of an earlier segment is owed only where it stands behind something that was told. */
+  /** Nobody stores anything in a lower term any more, and all of a higher one came later. */
+  let lastPastTerm = 0
+  /** Of that term, where nothing of the past was stored: what is of an earlier segment. */
   let firstSegment = 1
-  /** What was stored and not yet told comes before all that is new: now nothing of the past is told any more. */
+  /** What was stored and not yet told comes before all that is new: then nothing of the past is told any more. */
   let isPastOver = false
 
   const remember = (frame: TranscriptFrame, isPast: boolean): void => {
@@ -45,16 +45,13 @@ export const toldFinals = (): ToldFinals => {
   const isKnown = (frame: TranscriptFrame): boolean => known.has(wordingOf(frame))
   const isNew = (frame: TranscriptFrame): boolean => !isKnown(frame)
 
-  /** All from the first new segment on: a translation that stands behind it came after it, whatever it is of. */
-  const behindPast = (frames: ReadonlyArray<TranscriptFrame>): ReadonlyArray<TranscriptFrame> => {
+  /** Finals are told and stored in one order: of one term the past ends with its last that is found. */
+  const behindPast = <F extends TranscriptFrame>(frames: ReadonlyArray<F>): ReadonlyArray<F> => {
+    const last = frames.findLastIndex((frame) => known.get(wordingOf(frame))?.isPast === true)
+    if (last !== -1) return frames.slice(last + 1)
+    // A translation that stands behind a new segment came after it, whatever it is of.
     const first = frames.findIndex(({ segment }) => segment >= firstSegment)
     return first === -1 ? [] : frames.slice(first)
-  }
-
-  /** Those before the first that is known; all where none is. */
-  const beginningOf = (frames: ReadonlyArray<TranscriptFrame>): ReadonlyArray<TranscriptFrame> => {
-    const first = frames.findIndex(isKnown)
-    return first === -1 ? frames : frames.slice(0, first)
   }
 
   return {
@@ -66,21 +63,24 @@ export const toldFinals = (): ToldFinals => {
       const one = known.get(wordingOf(frame))
       return one !== undefined && (isPastOver || !one.isPast)
     },
-    begin: (past, isWhole) => {
+    isKnown,
+    begin: (past, term, isTold) => {
       for (const frame of past) remember(frame, true)
+      isPastOver = isTold
       const spoken = past.find(({ kind }) => kind === 'transcription')?.segment
       // Translations are of what was said before them.
-      firstSegment = isWhole ? 1 : (spoken ?? Math.max(...past.map(({ segment }) => segment)) + 1)
+      lastPastTerm = term ?? 0
+      if (term !== null) firstSegment = spoken ?? Math.max(...past.map(({ segment }) => segment)) + 1
     },
-    owed: (frames) => [...behindPast(beginningOf(frames)), ...frames.slice(beginningOf(frames).length).filter(isNew)],
-    missing: (stored) => {
-      const behind = stored.slice(beginningOf(stored).length)
-      return behind.length === 0 ? behindPast(stored) : behind.filter(isNew)
+    owed: (frames, termOf) => {
+      const mixed = frames.filter((frame) => termOf(frame) === lastPastTerm)
+      const later = frames.filter((frame) => termOf(frame) > lastPastTerm)
+      return [...behindPast(mixed), ...later].filter(isNew)
     },
-    connects: (frames, isWhole) => isWhole || frames.some(isKnown),
     lookFrom: () => {
       const last = [...known.values()].slice(-LATE_BY).map(({ segment }) => segment)
-      return Math.max(0, (last.length === 0 ? firstSegment : Math.min(...last)) - 1)
+      const first = last.length === 0 ? firstSegment : Math.min(...last)
+      return Math.max(0, first - 1 - (LATE_BY - last.length))
     },
   }
 }

@@ -40,8 +40,7 @@ export const whereabouts = ({ admission, members }: WhereaboutsDeps): Whereabout
 
   const read = async (): Promise<void> => {
     // While the log is away what is known has to do.
-    await admission.refresh()
-    refreshing = null
+    await admission.refresh().finally(() => { refreshing = null })
   }
 
   return {

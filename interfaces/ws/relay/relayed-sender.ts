@@ -72,7 +72,7 @@ export const createRelayedSender = (options: RelayedSenderOptions): RelayedSende
   const cancelPlace = timers.after(PLACE_LIMIT, () => abandon())
 
   const abandon = (): void => {
-    if (place === 'asked' || place === 'held') link?.send({ kind: 'gone', how: 'abandoned' })
+    if (place === 'asked' || place === 'held') link?.send({ kind: 'gone', requestId, how: 'abandoned' })
     leave()
   }
 
@@ -84,8 +84,9 @@ export const createRelayedSender = (options: RelayedSenderOptions): RelayedSende
   /** Reads the socket while somebody takes what comes and there is room to keep it. */
   const read = (): void => {
     if (isOver) return
-    if (place !== 'ending' && (place !== 'held' || isHeld || frames.isFull())) connection?.pause()
-    else connection?.resume()
+    const isAwaited = place === 'ending' || (place === 'held' && !isHeld)
+    if (isAwaited && !frames.isFull()) connection?.resume()
+    else connection?.pause()
   }
 
   const overfull = (): void => {
@@ -126,7 +127,7 @@ export const createRelayedSender = (options: RelayedSenderOptions): RelayedSende
 
   /** What was said before a clean close is seen to until the live has ended. */
   const sayGoodbye = (how: 'clean' | 'broken'): void => {
-    link?.send({ kind: 'gone', how })
+    link?.send({ kind: 'gone', requestId, how })
     if (how === 'broken' || frames.isEmpty()) leave()
   }
 
@@ -137,8 +138,8 @@ export const createRelayedSender = (options: RelayedSenderOptions): RelayedSende
   }
 
   const admitted = (isOwn: boolean): void => {
-    // The place is given once it is free: what was ours was given back.
-    if (!isOwn) return isAdmitted ? leave() : undefined
+    // The place is given once it is free: ours was given back, or somebody was faster when we came again.
+    if (!isOwn) return isAdmitted ? endAs(errorEnding('sender_already_connected')) : undefined
     place = 'held'
     isHeld = false
     release()

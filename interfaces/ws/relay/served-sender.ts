@@ -134,7 +134,12 @@ export const serveSender = (session: SenderSession, options: ServedSenderOptions
   const tell = (): void => {
     tellDone()
     tellCovered()
-    cancel = timers.after(TELL_EVERY, tell)
+    tellAgain()
+  }
+
+  /** Within a process the other end may answer what it was told by leaving. */
+  const tellAgain = (): void => {
+    if (!hasLeft) cancel = timers.after(TELL_EVERY, tell)
   }
 
   const hear = (handle: () => void): void => {
@@ -155,7 +160,7 @@ export const serveSender = (session: SenderSession, options: ServedSenderOptions
     begin: () => {
       if (hasLeft) return
       link.send(beginning)
-      cancel = timers.after(TELL_EVERY, tell)
+      tellAgain()
     },
     message: (message) => {
       switch (message.kind) {

@@ -41,11 +41,10 @@ export const createWorkerSenders = ({ sessions, takeoverGrace, ...options }: Wor
 
   const open = ({ liveId, link }: ServedLink): ReturnType<LinkSenders['open']> => {
     let isClosed = false
-    /** How many ask through this link, and which sender has the place through it. */
-    let asking = 0
+    /** Which sender has the place through this link, and who asks through it; of them, who is gone again. */
     let served: ServedSender | null = null
-    /** Whoever asks is gone again. */
-    let isAbandoned = false
+    const asking = new Set<string>()
+    const abandoned = new Set<string>()
 
     const answer = (message: FromWorker): void => {
       if (!isClosed) link.send(message)
@@ -63,7 +62,7 @@ export const createWorkerSenders = ({ sessions, takeoverGrace, ...options }: Wor
       before?.served?.lost()
       const attached = await sessions.attachSender(liveId, ask.from?.sample ?? null)()
       if (E.isLeft(attached)) return answer({ kind: 'refused', requestId: ask.requestId, why: whyNoPlace(attached.left) })
-      if (isClosed || isAbandoned) return missed(attached.right, ask)
+      if (isClosed || abandoned.has(ask.requestId)) return missed(attached.right, ask)
       const sender = serveSender(attached.right, {
         ...options, link, from: ask.from, grace: takeoverGrace,
         left: () => {
@@ -83,15 +82,15 @@ export const createWorkerSenders = ({ sessions, takeoverGrace, ...options }: Wor
       const done = Promise.withResolvers<void>()
       const own: Asking = { done: done.promise, served: null }
       asked.set(message.requestId, own)
-      asking += 1
+      asking.add(message.requestId)
       try {
         await place(message, own, before)
       } catch (error) {
         options.logger.error({ liveId, error: String(error) }, 'a sender of another process could not be given its place')
         answer({ kind: 'refused', requestId: message.requestId, why: 'unavailable' })
       }
-      asking -= 1
-      if (asking === 0) isAbandoned = false
+      asking.delete(message.requestId)
+      abandoned.delete(message.requestId)
       done.resolve()
       if (own.served === null) forget(message.requestId, own)
     }
@@ -99,8 +98,9 @@ export const createWorkerSenders = ({ sessions, takeoverGrace, ...options }: Wor
     return {
       message: (message) => {
         if (message.kind === 'sender') void ask(message)
-        else if (served !== null) served.message(message)
-        else if (message.kind === 'gone' && asking > 0) isAbandoned = true
+        // Another one of its process may ask in vain meanwhile.
+        else if (message.kind === 'gone' && asking.has(message.requestId)) abandoned.add(message.requestId)
+        else if (message.kind !== 'gone' || asked.get(message.requestId)?.served === served) served?.message(message)
       },
       closed: () => {
         isClosed = true
