@@ -1,9 +1,13 @@
 import { EVENTSTORE_FOLDER } from './chosen-stores.ts'
 import { startDouble, type EventStoreDbDouble } from './eventstoredb-double/start.ts'
 import { startEventStoreServer } from './eventstoredb-server/start.ts'
+import type { EventStoreServer } from './eventstoredb-server/start.ts'
 
 /** The double or a real server: killed, frozen and started as a whole. */
-export type TestEventStoreDb = Omit<EventStoreDbDouble, 'port'>
+export interface TestEventStoreDb extends Omit<EventStoreDbDouble, 'port'> {
+  /** Null: the double. */
+  readonly server: EventStoreServer | null
+}
 
 const onlyTheDouble = (): Promise<never> => Promise.reject(new Error('only the double does that: name the test in skipped-on-servers.ts'))
 
@@ -13,6 +17,7 @@ const startReal = async (): Promise<TestEventStoreDb> => {
   return {
     url,
     directory,
+    server: servers[0] ?? null,
     another: async () => {
       const server = await startEventStoreServer()
       servers.push(server)
@@ -32,4 +37,5 @@ const startReal = async (): Promise<TestEventStoreDb> => {
 }
 
 /** Starts EventStoreDB with an empty log: the double, or where `STENOLOG_TEST_EVENTSTORE_BIN` is set a real one. */
-export const startEventStoreDb = (): Promise<TestEventStoreDb> => (EVENTSTORE_FOLDER !== undefined ? startReal() : startDouble())
+export const startEventStoreDb = (): Promise<TestEventStoreDb> =>
+  EVENTSTORE_FOLDER !== undefined ? startReal() : startDouble().then((double) => ({ ...double, server: null }))

@@ -66,16 +66,28 @@ const portOf = (url: string): number => Number(/:(\d+)(?:[/?]|$)/.exec(url.repla
 
 const through = (url: string, gate: Gate): string => url.replace(`:${portOf(url)}`, `:${gate.port}`)
 
+type Cut = Pick<Gate, 'cut' | 'mend' | 'close'>
+
+export interface ClusterOptions {
+  /** Its engine hears numbered words. */
+  readonly isScripted?: boolean
+  /** MongoDB is three members, which hold elections. */
+  readonly isReplicaSet?: boolean
+}
+
 /**
  * A service of several processes on servers of its own, which end with the test. Each process reaches each server, and is
- * reached by the others, through gates of its own. With `isScripted` its engine hears numbered words.
+ * reached by the others, through gates of its own. Nodes of an EventStoreDB that are several tell their own addresses: who
+ * knows those goes past the gate, and is cut off from nothing.
  */
-export const startCluster = async (t: Pick<ExecutionContext, 'teardown'>, { isScripted = true }: { readonly isScripted?: boolean } = {}): Promise<Cluster> => {
+export const startCluster = async (
+  t: Pick<ExecutionContext, 'teardown'>, { isScripted = true, isReplicaSet = false }: ClusterOptions = {},
+): Promise<Cluster> => {
   const keys = await temporaryDirectory()
   t.teardown(keys.remove)
   const keyFile = join(keys.path, 'master.key')
   await writeFile(keyFile, randomBytes(32))
-  const [eventStore, mongo] = [await startEventStoreDb(), await startMongoDouble()]
+  const [eventStore, mongo] = [await startEventStoreDb(), await startMongoDouble({ replicaSet: isReplicaSet ? 'rs0' : '' })]
   for (const { dispose } of [eventStore, mongo]) t.teardown(dispose)
   const stores = { EVENTSTORE_URL: eventStore.url, MONGO_URL: mongo.url('stenolog'), MASTER_KEY_FILE: keyFile }
 
@@ -105,23 +117,32 @@ export const startCluster = async (t: Pick<ExecutionContext, 'teardown'>, { isSc
     return [...joined.keys()].toSorted()
   }
 
+  /** A set's members tell their addresses: those of a door are this process's own. */
+  const wayToMongo = async (name: string): Promise<{ readonly url: string; readonly gate: Cut }> => {
+    if (!isReplicaSet) {
+      const gate = await openGate(() => portOf(stores.MONGO_URL))
+      return { url: through(stores.MONGO_URL, gate), gate }
+    }
+    const { url, line } = await mongo.door(name)
+    const cut = (): void => void line('silent')
+    return { url: url('stenolog'), gate: { cut, mend: () => void line('open'), close: () => Promise.resolve() } }
+  }
+
   const add: Cluster['add'] = async (name, role = 'all', settings = {}) => {
     const data = await temporaryDirectory()
     t.teardown(data.remove)
     const internal = await freePort()
-    const gates: Readonly<Record<Peer, Gate>> = {
-      mongodb: await openGate(() => portOf(stores.MONGO_URL)),
-      eventstoredb: await openGate(() => portOf(stores.EVENTSTORE_URL)),
-      peers: await openGate(() => internal),
-    }
+    const toMongo = await wayToMongo(name)
+    const [toEventStore, toPeers] = [await openGate(() => portOf(stores.EVENTSTORE_URL)), await openGate(() => internal)]
+    const gates: Readonly<Record<Peer, Cut>> = { mongodb: toMongo.gate, eventstoredb: toEventStore, peers: toPeers }
     for (const gate of Object.values(gates)) t.teardown(gate.close)
     const environment = {
       ...prefixed({
         ...stores,
-        EVENTSTORE_URL: through(stores.EVENTSTORE_URL, gates.eventstoredb),
-        MONGO_URL: through(stores.MONGO_URL, gates.mongodb),
+        EVENTSTORE_URL: through(stores.EVENTSTORE_URL, toEventStore),
+        MONGO_URL: toMongo.url,
         NODE_NAME: name, ROLE: role, PORT: '0', DATA_DIR: data.path,
-        INTERNAL_PORT: String(internal), INTERNAL_URL: `127.0.0.1:${gates.peers.port}`,
+        INTERNAL_PORT: String(internal), INTERNAL_URL: `127.0.0.1:${toPeers.port}`,
         ADMIN_USERNAME: ADMIN.username, ADMIN_PASSWORD: ADMIN.password,
         RATE_LIMIT: '0', DRAIN_TIMEOUT: '5s', VRAM_MB: '100000', OVERCOMMIT: '0',
         ...settings,
