@@ -181,9 +181,10 @@ export const createLiveSessions = (options: LiveSessionsOptions): RunningSession
   return {
     resolveToken: lifecycle.resolveToken,
     attachSender: (liveId, from = null) => async () => {
-      if (places.has(liveId)) return E.left({ _tag: 'SenderAlreadyConnected' })
       const present = lives.get(liveId)?.running
+      // Before its place is looked at: whoever said the last word keeps it, and may ask again through another link.
       if (present !== undefined && present.stage() !== 'open') return E.left({ _tag: 'LiveOver' })
+      if (places.has(liveId)) return E.left({ _tag: 'SenderAlreadyConnected' })
       const place = {}
       places.set(liveId, place)
       const leave = (): void => {

@@ -166,7 +166,7 @@ test('an end that the store does not take is tried until it does; who speaks to 
   t.deepEqual(kindsOf(heard), ['started', 'ended'])
   t.is(session.audio(AUDIO), 'over')
   session.closed('sender_closed')
-  t.like(await sessions.attachSender(live.id)(), { left: { _tag: 'SenderAlreadyConnected' } })
+  t.like(await sessions.attachSender(live.id)(), { left: { _tag: 'LiveOver' } })
   t.is(sessions.count(), 1, 'its end is still to be written')
   lifecycle.setAway(false)
   await eventually(() => {
