@@ -115,6 +115,13 @@ test('nobody is elected without most members, and of a cut that ends in time not
   await double.turn({ turn: 'start', member: 1 })
   await until(async () => [0, 1].includes((await double.state()).primary ?? -1))
   await until(async () => (await set(numbers, 3)).matchedCount === 1)
+
+  const last = await double.state()
+  await double.turn({ turn: 'stop', member: last.primary ?? -1, electionMs: 0 })
+  // Its election is due at once.
+  for (let look = 0; look < 5; look += 1) t.is((await double.state()).term, last.term, 'one alone elects nobody')
+  await double.turn({ turn: 'start', member: 2 })
+  await until(async () => (await double.state()).term > last.term)
 })
 
 test('a primary that was frozen wakes, takes itself for one, and what it is asked then comes to nothing', async (t) => {
