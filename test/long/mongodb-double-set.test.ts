@@ -85,6 +85,8 @@ test('a deposed primary reads and writes alone, acknowledges no majority, and lo
   t.regex(String(late), /replication timed out/)
   t.is((await deposed.findOne({ _id: 1 }))?.a, 3)
   t.is((await deposed.findOne({ _id: 1 }, { readConcern: 'majority' }))?.a, 1)
+  // Before it has looked its client writes to the deposed one, and waits for good.
+  await until(async () => (await numbers.findOne({ _id: 1 }))?.a === 1)
   await until(async () => (await set(numbers, 4)).matchedCount === 1)
   t.is((await deposed.findOne({ _id: 1 }))?.a, 3)
 
