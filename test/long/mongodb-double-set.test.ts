@@ -85,6 +85,8 @@ test('a deposed primary reads and writes alone, acknowledges no majority, and lo
   t.regex(String(late), /replication timed out/)
   t.is((await deposed.findOne({ _id: 1 }))?.a, 3)
   t.is((await deposed.findOne({ _id: 1 }, { readConcern: 'majority' }))?.a, 1)
+  // Before it has looked its client writes to the deposed one, and waits for good.
+  await until(async () => (await numbers.findOne({ _id: 1 }))?.a === 1)
   await until(async () => (await set(numbers, 4)).matchedCount === 1)
   t.is((await deposed.findOne({ _id: 1 }))?.a, 3)
 
@@ -115,6 +117,13 @@ test('nobody is elected without most members, and of a cut that ends in time not
   await double.turn({ turn: 'start', member: 1 })
   await until(async () => [0, 1].includes((await double.state()).primary ?? -1))
   await until(async () => (await set(numbers, 3)).matchedCount === 1)
+
+  const last = await double.state()
+  await double.turn({ turn: 'stop', member: last.primary ?? -1, electionMs: 0 })
+  // Its election is due at once.
+  for (let look = 0; look < 5; look += 1) t.is((await double.state()).term, last.term, 'one alone elects nobody')
+  await double.turn({ turn: 'start', member: 2 })
+  await until(async () => (await double.state()).term > last.term)
 })
 
 test('a primary that was frozen wakes, takes itself for one, and what it is asked then comes to nothing', async (t) => {

@@ -77,8 +77,8 @@ export const rebuildMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'projections/rebuild/rebuild-requests.ts',
-    before: '    } finally {\n      ending.abort()\n',
-    after: '    } finally {\n',
+    before: '      ending.abort()\n      await told_\n',
+    after: '',
     rows: ['a rebuild that throws is tried again'], test: REBUILD_REQUESTS,
   },
   {
