@@ -25,8 +25,8 @@ const [WORDS, BEFORE] = [90, 10]
 /** As long as MongoDB takes by default to find out that its primary is gone, and to choose another. */
 const ELECTION_MS = 12_000
 
-/** One election from its beginning; resolves when all members are well again. */
-type Election = (cluster: Cluster) => Promise<unknown>
+/** One election; resolves once another leads, with what makes all members well again. */
+type Election = (cluster: Cluster) => Promise<() => Promise<unknown>>
 
 const elects = (turn: (primary: number) => Parameters<Cluster['mongo']['turn']>[0], heal: (old: number) => Parameters<Cluster['mongo']['turn']>[0] | null): Election =>
   async ({ mongo }) => {
@@ -35,7 +35,7 @@ const elects = (turn: (primary: number) => Parameters<Cluster['mongo']['turn']>[
     await mongo.turn(turn(old))
     await eventually(async () => assert.ok(![null, old].includes((await mongo.state()).primary)), PATIENT)
     const healing = heal(old)
-    if (healing !== null) await mongo.turn(healing)
+    return async () => healing === null ? undefined : mongo.turn(healing)
   }
 
 const OF_MONGODB: Readonly<Record<string, Election>> = {
@@ -59,8 +59,10 @@ const loses = (begin: (leader: EventStoreNode) => unknown, heal: (leader: EventS
       const next = await server.leader()
       assert.ok(next !== undefined && (await next.epoch()) > epoch)
     }, PATIENT)
-    await heal(old)
-    await server.untilHealthy()
+    return async () => {
+      await heal(old)
+      await server.untilHealthy()
+    }
   }
 
 const OF_EVENTSTOREDB: Readonly<Record<string, Election>> = {
@@ -97,9 +99,10 @@ const outlasts = (isReplicaSet: boolean, run: Election) => async (t: ExecutionCo
     const listeners = sessions.flatMap((session) => session.listeners)
     await eventually(() => assert.ok(listeners.every(({ finals }) => finals().length >= BEFORE)), PATIENT)
     const begun = performance.now()
-    await run(cluster)
+    const heal = await run(cluster)
     const lasted = performance.now() - begun
     t.true(listeners.every(({ finals }) => finals().length < WORDS), 'the words were too few for this election')
+    await heal()
     for (const { live, sender, listeners: hearing } of sessions) {
       t.is(await sender.over, 1000)
       await Promise.all(hearing.map(({ over }) => over))
@@ -109,7 +112,7 @@ const outlasts = (isReplicaSet: boolean, run: Election) => async (t: ExecutionCo
     }
     t.deepEqual(await cluster.workers(), joined)
     const gap = Math.max(...listeners.map((listener) => longestSilence(listener, begun)))
-    t.log(`round ${round}: over and mended after ${seconds(lasted)}; ${seconds(gap)} without text at most`)
+    t.log(`round ${round}: another leads after ${seconds(lasted)}; ${seconds(gap)} without text at most`)
   }
 }
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import { MongoClient } from 'mongodb'
+import { leaseOf } from '../../projections/projector.ts'
 import type { Listing, LiveJson } from '../support/client.ts'
 import { startCluster } from '../support/cluster/cluster.ts'
 import type { ClusterProcess } from '../support/cluster/cluster.ts'
@@ -11,6 +12,8 @@ import { eventually } from '../support/eventually.ts'
 import { timeToSee } from '../support/time-to-see.ts'
 
 const ROUNDS = Number(process.env['STENOLOG_TEST_SINGLETONS'] ?? 2)
+/** Of whoever folds the lists of lives. */
+const LISTS = leaseOf({ name: 'lives' })
 /** Milliseconds. */
 const PATIENT = { timeoutMs: 120_000 }
 
@@ -28,17 +31,12 @@ const openWorld = async (t: ExecutionContext) => {
   t.teardown(() => client.close())
   const leases = () => client.db().collection<LeaseDocument>('leases').find({}).toArray()
   const speaker = await speakerAt(api.url())
-  /** Waits until nobody else has a lease, and there are as many as ever. */
-  const allHeldBy = (names: ReadonlyArray<string>, count: number): Promise<ReadonlyArray<LeaseDocument>> =>
-    eventually(async () => {
-      const held = await leases()
-      assert.deepEqual(held.filter(({ holder }) => holder === null || !names.includes(holder)), [])
-      assert.ok(held.length >= count, `${held.length} leases of ${count}`)
-      return held
-    }, PATIENT)
+  /** Waits until somebody has each lease, and this process none. */
+  const allHeldWithout = (gone: string): Promise<unknown> =>
+    eventually(async () => assert.deepEqual((await leases()).filter(({ holder }) => holder === null || holder === gone), []), PATIENT)
   const listed = async (): Promise<ReadonlyArray<number>> =>
     (await speaker.get<Listing<LiveJson>>('/lives/?limit=1000')).body.data.map(({ id }) => id).toSorted((a, b) => a - b)
-  return { api, projectors: projectors.slice(0, 2), speaker, leases, allHeldBy, listed }
+  return { projectors: projectors.slice(0, 2), speaker, leases, allHeldWithout, listed }
 }
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
@@ -51,29 +49,26 @@ const FAULTS = {
 for (const [name, { strike, heal }] of Object.entries(FAULTS)) {
   test.serial(`projections and duties of a process that is ${name} go on in another`, async (t) => {
     t.timeout(10 * 60_000 * ROUNDS)
-    const { projectors, speaker, leases, allHeldBy, listed } = await openWorld(t)
+    const { projectors, speaker, leases, allHeldWithout, listed } = await openWorld(t)
     const [folded, held]: [Array<number>, Array<number>] = [[], []]
     const created = [(await speaker.createLive()).id]
-    const both = projectors.map((one) => one.name)
     await eventually(async () => assert.deepEqual(await listed(), created), PATIENT)
-    const { length: count } = await allHeldBy(both, (await leases()).length)
+    await allHeldWithout('')
     for (let round = 1; round <= ROUNDS; round += 1) {
-      // Whoever folds the lists of lives.
-      const holder = (await leases()).find(({ _id }) => _id.startsWith('projection:lives'))?.holder
+      const holder = (await leases()).find(({ _id }) => _id === LISTS)?.holder
       const [old, next] = projectors.toSorted((a) => (a.name === holder ? -1 : 1))
       assert.ok(old !== undefined && next !== undefined && old.name === holder)
       const struck = performance.now()
       await strike(old)
       const creating = speaker.createLive()
-      const taken = allHeldBy([next.name], count).then(() => performance.now() - struck)
+      const taken = allHeldWithout(old.name).then(() => performance.now() - struck)
       await timeToSee(() => Promise.resolve(), async () => (await listed()).length > created.length, PATIENT.timeoutMs)
       folded.push(performance.now() - struck)
       created.push((await creating).id)
       held.push(await taken)
       t.deepEqual(await listed(), created)
-      t.log(`round ${round}: the first event is folded after ${seconds(folded.at(-1) ?? NaN)}, all ${count} leases are taken after ${seconds(held.at(-1) ?? NaN)}`)
+      t.log(`round ${round}: the first event is folded after ${seconds(folded.at(-1) ?? NaN)}, all leases are taken after ${seconds(held.at(-1) ?? NaN)}`)
       await heal(old)
-      await allHeldBy(both, count)
       t.is((await fetch(`${next.url()}/health/ready`)).status, 200)
       await eventually(async () => t.is((await fetch(`${old.url()}/health/ready`)).status, 200), PATIENT)
     }
