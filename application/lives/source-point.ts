@@ -3,7 +3,7 @@ export interface SourcePoint {
   /** Samples of the live's clock (16 kHz). */
   readonly sampleOffset: number
   readonly nextSegment: number
-  /** The last HLS segment that was heard. */
+  /** The last HLS segment that was heard, or the one before the first; −1 before all, null where nothing was. */
   readonly mediaSequence: number | null
 }
 

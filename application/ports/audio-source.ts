@@ -2,7 +2,7 @@
 export interface SourceTarget {
   /** May hold secrets: never logged. */
   readonly url: string
-  /** HLS goes on after this media sequence; null: wherever the source begins. */
+  /** HLS goes on after this media sequence, −1 before all; null: wherever the source begins. */
   readonly mediaSequence: number | null
 }
 
@@ -29,7 +29,7 @@ export interface PullerEvents {
   readonly stretch: (continuity: Continuity) => void
   /** s16le 16 kHz mono, in order; `time`: of the first sample, in seconds of the media's own clock, null for none. */
   readonly audio: (samples: Int16Array, time: number | null) => void
-  /** All audio of this HLS media sequence has been delivered. */
+  /** All audio of this HLS media sequence has been delivered, or the audio of this source begins behind it. */
   readonly heard: (mediaSequence: number) => void
   /** The segments of this HLS source last so long. */
   readonly targetDuration: (seconds: number) => void

@@ -70,21 +70,33 @@ export const withSource = ({ running, ...options }: SourcedLiveOptions): Sourced
     startSource: () => {
       if (source !== undefined || live.audioUrl === null || running.stage() !== 'open') return
       let launches = 0
+      // Only the process of an auto-started live is shown (D26).
+      let pidShown: number | null = null
+      let isPlaceKnown = point.mediaSequence !== null
+      const { nextSegment } = point
+      const record = (sampleOffset: number, mediaSequence: number | null): void => {
+        const facts = { pid: pidShown, term: live.term, sampleOffset, nextSegment, mediaSequence }
+        void running.writes.add('source', lifecycle.startSource(liveId, facts))
+      }
       source = startLiveSource({
         ...options,
         monotonic: options.environment.monotonic,
         target: { url: live.audioUrl, mediaSequence: point.mediaSequence },
         launched: (pid, mediaSequence) => {
-          // Only the process of an auto-started live is shown (D26); a later one goes on where the clock stands.
+          // A later one goes on where the clock stands.
           const sampleOffset = launches === 0 ? point.sampleOffset : point.sampleOffset + running.heardSamples()
           launches += 1
-          const { nextSegment } = point
-          const pidShown = live.autoStart ? pid : null
-          const facts = { pid: pidShown, term: live.term, sampleOffset, nextSegment, mediaSequence }
-          void running.writes.add('source', lifecycle.startSource(liveId, facts))
+          pidShown = live.autoStart ? pid : null
+          record(sampleOffset, mediaSequence)
         },
         audio: running.push,
-        heard: (mediaSequence) => options.sequences.heard(mediaSequence, running.heardSamples()),
+        heard: (mediaSequence) => {
+          options.sequences.heard(mediaSequence, running.heardSamples())
+          if (isPlaceKnown) return
+          isPlaceKnown = true
+          // Until the first final nothing else tells another worker where to go on: it would begin near the live's end.
+          record(point.sampleOffset, mediaSequence)
+        },
         backlogSeconds: running.backlogSeconds,
         completed: () => void over({ status: 'finished', reason: 'source_ended' }),
         failed: (cause) =>

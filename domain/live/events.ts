@@ -97,7 +97,10 @@ export const VocabularyChanged = definePersonalEvent(
 export const openedVocabulary = (text: string): GivenVocabulary =>
   E.getOrElse(() => NO_VOCABULARY)(sealedVocabulary.decode(text))
 
-/** A source process began at `sampleOffset` samples of the live's clock (16 kHz). */
+/**
+ * A source process began at `sampleOffset` samples of the live's clock (16 kHz), behind `mediaSequence` of an HLS source;
+ * once more when it is known where in its playlist a source begins.
+ */
 export const SourceStarted = defineEvent(
   'SourceStarted',
   t.strict({
@@ -105,7 +108,7 @@ export const SourceStarted = defineEvent(
     pid: t.union([boundedInteger(1, 2 ** 31), t.null]),
     sampleOffset: boundedInteger(0, Number.MAX_SAFE_INTEGER),
     nextSegment: boundedInteger(1, Number.MAX_SAFE_INTEGER),
-    mediaSequence: t.union([boundedInteger(0, Number.MAX_SAFE_INTEGER), t.null]),
+    mediaSequence: t.union([boundedInteger(-1, Number.MAX_SAFE_INTEGER), t.null]),
   }),
 )
 

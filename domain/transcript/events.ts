@@ -37,8 +37,8 @@ export const SegmentFinalised = definePersonalEvent(
     {
       /** The width that its lines had, which the sender's config decides; unknown of the first versions' segments. */
       maxChars: boundedInteger(1, 1e6),
-      /** The last media sequence of its HLS source that had been heard by its end: where another process goes on. */
-      mediaSequence: boundedInteger(0, Number.MAX_SAFE_INTEGER),
+      /** The last media sequence of its HLS source that had been heard by its end, −1 for none: where another process goes on. */
+      mediaSequence: boundedInteger(-1, Number.MAX_SAFE_INTEGER),
       /** Of the worker that heard it; unknown of the first versions' segments, which had one term alone. */
       term,
       /** One after another `text`, where its session asked for words and the model tells when they sound. */

@@ -7,7 +7,7 @@ export interface SourceSink {
   readonly bytes: (bytes: Buffer) => Promise<void>
   /** The stretch is over: what follows is no continuation of it; `next` says what is known of that. */
   readonly stretchEnds: (next?: Continuity) => Promise<void>
-  /** The bytes so far hold all of this HLS segment, which lasts so many seconds. */
+  /** The bytes so far hold all of this HLS segment, which lasts so many seconds; 0: they begin behind it. */
   readonly segment: (mediaSequence: number, seconds: number) => void
   readonly targetDuration: (seconds: number) => void
 }

@@ -205,3 +205,12 @@ test('D53: each final keeps what of an HLS source was heard by its end, for the 
   for (const number of [1, 3, 4]) await pipelines.of(live.id).final(number, 'words')
   t.deepEqual(live.segments.map(({ mediaSequence }) => mediaSequence), [undefined, 41, 42])
 })
+
+test('where a source begins in its playlist is recorded at once, once: for a worker that takes over before any final', async (t) => {
+  const { live, pullers } = await autoStarted(t)
+  const { events } = pullers.latest()
+  events.audio(AUDIO, null)
+  for (const sequence of [-1, 0, 1]) events.heard(sequence)
+  await eventually(() => assert.equal(live.writes.length, 3))
+  t.deepEqual(live.writes, ['source 1000 at 0 after null', 'start', 'source 1000 at 0 after -1'])
+})

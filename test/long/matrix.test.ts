@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import test from 'ava'
 import type { ExecutionContext } from 'ava'
 import { FFMPEG } from '../support/audio-server.ts'
@@ -9,6 +9,14 @@ import { strike, untilReady } from '../support/cluster/matrix-strike.ts'
 import type { MatrixCluster, Outcome } from '../support/cluster/matrix-strike.ts'
 
 const withFfmpeg = existsSync(FFMPEG) ? test.serial : test.serial.skip
+
+/** A file of verdicts, a line a cell: cells that it says are ok are not run again. */
+const VERDICTS = process.env['STENOLOG_TEST_MATRIX_VERDICTS']
+
+const alreadyOk = (): ReadonlySet<string> => {
+  const lines = VERDICTS !== undefined && existsSync(VERDICTS) ? readFileSync(VERDICTS, 'utf8').split('\n') : []
+  return new Set(lines.map((line) => line.split(' ')).filter(([, verdict]) => verdict === 'ok').map(([cell = '']) => cell))
+}
 
 /** Sources of the tests are on this machine. */
 const SETTINGS = { AUDIO_URL_ALLOW_CIDRS: '127.0.0.1/32' }
@@ -41,7 +49,9 @@ withFfmpeg('nothing is lost or told twice, whichever process a fault befalls, at
   const failed: Array<string> = []
   const tell = (index: number, { cell, wrong, note }: Outcome): void => {
     // At once: a run of hours is looked at before it ends.
-    process.stderr.write(`${index} ${cell}: ${wrong.length === 0 ? 'ok' : wrong.join('; ')} · ${note}\n`)
+    const verdict = `${wrong.length === 0 ? 'ok' : wrong.join('; ')} · ${note}\n`
+    process.stderr.write(`${index} ${cell}: ${verdict}`)
+    if (VERDICTS !== undefined) appendFileSync(VERDICTS, `${cell} ${verdict}`)
     if (wrong.length === 0) return
     failed.push(`${cell}: ${wrong.join('; ')} (again: STENOLOG_TEST_MATRIX=${cell}, or from here on: STENOLOG_TEST_MATRIX=${seed}:${index})`)
   }
@@ -53,8 +63,10 @@ withFfmpeg('nothing is lost or told twice, whichever process a fault befalls, at
     }
   }
   let world: MatrixCluster | undefined
-  for (const [index, blow] of strikes.entries()) {
-    if (index < from) continue
+  const done = alreadyOk()
+  for (const [index, whole] of strikes.entries()) {
+    const blow = { ...whole, cells: whole.cells.filter((cell) => !done.has(nameOf(cell))) }
+    if (index < from || blow.cells.length === 0) continue
     const isOfAll = blow.process === 'all'
     if (world === undefined || isOfAll !== (world.all.length === 2)) {
       for (const one of world?.all ?? []) await one.kill()

@@ -73,6 +73,8 @@ export const pullHttp: PullKind = async ({ url, after, note }, sink, guard, sign
     const playlist = { url: final, bytes: await playlistOf(head, body) }
     for await (const segment of followHls({ fetcher, playlist, after, onTargetDuration: sink.targetDuration, signal })) {
       if (segment.begins !== null) await sink.stretchEnds(segment.begins)
+      // Whoever comes after a puller that dies within its first segment has to know where it began.
+      if (segment.begins?.lost === null) sink.segment(segment.sequence - 1, 0)
       await sink.bytes(segment.bytes)
       sink.segment(segment.sequence, segment.duration)
     }
