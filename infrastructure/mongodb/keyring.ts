@@ -13,6 +13,8 @@ interface KeyDocument {
   readonly _id: string
   readonly wrapped?: Binary
   readonly erasedAt?: Date
+  /** How often a process asked for it to seal with. */
+  readonly asked?: number
 }
 
 type KeyringConnection = Pick<MongoConnection, 'keyring' | 'limitMs'>
@@ -51,6 +53,8 @@ export const openMongoKeyringReader = async (connection: KeyringConnection, mast
 /**
  * The keyring in MongoDB; rejects when it cannot be reached or the master key is not the one that its keys are wrapped by.
  * Making a key is one write of a majority, also where it finds one that is there: what a seal uses is never rolled back.
+ * It always changes something: a write that changes nothing is acknowledged by a primary that was deposed and does not
+ * know it, of a key that others have erased.
  * The connection is its opener's to close.
  */
 export const openMongoKeyring = async (connection: KeyringConnection, masterKey: Uint8Array): Promise<SharedKeyring> => {
@@ -58,7 +62,7 @@ export const openMongoKeyring = async (connection: KeyringConnection, masterKey:
   const keys = keysIn(connection.keyring)
 
   const ensure = async (name: string, wrapped: Uint8Array): Promise<StoredKey> => {
-    const made = { $setOnInsert: { wrapped: new Binary(wrapped) } }
+    const made = { $setOnInsert: { wrapped: new Binary(wrapped) }, $inc: { asked: 1 } }
     const stored = await despiteRaces(() => keys.findOneAndUpdate({ _id: name }, made, { upsert: true, returnDocument: 'after' }))
     if (stored === null) throw new Error(`the server made no document of key ${name}`)
     return storedIn(stored)
@@ -104,9 +108,17 @@ export const erasedMongoKeys = async (connection: Pick<MongoConnection, 'keyring
 /** How far back it is asked what was erased: a majority has it long before. */
 const WINDOW_MS = 60_000
 
+/** That it was asked what was erased, and when by the clock of the server. */
+interface Poll {
+  readonly _id: string
+  readonly at: Date
+  readonly count: number
+}
+
 /**
  * Answers the names of the keys that were erased in the last minute, and since it was answered before. All by the clock
- * of the server, whatever this machine's says; where a new primary's is behind, by the earlier one of both.
+ * of the server, whatever this machine's says; where a new primary's is behind, by the earlier one of both. A primary that
+ * was deposed and does not know it answers nothing: it is asked to write first, which it cannot acknowledge.
  */
 export const erasedLately = (
   { keyring, maintainedKeyring, limitMs }: KeyringConnection & Pick<MongoConnection, 'maintainedKeyring'>,
@@ -127,8 +139,11 @@ export const erasedLately = (
     outcomeOf(limitMs, async ({ maxTimeMS, check }) => {
       await indexed()
       check()
-      const hello = await keyring.command({ hello: 1 })
-      const now = Number(hello['localTime'])
+      const polled = await despiteRaces(() => keyring.collection<Poll>('polls').findOneAndUpdate(
+        { _id: 'erasures' }, { $currentDate: { at: true }, $inc: { count: 1 } }, { upsert: true, returnDocument: 'after' },
+      ))
+      if (polled === null) throw new Error('the server made no document of this poll')
+      const now = polled.at.getTime()
       const since = new Date(Math.min(answered ?? now, now) - WINDOW_MS)
       const erased = await keysIn(keyring).find({ erasedAt: { $gt: since } }, { projection: { _id: 1 }, maxTimeMS }).toArray()
       answered = now
