@@ -40,24 +40,25 @@ interface Beginning {
   readonly cell: Cell
   readonly words: number
   readonly lead: number
-  /** Processes that clients use, the one in danger first. */
-  readonly front: ReadonlyArray<Url>
-  /** Whether the session may run there. */
-  readonly mayRunAt: (live: LiveJson) => Promise<boolean>
+  /** Processes that clients use. */
+  readonly anyone: ReadonlyArray<Url>
+  /** The same, the one in danger first, where the session runs; null where it may not run. */
+  readonly frontsOf: (live: LiveJson) => Promise<ReadonlyArray<Url> | null>
 }
 
 const ATTEMPTS = 8
 
 /** Begins a session at a worker that may be; those that came elsewhere are ended. */
-export const beginSession = async (t: ExecutionContext, { cell, words, lead, front, mayRunAt }: Beginning): Promise<MatrixSession> => {
+export const beginSession = async (t: ExecutionContext, { cell, words, lead, anyone, frontsOf }: Beginning): Promise<MatrixSession> => {
   const audio = leadIn(lead, words)
-  const speaker = await surely(() => speakerAt(front.at(-1)?.() ?? ''))
+  const speaker = await surely(() => speakerAt(anyone.at(-1)?.() ?? ''))
   const elsewhere: Array<LiveJson> = []
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const source = cell.source === 'raw' ? null : await (cell.source === 'hls' ? serveHls : serveWordsByRtmp)(t, audio)
     const pulled: Json = source === null ? {} : { audio_format: cell.source, audio_url: source.url, auto_start: true }
     const live = await surely(() => speaker.createLive({ live_retention: true, ...pulled }))
-    if (!(await mayRunAt(live))) {
+    const front = await frontsOf(live)
+    if (front === null) {
       elsewhere.push(live)
       continue
     }
@@ -76,6 +77,8 @@ const spanOf = (session: MatrixSession, word: number): readonly [number, number]
 
 /** Of words that are said and not final yet when a connection breaks. */
 const OPEN_SECONDS = 8
+/** What is said until another worker hears it is in the memory of the process of its socket alone. */
+const TAKEOVER_SECONDS = 12
 
 type Exception = (session: MatrixSession, word: number) => boolean
 
@@ -87,10 +90,11 @@ const rtmpDoesNotResend: Exception = (session, word) => {
   return pulls.slice(1).some((pull, i) => to > (pulls[i]?.to ?? 0) - OPEN_SECONDS && from < pull.from + 0.2)
 }
 
-/** Exception: a raw sender whose own socket broke loses what it sent into it. */
+/** Exception: a raw sender whose own socket broke loses what it sent into it and no worker has heard yet. */
 const ownSocketBroke: Exception = (session, word) => {
   const [from, to] = spanOf(session, word)
-  return (session.sender?.breaks ?? []).some(({ at }) => to > at - OPEN_SECONDS && from < at + 0.2)
+  const unheard = OPEN_SECONDS + (session.cell.moment === 'in-takeover' ? TAKEOVER_SECONDS : 0)
+  return (session.sender?.breaks ?? []).some(({ at }) => to > at - unheard && from < at + 0.2)
 }
 
 const EXCEPTIONS: ReadonlyArray<readonly [string, Exception]> = [

@@ -31,7 +31,7 @@ const BEHIND = 14
 const BEFORE = { 'idle': 8, 'mid-phrase': 5, 'in-takeover': 16 } as const
 const SECONDS_OF_PHRASE = 2.6
 /** Silence before the words: sessions that are idle when the fault strikes, and all others. */
-const [IDLE_LEAD, LEAD] = [15, 2]
+const [IDLE_LEAD, LEAD] = [18, 2]
 /** In the middle of the second phrase. */
 const STRUCK_AT = 7
 const LIMIT = { timeoutMs: 120_000 }
@@ -62,12 +62,17 @@ const untilBegun = async (sessions: ReadonlyArray<MatrixSession>): Promise<void>
   }
 }
 
-const victimOf = ({ fronts, workers, projector }: MatrixCluster, { process }: Strike): ClusterProcess => {
-  const [front] = fronts
-  const [worker] = workers
-  if (front === undefined || worker === undefined) throw new Error('no such process')
-  return { worker, api: front, all: front, projector }[process]
+/** Whom the fault befalls: where it is who runs the sessions, the one that does, or the one that takes them over. */
+const victimOf = ({ fronts, workers, projector }: MatrixCluster, { process, isInTakeover }: Strike, home: ClusterProcess): ClusterProcess => {
+  const worker = isInTakeover ? workers.find((one) => one !== home) : home
+  const [api] = fronts
+  if (api === undefined || worker === undefined) throw new Error('no such process')
+  return { worker, api, all: worker, projector }[process]
 }
+
+/** Processes that clients use, the one in danger first. */
+const frontsOf = ({ fronts }: MatrixCluster, victim: ClusterProcess): ReadonlyArray<() => string> =>
+  fronts.toSorted((a, b) => Number(b === victim) - Number(a === victim)).map(({ url }) => url)
 
 /** Strikes, lasts, and is mended but for a process that was killed. */
 const befall = async ({ workers }: MatrixCluster, victim: ClusterProcess, { fault, process }: Strike): Promise<void> => {
@@ -101,22 +106,22 @@ const runnerOf = ({ cluster: of }: MatrixCluster, id: number): Promise<ClusterPr
 
 /** One fault, and what became of the sessions that it befell. */
 export const strike = async (t: ExecutionContext, world: MatrixCluster, blow: Strike): Promise<ReadonlyArray<Outcome>> => {
-  const victim = victimOf(world, blow)
-  const isRunner = world.workers.includes(victim)
-  const front = world.fronts.map(({ url }) => url)
-  const rest = front.at(-1) ?? front[0] ?? (() => '')
   let home: ClusterProcess | undefined
-  const sessions: Array<MatrixSession> = []
-  for (const cell of blow.cells.toSorted((a, b) => Number(b.moment === 'idle') - Number(a.moment === 'idle')))
-    sessions.push(await beginSession(t, {
-      cell, front, words: wordsOf(cell), lead: cell.moment === 'idle' ? IDLE_LEAD : LEAD,
-      mayRunAt: async ({ id }) => {
+  const begin = (cell: Cell): Promise<MatrixSession> =>
+    beginSession(t, {
+      cell, words: wordsOf(cell), lead: cell.moment === 'idle' ? IDLE_LEAD : LEAD, anyone: world.fronts.map(({ url }) => url),
+      frontsOf: async ({ id }) => {
         const worker = await runnerOf(world, id)
-        if (isRunner) return (worker === victim) !== blow.isInTakeover
         home ??= worker
-        return worker === home
+        return worker === home ? frontsOf(world, victimOf(world, blow, home)) : null
       },
-    }))
+    })
+  const [first, ...others] = blow.cells.toSorted((a, b) => Number(b.moment === 'idle') - Number(a.moment === 'idle'))
+  if (first === undefined) return []
+  const sessions = [await begin(first)]
+  sessions.push(...(await Promise.all(others.map(begin))))
+  const victim = victimOf(world, blow, await runnerOf(world, sessions[0]?.live.id ?? 0))
+  const rest = frontsOf(world, victim).at(-1) ?? (() => '')
   const [idle, spoken] = [sessions.filter(({ cell }) => cell.moment === 'idle'), sessions.filter(({ cell }) => cell.moment !== 'idle')]
   const late: Array<Outcome> = []
   try {
