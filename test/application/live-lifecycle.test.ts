@@ -1,9 +1,13 @@
 import test from 'ava'
 import * as O from 'fp-ts/lib/Option.js'
 import { attachSender } from '../../application/lives/commands/attach-sender.ts'
+import { recordSegment } from '../../application/lives/commands/record-segment.ts'
+import { startLive } from '../../application/lives/commands/start-live.ts'
 import { fenceSegments } from '../../application/lives/terms/fence-segments.ts'
 import { takeOver } from '../../application/lives/terms/take-over.ts'
 import { reservedVram } from '../../domain/admission/state.ts'
+import { FIRST_TERM } from '../../domain/live/events.ts'
+import { createMemoryKeyring } from '../support/memory-keyring.ts'
 import { createFailingStore } from './failing-store.ts'
 import { callerOf, createWriteSide, requestOf, writeSideOf } from './write-side.ts'
 import { createMemoryEventStore } from '../support/memory-event-store.ts'
@@ -55,6 +59,18 @@ test('Segments are appended in order and sealed', async (t) => {
   const stored = right(await store.read('segments-1')())
   t.deepEqual(stored.map((event) => dataOf(event)['segment']), [1, 2, 3])
   t.notRegex(JSON.stringify(stored), /secret/)
+})
+
+test('Finals of a live that began are stored while the keyring cannot be reached', async (t) => {
+  const { createLive, deps } = await createWriteSide()
+  for (const _ of [1, 2]) right(await createLive(callerOf(1), requestOf())())
+  let isReachable = true
+  const cut = { ...deps, keyring: createMemoryKeyring(() => isReachable) }
+  right(await startLive(cut)(1, FIRST_TERM)())
+  isReachable = false
+  const record = recordSegment(cut)
+  right(await record(segment(1))())
+  t.like(await record({ ...segment(1), liveId: 2 })(), { left: { _tag: 'KeyringUnavailable' } })
 })
 
 test('D53: a process after a kill pulls on behind the last final, of whatever language the newest line is', async (t) => {

@@ -4,12 +4,13 @@ import { openKeyring } from '../../infrastructure/keys/keyring.ts'
 import type { StoredKey } from '../../infrastructure/keys/keyring.ts'
 import * as E from 'fp-ts/lib/Either.js'
 
-/** The keyring port in memory. */
-export const createMemoryKeyring = (): Keyring => {
+/** The keyring port in memory; unless it is reachable, no key can be asked for that was not used before. */
+export const createMemoryKeyring = (isReachable = (): boolean => true): Keyring => {
   const keys = new Map<string, StoredKey>()
   const opened = openKeyring(
     {
       ensure: async (name, wrapped) => {
+        if (!isReachable()) return E.left('cut off')
         const key = keys.get(name)
         if (key === undefined) keys.set(name, wrapped)
         return E.right(key === undefined ? wrapped : key)
