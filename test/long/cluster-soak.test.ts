@@ -69,7 +69,7 @@ const soak = async (t: ExecutionContext, { processes, workers, fronts, mongoUrl 
     return { live, listeners, sender: await speakAnew(urls, live, audio) }
   }))
   t.teardown(() => {
-    for (const { listeners } of sessions) for (const { stop } of listeners) stop()
+    for (const { listeners, sender } of sessions) for (const { stop } of [...listeners, sender]) stop()
     if (!t.passed) for (const { name, log } of processes) console.error(`${name}:\n${log()}`)
   })
   const [idle, all] = idleAndAll()
@@ -87,10 +87,12 @@ const soak = async (t: ExecutionContext, { processes, workers, fronts, mongoUrl 
   }
   const [stillIdle, inAll] = idleAndAll()
   const silences: Array<number> = []
+  // Who was killed is at another port.
+  const reader = await speakerAt(fronts[0].url())
   for (const { live, listeners, sender } of sessions) {
     const said = await sender.finish()
     t.is(await sender.over, 1000, `live ${live.id}`)
-    const stored = await storedNumbers(speaker, live)
+    const stored = await storedNumbers(reader, live)
     for (const listener of listeners) {
       await listener.over
       t.deepEqual(listener.finals(), stored, `live ${live.id}: told and stored`)

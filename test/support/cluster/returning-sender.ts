@@ -17,14 +17,19 @@ export interface ReturningSender {
   readonly breaks: ReadonlyArray<number>
   /** FINISH as soon as the word is out that is being said; tells how many words were said. */
   readonly finish: () => Promise<number>
+  /** Its socket breaks, and it does not come back. */
+  readonly stop: () => void
 }
 
 /** Says numbered `audio` through the processes at `urls`, the next one after each break. */
 export const speakAnew = async (urls: ReadonlyArray<() => string>, live: LiveJson, audio: Int16Array): Promise<ReturningSender> => {
   const breaks: Array<number> = []
   let [at, until] = [0, audio.length]
+  let current: TestSocket | undefined
+  let isStopped = false
   const enter = async (url: string): Promise<TestSocket> => {
     const socket = await openSocket(`${url.replace(/^http/, 'ws')}${live.relative_path}?token=${live.sender_token}`)
+    current = socket
     socket.send({ type: 'config' })
     await socket.frame(({ status }) => status === 'started')
     return socket
@@ -47,7 +52,7 @@ export const speakAnew = async (urls: ReadonlyArray<() => string>, live: LiveJso
   }
   const run = async (first: TestSocket): Promise<number> => {
     let code = await say(first)
-    for (let attempt = 1; code === 1006 || code === 1012 || code === 1001; attempt += 1) {
+    for (let attempt = 1; !isStopped && (code === 1006 || code === 1012 || code === 1001); attempt += 1) {
       await delay(PAUSE_MS)
       const socket = await enter(urls[attempt % urls.length]?.() ?? '').catch(() => null)
       if (socket === null) continue
@@ -67,6 +72,10 @@ export const speakAnew = async (urls: ReadonlyArray<() => string>, live: LiveJso
       const { number, from } = wordBehind(at)
       until = Math.min(from, audio.length)
       return number - 1
+    },
+    stop: () => {
+      isStopped = true
+      current?.terminate()
     },
   }
 }
