@@ -58,6 +58,8 @@ export const runTestService = async (
     DRAIN_TIMEOUT: '0s',
     VRAM_MB: '100000',
     OVERCOMMIT: '0',
+    // Whether a decoder can be confined here is tried at each start, by two processes: tests of sources ask for it.
+    SOURCE_ISOLATION: 'off',
     ...stores?.settings,
     ...settings,
   })
@@ -79,6 +81,13 @@ export const runTestService = async (
     throw error
   })
   const admin = () => logIn(running().url, ADMIN.username, ADMIN.password)
+  let maker: { readonly url: string; readonly client: Promise<Client> } | undefined
+  /** One log-in of the administrator makes all users. */
+  const makerOfUsers = (): Promise<Client> => {
+    const { url } = running()
+    if (maker?.url !== url) maker = { url, client: admin() }
+    return maker.client
+  }
   return {
     url: () => running().url,
     pid: () => running().pid,
@@ -90,7 +99,7 @@ export const runTestService = async (
     logIn: (username) => logIn(running().url, username, passwordOf(username)),
     user: async (username, members = {}) => {
       const password = passwordOf(username)
-      await (await admin()).api.call('createUser', { body: { username, password, ...members } })
+      await (await makerOfUsers()).api.call('createUser', { body: { username, password, ...members } })
       return logIn(running().url, username, password)
     },
     kill: (signal = 'SIGKILL') => running().end(signal),
