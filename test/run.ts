@@ -35,6 +35,9 @@ interface Tally {
 /** Hundreds of processes load the same files: what the first one compiled serves the others, which saves a tenth of all time. */
 process.env['NODE_COMPILE_CACHE'] = join(import.meta.dirname, '..', 'node_modules', '.cache', 'compiled')
 
+// A third of the processor time of the whole browser, which the long tests have.
+if (!long) process.env['STENOLOG_TEST_BROWSER'] ??= 'chromium-headless-shell'
+
 const exitOf = (child: ReturnType<typeof spawn>): Promise<number> =>
   new Promise((resolve, reject) => {
     child.once('error', reject)
