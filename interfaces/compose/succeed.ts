@@ -30,6 +30,17 @@ export const succeed = async <L extends { readonly _tag: string }, A>(
   throw new Error(`${step}: ${'reason' in done.left ? String(done.left.reason) : done.left._tag}`)
 }
 
+/** What a store said, where that is why `error` was thrown. */
+const failureOf = (error: unknown): { readonly _tag: string; readonly reason: string } => {
+  const cause = error instanceof Error ? error.cause : null
+  const tag = typeof cause === 'object' && cause !== null && '_tag' in cause ? String(cause._tag) : 'Failed'
+  return { _tag: tag, reason: error instanceof Error ? error.message : String(error) }
+}
+
+/** As `succeed`, for work that rejects, with what a store said as its cause. */
+export const succeedAt = <A>(step: string, work: () => Promise<A>, timers: Timers = systemTimers): Promise<A> =>
+  succeed(step, TE.tryCatch(work, failureOf), timers)
+
 /** As `succeed`, but for stored data that cannot be read: that stops only what needs it, and is told already. */
 export const succeedUnlessHurt = async <L extends { readonly _tag: string }>(
   step: string,

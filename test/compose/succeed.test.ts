@@ -1,6 +1,7 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { succeed, succeedUnlessHurt } from '../../interfaces/compose/succeed.ts'
+import { orThrow } from '../../domain/shared/or-throw.ts'
+import { succeed, succeedAt, succeedUnlessHurt } from '../../interfaces/compose/succeed.ts'
 import { immediateTimers } from '../support/immediate-timers.ts'
 
 const AWAY = E.left({ _tag: 'StoreUnavailable', reason: 'no answer in 800 ms' } as const)
@@ -16,6 +17,13 @@ test('a store that is late when the service starts is asked again', async (t) =>
   const { task, asked } = answering(AWAY, AWAY, E.right('there'))
   t.is(await succeed('read the head', task, immediateTimers), 'there')
   t.is(asked(), 3)
+})
+
+test('nor does a late store end work that rejects with what it said; any other defect does', async (t) => {
+  const { task, asked } = answering(AWAY, AWAY, E.right('there'))
+  t.is(await succeedAt('list', async () => orThrow(await task(), 'the list cannot be read'), immediateTimers), 'there')
+  t.is(asked(), 3)
+  await t.throwsAsync(succeedAt('list', () => Promise.reject(new Error('a defect')), immediateTimers), { message: 'list: a defect' })
 })
 
 test('a store that stays away ends the start with the name of the step', async (t) => {

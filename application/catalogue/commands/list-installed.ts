@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { CATALOGUE_STREAM, ModelListed, TranslationPairListed } from '../../../domain/catalogue/events.ts'
 import { reading, readEvent } from '../../../domain/read-event.ts'
+import { orThrow } from '../../../domain/shared/or-throw.ts'
 import { readAround } from '../../log/read-around.ts'
 import type { InstalledPair, ListInstalled, Listings } from '../../ports/catalogue.ts'
 import type { Environment, Logger } from '../../ports/environment.ts'
@@ -48,15 +49,13 @@ interface ListInstalledDeps {
 /**
  * The ids of all names and pairs, new ones appended first: whoever loses a race reads again what the winner listed.
  * Where something cannot be read, which may be a listing too, nothing is listed anew: no id may be given twice.
- * Rejects when the store cannot be reached.
+ * Rejects when the store cannot be reached, which is the cause then.
  */
 export const listInstalled =
   ({ store, environment, logger }: ListInstalledDeps): ListInstalled =>
   async (names, installed) => {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const around = await readAround(store, CATALOGUE_STREAM)()
-      if (E.isLeft(around)) throw new Error(`the catalogue cannot be read: ${around.left.reason}`)
-      const { events, lost } = around.right
+      const { events, lost } = orThrow(await readAround(store, CATALOGUE_STREAM)(), 'the catalogue cannot be read')
       const listings = listingsOf(events)
       const missing = missingListings(environment, listings, names, installed)
       if (missing.length === 0) return listings
@@ -67,9 +66,7 @@ export const listInstalled =
       }
       const expected: ExpectedRevision = events.at(-1)?.revision ?? 'no-stream'
       const appended = await store.append(CATALOGUE_STREAM, expected, missing)()
-      if (E.isLeft(appended) && appended.left._tag === 'StoreUnavailable') {
-        throw new Error(`the catalogue cannot be written: ${appended.left.reason}`)
-      }
+      if (E.isLeft(appended) && appended.left._tag === 'StoreUnavailable') orThrow(appended, 'the catalogue cannot be written')
     }
     throw new Error(`the catalogue changed under ${ATTEMPTS} attempts to list models`)
   }

@@ -1,5 +1,6 @@
 import { listInstalled } from '../../../application/catalogue/commands/list-installed.ts'
 import { offeredCatalogue } from '../../../application/catalogue/offered-catalogue.ts'
+import type { ListInstalled } from '../../../application/ports/catalogue.ts'
 import type { SpeechEngine } from '../../../application/ports/engine.ts'
 import type { TranslationEngine } from '../../../application/ports/translation-engine.ts'
 import { openCatalogue } from '../../../infrastructure/catalogue/catalogue.ts'
@@ -12,6 +13,7 @@ import { createTranslationEngine } from '../../../infrastructure/onnx/process/tr
 import { hasServers, modelsDirOf } from '../../../infrastructure/settings.ts'
 import { assemble } from '../assemble.ts'
 import type { Part } from '../assemble.ts'
+import { succeedAt } from '../succeed.ts'
 import { watchLoads } from '../watch-loads.ts'
 import type { Foundation } from './foundation.ts'
 
@@ -49,7 +51,8 @@ const startOwn = (foundation: Foundation): Promise<Engines & Part> =>
     const [modelsDir, mayBeMissing] = [modelsDirOf(settings), settings.modelsDir === null]
     // Before what is there is listed: what comes meanwhile has changed it.
     const seen = hasServers(settings) ? await lookAtModels(modelsDir) : null
-    const list = listInstalled({ store, environment, logger })
+    const listed = listInstalled({ store, environment, logger })
+    const list: ListInstalled = (names, pairs) => succeedAt('list what is installed', () => listed(names, pairs))
     const installed = await openCatalogue({ listInstalled: list, logger, modelsDir, mayBeMissing, bundledDir: BUNDLED_MODELS })
     // Of a process that serves no clients nobody can ask it.
     if (seen !== null) opened(watchModels({ modelsDir, seen, rescan: installed.rescan, timers, logger }))
