@@ -8,6 +8,7 @@ import type { Position } from '../../application/ports/event-store.ts'
 import { liveCounts } from '../../projections/live-counts/projection.ts'
 import { lives } from '../../projections/lives/projection.ts'
 import { modelOf } from '../../projections/projection.ts'
+import type { Projection } from '../../projections/projection.ts'
 import { leaseOf } from '../../projections/projector.ts'
 import { eventually } from '../support/eventually.ts'
 import { right } from '../support/projecting.ts'
@@ -36,6 +37,40 @@ test('two processes share the projections, one runs each, and both answer for al
     t.true(lagOf(a).position >= position && lagOf(b).position >= position)
   }
   t.deepEqual([a.projector.timeouts(), b.projector.timeouts()], [0, 0])
+  t.deepEqual(await world.differences(), [])
+})
+
+/** As a later version has it: it makes other documents, under a name of its own. */
+const later: Projection = {
+  ...lives,
+  name: 'lives-2',
+  collection: { ...lives.collection, name: 'lives-2' },
+  project: (current, event, id) => {
+    const made = lives.project(current, event, id)
+    return made === null || made === current ? made : { ...made, shape: 2 }
+  },
+}
+
+test('two versions fold side by side, each its own, while one is rebuilt and when the other ends', async (t) => {
+  const world = createReadSides(t, [lives, later])
+  const [one, two] = [world.start('one', { own: [lives] }), world.start('two', { own: [later] })]
+  const advance = async (liveId: number, ...seenBy: ReadonlyArray<ReadSideProcess>): Promise<void> => {
+    const position = await advanceLive(world.store, liveId)
+    await Promise.all(seenBy.map(({ projector }) => projector.whenProjected(position)))
+  }
+  for (let liveId = 1; liveId <= 10; liveId++) await advance(liveId, one, two)
+  t.deepEqual([lives, later].map((projection) => world.leases.holderOf(leaseOf(projection))), ['one', 'two'])
+  const rebuilt = two.projector.rebuild('lives-2', () => undefined)
+  for (let liveId = 1; liveId <= 10; liveId++) await advance(liveId, one, two)
+  t.true(E.isRight(await rebuilt))
+  await one.stop()
+  await advance(11, two)
+  t.like(right(await world.documents.get('lives-2', '11')()), { value: { shape: 2 } })
+  await two.projector.caughtUp()
+  const back = world.start('one again', { own: [lives] })
+  await back.projector.caughtUp()
+  await advance(12, back, two)
+  t.deepEqual([one, two, back].map(({ projector }) => projector.timeouts()), [0, 0, 0])
   t.deepEqual(await world.differences(), [])
 })
 

@@ -109,7 +109,8 @@ export interface ReadSidesWorld {
   readonly store: ReturnType<typeof createMemoryEventStore>
   readonly documents: Documents
   readonly leases: LeasesWorld
-  readonly start: (name: string, options?: { readonly seeks?: boolean }) => ReadSideProcess
+  /** With the projections of the world, or those of its own version. */
+  readonly start: (name: string, options?: { readonly seeks?: boolean; readonly own?: ReadonlyArray<Projection> }) => ReadSideProcess
   /** Where the read models are not what the log says. */
   readonly differences: () => Promise<ReadonlyArray<string>>
 }
@@ -120,13 +121,13 @@ export const createReadSides = (
 ): ReadSidesWorld => {
   const [store, plain, leases] = [createMemoryEventStore(), createMemoryDocuments(), createLeasesWorld()]
   const documents = watch(plain)
-  const start: ReadSidesWorld['start'] = (name, { seeks = true } = {}) => {
+  const start: ReadSidesWorld['start'] = (name, { seeks = true, own = projections } = {}) => {
     const stopping = new AbortController()
     const gate = createGate()
     let isDead = false
     const timers: Timers = { after: (...asked) => (isDead ? () => undefined : systemTimers.after(...asked)) }
     const projector = startProjector({
-      store: gated(store, gate), documents: torn(documents, gate), projections, leases: seeks ? leases.of(name) : null, code: 'test',
+      store: gated(store, gate), documents: torn(documents, gate), projections: own, leases: seeks ? leases.of(name) : null, code: 'test',
       logger: createRecordingLogger(), environment, timers, signal: stopping.signal,
     })
     const stop = async (): Promise<void> => {
