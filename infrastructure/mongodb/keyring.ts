@@ -71,7 +71,7 @@ export const openMongoKeyring = async (connection: KeyringConnection, masterKey:
   // By the clock of the server, which the other processes ask by too, and anew with each repetition: what is answered was
   // dated just before, also where an earlier request was made long before a majority had it.
   const eraseOne = async (name: string): Promise<void> => {
-    const erased = { $unset: { wrapped: true }, $currentDate: { erasedAt: true } } as const
+    const erased = { $unset: { wrapped: true, asked: true }, $currentDate: { erasedAt: true } } as const
     checkUpserted(await despiteRaces(() => keys.updateOne({ _id: name }, erased, { upsert: true })))
   }
 

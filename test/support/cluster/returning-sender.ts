@@ -26,7 +26,7 @@ export const speakAnew = async (urls: ReadonlyArray<() => string>, live: LiveJso
   const breaks: Array<number> = []
   let [at, until] = [0, audio.length]
   let current: TestSocket | undefined
-  let isStopped = false
+  const stopping = new AbortController()
   const enter = async (url: string): Promise<TestSocket> => {
     const socket = await openSocket(`${url.replace(/^http/, 'ws')}${live.relative_path}?token=${live.sender_token}`)
     current = socket
@@ -52,7 +52,7 @@ export const speakAnew = async (urls: ReadonlyArray<() => string>, live: LiveJso
   }
   const run = async (first: TestSocket): Promise<number> => {
     let code = await say(first)
-    for (let attempt = 1; !isStopped && (code === 1006 || code === 1012 || code === 1001); attempt += 1) {
+    for (let attempt = 1; !stopping.signal.aborted && (code === 1006 || code === 1012 || code === 1001); attempt += 1) {
       await delay(PAUSE_MS)
       const socket = await enter(urls[attempt % urls.length]?.() ?? '').catch(() => null)
       if (socket === null) continue
@@ -74,7 +74,7 @@ export const speakAnew = async (urls: ReadonlyArray<() => string>, live: LiveJso
       return number - 1
     },
     stop: () => {
-      isStopped = true
+      stopping.abort()
       current?.terminate()
     },
   }
