@@ -1,12 +1,12 @@
 import { setTimeout } from 'node:timers/promises'
 
-/** Milliseconds between two looks, first and at most: what takes long is asked for less often. */
-const [SOON, AT_MOST] = [20, 160]
+/** Milliseconds between the first two looks, and at most: what takes long is asked for less often. */
+const [SOON, SELDOM] = [20, 160]
 
 /** Polls until `check` does not throw and answers what it gave; after `timeoutMs` throws what it threw last. */
-export const eventually = async <A>(check: () => A | Promise<A>, { timeoutMs = 60_000 } = {}): Promise<A> => {
+export const eventually = async <A>(check: () => A | Promise<A>, { timeoutMs = 60_000, pauseMs = SELDOM } = {}): Promise<A> => {
   const deadline = performance.now() + timeoutMs
-  for (let pause = SOON; ; pause = Math.min(pause * 1.25, AT_MOST)) {
+  for (let pause = SOON; ; pause = Math.min(pause * 1.25, pauseMs)) {
     try {
       return await check()
     } catch (error) {

@@ -19,7 +19,7 @@ export interface Fate {
 const until = (condition: () => boolean | Promise<boolean>): Promise<void> =>
   eventually(async () => {
     if (!(await condition())) throw new Error(`not yet: ${String(condition)}`)
-  }, { timeoutMs: 120_000 })
+  }, { timeoutMs: 120_000, pauseMs: 20 })
 
 /** Elections, planned and not, primaries that are deposed, frozen or stopped, and what they alone wrote rolled back. */
 export const fateOf = (double: MongoDouble, random: () => number): Fate => {
