@@ -25,3 +25,9 @@ for (const [ending, form] of Object.entries(FORMS))
     t.regex(await readFile(file, 'utf8'), form)
     t.regex(stdout, /meeting/)
   })
+
+test('what was said is written as JSON, as it is told with --json', async (t) => {
+  const { code, stdout, stderr } = await stenolog(at('unused'), ['transcribe', at('talk.wav'), '--speed', 'max', '--json', '--output', at('talk.JSON')])
+  t.is(code, 0, stderr)
+  t.deepEqual(JSON.parse(await readFile(at('talk.JSON'), 'utf8')), JSON.parse(stdout))
+})

@@ -227,7 +227,7 @@ export const memberMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/mongodb/keyring.ts',
-    before: '$unset: { wrapped: true }, $currentDate: { erasedAt: true }',
+    before: '$unset: { wrapped: true, asked: true }, $currentDate: { erasedAt: true }',
     after: '$unset: { wrapped: true }, $min: { erasedAt: new Date() }',
     rows: ['an erasure is dated by the server'], test: CONTRACT_KEYS,
   },

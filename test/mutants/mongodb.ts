@@ -53,7 +53,7 @@ export const mongoMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/mongodb/keyring.ts',
-    before: '$unset: { wrapped: true }, $currentDate',
+    before: '$unset: { wrapped: true, asked: true }, $currentDate',
     after: '$currentDate',
     rows: ['of an erased key nothing but its name is left on the server'], test: MONGODB_STORED,
   },

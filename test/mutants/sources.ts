@@ -4,7 +4,7 @@ const STREAMS = 'test/sources/streams.test.ts'
 const ADDRESS_GUARD = 'test/sources/address-guard.test.ts'
 const LIVE_SOURCES = 'test/application/live-sources.test.ts'
 const MEDIA_CLOCK = 'test/application/media-clock.test.ts'
-const MEDIA_TIMES = 'test/sources/media-times.test.ts'
+const MEDIA_TIMES = 'test/long/media-times.test.ts'
 const FOLDER = 'infrastructure/sources'
 
 /** RTMP and RTSP. */
