@@ -1,6 +1,7 @@
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as E from 'fp-ts/lib/Either.js'
 import { MongoClient } from 'mongodb'
+import { MOVED, OUTRANKED } from '../../application/ports/documents.ts'
 import { eventually } from './eventually.ts'
 import type { MongoDouble } from './mongodb-double/process.ts'
 
@@ -78,9 +79,12 @@ export const realFate = (url: string): Fate => {
   }
 }
 
+/** Refusals that say why, and would come again. */
+const FINAL: ReadonlyArray<unknown> = [OUTRANKED, MOVED]
+
 const isUnavailable = (outcome: unknown): boolean => {
   const either = outcome as Either<{ readonly _tag?: string }, unknown>
-  return E.isLeft(either) && (either.left._tag ?? '').endsWith('Unavailable')
+  return E.isLeft(either) && !FINAL.includes(either.left) && (either.left._tag ?? '').endsWith('Unavailable')
 }
 
 /** A set that comes to no rest until it is told to; and who asks it, again and again until there is an answer. */
