@@ -72,21 +72,19 @@ const tests = async (wrap: Wrap): Promise<Tally> => {
   }
 }
 
-const tallies: Array<Tally> = []
-if (!long && !unit) {
-  status.show('types, lint, unused exports')
-  const checks = [
-    check('types', 'tsc', []),
-    check('types of the console', 'tsc', ['-p', 'interfaces/console']),
-    check('lint', 'oxlint', ['--type-aware', '--deny-warnings']),
-    check('unused exports and dependencies', 'knip', []),
-  ]
-  tallies.push(...(await Promise.all(checks)))
-}
+const checks = (): ReadonlyArray<Promise<Tally>> => [
+  check('types', 'tsc', []),
+  check('types of the console', 'tsc', ['-p', 'interfaces/console']),
+  check('lint', 'oxlint', ['--type-aware', '--deny-warnings']),
+  check('unused exports and dependencies', 'knip', []),
+]
+
 // Services are killed in tests, and so never write down what they compiled.
 await exitOf(spawn('node', ['-e', "import('./interfaces/compose.ts')"], { stdio: 'inherit' }))
 const isAlone = await canBeLoopbackOnly()
-tallies.push(await tests(isAlone ? loopbackOnly : (command) => command))
+// Beside the first tests, most of which wait for services to start.
+const checked = long || unit ? [] : checks()
+const tallies = [await tests(isAlone ? loopbackOnly : (command) => command), ...(await Promise.all(checked))]
 tallies.push({ passed: isAlone ? 1 : 0, failed: 0, skipped: isAlone ? [] : ['B39: the tests see no network but loopback'] })
 
 const skipped = tallies.flatMap((tally) => tally.skipped).toSorted()
