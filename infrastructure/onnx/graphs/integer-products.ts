@@ -1,0 +1,90 @@
+import type { Constant, Graph, Operation } from './graph-reader.ts'
+import { floats, node } from './graph-writer.ts'
+import { ELEMENT } from './onnx-format.ts'
+import type { Rewritten } from './rewrite-graph.ts'
+
+/** 8-bit weights of one scale, or of one a column; `product` is the last of the nodes that make floats of the product. */
+export interface Weighted {
+  readonly operation: Operation
+  readonly product: Operation
+  readonly activations: string
+  readonly name: string
+  readonly weights: Constant
+  /** Unsigned, whatever the weights are in the file. */
+  readonly values: Uint8Array
+  readonly zeroPoints: Uint8Array
+  readonly scales: Float32Array
+}
+
+/** Unsigned bytes in the same order: signed ones and their zero points are moved by 128 alike. */
+const unsigned = ({ type, bytes }: Constant): Uint8Array => (type === ELEMENT.INT8 ? bytes.map((value) => value ^ 0x80) : bytes)
+
+/** What makes a value, and what alone uses it. */
+const neighbours = ({ operations }: Graph) => ({
+  maker: (value: string | undefined): Operation | undefined =>
+    operations.find(({ outputs }) => value !== undefined && outputs.includes(value)),
+  user: (value: string | undefined): Operation | undefined => {
+    const users = operations.filter(({ inputs }) => value !== undefined && inputs.includes(value))
+    return users.length === 1 ? users[0] : undefined
+  },
+})
+
+/** Nodes as quantisers write them around an integer product. */
+interface Pattern {
+  readonly quantisation: Operation
+  readonly product: Operation
+  readonly scaling: Operation
+}
+
+const patternOf = (operation: Operation, graph: Graph): Pattern | null => {
+  const { maker, user } = neighbours(graph)
+  const quantisation = maker(operation.inputs[0])
+  const cast = user(operation.outputs[0])
+  const product = user(cast?.outputs[0])
+  const scaling = maker(product?.inputs.find((input) => input !== cast?.outputs[0]))
+  const types = [quantisation, cast, product, scaling].map((found) => found?.type)
+  if (quantisation === undefined || product === undefined || scaling === undefined) return null
+  return types.join() === 'DynamicQuantizeLinear,Cast,Mul,Mul' ? { quantisation, product, scaling } : null
+}
+
+const isEightBit = ({ type }: Constant): boolean => type === ELEMENT.UINT8 || type === ELEMENT.INT8
+
+/** The weights of an integer product of activations that were quantised for it; null where it is made otherwise. */
+export const weightedOf = (operation: Operation, graph: Graph): Weighted | null => {
+  const pattern = patternOf(operation, graph)
+  if (pattern === null) return null
+  const { quantisation, product, scaling } = pattern
+  const { constants } = graph
+  const [, name = '', , zeroPoint = ''] = operation.inputs
+  const [weights, zeroPoints] = [constants.get(name), constants.get(zeroPoint)]
+  const scales = scaling.inputs.flatMap((input) => constants.get(input) ?? [])[0]
+  if (weights === undefined || zeroPoints === undefined || scales?.type !== ELEMENT.FLOAT) return null
+  if (!isEightBit(weights) || !isEightBit(zeroPoints)) return null
+  // Those of large models may lie beside the file.
+  if (weights.bytes.length !== weights.dimensions.reduce((product, length) => product * length, 1)) return null
+  return {
+    operation, product, name, weights,
+    activations: quantisation.inputs[0] ?? '',
+    values: unsigned(weights),
+    zeroPoints: unsigned(zeroPoints),
+    scales: new Float32Array(new Uint8Array(scales.bytes).buffer),
+  }
+}
+
+/** Of a list with one value for all, or one for each. */
+export const at = <A>(list: { readonly length: number, readonly [index: number]: A }, index: number): A =>
+  list[list.length === 1 ? 0 : index] as A
+
+/** The product of the activations as they are and of weights in 32-bit floats; null where a scale and a zero point do not go together. */
+export const floatsOf = (
+  { name, weights, values, zeroPoints, scales, activations, product, operation }: Weighted, type: 'Conv' | 'MatMul',
+): Rewritten | null => {
+  if (zeroPoints.length !== scales.length) return null
+  const numbers = Float32Array.from(values, (value, i) => (value - at(zeroPoints, i % zeroPoints.length)) * at(scales, i % scales.length))
+  return {
+    replaced: product,
+    reads: [activations],
+    operation: node(type, [activations, `${name}_floats`], product.outputs, {}, { copied: operation.attributes }),
+    constants: [floats(`${name}_floats`, weights.dimensions, new Uint8Array(numbers.buffer))],
+  }
+}
