@@ -25,13 +25,13 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
     rows: ["texts decoded together are the reference's too"], test: EXACTNESS,
   },
   {
-    file: 'infrastructure/onnx/decoding.ts',
+    file: 'infrastructure/onnx/decoder.ts',
     before: 'const at = row * positions + (position',
     after: 'const at = (position',
     rows: ["texts decoded together are the reference's too"], test: EXACTNESS,
   },
   {
-    file: 'infrastructure/onnx/decoding.ts',
+    file: 'infrastructure/onnx/decoder.ts',
     before: `const cache = { ...past, ...asPast(results) }
     return {
       logits: logitsOf(results),
