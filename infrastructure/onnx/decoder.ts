@@ -1,7 +1,8 @@
 import { Tensor } from 'onnxruntime-node'
 import type { InferenceSession } from 'onnxruntime-node'
+import { disposeTensors, onDevice } from './device-tensors.ts'
+import type { Tensors } from './device-tensors.ts'
 
-type Feeds = Readonly<Record<string, Tensor>>
 
 /**
  * A decoder that answers the logits of the prompt, then of one token after the other; `constant` is fed at every step. It works on
@@ -9,7 +10,7 @@ type Feeds = Readonly<Record<string, Tensor>>
  * mask for what is before a shorter one.
  */
 export interface Decoder {
-  readonly open: (encoded: Tensor, prompts: ReadonlyArray<ReadonlyArray<number>>, constant?: Feeds) => Promise<DecoderStep>
+  readonly open: (encoded: Tensor, prompts: ReadonlyArray<ReadonlyArray<number>>, constant?: Tensors) => Promise<DecoderStep>
   /** Its graphs tell where the layers looked. */
   readonly tellsAttention: boolean
   /** Gives the memory of the graphs back. */
@@ -21,8 +22,10 @@ export interface DecoderStep {
   readonly logits: Tensor
   /** By layer, of every position fed: [rows][heads][positions][frames]; undefined where the graph does not tell. */
   readonly crossAttention: (layer: number) => Tensor | undefined
-  /** One token for each row. */
+  /** One token for each row. What it renews of the cache is given back: this step can then not be asked again. */
   readonly next: (tokens: ReadonlyArray<number>) => Promise<DecoderStep>
+  /** Gives the cache back, at the end of a text or where it is broken off. */
+  readonly close: () => void
 }
 
 /** [rows][ids]; the rows are equally long. */
@@ -31,15 +34,34 @@ export const idsTensor = (rows: ReadonlyArray<ReadonlyArray<number>>): Tensor =>
 
 const column = (tokens: ReadonlyArray<number>): Tensor => new Tensor('int64', BigInt64Array.from(tokens, BigInt), [tokens.length, 1])
 
-/** `present.0.decoder.key` of one step is `past_key_values.0.decoder.key` of the next. */
-const asPast = (results: Feeds): Feeds =>
-  Object.fromEntries(
-    Object.entries(results).flatMap(([name, tensor]) =>
-      name.startsWith('present.') ? [[`past_key_values.${name.slice('present.'.length)}`, tensor]] : [],
-    ),
-  )
+const PRESENT = 'present.'
 
-const logitsOf = (results: Feeds): Tensor => {
+/** `present.0.decoder.key` of one step is `past_key_values.0.decoder.key` of the next. */
+const pastOf = (output: string): string => `past_key_values.${output.slice(PRESENT.length)}`
+
+const asPast = (results: Tensors): Tensors =>
+  Object.fromEntries(Object.entries(results).flatMap(([name, tensor]) => (name.startsWith(PRESENT) ? [[pastOf(name), tensor]] : [])))
+
+const filterNames = (tensors: Tensors, isWanted: (name: string) => boolean): Tensors =>
+  Object.fromEntries(Object.entries(tensors).filter(([name]) => isWanted(name)))
+
+/** What the results of a step renew of the cache of the one before. */
+const renewedIn = (cache: Tensors, results: Tensors): Tensors => {
+  const renewed = asPast(results)
+  return filterNames(cache, (name) => renewed[name] !== undefined)
+}
+
+/** Parts of a layer's cache: those that grow with the text, and those that the audio gives once. */
+const [GROWING, FIXED] = [['decoder.key', 'decoder.value'], ['encoder.key', 'encoder.value']]
+
+/** The outputs of a decoder's graphs that are the next step's cache: of the graph for the prompt or of a merged one, and of the other. */
+export const cacheOutputs = (layers: number): { readonly whole: ReadonlyArray<string>, readonly growing: ReadonlyArray<string> } => {
+  const named = (parts: ReadonlyArray<string>): ReadonlyArray<string> =>
+    Array.from({ length: layers }, (_, layer) => parts.map((part) => `present.${layer}.${part}`)).flat()
+  return { whole: named([...GROWING, ...FIXED]), growing: named(GROWING) }
+}
+
+const logitsOf = (results: Tensors): Tensor => {
   const logits = results['logits']
   if (logits === undefined) throw new Error('the decoder has no output "logits"')
   return logits
@@ -48,7 +70,7 @@ const logitsOf = (results: Feeds): Tensor => {
 export const CROSS_ATTENTION = 'cross_attentions.'
 
 const attentionIn =
-  (results: Feeds): DecoderStep['crossAttention'] =>
+  (results: Tensors): DecoderStep['crossAttention'] =>
   (layer) =>
     results[`${CROSS_ATTENTION}${layer}`]
 
@@ -56,12 +78,17 @@ const tellsAttention = ({ outputNames }: InferenceSession): boolean => outputNam
 
 /** The graph for the prompt gives the whole cache; the other one only renews the decoder's part of it. */
 export const twoFileDecoder = (promptGraph: InferenceSession, nextGraph: InferenceSession): Decoder => {
-  const after = (results: Feeds, past: Feeds): DecoderStep => {
+  const after = (results: Tensors, past: Tensors): DecoderStep => {
     const cache = { ...past, ...asPast(results) }
     return {
       logits: logitsOf(results),
       crossAttention: attentionIn(results),
-      next: async (tokens) => after(await nextGraph.run({ ...cache, input_ids: column(tokens) }), cache),
+      next: async (tokens) => {
+        const following = await nextGraph.run({ ...cache, input_ids: column(tokens) })
+        disposeTensors(renewedIn(cache, following))
+        return after(following, cache)
+      },
+      close: () => disposeTensors(cache),
     }
   }
   return {
@@ -77,30 +104,32 @@ export const twoFileDecoder = (promptGraph: InferenceSession, nextGraph: Inferen
 
 /**
  * One graph for both. After the first step only the outputs that change are fetched: the branch with a cache would
- * copy the encoder's part of it out again at every step, or give something empty for it.
+ * copy the encoder's part of it out again at every step, or give something empty for it. Where results stay on the
+ * device all have to be fetched: onnxruntime-node takes what an earlier run gave as the place for those that are not.
  */
 export const mergedDecoder = (
   graph: InferenceSession,
   { decoderLayers, decoderHeads, headSize }: { readonly decoderLayers: number; readonly decoderHeads: number; readonly headSize: number },
 ): Decoder => {
-  const changing = graph.outputNames.filter(
-    (name) => name === 'logits' || name.includes('.decoder.') || name.startsWith(CROSS_ATTENTION),
-  )
-  const pastNames = Array.from({ length: decoderLayers }, (_, layer) => layer).flatMap((layer) =>
-    ['decoder.key', 'decoder.value', 'encoder.key', 'encoder.value'].map((part) => `past_key_values.${layer}.${part}`),
-  )
-  const emptyPast = (rows: number): Feeds =>
+  const isChanging = (name: string): boolean => name === 'logits' || name.includes('.decoder.') || name.startsWith(CROSS_ATTENTION)
+  const changing = graph.outputNames.filter(isChanging)
+  const pastNames = cacheOutputs(decoderLayers).whole.map(pastOf)
+  const emptyPast = (rows: number): Tensors =>
     Object.fromEntries(pastNames.map((name) => [name, new Tensor('float32', new Float32Array(0), [rows, decoderHeads, 0, headSize])]))
   const branch = (useCache: boolean): Tensor => new Tensor('bool', Uint8Array.of(useCache ? 1 : 0), [1])
-  const after = (results: Feeds, encoded: Tensor, past: Feeds): DecoderStep => {
+  const after = (results: Tensors, encoded: Tensor, past: Tensors): DecoderStep => {
     const cache = { ...past, ...asPast(results) }
     return {
       logits: logitsOf(results),
       crossAttention: attentionIn(results),
       next: async (tokens) => {
         const feeds = { ...cache, input_ids: column(tokens), encoder_hidden_states: encoded, use_cache_branch: branch(true) }
-        return after(await graph.run(feeds, changing), encoded, cache)
+        const fetched = await graph.run(feeds, onDevice(cache).length > 0 ? graph.outputNames : changing)
+        const [following = {}, unchanged = {}] = [true, false].map((changes) => filterNames(fetched, (name) => isChanging(name) === changes))
+        disposeTensors({ ...unchanged, ...renewedIn(cache, following) })
+        return after(following, encoded, cache)
       },
+      close: () => disposeTensors(cache),
     }
   }
   return {

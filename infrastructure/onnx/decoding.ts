@@ -60,11 +60,13 @@ export interface Wanted {
   readonly start?: number
   readonly follow?: Follow
   readonly hotwords?: Hotwords
+  /** Once it is aborted the text is not wanted any more. */
+  readonly signal?: AbortSignal
 }
 
 /**
  * Greedy decoding under the rules of one text or of several at once, at most `limit` tokens of each: random or confused weights may
- * never end the text. `encoded` holds a row for each; `onText` is called for each as it ends, in no order. The rows of texts that
+ * never end the text. `encoded` holds a row for each; `onText` is called for each as it ends, in no order, unless it is called off. The rows of texts that
  * have ended go on, unheard, until the last one has.
  */
 export const decodeGreedily = async (
@@ -115,11 +117,16 @@ export const decodeGreedily = async (
     return token
   }
 
-  watch(({ from }) => from)
-  for (;;) {
-    const tokens = rows.map(advance)
-    if (rows.every(({ ended }) => ended)) return
-    step = await step.next(tokens)
-    watch(() => 0)
+  try {
+    watch(({ from }) => from)
+    for (;;) {
+      for (const [at, row] of rows.entries()) row.ended ||= wanted[at]?.signal?.aborted === true
+      const tokens = rows.map(advance)
+      if (rows.every(({ ended }) => ended)) return
+      step = await step.next(tokens)
+      watch(() => 0)
+    }
+  } finally {
+    step.close()
   }
 }

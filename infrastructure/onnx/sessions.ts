@@ -1,7 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { basename } from 'node:path'
 import { InferenceSession } from 'onnxruntime-node'
-import { messageOf } from '../../domain/shared/message-of.ts'
 import type { GpuProvider, Provider } from './providers/execution-provider.ts'
 import { withRowScales } from './graphs/row-scales.ts'
 import { withShortWindows } from './graphs/short-window.ts'
@@ -29,9 +27,20 @@ const sourceOf = async (file: string, isExact: boolean, positions: number | null
   }
 }
 
-/** The arena of CUDA cannot be limited: of its options Node's binding takes the device alone (decision 26). */
-const openOnGpu = (file: string, provider: GpuProvider): Promise<InferenceSession> =>
-  InferenceSession.create(file, { executionProviders: [provider], intraOpNumThreads: 1, interOpNumThreads: 1, logSeverityLevel: 3 })
+/**
+ * The arena of CUDA cannot be limited: of its options Node's binding takes the device alone (decision 26). Nor does it leave
+ * results in CUDA's memory: what WebGPU keeps goes through main memory there.
+ */
+const openOnGpu = (file: string, provider: GpuProvider, kept: ReadonlyArray<string>): Promise<InferenceSession> => {
+  const preferredOutputLocation = Object.fromEntries(kept.map((output) => [output, 'gpu-buffer' as const]))
+  return InferenceSession.create(file, {
+    executionProviders: [provider],
+    intraOpNumThreads: 1,
+    interOpNumThreads: 1,
+    logSeverityLevel: 3,
+    ...(provider === 'webgpu' && { preferredOutputLocation }),
+  })
+}
 
 /**
  * A graph, a file or its bytes, on the CPU with one thread of its own: there is a worker for each core, and idle threads that spin would take
@@ -55,17 +64,12 @@ interface OpenOptions {
   readonly isExact?: boolean
   /** Of an encoder: how many positions its full window has; on the CPU it takes shorter ones, where that can be. */
   readonly positions?: number
+  /** Outputs that are only fed to graphs of the same model: they stay on the device, where that can be. */
+  readonly kept?: ReadonlyArray<string>
 }
 
-/** A graph on the provider, or, with a line of warning, on the CPU where it does not load there. */
+/** Throws what onnxruntime says where it does not load. */
 export const openSession = async (file: string, options: OpenOptions = {}): Promise<InferenceSession> => {
-  const { provider = 'cpu', isExact = false, positions = null } = options
-  if (provider !== 'cpu') {
-    try {
-      return await openOnGpu(file, provider)
-    } catch (error) {
-      process.stderr.write(`${provider} does not load ${basename(file)}, the CPU will run it: ${messageOf(error).replaceAll('\n', ' ')}\n`)
-    }
-  }
-  return openOnCpu(await sourceOf(file, isExact, positions))
+  const { provider = 'cpu', isExact = false, positions = null, kept = [] } = options
+  return provider === 'cpu' ? openOnCpu(await sourceOf(file, isExact, positions)) : openOnGpu(file, provider, kept)
 }

@@ -5,7 +5,13 @@ import type { Weights } from './model-weights.ts'
 import type { Provider } from './providers/execution-provider.ts'
 
 /** What to hear. */
-export type Asked = Omit<TranscribeJob, 'model'>
+export interface Asked extends Omit<TranscribeJob, 'model'> {
+  /** Once it is aborted nobody waits for the text: hearing ends behind the token that it is at. */
+  readonly signal?: AbortSignal
+}
+
+/** Why a text that was called off has none. */
+export const CALLED_OFF = 'it was called off'
 
 /**
  * A loaded speech model of any family; it keeps nothing between calls. Throws on samples, languages, tasks or
@@ -16,8 +22,9 @@ export interface SpeechRunner {
   readonly windowSeconds: number
   /** It takes jobs with a beginning. */
   readonly hasWordTimes: boolean
+  /** Throws CALLED_OFF of what is. */
   readonly transcribe: (asked: Asked) => Promise<Hypothesis>
-  /** In as few runs of the graphs as can be; `onText` is called for each as its text ends, in no order. */
+  /** In as few runs of the graphs as can be; `onText` is called for each as its text ends, in no order, but for those that are called off. */
   readonly transcribeTogether: (
     asked: ReadonlyArray<Asked>,
     onText: (index: number, hypothesis: Hypothesis) => void,

@@ -1,23 +1,21 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { Tokenizer } from '@huggingface/tokenizers'
-import { Tensor } from 'onnxruntime-node'
-import type { InferenceSession } from 'onnxruntime-node'
 import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
 import type { Hypothesis } from '../../../application/ports/engine.ts'
-import { logitsAt, mergedDecoder, twoFileDecoder } from '../decoder.ts'
-import type { Decoder } from '../decoder.ts'
+import { logitsAt } from '../decoder.ts'
 import { decodeGreedily } from '../decoding.ts'
 import type { Decoded, Wanted } from '../decoding.ts'
 import type { Provider } from '../providers/execution-provider.ts'
 import { compressionRatioOf, segmentsOf } from '../hypothesis.ts'
 import { createLogMel, windowOf } from './log-mel.ts'
 import { probabilityOf } from '../logits.ts'
-import { openSession } from '../sessions.ts'
+import { CALLED_OFF } from '../speech-runner.ts'
 import type { Asked, SpeechRunner } from '../speech-runner.ts'
 import { speechRateLimit } from './token-limits.ts'
 import type { TokenLimit } from './token-limits.ts'
 import { heardWords } from '../words/heard-words.ts'
 import { createVocabularies } from '../words/vocabulary.ts'
+import { openGraphs, SHORTEST_WINDOW } from './whisper-graphs.ts'
 import { languageBy, promptFor } from './whisper-model.ts'
 import type { WhisperModel, Wish } from './whisper-model.ts'
 
@@ -54,8 +52,6 @@ export interface WhisperRunner extends SpeechRunner {
 const TRAILING_SILENCE = 0.5
 /** Of a draft, where the model was trained on full windows alone; with much less, words are made up. */
 const SILENCE_BEHIND_DRAFT = 2.56
-/** The shortest window on which the models with a dynamic one were found to be reliable. */
-const SHORTEST_WINDOW = 3
 /** Where hardly anybody speaks, a prompt is said again: with this probability of no speech the audio is heard without it. */
 const ECHOING = 0.2
 
@@ -66,32 +62,6 @@ const withoutPrompt = ({ vocabulary, ...audio }: Audio): Audio => ({ ...audio, v
 
 const NOTHING_BEFORE = { context: [], prefix: [] }
 
-const openDecoder = async (model: WhisperModel, provider: Provider): Promise<Decoder> => {
-  const { decoder } = model.weights
-  switch (decoder.kind) {
-    case 'two':
-      return twoFileDecoder(await openSession(decoder.prompt, { provider }), await openSession(decoder.next, { provider }))
-    case 'merged':
-      return mergedDecoder(await openSession(decoder.file, { provider }), model)
-  }
-}
-
-/** The axes of the features: rows, mel bins, frames. */
-const [ROWS, FRAMES] = [0, 2]
-
-/** Whether the graph takes any number of rows or of frames; a fixed axis of the export shows as a number. */
-const takesAny = (axis: number, encoder: InferenceSession): boolean => {
-  const input = encoder.inputMetadata.find(({ name }) => name === 'input_features')
-  return input?.isTensor === true && typeof input.shape[axis] !== 'number'
-}
-
-/** Some exports say that they take any number of frames, and do not. */
-const hearsShort = async (encoder: InferenceSession, { mel, windowSamples }: WhisperModel): Promise<boolean> => {
-  const frames = 2 * Math.floor(Math.min(SHORTEST_WINDOW * SAMPLE_RATE, windowSamples) / mel.hopLength / 2)
-  const features = new Tensor('float32', new Float32Array(mel.melBins * frames), [1, mel.melBins, frames])
-  return encoder.run({ input_features: features }).then(() => true, () => false)
-}
-
 /** Loads the weights; throws what onnxruntime says of files that are damaged. */
 export const loadWhisper = async (
   model: WhisperModel,
@@ -99,14 +69,9 @@ export const loadWhisper = async (
   provider: Provider = 'cpu',
 ): Promise<WhisperRunner> => {
   const tokenizer = new Tokenizer(model.tokenizer.json, model.tokenizer.config)
-  const decoder = await openDecoder(model, provider)
-  const hasWordTimes = decoder.tellsAttention && model.alignmentHeads.length > 0
-  const positions = model.windowSamples / model.mel.hopLength / 2
-  // Where words have no times, to be exact costs a tenth more, and nothing was gained.
-  const encoder = await openSession(model.weights.encoder, { provider, isExact: hasWordTimes, positions })
+  const graphs = await openGraphs(model, provider)
+  const { decoder, hasWordTimes, takesShort, batches } = graphs
   const logMel = createLogMel(model.mel)
-  const takesShort = takesAny(FRAMES, encoder) && (await hearsShort(encoder, model))
-  const batches = takesAny(ROWS, encoder)
   const windowSeconds = model.windowSamples / SAMPLE_RATE
   const layout = { timestampBegin: model.timestampRules.begin, timePrecision: model.timePrecision, endOfText: model.endOfText }
   const rules = {
@@ -123,18 +88,6 @@ export const loadWhisper = async (
 
   const vocabularyOf = createVocabularies(tokenizer, decodeText, model.endOfText)
 
-  /** [windows][positions][width] of windows that are equally long. */
-  const encode = async (windows: ReadonlyArray<Float32Array>): Promise<Tensor> => {
-    const mels = windows.map(logMel)
-    const [{ data, frames } = { data: new Float32Array(0), frames: 0 }] = mels
-    const features = mels.length === 1 ? data : new Float32Array(mels.length * data.length)
-    if (mels.length > 1) mels.forEach((mel, row) => features.set(mel.data, row * data.length))
-    const results = await encoder.run({ input_features: new Tensor('float32', features, [mels.length, model.mel.melBins, frames]) })
-    const encoded = results['last_hidden_state']
-    if (encoded === undefined) throw new Error('the encoder has no output "last_hidden_state"')
-    return encoded
-  }
-
   const windowFor = ({ samples }: Asked, isDraft: boolean): Float32Array => {
     const { length } = samples
     if (length > model.windowSamples) throw new Error(`${length} samples are more than the window of ${windowSeconds} s`)
@@ -146,7 +99,8 @@ export const loadWhisper = async (
   }
 
   const findLanguage = async (asked: Asked): Promise<Hypothesis> => {
-    const step = await decoder.open(await encode([windowFor(asked, true)]), [[model.startOfTranscript]])
+    const step = await graphs.hear([logMel(windowFor(asked, true))], (encoded) => decoder.open(encoded, [[model.startOfTranscript]]))
+    step.close()
     const logits = logitsAt(step, 0, 0)
     const noSpeechProb = model.noSpeech === null ? 0 : probabilityOf(logits, model.noSpeech)
     return { segments: [], avgLogprob: 0, noSpeechProb, compressionRatio: 0, language: languageBy(logits, model) }
@@ -160,7 +114,7 @@ export const loadWhisper = async (
     return model.startOfPrevious === null || text.length === 0 ? [] : [model.startOfPrevious, ...text]
   }
 
-  const wantedOf = ({ samples: { length }, beginning, vocabulary, ...wish }: Audio): Wanted => {
+  const wantedOf = ({ samples: { length }, beginning, vocabulary, signal, ...wish }: Audio): Wanted => {
     const prompted = promptFor(model, wish, beginning === undefined ? model.timestamps : false)
     if (E.isLeft(prompted)) throw new Error(prompted.left)
     const { right: start } = prompted
@@ -170,7 +124,7 @@ export const loadWhisper = async (
     const { prompt: expected, hotwords } = vocabularyOf(vocabulary)
     const before = textBefore(expected, context, start.length + prefix.length)
     const prompt = [...before, ...start, ...prefix]
-    const wanted = { prompt, limit: most(prompt), known: prefix.length, start: before.length, ...(hotwords && { hotwords }) }
+    const wanted = { prompt, limit: most(prompt), known: prefix.length, start: before.length, ...(hotwords && { hotwords }), ...(signal && { signal }) }
     return beginning === undefined ? wanted : { ...wanted, follow: { from: before.length + start.length - 1, heads: model.alignmentHeads } }
   }
 
@@ -188,15 +142,15 @@ export const loadWhisper = async (
     const again: Array<Placed> = []
     for (const group of Object.values(groups)) {
       if (group === undefined) continue
-      const encoded = await encode(group.map(({ window }) => window))
       const wanted = group.map((row) => row.wanted)
       const said = wanted[0]?.follow === undefined ? rules : textOnly
-      await decodeGreedily(decoder, encoded, wanted, said, (row, decoded) => {
+      const mels = group.map(({ window }) => logMel(window))
+      await graphs.hear(mels, (encoded) => decodeGreedily(decoder, encoded, wanted, said, (row, decoded) => {
         const { index = 0 } = group[row] ?? {}
         const [audio, window] = [audios[index], decodedWindow(decoded)]
         if (audio !== undefined && hasPrompt(audio) && window.noSpeechProb > ECHOING) again.push({ index, audio: withoutPrompt(audio) })
         else onText(index, window)
-      })
+      }))
     }
     if (again.length > 0) await decodeTogether(again.map(({ audio }) => audio), (row, window) => onText(again[row]?.index ?? 0, window))
   }
@@ -205,7 +159,7 @@ export const loadWhisper = async (
     const found: Array<DecodedWindow> = []
     await decodeTogether([audio], (_, decoded) => found.push(decoded))
     const [decoded] = found
-    if (decoded === undefined) throw new Error('the decoder gave no text')
+    if (decoded === undefined) throw new Error(CALLED_OFF)
     return decoded
   }
 
@@ -226,10 +180,7 @@ export const loadWhisper = async (
     hasWordTimes,
     decode,
     decodeTogether,
-    release: async () => {
-      await encoder.release()
-      await decoder.release()
-    },
+    release: graphs.release,
     transcribe: async (asked) => (isToBeTranscribed(asked) ? hypothesisOf(asked, await decode(asked)) : findLanguage(asked)),
     transcribeTogether: async (asked, onText) => {
       const audios = asked.flatMap((audio, index): ReadonlyArray<Placed> => (isToBeTranscribed(audio) ? [{ audio, index }] : []))

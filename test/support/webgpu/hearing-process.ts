@@ -1,0 +1,61 @@
+import { basename, join } from 'node:path'
+import * as E from 'fp-ts/lib/Either.js'
+import { InferenceSession, Tensor } from 'onnxruntime-node'
+import { readWhisperDirectory } from '../../../infrastructure/onnx/whisper/whisper-directory.ts'
+import { loadWhisper } from '../../../infrastructure/onnx/whisper/whisper-runner.ts'
+import type { WhisperModel } from '../../../infrastructure/onnx/whisper/whisper-model.ts'
+import type { Heard, Hearer, Order } from './hearing.ts'
+
+/** A process that hears what it is told, as its argument says: a driver reads its environment once. */
+const { folder, provider, merged, disposes = true, profiles } = JSON.parse(process.argv[2] ?? '{}') as Hearer
+
+/** Tensors that runs left on the device, and those that were given back, counted where onnxruntime makes and frees them. */
+const tensors = { made: 0, disposed: 0 }
+const sessions: Array<InferenceSession> = []
+const create = InferenceSession.create.bind(InferenceSession) as (graph: string, options: object) => Promise<InferenceSession>
+const { dispose } = Tensor.prototype
+Object.assign(InferenceSession, {
+  create: async (graph: string, options: object) => {
+    const profiling = profiles === undefined ? {} : { enableProfiling: true, profileFilePrefix: join(profiles, basename(graph)) }
+    const session = await create(graph, { ...options, ...profiling })
+    sessions.push(session)
+    const run = session.run.bind(session) as (...feeds: ReadonlyArray<unknown>) => Promise<InferenceSession.OnnxValueMapType>
+    return Object.assign(session, {
+      run: async (...feeds: ReadonlyArray<unknown>) => {
+        const results = await run(...feeds)
+        tensors.made += Object.values(results).filter(({ location }) => location === 'gpu-buffer').length
+        return results
+      },
+    })
+  },
+})
+Tensor.prototype.dispose = function counted(this: Tensor) {
+  if (!disposes) return
+  tensors.disposed += 1
+  dispose.call(this)
+}
+
+const directory = await readWhisperDirectory(folder, provider)
+if (E.isLeft(directory)) throw new Error(directory.left)
+const model: WhisperModel = directory.right
+const decoder = merged === undefined ? model.weights.decoder : ({ kind: 'merged', file: merged } as const)
+const runner = await loadWhisper({ ...model, weights: { ...model.weights, decoder } }, undefined, provider)
+
+const hear = async ({ clips, isCalledOff }: Order): Promise<Heard> => {
+  const tokens: Array<ReadonlyArray<number>> = clips.map(() => [])
+  const callOff = new AbortController()
+  const audios = clips.map((samples) => ({ samples, language: 'en', signal: callOff.signal }))
+  const heard = runner.decodeTogether(audios, (index, decoded) => {
+    tokens[index] = decoded.tokens
+  })
+  if (isCalledOff) setImmediate(() => callOff.abort())
+  await heard
+  if (profiles !== undefined) for (const session of sessions) session.endProfiling()
+  globalThis.gc?.()
+  return { tokens, tensors, rss: process.memoryUsage.rss() }
+}
+
+process.on('message', (order: Order) => {
+  void hear(order).then((heard) => process.send?.(heard))
+})
+process.send?.('ready')
