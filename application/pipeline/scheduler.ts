@@ -11,6 +11,8 @@ interface Waiting {
   readonly job: TranscribeJob
   readonly answer: (answer: Answer | null) => void
   readonly broken: (error: unknown) => void
+  /** Tells the engine that nobody waits any more. */
+  readonly callOff: AbortController
 }
 
 /**
@@ -59,7 +61,7 @@ const createQueue = (transcribe: SpeechEngine['transcribe'], lanes: () => number
     const [start, began] = [startOf(next), monotonic()]
     virtualTime = Math.max(virtualTime, start)
     try {
-      next.answer(await transcribe(next.job)())
+      next.answer(await transcribe(next.job, next.callOff.signal)())
     } catch (error) {
       next.broken(error)
     } finally {
@@ -97,13 +99,14 @@ const createQueue = (transcribe: SpeechEngine['transcribe'], lanes: () => number
       new Promise((resolve, reject) => {
         waiting.get(live)?.answer(null)
         waiting.delete(live)
-        waiting.set(live, { live, deadline, since: virtualTime, job, answer: resolve, broken: reject })
+        waiting.set(live, { live, deadline, since: virtualTime, job, answer: resolve, broken: reject, callOff: new AbortController() })
         dispatch()
       }),
     withdraw: (live) => {
       waiting.get(live)?.answer(null)
       waiting.delete(live)
       running.get(live)?.answer(null)
+      running.get(live)?.callOff.abort()
       running.delete(live)
       served.delete(live)
     },

@@ -138,7 +138,8 @@ export interface PassTime {
  */
 export interface SpeechEngine {
   readonly load: (model: string) => TaskEither<ModelLoadFailed, LoadedModel>
-  readonly transcribe: (job: TranscribeJob) => TaskEither<ModelLoadFailed | JobFailed, Hypothesis>
+  /** Once `signal` is aborted nobody waits for the answer: a pass that runs ends behind the token that it is at. */
+  readonly transcribe: (job: TranscribeJob, signal?: AbortSignal) => TaskEither<ModelLoadFailed | JobFailed, Hypothesis>
   /** `samples` holds a whole number of frames; nobody writes into it until the answer. */
   readonly detectSpeech: (samples: Int16Array, state: VadState) => TaskEither<JobFailed, SpeechProbabilities>
   /** What passes of the model run on; it may change when the model is loaded and when the process starts anew. */

@@ -16,12 +16,18 @@ export interface LoadedModels<R> {
   readonly unload: (model: string) => Promise<void>
   /** Left: why it cannot be loaded. A failure is not remembered: the folder may be complete the next time. */
   readonly load: (model: string, folder: string | null) => Promise<Either<ModelLoadFailed, R>>
-  /** Runs it; where memory does not suffice its sessions are released, with what their arenas hold, and it runs once more (F12). */
+  /**
+   * Runs it. Where memory does not suffice its sessions are released, with what their arenas hold; where the device was lost those of all models are,
+   * for they hold on to it. Then it runs once more.
+   */
   readonly use: <A>(model: string, folder: string | null, run: (runner: R) => Promise<A>) => Promise<Either<ModelLoadFailed, A>>
 }
 
 /** What onnxruntime, the C++ library and CUDA's libraries say when an allocation fails. */
 const isOutOfMemory = (error: unknown): boolean => /failed to allocate memory|bad[ _]alloc|out of memory|alloc_failed/i.test(messageOf(error))
+
+/** What Dawn, which computes for WebGPU, and CUDA's libraries say when a driver was reset or its device went away. */
+const isDeviceLost = (error: unknown): boolean => /device (?:is |was )?lost|lost device|cudaError|CUDA (?:error|failure)/i.test(messageOf(error))
 
 /** Another folder put in the place of one has another: one that was written to keeps it. Null for none. */
 const identityOf = (folder: string | null): string | null => {
@@ -61,9 +67,9 @@ export const createLoadedModels = <R extends { readonly release: () => Promise<v
     try {
       return E.right(await run(runner.right))
     } catch (error) {
-      if (!isOutOfMemory(error)) throw error
+      if (!isOutOfMemory(error) && !isDeviceLost(error)) throw error
+      for (const stale of isDeviceLost(error) ? [...loaded.keys()] : [model]) await forget(stale)
     }
-    await forget(model)
     const again = await load(model, folder)
     return E.isLeft(again) ? again : E.right(await run(again.right))
   }

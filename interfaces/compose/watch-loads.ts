@@ -23,8 +23,8 @@ export const watchLoads = (engine: SpeechEngine, translator: TranslationEngine):
         speech.set(model, E.isRight(loaded))
         return loaded
       },
-      transcribe: (job) => async () => {
-        const heard = await engine.transcribe(job)()
+      transcribe: (job, signal) => async () => {
+        const heard = await engine.transcribe(job, signal)()
         if (E.isLeft(heard) && heard.left._tag === 'ModelLoadFailed') speech.set(job.model, false)
         return heard
       },

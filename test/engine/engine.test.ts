@@ -116,6 +116,15 @@ test('a job that cannot be done fails alone', async (t) => {
   t.is(textOf(right), SIMON)
 })
 
+test('a job that is called off has no text, and those beside it have theirs', async (t) => {
+  const callOff = new AbortController()
+  const jobs = Array.from({ length: 4 }, () => sharedEngine.transcribe({ model: 'demo-en', language: 'en', samples: simon }, callOff.signal)())
+  const beside = hear(sharedEngine, simon)
+  callOff.abort()
+  for (const outcome of await Promise.all(jobs)) t.deepEqual(outcome, E.left({ _tag: 'JobFailed', reason: 'it was called off' }))
+  t.is(textOf(await beside), SIMON)
+})
+
 test('F11: a truncated model or one that is missing fails to load, is tried again, and others run', async (t) => {
   const directory = await temporaryDirectory()
   t.teardown(directory.remove)

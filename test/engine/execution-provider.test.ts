@@ -124,18 +124,60 @@ test('a worker takes the jobs that wait for one model at once, and answers each 
   t.deepEqual(deaths, [])
 })
 
-test('with a GPU a model of 8-bit weights runs on the CPU, and a graph that does not load on the GPU does too', async (t) => {
+test('with a GPU a model of 8-bit weights runs on the CPU, and one that does not load on the GPU does too', async (t) => {
   stayAlive(t)
   const directory = await temporaryDirectory()
   t.teardown(directory.remove)
   await mkdir(join(directory.path, 'onnx'))
+  const warnings: Array<string> = []
   // There is no GPU here, or there is: `cuda` without its library loads nothing either way.
-  const lanes = createLanes({ script: WORKER, workers: 1, provider: 'cuda', onDeath: (reason) => t.fail(reason) })
+  const lanes = createLanes({ script: WORKER, workers: 1, provider: 'cuda', onDeath: (reason) => t.fail(reason), warn: (line) => warnings.push(line) })
   const ran = await lanes.run({ kind: 'load', model: 'demo-en', folder: 'models/demo-en' }, () => undefined)
   t.deepEqual(ran, E.right({ windowSeconds: 10 }))
-  const onGpu = await lanes.run({ kind: 'load', model: 'tiny', folder: MODEL }, () => undefined)
-  t.true(E.isRight(onGpu) && typeof onGpu.right === 'object' && onGpu.right !== null && 'onGpu' in onGpu.right)
+  const loaded = await lanes.run({ kind: 'load', model: 'tiny', folder: MODEL }, () => undefined)
+  t.true(E.isRight(loaded) && typeof loaded.right === 'object' && loaded.right !== null && !('onGpu' in loaded.right))
+  t.regex(warnings.join(), /^cuda fails at tiny, the CPU takes it on: /)
   t.true(E.isRight(await lanes.run(job(simon), () => undefined)))
   const none = await lanes.run({ kind: 'load', model: 'none', folder: directory.path }, () => undefined)
   t.true(E.isLeft(none))
+  t.is(warnings.length, 1)
+})
+
+const FAILING_WORKER = new URL('./fixtures/failing-worker.ts', import.meta.url)
+const OUT_OF_MEMORY = 'Allocation size too large: 2400000000'
+
+test('what a GPU has no memory for the CPU does, and goes on with until the model is next loaded', async (t) => {
+  stayAlive(t)
+  const warnings: Array<string> = []
+  const lanes = createLanes({
+    script: FAILING_WORKER, workers: 1, provider: 'webgpu', onDeath: (reason) => t.fail(reason), warn: (line) => warnings.push(line),
+  })
+  const load: Task = { kind: 'load', model: 'tiny', folder: MODEL }
+  const heardOn = async (reason = ''): Promise<unknown> => {
+    const outcome = await lanes.run(job(simon, reason), () => undefined)
+    return E.isRight(outcome) ? outcome.right : outcome.left.reason
+  }
+  await lanes.run(load, () => undefined)
+  t.is(await heardOn(), 'webgpu')
+  t.is(await heardOn(OUT_OF_MEMORY), 'cpu')
+  t.deepEqual(warnings, [`webgpu fails at tiny, the CPU takes it on: ${OUT_OF_MEMORY}`])
+  t.is(await heardOn(), 'cpu')
+  await lanes.run(load, () => undefined)
+  t.is(await heardOn(), 'webgpu')
+  t.is(await heardOn('wrong on both'), 'wrong on both')
+  t.is(await heardOn(), 'webgpu', 'a job that is wrong says nothing of the GPU')
+})
+
+test('a pass that nobody waits for any more ends, whether it waits or runs', async (t) => {
+  stayAlive(t)
+  const pool = createWorkerPool({ script: WORKER, size: 1, onDeath: (reason) => t.fail(reason) })
+  const [running, waiting] = [new AbortController(), new AbortController()]
+  const outcomes = await Promise.all([
+    pool.run(job(simon), () => running.abort(), running.signal),
+    pool.run(job(sheep), () => t.fail('it has not begun'), waiting.signal),
+    Promise.resolve(waiting.abort()),
+    pool.run(job(sheep), () => undefined),
+  ])
+  const reasons = outcomes.map((outcome) => (outcome !== undefined && E.isLeft(outcome) ? outcome.left.reason : 'heard'))
+  t.deepEqual(reasons, ['it was called off', 'it was called off', 'heard', 'heard'])
 })

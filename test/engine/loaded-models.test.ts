@@ -50,6 +50,24 @@ test('an allocation that fails releases the sessions and is tried once more, not
   await t.throwsAsync(run(['another fault', 'text']), { message: 'another fault' })
 })
 
+test('a device that was lost is let go of by all models, and the run comes once more', async (t) => {
+  const directory = await temporaryDirectory()
+  t.teardown(directory.remove)
+  let [opened, released] = [0, 0]
+  const models = createLoadedModels(async () => {
+    opened += 1
+    return E.right({ release: async () => void (released += 1) })
+  })
+  await models.load('other', directory.path)
+  const lost = ['WebGPU device lost (Unknown): the driver was reset']
+  const text = await models.use('any', directory.path, async () => {
+    const reason = lost.pop()
+    if (reason !== undefined) throw new Error(reason)
+    return 'text'
+  })
+  t.deepEqual([text, opened, released], [E.right('text'), 3, 2])
+})
+
 test('a model whose folder was replaced is loaded anew, and one whose folder is gone serves those who have it', async (t) => {
   const directory = await temporaryDirectory()
   t.teardown(directory.remove)

@@ -6,7 +6,7 @@ import type { EngineChildEvents, startEngineChild } from '../../infrastructure/o
 import type { Outcome, Request, Task } from '../../infrastructure/onnx/process/messages.ts'
 import { createPassLimits } from '../../infrastructure/onnx/process/pass-limits.ts'
 import { createTaskRunner } from '../../infrastructure/onnx/process/task-runner.ts'
-import type { TaskLimits } from '../../infrastructure/onnx/process/task-runner.ts'
+import type { TaskLimits } from '../../infrastructure/onnx/process/pass-limits.ts'
 import { eventually } from '../support/eventually.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
 

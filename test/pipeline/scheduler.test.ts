@@ -11,8 +11,8 @@ const jobOf = (model: string): TranscribeJob => ({ model, language: 'en', sample
 const onCpu = (lanes: number) => ({ deviceOf: (): Device => ({ name: 'cpu', lanes }) })
 
 const heldEngine = (lanes: number) => {
-  const running: Array<{ readonly model: string; readonly end: () => void; readonly crash: () => void }> = []
-  const transcribe = (job: TranscribeJob) => () =>
+  const running: Array<{ readonly model: string; readonly signal: AbortSignal | undefined; readonly end: () => void; readonly crash: () => void }> = []
+  const transcribe = (job: TranscribeJob, signal?: AbortSignal) => () =>
     new Promise<E.Either<never, Hypothesis>>((resolve, reject) => {
       const leave = (): void => void running.splice(running.findIndex(({ model }) => model === job.model), 1)
       const end = (): void => {
@@ -23,7 +23,7 @@ const heldEngine = (lanes: number) => {
         leave()
         reject(new Error('broken'))
       }
-      running.push({ model: job.model, end, crash })
+      running.push({ model: job.model, signal, end, crash })
     })
   return { running, engine: { ...onCpu(lanes), transcribe } }
 }
@@ -105,13 +105,15 @@ test('jobs on the CPU hold up nobody on the GPU, whose lives wait for each other
   t.deepEqual(names(), ['gpu 2'])
 })
 
-test('a live that is over gets no answer and its waiting job never runs', async (t) => {
+test('a live that is over gets no answer, its running job is called off and its waiting one never runs', async (t) => {
   const { running, engine } = heldEngine(1)
   const scheduler = createScheduler(engine, () => 0)
   const first = scheduler.transcribe(1, 1, jobOf('first'))
   const second = scheduler.transcribe(2, 2, jobOf('second'))
+  t.false(running[0]?.signal?.aborted)
   scheduler.withdraw(1)
   scheduler.withdraw(2)
+  t.true(running[0]?.signal?.aborted)
   t.is(await first, null)
   t.is(await second, null)
   t.is(running.length, 1)

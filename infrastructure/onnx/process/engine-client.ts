@@ -78,11 +78,15 @@ export const createSpeechEngine = (options: {
       if (E.isRight(outcome)) devices.set(model, outcome.right.onGpu === true ? 'gpu' : 'cpu')
       return E.mapLeft(({ reason }: ModelLoadFailed | JobFailed): ModelLoadFailed => ({ _tag: 'ModelLoadFailed', model, reason }))(outcome)
     },
-    transcribe: (job) => async () => {
+    transcribe: (job, signal) => async () => {
       const task = { kind: 'transcribe', job, folder: folderOf(job.model) } as const
-      const outcome = (await runner.run(task)) as Either<ModelLoadFailed | JobFailed, Hypothesis>
+      const outcome = (await runner.run(task, signal)) as Either<ModelLoadFailed | JobFailed, Hypothesis>
       const busySeconds = E.isRight(outcome) ? outcome.right.busySeconds : undefined
-      if (busySeconds !== undefined) passes.spent(job.model, 1000 * busySeconds)
+      if (busySeconds !== undefined) {
+        passes.spent(job.model, 1000 * busySeconds)
+        // The GPU may have failed at the model.
+        devices.set(job.model, 'cpu')
+      }
       return outcome
     },
     detectSpeech: (samples, state) => async () => {

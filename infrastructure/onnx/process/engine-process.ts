@@ -18,6 +18,8 @@ const die = (reason: string): void => {
   process.stderr.write(`${reason}\n`, () => process.kill(process.pid, 'SIGUSR2'))
 }
 
+const warn = (line: string): void => void process.stderr.write(`${line}\n`)
+
 const reply = (message: Reply): void => {
   process.send?.(message)
 }
@@ -39,21 +41,28 @@ const serve = async (role: EngineRole): Promise<void> => {
   const detectSpeech = createVoiceActivity()
   let choice = ON_CPU
   let pool: WorkerPool | null = null
+  const callOffs = new Map<number, AbortController>()
   const perform = async (models: WorkerPool, id: number, task: Task): Promise<void> => {
+    const callOff = new AbortController()
+    callOffs.set(id, callOff)
     const outcome =
       task.kind === 'detect'
         ? await detectSpeech(task.samples, task.state).then(E.right, (error: unknown) => E.left({ _tag: 'JobFailed' as const, reason: messageOf(error) }))
-        : await models.run(task, (loads) => reply({ kind: 'began', id, loads }))
+        : await models.run(task, (loads) => reply({ kind: 'began', id, loads }), callOff.signal)
+    callOffs.delete(id)
     reply({ kind: 'outcome', id, outcome })
   }
   process.on('message', (request: Request) => {
     switch (request.kind) {
       case 'configure':
-        pool = createLanes({ script: WORKERS[role], workers: request.workers, provider: choice.provider, onDeath: die })
+        pool = createLanes({ script: WORKERS[role], workers: request.workers, provider: choice.provider, onDeath: die, warn })
         return
       case 'task':
         if (pool === null) die('a task came before the configuration')
         else void perform(pool, request.id, request.task)
+        return
+      case 'callOff':
+        callOffs.get(request.id)?.abort()
     }
   })
   // A terminal or a service manager signals the whole group; the parent flushes its lives first and then ends us.

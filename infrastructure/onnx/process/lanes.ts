@@ -21,19 +21,39 @@ const isForGpu = async (folder: string | null, provider: Provider): Promise<bool
   return E.isRight(weights) && !weights.right.eightBits
 }
 
+const modelOf = (task: Task): string => (task.kind === 'load' ? task.model : task.kind === 'detect' ? '' : task.job.model)
+
 /**
  * The worker threads of an engine process: one thread a core for the CPU; where there is a GPU, one more that has it to itself and
- * runs its jobs in batches. A model with 8-bit weights alone stays on the CPU.
+ * runs its jobs in batches. A model with 8-bit weights alone stays on the CPU. What the GPU fails at, for want of memory or because it was lost, the
+ * CPU does; where it can, passes of that model go there until the model is next loaded.
  */
 export const createLanes = (options: {
   readonly script: URL
   readonly workers: number
   readonly provider: Provider
   readonly onDeath: (reason: string) => void
+  /** Tells the one who runs the service. */
+  readonly warn: (line: string) => void
 }): WorkerPool => {
-  const { script, workers, provider, onDeath } = options
+  const { script, workers, provider, onDeath, warn } = options
   const cpu = createWorkerPool({ script, size: workers, onDeath })
   if (provider === 'cpu') return cpu
   const gpu = createWorkerPool({ script, size: 1, provider, batch: GPU_BATCH, onDeath })
-  return { run: async (task, onBegin) => ((await isForGpu(folderOf(task), provider)) ? gpu : cpu).run(task, onBegin) }
+  /** Models that the GPU failed at. */
+  const refused = new Set<string>()
+  return {
+    run: async (task, onBegin, signal) => {
+      const model = modelOf(task)
+      if (task.kind === 'load') refused.delete(model)
+      if (refused.has(model) || !(await isForGpu(folderOf(task), provider))) return cpu.run(task, onBegin, signal)
+      const outcome = await gpu.run(task, onBegin, signal)
+      if (E.isRight(outcome) || signal?.aborted === true) return outcome
+      const again = await cpu.run(task, onBegin, signal)
+      if (E.isLeft(again)) return again
+      refused.add(model)
+      warn(`${provider} fails at ${model}, the CPU takes it on: ${outcome.left.reason.replaceAll('\n', ' ')}`)
+      return again
+    },
+  }
 }

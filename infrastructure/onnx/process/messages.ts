@@ -30,6 +30,12 @@ export interface Unload {
   readonly model: string
 }
 
+/** To a worker thread: nobody waits any more for the outcome of what it has at that place. */
+export interface CallOff {
+  readonly kind: 'callOff'
+  readonly place: number
+}
+
 /** What a task of its kind gives; `null` of a translator that is loaded, the text of a translation. */
 type Result = LoadedModel | Hypothesis | SpeechProbabilities | string | null
 export type Outcome = Either<ModelLoadFailed | JobFailed, Result>
@@ -40,6 +46,8 @@ export type PlacedOutcome = readonly [index: number, outcome: Outcome]
 export type Request =
   | { readonly kind: 'configure'; readonly workers: number }
   | { readonly kind: 'task'; readonly id: number; readonly task: Task }
+  /** Nobody waits for its outcome any more, which comes all the same, and sooner. */
+  | { readonly kind: 'callOff'; readonly id: number }
 
 /** From the engine process. Each task is answered once, in any order; of all but detection it is told first that it began. */
 export type Reply =

@@ -1,4 +1,5 @@
 import type { PassTime } from '../../../application/ports/engine.ts'
+import type { Task } from './messages.ts'
 
 /** Milliseconds that `models pull` and `models verify` give a model to load, and to run once. */
 export const LONGEST_TRIAL_MS = 1_200_000
@@ -60,4 +61,18 @@ export const createPassLimits = (options: {
     },
     spent: (model, milliseconds) => void busy.set(model, added(busy.get(model), milliseconds)),
   }
+}
+
+/** Milliseconds; those of `load` come on top of a pass where the thread has yet to load its model. */
+export interface TaskLimits {
+  readonly detect: number
+  readonly load: number
+  readonly passes: PassLimits
+}
+
+/** Milliseconds that a task may take; `loads`: its thread has yet to load its model. */
+export const limitOf = (task: Task, loads: boolean, limits: TaskLimits): number => {
+  if (task.kind === 'detect') return limits.detect
+  if (task.kind === 'load') return limits.load
+  return limits.passes.of(task.job.model) + (loads ? limits.load : 0)
 }

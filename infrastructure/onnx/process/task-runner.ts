@@ -2,10 +2,12 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Device } from '../../../application/ports/engine.ts'
 import type { Logger } from '../../../application/ports/environment.ts'
 import type { Provider, ProviderChoice } from '../providers/execution-provider.ts'
+import { CALLED_OFF } from '../speech-runner.ts'
 import { startEngineChild } from './engine-child.ts'
 import type { EngineChild } from './engine-child.ts'
 import type { EngineRole, Outcome, Reply, Task } from './messages.ts'
-import type { PassLimits } from './pass-limits.ts'
+import { limitOf } from './pass-limits.ts'
+import type { TaskLimits } from './pass-limits.ts'
 import { inGroups, suspectsOf, trialsOf } from './suspects.ts'
 import type { Suspicious } from './suspects.ts'
 import { createWatchdog } from './watchdog.ts'
@@ -13,18 +15,12 @@ import { createWidth } from './width.ts'
 
 /** Runs tasks in an engine process that may die at any time. */
 export interface TaskRunner {
-  readonly run: (task: Task) => Promise<Outcome>
+  /** `signal`: once it is aborted nobody waits for the outcome, and the task soon has one. */
+  readonly run: (task: Task, signal?: AbortSignal) => Promise<Outcome>
   /** Tasks, detection aside, that the process works on at a time on a device. */
   readonly widthOf: (device: Device['name']) => number
   readonly pid: () => number | undefined
   readonly close: () => Promise<void>
-}
-
-/** Milliseconds; those of `load` come on top of a pass where the thread has yet to load its model. */
-export interface TaskLimits {
-  readonly detect: number
-  readonly load: number
-  readonly passes: PassLimits
 }
 
 interface Pending extends Suspicious {
@@ -93,15 +89,9 @@ export const createTaskRunner = (options: {
     child?.abandon(overdue === 'process' ? `it said nothing for ${ms} ms` : `a task took longer than ${ms} ms`)
   })
 
-  const limitOf = ({ task }: Pending, loads: boolean): number => {
-    if (task.kind === 'detect') return limits.detect
-    if (task.kind === 'load') return limits.load
-    return limits.passes.of(task.job.model) + (loads ? limits.load : 0)
-  }
-
   const watchProcess = (): void => {
     if (inFlight.size === 0) watchdog.release('process')
-    else watchdog.watch('process', Math.max(...[...inFlight.values()].map((pending) => limitOf(pending, true))))
+    else watchdog.watch('process', Math.max(...[...inFlight.values()].map((pending) => limitOf(pending.task, true, limits))))
   }
 
   /** After a kill for want of memory fewer on either. */
@@ -161,10 +151,16 @@ export const createTaskRunner = (options: {
     if (reply.kind === 'began' && begun !== undefined) {
       begun.begunAt = performance.now()
       begun.loads = reply.loads
-      watchdog.watch(reply.id, limitOf(begun, reply.loads))
+      watchdog.watch(reply.id, limitOf(begun.task, reply.loads, limits))
     }
     watchProcess()
     pump()
+  }
+
+  const callOff = (pending: Pending): void => {
+    const at = waiting.indexOf(pending)
+    if (at !== -1) fail(waiting.splice(at, 1)[0] ?? pending, CALLED_OFF)
+    else if (inFlight.has(pending.id)) child?.send({ kind: 'callOff', id: pending.id })
   }
 
   const failWaiting = (reason: string): void => {
@@ -224,12 +220,13 @@ export const createTaskRunner = (options: {
 
   start()
   return {
-    run: async (task) =>
+    run: async (task, signal) =>
       new Promise((resolve) => {
         const pending: Pending = { id: nextId++, task, resolve, begunAt: null, loads: false, deaths: 0 }
         if (closed !== null) return fail(pending, 'the engine is closed')
         const line = isDetection(pending) ? detections : waiting
         line.push(pending)
+        signal?.addEventListener('abort', () => callOff(pending), { once: true })
         pump()
       }),
     widthOf,

@@ -4,6 +4,7 @@ import type { Hypothesis, TranscribeJob } from '../../../application/ports/engin
 import { readSpeechModel } from '../families.ts'
 import { createLoadedModels } from '../loaded-models.ts'
 import type { Outcome, Task } from './messages.ts'
+import { CALLED_OFF } from '../speech-runner.ts'
 import type { SpeechRunner } from '../speech-runner.ts'
 import { serveTasks } from './worker-loop.ts'
 import type { Together } from './worker-loop.ts'
@@ -17,14 +18,15 @@ const models = createLoadedModels(async (folder) => {
 })
 
 /** With what it cost, which on a CPU is the time of this thread: a run has no other. */
-const hear = async (runner: SpeechRunner, job: TranscribeJob): Promise<Hypothesis> => {
+const hear = async (runner: SpeechRunner, job: TranscribeJob, signal: AbortSignal): Promise<Hypothesis> => {
+  if (signal.aborted) throw new Error(CALLED_OFF)
   const before = process.threadCpuUsage()
-  const hypothesis = await runner.transcribe(job)
+  const hypothesis = await runner.transcribe({ ...job, signal })
   const { user, system } = process.threadCpuUsage(before)
   return provider === 'cpu' ? { ...hypothesis, busySeconds: (user + system) / 1e6 } : hypothesis
 }
 
-const perform = async (task: Task): Promise<Outcome> => {
+const perform = async (task: Task, signal: AbortSignal): Promise<Outcome> => {
   switch (task.kind) {
     case 'load': {
       const runner = await models.load(task.model, task.folder)
@@ -33,7 +35,7 @@ const perform = async (task: Task): Promise<Outcome> => {
       return E.right({ windowSeconds, ...(hasWordTimes && { hasWordTimes }), ...(provider === 'cpu' ? {} : { onGpu: true }) })
     }
     case 'transcribe': {
-      return models.use(task.job.model, task.folder, (runner) => hear(runner, task.job))
+      return models.use(task.job.model, task.folder, (runner) => hear(runner, task.job, signal))
     }
     case 'detect':
     case 'translate':
@@ -42,12 +44,14 @@ const perform = async (task: Task): Promise<Outcome> => {
 }
 
 /** Jobs of different lives that share a model. What is wrong with it, or with one of them, is found out when each runs alone. */
-const together: Together = async (tasks, onOutcome) => {
+const together: Together = async (tasks, onOutcome, signals) => {
   const jobs = tasks.flatMap((task) => (task.kind === 'transcribe' ? [task] : []))
   const [first] = jobs
   if (first === undefined || jobs.length < tasks.length) return
   const runner = await models.load(first.job.model, first.folder)
-  if (E.isRight(runner)) await runner.right.transcribeTogether(jobs.map(({ job }) => job), (index, hypothesis) => onOutcome(index, E.right(hypothesis)))
+  if (E.isLeft(runner)) return
+  const asked = jobs.map(({ job }, index) => ({ ...job, ...(signals[index] && { signal: signals[index] }) }))
+  await runner.right.transcribeTogether(asked, (index, hypothesis) => onOutcome(index, E.right(hypothesis)))
 }
 
 serveTasks(perform, { together, unload: models.unload })

@@ -1,7 +1,8 @@
 import { Worker } from 'node:worker_threads'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Provider } from '../providers/execution-provider.ts'
-import type { Outcome, PlacedOutcome, Task, Unload } from './messages.ts'
+import { CALLED_OFF } from '../speech-runner.ts'
+import type { CallOff, Outcome, PlacedOutcome, Task, Unload } from './messages.ts'
 
 /** What a worker thread is told when it starts. */
 export interface WorkerSettings {
@@ -9,14 +10,18 @@ export interface WorkerSettings {
 }
 
 export interface WorkerPool {
-  /** `onBegin`: a thread is about to take the task on; `loads`: it has yet to load the task's model. */
-  readonly run: (task: Task, onBegin: (loads: boolean) => void) => Promise<Outcome>
+  /**
+   * `onBegin`: a thread is about to take the task on; `loads`: it has yet to load the task's model. `signal`: once it is aborted nobody waits for
+   * the outcome, and the task soon has one.
+   */
+  readonly run: (task: Task, onBegin: (loads: boolean) => void, signal?: AbortSignal) => Promise<Outcome>
 }
 
 interface Job {
   readonly task: Task | Unload
   readonly onBegin: (loads: boolean) => void
   readonly resolve: (outcome: Outcome) => void
+  readonly signal?: AbortSignal | undefined
 }
 
 interface Member {
@@ -126,6 +131,18 @@ export const createWorkerPool = (options: {
     // Told first: the thread may bring the process down at once.
     for (const { onBegin } of company) onBegin(loads)
     member.worker.postMessage(others.length === 0 ? first.task : company.map(({ task }) => task))
+    for (const one of company) if (one.signal?.aborted === true) callOff(one)
+  }
+
+  /** One that waits is answered at once; the thread of one that has begun is told. */
+  const callOff = (job: Job): void => {
+    if (queue.includes(job)) {
+      queue = queue.filter((other) => other !== job)
+      return job.resolve(E.left({ _tag: 'JobFailed', reason: CALLED_OFF }))
+    }
+    for (const { worker, jobs } of members) {
+      for (const [place, other] of jobs) if (other === job) worker.postMessage({ kind: 'callOff', place } satisfies CallOff)
+    }
   }
 
   const pump = (): void => {
@@ -155,9 +172,11 @@ export const createWorkerPool = (options: {
   setInterval(tidy, Math.max(1, keep.further / LOOKS_IN_THE_TIME)).unref()
 
   return {
-    run: async (task, onBegin) =>
+    run: async (task, onBegin, signal) =>
       new Promise((resolve) => {
-        queue = [...queue, { task, onBegin, resolve }]
+        const job: Job = { task, onBegin, resolve, signal }
+        signal?.addEventListener('abort', () => callOff(job), { once: true })
+        queue = [...queue, job]
         pump()
       }),
   }
