@@ -36,12 +36,14 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
     return {
       logits: logitsOf(results),
       crossAttention: attentionIn(results),
-      next: async (tokens) => {`,
+      next: async (tokens) => {
+        const feeds`,
     after: `const cache = { ...asPast(results), ...past }
     return {
       logits: logitsOf(results),
       crossAttention: attentionIn(results),
-      next: async (tokens) => {`,
+      next: async (tokens) => {
+        const feeds`,
     rows: ['the merged decoder gives what the two decoder files give'], test: WHISPER_RUNNER,
   },
   {
@@ -123,9 +125,9 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
     rows: ['audio longer than the window is refused'], test: WHISPER_RUNNER,
   },
   {
-    file: 'infrastructure/onnx/whisper/whisper-runner.ts',
-    before: 'features.set(mel.data, row * data.length)',
-    after: 'features.set(mel.data, 0)',
+    file: 'infrastructure/onnx/whisper/whisper-graphs.ts',
+    before: 'features.set(window.data, row * data.length)',
+    after: 'features.set(window.data, 0)',
     rows: ["texts decoded together are the reference's too"], test: EXACTNESS,
   },
   {
