@@ -43,6 +43,19 @@ export const afterLastLook = (timers: Timers, ms: number, task: () => void): (()
   return () => cancel()
 }
 
+/** Parts of a wait that only counts while this process runs. */
+const STEP = 1000
+
+/** Runs `task` once, when this process has run for `ms` milliseconds from now: of a time that it stood still a second counts at most. */
+export const afterRunning = (timers: Timers, ms: number, task: () => void): (() => void) => {
+  const step = Math.min(ms, STEP)
+  let cancel = timers.after(step, () => {
+    if (ms > step) cancel = afterRunning(timers, ms - step, task)
+    else task()
+  })
+  return () => cancel()
+}
+
 /** Milliseconds before the first attempt after a failure, and at most. */
 interface BackOff {
   readonly first: number

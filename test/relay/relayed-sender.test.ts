@@ -44,6 +44,21 @@ test('a sender that comes again while another one of its process is given the pl
   t.deepEqual(endings, ['sender_already_connected'])
 })
 
+test('a sender is held for the next worker while its process runs: when that stood still the wait goes on', (t) => {
+  const { timers, sent, endings, onLink, linkUp, incoming } = startPlaced()
+  incoming.binary(new Uint8Array(640))
+  onLink.linkDown('broken')
+  timers.standStill(30_000)
+  t.deepEqual(endings, [])
+  linkUp()
+  onLink.message({ kind: 'admitted', requestId: 'own' })
+  t.is(sent.filter(({ kind }) => kind === 'binary').length, 2, 'what no worker may have heard is said again')
+
+  onLink.linkDown('broken')
+  timers.advance(15_000)
+  t.deepEqual(endings, ['server_restart'], 'but not for ever')
+})
+
 test('a sender that is gone leaves its link when another one has the place', (t) => {
   const { endings, counts, onLink, incoming } = startPlaced()
   incoming.binary(new Uint8Array(640))

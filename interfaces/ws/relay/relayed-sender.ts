@@ -1,6 +1,7 @@
 import type { LiveLink, SenderRefusal } from '../../../application/ports/peers/live-links.ts'
 import type { Logger } from '../../../application/ports/environment.ts'
 import type { Timers } from '../../../application/ports/timers.ts'
+import { afterRunning } from '../../../application/waiting.ts'
 import type { RemoteSender, ToSender } from '../../../application/sessions/relay/remote-sender.ts'
 import type { SenderFrame } from '../../../application/sessions/relay/unheard-audio.ts'
 import type { Connection } from '../connection.ts'
@@ -109,7 +110,8 @@ export const createRelayedSender = (options: RelayedSenderOptions): RelayedSende
   }
 
   const hold = (): void => {
-    cancelHold ??= timers.after(HOLD_LIMIT, () => {
+    // A process that stood still finds the next worker when it runs again: its sender has lost nothing.
+    cancelHold ??= afterRunning(timers, HOLD_LIMIT, () => {
       logger.warn({ liveId }, 'no worker took a sender in time')
       endAs(errorEnding('server_restart'))
     })

@@ -23,6 +23,10 @@ export interface MatrixSession {
   readonly listeners: ReadonlyArray<NumberedListener>
   readonly source: NumberedSource | null
   readonly sender: SureSender | null
+  /** Tells it that the fault strikes now. */
+  readonly struck: () => void
+  /** Seconds of its source's audio until then. */
+  readonly struckAt: () => number
   readonly stop: () => void
 }
 
@@ -66,7 +70,9 @@ export const beginSession = async (t: ExecutionContext, { cell, words, lead, any
     const sender = source === null ? sendSurely(live, front, audio) : null
     const listeners = [listenTo(live, front), listenTo(live, front.toReversed())]
     const stop = (): void => [sender, ...listeners].forEach((one) => one?.stop())
-    return { cell, live, words, lead, source, sender, listeners, stop }
+    let at = Infinity
+    const struck = (): void => void (at = source?.at() ?? Infinity)
+    return { cell, live, words, lead, source, sender, listeners, struck, struckAt: () => at, stop }
   }
   throw new Error('no session came to a worker that it may run at')
 }
@@ -82,12 +88,20 @@ const TAKEOVER_SECONDS = 12
 
 type Exception = (session: MatrixSession, word: number) => boolean
 
-/** Exception: a server of RTMP does not send again what it sent while nobody pulled, or to a puller that died. */
+/**
+ * Exception: a server of RTMP does not send again what it sent while nobody pulled, or to a puller that could store nothing from the fault on: it died,
+ * stood still, or had no key for its text.
+ */
 const rtmpDoesNotResend: Exception = (session, word) => {
   if (session.cell.source !== 'rtmp') return false
   const [from, to] = spanOf(session, word)
   const pulls = session.source?.pulls() ?? []
-  return pulls.slice(1).some((pull, i) => to > (pulls[i]?.to ?? 0) - OPEN_SECONDS && from < pull.from + 0.2)
+  const struckAt = session.struckAt()
+  return pulls.slice(1).some((next, i) => {
+    const { from: began = 0, to: ended = 0 } = pulls[i] ?? {}
+    const brokeAt = struckAt < began ? ended : Math.min(struckAt, ended)
+    return to > brokeAt - OPEN_SECONDS && from < next.from + 0.2
+  })
 }
 
 /** Exception: a raw sender whose own socket broke loses what it sent into it and no worker has heard yet. */

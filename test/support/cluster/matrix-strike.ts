@@ -131,6 +131,7 @@ export const strike = async (t: ExecutionContext, world: MatrixCluster, blow: St
       if (listeners.some((listener) => listener.newest() > 0)) late.push({ cell: nameOf(cell), wrong: ['it was no longer idle when the fault struck'], note: '' })
     const killed = blow.isInTakeover ? await takeOver(world, sessions) : null
     const struck = performance.now()
+    for (const session of sessions) session.struck()
     const over = befall(world, victim, blow)
     if (killed !== null && killed !== victim) await killed.start()
     await over

@@ -16,12 +16,16 @@ export interface NumberedSource {
   readonly url: string
   /** Seconds of audio, counted from its beginning, that each puller was sent: from, and up to; the last one may still grow. */
   readonly pulls: () => ReadonlyArray<{ readonly from: number; readonly to: number }>
+  /** Seconds of audio that it has said by now. */
+  readonly at: () => number
 }
 
 /** Lossless, so that each sample goes on saying its number. */
 const FLAC = ['-c:a', 'flac', '-sample_fmt', 's16', '-frame_size', '1024', '-strict', '-2']
 const FRAME_SECONDS = 1024 / SAMPLE_RATE
 const SEGMENT_SECONDS = 1
+
+const secondsSince = (began: number | null): number => (began === null ? 0 : (performance.now() - began) / 1000)
 
 const encode = async (t: ExecutionContext, audio: Int16Array, output: ReadonlyArray<string>): Promise<string> => {
   const { path, remove } = await temporaryDirectory()
@@ -46,7 +50,7 @@ export const serveHls = async (t: ExecutionContext, audio: Int16Array): Promise<
     const end = out >= segments.length ? '#EXT-X-ENDLIST\n' : ''
     response.end(head + segments.slice(0, out).map((segment) => `#EXTINF:${segment}`).join('') + end)
   })
-  return { url: server.url('index.m3u8'), pulls: () => [] }
+  return { url: server.url('index.m3u8'), pulls: () => [], at: () => secondsSince(began) }
 }
 
 /** Where packets stand in an MP4 file, and what its decoder has to know first. */
@@ -91,5 +95,5 @@ export const serveWordsByRtmp = async (t: ExecutionContext, audio: Int16Array): 
       socket.once('close', () => clearInterval(ticking))
     },
   })
-  return { url: server.url('live/words'), pulls: () => pulls }
+  return { url: server.url('live/words'), pulls: () => pulls, at: () => secondsSince(began) }
 }
