@@ -11,7 +11,8 @@ export interface Footprint {
 
 const megabytes = (pid: number): number => Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
 
-const childrenOf = (pid: number): ReadonlyArray<number> =>
+/** Processes that it started, by any of its threads. */
+export const childrenOf = (pid: number): ReadonlyArray<number> =>
   readdirSync(`/proc/${pid}/task`).flatMap((task) => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').map(Number).filter((child) => child > 0))
 
 export const footprintOf = (pid: number): Footprint => {

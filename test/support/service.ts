@@ -39,11 +39,12 @@ export const prefixed = (settings: Readonly<Record<string, string>>): Record<str
 
 /**
  * Starts a service for as long as `dispose` is not called; `settings` without their prefix. With a `copied` directory, the
- * data of a service that has ended, it has not started yet.
+ * data of a service that has ended, it has not started yet. `others`: variables that are no settings.
  */
 export const runTestService = async (
   settings: Readonly<Record<string, string>> = {},
   copied?: string,
+  others: Readonly<Record<string, string>> = {},
 ): Promise<TestService & { readonly dispose: () => Promise<void> }> => {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'stenolog-test-'))
   const namesStores = 'EVENTSTORE_URL' in settings || 'MONGO_URL' in settings || 'MASTER_KEY_FILE' in settings
@@ -69,7 +70,7 @@ export const runTestService = async (
   }
   let service: ServiceProcess | undefined
   const start = async (): Promise<void> => {
-    service = await startServiceProcess(environment)
+    service = await startServiceProcess({ ...environment, ...others })
   }
   const running = (): ServiceProcess => {
     if (service === undefined) throw new Error('it was not started')

@@ -4,10 +4,11 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { engineEnvironment } from './engine-environment.ts'
+import { engineEnvironment, TEST_PROVIDER } from './engine-environment.ts'
 
 /** What onnxruntime calls the things that it computes on. */
-export type Provider = 'cuda' | 'webgpu' | 'cpu'
+const PROVIDERS = ['cuda', 'webgpu', 'cpu'] as const
+export type Provider = (typeof PROVIDERS)[number]
 export type GpuProvider = Exclude<Provider, 'cpu'>
 
 export interface ProviderChoice {
@@ -103,6 +104,8 @@ const tryOut = async (provider: GpuProvider, { obstacle: seen, probe }: Provider
 
 /** The first of cuda, webgpu and cpu that really runs here and is worth it. Costs next to nothing where there is no device. */
 export const chooseProvider = async (trials: ProviderTrials = { obstacle, probe: probeProvider }): Promise<ProviderChoice> => {
+  const named = PROVIDERS.find((provider) => provider === process.env[TEST_PROVIDER])
+  if (named !== undefined) return { provider: named, why: `${TEST_PROVIDER} names it` }
   const against: Array<string> = []
   for (const provider of ['cuda', 'webgpu'] as const) {
     const tried = await tryOut(provider, trials)
