@@ -7,6 +7,7 @@ import { withStatus } from '../interfaces/cli/status-line.ts'
 import { linesOf, misused } from '../interfaces/command-error.ts'
 import { beside } from './before.ts'
 import { clusters } from './cluster.ts'
+import { decoderSteps } from './decoder-step.ts'
 import { demoLives } from './demo-lives.ts'
 import { durableAppends } from './durable-append.ts'
 import type { Benchmark, Figure, SkippedFigure } from './harness.ts'
@@ -27,7 +28,7 @@ import { speechSizing } from './speech/sizing.ts'
 import { starts } from './start.ts'
 
 const BENCHMARKS: ReadonlyArray<Benchmark> = [
-  ...durableAppends, ...listCosts, ...rebuilds, ...starts, ...pipelines, ...services, lives, demoLives, ...sockets, ...peers, relay, ...clusters, ...beside,
+  ...durableAppends, ...listCosts, ...rebuilds, ...starts, ...pipelines, ...services, lives, demoLives, ...sockets, ...peers, relay, ...decoderSteps, ...clusters, ...beside,
 ]
 
 const lineOf = (figure: Figure | SkippedFigure): string => {

@@ -22,6 +22,8 @@ export interface LoadedModel {
   readonly windowSeconds: number
   /** It runs on a GPU, whose memory nobody sees in the engine's process. */
   readonly onGpu?: boolean
+  /** Passes of several lives that one run holds on a GPU, at most, as was measured when it was loaded. */
+  readonly batch?: number
   /** It tells the times of words by its cross-attention: jobs may say what the text goes on from. */
   readonly hasWordTimes?: boolean
 }

@@ -30,13 +30,10 @@ const forbid = (logits: Float32Array, tokens: ReadonlyArray<number>): void => {
 }
 
 // Plain loops with an index: these run over a vocabulary of 50,000 for every token.
-const maximum = (logits: Float32Array): number => {
-  let highest = -Infinity
-  for (let i = 0; i < logits.length; i++) {
-    const logit = logits[i] ?? 0
-    if (logit > highest) highest = logit
-  }
-  return highest
+/** Whether any of the first `count` is as high as that; most often one of the first is. */
+const reaches = (logits: Float32Array, count: number, height: number): boolean => {
+  for (let i = 0; i < count; i++) if ((logits[i] ?? 0) >= height) return true
+  return false
 }
 
 /** Steps of the table of exponentials for each unit, and its deepest exponent: e^-40 is nothing beside the likeliest token's 1. */
@@ -104,7 +101,7 @@ const applyTimestampRules = (
   }
 
   // When all timestamps together are likelier than any single text token, it is time for a timestamp.
-  if (totalOf(logits.subarray(begin)).logSumExp > maximum(logits.subarray(0, begin))) logits.fill(-Infinity, 0, begin)
+  if (!reaches(logits, begin, totalOf(logits.subarray(begin)).logSumExp)) logits.fill(-Infinity, 0, begin)
 }
 
 /** Applies the rules in place to the logits of the token that follows `generated` (the prompt not included). */

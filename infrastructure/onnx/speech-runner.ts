@@ -29,6 +29,8 @@ export interface SpeechRunner {
     asked: ReadonlyArray<Asked>,
     onText: (index: number, hypothesis: Hypothesis) => void,
   ) => Promise<void>
+  /** Milliseconds that so many texts of a few tokens take together; absent where no run holds more than one. */
+  readonly rehearse?: (texts: number) => Promise<number>
   /** Gives its memory back; nothing may run on it any more. */
   readonly release: () => Promise<void>
 }

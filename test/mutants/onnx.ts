@@ -8,6 +8,7 @@ const HYPOTHESIS = 'test/engine/hypothesis.test.ts'
 const MARIAN_RUNNER = 'test/engine/marian-runner.test.ts'
 const FAMILIES = 'test/engine/families.test.ts'
 const SHORT_WINDOW = 'test/engine/short-window.test.ts'
+const GPU_FAILURES = 'test/engine/gpu-failures.test.ts'
 const VOICE_ACTIVITY = 'test/engine/voice-activity.test.ts'
 
 /** Decoding, features and translations are those of the reference; a folder's layout says what opens it. */
@@ -72,8 +73,8 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/onnx/logits.ts',
-    before: 'totalOf(logits.subarray(begin)).logSumExp >',
-    after: 'totalOf(logits.subarray(begin)).highest >',
+    before: 'if (!reaches(logits, begin, totalOf(logits.subarray(begin)).logSumExp))',
+    after: 'if (!reaches(logits, begin, totalOf(logits.subarray(begin)).highest))',
     rows: ['times win when they are likelier together'], test: LOGITS,
   },
   {
@@ -183,5 +184,29 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
     before: 'loaded.right.windowSeconds * SAMPLE_RATE',
     after: 'SAMPLE_RATE',
     rows: ['with as much audio as it hears at a time'], test: FAMILIES,
+  },
+  {
+    file: 'infrastructure/onnx/process/lanes.ts',
+    before: 'const again = await cpu.run(task, onBegin, signal)',
+    after: 'const again = outcome',
+    rows: ['no text is lost where a GPU has no memory left'], test: GPU_FAILURES,
+  },
+  {
+    file: 'infrastructure/onnx/loaded-models.ts',
+    before: 'isDeviceLost(error) ? [...loaded.keys()] : [model]',
+    after: '[model]',
+    rows: ['a device that was lost is let go of by all models, and the run comes once more'], test: 'test/engine/loaded-models.test.ts',
+  },
+  {
+    file: 'infrastructure/onnx/process/worker-pool.ts',
+    before: "if (other === job) worker.postMessage({ kind: 'callOff', place } satisfies CallOff)",
+    after: '',
+    rows: ['a pass that nobody waits for any more ends, whether it waits or runs'], test: 'test/engine/execution-provider.test.ts',
+  },
+  {
+    file: 'infrastructure/onnx/decoding.ts',
+    before: '    step.close()\n',
+    after: '',
+    rows: ['on WebGPU texts are those of the CPU, alone and together, and what lies on the device is given back'], test: 'test/engine/webgpu.test.ts',
   },
 ]

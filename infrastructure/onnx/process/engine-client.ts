@@ -75,7 +75,11 @@ export const createSpeechEngine = (options: {
     close: runner.close,
     load: (model) => async () => {
       const outcome = (await runner.run({ kind: 'load', model, folder: folderOf(model) })) as Either<ModelLoadFailed | JobFailed, LoadedModel>
-      if (E.isRight(outcome)) devices.set(model, outcome.right.onGpu === true ? 'gpu' : 'cpu')
+      if (E.isRight(outcome)) {
+        const { onGpu = false, batch } = outcome.right
+        devices.set(model, onGpu ? 'gpu' : 'cpu')
+        if (batch !== undefined) logger.info({ model, batch }, batch > 1 ? 'passes of several sessions run together' : 'passes run one by one: together they gain nothing')
+      }
       return E.mapLeft(({ reason }: ModelLoadFailed | JobFailed): ModelLoadFailed => ({ _tag: 'ModelLoadFailed', model, reason }))(outcome)
     },
     transcribe: (job, signal) => async () => {

@@ -2,7 +2,9 @@ import { workerData } from 'node:worker_threads'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Hypothesis, TranscribeJob } from '../../../application/ports/engine.ts'
 import { readSpeechModel } from '../families.ts'
+import { measureBatch } from '../providers/batch-size.ts'
 import { createLoadedModels } from '../loaded-models.ts'
+import { GPU_BATCH } from './lanes.ts'
 import type { Outcome, Task } from './messages.ts'
 import { CALLED_OFF } from '../speech-runner.ts'
 import type { SpeechRunner } from '../speech-runner.ts'
@@ -32,7 +34,7 @@ const perform = async (task: Task, signal: AbortSignal): Promise<Outcome> => {
       const runner = await models.load(task.model, task.folder)
       if (E.isLeft(runner)) return runner
       const { windowSeconds, hasWordTimes } = runner.right
-      return E.right({ windowSeconds, ...(hasWordTimes && { hasWordTimes }), ...(provider === 'cpu' ? {} : { onGpu: true }) })
+      return E.right({ windowSeconds, ...(hasWordTimes && { hasWordTimes }), ...(provider === 'cpu' ? {} : { onGpu: true, batch: await measureBatch(runner.right, GPU_BATCH) }) })
     }
     case 'transcribe': {
       return models.use(task.job.model, task.folder, (runner) => hear(runner, task.job, signal))

@@ -47,6 +47,10 @@ const modelOf = (task: Task | Unload): string | null => {
 
 const isLoadFailure = (outcome: Outcome): boolean => E.isLeft(outcome) && outcome.left._tag === 'ModelLoadFailed'
 
+/** What a loaded model's first outcome tells. */
+const batchIn = (outcome: Outcome): number | undefined =>
+  E.isRight(outcome) && typeof outcome.right === 'object' && outcome.right !== null && 'batch' in outcome.right ? outcome.right.batch : undefined
+
 /** Milliseconds for which a set that nobody uses stays loaded: one that is not the only one of its model, and the only one. */
 interface Keep {
   readonly further: number
@@ -59,7 +63,7 @@ const LOOKS_IN_THE_TIME = 6
 
 /**
  * Up to `size` threads, started when needed, with one task at a time each, or up to `batch` transcriptions by one
- * model; tasks begin in the order they came, but for those that join an earlier one's batch and those that wait for a thread that has
+ * model, where it gains by that; tasks begin in the order they came, but for those that join an earlier one's batch and those that wait for a thread that has
  * their model. A model has no more sets than there are tasks of it at a time, for a session has reserved memory for one
  * and has one task: a thread that has the model and is busy is waited for rather than load it in another. What is not
  * used is unloaded. `onDeath`: a thread ended, which none should.
@@ -76,6 +80,9 @@ export const createWorkerPool = (options: {
   let queue: ReadonlyArray<Job> = []
   const { provider = 'cpu', batch = 1, keep = KEEP } = options
 
+  /** As far as was measured when a model was loaded. */
+  const batches = new Map<string, number>()
+
   const start = (): Member => {
     const worker = new Worker(options.script, { workerData: { provider } satisfies WorkerSettings })
     const member: Member = { worker, models: new Map(), jobs: new Map() }
@@ -86,6 +93,7 @@ export const createWorkerPool = (options: {
       if (job === undefined) return
       const model = modelOf(job.task)
       if (model !== null && isLoadFailure(outcome)) member.models.delete(model)
+      if (model !== null) batches.set(model, batchIn(outcome) ?? batches.get(model) ?? batch)
       job.resolve(outcome)
       pump()
     })
@@ -116,10 +124,11 @@ export const createWorkerPool = (options: {
 
   /** The job and those that wait for the same model behind it, as many as a batch takes. */
   const companyOf = (job: Job): readonly [Job, ...ReadonlyArray<Job>] => {
-    if (batch === 1 || job.task.kind !== 'transcribe') return [job]
     const model = modelOf(job.task)
+    const most = batches.get(model ?? '') ?? batch
+    if (most === 1 || job.task.kind !== 'transcribe') return [job]
     const others = queue.filter((other) => other !== job && other.task.kind === 'transcribe' && modelOf(other.task) === model)
-    return [job, ...others.slice(0, batch - 1)]
+    return [job, ...others.slice(0, most - 1)]
   }
 
   const give = (member: Member, [first, ...others]: readonly [Job, ...ReadonlyArray<Job>]): void => {

@@ -55,6 +55,9 @@ const SILENCE_BEHIND_DRAFT = 2.56
 /** Where hardly anybody speaks, a prompt is said again: with this probability of no speech the audio is heard without it. */
 const ECHOING = 0.2
 
+/** About what a phrase has. */
+const REHEARSED_TOKENS = 16
+
 const lastOf = (tokens: ReadonlyArray<number>, count: number): ReadonlyArray<number> => tokens.slice(Math.max(0, tokens.length - count))
 
 const hasPrompt = ({ vocabulary }: Audio): boolean => (vocabulary?.prompt.trim() ?? '') !== ''
@@ -163,6 +166,16 @@ export const loadWhisper = async (
     return decoded
   }
 
+  const rehearse = async (texts: number): Promise<number> => {
+    const silence = logMel(windowFor({ samples: new Int16Array(0), language: null }, true))
+    const endless = { ...textOnly, suppressed: [...textOnly.suppressed, model.endOfText] }
+    const wanted = { prompt: [model.startOfTranscript], limit: REHEARSED_TOKENS }
+    const several = <A>(one: A): ReadonlyArray<A> => Array.from({ length: texts }, () => one)
+    const began = performance.now()
+    await graphs.hear(several(silence), (encoded) => decodeGreedily(decoder, encoded, several(wanted), endless, () => undefined))
+    return performance.now() - began
+  }
+
   const hypothesisOf = (audio: Audio, decoded: DecodedWindow): Hypothesis => {
     const { tokens, avgLogprob, noSpeechProb, followed } = decoded
     const seconds = audio.samples.length / SAMPLE_RATE
@@ -180,6 +193,7 @@ export const loadWhisper = async (
     hasWordTimes,
     decode,
     decodeTogether,
+    ...(batches && { rehearse }),
     release: graphs.release,
     transcribe: async (asked) => (isToBeTranscribed(asked) ? hypothesisOf(asked, await decode(asked)) : findLanguage(asked)),
     transcribeTogether: async (asked, onText) => {
