@@ -13,10 +13,12 @@ type Titles = Readonly<Record<string, ReadonlyArray<string>>>
 const ONLY_EMBEDDED: Titles = {
   'service › hurt-data': [
     'a damaged row stops nothing but what needs its stream, wherever it stands, and the stream is named',
+    'a key that the keyring never made reads as erased and is named as missing; everybody else goes on',
+  ],
+  'long › hurt-data': [
     'who or whose API token may have been switched off by what is damaged is let in nowhere, and everybody else is',
     'a user whose registration is damaged cannot log in, everybody else can, and nobody is asked to set the service up',
     'with a damaged row among the admissions no live is created, and all else goes on',
-    'a key that the keyring never made reads as erased and is named as missing; everybody else goes on',
   ],
 }
 

@@ -25,7 +25,8 @@ export const startTestStores = async (): Promise<TestStores> => {
   await writeFile(keyFile, randomBytes(32))
   const [events, documents] = [await startEventStoreDb(), await startMongoDouble()]
   return {
-    settings: { EVENTSTORE_URL: events.url, MONGO_URL: documents.url('stenolog'), MASTER_KEY_FILE: keyFile },
+    // No other process would take sessions over: they end with theirs, as they do with embedded stores.
+    settings: { EVENTSTORE_URL: events.url, MONGO_URL: documents.url('stenolog'), MASTER_KEY_FILE: keyFile, TAKEOVER_GRACE: '0s' },
     directories: [events.directory, documents.directory],
     dispose: async () => {
       await Promise.all([events.dispose(), documents.dispose()])

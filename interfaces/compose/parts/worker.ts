@@ -8,7 +8,6 @@ import type { Foundation } from './foundation.ts'
 import type { Hearing } from './hearing.ts'
 import type { ReadSide } from './read-side.ts'
 import type { Relay } from './relay.ts'
-import { vramOf } from './write-side.ts'
 import type { WriteSide } from './write-side.ts'
 
 interface Needs {
@@ -28,7 +27,7 @@ export const startWorker = ({ foundation, writeSide, readSide, hearing, relay }:
     const { sessions } = hearing
     const about = { admission, environment, members, timers, logger }
     // Nobody can take it for lost where it is the one member.
-    const rejoining = relay === null ? null : opened(rejoinWorker({ ...about, vram: vramOf(settings) }))
+    const rejoining = relay === null ? null : opened(rejoinWorker({ ...about, vram: writeSide.vram }))
     const running = opened(runLives({
       ...write, admission, worker, logger,
       whenProjected: readSide.whenProjected,

@@ -4,6 +4,8 @@ import { joinWorker } from '../../../application/admission/join-worker.ts'
 import { offeringOf, offersOf } from '../../../application/admission/offers.ts'
 import { openSwitchedCatalogue } from '../../../application/catalogue/switched-catalogue.ts'
 import type { Worker } from '../../../application/lives/terms/worker.ts'
+import { chooseProvider } from '../../../infrastructure/onnx/providers/execution-provider.ts'
+import { readGpus } from '../../../infrastructure/onnx/providers/gpus.ts'
 import { hasServers } from '../../../infrastructure/settings.ts'
 import type { Settings } from '../../../infrastructure/settings.ts'
 import { assemble } from '../assemble.ts'
@@ -11,11 +13,15 @@ import { succeed, succeedUnlessHurt } from '../succeed.ts'
 import type { Engines } from './engines.ts'
 import type { Foundation } from './foundation.ts'
 
-/** Half of the machine's memory where no GPU is used. */
-const detectVram = (): number => Math.floor(totalmem() / 2 ** 20 / 2)
+/** What the GPU has that models run on, of several the smallest; where there is none, or nobody tells, half of the machine's memory. */
+const detectVram = async (): Promise<number> => {
+  const gpus = await readGpus()
+  const isUsed = gpus.length > 0 && (await chooseProvider()).provider !== 'cpu'
+  return isUsed ? Math.min(...gpus.map(({ memory }) => memory)) : Math.floor(totalmem() / 2 ** 20 / 2)
+}
 
 /** Megabytes that this worker gives out. */
-export const vramOf = ({ vramMb }: Pick<Settings, 'vramMb'>): number => vramMb ?? detectVram()
+const vramOf = async ({ vramMb }: Pick<Settings, 'vramMb'>): Promise<number> => vramMb ?? (await detectVram())
 
 export type WriteSide = Awaited<ReturnType<typeof openWriteSide>>
 
@@ -39,12 +45,13 @@ export const openWriteSide = (foundation: Foundation, engines: Engines) =>
     const admission = await succeed('read the admissions', openAdmission({ ...write, logger, ...offering }))
     opened({ stop: admission.idle })
     const { own } = engines
+    const vram = own === null ? 0 : await vramOf(settings)
     if (own !== null) {
       // Lives that wait are given to those who offer what they need.
       members.announce({ offers: offersOf(own) })
-      await succeedUnlessHurt('join the workers', joinWorker({ admission, environment }, self, vramOf(settings)))
+      await succeedUnlessHurt('join the workers', joinWorker({ admission, environment }, self, vram))
     }
     const hasJoined = admission.state().workers.some(({ incarnation }) => incarnation === self.incarnation)
     const worker: Worker = { name: self.name, incarnation: own === null || hasJoined ? self.incarnation : null }
-    return { write, switched, admission, worker, isShared }
+    return { write, switched, admission, worker, vram, isShared }
   })

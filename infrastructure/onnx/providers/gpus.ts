@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+/** A GPU of this machine, as its driver tells of it; megabytes. */
+export interface Gpu {
+  readonly name: string
+  readonly memory: number
+  readonly used: number
+}
+
+/** Where drivers tell; tests replace parts of it. */
+export interface GpuSources {
+  /** What `nvidia-smi` prints; rejects where there is none. */
+  readonly nvidia: () => Promise<string>
+  /** The folder of Linux in which graphics cards are. */
+  readonly cards: string
+}
+
+/** A driver that hangs does not hold up a start. */
+const LIMIT_MS = 5000
+const QUERY = ['--query-gpu=name,memory.total,memory.used', '--format=csv,noheader,nounits']
+
+const SOURCES: GpuSources = {
+  nvidia: async () => (await promisify(execFile)('nvidia-smi', QUERY, { timeout: LIMIT_MS })).stdout,
+  cards: '/sys/class/drm',
+}
+
+const nvidiaGpus = async ({ nvidia }: GpuSources): Promise<ReadonlyArray<Gpu>> => {
+  const lines = (await nvidia().catch(() => '')).split('\n').map((line) => line.split(',').map((cell) => cell.trim()))
+  return lines.flatMap(([name = '', memory, used]) => {
+    const gpu = { name, memory: Number(memory), used: Number(used) }
+    // Of a part of a GPU (MIG), and where it may not, it says that it does not know.
+    return gpu.memory > 0 ? [{ ...gpu, used: gpu.used || 0 }] : []
+  })
+}
+
+const bytesIn = async (file: string): Promise<number> => Number(await readFile(file, 'utf8').catch(() => '0'))
+
+/** AMD's driver; the others of Linux do not tell. */
+const amdGpus = async ({ cards }: GpuSources): Promise<ReadonlyArray<Gpu>> => {
+  const names = (await readdir(cards).catch(() => [])).filter((name) => /^card\d+$/.test(name)).toSorted()
+  const gpus = await Promise.all(
+    names.map(async (name) => {
+      const [memory = 0, used = 0] = await Promise.all(['total', 'used'].map((part) => bytesIn(join(cards, name, 'device', `mem_info_vram_${part}`))))
+      return { name, memory: Math.floor(memory / 2 ** 20), used: Math.floor(used / 2 ** 20) }
+    }),
+  )
+  return gpus.filter(({ memory }) => memory > 0)
+}
+
+/** All GPUs whose drivers tell their memory. */
+export const readGpus = async (sources: GpuSources = SOURCES): Promise<ReadonlyArray<Gpu>> => [...(await nvidiaGpus(sources)), ...(await amdGpus(sources))]
