@@ -167,7 +167,7 @@ export const SETTINGS_TABLE = {
   ADMIN_PASSWORD: absent('–', text, 'password of the first administrator', { secret: true }),
   ADMIN_PASSWORD_FILE: absent('–', text, 'file that holds the password of the first administrator'),
   MASTER_KEY_FILE: absent('`<data>/master.key`', text, 'file of 32 bytes that encrypt all keys; required with EVENTSTORE_URL and MONGO_URL'),
-  VRAM_MB: absent('50 % of RAM on CPU', integer(1, 1e9), 'megabytes that sessions can reserve'),
+  VRAM_MB: absent('90 % of the GPU’s, else 50 % of RAM', integer(1, 1e9), 'megabytes that sessions can reserve'),
   OVERCOMMIT: given(
     '1', decimal(0, 100),
     'how often the measured compute is given to sessions before one more is refused; 2 admits twice as many; 0 refuses none and only warns',

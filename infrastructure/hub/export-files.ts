@@ -1,10 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { SUFFIXES_OF } from '../onnx/model-weights.ts'
+import { preferredOn, SUFFIXES_OF } from '../onnx/model-weights.ts'
 import type { Precision } from '../onnx/model-weights.ts'
+import type { Provider } from '../onnx/providers/execution-provider.ts'
 import type { ListedFile } from './repository.ts'
-
-export const PRECISIONS = Object.keys(SUFFIXES_OF) as ReadonlyArray<Precision>
 
 /** The first two are in every model that we run; whether the others must be, the kind of the model decides. */
 const JSON_FILES = ['config.json', 'tokenizer.json', 'tokenizer_config.json', 'generation_config.json', 'preprocessor_config.json']
@@ -26,13 +25,19 @@ const isDataOf = (graph: string, path: string): boolean => path.startsWith(`${gr
 
 /**
  * The files that the engine needs of a repository or directory, in the order in which they are best fetched: the small ones that can
- * tell that it is no model for us come first. Eight bits, else 32, unless a precision is asked for. Left: what is missing.
+ * tell that it is no model for us come first. Unless a precision is asked for, the one that `provider` runs best; translators run on the CPU.
+ * Left: what is missing.
  */
-export const chooseFiles = (all: ReadonlyArray<ListedFile>, wanted: Precision | null): Either<string, { readonly precision: Precision; readonly files: ReadonlyArray<ListedFile> }> => {
+export const chooseFiles = (
+  all: ReadonlyArray<ListedFile>,
+  wanted: Precision | null,
+  provider: Provider = 'cpu',
+): Either<string, { readonly precision: Precision; readonly files: ReadonlyArray<ListedFile> }> => {
   const files = new Map(all.map((file) => [file.path, file]))
   const missing = REQUIRED_JSON.filter((path) => !files.has(path))
   if (missing.length > 0) return E.left(`${missing.join(' and ')} is missing`)
-  const there = PRECISIONS.filter((precision) => graphsOf(files, precision) !== null)
+  const isSpeech = files.has('preprocessor_config.json')
+  const there = preferredOn(isSpeech ? provider : 'cpu').filter((precision) => graphsOf(files, precision) !== null)
   const precision = wanted ?? there[0]
   const graphs = precision === undefined ? null : graphsOf(files, precision)
   if (precision === undefined || graphs === null) {

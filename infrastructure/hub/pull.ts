@@ -8,6 +8,7 @@ import { isThere } from '../files/is-there.ts'
 import { sync } from '../files/sync.ts'
 import { familyOf } from '../onnx/families.ts'
 import type { Precision } from '../onnx/model-weights.ts'
+import { chooseProvider } from '../onnx/providers/execution-provider.ts'
 import { downloadFile, sha256IfWhole } from './download.ts'
 import { chooseFiles } from './export-files.ts'
 import { HubError } from './hub-error.ts'
@@ -29,6 +30,7 @@ export interface PullOptions {
   readonly modelsDir: string
   /** Of the folder in it. */
   readonly name: string
+  /** Null: what this machine runs best. */
   readonly precision: Precision | null
   /** Whether a folder of that name is replaced. */
   readonly force: boolean
@@ -62,8 +64,9 @@ const listDirectory = async (path: string): Promise<ReadonlyArray<ListedFile>> =
   return Promise.all(files.map(async (file) => ({ path: relative(path, file), size: (await stat(file)).size, hash: null })))
 }
 
-const chosenOf = (name: string, files: ReadonlyArray<ListedFile>, precision: Precision | null) =>
-  orThrow(chooseFiles(files, precision), name)
+/** What runs here is looked at where no precision is asked for. */
+const chosenOf = async (name: string, files: ReadonlyArray<ListedFile>, precision: Precision | null) =>
+  orThrow(chooseFiles(files, precision, precision === null ? (await chooseProvider()).provider : 'cpu'), name)
 
 /** Without a login the hub says 401 of what it does not have. */
 const ABSENT = new Set([401, 403, 404])
@@ -83,7 +86,7 @@ const fromHub = async (source: Source & { readonly kind: 'hub' }, precision: Pre
   const { http } = source
   const { id, commit, files } = await firstThere(source, wait)
   return {
-    ...chosenOf(id, files, precision),
+    ...(await chosenOf(id, files, precision)),
     source: id,
     commit,
     fetch: (file, staging, onBytes) =>
@@ -100,7 +103,7 @@ const fromHub = async (source: Source & { readonly kind: 'hub' }, precision: Pre
 }
 
 const fromDirectory = async ({ path }: Source & { readonly kind: 'directory' }, precision: Precision | null): Promise<Chosen> => ({
-  ...chosenOf(path, await listDirectory(path), precision),
+  ...(await chosenOf(path, await listDirectory(path), precision)),
   source: path,
   commit: null,
   fetch: async (file, staging, onBytes) => {

@@ -28,8 +28,10 @@ export interface ModelWeights extends Weights {
 /** How exports call the precisions of a graph. Eight bits first: on a CPU they take a quarter of the memory and half of the decoder's time. */
 export const SUFFIXES_OF = { int8: ['_quantized', '_int8'], fp32: [''], fp16: ['_fp16'] } as const
 export type Precision = keyof typeof SUFFIXES_OF
+
 /** The order in which they are looked for. */
-const PREFERRED: Readonly<Record<'cpu' | 'gpu', ReadonlyArray<Precision>>> = { cpu: ['int8', 'fp32', 'fp16'], gpu: ['fp32', 'fp16', 'int8'] }
+export const preferredOn = (provider: Provider): ReadonlyArray<Precision> =>
+  provider === 'cpu' ? ['int8', 'fp32', 'fp16'] : ['fp32', 'fp16', 'int8']
 
 const hasEightBits = (encoder: string, decoder: DecoderFiles): boolean =>
   [encoder, decoder.kind === 'two' ? decoder.next : decoder.file].some((file) => SUFFIXES_OF.int8.some((suffix) => file.endsWith(`${suffix}.onnx`)))
@@ -42,7 +44,7 @@ const sizeOf = async (file: string): Promise<number | null> =>
 
 /** The best of the graphs in an `onnx` folder for what runs them. Two decoder files come first: the merged graph copies the cache through its branch. */
 export const findWeights = async (folder: string, provider: Provider = 'cpu'): Promise<Either<string, ModelWeights>> => {
-  const suffixes = PREFERRED[provider === 'cpu' ? 'cpu' : 'gpu'].flatMap((precision) => SUFFIXES_OF[precision])
+  const suffixes = preferredOn(provider).flatMap((precision) => SUFFIXES_OF[precision])
   const total = async (files: ReadonlyArray<string>): Promise<number | null> => {
     const graphs = await Promise.all(files.map(sizeOf))
     const external = await Promise.all(files.map((file) => sizeOf(`${file}_data`)))

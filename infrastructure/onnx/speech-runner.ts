@@ -2,6 +2,7 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import type { Abilities } from '../../application/ports/catalogue.ts'
 import type { Hypothesis, TranscribeJob } from '../../application/ports/engine.ts'
 import type { Weights } from './model-weights.ts'
+import type { Rehearse } from './providers/batch-size.ts'
 import type { Provider } from './providers/execution-provider.ts'
 
 /** What to hear. */
@@ -29,8 +30,8 @@ export interface SpeechRunner {
     asked: ReadonlyArray<Asked>,
     onText: (index: number, hypothesis: Hypothesis) => void,
   ) => Promise<void>
-  /** Milliseconds that so many texts of a few tokens take together; absent where no run holds more than one. */
-  readonly rehearse?: (texts: number) => Promise<number>
+  /** Absent where no run holds more than one text. */
+  readonly rehearse?: Rehearse
   /** Gives its memory back; nothing may run on it any more. */
   readonly release: () => Promise<void>
 }

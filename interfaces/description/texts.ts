@@ -78,7 +78,7 @@ export const PROPERTIES: Readonly<Record<string, string>> = {
   expires_at: 'Refused from then on; left out: never.',
   kind: 'What to do.',
   subject: 'A model (a name, or owner/name), or a list; left out: all.',
-  precision: 'Of the weights; left out: int8 where there is one.',
+  precision: 'Of the weights; left out: what the machine runs best, int8 on a CPU, fp32 on a GPU.',
   force: 'Replaces a model of that name.',
   model: 'Name of a model, as `GET /models/` lists it.',
   language: 'Code of the spoken language, as `GET /languages/` lists it, or `auto`.',

@@ -22,3 +22,14 @@ test('of an export in several precisions the one asked for is taken, with the we
   t.deepEqual(chosen('int8', merged), ['there is no int8 export; there is fp32'])
   t.regex(chosen(null, names(...JSONS, 'onnx/model.onnx'))[0] ?? '', /holds no ONNX export/)
 })
+
+test('where no precision is asked for a GPU gets 32 bits of a speech model, and 8 bits where there is nothing else; translators run on the CPU', (t) => {
+  const precisionOn = (provider: 'cpu' | 'webgpu', ...paths: ReadonlyArray<string>): string => {
+    const found = chooseFiles(names(...JSONS, ...paths), null, provider)
+    return E.isLeft(found) ? found.left : found.right.precision
+  }
+  const [both, speech] = [[...graphs(''), ...graphs('_quantized')], 'preprocessor_config.json']
+  t.deepEqual((['cpu', 'webgpu'] as const).map((provider) => precisionOn(provider, speech, ...both)), ['int8', 'fp32'])
+  t.is(precisionOn('webgpu', speech, ...graphs('_quantized')), 'int8')
+  t.is(precisionOn('webgpu', ...both), 'int8')
+})

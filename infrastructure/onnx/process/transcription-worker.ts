@@ -34,7 +34,7 @@ const perform = async (task: Task, signal: AbortSignal): Promise<Outcome> => {
       const runner = await models.load(task.model, task.folder)
       if (E.isLeft(runner)) return runner
       const { windowSeconds, hasWordTimes } = runner.right
-      return E.right({ windowSeconds, ...(hasWordTimes && { hasWordTimes }), ...(provider === 'cpu' ? {} : { onGpu: true, batch: await measureBatch(runner.right, GPU_BATCH) }) })
+      return E.right({ windowSeconds, ...(hasWordTimes && { hasWordTimes }), ...(provider === 'cpu' ? {} : { onGpu: true, batch: await measureBatch(runner.right.rehearse, GPU_BATCH) }) })
     }
     case 'transcribe': {
       return models.use(task.job.model, task.folder, (runner) => hear(runner, task.job, signal))

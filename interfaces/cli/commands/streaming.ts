@@ -100,7 +100,7 @@ export const MODELS = {
     NAME: { meaning: 'the name of an installed model' },
   },
   options: {
-    precision: { value: 'P', oneOf: ['int8', 'fp32', 'fp16'], meaning: 'precision of the weights; without it int8 where there is one, else fp32' },
+    precision: { value: 'P', oneOf: ['int8', 'fp32', 'fp16'], meaning: 'precision of the weights; without it what this machine runs best: int8 on a CPU, fp32 on a GPU' },
     as: { value: 'NAME', meaning: 'name of the folder and of the model; of a translator it may tell the languages (opus-mt-en-fr)' },
     revision: { value: 'R', fallback: 'main', meaning: 'branch, tag or commit' },
     force: { meaning: 'replaces a model of that name, once the new one is whole' },

@@ -13,11 +13,14 @@ import { succeed, succeedUnlessHurt } from '../succeed.ts'
 import type { Engines } from './engines.ts'
 import type { Foundation } from './foundation.ts'
 
-/** What the GPU has that models run on, of several the smallest; where there is none, or nobody tells, half of the machine's memory. */
+/** A driver, and what runs beside sessions, need the rest of a GPU's memory. */
+const SHARE_OF_GPU = 0.9
+
+/** Of the GPU that models run on, of several the smallest; where there is none, or nobody tells, half of the machine's memory. */
 const detectVram = async (): Promise<number> => {
   const gpus = await readGpus()
   const isUsed = gpus.length > 0 && (await chooseProvider()).provider !== 'cpu'
-  return isUsed ? Math.min(...gpus.map(({ memory }) => memory)) : Math.floor(totalmem() / 2 ** 20 / 2)
+  return isUsed ? Math.floor(SHARE_OF_GPU * Math.min(...gpus.map(({ memory }) => memory))) : Math.floor(totalmem() / 2 ** 20 / 2)
 }
 
 /** Megabytes that this worker gives out. */

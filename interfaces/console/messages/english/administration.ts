@@ -54,7 +54,7 @@ export const administration = {
   speak_with: 'Speak with it now',
   failed_now: 'That failed: {detail}. Start it again: what has arrived is kept.',
   precision: 'Precision',
-  precision_usual: 'Usual: the smallest',
+  precision_usual: 'Usual: what this machine runs best',
   installed_models: 'Models',
   model_on: 'Active',
   model_off: 'Not active',
