@@ -41,11 +41,10 @@ export const startHearing = async (t: ExecutionContext, hearer: Hearer) => {
     serialization: 'advanced',
   })
   t.teardown(() => child.kill('SIGKILL'))
+  const ended = once(child, 'exit').then(([code, signal]) => Promise.reject(new Error(`it ended: ${code ?? signal}`)))
+  ended.catch(() => undefined)
   const next = async <A>(): Promise<A> => {
-    const [answer] = (await Promise.race([
-      once(child, 'message'),
-      once(child, 'exit').then(([code, signal]) => Promise.reject(new Error(`it ended: ${code ?? signal}`))),
-    ])) as [A]
+    const [answer] = (await Promise.race([once(child, 'message'), ended])) as [A]
     return answer
   }
   await next()
