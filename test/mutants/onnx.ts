@@ -8,7 +8,6 @@ const HYPOTHESIS = 'test/engine/hypothesis.test.ts'
 const MARIAN_RUNNER = 'test/engine/marian-runner.test.ts'
 const FAMILIES = 'test/engine/families.test.ts'
 const SHORT_WINDOW = 'test/engine/short-window.test.ts'
-const GPU_FAILURES = 'test/engine/gpu-failures.test.ts'
 const VOICE_ACTIVITY = 'test/engine/voice-activity.test.ts'
 
 /** Decoding, features and translations are those of the reference; a folder's layout says what opens it. */
@@ -189,7 +188,7 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
     file: 'infrastructure/onnx/process/lanes.ts',
     before: 'const again = await cpu.run(task, onBegin, signal)',
     after: 'const again = outcome',
-    rows: ['no text is lost where a GPU has no memory left'], test: GPU_FAILURES,
+    rows: ['what a GPU has no memory for the CPU does, and goes on with until the model is next loaded'], test: 'test/engine/execution-provider.test.ts',
   },
   {
     file: 'infrastructure/onnx/loaded-models.ts',

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /** Folders whose tests share nothing but the code that they test, and never wait for an answer while others compute. */
-const IN_ONE_PROCESS = ['application', 'bench', 'domain', 'http', 'pipeline', 'projections', 'relay', 'ws']
+const IN_ONE_PROCESS = ['application', 'architecture', 'bench', 'docs', 'domain', 'engine', 'http', 'infrastructure', 'pipeline', 'projections', 'relay', 'ws']
 /** Here only files that share a service. */
 const WITH_SERVICES = 'service'
 /** So that there are some for each core. */
@@ -11,9 +11,13 @@ const FILES = 16
 const FILES_OF_A_SERVICE = 7
 const FOLDER = join('test', 'bundled')
 
+/** Answers from elsewhere, or models that compute for long: who waits for them has a process of their own. */
+const WAITS = /support\/(?:eventstoredb|hub|internal-port|mongodb|pulls-from-hub|webgpu)|\b(?:create(?:\w*Engine|WorkerPool|TaskRunner|Lanes)|load(?:Whisper|Marian))\b/
+
 /** ava takes hooks for those of every test of a process, and no test behind an await; skips are known by their file. */
 const mayShare = (folder: string, file: string): boolean => {
   const text = readFileSync(file, 'utf8')
+  if (WAITS.test(text)) return false
   if (/\btest\.(?:before|after|beforeEach|afterEach)\b|skip-unless|\btest(?:\.serial)?\.skip\b|^(?:const .*= )?await /im.test(text)) return false
   return folder !== WITH_SERVICES || text.includes('sharedTestService()')
 }
