@@ -9,10 +9,13 @@ import type { sharedConsole } from './console.ts'
 import { sampleSentences, silence } from './speech.ts'
 import { wavOf } from './wav.ts'
 
+/** Seconds before the first word: the microphone plays from when it is opened, and a page on a busy machine listens later. */
+const LEAD = 4
+
 /** Launches a browser whose microphone plays the first sentence of the sample once, at this rate. */
 export const launchWithMicrophone = async (rate: number, closing: Array<() => unknown>): Promise<Browser> => {
   const [sentence] = await sampleSentences()
-  const spoken = sentence?.samples ?? silence(0)
+  const spoken = Int16Array.of(...silence(LEAD), ...(sentence?.samples ?? []))
   const resampled = Int16Array.from({ length: Math.floor((spoken.length * rate) / 16_000) }, (_, i) => {
     const at = (i * 16_000) / rate
     const [near, far] = [spoken[Math.floor(at)] ?? 0, spoken[Math.ceil(at)] ?? 0]
