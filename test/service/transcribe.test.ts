@@ -12,8 +12,7 @@ const [sentence] = await sampleSentences()
 await writeFile(at('talk.wav'), wavOf(sentence?.samples ?? new Int16Array(), 16_000))
 test.after.always(folder.remove)
 
-const transcribe = (args: ReadonlyArray<string>, settings: Readonly<Record<string, string>> = {}) =>
-  stenolog(at('unused'), ['transcribe', at('talk.wav'), '--speed', 'max', ...args], settings)
+const transcribe = (args: ReadonlyArray<string>) => stenolog(at('unused'), ['transcribe', at('talk.wav'), '--speed', 'max', ...args])
 
 test('what was said is written as subtitles where the file ends so', async (t) => {
   const file = at('talk.srt')
@@ -30,19 +29,4 @@ test('a file that could not be written is told before anything is heard', async 
   const two = await transcribe([at('talk.wav'), '--output', at('talk.srt')])
   t.is(two.code, 2)
   t.regex(two.stderr, /^error: --output takes one audio file\.\nhint: npm run transcribe -- /)
-})
-
-test('a model that is not installed is told with the command that installs it', async (t) => {
-  const known = await transcribe(['--model', 'base'], { MODELS_DIR: folder.path })
-  t.is(known.code, 1)
-  t.true(known.stderr.endsWith('error: Model "base" is not installed.\nhint: Run: npm run stenolog -- models pull base\n'), known.stderr)
-  const misspelt = await transcribe(['--model', 'demoen'])
-  t.is(misspelt.code, 1)
-  t.is(misspelt.stderr, 'error: Model "demoen" is not installed. Did you mean demo-en?\nhint: npm run stenolog -- models list\n')
-})
-
-test('what the service refuses is told in its words, of the file that it is about', async (t) => {
-  const { code, stderr } = await transcribe(['--language', 'de'])
-  t.is(code, 1)
-  t.regex(stderr, /^error: .*talk\.wav: The service refused the session \(4\d\d\): [^{]+\n$/)
 })
