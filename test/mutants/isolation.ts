@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts'
 
 const ISOLATION = 'test/sources/isolation.test.ts'
-const SOURCE_ISOLATION = 'test/service/source-isolation.test.ts'
+const SOURCE_ISOLATION = 'test/long/source-isolation.test.ts'
 
 /** What a source that takes its decoder over can reach. */
 export const isolationMutants: ReadonlyArray<Mutant> = [
