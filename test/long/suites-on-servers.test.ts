@@ -4,8 +4,8 @@ import { EVENTSTORE_FOLDER, EVENTSTORE_NODES } from '../support/chosen-stores.ts
 import { wrongSkips } from '../support/skipped-on-servers.ts'
 import { runAva } from '../support/tap.ts'
 
-/** By a variable of their own, how often or with what. */
-const APART = ['eventstoredb-drills.test.ts', 'upgrade.test.ts']
+/** By a variable of their own, how often or with what; and what was recorded on a server of one node, where there are more. */
+const APART = ['eventstoredb-drills.test.ts', 'upgrade.test.ts', ...(EVENTSTORE_NODES > 1 ? ['eventstoredb-facts-appends.test.ts'] : [])]
 
 /**
  * The HTTP and WebSocket suites of the whole service, unchanged, with its data in EventStoreDB and MongoDB: each service of
@@ -22,7 +22,7 @@ const where = isReal ? `a real EventStoreDB (nodes: ${EVENTSTORE_NODES})` : 'Eve
 
 test('the suites are found', (t) => {
   for (const suite of ['rest-lives', 'rest-users', 'websocket-frames', 'websocket-captions']) t.true(files.includes(`test/service/${suite}.test.ts`))
-  for (const suite of ['long/eventstoredb-failures', 'long/tools-on-servers', 'contracts/eventstoredb-server', 'long/eventstoredb-facts-appends'])
+  for (const suite of ['long/eventstoredb-failures', 'long/tools-on-servers', 'contracts/eventstoredb-server', 'long/eventstoredb-facts-subscriptions'])
     t.true(ofEventStoreDb.includes(`test/${suite}.test.ts`))
   const startsTheDouble = (file: string): boolean => /eventstoredb-double\/start\.ts/.test(readFileSync(file, 'utf8'))
   const elsewhere = globSync('test/*/*.test.ts').filter((file) => !ofEventStoreDb.includes(file))
