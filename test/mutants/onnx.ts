@@ -199,7 +199,7 @@ export const onnxMutants: ReadonlyArray<Mutant> = [
   {
     file: 'infrastructure/onnx/process/worker-pool.ts',
     before: "if (other === job) worker.postMessage({ kind: 'callOff', place } satisfies CallOff)",
-    after: '',
+    after: 'if (other === job) void worker',
     rows: ['a pass that nobody waits for any more ends, whether it waits or runs'], test: 'test/engine/execution-provider.test.ts',
   },
   {
