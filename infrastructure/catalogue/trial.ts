@@ -8,13 +8,14 @@ import { familyOf } from '../onnx/families.ts'
 import { createSpeechEngine } from '../onnx/process/engine-client.ts'
 import { readMarianDirectory } from '../onnx/marian-model.ts'
 import { createTranslationEngine } from '../onnx/process/translation-client.ts'
+import { readGpus } from '../onnx/providers/gpus.ts'
 import type { SpeechFamily } from '../onnx/speech-runner.ts'
 
 /** What running a model showed. */
 export interface Trial {
   /** Bytes of weights that it loads. */
   readonly weights: number
-  /** Megabytes that a process with one set of it holds more than one without, once it has run; null where the system does not tell (all but Linux) and on GPUs. */
+  /** Megabytes that a process with one set of it, or the GPU, holds more than without, once it has run; null where neither system nor driver tells. */
   readonly megabytes: number | null
   /** Of the slower one of two passes. */
   readonly passMilliseconds: number
@@ -65,6 +66,12 @@ const twice = async (run: () => Promise<Either<{ readonly reason: string }, unkn
   return E.right(slowest)
 }
 
+/** Of all GPUs together, whatever runs on them; null where no driver tells. */
+const gpuMegabytes = async (): Promise<number | null> => {
+  const gpus = await readGpus()
+  return gpus.length === 0 ? null : gpus.reduce((sum, { used }) => sum + used, 0)
+}
+
 const trySpeech = async (
   folder: string,
   family: SpeechFamily,
@@ -79,6 +86,7 @@ const trySpeech = async (
     const up = await engine.detectSpeech(new Int16Array(VAD_FRAME), null)()
     if (E.isLeft(up)) return E.left(up.left.reason)
     await engine.load('none')()
+    const before = await gpuMegabytes()
     let onGpu = false
     const showed = await measured(engine.pid, async () => {
       const loaded = await engine.load(NAME)()
@@ -89,7 +97,9 @@ const trySpeech = async (
       return twice(engine.transcribe({ model: NAME, language, samples }))
     })
     if (E.isLeft(showed)) return showed
-    return E.right({ ...showed.right, weights: weights.bytes, ...(onGpu ? { megabytes: null } : {}) })
+    const after = onGpu ? await gpuMegabytes() : null
+    const megabytes = before === null || after === null ? null : Math.max(1, after - before)
+    return E.right({ ...showed.right, weights: weights.bytes, ...(onGpu ? { megabytes } : {}) })
   } finally {
     await engine.close()
   }

@@ -1,6 +1,8 @@
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
+import { tryModel } from '../../infrastructure/catalogue/trial.ts'
 import { createSpeechEngine } from '../../infrastructure/onnx/process/engine-client.ts'
 import { TEST_PROVIDER } from '../../infrastructure/onnx/providers/engine-environment.ts'
 import { createRecordingLogger } from '../support/recording-logger.ts'
@@ -45,3 +47,16 @@ for (const { named, mode, device } of FAILURES)
     t.is(failing.engine.deviceOf('tiny').name, device)
     t.is(failing.engine.pid() === pid, mode !== 'once')
   })
+
+test('what a model takes of a GPU is what the driver says that it holds more', async (t) => {
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  const driver = `#!/bin/sh\nif [ -e ${path}/asked ]; then used=1600; else used=1000; fi\ntouch ${path}/asked\necho "A GPU, 8192, $used"\n`
+  await writeFile(join(path, 'nvidia-smi'), driver, { mode: 0o755 })
+  const { PATH } = process.env
+  t.teardown(() => (process.env['PATH'] = PATH))
+  process.env['PATH'] = `${path}:${PATH}`
+  process.env[TEST_PROVIDER] = 'webgpu'
+  const tried = await tryModel(MODEL, ['--import', new URL('../engine/fixtures/failing-gpu.ts', import.meta.url).href])
+  t.like(E.toUnion(tried), { megabytes: 600 })
+})
