@@ -125,8 +125,9 @@ export const mergedDecoder = (
       next: async (tokens) => {
         const feeds = { ...cache, input_ids: column(tokens), encoder_hidden_states: encoded, use_cache_branch: branch(true) }
         const fetched = await graph.run(feeds, onDevice(cache).length > 0 ? graph.outputNames : changing)
-        const [following = {}, unchanged = {}] = [true, false].map((changes) => filterNames(fetched, (name) => isChanging(name) === changes))
-        disposeTensors({ ...unchanged, ...renewedIn(cache, following) })
+        const following = filterNames(fetched, isChanging)
+        disposeTensors(filterNames(fetched, (name) => !isChanging(name)))
+        disposeTensors(renewedIn(cache, following))
         return after(following, encoded, cache)
       },
       close: () => disposeTensors(cache),

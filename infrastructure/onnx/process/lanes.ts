@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Provider } from '../providers/execution-provider.ts'
 import type { Task } from './messages.ts'
 import { familyOf } from '../families.ts'
-import { createWorkerPool } from './worker-pool.ts'
+import { createWorkerPool, modelOf } from './worker-pool.ts'
 import type { WorkerPool } from './worker-pool.ts'
 
 /**
@@ -20,8 +20,6 @@ const isForGpu = async (folder: string | null, provider: Provider): Promise<bool
   const weights = E.isLeft(family) ? family : await family.right.findWeights(folder, provider)
   return E.isRight(weights) && !weights.right.eightBits
 }
-
-const modelOf = (task: Task): string => (task.kind === 'load' ? task.model : task.kind === 'detect' ? '' : task.job.model)
 
 /**
  * The worker threads of an engine process: one thread a core for the CPU; where there is a GPU, one more that has it to itself and
@@ -44,7 +42,7 @@ export const createLanes = (options: {
   const refused = new Set<string>()
   return {
     run: async (task, onBegin, signal) => {
-      const model = modelOf(task)
+      const model = modelOf(task) ?? ''
       if (task.kind === 'load') refused.delete(model)
       if (refused.has(model) || !(await isForGpu(folderOf(task), provider))) return cpu.run(task, onBegin, signal)
       const outcome = await gpu.run(task, onBegin, signal)

@@ -12,11 +12,13 @@ import { serveTasks } from './worker-loop.ts'
 import type { Together } from './worker-loop.ts'
 import type { WorkerSettings } from './worker-pool.ts'
 
-/** A worker thread of the engine process: it has its own set of models. */
+/** A worker thread of the engine process: it has its own set of models, on a GPU each with what joining its passes was measured to be worth. */
 const { provider } = workerData as WorkerSettings
 const models = createLoadedModels(async (folder) => {
   const model = await readSpeechModel(folder, provider)
-  return E.isLeft(model) ? model : E.right(await model.right.load())
+  if (E.isLeft(model)) return model
+  const runner = await model.right.load()
+  return E.right({ ...runner, gpu: provider === 'cpu' ? {} : { onGpu: true, batch: await measureBatch(runner.rehearse, GPU_BATCH) } })
 })
 
 /** With what it cost, which on a CPU is the time of this thread: a run has no other. */
@@ -33,8 +35,8 @@ const perform = async (task: Task, signal: AbortSignal): Promise<Outcome> => {
     case 'load': {
       const runner = await models.load(task.model, task.folder)
       if (E.isLeft(runner)) return runner
-      const { windowSeconds, hasWordTimes } = runner.right
-      return E.right({ windowSeconds, ...(hasWordTimes && { hasWordTimes }), ...(provider === 'cpu' ? {} : { onGpu: true, batch: await measureBatch(runner.right.rehearse, GPU_BATCH) }) })
+      const { windowSeconds, hasWordTimes, gpu } = runner.right
+      return E.right({ windowSeconds, ...(hasWordTimes && { hasWordTimes }), ...gpu })
     }
     case 'transcribe': {
       return models.use(task.job.model, task.folder, (runner) => hear(runner, task.job, signal))

@@ -3,6 +3,9 @@ import * as E from 'fp-ts/lib/Either.js'
 import { messageOf } from '../../../domain/shared/message-of.ts'
 import type { CallOff, Outcome, PlacedOutcome, Task, Unload } from './messages.ts'
 
+/** Of what nobody calls off. */
+const NEVER = new AbortController().signal
+
 /** Performs a task; `signal` is aborted when nobody waits for its outcome any more. */
 type Perform = (task: Task, signal: AbortSignal) => Promise<Outcome>
 
@@ -40,7 +43,7 @@ export const serveTasks = (
     }
     await together(tasks, tell, signals).catch((error: unknown) => process.stderr.write(`${tasks.length} jobs do not run together: ${messageOf(error).replaceAll('\n', ' ')}\n`))
     for (const [index, task] of tasks.entries()) {
-      if (!done.has(index)) tell(index, await outcomeOf(task, signals[index] ?? new AbortController().signal))
+      if (!done.has(index)) tell(index, await outcomeOf(task, signals[index] ?? NEVER))
     }
   }
 
@@ -51,7 +54,7 @@ export const serveTasks = (
     const tasks = 'kind' in message ? [message] : message
     callOffs = tasks.map(() => new AbortController())
     const signals = callOffs.map(({ signal }) => signal)
-    const [signal = new AbortController().signal] = signals
+    const [signal = NEVER] = signals
     void ('kind' in message ? answer(message, signal) : answerAll(message, signals))
   })
 }

@@ -32,7 +32,8 @@ interface Member {
   readonly jobs: Map<number, Job>
 }
 
-const modelOf = (task: Task | Unload): string | null => {
+/** Null of what needs none. */
+export const modelOf = (task: Task | Unload): string | null => {
   switch (task.kind) {
     case 'load':
     case 'unload':
