@@ -1,11 +1,11 @@
 /**
  * `npm run rows`: how the rows of the interface's requirements stand, and which tests say so. It runs the tests that are named
- * after rows: those of test/service (whole services, over HTTP) and for R128–R159 also test/ws (real sockets); of test/long
- * those that name rows which no other test has shown, or with `--long` all. A row fails where one of its tests does, and is
+ * after rows: those of test/e2e/service (whole services, over HTTP) and for R128–R159 also test/api/ws (real sockets); of
+ * test/nightly those that name rows which no other test has shown, or with `--long` all. A row fails where one of its tests does, and is
  * missing where none passed; both end with exit code 1. See docs/decisions/0023-rows-and-mutants.md for what the rest means.
  */
 import { globSync, readFileSync } from 'node:fs'
-import { MUTANTS } from './mutants/all.ts'
+import { MUTANTS } from './nightly/mutants/all.ts'
 import { rowsOf, standingOf, STANDINGS } from './support/rows.ts'
 import type { Claim, Standing } from './support/rows.ts'
 import { runAva } from './support/tap.ts'
@@ -38,10 +38,10 @@ const run = async (folder: string, wanted: ReadonlySet<number>): Promise<void> =
   if (step.value !== 0) console.log(`test/${folder}: ava ended with ${step.value}; rows of which it told nothing are missing`)
 }
 
-await run('service', new Set(ROWS))
-await run('ws', new Set(ROWS.filter((row) => row >= FIRST_OF_SOCKETS && row <= LAST_OF_SOCKETS)))
+await run('e2e/service', new Set(ROWS))
+await run('api/ws', new Set(ROWS.filter((row) => row >= FIRST_OF_SOCKETS && row <= LAST_OF_SOCKETS)))
 const isAll = process.argv.includes('--long')
-await run('long', new Set(isAll ? ROWS : ROWS.filter((row) => standing(row) === 'missing')))
+await run('nightly', new Set(isAll ? ROWS : ROWS.filter((row) => standing(row) === 'missing')))
 
 for (const row of ROWS) {
   console.log(`R${row}: ${standing(row)}`)

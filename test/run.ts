@@ -1,7 +1,7 @@
 /**
- * `npm test`: every check and test but the long ones; `npm run test:long`: those in test/long; `npm run test:unit`: those
- * that start no service, without the checks. Ends with
- * `N passed, N failed, N skipped` alone on a line, and names what was skipped.
+ * `npm test` runs all checks and all tests except test/nightly. `npm run test:long` runs test/nightly, or the folders that it
+ * gets as arguments: `npm run test:long -- crash sources`. `npm run test:unit` runs test/unit, without the checks. Each ends
+ * with the line `N passed, N failed, N skipped`, after the names of all skipped tests.
  */
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
@@ -13,15 +13,21 @@ import { runAva, type Wrap } from './support/tap.ts'
 
 const long = process.argv.includes('--long')
 const unit = process.argv.includes('--unit')
-const UNITS = ['application', 'domain', 'pipeline', 'projections', 'relay']
-/** Browsers and services first: what takes longest is not what all wait for at the end. The rest is small. */
-const FIRST = ['console', 'service', 'bundled', 'sources', 'contracts', 'engine', 'compose']
-const folderOf = (path: string): string => path.split('/')[1] ?? ''
-const rank = (path: string): number => (FIRST.indexOf(folderOf(path)) + FIRST.length + 1) % (FIRST.length + 1)
+const folders = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
+/** Browsers and services start first: they take longest. The many small files come last. */
+const FIRST = ['e2e/console', 'e2e/service', 'bundled', 'e2e', 'contract', 'api']
+const rank = (path: string): number => {
+  const found = FIRST.findIndex((folder) => path.startsWith(`test/${folder}/`))
+  return found < 0 ? FIRST.length : found
+}
 
-const wanted = globSync('test/**/*.test.ts')
-  .filter((path) => folderOf(path) !== 'bundled' && (folderOf(path) === 'long') === long && (!unit || UNITS.includes(folderOf(path))))
-  .toSorted()
+const wantedFolders = (): ReadonlyArray<string> => {
+  if (unit) return ['unit']
+  if (!long) return ['unit', 'contract', 'api', 'e2e']
+  return folders.length === 0 ? ['nightly'] : folders.map((folder) => `nightly/${folder}`)
+}
+
+const wanted = wantedFolders().flatMap((folder) => globSync(`test/${folder}/**/*.test.ts`)).toSorted()
 const files = long ? wanted : bundled(wanted).toSorted((a, b) => rank(a) - rank(b))
 
 const status = createStatusLine()
@@ -85,7 +91,7 @@ const isAlone = await canBeLoopbackOnly()
 // Beside the first tests, most of which wait for services to start.
 const checked = long || unit ? [] : checks()
 const tallies = [await tests(isAlone ? loopbackOnly : (command) => command), ...(await Promise.all(checked))]
-tallies.push({ passed: isAlone ? 1 : 0, failed: 0, skipped: isAlone ? [] : ['B39: the tests see no network but loopback'] })
+tallies.push({ passed: isAlone ? 1 : 0, failed: 0, skipped: isAlone ? [] : ['the tests see no network but loopback [B39]'] })
 
 const skipped = tallies.flatMap((tally) => tally.skipped).toSorted()
 for (const name of skipped) console.log(`skipped: ${name}`)

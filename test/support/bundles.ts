@@ -1,17 +1,17 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** Folders whose tests share nothing but the code that they test, and never wait for an answer while others compute. */
-const IN_ONE_PROCESS = ['application', 'architecture', 'bench', 'docs', 'domain', 'engine', 'http', 'infrastructure', 'pipeline', 'projections', 'relay', 'ws']
-/** Here only files that share a service. */
-const WITH_SERVICES = 'service'
-/** So that there are some for each core. */
+/** Folders whose tests may share a process: their tests start no service and do not wait while others compute. */
+const IN_ONE_PROCESS = ['unit/*', 'api/*', 'contract/*']
+/** In this folder only files that share a service may share a process. */
+const WITH_SERVICES = join('test', 'e2e', 'service')
+/** Files in one process, few enough to keep every core busy. */
 const FILES = 16
-/** Their tests all run at once, and a service has one thread. */
+/** All tests of a bundle call one service at once, and a service has one thread. */
 const FILES_OF_A_SERVICE = 7
 const FOLDER = join('test', 'bundled')
 
-/** Answers from elsewhere, or models that compute for long: who waits for them has a process of their own. */
+/** A test that waits for another process or for a long computation gets a process of its own. */
 const WAITS = /support\/(?:eventstoredb|hub|internal-port|mongodb|pulls-from-hub|webgpu)|\b(?:create(?:\w*Engine|WorkerPool|TaskRunner|Lanes)|load(?:Whisper|Marian))\b/
 
 /** ava takes hooks for those of every test of a process, and no test behind an await; skips are known by their file. */
@@ -23,17 +23,17 @@ const mayShare = (folder: string, file: string): boolean => {
 }
 
 /**
- * The files to be run for `files`: many small ones as a few that import them, since half of the time of a small file is
- * the start of its process. Those few lie in a folder that git ignores.
+ * Returns the files to run for `files`: many small files are replaced by a few that import them, because starting a process
+ * takes half of the time of a small file. These few are written to a folder that git ignores.
  */
 export const bundled = (files: ReadonlyArray<string>): ReadonlyArray<string> => {
   rmSync(FOLDER, { recursive: true, force: true })
   mkdirSync(FOLDER)
-  const bundles = [WITH_SERVICES, ...IN_ONE_PROCESS].flatMap((folder) => {
-    const small = files.filter((file) => dirname(file) === join('test', folder) && mayShare(folder, file))
+  const bundles = [WITH_SERVICES, ...IN_ONE_PROCESS.flatMap((pattern) => globSync(`test/${pattern}/`))].flatMap((folder) => {
+    const small = files.filter((file) => dirname(file) === folder && mayShare(folder, file))
     const count = Math.ceil(small.length / (folder === WITH_SERVICES ? FILES_OF_A_SERVICE : FILES))
     return Array.from({ length: count }, (_, n) => ({
-      path: join(FOLDER, `${folder}-${n + 1}.test.ts`),
+      path: join(FOLDER, `${folder.split('/').slice(1).join('-')}-${n + 1}.test.ts`),
       of: small.filter((_file, index) => index % count === n),
     }))
   })

@@ -14,7 +14,7 @@ import { userStream } from '../../domain/user/events.ts'
 import { changesOf } from '../../projections/apply.ts'
 import { modelOf } from '../../projections/projection.ts'
 import type { Projection } from '../../projections/projection.ts'
-import { after, liveCreated } from '../domain/samples.ts'
+import { after, liveCreated } from '../unit/domain/samples.ts'
 import { createMemoryDocuments } from './memory-documents.ts'
 import { checkpointAt } from './checkpoints.ts'
 

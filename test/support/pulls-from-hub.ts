@@ -9,7 +9,7 @@ import type { TestHub } from './hub.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 /** The folder of the test hub's model, and the model's id. */
-export const EXPORT = 'test/engine/fixtures/tiny-whisper'
+export const EXPORT = 'test/support/fixtures/engine/tiny-whisper'
 export const ID = 'someone/tiny-whisper'
 
 /** Waits are recorded, not waited. */

@@ -1,8 +1,8 @@
 /** The number of a row R1–R172, another name (`D58`, `RECONNECT_GRACE`), or some words of a title as they stand there. */
 export type RowName = number | string
 
-/** What stands before the first colon of a test's title. */
-const headOf = (title: string): string => title.split(' › ').at(-1)?.split(':')[0] ?? ''
+/** The codes in square brackets at the end of a test's title. */
+const bracketOf = (title: string): string => /\[([^[\]]*)\]$/.exec(title)?.[1] ?? ''
 
 /**
  * A word of its own that is a letter of a family and a number, or a range of such words: no escape of a URL (`%A4`), no
@@ -17,16 +17,15 @@ export const codesIn = (text: string): ReadonlyArray<string> =>
     return Array.from({ length: Number(last ?? from) - from + 1 }, (_, n) => `${family}${from + n}`)
   })
 
-/** The rows of the requirements that a test's title names before its colon: `R57 R58: …`, `R61, R55: …`, `R49–R53, D6: …`. */
+/** The rows of the requirements that a test's title names in its brackets: `… [R57 R58]`, `… [R49–R53 D6]`. */
 export const rowsOf = (title: string): ReadonlyArray<number> =>
-  codesIn(headOf(title)).flatMap((code) => (code.startsWith('R') ? [Number(code.slice(1))] : []))
+  codesIn(bracketOf(title)).flatMap((code) => (code.startsWith('R') ? [Number(code.slice(1))] : []))
 
-/** Does a test's title name one of the rows, or other names, before its colon, or hold the words? */
+/** Tells whether a test's title names one of the rows or codes, or contains one of the other words. */
 export const namesOne = (title: string, rows: ReadonlyArray<RowName>): boolean => {
-  const words = headOf(title).split(/[\s,]+/)
-  const named = rowsOf(title)
+  const words = title.split(/[^\w-]+/)
   return rows.some((row) => {
-    if (typeof row === 'number') return named.includes(row)
+    if (typeof row === 'number') return rowsOf(title).includes(row)
     return row.includes(' ') ? title.includes(row) : words.includes(row)
   })
 }

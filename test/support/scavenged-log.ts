@@ -1,6 +1,6 @@
 import { type EventStore, type Position } from '../../application/ports/event-store.ts'
-import { right } from '../contracts/event-store-support.ts'
-import { after } from '../domain/samples.ts'
+import { right } from '../contract/event-store-support.ts'
+import { after } from '../unit/domain/samples.ts'
 import type { EventStoreServer } from './eventstoredb-server/start.ts'
 import { eventually } from './eventually.ts'
 import { envelopeOf, sealedLive } from './projecting.ts'

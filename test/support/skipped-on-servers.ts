@@ -11,11 +11,11 @@ type Titles = Readonly<Record<string, ReadonlyArray<string>>>
 
 /** What is hurt is a byte or a row of the files of the embedded stores. */
 const ONLY_EMBEDDED: Titles = {
-  'service › hurt-data': [
+  'e2e › service › hurt-data': [
     'a damaged row stops nothing but what needs its stream, wherever it stands, and the stream is named',
     'a key that the keyring never made reads as erased and is named as missing; everybody else goes on',
   ],
-  'long › hurt-data': [
+  'nightly › crash › hurt-data': [
     'who or whose API token may have been switched off by what is damaged is let in nowhere, and everybody else is',
     'a user whose registration is damaged cannot log in, everybody else can, and nobody is asked to set the service up',
     'with a damaged row among the admissions no live is created, and all else goes on',
@@ -27,20 +27,22 @@ const ONLY_EMBEDDED: Titles = {
  * server goes on: no order makes a real one do it.
  */
 const ONLY_THE_DOUBLE: Titles = {
-  'infrastructure › eventstoredb-resumes': [
+  'contract › eventstoredb › resumes': [
     'a subscription resumes from any position, also of a record that a scavenge took, without a loss or a repeat',
     'a scavenge between the look back and the subscription loses nothing',
     'a server that cannot read back at the moment is not taken for one with an older log',
   ],
-  'long › eventstoredb-failures': [
+  'nightly › servers › eventstoredb-failures': [
     ...['no-stream', '1', 'any'].flatMap((expected) =>
       ['unanswered', 'drop', 'hang'].map((kind) => `an append (${expected}) whose answer is lost (${kind}) is unavailable, and its retry stands once`)),
     'an append with any finds its first try behind a restart and the appends of others',
     ...['wrong', 'hang', 'drop'].map((kind) => `reads and appends that are answered wrongly or never (${kind}) are unavailable, then work`),
-    'F4: a subscription that is cut off throws, and goes on from the last position without a gap or a repeat',
+    'a subscription that is cut off throws, and goes on from the last position without a gap or a repeat [F4]',
     ...['hang', 'wrong', 'drop'].map((kind) => `a subscription that begins with a fault (${kind}) throws`),
   ],
-  'long › service-on-eventstoredb': ['F4: while the log cannot be followed the lag shows it, and once it can be the read models catch up by themselves'],
+  'nightly › servers › service-on-eventstoredb': [
+    'while the log cannot be followed the lag shows it, and once it can be the read models catch up by themselves [F4]',
+  ],
 }
 
 const suiteOf = (file: string): string => /test\/(.*)\.test\.ts$/.exec(file)?.[1]?.replaceAll('/', ' › ') ?? file

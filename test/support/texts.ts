@@ -2,7 +2,7 @@ import type { Either } from 'fp-ts/lib/Either.js'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Keyring } from '../../application/ports/keyring.ts'
 import type { Envelope } from '../../domain/shared/event.ts'
-import { right } from '../contracts/event-store-support.ts'
+import { right } from '../contract/event-store-support.ts'
 import { at, placed } from './memory-keyring.ts'
 
 /** Seals a text under a key. */

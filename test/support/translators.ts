@@ -4,7 +4,7 @@ import type { ExecutionContext } from 'ava'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 /** A translator of some kilobytes with random weights: quick, and its text means nothing. */
-export const TINY_MARIAN = 'test/engine/fixtures/tiny-marian'
+export const TINY_MARIAN = 'test/support/fixtures/engine/tiny-marian'
 
 /** Writes members into one of a model folder's JSON files. */
 export const changeJson = async (folder: string, file: string, members: Readonly<Record<string, unknown>>): Promise<void> => {

@@ -2,7 +2,7 @@
  * Writes a data directory with the service of another checkout and stores it for `older-data.test.ts`:
  *
  *   git worktree add /tmp/older VERSION && (cd /tmp/older && npm ci)
- *   node test/support/older-data/make.ts /tmp/older test/long/older-data/VERSION
+ *   node test/support/older-data/make.ts /tmp/older test/nightly/servers/older-data/VERSION
  *
  * 1,000 sessions of two users and an administrator; some spoken, with text that is kept, text that was forgotten after
  * its minute and text that was deleted; profiles and API tokens; a rebuild that `kill -9` interrupted.

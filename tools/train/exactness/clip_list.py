@@ -90,12 +90,12 @@ CLIPS: tuple[Clip, ...] = (
     ),
     Clip(
         "simon",
-        speech("file:test/engine/fixtures/simon.wav", "Simon came easily in February.", "Simon kam im Februar leicht."),
+        speech("file:test/support/fixtures/engine/simon.wav", "Simon came easily in February.", "Simon kam im Februar leicht."),
     ),
     Clip(
         "sheep",
         speech(
-            "file:test/engine/fixtures/sheep.wav", "Do not save the brave sheep.", "Rette die tapferen Schafe nicht."
+            "file:test/support/fixtures/engine/sheep.wav", "Do not save the brave sheep.", "Rette die tapferen Schafe nicht."
         ),
         ("spaced",),
     ),

@@ -1,4 +1,4 @@
-"""Makes test/engine/fixtures/exact-whisper: clips, a tiny Whisper over-fitted on them, what the reference generates.
+"""Makes test/support/fixtures/engine/exact-whisper: clips, a tiny Whisper over-fitted on them, what the reference generates.
 
     cd tools/train && python -m exactness.make_fixture [--new-clips] [--weights FILE]
 
@@ -40,7 +40,7 @@ from exactness.targets import OTHER_TEXTS, text_of
 from exactness.tokens import Vocabulary, make_tokenizer
 from export.whisper_onnx import export_whisper, largest_difference
 
-FOLDER = REPOSITORY / "test/engine/fixtures/exact-whisper"
+FOLDER = REPOSITORY / "test/support/fixtures/engine/exact-whisper"
 MOST_BYTES = 1_000_000
 # Features of two implementations differ by less than this: tokens that depend on it prove nothing.
 JITTER = 1e-4

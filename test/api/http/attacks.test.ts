@@ -1,0 +1,105 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { connect } from 'node:net'
+import test from 'ava'
+import fc from 'fast-check'
+import { SERVER_LIMITS } from '../../../interfaces/http/connections/server.ts'
+import { consoleFiles } from '../../../interfaces/http/console/console-files.ts'
+import { ROUTES } from '../../../interfaces/http/route-table.ts'
+import { startHttp } from './http-service.ts'
+
+const { build: BUILD } = await consoleFiles()
+
+/** Everything that comes back for these bytes until the server closes or has answered what was sent after them. */
+const exchange = async (url: string, bytes: string): Promise<string> => {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  socket.on('error', () => undefined)
+  let answer = ''
+  socket.setEncoding('utf8').on('data', (text: string) => (answer += text))
+  socket.write(bytes)
+  socket.end()
+  await once(socket, 'close')
+  return answer
+}
+
+test('requests whose length can be read in two ways are refused, and nothing behind them is taken for a request [S21]', async (t) => {
+  const http = await startHttp(t)
+  const head = 'POST /lives HTTP/1.1\r\nHost: localhost\r\n'
+  const hidden = 'GET /users HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer admin\r\n\r\n'
+  const smuggling = [
+    `${head}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${hidden}`,
+    `${head}Content-Length: 5\r\nContent-Length: 50\r\n\r\nhello${hidden}`,
+    `${head}Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n${hidden}`,
+    `${head}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n${hidden}`,
+    `${head}Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n${hidden}`,
+    `${head}Transfer-Encoding: chunked\r\n\r\n0x5\r\nhello\r\n0\r\n\r\n${hidden}`,
+    `${head}Content-Length: -1\r\n\r\n${hidden}`,
+    `${head}Content-Length: +5\r\n\r\nhello${hidden}`,
+    `${head} X: folded\r\nContent-Length: 0\r\n\r\n${hidden}`,
+    `GET /version HTTP/1.1\r\nHost: localhost\r\nX: a\0b\r\n\r\n${hidden}`,
+    `GET /version HTTP/9.9\r\nHost: localhost\r\n\r\n${hidden}`,
+    `GET /version HTTP/1.1\r\n\r\n${hidden}`,
+  ]
+  for (const bytes of smuggling) {
+    const answer = await exchange(http.url, bytes)
+    t.regex(answer, /^HTTP\/1\.1 400 /, bytes.slice(head.length, head.length + 40))
+    t.is(answer.match(/HTTP\/1\.1 \d/g)?.length, 1)
+    t.false(answer.includes('"root"'), 'the list of users')
+  }
+  t.is((await http.send('GET', '/version')).status, 200)
+})
+
+test('a server with our limits gives a head 15 s and a request 30 s [S20]', (t) => {
+  const server = createServer(SERVER_LIMITS)
+  t.deepEqual([server.headersTimeout, server.requestTimeout, SERVER_LIMITS.maxHeaderSize], [15_000, 30_000, 16_384])
+  t.true(SERVER_LIMITS.connectionsCheckingInterval <= 5000)
+})
+
+test('every route answers with the policy of the interface, pages of ours with their own; none but the embedded one may be framed, none sniffed [S41]', async (t) => {
+  const http = await startHttp(t)
+  for (const { method, path, response } of ROUTES) {
+    const { headers } = await http.send(method, path.replace(':id', '7').replace(/^\{\/:below\}.*$/, `/console/${BUILD}/console/main.ts`), { as: 'admin' })
+    const policy = headers.get('content-security-policy') ?? ''
+    if (response.framable === true) t.is(headers.get('x-frame-options'), null, path)
+    else t.is(headers.get('x-frame-options'), 'DENY', path)
+    if (response.headers?.['Content-Security-Policy'] === undefined && response.framable !== true) t.is(policy, "default-src 'none'; frame-ancestors 'none'", path)
+    else for (const part of ["default-src 'none'", "base-uri 'none'", 'frame-ancestors ']) t.true(policy.includes(part), `${path}: ${part}`)
+    t.notRegex(policy, /unsafe|script-src[^;]*(?:data:|\*)/, path)
+    t.is(headers.get('x-content-type-options'), 'nosniff', path)
+    t.is(headers.get('referrer-policy'), 'no-referrer', path)
+    t.is(headers.get('x-powered-by'), null)
+    t.is(headers.get('set-cookie'), null, 'no cookie is ever set')
+  }
+})
+
+const poisonous = fc.constantFrom('__proto__', 'constructor', 'prototype')
+const nested = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    fc.constantFrom(1, 'x', true, null, 'admin'),
+    fc.array(fc.tuple(fc.oneof(poisonous, fc.constantFrom('model', 'config', 'polluted', 'vad')), tie('value')), { maxLength: 4 }).map(
+      // Written by hand: JSON.stringify leaves a member __proto__ out.
+      (entries) => ({ toJSON: () => undefined, text: entries }),
+    ),
+  ),
+})).value
+
+/** The JSON of a value in which members may be named `__proto__`. */
+const textOf = (value: unknown): string =>
+  typeof value === 'object' && value !== null && 'text' in value
+    ? `{${(value.text as ReadonlyArray<readonly [string, unknown]>).map(([name, inner]) => `${JSON.stringify(name)}:${textOf(inner)}`).join(',')}}`
+    : JSON.stringify(value)
+
+test('no body changes a prototype, and none is a 5xx [S16]', async (t) => {
+  const http = await startHttp(t)
+  const before = Object.getOwnPropertyNames(Object.prototype)
+  await fc.assert(
+    fc.asyncProperty(nested, fc.constantFrom('/lives', '/users', '/tokens', '/user-live-configs'), async (value, path) => {
+      const { status } = await http.send('POST', path, { as: 'admin', body: textOf(value) })
+      return status === 200 || status === 422
+    }),
+    { numRuns: 40 },
+  )
+  t.deepEqual(Object.getOwnPropertyNames(Object.prototype), before)
+  t.is(({} as Record<string, unknown>)['polluted'], undefined)
+})

@@ -1,0 +1,149 @@
+import type { RequestListener } from 'node:http'
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import { createHttpServer } from '../../../interfaces/http/connections/server.ts'
+import { WAITING_LIMITS } from '../../../interfaces/http/connections/waiting-connections.ts'
+import type { WaitingLimits } from '../../../interfaces/http/connections/waiting-connections.ts'
+import { eventually } from '../../support/eventually.ts'
+import { openRaw } from '../../support/raw-connection.ts'
+import type { RawConnection } from '../../support/raw-connection.ts'
+import { listen } from '../../support/listen.ts'
+import { createRecordingLogger } from '../../support/recording-logger.ts'
+import { startHttp } from './http-service.ts'
+
+const WAITING = { ...WAITING_LIMITS, mostAsking: 3, mostTaking: 2, lookEvery: 20 }
+const WHOLE = 'GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n'
+const HALF_HEAD = 'POST /login HTTP/1.1\r\nHost: localhost\r\nX-Half'
+const HALF_BODY =
+  'POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\nusername='
+
+const isOpen = ({ socket }: RawConnection): boolean => !socket.closed && !socket.readableEnded
+const open = (connections: ReadonlyArray<RawConnection>): ReadonlyArray<boolean> => connections.map(isOpen)
+
+/** Waits until as many of them are open as in `expected`, then compares. */
+const areOpen = async (t: ExecutionContext, connections: ReadonlyArray<RawConnection>, expected: ReadonlyArray<boolean>): Promise<void> => {
+  await eventually(() => {
+    if (open(connections).filter(Boolean).length > expected.filter(Boolean).length) throw new Error(`open: ${open(connections).join()}`)
+  }).catch(() => undefined)
+  t.deepEqual(open(connections), expected)
+}
+
+/** A server that answers with nothing and lets idle connections be, however slow the machine is. */
+const startBare = async (t: ExecutionContext, waiting: WaitingLimits): Promise<string> => {
+  const answer: RequestListener = (_request, response) => void response.end()
+  const server = createHttpServer(answer, { logger: createRecordingLogger(), trustedProxies: [], waiting })
+  server.keepAliveTimeout = 600_000
+  server.on('upgrade', (_request, socket) => socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\n'))
+  return listen(t, server)
+}
+
+/** One after another, each once the service has taken in the one before. */
+const several = async (t: ExecutionContext, url: string, count: number, first: string, then = ''): Promise<ReadonlyArray<RawConnection>> => {
+  const connections: Array<RawConnection> = []
+  for (let n = 0; n < count; n += 1) {
+    const connection = await openRaw(t, url)
+    connections.push(connection)
+    if (first !== '') {
+      connection.write(first)
+      await connection.answered(1)
+    }
+    if (then !== '') connection.write(then)
+  }
+  return connections
+}
+
+test('of the connections that keep the service waiting the longest waiting are given up, so that everybody gets in [S20 S38]', async (t) => {
+  const { url, send } = await startHttp(t, {}, { waiting: WAITING })
+  const silent = await several(t, url, 5, '')
+  await areOpen(t, silent, [false, false, true, true, true])
+  t.regex(silent[0]?.answers() ?? '', /^HTTP\/1\.1 429 [^]*"detail":"Too many requests"/)
+  const [served] = await several(t, url, 1, WHOLE)
+  t.deepEqual(served?.statuses(), [200])
+  t.is((await send('GET', '/health/ready')).status, 200, 'from the same address')
+})
+
+for (const [what, half] of [['head', HALF_HEAD], ['body', HALF_BODY]] as const)
+  test(`half of a ${what} counts on a connection that has sent whole requests before [S20 S38]`, async (t) => {
+    const { url, send } = await startHttp(t, {}, { waiting: WAITING })
+    const halves = await several(t, url, 6, WHOLE, half)
+    await eventually(() => {
+      if (open(halves).filter(Boolean).length > 3) throw new Error(`open: ${open(halves).join()}`)
+    })
+    t.is((await send('GET', '/health/ready')).status, 200)
+    const cut = halves.find((connection) => !isOpen(connection))
+    t.deepEqual(cut?.statuses(), [200, 429])
+  })
+
+test('connections that wait for their next request count no more [S20 S38]', async (t) => {
+  const url = await startBare(t, WAITING)
+  const idle = await several(t, url, 6, WHOLE)
+  const busy = await several(t, url, 4, '')
+  await areOpen(t, busy, [false, true, true, true])
+  t.true(open(idle).every(Boolean))
+  for (const connection of idle) connection.write(WHOLE)
+  for (const connection of idle) await connection.answered(2)
+  t.deepEqual(idle.flatMap(({ statuses }) => statuses()), Array.from({ length: 12 }, () => 200))
+})
+
+test('behind a trusted proxy each client counts for itself, and the proxy for nothing [S20 S38]', async (t) => {
+  const { url } = await startHttp(t, {}, { waiting: WAITING, trustedProxies: ['127.0.0.1/32'] })
+  const from = (client: string, request: string): string => request.replace('\r\n\r\n', `\r\nX-Forwarded-For: ${client}\r\n\r\n`)
+  const ready = await several(t, url, 5, '')
+  const others = await several(t, url, 2, '', from('203.0.113.7', HALF_BODY))
+  const halves = await several(t, url, 5, '', from('203.0.113.9', HALF_BODY))
+  await eventually(() => {
+    if (open(halves).filter(Boolean).length > 3) throw new Error('all are open')
+  })
+  t.is(open(halves).filter(Boolean).length, 3)
+  t.true([...ready, ...others].every(isOpen))
+  const [same] = await several(t, url, 1, from('203.0.113.9', WHOLE))
+  t.deepEqual(same?.statuses(), [200], 'the same client, with a whole request')
+})
+
+test('connections that have become sockets count no more [S38]', async (t) => {
+  const url = await startBare(t, WAITING)
+  const sockets = await several(t, url, 5, 'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+  const silent = await several(t, url, 4, '')
+  await areOpen(t, silent, [false, true, true, true])
+  t.true(sockets.every(isOpen))
+})
+
+test('beyond the most connections of an address its idle ones make room, those in use stay [S38]', async (t) => {
+  const url = await startBare(t, { ...WAITING, mostOpen: 3 })
+  const connections = await several(t, url, 5, WHOLE)
+  await areOpen(t, connections, [false, false, true, true, true])
+  t.deepEqual(connections.flatMap(({ statuses }) => statuses()), [200, 200, 200, 200, 200])
+})
+
+test('connections that come at once are given time to ask, however many have yet to [S20 S38]', async (t) => {
+  const url = await startBare(t, { ...WAITING, lookEvery: 600_000 })
+  const storm = await several(t, url, 30, '')
+  const [other] = await several(t, url, 1, WHOLE)
+  t.deepEqual(other?.statuses(), [200])
+  for (const connection of storm) connection.write(WHOLE)
+  for (const connection of storm) await connection.answered(1)
+  t.deepEqual(new Set(storm.flatMap(({ statuses }) => statuses())), new Set([200]))
+})
+
+test('beyond the most connections of an address one that has asked nothing yet makes room where none is idle [S38]', async (t) => {
+  const url = await startBare(t, { ...WAITING, mostOpen: 3, lookEvery: 600_000 })
+  const silent = await several(t, url, 3, '')
+  const [served] = await several(t, url, 1, WHOLE)
+  t.deepEqual(served?.statuses(), [200])
+  await areOpen(t, silent, [false, true, true])
+  t.regex(silent[0]?.answers() ?? '', /^HTTP\/1\.1 429 /, 'its request may be on its way')
+  const [next] = await several(t, url, 1, WHOLE)
+  t.deepEqual(next?.statuses(), [200])
+  await areOpen(t, [...silent, ...(served === undefined ? [] : [served])], [false, true, true, false])
+})
+
+test('too many requests ahead of their answers end the connection after those that were taken', async (t) => {
+  const { url } = await startHttp(t)
+  const eager = await openRaw(t, url)
+  eager.write(WHOLE.repeat(40))
+  await eager.closed()
+  const statuses = eager.statuses()
+  t.is(statuses.at(-1), 429)
+  t.deepEqual(new Set(statuses.slice(0, -1)), new Set([200]))
+  t.is(statuses.length, 17)
+})

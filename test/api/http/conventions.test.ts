@@ -1,0 +1,212 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { consoleFiles } from '../../../interfaces/http/console/console-files.ts'
+import type { Route } from '../../../interfaces/http/route.ts'
+import { ROUTES, prefixes } from '../../../interfaces/http/route-table.ts'
+import { exampleResponse } from '../../../interfaces/http/errors.ts'
+import { HTTP_SETTINGS, startHttp } from './http-service.ts'
+import type { HttpService } from './http-service.ts'
+
+const { build: BUILD } = await consoleFiles()
+
+const AUDIO_URL = 'http://host/stream.m3u8'
+
+/** A body that each route with one accepts. */
+const bodyOf = (route: Route): unknown => {
+  if (route.path === '/login') return new URLSearchParams({ username: 'ann', password: 'right password' })
+  if (route.path === '/users/me/password') return { current_password: 'the old one', new_password: 'a new password' }
+  if (route.path === '/admin/jobs') return { kind: 'check' }
+  if (route.path.startsWith('/admin/')) return route.body === undefined ? undefined : { is_active: true }
+  if (route.path === '/users') return { username: 'bob', password: 'long enough' }
+  if (route.path === '/setup') return { token: 'good', username: 'bob', password: 'long enough' }
+  if (route.path === '/lives') return { model: 'tiny', language: 'en' }
+  if (/^\/(?:user-live-configs|tokens)/.test(route.path) && route.body !== undefined) return { name: 'bob' }
+  return route.body === undefined ? undefined : { audio_url: AUDIO_URL }
+}
+
+const pathOf = (route: Route): string =>
+  route.path.replace(/^\/$/, '').replace(':id', '7').replace(':entry', '1').replace(/\{[^}]*\}/, '')
+    .replace(':build', BUILD).replace('*file', 'console/main.ts')
+
+const callAs = (route: Route): { readonly as?: string } => (route.access === 'public' ? {} : { as: 'admin' })
+
+const request = (http: HttpService, route: Route, path: string, method: string = route.method) =>
+  http.send(
+    method, path,
+    { ...callAs(route), ...(bodyOf(route) === undefined || method === 'GET' || method === 'HEAD' ? {} : { body: bodyOf(route) }) },
+  )
+
+const lastingHeaders = (response: Response) =>
+  Object.fromEntries(Array.from(response.headers).filter(([name]) => !['date', 'x-request-id', 'connection', 'keep-alive'].includes(name)))
+
+test('every route answers the same at every prefix, with and without a trailing slash, without redirect [R1 R2]', async (t) => {
+  const http = await startHttp(
+    t, {}, { settings: { ...HTTP_SETTINGS, basePath: '/base' } },
+  )
+  t.deepEqual(prefixes('/base'), ['', '/api/v1', '/base'])
+  for (const route of ROUTES) {
+    const forms = prefixes('/base').flatMap((prefix) => [`${prefix}${pathOf(route)}`, `${prefix}${pathOf(route)}/`])
+    const answers = await Promise.all(
+      forms.map(async (path) => {
+        const response = await request(http, route, path)
+        return { status: response.status, headers: lastingHeaders(response), body: await response.text() }
+      }),
+    )
+    t.is(answers[0]?.status, 200, `${route.method} ${route.path}`)
+    for (const answer of answers) t.deepEqual(answer, answers[0], `${route.method} ${route.path}`)
+  }
+})
+
+test('JSON answers are what the table of routes promises, to the last member [R3 R4]', async (t) => {
+  const http = await startHttp(t)
+  for (const route of ROUTES) {
+    const response = await request(http, route, pathOf(route))
+    const type = response.headers.get('content-type')
+    if (route.response.mediaType !== undefined) {
+      t.is(type, route.response.mediaType)
+      continue
+    }
+    t.is(type, 'application/json; charset=utf-8')
+    const body: unknown = await response.json()
+    const decoded = route.response.codec.decode(body)
+    t.true(E.isRight(decoded), `${route.method} ${route.path}`)
+    if (E.isRight(decoded)) t.deepEqual(route.response.codec.encode(decoded.right), body, `${route.method} ${route.path}`)
+  }
+})
+
+test('another method on a known path is 405 with Allow, whatever the prefix; OPTIONS and DELETE too [R9]', async (t) => {
+  const http = await startHttp(t)
+  for (const path of new Set(ROUTES.map(pathOf))) {
+    const known = ROUTES.filter((route) => pathOf(route) === path).map(({ method }) => method)
+    const methods: ReadonlyArray<string> = ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']
+    for (const method of methods.filter((candidate) => !known.some((one) => one === candidate))) {
+      // These are GET and DELETE of /lives/{id} with an id that is none.
+      if (path === '/lives/finish-by-audio_url' && ['GET', 'DELETE'].includes(method)) continue
+      // PUT and DELETE of /users/me are those of /users/{id} in the same way.
+      if (path === '/users/me' && ['PUT', 'DELETE'].includes(method)) continue
+      const response = await http.send(method, `/api/v1${path}/`)
+      t.is(response.status, 405, `${method} ${path}`)
+      t.deepEqual(await response.json(), { detail: 'Method Not Allowed' })
+      for (const one of known) t.true(response.headers.get('allow')?.split(', ').includes(one))
+      t.is(response.headers.get('allow')?.includes('HEAD'), response.headers.get('allow')?.includes('GET'))
+    }
+  }
+})
+
+test('an unknown path is 404 [R9]', async (t) => {
+  const http = await startHttp(t)
+  for (const path of [
+    '/nothing', '/api/v2/version', '/api', '/lives//', '//lives', '/VERSION', '/lives/7/finish/now',
+    '/save_transcriptions', '/lives/..%2fusers/x',
+  ]) {
+    const response = await http.send('GET', path, { as: 'user' })
+    t.is(response.status, 404, path)
+    t.deepEqual(await response.json(), { detail: 'Not Found' })
+  }
+})
+
+test('HEAD answers as GET does, without the body', async (t) => {
+  const http = await startHttp(t)
+  for (const route of ROUTES.filter(({ method }) => method === 'GET')) {
+    const get = await request(http, route, pathOf(route))
+    const head = await request(http, route, pathOf(route), 'HEAD')
+    t.deepEqual([head.status, lastingHeaders(head)], [get.status, lastingHeaders(get)], route.path)
+    t.is(await head.text(), '')
+  }
+})
+
+test('without credentials every private route is 401 before anything of the request is looked at [R25 R62]', async (t) => {
+  const http = await startHttp(t)
+  for (const route of ROUTES.filter(({ access }) => access !== 'public'))
+    for (const path of [pathOf(route), `${pathOf(route)}/?limit=none`, route.path.replace(':id', 'x')]) {
+      const body = route.method === 'GET' ? {} : { body: '{"broken' }
+      const none = await http.send(route.method, path, body)
+      t.is(none.status, 401, `${route.method} ${path}`)
+      t.is(none.headers.get('www-authenticate'), 'Bearer')
+      t.deepEqual(await none.json(), { detail: 'Not authenticated' })
+      const wrongOnes = [
+        { authorization: 'Bearer nobody' }, { authorization: 'Basic dXNlcjp4' }, { authorization: 'Bearer' }, { authorization: '' },
+        { 'x-api-key': 'lt_x' }, { authorization: 'Bearer nobody', 'x-api-key': 'lt_x' },
+      ]
+      for (const headers of wrongOnes) {
+        const wrong = await http.send(route.method, path, { ...body, headers })
+        t.is(wrong.status, 401)
+        t.is(wrong.headers.get('www-authenticate'), 'Bearer')
+        t.deepEqual(await wrong.json(), { detail: 'Could not validate credentials' })
+      }
+    }
+})
+
+test('routes for admins are 403 for other users and for API keys, before the body is looked at [R62]', async (t) => {
+  const http = await startHttp(t)
+  for (const route of ROUTES.filter(({ access }) => access === 'admin')) {
+    const body = route.method === 'GET' ? {} : { body: '{"broken' }
+    const user = await http.send(route.method, pathOf(route), { as: 'user', ...body })
+    t.deepEqual([user.status, await user.json()], [403, { detail: 'Not enough permissions' }])
+    const key = await http.send(route.method, pathOf(route), { as: 'lt_key', ...body })
+    t.deepEqual([key.status, await key.json()], [403, { detail: 'API keys are not accepted here' }])
+  }
+})
+
+test('routes for logins only are 403 for API keys, however they are sent, before the body is looked at [R121]', async (t) => {
+  const http = await startHttp(t)
+  const routes = ROUTES.filter(({ access }) => access === 'login')
+  const names = ['POST /logout', 'PUT /users/me/password', 'POST /tokens', 'PUT /tokens/:id']
+  t.deepEqual(routes.map(({ method, path }) => `${method} ${path}`), names)
+  for (const route of routes)
+    for (const headers of [{ 'x-api-key': 'lt_key' }, { authorization: 'Bearer lt_key' }]) {
+      const key = await http.send(route.method, pathOf(route), { headers, body: '{"broken' })
+      t.deepEqual([key.status, await key.json()], [403, { detail: 'API keys are not accepted here' }])
+    }
+})
+
+test('an API key opens every other private route in either header, and Authorization alone decides where it is sent [R30 R31]', async (t) => {
+  const http = await startHttp(t)
+  const withHeaders = async (route: Route, headers: Record<string, string>): Promise<number> =>
+    (await http.send(route.method, pathOf(route), { headers, ...(route.body === undefined ? {} : { body: bodyOf(route) }) })).status
+  for (const route of ROUTES.filter(({ access }) => access === 'private')) {
+    const name = `${route.method} ${route.path}`
+    t.is(await withHeaders(route, { 'x-api-key': 'lt_key' }), 200, name)
+    t.is(await withHeaders(route, { authorization: 'Bearer lt_key' }), 200, name)
+    t.is(await withHeaders(route, { authorization: 'Bearer lt_key', 'x-api-key': 'bad' }), 200, name)
+    t.is(await withHeaders(route, { authorization: 'Bearer bad', 'x-api-key': 'lt_key' }), 401, name)
+    t.is(await withHeaders(route, { authorization: '', 'x-api-key': 'lt_key' }), 401, name)
+    t.is(await withHeaders(route, { 'x-api-key': 'user' }), 401, `${name}: a JWT is no API key`)
+  }
+})
+
+test('bad credentials on a public route are ignored [R24]', async (t) => {
+  const http = await startHttp(t)
+  for (const path of ['/version', '/models', '/languages', '/translations', '/health/live', '/metrics', '/setup'])
+    t.is((await http.send('GET', path, { headers: { authorization: 'nonsense', 'x-api-key': 'x' } })).status, 200, path)
+})
+
+test('the scheme Bearer is read in any case [R27]', async (t) => {
+  const http = await startHttp(t)
+  for (const scheme of ['bearer', 'BEARER', 'BeArEr'])
+    t.is((await http.send('GET', '/lives', { headers: { authorization: `${scheme} user` } })).status, 200)
+})
+
+test('an id that is no integer is 422, one that nothing has is 404 [R11]', async (t) => {
+  const http = await startHttp(t)
+  for (const id of ['x', '1.5', '0x7', '7e0', '%20', 'null', '%E0%A4%A', '7%2F8']) {
+    const response = await http.send('GET', `/lives/${id}`, { as: 'user' })
+    t.is(response.status, 422, id)
+    const { detail } = (await response.json()) as { detail: ReadonlyArray<{ type: string; loc: unknown }> }
+    t.deepEqual(detail.map(({ type, loc }) => [type, loc]), [['int_parsing', ['path', 'id']]])
+  }
+  for (const id of ['0', '-1', '8', '2147483648', '9007199254740993', '9'.repeat(400)]) {
+    const response = await http.send('PUT', `/lives/${id}/finish`, { as: 'user' })
+    t.deepEqual([response.status, await response.json()], [404, { detail: 'Live not found' }], id)
+  }
+})
+
+test('the literal path wins over the path with an id [R89]', async (t) => {
+  const http = await startHttp(t)
+  const response = await http.send('PUT', '/lives/finish-by-audio_url', { as: 'user', body: { audio_url: AUDIO_URL } })
+  t.is(response.status, 200)
+})
+
+test('every refusal that a route names has a status of an error', (t) => {
+  for (const route of ROUTES) for (const tag of route.refusals) t.true(exampleResponse(tag).status >= 400)
+})

@@ -1,0 +1,99 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
+import type { Caller } from '../../../application/caller.ts'
+import { startHttp, tokenView, userView } from './http-service.ts'
+import type { HandMade } from './http-service.ts'
+
+const PASSWORDS = { current_password: 'the old one', new_password: 'a new password' }
+
+test('an API key changes no password and administers nothing, even that of an administrator [D32 S23]', async (t) => {
+  const http = await startHttp(t)
+  const routes = [
+    ['POST', '/logout'], ['PUT', '/users/me/password'], ['PUT', '/users/1'], ['GET', '/admin/lives'], ['GET', '/admin/lives/7'], ['GET', '/admin/tokens'], ['GET', '/admin/load'],
+    ['GET', '/admin/jobs'], ['GET', '/admin/jobs/7'], ['DELETE', '/admin/jobs/7'], ['POST', '/admin/jobs'], ['DELETE', '/admin/tokens/7'],
+    ['GET', '/admin/lives/7/history'], ['GET', '/admin/lives/7/history/1'], ['GET', '/admin/lives/7/integrity'], ['PUT', '/admin/lives/7/finish'], ['PUT', '/admin/models/1'],
+    ['GET', '/admin/models'], ['DELETE', '/admin/models/1'], ['GET', '/admin/translations'], ['DELETE', '/admin/translations/1'],
+    ['PUT', '/admin/languages/1'], ['PUT', '/admin/translations/1'], ['POST', '/admin/rescan'],
+  ] as const
+  for (const [method, path] of routes) {
+    const answer = await http.send(method, path, { as: 'lt_key', ...(method === 'PUT' ? { body: {} } : {}) })
+    t.is(answer.status, 403, path)
+    t.deepEqual(await answer.json(), { detail: 'API keys are not accepted here' }, path)
+  }
+  t.is((await http.send('GET', '/users/me', { as: 'lt_key' })).status, 200)
+})
+
+test('every user changes the own password with a login, no permission is needed [D32]', async (t) => {
+  const http = await startHttp(t)
+  const answer = await http.send('PUT', '/users/me/password', { as: 'user', body: PASSWORDS })
+  t.is(answer.status, 200)
+  t.deepEqual(await answer.json(), { message: 'Password changed; log in again' })
+})
+
+test('the operator acts as a named user on the tokens alone, and only through the socket in the data directory [S23]', async (t) => {
+  const asked: Array<Pick<Caller, 'userId' | 'credential' | 'permissions'>> = []
+  const listed: Array<number> = []
+  const services: Partial<HandMade> = {
+    whoAmI: ({ userId }) => (userId === 7 ? TE.right(userView(7, 'ann')) : TE.left({ _tag: 'UserNotFound' })),
+    listTokens: (userId) => {
+      listed.push(userId)
+      return TE.right({ items: [], total: 0 })
+    },
+    issueToken: ({ userId, credential, permissions }) => {
+      asked.push({ userId, credential, permissions })
+      return TE.right({ token: tokenView(7), secret: 'secret' })
+    },
+  }
+  const headers = (id: string) => ({ headers: { 'x-on-behalf-of': id } })
+  const control = await startHttp(t, services, { isControl: true })
+  const issue = { body: { name: 'ci' } }
+  t.is((await control.send('GET', '/tokens/', headers('7'))).status, 200)
+  t.is((await control.send('POST', '/tokens/', { ...issue, ...headers('7') })).status, 200)
+  for (const nobody of ['8', '999999999999999']) t.is((await control.send('GET', '/tokens/', headers(nobody))).status, 404, nobody)
+  for (const unnamed of ['', '0', '-7', '7x', '7, 7']) t.is((await control.send('GET', '/tokens/', headers(unnamed))).status, 401, unnamed)
+  for (const path of ['/users/me', '/lives/', '/lives/7', '/user-live-configs/']) t.is((await control.send('GET', path, headers('7'))).status, 401, path)
+
+  const open = await startHttp(t, services)
+  t.is((await open.send('GET', '/tokens/', headers('7'))).status, 401)
+  t.is((await open.send('GET', '/tokens/', { as: 'admin', ...headers('7') })).status, 200)
+  t.is((await open.send('POST', '/tokens/', { as: 'admin', ...issue, ...headers('7') })).status, 200)
+  t.deepEqual(listed, [7, 1])
+  t.deepEqual(asked, [
+    { userId: 7, credential: 'operator', permissions: [] },
+    { userId: 1, credential: 'jwt', permissions: ['admin'] },
+  ])
+})
+
+test('who has to wait is told for how long [D14 S13 S24]', async (t) => {
+  const http = await startHttp(t, {
+    logIn: async () => E.left({ _tag: 'TooManyRequests', seconds: 64 }),
+    changeOwnPassword: () => TE.left({ _tag: 'TooBusy' }),
+  })
+  const login = await http.send('POST', '/login', { body: new URLSearchParams({ username: 'ann', password: 'x' }) })
+  t.deepEqual([login.status, login.headers.get('retry-after'), await login.json()], [429, '64', { detail: 'Too many requests' }])
+  const busy = await http.send('PUT', '/users/me/password', { as: 'user', body: PASSWORDS })
+  t.deepEqual([busy.status, busy.headers.get('retry-after')], [429, '1'])
+})
+
+test('who asks while nobody can tell who that is hears so, and is not told to be nobody', async (t) => {
+  const unknown = { _tag: 'DocumentsUnavailable', reason: 'the read model is behind' } as const
+  const cannotTell: Partial<HandMade> = {
+    authenticate: () => TE.left(unknown), authenticateKey: () => TE.left(unknown), whoAmI: () => TE.left(unknown),
+    logIn: async () => E.left(unknown), isSetUp: () => TE.left(unknown),
+  }
+  const http = await startHttp(t, cannotTell)
+  const login = { body: new URLSearchParams({ username: 'ann', password: 'right password' }) }
+  const answers = [
+    await http.send('GET', '/users/me', { as: 'user' }),
+    await http.send('GET', '/lives/', { as: 'lt_key' }),
+    await http.send('GET', '/lives/', { headers: { 'x-api-key': 'lt_key' } }),
+    await http.send('POST', '/login', login),
+    await http.send('GET', '/setup'),
+    await (await startHttp(t, cannotTell, { isControl: true })).send('GET', '/tokens/', { headers: { 'x-on-behalf-of': '7' } }),
+  ]
+  for (const answer of answers) {
+    t.is(answer.status, 503, answer.url)
+    t.deepEqual(Object.keys((await answer.json()) as object), ['detail'])
+  }
+})

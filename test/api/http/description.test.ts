@@ -1,0 +1,225 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Ajv } from 'ajv'
+import addFormats from 'ajv-formats'
+import test from 'ava'
+import * as TE from 'fp-ts/lib/TaskEither.js'
+import * as t from 'io-ts'
+import { describeSocket } from '../../../interfaces/description/asyncapi.ts'
+import { createSchemas } from '../../../interfaces/description/json-schema.ts'
+import { describeInterface } from '../../../interfaces/description/openapi.ts'
+import { exampleResponse } from '../../../interfaces/http/errors.ts'
+import { ROUTES } from '../../../interfaces/http/route-table.ts'
+import { privateRoute, publicRoute } from '../../../interfaces/http/route.ts'
+import { serverAddresses } from '../../../interfaces/http/clients/links.ts'
+import { boundedInteger, boundedString } from '../../../domain/shared/codecs.ts'
+import { integerText, members, omittable, optional, repeated, single } from '../../../interfaces/http/codecs/validation.ts'
+import { generateClient } from '../../../tools/client/generate.ts'
+import { createAnswerCheck, createFrameCheck } from '../../support/described-answers.ts'
+import type { Seen } from '../../support/described-answers.ts'
+import { HTTP_SETTINGS, startHttp } from './http-service.ts'
+
+interface Media {
+  readonly schema: object
+  readonly example?: unknown
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>
+}
+
+interface Operation {
+  readonly operationId: string
+  readonly summary: string
+  readonly tags: ReadonlyArray<string>
+  readonly security: ReadonlyArray<object>
+  readonly requestBody?: { readonly content: Readonly<Record<string, Media>> }
+  readonly responses: Readonly<Record<string, { readonly headers: object; readonly content: Readonly<Record<string, Media>> }>>
+}
+
+interface OpenApi {
+  readonly openapi: string
+  readonly info: { readonly version: string }
+  readonly servers: ReadonlyArray<{ readonly url: string }>
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly schemas: object }
+}
+
+const DOCUMENT = describeInterface(ROUTES) as unknown as OpenApi
+const OPERATIONS = Object.entries(DOCUMENT.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, operation })),
+)
+
+test('the description is OpenAPI 3.1.0 of version 0.6.2, valid against the meta-schema [R124]', async (t) => {
+  t.is(DOCUMENT.openapi, '3.1.0')
+  t.is(DOCUMENT.info.version, '0.6.2')
+  const { valid, errors } = await new Validator().validate(structuredClone(DOCUMENT) as never)
+  t.true(valid, JSON.stringify(errors))
+})
+
+test('the description of the WebSocket is valid AsyncAPI 3.0', (t) => {
+  const require = createRequire(import.meta.url)
+  const schema = require('@asyncapi/specs/schemas/3.0.0-without-$id.json') as object
+  const ajv = new Ajv({ strict: false, allErrors: false, logger: false })
+  addFormats.default(ajv)
+  for (const addresses of [[], ['/'], ['https://captions.example/steno', 'http://127.0.0.1:8080']]) {
+    const isValid = ajv.validate(schema, describeSocket(addresses))
+    t.true(isValid, JSON.stringify(ajv.errors?.slice(0, 3)))
+  }
+  const { servers } = describeSocket(['/', 'https://captions.example/steno'])
+  t.like(servers, { server2: { host: 'captions.example', protocol: 'wss', pathname: '/steno' } })
+})
+
+test('every operation is Public or Private; private ones take credentials and declare 401, single resources 404 [R125]', (t) => {
+  for (const { name, operation } of OPERATIONS) {
+    const isPrivate = operation.tags[0] === 'Private'
+    t.deepEqual(operation.tags, [isPrivate ? 'Private' : 'Public'], name)
+    t.deepEqual(operation.security[0] ?? null, isPrivate ? { bearer: [] } : null, name)
+    t.is('401' in operation.responses, isPrivate || ['login', 'getMetrics'].includes(operation.operationId), name)
+    // The page of a live is the same for every id: it is the socket that knows.
+    if (name.includes('{id}') && name !== 'GET /embed/live/{id}') t.true('404' in operation.responses, name)
+  }
+})
+
+test('the credentials that a route is described with, and no others, open it [R125]', async (t) => {
+  const http = await startHttp(t, { changeOwnPassword: () => TE.right(undefined) })
+  const credentials = { bearer: { authorization: 'Bearer admin' }, apiKey: { 'x-api-key': 'lt_key' } } as const
+  for (const { name, operation } of OPERATIONS) {
+    const [method = '', path = ''] = name.replace('{id}', '7').split(' ')
+    const opens = async (headers: Readonly<Record<string, string>>): Promise<boolean> => {
+      const { status } = await http.send(method, path, { headers })
+      return operation.operationId === 'login' || operation.operationId === 'completeSetup' ? status === 422 : status !== 401 && status !== 403
+    }
+    const offered = new Set(operation.security.flatMap((one) => Object.keys(one)))
+    t.is(await opens({}), offered.size === 0, name)
+    for (const [scheme, headers] of Object.entries(credentials)) t.is(await opens(headers), offered.size === 0 || offered.has(scheme), `${name} by ${scheme}`)
+    t.is('403' in operation.responses && JSON.stringify(operation.responses['403']).includes('API keys'), offered.size > 0 && !offered.has('apiKey'), name)
+  }
+})
+
+test('every route is described but the files of pages, by a name and a sentence of its own', (t) => {
+  const isFile = (mediaType: string | undefined): boolean => /^text\/(javascript|css)/.test(mediaType ?? '')
+  const described = ROUTES.filter(({ response }) => !isFile(response.mediaType))
+  for (const { method, path, operationId, summary } of described) t.truthy(operationId !== undefined && summary, `${method} ${path} has no operationId or summary`)
+  t.deepEqual(
+    OPERATIONS.map(({ name }) => name).toSorted(),
+    described.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`).toSorted(),
+  )
+  t.is(new Set(OPERATIONS.map(({ operation }) => operation.operationId)).size, OPERATIONS.length)
+})
+
+test('creating a live declares what may refuse it, with headers [R75]', (t) => {
+  const create = OPERATIONS.find(({ name }) => name === 'POST /lives')
+  const headers = Object.entries(create?.operation.responses ?? {}).map(([status, response]) => [Number(status), Object.keys(response.headers).slice(2)])
+  t.deepEqual(headers, [
+    [200, []], [401, ['WWW-Authenticate']], [403, []], [404, []], [409, []], [413, []], [415, []], [422, []], [429, ['Retry-After']], [500, []],
+    [503, ['Retry-After']],
+  ])
+})
+
+test('what access and handlers refuse is declared [R126]', (t) => {
+  for (const { operationId, refusals, access } of ROUTES.filter((route) => route.operationId !== undefined)) {
+    const found = OPERATIONS.find(({ operation }) => operation.operationId === operationId)
+    const declared = new Set(Object.keys(found?.operation.responses ?? {}))
+    for (const tag of refusals) t.true(declared.has(String(exampleResponse(tag).status)), `${operationId} ${tag}`)
+    if (access === 'admin') t.true(declared.has('403'), operationId)
+  }
+})
+
+test('every example fits its schema and is complete', (t) => {
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  addFormats.default(ajv)
+  ajv.addSchema({ $id: 'description', components: DOCUMENT.components })
+  for (const { name, operation } of OPERATIONS)
+    for (const { content } of [...Object.values(operation.responses), ...(operation.requestBody === undefined ? [] : [operation.requestBody])])
+      for (const media of Object.values(content)) {
+        const schema = JSON.parse(JSON.stringify(media.schema).replaceAll('"#/', '"description#/')) as object
+        const values = [...(media.example === undefined ? [] : [media.example]), ...Object.values(media.examples ?? {}).map(({ value }) => value)]
+        for (const value of values) {
+          t.true(ajv.validate(schema, value), `${name}: ${JSON.stringify(value)} ${ajv.errorsText()}`)
+          t.notRegex(JSON.stringify(value), /undefined|NaN/, name)
+        }
+      }
+})
+
+test('codecs become schemas: bounds, patterns, lists, what may be null or left out, and its default', (test) => {
+  const schemas = createSchemas()
+  const body = members({
+    name: boundedString(1, 5, /^[a-z]+$/),
+    count: optional(boundedInteger(0, 9), 3),
+    kind: omittable(t.keyof({ a: null, b: null })),
+  })
+  test.deepEqual(schemas.of(body), {
+    type: 'object',
+    properties: {
+      name: { type: 'string', minLength: 1, maxLength: 5, pattern: '^[a-z]+$' },
+      count: { type: ['integer', 'null'], minimum: 0, maximum: 9, default: 3 },
+      kind: { type: 'string', enum: ['a', 'b'] },
+    },
+    required: ['name'],
+  })
+  test.deepEqual(schemas.member(single(optional(integerText(1, Infinity), 100))).schema, { type: 'integer', minimum: 1, default: 100 })
+  test.deepEqual(schemas.of(repeated(t.boolean)), { type: 'array', items: { type: 'boolean' } })
+  const named = t.strict({ id: t.number }, 'Thing')
+  test.deepEqual(schemas.of(t.union([named, t.null])), { anyOf: [{ $ref: '#/components/schemas/Thing' }, { type: 'null' }] })
+  test.throws(() => schemas.of(t.strict({ id: t.string }, 'Thing')), { message: /Thing/ })
+  test.throws(() => schemas.of(new t.Type('odd', t.string.is, t.string.validate, t.identity)), { message: /odd/ })
+})
+
+test('a new route is described by its line in the table alone', (test) => {
+  const spec = { method: 'GET', path: '/things/:id', response: { codec: t.string }, operationId: 'getThing', summary: 'A thing' } as const
+  const handler = async () => { throw new Error('never asked') }
+  const document = describeInterface([
+    publicRoute({ ...spec, refusals: [] }, handler),
+    privateRoute('admin', { ...spec, method: 'DELETE', operationId: 'deleteThing', refusals: ['LastProfile'] }, handler),
+  ]) as unknown as OpenApi
+  const { get, delete: remove } = document.paths['/things/{id}'] ?? {}
+  test.deepEqual(Object.keys(get?.responses ?? {}), ['200', '429', '500'])
+  test.deepEqual(Object.keys(remove?.responses ?? {}), ['200', '400', '401', '403', '429', '500', '503'])
+})
+
+test('the typed client is the one that the description makes: node tools/client/make.ts', (t) => {
+  const file = readFileSync(new URL('../../../interfaces/client/operations.ts', import.meta.url), 'utf8')
+  t.is(file, generateClient(describeInterface(ROUTES)))
+})
+
+test('the description names its servers as they are reached [D48]', async (t) => {
+  const settings = { ...HTTP_SETTINGS, basePath: '/base' }
+  const http = await startHttp(t, {}, { settings })
+  const { servers, ...document } = (await (await http.send('GET', '/openapi.json')).json()) as OpenApi
+  t.deepEqual(servers.map(({ url }) => url), ['', '/api/v1', '/base'].map((prefix) => `${http.url}${prefix}`))
+  for (const { url } of servers) t.is((await fetch(`${url}/version`)).status, 200)
+  t.deepEqual(document as object, JSON.parse(JSON.stringify(DOCUMENT)) as object)
+
+  t.deepEqual(serverAddresses({ ...settings, basePath: null }, '', ['', '/api/v1']), ['/', '/api/v1'])
+  const atHome = { ...settings, publicUrl: 'https://captions.example', basePath: null }
+  t.deepEqual(serverAddresses(atHome, 'wss://captions.example', ['', '/api/v1']), ['https://captions.example', 'https://captions.example/api/v1'])
+  t.deepEqual(
+    serverAddresses({ ...settings, publicUrl: 'https://captions.example/base' }, 'wss://captions.example/base', ['', '/api/v1', '/base']),
+    ['https://captions.example/base'],
+  )
+})
+
+test('the check of answers sees a status, header, type or member that is not declared, and one that is missing', (t) => {
+  const check = createAnswerCheck(DOCUMENT as never)
+  const standard = { 'content-type': 'application/json', 'x-request-id': 'a', 'x-service-version': '1' }
+  const answer = (members: Partial<Seen>, headers: Readonly<Record<string, string>> = {}): Seen => ({
+    method: 'GET', path: '/api/v1/version/?x=1', status: 200, text: '{"version":"0.6.2"}', headers: new Headers({ ...standard, ...headers }), ...members,
+  })
+  t.is(check(answer({})), null)
+  t.is(check(answer({ path: '/nothing', status: 404 })), null, 'no route took it')
+  t.regex(check(answer({ status: 418 })) ?? '', /GET \/version answered 418.*status is not declared/)
+  t.regex(check(answer({ text: '{"version":1}' })) ?? '', /must be string/)
+  t.regex(check(answer({ text: '{"version":"0.6.2","secret":1}' })) ?? '', /additional/)
+  t.regex(check(answer({ text: '{}' })) ?? '', /required/)
+  t.regex(check(answer({}, { 'retry-after': '1' })) ?? '', /retry-after is not declared/)
+  t.regex(check(answer({}, { 'content-type': 'text/html' })) ?? '', /text\/html is not declared/)
+  t.regex(check(answer({ headers: new Headers({ 'content-type': 'application/json' }) })) ?? '', /X-Request-ID is null/)
+})
+
+test('the check of frames sees one that is not described', (t) => {
+  const check = createFrameCheck(describeSocket([]) as never)
+  t.is(check({ status: 'started' }), null)
+  t.is(check({ type: 'translation', start: 0, end: 1, text: 'hola', language: 'es', segment: 1, final: true }), null)
+  for (const frame of [{ status: 'stopped' }, { status: 'started', more: 1 }, { type: 'error', code: 'unheard_of', detail: '' }, {}])
+    t.regex(check(frame) ?? '', /not in \/asyncapi/)
+})

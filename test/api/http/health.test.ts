@@ -1,0 +1,75 @@
+import test from 'ava'
+import { createHealth } from '../../../interfaces/compose/health.ts'
+import { observers } from '../../../interfaces/http/clients/observers.ts'
+import { startHttp } from './http-service.ts'
+
+type Observed = Parameters<typeof createHealth>[0]
+
+const RAW = 'connect ECONNREFUSED mongodb://root:hunter2@10.0.0.5:27017/stenolog'
+
+/** A service of which one projection tries again after this error, as the projector tells it. */
+const retrying = (error: string | null, { isOlder = false, hasCaughtUp = true } = {}): Observed =>
+  ({
+    admission: { state: () => ({ open: [], vramTotal: 0 }) },
+    projector: {
+      lag: () => [{
+        projection: 'lives', position: '7', secondsBehind: 3, error, failures: error === null ? 0 : 2, rebuilding: false, hasCaughtUp, isOwn: true,
+      }],
+      timeouts: () => 0,
+    },
+    lags: { onHeard: () => undefined }, leftOut: {},
+    log: { hurt: () => [], isOlder: () => isOlder },
+    keyring: { missing: () => [], foreign: () => [] },
+    isolation: { problem: null },
+    own: { engine: { pid: () => 1 } },
+    hearing: null,
+    store: { isAnswering: () => true },
+    readModels: { isReachable: () => true },
+    failing: () => [],
+    draining: () => false,
+    cluster: null,
+  }) as unknown as Observed
+
+test('readiness tells that a projection tries again and not after what: that is for the log alone', async (t) => {
+  const { readiness } = createHealth(retrying(RAW))
+  const http = await startHttp(t, {}, { readiness })
+  const answer = await http.send('GET', '/health/ready')
+  const text = await answer.text()
+  t.is(answer.status, 503)
+  for (const part of ['ECONNREFUSED', 'mongodb', 'hunter2', '10.0.0.5']) t.false(text.includes(part), part)
+  const { checks } = JSON.parse(text) as { readonly checks: { readonly projections: unknown } }
+  t.deepEqual(checks.projections, [{ projection: 'lives', seconds: 3, error: 'retrying', failures: 2, rebuilding: false }])
+  const well = await startHttp(t, {}, { readiness: createHealth(retrying(null)).readiness })
+  t.like(await (await well.send('GET', '/health/ready')).json(), { status: 'ok', checks: { projections: [{ error: null }] } })
+})
+
+test('readiness of one of several processes tells how many take sessions, and does not need any', (t) => {
+  const cluster = { workers: () => 0 } as unknown as Observed['cluster']
+  t.like(createHealth({ ...retrying(null), cluster }).readiness?.(), { ready: true, checks: { workers: 0 } })
+  t.false('workers' in (createHealth(retrying(null)).readiness?.().checks ?? {}))
+})
+
+test('a service under which an older copy of the log was put is not ready, and says so', (t) => {
+  const { readiness } = createHealth(retrying(null, { isOlder: true }))
+  t.like(readiness?.(), { ready: false, checks: { eventStore: 'older' } })
+})
+
+test('a service whose lists are behind since its start is not ready', async (t) => {
+  const http = await startHttp(t, {}, { readiness: createHealth(retrying(null, { hasCaughtUp: false })).readiness })
+  t.is((await http.send('GET', '/health/ready')).status, 503)
+})
+
+test('with METRICS_TOKEN metrics, and the checks of readiness, are shown to who has it alone', async (t) => {
+  const token = 'a-token-of-observers'
+  const http = await startHttp(t, {}, { mayObserve: observers(token) })
+  const metrics = async (headers: Record<string, string>) => (await http.send('GET', '/metrics', { headers })).status
+  t.is(await metrics({}), 401)
+  t.is(await metrics({ authorization: 'Bearer another-token-of-observers' }), 401)
+  t.is(await metrics({ authorization: `Bearer ${token}` }), 200)
+  const ready = async (headers: Record<string, string>) => {
+    const answer = await http.send('GET', '/health/ready', { headers })
+    return [answer.status, await answer.json()]
+  }
+  t.deepEqual(await ready({}), [200, { status: 'ok', checks: {} }])
+  t.deepEqual(await ready({ authorization: `Bearer ${token}` }), [200, { status: 'ok', checks: { eventStore: 'ok' } }])
+})

@@ -1,0 +1,141 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { inspect } from 'node:util'
+import test from 'ava'
+import * as TE from 'fp-ts/lib/TaskEither.js'
+import { createHttpServer } from '../../../interfaces/http/connections/server.ts'
+import { NO_WAITING_LIMITS } from '../../../interfaces/http/connections/waiting-connections.ts'
+import { listen } from '../../support/listen.ts'
+import { createRecordingLogger } from '../../support/recording-logger.ts'
+import { openRaw } from '../../support/raw-connection.ts'
+import { liveView, startHttp } from './http-service.ts'
+
+interface RawAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: unknown
+}
+
+/** The answers in the bytes of a connection, each with a declared length. */
+const answersIn = (text: string): ReadonlyArray<RawAnswer> => {
+  if (text === '') return []
+  const [head = '', rest = ''] = text.split(/\r\n\r\n([^]*)/, 2)
+  const [status = '', ...lines] = head.split('\r\n')
+  const headers = new Headers(lines.map((line) => line.split(/: (.*)/, 2) as [string, string]))
+  const length = Number(headers.get('content-length'))
+  return [{ status: Number(status.split(' ')[1]), headers, body: JSON.parse(rest.slice(0, length)) as unknown }, ...answersIn(rest.slice(length))]
+}
+
+const HEAD = 'POST /lives HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAuthorization: Bearer user\r\n'
+const WHOLE = 'GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n'
+
+const MALFORMED: ReadonlyArray<readonly [string, number, string, string]> = [
+  ['no HTTP', 400, 'The request is not valid HTTP', 'hello\r\n\r\n'],
+  ['two lengths', 400, 'The request is not valid HTTP', `${HEAD}Content-Length: 1\r\nContent-Length: 2\r\n\r\n{}`],
+  ['a broken chunk', 400, 'The request is not valid HTTP', `${HEAD}Transfer-Encoding: chunked\r\n\r\nzz\r\n`],
+  ['no host', 400, 'Host header is missing', 'GET /version HTTP/1.1\r\n\r\n'],
+  ['a strange expectation', 417, 'The only expectation that is met is 100-continue', `${HEAD}Expect: miracles\r\nContent-Length: 0\r\n\r\n`],
+  ['huge headers', 431, 'The request headers are too large', `${HEAD}X: ${'x'.repeat(20_000)}\r\n\r\n`],
+  ['huge chunk extensions', 413, 'Request body too large', `${HEAD}Transfer-Encoding: chunked\r\n\r\n1;${'x'.repeat(20_000)}\r\na\r\n0\r\n\r\n`],
+]
+
+for (const [what, status, detail, bytes] of MALFORMED)
+  test(`${what} is answered ${status} with a body like that of every error, also behind answers that are due [R6 S21]`, async (t) => {
+    const { url, calls } = await startHttp(t)
+    const first = await openRaw(t, url)
+    first.write(bytes)
+    await first.answered(1)
+    const kept = await openRaw(t, url)
+    kept.write(WHOLE)
+    await kept.answered(1)
+    kept.write(bytes)
+    await kept.answered(2)
+    const ahead = await openRaw(t, url)
+    ahead.write(WHOLE + WHOLE + bytes)
+    await ahead.answered(3)
+    for (const [connection, before] of [[first, 0], [kept, 1], [ahead, 2]] as const) {
+      if (status !== 417) await connection.closed()
+      const answers = answersIn(connection.answers())
+      t.deepEqual(answers.map((answer) => answer.status), [...Array.from({ length: before }, () => 200), status])
+      const { headers, body } = answers.at(-1) ?? { headers: new Headers() }
+      t.deepEqual(body, { detail })
+      t.is(headers.get('content-type'), 'application/json; charset=utf-8')
+      t.is(headers.get('cache-control'), 'no-store')
+      t.is(headers.get('x-content-type-options'), 'nosniff')
+      t.regex(headers.get('content-security-policy') ?? '', /^default-src 'none'/)
+      t.truthy(headers.get('x-request-id'))
+    }
+    t.deepEqual(calls.created, [])
+  })
+
+test('what stands behind a request that ends its connection is neither answered nor done [S21]', async (t) => {
+  const { url, calls } = await startHttp(t)
+  const body = '{"model":"tiny","language":"en"}'
+  const create = `${HEAD}Content-Length: ${body.length}\r\n\r\n${body}`
+  for (const last of ['GET /version HTTP/1.1\r\n\r\n', WHOLE.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')]) {
+    const connection = await openRaw(t, url)
+    connection.write(last + create)
+    await connection.closed()
+    t.is(connection.statuses().length, 1)
+    t.deepEqual(calls.created, [])
+  }
+  const alone = await openRaw(t, url)
+  alone.write(WHOLE + create)
+  await alone.answered(2)
+  t.is(calls.created.length, 1)
+})
+
+test('a request that does not come in time is answered 408 with a body, amid its head and amid its body [R6 S20]', async (t) => {
+  const log = createRecordingLogger()
+  const server = createHttpServer((request) => void request.resume(), { logger: log, trustedProxies: [], waiting: NO_WAITING_LIMITS })
+  // Node looks at its own clock of requests every few seconds.
+  server.headersTimeout = 200
+  server.requestTimeout = 400
+  const url = await listen(t, server)
+  for (const bytes of ['GET / HTTP/1.1\r\nX-', `${HEAD}Content-Length: 10\r\n\r\n{`]) {
+    const slow = await openRaw(t, url)
+    slow.write(bytes)
+    const answers = answersIn(await slow.closed())
+    t.deepEqual(answers.map(({ status, body }) => [status, body]), [[408, { detail: 'The request took too long' }]])
+  }
+})
+
+test('nothing is written behind the beginning of an answer, whatever its request turns into', async (t) => {
+  const LONG = 'x'.repeat(2 ** 20)
+  const { url } = await startHttp(t, { listLives: () => TE.right({ items: [liveView(1, { audioUrl: LONG })], total: 1 }) })
+  const early = await openRaw(t, url)
+  // Refused before its body was asked for; what follows is no HTTP.
+  early.write('POST /lives HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n')
+  await early.answered(1)
+  early.write('no chunk\r\n')
+  t.deepEqual(answersIn(await early.closed()).map(({ status }) => status), [401])
+  const list = await openRaw(t, url)
+  list.write('GET /lives HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer user\r\n\r\nno HTTP\r\n\r\n')
+  t.deepEqual(answersIn(await list.closed()).map(({ status }) => status), [200, 400], 'the whole list, then the complaint')
+})
+
+test('what a malformed request holds stays out of the log, of which Node’s error has all [S12]', async (t) => {
+  const secret = 'hunter2-and-more'
+  // What is feared: the error that Node makes of it.
+  const bare = createServer((request) => void request.resume())
+  const bareUrl = await listen(t, bare)
+  const seen = once(bare, 'clientError') as Promise<[Error]>
+  const bytes = `POST /login HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${secret}\r\nTransfer-Encoding: chunked\r\n\r\nzz${secret}\r\n`
+  const first = await openRaw(t, bareUrl)
+  first.write(bytes)
+  const [error] = await seen
+  first.socket.destroy()
+  t.true('rawPacket' in error && String(error.rawPacket).includes(secret))
+
+  const { url, log } = await startHttp(t)
+  const second = await openRaw(t, url)
+  second.write(bytes)
+  await second.closed()
+  const lines = log.lines.filter(({ fields }) => String(fields['code']).startsWith('HPE_'))
+  t.true(lines.length > 0, 'it is in the log')
+  for (const { level, fields } of log.lines) {
+    t.is(level, 'info')
+    const shown = inspect(fields, { depth: Infinity, maxArrayLength: Infinity })
+    t.notRegex(shown, /hunter2|rawPacket|68 75 6e 74 65 72 32/)
+  }
+})

@@ -1,0 +1,130 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
+import fc from 'fast-check'
+import type { Caller } from '../../../application/caller.ts'
+import { createRequestLimits } from '../../../interfaces/http/clients/request-limits.ts'
+import { consoleFiles } from '../../../interfaces/http/console/console-files.ts'
+import { createManualTimers } from '../../support/manual-timers.ts'
+import { startHttp } from './http-service.ts'
+
+const { build: BUILD } = await consoleFiles()
+
+const start = (perSecond: number, maxKnown?: number) => {
+  const { monotonic, advance } = createManualTimers()
+  const limits = createRequestLimits({ monotonic }, perSecond, maxKnown)
+  /** How many of `count` requests pass. */
+  const passing = (who: string, count: number): number => Array.from({ length: count }, () => limits.take(who)).filter(E.isRight).length
+  return { ...limits, advance, passing }
+}
+
+test('a hundred requests at once, then fifty a second, each credential and address for itself [D57]', (t) => {
+  const { passing, advance, take } = start(50)
+  t.is(passing('user 1', 150), 100)
+  t.is(passing('user 2', 100), 100, 'others notice nothing')
+  t.deepEqual(take('user 1'), E.left({ _tag: 'TooManyRequests', seconds: 1 }))
+  advance(1000)
+  t.is(passing('user 1', 150), 50)
+  advance(19)
+  t.is(passing('user 1', 1), 0, 'refused requests cost nothing and give nothing')
+  advance(1)
+  t.is(passing('user 1', 2), 1)
+  advance(3_600_000)
+  t.is(passing('user 1', 150), 100, 'an hour saves up no more than a burst')
+})
+
+test('any number is a limit, and 0 is none [D57]', (t) => {
+  t.is(start(1).passing('user 1', 10), 2)
+  t.is(start(3).passing('user 1', 10), 6)
+  t.is(start(7).passing('user 1', 20), 14)
+  t.is(start(0).passing('user 1', 5000), 5000)
+})
+
+test('nobody ever gets more than the burst and the rate allow [D57]', (t) => {
+  const step = fc.record({ wait: fc.integer({ min: 0, max: 700 }), count: fc.integer({ min: 1, max: 40 }) })
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 60 }), fc.array(step, { maxLength: 40 }), (perSecond, steps) => {
+      const { passing, advance } = start(perSecond)
+      let [passed, elapsed] = [0, 0]
+      for (const { wait, count } of steps) {
+        advance(wait)
+        elapsed += wait
+        passed += passing('key', count)
+        if (passed > perSecond * (2 + elapsed / 1000) + 1e-6) return false
+      }
+      return true
+    }),
+  )
+  t.pass()
+})
+
+test('of more clients than are remembered those who asked last keep their count [D57]', (t) => {
+  const { passing } = start(1, 3)
+  t.is(passing('a', 5), 2)
+  for (const other of ['b', 'a', 'c', 'a', 'd']) passing(other, 1)
+  t.is(passing('a', 5), 0)
+  t.is(passing('b', 5), 2, 'forgotten, and so as good as new')
+})
+
+const KEY = `lt_${'a'.repeat(12)}_${'b'.repeat(43)}`
+const program: Caller = { userId: 7, permissions: [], maxSessions: 10, maxTranslations: 5, credential: 'api-key' }
+
+/** Logins by their users: two of one. */
+const LOGINS: Readonly<Record<string, number>> = { user: 7, 'user-again': 7, admin: 8 }
+
+const startLimited = async (t: Parameters<typeof startHttp>[0]) => {
+  const { monotonic, advance } = createManualTimers()
+  const authenticateKey = (secret: string) => TE.right(secret === KEY ? O.some(program) : O.none)
+  const authenticate = (bearer: string): TE.TaskEither<never, O.Option<Caller>> =>
+    TE.right(O.map((userId: number): Caller => ({ ...program, userId, credential: 'jwt' }))(O.fromNullable(LOGINS[bearer])))
+  const http = await startHttp(t, { authenticate, authenticateKey }, { limits: createRequestLimits({ monotonic }, 50) })
+  const statuses = async (count: number, path: string, headers: Record<string, string> = {}): Promise<ReadonlyArray<number>> => {
+    const answers: Array<number> = []
+    for (let n = 0; n < count; n += 1) answers.push((await http.send('GET', path, { headers })).status)
+    return answers
+  }
+  return { ...http, statuses, advance }
+}
+
+test('who asks too often is told in the form of every refusal; logins, keys, the nameless and probes count apart [D57 B48]', async (t) => {
+  const http = await startLimited(t)
+  const user = { authorization: 'Bearer user' }
+  t.deepEqual(new Set(await http.statuses(100, '/users/me', user)), new Set([200]))
+  const refused = await http.send('GET', '/users/me', { headers: { ...user, origin: 'https://a.example' } })
+  t.deepEqual([refused.status, refused.headers.get('retry-after'), await refused.json()], [429, '1', { detail: 'Too many requests' }])
+  t.is(refused.headers.get('access-control-allow-origin'), '*', 'a page may read why')
+  t.regex(refused.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/)
+  t.deepEqual(await http.statuses(1, '/users/me', { authorization: 'Bearer user-again' }), [429], 'another login is no other user')
+  t.deepEqual(await http.statuses(1, '/users/me', { authorization: 'Bearer admin' }), [200])
+  t.deepEqual(new Set(await http.statuses(60, '/users/me', { 'x-api-key': KEY })), new Set([200]))
+  t.deepEqual((await http.statuses(41, '/users/me', { authorization: `Bearer ${KEY}` })).slice(-2), [200, 429], 'in either header one key')
+  // A right credential is no way around the limit of what is public, and a wrong one none around that of the address.
+  t.deepEqual(new Set(await http.statuses(40, '/languages', user)), new Set([200]))
+  t.deepEqual(new Set(await http.statuses(20, '/users/me', { authorization: 'Bearer made-up' })), new Set([401]))
+  t.deepEqual(new Set(await http.statuses(20, '/users/me')), new Set([401]))
+  t.deepEqual((await http.statuses(21, '/nowhere')).slice(-2), [404, 429])
+  t.deepEqual(await http.statuses(1, '/version'), [429])
+  t.deepEqual(await http.statuses(1, '/users/me', { authorization: 'Bearer another' }), [429])
+  t.is((await http.send('POST', '/login', { body: new URLSearchParams({ username: 'ann', password: 'x' }) })).status, 429)
+  t.deepEqual((await http.statuses(101, '/health/live')).slice(-2), [200, 429])
+  t.deepEqual(await http.statuses(1, '/metrics'), [429])
+  const file = `/console/${BUILD}/console/main.ts`
+  t.deepEqual((await http.statuses(401, file)).slice(-2), [200, 429], 'a visit of the console is dozens of files')
+  t.deepEqual(await http.statuses(1, '/'), [429])
+  http.advance(1000)
+  t.deepEqual(await http.statuses(1, '/version'), [200])
+})
+
+test('after thirty wrong API keys in a minute their address gets 429, however they are sent; right ones pass [S25]', async (t) => {
+  const http = await startLimited(t)
+  const guess = (n: number): Record<string, string> => (n % 2 === 0 ? { 'x-api-key': `lt_guess${n}` } : { authorization: `Bearer lt_guess${n}` })
+  const answers: Array<Response> = []
+  for (let n = 0; n < 35; n += 1) answers.push(await http.send('GET', '/lives', { headers: guess(n) }))
+  t.deepEqual(answers.map(({ status }) => status), [...Array.from({ length: 30 }, () => 401), ...Array.from({ length: 5 }, () => 429)])
+  t.regex(answers.at(-1)?.headers.get('retry-after') ?? '', /^[1-9]\d*$/)
+  t.deepEqual(await http.statuses(1, '/lives', { 'x-api-key': KEY }), [200])
+  t.deepEqual(await http.statuses(1, '/lives', { authorization: 'Bearer stale-login' }), [401], 'a login that ran out is no guess')
+  http.advance(60_000)
+  t.deepEqual(await http.statuses(1, '/lives', guess(99)), [401])
+})

@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs'
+import test from 'ava'
+import * as TE from 'fp-ts/lib/TaskEither.js'
+import { WAITING_LIMITS } from '../../../interfaces/http/connections/waiting-connections.ts'
+import { eventually } from '../../support/eventually.ts'
+import { openRaw } from '../../support/raw-connection.ts'
+import type { RawConnection } from '../../support/raw-connection.ts'
+import { liveView, startHttp } from './http-service.ts'
+
+const WAITING = { ...WAITING_LIMITS, mostTaking: 2, lookEvery: 20 }
+const WHOLE = 'GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n'
+
+const longList = (mebibytes: number) => {
+  const items = [liveView(1, { audioUrl: 'x'.repeat(mebibytes * 2 ** 20) })]
+  return () => TE.right({ items, total: 1 })
+}
+const LIST = 'GET /lives HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer user\r\n\r\n'
+
+test('a client that takes nothing of its answer is cut off, whatever it sends; one that takes it slowly gets all of it', async (t) => {
+  const { url } = await startHttp(t, { listLives: longList(40) }, { untakenTimeout: 6000 })
+  const stuck = await openRaw(t, url)
+  stuck.socket.pause()
+  stuck.write(LIST)
+  const slow = await openRaw(t, url)
+  let pauses = 0
+  slow.socket.on('data', () => {
+    if (slow.socket.bytesRead < (pauses + 1) * 8 * 2 ** 20) return
+    pauses += 1
+    slow.socket.pause()
+    // Four of them together are longer than the time that a client has to take something.
+    setTimeout(() => slow.socket.resume(), 2000)
+  })
+  slow.write(LIST.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'))
+  const list = await slow.closed()
+  t.is(list.length - list.indexOf('\r\n\r\n') - 4, Number(/content-length: (\d+)/i.exec(list)?.[1]), 'the list is whole')
+  // Nobody reads: that the connection is gone shows when it is written to.
+  await eventually(() => {
+    stuck.write(' ')
+    if (!stuck.socket.destroyed) throw new Error('still open')
+  })
+})
+
+/** Bytes that the system holds for the clients of this server, and the connections that have any. */
+const held = (url: string): readonly [bytes: number, connections: number] => {
+  const port = `:${Number(new URL(url).port).toString(16).toUpperCase().padStart(4, '0')}`
+  const lines = readFileSync('/proc/net/tcp', 'utf8').split('\n').map((line) => line.trim().split(/[\s:]+/))
+  const queues = lines.filter((fields) => `:${fields[2]}` === port).map((fields) => Number.parseInt(fields[6] ?? '0', 16)).filter((bytes) => bytes > 0)
+  return [queues.reduce((sum, bytes) => sum + bytes, 0), queues.length]
+}
+
+const onLinux = process.platform === 'linux' ? test : test.skip
+
+onLinux('what the system holds of whole answers is given up with their connection, not offered on for minutes', async (t) => {
+  const { url } = await startHttp(t, { listLives: longList(2) }, { untakenTimeout: 1000 })
+  const stuck = await openRaw(t, url)
+  stuck.socket.pause()
+  stuck.write(LIST)
+  await eventually(() => {
+    if (held(url)[0] === 0) throw new Error('nothing yet')
+  })
+  await eventually(() => {
+    const [bytes, connections] = held(url)
+    if (bytes > 0) throw new Error(`${bytes} bytes for ${connections}`)
+  }, { timeoutMs: 60_000 })
+  t.pass()
+})
+
+test('of the answers that a client does not take only so many are held', async (t) => {
+  const { url, send } = await startHttp(t, { listLives: longList(24) }, { waiting: WAITING })
+  const stuck: Array<RawConnection> = []
+  for (let n = 0; n < 5; n += 1) {
+    const connection = await openRaw(t, url)
+    connection.socket.pause()
+    connection.write(LIST)
+    stuck.push(connection)
+    await send('GET', '/version')
+  }
+  // Nobody reads: that a connection is gone shows when it is written to.
+  await eventually(() => {
+    for (const connection of stuck) connection.write(' ')
+    if (stuck.filter(({ socket }) => !socket.destroyed).length > 2) throw new Error('more are open')
+  })
+  t.is((await send('GET', '/version')).status, 200)
+})
+
+test('a connection whose answer was taken late goes on with its next request', async (t) => {
+  const { url } = await startHttp(t, { listLives: longList(24) }, { waiting: WAITING })
+  const late = await openRaw(t, url)
+  late.socket.pause()
+  late.write(LIST)
+  const others = await Promise.all([openRaw(t, url), openRaw(t, url)])
+  for (const connection of others) connection.socket.pause()
+  for (const connection of others) connection.write(LIST)
+  // The third of three stuck ones displaces the first: by then the service has looked at them.
+  await eventually(() => {
+    late.write(' ')
+    if (!late.socket.destroyed) throw new Error('not looked at')
+  })
+  const [second] = others
+  second.socket.resume()
+  second.write(WHOLE)
+  await second.answered(2)
+  t.deepEqual(second.statuses(), [200, 200])
+})
+
+test('the requests of a connection are worked on one after another, as far as its client takes the answers', async (t) => {
+  let asked = 0
+  const list = longList(8)
+  const listLives = () => {
+    asked += 1
+    return list()
+  }
+  const { url, send } = await startHttp(t, { listLives })
+  const greedy = await openRaw(t, url)
+  greedy.socket.pause()
+  greedy.write(LIST.repeat(10))
+  await eventually(() => {
+    if (asked === 0) throw new Error('not asked')
+  })
+  // The system takes some MiB of the first answers; the others wait, however often somebody else asks meanwhile.
+  for (let n = 0; n < 20; n += 1) await send('GET', '/version')
+  t.true(asked < 5, `${asked} answers are being made`)
+  greedy.socket.resume()
+  await greedy.answered(10)
+  t.deepEqual(new Set(greedy.statuses()), new Set([200]))
+})

@@ -1,0 +1,167 @@
+import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { request } from 'node:http'
+import test, { type ExecutionContext } from 'ava'
+import type { LinkHandler } from '../../../application/ports/peers/live-links.ts'
+import { preSharedKey } from '../../../infrastructure/internal/pre-shared-key.ts'
+import { openInternalServer } from '../../../infrastructure/internal/server.ts'
+import { createRecordingLogger } from '../../support/recording-logger.ts'
+import { SELF, KEY, timers, openWorker, dial, until, gone, rawLink } from '../../support/internal-port.ts'
+
+test('a message of an unknown kind is passed over with a warning, a malformed one closes its link alone', async (t) => {
+  const { server, peer, logger, messages, ends } = await openWorker(t)
+  const other = dial(t, peer)
+  const socket = await rawLink(t, server.port)
+  await once(socket, 'open')
+  for (let n = 0; n < 3; n += 1) socket.send(JSON.stringify({ kind: 'of tomorrow', n }))
+  socket.send(JSON.stringify({ kind: 'listen', listens: true, more: 1 }))
+  await until(() => messages.length === 1)
+  t.deepEqual(messages, [{ kind: 'listen', listens: true }])
+  t.is(logger.lines.filter(({ level, fields }) => level === 'warn' && fields['kind'] === 'of tomorrow').length, 1)
+  socket.send(JSON.stringify({ kind: 'text', text: 7 }))
+  socket.send(JSON.stringify({ kind: 'listen', listens: false }))
+  const [code, reason] = (await once(socket, 'close')) as [number, Buffer]
+  t.is(code, 1008)
+  t.regex(reason.toString(), /a text whose text/)
+  await until(() => ends.length === 1)
+  t.is(messages.length, 1)
+  t.deepEqual(other.ends, [])
+})
+
+for (const junk of ['', 'null', '[]', '{"kind":7}', '{', '{"kind":"hello"}', '{"kind":"sender","requestId":"","from":null}']) {
+  test(`no message: ${junk}`, async (t) => {
+    const { server, messages, ends } = await openWorker(t)
+    const socket = await rawLink(t, server.port)
+    await once(socket, 'open')
+    socket.send(junk)
+    const [code] = (await once(socket, 'close')) as [number, Buffer]
+    t.is(code, 1008)
+    await until(() => ends.length === 1)
+    t.deepEqual(messages, [])
+  })
+}
+
+test('a message longer than 8 MiB ends the link, on either side; a frame of 512 KiB of controls does not', async (t) => {
+  const { server, peer, messages, ends, opened } = await openWorker(t)
+  const near = dial(t, peer)
+  const text = '\u0001'.repeat(512 * 1024)
+  near.link.send({ kind: 'text', text })
+  await until(() => messages.length === 1)
+  t.deepEqual(messages, [{ kind: 'text', text }])
+  opened[0]?.send({ kind: 'reply', frame: 'x'.repeat(9 * 1024 * 1024) })
+  await until(() => near.ends.length === 1)
+  t.regex(near.ends[0] ?? '', /too long for a link/)
+  const socket = await rawLink(t, server.port)
+  await once(socket, 'open')
+  socket.send(Buffer.alloc(9 * 1024 * 1024))
+  await gone(socket)
+  await until(() => ends.length === 2)
+  t.is(messages.length, 1)
+})
+
+test('a peer that does not read makes what waits grow, and loses its link when that is too much', async (t) => {
+  const { server, opened, ends, logger } = await openWorker(t)
+  const socket = await rawLink(t, server.port)
+  await once(socket, 'open')
+  socket.pause()
+  const [link] = opened
+  let most = 0
+  for (let n = 0; n < 2000 && ends.length === 0; n += 1) {
+    link?.send({ kind: 'reply', frame: 'x'.repeat(100_000) })
+    most = Math.max(most, link?.buffered() ?? 0)
+    if (most > 8 * 1024 * 1024) await until(() => ends.length > 0 || (link?.send({ kind: 'hold', on: true }), false))
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  t.true(most > 8 * 1024 * 1024)
+  t.true(logger.lines.some(({ fields }) => /does not read/.test(String(fields['why']))))
+})
+
+test('a handler that throws ends its own link', async (t) => {
+  const logger = createRecordingLogger()
+  const handler: LinkHandler = {
+    open: (liveId) => {
+      if (liveId === 8) throw new Error('broken')
+      return { message: () => { throw new Error('broken too') }, closed: () => { throw new Error('still broken') } }
+    },
+    end: () => { throw new Error('broken as well') },
+  }
+  const server = await openInternalServer({ host: '127.0.0.1', port: 0, url: null, masterKey: KEY, self: SELF, handler, logger, timers })
+  t.teardown(server.close)
+  const peer = { ...SELF, address: server.address }
+  const { links, link, ends } = dial(t, peer)
+  link.send({ kind: 'listen', listens: true })
+  await until(() => ends.length === 1)
+  let others = 0
+  links.open(peer, 8, { message: () => undefined, closed: () => void (others += 1) })
+  await until(() => others === 1)
+  t.is((await links.end(peer, { liveId: 7, end: {} }, 60_000))._tag, 'Left')
+})
+
+test('what is asked in another way is answered with its status', async (t) => {
+  const { server } = await openWorker(t)
+  const ask = (method: string, path: string, body: string): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      request({ createConnection: () => preSharedKey(KEY).dial('127.0.0.1', server.port), method, path }, (response) => {
+        response.resume()
+        resolve(response.statusCode)
+      }).on('error', reject).end(body)
+    })
+  t.is(await ask('POST', '/1/lives/7/end', '{"end":{}}'), 200)
+  t.is(await ask('POST', '/2/lives/7/end', '{"end":{}}'), 409)
+  t.is(await ask('GET', '/1/lives/7/end', ''), 404)
+  t.is(await ask('POST', '/1/lives/0/end', '{"end":{}}'), 404)
+  t.is(await ask('POST', '/%zz/lives/7/end', '{"end":{}}'), 404)
+  t.is(await ask('POST', '/1/lives/7/end', '{"end":7}'), 400)
+  t.is(await ask('POST', '/1/lives/7/end', '{'), 400)
+  const socket = await rawLink(t, server.port, '/1/lives/7/end')
+  const [error] = (await once(socket, 'error')) as [Error]
+  t.regex(error.message, /404/)
+})
+
+test('an address that nobody can dial closes the link once', async (t) => {
+  for (const address of ['', 'nowhere', '127.0.0.1:0', '[::1', 'a b:80', '127.0.0.1:99999']) {
+    const { ends, link, links } = dial(t, { ...SELF, address })
+    t.deepEqual(ends, [])
+    link.close()
+    await until(() => ends.length === 1)
+    t.is((await links.end({ ...SELF, address }, { liveId: 7, end: {} }, 60_000))._tag, 'Left')
+  }
+})
+
+test('a port that is taken, and a URL that is no address, are refused at once', async (t) => {
+  const { server } = await openWorker(t)
+  const handler: LinkHandler = { open: () => ({ message: () => undefined, closed: () => undefined }), end: async () => null }
+  const rest = { host: '127.0.0.1', masterKey: KEY, self: SELF, handler, logger: createRecordingLogger(), timers }
+  await t.throwsAsync(openInternalServer({ ...rest, port: server.port, url: null }), { message: /EADDRINUSE/ })
+  await t.throwsAsync(openInternalServer({ ...rest, port: 0, url: 'nowhere' }), { message: /no address/ })
+})
+
+const spawned = async (t: ExecutionContext, ...args: ReadonlyArray<string>): Promise<ChildProcess & { readonly said: () => string }> => {
+  const child = spawn(process.execPath, ['test/support/links-process.ts', ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let said = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text))
+  t.teardown(() => child.kill('SIGKILL'))
+  return Object.assign(child, { said: () => said })
+}
+
+for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
+  test(`a worker that gets ${signal} is noticed`, async (t) => {
+    const child = await spawned(t, 'serve', KEY.toString('hex'))
+    await until(() => child.said().includes('\n'))
+    const { messages, ends } = dial(t, { ...SELF, address: child.said().trim() })
+    await until(() => messages.length === 1)
+    child.kill(signal)
+    await until(() => ends.length === 1)
+    t.is(ends.length, 1)
+  })
+
+  test(`a process that dialled and gets ${signal} is noticed by its worker`, async (t) => {
+    const { peer, ends } = await openWorker(t)
+    const child = await spawned(t, 'dial', KEY.toString('hex'), peer.address)
+    await until(() => child.said().includes('open'))
+    child.kill(signal)
+    await until(() => ends.length === 1)
+    t.deepEqual(ends, [7])
+  })
+}

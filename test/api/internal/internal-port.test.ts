@@ -1,0 +1,168 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { createServer as createTcpServer, connect as connectTcp } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { connect as connectTls, createServer as createTlsServer } from 'node:tls'
+import type { ConnectionOptions } from 'node:tls'
+import test from 'ava'
+import { createRareWarnings } from '../../../infrastructure/internal/rare-warnings.ts'
+import { preSharedKey } from '../../../infrastructure/internal/pre-shared-key.ts'
+import { boundUnproved } from '../../../infrastructure/internal/unproved.ts'
+import { deriveKey } from '../../../infrastructure/keys/master-key.ts'
+import { openLinkProxy } from '../../support/link-proxy.ts'
+import { createManualTimers } from '../../support/manual-timers.ts'
+import { createRecordingLogger } from '../../support/recording-logger.ts'
+import { SELF, KEY, PATH, openWorker, dial, until, gone, serves } from '../../support/internal-port.ts'
+
+test('who has another master key gets in nowhere, and is told of once', async (t) => {
+  const { peer, logger, opened } = await openWorker(t)
+  const stranger = randomBytes(32)
+  for (let n = 0; n < 5; n += 1) {
+    const { ends, messages } = dial(t, peer, stranger)
+    await until(() => ends.length === 1)
+    t.deepEqual(messages, [])
+  }
+  const { links } = dial(t, peer, stranger)
+  const ended = await links.end(peer, { liveId: 7, end: {} }, 60_000)
+  t.is(ended._tag, 'Left')
+  t.deepEqual(opened, [])
+  t.is(logger.lines.filter(({ message }) => message === 'a connection to the internal port was refused').length, 1)
+  t.false(JSON.stringify(logger.lines).includes(deriveKey(KEY, 'links').toString('hex')))
+  await serves(t, peer)
+})
+
+const psk = deriveKey(KEY, 'links')
+const REFUSED: ReadonlyArray<readonly [string, ConnectionOptions]> = [
+  ['TLS without a key', { rejectUnauthorized: false }],
+  ['TLS 1.2 with the key', { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2', ciphers: 'PSK', pskCallback: () => ({ psk, identity: 'stenolog' }) }],
+  ['the key under another name', { pskCallback: () => ({ psk, identity: 'somebody' }) }],
+  ['another key derived from the master key', { pskCallback: () => ({ psk: deriveKey(KEY, 'hmac'), identity: 'stenolog' }) }],
+  ['the master key itself', { pskCallback: () => ({ psk: KEY, identity: 'stenolog' }) }],
+]
+for (const [what, options] of REFUSED) {
+  test(`no way in: ${what}`, async (t) => {
+    const { server, peer, opened } = await openWorker(t)
+    const socket = connectTls({ port: server.port, host: '127.0.0.1', checkServerIdentity: () => undefined, ...options })
+    let isSecure = false
+    socket.on('secureConnect', () => void (isSecure = true)).on('error', () => undefined)
+    await gone(socket)
+    t.false(isSecure)
+    t.deepEqual(opened, [])
+    await serves(t, peer)
+  })
+}
+
+test('the key itself gets in, so that the refusals above mean something', async (t) => {
+  const { server } = await openWorker(t)
+  const socket = connectTls({ port: server.port, host: '127.0.0.1', checkServerIdentity: () => undefined, pskCallback: () => ({ psk, identity: 'stenolog' }) })
+  t.teardown(() => socket.destroy())
+  await once(socket, 'secureConnect')
+  t.is(socket.getProtocol(), 'TLSv1.3')
+  t.is(socket.getCipher().name, 'TLS_AES_128_GCM_SHA256')
+  t.deepEqual(socket.getPeerCertificate(), {} as never)
+})
+
+test('plain HTTP and junk are refused, in any number, while members get in', async (t) => {
+  const { server, peer, logger, opened } = await openWorker(t)
+  const asking = request({ port: server.port, host: '127.0.0.1', path: PATH })
+  asking.on('error', () => undefined).end()
+  await gone(asking)
+  let closed = 0
+  const flood = Array.from({ length: 500 }, (_, n) => {
+    const socket = connectTcp(server.port, '127.0.0.1')
+    socket.on('error', () => undefined).once('close', () => void (closed += 1)).resume()
+    // Every other one is silent and stays for as long as it may.
+    if (n % 2 === 0) socket.write(randomBytes(1000))
+    return socket
+  })
+  t.teardown(() => flood.forEach((socket) => socket.destroy()))
+  await serves(t, peer)
+  await until(() => closed === flood.length)
+  await serves(t, peer)
+  t.is(opened.length, 2)
+  t.true(logger.lines.filter(({ level }) => level !== 'info').length <= 2)
+})
+
+test('of those that prove no key the oldest makes room; who has proved it counts no more', async (t) => {
+  const server = createTlsServer({ ...preSharedKey(KEY).server, handshakeTimeout: 600_000 }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  let dropped = 0
+  boundUnproved(server, () => void (dropped += 1), 2)
+  const { port } = server.address() as AddressInfo
+  const ends: Array<number> = []
+  const silent = async (n: number): Promise<void> => {
+    const accepted = once(server, 'connection')
+    const socket = connectTcp(port, '127.0.0.1').on('error', () => undefined).once('close', () => void ends.push(n))
+    t.teardown(() => socket.destroy())
+    await accepted
+  }
+  for (let n = 0; n < 3; n += 1) {
+    const member = preSharedKey(KEY).dial('127.0.0.1', port)
+    t.teardown(() => member.destroy())
+    await Promise.all([once(member, 'secureConnect'), once(server, 'secureConnection')])
+  }
+  await silent(1)
+  await silent(2)
+  t.is(dropped, 0)
+  await silent(3)
+  await until(() => ends.length === 1)
+  t.deepEqual([dropped, ends], [1, [1]])
+  server.close()
+})
+
+test('a handshake that was recorded gives nothing when it is played again', async (t) => {
+  const { server, peer, opened, messages } = await openWorker(t)
+  const proxy = await openLinkProxy(server.port)
+  t.teardown(proxy.close)
+  const near = dial(t, { ...peer, address: proxy.address })
+  near.link.send({ kind: 'text', text: 'secret words' })
+  await until(() => messages.length === 1 && near.messages.length === 1)
+  const [recorded = Buffer.alloc(0)] = proxy.heard()
+  t.true(recorded.byteLength > 500)
+  t.false(recorded.includes('secret words'))
+  t.false(recorded.includes('lives/7'))
+  const again = connectTcp(server.port, '127.0.0.1').on('error', () => undefined)
+  again.write(recorded)
+  again.resume()
+  await gone(again)
+  t.is(opened.length, 1)
+  t.is(messages.length, 1)
+})
+
+test('who answers without the key hears nothing', async (t) => {
+  const heard: Array<Buffer> = []
+  const stranger = createTcpServer((socket) => void socket.on('error', () => undefined).on('data', (data: Buffer) => {
+    heard.push(data)
+    socket.write(Buffer.from('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n'))
+  })).listen(0, '127.0.0.1')
+  t.teardown(() => void stranger.close())
+  await once(stranger, 'listening')
+  const { ends, link } = dial(t, { ...SELF, address: `127.0.0.1:${(stranger.address() as AddressInfo).port}` })
+  link.send({ kind: 'text', text: 'secret words' })
+  await until(() => ends.length === 1)
+  t.false(Buffer.concat(heard).includes('secret words'))
+})
+
+test('warnings of one kind: the first at once, the others once a minute as a number', (t) => {
+  const clock = createManualTimers()
+  const logger = createRecordingLogger()
+  const warnings = createRareWarnings(logger, clock)
+  const told = () => logger.lines.map(({ fields }) => fields)
+  warnings.warn('refused', { n: 1 })
+  for (let n = 2; n <= 100; n += 1) warnings.warn('refused', { n })
+  warnings.warn('something else', {})
+  t.deepEqual(told(), [{ n: 1 }, {}])
+  clock.advance(60_000)
+  t.deepEqual(told().slice(2), [{ n: 100, times: 99 }])
+  warnings.warn('refused', { n: 101 })
+  clock.advance(120_000)
+  t.deepEqual(told().slice(3), [{ n: 101, times: 1 }])
+  t.is(clock.size(), 0)
+  warnings.warn('refused', { n: 102 })
+  t.is(logger.lines.length, 5)
+  warnings.close()
+  t.is(clock.size(), 0)
+  warnings.warn('refused', { n: 103 })
+  t.deepEqual([logger.lines.length, clock.size()], [6, 0], 'who stops waits for nothing')
+})

@@ -1,0 +1,104 @@
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import type { EndCause } from '../../../application/pipeline/signals.ts'
+import type { FinishReason } from '../../../domain/live/events.ts'
+import { endingFor } from '../../../interfaces/ws/ends.ts'
+import { startSockets } from '../../support/sockets.ts'
+
+/** Last words as this table has them: the frame's text or, of an error, its code, then close code and reason; null: none, it is gone. */
+type LastWords = { readonly frame: string | { readonly code: string }; readonly close: number; readonly reason: string } | null
+
+const FINISHED: LastWords = { frame: '{"status":"finished"}', close: 1000, reason: '' }
+const error = (code: string, close: number): LastWords => ({ frame: { code }, close, reason: code })
+
+const finished = (reason: FinishReason): EndCause => ({ status: 'finished', reason })
+const failed = (code: 'engine_failed' | 'model_load_failed' | 'source_failed'): EndCause => ({ status: 'error', code, detail: 'what broke' })
+
+/** A4, row by row: what the sender gets, what a listener gets. */
+const ROWS: ReadonlyArray<readonly [EndCause, LastWords, LastWords]> = [
+  [finished('finish_message'), FINISHED, FINISHED],
+  [finished('finish_route'), FINISHED, FINISHED],
+  [finished('source_ended'), FINISHED, FINISHED],
+  [finished('sender_closed'), null, FINISHED],
+  [finished('audio_too_fast'), error('audio_too_fast', 1008), FINISHED],
+  [finished('rate_limited'), error('rate_limited', 1008), FINISHED],
+  [finished('bad_frames'), error('invalid_message', 1008), FINISHED],
+  [finished('restart'), error('server_restart', 1012), error('server_restart', 1012)],
+  [finished('pending_timeout'), FINISHED, FINISHED],
+  [finished('max_duration'), FINISHED, FINISHED],
+  [finished('idle'), error('session_idle', 4408), FINISHED],
+  [finished('owner_disabled'), error('token_revoked', 4401), error('token_revoked', 4401)],
+  [finished('deleted'), error('token_revoked', 4401), error('token_revoked', 4401)],
+  [failed('engine_failed'), error('engine_failed', 1011), error('engine_failed', 1011)],
+  [failed('model_load_failed'), error('model_load_failed', 1011), error('model_load_failed', 1011)],
+  [failed('source_failed'), error('source_failed', 1011), error('source_failed', 1011)],
+]
+
+const nameOf = (cause: EndCause): string => (cause.status === 'finished' ? cause.reason : cause.code)
+
+/** Compares what a socket was told with the table; `frame` as text. */
+const isTold = (t: ExecutionContext, expected: Exclude<LastWords, null>, told: { readonly frame: string | undefined; readonly close: number; readonly reason: string }): void => {
+  t.deepEqual([told.close, told.reason], [expected.close, expected.reason])
+  t.true(Buffer.byteLength(told.reason) <= 123)
+  if (typeof expected.frame === 'string') t.is(told.frame, expected.frame)
+  else t.like(JSON.parse(told.frame ?? ''), { type: 'error', ...expected.frame })
+}
+
+for (const [cause, sender, listener] of ROWS) {
+  test(`the table of ends for ${nameOf(cause)} [R159]`, (t) => {
+    for (const [role, expected] of [['sender', sender], ['listener', listener]] as const) {
+      const ending = endingFor(cause, role)
+      if (expected === null || ending === null) t.true(expected === null && ending === null, 'last words, or none')
+      else isTold(t, expected, ending)
+    }
+  })
+
+  test(`a live that ends by ${nameOf(cause)} elsewhere tells its open sockets, last of all [R93 R159]`, async (t) => {
+    const { lifecycle, configured, listener: listen } = await startSockets(t)
+    const live = lifecycle.add()
+    const [sending, listening] = [await configured(live), await listen(live)]
+    lifecycle.endElsewhere(live.id, cause)
+    for (const [expected, socket] of [[sender, sending], [listener, listening]] as const) {
+      const { code, reason } = await socket.closed
+      if (expected === null) t.is(code, 1006)
+      else isTold(t, expected, { frame: socket.texts.at(-1), close: code, reason })
+    }
+  })
+}
+
+test('an engine that fails and a model that does not load close everybody with 1011 and the code [R102]', async (t) => {
+  const { lifecycle, configured, sender, listener, pipelines } = await startSockets(t, { loads: false })
+  const [broken, unloadable] = [lifecycle.add(), lifecycle.add()]
+  const unloaded = await sender(unloadable)
+  unloaded.send({ type: 'config' })
+  await unloaded.frame(({ status }) => status === 'ASR process started')
+  pipelines.of(unloadable.id).load({ _tag: 'ModelLoadFailed', model: 'demo-en', reason: 'no such file' })
+  t.deepEqual(await unloaded.closed, { code: 1011, reason: 'model_load_failed' })
+  t.like(unloaded.frames.at(-1), { type: 'error', code: 'model_load_failed' })
+
+  const listening = await listener(broken)
+  const opening = configured(broken)
+  await listening.frame(({ type }) => type === 'connection')
+  while (pipelines.all.length < 2) await new Promise(setImmediate)
+  pipelines.of(broken.id).load()
+  const sending = await opening
+  pipelines.of(broken.id).fail({ _tag: 'JobFailed', reason: 'it died' })
+  for (const socket of [sending, listening]) {
+    t.deepEqual(await socket.closed, { code: 1011, reason: 'engine_failed' })
+    t.like(socket.frames.at(-1), { type: 'error', code: 'engine_failed' })
+  }
+  t.is(broken.status, 'error')
+})
+
+test('a closing server says server_restart to all, closes with 1012 and leaves the lives to the restart', async (t) => {
+  const { lifecycle, configured, listener, sockets } = await startSockets(t)
+  const live = lifecycle.add()
+  const [sending, listening] = [await configured(live), await listener(live)]
+  await sockets.close(1000)
+  for (const socket of [sending, listening]) {
+    t.deepEqual(await socket.closed, { code: 1012, reason: 'server_restart' })
+    t.like(socket.frames.at(-1), { type: 'error', code: 'server_restart' })
+  }
+  t.is(live.status, 'pending')
+  t.deepEqual(sockets.counts(), { sender: 0, listener: 0 })
+})

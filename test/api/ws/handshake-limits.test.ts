@@ -1,0 +1,128 @@
+import test from 'ava'
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { eventually } from '../../support/eventually.ts'
+import { createMemoryLifecycle } from '../../support/memory-lifecycle.ts'
+import { shakeHands, startSockets } from '../../support/sockets.ts'
+import type { SocketFixture } from '../../support/sockets.ts'
+
+/** As long as the tokens that the service makes. */
+const GUESS = 'x'.repeat(32)
+
+const statusOf = async ({ origin }: SocketFixture, token: string, query = ''): Promise<number> =>
+  (await shakeHands(`${origin}/ws/live?token=${token}${query}`)).status
+
+const start = (t: Parameters<typeof startSockets>[0], settings: Parameters<typeof startSockets>[2] = {}) => startSockets(t, {}, settings)
+
+test('a right token gets in from an address that failed too often; wrong ones from there get 429', async (t) => {
+  const fixture = await start(t, { failedHandshakesPerMinute: 3 })
+  const live = fixture.lifecycle.add({}, { listenerToken: 'l'.repeat(32), senderToken: 's'.repeat(32) })
+  for (let n = 0; n < 3; n += 1) t.is(await statusOf(fixture, GUESS), 401)
+  for (let n = 0; n < 3; n += 1) {
+    t.is(await statusOf(fixture, GUESS), 429)
+    t.is(await statusOf(fixture, live.listenerToken), 101)
+  }
+  t.is(await statusOf(fixture, live.senderToken), 101)
+})
+
+test('a token short enough to be guessed is not tried for an address that failed too often, unless it was right from there', async (t) => {
+  const fixture = await start(t, { failedHandshakesPerMinute: 3 })
+  const [known, fresh] = [fixture.lifecycle.add(), fixture.lifecycle.add()]
+  t.is(await statusOf(fixture, known.listenerToken), 101)
+  for (let n = 0; n < 3; n += 1) t.is(await statusOf(fixture, `guess-${n}`), 401)
+  t.is(await statusOf(fixture, fresh.listenerToken), 429, 'else every guess would be answered')
+  t.is(await statusOf(fixture, known.listenerToken), 101)
+  fixture.timers.advance(60_000)
+  t.is(await statusOf(fixture, fresh.listenerToken), 101)
+})
+
+test('of short tokens that are tried together no more are answered than one by one', async (t) => {
+  const inner = createMemoryLifecycle()
+  const live = inner.add()
+  const asked: Array<string> = []
+  const answering = new AbortController()
+  // The store answers once all have asked, the right one last.
+  const resolveToken: typeof inner.resolveToken = (token, liveId) => async () => {
+    asked.push(token)
+    if (!answering.signal.aborted) await once(answering.signal, 'abort')
+    if (token === live.listenerToken) await eventually(() => assert.equal(refused, 10))
+    return inner.resolveToken(token, liveId)()
+  }
+  const fixture = await startSockets(t, {}, { failedHandshakesPerMinute: 3 }, { resolveToken })
+  let refused = 0
+  const guess = async (n: number): Promise<number> => {
+    const status = await statusOf(fixture, `guess-${n}`)
+    refused += 1
+    return status
+  }
+  const guesses = Array.from({ length: 10 }, (_, n) => guess(n))
+  const right = statusOf(fixture, live.listenerToken)
+  await eventually(() => assert.equal(asked.length, 11))
+  answering.abort()
+  t.is((await Promise.all(guesses)).filter((status) => status === 401).length, 3)
+  t.is(await right, 429)
+})
+
+test('an address shakes hands with a live two thousand times at once, then a hundred times a second; others go on', async (t) => {
+  const fixture = await start(t, { failedHandshakesPerMinute: 30, trustedProxies: ['127.0.0.0/8'] })
+  const [busy, other] = [fixture.lifecycle.add(), fixture.lifecycle.add()]
+  const shake = async (token: string, from: string) =>
+    shakeHands(`${fixture.origin}/ws/live?token=${token}&after=0`, { 'X-Forwarded-For': from })
+  for (let n = 0; n < 50; n += 1) {
+    const answers = await Promise.all(Array.from({ length: 40 }, () => shake(busy.listenerToken, '192.0.2.1')))
+    t.true(answers.every(({ status }) => status === 101))
+  }
+  const refused = await shake(busy.listenerToken, '192.0.2.1')
+  t.is(refused.status, 429)
+  t.is(refused.headers['retry-after'], '1')
+  t.is((await shake(busy.senderToken, '192.0.2.1')).status, 101, 'listeners do not use up what senders may')
+  t.is((await shake(other.listenerToken, '192.0.2.1')).status, 101)
+  t.is((await shake(busy.listenerToken, '192.0.2.2')).status, 101)
+  fixture.timers.advance(50)
+  const later = await Promise.all(Array.from({ length: 10 }, () => shake(busy.listenerToken, '192.0.2.1')))
+  t.is(later.filter(({ status }) => status === 101).length, 5)
+})
+
+test('listeners leave places free, in which senders still find room; a sender that is sent away takes none of them', async (t) => {
+  const fixture = await start(t, { mostSockets: 3, placesForSenders: 1 })
+  const live = fixture.lifecycle.add()
+  const [first] = [await fixture.listener(live), await fixture.listener(live)]
+  t.is(await statusOf(fixture, live.listenerToken), 429)
+  const sender = await fixture.sender(live)
+  await sender.frame(({ type }) => type === 'connection')
+  t.is(await statusOf(fixture, live.senderToken), 429, 'now there is no place for anybody')
+  first.close()
+  await first.closed
+  await eventually(async () => assert.equal(await statusOf(fixture, live.senderToken), 101))
+})
+
+test('a sender that comes second finds no place among those kept for senders', async (t) => {
+  const fixture = await start(t, { mostSockets: 4, placesForSenders: 2 })
+  const live = fixture.lifecycle.add()
+  await Promise.all([fixture.listener(live), fixture.listener(live)])
+  const sender = await fixture.sender(live)
+  await sender.frame(({ type }) => type === 'connection')
+  t.is(await statusOf(fixture, live.senderToken), 429)
+  const other = await fixture.sender(fixture.lifecycle.add())
+  await other.frame(({ type }) => type === 'connection')
+  t.pass()
+})
+
+test('a handshake that is refused or malformed gives its place back', async (t) => {
+  const fixture = await start(t, { mostSockets: 2, placesForSenders: 1 })
+  const live = fixture.lifecycle.add()
+  for (const token of [live.senderToken, live.listenerToken])
+    for (let n = 0; n < 3; n += 1) {
+      const url = `${fixture.origin}/ws/live?token=${token}`
+      t.is((await shakeHands(url, { 'Sec-WebSocket-Key': 'too short' })).status, 400)
+    }
+  await Promise.all([fixture.listener(live), fixture.sender(live)])
+  t.pass()
+})
+
+test('RATE_LIMIT=0 switches the limits on handshakes off', async (t) => {
+  const fixture = await start(t, { failedHandshakesPerMinute: 3, rateLimits: false })
+  const live = fixture.lifecycle.add()
+  for (let n = 0; n < 10; n += 1) t.is(await statusOf(fixture, `guess-${n}`), 401)
+  t.is(await statusOf(fixture, live.listenerToken), 101)
+})

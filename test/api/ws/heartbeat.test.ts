@@ -1,0 +1,103 @@
+import test from 'ava'
+import assert from 'node:assert/strict'
+import { WebSocket } from 'ws'
+import { startHeartbeat } from '../../../interfaces/ws/heartbeat.ts'
+import { eventually } from '../../support/eventually.ts'
+import { createManualTimers } from '../../support/manual-timers.ts'
+import { breathe, startSockets } from '../../support/sockets.ts'
+
+const beat = () => {
+  const timers = createManualTimers()
+  const counted = { pings: 0, lost: 0 }
+  const heartbeat = startHeartbeat({
+    ping: () => {
+      counted.pings += 1
+    },
+    lost: () => {
+      counted.lost += 1
+    },
+    timers,
+    environment: timers,
+  })
+  return { timers, counted, heartbeat }
+}
+
+test('a ping goes out every 25 s, and who answers within 10 s stays', (t) => {
+  const { timers, counted, heartbeat } = beat()
+  for (let i = 1; i <= 5; i += 1) {
+    timers.advance(25_000)
+    t.is(counted.pings, i)
+    timers.advance(0)
+    heartbeat.pong()
+  }
+  t.is(counted.lost, 0)
+})
+
+test('no pong within 10 s of a ping is a loss, once [S32]', (t) => {
+  const { timers, counted, heartbeat } = beat()
+  timers.advance(34_999)
+  t.is(counted.lost, 0)
+  timers.advance(1)
+  t.is(counted.lost, 1)
+  heartbeat.stop()
+  t.is(timers.size(), 0)
+})
+
+test('while we do not read the socket the time for its pong stands still [D44]', (t) => {
+  const { timers, counted, heartbeat } = beat()
+  timers.advance(25_000 + 4000)
+  heartbeat.reading(true)
+  timers.advance(600_000)
+  t.is(counted.lost, 0)
+  heartbeat.reading(false)
+  timers.advance(5999)
+  t.is(counted.lost, 0)
+  timers.advance(1)
+  t.is(counted.lost, 1)
+})
+
+test('a pong that came while the event loop stood still is read before its socket counts as lost [F19]', (t) => {
+  const due: Array<() => void> = []
+  let lost = 0
+  const heartbeat = startHeartbeat({
+    ping: () => undefined,
+    lost: () => {
+      lost += 1
+    },
+    timers: {
+      after: (_, task) => {
+        due.push(task)
+        return () => void (due.includes(task) && due.splice(due.indexOf(task), 1))
+      },
+    },
+    environment: { monotonic: () => 0 },
+  })
+  const ping = due.shift()
+  ping?.()
+  // After a standstill every timer is late, and all of them run before the sockets are read.
+  for (const task of due.splice(0)) task()
+  t.is(lost, 0)
+  heartbeat.pong()
+  for (const task of due.splice(0)) task()
+  t.is(lost, 0)
+})
+
+test('a sender that no longer answers is cut off and its live finishes [R100]', async (t) => {
+  const { origin, lifecycle, timers } = await startSockets(t)
+  const live = lifecycle.add()
+  const silent = new WebSocket(`${origin}/ws/live?token=${live.senderToken}`, { autoPong: false })
+  await new Promise((resolve) => silent.once('message', resolve))
+  timers.advance(35_000)
+  await eventually(() => assert.deepEqual(live.cause, { status: 'finished', reason: 'sender_closed' }))
+  t.is(live.status, 'finished')
+})
+
+test('a client that answers pings stays', async (t) => {
+  const { lifecycle, listener, timers, sockets } = await startSockets(t)
+  const socket = await listener(lifecycle.add())
+  for (let passed = 0; passed < 90_000; passed += 5000) {
+    timers.advance(5000)
+    await breathe(socket)
+  }
+  t.deepEqual(sockets.counts(), { sender: 0, listener: 1 })
+})

@@ -1,0 +1,74 @@
+import test from 'ava'
+import assert from 'node:assert/strict'
+import { eventually } from '../../support/eventually.ts'
+import { audioOf, breathe, codesOf, startSockets } from '../../support/sockets.ts'
+
+const LIMIT = 20_000
+
+/** Moves the clock in steps that the heartbeat can answer. */
+const pass = async (ms: number, { timers, sockets }: { readonly timers: { readonly advance: (ms: number) => void }; readonly sockets: ReadonlyArray<Parameters<typeof breathe>[0]> }): Promise<void> => {
+  for (let left = ms; left > 0; left -= 5000) {
+    timers.advance(Math.min(5000, left))
+    for (const socket of sockets) await breathe(socket)
+  }
+}
+
+test('an active raw live without any frame for IDLE_TIMEOUT ends: session_idle and 4408 for its sender, finished for listeners [R105]', async (t) => {
+  const { lifecycle, configured, listener, timers, pipelines } = await startSockets(t, {}, { idleTimeout: LIMIT })
+  const live = lifecycle.add()
+  const [sender, listening] = [await configured(live), await listener(live)]
+  const heard = async (): Promise<void> => {
+    const before = pipelines.of(live.id).pushed.length
+    sender.sendAudio(audioOf(0.1))
+    await eventually(() => assert.equal(pipelines.of(live.id).pushed.length, before + 1))
+  }
+  await pass(2 * LIMIT, { timers, sockets: [listening] })
+  await heard()
+  await pass(LIMIT - 1, { timers, sockets: [listening] })
+  await heard()
+  await pass(LIMIT - 1, { timers, sockets: [listening] })
+  t.deepEqual(codesOf(sender.frames), [])
+  timers.advance(1)
+  t.deepEqual(await sender.closed, { code: 4408, reason: 'session_idle' })
+  t.deepEqual(codesOf(sender.frames), ['session_idle'])
+  t.deepEqual(await listening.closed, { code: 1000, reason: '' })
+  t.deepEqual(live.cause, { status: 'finished', reason: 'idle' })
+})
+
+test('any frame counts, so a ping keeps a silent live; with IDLE_TIMEOUT 0 nothing is needed [R105]', async (t) => {
+  for (const idleTimeout of [LIMIT, 0]) {
+    const { lifecycle, configured, timers, pipelines } = await startSockets(t, {}, { idleTimeout })
+    const live = lifecycle.add()
+    const sender = await configured(live)
+    sender.sendAudio(audioOf(0.1))
+    await eventually(() => assert.equal(pipelines.of(live.id).pushed.length, 1))
+    await pass(3 * LIMIT, { timers, sockets: idleTimeout === 0 ? [] : [sender] })
+    t.deepEqual(codesOf(sender.frames), [])
+    t.is(live.cause, undefined)
+  }
+})
+
+test('frames that came while the service stood still are read before their live counts as idle [F19]', async (t) => {
+  const { lifecycle, configured, timers, pipelines } = await startSockets(t, {}, { idleTimeout: LIMIT })
+  const live = lifecycle.add()
+  const sender = await configured(live)
+  sender.sendAudio(audioOf(0.1))
+  await eventually(() => assert.equal(pipelines.of(live.id).pushed.length, 1))
+  timers.standStill(2 * LIMIT)
+  sender.sendAudio(audioOf(0.1))
+  await eventually(() => assert.equal(pipelines.of(live.id).pushed.length, 2))
+  timers.advance(LIMIT - 1)
+  t.deepEqual(codesOf(sender.frames), [])
+  t.is(live.cause, undefined)
+})
+
+test('while the server itself does not read, nobody is idle [R105]', async (t) => {
+  const { lifecycle, configured, listener, timers, pipelines } = await startSockets(t, { consumes: false }, { idleTimeout: LIMIT })
+  const live = lifecycle.add()
+  const [sender, listening] = [await configured(live), await listener(live)]
+  for (let i = 0; i < 4; i += 1) sender.sendAudio(audioOf(10))
+  await eventually(() => assert.ok(pipelines.of(live.id).samples() >= 30 * 16_000))
+  await pass(2 * LIMIT, { timers, sockets: [listening] })
+  t.deepEqual(codesOf(sender.frames), [])
+  t.is(live.cause, undefined)
+})

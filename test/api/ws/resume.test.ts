@@ -1,0 +1,235 @@
+import test from 'ava'
+import assert from 'node:assert/strict'
+import * as E from 'fp-ts/lib/Either.js'
+import type { LiveLifecycle } from '../../../application/sessions/live-lifecycle.ts'
+import { openSocket } from '../../support/client.ts'
+import type { TestSocket } from '../../support/client.ts'
+import { eventually } from '../../support/eventually.ts'
+import { createMemoryEventStore } from '../../support/memory-event-store.ts'
+import { bytesOf, finalsOf } from '../../support/finals.ts'
+import { dropAndResume } from '../../support/resume-drops.ts'
+import { audioOf, breathe, codesOf, shakeHands, startSockets } from '../../support/sockets.ts'
+
+const TARGETS = [{ model: 'mt-es', from: 'en', to: 'es' }]
+
+/** A live with `count` finals and their translations, and a listener that heard them all. */
+const spoken = async (t: Parameters<typeof startSockets>[0], count: number, ...options: Parameters<typeof startSockets> extends [unknown, ...infer Rest] ? Rest : never) => {
+  const fixture = await startSockets(t, ...options)
+  const live = fixture.lifecycle.add({ translations: TARGETS })
+  const sending = await fixture.configured(live)
+  sending.sendAudio(audioOf(0.1))
+  const unbroken = await fixture.listener(live)
+  for (let segment = 1; segment <= count; segment += 1) await fixture.pipelines.of(live.id).final(segment, `segment ${segment}`)
+  await eventually(() => assert.equal(finalsOf(unbroken).length, 2 * count))
+  const listen = (query: string): Promise<TestSocket> => openSocket(`${fixture.origin}/ws/live?token=${live.listenerToken}${query}`)
+  return { ...fixture, live, sending, unbroken, listen }
+}
+
+for (const [where, keptFinals] of [['memory', 100], ['the store', 2]] as const) {
+  test(`after=N and replay=N tell the finals of the past from ${where}, then those to come, in one order and the same bytes [D58]`, async (t) => {
+    const { live, unbroken, listen, pipelines } = await spoken(t, 5, {}, {}, { keptFinals })
+    const cases = [
+      ['&after=3', ['3es', '4en', '4es', '5en', '5es']],
+      ['&after=5', ['5es']],
+      ['&after=0', ['1en', '1es', '2en', '2es', '3en', '3es', '4en', '4es', '5en', '5es']],
+      ['&after=999999999999999', []],
+      ['&replay=2', ['4en', '4es', '5en', '5es']],
+      ['&replay=0', []],
+      ['&replay=1000', ['1en', '1es', '2en', '2es', '3en', '3es', '4en', '4es', '5en', '5es']],
+      ['&after=4&replay=5', ['4es', '5en', '5es']],
+      ['&after=4&after=4', ['4es', '5en', '5es']],
+      ['', []],
+    ] as const
+    const sockets = await Promise.all(cases.map(([query]) => listen(query)))
+    for (const socket of sockets) await breathe(socket)
+    pipelines.of(live.id).partial(6, 'segm')
+    await pipelines.of(live.id).final(6, 'segment 6')
+    await eventually(() => assert.equal(finalsOf(unbroken).length, 12))
+    for (const [index, [query, past]] of cases.entries()) {
+      const socket = sockets[index]
+      assert.ok(socket !== undefined)
+      await eventually(() => assert.ok(finalsOf(socket).includes('6es')))
+      t.deepEqual(finalsOf(socket), [...past, '6en', '6es'], query)
+      t.is(socket.frames[0]?.['type'], 'connection', 'R131')
+      t.deepEqual(bytesOf(socket), bytesOf(unbroken).slice(-bytesOf(socket).length), query)
+    }
+  })
+}
+
+test('a replay holds a hundred segments at most [D58]', async (t) => {
+  const { listen } = await spoken(t, 101)
+  const late = await listen('&replay=1000')
+  await breathe(late)
+  t.is(finalsOf(late).length, 200)
+  t.is(finalsOf(late)[0], '2en')
+})
+
+test('values that are no whole numbers from 0 are told after the upgrade, and close with 1008; the live does not notice [D58]', async (t) => {
+  const { live, listen, sending, origin } = await spoken(t, 1)
+  for (const query of ['&after=', '&after=-1', '&after=1.5', '&after=x', '&after=1e3', '&after=1&after=2', '&after=9999999999999999', '&replay=all', '&after=1&replay=-']) {
+    const socket = await listen(query)
+    t.deepEqual(await socket.closed, { code: 1008, reason: 'invalid_message' }, query)
+    t.deepEqual(codesOf(socket.frames), ['invalid_message'], query)
+    t.is(socket.frames.length, 2, query)
+  }
+  const second = await openSocket(`${origin}/ws/live?token=${live.senderToken}&after=x`)
+  t.is((await second.closed).code, 1008)
+  t.is((await shakeHands(`${origin}/ws/live?token=unknown&after=x`)).status, 401, 'D36: the token comes first')
+  await breathe(sending)
+  t.is(live.status, 'active')
+})
+
+test('who comes back within a minute after the end is told what it missed, then session_finished [A4 D58]', async (t) => {
+  const { live, sending, unbroken, listen, timers } = await spoken(t, 2)
+  sending.send({ type: 'FINISH' })
+  await unbroken.closed
+  const late = await listen('&after=1')
+  t.deepEqual(await late.closed, { code: 4410, reason: 'session_finished' })
+  t.deepEqual(finalsOf(late), ['1es', '2en', '2es', '3en', '3es'])
+  t.deepEqual(late.frames[0], { type: 'connection', status: 'connected', role: 'listener', session_id: live.id, state: 'finished' })
+  t.deepEqual(bytesOf(late), bytesOf(unbroken).slice(1))
+  live.segments.length = 0
+  timers.advance(60_000)
+  t.deepEqual(finalsOf(await listen('&after=1').then(async (socket) => socket.closed.then(() => socket))), [], 'R88: memory forgets too')
+})
+
+test('of a live that was deleted memory tells nothing more, not even within that minute [R86 D58]', async (t) => {
+  const { live, lifecycle, unbroken, listen } = await spoken(t, 1)
+  lifecycle.endElsewhere(live.id, { status: 'finished', reason: 'deleted' })
+  await unbroken.closed
+  live.segments.length = 0
+  const late = await listen('&after=0')
+  t.is((await late.closed).code, 4410)
+  t.deepEqual(finalsOf(late), [])
+})
+
+test('a final that was told while the store was away is remembered for who comes back before it is stored [D58]', async (t) => {
+  const { live, unbroken, listen, pipelines, lifecycle, timers } = await spoken(t, 1, {}, {}, { keptFinals: 0 })
+  lifecycle.setAway(true)
+  const told = pipelines.of(live.id).final(2, 'segment 2')
+  await eventually(() => assert.ok(timers.size() > 0))
+  timers.advance(1000)
+  await told
+  await eventually(() => assert.ok(finalsOf(unbroken).includes('2en')))
+  lifecycle.setAway(false)
+  t.false(live.segments.some(({ segment }) => segment === 2))
+  const back = await listen('&after=1')
+  await eventually(() => assert.ok(finalsOf(back).includes('2en')))
+  t.deepEqual(finalsOf(back).filter((final) => final !== '2es'), ['1es', '2en'])
+  timers.advance(60_000)
+})
+
+test('a final that is stored and not yet told is heard once by who comes back in between [D58]', async (t) => {
+  const store = Promise.withResolvers<void>()
+  const stored: Array<number> = []
+  const recordSegment: LiveLifecycle['recordSegment'] = ({ segment }) => async () => {
+    stored.push(segment)
+    if (segment > 1) await store.promise
+    return E.right(undefined)
+  }
+  const storedFinals: LiveLifecycle['storedFinals'] = () => async () => {
+    const pages = [stored.map((segment) => ({ kind: 'transcription' as const, segment, final: true, start: 0, end: 1, text: 'stored', language: 'en', term: 1 }))]
+    return E.right({ wanted: () => true, next: async () => E.right(pages.pop() ?? null) })
+  }
+  const { origin, lifecycle, configured, pipelines } = await startSockets(t, {}, {}, { recordSegment, storedFinals, keptFinals: 0 })
+  // Nothing closes while the store owes an answer.
+  t.teardown(store.resolve)
+  await configured(lifecycle.add())
+  await pipelines.of(1).final(1, 'one')
+  const told = pipelines.of(1).final(2, 'two')
+  await eventually(() => assert.deepEqual(stored, [1, 2]))
+  const back = await openSocket(`${origin}/ws/live?token=listener-1&after=0`)
+  await breathe(back)
+  t.deepEqual(finalsOf(back), ['1en'])
+  store.resolve()
+  await told
+  await pipelines.of(1).final(3, 'three')
+  await eventually(() => assert.ok(finalsOf(back).includes('3en')))
+  t.deepEqual(finalsOf(back), ['1en', '2en', '3en'])
+})
+
+test('what has to be read from a store that is away is refused with 503; who wants nothing of the past comes in [D36 D58]', async (t) => {
+  const { live, origin } = await spoken(t, 8, {}, {}, { keptFinals: 1, storedFinals: () => async () => E.left({ _tag: 'StoreUnavailable', reason: 'away' }) })
+  const at = `${origin}/ws/live?token=${live.listenerToken}`
+  t.is((await shakeHands(`${at}&after=1`)).status, 503)
+  t.is((await shakeHands(at)).status, 101)
+})
+
+test('with COMPAT_STRICT the past has exactly the five members as well [R153]', async (t) => {
+  const { origin, pipelines, lifecycle, configured } = await startSockets(t, {}, { strict: true })
+  await configured(lifecycle.add())
+  await pipelines.of(1).final(1, 'Hello')
+  const back = await openSocket(`${origin}/ws/live?token=listener-1&after=0`)
+  const frame = await back.frame(({ type }) => type === 'transcription')
+  t.deepEqual(Object.keys(frame), ['type', 'start', 'end', 'text', 'language'])
+})
+
+test('a client that drops its socket 20 times and resumes ends with the finals of one that stays [D58]', (t) => dropAndResume(t, createMemoryEventStore(), 20))
+
+const GRACE = { reconnectGrace: 10_000 }
+
+test('RECONNECT_GRACE: a sender that was lost comes back and goes on; what it had set holds, nobody else notices', async (t) => {
+  const { lifecycle, configured, sender, listener, pipelines, timers } = await startSockets(t, {}, {}, GRACE)
+  const live = lifecycle.add()
+  const first = await sender(live)
+  first.send({ type: 'config', max_chars: 33 })
+  first.sendAudio(audioOf(0.1))
+  await breathe(first)
+  const listening = await listener(live)
+  first.terminate()
+  await eventually(() => assert.ok(live.writes.includes('detach')))
+  timers.advance(9999)
+  const back = await configured(live)
+  t.deepEqual(back.texts.slice(1), ['{"status":"ASR process started"}', '{"status":"started"}'], 'as at its first coming')
+  back.sendAudio(audioOf(0.2))
+  back.send({ type: 'config', max_chars: 44 })
+  t.is((await back.frame(({ code }) => code !== undefined))['code'], 'config_too_late')
+  timers.advance(10_000)
+  t.is(pipelines.all.length, 1)
+  t.is(pipelines.of(live.id).settings().max_chars, 33)
+  t.is(pipelines.of(live.id).samples(), 0.3 * 16_000)
+  back.terminate()
+  await eventually(() => assert.equal(live.writes.filter((write) => write === 'detach').length, 2))
+  const unconfigured = await sender(live)
+  unconfigured.sendAudio(audioOf(0.1))
+  await eventually(() => assert.equal(pipelines.of(live.id).samples(), 0.4 * 16_000))
+  t.deepEqual(codesOf(unconfigured.frames), [], 'it need not send its config again')
+  t.deepEqual(listening.texts.slice(1), ['{"status":"started"}'])
+  unconfigured.close()
+  t.deepEqual(await listening.closed, { code: 1000, reason: '' })
+  t.deepEqual(live.cause, { status: 'finished', reason: 'sender_closed' }, 'a clean close is the end')
+})
+
+test('RECONNECT_GRACE: when nobody comes back what was heard is transcribed, then the live finishes', async (t) => {
+  const { lifecycle, configured, sender, listener, sessions, timers } = await startSockets(t, {}, {}, GRACE)
+  const [spoken, silent] = [lifecycle.add(), lifecycle.add()]
+  const [lost, early] = [await configured(spoken), await sender(silent)]
+  lost.sendAudio(audioOf(0.1))
+  await breathe(lost)
+  const [listening, waiting] = [await listener(spoken), await listener(silent)]
+  for (const socket of [lost, early]) socket.terminate()
+  for (const live of [spoken, silent]) await eventually(() => assert.ok(live.writes.includes('detach')))
+  timers.advance(9999)
+  await breathe(listening)
+  t.is(spoken.status, 'active')
+  timers.advance(1)
+  for (const socket of [listening, waiting]) t.deepEqual(await socket.closed, { code: 1000, reason: '' })
+  t.deepEqual(finalsOf(listening), ['1en'])
+  for (const live of [spoken, silent]) t.deepEqual(live.cause, { status: 'finished', reason: 'sender_closed' })
+  t.is(sessions.count(), 0)
+})
+
+test('RECONNECT_GRACE: a client that broke the protocol was not lost, and a live that ends meanwhile waits for nobody', async (t) => {
+  const { lifecycle, configured, listener, timers } = await startSockets(t, {}, {}, GRACE)
+  const [broken, ended] = [lifecycle.add(), lifecycle.add()]
+  const [bulky, lost] = [await configured(broken), await configured(ended)]
+  const listening = [await listener(broken), await listener(ended)]
+  bulky.send('x'.repeat(600_000))
+  lost.terminate()
+  t.is((await bulky.closed).code, 1009)
+  await eventually(() => assert.ok(ended.writes.includes('detach')))
+  lifecycle.endElsewhere(ended.id, { status: 'finished', reason: 'finish_route' })
+  for (const socket of listening) t.is((await socket.closed).code, 1000)
+  timers.advance(60_000)
+  t.deepEqual([broken.cause, ended.cause], [{ status: 'finished', reason: 'sender_closed' }, { status: 'finished', reason: 'finish_route' }])
+})

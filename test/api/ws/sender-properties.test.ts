@@ -1,0 +1,138 @@
+import test from 'ava'
+import fc from 'fast-check'
+import assert from 'node:assert/strict'
+import * as E from 'fp-ts/lib/Either.js'
+import { createLiveBus } from '../../../application/pipeline/live-bus.ts'
+import { createLiveSessions } from '../../../application/sessions/live-sessions.ts'
+import type { Connection } from '../../../interfaces/ws/connection.ts'
+import { createHub } from '../../../interfaces/ws/listeners/hub.ts'
+import { createSender } from '../../../interfaces/ws/senders/sender.ts'
+import { eventually } from '../../support/eventually.ts'
+import { createManualTimers } from '../../support/manual-timers.ts'
+import { createMemoryLifecycle } from '../../support/memory-lifecycle.ts'
+import { createRecordingLogger } from '../../support/recording-logger.ts'
+import { createScriptedPipelines } from '../../support/scripted-pipeline.ts'
+import { tellEnds } from '../../support/sessions.ts'
+import { createScriptedPullers } from '../../support/scripted-puller.ts'
+import { promptTranslations } from '../../support/scripted-translator.ts'
+
+type Step = { readonly text: string } | { readonly bytes: Uint8Array } | { readonly wait: number } | { readonly word: string } | { readonly turn: true }
+
+const json = (value: unknown): Step => ({ text: JSON.stringify(value) })
+
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(json({ type: 'config' }), json({ type: 'config', min_buffer: 2, max_chars: 30 })) },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant('config'), max_buffer: fc.anything(), vad: fc.anything() }).map(json) },
+  { weight: 6, arbitrary: fc.uint8Array({ maxLength: 64 }).map((bytes) => ({ bytes })) },
+  { weight: 3, arbitrary: fc.oneof(fc.base64String({ maxLength: 40 }), fc.string()).map((data) => json({ type: 'audio', data })) },
+  { weight: 2, arbitrary: fc.constant(json({ type: 'ping' })) },
+  { weight: 1, arbitrary: fc.constantFrom(json({ type: 'FINISH' }), json({ type: '__FINISH__' })) },
+  { weight: 3, arbitrary: fc.oneof(fc.string(), fc.json()).map((text) => ({ text })) },
+  { weight: 2, arbitrary: fc.integer({ min: 0, max: 3000 }).map((wait) => ({ wait })) },
+  { weight: 2, arbitrary: fc.string({ maxLength: 8 }).map((word) => ({ word })) },
+  { weight: 3, arbitrary: fc.constant<Step>({ turn: true }) },
+)
+
+/** What A4 allows to be said to a sender whose client alone can be at fault. */
+const ALLOWED: ReadonlyArray<RegExp> = [
+  /^\{"status":"(ASR process started|started|finished)"\}$/,
+  /^\{"type":"pong"\}$/,
+  /^\{"type":"error","code":"(invalid_message|invalid_config|invalid_audio|config_required|config_too_late|rate_limited)","detail":"[^"]+"\}$/,
+  /^\{"type":"transcription","start":[\d.]+,"end":[\d.]+,"text":".*","language":"en","segment":\d+,"final":(true|false)\}$/,
+]
+const TAIL = /^\{"(status":"(started|finished)"|type":"(pong|transcription)")/
+const BAD_FRAME = /"code":"invalid_(message|config|audio)"/
+
+const isFinish = (step: Step): boolean => 'text' in step && /^\{"type":"(__)?FINISH(__)?"\}$/.test(step.text)
+
+/** Plays the steps to a sender of its own live, then takes the socket away. */
+const play = async (steps: ReadonlyArray<Step>) => {
+  const lifecycle = createMemoryLifecycle()
+  const pipelines = createScriptedPipelines()
+  const logger = createRecordingLogger()
+  const timers = createManualTimers()
+  const bus = createLiveBus({ logger })
+  const environment = { random: () => 0, monotonic: timers.monotonic }
+  const translations = promptTranslations()
+  const { create: createPipeline } = pipelines
+  const startPuller = createScriptedPullers().start
+  const sessions = createLiveSessions({ lifecycle, createPipeline, startPuller, translations, bus, unsure: () => undefined, logger, environment, timers, reconnectGrace: 0 })
+  const stopTelling = tellEnds(lifecycle, sessions)
+  const live = lifecycle.add()
+  const said: string[] = []
+  const after: string[] = []
+  let close: number | null = null
+  let finished = false
+  let paused = false
+  const say = (frame: string): void => {
+    assert.equal(close, null, `nothing is said after the close: ${frame}`)
+    said.push(frame)
+    if (finished) after.push(frame)
+  }
+  const connection: Connection = {
+    send: (frame) => {
+      if (close === null) say(frame)
+    },
+    broadcast: ({ text }) => {
+      if (close === null) say(text)
+    },
+    end: (ending) => {
+      if (close !== null) return
+      say(ending.frame)
+      close = ending.close
+    },
+    drop: () => assert.fail('nobody is dropped'),
+    pause: () => {
+      paused = true
+    },
+    resume: () => {
+      paused = false
+    },
+    isPaused: () => paused,
+    buffered: () => 0,
+  }
+  const hub = createHub({ bus, strict: false })
+  const attached = await sessions.attachSender(live.id)()
+  if (E.isLeft(attached)) return assert.fail(attached.left._tag)
+  const sender = createSender(attached.right, { connection, environment, timers, rateLimits: true, idleTimeout: 0 })
+  const member = { role: 'sender', connection } as const
+  hub.join(live.id, member)
+  for (const step of steps) {
+    if ('text' in step) {
+      const wasOpen = close === null
+      sender.text(step.text)
+      finished ||= wasOpen && isFinish(step)
+    } else if ('bytes' in step) sender.binary(step.bytes)
+    else if ('wait' in step) timers.advance(step.wait)
+    else if ('word' in step) pipelines.all[0]?.partial(1, step.word)
+    else await new Promise(setImmediate)
+  }
+  if (finished) await eventually(() => assert.notEqual(close, null))
+  hub.leave(live.id, member)
+  sender.closed(true)
+  await eventually(() => assert.equal(sessions.count(), 0))
+  await stopTelling()
+  await sessions.close()
+  return { live, said, after, close: close as number | null, logger, hub, timers }
+}
+
+test('whatever a client sends, nothing breaks, only frames of A4 come back, the live finishes and never fails [R103 R147 S35]', async (t) => {
+  t.timeout(120_000)
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyStep, { maxLength: 40 }), async (steps) => {
+      const { live, said, after, close, logger, hub, timers } = await play(steps)
+      for (const frame of said) assert.ok(ALLOWED.some((pattern) => pattern.test(frame)), frame)
+      for (const frame of after) assert.match(frame, TAIL, 'after FINISH nothing but the tail')
+      assert.equal(live.status, 'finished')
+      assert.deepEqual(logger.lines, [])
+      assert.equal(hub.size(), 0)
+      assert.ok(timers.size() === 0, 'no timer is left')
+      const bad = said.filter((frame) => BAD_FRAME.test(frame)).length
+      assert.ok(bad <= 11)
+      assert.equal(bad === 11, live.cause?.status === 'finished' && live.cause.reason === 'bad_frames')
+      if (close === 1000) assert.equal(said.at(-1), '{"status":"finished"}')
+    }),
+    { numRuns: 300 },
+  )
+  t.pass()
+})

@@ -1,0 +1,210 @@
+import test from 'ava'
+import assert from 'node:assert/strict'
+import { eventually } from '../../support/eventually.ts'
+import { audioOf, base64Of, breathe, codesOf, startSockets } from '../../support/sockets.ts'
+
+const ASR_STARTED = '{"status":"ASR process started"}'
+const STARTED = '{"status":"started"}'
+const FINISHED = '{"status":"finished"}'
+
+test('of 20 racing senders exactly one wins, the others hear why and are closed with 4409, the winner is undisturbed [R132]', async (t) => {
+  const { lifecycle, sender, pipelines } = await startSockets(t)
+  const live = lifecycle.add()
+  const sockets = await Promise.all(Array.from({ length: 20 }, async () => sender(live)))
+  await eventually(() => {
+    assert.equal(sockets.filter(({ frames }) => codesOf(frames).includes('sender_already_connected')).length, 19)
+  })
+  const winner = sockets.find(({ frames }) => codesOf(frames).length === 0)
+  t.truthy(winner)
+  for (const socket of sockets) {
+    t.is(socket.frames[0]?.['type'], 'connection')
+    if (socket !== winner) t.deepEqual(await socket.closed, { code: 4409, reason: 'sender_already_connected' })
+  }
+  winner?.send({ type: 'config' })
+  await winner?.frame(({ status }) => status === 'started')
+  winner?.sendAudio(audioOf(0.1))
+  await eventually(() => assert.equal(pipelines.of(live.id).samples(), 1600))
+  winner?.send({ type: 'FINISH' })
+  t.deepEqual(await winner?.closed, { code: 1000, reason: '' })
+})
+
+test('a config is answered to the sender, then started goes to the sender and to who listens [R137]', async (t) => {
+  const { lifecycle, sender, listener, pipelines } = await startSockets(t, { loads: false })
+  const live = lifecycle.add()
+  const [sending, listening] = [await sender(live), await listener(live)]
+  sending.send({ type: 'config', min_buffer: 0.5, max_buffer: 8, max_chars: 40, max_lines: 1 })
+  await sending.frame(({ status }) => status === 'ASR process started')
+  pipelines.of(live.id).load()
+  await sending.frame(({ status }) => status === 'started')
+  await listening.frame(({ status }) => status === 'started')
+  t.deepEqual(sending.texts.slice(1), [ASR_STARTED, STARTED])
+  t.deepEqual(listening.texts.slice(1), [STARTED])
+  t.like(pipelines.of(live.id).settings(), { min_buffer: 0.5, max_buffer: 8, max_chars: 40, max_lines: 1, buffer_timeout: 1 })
+})
+
+test('an empty config takes the settings of the live; bad values can be corrected [R138]', async (t) => {
+  const { lifecycle, sender, pipelines } = await startSockets(t)
+  const live = lifecycle.add()
+  const socket = await sender(live)
+  for (const bad of ['{"type":"config","min_buffer":0}', '{"type":"config","max_chars":1e999}', '{"type":"config","min_buffer":20}']) socket.send(bad)
+  socket.send({ type: 'config' })
+  await socket.frame(({ status }) => status === 'started')
+  t.deepEqual(codesOf(socket.frames), ['invalid_config', 'invalid_config', 'invalid_config'])
+  t.is(pipelines.of(live.id).settings().min_buffer, 1)
+})
+
+test('audio before config is dropped with a message once a second, and the connection goes on [R140]', async (t) => {
+  const { lifecycle, sender, pipelines, timers } = await startSockets(t)
+  const live = lifecycle.add()
+  const socket = await sender(live)
+  for (let i = 0; i < 15; i += 1) socket.sendAudio(audioOf(0.1))
+  socket.send({ type: 'ping' })
+  await socket.frame(({ type }) => type === 'pong')
+  t.deepEqual(codesOf(socket.frames), ['config_required'])
+  timers.advance(1000)
+  socket.sendAudio(audioOf(0.1))
+  await eventually(() => assert.deepEqual(codesOf(socket.frames), ['config_required', 'config_required']))
+  socket.send({ type: 'config' })
+  socket.send({ type: 'audio', data: base64Of(audioOf(0.2)) })
+  await eventually(() => assert.equal(pipelines.of(live.id).samples(), 3200))
+  t.is(live.status, 'active')
+})
+
+test('connecting and config leave the live pending [R99]', async (t) => {
+  const { lifecycle, configured } = await startSockets(t)
+  const live = lifecycle.add()
+  const socket = await configured(live)
+  socket.send({ type: 'audio', data: '' })
+  socket.send({ type: 'ping' })
+  await socket.frame(({ type }) => type === 'pong')
+  t.is(live.status, 'pending')
+})
+
+test('a config after the first audio is too late and changes nothing', async (t) => {
+  const { lifecycle, configured, pipelines } = await startSockets(t)
+  const live = lifecycle.add()
+  const socket = await configured(live)
+  socket.sendAudio(audioOf(0.1))
+  socket.send({ type: 'config', max_chars: 5 })
+  await socket.frame(({ code }) => code === 'config_too_late')
+  t.is(pipelines.of(live.id).settings().max_chars, 80)
+})
+
+test('prompt and hotwords may change after the first audio, and are answered as a config is [B44]', async (t) => {
+  const { lifecycle, configured, pipelines } = await startSockets(t)
+  const live = lifecycle.add()
+  const socket = await configured(live)
+  socket.sendAudio(audioOf(0.1))
+  for (const hotwords of ['Babbage', [''], Array.from({ length: 101 }, () => 'x')]) socket.send({ type: 'config', hotwords })
+  socket.send({ type: 'config', prompt: 'x'.repeat(1001) })
+  const answers = (): ReadonlyArray<unknown> => socket.frames.slice(3).map(({ code, status }) => code ?? status)
+  socket.send({ type: 'config', hotwords: ['Babbage'], prompt: null })
+  await eventually(() => assert.deepEqual(answers(), [...Array.from({ length: 4 }, () => 'invalid_config'), 'ASR process started']))
+  t.deepEqual(pipelines.of(live.id).expected.at(-1), { prompt: '', hotwords: ['Babbage'] })
+})
+
+test('audio sent before the model is ready is heard [R141]', async (t) => {
+  const { lifecycle, sender, pipelines } = await startSockets(t, { loads: false })
+  const live = lifecycle.add()
+  const socket = await sender(live)
+  socket.send({ type: 'config' })
+  for (let i = 0; i < 5; i += 1) socket.sendAudio(audioOf(0.1))
+  await eventually(() => assert.equal(pipelines.of(live.id).samples(), 8000))
+  pipelines.of(live.id).load()
+  await socket.frame(({ status }) => status === 'started')
+  socket.send({ type: 'FINISH' })
+  t.is((await socket.frame(({ type }) => type === 'transcription'))['text'], 'heard 8000')
+})
+
+test('bad audio is refused and reaches nobody; good audio after it does, in base64 and binary (R149) [R143]', async (t) => {
+  const { lifecycle, configured, pipelines } = await startSockets(t)
+  const live = lifecycle.add()
+  const socket = await configured(live)
+  for (const data of ['AA AA', '_-_-', 'AAA', 'data:,AAAA', 'AAAA', 7, null]) socket.send({ type: 'audio', data })
+  socket.sendAudio(audioOf(10.1))
+  socket.send({ type: 'audio', data: base64Of(Int16Array.from([1, 2])) })
+  socket.sendAudio(Int16Array.from([3, -4]))
+  await eventually(() => assert.deepEqual(pipelines.of(live.id).pushed.map((samples) => [...samples]), [[1, 2], [3, -4]]))
+  await breathe(socket)
+  t.deepEqual(codesOf(socket.frames), Array.from({ length: 8 }, () => 'invalid_audio'))
+})
+
+for (const type of ['FINISH', '__FINISH__']) {
+  test(`${type} flushes, sends the last segments and finished, and closes with 1000 [R144]`, async (t) => {
+    const { lifecycle, configured, listener, sessions } = await startSockets(t)
+    const live = lifecycle.add()
+    const [sending, listening] = [await configured(live), await listener(live)]
+    sending.sendAudio(audioOf(0.5))
+    sending.send({ type })
+    sending.send({ type })
+    sending.sendAudio(audioOf(0.5))
+    sending.send({ type: 'config' })
+    sending.send('not JSON')
+    const tail = ['{"type":"transcription","start":0,"end":0.5,"text":"heard 8000","language":"en","segment":1,"final":true}', FINISHED]
+    t.deepEqual(await sending.closed, { code: 1000, reason: '' })
+    t.deepEqual(await listening.closed, { code: 1000, reason: '' })
+    t.deepEqual(sending.texts.slice(3), tail)
+    t.deepEqual(listening.texts.slice(1), tail)
+    t.deepEqual(live.cause, { status: 'finished', reason: 'finish_message' })
+    t.deepEqual(live.writes, ['start', 'segment 1', 'end'])
+    t.is(sessions.count(), 0)
+  })
+}
+
+for (const how of ['close', 'terminate'] as const) {
+  test(`a sender that goes away (${how}) finishes the live with what it had said [R145]`, async (t) => {
+    const { lifecycle, configured, listener } = await startSockets(t)
+    const live = lifecycle.add()
+    const [sending, listening] = [await configured(live), await listener(live)]
+    sending.sendAudio(audioOf(0.5))
+    await eventually(() => assert.equal(live.status, 'active'))
+    sending[how]()
+    t.deepEqual(await listening.closed, { code: 1000, reason: '' })
+    t.is((await listening.frame(({ type }) => type === 'transcription'))['text'], 'heard 8000')
+    t.is(listening.texts.at(-1), FINISHED)
+    t.deepEqual(live.cause, { status: 'finished', reason: 'sender_closed' })
+  })
+}
+
+test('ten bad messages of any kind are survived, the eleventh closes with 1008 and finishes the live [R147]', async (t) => {
+  const { lifecycle, configured, pipelines } = await startSockets(t, {}, { rateLimits: false })
+  const live = lifecycle.add()
+  const socket = await configured(live)
+  for (const bad of ['{', '[]', '7', '{}', '{"type":"stop"}', '{"type":"audio"}', '{"type":"config","max_lines":0}', 'null', '""', 'x']) socket.send(bad)
+  socket.sendAudio(audioOf(0.1))
+  await eventually(() => assert.equal(pipelines.of(live.id).samples(), 1600))
+  await breathe(socket)
+  t.is(codesOf(socket.frames).length, 10)
+  socket.send('{"type":"audio","data":"?"}')
+  t.deepEqual(await socket.closed, { code: 1008, reason: 'invalid_audio' })
+  t.is(codesOf(socket.frames).at(-1), 'invalid_audio')
+  await eventually(() => assert.deepEqual(live.cause, { status: 'finished', reason: 'bad_frames' }))
+  t.is(live.status, 'finished', 'R103: never an error')
+})
+
+test('audio on a live with a URL is not expected [R148]', async (t) => {
+  const { lifecycle, configured } = await startSockets(t)
+  const live = lifecycle.add({ audioFormat: 'hls' })
+  const socket = await configured(live)
+  for (let i = 0; i < 15; i += 1) socket.sendAudio(audioOf(0.1))
+  socket.send({ type: 'ping' })
+  await socket.frame(({ type }) => type === 'pong')
+  t.deepEqual(codesOf(socket.frames), ['audio_not_expected'])
+  t.is(live.status, 'pending')
+})
+
+test('a malformed client changes nothing for the live beside it', async (t) => {
+  const { lifecycle, configured, listener, pipelines } = await startSockets(t, {}, { rateLimits: false })
+  const [good, bad] = [lifecycle.add(), lifecycle.add()]
+  const [sending, malformed, listening] = [await configured(good), await configured(bad), await listener(good)]
+  for (let i = 0; i < 11; i += 1) {
+    sending.sendAudio(audioOf(0.1))
+    malformed.send(['{', '{"type":"audio","data":"AAA"}', '{"type":"audio","data":"AAAA"}', '{"type":"config","vad":7}'][i % 4])
+    await eventually(() => assert.equal(pipelines.of(good.id).pushed.length, i + 1))
+  }
+  t.is((await malformed.closed).code, 1008)
+  sending.send({ type: 'FINISH' })
+  t.deepEqual(await listening.closed, { code: 1000, reason: '' })
+  t.deepEqual(listening.texts.slice(1), ['{"type":"transcription","start":0,"end":0.5,"text":"heard 17600","language":"en","segment":1,"final":true}', FINISHED])
+  t.deepEqual(codesOf(sending.frames), [])
+})

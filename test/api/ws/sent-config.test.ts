@@ -1,0 +1,32 @@
+import test from 'ava'
+import { createConfigSoFar } from '../../../interfaces/ws/relay/sent-config.ts'
+
+const told = (configs: ReadonlyArray<readonly [body: object, isBehindAudio: boolean]>): unknown => {
+  const config = createConfigSoFar()
+  configs.forEach(([body, isBehindAudio], i) => {
+    config.passed({ number: i + 1, body: { type: 'config', ...body }, isBehindAudio })
+    config.accepted(i + 1)
+  })
+  return JSON.parse(config.text() ?? 'null')
+}
+
+test('one frame says what all that were taken said: the last settings before audio, and what is expected since', (t) => {
+  t.is(told([]), null)
+  t.deepEqual(told([[{ max_chars: 40, prompt: 'a' }, false]]), { type: 'config', max_chars: 40, prompt: 'a' })
+  t.deepEqual(told([[{ max_chars: 40, prompt: 'a' }, false], [{ max_lines: 1 }, false]]), { type: 'config', max_lines: 1, prompt: 'a' })
+  t.deepEqual(
+    told([[{ max_chars: 40, prompt: 'a' }, false], [{ hotwords: ['b'] }, true], [{ prompt: null }, true], [{ prompt: 'c' }, true]]),
+    { type: 'config', max_chars: 40, prompt: 'c', hotwords: ['b'] },
+  )
+})
+
+test('what was refused, or not answered, is not in it', (t) => {
+  const config = createConfigSoFar()
+  config.passed({ number: 1, body: { max_chars: 40 }, isBehindAudio: false })
+  config.passed({ number: 2, body: { max_chars: 50 }, isBehindAudio: true })
+  config.accepted(1)
+  t.deepEqual(config.done(2), [])
+  t.deepEqual(config.done(3), [2])
+  config.accepted(2)
+  t.is(config.text(), '{"type":"config","max_chars":40}')
+})

@@ -1,0 +1,131 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import type { AppendToStreamOptions, EventStoreDBClient, JSONEventData } from '@eventstore/db-client'
+import { WrongExpectedVersionError } from '@eventstore/db-client'
+import type { Position, StoredEvent } from '../../../application/ports/event-store.ts'
+import { createAppends } from '../../../infrastructure/eventstoredb/appends.ts'
+import { createCalls, type Calls } from '../../../infrastructure/eventstoredb/calls.ts'
+import { createPatience } from '../../../infrastructure/eventstoredb/patience.ts'
+import { toPosition } from '../../../infrastructure/eventstoredb/positions.ts'
+import { createStreamLimits } from '../../../infrastructure/eventstoredb/stream-limits.ts'
+import { newEvent, newEvents, right } from '../event-store-support.ts'
+import { dataOf } from '../../support/stored-data.ts'
+
+const credentials = { username: 'u', password: 'p' }
+const LIMITS = { usual: 60_000, short: 60_000, suspicion: 0, confirmation: 60_000 }
+const callsOn = (client: EventStoreDBClient): Calls =>
+  createCalls({ leader: { client: () => client, failed: () => undefined }, credentials, patience: createPatience(LIMITS) })
+const position = (n: bigint) => ({ commit: n, prepare: n })
+
+interface Sent {
+  readonly stream: string
+  readonly events: ReadonlyArray<JSONEventData>
+  readonly options: AppendToStreamOptions
+}
+
+/** Appends on a client that writes down what it is told, before a stream whose events are `there`. */
+const startAppends = (there: ReadonlyArray<StoredEvent> = []) => {
+  const sent: Array<Sent> = []
+  const asked: Array<number | undefined> = []
+  const client = {
+    appendToStream: async (stream: string, events: ReadonlyArray<JSONEventData>, options: AppendToStreamOptions) => {
+      sent.push({ stream, events, options })
+      return { success: true, nextExpectedRevision: BigInt(there.length), position: position(99n) }
+    },
+  } as unknown as EventStoreDBClient
+  const reads = {
+    read: (_: string, { limit }: { readonly limit?: number } = {}) => async () => {
+      asked.push(limit)
+      return E.right(there.toReversed().slice(0, limit))
+    },
+    head: () => async () => E.right(toPosition(position(1n))),
+  }
+  return { append: createAppends({ calls: callsOn(client), reads, logger: undefined }), sent, asked }
+}
+
+const stored = (count: number): ReadonlyArray<StoredEvent> =>
+  newEvents(count).map((event, revision) => ({ ...event, stream: 'a', revision, position: toPosition(position(BigInt(revision))) }))
+
+test('an append with any that is among the last of its stream is not sent again, though others came after it', async (t) => {
+  const there = stored(30)
+  const { append, sent } = startAppends(there)
+  const retried = there.slice(9, 11).map((event) => ({ ...event, data: dataOf(event) }))
+  t.deepEqual(await right(append('a', 'any', retried)), { revision: 10, position: there[10]?.position as Position })
+  t.deepEqual(sent, [])
+  const half = [{ ...(there[10] as StoredEvent), data: {} }, newEvent()]
+  await right(append('a', 'any', half))
+  t.deepEqual(sent.map(({ events }) => events.map(({ id }) => id)), [half.map(({ id }) => id)], 'what is there in part alone is new')
+})
+
+test('every append is sent with the account, to the leader alone, with its expected revision, and a limit that ends it on the server too', async (t) => {
+  const { append, sent } = startAppends()
+  await right(append('a', 'no-stream', [newEvent()]))
+  await right(append('a', 7, [newEvent()]))
+  await right(append('a', 'any', [newEvent()]))
+  t.deepEqual(sent.map(({ options }) => options.expectedRevision), ['no_stream', 7n, 'any'])
+  for (const { options } of sent) {
+    t.deepEqual(options.credentials, credentials)
+    t.true(options.requiresLeader)
+    t.true((options.deadline ?? 0) > LIMITS.usual && (options.deadline ?? 0) < LIMITS.usual + 2000, String(options.deadline))
+  }
+})
+
+test('an append that is larger than the server takes is a defect, and is not sent', async (t) => {
+  const { append, sent } = startAppends()
+  const large = { ...newEvent(), data: { text: 'x'.repeat(600_000) } }
+  await t.throwsAsync(append('a', 'any', [large, { ...large, id: newEvent().id }])(), { instanceOf: TypeError, message: /is more than the \d+/ })
+  t.deepEqual(sent, [])
+  await right(append('a', 'no-stream', [large]))
+  t.is(sent.length, 1)
+})
+
+test('a wrong revision is told with the one that is there, which may be the first', async (t) => {
+  const actuals = [[0n, 0], [7n, 7], ['no_stream', 'no-stream']] as const
+  for (const [actualVersion, actual] of actuals) {
+    const client = {
+      appendToStream: async () => {
+        throw new WrongExpectedVersionError(null as never, { streamName: 'a', current: actualVersion, expected: 5n })
+      },
+    } as unknown as EventStoreDBClient
+    const reads = { read: () => async () => E.right([]), head: () => async () => E.right(toPosition(position(1n))) }
+    const append = createAppends({ calls: callsOn(client), reads, logger: undefined })
+    t.deepEqual(await append('a', 5, [newEvent()])(), E.left({ _tag: 'WrongRevision', stream: 'a', actual }))
+  }
+})
+
+/** Limits of streams on a client whose metadata somebody else changes before each of the first `others` writes. */
+const startLimits = (others: number) => {
+  let revision = 0n
+  let members: Readonly<Record<string, unknown>> = { $tb: 12, $maxCount: 3, custom: 'a' }
+  let left = others
+  const client = {
+    readStream: () => {
+      const event = { data: members, revision }
+      const found = [{ event }]
+      return Object.assign((async function* () { yield* found })(), { on: () => undefined, destroy: () => undefined, readableEnded: true })
+    },
+    setStreamMetadata: async (_: string, metadata: object, { expectedRevision }: AppendToStreamOptions) => {
+      if (left > 0) {
+        left -= 1
+        revision += 1n
+        members = { ...members, since: Number(revision) }
+      }
+      if (expectedRevision !== revision) throw new WrongExpectedVersionError(null as never, { streamName: '$$a', current: revision, expected: 0n })
+      revision += 1n
+      members = { ...metadata }
+    },
+  } as unknown as EventStoreDBClient
+  return { ...createStreamLimits({ calls: callsOn(client), logger: undefined }), members: () => members }
+}
+
+test('limits of a stream are set without undoing what others have set at the same moment', async (t) => {
+  const { setMetadata, members } = startLimits(2)
+  await right(setMetadata('a', { maxAgeSeconds: 60 }))
+  t.deepEqual(members(), { $tb: 12, custom: 'a', since: 2, maxAge: 60 })
+})
+
+test('limits of a stream that others are changing all the time are refused, not lost', async (t) => {
+  const { setMetadata, members } = startLimits(10)
+  t.like(await setMetadata('a', { maxCount: 1 })(), { left: { _tag: 'StoreUnavailable' } })
+  t.is(members()['maxCount'], undefined)
+})

@@ -1,0 +1,207 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import test, { type ExecutionContext } from 'ava'
+import { NotLeaderError, type EventStoreDBClient } from '@eventstore/db-client'
+import { followLeader } from '../../../infrastructure/eventstoredb/leader.ts'
+import type { Look } from '../../../infrastructure/eventstoredb/nodes/channel.ts'
+import { createDiscovery } from '../../../infrastructure/eventstoredb/nodes/discovery.ts'
+import { eventually } from '../../support/eventually.ts'
+import { noNames, startCluster, waitForAll, type EventStoreDbNode } from '../../support/eventstoredb-nodes.ts'
+import { immediateTimers } from '../../support/immediate-timers.ts'
+import { createRecordingLogger } from '../../support/recording-logger.ts'
+
+/** Longer than any answer takes. */
+const LONG_MS = 60_000
+
+/** The leader of a cluster whose channels are scripted: `looks` says what a node answers, the latest for ever. */
+const startLeader = (t: ExecutionContext, cluster: ReturnType<typeof startCluster>, looks: (host: string) => Look = () => ({ kind: 'leads' })) => {
+  const logger = createRecordingLogger()
+  const opened: Array<{ readonly host: string; readonly client: EventStoreDBClient; isRetired: boolean }> = []
+  const hosts = cluster.nodes.map((_, index) => cluster.addressOf(index))
+  const discovery = createDiscovery({ hosts, discovers: false, ask: cluster.ask, resolve: noNames, timers: waitForAll })
+  const leader = followLeader({
+    discovery, timers: immediateTimers, limit: LONG_MS, logger,
+    open: ({ host }) => {
+      const one = { host, client: { host } as unknown as EventStoreDBClient, isRetired: false }
+      opened.push(one)
+      return {
+        client: one.client,
+        look: async () => {
+          await turn()
+          return looks(host)
+        },
+        retire: () => void (one.isRetired = true),
+      }
+    },
+  })
+  t.teardown(leader.close)
+  const hostNow = (): string | null => {
+    try {
+      return (leader.client() as unknown as { readonly host: string }).host
+    } catch {
+      return null
+    }
+  }
+  const leads = (host: string | null): Promise<void> => until(() => hostNow() === host)
+  return { leader, logger, opened, discovery, leads, hostNow }
+}
+
+const until = (condition: () => boolean): Promise<void> =>
+  eventually(() => {
+    if (!condition()) throw new Error(`not yet: ${String(condition)}`)
+  })
+
+const LEADS: Look = { kind: 'leads' }
+const SILENT: Look = { kind: 'silent', reason: 'no answer' }
+const REFUSES: Look = { kind: 'refuses', reason: 'not ready', leader: null }
+
+test('a leader that refuses is lost at once: what runs on it ends, and the next one is found, told once each', async (t) => {
+  const cluster = startCluster({ state: 'Leader', epoch: 1 }, { state: 'Follower', epoch: 1 })
+  const { leader, logger, opened, leads } = startLeader(t, cluster, (host) => (host === 'node0' && cluster.nodes[0]?.state !== 'Leader' ? REFUSES : LEADS))
+  await leader.known(new AbortController().signal)
+  await leads('node0')
+  const lost = leader.lost()
+  Object.assign(cluster.nodes[0] as EventStoreDbNode, { state: 'Unknown' })
+  await leads(null)
+  t.true(lost.aborted)
+  t.throws(() => leader.client(), { message: /^no node of the event store leads: / })
+  const known = leader.known(new AbortController().signal)
+  Object.assign(cluster.nodes[1] as EventStoreDbNode, { state: 'Leader', epoch: 2 })
+  await known
+  await leads('node1')
+  t.false(leader.lost().aborted)
+  t.is(leader.changes(), 1)
+  t.deepEqual(logger.lines.map(({ level, fields }) => [level, fields['node'], fields['epoch']]), [
+    ['info', 'node0:2113', 1], ['warn', 'node0:2113', 1], ['info', 'node1:2113', 2],
+  ])
+  t.deepEqual(opened.filter(({ isRetired }) => !isRetired).map(({ host }) => host), ['node1'], 'no connection is left open')
+})
+
+test('a candidate that does not answer as the leader is passed over for the next one', async (t) => {
+  const cluster = startCluster({ state: 'Leader', epoch: 7 }, { state: 'Leader', epoch: 4 })
+  const { leads, opened } = startLeader(t, cluster, (host) => (host === 'node0' ? REFUSES : LEADS))
+  await leads('node1')
+  t.deepEqual(opened.map(({ host, isRetired }) => [host, isRetired]), [['node0', true], ['node1', false]])
+})
+
+test('a leader that is silent once is kept; one that stays silent is lost though nobody else leads', async (t) => {
+  const cluster = startCluster({ state: 'Leader', epoch: 1 }, { state: 'Follower', epoch: 1 })
+  let [silences, left] = [0, 0]
+  let hasAnswered = false
+  const { leader, leads } = startLeader(t, cluster, () => {
+    hasAnswered = left === 0
+    if (hasAnswered) return LEADS
+    left -= 1
+    silences += 1
+    return SILENT
+  })
+  await leads('node0')
+  const lost = leader.lost()
+  Object.assign(cluster.nodes[0] as EventStoreDbNode, { isFrozen: true })
+  left = 3
+  await until(() => silences === 3 && hasAnswered)
+  t.false(lost.aborted, 'three looks in vain are no loss')
+  left = 4
+  await leads(null)
+  t.true(lost.aborted)
+  t.is(silences, 7)
+})
+
+test('a leader that is silent once keeps its channel, though it answers on a new one too', async (t) => {
+  const cluster = startCluster({ state: 'Leader', epoch: 1 })
+  let [looks, silentAt] = [0, -1]
+  const { leader, leads, opened } = startLeader(t, cluster, () => {
+    looks += 1
+    return looks === silentAt ? SILENT : LEADS
+  })
+  await leads('node0')
+  const lost = leader.lost()
+  silentAt = looks + 1
+  await until(() => opened.length > 1 && looks > silentAt + 4)
+  t.false(lost.aborted)
+  t.deepEqual(opened.map(({ isRetired }) => isRetired), [false, ...opened.slice(1).map(() => true)])
+})
+
+test('while a leader is silent, whoever answers as the leader takes its place', async (t) => {
+  const cluster = startCluster({ state: 'Leader', epoch: 1 }, { state: 'Follower', epoch: 1 })
+  const { leader, leads, logger } = startLeader(t, cluster, (host) => (host === 'node0' && cluster.nodes[0]?.isFrozen === true ? SILENT : LEADS))
+  await leads('node0')
+  const lost = leader.lost()
+  Object.assign(cluster.nodes[1] as EventStoreDbNode, { state: 'Leader', epoch: 2 })
+  Object.assign(cluster.nodes[0] as EventStoreDbNode, { isFrozen: true })
+  await leads('node1')
+  t.true(lost.aborted)
+  t.deepEqual(logger.lines.map(({ level }) => level), ['info', 'info'])
+})
+
+test('a leader whose calls end unanswered is left for one of a later epoch, and for no other', async (t) => {
+  // As one that was deposed while it was frozen: it answers the look for a moment.
+  const cluster = startCluster({ state: 'Leader', epoch: 4 }, { state: 'Leader', epoch: 3 }, { state: 'Follower', epoch: 4 })
+  const { leader, leads, opened } = startLeader(t, cluster)
+  await leads('node0')
+  const doubt = (): void => leader.failed(leader.client(), new Error('no answer'))
+  for (let times = 0; times < 20; times++) {
+    doubt()
+    await turn()
+  }
+  await leads('node0')
+  t.is(opened.length, 1)
+  Object.assign(cluster.nodes[2] as EventStoreDbNode, { state: 'Leader', epoch: 7 })
+  await turn()
+  await leads('node0')
+  doubt()
+  await leads('node2')
+})
+
+const notLeader = (address: string): NotLeaderError =>
+  new NotLeaderError({ metadata: { getMap: () => ({ 'leader-endpoint-host': address, 'leader-endpoint-port': '2113' }) } } as never)
+
+test('a call that is told who leads instead loses the leader at once, and the named one is asked', async (t) => {
+  const cluster = startCluster({ state: 'Leader', epoch: 1 }, { state: 'Follower', epoch: 1 })
+  const alone = { ...cluster, nodes: cluster.nodes.slice(0, 1) }
+  const { leader, leads, hostNow, opened } = startLeader(t, alone)
+  await leads('node0')
+  t.is(opened.length, 1)
+  const client = leader.client()
+  Object.assign(cluster.nodes[0] as EventStoreDbNode, { state: 'Follower', epoch: 2 })
+  Object.assign(cluster.nodes[1] as EventStoreDbNode, { state: 'Leader', epoch: 2 })
+  leader.failed(client, notLeader('node1'))
+  t.is(hostNow(), null)
+  await leads('node1')
+  leader.failed(client, notLeader('node0'))
+  t.is(hostNow(), 'node1', 'what a call on an earlier channel says late is of no account')
+})
+
+test('nothing that fails in a search is lost or ends it', async (t) => {
+  const logger = createRecordingLogger()
+  let times = 0
+  const leader = followLeader({
+    timers: immediateTimers, limit: LONG_MS, logger,
+    discovery: {
+      hear: () => undefined,
+      candidates: async () => {
+        times += 1
+        if (times === 1) throw new Error('a defect')
+        return [{ address: { host: 'a', port: 1 }, epoch: 1 }]
+      },
+    },
+    open: () => {
+      if (times === 2) throw new Error('another')
+      return { client: {} as EventStoreDBClient, look: async () => LEADS, retire: () => undefined }
+    },
+  })
+  t.teardown(leader.close)
+  await leader.known(new AbortController().signal)
+  t.deepEqual(logger.lines.map(({ fields }) => fields['reason']), ['a defect', 'another', undefined])
+})
+
+test('waiting for a leader ends with the signal, and with the end of it all', async (t) => {
+  const { leader } = startLeader(t, startCluster({ state: 'Follower', epoch: 1 }, { state: 'Follower', epoch: 1 }))
+  const stop = new AbortController()
+  const waiting = leader.known(stop.signal)
+  stop.abort()
+  await waiting
+  const closing = leader.known(new AbortController().signal)
+  leader.close()
+  await closing
+  t.throws(() => leader.client(), { message: /was closed/ })
+})

@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto'
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { connectMongo } from '../../../infrastructure/mongodb/connection.ts'
+import { erasedLately, openMongoKeyring } from '../../../infrastructure/mongodb/keyring.ts'
+import { right } from '../event-store-support.ts'
+import { eventually } from '../../support/eventually.ts'
+import { placed } from '../../support/memory-keyring.ts'
+import { startMongoDouble } from '../../support/mongodb-double/process.ts'
+
+/** How long a call may wait that no majority acknowledges. */
+const LIMIT_MS = 1500
+
+test('who reaches only a deposed primary is not told that nothing was erased, and seals nothing', async (t) => {
+  const double = await startMongoDouble({ replicaSet: 'rs0' })
+  t.teardown(double.dispose)
+  const door = await double.door('here')
+  const [masterKey, database] = [randomBytes(32), 'stenolog_test']
+  const [here, there] = await Promise.all([door.url, double.url].map((url) => connectMongo(url(database), { limitMs: LIMIT_MS })))
+  if (here === undefined || there === undefined) throw new Error('no connection')
+  t.teardown(() => Promise.all([here.close(), there.close()]))
+  const lately = erasedLately(here)
+  t.deepEqual(await lately(), E.right([]))
+  const elsewhere = await openMongoKeyring(there, masterKey)
+  await right(elsewhere.seal('user-1', placed(['Alice'])))
+  // Of a process that has used no key yet: what it has in memory it asks nobody for.
+  const keyring = await openMongoKeyring(here, masterKey)
+
+  await door.line('silent', [1, 2])
+  await double.turn({ turn: 'depose', electionMs: 0 })
+  await eventually(() => right(elsewhere.erase(['user-1'])))
+  t.true(E.isLeft(await lately()))
+  t.true(E.isLeft(await keyring.seal('user-1', placed(['Alice again']))()))
+
+  await door.line('open')
+  await double.turn({ turn: 'rejoin' })
+  t.deepEqual(await eventually(async () => right(lately)), ['user-1'])
+})

@@ -1,0 +1,243 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { NOTHING_ANNOUNCED } from '../../../infrastructure/alone.ts'
+import { createMembersWorld, PROFILE, STEP, TTL } from '../../support/members-world.ts'
+
+type World = ReturnType<typeof createMembersWorld>
+
+const namesFor = (process: ReturnType<World['start']>): ReadonlyArray<string> => process.members().all().map(({ name }) => name)
+
+test('members of different names run side by side, and each sees all of them and what they announce', async (t) => {
+  const world = createMembersWorld()
+  const [first, second, third] = ['a', 'b', 'c'].map((directory) => world.start(directory))
+  // To right behind a beat.
+  await world.pass(TTL + 3 * STEP)
+  t.deepEqual(world.processes.map(({ phase }) => phase()), ['up', 'up', 'up'])
+  if (first === undefined || second === undefined || third === undefined) return
+  t.deepEqual(world.processes.map((one) => namesFor(one).toSorted()), Array.from({ length: 3 }, () => ['a', 'b', 'c']))
+  let changes = 0
+  second.members().onChange(() => (changes += 1))
+  const told = { ...NOTHING_ANNOUNCED, state: 'draining' as const, address: 'host:1', logAnswers: false, lives: [7] }
+  first.members().announce(told)
+  t.like(first.members().all()[0], told)
+  // At once, which is before the next beat.
+  await world.pass(TTL / 10)
+  t.is(changes, 1)
+  t.like(second.members().all().find(({ name }) => name === 'a'), { ...PROFILE, ...told, incarnation: first.incarnation })
+  first.members().announce({ lives: [7, 8] })
+  await world.pass(TTL / 2)
+  t.deepEqual(second.members().all().find(({ name }) => name === 'a')?.lives, [7, 8])
+  const jobs = { doing: [], cancelling: [3] }
+  // Right behind a beat.
+  await world.pass(3 * STEP)
+  first.members().announce({ jobs })
+  await world.pass(TTL / 10)
+  t.deepEqual(second.members().all().find(({ name }) => name === 'a')?.jobs, jobs, 'at once, since somebody waits for it')
+  await Promise.all([first.stop(), world.pass(TTL / 5)])
+  t.deepEqual(namesFor(second).toSorted(), ['b', 'c'])
+  t.deepEqual(second.lost, [])
+})
+
+test('a name belongs to who beats: another start under it is refused, in words that name the first', async (t) => {
+  const world = createMembersWorld()
+  const first = world.start('here', { name: 'alpha' })
+  await world.pass(TTL)
+  const second = world.start('there', { name: 'alpha' })
+  await world.pass(TTL)
+  t.deepEqual([first.phase(), second.phase()], ['up', 'refused'])
+  t.regex(second.why(), /the name of this process is taken by "alpha" \(process 0 on here, since 0\): stop that one first, or give each a NODE_NAME/)
+  t.deepEqual(namesFor(first), ['alpha'])
+})
+
+test('one that was killed is replaced at once from its data directory, and from another one after ten looks', async (t) => {
+  const world = createMembersWorld()
+  const first = world.start('here', { name: 'alpha' })
+  await world.pass(TTL)
+  first.kill()
+  const second = world.start('here', { name: 'alpha' })
+  await world.pass(STEP)
+  t.is(second.phase(), 'up')
+  t.is(world.warnings(), 0)
+  second.kill()
+  const third = world.start('there', { name: 'alpha' })
+  await world.pass(TTL - STEP)
+  t.is(third.phase(), 'starting')
+  t.is(world.warnings(), 1)
+  await world.pass(2 * STEP)
+  t.is(third.phase(), 'up')
+})
+
+test('a member that left, or says that it stops, need not be waited for', async (t) => {
+  const world = createMembersWorld()
+  const first = world.start('here', { name: 'alpha' })
+  await world.pass(TTL)
+  await Promise.all([first.stop(), world.pass(STEP)])
+  const second = world.start('there', { name: 'alpha' })
+  await world.pass(STEP)
+  t.is(second.phase(), 'up')
+  second.members().announce({ state: 'stopping' })
+  await world.pass(STEP)
+  const third = world.start('elsewhere', { name: 'alpha' })
+  await world.pass(STEP)
+  t.deepEqual([third.phase(), world.warnings()], ['up', 0])
+  await world.pass(TTL / 5)
+  t.is(second.phase(), 'replaced')
+})
+
+test('a killed member is lost after ten looks, to everybody, once; whoever asks later hears of it too', async (t) => {
+  const world = createMembersWorld()
+  const [first, second, third] = [world.start('a'), world.start('b'), world.start('c')]
+  await world.pass(TTL)
+  third.kill()
+  await world.pass(TTL * 0.7)
+  t.deepEqual([first.lost, second.lost], [[], []])
+  await world.pass(TTL * 0.6)
+  t.deepEqual([first.lost, second.lost], [[third.incarnation], [third.incarnation]])
+  t.deepEqual(namesFor(first).toSorted(), ['a', 'b'])
+  await world.pass(4 * TTL)
+  t.is(first.lost.length, 1)
+  const later: Array<string> = []
+  first.members().onLost(({ incarnation }) => later.push(incarnation))
+  t.deepEqual(later, [third.incarnation])
+  const fourth = world.start('d')
+  await world.pass(2 * TTL)
+  t.deepEqual(fourth.lost, [third.incarnation])
+  // Long after its entry goes.
+  await world.pass(101 * TTL)
+  const left = await world.register.look()
+  t.deepEqual(E.isRight(left) && left.right.map(({ name }) => name).toSorted(), ['a', 'b', 'd'])
+})
+
+test('one that was cut off for a while is lost, and a member again when it beats again', async (t) => {
+  const world = createMembersWorld()
+  const [first, second] = [world.start('a'), world.start('b')]
+  await world.pass(TTL)
+  second.lineIs('cut')
+  await world.pass(2 * TTL)
+  t.deepEqual([first.lost, namesFor(first)], [[second.incarnation], ['a']])
+  t.deepEqual(second.lost, [])
+  second.lineIs('well')
+  await world.pass(TTL)
+  t.deepEqual([namesFor(first).toSorted(), second.phase(), second.lost], [['a', 'b'], 'up', []])
+  second.lineIs('cut')
+  await world.pass(2 * TTL)
+  t.is(first.lost.length, 2)
+})
+
+test('in an election, on a deposed primary, and while the looker is frozen nobody is lost', async (t) => {
+  for (const freeze of ['machine', 'process'] as const) {
+    const world = createMembersWorld(freeze)
+    const [first, second] = [world.start('a'), world.start('b')]
+    await world.pass(TTL)
+    world.elect(true)
+    await world.pass(5 * TTL)
+    world.elect(false)
+    await world.pass(TTL)
+    first.lineIs('deposed')
+    await world.pass(5 * TTL)
+    t.deepEqual([first.lost, namesFor(first)], [[], ['a', 'b']])
+    first.lineIs('well')
+    await world.pass(TTL)
+    first.freeze()
+    await world.pass(5 * TTL)
+    first.thaw()
+    await world.pass(TTL)
+    t.deepEqual(first.lost, [])
+    t.true(world.processes.every(({ phase }) => phase() === 'up'), second.why())
+  }
+})
+
+test('one that was frozen while another took its place is told so when it wakes', async (t) => {
+  const world = createMembersWorld()
+  const first = world.start('here', { name: 'alpha' })
+  await world.pass(TTL)
+  first.freeze()
+  const second = world.start('there', { name: 'alpha' })
+  await world.pass(2 * TTL)
+  t.deepEqual([first.phase(), second.phase()], ['up', 'up'])
+  first.thaw()
+  t.is(await second.members().whyNot(), null)
+  t.regex((await first.members().whyNot()) ?? '', /has taken its place in MongoDB/)
+  await world.pass(TTL / 5)
+  t.deepEqual([first.phase(), second.phase()], ['replaced', 'up'])
+  t.regex(first.why(), /^the process "alpha" \(process 1 on here, since 5000\) has taken its place in MongoDB$/)
+})
+
+test('a name that changes hands is judged anew', async (t) => {
+  const world = createMembersWorld()
+  const first = world.start('here', { name: 'alpha' })
+  await world.pass(TTL)
+  first.kill()
+  const waiting = world.start('there', { name: 'alpha' })
+  await world.pass(TTL * 0.8)
+  const third = world.start('here', { name: 'alpha' })
+  await world.pass(STEP)
+  third.freeze()
+  await world.pass(TTL * 0.8)
+  t.deepEqual([third.phase(), waiting.phase()], ['up', 'starting'])
+})
+
+test('a start that MongoDB does not answer ends, and says why', async (t) => {
+  const world = createMembersWorld()
+  const first = world.start('here', { line: 'cut' })
+  await world.pass(TTL)
+  t.is(first.phase(), 'refused')
+  t.regex(first.why(), /MongoDB does not tell which other processes use it: cut off/)
+})
+
+test('another LEASE_TTL is refused while a member beats, and waits for who may only be silent', async (t) => {
+  const world = createMembersWorld()
+  const first = world.start('a')
+  await world.pass(TTL)
+  const second = world.start('b', { ttl: 3000 })
+  await world.pass(TTL)
+  t.is(second.phase(), 'refused')
+  t.regex(second.why(), /LEASE_TTL is 3000 ms here and 5000 ms in the process "a"/)
+  first.kill()
+  const third = world.start('c', { ttl: 3000 })
+  // As long as the TTL of the other one.
+  await world.pass(TTL * 0.9)
+  t.is(third.phase(), 'starting')
+  await world.pass(TTL * 0.3)
+  t.is(third.phase(), 'up')
+})
+
+/** As a version leaves it that shares the stores with nobody. */
+const sole = (directory: string) => ({
+  ...NOTHING_ANNOUNCED, roles: [], version: '', speaks: { log: 0, relay: 0 }, name: 'old', incarnation: 'old-1', directory,
+  host: 'there', pid: 9, since: 'long ago', ttl: TTL, beat: 0, isSole: true,
+})
+
+test('a process of a version that shares with nobody is waited out, refuses us while it beats, and is gone from our own directory', async (t) => {
+  const world = createMembersWorld()
+  const old = sole('x')
+  await world.register.enter(old)
+  const first = world.start('a')
+  await world.pass(TTL * 0.5)
+  await world.register.beat(old)
+  await world.pass(TTL * 0.2)
+  t.regex(first.why(), /in use by the process "old" \(process 9 on there, since long ago\) of an older version, which shares it with nobody/)
+  const second = world.start('a')
+  await world.pass(TTL * 0.9)
+  t.is(second.phase(), 'starting')
+  await world.pass(TTL * 0.2)
+  t.is(second.phase(), 'up')
+  await Promise.all([second.stop(), world.pass(STEP)])
+  await world.register.enter(old)
+  const third = world.start('x')
+  await world.pass(STEP)
+  t.is(third.phase(), 'up')
+})
+
+test('such a process that came in at the same moment beside members is put out by them', async (t) => {
+  const world = createMembersWorld()
+  const first = world.start('a')
+  await world.pass(TTL)
+  // Its index was gone when it looked for its place.
+  const old = sole('x')
+  await world.register.enter({ ...old, isSole: false })
+  await world.register.replace(old, old)
+  await world.pass(TTL)
+  t.deepEqual(await world.register.beat(old), E.right(false))
+  t.is(first.phase(), 'up')
+})

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { fork } from 'node:child_process'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'ava'
+import { CHILD_ENVIRONMENT } from '../../support/child-environment.ts'
+import { eventually } from '../../support/eventually.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+
+const TRANSCRIBE = join(import.meta.dirname, '..', '..', '..', 'interfaces', 'cli', 'main.ts')
+
+/** `transcribe` from a process with a directory of its own for temporary files, just when that has its first entry. */
+const beginTranscribe = async (t: { teardown: (fn: () => Promise<void>) => void }) => {
+  const { path, remove } = await temporaryDirectory()
+  const child = fork(TRANSCRIBE, ['transcribe', 'nothing.wav'], { stdio: 'ignore', env: { ...CHILD_ENVIRONMENT, TMPDIR: path } })
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  t.teardown(async () => {
+    child.kill('SIGKILL')
+    await exited
+    await remove()
+  })
+  await eventually(async () => assert.equal((await readdir(path)).length, 1))
+  return { child, exited, entries: () => readdir(path) }
+}
+
+test('a command that is interrupted while its service starts ends it and leaves no files', async (t) => {
+  const { child, exited, entries } = await beginTranscribe(t)
+  child.kill('SIGTERM')
+  t.is(await exited, 143)
+  t.deepEqual(await entries(), [])
+})

@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { resolve } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
+import { inherited } from '../../../infrastructure/node/inherited.ts'
+import { createClient, logIn } from '../../support/client.ts'
+import { eventually } from '../../support/eventually.ts'
+import { prefixed } from '../../support/service.ts'
+import { pathOf, testWith } from '../../support/skip-unless.ts'
+import { startTestStores } from '../../support/stores.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+
+const ROOT = resolve(import.meta.dirname, '..', '..', '..')
+const LINK = /^Create the first administrator \(once, within 30 minutes\): (http:\/\/\S+)$/m
+const READABLE = /^\d\d:\d\d:\d\d info {2}models run on \w+ {2}/m
+
+testWith(pathOf('script'), pathOf('npm'))(
+  'on a terminal npm start logs for people and shows the set-up link, which no line for a request that went well pushes away',
+  async (t) => {
+  const directory = await temporaryDirectory()
+  const stores = await startTestStores()
+  const settings = { HOST: '127.0.0.1', PORT: '0', DATA_DIR: directory.path, DRAIN_TIMEOUT: '0s', ...stores.settings }
+  // A terminal of util-linux: what stands on its standard input is typed.
+  const terminal = spawn('script', ['-qfec', 'exec npm start', '/dev/null'],
+    { cwd: ROOT, env: { ...inherited(['PATH', 'HOME', 'NODE_COMPILE_CACHE']), ...prefixed(settings) }, stdio: ['pipe', 'pipe', 'inherit'] })
+  const closed = once(terminal, 'close')
+  t.teardown(async () => {
+    terminal.kill('SIGKILL')
+    await closed
+    await stores.dispose()
+    await directory.remove()
+  })
+  let written = ''
+  terminal.stdout.setEncoding('utf8').on('data', (text: string) => (written += text))
+  const screen = (): string => stripVTControlCharacters(written).replaceAll('\r', '')
+
+  const link = await eventually(() => {
+    const [, found] = LINK.exec(screen()) ?? []
+    if (found === undefined || !READABLE.test(screen())) throw new Error(screen())
+    return new URL(found)
+  }, { timeoutMs: 90_000 })
+  const open = createClient(link.origin)
+  await open.api.call('completeSetup', {
+    body: { token: link.hash.replace('#token=', ''), username: 'ada', password: 'a long enough password' },
+  })
+  const client = await logIn(link.origin, 'ada', 'a long enough password')
+  t.is((await client.get('/lives/4711')).status, 404)
+
+  terminal.stdin.write('\u0003')
+  t.deepEqual(await closed, [0, null])
+  t.notRegex(screen(), / request |\{"level"/)
+})

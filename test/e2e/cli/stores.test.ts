@@ -1,0 +1,154 @@
+import { copyFile, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import type { EventStore } from '../../../application/ports/event-store.ts'
+import { loadOrCreateMasterKey } from '../../../infrastructure/keys/master-key.ts'
+import { openSqliteDocuments } from '../../../infrastructure/sqlite/documents/documents.ts'
+import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
+import { openSqliteKeyring } from '../../../infrastructure/sqlite/keyring/keyring.ts'
+import { readManifest } from '../../../interfaces/cli/stores/backup-manifest.ts'
+import { readAround } from '../../../application/log/read-around.ts'
+import { newEvents, right } from '../../contract/event-store-support.ts'
+import { stenolog } from '../../support/command-line.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { sealText } from '../../support/texts.ts'
+
+/** A data directory as a service leaves it, without one: five events of a live, the keys of two users. */
+const startData = async (t: ExecutionContext) => {
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  const at = (name: string): string => join(path, name)
+  const masterKey = await loadOrCreateMasterKey(at('master.key'))
+  const openKeyring = async () => {
+    const keyring = await openSqliteKeyring({ file: at('keyring.sqlite'), masterKey })
+    t.teardown(keyring.close)
+    return keyring
+  }
+  const store = await openSqliteEventStore({ file: at('events.sqlite') })
+  t.teardown(store.close)
+  const documents = await openSqliteDocuments({ file: at('documents.sqlite') })
+  await documents.close()
+  await right(store.append('live-1', 'no-stream', newEvents(5)))
+  const keyring = await openKeyring()
+  for (const user of ['user-1', 'user-2']) await sealText(keyring, user)
+  await keyring.close()
+  return { path, at, store, openKeyring }
+}
+
+const damage = (file: string, sql: string): void => {
+  const database = new DatabaseSync(file, { timeout: 5000 })
+  database.exec(sql)
+  database.close()
+}
+
+test('what is asked for wrongly ends with 2 and what helps, help with 0', async (t) => {
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  const [nothing, unknown, help, own, refused] = await Promise.all(
+    [[], ['nonsense'], ['--help'], ['replay', '--help'], ['replay', 'one']].map((args) => stenolog(path, args)),
+  )
+  t.deepEqual([nothing?.code, unknown?.code, help?.code, own?.code, refused?.code], [2, 2, 0, 0, 2])
+  t.regex(unknown?.stderr ?? '', /^error: Unknown command "nonsense"\.\nhint: .*--help\n$/)
+  t.is(unknown?.stdout, '')
+  t.regex(help?.stdout ?? '', /\nUsage\n[^]*\n  restore /)
+  t.regex(own?.stdout ?? '', /^stenolog replay: [^]*\nUsage\n {2}stenolog replay LIVE /)
+  t.is(refused?.stderr, 'error: LIVE should be an id, a whole number from 1, not "one".\nhint: npm run stenolog -- replay --help\n')
+})
+
+test('a backup is whole, for its owner alone, and is put in place only where that harms nothing', async (t) => {
+  const { path, at, store, openKeyring } = await startData(t)
+  const backup = at('backup')
+  const made = await stenolog(path, ['backup', backup])
+  t.is(made.code, 0, made.stderr)
+  t.regex(made.stdout, /^5 rows of the log/)
+  const files = ['backup.json', 'documents.sqlite', 'events.sqlite', 'keyring.sqlite', 'master.key']
+  t.deepEqual((await readdir(backup)).toSorted(), files)
+  for (const name of ['.', ...files]) t.is((await stat(join(backup, name))).mode & 0o077, 0, name)
+  t.like(await readManifest(backup), { format: 2, rows: 5 })
+
+  await right(store.append('live-1', 4, newEvents(1)))
+  await store.close()
+  const keyring = await openKeyring()
+  await right(keyring.erase(['user-1']))
+  await keyring.close()
+  const kept = await stenolog(path, ['restore', backup])
+  t.is(kept.code, 1)
+  t.regex(kept.stderr, /^error: .* is not empty\. Back it up, then add --replace\.\nhint: npm run stenolog -- backup /)
+  const restored = await stenolog(path, ['restore', backup, '--replace'])
+  t.is(restored.code, 0, restored.stderr)
+  t.regex(restored.stdout, /^1 keys that were erased since were erased again$/m)
+  t.deepEqual((await readdir(path)).filter((name) => name.includes('restor')), [], 'nothing half done is left')
+  const again = await openSqliteEventStore({ file: at('events.sqlite') })
+  t.teardown(again.close)
+  t.is((await right(again.read('live-1'))).length, 5)
+  const keys = await openKeyring()
+  t.deepEqual(await sealText(keys, 'user-1'), E.left({ _tag: 'KeyErased', key: 'user-1' }))
+  t.true(E.isRight(await sealText(keys, 'user-2')))
+})
+
+test('a backup that does not fit the master key is not put in place', async (t) => {
+  const [one, other] = [await startData(t), await startData(t)]
+  t.is((await stenolog(one.path, ['backup', one.at('backup'), '--without-key'])).code, 0)
+  const run = await stenolog(other.path, ['restore', one.at('backup'), '--replace'])
+  t.is(run.code, 1)
+  t.regex(run.stderr, /is not that of the backup: 3 keys do not open/)
+})
+
+test('a damaged log is backed up too, and said to be damaged', async (t) => {
+  const { path, at } = await startData(t)
+  damage(at('events.sqlite'), "UPDATE events SET type = 'Other' WHERE pos = 4")
+  const run = await stenolog(path, ['backup', at('backup')])
+  t.is(run.code, 1)
+  t.regex(run.stderr, /the log is damaged from position 0*4 on/)
+  t.like(await readManifest(at('backup')), { rows: 3 })
+})
+
+test('a backup that is not complete, was changed or is of a newer version is refused', async (t) => {
+  const { path, at } = await startData(t)
+  const backup = at('backup')
+  t.is((await stenolog(path, ['backup', backup])).code, 0)
+  const manifest = join(backup, 'backup.json')
+  const whole = await readFile(manifest, 'utf8')
+  const { version, files } = JSON.parse(whole) as { readonly version: string; readonly files: Readonly<Record<string, string>> }
+  const refusedWith = async (members: object, message: RegExp): Promise<void> => {
+    await writeFile(manifest, JSON.stringify({ ...(JSON.parse(whole) as object), ...members }))
+    await t.throwsAsync(readManifest(backup), { message })
+  }
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number)
+  const newer = [`${major + 1}.0.0`, `${major}.${minor + 1}.0`, `${major}.${minor}.${patch + 1}`]
+  for (const one of newer) await refusedWith({ version: one }, new RegExp(`made by version ${one.replaceAll('.', '\\.')}`))
+  await refusedWith({ format: 3 }, /restore it with that version or a later one/)
+  for (const name of ['documents.sqlite', 'events.sqlite', 'keyring.sqlite']) {
+    const others = Object.fromEntries(Object.entries(files).filter(([file]) => file !== name))
+    await refusedWith({ files: others }, /is not complete: \w+\.sqlite is missing/)
+  }
+  await refusedWith({ files: { ...files, 'more.sqlite': 'x' } }, /is not complete: more\.sqlite is missing/)
+  await writeFile(manifest, whole)
+  await copyFile(manifest, join(backup, 'keyring.sqlite'))
+  await t.throwsAsync(readManifest(backup), { message: /damaged: keyring\.sqlite is not what was written/ })
+  await t.throwsAsync(readManifest(path), { message: /no complete backup: backup\.json is missing/ })
+})
+
+test('of a stream with a damaged event all others are read, and what is lost is named', async (t) => {
+  const { path, at, store } = await startData(t)
+  damage(at('events.sqlite'), "UPDATE events SET type = 'Other' WHERE pos = 3")
+  const { events, lost } = await right(readAround(store, 'live-1'))
+  t.deepEqual(events.map(({ revision }) => revision), [0, 1, 3, 4])
+  t.like(lost, [{ stream: 'live-1', revision: 2 }])
+  let asked = 0
+  const away: Pick<EventStore, 'read'> = {
+    read: () => async () => {
+      asked += 1
+      return E.left({ _tag: 'StoreUnavailable', reason: 'gone' })
+    },
+  }
+  t.deepEqual(await readAround(away, 'live-1')(), E.left({ _tag: 'StoreUnavailable', reason: 'gone' }))
+  t.is(asked, 1, 'a store that is away is not asked once more for each event')
+  const exported = await stenolog(path, ['export', '1'])
+  t.is(exported.code, 1)
+  t.regex(exported.stderr, /^revision 2 of live-1 cannot be read/)
+  t.is((JSON.parse(exported.stdout) as { readonly events: ReadonlyArray<unknown> }).events.length, 4)
+})

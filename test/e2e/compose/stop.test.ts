@@ -1,0 +1,64 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import test from 'ava'
+import { CHILD_ENVIRONMENT } from '../../support/child-environment.ts'
+import { logIn } from '../../support/client.ts'
+import { launchPreloaded } from '../../support/preloaded.ts'
+import { ADMIN, startTestService } from '../../support/service.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+
+test('requests in hand when SIGTERM comes are answered [F16]', async (t) => {
+  const service = await startTestService(t)
+  const login = () => fetch(`${service.url()}/login`, { method: 'POST', body: new URLSearchParams(ADMIN) })
+  // As long as one answer is there and the others wait for their turn to verify a password, those are in hand.
+  const answers = Array.from({ length: 12 }, login)
+  await Promise.race(answers)
+  const exited = service.kill('SIGTERM')
+  t.deepEqual((await Promise.all(answers)).map(({ status }) => status), answers.map(() => 200))
+  t.is(await exited, 0)
+})
+
+test('requests whose connections wait to be accepted when SIGTERM comes are answered', async (t) => {
+  const service = await startTestService(t)
+  const { hostname, port } = new URL(service.url())
+  const sockets = Array.from({ length: 300 }, () => connect(Number(port), hostname))
+  const answers = sockets.map(async (socket) => {
+    socket.end(`GET /health/live HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`)
+    return (await text(socket)).split('\r\n')[0]
+  })
+  const settled = Promise.allSettled(answers)
+  await Promise.all(sockets.map((socket) => once(socket, 'ready')))
+  const exited = service.kill('SIGTERM')
+  t.deepEqual(new Set((await settled).map((answer) => (answer.status === 'fulfilled' ? answer.value : String(answer.reason)))), new Set(['HTTP/1.1 200 OK']))
+  t.is(await exited, 0)
+})
+
+test('an error that nobody caught is logged, sockets are told, and the service exits with 1 [F20]', async (t) => {
+  const faulty = "process.on('SIGUSR2', () => { void Promise.reject(new Error('nobody caught this')) })"
+  const { service } = await launchPreloaded(t, faulty)
+  const client = await logIn(await service.url(), ADMIN.username, ADMIN.password)
+  const listener = await client.socket(await client.createLive(), 'listener')
+  service.kill('SIGUSR2')
+  t.is((await listener.closed).code, 1012)
+  t.is(await service.exited, 1)
+  const line = service.stderr().split('\n').find((text) => text.includes('nobody caught this')) ?? ''
+  t.like(JSON.parse(line), { msg: 'unexpected error; the service stops', err: { message: 'nobody caught this' } })
+})
+
+test('a service whose parent is gone before it listens does not stay behind', async (t) => {
+  const directory = await temporaryDirectory()
+  const settings = { STENOLOG_PORT: '0', STENOLOG_DATA_DIR: directory.path, STENOLOG_DRAIN_TIMEOUT: '0s' }
+  const main = join(import.meta.dirname, '..', '..', '..', 'interfaces', 'main.ts')
+  const child = fork(main, [], { stdio: 'ignore', env: { ...CHILD_ENVIRONMENT, ...settings } })
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  t.teardown(async () => {
+    child.kill('SIGKILL')
+    await exited
+    await directory.remove()
+  })
+  child.disconnect()
+  t.is(await exited, 0)
+})

@@ -1,0 +1,70 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startServiceProcess } from '../../../interfaces/cli/service-process.ts'
+import { CHROMIUM, launchBrowser } from '../../support/browser.ts'
+import { logIn } from '../../support/client.ts'
+import { openConsole, watchPage } from '../../support/console.ts'
+import { prefixed } from '../../support/service.ts'
+import { testWith } from '../../support/skip-unless.ts'
+import { startTestStores } from '../../support/stores.ts'
+
+const browserTest = testWith(CHROMIUM)
+const PASSWORD = 'a long enough password'
+
+browserTest('from the printed link to logged in, out and in again, in one tab and in others [B2 B5 S49]',
+  async (t) => {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'stenolog-test-'))
+  const stores = await startTestStores()
+  const settings = { HOST: '127.0.0.1', PORT: '0', DATA_DIR: dataDirectory, DRAIN_TIMEOUT: '0s', ...stores.settings }
+  const service = await startServiceProcess(prefixed(settings))
+  const browser = await launchBrowser()
+  t.teardown(async () => {
+    await browser.close()
+    await service.end('SIGKILL')
+    await stores.dispose()
+    await rm(dataDirectory, { recursive: true, force: true })
+  })
+
+  const nobody = await openConsole(t, browser, { url: service.url })
+  await nobody.getByRole('heading', { name: 'Stenolog has no administrator yet' }).waitFor()
+
+  const page = await openConsole(t, browser, { url: service.url })
+  const link = await service.setupLink()
+  await page.goto(link)
+  await page.getByLabel('Username').fill('ada')
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+  await page.getByLabel('Password again').fill('another password')
+  await page.getByRole('button', { name: 'Create administrator' }).click()
+  await page.getByText('The two passwords are not the same.').waitFor()
+  t.is(await page.getByLabel('Password again').getAttribute('aria-invalid'), 'true')
+
+  await page.getByLabel('Password again').fill(PASSWORD)
+  await page.getByRole('button', { name: 'Create administrator' }).click()
+  await page.getByRole('heading', { name: 'Speak now' }).waitFor()
+  t.false(page.url().includes('token'), 'the secret has left the address bar')
+  const admin = await logIn(service.url, 'ada', PASSWORD)
+  t.is((await admin.get('/users/')).status, 200)
+
+  // Another tab of the same browser needs no password, and a log-out is for all of them.
+  const other = await page.context().newPage()
+  const complaints = watchPage(other)
+  await other.goto(service.url)
+  await other.getByRole('heading', { name: 'Speak now' }).waitFor()
+  await other.getByRole('button', { name: 'Log out' }).click()
+  for (const tab of [page, other]) await tab.getByRole('heading', { name: 'Log in' }).waitFor()
+  t.is(await page.evaluate('sessionStorage.length + localStorage.length + document.cookie.length'), 0)
+
+  await page.getByLabel('Username').fill('ada')
+  await page.getByLabel('Password').fill('the wrong password')
+  await page.getByRole('button', { name: 'Log in' }).click()
+  await page.getByText('Wrong username or password').waitFor()
+  await page.getByLabel('Password').fill(PASSWORD)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Speak now' }).waitFor()
+  await other.getByRole('heading', { name: 'Speak now' }).waitFor()
+  t.deepEqual(complaints, [])
+
+  await nobody.goto(link)
+  await nobody.getByText('Stenolog is set up. Log in.').waitFor()
+})

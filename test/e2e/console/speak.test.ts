@@ -1,0 +1,90 @@
+import type { Browser } from 'playwright-core'
+import { CHROMIUM } from '../../support/browser.ts'
+import { checkAccess, openConsole, sharedConsole, shownProgram } from '../../support/console.ts'
+import { hearVoice, launchWithMicrophone } from '../../support/microphone.ts'
+import { serialTestWith, testWith } from '../../support/skip-unless.ts'
+
+const { start, closing } = sharedConsole()
+const browserTest = testWith(CHROMIUM)
+
+const HEADER_IN_ONE_ROW = `(() => {
+  const links = Array.from(document.querySelectorAll('header li'))
+  const isOneRow = new Set(links.map(({ offsetTop }) => offsetTop)).size === 1
+  return isOneRow && document.querySelector('header').offsetHeight < 2 * links[0].offsetHeight
+})()`
+
+browserTest('one click hears the sample, with translations, until it is stopped [B5 B46]', async (t) => {
+  const { service, browser } = await start()
+  const { token } = await service.user('a sampler of great patience', { permissions: ['admin'] })
+  const page = await openConsole(t, browser, { url: service.url(), token })
+  await page.getByText('demo-en understands synthetic voices only').waitFor()
+  t.true(await page.getByLabel('Sample').isChecked())
+  const banner = page.getByRole('banner')
+  await banner.getByText('MB reserved').waitFor()
+  await banner.getByRole('link', { name: 'Administration' }).waitFor()
+  t.true(await page.evaluate(HEADER_IN_ONE_ROW), 'the header, idle')
+  await checkAccess(t, page, 'speak, idle')
+  await page.getByLabel('Spanish').check()
+  t.regex(page.url(), /into=es/)
+  await page.getByRole('button', { name: 'Start' }).click()
+  await page.getByRole('log').getByText('meeting').waitFor()
+  await page.getByRole('banner').getByText(/Live \d\d:\d\d/).waitFor()
+  t.is(page.viewportSize()?.width, 1280)
+  t.true(await page.evaluate(HEADER_IN_ONE_ROW), 'the header, beside Stop')
+  await page.getByRole('log').locator('p[lang=es]').first().waitFor()
+  await checkAccess(t, page, 'speak, listening')
+  await page.keyboard.press('Control+Enter')
+  await page.getByText('✓ Done').waitFor()
+  await page.getByRole('link', { name: /share, timeline, download/ }).waitFor()
+  t.is(await page.getByRole('banner').getByText(/Live \d\d:\d\d/).count(), 0)
+})
+
+let launched: Promise<Browser> | undefined
+/** One for all: whoever opens its microphone is alone in doing so. */
+const browserWithMicrophone = (): Promise<Browser> => (launched ??= launchWithMicrophone(48_000, closing))
+
+// Before all else: such a microphone plays in real time, and loses words where nobody listens. Another rate: test/nightly/console.
+serialTestWith(CHROMIUM)('a voice at 48000 Hz comes as the words that it said [B5]', async (t) => {
+  await hearVoice(t, start, await browserWithMicrophone())
+})
+
+browserTest('a microphone that is blocked, missing, or asked for over plain http is told with what helps [B6]',
+  async (t) => {
+  const { service, browser } = await start()
+  const { token } = await service.user('unheard')
+  const blocked = await openConsole(t, await browserWithMicrophone(),
+    { url: service.url(), token, at: '#/speak?source=microphone' })
+  await blocked.getByRole('button', { name: 'Start' }).click()
+  await blocked.getByRole('alert').getByText('The microphone is blocked for this page.').waitFor()
+  await checkAccess(t, blocked, 'speak, blocked')
+  const missing = await openConsole(t, browser, {
+    url: service.url(), token, at: '#/speak?source=microphone', context: { permissions: ['microphone'] },
+  })
+  await missing.getByRole('button', { name: 'Start' }).click()
+  await missing.getByRole('alert').getByText('No microphone was found.').waitFor()
+  const plain = await openConsole(t, await browserWithMicrophone(), {
+    url: service.url().replace('127.0.0.1', 'stenolog.test'), token, at: '#/speak?source=microphone',
+  })
+  await plain.getByText('This page came over plain http').waitFor()
+  await plain.getByRole('button', { name: 'Start' }).click()
+  await plain.getByRole('alert').getByText('only to pages of https and localhost').waitFor()
+  // Neither is there a clipboard: what is to be copied is selected.
+  await plain.getByText('The same by a program').click()
+  const program = await shownProgram(plain, 'curl')
+  await plain.getByRole('button', { name: 'Copy' }).click()
+  await plain.getByText('Press Ctrl+C to copy').waitFor()
+  t.is((await plain.evaluate<string>('String(getSelection())')).trim(), program.trim())
+})
+
+browserTest('what the service refuses is told in words, at its field where it is about one [B5]', async (t) => {
+  const { service, browser } = await start()
+  const { token } = await service.user('limited', { max_sessions: 0 })
+  const page = await openConsole(t, browser, { url: service.url(), token })
+  await page.getByRole('button', { name: 'Start' }).click()
+  await page.getByRole('alert').getByText('0 of 0 sessions are open').waitFor()
+  await page.getByRole('radio', { name: 'URL' }).check()
+  await page.getByLabel('Address').fill('http://127.0.0.1/stream.m3u8')
+  await page.getByRole('button', { name: 'Start' }).click()
+  await page.getByText('names an address that is not public').waitFor()
+  t.is(await page.getByLabel('Address').getAttribute('aria-invalid'), 'true')
+})

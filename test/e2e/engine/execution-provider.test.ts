@@ -1,0 +1,183 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import type { Hypothesis } from '../../../application/ports/engine.ts'
+import { chooseProvider, probeProvider } from '../../../infrastructure/onnx/providers/execution-provider.ts'
+import type { GpuProvider, ProbeAnswer } from '../../../infrastructure/onnx/providers/execution-provider.ts'
+import { createLanes } from '../../../infrastructure/onnx/process/lanes.ts'
+import type { Outcome, Task } from '../../../infrastructure/onnx/process/messages.ts'
+import { findWeights } from '../../../infrastructure/onnx/model-weights.ts'
+import { createWorkerPool } from '../../../infrastructure/onnx/process/worker-pool.ts'
+import { examineEnvironment } from '../../../interfaces/cli/doctor/environment-checks.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { readWav } from '../../support/wav.ts'
+
+const FAST = E.right({ gpu: 0.4, cpu: 3 })
+const SLOW = E.right({ gpu: 2600, cpu: 3 })
+const WORKER = new URL('../../../infrastructure/onnx/process/transcription-worker.ts', import.meta.url)
+const MODEL = 'test/support/fixtures/engine/exact-whisper'
+
+const simon = readWav('test/support/fixtures/engine/simon.wav')
+const sheep = readWav('test/support/fixtures/engine/sheep.wav')
+
+const choose = (answers: Readonly<Record<GpuProvider, ProbeAnswer | string>>) => {
+  const tried: Array<GpuProvider> = []
+  const probe = async (provider: GpuProvider): Promise<ProbeAnswer> => {
+    tried.push(provider)
+    const answer = answers[provider]
+    return typeof answer === 'string' ? E.left('not asked') : answer
+  }
+  const obstacle = (provider: GpuProvider): string | null => (typeof answers[provider] === 'string' ? answers[provider] : null)
+  return chooseProvider({ obstacle, probe }).then((choice) => ({ ...choice, tried }))
+}
+
+test('the first provider that runs here and is faster than the CPU is taken; why no other before it is told', async (t) => {
+  t.deepEqual(await choose({ cuda: FAST, webgpu: FAST }), { provider: 'cuda', why: '0.4 ms where the CPU takes 3.0', tried: ['cuda'] })
+  t.deepEqual(await choose({ cuda: 'no device', webgpu: FAST }), {
+    provider: 'webgpu', why: '0.4 ms where the CPU takes 3.0; cuda: no device', tried: ['webgpu'],
+  })
+  t.deepEqual(await choose({ cuda: E.left('cuDNN is\n  missing'), webgpu: SLOW }), {
+    provider: 'cpu', why: 'cuda: cuDNN is missing; webgpu: its adapter is slower than the CPU (2600.0 ms where that takes 3.0)', tried: ['cuda', 'webgpu'],
+  })
+  t.deepEqual(await choose({ cuda: 'no device', webgpu: 'no device' }), { provider: 'cpu', why: 'no GPU was found', tried: [] })
+  const { why } = await choose({ cuda: 'no device', webgpu: E.left(`${'/source.cc '.repeat(40)}No supported adapters`) })
+  t.regex(why, /^cuda: no device; webgpu: ….{130,}No supported adapters$/)
+})
+
+test('a provider is tried in a process of its own; one that onnxruntime cannot load has its reason, and doctor tells it', async (t) => {
+  const answer = await probeProvider('no such provider' as GpuProvider)
+  t.regex(E.isLeft(answer) ? answer.left : '', /no such provider/)
+  const { provider, why } = await chooseProvider()
+  const checks = await examineEnvironment(E.left([]))
+  t.false(checks.some(({ name }) => name === 'execution provider'), 'without settings only what depends on none')
+  if (provider === 'cpu') t.regex(why, /^no GPU was found$|^cuda: .+; webgpu: .+$/)
+  else t.regex(why, /ms where the CPU takes/)
+})
+
+test('on a GPU 32-bit weights come before 16-bit ones, on the CPU 8-bit ones first; which of them are for the CPU alone is told', async (t) => {
+  const directory = await temporaryDirectory()
+  t.teardown(directory.remove)
+  const put = async (suffix: string): Promise<void> => {
+    for (const name of ['encoder_model', 'decoder_model_merged']) await writeFile(join(directory.path, `${name}${suffix}.onnx`), suffix)
+  }
+  const found = async (provider: 'cpu' | 'cuda' | 'webgpu') => {
+    const weights = await findWeights(directory.path, provider)
+    if (E.isLeft(weights)) throw new Error(weights.left)
+    return [/encoder_model(.*)\.onnx$/.exec(weights.right.encoder)?.[1], weights.right.eightBits]
+  }
+  await put('_quantized')
+  t.deepEqual([await found('cpu'), await found('cuda')], [['_quantized', true], ['_quantized', true]])
+  await put('_fp16')
+  t.deepEqual([await found('cpu'), await found('webgpu')], [['_quantized', true], ['_fp16', false]])
+  await put('')
+  t.deepEqual([await found('cpu'), await found('cuda')], [['_quantized', true], ['', false]])
+})
+
+/** A pool's threads do not keep their process alive: the engine lives by its parent's channel, a test by this. */
+const stayAlive = (t: ExecutionContext): void => {
+  const alive = setInterval(() => undefined, 60_000)
+  t.teardown(() => clearInterval(alive))
+}
+
+const job = (samples: Int16Array, language = 'en'): Task => ({ kind: 'transcribe', job: { model: 'tiny', language, samples }, folder: MODEL })
+
+/** A sum of several rows may be rounded otherwise than that of one. */
+/** Without its cost, which no two passes share. */
+const rounded = (outcome: Outcome): Outcome => {
+  const comparable = (name: string, value: unknown): unknown => {
+    if (name === 'busySeconds') return undefined
+    return typeof value === 'number' ? Math.round(value * 1000) : value
+  }
+  return JSON.parse(JSON.stringify(outcome, comparable)) as Outcome
+}
+
+test('a pass that ran alone on a CPU tells how long it kept a processor busy', async (t) => {
+  stayAlive(t)
+  const pool = createWorkerPool({ script: WORKER, size: 1, onDeath: (reason) => t.fail(reason) })
+  const outcome = await pool.run(job(simon), () => undefined)
+  const heard = E.isRight(outcome) ? (outcome.right as Hypothesis) : undefined
+  t.true((heard?.busySeconds ?? 0) > 0)
+})
+
+test('a worker takes the jobs that wait for one model at once, and answers each as if it were alone; one that is wrong harms none', async (t) => {
+  stayAlive(t)
+  const deaths: Array<string> = []
+  const begun: Array<number> = []
+  const pool = createWorkerPool({ script: WORKER, size: 1, batch: 4, onDeath: (reason) => deaths.push(reason) })
+  const run = (tasks: ReadonlyArray<Task>): Promise<ReadonlyArray<Outcome>> =>
+    Promise.all(tasks.map(async (task, index) => rounded(await pool.run(task, () => begun.push(index)))))
+  const [heardSimon, heardSheep] = await run([job(simon)]).then(async ([first]) => [first, (await run([job(sheep)]))[0]])
+  t.notDeepEqual(heardSimon, heardSheep)
+  begun.length = 0
+
+  // The first finds the worker idle; the others wait, and go together: four, then the rest.
+  const load: Task = { kind: 'load', model: 'tiny', folder: MODEL }
+  const outcomes = await run([job(simon), job(sheep), job(simon), load, job(sheep), job(simon), job(sheep)])
+  t.deepEqual(outcomes.filter((_, index) => index !== 3), [heardSimon, heardSheep, heardSimon, heardSheep, heardSimon, heardSheep])
+  t.deepEqual(begun, [0, 1, 2, 4, 5, 3, 6], 'jobs for the model join the batch of the first that waits')
+
+  const [first, wrong, third] = (await run([job(sheep), job(simon), job(simon, 'xx'), job(sheep)])).slice(1)
+  t.deepEqual([first, third], [heardSimon, heardSheep])
+  t.true(wrong !== undefined && E.isLeft(wrong) && wrong.left.reason.includes('does not know the language xx'))
+  t.deepEqual(deaths, [])
+})
+
+test('with a GPU a model of 8-bit weights runs on the CPU, and one that does not load on the GPU does too', async (t) => {
+  stayAlive(t)
+  const directory = await temporaryDirectory()
+  t.teardown(directory.remove)
+  await mkdir(join(directory.path, 'onnx'))
+  const warnings: Array<string> = []
+  // There is no GPU here, or there is: `cuda` without its library loads nothing either way.
+  const lanes = createLanes({ script: WORKER, workers: 1, provider: 'cuda', onDeath: (reason) => t.fail(reason), warn: (line) => warnings.push(line) })
+  const ran = await lanes.run({ kind: 'load', model: 'demo-en', folder: 'models/demo-en' }, () => undefined)
+  t.deepEqual(ran, E.right({ windowSeconds: 10 }))
+  const loaded = await lanes.run({ kind: 'load', model: 'tiny', folder: MODEL }, () => undefined)
+  t.true(E.isRight(loaded) && typeof loaded.right === 'object' && loaded.right !== null && !('onGpu' in loaded.right))
+  t.regex(warnings.join(), /^cuda fails at tiny, the CPU takes it on: /)
+  t.true(E.isRight(await lanes.run(job(simon), () => undefined)))
+  const none = await lanes.run({ kind: 'load', model: 'none', folder: directory.path }, () => undefined)
+  t.true(E.isLeft(none))
+  t.is(warnings.length, 1)
+})
+
+const FAILING_WORKER = new URL('../../support/fixtures/engine/failing-worker.ts', import.meta.url)
+const OUT_OF_MEMORY = 'Allocation size too large: 2400000000'
+
+test('what a GPU has no memory for the CPU does, and goes on with until the model is next loaded', async (t) => {
+  stayAlive(t)
+  const warnings: Array<string> = []
+  const lanes = createLanes({
+    script: FAILING_WORKER, workers: 1, provider: 'webgpu', onDeath: (reason) => t.fail(reason), warn: (line) => warnings.push(line),
+  })
+  const load: Task = { kind: 'load', model: 'tiny', folder: MODEL }
+  const heardOn = async (reason = ''): Promise<unknown> => {
+    const outcome = await lanes.run(job(simon, reason), () => undefined)
+    return E.isRight(outcome) ? outcome.right : outcome.left.reason
+  }
+  await lanes.run(load, () => undefined)
+  t.is(await heardOn(), 'webgpu')
+  t.is(await heardOn(OUT_OF_MEMORY), 'cpu')
+  t.deepEqual(warnings, [`webgpu fails at tiny, the CPU takes it on: ${OUT_OF_MEMORY}`])
+  t.is(await heardOn(), 'cpu')
+  await lanes.run(load, () => undefined)
+  t.is(await heardOn(), 'webgpu')
+  t.is(await heardOn('wrong on both'), 'wrong on both')
+  t.is(await heardOn(), 'webgpu', 'a job that is wrong says nothing of the GPU')
+})
+
+test('a pass that nobody waits for any more ends, whether it waits or runs', async (t) => {
+  stayAlive(t)
+  const pool = createWorkerPool({ script: WORKER, size: 1, onDeath: (reason) => t.fail(reason) })
+  const [running, waiting] = [new AbortController(), new AbortController()]
+  const outcomes = await Promise.all([
+    pool.run(job(simon), () => running.abort(), running.signal),
+    pool.run(job(sheep), () => t.fail('it has not begun'), waiting.signal),
+    Promise.resolve(waiting.abort()),
+    pool.run(job(sheep), () => undefined),
+  ])
+  const reasons = outcomes.map((outcome) => (outcome !== undefined && E.isLeft(outcome) ? outcome.left.reason : 'heard'))
+  t.deepEqual(reasons, ['it was called off', 'it was called off', 'heard', 'heard'])
+})

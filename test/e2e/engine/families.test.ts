@@ -1,0 +1,96 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { listInstalled } from '../../../application/catalogue/commands/list-installed.ts'
+import { SAMPLE_RATE } from '../../../application/ports/engine.ts'
+import { openCatalogue } from '../../../infrastructure/catalogue/catalogue.ts'
+import { tryModel } from '../../../infrastructure/catalogue/trial.ts'
+import { verifyFolder } from '../../../infrastructure/catalogue/verify-folder.ts'
+import { createSpeechEngine } from '../../../infrastructure/onnx/process/engine-client.ts'
+import { createMemoryEventStore } from '../../support/memory-event-store.ts'
+import { createRecordingLogger } from '../../support/recording-logger.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { createTestEnvironment } from '../../support/test-environment.ts'
+import { readWav } from '../../support/wav.ts'
+import { SETTINGS, WEIGHTS } from '../../support/fixtures/engine/word-list-family.ts'
+
+const WITH_FAMILY = ['--import', new URL('../../support/fixtures/engine/word-list-family.ts', import.meta.url).href]
+const WEIGHT_BYTES = 3_000_000
+const DEMO = 'models/demo-en'
+
+/** A directory with folders of two models: `listed` is laid out as the second family's are, `other` as nobody's. */
+const install = async (t: ExecutionContext, config: object = {}) => {
+  const directory = await temporaryDirectory()
+  t.teardown(directory.remove)
+  const [listed, other] = [join(directory.path, 'listed'), join(directory.path, 'other')]
+  await mkdir(listed)
+  await mkdir(other)
+  const own = { languages: ['en', 'fr'], words: ['one', 'two', 'three'], least_seconds: 0, ...config }
+  await writeFile(join(listed, SETTINGS), JSON.stringify(own))
+  await writeFile(join(listed, WEIGHTS), Buffer.alloc(WEIGHT_BYTES))
+  await writeFile(join(other, 'config.json'), '{"model_type":"bart"}')
+  return { directory: directory.path, listed, other }
+}
+
+const RUN = 'only whisper, marian and word-list models can be run'
+const ONLY = `config.json says that it is a model of the type bart: ${RUN}`
+
+const engineOf = (t: ExecutionContext, models: Readonly<Record<string, string>>, execArgv: ReadonlyArray<string>) => {
+  const logger = createRecordingLogger()
+  const engine = createSpeechEngine({ models: new Map(Object.entries(models)), workers: 1, logger, execArgv })
+  t.teardown(engine.close)
+  const hear = async (model: string, samples: Int16Array, language = 'en') => {
+    const heard = await engine.transcribe({ model, language, samples })()
+    return E.isLeft(heard) ? heard.left.reason : heard.right.segments.map(({ text }) => text.trim()).join('; ')
+  }
+  return { engine, hear }
+}
+
+test('a second family is opened by the layout of its folder and heard through the engine', async (t) => {
+  const { listed, other } = await install(t)
+  const { engine, hear } = engineOf(t, { listed, other, 'demo-en': DEMO }, WITH_FAMILY)
+  t.deepEqual(await engine.load('listed')(), E.right({ windowSeconds: 20 }))
+  t.is(await hear('listed', new Int16Array(2 * SAMPLE_RATE)), 'one two')
+  t.is(await hear('demo-en', readWav('test/support/fixtures/engine/simon.wav')), 'Simon came easily in February.')
+  t.is(await hear('listed', new Int16Array(3 * SAMPLE_RATE), 'fr'), 'one two three')
+  t.is(await hear('listed', new Int16Array(SAMPLE_RATE), 'de'), 'not one of en,fr')
+  t.is(await hear('other', new Int16Array(SAMPLE_RATE)), ONLY)
+})
+
+test('without it the same folder is refused, and the families that are known are named', async (t) => {
+  const { listed } = await install(t)
+  const translator = 'models/translate-en-es'
+  const { hear } = engineOf(t, { listed, translator, gone: join(listed, 'gone') }, [])
+  const refused = 'config.json is missing: only whisper and marian models can be run'
+  t.is(await hear('listed', new Int16Array(SAMPLE_RATE)), refused)
+  t.is(await hear('translator', new Int16Array(SAMPLE_RATE)), 'it holds a translator (marian)')
+  t.is(await hear('gone', new Int16Array(SAMPLE_RATE)), 'the folder is missing')
+})
+
+test('the catalogue lists a model of a second family with its languages and memory', async (t) => {
+  const { directory: modelsDir, other } = await install(t)
+  const logger = createRecordingLogger()
+  const store = createMemoryEventStore()
+  const list = listInstalled({ store, environment: createTestEnvironment(), logger })
+  const catalogue = await openCatalogue({ listInstalled: list, logger, modelsDir, bundledDir: 'models' })
+  const listed = { name: 'listed', active: true, vram: 8, languages: ['en', 'fr'], findsLanguage: false }
+  t.like(catalogue.models().at(-1), listed)
+  t.deepEqual(logger.lines.map(({ fields }) => [fields['folder'], fields['reason']]), [[other, ONLY]])
+})
+
+test('a model of a second family is verified and tried, with as much audio as it hears at a time', async (t) => {
+  const { listed, other } = await install(t, { least_seconds: 20 })
+  const trial = await tryModel(listed, WITH_FAMILY)
+  t.true(E.isRight(trial) && trial.right.weights === WEIGHT_BYTES, JSON.stringify(trial))
+  const whole = await verifyFolder(listed, WITH_FAMILY)
+  t.deepEqual(whole.files.map(({ path, state }) => [path, state]), [[SETTINGS, 'ok'], [WEIGHTS, 'ok']])
+  t.is(whole.problem, null)
+  t.true(whole.kept)
+  await rm(join(listed, WEIGHTS))
+  t.like(await verifyFolder(listed, WITH_FAMILY), { problem: 'words.bin is missing', trial: null })
+  const unknown = await verifyFolder(other)
+  t.deepEqual(unknown.files.map(({ path, state }) => [path, state]), [['config.json', 'ok']])
+  t.is(unknown.problem, ONLY)
+})

@@ -1,0 +1,93 @@
+import { cp, mkdir, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { createSpeechEngine } from '../../../infrastructure/onnx/process/engine-client.ts'
+import { createLoadedModels } from '../../../infrastructure/onnx/loaded-models.ts'
+import { createRecordingLogger } from '../../support/recording-logger.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { readWav } from '../../support/wav.ts'
+
+const simon = readWav('test/support/fixtures/engine/simon.wav')
+
+test('a run for which memory does not suffice fails alone, in a process that stays [F12]', async (t) => {
+  const directory = await temporaryDirectory()
+  t.teardown(directory.remove)
+  await cp('test/support/fixtures/engine/tiny-whisper', directory.path, { recursive: true })
+  await cp('test/support/fixtures/engine/hungry-whisper.onnx', join(directory.path, 'onnx/encoder_model.onnx'))
+  const models = new Map([['demo-en', 'models/demo-en'], ['hungry', directory.path]])
+  const engine = createSpeechEngine({ models, workers: 2, logger: createRecordingLogger() })
+  t.teardown(engine.close)
+  const hear = (model: string) => engine.transcribe({ model, language: 'en', samples: simon })()
+  t.true(E.isRight(await engine.load('hungry')()))
+  const pid = engine.pid()
+  const [hungry, other] = await Promise.all([hear('hungry'), hear('demo-en')])
+  t.regex(E.isLeft(hungry) ? hungry.left.reason : '', /Failed to allocate memory/)
+  t.true(E.isRight(other) && other.right.segments.length === 1)
+  t.is(engine.pid(), pid)
+})
+
+test('an allocation that fails releases the sessions and is tried once more, not for ever', async (t) => {
+  const directory = await temporaryDirectory()
+  t.teardown(directory.remove)
+  const events: Array<string> = []
+  const models = createLoadedModels(async () => {
+    events.push('loaded')
+    return E.right({ release: async () => void events.push('released') })
+  })
+  const run = (outcomes: ReadonlyArray<string>) => {
+    const left = [...outcomes]
+    return models.use('any', directory.path, async () => {
+      const outcome = left.shift() ?? ''
+      events.push(outcome)
+      if (outcome !== 'text') throw new Error(outcome)
+      return outcome
+    })
+  }
+  t.deepEqual(await run(['std::bad_alloc', 'text']), E.right('text'))
+  t.deepEqual(events, ['loaded', 'std::bad_alloc', 'released', 'loaded', 'text'])
+  await t.throwsAsync(run(['Failed to allocate memory', 'Failed to allocate memory', 'text']), { message: /allocate/ }, 'once, not for ever')
+  await t.throwsAsync(run(['another fault', 'text']), { message: 'another fault' })
+})
+
+test('a device that was lost is let go of by all models, and the run comes once more', async (t) => {
+  const directory = await temporaryDirectory()
+  t.teardown(directory.remove)
+  let [opened, released] = [0, 0]
+  const models = createLoadedModels(async () => {
+    opened += 1
+    return E.right({ release: async () => void (released += 1) })
+  })
+  await models.load('other', directory.path)
+  const lost = ['WebGPU device lost (Unknown): the driver was reset']
+  const text = await models.use('any', directory.path, async () => {
+    const reason = lost.pop()
+    if (reason !== undefined) throw new Error(reason)
+    return 'text'
+  })
+  t.deepEqual([text, opened, released], [E.right('text'), 3, 2])
+})
+
+test('a model whose folder was replaced is loaded anew, and one whose folder is gone serves those who have it', async (t) => {
+  const directory = await temporaryDirectory()
+  t.teardown(directory.remove)
+  const folder = join(directory.path, 'model')
+  let loads = 0
+  let released = 0
+  const models = createLoadedModels(async () => E.right({ number: (loads += 1), release: async () => void (released += 1) }))
+  const numberOf = async (place: string | null) => {
+    const loaded = await models.load('any', place)
+    return E.isLeft(loaded) ? loaded.left.reason : loaded.right.number
+  }
+  t.is(await numberOf(null), 'no such model is installed')
+  await mkdir(folder)
+  t.is(await numberOf(folder), 1)
+  await mkdir(join(folder, 'onnx'))
+  t.is(await numberOf(folder), 1, 'written to, and the same folder')
+  await rename(folder, `${folder}-old`)
+  t.is(await numberOf(folder), 1)
+  t.is(await numberOf(null), 1)
+  await mkdir(folder)
+  t.is(await numberOf(folder), 2)
+  t.is(released, 1)
+})

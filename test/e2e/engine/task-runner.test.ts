@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict'
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import type { EngineChildEvents, startEngineChild } from '../../../infrastructure/onnx/process/engine-child.ts'
+import type { Outcome, Request, Task } from '../../../infrastructure/onnx/process/messages.ts'
+import { createPassLimits } from '../../../infrastructure/onnx/process/pass-limits.ts'
+import { createTaskRunner } from '../../../infrastructure/onnx/process/task-runner.ts'
+import type { TaskLimits } from '../../../infrastructure/onnx/process/pass-limits.ts'
+import { eventually } from '../../support/eventually.ts'
+import { createRecordingLogger } from '../../support/recording-logger.ts'
+
+interface ScriptedOptions {
+  readonly workers?: number
+  readonly limits?: Partial<TaskLimits>
+  /** Tasks at a time on a GPU, which models have that are called so; absent: there is none. */
+  readonly onGpu?: number
+}
+
+/** An engine process that does what a test says: it begins, answers and dies when told. */
+const scriptedProcesses = (t: ExecutionContext, options: ScriptedOptions = {}) => {
+  const { workers = 4, limits, onGpu } = options
+  let events: EngineChildEvents | null = null
+  let started = 0
+  let inFlight: ReadonlyArray<{ readonly id: number; readonly task: Task }> = []
+  const startChild: typeof startEngineChild = (_role, _execArgv, heard) => {
+    events = heard
+    started += 1
+    inFlight = []
+    const exit = (reason: string): void => {
+      if (events !== heard) return
+      events = null
+      heard.onExit(reason)
+    }
+    queueMicrotask(() => heard.onReply({ kind: 'ready', choice: { provider: onGpu === undefined ? 'cpu' : 'cuda', why: 'scripted' } }))
+    const send = (request: Request): void => {
+      if (request.kind === 'task') inFlight = [...inFlight, request]
+    }
+    return { pid: started, send, stop: () => exit('stopped'), abandon: exit }
+  }
+  const logger = createRecordingLogger()
+  const passes = createPassLimits({ floor: 60_000 })
+  const runner = createTaskRunner({
+    role: 'speech', workers, logger, execArgv: [], startChild, limits: { detect: 60_000, load: 60_000, passes, ...limits },
+    widthOn: () => onGpu ?? workers,
+    deviceOf: (task) => (task.kind === 'transcribe' && task.job.model.startsWith('gpu') ? 'gpu' : 'cpu'),
+  })
+  t.teardown(runner.close)
+
+  const nameOf = ({ task }: { readonly task: Task }): string => (task.kind === 'transcribe' ? task.job.model : task.kind)
+  const named = (name: string) => {
+    const found = inFlight.find((one) => nameOf(one) === name)
+    assert.ok(found, `${name} is not in flight`)
+    return found
+  }
+  return {
+    runner,
+    logger,
+    started: () => started,
+    inFlight: () => inFlight.map(nameOf),
+    transcribe: (name: string): Promise<Outcome> => {
+      const job = { model: name, language: 'en', samples: new Int16Array(1) }
+      return runner.run({ kind: 'transcribe', job, folder: null })
+    },
+    detect: (): Promise<Outcome> => runner.run({ kind: 'detect', samples: new Int16Array(512), state: null }),
+    begin: (name: string, loads = false): void => events?.onReply({ kind: 'began', id: named(name).id, loads }),
+    answer: (name: string): void => {
+      const { id } = named(name)
+      inFlight = inFlight.filter((one) => one.id !== id)
+      events?.onReply({ kind: 'outcome', id, outcome: E.right(null) })
+    },
+    die: (reason = 'SIGSEGV'): void => {
+      const heard = events
+      events = null
+      inFlight = []
+      heard?.onExit(reason)
+    },
+    until: (...names: ReadonlyArray<string>): Promise<void> =>
+      eventually(() => assert.deepEqual(inFlight.map(nameOf).toSorted(), names.toSorted())),
+  }
+}
+
+const DONE = E.right(null)
+
+test('only tasks that began are suspects: what waited for a thread when the process died runs on as if nothing had been', async (t) => {
+  const { transcribe, begin, die, answer, until } = scriptedProcesses(t, { workers: 3 })
+  const [deadly, ...bystanders] = ['deadly', 'bystander', 'other'].map(transcribe)
+  await until('deadly', 'bystander', 'other')
+  begin('deadly')
+  die()
+  await until('deadly')
+  begin('deadly')
+  die()
+  t.deepEqual(await deadly, E.left({ _tag: 'JobFailed', reason: 'it brought the engine process down (SIGSEGV)' }))
+  await until('bystander', 'other')
+  answer('bystander')
+  answer('other')
+  t.deepEqual(await Promise.all(bystanders), [DONE, DONE])
+})
+
+test('suspects are tried in halves, so that one deadly task of eight is found by halving and costs no other', async (t) => {
+  const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
+  const { transcribe, begin, die, answer, inFlight, started } = scriptedProcesses(t, { workers: 8 })
+  const outcomes = Promise.all(names.map(transcribe))
+  await eventually(() => assert.equal(inFlight().length, 8))
+  const trials: Array<string> = []
+  const runGroup = async (): Promise<void> => {
+    const group = await eventually(() => {
+      assert.ok(inFlight().length > 0)
+      return inFlight()
+    })
+    trials.push(group.join(''))
+    group.forEach((name) => begin(name))
+    if (group.includes('c')) die()
+    else group.forEach(answer)
+  }
+  names.forEach((name) => begin(name))
+  die()
+  while (trials.join(' ').split(' ').at(-1) !== 'efgh') await runGroup()
+  t.deepEqual(trials, ['abcd', 'ab', 'cd', 'c', 'd', 'efgh'])
+  t.is(started(), 5)
+  const failed = (await outcomes).flatMap((outcome, index) => (E.isLeft(outcome) ? [names[index]] : []))
+  t.deepEqual(failed, ['c'])
+})
+
+test('detection goes on while suspects are tried', async (t) => {
+  const { transcribe, detect, begin, die, answer, until } = scriptedProcesses(t)
+  const [one, other] = [transcribe('one'), transcribe('other')]
+  await until('one', 'other')
+  begin('one')
+  begin('other')
+  die()
+  await until('one')
+  const detected = detect()
+  await until('one', 'detect')
+  answer('detect')
+  t.deepEqual(await detected, DONE)
+  answer('one')
+  await until('other')
+  answer('other')
+  t.deepEqual([await one, await other], [DONE, DONE])
+})
+
+test('a detection that is in flight at two deaths fails, and the task on trial is tried once more', async (t) => {
+  const { transcribe, detect, begin, die, answer, until } = scriptedProcesses(t)
+  const [task, detection] = [transcribe('task'), detect()]
+  await until('task', 'detect')
+  begin('task')
+  die()
+  await until('task', 'detect')
+  die()
+  t.like(await detection, { _tag: 'Left', left: { _tag: 'JobFailed' } })
+  await until('task')
+  answer('task')
+  t.deepEqual(await task, DONE)
+})
+
+test('where detection takes too long it is the only suspect: the task on trial beside it runs on', async (t) => {
+  const { transcribe, detect, begin, die, answer, until, started } = scriptedProcesses(t, { limits: { detect: 30 } })
+  const task = transcribe('task')
+  await until('task')
+  begin('task')
+  die()
+  await until('task')
+  begin('task')
+  const detection = await detect()
+  t.like(detection, { _tag: 'Left', left: { _tag: 'JobFailed' } })
+  await eventually(() => assert.equal(started(), 4))
+  await until('task')
+  answer('task')
+  t.deepEqual(await task, DONE)
+})
+
+test('groups that were to be tried together are no larger than what a kill has left of the memory', async (t) => {
+  const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
+  const { transcribe, begin, die, answer, inFlight, started } = scriptedProcesses(t, { workers: 8 })
+  const outcomes = Promise.all(names.map(transcribe))
+  const trials: Array<string> = []
+  const nextGroup = async (processes: number): Promise<ReadonlyArray<string>> => {
+    const group = await eventually(() => {
+      assert.ok(started() === processes && inFlight().length > 0)
+      return inFlight()
+    })
+    trials.push(group.join(''))
+    group.forEach((name) => begin(name))
+    return group
+  }
+  await nextGroup(1)
+  die('SIGKILL')
+  await nextGroup(2)
+  die('SIGKILL')
+  while (trials.join('').length < 20) (await nextGroup(3)).forEach(answer)
+  t.deepEqual(trials, ['abcdefgh', 'abcd', 'ab', 'cd', 'ef', 'gh'])
+  t.true((await outcomes).every(E.isRight))
+})
+
+test('of tasks in flight the one that takes too long is the only suspect', async (t) => {
+  const passes = createPassLimits({ floor: 1, unmeasured: 60_000, measured: (model) => (model === 'hangs' ? 10 : undefined) })
+  const { transcribe, begin, answer, until } = scriptedProcesses(t, { limits: { passes } })
+  const [other, hangs] = [transcribe('other'), transcribe('hangs')]
+  await until('other', 'hangs')
+  begin('other')
+  begin('hangs')
+  await until('hangs')
+  begin('hangs')
+  t.deepEqual(await hangs, E.left({ _tag: 'JobFailed', reason: 'it brought the engine process down (a task took longer than 50 ms)' }))
+  await until('other')
+  answer('other')
+  t.deepEqual(await other, DONE)
+})
+
+test('after a kill from outside half as many tasks run at a time, after the next a quarter, and one at least', async (t) => {
+  const { runner, transcribe, die, inFlight, logger, started } = scriptedProcesses(t, { workers: 4 })
+  const outcomes = ['a', 'b', 'c', 'd', 'e', 'f'].map(transcribe)
+  await eventually(() => assert.equal(inFlight().length, 4))
+  for (const left of [2, 1, 1]) {
+    const before = started()
+    die('SIGKILL')
+    t.is(runner.widthOf('cpu'), left)
+    await eventually(() => assert.ok(started() > before && inFlight().length > 0))
+    t.true(inFlight().length <= left)
+  }
+  t.true(logger.lines.some(({ message, fields }) => message === 'engine process died' && fields['tasksAtATime'] === 1))
+  await runner.close()
+  await Promise.all(outcomes)
+})
+
+test('a death that was no kill from outside leaves the number of tasks as it is', async (t) => {
+  const { runner, transcribe, die, inFlight } = scriptedProcesses(t, { workers: 4 })
+  const outcome = transcribe('a')
+  await eventually(() => assert.equal(inFlight().length, 1))
+  die('SIGSEGV')
+  t.is(runner.widthOf('cpu'), 4)
+  await runner.close()
+  await outcome
+})
+
+test('jobs that wait for the CPU hold up none that wait for the GPU, and take no place there', async (t) => {
+  const { runner, transcribe, until, answer } = scriptedProcesses(t, { workers: 2, onGpu: 3 })
+  const outcomes = ['a', 'b', 'c', 'd', 'gpu 1', 'gpu 2', 'gpu 3', 'gpu 4'].map(transcribe)
+  await until('a', 'b', 'gpu 1', 'gpu 2', 'gpu 3')
+  t.deepEqual([runner.widthOf('cpu'), runner.widthOf('gpu')], [2, 3])
+  answer('gpu 2')
+  await until('a', 'b', 'gpu 1', 'gpu 3', 'gpu 4')
+  answer('a')
+  await until('b', 'c', 'gpu 1', 'gpu 3', 'gpu 4')
+  await runner.close()
+  await Promise.all(outcomes)
+})

@@ -1,0 +1,105 @@
+import { symlink } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import test from 'ava'
+import type { Json, Listing, LiveJson, Single } from '../../support/client.ts'
+import { eventually } from '../../support/eventually.ts'
+import { runTestService, startTestService } from '../../support/service.ts'
+import { sampleSentences, silence } from '../../support/speech.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+
+/** A tiny model that knows German and English; what it makes of speech is nonsense. */
+const MULTILINGUAL = 'exact-whisper'
+const modelsDir = await temporaryDirectory()
+await symlink(resolve('test/support/fixtures/engine', MULTILINGUAL), join(modelsDir.path, MULTILINGUAL))
+const service = await runTestService({ MODELS_DIR: modelsDir.path })
+test.after.always(async () => {
+  await service.dispose()
+  await modelsDir.remove()
+})
+
+const ASKED = { words: true, prompt: 'A lecture on numerals.', hotwords: ['Analytical Engine'] }
+const FURTHER = ['words', 'task', 'prompt', 'hotwords']
+const furtherOf = (settings: Json): Json => Object.fromEntries(Object.entries(settings).filter(([member]) => FURTHER.includes(member)))
+const configOf = (live: Json): Json => live['config'] as Json
+
+test.serial('what was asked of a session or a profile is told to its owner, exactly as it was sent [B43 B44 B45]', async (t) => {
+  const client = await service.user('asking')
+  const live = await client.createLive({ model: MULTILINGUAL, config: { ...ASKED, task: 'translate' } })
+  t.deepEqual(furtherOf(configOf(live)), { ...ASKED, task: 'translate' })
+  t.deepEqual((await client.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data, live)
+  t.deepEqual((await client.get<Listing<LiveJson>>('/lives')).body.data, [live])
+  t.deepEqual(furtherOf(configOf(await client.createLive())), {})
+  const made = (await client.post<Single<Json>>('/user-live-configs', { name: 'Lecture', hotwords: ['Babbage'] })).body.data
+  t.deepEqual(furtherOf(made), { hotwords: ['Babbage'] })
+  const changed = await client.put<Single<Json>>(`/user-live-configs/${String(made['id'])}`, { words: false, prompt: '' })
+  t.deepEqual(furtherOf(changed.body.data), { words: false, prompt: '', hotwords: ['Babbage'] })
+  const [, listed] = (await client.get<Listing<Json>>('/user-live-configs')).body.data
+  t.deepEqual(listed, changed.body.data)
+  const history = await client.get<Listing<Json>>(`/lives/${live.id}/history`)
+  t.like(history.body.data[0], { type: 'LiveCreated', data: { vocabulary: '***' } })
+  const admin = await service.admin()
+  t.false(JSON.stringify((await admin.get('/admin/lives')).body).includes('Analytical'))
+})
+
+test.serial('an Idempotency-Key is another request with other hotwords [B44]', async (t) => {
+  const client = await service.user('repeating')
+  const create = async (hotwords: ReadonlyArray<string>): Promise<number> => {
+    const body = JSON.stringify({ model: 'demo-en', language: 'en', config: { hotwords } })
+    const headers = { 'idempotency-key': 'k', 'content-type': 'application/json' }
+    return (await client.request('POST', '/lives', { headers, body })).status
+  }
+  t.deepEqual([await create(['a']), await create(['a']), await create(['b'])], [200, 200, 422])
+})
+
+test.serial('a sender changes prompt and hotwords while it speaks, and a restart forgets nothing of it [B44]', async (t) => {
+  const client = await service.user('changing', { permissions: ['user_retention'] })
+  const live = await client.createLive({ live_retention: true, config: ASKED })
+  const sender = await client.socket(live, 'sender')
+  sender.send({ type: 'config' })
+  sender.sendAudio((await sampleSentences())[0]?.samples ?? silence(1))
+  sender.send({ type: 'config', max_chars: 20 })
+  await sender.frame(({ code }) => code === 'config_too_late')
+  sender.send({ type: 'config', hotwords: ['Difference Engine'] })
+  await eventually(async () => {
+    const { data } = (await client.get<Single<LiveJson>>(`/lives/${live.id}`)).body
+    if (JSON.stringify(configOf(data)['hotwords']) !== '["Difference Engine"]') throw new Error('not yet')
+  })
+  t.is(sender.frames.filter(({ status }) => status === 'ASR process started').length, 2)
+  sender.send({ type: 'FINISH' })
+  t.is((await sender.closed).code, 1000)
+  const types = (await client.get<Listing<Json>>(`/lives/${live.id}/history`)).body.data.map(({ type }) => type)
+  t.true(types.includes('VocabularyChanged'))
+  const transcript = await client.get<Single<{ readonly transcript: ReadonlyArray<Json> }>>(`/lives/${live.id}/transcript`)
+  t.true(transcript.body.data.transcript.length > 0)
+  await service.kill()
+  await service.start()
+  const again = await service.logIn('changing')
+  const { data } = (await again.get<Single<LiveJson>>(`/lives/${live.id}`)).body
+  t.deepEqual(furtherOf(configOf(data)), { ...ASKED, hotwords: ['Difference Engine'] })
+})
+
+test.serial('auto and translate are for models of several languages, and the list of languages stays as it is [B32 B45]', async (t) => {
+  const client = await service.user('polyglot')
+  const live = await client.createLive({ model: MULTILINGUAL, language: 'auto' })
+  t.like(live.language, { id: 0, iso_639_1: 'auto', name: 'Automatic', active: true })
+  const refusal = async (asked: Json): Promise<unknown> => {
+    const { status, body } = await client.post('/lives', { model: 'demo-en', language: 'en', ...asked })
+    return [status, body['detail']]
+  }
+  t.deepEqual(await refusal({ language: 'auto' }), [404, 'Language not supported by model: demo-en, auto'])
+  t.deepEqual(await refusal({ language: 'yue' }), [404, 'Language not supported by model: demo-en, yue'])
+  t.deepEqual(await refusal({ language: 'xyz' }), [404, 'Language not found'])
+  t.deepEqual(await refusal({ config: { task: 'translate' } }), [404, 'Task not supported by model: demo-en, translate'])
+  const { data, pagination } = (await client.get<Listing<Json>>('/languages/')).body
+  t.is(pagination.total_items, 98)
+  t.true(data.every(({ iso_639_1: iso }) => String(iso).length === 2))
+})
+
+test.serial('with COMPAT_STRICT nothing of it is told [B43 B44 B45]', async (t) => {
+  const strict = await startTestService(t, { COMPAT_STRICT: '1', MODELS_DIR: modelsDir.path })
+  const client = await strict.user('strict')
+  const live = await client.createLive({ model: MULTILINGUAL, config: { ...ASKED, task: 'translate' } })
+  t.deepEqual(furtherOf(configOf(live)), {})
+  const profile = (await client.post<Single<Json>>('/user-live-configs', { name: 'Lecture', ...ASKED })).body.data
+  t.deepEqual(furtherOf(profile), {})
+})

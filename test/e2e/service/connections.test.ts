@@ -1,0 +1,97 @@
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import { eventually } from '../../support/eventually.ts'
+import { openRaw } from '../../support/raw-connection.ts'
+import type { RawConnection } from '../../support/raw-connection.ts'
+import { runTestService } from '../../support/service.ts'
+
+const service = await runTestService({ RATE_LIMIT: '500', TRUSTED_PROXIES: '127.0.0.1/32', LOG_LEVEL: 'trace' })
+test.after.always(() => service.dispose())
+
+/** An address of this machine that is no trusted proxy. */
+const DIRECT = '127.0.0.2'
+const PROXY = '127.0.0.1'
+const MOST = 200
+const HALF =
+  'POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\nusername='
+const WHOLE = 'GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n'
+const READY = 'GET /health/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
+
+const forClient = (client: string, request: string): string => request.replace('\r\n\r\n', `\r\nX-Forwarded-For: ${client}\r\n\r\n`)
+
+const openMany = (t: ExecutionContext, count: number, from: string): Promise<ReadonlyArray<RawConnection>> =>
+  Promise.all(Array.from({ length: count }, () => openRaw(t, service.url(), from)))
+
+const untilAtMost = (most: number, connections: ReadonlyArray<RawConnection>): Promise<void> =>
+  eventually(() => {
+    const open = connections.filter(({ socket }) => !socket.closed).length
+    if (open > most) throw new Error(`${open} are open`)
+  }, { timeoutMs: 10_000 })
+
+const isReady = async (t: ExecutionContext, from: string, request: string): Promise<void> => {
+  const probe = await openRaw(t, service.url(), from)
+  probe.write(request)
+  t.regex(await probe.closed(), /^HTTP\/1\.1 200 /)
+}
+
+test.serial('clients that begin requests and do not end them shut out nobody, not even their own address [S20 S38]', async (t) => {
+  const served = await openMany(t, MOST + 60, DIRECT)
+  for (const connection of served) connection.write(WHOLE)
+  for (const connection of served) await connection.answered(1)
+  for (const connection of served) connection.write(HALF)
+  await untilAtMost(MOST, served)
+  await isReady(t, DIRECT, READY)
+  const fresh = await openMany(t, MOST + 10, DIRECT)
+  for (const connection of fresh) connection.write('POST /login HTT')
+  await untilAtMost(MOST, fresh)
+  await isReady(t, DIRECT, READY)
+})
+
+test.serial('behind a trusted proxy that passes bodies on as they come, one client shuts out nobody [S20 S38]', async (t) => {
+  const halves = await openMany(t, MOST + 60, PROXY)
+  for (const connection of halves) connection.write(forClient('203.0.113.9', HALF))
+  await untilAtMost(MOST, halves)
+  await isReady(t, PROXY, forClient('203.0.113.10', READY))
+  await isReady(t, PROXY, READY)
+  const others = await openMany(t, 20, PROXY)
+  for (const connection of others) connection.write(forClient('203.0.113.11', HALF))
+  await isReady(t, PROXY, forClient('203.0.113.9', READY))
+  t.true(others.every(({ socket }) => !socket.closed))
+})
+
+test.serial('what the parser refuses has a body like every error, and nothing of it is in the log [R6]', async (t) => {
+  const secret = 'hunter2-and-more'
+  const login = `POST /login HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${secret}\r\nContent-Type: application/x-www-form-urlencoded\r\n`
+  const bad = [
+    [400, `${login}Transfer-Encoding: chunked\r\n\r\nzz password=${secret}\r\n`], [400, WHOLE.replace('Host: localhost\r\n', '')],
+    [417, WHOLE.replace('\r\n\r\n', `\r\nExpect: ${secret}\r\nConnection: close\r\n\r\n`)], [431, `${login}X: ${'x'.repeat(20_000)}\r\n\r\n`],
+  ] as const
+  for (const [status, bytes] of bad) {
+    const connection = await openRaw(t, service.url(), DIRECT)
+    connection.write(bytes)
+    const answer = await connection.closed()
+    t.deepEqual(connection.statuses(), [status])
+    t.regex(answer, /\r\n\r\n\{"detail":"[^"]+"\}$/)
+  }
+  await eventually(() => {
+    if (!service.log().includes('HPE_')) throw new Error('not in the log')
+  })
+  t.false(service.log().includes(secret))
+})
+
+test.serial('listeners behind one address that come back all at once get in', async (t) => {
+  const { id, listener_token: token } = await (await service.user('lecturer')).createLive()
+  const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n'
+  const ask = `GET /ws/live/${id}?token=${token} HTTP/1.1\r\nHost: localhost\r\n${upgrade}Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`
+  const hall: Array<RawConnection> = []
+  // Of those that are open and say nothing yet, as on a busy machine many of this process would, MOST may wait.
+  while (hall.length < 1500) {
+    const some = await openMany(t, MOST / 2, DIRECT)
+    for (const connection of some) connection.write(ask)
+    hall.push(...some)
+  }
+  await eventually(() => {
+    if (hall.some(({ statuses }) => statuses().length === 0)) throw new Error('some have no answer yet')
+  }, { timeoutMs: 60_000 })
+  t.deepEqual(new Set(hall.flatMap(({ statuses }) => statuses())), new Set([101]))
+})

@@ -1,0 +1,135 @@
+import type { WebSocketRoute } from 'playwright-core'
+import { CHROMIUM, watchPolicy } from '../../support/browser.ts'
+import { checkAccess, sharedConsole } from '../../support/console.ts'
+import { caption, scripted } from '../../support/embed-page.ts'
+import { eventually } from '../../support/eventually.ts'
+import { testWith } from '../../support/skip-unless.ts'
+import { sampleSentences, silence } from '../../support/speech.ts'
+
+const { start } = sharedConsole()
+const browserTest = testWith(CHROMIUM)
+
+const LOOK_OF_TEXT = `(({ color, fontSize }) => ({ color, fontSize }))(getComputedStyle(document.querySelector('#captions')))`
+
+browserTest('with controls=1 an audience chooses language, size and contrast, and shows it on the full screen [B49 B46]', async (t) => {
+  const { service, browser } = await start()
+  const page = await browser.newPage({ viewport: { width: 800, height: 400 } })
+  const refused = watchPolicy(page)
+  const socket = await scripted(page, `${service.url()}/embed/live/7?controls=1&color_text=ff0000&background_color=ffffff#token=any`)
+  await page.getByRole('group', { name: 'Display' }).waitFor()
+  socket.send(caption(1, 'Good morning.'))
+  socket.send(caption(1, 'Buenos días.', { type: 'translation', language: 'es' }))
+  socket.send(caption(2, 'Today is Saturday.'))
+  const lines = page.locator('#lines p')
+  await lines.nth(1).waitFor()
+  t.deepEqual(await lines.allTextContents(), ['Good morning.', 'Today is Saturday.'])
+  t.deepEqual(await page.getByLabel('Language').locator('option').allTextContents(), ['As spoken', 'Spanish'])
+  await page.getByLabel('Language').selectOption('Spanish')
+  t.deepEqual(await lines.evaluateAll((all) => all.map(({ textContent, lang }) => [textContent, lang])), [['Buenos días.', 'es']])
+  socket.send(caption(2, 'Hoy es sábado.', { type: 'translation', language: 'es' }))
+  await lines.nth(1).waitFor()
+  await page.getByLabel('Language').selectOption('As spoken')
+  t.deepEqual(await lines.allTextContents(), ['Good morning.', 'Today is Saturday.'])
+
+  await page.getByLabel('Contrast').selectOption('Yellow on black')
+  await page.getByLabel('Size').fill('48')
+  t.deepEqual(await page.evaluate(LOOK_OF_TEXT), { color: 'rgb(255, 255, 0)', fontSize: '48px' })
+  await checkAccess(t, page, 'page for an audience')
+  await page.getByLabel('Contrast').selectOption('As given')
+  t.like(await page.evaluate(LOOK_OF_TEXT), { color: 'rgb(255, 0, 0)' })
+  await page.getByRole('button', { name: 'Full screen' }).click()
+  await page.getByRole('button', { name: 'Leave full screen' }).click()
+  await page.getByRole('button', { name: 'Full screen', exact: true }).waitFor()
+  t.deepEqual(refused, [])
+})
+
+const CONNECTION = '{"type":"connection","status":"connected","role":"listener","session_id":7,"state":"'
+
+browserTest('an audience is told in words how it stands, from connecting to the end; over a picture only trouble is told [B8 B46]', async (t) => {
+  const { service, browser } = await start()
+  const page = await browser.newPage({ viewport: { width: 800, height: 400 } })
+  const refused = watchPolicy(page)
+  await page.clock.install()
+  const sockets: Array<WebSocketRoute> = []
+  await page.routeWebSocket(/\/ws\/live\//, (route) => sockets.push(route))
+  const status = page.getByRole('status')
+  const says = async (text: string): Promise<void> => {
+    await status.filter({ hasText: new RegExp(`^${text}$`) }).waitFor({ state: 'attached' })
+  }
+  await page.goto(`${service.url()}/embed/live/7?controls=1&background_color=000000#token=any`)
+  await says('Connecting …')
+  await checkAccess(t, page, 'page for an audience, connecting')
+  sockets[0]?.send(`${CONNECTION}pending"}`)
+  await says('Connected. The captions have not begun yet.')
+  sockets[0]?.send('{"status":"started"}')
+  await says('Connected. Waiting for speech …')
+  await checkAccess(t, page, 'page for an audience, waiting')
+  sockets[0]?.send(caption(1, 'Good', { final: false }))
+  await says('')
+  sockets[0]?.send(caption(1, 'Good morning.'))
+  await page.clock.runFor(29_000)
+  await says('')
+  await page.clock.runFor(2000)
+  await says('Connected. Waiting for speech …')
+  t.deepEqual(await page.locator('#lines p').allTextContents(), ['Good morning.'], 'what was said stays')
+
+  // Its own clock stands still: each next socket opens when its wait is over.
+  const socket = async (index: number): Promise<WebSocketRoute> => {
+    await page.clock.runFor(31_000)
+    return eventually(() => {
+      const found = sockets[index]
+      if (found === undefined) throw new Error(`socket ${index} was not opened`)
+      return found
+    })
+  }
+  await sockets[0]?.close({ code: 1001 })
+  await says('Connection lost. Reconnecting …')
+  await (await socket(1)).close({ code: 1001 })
+  await says('No connection. Trying again …')
+  const third = await socket(2)
+  third.send(`${CONNECTION}active"}`)
+  await says('Connected. Waiting for speech …')
+  third.send(caption(2, 'Today is Saturday.'))
+  await says('')
+  third.send('{"type":"error","code":"server_restart","detail":""}')
+  await third.close({ code: 1012 })
+  await says('The service restarts. The captions come back by themselves.')
+  const last = await socket(3)
+  last.send(`${CONNECTION}finished"}`)
+  last.send('{"type":"error","code":"session_finished","detail":""}')
+  await last.close({ code: 4410 })
+  await says('The captions have ended.')
+  const asked = sockets.map((route) => new URL(route.url()).search)
+  t.deepEqual(asked, ['?token=any&replay=50', '?token=any&after=1', '?token=any&after=1', '?token=any&after=2'])
+
+  const over = await scripted(page, `${service.url()}/embed/live/7#token=any`)
+  over.send(`${CONNECTION}pending"}`)
+  over.send(caption(1, 'Good morning.'))
+  await page.locator('#lines p').waitFor()
+  await says('')
+  t.is(new URL(over.url()).search, '?token=any', 'a picture is not covered with what was said before')
+  await over.close({ code: 1001 })
+  await says('')
+  t.deepEqual(refused, [])
+})
+
+browserTest('a second screen that comes late shows what was said before, with its translations [B8 B24]', async (t) => {
+  const { service, browser } = await start()
+  const client = await service.user('late')
+  const live = await client.createLive({ translations: ['es'] })
+  const sender = await client.socket(live, 'sender')
+  sender.send({ type: 'config' })
+  await sender.frame(({ status }) => status === 'started')
+  const [sentence] = await sampleSentences()
+  sender.sendAudio(sentence?.samples ?? silence(0))
+  sender.sendAudio(silence(1.5))
+  const spanish = await sender.frame(({ type, final }) => type === 'translation' && final === true)
+  const page = await browser.newPage()
+  await page.goto(`${service.url()}/embed/live/${live.id}?controls=1&background_color=000000#token=${live.listener_token}`)
+  const line = page.locator('#lines p')
+  await line.getByText('meeting').waitFor()
+  await page.reload()
+  await line.getByText('meeting').waitFor()
+  await page.getByLabel('Language').selectOption('Spanish')
+  t.is(await line.textContent(), String(spanish['text']))
+})

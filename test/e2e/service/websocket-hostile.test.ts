@@ -1,0 +1,147 @@
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import type { Socket } from 'node:net'
+import test from 'ava'
+import { WebSocket } from 'ws'
+import type { LiveJson } from '../../support/client.ts'
+import { eventually } from '../../support/eventually.ts'
+import { fuzzFrames } from '../../support/fuzz-frames.ts'
+import { runTestService } from '../../support/service.ts'
+
+const service = await runTestService({ WS_ORIGINS: '*' })
+test.after.always(() => service.dispose())
+
+/** A socket of which a test writes every byte. */
+const raw = async (live: LiveJson, role: 'sender' | 'listener', headers = ''): Promise<{ readonly socket: Socket; readonly read: () => Buffer }> => {
+  const { port } = new URL(service.url())
+  const socket = connect(Number(port), '127.0.0.1')
+  let read = Buffer.alloc(0)
+  socket.on('data', (chunk: Buffer) => (read = Buffer.concat([read, chunk])))
+  socket.on('error', () => undefined)
+  const token = role === 'sender' ? live.sender_token : live.listener_token
+  socket.write(
+    `GET ${live.relative_path}?token=${token} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+      `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n${headers}\r\n`,
+  )
+  await eventually(() => {
+    if (!read.includes('"connection"')) throw new Error('not open yet')
+  })
+  return { socket, read: () => read }
+}
+
+const MASK = [0, 0, 0, 0]
+/** The code of the close frame at the end of what was read, null where there is none. */
+const closeCode = (bytes: Buffer): number | null => {
+  const at = bytes.lastIndexOf(0x88)
+  return at === -1 || bytes.length < at + 4 ? null : bytes.readUInt16BE(at + 2)
+}
+
+test('the WebSocket library is one without the known ways to exhaust its memory [S28]', async (t) => {
+  const { version } = JSON.parse(await readFile('node_modules/ws/package.json', 'utf8')) as { readonly version: string }
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  t.true(major > 8 || (major === 8 && minor >= 21), version)
+})
+
+test('compression is never agreed to, and any origin connects, also that of a sandboxed page [S30 S27]', async (t) => {
+  const client = await service.user('compressing')
+  const live = await client.createLive()
+  const { socket, read } = await raw(live, 'listener', 'Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\nOrigin: null\r\n')
+  t.regex(read().toString('latin1'), /^HTTP\/1\.1 101 /)
+  t.notRegex(read().toString('latin1'), /sec-websocket-extensions/i)
+  socket.destroy()
+})
+
+const VIOLATIONS: ReadonlyArray<readonly [string, Buffer, number]> = [
+  ['a frame without a mask', Buffer.from([0x81, 2, 0x7b, 0x7d]), 1002],
+  ['reserved bits', Buffer.from([0xf1, 0x80, ...MASK]), 1002],
+  ['an unknown opcode', Buffer.from([0x83, 0x80, ...MASK]), 1002],
+  ['a ping of 126 bytes', Buffer.from([0x89, 0xfe, 0, 126, ...MASK]), 1002],
+  ['a continuation of nothing', Buffer.from([0x80, 0x80, ...MASK]), 1002],
+  ['a length beyond all memory', Buffer.from([0x82, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, ...MASK]), 1009],
+  ['a length beyond what a sender may send', Buffer.from([0x82, 0xff, 0, 0, 0, 0, 0, 8, 0, 1, ...MASK]), 1009],
+  ['text that is no UTF-8', Buffer.from([0x81, 0x82, ...MASK, 0xc3, 0x28]), 1007],
+  ['a close code that nobody may send', Buffer.from([0x88, 0x82, ...MASK, 0x03, 0xed]), 1002],
+  ['100 000 fragments', Buffer.concat([Buffer.from([0x01, 0x80, ...MASK]), Buffer.concat(Array.from({ length: 100_000 }, () => Buffer.from([0x00, 0x80, ...MASK])))]), 1008],
+]
+
+test('what breaks the WebSocket protocol closes that socket with its code, ends that live, and nothing else notices [S29 A4]', async (t) => {
+  const client = await service.user('violating', { max_sessions: 100 })
+  const other = await client.createLive()
+  const bystander = await client.socket(other, 'listener')
+  for (const [what, bytes, code] of VIOLATIONS) {
+    const live = await client.createLive()
+    const listener = await client.socket(live, 'listener')
+    const { socket, read } = await raw(live, 'sender')
+    socket.write(bytes)
+    await eventually(() => {
+      if (closeCode(read()) !== code) throw new Error(`${what}: ${String(closeCode(read()))}`)
+    })
+    socket.destroy()
+    t.deepEqual(await listener.closed, { code: 1000, reason: '' }, what)
+    await client.untilStatus(live, 'finished')
+  }
+  const { socket, read } = await raw(other, 'listener')
+  socket.write(Buffer.from([0x82, 0xfe, 0x10, 0x01, ...MASK]))
+  await eventually(() => {
+    if (closeCode(read()) !== 1009) throw new Error('a listener may send 4 KiB')
+  })
+  socket.destroy()
+  bystander.send({ type: 'ping' })
+  await bystander.frame(({ type }) => type === 'pong')
+  t.is((await client.get('/health/ready')).status, 200)
+})
+
+test('2,000 frames of every kind break nothing: only frames and closes of the interface come back, no error is logged [S34 S35]', async (t) => {
+  const client = await service.user('fuzzing', { max_sessions: 1000 })
+  t.deepEqual((await fuzzFrames(client, 2000)).surprises, [])
+  t.is((await client.get('/health/ready')).status, 200)
+  t.notRegex(service.log(), /"level":"?(error|fatal|50|60)/)
+})
+
+test('a sender that comes back right after it was lost is refused or told that the live is over, never a second one [S33]', async (t) => {
+  const client = await service.user('hurrying')
+  const live = await client.createLive()
+  const first = await client.socket(live, 'sender')
+  first.terminate()
+  const again = await Promise.all(Array.from({ length: 20 }, () => client.socket(live, 'sender')))
+  const codes = await Promise.all(again.map(async ({ closed }) => (await closed).code))
+  // The first may already be gone when one of them is looked at; then that one ends with its live.
+  t.deepEqual(codes.filter((code) => ![4409, 4410, 1000].includes(code)), [])
+  await client.untilStatus(live, 'finished')
+})
+
+test('an address that opens connections and asks nothing keeps 200, the longest silent ones get 429; it is served all the while [S20 S38]', async (t) => {
+  const guarded = await runTestService({ RATE_LIMIT: '50' })
+  t.teardown(guarded.dispose)
+  const { port } = new URL(guarded.url())
+  const from = (localAddress: string): Socket => connect({ port: Number(port), host: '127.0.0.1', localAddress }).on('error', () => undefined)
+  const idle: Array<Socket> = []
+  for (let i = 0; i < 200; i += 1) {
+    const socket = from('127.0.0.2')
+    await once(socket, 'connect')
+    idle.push(socket)
+  }
+  const [longest] = idle
+  const refused = longest === undefined ? undefined : once(longest, 'data')
+  idle.push(from('127.0.0.2'))
+  const [answer] = (await refused) as [Buffer]
+  t.regex(answer.toString(), /^HTTP\/1\.1 429 [^]*Retry-After: \d+[^]*\{"detail":"Too many requests"\}$/)
+  t.is((await guarded.anonymous().get('/version')).status, 200, 'another address')
+  const client = await guarded.user('quiet')
+  const { listener_token: token } = await client.createLive()
+  const sockets: Array<WebSocket> = []
+  // Those whose handshake is finished do not count.
+  for (let i = 0; i < 210; i += 1) {
+    const socket = new WebSocket(`${guarded.url().replace('http', 'ws')}/ws/live?token=${token}`)
+    await once(socket, 'open')
+    sockets.push(socket)
+  }
+  const asking = from('127.0.0.2')
+  asking.write('GET /version HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n')
+  const [head] = (await once(asking, 'data')) as [Buffer]
+  t.regex(head.toString(), /^HTTP\/1\.1 200/, 'the same address')
+  for (const each of idle) each.destroy()
+  t.true(sockets.every(({ readyState }) => readyState === WebSocket.OPEN))
+  for (const socket of sockets) socket.terminate()
+})

@@ -1,0 +1,130 @@
+import { connect } from 'node:net'
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import { handshake } from '../../support/client.ts'
+import { eventually } from '../../support/eventually.ts'
+import { openRaw } from '../../support/raw-connection.ts'
+import { ADMIN,  startTestService } from '../../support/service.ts'
+import { sharedTestService } from '../../support/shared-service.ts'
+
+const service = sharedTestService()
+
+const OFFER = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA\r\n'
+
+const VERSION = 'GET /version HTTP/1.1\r\nHost: x\r\n\r\n'
+
+/** What is answered on one connection, where each request is sent once the answer to the one before it is there. */
+const exchange = async (t: ExecutionContext, ...requests: ReadonlyArray<string>): Promise<string> => {
+  const socket = connect(Number(new URL(service.url()).port), '127.0.0.1')
+  t.teardown(() => socket.destroy())
+  let read = ''
+  socket.on('data', (chunk: Buffer) => (read += chunk.toString('latin1')))
+  for (const [index, request] of requests.entries()) {
+    socket.write(request)
+    await eventually(() => {
+      // Every answer that is looked at here has a body of JSON, or is the first frame of a socket.
+      if (read.split(/\r\n\r\n[^{]*\{/).length !== index + 2) throw new Error(`so far: ${read.slice(0, 2000)}`)
+    })
+  }
+  return read
+}
+
+const statuses = (read: string): ReadonlyArray<string> => [...read.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status = '']) => status)
+
+test('a request that offers h2c is answered over HTTP/1.1, and the connection stays one', async (t) => {
+  const read = await exchange(t, `GET /languages/ HTTP/1.1\r\nHost: x\r\n${OFFER}\r\n`, VERSION)
+  t.deepEqual(statuses(read), ['200', '200'])
+  t.regex(read, /"iso_639_1"/)
+})
+
+test('a request with a body that offers h2c is read whole', async (t) => {
+  const body = new URLSearchParams({ username: ADMIN.username, password: ADMIN.password }).toString()
+  const head = `POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n${OFFER}\r\n`
+  const read = await exchange(t, head + body, VERSION)
+  t.deepEqual(statuses(read), ['200', '200'])
+  t.regex(read, /"access_token"/)
+})
+
+test('offers of other protocols are ignored, on the path of a socket as well', async (t) => {
+  for (const [path, status] of [['/version', '200'], ['/ws/live', '426'], ['/nowhere', '404']] as const)
+    for (const protocol of ['h2c', 'TLS/1.0', 'h2c, foo/2']) {
+      const asked = `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`
+      t.deepEqual(statuses(await exchange(t, asked)), [status], `${path} ${protocol}`)
+    }
+})
+
+test('a WebSocket that is asked for before earlier answers have come is not opened among them, but answered in its turn', async (t) => {
+  const live = await (await service.user('eager')).createLive()
+  const asked =
+    `GET ${live.relative_path}?token=${live.listener_token} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+    'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n'
+  const connection = await openRaw(t, service.url())
+  connection.write(VERSION + asked)
+  await connection.answered(2)
+  t.deepEqual(connection.statuses(), [200, 426])
+  connection.write(asked)
+  await connection.answered(3)
+  t.deepEqual(connection.statuses(), [200, 426, 101])
+})
+
+test('a WebSocket that is offered beside h2c is opened', async (t) => {
+  const live = await (await service.user('offering')).createLive()
+  const asked =
+    `GET ${live.relative_path}?token=${live.listener_token} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c, WebSocket\r\n` +
+    'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n'
+  const read = await exchange(t, asked)
+  t.deepEqual(statuses(read), ['101'])
+})
+
+test('the path of a socket asked for without an upgrade answers 426 and says how to connect', async (t) => {
+  const live = await (await service.user('asking')).createLive()
+  for (const path of ['/ws/live', '/ws/live/', `/api/v1/ws/live/${live.id}`, `${live.relative_path}?token=${live.listener_token}`]) {
+    const asked = `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
+    const read = await exchange(t, asked)
+    t.deepEqual(statuses(read), ['426'], path)
+    t.regex(read, /\r\nUpgrade: websocket\r\n/i)
+    t.regex(read, /\r\nConnection: Upgrade\r\n/i)
+    t.regex(read, /\{"detail":"[^"]*WebSocket[^"]*token[^"]*"\}/)
+    t.notRegex(read, new RegExp(live.listener_token))
+  }
+  const { status, headers } = await service.anonymous().request('POST', '/ws/live')
+  t.deepEqual([status, headers.get('allow')], [405, 'GET'])
+})
+
+test('a connection goes on after an answer of 426', async (t) => {
+  t.deepEqual(statuses(await exchange(t, 'GET /ws/live HTTP/1.1\r\nHost: x\r\n\r\n', VERSION)), ['426', '200'])
+})
+
+test('an empty token counts as none', async (t) => {
+  const live = await (await service.user('empty')).createLive()
+  const at = service.url().replace('http', 'ws') + live.relative_path
+  for (const query of [`token=&token_sender=${live.listener_token}`, `token=${live.listener_token}&token_sender=`])
+    t.is((await handshake(`${at}?${query}`)).status, 101, query)
+})
+
+test('null in a config frame leaves the setting as it is, as it does over REST', async (t) => {
+  const client = await service.user('null')
+  const live = await client.createLive({ config: { min_buffer: null, vad: null } })
+  const sender = await client.socket(live, 'sender')
+  sender.send({ type: 'config', min_buffer: null, max_buffer: null, max_chars: 42, max_lines: null, vad: null, mode: null, punctuation: null })
+  t.deepEqual(await sender.frame(({ status, code }) => status !== 'connected' && (status !== undefined || code !== undefined)), {
+    status: 'ASR process started',
+  })
+  sender.send({ type: 'FINISH' })
+  t.is((await sender.closed).code, 1000)
+})
+
+test('a handshake whose end comes while the service stops is refused, and does not hold it up', async (t) => {
+  const stopping = await startTestService(t)
+  const half = await openRaw(t, stopping.url())
+  half.write('GET /ws/live?token=x HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgr')
+  t.is((await stopping.anonymous().get('/version')).status, 200, 'what was sent before has been read as well')
+  const exited = stopping.kill('SIGTERM')
+  await eventually(async () => {
+    const refused = await fetch(stopping.url()).then(() => false, () => true)
+    if (!refused) throw new Error('connections are still taken')
+  })
+  half.write('ade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n')
+  t.regex(await half.closed(), /^HTTP\/1\.1 503 /)
+  t.is(await exited, 0)
+})

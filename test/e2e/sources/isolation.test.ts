@@ -1,0 +1,54 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { statSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
+import test from 'ava'
+import { pullerCommand } from '../../../infrastructure/sources/child-commands.ts'
+import { tryDecoder } from '../../../infrastructure/sources/source-isolation.ts'
+import { attemptingCommand, escapesOf, isPermission, KEY, runAttempts, startWorld } from '../../support/attempting.ts'
+import type { User } from '../../support/attempting.ts'
+
+/** Nobody in particular, in the group that may read the checkout. */
+const PLAIN_USER = { uid: 65_534, gid: statSync('.').gid }
+
+const onLinux = process.platform === 'linux' ? test : test.skip
+/** A checkout in a directory of root alone, such as `mktemp -d` makes, is closed to everybody else. */
+const mayEnter = (): boolean => spawnSync('test', ['-x', process.execPath], PLAIN_USER).status === 0
+const asRoot = process.getuid?.() === 0 && mayEnter() ? onLinux : test.skip
+
+const users: ReadonlyArray<readonly [string, User, typeof onLinux]> = [
+  ['the user who runs this test', {}, onLinux],
+  ['a plain user', PLAIN_USER, asRoot],
+]
+
+for (const [name, user, testAs] of users)
+  testAs(`a decoder of ${name} can open no file and no socket, start nothing and signal nobody`, async (t) => {
+    const { places, contacts } = await startWorld(t, user)
+    t.deepEqual(escapesOf(await runAttempts(attemptingCommand(true, places), user)), [])
+    t.is(contacts(), 0)
+
+    const { outcomes } = await runAttempts(attemptingCommand(false, places), user)
+    const failed = Object.entries(outcomes).filter(([, outcome]) => outcome.startsWith('failed'))
+    t.deepEqual(failed, [], 'without isolation all of it can be done')
+    t.is(outcomes['FFmpeg reads the key'], `done: ${KEY}`)
+    t.true(contacts() >= 2)
+  })
+
+test('the process that holds the sockets of a source reads no file of the service', async (t) => {
+  const { file } = await startWorld(t, {})
+  const attempt = `import { readFileSync } from 'node:fs'
+    const say = (text) => process.stderr.write(text)
+    try { say('read ' + readFileSync(${JSON.stringify(file)}, 'latin1')) } catch (error) { say(error.code) }
+    process.kill(process.pid, 'SIGKILL')`
+  const { file: command, args } = pullerCommand()
+  const at = args.findIndex((word) => word.endsWith('puller-process.ts'))
+  const words = args.toSpliced(at, 0, '--import', `data:text/javascript,${encodeURIComponent(attempt)}`)
+  const says = async (given: ReadonlyArray<string>): Promise<string> =>
+    text(spawn(command, given, { stdio: ['ignore', 'ignore', 'pipe'], env: {}, cwd: '/' }).stderr)
+  t.is(await says(words), 'ERR_ACCESS_DENIED')
+  t.is(await says(words.filter((word) => !isPermission(word))), `read ${KEY}`)
+})
+
+onLinux('a decoder that does not answer while it is tried holds nothing up', async (t) => {
+  t.is(await tryDecoder(), null)
+  t.is(await tryDecoder(1), 'an isolated decoder did not decode within 1 ms')
+})

@@ -1,8 +1,0 @@
-import test from 'ava'
-import { hearsNoText } from '../support/no-text.ts'
-
-for (const vad of [true, false])
-  test(`R155: ten minutes of silence, noise and tones give no transcription frame, vad ${vad}`, async (t) => {
-    t.timeout(15 * 60_000)
-    await hearsNoText(t, 600, vad)
-  })

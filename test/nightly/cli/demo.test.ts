@@ -1,0 +1,28 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'ava'
+import { stenolog } from '../../support/command-line.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+
+const folder = await temporaryDirectory()
+test.after.always(folder.remove)
+
+const MEMBERS = ['wer', 'words', 'first_display_s', 'final_delay_s', 'reference', 'transcript', 'segments', 'translations', 'events']
+
+test('the demo ends with what to do next, and shows the stored events where they are asked for', async (t) => {
+  t.timeout(300_000)
+  const report = join(folder.path, 'report.json')
+  const [plain, told] = await Promise.all([
+    stenolog(join(folder.path, 'a'), ['demo', '--report', report]),
+    stenolog(join(folder.path, 'b'), ['demo', '--events']),
+  ])
+  for (const { code, stdout, stderr } of [plain, told]) {
+    t.deepEqual([code, stderr], [0, ''])
+    t.regex(stdout, /\nTranscript\n {2}Good morning/)
+    t.regex(stdout, /\nNext\n {2}npm start .*\n {2}npm run stenolog -- models pull base .*\n {2}npm run transcribe -- .*\n$/)
+  }
+  t.notRegex(plain.stdout, /LiveCreated/)
+  t.regex(told.stdout, /\nThe session as events\n(?:.*\n)*.* LiveCreated\n(?:.*\n)*.* LiveFinished\n/)
+  const written = JSON.parse(await readFile(report, 'utf8')) as Readonly<Record<string, unknown>>
+  for (const member of MEMBERS) t.true(member in written, member)
+})

@@ -1,0 +1,116 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import { createClient, logIn } from '../../support/client.ts'
+import type { Json, Single } from '../../support/client.ts'
+import { eventually } from '../../support/eventually.ts'
+import { launch } from '../../support/launch.ts'
+import type { Launched } from '../../support/launch.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+
+const LINK = /^Create the first administrator.*: (http:\S+)\/setup#token=([A-Za-z0-9_-]{43})$/m
+
+const dataDirectory = async (t: ExecutionContext): Promise<string> => {
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  return path
+}
+
+const start = (t: ExecutionContext, directory: string, settings: Readonly<Record<string, string>> = {}): Launched =>
+  launch(t, {
+    STENOLOG_PORT: '0',
+    STENOLOG_DATA_DIR: directory,
+    STENOLOG_DRAIN_TIMEOUT: '0s',
+    ...Object.fromEntries(Object.entries(settings).map(([name, value]) => [`STENOLOG_${name}`, value])),
+  })
+
+const linkOf = (service: Launched): Promise<{ readonly url: string; readonly token: string }> =>
+  eventually(() => {
+    const [, url, token] = LINK.exec(service.stdout()) ?? []
+    if (url === undefined || token === undefined) throw new Error('no link')
+    return { url, token }
+  })
+
+const stop = async (service: Launched): Promise<number | null> => {
+  service.kill('SIGTERM')
+  return service.exited
+}
+
+test.serial('the link that is printed, and never logged, makes the first administrator, once [B2]', async (t) => {
+  const directory = await dataDirectory(t)
+  const service = start(t, directory)
+  const { url, token } = await linkOf(service)
+  t.is(url, await service.url())
+  const client = createClient(url)
+
+  const page = await client.get<string>('/setup')
+  t.is(page.status, 200)
+  t.regex(page.headers.get('content-type') ?? '', /^text\/html/)
+  t.regex(page.body, /<meta name="stenolog" content="setup"/)
+  t.false(page.body.includes(token))
+
+  const admin = { username: 'first admin', password: 'a good long password' }
+  const wrong = await client.post('/setup', { ...admin, token: `${token}x` })
+  t.is(wrong.status, 403)
+  t.deepEqual(wrong.body, { detail: 'Setup link is invalid, expired or already used' })
+  t.is((await client.post('/setup', { ...admin, token, password: 'short' })).status, 422, 'a mistake does not burn it')
+  t.is((await client.post('/users/', admin)).status, 401)
+
+  const created = await Promise.all([1, 2, 3].map(() => client.post<Single<Json>>('/setup/', { ...admin, token })))
+  t.deepEqual(created.map(({ status }) => status).toSorted((a, b) => a - b), [200, 403, 403])
+  t.is((await client.post('/setup', { ...admin, username: 'second', token })).status, 403)
+  t.regex((await client.get<string>('/setup')).body, /<meta name="stenolog" content="ready"/)
+
+  const signedIn = await logIn(url, admin.username, admin.password)
+  t.is((await signedIn.post('/users/', { username: 'somebody', password: 'long enough' })).status, 200)
+  t.is((await signedIn.get('/users/')).status, 200)
+  t.is(await stop(service), 0)
+  t.is(service.stdout().split(token).length, 2, 'printed once')
+  t.true(service.stderr().includes('"/setup"'), 'the log tells of the requests')
+  t.false(service.stderr().includes(token))
+
+  const again = start(t, directory)
+  t.is((await createClient(await again.url()).post('/setup', { ...admin, token })).status, 403)
+  t.is(await stop(again), 0)
+  t.notRegex(again.stdout(), LINK, 'with a user there is nothing to set up')
+})
+
+test.serial('without a user each start makes a link of its own, and one of them can be used once [B2]', async (t) => {
+  const directory = await dataDirectory(t)
+  const first = start(t, directory)
+  const { token } = await linkOf(first)
+  t.is(await stop(first), 0)
+  const second = start(t, directory)
+  const link = await linkOf(second)
+  t.not(link.token, token)
+  const redeem = async (ofStart: string) => (await createClient(link.url).post('/setup', { username: 'late', password: 'long enough', token: ofStart })).status
+  t.deepEqual([await redeem(token), await redeem(link.token), await redeem(token)], [200, 403, 403])
+})
+
+test.serial('the settings make the first administrator, from a file too, and never change one [B2]', async (t) => {
+  const directory = await dataDirectory(t)
+  const file = join(await dataDirectory(t), 'password')
+  await writeFile(file, 'the first password\n')
+  const first = start(t, directory, { ADMIN_USERNAME: 'root', ADMIN_PASSWORD_FILE: file })
+  t.is((await (await logIn(await first.url(), 'root', 'the first password')).get('/users/')).status, 200)
+  t.notRegex(first.stdout(), LINK)
+  t.is(await stop(first), 0)
+
+  const second = start(t, directory, { ADMIN_USERNAME: 'root', ADMIN_PASSWORD: 'another password' })
+  const url = await second.url()
+  t.is((await createClient(url).form('/login', { username: 'root', password: 'another password' })).status, 401)
+  t.is((await createClient(url).form('/login', { username: 'root', password: 'the first password' })).status, 200)
+  t.is(await stop(second), 0)
+})
+
+test.serial('no administrator is made with a password that no user may have, an empty file above all [B2]', async (t) => {
+  const file = join(await dataDirectory(t), 'password')
+  await writeFile(file, '\n')
+  for (const password of [{ ADMIN_PASSWORD_FILE: file }, { ADMIN_PASSWORD: '1234567' }]) {
+    const service = start(t, await dataDirectory(t), { ADMIN_USERNAME: 'root', ...password })
+    t.is(await service.exited, 1)
+    t.regex(service.stderr(), /cannot start: the password of the first admin should have at least 8 bytes/)
+    t.is(service.stdout(), '')
+  }
+})

@@ -1,0 +1,42 @@
+import test from 'ava'
+import { logIn } from '../../support/client.ts'
+import { startCluster } from '../../support/cluster/cluster.ts'
+import { speakerAt } from '../../support/cluster/numbered-session.ts'
+import { eventually } from '../../support/eventually.ts'
+import { ADMIN } from '../../support/service.ts'
+
+const ELSEWHERE = 'This process runs no models: install and remove them on the machine of a worker'
+
+test.serial('a process that only serves clients is ready without a worker, says that none is there, and leaves models to those', async (t) => {
+  t.timeout(300_000)
+  const cluster = await startCluster(t)
+  await cluster.add('lists', 'projector')
+  const api = await cluster.add('api', 'api')
+  const metrics = async () => (await fetch(`${api.url()}/metrics`)).text()
+  const ready = async () => {
+    const answer = await fetch(`${api.url()}/health/ready`)
+    return { code: answer.status, ...((await answer.json()) as { readonly checks: { readonly workers: number } }) }
+  }
+  const speaker = await speakerAt(api.url())
+  const refused = await t.throwsAsync(() => speaker.createLive())
+  t.regex(refused?.message ?? '', /503.*No worker is there to run sessions/s)
+  t.like(await ready(), { code: 200, checks: { workers: 0, engine: 'none' } })
+  t.regex(await metrics(), /^stenolog_workers 0$/m)
+
+  const admin = await logIn(api.url(), ADMIN.username, ADMIN.password)
+  for (const [method, path] of [['POST', '/admin/rescan'], ['DELETE', '/admin/models/1'], ['DELETE', '/admin/translations/1']] as const)
+    t.like(await admin.request(method, path), { status: 409, body: { detail: ELSEWHERE } }, path)
+  for (const kind of ['pull', 'verify']) {
+    const { status, body } = await admin.post('/admin/jobs', { kind, subject: 'base' })
+    t.deepEqual([status, body], [409, { detail: ELSEWHERE }], kind)
+  }
+
+  await cluster.add('worker', 'worker')
+  await eventually(async () => {
+    if ((await ready()).checks.workers !== 1) throw new Error('the worker is not told of')
+    await speaker.createLive()
+  })
+  const now = await metrics()
+  t.regex(now, /^stenolog_members\{state="up"\} 3$/m)
+  t.regex(now, /^stenolog_leases\{holder="other"\} [1-9]\d*$/m)
+})

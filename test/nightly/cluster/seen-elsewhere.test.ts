@@ -1,0 +1,78 @@
+/** What one process wrote, as another one of the same service shows it; STENOLOG_TEST_ROUNDS=1000 has so many of each kind (100). */
+import { randomBytes } from 'node:crypto'
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { followErasures } from '../../../infrastructure/keys/erased-keys.ts'
+import { connectMongo } from '../../../infrastructure/mongodb/connection.ts'
+import { erasedLately, openMongoKeyring } from '../../../infrastructure/mongodb/keyring.ts'
+import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
+import { right } from '../../contract/event-store-support.ts'
+import { createClient } from '../../support/client.ts'
+import type { Json, Listing, LiveJson, Single } from '../../support/client.ts'
+import { speakerAt } from '../../support/cluster/numbered-session.ts'
+import { startSplit } from '../../support/cluster/split.ts'
+import { at, placed } from '../../support/memory-keyring.ts'
+import { startMongoDouble } from '../../support/mongodb-double/process.ts'
+import { createRecordingLogger } from '../../support/recording-logger.ts'
+import { percentile, timeToSee } from '../../support/time-to-see.ts'
+
+const ROUNDS = Number(process.env['STENOLOG_TEST_ROUNDS'] ?? 100)
+const MINUTE = 60_000
+
+const figures = (what: string, times: ReadonlyArray<number>): string =>
+  `${what}: p50 ${percentile(times, 0.5).toFixed(0)}, p99 ${percentile(times, 0.99).toFixed(0)}, most ${Math.max(...times).toFixed(0)} ms of ${times.length}`
+
+test.serial('what was written through one process is shown by another', async (t) => {
+  t.timeout(20 * MINUTE)
+  const { apis: [one, two] } = await startSplit(t)
+  const here = await speakerAt(one.url())
+  const there = createClient(two.url(), here.token)
+  const times: Record<'live by its id' | 'live in the list' | 'state of an ended live' | 'profile', Array<number>> =
+    { 'live by its id': [], 'live in the list': [], 'state of an ended live': [], 'profile': [] }
+  for (let round = 0; round < ROUNDS; round += 1) {
+    let live: LiveJson | undefined
+    times['live by its id'].push(await timeToSee(
+      async () => { live = await here.createLive() },
+      async () => (await there.get(`/lives/${live?.id}`)).status === 200,
+    ))
+    await here.put(`/lives/${live?.id}/finish`)
+    times['state of an ended live'].push(await timeToSee(
+      async () => undefined,
+      async () => (await there.get<Single<Json>>(`/lives/${live?.id}`)).body.data['status'] === 'finished',
+    ))
+    times['live in the list'].push(await timeToSee(
+      async () => { live = await here.createLive() },
+      async () => (await there.get<Listing<{ readonly id: number }>>('/lives/?limit=1')).body.data[0]?.id === live?.id,
+    ))
+    await here.put(`/lives/${live?.id}/finish`)
+    let profile: Single<Json> | undefined
+    times.profile.push(await timeToSee(
+      async () => { profile = (await here.post<Single<Json>>('/user-live-configs/', { name: `made in ${round}` })).body },
+      async () => (await there.get(`/user-live-configs/${String(profile?.data['id'])}`)).status === 200,
+    ))
+    await here.request('DELETE', `/user-live-configs/${String(profile?.data['id'])}`)
+  }
+  for (const [what, all] of Object.entries(times)) t.log(figures(what, all))
+  t.pass()
+})
+
+test.serial('a key that one process erased opens nothing at another that has it in memory', async (t) => {
+  t.timeout(20 * MINUTE)
+  const double = await startMongoDouble({ replicaSet: 'rs0' })
+  t.teardown(double.dispose)
+  const [connection, masterKey] = [await connectMongo(double.url('stenolog')), randomBytes(32)]
+  t.teardown(connection.close)
+  const [here, there] = [await openMongoKeyring(connection, masterKey), await openMongoKeyring(connection, masterKey)]
+  const { stop } = followErasures({
+    keyring: there, erased: erasedLately(connection), needed: () => [], timers: systemTimers, monotonic: () => performance.now(),
+    logger: createRecordingLogger(),
+  })
+  const times: Array<number> = []
+  for (let round = 0; round < ROUNDS / 5; round += 1) {
+    const sealed = at(await right(here.seal(`user-${round}`, placed(['Alice']))))
+    t.deepEqual(await right(there.open(sealed)), [E.right('Alice')])
+    times.push(await timeToSee(() => right(here.erase([`user-${round}`])), async () => (await right(there.open(sealed))).every(E.isLeft)))
+  }
+  await stop()
+  t.log(figures('an erased key is forgotten', times))
+})

@@ -1,0 +1,77 @@
+/** What one process at a time does, when that process is gone. `STENOLOG_TEST_SINGLETONS=10` has ten rounds of each kind (2). */
+import assert from 'node:assert/strict'
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import { MongoClient } from 'mongodb'
+import { leaseOf } from '../../../projections/projector.ts'
+import type { Listing, LiveJson } from '../../support/client.ts'
+import { startCluster } from '../../support/cluster/cluster.ts'
+import type { ClusterProcess } from '../../support/cluster/cluster.ts'
+import { speakerAt } from '../../support/cluster/numbered-session.ts'
+import { eventually } from '../../support/eventually.ts'
+import { timeToSee } from '../../support/time-to-see.ts'
+
+const ROUNDS = Number(process.env['STENOLOG_TEST_SINGLETONS'] ?? 2)
+/** Of whoever folds the lists of lives. */
+const LISTS = leaseOf({ name: 'lives' })
+/** Milliseconds. */
+const PATIENT = { timeoutMs: 120_000 }
+
+interface LeaseDocument {
+  readonly _id: string
+  readonly holder: string | null
+}
+
+const openWorld = async (t: ExecutionContext) => {
+  const cluster = await startCluster(t)
+  const [api, ...projectors] = await Promise.all([
+    cluster.add('api', 'api'), cluster.add('lists-1', 'projector'), cluster.add('lists-2', 'projector'), cluster.add('worker', 'worker'),
+  ])
+  const client = await new MongoClient(cluster.mongo.url('stenolog')).connect()
+  t.teardown(() => client.close())
+  const leases = () => client.db().collection<LeaseDocument>('leases').find({}).toArray()
+  const speaker = await speakerAt(api.url())
+  /** Waits until somebody has each lease, and this process none. */
+  const allHeldWithout = (gone: string): Promise<unknown> =>
+    eventually(async () => assert.deepEqual((await leases()).filter(({ holder }) => holder === null || holder === gone), []), PATIENT)
+  const listed = async (): Promise<ReadonlyArray<number>> =>
+    (await speaker.get<Listing<LiveJson>>('/lives/?limit=1000')).body.data.map(({ id }) => id).toSorted((a, b) => a - b)
+  return { projectors: projectors.slice(0, 2), speaker, leases, allHeldWithout, listed }
+}
+
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
+
+const FAULTS = {
+  killed: { strike: (one: ClusterProcess) => one.kill(), heal: (one: ClusterProcess) => one.start() },
+  frozen: { strike: async (one: ClusterProcess) => one.freeze(), heal: async (one: ClusterProcess) => one.thaw() },
+} as const
+
+for (const [name, { strike, heal }] of Object.entries(FAULTS)) {
+  test.serial(`projections and duties of a process that is ${name} go on in another`, async (t) => {
+    t.timeout(10 * 60_000 * ROUNDS)
+    const { projectors, speaker, leases, allHeldWithout, listed } = await openWorld(t)
+    const [folded, held]: [Array<number>, Array<number>] = [[], []]
+    const created = [(await speaker.createLive()).id]
+    await eventually(async () => assert.deepEqual(await listed(), created), PATIENT)
+    await allHeldWithout('')
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      const holder = (await leases()).find(({ _id }) => _id === LISTS)?.holder
+      const [old, next] = projectors.toSorted((a) => (a.name === holder ? -1 : 1))
+      assert.ok(old !== undefined && next !== undefined && old.name === holder)
+      const struck = performance.now()
+      await strike(old)
+      const creating = speaker.createLive()
+      const taken = allHeldWithout(old.name).then(() => performance.now() - struck)
+      await timeToSee(() => Promise.resolve(), async () => (await listed()).length > created.length, PATIENT.timeoutMs)
+      folded.push(performance.now() - struck)
+      created.push((await creating).id)
+      held.push(await taken)
+      t.deepEqual(await listed(), created)
+      t.log(`round ${round}: the first event is folded after ${seconds(folded.at(-1) ?? NaN)}, all leases are taken after ${seconds(held.at(-1) ?? NaN)}`)
+      await heal(old)
+      t.is((await fetch(`${next.url()}/health/ready`)).status, 200)
+      await eventually(async () => t.is((await fetch(`${old.url()}/health/ready`)).status, 200), PATIENT)
+    }
+    t.log(`${name}: folded ${folded.map(seconds).join(', ')}; held ${held.map(seconds).join(', ')}`)
+  })
+}

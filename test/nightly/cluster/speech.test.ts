@@ -1,0 +1,48 @@
+import test from 'ava'
+import { createClient } from '../../support/client.ts'
+import type { LiveJson, TestSocket } from '../../support/client.ts'
+import { speakerAt } from '../../support/cluster/numbered-session.ts'
+import { speakAnew } from '../../support/cluster/returning-sender.ts'
+import { startSplit } from '../../support/cluster/split.ts'
+import { eventually } from '../../support/eventually.ts'
+import { sampleSentences, silence } from '../../support/speech.ts'
+
+const [SESSIONS, LISTENERS, SPOKEN] = [20, 10, 8]
+/** Seconds. */
+const PAUSE = 2
+
+const plain = (text: string): string => text.toLowerCase().replaceAll(/[^a-z']+/g, ' ').trim()
+
+const saidOf = ({ frames }: TestSocket): ReadonlyArray<string> =>
+  frames.filter(({ type, final }) => type === 'transcription' && final === true).map(({ text }) => String(text))
+
+test('the model that ships hears twenty sessions of two workers, of which one is killed: every sentence is told once, to everybody', async (t) => {
+  t.timeout(10 * 60_000)
+  const { apis: [one, two], workerOf } = await startSplit(t, {}, { isScripted: false })
+  const speaker = await speakerAt(one.url())
+  const there = createClient(two.url(), speaker.token)
+  const sentences = (await sampleSentences()).slice(0, SPOKEN)
+  const audio = Int16Array.from(sentences.flatMap(({ samples }) => [...samples, ...silence(PAUSE)]))
+  const expected = plain(sentences.map(({ text }) => text).join(' '))
+  const sessions = await Promise.all(Array.from({ length: SESSIONS }, async (_, n) => {
+    const live: LiveJson = await speaker.createLive()
+    const listeners = await Promise.all(Array.from({ length: LISTENERS }, (__, i) => (i % 2 === 0 ? speaker : there).socket(live, 'listener')))
+    return { live, listeners, sender: await speakAnew([n % 2 === 0 ? two.url : one.url], live, audio) }
+  }))
+  const [first] = sessions
+  if (first === undefined) throw new Error('no session')
+  await eventually(() => {
+    if (sessions.some(({ listeners: [listener] }) => listener === undefined || saidOf(listener).length < 2)) throw new Error('not all have been told two sentences')
+  })
+  const victim = await workerOf(first.live.id)
+  const moved = (await Promise.all(sessions.map(({ live }) => workerOf(live.id)))).filter((worker) => worker === victim).length
+  await victim.kill()
+  for (const { live, listeners, sender } of sessions) {
+    t.is(await sender.over, 1000, `live ${live.id}`)
+    for (const listener of listeners) {
+      await listener.over
+      t.is(plain(saidOf(listener).join(' ')), expected, `live ${live.id}`)
+    }
+  }
+  t.log(`${SESSIONS} sessions with ${LISTENERS} listeners each, ${moved} of them at the worker that was killed`)
+})

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import test from 'ava'
+import { startCluster } from '../../support/cluster/cluster.ts'
+import type { ClusterProcess, Peer } from '../../support/cluster/cluster.ts'
+import { listenTo, longestSilence, sendWords, speakerAt, storedNumbers, upTo } from '../../support/cluster/numbered-session.ts'
+import type { NumberedListener } from '../../support/cluster/numbered-session.ts'
+import { startSplit } from '../../support/cluster/split.ts'
+import { eventually } from '../../support/eventually.ts'
+
+/** Rounds of each fault; 34 of killed, frozen and cut off make a hundred. */
+const ROUNDS = Number(process.env['STENOLOG_TEST_TAKEOVERS'] ?? 1)
+/** Milliseconds. */
+const PATIENT = { timeoutMs: 180_000 }
+/** Words of a session, and those that are told before the fault. */
+const [WORDS, BEFORE] = [50, 10]
+
+interface Fault {
+  readonly strike: (worker: ClusterProcess) => unknown
+  readonly heal: (worker: ClusterProcess) => unknown
+  /** Healed when so many words are told, else when the session is over. */
+  readonly healedAt?: number
+}
+
+const cut = (...from: ReadonlyArray<Peer>): Fault => ({
+  strike: (worker) => from.forEach((peer) => worker.cut(peer)),
+  heal: (worker) => from.forEach((peer) => worker.mend(peer)),
+})
+
+const FAULTS: Readonly<Record<string, Fault>> = {
+  'killed': { strike: (worker) => worker.kill(), heal: (worker) => worker.start() },
+  'frozen': { strike: (worker) => worker.freeze(), heal: (worker) => worker.thaw() },
+  'cut off': cut('mongodb', 'eventstoredb', 'peers'),
+  'cut off from MongoDB': cut('mongodb'),
+  // Its beats go on, and what it tells is stored later: nothing moves.
+  'cut off from EventStoreDB': { ...cut('eventstoredb'), healedAt: 30 },
+  'cut off from its peers': cut('peers'),
+}
+
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
+
+const median = (values: ReadonlyArray<number>): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN
+
+for (const [name, { strike, heal, healedAt }] of Object.entries(FAULTS)) {
+  test.serial(`a worker that is ${name} costs no word, and text comes again`, async (t) => {
+    t.timeout(10 * 60_000 * ROUNDS)
+    const { apis, workers, workerOf } = await startSplit(t)
+    const [one, two] = apis
+    const speaker = await speakerAt(one.url())
+    const gaps: Array<number> = []
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      const live = await speaker.createLive({ live_retention: true })
+      const listeners = [listenTo(live, [one.url]), listenTo(live, [two.url])]
+      const told = (count: number) =>
+        eventually(() => assert.ok(listeners.every(({ finals }) => finals().length >= count)), PATIENT)
+      const sender = await sendWords(one.url(), live, WORDS)
+      await told(BEFORE)
+      const worker = await workerOf(live.id)
+      const struck = performance.now()
+      await strike(worker)
+      if (healedAt !== undefined) {
+        await told(healedAt)
+        await heal(worker)
+      }
+      t.is(await sender.over, 1000)
+      await Promise.all(listeners.map(({ over }) => over))
+      const gap = Math.max(...listeners.map((listener: NumberedListener) => longestSilence(listener, struck)))
+      gaps.push(gap)
+      t.log(`round ${round}, ${worker.name}: ${seconds(gap)} without text`)
+      for (const listener of listeners) t.deepEqual(listener.finals(), upTo(WORDS))
+      t.deepEqual(await storedNumbers(speaker, live), upTo(WORDS))
+      if (healedAt === undefined) await heal(worker)
+      // Both are workers again before the next round begins.
+      await eventually(async () => assert.deepEqual(await workers(), ['worker-1', 'worker-2']), PATIENT)
+    }
+    t.log(`${name}: median ${seconds(median(gaps))}, longest ${seconds(Math.max(...gaps))} of ${gaps.length}`)
+  })
+}
+
+test.serial('a worker that is stopped on purpose hands its sessions over', async (t) => {
+  t.timeout(10 * 60_000 * ROUNDS)
+  const { apis: [one, two], workers, workerOf } = await startSplit(t)
+  const speaker = await speakerAt(one.url())
+  const gaps: Array<number> = []
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    const live = await speaker.createLive({ live_retention: true })
+    const listeners = [listenTo(live, [one.url]), listenTo(live, [two.url])]
+    const sender = await sendWords(one.url(), live, WORDS)
+    await eventually(() => assert.ok(listeners.every(({ finals }) => finals().length >= BEFORE)), PATIENT)
+    const worker = await workerOf(live.id)
+    const stopped = performance.now()
+    t.is(await worker.stop(), 0)
+    t.is(await sender.over, 1000)
+    await Promise.all(listeners.map(({ over }) => over))
+    const gap = Math.max(...listeners.map((listener) => longestSilence(listener, stopped)))
+    gaps.push(gap)
+    t.log(`round ${round}, ${worker.name}: ${seconds(gap)} without text`)
+    for (const listener of listeners) t.deepEqual(listener.finals(), upTo(WORDS))
+    t.deepEqual(await storedNumbers(speaker, live), upTo(WORDS))
+    await worker.start()
+    await eventually(async () => assert.deepEqual(await workers(), ['worker-1', 'worker-2']), PATIENT)
+  }
+  t.log(`stopped: median ${seconds(median(gaps))}, longest ${seconds(Math.max(...gaps))} of ${gaps.length}`)
+})
+
+test.serial('processes that all begin at once, with the first administrator among their settings, all begin', async (t) => {
+  t.timeout(10 * 60_000)
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    const cluster = await startCluster(t)
+    const started = await Promise.all(['one', 'two', 'three'].map((name) => cluster.add(name)))
+    for (const process of started) {
+      const speaker = await speakerAt(process.url())
+      t.is((await speaker.get('/lives/')).status, 200)
+    }
+  }
+})

@@ -1,0 +1,59 @@
+import test from 'ava'
+import { stenolog } from '../../support/command-line.ts'
+import { startCluster } from '../../support/cluster/cluster.ts'
+import { sendWords, speakerAt } from '../../support/cluster/numbered-session.ts'
+import { eventually } from '../../support/eventually.ts'
+import { openLogOf } from '../../support/stores.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+
+const WORDS = 20
+
+test.serial('commands beside the processes of a cluster take no sessions, and have the process that runs a projection rebuild it', async (t) => {
+  t.timeout(300_000)
+  const cluster = await startCluster(t)
+  const [worker, lists] = [await cluster.add('worker', 'worker'), await cluster.add('lists', 'projector', { LOG_LEVEL: 'info' })]
+  const api = await cluster.add('api', 'api')
+  const speaker = await speakerAt(api.url())
+  const live = await speaker.createLive({ live_retention: true })
+  const elsewhere = await temporaryDirectory()
+  t.teardown(elsewhere.remove)
+  // Beside a process that serves no clients, beside one that does, and where there is none.
+  const places = [worker.dataDirectory, api.dataDirectory, elsewhere.path]
+  const sender = sendWords(api.url(), live, WORDS, 4)
+
+  const { NODE_NAME, ...stores } = { ...cluster.stores, NODE_NAME: worker.name }
+  for (const place of places) {
+    const users = await stenolog(place, ['users', 'list', '--json'], { ...stores, NODE_NAME })
+    t.is(users.code, 0, users.stderr)
+    t.true(users.stdout.includes('"admin"'), users.stdout)
+    const models = await stenolog(place, ['models', 'list', '--json'], { ...stores, NODE_NAME })
+    t.is(models.code, 0, models.stderr)
+    t.true(models.stdout.includes('demo-en'), models.stdout)
+    const rebuilt = await stenolog(place, ['rebuild', 'lives', '--json'], { ...stores, NODE_NAME })
+    t.is(rebuilt.code, 0, rebuilt.stderr)
+    t.like(JSON.parse(rebuilt.stdout), { projection: 'lives', corrected: 0 })
+  }
+  t.is(lists.log().match(/the read model was rebuilt/g)?.length, places.length)
+  t.is(await (await sender).over, 1000)
+
+  const second = await speaker.createLive()
+  const finished = await stenolog(worker.dataDirectory, ['lives', 'finish', String(second.id)], { ...stores, NODE_NAME })
+  t.is(finished.code, 0, finished.stderr)
+
+  const log = await openLogOf({ dataDirectory: '', stores: cluster.stores })
+  t.teardown(log.close)
+  const admission = await log.read('admission')()
+  if (admission._tag === 'Left') throw new Error(admission.left.reason)
+  const types = admission.right.map(({ type }) => type)
+  t.is(types.filter((type) => type === 'WorkerJoined').length, 1)
+  t.false(types.includes('WorkerLeft') || types.includes('Moved'), types.join())
+
+  // With nobody left who runs the projection the command does.
+  for (const one of [api, worker, lists]) t.is(await one.stop(), 0, one.log())
+  const alone = await eventually(async () => {
+    const run = await stenolog(elsewhere.path, ['rebuild', 'lives', '--json'], stores)
+    if (run.code !== 0) throw new Error(run.stderr)
+    return run
+  })
+  t.like(JSON.parse(alone.stdout), { projection: 'lives', corrected: 0 })
+})

@@ -1,0 +1,167 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { createClient } from '../../support/client.ts'
+import { CHROMIUM } from '../../support/browser.ts'
+import { checkEveryLook, openConsole, sharedConsole } from '../../support/console.ts'
+import { runTestService } from '../../support/service.ts'
+import { testWith } from '../../support/skip-unless.ts'
+import { sampleSentences, silence } from '../../support/speech.ts'
+
+const { start, closing } = sharedConsole()
+const browserTest = testWith(CHROMIUM)
+
+const line = (segment: number): string =>
+  JSON.stringify({ type: 'transcription', start: segment, end: segment + 1, text: `Line ${segment} of a long day.`,
+    language: 'en', segment, final: true })
+
+/** Milliseconds until the page has drawn one more line, the least of several. */
+const ADDING = `(async (from) => {
+  const times = []
+  for (let i = 0; i < 15; i += 1) {
+    const since = performance.now()
+    window.say(from + i)
+    await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))
+    times.push(performance.now() - since)
+  }
+  return times.toSorted((a, b) => a - b)[4]
+})`
+
+browserTest('a session of 10,000 captions can be searched, and one more costs little more than the first ones did [B5]',
+  async (t) => {
+  const { service, browser } = await start()
+  const client = await service.user('talker')
+  const live = await client.createLive()
+  const page = await openConsole(t, browser, { url: service.url(), token: client.token })
+  const told = Promise.withResolvers<(segment: number) => void>()
+  await page.routeWebSocket(/\/ws\/live\//, (socket) => {
+    socket.send('{"type":"connection","status":"connected","role":"listener","session_id":7,"state":"active"}')
+    told.resolve((segment) => socket.send(line(segment)))
+  })
+  await page.exposeFunction('say', async (segment: number) => (await told.promise)(segment))
+  await page.goto(`${service.url()}/#/sessions/${live.id}`)
+  await page.reload()
+  const say = await told.promise
+  for (let segment = 1; segment <= 200; segment += 1) say(segment)
+  await page.getByText('Line 200 of').waitFor()
+  const early = await page.evaluate<number>(`${ADDING}(201)`)
+  for (let segment = 216; segment <= 10_000; segment += 1) say(segment)
+  await page.getByText('Line 10000 of').waitFor({ timeout: 120_000 })
+  const late = await page.evaluate<number>(`${ADDING}(10001)`)
+  t.log(`${early.toFixed(1)} ms at 200 lines, ${late.toFixed(1)} ms at 10,000`)
+  t.true(late <= 3 * Math.max(early, 17), `${late} ms instead of ${early} ms`)
+  t.is(await page.getByRole('log').locator('time').count(), 10_015)
+  t.true(await page.evaluate(`window.find('Line 17 of a long day')`), 'the browser finds what is far above')
+})
+
+/** The service comes back where it was. */
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+for (const [signal, ends] of [['SIGKILL', 'is killed'], ['SIGTERM', 'restarts (1012)']] as const)
+  browserTest(`a service that ${ends} while somebody listens: no line is lost and none comes twice [B47]`, async (t) => {
+    const { browser } = await start()
+    const service = await runTestService({ PORT: String(await freePort()) })
+    closing.push(service.dispose)
+    const { token } = await service.user('listener', { permissions: ['user_retention'] })
+    const client = createClient(service.url(), token)
+    const live = await client.createLive({ live_retention: true })
+    const page = await openConsole(t, browser, { url: service.url(), token, at: `#/sessions/${live.id}` })
+    const sender = await client.socket(live, 'sender')
+    sender.send({ type: 'config' })
+    await sender.frame(({ status }) => status === 'started')
+    const [first] = await sampleSentences()
+    sender.sendAudio(first?.samples ?? silence(0))
+    sender.sendAudio(silence(1.5))
+    const lines = page.getByRole('log').locator('p')
+    await lines.first().waitFor()
+    await service.kill(signal)
+    await service.start()
+    await page.getByText('✓ finished').waitFor({ timeout: 60_000 })
+    const kept = await client.api.call('getTranscript', { path: { id: live.id } })
+    const texts = typeof kept === 'string' ? [] : kept.data.transcript.map(({ text }) => text)
+    t.deepEqual(await lines.locator('bdi').allInnerTexts(), texts)
+  })
+
+browserTest('who listens to a session that has not begun hears it after a restart of the service (1012) [B47]', async (t) => {
+  const { browser } = await start()
+  const service = await runTestService({ PORT: String(await freePort()) })
+  closing.push(service.dispose)
+  const { token } = await service.user('patient')
+  const client = createClient(service.url(), token)
+  const live = await client.createLive()
+  const page = await openConsole(t, browser, { url: service.url(), token })
+  const [opened, closed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  page.on('websocket', (socket) => {
+    socket.on('framereceived', () => opened.resolve())
+    socket.on('close', () => closed.resolve())
+  })
+  await page.goto(`${service.url()}/#/sessions/${live.id}`)
+  await opened.promise
+  await service.kill('SIGTERM')
+  await closed.promise
+  await service.start()
+  const sender = await client.socket(live, 'sender')
+  sender.send({ type: 'config' })
+  await sender.frame(({ status }) => status === 'started')
+  const [first] = await sampleSentences()
+  sender.sendAudio(first?.samples ?? silence(0))
+  sender.sendAudio(silence(1.5))
+  await page.getByRole('log').getByText('meeting').waitFor()
+  t.is(await page.getByRole('log').locator('bdi').count(), 1)
+})
+
+const PLACES = ['#/speak', '#/sessions', '#/profiles', '#/tokens', '#/account', '#/about', '#/administration',
+  '#/administration/users', '#/administration/models', '#/administration/jobs']
+
+browserTest('every page has room for texts half as long again, from right to left [B46]', async (t) => {
+  const { service, browser } = await start()
+  const { token } = await service.admin()
+  const page = await openConsole(t, browser, { url: service.url(), token })
+  for (const place of PLACES) {
+    await page.goto(`${service.url()}/?texts=pseudo${place}`)
+    await page.getByRole('heading', { level: 1, name: '⟦' }).waitFor()
+    await page.waitForLoadState('networkidle')
+    t.is(await page.evaluate('document.documentElement.dir'), 'rtl')
+    await checkEveryLook(t, page, place)
+  }
+})
+
+browserTest('a session is begun, muted, stopped and found again without a mouse [B46]', async (t) => {
+  const { service, browser } = await start()
+  const { token } = await service.user('typist')
+  const page = await openConsole(t, browser, { url: service.url(), token })
+  await page.getByRole('button', { name: 'Start' }).waitFor()
+  const tabTo = async (name: RegExp): Promise<void> => {
+    for (let i = 0; i < 60; i += 1) {
+      await page.keyboard.press('Tab')
+      const named = await page.evaluate<string>(`(({ textContent, id }) => (document.querySelector('label[for="' + id + '"]')?.textContent ?? textContent))(document.activeElement)`)
+      if (name.test(named)) return
+    }
+    t.fail(`nothing named ${name} is reached by Tab`)
+  }
+  await tabTo(/^Skip to the content/)
+  await page.keyboard.press('Enter')
+  await tabTo(/^Spanish/)
+  await page.keyboard.press('Space')
+  t.true(await page.getByLabel('Spanish').isChecked())
+  await page.keyboard.press('Control+Enter')
+  await page.getByRole('log').locator('p[lang=es]').first().waitFor()
+  await page.evaluate('document.activeElement.blur()')
+  await page.keyboard.press('m')
+  await page.getByRole('button', { name: 'Unmute' }).waitFor()
+  await page.keyboard.press('Control+Enter')
+  await page.getByText('✓ Done').waitFor()
+  await tabTo(/share, timeline/)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: /^Session \d/ }).waitFor()
+  await tabTo(/^Captions/)
+  await page.keyboard.press('ArrowRight')
+  await page.getByRole('img', { name: 'QR code' }).waitFor()
+})

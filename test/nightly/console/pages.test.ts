@@ -1,0 +1,230 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { CHROMIUM } from '../../support/browser.ts'
+import { checkAccess, openConsole, sharedConsole } from '../../support/console.ts'
+import { passwordOf } from '../../support/service.ts'
+import { testWith } from '../../support/skip-unless.ts'
+import { sampleSentences, silence } from '../../support/speech.ts'
+
+const { start } = sharedConsole()
+const browserTest = testWith(CHROMIUM)
+
+browserTest('a session from its list to its end: captions in two languages, share, timeline, download, delete [B5 B46]',
+  async (t) => {
+  const { service, browser } = await start()
+  const client = await service.user('ada', { permissions: ['user_retention'] })
+  const at = (place: string) => openConsole(t, browser, { url: service.url(), token: client.token, at: place })
+  const page = await at('#/sessions')
+  await page.getByText('No sessions yet.').waitFor()
+  await checkAccess(t, page, 'sessions, empty')
+
+  const live = await client.createLive({ translations: ['es'], live_retention: true })
+  const sender = await client.socket(live, 'sender')
+  await page.goto(`${service.url()}/#/sessions/${live.id}`)
+  await page.getByText('Your program sends its audio here').waitFor()
+  await checkAccess(t, page, 'session, pending')
+  sender.send({ type: 'config' })
+  await sender.frame(({ status }) => status === 'started')
+  const [sentence] = await sampleSentences()
+  sender.sendAudio(sentence?.samples ?? silence(0))
+  sender.sendAudio(silence(1.5))
+  const log = page.getByRole('log')
+  await log.getByText('meeting').waitFor()
+  await log.locator('p[lang=es]').first().waitFor()
+  await page.getByText('● active').waitFor()
+  await checkAccess(t, page, 'session, active')
+
+  await page.getByRole('tab', { name: 'Share' }).click()
+  await page.frameLocator('iframe').getByText('meeting').or(page.frameLocator('iframe').locator('#captions')).first().waitFor()
+  await page.getByRole('img', { name: 'QR code' }).waitFor()
+  await page.getByText('This address works on this computer only.').waitFor()
+  await checkAccess(t, page, 'session, share')
+  const link = await page.getByRole('region', { name: 'Link for the audience' }).innerText()
+  t.true(link.startsWith(`${service.url()}/embed/live/${live.id}?controls=1&`) && link.endsWith(`#token=${live.listener_token}`))
+
+  await page.getByRole('button', { name: 'Finish' }).click()
+  await page.getByText('✓ finished').waitFor()
+  await page.getByRole('tab', { name: 'Timeline' }).click()
+  await page.getByText(/✓ (\d+) of \1 events intact/).waitFor()
+  await page.getByRole('region', { name: 'State of the session then' }).getByText('finished ← changed').waitFor()
+  await checkAccess(t, page, 'session, timeline')
+  await page.keyboard.press('[')
+  await page.getByRole('region', { name: 'State of the session then' }).getByText('active ← changed').waitFor()
+  await page.getByRole('tab', { name: 'Details' }).click()
+  t.is(await page.getByText(live.sender_token).count(), 0)
+  await page.getByRole('button', { name: 'Show tokens' }).click()
+  await page.getByText(live.sender_token).waitFor()
+  await checkAccess(t, page, 'session, details')
+
+  const again = await at(`#/sessions/${live.id}`)
+  await again.getByRole('log').locator('p[lang=es]').first().waitFor()
+  await again.locator('summary', { hasText: 'Download' }).click()
+  await again.getByLabel('Format').selectOption('srt')
+  const [download] = await Promise.all([again.waitForEvent('download'),
+    again.getByRole('button', { name: 'Download' }).click()])
+  t.is(download.suggestedFilename(), `session-${live.id}.srt`)
+
+  await page.goto(`${service.url()}/#/sessions`)
+  await page.getByRole('region', { name: 'Sessions' }).getByText('en → es').waitFor()
+  await checkAccess(t, page, 'sessions')
+  await page.getByLabel('State').selectOption('error')
+  await page.getByText('No session is in this state.').waitFor()
+  await page.getByLabel('Go to session').fill('4711')
+  await page.keyboard.press('Enter')
+  await page.getByText('No session 4711 of yours').waitFor()
+
+  await again.getByRole('button', { name: 'Delete …' }).click()
+  await checkAccess(t, again, 'session, delete')
+  t.true(await again.getByRole('button', { name: 'Delete', exact: true }).isDisabled())
+  await again.getByLabel('Number of the session').fill(String(live.id))
+  await again.getByRole('button', { name: 'Delete', exact: true }).click()
+  await again.getByText('No sessions yet.').waitFor()
+  t.is((await client.get(`/lives/${live.id}`)).status, 404)
+})
+
+browserTest('profiles, API tokens and the account are kept by keyboard and mouse [B5 B46]', async (t) => {
+  const { service, browser } = await start()
+  const { token, api } = await service.user('grace')
+  const page = await openConsole(t, browser, { url: service.url(), token, at: '#/profiles' })
+  await page.getByRole('button', { name: 'New profile' }).click()
+  await page.getByLabel('Name').fill('lecture')
+  await page.getByLabel('Least audio (s)').fill('12')
+  await page.getByText('Least audio may not be more than most audio.').waitFor()
+  await page.getByLabel('Least audio (s)').fill('2')
+  await checkAccess(t, page, 'profile, new')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('region', { name: 'Profiles' }).getByText('lecture').waitFor()
+  await checkAccess(t, page, 'profiles')
+  t.like((await api.call('listProfiles')).data.find(({ name }) => name === 'lecture'),
+    { min_buffer: 2, max_buffer: 10 })
+
+  await page.getByRole('link', { name: 'API tokens' }).click()
+  await page.getByText('No API tokens yet.').waitFor()
+  await page.getByRole('button', { name: 'New API token' }).click()
+  await page.getByLabel('Name').fill('ci')
+  await checkAccess(t, page, 'token, new')
+  await page.getByRole('button', { name: 'Create' }).click()
+  const secret = await page.getByRole('region', { name: 'Your new API token' }).innerText()
+  await checkAccess(t, page, 'token, secret')
+  await page.getByRole('button', { name: 'I have stored it' }).click()
+  await page.getByText('✓ active').waitFor()
+  await checkAccess(t, page, 'tokens')
+  t.is((await fetch(`${service.url()}/lives`, { headers: { 'X-API-Key': secret } })).status, 200)
+  await page.getByRole('button', { name: 'Switch off' }).click()
+  await page.getByText('! switched off').waitFor()
+  await page.getByRole('button', { name: 'Revoke' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+  await page.getByText('No API tokens yet.').waitFor()
+  t.is((await fetch(`${service.url()}/lives`, { headers: { 'X-API-Key': secret } })).status, 401)
+
+  await page.getByRole('link', { name: 'Account' }).click()
+  await page.getByLabel('Current password').fill('not this one')
+  await page.getByLabel('New password', { exact: true }).fill('a new password')
+  await page.getByLabel('New password again').fill('a new password')
+  await page.getByRole('button', { name: 'Change password' }).click()
+  await page.getByText('The current password is wrong.').waitFor()
+  await checkAccess(t, page, 'account')
+  await page.getByLabel('Current password').fill(passwordOf('grace'))
+  await page.getByRole('button', { name: 'Change password' }).click()
+  await page.getByText('The password is changed.').waitFor()
+
+  await page.getByRole('link', { name: 'About' }).click()
+  await page.getByText(/^Version \d/).waitFor()
+  await checkAccess(t, page, 'about')
+  await page.keyboard.press('?')
+  await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+  await checkAccess(t, page, 'keys')
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('g')
+  await page.keyboard.press('l')
+  await page.getByRole('heading', { name: 'Sessions' }).waitFor()
+  t.is(await page.evaluate('document.activeElement.tagName'), 'H1')
+})
+
+browserTest('a token that is refused is asked for over the page, which goes on where it was [S49]', async (t) => {
+  const { service, browser } = await start()
+  const { token, api } = await service.user('mary')
+  const page = await openConsole(t, browser, { url: service.url(), token, at: '#/profiles' })
+  await page.getByRole('button', { name: 'New profile' }).click()
+  await page.getByLabel('Name').fill('kept')
+  await api.call('logout', { body: {} })
+  await page.getByRole('button', { name: 'Save' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Your login has ended' })
+  await dialog.waitFor()
+  await checkAccess(t, page, 'log in again')
+  await dialog.getByLabel('Password').fill(passwordOf('mary'))
+  await dialog.getByRole('button', { name: 'Log in' }).click()
+  await page.getByRole('region', { name: 'Profiles' }).getByText('kept').waitFor()
+})
+
+browserTest('an event whose bytes were changed shows as damaged in the timeline [B5]', async (t) => {
+  const { service, browser } = await start()
+  const client = await service.user('auditor')
+  const live = await client.createLive()
+  await client.put(`/lives/${live.id}/finish`)
+  const at = `#/sessions/${live.id}?tab=timeline`
+  const page = await openConsole(t, browser, { url: service.url(), token: client.token, at })
+  await page.getByText('✓ 2 of 2 events intact').waitFor()
+  const database = new DatabaseSync(join(service.dataDirectory, 'events.sqlite'), { timeout: 5000 })
+  const flip = "UPDATE events SET metadata = replace(metadata, 'recordedAt', 'recordedAu') WHERE rev = 1 AND sid = (SELECT sid FROM streams WHERE name = ?)"
+  t.is(Number(database.prepare(flip).run(`live-${live.id}`).changes), 1)
+  database.close()
+  await page.reload()
+  await page.getByText('! Damaged events: 1').waitFor()
+  await checkAccess(t, page, 'session, damaged')
+})
+
+browserTest('a page that was too slow (1013) asks for what it missed, and shows nothing twice [B47]', async (t) => {
+  const { service, browser } = await start()
+  const client = await service.user('dawdler')
+  const live = await client.createLive()
+  const page = await openConsole(t, browser, { url: service.url(), token: client.token })
+  const asked: Array<string> = []
+  const slow = Promise.withResolvers<() => Promise<void>>()
+  await page.routeWebSocket(/\/ws\/live\//, (socket) => {
+    asked.push(socket.url())
+    socket.connectToServer()
+    slow.resolve(() => socket.close({ code: 1013, reason: 'slow_consumer' }))
+  })
+  await page.goto(`${service.url()}/#/sessions/${live.id}`)
+  await page.reload()
+  const sender = await client.socket(live, 'sender')
+  sender.send({ type: 'config' })
+  await sender.frame(({ status }) => status === 'started')
+  const lines = page.getByRole('log').locator('bdi')
+  for (const [i, { samples }] of (await sampleSentences()).slice(0, 2).entries()) {
+    sender.sendAudio(samples)
+    sender.sendAudio(silence(1.5))
+    await lines.nth(i).waitFor()
+    if (i === 0) await (await slow.promise)()
+  }
+  t.is(await lines.count(), 2)
+  t.true(asked.length > 1 && asked.at(-1)?.endsWith('&after=1') === true, asked.join('\n'))
+})
+
+browserTest('with forced colours all that tells something stays to be seen [B46]', async (t) => {
+  const { service, browser } = await start()
+  const client = await service.user('contrast')
+  const live = await client.createLive()
+  const context = { forcedColors: 'active', colorScheme: 'dark' } as const
+  const at = `#/sessions/${live.id}?tab=share`
+  const page = await openConsole(t, browser, { url: service.url(), token: client.token, at, context })
+  await page.getByRole('img', { name: 'QR code' }).waitFor()
+  const seen = await page.evaluate<unknown>(`(() => {
+    const style = (selector) => getComputedStyle(document.querySelector(selector))
+    const probe = document.body.appendChild(document.createElement('p'))
+    probe.style.color = 'Highlight'
+    const { color: highlight } = getComputedStyle(probe)
+    probe.remove()
+    return {
+      isForced: matchMedia('(forced-colors: active)').matches,
+      code: [style('.qr').backgroundColor, style('.qr path').fill],
+      place: style('nav a[aria-current]').borderBottomStyle,
+      tab: style('[role=tab][aria-selected=true]').borderBottomWidth,
+      isMarked: ['nav a[aria-current]', '[role=tab][aria-selected=true]'].map((one) => style(one).borderBottomColor === highlight),
+      buttons: Array.from(document.querySelectorAll('main button:not([role])'), (one) => getComputedStyle(one).borderTopWidth)
+        .filter((width) => width === '0px'),
+    }
+  })()`)
+  t.deepEqual(seen, { isForced: true, code: ['rgb(255, 255, 255)', 'rgb(0, 0, 0)'], place: 'solid', tab: '3px', isMarked: [true, true], buttons: [] })
+})

@@ -1,0 +1,67 @@
+import { existsSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import { logIn } from '../../support/client.ts'
+import type { Listing, LiveJson, Single } from '../../support/client.ts'
+import { stenolog } from '../../support/command-line.ts'
+import { directoryFor, settingsFor, userOf } from '../../support/faulty-ground.ts'
+import { launch } from '../../support/launch.ts'
+import { passwordOf } from '../../support/service.ts'
+import { silence } from '../../support/speech.ts'
+
+/** Debian's faketime. */
+const FAKETIME = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1'
+const withFaketime = existsSync(FAKETIME) ? test.serial : test.serial.skip
+
+withFaketime('a clock that jumps by an hour, forth and back, ends no live and no login, and the order is that of the log [F15]', async (t) => {
+  t.timeout(600_000)
+  const directory = await directoryFor(t)
+  const file = join(await directoryFor(t), 'offset')
+  const jumpTo = (hours: number): void => {
+    writeFileSync(`${file}.new`, `${hours >= 0 ? '+' : ''}${hours}h\n`)
+    renameSync(`${file}.new`, file)
+  }
+  jumpTo(0)
+  const service = launch(
+    t,
+    settingsFor(directory, {
+      STENOLOG_PENDING_TIMEOUT: '3h',
+      LD_PRELOAD: FAKETIME,
+      FAKETIME_TIMESTAMP_FILE: file,
+      FAKETIME_NO_CACHE: '1',
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    }),
+  )
+  const { client } = await userOf(service, 'traveller')
+  const [spoken, pending] = [await client.createLive(), await client.createLive()]
+  const [sender, listener] = [await client.socket(spoken, 'sender'), await client.socket(spoken, 'listener')]
+  sender.send({ type: 'config' })
+  sender.sendAudio(silence(0.5))
+  await client.untilStatus(spoken, 'active')
+  const made: Array<LiveJson> = [spoken, pending]
+  for (const hours of [1, -1, 0]) {
+    jumpTo(hours)
+    const live = await client.createLive()
+    const away = (Date.parse(live.created_at) - Date.now()) / 3_600_000
+    t.true(Math.abs(away - hours) < 0.5, `the clock jumped: ${live.created_at}`)
+    made.push(live)
+    sender.sendAudio(silence(0.5))
+    const again = await logIn(client.url, 'traveller', passwordOf('traveller'))
+    t.is((await again.put(`/lives/${live.id}/finish`)).status, 200, 'a login of now')
+    t.is((await client.get('/lives/')).status, 200, 'a login of before')
+    t.is((await client.get<Single<LiveJson>>(`/lives/${pending.id}`)).body.data.status, 'pending')
+    t.is((await client.get<Single<LiveJson>>(`/lives/${spoken.id}`)).body.data.status, 'active')
+  }
+  const listed = (await client.get<Listing<LiveJson>>('/lives/')).body.data.map(({ id }) => id)
+  t.deepEqual(listed, made.map(({ id }) => id).toReversed())
+  sender.send({ type: 'FINISH' })
+  t.is((await sender.closed).code, 1000)
+  t.is((await listener.closed).code, 1000)
+  const types = (await client.get<{ readonly data: ReadonlyArray<{ readonly type: string }> }>(`/lives/${spoken.id}/history`)).body.data.map(({ type }) => type)
+  t.is(types[0], 'LiveCreated')
+  t.is(types.at(-1), 'LiveFinished')
+  const checked = await stenolog(directory, ['check'])
+  t.is(checked.code, 0, checked.stdout)
+  service.kill('SIGTERM')
+  t.is(await service.exited, 0)
+})

@@ -1,0 +1,93 @@
+import { readFileSync, rmSync, truncateSync } from 'node:fs'
+import { cp, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
+import { verifyChain } from '../../../infrastructure/sqlite/event-log/verify-chain.ts'
+import { newEvent, newEvents, right } from '../../contract/event-store-support.ts'
+import { chanceOf } from '../../support/seeded.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { WAL_HEADER, walFrames } from '../../support/wal.ts'
+
+const APPENDS = 40
+/** Events an append: a prefix of another length would be half of one. */
+const BATCH = 3
+/** Of the file's end, cut at every byte. */
+const TRANSACTIONS = 3
+
+/** What SQLite finds in a file and its write-ahead file; changes neither. Null: not even the tables. */
+const idsIn = (file: string): ReadonlyArray<string> | null => {
+  rmSync(`${file}-shm`, { force: true })
+  const database = new DatabaseSync(file, { readOnly: true })
+  try {
+    const isMade = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'events'").get() !== undefined
+    return isMade ? database.prepare('SELECT id FROM events ORDER BY pos').all().map(({ id }) => String(id)) : null
+  } finally {
+    database.close()
+  }
+}
+
+test('the write-ahead file cut at every byte of its last transactions, and at some of the others, holds what was committed before, and goes on [F2]', async (t) => {
+  t.timeout(60 * 60_000)
+  const random = chanceOf(t).random('cuts')
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  const [live, kept, cutFile] = ['live.db', 'kept.db', 'cut.db'].map((name) => join(path, name)) as [string, string, string]
+  const store = await openSqliteEventStore({ file: live })
+  const acknowledged: Array<string> = []
+  for (let n = 0; n < APPENDS; n += 1) {
+    const events = newEvents(BATCH, n * BATCH)
+    await right(store.append(`live-${n % 4}`, 'any', events))
+    acknowledged.push(...events.map(({ id }) => id))
+  }
+  // What a kill would leave: nobody has closed it.
+  for (const suffix of ['', '-wal']) await cp(`${live}${suffix}`, `${kept}${suffix}`)
+  await store.close()
+  const wal = readFileSync(`${kept}-wal`)
+  const commits = walFrames(wal).flatMap(({ end, commits }) => (commits ? [end] : []))
+  t.true(commits.length >= APPENDS)
+
+  // From the end on, so that the file need only get shorter.
+  let cuts = 0
+  const lookAt = (bytes: number): number => {
+    truncateSync(`${kept}-wal`, bytes)
+    const ids = idsIn(kept)
+    cuts += 1
+    if (ids === null) return 0
+    if (ids.some((id, n) => id !== acknowledged[n])) t.fail(`cut at ${bytes}: not what was acknowledged, in its order`)
+    if (ids.length % BATCH !== 0) t.fail(`cut at ${bytes}: ${ids.length} events, half of an append`)
+    return ids.length
+  }
+  /** Events that the commits that end within these bytes have made. */
+  const expectedAt = (bytes: number): number => {
+    const missing = commits.filter((end) => end > bytes).length
+    return Math.max(0, acknowledged.length - missing * BATCH)
+  }
+  t.is(lookAt(wal.length), acknowledged.length)
+  const from = commits.at(-1 - TRANSACTIONS) ?? 0
+  for (let bytes = wal.length - 1; bytes >= from; bytes -= 1)
+    if (lookAt(bytes) !== expectedAt(bytes)) t.fail(`cut at ${bytes} of ${wal.length}`)
+  const rest = [...Array.from({ length: 2000 }, () => Math.floor(random() * from)), ...commits.flatMap((end) => [end - 1, end, end + 1])]
+  for (const bytes of rest.filter((at) => at < from).toSorted((a, b) => b - a))
+    if (lookAt(bytes) !== expectedAt(bytes)) t.fail(`cut at ${bytes} of ${wal.length}`)
+  t.log(`${cuts} cuts of ${wal.length} bytes, every byte from ${from} on`)
+
+  // The store itself: it opens, reads, verifies, appends.
+  const boundaries = commits.slice(-TRANSACTIONS).flatMap((end) => [end - 1, end, end + 1])
+  const some = [0, 1, WAL_HEADER, ...boundaries, ...Array.from({ length: 30 }, () => Math.floor(random() * wal.length))]
+  for (const bytes of some) {
+    await cp(kept, cutFile)
+    rmSync(`${cutFile}-shm`, { force: true })
+    await writeFile(`${cutFile}-wal`, wal.subarray(0, bytes))
+    const cut = await openSqliteEventStore({ file: cutFile })
+    const rows = expectedAt(Math.min(bytes, wal.length))
+    const read = (await Promise.all([0, 1, 2, 3].map((n) => right(cut.read(`live-${n}`))))).flat()
+    t.is(read.length, rows, `cut at ${bytes}`)
+    t.deepEqual(await verifyChain(cutFile), E.right(rows))
+    await right(cut.append('live-0', 'any', [newEvent()]))
+    t.deepEqual(await verifyChain(cutFile), E.right(rows + 1))
+    await cut.close()
+  }
+})

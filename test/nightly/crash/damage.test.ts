@@ -1,0 +1,221 @@
+import { cp, readFile, readdir, rm, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { FORMAT } from '../../../infrastructure/stores/format.ts'
+import { openSqliteEventReader } from '../../../infrastructure/sqlite/event-log/event-reader.ts'
+import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
+import { verifyChain } from '../../../infrastructure/sqlite/event-log/verify-chain.ts'
+import { logIn } from '../../support/client.ts'
+import type { Listing, LiveJson } from '../../support/client.ts'
+import { stenolog } from '../../support/command-line.ts'
+import { WAL_HEADER, walFrames } from '../../support/wal.ts'
+import { launch } from '../../support/launch.ts'
+import { chanceOf } from '../../support/seeded.ts'
+import { passwordOf, startTestService } from '../../support/service.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+
+/** The data of a service that was killed: three lives, one of them over, and a write-ahead file that nobody has emptied. */
+const killedService = async (t: ExecutionContext) => {
+  const service = await startTestService(t)
+  const ada = await service.user('ada')
+  const first = await ada.createLive()
+  await ada.put(`/lives/${first.id}/finish`)
+  await ada.createLive()
+  await ada.createLive()
+  await service.kill()
+  return service
+}
+
+const copyOf = async (t: ExecutionContext, dataDirectory: string): Promise<string> => {
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  await cp(dataDirectory, path, { recursive: true, filter: (file) => !file.endsWith('.sock') })
+  return path
+}
+
+const opened = <A>(file: string, use: (database: DatabaseSync) => A): A => {
+  const database = new DatabaseSync(file, { timeout: 5000 })
+  try {
+    return use(database)
+  } finally {
+    database.close()
+  }
+}
+
+const COLUMNS = ['data', 'metadata', 'type', 'id', 'prev', 'hash'] as const
+
+/** One bit of one byte of what a column holds, somewhere in its middle. */
+const flipped = (value: unknown): string | Uint8Array => {
+  const bytes = Uint8Array.from(typeof value === 'string' ? Buffer.from(value) : (value as Uint8Array))
+  const at = Math.floor(bytes.length / 2)
+  bytes[at] = (bytes[at] ?? 0) ^ 1
+  return typeof value === 'string' ? Buffer.from(bytes).toString() : bytes
+}
+
+interface Row {
+  readonly pos: number
+  readonly stream: string
+  readonly isRead: number
+}
+
+test('one flipped byte in any row of the log is refused by reads, and named by the check [F2]', async (t) => {
+  const service = await killedService(t)
+  const path = await copyOf(t, service.dataDirectory)
+  const file = join(path, 'events.sqlite')
+  const rows = opened(file, (database) =>
+    database.prepare('SELECT pos, name AS stream, rev >= first AS isRead FROM events JOIN streams USING (sid) WHERE data IS NOT NULL ORDER BY pos').all(),
+  ) as unknown as ReadonlyArray<Row>
+  t.true(rows.length > 20)
+  const reader = openSqliteEventReader({ file })
+  t.teardown(reader.close)
+  for (const { pos, stream, isRead } of rows)
+    for (const column of COLUMNS) {
+      const set = (value: string | Uint8Array): void =>
+        opened(file, (database) => void database.prepare(`UPDATE events SET ${column} = ? WHERE pos = ?`).run(value, pos))
+      const before = opened(file, (database) => database.prepare(`SELECT ${column} AS value FROM events WHERE pos = ?`).get(pos))?.['value'] as string | Uint8Array
+      set(flipped(before))
+      const verified = await verifyChain(file)
+      t.is(E.isLeft(verified) ? Number(verified.left.position) : null, pos, `${column} of position ${pos}`)
+      const read = await reader.read(stream)()
+      t.is(E.isLeft(read), isRead === 1, `${column} of ${stream}`)
+      set(before)
+    }
+  t.true(E.isRight(await verifyChain(file)), 'each was put back')
+
+  const { pos } = rows.find(({ stream }) => stream === 'live-2') ?? { pos: 0 }
+  opened(file, (database) => database.exec(`UPDATE events SET metadata = replace(metadata, 'user:2', 'user:3') WHERE pos = ${pos}`))
+  opened(join(path, 'documents.sqlite'), (database) => {
+    database.exec(`UPDATE documents_lives SET body = replace(body, '"status":"pending"', '"status":"pendinf"') WHERE id = '3'`)
+  })
+  const checked = await stenolog(path, ['check', '--json'])
+  t.is(checked.code, 1)
+  const { checks } = JSON.parse(checked.stdout) as { readonly checks: ReadonlyArray<{ readonly name: string; readonly problems: ReadonlyArray<{ readonly where: string; readonly problem: string }> }> }
+  const position = String(pos).padStart(20, '0')
+  const found = (check: string) => (checks.find(({ name }) => name === check)?.problems ?? []).map(({ where, problem }) => ({ where, problem }))
+  t.deepEqual(found('hash chain'), [{ where: `position ${position}`, problem: 'revision 0 of live-2 does not match its hash' }])
+  // All that stands behind it is judged all the same.
+  t.deepEqual(found('decoding'), [{ where: `position ${position} (live-2)`, problem: 'is not what was written' }])
+  t.deepEqual(found('order'), [{ where: 'live-2', problem: `is not judged behind position ${position}, which cannot be read` }])
+  const models = found('read models')
+  t.deepEqual(models.filter(({ where }) => /^lives( [13])?$/.test(where)), [
+    { where: 'lives 3', problem: 'is not what the log says' },
+    { where: 'lives', problem: `may differ for this alone: position ${position} (live-2) is not what was written` },
+  ])
+})
+
+test('a flipped byte in a document or in a key is named by the check', async (t) => {
+  const service = await killedService(t)
+  const path = await copyOf(t, service.dataDirectory)
+  opened(join(path, 'documents.sqlite'), (database) => {
+    database.exec(`UPDATE documents_lives SET body = replace(body, '"status":"pending"', '"status":"pendinf"') WHERE id = '2'`)
+    database.exec(`UPDATE documents_lives SET position = '1' || substr(position, 2) WHERE id = '3'`)
+    database.exec(`UPDATE "documents_live-counts" SET body = replace(body, '{', '[') WHERE id = '2'`)
+    database.exec(`UPDATE documents_users SET id = '9' WHERE id = '2'`)
+  })
+  opened(join(path, 'keyring.sqlite'), (database) => {
+    const key = database.prepare("SELECT wrapped FROM keys WHERE name = 'live-3'").get()?.['wrapped']
+    database.prepare("UPDATE keys SET wrapped = ? WHERE name = 'live-3'").run(flipped(key))
+  })
+  const { code, stdout } = await stenolog(path, ['check'])
+  t.is(code, 1)
+  for (const named of [
+    /^ {2}lives 2: is not what the log says$/m,
+    /^ {2}lives 3: stands at another position than its content$/m,
+    /^ {2}live-counts 2: cannot be read$/m,
+    /^ {2}users 2: is missing$/m,
+    /^ {2}users 9: should not be there$/m,
+    /^ {2}key live-3: is not what was wrapped by this master key$/m,
+    /^ {2}key live-3: is missing, and was not erased: 1 event is sealed with it /m,
+  ])
+    t.regex(stdout, named)
+  t.is(stdout.match(/^ {2}/gm)?.length, 7, stdout)
+})
+
+/** Every row that there is once the store has started, the truncated ones too. */
+const idsIn = async (file: string): Promise<ReadonlyArray<string>> => {
+  const store = await openSqliteEventStore({ file })
+  await store.close()
+  return opened(file, (database) => database.prepare('SELECT id FROM events ORDER BY pos').all()).map(({ id }) => String(id))
+}
+
+/** The data that `kept` holds, with a log whose write-ahead file has only so many bytes. */
+const cutInService = async ({ dataDirectory }: { readonly dataDirectory: string }, kept: string, bytes: number): Promise<void> => {
+  for (const name of await readdir(dataDirectory)) if (name.includes('.sqlite')) await rm(join(dataDirectory, name))
+  await cp(kept, dataDirectory, { recursive: true })
+  await rm(join(dataDirectory, 'events.sqlite-shm'), { force: true })
+  await truncate(join(dataDirectory, 'events.sqlite-wal'), bytes)
+}
+
+test('a write-ahead file cut anywhere starts at a committed prefix; a read model that knows more is rebuilt before ready [F2]', async (t) => {
+  const service = await killedService(t)
+  const source = join(service.dataDirectory, 'events.sqlite')
+  const wal = await readFile(`${source}-wal`)
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  const file = join(path, 'events.sqlite')
+  const openCut = async (bytes: number): Promise<ReadonlyArray<string>> => {
+    await cp(source, file)
+    await rm(`${file}-shm`, { force: true })
+    await writeFile(`${file}-wal`, wal.subarray(0, bytes))
+    const ids = await idsIn(file)
+    t.true(E.isRight(await verifyChain(file)), `cut at ${bytes} of ${wal.length}`)
+    return ids
+  }
+  const whole = await openCut(wal.length)
+  t.true(whole.length > 20)
+  const ends = walFrames(wal).map(({ end }) => end)
+  const some = ends.filter((_, n) => n % Math.ceil(ends.length / 6) === 0)
+  const random = chanceOf(t).random('cuts')
+  const cuts = [0, 1, WAL_HEADER, ...some.flatMap((end) => [end - 1, end, end + 1]), ...some.map((end) => end + Math.floor(random() * 4000))]
+  const lengths = new Set<number>()
+  for (const cut of cuts) {
+    const ids = await openCut(Math.min(cut, wal.length))
+    t.deepEqual(ids, whole.slice(0, ids.length), `cut at ${cut}`)
+    lengths.add(ids.length)
+  }
+  t.true(lengths.size > 3, 'the cuts fell between commits')
+
+  // As a crash of the machine could leave it, a few times through the whole service.
+  const kept = await copyOf(t, service.dataDirectory)
+  for (const cut of [Math.floor(wal.length / 3), Math.floor(wal.length / 2), wal.length - 1]) {
+    await cutInService(service, kept, cut)
+    await service.start()
+    t.is((await service.anonymous().get('/health/ready')).status, 200)
+    const clean = await stenolog(service.dataDirectory, ['check'])
+    t.is(clean.code, 0, `cut at ${cut}: ${clean.stdout}`)
+    await service.kill()
+  }
+
+  // The log of before the third live, under read models that show it.
+  const shorter = ends.toReversed()
+  let end = wal.length
+  for (let ids = whole; ids.length === whole.length; ids = await openCut(end)) end = shorter.shift() ?? 0
+  await cutInService(service, kept, end)
+  await service.start()
+  const ada = await logIn(service.url(), 'ada', passwordOf('ada'))
+  t.is((await ada.get('/health/ready')).status, 200)
+  t.regex(service.log(), /the log ends before this checkpoint/)
+  const listed = (await ada.get<Listing<LiveJson>>('/lives/')).body
+  t.is(listed.pagination.total_items, listed.data.length)
+  t.true(listed.data.length < 3)
+  const checked = await stenolog(service.dataDirectory, ['check'])
+  t.is(checked.code, 0, checked.stdout)
+})
+
+test('a service on data of a newer version ends with one message, and changes nothing [F24]', async (t) => {
+  const service = await killedService(t)
+  const path = await copyOf(t, service.dataDirectory)
+  opened(join(path, 'events.sqlite'), (database) => database.exec(`PRAGMA user_version = ${FORMAT + 1}`))
+  const before = await readFile(join(path, 'events.sqlite'))
+  const second = launch(t, { STENOLOG_DATA_DIR: path, STENOLOG_PORT: '0' })
+  t.is(await second.exited, 1)
+  t.regex(second.stderr(), /^error: Stenolog cannot start: .*events\.sqlite was written by a newer version of Stenolog .*\n$/)
+  t.is(second.stdout(), '')
+  t.deepEqual(await readFile(join(path, 'events.sqlite')), before)
+  const checked = await stenolog(path, ['check'])
+  t.is(checked.code, 1)
+  t.regex(checked.stdout, /newer version/)
+})

@@ -1,0 +1,161 @@
+import { spawnSync } from 'node:child_process'
+import { closeSync, existsSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { cp } from 'node:fs/promises'
+import { constants } from 'node:os'
+import { join } from 'node:path'
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import { createClient } from '../../support/client.ts'
+import type { Answer, Listing, LiveJson, Single } from '../../support/client.ts'
+import { stenolog } from '../../support/command-line.ts'
+import { eventually } from '../../support/eventually.ts'
+import { directoryFor, settingsFor, userOf } from '../../support/faulty-ground.ts'
+import { launch } from '../../support/launch.ts'
+import type { Launched } from '../../support/launch.ts'
+import { silence } from '../../support/speech.ts'
+
+const FAILING_DISK = join(import.meta.dirname, '..', '..', 'support', 'fixtures', 'failing-disk.c')
+
+/** A small disk of its own, mounted where only the command and what it becomes see it. */
+const onDisk = (directory: string, megabytes: number): ReadonlyArray<string> => [
+  'unshare', '--map-root-user', '--mount', 'sh', '-c', `mount -t tmpfs -o size=${megabytes}m stenolog "$0" && exec "$@"`, directory,
+]
+
+const canMount = (): boolean => {
+  const [command = '', ...args] = onDisk('/mnt', 1)
+  return process.platform === 'linux' && spawnSync(command, [...args, 'true']).status === 0
+}
+
+const FILLER = 'filler'
+
+/** Takes all room that is left. */
+const fill = (directory: string): void => {
+  const path = join(directory, FILLER)
+  const file = openSync(path, 'a')
+  try {
+    for (const size of [65_536, 4096, 1])
+      try {
+        for (;;) writeSync(file, Buffer.alloc(size))
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+      }
+  } finally {
+    closeSync(file)
+  }
+}
+
+const untilStatus = (wanted: number, ask: () => Promise<Answer>): Promise<Answer> =>
+  eventually(async () => {
+    const answer = await ask()
+    if (answer.status !== wanted) throw new Error(`answered ${answer.status}: ${JSON.stringify(answer.body)}`)
+    return answer
+  }, { timeoutMs: 60_000 })
+
+const onSmallDisk = canMount() ? test.serial : test.serial.skip
+
+/**
+ * From `fail` to `mend` no write goes through: each is answered 503, reads go on. Then all of them go through, a live that
+ * was heard all the while ends well, and all that was acknowledged is listed once.
+ */
+const takesNoWritesBetween = async (t: ExecutionContext, service: Launched, { fail, mend }: { readonly fail: () => void; readonly mend: () => void }): Promise<void> => {
+  const { admin, client } = await userOf(service, 'crowded')
+  const [live, other] = [await client.createLive(), await client.createLive()]
+  const sender = await client.socket(live, 'sender')
+  sender.send({ type: 'config' })
+  sender.sendAudio(silence(0.5))
+  await client.untilStatus(live, 'active')
+
+  fail()
+  let made = 0
+  const created = new Set<number>([live.id, other.id])
+  const create = async (): Promise<Answer> => {
+    const answer = await client.post<Single<LiveJson>>('/lives', { model: 'demo-en', language: 'en' })
+    if (answer.status === 200) created.add(answer.body.data.id)
+    return answer as unknown as Answer
+  }
+  // Files that have grown before take some more.
+  const writes: ReadonlyArray<readonly [string, () => Promise<Answer>]> = [
+    ['create a live', create],
+    ['create a user', () => admin.post('/users/', { username: `user ${made++}`, password: 'a long password' })],
+    ['create a profile', () => client.post('/user-live-configs/', { name: `profile ${made++}` })],
+    ['issue a token', () => client.post('/tokens/', { name: 'token' })],
+    ['change a limit', () => admin.put('/users/2', { max_sessions: 100_000 + made++ })],
+  ]
+  const slowest: Array<string> = []
+  for (const [what, write] of writes) {
+    const { body } = await untilStatus(503, write)
+    t.is(typeof body['detail'], 'string', what)
+    const begin = performance.now()
+    await write()
+    slowest.push(`${what} ${Math.round(performance.now() - begin)} ms`)
+  }
+  t.is((await client.get<Single<LiveJson>>(`/lives/${other.id}`)).body.data.status, 'pending')
+  t.is((await client.get('/lives/')).status, 200)
+  t.is((await client.get('/health/live')).status, 200)
+  sender.sendAudio(silence(0.5))
+
+  mend()
+  const back = performance.now()
+  for (const [, write] of writes) await untilStatus(200, write)
+  const recovery = performance.now() - back
+  sender.send({ type: 'FINISH' })
+  t.is((await sender.closed).code, 1000)
+  await client.untilStatus(live, 'finished')
+  await untilStatus(200, () => client.get('/health/ready'))
+  const listed = (await client.get<Listing<LiveJson>>('/lives/?limit=1000')).body.data.map(({ id }) => id)
+  t.deepEqual([...created].filter((id) => !listed.includes(id)), [])
+  t.is(new Set(listed).size, listed.length)
+  t.log(`503: ${slowest.join(', ')}; all writes went through ${Math.round(recovery)} ms after they could`)
+}
+
+const endsWell = async (t: ExecutionContext, service: Launched, data: string): Promise<void> => {
+  const checked = await stenolog(data, ['check'])
+  t.is(checked.code, 0, checked.stdout)
+  service.kill('SIGTERM')
+  t.is(await service.exited, 0)
+}
+
+onSmallDisk('on a disk without room writes answer 503 and reads 200, nothing acknowledged is lost or half there, and it recovers when room is there [F8]', async (t) => {
+  t.timeout(600_000)
+  const directory = await directoryFor(t)
+  const service = launch(t, settingsFor(directory), onDisk(directory, 20))
+  await service.url()
+  const seen = `/proc/${service.pid()}/root${directory}`
+  await takesNoWritesBetween(t, service, { fail: () => fill(seen), mend: () => rmSync(join(seen, FILLER)) })
+  // The disk goes with the process, and SQLite does not look into the /proc of another.
+  const copy = await directoryFor(t)
+  service.kill('SIGSTOP')
+  await cp(seen, copy, { recursive: true, filter: (path) => !path.endsWith('.sock') })
+  service.kill('SIGCONT')
+  await endsWell(t, service, copy)
+})
+
+/** A C compiler makes the library that fails what writes files. */
+const canCompile = process.platform === 'linux' && spawnSync('cc', ['--version']).status === 0
+const withFailingDisk = canCompile ? test.serial : test.serial.skip
+
+for (const [error, what] of [['EIO', 'that cannot be written'], ['EROFS', 'that became read-only']] as const)
+  withFailingDisk(`on a disk ${what} (${error}) writes answer 503 and reads 200, nothing acknowledged is lost or half there, and it recovers [F8]`, async (t) => {
+    t.timeout(600_000)
+    const [directory, aside] = [await directoryFor(t), await directoryFor(t)]
+    const [library, broken] = [join(aside, 'failing-disk.so'), join(aside, 'broken')]
+    t.is(spawnSync('cc', ['-shared', '-fPIC', '-O1', '-o', library, FAILING_DISK, '-ldl']).status, 0)
+    const service = launch(t, settingsFor(directory, { LD_PRELOAD: library, FAILING_DISK: directory, FAILING_DISK_SWITCH: broken, FAILING_DISK_ERROR: String(constants.errno[error]) }))
+    await takesNoWritesBetween(t, service, { fail: () => writeFileSync(broken, ''), mend: () => rmSync(broken) })
+    await endsWell(t, service, directory)
+  })
+
+const FULL = '/dev/full'
+const withFull = existsSync(FULL) ? test.serial : test.serial.skip
+
+withFull('a log that cannot be written kills nothing [F8]', async (t) => {
+  const directory = await directoryFor(t)
+  const service = launch(t, settingsFor(directory), ['sh', '-c', `exec "$@" 2>${FULL}`, 'sh'])
+  const { admin, client } = await userOf(service, 'unlogged')
+  t.is((await createClient(admin.url).form('/login', { username: 'nobody', password: 'wrong' })).status, 401)
+  const live = await client.createLive()
+  t.is((await client.put(`/lives/${live.id}/finish`)).status, 200)
+  t.is((await client.get('/health/ready')).status, 200)
+  service.kill('SIGTERM')
+  t.is(await service.exited, 0)
+})

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { connect } from 'node:net'
+import type { Socket } from 'node:net'
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import type { Client, LiveJson, TestSocket } from '../../support/client.ts'
+import { handshake, logIn } from '../../support/client.ts'
+import { eventually } from '../../support/eventually.ts'
+import { launch } from '../../support/launch.ts'
+import type { Launched } from '../../support/launch.ts'
+import { ADMIN, startTestService } from '../../support/service.ts'
+import { sampleSentences, silence } from '../../support/speech.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+
+const finalsOf = ({ texts }: TestSocket): ReadonlyArray<string> => texts.filter((text) => text.includes('"final":true'))
+
+/** A service under the command `through`, with `code` in it; its first administrator. */
+const start = async (
+  t: ExecutionContext,
+  { through = [], code = '' }: { readonly through?: ReadonlyArray<string>; readonly code?: string },
+): Promise<{ readonly service: Launched; readonly url: string; readonly client: Client }> => {
+  const directory = await temporaryDirectory()
+  const service = launch(
+    t,
+    {
+      STENOLOG_PORT: '0',
+      STENOLOG_DATA_DIR: directory.path,
+      STENOLOG_ADMIN_USERNAME: ADMIN.username,
+      STENOLOG_ADMIN_PASSWORD: ADMIN.password,
+      STENOLOG_RATE_LIMIT: '0',
+      STENOLOG_VRAM_MB: '100000',
+      STENOLOG_OVERCOMMIT: '0',
+      STENOLOG_DRAIN_TIMEOUT: '0s',
+      ...(code === '' ? {} : { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` }),
+    },
+    through,
+  )
+  t.teardown(directory.remove)
+  const url = await service.url()
+  return { service, url, client: await logIn(url, ADMIN.username, ADMIN.password) }
+}
+
+const open = async (client: Client): Promise<{ readonly live: LiveJson; readonly sender: TestSocket; readonly listener: TestSocket }> => {
+  const live = await client.createLive()
+  const [sender, listener] = [await client.socket(live, 'sender'), await client.socket(live, 'listener')]
+  sender.send({ type: 'config' })
+  await sender.frame(({ status }) => status === 'started')
+  return { live, sender, listener }
+}
+
+/** Speaks a sentence; its finals come to the sender and to the listener. */
+const say = async (t: ExecutionContext, sender: TestSocket, listener: TestSocket): Promise<void> => {
+  const before = finalsOf(sender).length
+  sender.sendAudio((await sampleSentences())[0]?.samples ?? silence(1))
+  sender.sendAudio(silence(2))
+  await eventually(() => assert.ok(finalsOf(sender).length > before), { timeoutMs: 100_000 })
+  await eventually(() => assert.ok(finalsOf(listener).length === finalsOf(sender).length))
+  t.deepEqual(finalsOf(listener), finalsOf(sender))
+}
+
+const descriptorsOf = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length
+
+const LIMIT = 256
+
+test.serial('without a descriptor left new connections are refused, those that are open go on, and it recovers [F18]', async (t) => {
+  t.timeout(900_000)
+  const { service, url, client } = await start(t, { through: ['prlimit', `--nofile=${LIMIT}`] })
+  const { sender, listener } = await open(client)
+  await say(t, sender, listener)
+  const held: Array<Socket> = []
+  t.teardown(() => {
+    for (const socket of held) socket.destroy()
+  })
+  let broken = 0
+  // They say nothing; what the service cannot accept it closes.
+  const hold = (): void => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    held.push(socket)
+    socket.on('error', () => undefined)
+    socket.once('close', () => {
+      broken += 1
+    })
+  }
+  for (let i = 0; i < 2 * LIMIT; i += 1) hold()
+  await eventually(() => assert.ok(broken > 0 && descriptorsOf(service.pid()) >= LIMIT - 1, `${broken} refused, ${descriptorsOf(service.pid())} descriptors`))
+  await t.throwsAsync(handshake(`${url.replace('http', 'ws')}/ws/live?token=none`))
+  await say(t, sender, listener)
+  for (const socket of held) socket.destroy()
+  await eventually(async () => assert.equal((await client.get('/health/ready')).status, 200))
+  const next = await open(client)
+  await say(t, next.sender, next.listener)
+  await say(t, sender, listener)
+  t.is((await handshake(`${url.replace('http', 'ws')}/ws/live?token=none`)).status, 401)
+  t.notRegex(service.stderr(), /"level":(50|60)/)
+})
+
+/** Milliseconds; liveness has to have failed by 30 s. */
+const STANDSTILL = 31_000
+
+test.serial('an event loop that stands still answers no probe, says afterwards how long and why, and loses no socket [F19]', async (t) => {
+  t.timeout(900_000)
+  const code = `process.on('SIGUSR2', () => { const end = Date.now() + ${STANDSTILL}; while (Date.now() < end); })`
+  const { service, url, client } = await start(t, { code })
+  const { sender, listener } = await open(client)
+  await say(t, sender, listener)
+  service.kill('SIGUSR2')
+  const begin = performance.now()
+  const probe = async (): Promise<boolean> => (await fetch(`${url}/health/live`, { signal: AbortSignal.timeout(5000) })).ok
+  await eventually(async () => assert.rejects(probe()))
+  while (performance.now() - begin < STANDSTILL - 6000) await t.throwsAsync(probe())
+  await eventually(async () => assert.ok(await probe()), { timeoutMs: 120_000 })
+  const line = await eventually(() => {
+    const found = service.stderr().split('\n').find((text) => text.includes('the event loop stood still') && text.includes('own work'))
+    assert.ok(found !== undefined)
+    return JSON.parse(found) as { readonly ms: number; readonly cause: string }
+  })
+  t.true(line.ms > STANDSTILL - 2000)
+  await say(t, sender, listener)
+})
+
+test.serial('SIGTERM with 50 lives: all are told their last words and server_restart, and it ends with 0 [F16]', async (t) => {
+  t.timeout(900_000)
+  const LIVES = 50
+  const service = await startTestService(t, { DRAIN_TIMEOUT: '1s' })
+  const client = await service.user('fifty', { max_sessions: LIVES })
+  const speech = (await sampleSentences())[0]?.samples ?? silence(1)
+  const lives: Array<Awaited<ReturnType<typeof open>>> = []
+  for (let index = 0; index < LIVES; index += 1) lives.push(await open(client))
+  // Half of them have said something that no pause has ended yet.
+  const speaking = lives.filter((_, index) => index % 2 === 0).map(({ sender }) => sender)
+  for (const sender of speaking) sender.sendAudio(speech)
+  await Promise.race(speaking.map((sender) => sender.frame(({ final }) => final === false)))
+  t.is(await service.kill('SIGTERM'), 0)
+  for (const [index, { sender, listener }] of lives.entries()) {
+    t.deepEqual([(await sender.closed).code, (await listener.closed).code], [1012, 1012])
+    if (index % 2 === 1) t.deepEqual(finalsOf(sender), [])
+    t.deepEqual(finalsOf(listener), finalsOf(sender))
+  }
+  t.log(`${lives.filter(({ sender }) => finalsOf(sender).length > 0).length} of the ${LIVES / 2} that had spoken were told their last words`)
+  await service.start()
+  const again = await service.logIn('fifty')
+  const { body } = await again.get<{ readonly data: ReadonlyArray<LiveJson> }>('/lives/?limit=100')
+  const spoke = new Map(lives.map(({ live }, index) => [live.id, index % 2 === 0]))
+  t.is(body.data.length, LIVES)
+  t.deepEqual(body.data.filter(({ id, status }) => status !== (spoke.get(id) === true ? 'finished' : 'pending')), [])
+})

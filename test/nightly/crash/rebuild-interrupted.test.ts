@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setImmediate } from 'node:timers/promises'
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import { CHILD_ENVIRONMENT } from '../../support/child-environment.ts'
+import type { NewEvent } from '../../../application/ports/event-store.ts'
+import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
+import { stenolog } from '../../support/command-line.ts'
+import { eventually } from '../../support/eventually.ts'
+import { right, sealedLive } from '../../support/projecting.ts'
+import { startTestService } from '../../support/service.ts'
+import type { TestService } from '../../support/service.ts'
+import { createTestEnvironment } from '../../support/test-environment.ts'
+
+/** More than three steps of a fold. */
+const LIVES = 4000
+
+const MAIN = join(import.meta.dirname, '..', '..', '..', 'interfaces', 'cli', 'main.ts')
+
+const fill = async (directory: string): Promise<void> => {
+  const environment = createTestEnvironment()
+  const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }
+  const event = ({ type, data }: { readonly type: string; readonly data: object }): NewEvent => ({
+    id: environment.newId(),
+    type,
+    data: { ...data },
+    metadata,
+  })
+  const store = await openSqliteEventStore({ file: join(directory, 'events.sqlite') })
+  await Promise.all(
+    Array.from({ length: LIVES }, async (_, n) => {
+      const about = { liveId: n + 1, userId: 1, at: environment.now() }
+      const ended = { type: 'LiveFinished', data: { ...about, reason: 'restart' } }
+      right(await store.append(`live-${n + 1}`, 'no-stream', [event(sealedLive(about)), event(ended)])())
+    }),
+  )
+  await store.close()
+}
+
+/** From a time at which some documents of the rebuild are there: nobody can write read models until `release`. */
+const holdHalfBuilt = async (t: ExecutionContext, directory: string): Promise<() => void> => {
+  const database = new DatabaseSync(join(directory, 'documents.sqlite'), { timeout: 10_000 })
+  const release = (): void => {
+    if (database.isOpen) database.close()
+  }
+  t.teardown(release)
+  await eventually(async () => {
+    database.exec('BEGIN IMMEDIATE')
+    if (database.prepare("SELECT 1 FROM checkpoints WHERE projection = 'lives-staged'").get() !== undefined) return
+    database.exec('ROLLBACK')
+    await setImmediate()
+    throw new Error('nothing of a rebuild is there')
+  })
+  return release
+}
+
+const filledService = async (t: ExecutionContext): Promise<TestService> => {
+  const service = await startTestService(t)
+  await service.kill('SIGTERM')
+  await fill(service.dataDirectory)
+  return service
+}
+
+for (const signal of ['SIGKILL', 'SIGTERM'] as const)
+  test(`a rebuild that was broken off by ${signal} is finished by the next start of the service`, async (t) => {
+    const service = await filledService(t)
+    await service.start()
+    const asked = stenolog(service.dataDirectory, ['rebuild', 'lives'])
+    const release = await holdHalfBuilt(t, service.dataDirectory)
+    await eventually(() => assert.match(service.log(), /the rebuild is held up and tries again/))
+    await service.kill(signal)
+    release()
+    const { code, stderr } = await asked
+    t.is(code, 1)
+    t.regex(stderr, /lives: not rebuilt: the service went away; its next start goes on with it/)
+    await service.start()
+    const line = await eventually(() => {
+      const found = service.log().split('\n').find((text) => text.includes('the read model was rebuilt'))
+      assert.ok(found !== undefined)
+      return found
+    })
+    const { events, resumed, corrected } = JSON.parse(line) as Readonly<Record<string, unknown>>
+    t.deepEqual({ resumed, corrected }, { resumed: true, corrected: 0 })
+    t.true(Number(events) > 0 && Number(events) < 2 * LIVES, `${String(events)} events were folded`)
+  })
+
+test('a rebuild without a service waits for a locked file, and when it is killed the next one goes on', async (t) => {
+  const { dataDirectory } = await filledService(t)
+  const killed = spawn(process.execPath, [MAIN, 'rebuild', 'lives'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...CHILD_ENVIRONMENT, STENOLOG_DATA_DIR: dataDirectory },
+  })
+  const exited = new Promise((resolve) => killed.once('exit', resolve))
+  t.teardown(() => killed.kill('SIGKILL'))
+  let said = ''
+  killed.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
+  const release = await holdHalfBuilt(t, dataDirectory)
+  await eventually(() => assert.match(said, /^lives: waiting: .*locked/m))
+  killed.kill('SIGKILL')
+  await exited
+  release()
+  const { stdout, stderr } = await stenolog(dataDirectory, ['rebuild', 'lives', '--json'])
+  const { events, resumed } = JSON.parse(stdout) as Readonly<Record<string, unknown>>
+  t.true(resumed, stderr)
+  t.true(Number(events) > 0 && Number(events) < 2 * LIVES, `${String(events)} events were folded`)
+})

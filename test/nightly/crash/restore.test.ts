@@ -1,0 +1,83 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import test from 'ava'
+import { acquireDataDirectory } from '../../../infrastructure/sqlite/data-directory.ts'
+import { loadMasterKey } from '../../../infrastructure/keys/master-key.ts'
+import { openSqliteKeyring } from '../../../infrastructure/sqlite/keyring/keyring.ts'
+import { UNFINISHED_RESTORE } from '../../../interfaces/compose/stores.ts'
+import { stenolog } from '../../support/command-line.ts'
+import { launch } from '../../support/launch.ts'
+import { right } from '../../support/projecting.ts'
+import { startTestService } from '../../support/service.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+
+const keysIn = (file: string): ReadonlyArray<string> => {
+  const database = new DatabaseSync(file, { readOnly: true })
+  const names = database.prepare('SELECT name FROM keys').all().map(({ name }) => String(name))
+  database.close()
+  return names
+}
+
+test('a backup is checked before it is restored, and what was erased since is erased again', async (t) => {
+  const service = await startTestService(t)
+  const ada = await service.user('ada')
+  await ada.createLive()
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  const backup = join(path, 'backup')
+  t.is((await stenolog(service.dataDirectory, ['backup', backup])).code, 0)
+  t.regex((await stenolog(service.dataDirectory, ['backup', backup])).stderr, /is not empty/)
+  await service.kill('SIGTERM')
+
+  const file = join(service.dataDirectory, 'keyring.sqlite')
+  const keyring = await openSqliteKeyring({ file, masterKey: await loadMasterKey(join(service.dataDirectory, 'master.key')) })
+  right(await keyring.erase(['live-1'])())
+  await keyring.close()
+  t.true(keysIn(join(backup, 'keyring.sqlite')).includes('live-1'))
+
+  const manifest = join(backup, 'backup.json')
+  const whole = await readFile(manifest, 'utf8')
+  const refused = async (why: RegExp): Promise<void> => {
+    const run = await stenolog(service.dataDirectory, ['restore', backup, '--replace'])
+    t.is(run.code, 1)
+    t.regex(run.stderr, why)
+  }
+  await writeFile(manifest, whole.replace(/"version": ".*"/, '"version": "99.0.0"'))
+  await refused(/made by version 99\.0\.0/)
+  await writeFile(manifest, whole.replace(/"format": \d+/, '"format": 99'))
+  await refused(/restore it with that version or a later one/)
+  await writeFile(manifest, whole)
+  const events = await readFile(join(backup, 'events.sqlite'))
+  await writeFile(join(backup, 'events.sqlite'), Buffer.from(events).fill(events.readUInt8(5000) ^ 1, 5000, 5001))
+  await refused(/events\.sqlite is not what was written/)
+  await writeFile(join(backup, 'events.sqlite'), events)
+
+  // As after a restore that was cut off.
+  await writeFile(join(service.dataDirectory, UNFINISHED_RESTORE), '')
+  const started = launch(t, { STENOLOG_PORT: '0', STENOLOG_DATA_DIR: service.dataDirectory })
+  t.is(await started.exited, 1)
+  t.regex(started.stderr(), /a restore into .* was not finished: run it again, with --replace/)
+  const restored = await stenolog(service.dataDirectory, ['restore', backup, '--replace'])
+  t.is(restored.code, 0, restored.stderr)
+  t.regex(restored.stdout, /^1 keys that were erased since were erased again$/m)
+  t.false(keysIn(file).includes('live-1'))
+  await service.start()
+  const checked = await stenolog(service.dataDirectory, ['check'])
+  t.is(checked.code, 0, checked.stdout)
+})
+
+test('a rebuild beside a process that cannot be reached is refused, reading is not', async (t) => {
+  const service = await startTestService(t)
+  await service.user('ada')
+  await service.kill()
+  const lock = acquireDataDirectory(service.dataDirectory)
+  t.is(lock._tag, 'Right')
+  const run = await stenolog(service.dataDirectory, ['rebuild', 'users'])
+  t.is(run.code, 1)
+  t.regex(run.stderr, /users: not rebuilt: another process holds the data directory and cannot be reached \(.*\): stop it first/)
+  t.is((await stenolog(service.dataDirectory, ['check'])).code, 0)
+  if (lock._tag === 'Right') lock.right.release()
+  const own = await stenolog(service.dataDirectory, ['rebuild', 'users', '--json'])
+  t.like(JSON.parse(own.stdout), { projection: 'users', corrected: 0 })
+})

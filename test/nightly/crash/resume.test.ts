@@ -1,0 +1,33 @@
+import { join } from 'node:path'
+import test from 'ava'
+import { openEventStoreDb } from '../../../infrastructure/eventstoredb/event-store.ts'
+import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
+import { startEventStoreDb } from '../../support/eventstoredb.ts'
+import { createMemoryEventStore } from '../../support/memory-event-store.ts'
+import { dropAndResume } from '../../support/resume-drops.ts'
+import { createRecordingLogger } from '../../support/recording-logger.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+
+const DROPS = 200
+
+test.serial('200 drops and resumes on the embedded store [D58]', async (t) => {
+  const directory = await temporaryDirectory()
+  const store = await openSqliteEventStore({ file: join(directory.path, 'events.sqlite') })
+  t.teardown(async () => {
+    await store.close()
+    await directory.remove()
+  })
+  await dropAndResume(t, store, DROPS)
+})
+
+test.serial('200 drops and resumes on EventStoreDB [D58]', async (t) => {
+  const double = await startEventStoreDb()
+  const store = await openEventStoreDb({ url: double.url, logger: createRecordingLogger() })
+  t.teardown(async () => {
+    await store.close()
+    await double.dispose()
+  })
+  await dropAndResume(t, store, DROPS)
+})
+
+test.serial('200 drops and resumes on the store in memory [D58]', (t) => dropAndResume(t, createMemoryEventStore(), DROPS))

@@ -1,0 +1,13 @@
+import test from 'ava'
+import { ABUSE } from '../../support/black-box/abuse.ts'
+import { MANNERS } from '../../support/black-box/manners.ts'
+import { startSubject } from '../../support/black-box/subject.ts'
+
+for (const { name, settings = {}, run, ...options } of [...ABUSE, ...MANNERS].filter(({ isHeavy = false }) => isHeavy))
+  test(name, async (t) => {
+    t.timeout(600_000)
+    const subject = await startSubject(process.cwd(), settings, options)
+    t.teardown(subject.stop)
+    await run(subject)
+    t.pass()
+  })

@@ -1,0 +1,149 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import { request } from 'node:https'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { ExecutionContext } from 'ava'
+import { WebSocket } from 'ws'
+import type { Json, LiveJson, Single } from '../../support/client.ts'
+import { eventually } from '../../support/eventually.ts'
+import { startTestService } from '../../support/service.ts'
+import { testWith } from '../../support/skip-unless.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+
+const HOST = 'captions.example.org'
+const OPENSSL = '/usr/bin/openssl'
+const run = promisify(execFile)
+
+/** The sample as docs/operate/reverse-proxy.md prints it. */
+const sample = async (language: string): Promise<string> => {
+  const found = new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(await readFile('docs/operate/reverse-proxy.md', 'utf8'))?.[1]
+  if (found === undefined) throw new Error(`no sample for ${language}`)
+  return found
+}
+
+/** Replaces what is particular to a place, each of which must be there. */
+const placed = (text: string, places: Readonly<Record<string, string>>): string =>
+  Object.entries(places).reduce((so, [from, to]) => {
+    if (!so.includes(from)) throw new Error(`no ${from} in the sample`)
+    return so.replaceAll(from, to)
+  }, text)
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+interface Place {
+  readonly directory: string
+  readonly port: number
+  /** Of the service, `host:port`. */
+  readonly upstream: string
+  readonly certificate: string
+  readonly key: string
+}
+
+/** Starts a proxy in front of a service and holds it to what a client on another machine would see. */
+const check = async (t: ExecutionContext, start: (place: Place) => Promise<ReadonlyArray<string>>): Promise<string> => {
+  const { path: directory, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  const service = await startTestService(t, { TRUSTED_PROXIES: '127.0.0.1/32', ALLOWED_HOSTS: HOST, RATE_LIMIT: '50' })
+  const [certificate, key, port] = [join(directory, 'cert.pem'), join(directory, 'key.pem'), await freePort()]
+  await run(OPENSSL, ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', `/CN=${HOST}`, '-addext', `subjectAltName=DNS:${HOST}`, '-keyout', key, '-out', certificate])
+  const [command = '', ...args] = await start({ directory, port, upstream: new URL(service.url()).host, certificate, key })
+  const proxy = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env['PATH'], HOME: directory, XDG_DATA_HOME: directory } })
+  let said = ''
+  for (const stream of [proxy.stdout, proxy.stderr]) stream.setEncoding('utf8').on('data', (text: string) => (said += text))
+  const gone = once(proxy, 'exit')
+  t.teardown(async () => {
+    proxy.kill('SIGTERM')
+    await gone
+  })
+
+  /** Nothing but the address of the client and what it sends differs between clients; only 127.0.0.1 is trusted. */
+  const from = (localAddress: string, headers: Readonly<Record<string, string>> = {}) => ({
+    localAddress, servername: HOST, rejectUnauthorized: false, headers: { host: `${HOST}:${port}`, ...headers },
+  })
+  const ask = async (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Json> => {
+    const call = request(`https://127.0.0.1:${port}${path}`, from('127.0.0.2', headers)).end()
+    const [response] = (await once(call, 'response')) as [AsyncIterable<Buffer>]
+    const chunks: Array<Buffer> = []
+    for await (const chunk of response) chunks.push(chunk)
+    return JSON.parse(Buffer.concat(chunks).toString()) as Json
+  }
+  const shakeHands = (path: string, options: ReturnType<typeof from>): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const socket = new WebSocket(`wss://127.0.0.1:${port}${path}`, options)
+      socket.once('message', (data: Buffer) => {
+        socket.terminate()
+        resolve(data.toString())
+      })
+      socket.once('error', reject)
+      socket.once('unexpected-response', (call, { statusCode }) => {
+        call.destroy()
+        resolve(String(statusCode))
+      })
+    })
+
+  await eventually(() => ask('/version')).catch((error: unknown) => {
+    throw new Error(`the proxy does not answer: ${said}`, { cause: error })
+  })
+  const client = await service.user('proxied')
+  const live = await client.createLive({ size_text: 28 })
+  const { data } = (await ask(`/lives/${live.id}`, { authorization: `Bearer ${client.token}` })) as unknown as Single<LiveJson>
+  t.is(data['base_url'], `wss://${HOST}:${port}`)
+  t.regex(String(data['iframe_html']), new RegExp(`^<iframe src="https://${HOST}:${port}/embed/live/${live.id}\\?size_text=28#token=`))
+  const good = `${data.relative_path}?token=${data.listener_token}`
+  t.like(JSON.parse(await shakeHands(good, from('127.0.0.2'))), { type: 'connection', role: 'listener', session_id: live.id })
+
+  const answers: Array<string> = []
+  for (let guess = 0; guess < 31; guess += 1) {
+    const forged = `203.0.113.${guess}`
+    answers.push(await shakeHands('/ws/live/?token=guess', from('127.0.0.2', { 'x-forwarded-for': forged, forwarded: `for=${forged}` })))
+  }
+  t.deepEqual(answers, [...Array.from({ length: 30 }, () => '401'), '429'], 'S37: whatever a client writes, its failures are its own')
+  t.is(await shakeHands('/ws/live/?token=guess', from('127.0.0.3')), '401', 'and nobody else’s')
+  t.false(said.includes(data.listener_token))
+  return data.listener_token
+}
+
+testWith('/usr/sbin/nginx', OPENSSL)('the nginx sample of the documentation, with TLS and a socket [D22 S19 S37]', async (t) => {
+  let log = ''
+  const token = await check(t, async ({ directory, port, upstream, certificate, key }) => {
+    log = join(directory, 'access.log')
+    const server = placed(await sample('nginx'), {
+      '127.0.0.1:8080': upstream,
+      'listen 443 ssl': `listen 127.0.0.1:${port} ssl`,
+      '/etc/ssl/captions.example.org.pem': certificate,
+      '/etc/ssl/captions.example.org.key': key,
+      '/var/log/nginx/stenolog.log': log,
+    })
+    const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${directory}/${name};`).join(' ')
+    const file = join(directory, 'nginx.conf')
+    await writeFile(file, `daemon off; worker_processes 1; pid ${directory}/pid; error_log stderr;\nevents {}\nhttp { ${temporary}\n${server}}\n`)
+    await run('/usr/sbin/nginx', ['-t', '-c', file])
+    return ['/usr/sbin/nginx', '-c', file]
+  })
+  const logged = await readFile(log, 'utf8')
+  t.true(logged.includes('"GET /ws/live/'))
+  t.false(logged.includes(token) || logged.includes('token='))
+})
+
+testWith('/usr/bin/caddy', OPENSSL)('the Caddy sample of the documentation, with TLS and a socket [D22 S19 S37]', async (t) => {
+  await check(t, async ({ directory, port, upstream, certificate, key }) => {
+    const site = placed(await sample('caddy'), {
+      'captions.example.org {': `https://${HOST}:${port} {\n    bind 127.0.0.1\n    tls ${certificate} ${key}`,
+      '127.0.0.1:8080': upstream,
+    })
+    const file = join(directory, 'Caddyfile')
+    await writeFile(file, `{\n    admin off\n    auto_https disable_redirects\n}\n${site}`)
+    return ['/usr/bin/caddy', 'run', '--adapter', 'caddyfile', '--config', file]
+  })
+})

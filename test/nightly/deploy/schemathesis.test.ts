@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { passwordOf, startTestService } from '../../support/service.ts'
+import { testWith } from '../../support/skip-unless.ts'
+
+/** Python's schemathesis (`pip install schemathesis`), by its path or from PATH. */
+const SCHEMATHESIS =
+  process.env['STENOLOG_TEST_SCHEMATHESIS'] ??
+  (process.env['PATH'] ?? '').split(delimiter).map((directory) => join(directory, 'schemathesis')).find((path) => existsSync(path)) ??
+  'schemathesis'
+
+/** Requests an operation; fewer for a first look. */
+const EXAMPLES = process.env['STENOLOG_TEST_EXAMPLES'] ?? '200'
+
+/** What it complains of and we mean: */
+const MEANT = new Set([
+  // These addresses are those of a resource with a parameter as well, and answer its methods.
+  'ST205 OPTIONS /lives/finish-by-audio_url',
+  'ST205 OPTIONS /users/me',
+  'ST204 GET /lives/finish-by-audio_url',
+  'ST204 DELETE /lives/finish-by-audio_url',
+  'ST204 PUT /users/me',
+  // Rules that no schema tells: the order of the buffers, a date in the future, what a job may be about, a key that stands for another request.
+  'ST202 POST /lives',
+  'ST202 POST /tokens',
+  'ST202 POST /admin/jobs',
+  'ST202 POST /user-live-configs',
+  'ST202 PUT /user-live-configs/{id}',
+  // A well-formed wrong password is 400, which is declared.
+  'ST202 PUT /users/me/password',
+])
+
+/** Accounts that its changes of users may hit before the one that it asks as. */
+const OTHERS = 12
+
+interface Report {
+  readonly complete: boolean
+  readonly errors: ReadonlyArray<unknown>
+  readonly failures: ReadonlyArray<{ readonly code: string; readonly title: string; readonly operations: ReadonlyArray<string> }>
+}
+
+testWith(SCHEMATHESIS)('schemathesis finds no 5xx, and no status, header or shape that is not declared [R126]', async (t) => {
+  t.timeout(6 * 3600_000)
+  // Its pulls reach nobody.
+  const service = await startTestService(t, { HUB_URL: 'http://127.0.0.1:9' })
+  const admin = await service.admin()
+  for (let index = 0; index < OTHERS; index += 1)
+    await admin.api.call('createUser', { body: { username: `other${index}`, password: passwordOf(`other${index}`) } })
+  const { token } = await service.user('tester', { permissions: ['admin'] })
+
+  const directory = await mkdtemp(join(tmpdir(), 'stenolog-schemathesis-'))
+  t.teardown(() => rm(directory, { recursive: true, force: true }))
+  const run = spawn(
+    SCHEMATHESIS,
+    [
+      '--no-color', 'run', `${service.url()}/openapi.json`, '-H', `Authorization: Bearer ${token}`, '-n', EXAMPLES, '--checks', 'all',
+      '--phases', 'examples,coverage,fuzzing', '--warnings', 'off', '--continue-on-failure', '--report-json-path', 'report.json',
+      // It would end the login that all other requests need.
+      '--exclude-operation-id', 'logout',
+    ],
+    { cwd: directory, stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  const output: Array<Buffer> = []
+  run.stdout.on('data', (chunk: Buffer) => output.push(chunk))
+  await once(run, 'close')
+
+  const text = Buffer.concat(output).toString()
+  const { complete, errors, failures } = JSON.parse(await readFile(join(directory, 'report.json'), 'utf8')) as Report
+  const found = failures.flatMap(({ code, title, operations }) => operations.map((operation) => ({ name: `${code} ${operation}`, title })))
+  const unmeant = found.filter(({ name }) => !MEANT.has(name))
+  t.deepEqual(unmeant, [], text.slice(-20_000))
+  t.deepEqual(errors, [], text.slice(-20_000))
+  t.true(complete)
+})

@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ExecutionContext } from 'ava'
+import { TEST_PROVIDER } from '../../../infrastructure/onnx/providers/engine-environment.ts'
+import { eventually } from '../../support/eventually.ts'
+import { childrenOf } from '../../support/footprint.ts'
+import { runTestService } from '../../support/service.ts'
+import type { TestService } from '../../support/service.ts'
+import { serialTestWith } from '../../support/skip-unless.ts'
+import { silence } from '../../support/speech.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { readWav } from '../../support/wav.ts'
+import { withFloatWeights } from '../../support/webgpu/float-weights.ts'
+import { SWIFTSHADER, SWIFTSHADER_ENVIRONMENT } from '../../support/webgpu/swiftshader.ts'
+
+/** Whole sessions whose model runs on WebGPU, here on a GPU made of software. */
+const onGpu = serialTestWith(SWIFTSHADER)
+const SPOKEN = ['simon', 'sheep'].map((name) => readWav(`test/support/fixtures/engine/${name}.wav`))
+const TEXT = ['Simon came easily in February.', 'Do not save the brave sheep.']
+const LIMIT = { timeoutMs: 300_000 }
+
+const startOnGpu = async (t: ExecutionContext): Promise<TestService> => {
+  const models = await temporaryDirectory()
+  await withFloatWeights('models/demo-en', join(models.path, 'demo-float'))
+  const { dispose, ...service } = await runTestService({ MODELS_DIR: models.path }, undefined, { ...SWIFTSHADER_ENVIRONMENT, [TEST_PROVIDER]: 'webgpu' })
+  t.teardown(dispose)
+  t.teardown(models.remove)
+  return service
+}
+
+/** Says it all at once, and ends the session. */
+const speak = async (service: TestService) => {
+  const client = await service.user('speaker')
+  const live = await client.createLive({ model: 'demo-float' })
+  const sender = await client.socket(live, 'sender')
+  sender.send({ type: 'config' })
+  for (const samples of SPOKEN.flatMap((one) => [one, silence(2)])) sender.sendAudio(samples)
+  sender.send({ type: 'FINISH' })
+  return sender
+}
+
+const engineOf = (service: TestService): number => {
+  const engine = childrenOf(service.pid()).find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('engine-process.ts\0speech'))
+  if (engine === undefined) throw new Error('no engine runs')
+  return engine
+}
+
+/** User and system time, in hundredths of a second. */
+const ticksOf = (pid: number): number =>
+  readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ').slice(11, 13).reduce((sum, one) => sum + Number(one), 0)
+
+/** The text of a session in which `disturb` comes while a pass runs. */
+const textOf = async (t: ExecutionContext, disturb: (service: TestService) => Promise<void>) => {
+  t.timeout(20 * 60_000)
+  const service = await startOnGpu(t)
+  const sender = await speak(service)
+  await disturb(service)
+  await sender.over
+  const finals = sender.frames.filter(({ type, final }) => type === 'transcription' && final === true)
+  return { text: finals.map(({ text }) => String(text)), log: service.log() }
+}
+
+onGpu('a session on WebGPU has the text of any other', async (t) => {
+  const { text, log } = await textOf(t, async () => undefined)
+  t.deepEqual(text, TEXT)
+  t.regex(log, /models run on webgpu/)
+  t.notRegex(log, /the CPU takes it on/)
+})
+
+for (const [named, signal] of [['is killed', 'SIGKILL'], ['aborts in the provider', 'SIGABRT']] as const)
+  onGpu(`an engine that ${named} in the middle of a pass on WebGPU loses no text`, async (t) => {
+    let killed = 0
+    const { text } = await textOf(t, async (service) => {
+      killed = engineOf(service)
+      const idle = ticksOf(killed)
+      await eventually(() => {
+        if (ticksOf(killed) < idle + 100) throw new Error('no pass runs')
+      }, LIMIT)
+      process.kill(killed, signal)
+      await eventually(() => {
+        if (engineOf(service) === killed) throw new Error('it was not started anew')
+      }, LIMIT)
+    })
+    t.deepEqual(text, TEXT)
+    t.true(killed > 0)
+  })

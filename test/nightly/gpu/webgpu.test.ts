@@ -1,0 +1,111 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ExecutionContext } from 'ava'
+import { readAudioFile } from '../../../interfaces/cli/streaming/audio-file.ts'
+import { serialTestWith } from '../../support/skip-unless.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { readWav } from '../../support/wav.ts'
+import { withFloatWeights } from '../../support/webgpu/float-weights.ts'
+import { startHearing } from '../../support/webgpu/hearing.ts'
+import type { Hearer } from '../../support/webgpu/hearing.ts'
+import { isOfShapes, readProfiles } from '../../support/webgpu/node-profile.ts'
+import { SWIFTSHADER } from '../../support/webgpu/swiftshader.ts'
+
+/** Decoding on WebGPU with SwiftShader, a GPU made of software: right, and slow. */
+const DEMO = 'models/demo-en'
+const CLIPS = 'test/support/fixtures/engine/demo-clips'
+const TINY = 'test/support/fixtures/engine/tiny-whisper'
+const MINUTES = 60_000
+
+const onGpu = serialTestWith(SWIFTSHADER)
+const simon = readWav('test/support/fixtures/engine/simon.wav')
+const sheep = readWav('test/support/fixtures/engine/sheep.wav')
+
+const floatDemo = async (t: ExecutionContext): Promise<string> => {
+  const directory = await temporaryDirectory()
+  t.teardown(directory.remove)
+  const folder = join(directory.path, 'demo-en')
+  await withFloatWeights(DEMO, folder)
+  return folder
+}
+
+onGpu('ten clips give the tokens of the CPU, and four together those of each alone', async (t) => {
+  t.timeout(10 * MINUTES)
+  const folder = await floatDemo(t)
+  const files = readdirSync(CLIPS).filter((file) => file.startsWith('known-'))
+  t.is(files.length, 10)
+  const clips = await Promise.all(files.map((file) => readAudioFile(join(CLIPS, file))))
+  const cpu = await startHearing(t, { folder, provider: 'cpu' })
+  const gpu = await startHearing(t, { folder, provider: 'webgpu' })
+  const alone: Array<ReadonlyArray<number>> = []
+  for (const clip of clips) {
+    const { tokens, tensors } = await gpu.hear(clip)
+    t.deepEqual(tokens, (await cpu.hear(clip)).tokens)
+    t.is(tensors.made, tensors.disposed)
+    alone.push(...tokens)
+  }
+  const { tokens } = await gpu.hear(...clips.slice(0, 4))
+  t.deepEqual(tokens, alone.slice(0, 4))
+  t.true(tokens.flat().length > 40, 'they are sentences')
+})
+
+onGpu('a merged decoder keeps its cache on the device too', async (t) => {
+  const merged = `${TINY}/onnx/decoder_model_merged.onnx`
+  const cpu = await startHearing(t, { folder: TINY, provider: 'cpu', merged })
+  const gpu = await startHearing(t, { folder: TINY, provider: 'webgpu', merged })
+  const { tokens, tensors } = await gpu.hear(simon, sheep)
+  t.deepEqual(tokens, (await cpu.hear(simon, sheep)).tokens)
+  t.true(tensors.made > 0)
+  t.is(tensors.made, tensors.disposed)
+})
+
+/** The nodes of one pass. */
+const profileOf = async (t: ExecutionContext, hearer: Hearer) => {
+  const directory = await temporaryDirectory()
+  t.teardown(directory.remove)
+  const { hear } = await startHearing(t, { ...hearer, profiles: directory.path })
+  const { tokens, tensors } = await hear(sheep)
+  const nodes = await readProfiles(directory.path)
+  return { steps: tokens[0]?.length ?? 0, tensors, nodes, graphs: [...new Set(nodes.map(({ graph }) => graph))].toSorted() }
+}
+
+onGpu('no node falls back to the CPU, and all caches stay on the device', async (t) => {
+  t.timeout(5 * MINUTES)
+  const folder = await floatDemo(t)
+  const { steps, tensors, nodes, graphs } = await profileOf(t, { folder, provider: 'webgpu' })
+  t.deepEqual(graphs, ['decoder_model', 'decoder_with_past_model', 'encoder_model'])
+  const fallen = nodes.filter((node) => node.provider !== 'WebGpuExecutionProvider' && !isOfShapes(node))
+  t.deepEqual(fallen, [])
+  t.deepEqual(nodes.filter(({ type }) => type === 'MemcpyToHost'), [], 'nothing is taken back between nodes')
+  t.true(nodes.some(({ provider, type }) => provider === 'WebGpuExecutionProvider' && type === 'MatMul'))
+  // Of each of two layers a key and a value of the text at each step, and once of the audio; and what the encoder gave, here and in the trial of a short window.
+  t.is(tensors.made, 4 * (steps + 1) + 4 + 2)
+
+  const integers = await profileOf(t, { folder: DEMO, provider: 'webgpu' })
+  t.true(integers.nodes.some((node) => node.provider === 'CPUExecutionProvider' && !isOfShapes(node)), 'the control falls back')
+})
+
+/** What is left on the device, and what the process grew by between passes, in megabytes. */
+const manyPasses = async (t: ExecutionContext, disposes: boolean) => {
+  const { hear, callOff } = await startHearing(t, { folder: await floatDemo(t), provider: 'webgpu', disposes })
+  let rssAt50 = 0
+  let last = await hear(sheep)
+  for (let pass = 1; pass < 200; pass++) {
+    if (pass % 4 === 3) await callOff(sheep)
+    last = await hear(sheep)
+    if (pass === 50) rssAt50 = last.rss
+  }
+  return { left: last.tensors.made - last.tensors.disposed, grownBy: (last.rss - rssAt50) / 2 ** 20 }
+}
+
+onGpu('two hundred passes, and fifty that are called off, leave nothing on the device and in memory; without giving back they do', async (t) => {
+  t.timeout(60 * MINUTES)
+  const kept = await manyPasses(t, true)
+  t.log(`left ${kept.left}, grown by ${kept.grownBy.toFixed(1)} MB`)
+  t.is(kept.left, 0)
+  t.true(kept.grownBy < 5)
+  const control = await manyPasses(t, false)
+  t.log(`control: left ${control.left}, grown by ${control.grownBy.toFixed(1)} MB`)
+  t.true(control.left > 0)
+  t.true(control.grownBy > 5)
+})

@@ -1,0 +1,186 @@
+import type { Mutant } from './mutant.ts'
+
+const ACCESS = 'test/e2e/service/rest-access.test.ts'
+const KEYS = 'test/e2e/service/rest-api-keys.test.ts'
+const TOKENS = 'test/e2e/service/rest-tokens.test.ts'
+const PROFILES = 'test/e2e/service/rest-profiles.test.ts'
+const LAST_ADMINISTRATOR = 'test/e2e/service/last-administrator.test.ts'
+const USER = 'test/unit/domain/user.test.ts'
+const DOMAIN_PROFILES = 'test/unit/domain/profiles.test.ts'
+const TOKEN_LIMIT = 'test/unit/application/token-limit.test.ts'
+const APPLICATION_PROFILES = 'test/unit/application/profiles.test.ts'
+const LOGIN_THROTTLE = 'test/unit/application/login-throttle.test.ts'
+const LIMITS = 'test/e2e/service/limits.test.ts'
+const LOGIN = 'test/unit/domain/login.test.ts'
+
+/** The rules of users and of what they have beside lives: profiles, API tokens, logins. */
+export const accountMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'domain/profiles/decider.ts',
+    before: "state.length === 1 ? refuse('LastProfile')",
+    after: "state.length === 0 ? refuse('LastProfile')",
+    rows: [113], test: PROFILES,
+  },
+  {
+    file: 'domain/profiles/decider.ts',
+    before: "if (!buffersAreOrdered(settings)) return refuse('BuffersNotOrdered')\n  const isSame",
+    after: 'const isSame',
+    rows: [110], test: PROFILES,
+  },
+  {
+    file: 'domain/profiles/decider.ts',
+    before: 'name === profile.name &&',
+    after: 'command.name === profile.name &&',
+    rows: [109], test: PROFILES,
+  },
+  {
+    file: 'domain/profiles/first-profile.ts',
+    before: "export const FIRST_PROFILE_NAME = 'Default'",
+    after: "export const FIRST_PROFILE_NAME = 'default'",
+    rows: [106], test: PROFILES,
+  },
+  {
+    file: 'domain/shared/names.ts',
+    before: "if (length < 1) return 'should have at least 1 character'",
+    after: "if (name === ' ') return 'should have at least 1 character'",
+    rows: [108], test: PROFILES,
+  },
+  {
+    file: 'projections/api-tokens/queries.ts',
+    before: 'const filter = userId === null ? {} : { userId }',
+    after: 'const filter = {}',
+    rows: [36], test: TOKENS,
+  },
+  {
+    file: 'projections/api-tokens/queries.ts',
+    before: 'newestFirst(apiTokensIn(documents), filter, { skip, limit }, total),',
+    after: "apiTokensIn(documents).page({ filter, sort: { by: 'id', direction: 'ascending' }, skip, limit }),",
+    rows: [23], test: TOKENS,
+  },
+  {
+    file: 'application/tokens/queries/authenticate-key.ts',
+    before: 'if (!isTokenActive || hasExpired(expiresAt, environment.now())) return',
+    after: 'if (hasExpired(expiresAt, environment.now())) return',
+    rows: [32, 120], test: KEYS,
+  },
+  {
+    file: 'application/tokens/queries/authenticate-key.ts',
+    before: 'if (!isTokenActive || hasExpired(expiresAt, environment.now())) return',
+    after: 'if (!isTokenActive) return',
+    rows: [32], test: KEYS,
+  },
+  {
+    file: 'application/tokens/queries/authenticate-key.ts',
+    before: 'if (O.isNone(token) || !isRight) return',
+    after: 'if (O.isNone(token)) return',
+    rows: [32], test: KEYS,
+  },
+  {
+    file: 'domain/api-token/decider.ts',
+    before: "state.status !== 'issued' || state.userId !== command.userId",
+    after: "state.status !== 'issued'",
+    rows: [36, 119], test: TOKENS,
+  },
+  {
+    file: 'domain/api-token/decider.ts',
+    before: "if (hasExpired(command.data.expiresAt, command.data.at)) return E.left({ _tag: 'ExpiryNotInFuture' })",
+    after: '',
+    rows: [118], test: TOKENS,
+  },
+  {
+    file: 'application/users/queries/authenticate.ts',
+    before: 'isActive(user) && user.generation === generation',
+    after: 'isActive(user)',
+    rows: [34, 35], test: 'test/e2e/service/rest-users.test.ts',
+  },
+  {
+    file: 'infrastructure/keys/credentials.ts',
+    before: '          issuer: ISSUER,',
+    after: '',
+    rows: [34], test: ACCESS,
+  },
+  {
+    file: 'application/tokens/queries/authenticate-key.ts',
+    before: 'if (O.isSome(caller)) uses.record(token.value)',
+    after: '',
+    rows: [33], test: KEYS,
+  },
+  {
+    file: 'application/users/commands/change-user.ts',
+    before: "isActive === false || permissions?.includes('admin') === false",
+    after: "permissions?.includes('admin') === false",
+    rows: ['the last active administrator is not demoted'], test: LAST_ADMINISTRATOR,
+  },
+  {
+    file: 'domain/user/decider.ts',
+    before: "state.status === 'active' && state.permissions.includes('admin')",
+    after: "state.status !== 'none' && state.status !== 'deleted' && state.permissions.includes('admin')",
+    rows: ['where nobody else administers, an active administrator is not'], test: USER,
+  },
+  {
+    file: 'domain/profiles/decider.ts',
+    before: 'state.length >= MAX_PROFILES',
+    after: 'state.length > MAX_PROFILES',
+    rows: ['a user has a hundred profiles at most'], test: DOMAIN_PROFILES,
+  },
+  {
+    file: 'application/tokens/token-writes.ts',
+    before: 'else if (isIssued) ids.add(tokenId)',
+    after: '',
+    rows: ['with lists that have heard of nothing yet'], test: TOKEN_LIMIT,
+  },
+  {
+    file: 'application/tokens/commands/issue-token.ts',
+    before: 'inTurn(`user-${caller.userId}`, issue(deps)(caller, token))',
+    after: 'issue(deps)(caller, token)()',
+    rows: ['however many are issued at once, a user has a hundred API tokens'], test: TOKEN_LIMIT,
+  },
+  {
+    file: 'application/log/handle-command.ts',
+    before: 'if (!loaded.events.some(readsErased)) knownStates?.keep(stream, known)',
+    after: '',
+    rows: ['a change reads what came since the last one, not the whole history'], test: APPLICATION_PROFILES,
+  },
+  {
+    file: 'application/log/handle-command.ts',
+    before: '      knownStates?.forget(stream)\n',
+    after: '',
+    rows: ['what is known of a history is thrown away when the log knows less'], test: APPLICATION_PROFILES,
+  },
+  {
+    file: 'application/users/login-throttle.ts',
+    before: '    if (isTrusted(ofPlace, environment.now())) return await judge()\n',
+    after: '',
+    rows: ['a network from which the name was logged in is judged by its own failures'], test: LOGIN_THROTTLE,
+  },
+  {
+    file: 'application/users/login-throttle.ts',
+    before: ' && strangers.wait(name) === 0',
+    after: '',
+    rows: ['one name is guessed at from many networks a bounded number of times'], test: LOGIN_THROTTLE,
+  },
+  {
+    file: 'application/users/login-throttle.ts',
+    before: '`${name} ${networkOf(address)}`',
+    after: '`${name} ${address}`',
+    rows: ['the networks of a /48 are one'], test: LOGIN_THROTTLE,
+  },
+  {
+    file: 'application/users/login-throttle.ts',
+    before: 'waitForAll > 0 ? tooMany(waitForAll) : await judge()',
+    after: 'await judge()',
+    rows: ['one name is guessed at from many networks a bounded number of times'], test: LOGIN_THROTTLE,
+  },
+  {
+    file: 'application/users/login-throttle.ts',
+    before: '  generation === 0 ? usernameHash : `${usernameHash}-${generation}`',
+    after: '  usernameHash',
+    rows: ['guesses at a name keep nobody out who comes from elsewhere'], test: LIMITS,
+  },
+  {
+    file: 'domain/login/decider.ts',
+    before: 'const FREE_FROM_EVERYWHERE = 20',
+    after: 'const FREE_FROM_EVERYWHERE = 21',
+    rows: ['a name as a whole waits from the twentieth failure on'], test: LOGIN,
+  },
+]

@@ -1,0 +1,90 @@
+import type { Mutant } from './mutant.ts'
+
+const WORDS = 'test/unit/application/live-sessions-words.test.ts'
+const EXPECTED = 'test/unit/application/live-sessions-vocabulary.test.ts'
+const VOCABULARY = 'test/unit/application/vocabulary.test.ts'
+const LANGUAGE = 'test/unit/application/live-sessions-language.test.ts'
+const CHOICE = 'test/unit/application/choose-models.test.ts'
+const ANSWERS = 'test/api/http/answers.test.ts'
+
+/** What is asked of a transcript beyond the interface. */
+export const askedMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'application/sessions/running-live.ts',
+    before: '...(config.words === true && words !== undefined',
+    after: '...(words !== undefined',
+    rows: ['B43'], test: WORDS,
+  },
+  {
+    file: 'domain/transcript/words.ts',
+    before: 'start: thousandths(at(start))',
+    after: 'start: thousandths(start)',
+    rows: ['B43'], test: WORDS,
+  },
+  {
+    file: 'domain/transcript/events.ts',
+    before: "['text', 'words'],",
+    after: "['text'],",
+    rows: ['B43', 'D59'], test: 'test/unit/domain/all-events.test.ts',
+  },
+  {
+    file: 'application/sessions/sender-session.ts',
+    before: 'const isAlone = Object.keys(overrides).length === 0 && ',
+    after: 'const isAlone = ',
+    rows: ['B44'], test: EXPECTED,
+  },
+  {
+    file: 'application/sessions/record-vocabulary.ts',
+    before: 'await pause(timers, SPACING, signal)',
+    after: '',
+    rows: ['B44'], test: EXPECTED,
+  },
+  {
+    file: 'domain/live/decider.ts',
+    before: 'return { ...live, vocabulary: event.data.vocabulary }',
+    after: 'return live',
+    rows: ['B44'], test: VOCABULARY,
+  },
+  {
+    file: 'domain/live/events.ts',
+    before: "['audioUrl', 'senderToken', 'listenerToken', 'vocabulary'],",
+    after: "['audioUrl', 'senderToken', 'listenerToken'],",
+    rows: ['B44'], test: VOCABULARY,
+  },
+  {
+    file: 'projections/lives/projection.ts',
+    before: 'return { ...live, vocabulary: event.data.vocabulary }',
+    after: 'return live',
+    rows: ['B44'], test: VOCABULARY,
+  },
+  {
+    file: 'interfaces/http/codecs/settings-codec.ts',
+    before: 'strict ? interfaceSettings.encode(settings) : ',
+    after: '',
+    rows: ['B43'], test: ANSWERS,
+  },
+  {
+    file: 'application/sessions/record-finals.ts',
+    before: 'language === AUTO_LANGUAGE ? UNDETERMINED : language',
+    after: 'language',
+    rows: ['B32'], test: LANGUAGE,
+  },
+  {
+    file: 'application/translation/translations.ts',
+    before: 'translators.find(({ from }) => from === language)',
+    after: 'translators[0]',
+    rows: ['B32'], test: LANGUAGE,
+  },
+  {
+    file: 'application/lives/choose-models.ts',
+    before: "if (config.task === 'translate' && !model.translates)",
+    after: "if (config.task === 'translate' && model.languages.length === 0)",
+    rows: ['B45'], test: CHOICE,
+  },
+  {
+    file: 'domain/live/settings.ts',
+    before: "task === 'translate' ? 'en' : spoken",
+    after: 'spoken',
+    rows: ['B45'], test: LANGUAGE,
+  },
+]

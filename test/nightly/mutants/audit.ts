@@ -1,0 +1,154 @@
+import type { Mutant } from './mutant.ts'
+
+const AUDIT_ADMINISTRATORS = 'test/unit/application/audit-administrators.test.ts'
+const AUDIT = 'test/unit/application/audit.test.ts'
+const COMPARED = 'test/unit/projections/compare-with-log.test.ts'
+const ERASURE_RULES = 'test/unit/application/erasure-rules.test.ts'
+
+/** `stenolog check`: what no rule made is named, and nothing else. */
+export const auditMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'projections/compare-with-log.ts',
+    before: 'position === null || position > checkpoint.position',
+    after: 'position !== null && position > checkpoint.position',
+    rows: ['a document that a death left ahead of its checkpoint, or removed'], test: COMPARED,
+  },
+  {
+    file: 'projections/compare-with-log.ts',
+    before: 'position === null || position > checkpoint.position',
+    after: 'true',
+    rows: ['a document that is no further than its checkpoint'], test: COMPARED,
+  },
+  {
+    file: 'projections/compare-with-log.ts',
+    before: '!isOpen(difference)), ...left]',
+    after: '!isOpen(difference))]',
+    rows: ['a document that is ahead of its checkpoint and wrong is told'], test: COMPARED,
+  },
+  {
+    file: 'application/audit/order-rules.ts',
+    before: 'if (epoch !== live.epoch + 1) return',
+    after: 'if (epoch <= live.epoch) return',
+    rows: ['sender 2 came after sender 0'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/admission-rules.ts',
+    before: 'return held > worker.vram ?',
+    after: 'return vram > worker.vram ?',
+    rows: ['revision 4 of admission'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/admission-rules.ts',
+    before: 'if (liveId <= state.lastLiveId) return',
+    after: 'if (liveId < 0) return',
+    rows: ['live 1 was admitted after live 2'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/order-rules.ts',
+    before: "statusOf(liveId) !== 'none' && !isOpen(statusOf(liveId))",
+    after: "statusOf(liveId) !== 'none'",
+    rows: ['live 1 was released before its end'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/order-rules.ts',
+    before: 'reserved.vram === vram && isPlaced',
+    after: 'isPlaced',
+    rows: ['the live is not the one that was admitted'], test: AUDIT,
+  },
+  {
+    file: 'domain/admission/state.ts',
+    before: 'state.open.filter((held) => held.liveId !== event.data.liveId)',
+    after: 'state.open',
+    rows: ['revision 0 of live-1: .* without a reservation'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/segment-rules.ts',
+    before: 'return segment > last ? null',
+    after: 'return segment >= last ? null',
+    rows: ['segment 1 after segment 1'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/segment-rules.ts',
+    before: 'isGap || segment <= last\n',
+    after: 'isGap || segment <= last + 1\n',
+    rows: ['a translation of segment 1 before that segment'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/segment-rules.ts',
+    before: 'if (own < term) return',
+    after: 'if (own < 0) return',
+    rows: ['a segment of term 1 behind the fence of term 2'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/segment-rules.ts',
+    before: "term: next, isGap }\n  const",
+    after: "term, isGap }\n  const",
+    rows: ['a history that the rules made passes'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/order-rules.ts',
+    before: '(reserved.term > term || (reserved.term === term',
+    after: '(reserved.term > 0 || (reserved.term === term',
+    rows: ['took the live over in term 2, which it was not given'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/erasure-rules.ts',
+    before: '(user|live|text)',
+    after: '(user|live)',
+    rows: ['key text-1: is there although live 1 was deleted'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/erasure-rules.ts',
+    before: '      owners.delete(liveId)\n',
+    after: '',
+    rows: ['a history that the rules made passes'], test: AUDIT,
+  },
+  {
+    file: 'application/log/passing-over.ts',
+    before: 'throw error',
+    after: 'return',
+    rows: ['a log that ends in an error is no clean log'], test: ERASURE_RULES,
+  },
+  {
+    file: 'application/log/passing-over.ts',
+    before: '        onDamaged(row)\n',
+    after: '',
+    rows: ['behind a row that is not what was written all is judged that can be'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/check-log.ts',
+    before: 'damaged.splice(0).forEach(passOverRow)',
+    after: 'damaged.splice(0)',
+    rows: ['behind a row that is not what was written all is judged that can be'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/check-log.ts',
+    before: 'const head = orThrow(await store.head()())',
+    after: 'const head = E.getOrElse(() => BEGINNING)(await store.head()())',
+    rows: ['a log that cannot be read is no clean log'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/segment-rules.ts',
+    before: 'const isTold = isGap ||',
+    after: 'const isTold =',
+    rows: ['whatever a scavenge discards of segments that were forgotten'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/segment-rules.ts',
+    before: 'last: isGap ? Math.max(last, segment) : last',
+    after: 'last',
+    rows: ['what stands behind a gap is judged by what is left'], test: AUDIT,
+  },
+  {
+    file: 'application/audit/check-log.ts',
+    before: '    (event.stream === ADMINISTRATORS_STREAM && unsure',
+    after: '    (false && unsure',
+    rows: ['who is counted as an administrator is judged by their own stream'], test: AUDIT_ADMINISTRATORS,
+  },
+  {
+    file: 'application/audit/order-rules.ts',
+    before: '(revisions.get(userStream(userId)) ?? -1)',
+    after: '(revisions.get(userStream(userId)) ?? 0)',
+    rows: ['who is counted as an administrator is judged by their own stream'], test: AUDIT_ADMINISTRATORS,
+  },
+]

@@ -1,0 +1,201 @@
+import type { Mutant } from './mutant.ts'
+
+const STORES = 'test/e2e/cli/stores.test.ts'
+const LIVE_REPORT = 'test/unit/cli/live-report.test.ts'
+const WORD_ALIGNMENT = 'test/unit/domain/word-alignment.test.ts'
+const TABLE = 'test/unit/cli/table.test.ts'
+const COMMANDS = 'test/e2e/cli/commands.test.ts'
+const STATUS_LINE = 'test/unit/cli/status-line.test.ts'
+const LOGGER = 'test/unit/infrastructure/logger.test.ts'
+const SETTINGS = 'test/unit/infrastructure/settings.test.ts'
+const TRANSCRIBE = 'test/e2e/service/transcribe.test.ts'
+
+/** The command line: its codes, backups and reports. */
+export const commandLineMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'interfaces/cli/main.ts',
+    before: '    return 2\n',
+    after: '    return 0\n',
+    rows: ['what is asked for wrongly ends with 2'], test: STORES,
+  },
+  {
+    file: 'interfaces/cli/main.ts',
+    before: 'error instanceof CommandError ? error.exitCode : 1',
+    after: '1',
+    rows: ['what is asked for wrongly ends with 2'], test: STORES,
+  },
+  {
+    file: 'interfaces/cli/stores/backup-manifest.ts',
+    before: 'if (is !== digest) throw',
+    after: "if (is === '') throw",
+    rows: ['a backup that is not complete, was changed or is of a newer version is refused'], test: STORES,
+  },
+  {
+    file: 'interfaces/cli/stores/backup-manifest.ts',
+    before: 'if (found.files[name] === undefined) throw',
+    after: "if (name === '') throw",
+    rows: ['a backup that is not complete, was changed or is of a newer version is refused'], test: STORES,
+  },
+  {
+    file: 'interfaces/cli/stores/backup-manifest.ts',
+    before: 'found.format > BACKUP_FORMAT || isNewer',
+    after: 'isNewer',
+    rows: ['a backup that is not complete, was changed or is of a newer version is refused'], test: STORES,
+  },
+  {
+    file: 'interfaces/cli/stores/backup-manifest.ts',
+    before: 'return at >= 0 && (theirs',
+    after: 'return at > 0 && (theirs',
+    rows: ['a backup that is not complete, was changed or is of a newer version is refused'], test: STORES,
+  },
+  {
+    file: 'interfaces/cli/stores/backup.ts',
+    before: '{ recursive: true, mode: 0o700 }',
+    after: '{ recursive: true }',
+    rows: ['a backup is whole, for its owner alone'], test: STORES,
+  },
+  {
+    file: 'interfaces/cli/stores/backup.ts',
+    before: '  return 1\n',
+    after: '  return 0\n',
+    rows: ['a damaged log is backed up too, and said to be damaged'], test: STORES,
+  },
+  {
+    file: 'interfaces/cli/stores/restore.ts',
+    before: 'if (there.length > 0 && !replace) throw',
+    after: 'if (there.length < 0) throw',
+    rows: ['a backup is whole, for its owner alone'], test: STORES,
+  },
+  {
+    file: 'interfaces/cli/stores/restore.ts',
+    before: 'if (problems.length > 0) throw',
+    after: 'if (problems.length < 0) throw',
+    rows: ['a backup that does not fit the master key is not put in place'], test: STORES,
+  },
+  {
+    file: 'interfaces/cli/stores/restore.ts',
+    before: 'eraseKeys(staged(KEYRING_FILE), erased)',
+    after: 'erased.length',
+    rows: ['a backup is whole, for its owner alone'], test: STORES,
+  },
+  {
+    file: 'interfaces/cli/stores/restore.ts',
+    before: '  await rm(target(UNFINISHED_RESTORE))\n',
+    after: '',
+    rows: ['a backup is whole, for its owner alone'], test: STORES,
+  },
+  {
+    file: 'application/log/read-around.ts',
+    before: 'lost.push({ stream, revision, reason: one.left.reason })',
+    after: '',
+    rows: ['of a stream with a damaged event all others are read'], test: STORES,
+  },
+  {
+    file: 'application/log/read-around.ts',
+    before: "if (whole.left._tag === 'StoreUnavailable') return E.left(whole.left)",
+    after: '',
+    rows: ['of a stream with a damaged event all others are read'], test: STORES,
+  },
+  {
+    file: 'interfaces/cli/stores/export.ts',
+    before: 'return lost.length === 0 ? 0 : 1',
+    after: 'return 0',
+    rows: ['of a stream with a damaged event all others are read'], test: STORES,
+  },
+  {
+    file: 'interfaces/cli/streaming/live-report.ts',
+    before: 'Math.ceil(share * sorted.length) - 1',
+    after: 'Math.floor(share * sorted.length)',
+    rows: ['a word is displayed when a frame first shows it'], test: LIVE_REPORT,
+  },
+  {
+    file: 'domain/transcript/word-alignment.ts',
+    before: 'at(row, column - 1) + 1)',
+    after: 'at(row, column - 1) + 2)',
+    rows: ['a substitution, an insertion and a deletion are one error each'], test: WORD_ALIGNMENT,
+  },
+  {
+    file: 'interfaces/cli/table.ts',
+    before: '[\\p{Cc}\\p{Cf}\\u2028\\u2029]',
+    after: '[\\p{Cc}\\u2028\\u2029]',
+    rows: ['foreign text moves no cursor and starts no line'], test: TABLE,
+  },
+  {
+    file: 'interfaces/cli/commands/read-arguments.ts',
+    before: 'if (values.length > 1 && several !== true',
+    after: 'if (values.length > 9 && several !== true',
+    rows: ['stenolog transcribe a.wav --model a --model b is refused'], test: COMMANDS,
+  },
+  {
+    file: 'interfaces/cli/commands/read-arguments.ts',
+    before: 'if (!asked.found.form.options.includes(name))',
+    after: "if (name === '')",
+    rows: ['stenolog lives finish 7 --user ada is refused'], test: COMMANDS,
+  },
+  {
+    file: 'interfaces/cli/commands/read-arguments.ts',
+    before: '(!inlineValue && /^-./.test(value))',
+    after: '(!inlineValue && /^-{9}/.test(value))',
+    rows: ['stenolog transcribe a.wav --model --json is refused'], test: COMMANDS,
+  },
+  {
+    file: 'interfaces/cli/commands/help.ts',
+    before: 'const WIDTH = 80',
+    after: 'const WIDTH = 84',
+    rows: ['80 columns wide'], test: COMMANDS,
+  },
+  {
+    file: 'domain/shared/nearest-name.ts',
+    before: 'isSwapped ? at(steps',
+    after: '!isSwapped && false ? at(steps',
+    rows: ['a name that comes near is suggested'], test: COMMANDS,
+  },
+  {
+    file: 'interfaces/command-error.ts',
+    before: '(/^(?:error|hint): /.test(line) ? line :',
+    after: "(line === '' ? line :",
+    rows: ['errors of several lines keep the words'], test: COMMANDS,
+  },
+  {
+    file: 'interfaces/cli/status-line.ts',
+    before: 'if (!stream.isTTY || (',
+    after: 'if ((',
+    rows: ['elsewhere nothing is written'], test: STATUS_LINE,
+  },
+  {
+    file: 'interfaces/cli/status-line.ts',
+    before: 'now() - last.at < EVERY',
+    after: 'now() - last.at < 0',
+    rows: ['on a terminal one line is written over'], test: STATUS_LINE,
+  },
+  {
+    file: 'infrastructure/node/readable-log.ts',
+    before: '[\\p{Cc}\\p{Cf}\\u2028\\u2029]',
+    after: '[\\p{Cf}\\u2028\\u2029]',
+    rows: ['on a terminal the log is lines for people'], test: LOGGER,
+  },
+  {
+    file: 'infrastructure/settings.ts',
+    before: '/[@?#\\p{C}]/u.test(text) || ',
+    after: '',
+    rows: ['a wrong value is told, unless it may be secret'], test: SETTINGS,
+  },
+  {
+    file: 'interfaces/cli/streaming/transcript-file.ts',
+    before: "case '.vtt':\n      return toWebVtt",
+    after: "case '.vtt':\n      return toSubRip",
+    rows: ['what was said is written as subtitles'], test: TRANSCRIBE,
+  },
+  {
+    file: 'interfaces/cli/streaming/transcribe.ts',
+    before: 'if (!models.includes(options.model)) throw',
+    after: 'if (models.length === 0) throw',
+    rows: ['a model that is not installed is told'], test: TRANSCRIBE,
+  },
+  {
+    file: 'interfaces/cli/streaming/transcribe.ts',
+    before: 'if (options.output !== undefined) await requireFolderOf(options.output)',
+    after: '',
+    rows: ['a file that could not be written is told'], test: TRANSCRIBE,
+  },
+]

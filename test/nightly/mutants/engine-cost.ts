@@ -1,0 +1,87 @@
+import type { Mutant } from './mutant.ts'
+
+const SCHEDULER = 'test/unit/pipeline/scheduler.test.ts'
+const POOL = 'test/e2e/engine/worker-pool.test.ts'
+const PIPELINE = 'test/unit/pipeline/attention-pipeline.test.ts'
+
+/** What a live may take of the engine, and which of several comes first. */
+export const engineCostMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'application/pipeline/scheduler.ts',
+    before: '=== true ? 0 : AHEAD_OF_DRAFTS)',
+    after: '=== true ? 0 : 0)',
+    rows: ['what is no draft comes first'], test: SCHEDULER,
+  },
+  {
+    file: 'application/pipeline/scheduler.ts',
+    before: 'const AHEAD_OF_DRAFTS = 5000',
+    after: 'const AHEAD_OF_DRAFTS = 1e9',
+    rows: ['lives that ask for nothing but finals'], test: SCHEDULER,
+  },
+  {
+    file: 'application/pipeline/scheduler.ts',
+    before: 'const device = engine.deviceOf(model)',
+    after: "const device = { ...engine.deviceOf(model), name: 'cpu' as const }",
+    rows: ['jobs on the CPU hold up nobody on the GPU'], test: SCHEDULER,
+  },
+  {
+    file: 'infrastructure/onnx/process/task-runner.ts',
+    before: 'waiting.findIndex(({ task }) => workingOn(deviceOf(task)) < widthOf(deviceOf(task)))',
+    after: '(waiting.length === 0 || inFlight.size >= width.now() ? -1 : 0)',
+    rows: ['jobs that wait for the CPU hold up none that wait for the GPU'], test: 'test/e2e/engine/task-runner.test.ts',
+  },
+  {
+    file: 'infrastructure/onnx/process/worker-pool.ts',
+    before: 'if (model !== null && setsOf(model) > 0 && tasksOf(model) <= setsOf(model)) return null',
+    after: '',
+    rows: ['a task waits for the thread that has its model'], test: POOL,
+  },
+  {
+    file: 'infrastructure/onnx/process/worker-pool.ts',
+    before: 'emptiest.models.size === 0 || members.length === options.size',
+    after: 'emptiest.models.size >= 0',
+    rows: ['a task waits for the thread that has its model'], test: POOL,
+  },
+  {
+    file: 'infrastructure/onnx/process/worker-pool.ts',
+    before: '(setsOf(model) > 1 ? keep.further : keep.only)',
+    after: 'keep.further',
+    rows: ['a further set that is not used is unloaded'], test: POOL,
+  },
+  {
+    file: 'domain/admission/compute.ts',
+    before: '    .filter(([model]) => deviceOf(model).name === device)\n',
+    after: '',
+    rows: ['sessions on one device take nothing of another'], test: 'test/unit/domain/admission-compute.test.ts',
+  },
+  {
+    file: 'application/pipeline/live-pipeline.ts',
+    before: ', engine.passTime(model)?.usual)',
+    after: ')',
+    rows: ['drafts come no closer than two passes take'], test: PIPELINE,
+  },
+  {
+    file: 'application/pipeline/policy/by-attention/attention-policy.ts',
+    before: 'openWords(state).length > 0 ? limits.probe : limits.interval',
+    after: 'limits.probe',
+    rows: ['without a detector silence costs no more passes than speech'], test: PIPELINE,
+  },
+  {
+    file: 'application/pipeline/policy/by-agreement/next-step.ts',
+    before: 'phrase.regions.findLast(isPause)',
+    after: 'phrase.regions.find(isPause)',
+    rows: ['half a minute of backlog of one phrase'], test: 'test/unit/pipeline/live-pipeline.test.ts',
+  },
+  {
+    file: 'application/pipeline/policy/by-agreement/next-step.ts',
+    before: 'openWords(state).length > 0 ? limits.probe : limits.interval',
+    after: 'limits.probe',
+    rows: ['without a detector silence costs no more passes than speech'], test: PIPELINE,
+  },
+  {
+    file: 'application/pipeline/policy/by-agreement/next-step.ts',
+    before: 'boolean => vad && !onlyFinals',
+    after: 'boolean => vad || !onlyFinals',
+    rows: ['passes while somebody speaks are drafts'], test: 'test/unit/pipeline/live-pipeline.test.ts',
+  },
+]

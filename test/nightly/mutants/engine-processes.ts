@@ -1,0 +1,106 @@
+import type { Mutant } from './mutant.ts'
+
+const TASK_RUNNER = 'test/e2e/engine/task-runner.test.ts'
+const PASS_LIMITS = 'test/unit/engine/pass-limits.test.ts'
+const SUSPECTS = 'test/unit/engine/suspects.test.ts'
+const TRANSLATIONS = 'test/unit/application/translations.test.ts'
+
+/** Engine processes that die or hang, and translators that cannot keep up. */
+export const engineProcessMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'infrastructure/onnx/process/suspects.ts',
+    before: 'begunAt !== null || deaths >= MANY_DEATHS',
+    after: 'begunAt !== null || deaths >= 0',
+    rows: ['only tasks that began are suspects'], test: TASK_RUNNER,
+  },
+  {
+    file: 'infrastructure/onnx/process/suspects.ts',
+    before: 'if (late.length > 0) return late',
+    after: '',
+    rows: ['of tasks in flight the one that takes too long is the only suspect'], test: TASK_RUNNER,
+  },
+  {
+    file: 'infrastructure/onnx/process/suspects.ts',
+    before: 'Math.ceil(suspects.length / 2)',
+    after: '1',
+    rows: ['suspects are tried in halves'], test: TASK_RUNNER,
+  },
+  {
+    file: 'infrastructure/onnx/process/task-runner.ts',
+    before: 'if (reason === KILLED) width.halve()',
+    after: '',
+    rows: ['after a kill from outside half as many tasks run at a time'], test: TASK_RUNNER,
+  },
+  {
+    file: 'infrastructure/onnx/process/task-runner.ts',
+    before: 'if (reason === KILLED) width.halve()',
+    after: 'width.halve()',
+    rows: ['a death that was no kill from outside leaves the number of tasks'], test: TASK_RUNNER,
+  },
+  {
+    file: 'infrastructure/onnx/process/task-runner.ts',
+    before: 'detections.splice(0).forEach(send)\n',
+    after: 'if (onTrial === null && trials.length === 0) detections.splice(0).forEach(send)\n',
+    rows: ['detection goes on while suspects are tried'], test: TASK_RUNNER,
+  },
+  {
+    file: 'infrastructure/onnx/process/task-runner.ts',
+    before: 'const DEADLY_DETECTION = 2',
+    after: 'const DEADLY_DETECTION = 1',
+    rows: ['a detection that is in flight at two deaths fails'], test: TASK_RUNNER,
+  },
+  {
+    file: 'infrastructure/onnx/process/pass-limits.ts',
+    before: 'MARGIN * known',
+    after: 'known',
+    rows: ['a model that its trial found slow has five times as long'], test: PASS_LIMITS,
+  },
+  {
+    file: 'infrastructure/onnx/process/pass-limits.ts',
+    before: 'known === 0 ? Math.max(floor, unmeasured) : ',
+    after: '',
+    rows: ['a model that nobody measured has as long as a trial would give it'], test: PASS_LIMITS,
+  },
+  {
+    file: 'infrastructure/onnx/process/width.ts',
+    before: 'FIRST_RECOVERY_MS * 2 ** (kills - 1)',
+    after: 'FIRST_RECOVERY_MS',
+    rows: ['the number of tasks at a time doubles after ten minutes without a kill'], test: PASS_LIMITS,
+  },
+  {
+    file: 'infrastructure/onnx/process/width.ts',
+    before: 'Math.min(width, wanted)',
+    after: 'wanted',
+    rows: ['a process on other hardware takes as many tasks'], test: PASS_LIMITS,
+  },
+  {
+    file: 'infrastructure/onnx/process/suspects.ts',
+    before: 'const MANY_DEATHS = 3',
+    after: 'const MANY_DEATHS = 4',
+    rows: ['and those that were there at three deaths'], test: SUSPECTS,
+  },
+  {
+    file: 'infrastructure/onnx/process/suspects.ts',
+    before: 'likely.length > 0 ? likely : tasks',
+    after: 'likely',
+    rows: ['where no task had begun all are suspects'], test: SUSPECTS,
+  },
+  {
+    file: 'infrastructure/onnx/process/suspects.ts',
+    before: 'Math.min(most, Math.ceil',
+    after: 'Math.max(most, Math.ceil',
+    rows: ['in more groups where fewer may run at a time'], test: SUSPECTS,
+  },
+  {
+    file: 'application/translation/translations.ts',
+    before: 'queue.length <= MOST_WAITING',
+    after: 'queue.length <= 6000',
+    rows: ['a translator that falls behind skips the oldest segments that wait'], test: TRANSLATIONS,
+  },
+  {
+    file: 'application/translation/translations.ts',
+    before: 'if (!behind) logger.warn',
+    after: 'logger.warn',
+    rows: ['a translator that falls behind skips the oldest segments that wait'], test: TRANSLATIONS,
+  },
+]

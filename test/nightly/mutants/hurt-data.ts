@@ -1,0 +1,121 @@
+import type { Mutant } from './mutant.ts'
+
+const HURT_DATA = 'test/unit/application/hurt-data.test.ts'
+const HANDLE_COMMAND = 'test/unit/application/handle-command.test.ts'
+const DELETE_USER = 'test/unit/application/delete-user.test.ts'
+const SQLITE_KEYRING = 'test/contract/sqlite-keyring.test.ts'
+const ADMISSION_ACTOR = 'test/unit/application/admission-actor.test.ts'
+const RUN_LIVES = 'test/unit/application/run-lives.test.ts'
+const CATALOGUE_TRANSLATORS = 'test/unit/infrastructure/catalogue-translators.test.ts'
+
+/** One reading of stored events: what cannot be read stops nothing but what needs it, and is told. */
+export const hurtDataMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'application/log/passing-over.ts',
+    before: 'if (row === undefined || row.position <= position) throw error',
+    after: 'if (row === undefined) throw error',
+    rows: ['a damaged row that a store hands out again and again ends'], test: HURT_DATA,
+  },
+  {
+    file: 'application/log/watched-log.ts',
+    before: 'subscribe(from, prefixes, signal)) {',
+    after: 'store.subscribe(from, prefixes, signal)) {',
+    rows: ['who follows the log goes on behind what cannot be read'], test: HURT_DATA,
+  },
+  {
+    file: 'application/log/watched-log.ts',
+    before: 'if (hurt.has(found.stream) || hurt.size >= MAX_DESCRIBED) return',
+    after: 'if (hurt.size >= MAX_DESCRIBED) return',
+    rows: ['who follows the log goes on behind what cannot be read'], test: HURT_DATA,
+  },
+  {
+    file: 'application/log/watched-log.ts',
+    before: 'if (E.isRight(found)) found.right.forEach(judge)\n',
+    after: 'if (E.isRight(found)) found.right.slice(found.right.length).forEach(judge)\n',
+    rows: ['what a read meets is told as well'], test: HURT_DATA,
+  },
+  {
+    file: 'application/log/watched-log.ts',
+    before: '            isOlder = true\n',
+    after: '',
+    rows: ['an older copy of the log under a running service is told once'], test: HURT_DATA,
+  },
+  {
+    file: 'interfaces/compose/health.ts',
+    before: "if (of.log.isOlder()) return 'older'",
+    after: '',
+    rows: ['a service under which an older copy of the log was put is not ready'], test: 'test/api/http/health.test.ts',
+  },
+  {
+    file: 'application/lives/policies/reconcile-lives.ts',
+    before: '!isHurt(outcome.left)) ??',
+    after: 'outcome.left !== undefined) ??',
+    rows: ['at start a live that cannot be read is left alone'], test: HURT_DATA,
+  },
+  {
+    file: 'application/lives/policies/reconcile-lives.ts',
+    before: 'E.isLeft(outcome) && !isHurt(outcome.left)',
+    after: 'E.isLeft(outcome) && isHurt(outcome.left)',
+    rows: ['a live that cannot be read does not hide that the store is away'], test: HURT_DATA,
+  },
+  {
+    file: 'application/log/log-duty.ts',
+    before: 'if (!isAboutHurt(error)) throw error',
+    after: 'throw error',
+    rows: ['a duty passes over what asks for data that cannot be read'], test: HURT_DATA,
+  },
+  {
+    file: 'application/log/event-serialization.ts',
+    before: 'if (E.isLeft(opened)) return E.left(refusalOf(event, opened.left))',
+    after: 'if (E.isLeft(opened)) continue',
+    rows: ['a stored event that does not fit its codec'], test: HANDLE_COMMAND,
+  },
+  {
+    file: 'application/users/policies/erase-users.ts',
+    before: 'if (E.isRight(removed) || !isHurt(removed.left)) return removed',
+    after: 'return removed',
+    rows: ['a deletion erases also what cannot be read any more'], test: DELETE_USER,
+  },
+  {
+    file: 'infrastructure/keys/keyring.ts',
+    before: 'k !== name || (m !== undefined && !members.includes(m))',
+    after: 'k !== name',
+    rows: ['an envelope opens in its stream, as the member that it was sealed as'], test: SQLITE_KEYRING,
+  },
+  {
+    file: 'infrastructure/keys/keyring.ts',
+    before: 'if (missing.has(name)) {',
+    after: 'if (missing.size < 0) {',
+    rows: ['an envelope whose key was never made here keeps no other from opening'], test: SQLITE_KEYRING,
+  },
+  {
+    file: 'infrastructure/keys/keyring.ts',
+    before: '      missing.add(name)\n',
+    after: '',
+    rows: ['an envelope whose key was never made here keeps no other from opening'], test: SQLITE_KEYRING,
+  },
+  {
+    file: 'application/admission/admission-actor.ts',
+    before: 'known = E.isRight(first)',
+    after: 'known = true',
+    rows: ['while the admissions cannot be read every command is refused by a read'], test: ADMISSION_ACTOR,
+  },
+  {
+    file: 'application/users/queries/is-set-up.ts',
+    before: " || log.isHurt('user')",
+    after: '',
+    rows: ['whose users cannot be read, is'], test: 'test/unit/application/administrators.test.ts',
+  },
+  {
+    file: 'application/sessions/run-lives.ts',
+    before: 'if (isHurt(done.left)) return',
+    after: '',
+    rows: ['a live that cannot be read is left as it is'], test: RUN_LIVES,
+  },
+  {
+    file: 'application/catalogue/commands/list-installed.ts',
+    before: 'if (lost.length > 0 || events.some((event) => E.isLeft(readEvent(event)))) {',
+    after: 'if (lost.length < 0) {',
+    rows: ['where the list cannot be read in full nothing is listed anew'], test: CATALOGUE_TRANSLATORS,
+  },
+]

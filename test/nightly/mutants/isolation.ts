@@ -1,0 +1,86 @@
+import type { Mutant } from './mutant.ts'
+
+const ISOLATION = 'test/e2e/sources/isolation.test.ts'
+const SOURCE_ISOLATION = 'test/nightly/sources/source-isolation.test.ts'
+
+/** What a source that takes its decoder over can reach. */
+export const isolationMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'infrastructure/sources/isolation/seccomp-filter.ts',
+    before: 'return filter(architecture, rules, FAIL | EPERM)',
+    after: 'return filter(architecture, rules, ALLOW)',
+    rows: ['of the user who runs this test can open no file and no socket'], test: ISOLATION,
+  },
+  {
+    file: 'infrastructure/sources/isolation/seccomp-filter.ts',
+    before: '...allowedFor(kill, WHOLE_WORD, pid),',
+    after: '...answerFor(kill, ALLOW),',
+    rows: ['of the user who runs this test can open no file and no socket'], test: ISOLATION,
+  },
+  {
+    file: 'infrastructure/sources/isolation/seccomp-filter.ts',
+    before: '...allowedFor(clone, CLONE_THREAD | CLONE_NEW_NAMESPACES, CLONE_THREAD),',
+    after: '...answerFor(clone, ALLOW),',
+    rows: ['of the user who runs this test can open no file and no socket'], test: ISOLATION,
+  },
+  {
+    file: 'infrastructure/sources/isolation/confine.ts',
+    before: "'uint', SECCOMP_FILTER_FLAG_TSYNC, Program",
+    after: "'uint', 0, Program",
+    rows: ['of the user who runs this test can open no file and no socket'], test: ISOLATION,
+  },
+  {
+    file: 'infrastructure/sources/child-commands.ts',
+    before: "...(isolate ? ['isolated'] : []), ",
+    after: '',
+    rows: ['of the user who runs this test can open no file and no socket'], test: ISOLATION,
+  },
+  {
+    file: 'infrastructure/sources/child-commands.ts',
+    before: "'--permission', ...flags",
+    after: '...flags.slice(flags.length)',
+    rows: ['the process that holds the sockets of a source reads no file'], test: ISOLATION,
+  },
+  {
+    file: 'infrastructure/sources/isolation/enter.ts',
+    before: '  refuseIoUring()\n',
+    after: '',
+    rows: ['a URL source is decoded by a process that holds its pipes and nothing else'], test: SOURCE_ISOLATION,
+  },
+  {
+    file: 'infrastructure/sources/source-isolation.ts',
+    before: '{ isolate: true, pulls: false,',
+    after: '{ isolate: true, pulls: true,',
+    rows: ['a machine that refuses isolation is told of, and pulls URLs unless'], test: SOURCE_ISOLATION,
+  },
+  {
+    file: 'infrastructure/sources/puller/puller-client.ts',
+    before: '    if (!isolation.pulls) return refusing(events)\n',
+    after: '',
+    rows: ['a machine that refuses isolation is told of, and pulls URLs unless'], test: SOURCE_ISOLATION,
+  },
+  {
+    file: 'interfaces/compose/sources.ts',
+    before: "    if (!pulls) return { _tag: 'SourcesNotIsolated' }\n",
+    after: '',
+    rows: ['a machine that refuses isolation is told of, and pulls URLs unless'], test: SOURCE_ISOLATION,
+  },
+  {
+    file: 'interfaces/compose/sources.ts',
+    before: 'if (problem !== null) logger.warn',
+    after: 'if (problem === null) logger.warn',
+    rows: ['isolation that is switched off is told at start, by doctor and by the metric'], test: SOURCE_ISOLATION,
+  },
+  {
+    file: 'interfaces/cli/doctor/environment-checks.ts',
+    before: "name: 'decoders', ok: problem === null",
+    after: "name: 'decoders', ok: problem !== ''",
+    rows: ['isolation that is switched off is told at start, by doctor and by the metric'], test: SOURCE_ISOLATION,
+  },
+  {
+    file: 'interfaces/compose/health.ts',
+    before: 'of.isolation.problem === null',
+    after: "of.isolation.problem !== ''",
+    rows: ['isolation that is switched off is told at start, by doctor and by the metric'], test: SOURCE_ISOLATION,
+  },
+]

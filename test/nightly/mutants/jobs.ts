@@ -1,0 +1,62 @@
+import type { Mutant } from './mutant.ts'
+
+const SHARED = 'test/unit/application/shared-jobs.test.ts'
+const WATCH = 'test/unit/infrastructure/watch-models.test.ts'
+
+/** Jobs that several processes know of, and models that a worker notices. */
+export const jobMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'application/jobs/jobs.ts',
+    before: '(!isShared || job.process === name)',
+    after: 'true',
+    rows: ['nothing that others do'], test: SHARED,
+  },
+  {
+    file: 'application/jobs/shared-jobs.ts',
+    before: 'jobs?.cancelling.forEach(running.abort)',
+    after: 'void jobs',
+    rows: [171], test: SHARED,
+  },
+  {
+    file: 'application/jobs/shared-jobs.ts',
+    before: 'const jobs = { doing: running.told(),',
+    after: 'const jobs = { doing: [],',
+    rows: [170], test: SHARED,
+  },
+  {
+    file: 'application/jobs/shared-jobs.ts',
+    before: 'const LOOKS = 4',
+    after: 'const LOOKS = 1',
+    rows: ['failed after some looks'], test: SHARED,
+  },
+  {
+    file: 'application/jobs/shared-jobs.ts',
+    before: '(await members.whyNot()) === null',
+    after: '(await members.whyNot()) !== undefined',
+    rows: ['failed after some looks'], test: SHARED,
+  },
+  {
+    file: 'application/jobs/shared-jobs.ts',
+    before: '    running.abortEnded()',
+    after: '',
+    rows: ['breaks it off when it comes back'], test: SHARED,
+  },
+  {
+    file: 'application/jobs/shared-jobs.ts',
+    before: "member.roles.includes('api') && member.jobs === null",
+    after: 'false',
+    rows: ['what an older version began'], test: SHARED,
+  },
+  {
+    file: 'infrastructure/catalogue/watch-models.ts',
+    before: 'now === known || !isSettled',
+    after: 'now === known',
+    rows: ['noticed once it has settled'], test: WATCH,
+  },
+  {
+    file: 'infrastructure/catalogue/watch-models.ts',
+    before: '.filter((path) => !isHidden(path))',
+    after: '',
+    rows: ['noticed once it has settled'], test: WATCH,
+  },
+]

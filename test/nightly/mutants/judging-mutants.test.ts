@@ -1,0 +1,48 @@
+import { mkdir, realpath, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'ava'
+import { brokenCopyAt, verdictOf } from '../../support/broken-copy.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+
+const TESTS = `
+import test from 'ava'
+import { answer, count } from '../product.ts'
+test('the answer is 42', async (t) => t.is(await answer(), 42))
+test('what is counted is a number [R7]', (t) => t.is(typeof count, 'number'))
+`
+
+const WORDS = ['the answer is 42']
+
+/** A project of one line that counts and one that answers. */
+const project = async (root: string): Promise<void> => {
+  const ava = { files: ['test/*.test.ts'], extensions: { ts: 'module' }, workerThreads: false }
+  await mkdir(join(root, 'test'))
+  await symlink(await realpath('node_modules'), join(root, 'node_modules'))
+  await writeFile(join(root, 'package.json'), JSON.stringify({ type: 'module', ava }))
+  await writeFile(join(root, 'product.ts'), 'export const count = 1\nexport const answer = async () => 42\n')
+  await writeFile(join(root, 'test/product.test.ts'), TESTS)
+}
+
+const BREAKAGES = [
+  { what: 'fails a test', before: '42', after: '41', verdict: 'caught' },
+  { what: 'fails a test by an error that names no place in our code', before: '42', after: "fetch('http://127.0.0.1:1')", verdict: 'caught' },
+  { what: 'no test of these rows notices', before: 'count = 1', after: "count = '1'", verdict: 'survived' },
+  { what: 'waits for ever', before: '42', after: 'new Promise(() => setInterval(() => 0, 10))', verdict: 'not judged' },
+  { what: 'leaves nothing that could end the test', before: '42', after: 'new Promise(() => 0)', verdict: 'not judged' },
+  { what: 'takes away what the tests import', before: 'answer =', after: 'reply =', verdict: 'not judged' },
+  { what: 'is no TypeScript', before: 'count = 1', after: 'count = = 1', verdict: 'not judged' },
+  { what: 'ends the process', before: '42', after: 'process.exit(1)', verdict: 'not judged' },
+] as const
+
+test('only a test that runs to its end and fails counts as having caught a broken line', async (t) => {
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  await project(path)
+  const copy = brokenCopyAt(path, { patience: '10s' })
+  const unbroken = await copy.run('test/product.test.ts', WORDS)
+  t.deepEqual(unbroken.results, [{ title: WORDS[0], outcome: 'passed' }], unbroken.told.join('\n'))
+  for (const { what, before, after, verdict } of BREAKAGES) {
+    const run = await copy.runBroken({ file: 'product.ts', before, after, rows: WORDS, test: 'test/product.test.ts' })
+    t.is(verdictOf(run), verdict, `a line that ${what}: ${JSON.stringify(run)}`)
+  }
+})

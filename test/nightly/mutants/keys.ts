@@ -1,0 +1,118 @@
+import type { Mutant } from './mutant.ts'
+
+const KEYRING = 'test/unit/infrastructure/keyring.test.ts'
+const CONTRACT_SQLITE_KEYRING = 'test/contract/sqlite-keyring.test.ts'
+const KEYRING_CACHE = 'test/unit/infrastructure/keyring-cache.test.ts'
+const ENVELOPE_BYTES = 'test/unit/infrastructure/envelope-bytes.test.ts'
+
+/** Keys and envelopes: what was erased cannot be read again, everything else can. */
+export const keyMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'infrastructure/keys/keyring.ts',
+    before: 'if (asked === erasures) cache.set(name, key)',
+    after: 'cache.set(name, key)',
+    rows: ['an answer that an erasure has overtaken leaves no key in memory'], test: KEYRING,
+  },
+  {
+    file: 'infrastructure/keys/keyring.ts',
+    before: '    erasures += 1\n    for',
+    after: '    for',
+    rows: ['an answer that an erasure has overtaken leaves no key in memory'], test: KEYRING,
+  },
+  {
+    file: 'infrastructure/keys/keyring.ts',
+    before: 'for (const name of names) cache.drop(name)',
+    after: '',
+    rows: ['an erased key opens nothing and seals nothing, others go on'], test: CONTRACT_SQLITE_KEYRING,
+  },
+  {
+    file: 'infrastructure/keys/keyring.ts',
+    before: '      keys.delete(name)\n      keys.set(name, key)\n      return key',
+    after: '      return key',
+    rows: ['ten thousand keys stay in memory, those used last'], test: KEYRING_CACHE,
+  },
+  {
+    file: 'infrastructure/keys/keyring.ts',
+    before: 'if (probe !== null) checkMasterKey(probe)',
+    after: '',
+    rows: ['a keyring does not open with another master key'], test: KEYRING,
+  },
+  {
+    file: 'infrastructure/keys/keyring.ts',
+    before: 'return E.isLeft(erased) ? E.left(unavailable(erased.left)) : E.right(undefined)',
+    after: 'return E.right(undefined)',
+    rows: ['an erasure whose older pages a reader still holds is not called done'], test: KEYRING_CACHE,
+  },
+  {
+    file: 'infrastructure/keys/keyring.ts',
+    before: 'return key === undefined ? refused : E.right(key)',
+    after: 'return E.right(key ?? null)',
+    rows: ['a keyring that is only read makes no key and says so'], test: KEYRING_CACHE,
+  },
+  {
+    file: 'infrastructure/sqlite/keyring/keyring-worker.ts',
+    before: 'if (isErased.get(job.name) !== undefined) return { wrapped: null }\n',
+    after: '\n',
+    rows: ['an erased key opens nothing and seals nothing, others go on'], test: CONTRACT_SQLITE_KEYRING,
+  },
+  {
+    file: 'infrastructure/sqlite/keyring/keyring-worker.ts',
+    before: 'secureDelete: true',
+    after: 'secureDelete: false',
+    rows: ['keys and erasures survive the process, erased keys leave no byte on the disk'], test: KEYRING,
+  },
+  {
+    file: 'infrastructure/sqlite/keyring/keyring-worker.ts',
+    before: '        removeKey.run(name)\n',
+    after: '',
+    rows: ['an erased key opens nothing and seals nothing, others go on'], test: CONTRACT_SQLITE_KEYRING,
+  },
+  {
+    file: 'infrastructure/sqlite/keyring/keyring-worker.ts',
+    before: '        remember.run(name, Date.now())\n',
+    after: '',
+    rows: ['an erased key opens nothing and seals nothing, others go on'], test: CONTRACT_SQLITE_KEYRING,
+  },
+  {
+    file: 'infrastructure/sqlite/keyring/keyring-worker.ts',
+    before: "'INSERT INTO keys(name, wrapped) VALUES (?, ?) ON CONFLICT DO NOTHING'",
+    after: "'INSERT OR REPLACE INTO keys(name, wrapped) VALUES (?, ?)'",
+    rows: ['seals of a new key at the same moment use one key'], test: CONTRACT_SQLITE_KEYRING,
+  },
+  {
+    file: 'infrastructure/sqlite/keyring/keyring-worker.ts',
+    before: 'database, apply, committed }',
+    after: 'database, apply }',
+    rows: ['keys and erasures survive the process, erased keys leave no byte on the disk'], test: KEYRING,
+  },
+  {
+    file: 'infrastructure/keys/envelope.ts',
+    before: 'const iv = randomBytes(IV_BYTES)',
+    after: 'const iv = Buffer.alloc(IV_BYTES)',
+    rows: ['an envelope names its key and tells nothing of its text'], test: CONTRACT_SQLITE_KEYRING,
+  },
+  {
+    file: 'infrastructure/keys/envelope.ts',
+    before: 'const TAG_BYTES = 16',
+    after: 'const TAG_BYTES = 12',
+    rows: ['an envelope has a fresh vector of 12 bytes and a whole tag of 16'], test: ENVELOPE_BYTES,
+  },
+  {
+    file: 'infrastructure/keys/envelope.ts',
+    before: 'if (iv.byteLength !== IV_BYTES || sealed.byteLength < TAG_BYTES) throw',
+    after: 'if (iv.byteLength < 0) throw',
+    rows: ['each changed or missing byte of an envelope is noticed'], test: ENVELOPE_BYTES,
+  },
+  {
+    file: 'infrastructure/keys/envelope.ts',
+    before: 'Buffer.concat([decipher.update(sealed.subarray(0, split)), decipher.final()])',
+    after: 'Buffer.concat([decipher.update(sealed.subarray(0, split))])',
+    rows: ['each changed or missing byte of an envelope is noticed'], test: ENVELOPE_BYTES,
+  },
+  {
+    file: 'infrastructure/keys/envelope.ts',
+    before: 'Buffer.from(text))',
+    after: "Buffer.from(text, 'latin1'))",
+    rows: ['what is sealed opens again, in the order asked'], test: CONTRACT_SQLITE_KEYRING,
+  },
+]

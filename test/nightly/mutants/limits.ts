@@ -1,0 +1,101 @@
+import type { Mutant } from './mutant.ts'
+
+const REQUESTS = 'test/api/http/request-limits.test.ts'
+const THROTTLE = 'test/unit/application/login-throttle.test.ts'
+const SERVICE = 'test/e2e/service/limits.test.ts'
+const LIMITS = 'interfaces/http/clients/request-limits.ts'
+const ACCESS = 'interfaces/http/access.ts'
+
+/** How often anybody may ask, guess and try. */
+export const limitMutants: ReadonlyArray<Mutant> = [
+  {
+    file: LIMITS,
+    before: 'const BURST_SECONDS = 2',
+    after: 'const BURST_SECONDS = 3',
+    rows: ['D57'], test: REQUESTS,
+  },
+  {
+    file: LIMITS,
+    before: 'isOver ? next - step : next)',
+    after: 'next)',
+    rows: ['D57'], test: REQUESTS,
+  },
+  {
+    file: LIMITS,
+    before: '    fullAt.delete(who)\n',
+    after: '',
+    rows: ['D57'], test: REQUESTS,
+  },
+  {
+    file: LIMITS,
+    before: 'Math.max(now, fullAt.get(who) ?? now)',
+    after: '(fullAt.get(who) ?? now)',
+    rows: ['D57'], test: REQUESTS,
+  },
+  {
+    file: LIMITS,
+    before: 'const WRONG_KEYS_PER_MINUTE = 30',
+    after: 'const WRONG_KEYS_PER_MINUTE = 31',
+    rows: ['S25'], test: REQUESTS,
+  },
+  {
+    file: ACCESS,
+    before: 'return E.isLeft(verdict) ? verdict : refusal',
+    after: 'return refusal',
+    rows: ['D57'], test: REQUESTS,
+  },
+  {
+    file: ACCESS,
+    before: '`user ${caller.right.value.userId}`, counting)',
+    after: '`user ${sent.authorization}`, counting)',
+    rows: ['D57'], test: REQUESTS,
+  },
+  {
+    file: 'interfaces/http/clients/failure-limit.ts',
+    before: '    failures.clear()\n',
+    after: '',
+    rows: ['S25'], test: REQUESTS,
+  },
+  {
+    file: 'interfaces/compose/front.ts',
+    before: 'failedHandshakesPerMinute: 30,',
+    after: 'failedHandshakesPerMinute: 31,',
+    rows: ['S25'], test: SERVICE,
+  },
+  {
+    file: 'interfaces/ws/socket-server.ts',
+    before: 'return limits.wrong(address) ?? admission',
+    after: 'return admission',
+    rows: ['S25'], test: SERVICE,
+  },
+  {
+    file: 'domain/login/decider.ts',
+    before: 'const FREE_FAILURES = 5',
+    after: 'const FREE_FAILURES = 6',
+    rows: ['S24'], test: THROTTLE,
+  },
+  {
+    file: 'domain/login/decider.ts',
+    before: '1000 * 2 ** (failures - free)',
+    after: '1000 * (failures - free + 1)',
+    rows: ['S24'], test: 'test/unit/domain/login.test.ts',
+  },
+  {
+    file: 'application/users/recent-failures.ts',
+    before: 'const MAX_FAILURES = 20',
+    after: 'const MAX_FAILURES = 21',
+    rows: ['S24'], test: THROTTLE,
+  },
+  {
+    file: 'interfaces/http/connections/waiting-connections.ts',
+    before: "  server.on('upgrade', ({ socket }: IncomingMessage) => {",
+    after: "  server.on('upgraded', ({ socket }: IncomingMessage) => {",
+    rows: ['connections that have become sockets count no more'], test: 'test/api/http/connections.test.ts',
+  },
+  {
+    file: 'interfaces/http/connections/waiting-connections.ts',
+    before: 'waiting[kind].of(client).size <= most[kind]) return',
+    after: 'waiting[kind].of(client).size <= most[kind] + 1) return',
+    rows: ['S20'], test: 'test/api/http/connections.test.ts',
+  },
+]

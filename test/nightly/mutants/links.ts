@@ -1,0 +1,75 @@
+import type { Mutant } from './mutant.ts'
+
+const PORT = 'test/api/internal/internal-port.test.ts'
+const LINKS = 'test/api/internal/internal-links.test.ts'
+const CONTRACT_LINKS = 'test/contract/live-links.test.ts'
+
+/** Links between processes: who gets in, and what a link does with what passes. */
+export const linkMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'infrastructure/internal/pre-shared-key.ts',
+    before: "deriveKey(masterKey, 'links')",
+    after: "deriveKey(masterKey, 'hmac')",
+    rows: ['another key derived from the master key'], test: PORT,
+  },
+  {
+    file: 'infrastructure/internal/pre-shared-key.ts',
+    before: 'identity === IDENTITY ? psk : null',
+    after: 'identity === null ? null : psk',
+    rows: ['the key under another name'], test: PORT,
+  },
+  {
+    file: 'infrastructure/internal/unproved.ts',
+    before: 'unproved.size <= most ||',
+    after: 'unproved.size > most ||',
+    rows: ['of those that prove no key the oldest makes room'], test: PORT,
+  },
+  {
+    file: 'infrastructure/internal/server.ts',
+    before: 'if (asked.incarnation !== self.incarnation) return 409',
+    after: '',
+    rows: ['another incarnation refuses'], test: CONTRACT_LINKS,
+  },
+  {
+    file: 'infrastructure/internal/link-end.ts',
+    before: 'if (buffered() > MAX_BUFFERED_BYTES) return cut(`${peer} does not read what is sent to it`)',
+    after: '',
+    rows: ['what nobody takes is counted'], test: CONTRACT_LINKS,
+  },
+  {
+    file: 'infrastructure/internal/link-end.ts',
+    before: 'for (const frame of waiting) socket.send(frame)',
+    after: 'for (const frame of waiting.slice(1)) socket.send(frame)',
+    rows: ['messages pass in order'], test: CONTRACT_LINKS,
+  },
+  {
+    file: 'infrastructure/internal/link-end.ts',
+    before: 'watch(socket, timers, () => cut(`${peer} does not answer`))',
+    after: 'watch(socket, timers, () => undefined)',
+    rows: ['a worker that gets SIGSTOP is noticed', 'a process that dialled and gets SIGSTOP'], test: LINKS,
+  },
+  {
+    file: 'infrastructure/internal/link-end.ts',
+    before: 'if (size > MAX_MESSAGE_BYTES) return endWith',
+    after: 'if (size > 2 * MAX_MESSAGE_BYTES) return endWith',
+    rows: ['a message longer than 8 MiB ends the link'], test: LINKS,
+  },
+  {
+    file: 'infrastructure/internal/server.ts',
+    before: "        end.cut('it failed here')\n",
+    after: '',
+    rows: ['a handler that throws ends its own link'], test: LINKS,
+  },
+  {
+    file: 'infrastructure/internal/messages.ts',
+    before: "return { _tag: 'unknown', kind: value.kind.slice(0, 50) }",
+    after: "return malformed('an unknown kind')",
+    rows: ['a message of an unknown kind is passed over'], test: LINKS,
+  },
+  {
+    file: 'infrastructure/internal/rare-warnings.ts',
+    before: 'known.more += 1',
+    after: 'logger.warn(fields, message)',
+    rows: ['warnings of one kind'], test: PORT,
+  },
+]

@@ -1,0 +1,173 @@
+import type { Mutant } from './mutant.ts'
+
+const RESUME = 'test/api/ws/resume.test.ts'
+const HUB = 'test/api/ws/hub.test.ts'
+const SLOW = 'test/api/ws/slow-listener.test.ts'
+const EMBED = 'test/e2e/service/embed.test.ts'
+const CAPTIONS = 'test/e2e/service/websocket-captions.test.ts'
+const DROPPED_FINALS = 'test/api/ws/dropped-finals.test.ts'
+const RECENT_FINALS = 'test/unit/application/recent-finals.test.ts'
+const WRITE_QUEUE = 'test/unit/application/write-queue.test.ts'
+const PAGE = 'interfaces/console/embed/embed.ts'
+const FRAMES = 'interfaces/client/captions.ts'
+const SESSIONS = 'application/sessions/live-sessions.ts'
+
+/** Who comes late, comes back or reads too slowly, and the page that shows captions. */
+export const listenerMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'application/sessions/recent-finals.ts',
+    before: 'entry.told && isMeant(entry) ?',
+    after: 'isMeant(entry) ?',
+    rows: ['D58'], test: RESUME,
+  },
+  {
+    file: 'application/sessions/recent-finals.ts',
+    before: 'timers.after(READABLE_AFTER_END_MS, () =>',
+    after: 'timers.after(READABLE_AFTER_END_MS * 2, () =>',
+    rows: ['A4'], test: RESUME,
+  },
+  {
+    file: 'application/sessions/recent-finals.ts',
+    before: 'if (erase) forget(liveId)',
+    after: 'if (erase && liveId < 0) forget(liveId)',
+    rows: [86], test: RESUME,
+  },
+  {
+    file: 'interfaces/ws/handshakes/handshake.ts',
+    before: 'Math.min(count, MOST_REPLAYED)',
+    after: 'count',
+    rows: ['D58'], test: RESUME,
+  },
+  {
+    file: 'interfaces/ws/handshakes/handshake.ts',
+    before: "if (segment === 'bad' || count === 'bad') return 'bad'",
+    after: "if (segment === 'bad') return 'bad'",
+    rows: ['D58'], test: RESUME,
+  },
+  {
+    file: SESSIONS,
+    before: "return E.left({ _tag: 'LiveOver' })\n      waitNoMore(liveId)",
+    after: "return E.left({ _tag: 'LiveOver' })",
+    rows: ['RECONNECT_GRACE'], test: RESUME,
+  },
+  {
+    file: SESSIONS,
+    before: 'grace: options.reconnectGrace }',
+    after: 'grace: 0 }',
+    rows: ['RECONNECT_GRACE'], test: RESUME,
+  },
+  {
+    file: SESSIONS,
+    before: 'Math.min(ms, LONGEST_TIMER_MS)',
+    after: 'Math.min(ms / 2, LONGEST_TIMER_MS)',
+    rows: ['RECONNECT_GRACE'], test: RESUME,
+  },
+  {
+    file: 'interfaces/compose/parts/hearing.ts',
+    before: 'reconnectGrace: settings.reconnectGrace,',
+    after: 'reconnectGrace: 0,',
+    rows: ['RECONNECT_GRACE'], test: 'test/e2e/service/limits.test.ts',
+  },
+  {
+    file: 'interfaces/ws/listeners/hub.ts',
+    before: 'if (connection.buffered() <= LONGEST_BACKLOG) {',
+    after: 'if (connection.buffered() < LONGEST_BACKLOG) {',
+    rows: ['S31'], test: HUB,
+  },
+  {
+    file: 'interfaces/ws/listeners/hub.ts',
+    before: "if (role === 'sender') return true",
+    after: '',
+    rows: ['S31'], test: HUB,
+  },
+  {
+    file: 'interfaces/ws/listeners/hub.ts',
+    before: "connection.end(errorEnding('slow_consumer'))",
+    after: 'connection.drop()',
+    rows: ['S31'], test: SLOW,
+  },
+  {
+    file: 'interfaces/ws/ends.ts',
+    before: '  slow_consumer: 1013,',
+    after: '  slow_consumer: 1008,',
+    rows: ['S31'], test: SLOW,
+  },
+  {
+    file: 'interfaces/compose/front.ts',
+    before: 'strict: settings.compatStrict,',
+    after: 'strict: false,',
+    rows: [153], test: CAPTIONS,
+  },
+  {
+    file: 'interfaces/http/codecs/embed-snippet.ts',
+    before: "sandbox: 'allow-scripts',",
+    after: "sandbox: 'allow-scripts allow-same-origin',",
+    rows: [74], test: 'test/api/http/answers.test.ts',
+  },
+  {
+    file: 'interfaces/http/app.ts',
+    before: 'framableBy(settings.frameAncestors)',
+    after: "framableBy(['*'])",
+    rows: ['S41'], test: 'test/api/http/headers.test.ts',
+  },
+  {
+    file: PAGE,
+    before: 'cursor: () => captions.cursor, ',
+    after: '',
+    rows: ['B8'], test: EMBED,
+  },
+  {
+    file: PAGE,
+    before: 'element.textContent = text.slice(-LONGEST_TEXT).toWellFormed()',
+    after: 'element.innerHTML = text.slice(-LONGEST_TEXT).toWellFormed()',
+    rows: ['S39'], test: EMBED,
+  },
+  {
+    file: FRAMES,
+    before: 'captions.lines[at]?.key === line.key ? captions.lines : ',
+    after: '',
+    rows: ['B47'], test: 'test/unit/client/captions.test.ts',
+  },
+  {
+    file: PAGE,
+    before: 'next.lines.slice(-MOST_LINES)',
+    after: 'next.lines',
+    rows: ['S39'], test: EMBED,
+  },
+  {
+    file: FRAMES,
+    before: 'running !== null && frame.start >= running.end ? withLine(captions, running) : captions',
+    after: 'captions',
+    rows: ['B8'], test: EMBED,
+  },
+  {
+    file: 'interfaces/client/live-socket.ts',
+    before: 'if (refusals >= MOST_REFUSALS) return',
+    after: 'if (refusals > MOST_REFUSALS) return',
+    rows: ['S22'], test: EMBED,
+  },
+  {
+    file: 'application/sessions/record-finals.ts',
+    before: 'if (isDurable) return added.stored()',
+    after: 'if (isDurable !== null) return added.stored()',
+    rows: ['a final that the store refused is told from memory, at its place'], test: DROPPED_FINALS,
+  },
+  {
+    file: 'application/sessions/recent-finals.ts',
+    before: "if (first.state === 'dropped') older.push(first)",
+    after: '',
+    rows: ['a final that no store took stays in memory'], test: RECENT_FINALS,
+  },
+  {
+    file: 'application/sessions/recent-finals.ts',
+    before: 'dropped.length - MOST_DROPPED',
+    after: '0 * MOST_DROPPED',
+    rows: ['of finals that no store takes the newest ten thousand are kept'], test: RECENT_FINALS,
+  },
+  {
+    file: 'application/sessions/write-queue.ts',
+    before: "return outcome === 'durable'",
+    after: 'return true',
+    rows: ['a write is durable only when the store took it'], test: WRITE_QUEUE,
+  },
+]

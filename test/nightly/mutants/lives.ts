@@ -1,0 +1,200 @@
+import type { Mutant } from './mutant.ts'
+
+const LIVES = 'test/e2e/service/rest-lives.test.ts'
+const LIMITS = 'test/e2e/service/rest-lives-limits.test.ts'
+const ACCESS = 'test/e2e/service/rest-access.test.ts'
+const BY_URL = 'test/e2e/service/rest-finish-by-url.test.ts'
+const RETENTION = 'test/e2e/service/rest-retention.test.ts'
+const TRANSLATIONS = 'test/e2e/service/translations.test.ts'
+const TIME_LIMITS = 'test/unit/application/time-limits.test.ts'
+const AT_ONCE = 'test/unit/application/at-once.test.ts'
+
+/** The rules of lives: who may have one, how much there is, what ends it, who is shown it. */
+export const liveMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'domain/admission/decider.ts',
+    before: 'if (sessions >= maxSessions) return',
+    after: 'if (sessions > maxSessions) return',
+    rows: [60], test: LIMITS,
+  },
+  {
+    file: 'domain/admission/placement.ts',
+    before: '.filter(({ free }) => free >= vram)',
+    after: '.filter(({ free }) => free > vram)',
+    rows: [57, 59], test: 'test/e2e/service/races.test.ts',
+  },
+  {
+    file: 'domain/admission/placement.ts',
+    before: '.filter(({ free }) => free >= vram)',
+    after: '.filter(({ free }) => free >= vram - 1)',
+    rows: [59], test: LIMITS,
+  },
+  {
+    file: 'domain/admission/state.ts',
+    before: '(sum, item) => sum + item.vram, 0)',
+    after: '(sum, item) => Math.max(sum, item.vram), 0)',
+    rows: [104], test: 'test/e2e/service/rest-history.test.ts',
+  },
+  {
+    file: 'application/lives/end-and-release.ts',
+    before: 'const released = await releaseLive(deps, liveId, origin)()',
+    after: 'const released = await (liveId < 0 ? releaseLive(deps, liveId, origin) : async () => E.right(undefined))()',
+    rows: [58, 83], test: LIMITS,
+  },
+  {
+    file: 'application/lives/choose-models.ts',
+    before: 'candidate.active && candidate.name === name',
+    after: 'candidate.name === name',
+    rows: [54], test: LIVES,
+  },
+  {
+    file: 'application/lives/choose-models.ts',
+    before: ': model.languages.includes(language)',
+    after: ': model.languages.length > 0',
+    rows: [54], test: LIVES,
+  },
+  {
+    file: 'application/lives/choose-models.ts',
+    before: '(sum, pair) => sum + pair.vram, model.vram)',
+    after: '(sum, pair) => Math.max(sum, pair.vram), model.vram)',
+    rows: [56], test: TRANSLATIONS,
+  },
+  {
+    file: 'application/lives/commands/create-live.ts',
+    before: 'if (new Set(request.translations).size > maximum)',
+    after: 'if (new Set(request.translations).size >= maximum)',
+    rows: [61], test: TRANSLATIONS,
+  },
+  {
+    file: 'application/lives/commands/requested-live.ts',
+    before: "retention: request.retention && caller.permissions.includes('user_retention'),",
+    after: 'retention: request.retention,',
+    rows: [69], test: LIVES,
+  },
+  {
+    file: 'application/lives/commands/requested-live.ts',
+    before: 'const listenerToken = request.listenerToken ?? newSecret()',
+    after: 'const listenerToken = request.listenerToken ?? senderToken',
+    rows: [63], test: LIVES,
+  },
+  {
+    file: 'application/lives/listener-token.ts',
+    before: "holder === null || (holder.role === 'listener' && holder.userId === userId)",
+    after: "holder === null || holder.role === 'listener'",
+    rows: [65], test: LIMITS,
+  },
+  {
+    file: 'application/lives/listener-token.ts',
+    before: "holder === null || (holder.role === 'listener' && holder.userId === userId)",
+    after: 'holder === null || holder.userId === userId',
+    rows: [66], test: LIMITS,
+  },
+  {
+    file: 'domain/idempotency/decider.ts',
+    before: 'state.use.requestHash === use.requestHash ?',
+    after: 'state.use.userId === use.userId ?',
+    rows: [76], test: 'test/e2e/service/rest-idempotency.test.ts',
+  },
+  {
+    file: 'projections/lives/queries.ts',
+    before: 'O.filter((live) => live.userId === userId)',
+    after: 'O.filter(() => userId > 0)',
+    rows: [36, 84], test: ACCESS,
+  },
+  {
+    file: 'projections/lives/queries.ts',
+    before: 'const everyStatus = statuses.length === LIVE_STATUSES.length',
+    after: 'const everyStatus = statuses.length >= 1',
+    rows: [80], test: LIVES,
+  },
+  {
+    file: 'projections/lives/queries.ts',
+    before: 'asked.length === 0 || asked.includes(status)',
+    after: 'asked.length === 0 || asked[0] === status',
+    rows: [80], test: LIVES,
+  },
+  {
+    file: 'application/lives/load-live.ts',
+    before: 'exists(state) && state.created.userId === userId',
+    after: 'exists(state) && userId > 0',
+    rows: [36, 85], test: ACCESS,
+  },
+  {
+    file: 'application/lives/commands/finish-lives-by-audio-url.ts',
+    before: ' && state.created.audioUrlHash === hash)',
+    after: " && hash !== '')",
+    rows: [90], test: BY_URL,
+  },
+  {
+    file: 'application/lives/commands/finish-lives-by-audio-url.ts',
+    before: 'mine.toSorted((a, b) => b - a)',
+    after: 'mine.toSorted((a, b) => a - b)',
+    rows: [90], test: BY_URL,
+  },
+  {
+    file: 'application/lives/commands/finish-lives-by-audio-url.ts',
+    before: 'traverseAtOnce(ENDS_AT_ONCE, asked, async',
+    after: 'traverseAtOnce(ENDS_AT_ONCE, asked.slice(skip, skip + limit), async',
+    rows: [90], test: BY_URL,
+  },
+  {
+    file: 'application/lives/commands/finish-lives-by-audio-url.ts',
+    before: "deps.credentials.keyedHash('audio-url', audioUrl)",
+    after: "deps.credentials.keyedHash('audio-url', audioUrl.replace(/\\/$/, ''))",
+    rows: [96], test: BY_URL,
+  },
+  {
+    file: 'application/lives/owned-live.ts',
+    before: 'if (!isSeen(created.data.userId)) return E.left(notFound)',
+    after: '',
+    rows: [36, 87], test: RETENTION,
+  },
+  {
+    file: 'application/lives/queries/get-transcript.ts',
+    before: 'if (!live.right.created.retention || isExpired(live.right)) return',
+    after: 'if (isExpired(live.right)) return',
+    rows: [87], test: RETENTION,
+  },
+  {
+    file: 'projections/lives/projection.ts',
+    before: "status: 'finished', vram: 0, updatedAt: event.data.at }",
+    after: "status: 'finished', updatedAt: event.data.at }",
+    rows: [83], test: LIVES,
+  },
+  {
+    file: 'projections/lives/projection.ts',
+    before: "status: 'finished', vram: 0, updatedAt: event.data.at }",
+    after: "status: 'finished', vram: 0 }",
+    rows: [13], test: LIVES,
+  },
+  {
+    file: 'domain/live/settings.ts',
+    before: 'max_delay: boundedNumber(0.5, 60),',
+    after: 'max_delay: boundedNumber(0.5, 61),',
+    rows: [71], test: LIVES,
+  },
+  {
+    file: 'application/lives/policies/reconcile-lives.ts',
+    before: '|| ending.has(liveId)) return',
+    after: ') return',
+    rows: ['lives that expire together speak out side by side'], test: TIME_LIMITS,
+  },
+  {
+    file: 'application/lives/policies/reconcile-lives.ts',
+    before: 'if (!stopped) await attempt(() => expire',
+    after: 'await attempt(() => expire',
+    rows: ['who stops the reconciler waits for the ends that have begun'], test: TIME_LIMITS,
+  },
+  {
+    file: 'application/lives/policies/reconcile-lives.ts',
+    before: '      await Promise.all(ending.values())\n',
+    after: '',
+    rows: ['who stops the reconciler waits for the ends that have begun'], test: TIME_LIMITS,
+  },
+  {
+    file: 'application/at-once.ts',
+    before: 'if (failure !== null) return failure',
+    after: '',
+    rows: ['after a failure no further task begins'], test: AT_ONCE,
+  },
+]

@@ -1,0 +1,95 @@
+import type { Mutant } from './mutant.ts'
+
+const RESUME = 'test/api/ws/resume.test.ts'
+const DROPPED_FINALS = 'test/api/ws/dropped-finals.test.ts'
+const TRANSCRIPTS = 'test/unit/application/transcripts.test.ts'
+const MISSED_FINALS = 'test/unit/application/missed-finals.test.ts'
+const SHARED_PAGES = 'test/unit/application/shared-pages.test.ts'
+
+/** What a socket that comes late or back is told of the past. */
+export const missedFinalsMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'application/lives/queries/resume-point.ts',
+    before: " || (withTranslations && final.segment === segment && final.kind === 'translation')",
+    after: '',
+    rows: ['D58'], test: RESUME,
+  },
+  {
+    file: 'application/lives/queries/resume-point.ts',
+    before: 'behind(first - 1, false)',
+    after: 'behind(first, false)',
+    rows: ['D58'], test: RESUME,
+  },
+  {
+    file: 'application/sessions/missed-finals.ts',
+    before: 'fresh.filter((frame) => !untold(keyOf(frame)))',
+    after: 'fresh.filter((frame) => !untold(frame.text))',
+    rows: ['D58'], test: RESUME,
+  },
+  {
+    file: 'application/sessions/missed-finals.ts',
+    before: ' && !given.has(keyOf(frame))',
+    after: '',
+    rows: ['D58'], test: RESUME,
+  },
+  {
+    file: 'application/sessions/missed-finals.ts',
+    before: 'return [...before, frame]',
+    after: 'return [frame]',
+    rows: ['a final that the store refused is told from memory, at its place'], test: DROPPED_FINALS,
+  },
+  {
+    file: 'application/lives/queries/stored-finals.ts',
+    before: 'start = spoken.revision\n',
+    after: 'start = middle + LOOKED_AT_IN_BETWEEN\n',
+    rows: ['a crowd that wants the past of a live costs little more than one of them'], test: TRANSCRIPTS,
+  },
+  {
+    file: 'application/lives/queries/shared-pages.ts',
+    before: 'if (running === undefined) return begin',
+    after: 'if (running !== null) return begin',
+    rows: ['a crowd that wants the past of a live costs little more than one of them'], test: TRANSCRIPTS,
+  },
+  {
+    file: 'application/lives/queries/shared-pages.ts',
+    before: 'return E.isLeft(got) || got.right.isFull ? got',
+    after: 'return E.isLeft(got) || got.right ? got',
+    rows: ['who asks for a page that can grow while it is read gets what came since that began'], test: SHARED_PAGES,
+  },
+  {
+    file: 'application/sessions/missed-finals.ts',
+    before: 'if (!hasAsked && hasGap())',
+    after: 'if (liveId < 0)',
+    rows: ['finals that memory lets go of between the last page and the first told'], test: MISSED_FINALS,
+  },
+  {
+    file: 'application/sessions/missed-finals.ts',
+    before: '[...owed.values(), ...stored.right]',
+    after: 'stored.right',
+    rows: ['a final that was stored, not yet told when its page was read'], test: MISSED_FINALS,
+  },
+  {
+    file: 'application/sessions/missed-finals.ts',
+    before: 'stillWanted([...gone, ...told])',
+    after: 'stillWanted(told)',
+    rows: ['what memory held when a listener came'], test: MISSED_FINALS,
+  },
+  {
+    file: 'application/sessions/missed-finals.ts',
+    before: ' && !given.has(newest) && !owed.has(newest)',
+    after: '',
+    rows: ['memory that lets go of nothing unseen has nothing read twice'], test: MISSED_FINALS,
+  },
+  {
+    file: 'application/lives/queries/resume-point.ts',
+    before: 'let first = 1',
+    after: 'let first = Number.MAX_SAFE_INTEGER',
+    rows: ['of a live that has not spoken yet a replay tells what was told'], test: MISSED_FINALS,
+  },
+  {
+    file: 'application/lives/queries/stored-finals.ts',
+    before: "        isAtEnd = false\n",
+    after: '',
+    rows: ['who asks again behind the last stored final gets what was stored since'], test: TRANSCRIPTS,
+  },
+]

@@ -1,0 +1,162 @@
+import type { Mutant } from './mutant.ts'
+
+const CONTRACT_MONGODB_DOCUMENTS = 'test/contract/mongodb-documents.test.ts'
+const MONGODB_STORED = 'test/contract/mongodb/stored.test.ts'
+const CONTRACT_MONGODB_KEYRING = 'test/contract/mongodb-keyring.test.ts'
+const MONGODB_DURABILITY = 'test/nightly/servers/mongodb-durability.test.ts'
+const MONGODB_UNANSWERED = 'test/nightly/servers/mongodb-unanswered.test.ts'
+const MONGODB_FAILURES = 'test/nightly/servers/mongodb-failures.test.ts'
+
+/** Read models and keys in MongoDB. */
+export const mongoMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'infrastructure/mongodb/documents.ts',
+    before: '{ _id, v: { $not: { $gt: v } }, token',
+    after: '{ _id, token',
+    rows: ['the checkpoint never goes back'], test: CONTRACT_MONGODB_DOCUMENTS,
+  },
+  {
+    file: 'infrastructure/mongodb/documents.ts',
+    before: '{ $not: { $gt: token } }',
+    after: '{ $not: { $gt: token + 1e9 } }',
+    rows: ['that a higher token has written is moved by no lower one'], test: CONTRACT_MONGODB_DOCUMENTS,
+  },
+  {
+    file: 'infrastructure/mongodb/documents.ts',
+    before: 'if (other === undefined || change.position > other.position)',
+    after: 'if (other === undefined)',
+    rows: ['of several changes to one document in a commit the latest stays'], test: MONGODB_STORED,
+  },
+  {
+    file: 'infrastructure/mongodb/guarded-writes.ts',
+    before: 'if (matchedCount + upsertedCount !== 1) throw',
+    after: 'if (matchedCount + upsertedCount < 0) throw',
+    rows: ['a write that was acknowledged without having been made is a failure'], test: MONGODB_STORED,
+  },
+  {
+    file: 'infrastructure/mongodb/guarded-writes.ts',
+    before: 'if (!isDuplicate(error) || attempt === MAX_ATTEMPTS) throw error',
+    after: 'throw error',
+    rows: ['who loses the race for a new document finds it'], test: MONGODB_STORED,
+  },
+  {
+    file: 'infrastructure/mongodb/guarded-writes.ts',
+    before: 'if (!isDuplicate(error) || attempt === MAX_ATTEMPTS) throw error',
+    after: 'if (attempt === MAX_ATTEMPTS) throw error',
+    rows: ['who loses the race for a new document finds it'], test: MONGODB_STORED,
+  },
+  {
+    file: 'infrastructure/mongodb/keyring.ts',
+    before: '$setOnInsert: { wrapped',
+    after: '$set: { wrapped',
+    rows: ['seals of a new key at the same moment use one key'], test: CONTRACT_MONGODB_KEYRING,
+  },
+  {
+    file: 'infrastructure/mongodb/keyring.ts',
+    before: '$unset: { wrapped: true, asked: true }, $currentDate',
+    after: '$currentDate',
+    rows: ['of an erased key nothing but its name is left on the server'], test: MONGODB_STORED,
+  },
+  {
+    file: 'infrastructure/mongodb/keyring.ts',
+    before: 'if (erasedAt !== undefined) return null',
+    after: '',
+    rows: ['an erased key opens nothing and seals nothing, others go on'], test: CONTRACT_MONGODB_KEYRING,
+  },
+  {
+    file: 'infrastructure/mongodb/documents.ts',
+    before: '(await collections.current(collection)).collectionName',
+    after: 'projection',
+    rows: ['a writer that has not heard of a flip'], test: MONGODB_STORED,
+  },
+  {
+    file: 'infrastructure/mongodb/documents.ts',
+    before: 'await forget(to.projection)',
+    after: '',
+    rows: ['a checkpoint of a version that kept it under the projection'], test: MONGODB_STORED,
+  },
+  {
+    file: 'infrastructure/mongodb/collections.ts',
+    before: 'if (!(await isElsewhere(name, pointer))) ',
+    after: '',
+    rows: ['a flip that broke off between its two writes loses nothing'], test: MONGODB_STORED,
+  },
+  {
+    file: 'infrastructure/mongodb/collections.ts',
+    before: 'if (built !== former) {',
+    after: '{',
+    rows: ['a flip that broke off between its two writes loses nothing'], test: MONGODB_STORED,
+  },
+  {
+    file: 'infrastructure/mongodb/collections.ts',
+    before: '      await leave(from, staged)\n',
+    after: '',
+    rows: ['a promoted read model takes the place of the other'], test: CONTRACT_MONGODB_DOCUMENTS,
+  },
+  {
+    file: 'infrastructure/mongodb/collections.ts',
+    before: ', retired: former }',
+    after: ' }',
+    rows: ['what took its leave is dropped'], test: MONGODB_STORED,
+  },
+  {
+    file: 'infrastructure/mongodb/marks.ts',
+    before: '$max: { format: FORMAT',
+    after: '$set: { format: FORMAT',
+    rows: ['the mark of a newer version stays'], test: MONGODB_STORED,
+  },
+  {
+    file: 'infrastructure/mongodb/connection.ts',
+    before: "w: 'majority', journal: true",
+    after: "w: 'majority'",
+    rows: ['nothing is read that a new primary may not have'], test: MONGODB_DURABILITY,
+  },
+  {
+    file: 'infrastructure/mongodb/connection.ts',
+    before: "  readConcern: new ReadConcern('majority'),\n",
+    after: '',
+    rows: ['a document that only a lost primary had is not taken for stored'], test: MONGODB_DURABILITY,
+  },
+  {
+    file: 'infrastructure/mongodb/connection.ts',
+    before: ', wtimeoutMS: limitMs',
+    after: '',
+    rows: ['a server that is only slow gives up itself what nobody waits for'], test: MONGODB_DURABILITY,
+  },
+  {
+    file: 'infrastructure/mongodb/connection.ts',
+    before: '[open(limitMs), open(PATIENT_MS)]',
+    after: '[open(limitMs), open(limitMs)]',
+    rows: ['what may take long is waited for'], test: MONGODB_DURABILITY,
+  },
+  {
+    file: 'infrastructure/mongodb/connection.ts',
+    before: 'client.db(name, options)',
+    after: 'client.db(name)',
+    rows: ['nothing is read that a new primary may not have'], test: MONGODB_DURABILITY,
+  },
+  {
+    file: 'infrastructure/mongodb/documents.ts',
+    before: '.findOne({ _id: id }, { maxTimeMS })',
+    after: '.findOne({ _id: id })',
+    rows: ['a server that is only slow gives up itself what nobody waits for'], test: MONGODB_DURABILITY,
+  },
+  {
+    file: 'infrastructure/mongodb/connection.ts',
+    before: '  socketTimeoutMS: limitMs + GRACE_MS,\n',
+    after: '',
+    rows: ['unanswered update commands take no connection away for good'], test: MONGODB_UNANSWERED,
+  },
+  {
+    file: 'infrastructure/mongodb/connection.ts',
+    before: 'await Promise.all([client.connect(), patient.connect()])',
+    after: 'await client.connect()',
+    rows: ['a server that is away when a read model is first made is asked again'], test: MONGODB_FAILURES,
+  },
+  {
+    file: 'infrastructure/mongodb/page-query.ts',
+    before: '[pathOf(by)]: { ...conditions[pathOf(by)], $ne: null }',
+    after: 'body: { $ne: null }',
+    rows: ['a page examines what it returns'], test: CONTRACT_MONGODB_DOCUMENTS,
+  },
+]

@@ -1,0 +1,38 @@
+/**
+ * Every line of test/nightly/mutants broken, one after the other. `STENOLOG_TEST_MUTANTS=sqlite` breaks only those whose file, or whose
+ * test's, fits the pattern (a regular expression): `STENOLOG_TEST_MUTANTS='sqlite|mongodb' npx ava test/nightly/mutants/mutants.test.ts`.
+ */
+import test from 'ava'
+import { MUTANTS } from './all.ts'
+import { copyWorkingTree, verdictOf } from '../../support/broken-copy.ts'
+import { namesOne } from '../../support/rows.ts'
+
+const wanted = new RegExp(process.env['STENOLOG_TEST_MUTANTS'] ?? '')
+const mutants = MUTANTS.filter(({ file, test: tests }) => wanted.test(file) || wanted.test(tests))
+
+const copy = await copyWorkingTree()
+test.after.always(() => copy.remove())
+
+const LIMIT = 20 * 60_000
+const files = [...new Set(mutants.map((mutant) => mutant.test))].toSorted()
+
+for (const file of files)
+  test.serial(`unbroken, ${file} is green for every row that a mutant names`, async (t) => {
+    t.timeout(LIMIT)
+    const rows = mutants.filter((mutant) => mutant.test === file).flatMap((mutant) => mutant.rows)
+    const { results, told } = await copy.run(file, rows)
+    t.deepEqual(results.filter(({ outcome }) => outcome !== 'passed'), [], told.join('\n'))
+    t.deepEqual(rows.filter((row) => !results.some(({ title }) => namesOne(title, [row]))), [])
+  })
+
+for (const [index, mutant] of mutants.entries()) {
+  const { file, before, after, rows } = mutant
+  const names = rows.map((row) => (typeof row === 'number' ? `R${row}` : `“${row}”`)).join(' or ')
+  const change = `${before.trim()} → ${after.trim()}`.replaceAll(/\s+/g, ' ')
+  test.serial(`mutant ${index + 1} of ${mutants.length}: ${file} turns ${names} red: ${change}`, async (t) => {
+    t.timeout(LIMIT)
+    const run = await copy.runBroken(mutant)
+    t.is(verdictOf(run), 'caught', run.told.join('\n'))
+    for (const { title, outcome } of run.results) if (outcome === 'failed') t.log(`red: ${title}`)
+  })
+}

@@ -1,0 +1,70 @@
+import type { Mutant } from './mutant.ts'
+
+const STREAMING_POLICY = 'test/unit/pipeline/streaming-policy.test.ts'
+const LOG_DUTY = 'test/unit/application/log-duty.test.ts'
+const ERASURE_RULES = 'test/unit/application/erasure-rules.test.ts'
+const KEYRING_CACHE = 'test/unit/infrastructure/keyring-cache.test.ts'
+
+/** Breakages that no test noticed when they were first tried. */
+export const onceSurvivedMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'application/pipeline/policy/by-agreement/streaming-policy.ts',
+    before: 'to - limits.maxDelay',
+    after: 'to - 2 * limits.maxDelay',
+    rows: ['a word older than max_delay is fixed without a second opinion'], test: STREAMING_POLICY,
+  },
+  {
+    file: 'application/pipeline/policy/by-agreement/streaming-policy.ts',
+    before: 'settled: before(state.shown, state.heardEnd) }',
+    after: 'settled: state.shown }',
+    rows: ['where a full buffer is cut, what was shown of the audio behind the cut'], test: 'test/unit/pipeline/live-pipeline.property.test.ts',
+  },
+  {
+    file: 'application/pipeline/policy/by-agreement/policy-state.ts',
+    before: 'committed.length - inside - 1',
+    after: 'committed.length - inside',
+    rows: ['behind a cut in a pause, a word that was taken to sound before the pause'], test: 'test/unit/pipeline/live-pipeline.property.test.ts',
+  },
+  {
+    file: 'application/pipeline/policy/by-agreement/streaming-policy.ts',
+    before: '(next?.start ?? 0) - limits.buffer.preRoll',
+    after: 'next?.start ?? 0',
+    rows: ['an empty buffer begins 0.15 s before speech'], test: STREAMING_POLICY,
+  },
+  {
+    file: 'application/log/log-duty.ts',
+    before: 'retryDelay(RETRY, attempt++, deps',
+    after: 'retryDelay(RETRY, 0, deps',
+    rows: ['a duty that keeps failing is tried again later and later'], test: LOG_DUTY,
+  },
+  {
+    file: 'application/log/log-duty.ts',
+    before: 'if (reached.checkpoint?.position !== before) attempt = 0',
+    after: 'void before',
+    rows: ['a duty that gets on waits briefly again after its next failure'], test: LOG_DUTY,
+  },
+  {
+    file: 'application/audit/erasure-rules.ts',
+    before: 'at !== undefined && at <= until',
+    after: 'at !== undefined && at < until',
+    rows: ['what was deleted up to the moment that is asked for must be gone'], test: ERASURE_RULES,
+  },
+  {
+    file: 'application/audit/erasure-rules.ts',
+    before: '&& gone.at <= until',
+    after: '&& gone.at < until',
+    rows: ['what was deleted up to the moment that is asked for must be gone'], test: ERASURE_RULES,
+  },
+  {
+    file: 'infrastructure/keys/keyring.ts',
+    before: 'keys.size > MAX_CACHED &&',
+    after: 'keys.size < 0 &&',
+    rows: ['ten thousand keys stay in memory, those used last'], test: KEYRING_CACHE,
+  },
+  {
+    file: 'application/log/log-duty.ts',
+    before: 'reached.unsaved >= SAVED_EVERY.events || ',
+    after: '',
+    rows: ['what concerns nobody moves the checkpoint every 500 events'], test: LOG_DUTY,
+  },
+]

@@ -1,0 +1,211 @@
+import type { Mutant } from './mutant.ts'
+
+const EXACTNESS = 'test/unit/engine/exactness.test.ts'
+const WHISPER_RUNNER = 'test/unit/engine/whisper-runner.test.ts'
+const LOGITS = 'test/unit/engine/logits.test.ts'
+const LOG_MEL = 'test/unit/engine/log-mel.test.ts'
+const HYPOTHESIS = 'test/unit/engine/hypothesis.test.ts'
+const MARIAN_RUNNER = 'test/unit/engine/marian-runner.test.ts'
+const FAMILIES = 'test/e2e/engine/families.test.ts'
+const SHORT_WINDOW = 'test/unit/engine/short-window.test.ts'
+const VOICE_ACTIVITY = 'test/unit/engine/voice-activity.test.ts'
+
+/** Decoding, features and translations are those of the reference; a folder's layout says what opens it. */
+export const onnxMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'infrastructure/onnx/decoding.ts',
+    before: 'row.sum / row.logprobs.length',
+    after: 'row.sum / row.tokens.length',
+    rows: ["tokens and scores are the reference's"], test: EXACTNESS,
+  },
+  {
+    file: 'infrastructure/onnx/decoding.ts',
+    before: 'if (row.ended) return rules.endOfText',
+    after: '',
+    rows: ["texts decoded together are the reference's too"], test: EXACTNESS,
+  },
+  {
+    file: 'infrastructure/onnx/decoder.ts',
+    before: 'const at = row * positions + (position',
+    after: 'const at = (position',
+    rows: ["texts decoded together are the reference's too"], test: EXACTNESS,
+  },
+  {
+    file: 'infrastructure/onnx/decoder.ts',
+    before: `const cache = { ...past, ...asPast(results) }
+    return {
+      logits: logitsOf(results),
+      crossAttention: attentionIn(results),
+      next: async (tokens) => {
+        const feeds`,
+    after: `const cache = { ...asPast(results), ...past }
+    return {
+      logits: logitsOf(results),
+      crossAttention: attentionIn(results),
+      next: async (tokens) => {
+        const feeds`,
+    rows: ['the merged decoder gives what the two decoder files give'], test: WHISPER_RUNNER,
+  },
+  {
+    file: 'infrastructure/onnx/logits.ts',
+    before: 'if (generated.length === 0) forbid(logits, rules.suppressedAtBegin)',
+    after: '',
+    rows: ['without timestamps only the suppress lists count'], test: LOGITS,
+  },
+  {
+    file: 'infrastructure/onnx/logits.ts',
+    before: '  forbid(logits, rules.suppressed)\n',
+    after: '',
+    rows: ['without timestamps only the suppress lists count'], test: LOGITS,
+  },
+  {
+    file: 'infrastructure/onnx/logits.ts',
+    before: 'lastWas && !penultimateWas ? latest : latest + 1',
+    after: 'latest + 1',
+    rows: ['a time after text is answered by a time'], test: LOGITS,
+  },
+  {
+    file: 'infrastructure/onnx/logits.ts',
+    before: 'begin + maxInitialIndex + 1)',
+    after: 'begin + maxInitialIndex + 2)',
+    rows: ['the first token is a time, not later than the first one may be'], test: LOGITS,
+  },
+  {
+    file: 'infrastructure/onnx/logits.ts',
+    before: 'if (!reaches(logits, begin, totalOf(logits.subarray(begin)).logSumExp))',
+    after: 'if (!reaches(logits, begin, totalOf(logits.subarray(begin)).highest))',
+    rows: ['times win when they are likelier together'], test: LOGITS,
+  },
+  {
+    file: 'infrastructure/onnx/whisper/log-mel.ts',
+    before: '-Infinity) - 8',
+    after: '-Infinity) - 9',
+    rows: ['the log-mel features are those of the reference'], test: LOG_MEL,
+  },
+  {
+    file: 'infrastructure/onnx/whisper/log-mel.ts',
+    before: 'padded[half - 1 - i] = samples[i + 1] ?? 0',
+    after: 'padded[half - 1 - i] = samples[i] ?? 0',
+    rows: ['the log-mel features are those of the reference'], test: LOG_MEL,
+  },
+  {
+    file: 'infrastructure/onnx/whisper/log-mel.ts',
+    before: 'if (frame + 1 < frames) data[',
+    after: 'if (frame + 2 < frames) data[',
+    rows: ['of an even number of frames the last one is heard'], test: LOG_MEL,
+  },
+  {
+    file: 'infrastructure/onnx/whisper/log-mel.ts',
+    before: 'const LOWEST_POWER = 1e-10',
+    after: 'const LOWEST_POWER = 1e-8',
+    rows: ['silence is as silent as the reference has it'], test: LOG_MEL,
+  },
+  {
+    file: 'infrastructure/onnx/hypothesis.ts',
+    before: 'Math.min((token - timestampBegin) * timePrecision, seconds)',
+    after: '(token - timestampBegin) * timePrecision',
+    rows: ['times past the end of the audio are its end'], test: HYPOTHESIS,
+  },
+  {
+    file: 'infrastructure/onnx/hypothesis.ts',
+    before: '  close(seconds)\n  return',
+    after: '  return',
+    rows: ['text that no time closes reaches to the end of the audio'], test: HYPOTHESIS,
+  },
+  {
+    file: 'infrastructure/onnx/whisper/whisper-runner.ts',
+    before: 'const TRAILING_SILENCE = 0.5',
+    after: 'const TRAILING_SILENCE = 0',
+    rows: ["tokens and scores are the reference's"], test: EXACTNESS,
+  },
+  {
+    file: 'infrastructure/onnx/whisper/whisper-runner.ts',
+    before: 'if (length > model.windowSamples) throw',
+    after: 'if (length < 0) throw',
+    rows: ['audio longer than the window is refused'], test: WHISPER_RUNNER,
+  },
+  {
+    file: 'infrastructure/onnx/whisper/whisper-graphs.ts',
+    before: 'features.set(window.data, row * data.length)',
+    after: 'features.set(window.data, 0)',
+    rows: ["texts decoded together are the reference's too"], test: EXACTNESS,
+  },
+  {
+    file: 'infrastructure/onnx/marian-runner.ts',
+    before: 'if (fits && last < logits.length) logits[last] = -Infinity',
+    after: '',
+    rows: ["the tokens are those of the reference's greedy search"], test: MARIAN_RUNNER,
+  },
+  {
+    file: 'infrastructure/onnx/marian-runner.ts',
+    before: '[target]), ...ids, end]',
+    after: '[target]), ...ids]',
+    rows: ["the tokens are those of the reference's greedy search"], test: MARIAN_RUNNER,
+  },
+  {
+    file: 'infrastructure/onnx/marian-runner.ts',
+    before: 'const halves = ids.length > model.maxSource ? halvesOf(text) : null',
+    after: 'const halves = null as readonly [string, string] | null',
+    rows: ['a sentence that is longer than the model takes is cut at spaces'], test: MARIAN_RUNNER,
+  },
+  {
+    file: 'infrastructure/onnx/voice-activity.ts',
+    before: 'after.set(frames.subarray(-CONTEXT), RECURRENT)',
+    after: '',
+    rows: ['how the frames are shared out between calls changes nothing'], test: VOICE_ACTIVITY,
+  },
+  {
+    file: 'infrastructure/onnx/families.ts',
+    before: 'FAMILIES.find(({ fits }) => fits({ modelType, files: found.right }))',
+    after: 'FAMILIES[0]',
+    rows: ['a second family is opened by the layout of its folder'], test: FAMILIES,
+  },
+  {
+    file: 'infrastructure/onnx/families.ts',
+    before: 'files: found.right })',
+    after: 'files: [] })',
+    rows: ['a second family is opened by the layout of its folder'], test: FAMILIES,
+  },
+  {
+    file: 'infrastructure/onnx/graphs/short-window.ts',
+    before: '[constant, ZERO, LENGTH, AXIS]',
+    after: '[constant, ONE, LENGTH, AXIS]',
+    rows: ['an encoder for full windows alone hears shorter ones'], test: SHORT_WINDOW,
+  },
+  {
+    file: 'infrastructure/onnx/whisper/whisper-runner.ts',
+    before: 'windowFor(audio, audio.isDraft === true)',
+    after: 'windowFor(audio, false)',
+    rows: ['drafts of a model that was exported for full windows alone are heard in short ones'], test: SHORT_WINDOW,
+  },
+  {
+    file: 'infrastructure/catalogue/trial.ts',
+    before: 'loaded.right.windowSeconds * SAMPLE_RATE',
+    after: 'SAMPLE_RATE',
+    rows: ['with as much audio as it hears at a time'], test: FAMILIES,
+  },
+  {
+    file: 'infrastructure/onnx/process/lanes.ts',
+    before: 'const again = await cpu.run(task, onBegin, signal)',
+    after: 'const again = outcome',
+    rows: ['what a GPU has no memory for the CPU does, and goes on with until the model is next loaded'], test: 'test/e2e/engine/execution-provider.test.ts',
+  },
+  {
+    file: 'infrastructure/onnx/loaded-models.ts',
+    before: 'isDeviceLost(error) ? [...loaded.keys()] : [model]',
+    after: '[model]',
+    rows: ['a device that was lost is let go of by all models, and the run comes once more'], test: 'test/e2e/engine/loaded-models.test.ts',
+  },
+  {
+    file: 'infrastructure/onnx/process/worker-pool.ts',
+    before: "if (other === job) worker.postMessage({ kind: 'callOff', place } satisfies CallOff)",
+    after: 'if (other === job) void worker',
+    rows: ['a pass that nobody waits for any more ends, whether it waits or runs'], test: 'test/e2e/engine/execution-provider.test.ts',
+  },
+  {
+    file: 'infrastructure/onnx/decoding.ts',
+    before: '    step.close()\n',
+    after: '',
+    rows: ['on WebGPU texts are those of the CPU, alone and together, and what lies on the device is given back'], test: 'test/e2e/engine/webgpu.test.ts',
+  },
+]

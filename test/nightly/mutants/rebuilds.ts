@@ -1,0 +1,96 @@
+import type { Mutant } from './mutant.ts'
+
+const STORES_ON_DISK = 'test/e2e/compose/stores-on-disk.test.ts'
+const STREAM_DIGEST = 'test/unit/infrastructure/stream-digest.test.ts'
+const REBUILD_REQUESTS = 'test/unit/projections/rebuild-requests.test.ts'
+const REBUILD_RESUMED = 'test/nightly/crash/rebuild-resumed.test.ts'
+const REBUILD_INTERRUPTED = 'test/nightly/crash/rebuild-interrupted.test.ts'
+const BACKUP_BESIDE_SERVERS = 'test/nightly/servers/backup-beside-servers.test.ts'
+
+/** The log on disk, rebuilds that go on where they were, backups beside servers. */
+export const rebuildMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'infrastructure/sqlite/event-log/event-log-worker.ts',
+    before: "synchronous: 'FULL'",
+    after: "synchronous: 'NORMAL'",
+    rows: ['what was acknowledged is synced to the disk'], test: STORES_ON_DISK,
+  },
+  {
+    file: 'infrastructure/sqlite/event-log/event-store.ts',
+    before: 'await closeReader()\n      await writer.close()',
+    after: 'await writer.close()\n      await closeReader()',
+    rows: ['a log that was read by another thread leaves nothing beside'], test: STORES_ON_DISK,
+  },
+  {
+    file: 'infrastructure/sqlite/database.ts',
+    before: 'PRAGMA journal_size_limit = ${JOURNAL_BYTES};',
+    after: '',
+    rows: ['a write-ahead file that had to grow is cut back'], test: STORES_ON_DISK,
+  },
+  {
+    file: 'infrastructure/sqlite/event-log/event-log-worker.ts',
+    before: '    coverStream.run(name)\n',
+    after: '',
+    rows: ['whatever becomes of streams in order is no damage'], test: STREAM_DIGEST,
+  },
+  {
+    file: 'infrastructure/sqlite/event-log/event-retention.ts',
+    before: '      coverStream.run(stream.sid)\n',
+    after: '',
+    rows: ['whatever becomes of streams in order is no damage'], test: STREAM_DIGEST,
+  },
+  {
+    file: 'infrastructure/sqlite/event-log/stream-digest.ts',
+    before: "hash('sha256', JSON.stringify(columns), 'binary')",
+    after: "hash('sha256', JSON.stringify(columns.slice(0, 3)), 'binary')",
+    rows: ['of a stream is named by the check'], test: STREAM_DIGEST,
+  },
+  {
+    file: 'projections/rebuild/half-built.ts',
+    before: 'note.code === code && ',
+    after: '',
+    rows: ['a rebuild whose process died goes on behind what is built'], test: REBUILD_RESUMED,
+  },
+  {
+    file: 'projections/rebuild/half-built.ts',
+    before: 'if (orThrow(await whyOlder(store, reached)()) === null) return {',
+    after: 'return {',
+    rows: ['a rebuild goes on behind no more than the log holds'], test: REBUILD_RESUMED,
+  },
+  {
+    file: 'projections/fold-log.ts',
+    before: "  if (!done) throw new Error('the subscription ended', { cause: ENDED })\n",
+    after: '',
+    rows: ['a fold whose subscription ends before it is there says so'], test: REBUILD_RESUMED,
+  },
+  {
+    file: 'projections/rebuild/rebuild-requests.ts',
+    before: 'if (E.isLeft(outcome) && found.isOver()) return',
+    after: '',
+    rows: ['a rebuild that is broken off with the lease is answered by the next holder'], test: REBUILD_REQUESTS,
+  },
+  {
+    file: 'projections/rebuild/rebuild-requests.ts',
+    before: 'if (last !== undefined && last.outcome === null) return last',
+    after: '',
+    rows: ['who asks while a rebuild is asked for joins it'], test: REBUILD_REQUESTS,
+  },
+  {
+    file: 'projections/rebuild/rebuild-requests.ts',
+    before: '      ending.abort()\n      await told_\n',
+    after: '',
+    rows: ['a rebuild that throws is tried again'], test: REBUILD_REQUESTS,
+  },
+  {
+    file: 'interfaces/compose.ts',
+    before: '    void readSide.projector.finishRebuilds()\n    const token',
+    after: '    const token',
+    rows: ['broken off by SIGTERM is finished by the next start'], test: REBUILD_INTERRUPTED,
+  },
+  {
+    file: 'interfaces/cli/stores/restore.ts',
+    before: '  requireSameServers(settings, manifest)\n',
+    after: '',
+    rows: ['beside a log on EventStoreDB a backup holds keys and read models'], test: BACKUP_BESIDE_SERVERS,
+  },
+]

@@ -1,0 +1,135 @@
+import type { Mutant } from './mutant.ts'
+
+const PROPERTY = 'test/unit/relay/relay-property.test.ts'
+const RELAY = 'test/unit/relay/relay.test.ts'
+const LINE = 'test/unit/relay/line.test.ts'
+const KEPT_LINK = 'test/unit/relay/kept-link.test.ts'
+const SERVE_LINKS = 'test/unit/relay/serve-links.test.ts'
+const UNREACHABLE = 'test/unit/relay/unreachable.test.ts'
+const MOVED_OFF = 'a live with a sender here is moved off a worker that cannot be reached for 8 s, to one that can, once a minute'
+const STAYS = 'a live that is listened to alone stays where it is, and so does one that is reached again'
+const HEARD_ONCE = 'each listener hears all finals once, in order, and one end'
+
+/** Lives whose sockets and workers are in different processes. */
+export const relayMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'application/sessions/relay/told-finals.ts',
+    before: 'termOf(frame) > lastPastTerm',
+    after: 'termOf(frame) > Infinity * (lastPastTerm + 1)',
+    rows: ['a late translation by the next worker is heard'], test: RELAY,
+  },
+  {
+    file: 'application/sessions/relay/told-finals.ts',
+    before: 'isPastOver = isTold',
+    after: 'isPastOver = false',
+    rows: ['what the next worker hears again with the same words is told once'], test: RELAY,
+  },
+  {
+    file: 'application/sessions/relay/told-finals.ts',
+    before: ' - (LATE_BY - last.length)',
+    after: '',
+    rows: ['the log is looked at from so far back'], test: 'test/unit/relay/told-finals.test.ts',
+  },
+  {
+    file: 'application/sessions/relay/line.ts',
+    before: 'joinedTerm === term && finals.some(told.isKnown)',
+    after: 'true',
+    rows: [HEARD_ONCE], test: PROPERTY,
+  },
+  {
+    file: 'application/lives/queries/stored-finals.ts',
+    before: 'term: termOf({ data }) }',
+    after: 'term: termOf({ data: {} }) }',
+    rows: ['finals of the log tell in which term they were stored'], test: 'test/unit/application/transcripts.test.ts',
+  },
+  {
+    file: 'application/sessions/relay/line.ts',
+    before: 'isLookingBack || held !== null || memory',
+    after: 'isLookingBack || memory',
+    rows: ['while a worker that told nothing yet is up and the log is slow'], test: LINE,
+  },
+  {
+    file: 'application/sessions/relay/line.ts',
+    before: '          release()\n          finish(cause)',
+    after: '          finish(cause)',
+    rows: ['what a worker told while the log that joins it was away'], test: LINE,
+  },
+  {
+    file: 'application/sessions/relay/kept-link.ts',
+    before: '    highest = message.term\n',
+    after: '    highest = message.term\n    attempt = 0\n',
+    rows: ['a worker whose words cannot be read is dialled less and less often'], test: KEPT_LINK,
+  },
+  {
+    file: 'application/sessions/relay/whereabouts.ts',
+    before: '.finally(() => { refreshing = null })',
+    after: '.then(() => { refreshing = null })',
+    rows: ['where a live is can be asked again'], test: KEPT_LINK,
+  },
+  {
+    file: 'application/sessions/relay/line.ts',
+    before: 'else if (!told.has(signal)) tell(signal)',
+    after: 'else tell(signal)',
+    rows: [HEARD_ONCE], test: PROPERTY,
+  },
+  {
+    file: 'application/sessions/relay/serve-links.ts',
+    before: 'if (term === FIRST_TERM) return',
+    after: 'if (term >= FIRST_TERM) return',
+    rows: ['a worker answers for a moved live once it is behind its fence'], test: SERVE_LINKS,
+  },
+  {
+    file: 'interfaces/ws/listeners/hub.ts',
+    before: 'if (final !== null && member.ahead?.delete(wordingOf(final)) === true) continue',
+    after: '',
+    rows: [HEARD_ONCE], test: PROPERTY,
+  },
+  {
+    file: 'application/sessions/relay/line.ts',
+    before: 'if (isUp && !isErased) lastWords = timers.after(LAST_WORDS, look)\n      else look()',
+    after: 'finish(cause)',
+    rows: ['an end of the log waits for the worker'], test: RELAY,
+  },
+  {
+    file: 'application/sessions/relay/serve-links.ts',
+    before: 'if (link.buffered() <= LONGEST_BACKLOG) return',
+    after: 'if (link.buffered() >= 0) return',
+    rows: ['a link that does not take the lines of a live is closed'], test: SERVE_LINKS,
+  },
+  {
+    file: 'application/sessions/relay/serve-links.ts',
+    before: 'if ((ownTerm(deps, liveId) ?? 0) !== asked) await admission.refresh()',
+    after: '',
+    rows: ['a worker that has not heard of the term that it is asked for'], test: SERVE_LINKS,
+  },
+  {
+    file: 'application/sessions/relay/kept-link.ts',
+    before: ' || message.term < highest',
+    after: '',
+    rows: ['a worker of a lower term than one that was heard is not listened to'], test: RELAY,
+  },
+  {
+    file: 'application/sessions/relay/move-unreachable.ts',
+    before: 'if (lately.has(liveId)) return',
+    after: '',
+    rows: [MOVED_OFF], test: UNREACHABLE,
+  },
+  {
+    file: 'application/sessions/relay/move-unreachable.ts',
+    before: 'if (!await answers(peer, liveId, where.term)) continue',
+    after: 'await answers(peer, liveId, where.term)',
+    rows: ['who reaches no worker at all moves nothing'], test: UNREACHABLE,
+  },
+  {
+    file: 'application/sessions/relay/remote-lives.ts',
+    before: 'if (used.senders.size > 0) deps.unreachable',
+    after: 'deps.unreachable',
+    rows: [STAYS], test: UNREACHABLE,
+  },
+  {
+    file: 'application/sessions/relay/remote-lives.ts',
+    before: '        linked(used)\n        for',
+    after: '        for',
+    rows: [STAYS], test: UNREACHABLE,
+  },
+]

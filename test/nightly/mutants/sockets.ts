@@ -1,0 +1,198 @@
+import type { Mutant } from './mutant.ts'
+
+const CONNECTING = 'test/e2e/service/websocket-connecting.test.ts'
+const FRAMES = 'test/e2e/service/websocket-frames.test.ts'
+const PROTOCOL = 'test/api/ws/protocol.test.ts'
+const LISTENER = 'test/api/ws/listener.test.ts'
+const CAPTIONS = 'test/e2e/service/websocket-captions.test.ts'
+const PIPELINE = 'test/unit/pipeline/live-pipeline.test.ts'
+
+/** WebSockets and what they carry. */
+export const socketMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'interfaces/http/socket-path.ts',
+    before: '/^(?:\\/(\\d{1,20}))?\\/?$/',
+    after: '/^(?:\\/(\\d{1,20}))?$/',
+    rows: [128], test: CONNECTING,
+  },
+  {
+    file: 'interfaces/ws/handshakes/handshake.ts',
+    before: "new Set([...parameters.getAll('token'), ...parameters.getAll('token_sender')])",
+    after: "new Set(parameters.getAll('token'))",
+    rows: [128], test: CONNECTING,
+  },
+  {
+    file: 'interfaces/ws/handshakes/handshake.ts',
+    before: 'return values.size > 1 || token.length > LONGEST_TOKEN ?',
+    after: 'return token.length > LONGEST_TOKEN ?',
+    rows: [129], test: CONNECTING,
+  },
+  {
+    file: 'projections/live-tokens/queries.ts',
+    before: 'newestToken(liveId === null ? { hash } : { hash, liveId })',
+    after: 'newestToken({ hash })',
+    rows: [129, 136], test: CONNECTING,
+  },
+  {
+    file: 'projections/live-tokens/queries.ts',
+    before: 'TE.map(O.getOrElse(() => token))',
+    after: 'TE.map(() => token)',
+    rows: [136], test: CONNECTING,
+  },
+  {
+    file: 'application/sessions/live-sessions.ts',
+    before: "if (places.has(liveId)) return E.left({ _tag: 'SenderAlreadyConnected' })",
+    after: '',
+    rows: [132], test: CONNECTING,
+  },
+  {
+    file: 'interfaces/ws/ends.ts',
+    before: '  session_finished: 4410,',
+    after: '  session_finished: 4404,',
+    rows: [135], test: CONNECTING,
+  },
+  {
+    file: 'interfaces/ws/ends.ts',
+    before: 'frame: FINISHED, close: 1000,',
+    after: 'frame: FINISHED, close: 1001,',
+    rows: [93], test: 'test/e2e/service/rest-finish-by-url.test.ts',
+  },
+  {
+    file: 'interfaces/ws/frames.ts',
+    before: "JSON.stringify({ type: 'connection', status: 'connected', role, session_id: liveId, state })",
+    after: "JSON.stringify({ type: 'connection', status: 'connected', role, state, session_id: liveId })",
+    rows: [131], test: PROTOCOL,
+  },
+  {
+    file: 'interfaces/ws/frames.ts',
+    before: "ASR_STARTED = '{\"status\":\"ASR process started\"}'",
+    after: "ASR_STARTED = '{\"status\": \"ASR process started\"}'",
+    rows: [137], test: FRAMES,
+  },
+  {
+    file: 'interfaces/ws/frames.ts',
+    before: 'const members = { type: kind,',
+    after: "const members = { type: 'transcription',",
+    rows: [151], test: PROTOCOL,
+  },
+  {
+    file: 'interfaces/ws/frames.ts',
+    before: 'JSON.stringify(strict ? members : { ...members, segment, final, words })',
+    after: 'JSON.stringify(strict ? { ...members, final } : { ...members, segment, final, words })',
+    rows: [153], test: LISTENER,
+  },
+  {
+    file: 'interfaces/ws/listeners/hub.ts',
+    before: 'if (!deliver(member, frame)) topic',
+    after: "if (member.role === 'listener' && !deliver(member, frame)) topic",
+    rows: [152], test: CAPTIONS,
+  },
+  {
+    file: 'interfaces/ws/listeners/listener.ts',
+    before: 'if (attempts > ATTEMPTS) expel',
+    after: 'if (attempts >= ATTEMPTS) expel',
+    rows: [146], test: FRAMES,
+  },
+  {
+    file: 'interfaces/ws/limits.ts',
+    before: 'return count > BAD_FRAMES',
+    after: 'return count >= BAD_FRAMES',
+    rows: [147], test: FRAMES,
+  },
+  {
+    file: 'interfaces/ws/protocol.ts',
+    before: 'if (bytes.byteLength % 2 !== 0 || bytes.byteLength > MAX_AUDIO_BYTES) return',
+    after: 'if (bytes.byteLength > MAX_AUDIO_BYTES) return',
+    rows: [149], test: PROTOCOL,
+  },
+  {
+    file: 'interfaces/ws/protocol.ts',
+    before: 'export const MAX_AUDIO_BYTES = 10 * SAMPLE_RATE * 2',
+    after: 'export const MAX_AUDIO_BYTES = 11 * SAMPLE_RATE * 2',
+    rows: [143], test: PROTOCOL,
+  },
+  {
+    file: 'interfaces/ws/protocol.ts',
+    before: "  ['FINISH', 'finish'],\n",
+    after: '',
+    rows: [144], test: FRAMES,
+  },
+  {
+    file: 'interfaces/ws/heartbeat.ts',
+    before: 'afterLastLook(timers, left, lost)',
+    after: 'afterLastLook(timers, left * 2, lost)',
+    rows: [100], test: 'test/api/ws/heartbeat.test.ts',
+  },
+  {
+    file: 'interfaces/ws/senders/idle.ts',
+    before: 'if (isPaused()) last = monotonic()',
+    after: '',
+    rows: [105], test: 'test/api/ws/idle.test.ts',
+  },
+  {
+    file: 'application/sessions/sender-session.ts',
+    before: "if (!configured) return 'config_required'",
+    after: '',
+    rows: [140], test: FRAMES,
+  },
+  {
+    file: 'application/sessions/sender-session.ts',
+    before: "if (isPulled) return 'audio_not_expected'",
+    after: '',
+    rows: [148], test: FRAMES,
+  },
+  {
+    file: 'application/sessions/sender-session.ts',
+    before: 'if (!buffersAreOrdered(settings) || ',
+    after: 'if (',
+    rows: [138], test: FRAMES,
+  },
+  {
+    file: 'application/sessions/sender-session.ts',
+    before: 'else finishAs(reason, CLOSE_LIMIT)',
+    after: 'else leave()',
+    rows: [100, 145], test: FRAMES,
+  },
+  {
+    file: 'application/sessions/running-live.ts',
+    before: 'if (!begun) void',
+    after: 'if (begun) void',
+    rows: [99, 140], test: FRAMES,
+  },
+  {
+    file: 'domain/transcript/captions.ts',
+    before: 'lengthOf(text.slice(line.from, word.to)) <= maxChars)',
+    after: 'lengthOf(text.slice(line.from, word.to)) <= maxChars + 1)',
+    rows: [157], test: PIPELINE,
+  },
+  {
+    file: 'domain/transcript/captions.ts',
+    before: "const MARK = '[.,?!;:",
+    after: "const MARK = '[.,!;:",
+    rows: [158], test: PIPELINE,
+  },
+  {
+    file: 'application/pipeline/policy/policy-limits.ts',
+    before: 'phraseSilence: inSamples(settings.buffer_timeout),',
+    after: 'phraseSilence: inSamples(settings.buffer_timeout + 1),',
+    rows: [156], test: PIPELINE,
+  },
+  {
+    file: 'application/pipeline/policy/policy-limits.ts',
+    before: 'Math.min(settings.max_buffer, windowSeconds - WINDOW_MARGIN)',
+    after: 'windowSeconds - WINDOW_MARGIN',
+    rows: [156], test: PIPELINE,
+  },
+  {
+    file: 'application/pipeline/policy/policy-limits.ts',
+    before: 'phraseSilence: inSamples(settings.buffer_timeout),',
+    after: 'phraseSilence: inSamples(1),',
+    rows: [156], test: CAPTIONS,
+  },
+  {
+    file: 'application/pipeline/policy/policy-limits.ts',
+    before: 'maxDelay: inSamples(settings.max_delay),',
+    after: 'maxDelay: inSamples(60),',
+    rows: [156], test: PIPELINE,
+  },
+]

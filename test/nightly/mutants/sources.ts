@@ -1,0 +1,222 @@
+import type { Mutant } from './mutant.ts'
+
+const STREAMS = 'test/unit/sources/streams.test.ts'
+const ADDRESS_GUARD = 'test/unit/sources/address-guard.test.ts'
+const LIVE_SOURCES = 'test/unit/application/live-sources.test.ts'
+const MEDIA_CLOCK = 'test/unit/application/media-clock.test.ts'
+const MEDIA_TIMES = 'test/nightly/sources/media-times.test.ts'
+const FOLDER = 'infrastructure/sources'
+
+/** RTMP and RTSP. */
+export const sourceMutants: ReadonlyArray<Mutant> = [
+  {
+    file: `${FOLDER}/rtmp/rtmp-session.ts`,
+    before: ", 'NetStream.Play.UnpublishNotify'",
+    after: '',
+    rows: ['S5'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/rtmp/rtmp-session.ts`,
+    before: "if (name === '_error') throw new SourceError('refused')",
+    after: '',
+    rows: ['S5'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/rtmp/rtmp-messages.ts`,
+    before: 'const MAX_CHUNK_STREAMS = 64',
+    after: 'const MAX_CHUNK_STREAMS = 65_600',
+    rows: ['S8'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/rtmp/rtmp-messages.ts`,
+    before: 'if (kind < 3) stream.delta = time',
+    after: '',
+    rows: ['RTMP'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/rtmp/rtmp-messages.ts`,
+    before: 'stream.field === EXTENDED ? (await take(4)).readUInt32BE() : stream.field',
+    after: 'stream.field',
+    rows: ['RTMP'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/rtmp/rtmp-messages.ts`,
+    before: 'if (stream.got > 0) return',
+    after: '',
+    rows: ['RTMP'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/rtmp/rtmp-messages.ts`,
+    before: 'chunkSize = Math.max(1, size)',
+    after: 'chunkSize = FIRST_CHUNK_SIZE',
+    rows: ['RTMP'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/rtmp/pull-rtmp.ts`,
+    before: 'const inner = second !== undefined && rest.length > 0',
+    after: 'const inner = false',
+    rows: ['rtmp'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/rtmp/pull-rtmp.ts`,
+    before: 'stream: stream + url.search }',
+    after: 'stream }',
+    rows: ['rtmp'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/rtmp/amf0.ts`,
+    before: "if (at + size > bytes.length) throw new SourceError('bad_answer')",
+    after: '',
+    rows: ['AMF0'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/rtsp/rtp-packets.ts`,
+    before: 'HEADER + 4 * (flags & 15)',
+    after: 'HEADER',
+    rows: ['RTP'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/rtsp/rtp-packets.ts`,
+    before: 'bytes.subarray(begin, bytes.length - padding)',
+    after: 'bytes.subarray(begin)',
+    rows: ['RTP'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/rtsp/rtp-packets.ts`,
+    before: 'if (bytes.readUInt8(at + 1) === BYE) return true',
+    after: '',
+    rows: ['rtsp'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/network/authentication.ts`,
+    before: 'return !refused',
+    after: 'return true',
+    rows: ['credentials'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/network/authentication.ts`,
+    before: "[['sha-256', 'sha256'], ['md5', 'md5']]",
+    after: "[['md5', 'md5'], ['sha-256', 'sha256']]",
+    rows: ['credentials'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/rtsp/rtsp-connection.ts`,
+    before: "if (lengths.size !== 1 || !/^\\d{1,9}$/.test(text)) throw",
+    after: "if (!/^\\d{1,9}$/.test(text)) throw",
+    rows: ['S5'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/rtsp/rtsp-connection.ts`,
+    before: "if (method === 'REDIRECT' || method === 'TEARDOWN') throw",
+    after: "if (method === 'TEARDOWN') throw",
+    rows: ['S5'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/rtsp/rtsp-connection.ts`,
+    before: 'const MAX_HEAD = 16 * 1024',
+    after: 'const MAX_HEAD = 16 * 1024 * 1024',
+    rows: ['S8'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/rtsp/rtsp-session.ts`,
+    before: '!/^RTP\\/AVPF?\\/TCP/i.test(transport) || ',
+    after: '',
+    rows: ['S5'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/rtsp/pull-rtsp.ts`,
+    before: "if (url.protocol !== 'rtsp:' && url.protocol !== 'rtsps:') throw new SourceError('scheme_forbidden')",
+    after: '',
+    rows: ['S5'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/rtsp/pull-rtsp.ts`,
+    before: 'hop <= MAX_REDIRECTS',
+    after: 'hop <= 2 * MAX_REDIRECTS',
+    rows: ['S5'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/rtsp/pull-rtsp.ts`,
+    before: 'const known = url.protocol === first.protocol && url.host === first.host',
+    after: 'const known = true',
+    rows: ['S5', 'rtsp'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/rtsp/sdp.ts`,
+    before: "lines.includes('a=inactive') || ",
+    after: '',
+    rows: ['SDP'], test: STREAMS,
+  },
+  {
+    file: `${FOLDER}/puller/pull-source.ts`,
+    before: 'await (brokeOff && isStream(text) ? knocking(pull, signal) : pull())',
+    after: 'await pull()',
+    rows: ['D56'], test: STREAMS,
+  },
+  {
+    file: 'infrastructure/sources/network/address-guard.ts',
+    before: 'isPublic(address) && !isNear(interfaces, address)',
+    after: 'isPublic(address)',
+    rows: ['addresses of this machine and of the networks that it is in'], test: ADDRESS_GUARD,
+  },
+  {
+    file: 'application/sessions/live-source.ts',
+    before: 'options.failed(retry ? UNAVAILABLE : code)',
+    after: 'options.failed(code)',
+    rows: ['whether a port is open, closed or silent is for the log'], test: LIVE_SOURCES,
+  },
+  {
+    file: 'application/sessions/clock/media-clock.ts',
+    before: 'const mayBe = due > TOLERANCE && clock.sinceGap >= BETWEEN_GAPS',
+    after: 'const mayBe = due > TOLERANCE',
+    rows: ['whatever a source tells'], test: MEDIA_CLOCK,
+  },
+  {
+    file: 'application/sessions/clock/media-clock.ts',
+    before: 'time + length - (owed ?? 0)',
+    after: 'time + length',
+    rows: ['a gap that is due too soon'], test: MEDIA_CLOCK,
+  },
+  {
+    file: 'application/sessions/clock/media-clock.ts',
+    before: 'difference - WRAP * Math.round(difference / WRAP)',
+    after: 'difference',
+    rows: ['with losses anywhere'], test: MEDIA_CLOCK,
+  },
+  {
+    file: 'application/sessions/clock/media-clock.ts',
+    before: 'continuity?.newClock !== true && ',
+    after: '',
+    rows: ['a discontinuity'], test: MEDIA_CLOCK,
+  },
+  {
+    file: 'application/sessions/clock/media-clock.ts',
+    before: ', arrived - arrivals.first - arrivals.heard)',
+    after: ')',
+    rows: ['what a server sends at once'], test: MEDIA_CLOCK,
+  },
+  {
+    file: 'application/sessions/clock/live-clock.ts',
+    before: 'given + silence.length / 2',
+    after: 'given + silence.length',
+    rows: ['a live’s clock'], test: MEDIA_CLOCK,
+  },
+  {
+    file: 'application/sessions/live-source.ts',
+    before: 'options.audio(samples, lostBefore(samples, time))',
+    after: 'options.audio(samples, 0)',
+    rows: ['D61'], test: 'test/unit/application/lost-audio.test.ts',
+  },
+  {
+    file: `${FOLDER}/http/hls-segments.ts`,
+    before: 'missing = missing === null ? null : missing + duration',
+    after: '',
+    rows: ['a discontinuity is no gap'], test: MEDIA_TIMES,
+  },
+  {
+    file: `${FOLDER}/rtsp/rtp-payloads.ts`,
+    before: '(timestamp - (last ?? timestamp)) | 0',
+    after: 'timestamp - (last ?? timestamp)',
+    rows: ['rtsp: packets of pcmu'], test: MEDIA_TIMES,
+  },
+]

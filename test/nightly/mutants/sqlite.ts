@@ -1,0 +1,224 @@
+import type { Mutant } from './mutant.ts'
+
+const CONTRACT_SQLITE_EVENT_STORE = 'test/contract/sqlite-event-store.test.ts'
+const APPEND_OUTCOME = 'test/unit/infrastructure/append-outcome.test.ts'
+const EVENT_STORE_FAILURES = 'test/unit/infrastructure/event-store-failures.test.ts'
+const KEYRING_CACHE = 'test/unit/infrastructure/keyring-cache.test.ts'
+const EVENT_LOG_ROWS = 'test/unit/infrastructure/event-log-rows.test.ts'
+const EVENT_LOG_INTEGRITY = 'test/unit/infrastructure/event-log-integrity.test.ts'
+const WRITER = 'test/unit/infrastructure/writer.test.ts'
+const CONTRACT_SQLITE_DOCUMENTS = 'test/contract/sqlite-documents.test.ts'
+
+/** The embedded stores: what is acknowledged stays, in its order, and what is gone is gone. */
+export const sqliteMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'infrastructure/stores/append-outcome.ts',
+    before: 'if (expected === stream.last && expected >= 0) return append',
+    after: 'if (expected >= 0) return append',
+    rows: ['exactly one wins, round after round'], test: CONTRACT_SQLITE_EVENT_STORE,
+  },
+  {
+    file: 'infrastructure/stores/append-outcome.ts',
+    before: 'ids.every((id, index) => stream.idAt(from + index) === id)',
+    after: 'ids.some((id, index) => stream.idAt(from + index) === id)',
+    rows: ['a retry that matches only in part is a wrong revision'], test: CONTRACT_SQLITE_EVENT_STORE,
+  },
+  {
+    file: 'infrastructure/stores/append-outcome.ts',
+    before: 'return standsAt(from) ? stored(from) : append',
+    after: 'return append',
+    rows: ['any is answered as before when its ids are the last ones'], test: CONTRACT_SQLITE_EVENT_STORE,
+  },
+  {
+    file: 'infrastructure/stores/append-outcome.ts',
+    before: 'if (standsAt(stream.base)) return stored(stream.base)',
+    after: '',
+    rows: ['the retry of its new beginning is known'], test: APPEND_OUTCOME,
+  },
+  {
+    file: 'infrastructure/stores/append-outcome.ts',
+    before: 'return stream.base > stream.last ? append',
+    after: 'return stream.last < 0 ? append',
+    rows: ['a deleted stream counts as no stream'], test: CONTRACT_SQLITE_EVENT_STORE,
+  },
+  {
+    file: 'infrastructure/sqlite/group-commit.ts',
+    before: 'jobs.map(() => failed(error)) : jobs.flatMap((one) => commit([one]))',
+    after: 'jobs.map(() => failed(error)) : jobs.map(() => failed(error))',
+    rows: ['a commit that cannot be made fails alone'], test: EVENT_STORE_FAILURES,
+  },
+  {
+    file: 'infrastructure/sqlite/group-commit.ts',
+    before: "return reason === undefined ? replies : jobs.map(() => [null, { kind: 'unavailable', reason }])",
+    after: 'return replies',
+    rows: ['an erasure whose older pages a reader still holds is not called done'], test: KEYRING_CACHE,
+  },
+  {
+    file: 'infrastructure/sqlite/group-commit.ts',
+    before: 'rolledBack?.()\n',
+    after: '',
+    rows: ['a disk without room makes appends unavailable'], test: EVENT_STORE_FAILURES,
+  },
+  {
+    file: 'infrastructure/sqlite/event-log/event-log-worker.ts',
+    before: 'const at = Math.max(Date.now(), newest.at)',
+    after: 'const at = Date.now()',
+    rows: ['the time of a row is never before that of the row before it'], test: EVENT_LOG_ROWS,
+  },
+  {
+    file: 'infrastructure/sqlite/event-log/event-log-worker.ts',
+    before: '    prev = hash\n',
+    after: '',
+    rows: ['an empty log, and one that is being written, pass the check'], test: EVENT_LOG_INTEGRITY,
+  },
+  {
+    file: 'infrastructure/sqlite/event-log/event-log-worker.ts',
+    before: '  newest = null\n}',
+    after: '}',
+    rows: ['a disk without room makes appends unavailable'], test: EVENT_STORE_FAILURES,
+  },
+  {
+    file: 'infrastructure/sqlite/event-log/event-log-worker.ts',
+    before: '  remembered.clear()\n',
+    after: '',
+    rows: ['a disk without room makes appends unavailable'], test: EVENT_STORE_FAILURES,
+  },
+  {
+    file: 'infrastructure/sqlite/event-log/event-log-worker.ts',
+    before: 'base = last + 1, oldest_at',
+    after: 'oldest_at',
+    rows: ['a deleted stream counts as no stream'], test: CONTRACT_SQLITE_EVENT_STORE,
+  },
+  {
+    file: 'infrastructure/sqlite/event-log/event-log-worker.ts',
+    before: 'if (stream.isLimited !== 0) {',
+    after: 'if (stream.isLimited < 0) {',
+    rows: ['$maxCount keeps the last events and the numbering'], test: CONTRACT_SQLITE_EVENT_STORE,
+  },
+  {
+    file: 'infrastructure/sqlite/event-log/event-log-worker.ts',
+    before: 'oldest_at = coalesce(oldest_at, ?)',
+    after: 'oldest_at = ?',
+    rows: ['a stream with $maxAge is due by its oldest event'], test: EVENT_LOG_ROWS,
+  },
+  {
+    file: 'infrastructure/sqlite/event-log/event-row.ts',
+    before: '[row.pos, row.stream, row.rev, row.type, row.id, row.at]',
+    after: '[row.pos, row.rev, row.type, row.id, row.at]',
+    rows: ['events that were given to another stream are named by the check'], test: EVENT_LOG_ROWS,
+  },
+  {
+    file: 'infrastructure/sqlite/event-log/event-row.ts',
+    before: '[row.pos, row.stream, row.rev, row.type, row.id, row.at]',
+    after: '[row.pos, row.stream, row.rev, row.type, row.id]',
+    rows: ['a changed time of one event is refused by reads'], test: EVENT_LOG_INTEGRITY,
+  },
+  {
+    file: 'infrastructure/sqlite/event-log/event-row.ts',
+    before: '[row.pos, row.stream, row.rev, row.type, row.id, row.at]',
+    after: '[row.pos, row.stream, row.rev, row.id, row.at]',
+    rows: ['a changed type of one event is refused by reads'], test: EVENT_LOG_INTEGRITY,
+  },
+  {
+    file: 'infrastructure/sqlite/event-log/event-row.ts',
+    before: 'sha256(data) + sha256(metadata)',
+    after: 'sha256(data) + sha256(data)',
+    rows: ['a changed metadata of one event is refused by reads'], test: EVENT_LOG_INTEGRITY,
+  },
+  {
+    file: 'infrastructure/sqlite/event-log/event-retention.ts',
+    before: 'SET data = NULL, metadata = NULL, digests = ?',
+    after: 'SET digests = ?',
+    rows: ['purged rows lose their content and keep their place in the chain'], test: EVENT_LOG_INTEGRITY,
+  },
+  {
+    file: 'infrastructure/sqlite/event-log/event-retention.ts',
+    before: 'contentDigests(data, metadata)',
+    after: 'contentDigests(metadata, data)',
+    rows: ['purged rows lose their content and keep their place in the chain'], test: EVENT_LOG_INTEGRITY,
+  },
+  {
+    file: 'infrastructure/sqlite/event-log/event-window.ts',
+    before: 'e.pos <= :upTo AND e.rev >= s.first',
+    after: 'e.pos <= :upTo',
+    rows: ['a subscription delivers nothing that was truncated or deleted'], test: EVENT_LOG_INTEGRITY,
+  },
+  {
+    file: 'infrastructure/sqlite/event-log/event-window.ts',
+    before: 'rows.length === MAX_ROWS ? (rows.at(-1)?.pos ?? upTo) : upTo',
+    after: 'upTo',
+    rows: ['a subscription delivers the log from its beginning'], test: CONTRACT_SQLITE_EVENT_STORE,
+  },
+  {
+    file: 'infrastructure/sqlite/event-log/subscriptions.ts',
+    before: 'if (all.damaged !== null) return',
+    after: 'if (all === null) return',
+    rows: ['other streams stay readable'], test: EVENT_LOG_INTEGRITY,
+  },
+  {
+    file: 'infrastructure/sqlite/event-log/subscriptions.ts',
+    before: 'if (after > head) throw',
+    after: 'if (after < 0) throw',
+    rows: ['a subscription from beyond the end of the log is refused'], test: EVENT_LOG_INTEGRITY,
+  },
+  {
+    file: 'infrastructure/sqlite/event-log/event-reader.ts',
+    before: 'row.rev !== before.rev + step',
+    after: 'row.rev === before.rev',
+    rows: ['a row taken out of a stream is refused by reads'], test: EVENT_LOG_INTEGRITY,
+  },
+  {
+    file: 'infrastructure/sqlite/event-log/event-reader.ts',
+    before: 'BETWEEN max(:low, s.first) AND :high',
+    after: 'BETWEEN :low AND :high',
+    rows: ['a deleted stream reads as empty and goes on numbering'], test: CONTRACT_SQLITE_EVENT_STORE,
+  },
+  {
+    file: 'infrastructure/sqlite/event-log/event-store.ts',
+    before: 'if (E.isLeft(answer)) return refused(stream, answer.left)\n    if (answer',
+    after: 'if (answer',
+    rows: ['an append that the file does not take is unavailable'], test: EVENT_STORE_FAILURES,
+  },
+  {
+    file: 'infrastructure/sqlite/writer.ts',
+    before: "    flush()\n    worker.postMessage({ kind: 'close' }",
+    after: "    worker.postMessage({ kind: 'close' }",
+    rows: ['close finishes what was submitted'], test: WRITER,
+  },
+  {
+    file: 'infrastructure/sqlite/writer.ts',
+    before: "if (closed) return Promise.resolve(E.left('the store is closed'))",
+    after: '',
+    rows: ['each job gets its own answer'], test: WRITER,
+  },
+  {
+    file: 'infrastructure/sqlite/documents/documents-worker.ts',
+    before: 'excluded.position >= position AND ',
+    after: '',
+    rows: ['the checkpoint never goes back'], test: CONTRACT_SQLITE_DOCUMENTS,
+  },
+  {
+    file: 'infrastructure/sqlite/documents/documents-worker.ts',
+    before: ' AND excluded.token >= token',
+    after: '',
+    rows: ['that a higher token has written is moved by no lower one'], test: CONTRACT_SQLITE_DOCUMENTS,
+  },
+  {
+    file: 'infrastructure/sqlite/documents/documents-worker.ts',
+    before: 'body = excluded.body WHERE excluded.position > stored.position',
+    after: 'body = excluded.body',
+    rows: ['an older position, or the same one, never wins'], test: CONTRACT_SQLITE_DOCUMENTS,
+  },
+  {
+    file: 'infrastructure/sqlite/copy-database.ts',
+    before: 'await chmod(target, 0o600)\n',
+    after: '',
+    rows: ['a copy of a database is for its owner alone'], test: EVENT_LOG_ROWS,
+  },
+  {
+    file: 'infrastructure/sqlite/copy-database.ts',
+    before: '        remember.run(name, Date.now())\n',
+    after: '',
+    rows: ['keys erased from a keyring that nobody has open are gone for good'], test: EVENT_LOG_ROWS,
+  },
+]

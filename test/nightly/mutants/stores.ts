@@ -1,0 +1,85 @@
+import type { Mutant } from './mutant.ts'
+
+const DURABILITY = 'test/nightly/servers/mongodb-durability.test.ts'
+
+/** Breakages that no test noticed when they were first tried, noticed by the tests that came with the stores' own changes. */
+export const storeMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'infrastructure/mongodb/guarded-writes.ts',
+    before: 'filter: { _id, v: { $lt: v } }',
+    after: 'filter: { _id }',
+    rows: ['a writer that was overtaken between its read and its write leaves what is newer'], test: DURABILITY,
+  },
+  {
+    file: 'infrastructure/mongodb/connection.ts',
+    before: "w: 'majority', journal: true",
+    after: 'w: 1, journal: true',
+    rows: ['nothing is read that a new primary may not have'], test: DURABILITY,
+  },
+  {
+    file: 'infrastructure/mongodb/connection.ts',
+    before: "readPreference: 'primary'",
+    after: "readPreference: 'secondaryPreferred'",
+    rows: ['what was acknowledged is read at once, however far a secondary is behind'], test: DURABILITY,
+  },
+  {
+    file: 'infrastructure/sqlite/database.ts',
+    before: 'PRAGMA synchronous = ${synchronous};',
+    after: 'PRAGMA synchronous = OFF;',
+    rows: ['what was acknowledged is synced to the disk'], test: 'test/e2e/compose/stores-on-disk.test.ts',
+  },
+  {
+    file: 'infrastructure/sqlite/event-log/verify-chain.ts',
+    before: 'if (written !== last) return',
+    after: 'if (written === -1) return',
+    rows: ['rows cut off the end are found by the number of rows that were written'], test: 'test/unit/infrastructure/event-log-integrity.test.ts',
+  },
+  {
+    file: 'projections/older-log.ts',
+    before: 'there.id === id ? null',
+    after: 'true ? null',
+    rows: ['an older copy that has grown since is told by the last event'], test: 'test/unit/projections/lost-future.test.ts',
+  },
+  {
+    file: 'projections/older-log.ts',
+    before: 'end === undefined || end.revision < revision',
+    after: 'false',
+    rows: ['an older copy that has grown since is told by the last event'], test: 'test/unit/projections/lost-future.test.ts',
+  },
+  {
+    file: 'projections/rebuild/lost-future.ts',
+    before: 'keepsReadModels && collection !== null',
+    after: 'false',
+    rows: ['of a log on a server read models are kept'], test: 'test/unit/projections/lost-future.test.ts',
+  },
+  {
+    file: 'application/log/log-duty.ts',
+    before: 'checkpoint, reached.token)',
+    after: 'checkpoint)',
+    rows: ['who was frozen when another took the duty over'], test: 'test/unit/application/duties-under-leases.test.ts',
+  },
+  {
+    file: 'projections/runner.ts',
+    before: 'events: 500, ms: 5000',
+    after: 'events: 500, ms: Infinity',
+    rows: ['move the checkpoint every 500 events or five seconds'], test: 'test/unit/projections/projector.test.ts',
+  },
+  {
+    file: 'projections/runner.ts',
+    before: 'if (reason !== null) throw',
+    after: 'if (reason === undefined) throw',
+    rows: ['an older copy of the log, put in its place under a running service'], test: 'test/unit/projections/lost-future.test.ts',
+  },
+  {
+    file: 'projections/older-log.ts',
+    before: 'position > head.right',
+    after: 'position >= head.right',
+    rows: ['what stands at the very end of the log, as after every clean stop, stays'], test: 'test/unit/projections/lost-future.test.ts',
+  },
+  {
+    file: 'infrastructure/keys/envelope.ts',
+    before: 'JSON.stringify([name, stream, member])',
+    after: 'name',
+    rows: ['an envelope opens in its stream, as the member that it was sealed as'], test: 'test/contract/sqlite-keyring.test.ts',
+  },
+]

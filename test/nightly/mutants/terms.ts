@@ -1,0 +1,127 @@
+import type { Mutant } from './mutant.ts'
+
+const WORKERS = 'test/unit/application/workers.test.ts'
+const RUN_LIVES = 'test/unit/application/run-lives.test.ts'
+const STALLED = 'test/unit/application/stalled-store.test.ts'
+const ENDS = 'test/unit/application/live-sessions-end.test.ts'
+const ONE_WRITER = 'one writes in a term, nothing stands behind its fence'
+const RESTARTED = 'a process that starts again takes its lives over in the next term'
+const MOVED = 'a worker drops what moved to another one'
+
+/** What keeps two workers from writing in one live: each fence taken out turns the simulation red. */
+export const termMutants: ReadonlyArray<Mutant> = [
+  {
+    file: 'domain/live/decider.ts',
+    before: 'term !== null && term < live.term',
+    after: 'term !== null && term < 0',
+    rows: [ONE_WRITER], test: WORKERS,
+  },
+  {
+    file: 'domain/live/decider.ts',
+    before: 'return { ...live, term, sender: null,',
+    after: 'return { ...live, sender: null,',
+    rows: [ONE_WRITER], test: WORKERS,
+  },
+  {
+    file: 'application/lives/commands/record-segment.ts',
+    before: 'if (lastTermOf(newest.right) > term) return',
+    after: 'if (lastTermOf(newest.right) < 0) return',
+    rows: [ONE_WRITER], test: WORKERS,
+  },
+  {
+    file: 'application/lives/commands/record-segment.ts',
+    before: 'if (term < lane.term) return',
+    after: 'if (term < 0) return',
+    rows: ['a final of an earlier run of this very process'], test: 'test/unit/application/live-lifecycle.test.ts',
+  },
+  {
+    file: 'application/lives/terms/fence-segments.ts',
+    before: 'if (lastTerm > fence.term) return',
+    after: 'if (lastTerm < 0) return',
+    rows: [ONE_WRITER], test: WORKERS,
+  },
+  {
+    file: 'application/lives/terms/fence-segments.ts',
+    before: 'newest.right[0]?.revision ?? emptyAt, [event]',
+    after: "'any', [event]",
+    rows: [ONE_WRITER], test: WORKERS,
+  },
+  {
+    file: 'application/lives/terms/take-over.ts',
+    before: 'term === FIRST_TERM\n',
+    after: 'term > 0\n',
+    rows: [ONE_WRITER], test: WORKERS,
+  },
+  {
+    file: 'application/lives/terms/take-over.ts',
+    before: 'segment + 1)',
+    after: 'segment)',
+    rows: [ONE_WRITER], test: WORKERS,
+  },
+  {
+    file: 'application/lives/terms/worker.ts',
+    before: 'incarnation === null || joined?.incarnation === incarnation',
+    after: "incarnation !== ''",
+    rows: [ONE_WRITER], test: WORKERS,
+  },
+  {
+    file: 'domain/admission/decider.ts',
+    before: 'one.worker === worker && one.incarnation === incarnation',
+    after: 'one.worker === worker',
+    rows: [ONE_WRITER], test: WORKERS,
+  },
+  {
+    file: 'domain/admission/decider.ts',
+    before: 'if (held.term !== term) return',
+    after: 'if (term < 0) return',
+    rows: [ONE_WRITER], test: WORKERS,
+  },
+  {
+    file: 'application/sessions/settle-live.ts',
+    before: 'if (term === null || (runs.termOf(liveId) ?? term) < term) runs.drop(liveId)',
+    after: 'if (term !== null && (runs.termOf(liveId) ?? term) < term) runs.drop(liveId)',
+    rows: [MOVED], test: RUN_LIVES,
+  },
+  {
+    file: 'application/sessions/settle-live.ts',
+    before: 'if (state.sender !== null && !deps.runs.hasSender(liveId)) {',
+    after: 'if (state.sender !== null && liveId < 0) {',
+    rows: ['an attach that the store does not answer locks nobody out'], test: STALLED,
+  },
+  {
+    file: 'application/sessions/live-sessions.ts',
+    before: '    leave()\n    options.unsure(liveId)\n',
+    after: '    options.unsure(liveId)\n',
+    rows: ['no session is locked, deaf or doubled'], test: STALLED,
+  },
+  {
+    file: 'application/sessions/run-lives.ts',
+    before: 'runs.stop(liveId)',
+    after: '',
+    rows: ['stops when anybody finishes it'], test: RUN_LIVES,
+  },
+  {
+    file: 'application/sessions/run-lives.ts',
+    before: 'position = message.kind',
+    after: 'position = from; void message.kind',
+    rows: ['a subscription that breaks goes on behind what was heard'], test: RUN_LIVES,
+  },
+  {
+    file: 'application/sessions/settle-live.ts',
+    before: "status === 'active' && !created.autoStart && runs",
+    after: "status === 'pending' && !created.autoStart && runs",
+    rows: [RESTARTED], test: RUN_LIVES,
+  },
+  {
+    file: 'application/sessions/own-end.ts',
+    before: "within(LATE_END, () => bus.publish(liveId, { kind: 'ended', cause }))",
+    after: '',
+    rows: ['who speaks to the live hears of it within 2 s'], test: ENDS,
+  },
+  {
+    file: 'application/sessions/live-sessions.ts',
+    before: 'running.finish(limitMs).then(() => running.end(cause, origin))',
+    after: 'running.finish(limitMs).then(() => running.end(cause))',
+    rows: ['a finish that the store does not take in time ends the live once the store is back'], test: STALLED,
+  },
+]

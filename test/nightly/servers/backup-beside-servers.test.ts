@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import type { Client, Listing, LiveJson } from '../../support/client.ts'
+import { stenolog } from '../../support/command-line.ts'
+import { startEventStoreDb } from '../../support/eventstoredb.ts'
+import { eventually } from '../../support/eventually.ts'
+import { startMongoDouble } from '../../support/mongodb-double/process.ts'
+import { startTestService } from '../../support/service.ts'
+import type { TestService } from '../../support/service.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+
+type Settings = Readonly<Record<string, string>>
+
+interface Checked {
+  readonly checks: ReadonlyArray<{ readonly name: string; readonly problems: ReadonlyArray<unknown> }>
+}
+
+/** A service with such settings and a user, the tool with the same, and a place for backups. */
+const withUser = async (t: ExecutionContext, servers: Settings) => {
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  const settings = { ...servers, MASTER_KEY_FILE: join(path, 'master.key') }
+  await writeFile(settings.MASTER_KEY_FILE, randomBytes(32))
+  const service = await startTestService(t, settings)
+  const run = (args: ReadonlyArray<string>, others: Settings = {}) =>
+    stenolog(service.dataDirectory, args, { ...settings, ...others })
+  const succeed = async (...args: ReadonlyArray<string>): Promise<string> => {
+    const { code, stdout, stderr } = await run(args)
+    t.is(code, 0, `${args.join(' ')}: ${stdout}${stderr}`)
+    return stdout
+  }
+  const ada = await eventually(() => service.user('ada'))
+  await ada.createLive()
+  return { service, backup: join(path, 'backup'), run, succeed }
+}
+
+const count = async (client: Client): Promise<number> =>
+  (await client.get<Listing<LiveJson>>('/lives/')).body.pagination.total_items
+
+/** A start gives up on a server that is slow to answer; whoever watches it starts it again. */
+const restart = (service: Pick<TestService, 'start'>): Promise<void> => eventually(() => service.start(), { timeoutMs: 60_000 })
+
+const mayNotLogIn = (t: ExecutionContext, logIn: () => Promise<Client>) =>
+  t.throwsAsync(logIn, undefined, 'the deleted user is back')
+
+test('beside a log on EventStoreDB a backup holds keys and read models, and who was deleted since stays deleted', async (t) => {
+  const log = await startEventStoreDb()
+  t.teardown(log.dispose)
+  const { service, backup, run, succeed } = await withUser(t, { EVENTSTORE_URL: log.url })
+  const bob = await service.user('bob')
+  await bob.createLive()
+  const said = await succeed('backup', backup)
+  t.regex(said, /^the keys and read models are in /)
+  t.regex(said, /^What EventStoreDB holds is not there: keep a copy of it that was made before this one\.$/m)
+  t.deepEqual((await readdir(backup)).toSorted(), ['backup.json', 'documents.sqlite', 'keyring.sqlite'])
+  const manifest = JSON.parse(await readFile(join(backup, 'backup.json'), 'utf8')) as object
+  t.like(manifest, { rows: null, servers: ['EventStoreDB'] })
+
+  await succeed('users', 'delete', 'bob')
+  await service.kill('SIGTERM')
+  const embedded = await run(['restore', backup, '--replace'], { EVENTSTORE_URL: '' })
+  t.is(embedded.code, 1)
+  t.regex(embedded.stderr, /made with EventStoreDB, and these settings name no server/)
+  const again = await succeed('restore', backup, '--replace')
+  t.regex(again, /^\d+ keys that were erased since were erased again$/m)
+  const unstarted = `${backup}-of-what-was-restored`
+  await succeed('backup', unstarted)
+  await restart(service)
+  await eventually(async () => t.is(await count(await service.logIn('ada')), 1))
+  await mayNotLogIn(t, () => service.logIn('bob'))
+  const { checks } = JSON.parse((await run(['check', '--json'])).stdout) as Checked
+  const aboutKeys = checks.filter(({ name }) => ['files', 'keys', 'decoding', 'erasure'].includes(name))
+  t.deepEqual(aboutKeys.map(({ problems }) => problems), [[], [], [], []])
+
+  // The machine is lost, the server is not.
+  await service.kill()
+  for (const name of await readdir(service.dataDirectory))
+    await rm(join(service.dataDirectory, name), { recursive: true })
+  await succeed('restore', unstarted)
+  const toErase = JSON.parse(await readFile(join(service.dataDirectory, 'erase-again.json'), 'utf8')) as ReadonlyArray<string>
+  t.true(toErase.some((name) => name.startsWith('user-')), 'who was to be deleted again still is')
+  // The log cannot know that: to it this is another data directory.
+  await succeed('log', 'take-over')
+  await restart(service)
+  await eventually(async () => assert.equal(await count(await service.logIn('ada')), 1))
+})
+
+test('beside lists and keys on MongoDB a backup holds the log, and who was deleted since is deleted again', async (t) => {
+  const lists = await startMongoDouble()
+  t.teardown(lists.dispose)
+  const { service, backup, run, succeed } = await withUser(t, { MONGO_URL: lists.url('stenolog') })
+  await (await service.user('bob')).createLive()
+  const said = await succeed('backup', backup)
+  t.regex(said, /^\d+ rows of the log are in /)
+  t.regex(said, /^What MongoDB holds is not there: keep a copy of it that is made after this one\.$/m)
+  t.deepEqual((await readdir(backup)).toSorted(), ['backup.json', 'events.sqlite'])
+  await succeed('users', 'delete', 'bob')
+  await service.kill('SIGTERM')
+  const others = await run(['restore', backup, '--replace'], { EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false' })
+  t.regex(others.stderr, /these settings name EventStoreDB and MongoDB for all of it/)
+  await succeed('restore', backup, '--replace')
+  await restart(service)
+  await eventually(async () => assert.equal(await count(await service.logIn('ada')), 1))
+  await mayNotLogIn(t, () => service.logIn('bob'))
+  // The deletion may still be on its way into the lists.
+  await eventually(async () => {
+    const { code, stdout } = await run(['check'])
+    assert.equal(code, 0, stdout)
+  })
+})

@@ -1,0 +1,15 @@
+import test from 'ava'
+import { openEventStoreDb } from '../../../infrastructure/eventstoredb/event-store.ts'
+import { startsAndStops } from '../../unit/application/starts-and-stops.ts'
+import { stores } from '../../unit/application/one-worker.ts'
+import { startEventStoreDb } from '../../support/eventstoredb.ts'
+
+test('an admitted live that anybody creates on EventStoreDB is pulled, and stops when anybody finishes it', async (t) => {
+  const { url, dispose } = await startEventStoreDb()
+  const store = await openEventStoreDb({ url })
+  t.teardown(async () => {
+    await store.close()
+    await dispose()
+  })
+  await startsAndStops(t, { ...stores(), store })
+})

@@ -1,0 +1,75 @@
+import { END, EventStoreDBClient, jsonEvent, streamNameFilter, UnavailableError } from '@eventstore/db-client'
+import test from 'ava'
+import { eventually } from '../../support/eventually.ts'
+import { startCluster } from '../../support/eventstoredb-double/start-cluster.ts'
+
+// What no order makes real nodes do, so that no recording has it; the rest is in t24 of the transcripts.
+
+const until = (condition: () => boolean | Promise<boolean>): Promise<void> =>
+  eventually(async () => {
+    if (!(await condition())) throw new Error(`not yet: ${String(condition)}`)
+  })
+
+const credentials = { username: 'admin', password: 'changeit' }
+
+test('a leader that is cut off from the others claims to lead, keeps its feeds silent and its writes open, then knows; back again it follows', async (t) => {
+  const cluster = await startCluster({ delays: { electionAfterFreeze: 50, refusalAfterFreeze: 1500, electionAfterReturn: 20 } })
+  t.teardown(cluster.dispose)
+  const old = cluster.leader()
+  if (old === undefined) return t.fail()
+  const client = EventStoreDBClient.connectionString(`${old.url}&keepAliveInterval=-1`)
+  t.teardown(() => client.dispose())
+  const heard: string[] = []
+  const feed = client.subscribeToAll({ fromPosition: END, filter: streamNameFilter({ prefixes: ['a'] }) })
+  feed.on('data', ({ event }) => heard.push(`${event?.streamId}@${event?.revision}`)).on('error', (error) => t.fail(error.message))
+  await new Promise<void>((resolve) => feed.once('caughtUp', () => resolve()))
+  const epoch = await old.epoch()
+
+  old.isolate()
+  const next = await eventually(() => {
+    const found = cluster.leader()
+    if (found === undefined || found === old) throw new Error('nobody new leads')
+    return found
+  })
+  t.true((await next.epoch()) > epoch)
+  t.deepEqual([await old.state(), await old.epoch()], ['leader', epoch])
+  const there = EventStoreDBClient.connectionString(next.url)
+  t.teardown(() => there.dispose())
+  await there.appendToStream('a', jsonEvent({ type: 'A', data: {} }), { credentials })
+  const open = await t.throwsAsync(client.appendToStream('b', jsonEvent({ type: 'B', data: {} }), { credentials, deadline: 300 }))
+  t.is(open?.constructor.name, 'DeadlineExceededError')
+  t.deepEqual(heard, [])
+
+  await until(async () => (await old.state()) === 'unknown')
+  const refused = await t.throwsAsync(client.appendToStream('b', jsonEvent({ type: 'B', data: {} }), { credentials }))
+  t.true(refused instanceof UnavailableError, refused?.constructor.name)
+  old.rejoin()
+  await until(() => heard.length > 0)
+  t.deepEqual(heard, ['a@0'])
+  t.deepEqual([await old.state(), await old.epoch()], ['follower', await next.epoch()])
+})
+
+test('an append that a leader took without its quorum is stored when it has one again, and forgotten when another leads', async (t) => {
+  const delays = { electionAfterFreeze: 50, electionAfterReturn: 20, refusalAfterFreeze: 60_000, claim: 50 }
+  const cluster = await startCluster({ delays })
+  t.teardown(cluster.dispose)
+  const [first, second, third] = cluster.nodes
+  if (first === undefined || second === undefined || third === undefined) return t.fail()
+  const client = EventStoreDBClient.connectionString(`${first.url}&keepAliveInterval=-1`)
+  t.teardown(() => client.dispose())
+  second.freeze()
+  third.freeze()
+  const stored = client.appendToStream('a', jsonEvent({ type: 'A', data: {} }), { credentials, deadline: 60_000 })
+  await first.ask('GET', '/gossip')
+  second.thaw()
+  t.is((await stored).nextExpectedRevision, 0n)
+  third.thaw()
+
+  first.isolate()
+  const lost = client.appendToStream('a', jsonEvent({ type: 'A', data: {} }), { credentials, deadline: 1000 })
+  await t.throwsAsync(lost)
+  await until(() => ![undefined, first].includes(cluster.leader()))
+  first.rejoin()
+  const again = await eventually(() => client.appendToStream('a', jsonEvent({ type: 'A', data: {} }), { credentials }))
+  t.is(again.nextExpectedRevision, 1n)
+})

@@ -1,0 +1,197 @@
+/**
+ * What follows the log of a real EventStoreDB loses nothing by its scavenges, which take away the records at which
+ * projections resume. Needs the folder with the server, STENOLOG_TEST_EVENTSTORE_BIN.
+ */
+import { Readable } from 'node:stream'
+import { EventStoreDBClient } from '@eventstore/db-client'
+import test, { type ExecutionContext } from 'ava'
+import type { Documents } from '../../../application/ports/documents.ts'
+import { BEGINNING, type EventStore, type Position, type SubscriptionMessage } from '../../../application/ports/event-store.ts'
+import { openEventStoreDb } from '../../../infrastructure/eventstoredb/event-store.ts'
+import { createPatience } from '../../../infrastructure/eventstoredb/patience.ts'
+import { createSubscriptions } from '../../../infrastructure/eventstoredb/subscriptions.ts'
+import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
+import { allProjections } from '../../../projections/all-projections.ts'
+import { differencesOf, foldLog } from '../../../projections/fold-log.ts'
+import { startProjector } from '../../../projections/projector.ts'
+import { ALONE } from '../../support/alone.ts'
+import { caughtUp, right, take } from '../../contract/event-store-support.ts'
+import { PATIENT_LIMITS, patient } from '../../support/eventstoredb-double/patient.ts'
+import { EVENTSTORE_FOLDER } from '../../support/chosen-stores.ts'
+import { startEventStoreServer } from '../../support/eventstoredb-server/start.ts'
+import { eventually } from '../../support/eventually.ts'
+import { createMemoryDocuments } from '../../support/memory-documents.ts'
+import { chanceOf } from '../../support/seeded.ts'
+import { silentLogger } from '../../support/test-environment.ts'
+import { CHUNK, createWriter, environment, never, scavenge } from '../../support/scavenged-log.ts'
+
+const serial = EVENTSTORE_FOLDER !== undefined ? test.serial : test.serial.skip
+
+const ROUNDS = 10
+/** Read models that are stopped and started, each by itself. */
+const READERS = 4
+/** Positions that are resumed at in each round. */
+const PLACES = 40
+/** Read models of all projections, which know how to be stopped and to go on. */
+const createReader = (t: ExecutionContext, store: EventStore) => {
+  const documents: Documents = createMemoryDocuments()
+  let running: { readonly ending: AbortController; readonly projector: ReturnType<typeof startProjector> } | null = null
+  const stop = async (): Promise<void> => {
+    running?.ending.abort()
+    await running?.projector.stopped
+    running = null
+  }
+  t.teardown(stop)
+  return {
+    documents,
+    stop,
+    start: (from: EventStore = store) => {
+      const ending = new AbortController()
+      const deps = { store: from, documents, projections: allProjections, leases: ALONE, code: 'test', logger: silentLogger, environment, timers: systemTimers }
+      running ??= { ending, projector: startProjector({ ...deps, signal: ending.signal }) }
+    },
+    reached: (position: Position) =>
+      eventually(() => {
+        const behind = running?.projector.lag().filter((lag) => lag.position < position)
+        if (behind === undefined || behind.length > 0) throw new Error(`not yet there: ${JSON.stringify(behind)}`)
+      }, { timeoutMs: 120_000 }),
+  }
+}
+
+type Reader = ReturnType<typeof createReader>
+
+/** Where the read models are not what the log says. */
+const differences = async (store: EventStore, { documents }: Pick<Reader, 'documents'>): Promise<ReadonlyArray<string>> => {
+  const scratch = createMemoryDocuments()
+  const found: string[] = []
+  for (const projection of allProjections) {
+    const collection = projection.collection.name
+    await right(scratch.ensure([projection.collection]))
+    await foldLog({ store, documents: scratch }, projection, { from: { position: BEGINNING, last: null }, to: await right(store.head()), signal: never })
+    for await (const { id, kind } of differencesOf({ documents, collection }, { documents: scratch, collection })) found.push(`${collection} ${id} ${kind}`)
+  }
+  return found
+}
+
+const PREFIXES = [...new Set(allProjections.flatMap(({ prefixes }) => prefixes))]
+
+const hear = (store: EventStore, from: Position): Promise<ReadonlyArray<SubscriptionMessage>> => take(store.subscribe(from, PREFIXES, never), caughtUp)
+
+const placeOf = (message: SubscriptionMessage): Position => (message.kind === 'event' ? message.event.position : message.position)
+
+const placesOfEvents = (messages: ReadonlyArray<SubscriptionMessage>): ReadonlyArray<Position> =>
+  messages.flatMap((message) => (message.kind === 'event' ? [message.event.position] : []))
+
+const startServer = async (t: ExecutionContext) => {
+  const server = await startEventStoreServer({ nodes: 1, args: [`--chunk-size=${CHUNK}`] })
+  t.teardown(server.dispose)
+  const store = await openEventStoreDb({ url: patient(server.url), limits: PATIENT_LIMITS })
+  t.teardown(store.close)
+  return { server, store }
+}
+
+serial('scavenges under load lose nothing to projections that are stopped and started anywhere', async (t) => {
+  t.timeout(30 * 60_000)
+  const chance = chanceOf(t)
+  const { server, store } = await startServer(t)
+  const writer = createWriter(store, chance.random('writer'))
+  const readers = Array.from({ length: READERS }, () => createReader(t, store))
+  const pick = chance.random('places')
+  let [writes, resumed, gone] = [0, 0, 0]
+  let over = new AbortController()
+  /** After so many further writes, as chance has it. */
+  const later = async (random: () => number): Promise<void> => {
+    const goal = writes + Math.floor(random() * 60)
+    await eventually(() => {
+      if (writes < goal && !over.signal.aborted) throw new Error('the writer is slow')
+    }, { timeoutMs: 120_000 })
+  }
+  const write = async (): Promise<void> => {
+    for (; !over.signal.aborted; writes++) await writer.write()
+  }
+  for (const [round, random] of Array.from({ length: ROUNDS }, (_, n) => [n, chance.random(`round ${n}`)] as const)) {
+    over = new AbortController()
+    const writing = write()
+    for (const reader of readers) {
+      reader.start()
+      await later(random)
+    }
+    const places = (await hear(store, BEGINNING)).map(placeOf)
+    for (const reader of readers) {
+      await later(random)
+      await reader.stop()
+    }
+    await writer.fill()
+    const scavenging = scavenge(server)
+    for (const reader of readers) {
+      await later(random)
+      reader.start()
+      await later(random)
+      await reader.stop()
+      reader.start()
+    }
+    await scavenging
+    over.abort()
+    await writing
+    const end = await writer.fill()
+    await scavenge(server)
+    for (const reader of readers) await reader.reached(end)
+
+    const whole = placesOfEvents(await hear(store, BEGINNING))
+    for (let n = 0; n < PLACES; n++) {
+      const place = places[Math.floor(pick() * places.length)] ?? BEGINNING
+      t.deepEqual(placesOfEvents(await hear(store, place)), whole.filter((one) => one > place), `round ${round}, from ${place}`)
+      resumed += 1
+      if (!whole.includes(place)) gone += 1
+    }
+    for (const reader of readers) t.deepEqual(await differences(store, reader), [], `round ${round}`)
+  }
+  const streams = new Set<string>()
+  for (const message of await hear(store, BEGINNING)) if (message.kind === 'event') streams.add(message.event.stream)
+  t.is([...streams].filter((stream) => stream.startsWith('live-')).length, writer.lives())
+  t.log(`${writes} writes in ${streams.size} streams; resumed at ${resumed} positions, of which ${gone} had no record of ours any more`)
+})
+
+serial('a scavenge between the look back and the subscription loses nothing to projections', async (t) => {
+  t.timeout(5 * 60_000)
+  const { server, store } = await startServer(t)
+  const writer = createWriter(store, () => 0.9)
+  const reader = createReader(t, store)
+  await writer.issue()
+  reader.start()
+  for (let n = 0; n < 5; n++) await writer.use(1)
+  await reader.reached(await writer.use(1))
+  await reader.stop()
+  // Directly behind two records that the scavenge takes: that of the checkpoint, and the one before it.
+  await writer.rename(1)
+  await writer.fill()
+  await writer.use(1)
+
+  const client = EventStoreDBClient.connectionString(patient(server.url))
+  t.teardown(() => client.dispose())
+  let scavenging: Promise<void> | null = null
+  let looks = 0
+  /** Answers a look back once a scavenge has run since. */
+  const lookBack = (...asked: Parameters<EventStoreDBClient['readAll']>): unknown => {
+    looks += 1
+    const answer = async function* () {
+      const found: unknown[] = []
+      for await (const one of client.readAll(...asked) as AsyncIterable<unknown>) found.push(one)
+      await (scavenging ??= scavenge(server))
+      yield* found
+    }
+    return Object.assign(Readable.from(answer()), { cancel: async () => undefined })
+  }
+  const late = new Proxy(client, {
+    get: (target, name) => {
+      const member: unknown = Reflect.get(target, name)
+      if (name === 'readAll') return lookBack
+      return typeof member === 'function' ? (member.bind(target) as unknown) : member
+    },
+  })
+  const connected = { client: () => late, lost: () => never }
+  reader.start({ ...store, subscribe: createSubscriptions({ connected, patience: createPatience(PATIENT_LIMITS), head: store.head }) })
+  await reader.reached(await writer.issue())
+  t.true(looks > 1)
+  t.deepEqual(await differences(store, reader), [])
+})

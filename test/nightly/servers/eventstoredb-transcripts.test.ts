@@ -1,0 +1,84 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import test, { type ExecutionContext } from 'ava'
+import { EVENTSTORE_FOLDER } from '../../support/chosen-stores.ts'
+import { startEventStoreServer } from '../../support/eventstoredb-server/start.ts'
+import { startCluster } from '../../support/eventstoredb-double/start-cluster.ts'
+import { startDouble } from '../../support/eventstoredb-double/start.ts'
+import { normalise } from '../../support/eventstoredb-double/transcripts/compare.ts'
+import { recordThreeNodes, type RecordedNode } from '../../support/eventstoredb-double/transcripts/t24.ts'
+
+const TRANSCRIPTS = join(import.meta.dirname, '..', '..', 'support', 'eventstoredb-double', 'transcripts')
+
+const double = EVENTSTORE_FOLDER === undefined ? await startDouble() : null
+const logs: string[] = []
+if (double !== null) while (logs.length < 4) logs.push(await double.another())
+test.after.always(() => double?.dispose())
+
+/** An empty log: one of the double's, or a real server of one node, as the recorded one was. */
+const startLog = async (t: ExecutionContext, args: ReadonlyArray<string> = []): Promise<string> => {
+  if (EVENTSTORE_FOLDER === undefined) return logs.pop() ?? ''
+  const server = await startEventStoreServer({ nodes: 1, args })
+  t.teardown(server.dispose)
+  return server.url
+}
+
+/** What a script prints when it runs against the double or a real server. */
+const printed = async (script: string, url: string, ...args: ReadonlyArray<string>): Promise<string> =>
+  (await promisify(execFile)(process.execPath, [join(TRANSCRIPTS, `${script}.ts`), url, ...args])).stdout
+
+const recorded = async (name: string): Promise<ReadonlyArray<string>> => normalise(await readFile(join(TRANSCRIPTS, `${name}.txt`), 'utf8'))
+
+const SESSIONS = [['t1', ['']], ['t1b', ['47', '48', '49', '50', '51']], ['t3', ['']]] as const
+
+// At once, each on a log of its own: they wait most of the time.
+for (const [name, cases] of SESSIONS)
+  test(`the double answers ${name} as server 23.10.6 did`, async (t) => {
+    const url = await startLog(t)
+    const parts: string[] = []
+    for (const part of cases) parts.push(await printed(name, url, part))
+    t.deepEqual(normalise(parts.join('')), await recorded(name))
+  })
+
+test('the double answers t20 as server 23.10.6 did', async (t) => {
+  // A real one scavenges full chunks alone.
+  const url = await startLog(t, ['--chunk-size=4194304'])
+  t.deepEqual(normalise(await printed('t20', url, ...(double === null ? ['100'] : []))), await recorded('t20'))
+})
+
+/** Shorter than real ones, long enough for a busy machine to see what lies between. */
+const DELAYS = {
+  electionAfterKill: 4000, electionAfterFreeze: 2000, electionAfterResign: 20, electionAfterReturn: 20,
+  refusalAfterKill: 4000, refusalAfterFreeze: 4000, claim: 1000, forwarding: 50,
+}
+
+const startNodes = async (): Promise<{ readonly nodes: ReadonlyArray<RecordedNode>; readonly dispose: () => Promise<void> }> => {
+  if (EVENTSTORE_FOLDER === undefined) return startCluster({ delays: DELAYS })
+  const { url, nodes, dispose } = await startEventStoreServer({ nodes: 3 })
+  const all = nodes.map(({ address }) => address).join()
+  return { nodes: nodes.map((node) => ({ ...node, url: url.replace(all, node.address), hasEnded: async () => node.restarts() > 0 })), dispose }
+}
+
+test('the double of three nodes answers t24 as those of 23.10.6 did', async (t) => {
+  const { nodes, dispose } = await startNodes()
+  t.teardown(dispose)
+  const lines: string[] = []
+  await recordThreeNodes(nodes, (line) => lines.push(line)).catch((error: unknown) => {
+    throw new Error(`after ${lines.at(-1)}`, { cause: error })
+  })
+  t.deepEqual(normalise(lines.join('\n')), await recorded('t24'))
+})
+
+test('the comparison leaves no line out and tells apart what differs', (t) => {
+  const told = [
+    'idempotent retry of a truncated event? -> OK {"nextExpectedRevision":"2n"}',
+    'first -> OK {"position":{"commit":"10n","prepare":"10n"}} 5ms',
+    'second -> OK {"position":{"commit":"11n","prepare":"11n"}} 6ms',
+  ]
+  t.is(normalise(told.join('\n')).length, 3)
+  t.deepEqual(normalise(told.join('\n')), normalise(told.join('\n').replaceAll('10n', '70n').replaceAll('11n', '80n').replaceAll('5ms', '9ms')))
+  for (const [before, after] of [['11n', '10n'], ['second', '2nd'], ['"2n"', '"3n"']] as const)
+    t.notDeepEqual(normalise(told.join('\n').replaceAll(before, after)), normalise(told.join('\n')))
+})

@@ -1,0 +1,156 @@
+import { randomBytes } from 'node:crypto'
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import type { Documents } from '../../../application/ports/documents.ts'
+import type { Position } from '../../../application/ports/event-store.ts'
+import { connectMongo } from '../../../infrastructure/mongodb/connection.ts'
+import type { MongoConnection } from '../../../infrastructure/mongodb/connection.ts'
+import { createMongoDocuments } from '../../../infrastructure/mongodb/documents.ts'
+import { openMongoKeyring } from '../../../infrastructure/mongodb/keyring.ts'
+import { right } from '../../contract/event-store-support.ts'
+import { eventually } from '../../support/eventually.ts'
+import { placed } from '../../support/memory-keyring.ts'
+import { startMongoDouble } from '../../support/mongodb-double/process.ts'
+import type { MongoDouble } from '../../support/mongodb-double/process.ts'
+import { checkpointAt } from '../../support/checkpoints.ts'
+
+const LIVES = { name: 'lives', indexes: [['id']] }
+const MODEL = { projection: 'lives', collection: 'lives' }
+const at = (n: number): Position => String(n).padStart(20, '0') as Position
+
+/** What reads of the document `1` and of the checkpoint see: one and the same number where they agree. */
+const seen = async (documents: Documents): Promise<ReadonlyArray<unknown>> => {
+  const page = { filter: {}, sort: { by: 'id', direction: 'ascending' }, skip: 0, limit: 10 } as const
+  const [listed] = await right(documents.page('lives', page))
+  const [scanned] = await right(documents.scan('lives', null, 10))
+  const got = await right(documents.get('lives', '1'))
+  const checkpoint = await right(documents.checkpoint(MODEL))
+  return [listed?.['n'], scanned?.document?.['n'], got._tag === 'Some' ? got.value['n'] : null, Number(checkpoint.position)]
+}
+
+/** Reads until it is what is wanted. */
+const until = (what: () => Promise<unknown>, wanted: unknown): Promise<void> =>
+  eventually(async () => {
+    const found = await what()
+    if (found !== wanted) throw new Error(`${String(what)} is ${String(found)}, not ${String(wanted)}`)
+  })
+
+const accepted = async (outcome: Promise<E.Either<unknown, unknown>>): Promise<boolean> => E.isRight(await outcome)
+
+interface World {
+  readonly double: MongoDouble
+  readonly connection: MongoConnection
+  readonly documents: Documents
+  readonly put: (n: number, id?: string) => ReturnType<ReturnType<Documents['commit']>>
+}
+
+/** A replica set in which every member has the document `1` of position 1. */
+const openWorld = async (t: ExecutionContext, query = '', limitMs = 500): Promise<World> => {
+  const double = await startMongoDouble({ replicaSet: 'rs0' })
+  t.teardown(double.dispose)
+  const connection = await connectMongo(`${double.url('test')}${query}`, { limitMs })
+  t.teardown(connection.close)
+  const documents = createMongoDocuments(connection)
+  await right(documents.ensure([LIVES]))
+  const put: World['put'] = (n, id = '1') => {
+    const document = { id: Number(id), n }
+    return documents.commit(MODEL, [{ kind: 'put', collection: 'lives', id, document, position: at(n) }], checkpointAt(at(n)))()
+  }
+  await until(() => accepted(put(1)), true)
+  return { double, connection, documents, put }
+}
+
+const URLS = ['', '&w=1&journal=false&readPreference=secondary&readConcernLevel=local']
+
+for (const query of URLS) {
+  const whatever = query === '' ? '' : ', whatever the connection string asks for'
+
+  test.serial(`nothing is read that a new primary may not have${whatever}`, async (t) => {
+    const { double, documents, put } = await openWorld(t, query)
+    await double.cutOff()
+    t.true(E.isLeft(await put(2)))
+    t.deepEqual(await seen(documents), [1, 1, 1, 1])
+    await double.rollBack()
+    t.deepEqual(await seen(documents), [1, 1, 1, 1])
+    await until(() => accepted(put(3)), true)
+    t.deepEqual(await seen(documents), [3, 3, 3, 3])
+  })
+
+  test.serial(`what was acknowledged is read at once, however far a secondary is behind${whatever}`, async (t) => {
+    const { double, documents, put } = await openWorld(t, query)
+    await double.lag()
+    await until(() => accepted(put(2)), true)
+    t.deepEqual(await seen(documents), [2, 2, 2, 2])
+  })
+}
+
+test.serial('a document that only a lost primary had is not taken for stored', async (t) => {
+  const { double, documents, put } = await openWorld(t, '', 5000)
+  await double.cutOff()
+  const hasFailed = put(2, '2')
+  // The document is inserted, and waits for its majority; then its writer asks again, and stops at its checkpoint.
+  await until(async () => (await double.state()).waiting, 1)
+  await double.inject({ command: 'update', effect: 'hold', times: 1 })
+  const again = put(2, '2')
+  await until(async () => {
+    const { held, waiting } = await double.state()
+    return held + waiting
+  }, 2)
+  await double.rollBack()
+  await double.heal()
+  await hasFailed
+  if (E.isRight(await again)) t.like(await right(documents.get('lives', '2')), { value: { n: 2 } })
+  await until(() => accepted(put(2, '2')), true)
+  t.like(await right(documents.get('lives', '2')), { value: { n: 2 } })
+})
+
+test.serial('a writer that was overtaken between its read and its write leaves what is newer', async (t) => {
+  const { double, documents, put } = await openWorld(t, '', 20_000)
+  await double.inject({ command: 'update', effect: 'hold', times: 1 })
+  const overtaken = put(2)
+  await until(async () => (await double.state()).held, 1)
+  t.deepEqual(await put(3), E.right(undefined))
+  await double.heal()
+  t.deepEqual(await overtaken, E.right(undefined))
+  t.deepEqual(await seen(documents), [3, 3, 3, 3])
+})
+
+test.serial('a server that is only slow gives up itself what nobody waits for, and no connection is lost', async (t) => {
+  const { double, connection, documents, put } = await openWorld(t)
+  const keyring = await openMongoKeyring(connection, randomBytes(32))
+  const slowReads = async (): Promise<void> => {
+    await double.inject({ command: 'find', effect: 'hold', times: 1_000_000 })
+    const reads = Array.from({ length: 40 }, () => documents.get('lives', '1')())
+    for (const outcome of await Promise.all(reads)) t.true(E.isLeft(outcome))
+    await until(async () => (await double.state()).held, 0)
+    await double.heal()
+  }
+  // The first ones make as many connections as there may be.
+  await slowReads()
+  const before = await double.state()
+  await slowReads()
+
+  await double.cutOff()
+  const writes = Array.from({ length: 8 }, (_, n) => keyring.seal(`user-${n}`, placed(['Alice']))())
+  t.true(E.isLeft(await put(2)))
+  for (const outcome of await Promise.all(writes)) t.true(E.isLeft(outcome))
+  await until(async () => (await double.state()).waiting, 0)
+  await double.catchUp()
+
+  await until(() => accepted(put(2)), true)
+  t.is((await double.state()).connections, before.connections)
+})
+
+test.serial('what may take long is waited for: an index longer than a request, a document not', async (t) => {
+  const { double, documents } = await openWorld(t)
+  await double.inject({ command: 'createIndexes', effect: 'hold', times: 1 })
+  const ensured = documents.ensure([{ ...LIVES, indexes: [['id'], ['userId']] }])()
+  await until(async () => (await double.state()).held, 1)
+  await double.inject({ command: 'find', effect: 'hold', times: 1_000_000 })
+  // Each of these takes the limit of a request and longer.
+  for (let request = 0; request < 4; request += 1) t.true(E.isLeft(await documents.get('lives', '1')()))
+  await until(async () => (await double.state()).held, 1)
+  await double.heal()
+  t.deepEqual(await ensured, E.right(undefined))
+})

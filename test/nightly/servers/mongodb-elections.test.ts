@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto'
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { v7 } from 'uuid'
+import type { Position } from '../../../application/ports/event-store.ts'
+import type { Envelope } from '../../../domain/shared/event.ts'
+import { connectMongo } from '../../../infrastructure/mongodb/connection.ts'
+import type { MongoConnection } from '../../../infrastructure/mongodb/connection.ts'
+import { createMongoDocuments } from '../../../infrastructure/mongodb/documents.ts'
+import { openMongoKeyring } from '../../../infrastructure/mongodb/keyring.ts'
+import { documentsContract } from '../../contract/documents.contract.ts'
+import { right } from '../../contract/event-store-support.ts'
+import { keyringContract } from '../../contract/keyring.contract.ts'
+import { checkpointAt } from '../../support/checkpoints.ts'
+import { eventually } from '../../support/eventually.ts'
+import { at as standing, placed } from '../../support/memory-keyring.ts'
+import { startMongoDouble } from '../../support/mongodb-double/process.ts'
+import type { MongoDouble } from '../../support/mongodb-double/process.ts'
+import { createUnrest, fateOf, realFate } from '../../support/mongodb-unrest.ts'
+import type { Unrest } from '../../support/mongodb-unrest.ts'
+import { chanceOf } from '../../support/seeded.ts'
+
+/**
+ * The contracts of read models and keys while the replica set comes to no rest: elections, deposed primaries, rollbacks.
+ * Whoever is refused asks again; what was acknowledged stays. STENOLOG_TEST_MONGO_URL names a real set of three, whose
+ * primary steps down again and again, in the double's place.
+ */
+const REAL = process.env['STENOLOG_TEST_MONGO_URL']
+const LIMIT_MS = 1500
+const WRITERS = 4
+const TURNS = Number(process.env['STENOLOG_TEST_TURNS'] ?? 12)
+
+const position = (n: number): Position => String(n).padStart(20, '0') as Position
+
+let double: MongoDouble | undefined
+let unrest: Unrest | undefined
+
+test.before(async (t) => {
+  const { random } = chanceOf(t)
+  if (REAL !== undefined) unrest = createUnrest(realFate(REAL))
+  else {
+    double = await startMongoDouble({ replicaSet: 'rs0' })
+    unrest = createUnrest(fateOf(double, random('fate')))
+  }
+})
+test.after.always(async (t) => {
+  t.log(`turns: ${unrest?.turns()}`)
+  await unrest?.stop()
+  await double?.dispose()
+})
+
+/** On a database of its own; it may take more than one attempt. */
+const connected = async (database = `stenolog_test_${v7().replaceAll('-', '')}`): Promise<MongoConnection> => {
+  const url = double?.url(database) ?? (REAL ?? '').replace(/^(mongodb(?:\+srv)?:\/\/[^/?]+)(?:\/[^?]*)?/, `$1/${database}`)
+  return eventually(() => connectMongo(url, { limitMs: LIMIT_MS }), { timeoutMs: 120_000 })
+}
+
+const insistent = <Port extends object>(port: Port): Port => {
+  if (unrest === undefined) throw new Error('not begun yet')
+  return unrest.insistent(port)
+}
+
+documentsContract('mongodb in elections', async () => {
+  const connection = await connected()
+  return { documents: insistent(createMongoDocuments(connection)), close: connection.close }
+}, test.serial)
+
+keyringContract('mongodb in elections', async () => {
+  const connection = await connected()
+  const masterKey = randomBytes(32)
+  const keyring = await eventually(() => openMongoKeyring(connection, masterKey), { timeoutMs: 120_000 })
+  return { keyring: insistent(keyring), close: connection.close }
+}, test.serial)
+
+test.serial('what was acknowledged in a time of elections is there when they are over: documents, checkpoints, keys, erasures', async (t) => {
+  t.timeout(20 * 60_000)
+  const until = (unrest?.turns() ?? 0) + TURNS
+  const database = `stenolog_test_${v7().replaceAll('-', '')}`
+  const masterKey = randomBytes(32)
+  const lives = [{ name: 'lives', indexes: [['id']] }]
+  const [firstOf, stored, sealed, erased] = [await connected(database), new Map<string, number>(), new Map<string, Envelope>(), new Set<string>()]
+  t.teardown(firstOf.close)
+  await right(insistent(createMongoDocuments(firstOf)).ensure(lives))
+
+  const writer = async (own: number): Promise<void> => {
+    const connection = await connected(database)
+    const documents = insistent(createMongoDocuments(connection))
+    const keyring = insistent(await eventually(() => openMongoKeyring(connection, masterKey), { timeoutMs: 120_000 }))
+    for (let n = 1; (unrest?.turns() ?? until) < until; n += 1) {
+      // All write the same documents, so that each is overtaken by others.
+      const [id, v] = [String(n % 7), n * WRITERS + own]
+      const put = { kind: 'put', collection: 'lives', id, document: { id: Number(id), v }, position: position(v) } as const
+      await right(documents.commit({ projection: `writer ${own}`, collection: null }, [put], checkpointAt(position(v))))
+      stored.set(id, Math.max(stored.get(id) ?? 0, v))
+      stored.set(`writer ${own}`, v)
+      const key = `user-${own}-${n}`
+      const [envelope] = await right(keyring.seal(key, placed([key])))
+      if (envelope !== undefined) sealed.set(key, envelope)
+      if (n % 3 !== 0) continue
+      await right(keyring.erase([key]))
+      erased.add(key)
+    }
+    await connection.close()
+  }
+  await Promise.all(Array.from({ length: WRITERS }, (_, own) => writer(own)))
+
+  const connection = await connected(database)
+  t.teardown(connection.close)
+  const documents = insistent(createMongoDocuments(connection))
+  for (const [id, v] of stored) {
+    if (id.startsWith('writer')) t.is((await right(documents.checkpoint({ projection: id, collection: null }))).position, position(v), id)
+    else t.like(await right(documents.get('lives', id)), { value: { v } }, id)
+  }
+  const keyring = insistent(await eventually(() => openMongoKeyring(connection, masterKey), { timeoutMs: 120_000 }))
+  const keys = [...sealed.keys()]
+  const opened = await right(keyring.open(standing([...sealed.values()])))
+  const expected = keys.map((key) => (erased.has(key) ? E.left({ _tag: 'KeyErased', key }) : E.right(key)))
+  t.deepEqual(opened, expected)
+  t.log(`${keys.length} keys, ${erased.size} of them erased, ${[...stored.values()].reduce((sum, v) => Math.max(sum, v), 0) / WRITERS} documents a writer`)
+  if (double !== undefined) t.deepEqual((await double.state()).weakWrites, [])
+})

@@ -1,0 +1,178 @@
+import { randomBytes } from 'node:crypto'
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { MongoClient } from 'mongodb'
+import type { Documents } from '../../../application/ports/documents.ts'
+import type { Position } from '../../../application/ports/event-store.ts'
+import { connectMongo } from '../../../infrastructure/mongodb/connection.ts'
+import type { MongoConnection } from '../../../infrastructure/mongodb/connection.ts'
+import { createMongoDocuments } from '../../../infrastructure/mongodb/documents.ts'
+import { openMongoKeyring } from '../../../infrastructure/mongodb/keyring.ts'
+import { right } from '../../contract/event-store-support.ts'
+import { eventually } from '../../support/eventually.ts'
+import type { Fault } from '../../support/mongodb-double/faults.ts'
+import { DURABLE, startMongoDouble } from '../../support/mongodb-double/process.ts'
+import type { MongoDouble } from '../../support/mongodb-double/process.ts'
+import { at as standing, placed } from '../../support/memory-keyring.ts'
+import { checkpointAt, duty } from '../../support/checkpoints.ts'
+
+const LIVES = { name: 'lives', indexes: [['userId', 'id'], ['id']] }
+const MODEL = { projection: 'lives', collection: 'lives' }
+const at = (n: number): Position => String(n).padStart(20, '0') as Position
+
+interface World {
+  readonly double: MongoDouble
+  readonly connection: MongoConnection
+  readonly documents: Documents
+  /** Puts the document `id` of `position` and the checkpoint. */
+  readonly put: (id: string, position: number) => ReturnType<ReturnType<Documents['commit']>>
+  readonly positions: () => Promise<ReadonlyArray<unknown>>
+}
+
+const openWorld = async (t: ExecutionContext, replicaSet = ''): Promise<World> => {
+  const double = await startMongoDouble({ replicaSet })
+  const connection = await connectMongo(double.url('test'))
+  t.teardown(async () => {
+    await connection.close()
+    await double.dispose()
+  })
+  const documents = createMongoDocuments(connection)
+  await right(documents.ensure([LIVES]))
+  return {
+    double,
+    connection,
+    documents,
+    put: (id, position) =>
+      documents.commit(MODEL, [{ kind: 'put', collection: 'lives', id, document: { id: Number(id), n: position }, position: at(position) }], checkpointAt(at(position)))(),
+    positions: async () => {
+      const page = documents.page('lives', { filter: {}, sort: { by: 'id', direction: 'ascending' }, skip: 0, limit: 100 })
+      return (await right(page)).map((document) => document['n'])
+    },
+  }
+}
+
+const until = (condition: () => boolean | Promise<boolean>): Promise<void> =>
+  eventually(async () => {
+    if (!(await condition())) throw new Error(`still not: ${String(condition)}`)
+  })
+
+const isUnavailable = (t: ExecutionContext, outcome: E.Either<unknown, unknown>): void => {
+  t.like(outcome, { _tag: 'Left', left: { _tag: 'DocumentsUnavailable' } })
+}
+
+test.serial('while the server is frozen everything fails, and nothing waits for its thaw [F6]', async (t) => {
+  const { double, connection, documents, put, positions } = await openWorld(t)
+  const keyring = await openMongoKeyring(connection, randomBytes(32))
+  const [sealed] = await right(keyring.seal('user-1', placed(['Alice'])))
+  t.deepEqual(await put('1', 1), E.right(undefined))
+  double.freeze()
+  const begin = performance.now()
+  const [got, committed, created, erased] = await Promise.all([
+    documents.get('lives', '1')(), put('1', 2), keyring.seal('user-2', placed(['Bob']))(), keyring.erase(['user-3'])(),
+  ])
+  t.log(`four requests of a frozen server failed after ${Math.round(performance.now() - begin)} ms`)
+  isUnavailable(t, got)
+  isUnavailable(t, committed)
+  for (const outcome of [created, erased]) t.like(outcome, { _tag: 'Left', left: { _tag: 'KeyringUnavailable' } })
+  // Keys in memory go on.
+  t.deepEqual(await right(keyring.open(standing(sealed === undefined ? [] : [sealed]))), [E.right('Alice')])
+  t.true(E.isRight(await keyring.seal('user-1', placed(['again']))()))
+  await until(() => !connection.isReachable())
+  double.thaw()
+  await until(async () => E.isRight(await put('1', 3)))
+  t.deepEqual(await positions(), [3])
+  await until(() => connection.isReachable())
+})
+
+test.serial('a server that is away when a read model is first made is asked again once it is back', async (t) => {
+  const double = await startMongoDouble()
+  t.teardown(double.dispose)
+  const connection = await connectMongo(double.url('test'))
+  t.teardown(connection.close)
+  const documents = createMongoDocuments(connection)
+  await double.kill()
+  isUnavailable(t, await documents.ensure([LIVES])())
+  await double.start()
+  await until(async () => E.isRight(await documents.ensure([LIVES])()))
+})
+
+const EFFECTS: ReadonlyArray<Fault['effect']> = ['drop-before', 'drop-after', 'hang', 'empty', 'garbled', 'not-primary']
+
+for (const replicaSet of ['', 'rs0']) {
+  test.serial(`whatever goes wrong with a request, a commit is there or fails, and its repetition adds nothing${replicaSet === '' ? '' : ' (replica set)'} [F5 F6]`, async (t) => {
+    const { double, documents, put, positions } = await openWorld(t, replicaSet)
+    let position = 0
+    for (const effect of EFFECTS)
+      for (const command of ['find', 'insert', 'update']) {
+        position += 2
+        const id = String(position)
+        if (command === 'update') await until(async () => E.isRight(await put(id, position - 1)))
+        await double.inject({ command, effect, times: 50 })
+        const failed = await put(id, position)
+        if (E.isRight(failed)) t.fail(`${command} with ${effect} was answered as if nothing had happened`)
+        else isUnavailable(t, failed)
+        await double.heal()
+        await until(async () => E.isRight(await put(id, position)))
+        t.deepEqual(await put(id, position - 1), E.right(undefined))
+      }
+    t.deepEqual(await positions(), Array.from({ length: position / 2 }, (_, n) => (n + 1) * 2))
+    t.is((await right(documents.checkpoint(MODEL))).position, at(position))
+  })
+}
+
+test.serial('a write whose answer was lost once is found done by the driver (replica set)', async (t) => {
+  const { double, put, positions } = await openWorld(t, 'rs0')
+  for (const command of ['insert', 'update']) {
+    await double.inject({ command, effect: 'drop-after', times: 1 })
+    t.deepEqual(await put('1', command === 'insert' ? 1 : 2), E.right(undefined))
+  }
+  t.deepEqual(await positions(), [2])
+})
+
+test.serial('two who write the same documents at once leave the latest of each', async (t) => {
+  const { double, documents, positions } = await openWorld(t)
+  const second = await connectMongo(double.url('test'), { limitMs: 60_000 })
+  const other = createMongoDocuments(second)
+  t.teardown(second.close)
+  const commit = (by: Documents, position: number) =>
+    by.commit(duty(`writer ${position}`), ['1', '2', '3'].map((id) => ({
+      kind: 'put' as const, collection: 'lives', id, document: { id: Number(id), n: position }, position: at(position),
+    })), checkpointAt(at(position)))
+  const shuffled = Array.from({ length: 60 }, (_, n) => ((n * 37) % 60) + 1)
+  const slow = createMongoDocuments({ ...second, limitMs: 60_000 })
+  await Promise.all(shuffled.map((position) => right(commit(position % 2 === 0 ? other : slow, position))))
+  t.deepEqual(await positions(), [60, 60, 60])
+  t.is((await right(documents.checkpoint(duty('writer 60')))).position, at(60))
+})
+
+test.serial('a read model is flipped by its pointer, and indexes are there from the start', async (t) => {
+  const { double, documents, put, positions } = await openWorld(t)
+  await put('1', 1)
+  const client = new MongoClient(double.url('test'), DURABLE)
+  t.teardown(() => client.close())
+  const database = client.db('test')
+  const indexes = await database.collection('lives_v1').indexes()
+  t.deepEqual(indexes.map(({ key }) => key), [{ _id: 1 }, { 'body.userId': 1, 'body.id': 1, _id: 1 }, { 'body.id': 1, _id: 1 }])
+  await database.collection<{ _id: string }>('lives_v2').insertOne({ _id: '2', v: at(2), body: { id: 2, n: 7 } } as never)
+  t.deepEqual(await positions(), [1])
+  await database.collection<{ _id: string }>('collections').updateOne({ _id: 'lives' }, { $set: { version: 2 } })
+  await until(async () => (await positions())[0] === 7)
+  await right(documents.ensure([LIVES]))
+  t.is((await database.collection('lives_v2').indexes()).length, 3)
+  t.deepEqual(await positions(), [7])
+})
+
+test('hosts, credentials, TLS and the database come from the connection string, and no message holds the credentials', async (t) => {
+  const error = await t.throwsAsync(connectMongo('mongodb://us%40er:pa%3Ass@127.0.0.1:1/other?tls=true&authSource=admin'))
+  t.regex(error?.message ?? '', /^the MongoDB of STENOLOG_MONGO_URL cannot be used: /)
+  const malformed = [
+    'mongodb://us%40er:pa%3Ass@', 'mongodb://user:pa%3Ass@127.0.0.1/?tls=maybe', 'mongodb://user:pa%3Ass@127.0.0.1/?unknown=1', 'mongodb://user:pa:ss@h',
+    'mongodb://user:pa%3Ass/x@h', 'mongodb://user:pa%3Ass%zz@h', 'mongodb://user:pa%3Ass@x@h',
+  ]
+  for (const url of malformed) {
+    const refused = await t.throwsAsync(connectMongo(url))
+    t.regex(refused?.message ?? '', /^STENOLOG_MONGO_URL is no connection string: /)
+    t.notRegex(refused?.message ?? '', /pa%3Ass|pa:ss|us@er/)
+  }
+})

@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { EventStoreDBClient } from '@eventstore/db-client'
+import test from 'ava'
+import { MongoClient } from 'mongodb'
+import { FORMAT } from '../../../infrastructure/stores/format.ts'
+import type { Listing, LiveJson } from '../../support/client.ts'
+import { logIn } from '../../support/client.ts'
+import { stenolog } from '../../support/command-line.ts'
+import { eventually } from '../../support/eventually.ts'
+import { startEventStoreDb } from '../../support/eventstoredb.ts'
+import { launch } from '../../support/launch.ts'
+import { DURABLE, startMongoDouble } from '../../support/mongodb-double/process.ts'
+import { passwordOf, prefixed, startTestService } from '../../support/service.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+
+interface Mark {
+  readonly _id: string
+  readonly format: number
+  readonly release?: number
+}
+
+test('data of a newer version on EventStoreDB or MongoDB ends the start and every tool with one message, and stays; unmarked data is used [F24]', async (t) => {
+  t.timeout(600_000)
+  const keys = await temporaryDirectory()
+  t.teardown(keys.remove)
+  const keyFile = join(keys.path, 'master.key')
+  await writeFile(keyFile, randomBytes(32))
+  const [log, lists] = [await startEventStoreDb(), await startMongoDouble()]
+  t.teardown(log.dispose)
+  t.teardown(lists.dispose)
+  const settings = { EVENTSTORE_URL: log.url, MONGO_URL: lists.url('stenolog'), MASTER_KEY_FILE: keyFile }
+  const service = await startTestService(t, settings)
+  const ada = await eventually(() => service.user('ada'))
+  const live = await ada.createLive()
+  await ada.put(`/lives/${live.id}/finish`)
+  await service.kill()
+
+  const events = EventStoreDBClient.connectionString(log.url)
+  t.teardown(() => events.dispose())
+  const databases = await MongoClient.connect(settings.MONGO_URL, DURABLE)
+  t.teardown(() => databases.close())
+  const marksOf = (name: string) => databases.db(name).collection<Mark>('format')
+  const markIn = (name: string) => ({
+    read: async (): Promise<unknown> => (await marksOf(name).findOne({ _id: 'stenolog' }))?.format,
+    write: async (format: number): Promise<unknown> => marksOf(name).updateOne({ _id: 'stenolog' }, { $set: { format, release: 9_008_007 } }),
+    // As before there were marks.
+    remove: async (): Promise<unknown> => marksOf(name).drop(),
+  })
+  const marks = {
+    'the log of the event store': {
+      read: async (): Promise<unknown> => (await events.getStreamMetadata<{ format?: number }>('stenolog')).metadata?.format,
+      write: (format: number): Promise<unknown> => events.setStreamMetadata('stenolog', { format, release: 9_008_007 }),
+      remove: (): Promise<unknown> => events.setStreamMetadata('stenolog', {}),
+    },
+    'the database stenolog of MongoDB': markIn('stenolog'),
+    'the database stenolog_keyring of MongoDB': markIn('stenolog_keyring'),
+  }
+  const end = async (): Promise<unknown> => {
+    let last: unknown
+    // To its end: a call that is left behind would keep the client from closing.
+    for await (const { event } of events.readAll({ direction: 'backwards', fromPosition: 'end', maxCount: 1 })) last = event?.position
+    return last
+  }
+
+  for (const [what, mark] of Object.entries(marks)) {
+    t.is(await mark.read(), FORMAT, what)
+    await mark.write(FORMAT + 1)
+    const before = await end()
+    const told = `${what} was written by a newer version of Stenolog (format ${FORMAT + 1}, this version knows ${FORMAT}): use version 9.8.7 or a later one, or restore a backup of this one`
+    const newer = launch(t, prefixed({ DATA_DIR: service.dataDirectory, PORT: '0', ...settings }))
+    t.is(await newer.exited, 1, what)
+    t.true(newer.stderr().endsWith(`Stenolog cannot start: ${told}\n`), newer.stderr())
+    t.is(newer.stdout(), '')
+    for (const args of [['check'], ['replay', '1'], ['users', 'list']]) {
+      const tool = await stenolog(service.dataDirectory, args, settings)
+      t.is(tool.code, 1, `${what}: ${args[0]}`)
+      t.true((tool.stdout + tool.stderr).includes(told), `${args[0]}: ${tool.stdout}${tool.stderr}`)
+    }
+    t.deepEqual(await end(), before)
+    t.is(await mark.read(), FORMAT + 1)
+    await mark.write(1)
+  }
+
+  for (const { remove } of Object.values(marks)) await remove()
+  await service.start()
+  const again = await eventually(() => logIn(service.url(), 'ada', passwordOf('ada')))
+  t.like((await again.get<Listing<LiveJson>>('/lives/')).body.data, [{ id: live.id, status: 'finished' }])
+  for (const [what, { read }] of Object.entries(marks)) t.is(await read(), FORMAT, what)
+  const rebuilt = await stenolog(service.dataDirectory, ['rebuild', 'lives', '--json'], settings)
+  t.is(rebuilt.code, 0, rebuilt.stderr)
+  t.like((await again.get<Listing<LiveJson>>('/lives/')).body.data, [{ id: live.id, status: 'finished' }])
+  const checked = await stenolog(service.dataDirectory, ['check'], settings)
+  t.is(checked.code, 0, checked.stdout + checked.stderr)
+})

@@ -1,0 +1,171 @@
+import { randomBytes } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import { logIn } from '../../support/client.ts'
+import { stenolog } from '../../support/command-line.ts'
+import { eventually } from '../../support/eventually.ts'
+import { startEventStoreDb } from '../../support/eventstoredb.ts'
+import { launch } from '../../support/launch.ts'
+import type { Launched } from '../../support/launch.ts'
+import { startMongoDouble } from '../../support/mongodb-double/process.ts'
+import { ADMIN, prefixed } from '../../support/service.ts'
+import { openLogOf } from '../../support/stores.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+
+type Settings = Readonly<Record<string, string>>
+
+const folder = async (t: ExecutionContext): Promise<string> => {
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  return path
+}
+
+/** Servers of both kinds, and a master key. */
+const servers = async (t: ExecutionContext) => {
+  const file = join(await folder(t), 'master.key')
+  await writeFile(file, randomBytes(32))
+  const [log, lists, otherLists] = [await startEventStoreDb(), await startMongoDouble(), await startMongoDouble()]
+  for (const { dispose } of [log, lists, otherLists]) t.teardown(dispose)
+  const onLog = { EVENTSTORE_URL: log.url, MASTER_KEY_FILE: file }
+  return { log, lists, onLog, onBoth: { ...onLog, MONGO_URL: lists.url('stenolog') }, elsewhere: { ...onLog, MONGO_URL: otherLists.url('stenolog') } }
+}
+
+/** A service in a data directory. */
+const startIn = (t: ExecutionContext, dataDirectory: string, settings: Settings): Launched =>
+  launch(t, prefixed({
+    DATA_DIR: dataDirectory, PORT: '0', LEASE_TTL: '3s', DRAIN_TIMEOUT: '0s',
+    ADMIN_USERNAME: ADMIN.username, ADMIN_PASSWORD: ADMIN.password, ...settings,
+  }))
+
+const endOf = async (settings: Settings): Promise<string> => {
+  const store = await openLogOf({ dataDirectory: '', stores: settings })
+  const head = await store.head()()
+  await store.close()
+  if (head._tag === 'Left') throw new Error(head.left.reason)
+  return head.right
+}
+
+/** A process that is not let in, and appends nothing. */
+const isRefused = async (t: ExecutionContext, run: Launched, settings: Settings, told: RegExp): Promise<void> => {
+  const before = await endOf(settings)
+  t.is(await run.exited, 1, run.stdout())
+  t.regex(run.stderr(), told)
+  t.is(run.stdout(), '')
+  t.is(await endOf(settings), before)
+}
+
+test.serial('without MongoDB the log is the data directory\'s that took it; another one is refused until it takes it over', async (t) => {
+  t.timeout(300_000)
+  const { onLog } = await servers(t)
+  const [here, there] = [await folder(t), await folder(t)]
+  const first = startIn(t, here, onLog)
+  await first.url()
+  const refused = /^error: Stenolog cannot start: the log of the event store belongs to another data directory, that of "node-[0-9a-f]{16}" \(process \d+ on \S+, since [^)]+\): .*stenolog log take-over.*\n$/m
+  await isRefused(t, startIn(t, there, onLog), onLog, refused)
+  await isRefused(t, startIn(t, there, { ...onLog, NODE_NAME: 'another' }), onLog, refused)
+  const tool = await stenolog(there, ['users', 'list'], onLog)
+  t.is(tool.code, 1)
+  t.regex(tool.stderr, refused)
+
+  // Where the first one was killed, too: nobody but its own directory can know that.
+  first.kill('SIGKILL')
+  await first.exited
+  await isRefused(t, startIn(t, there, onLog), onLog, refused)
+  const again = startIn(t, here, { ...onLog, NODE_NAME: 'renamed' })
+  await again.url()
+
+  // The one that is replaced hears of it.
+  const taken = await stenolog(there, ['log', 'take-over'], onLog)
+  t.is(taken.code, 0, taken.stderr)
+  t.is(await again.exited, 1)
+  t.regex(again.stderr(), /^error: Stenolog ends: the process "node-[0-9a-f]{16}" .* has taken the log of the event store over$/m)
+  await isRefused(t, startIn(t, here, onLog), onLog, /belongs to another data directory/)
+})
+
+test.serial('beside a process on both servers another name joins, and its own name is refused while it beats, let in at once in its directory, and after ten looks elsewhere', async (t) => {
+  t.timeout(300_000)
+  const { onBoth, elsewhere } = await servers(t)
+  const [here, there] = [await folder(t), await folder(t)]
+  const first = startIn(t, here, { ...onBoth, NODE_NAME: 'alpha' })
+  await first.url()
+  // Whose log is its own.
+  const refused = /^error: Stenolog cannot start: MongoDB is in use by the process "alpha": stop it first, two processes cannot share it yet\n$/m
+  const taken = /^error: Stenolog cannot start: the name of this process is taken by "alpha" \(process \d+ on \S+, since [^)]+\): stop that one first, or give each a NODE_NAME of its own\n$/m
+  await isRefused(t, startIn(t, there, { ...onBoth, NODE_NAME: 'alpha' }), onBoth, taken)
+  await isRefused(t, startIn(t, there, { ...onBoth, NODE_NAME: 'beta', LEASE_TTL: '4s' }), onBoth, /LEASE_TTL is 4000 ms here and 3000 ms in the process "alpha"/)
+  // Nor with read models of its own: whose the log is, the log says.
+  await isRefused(t, startIn(t, there, elsewhere), onBoth, /the log of the event store belongs to the processes of another MongoDB, "alpha"/)
+  // Nor with a log of its own.
+  await isRefused(t, startIn(t, there, { MONGO_URL: onBoth.MONGO_URL, MASTER_KEY_FILE: onBoth.MASTER_KEY_FILE }), onBoth, refused)
+  const tool = await stenolog(there, ['rebuild', 'lives'], onBoth)
+  t.is(tool.code, 1)
+  t.regex(tool.stderr, /LEASE_TTL is 5000 ms here and 3000 ms in the process "alpha"/)
+
+  // Both serve, and one that leaves takes nothing along.
+  const beta = startIn(t, await folder(t), { ...onBoth, NODE_NAME: 'beta' })
+  await logIn(await beta.url(), ADMIN.username, ADMIN.password)
+  beta.kill('SIGTERM')
+  t.is(await beta.exited, 0, beta.stderr())
+
+  first.kill('SIGKILL')
+  await first.exited
+  const second = startIn(t, here, { ...onBoth, NODE_NAME: 'alpha' })
+  await second.url()
+  t.notRegex(second.stderr(), /waiting to see/)
+
+  second.kill('SIGKILL')
+  await second.exited
+  const third = startIn(t, there, { ...onBoth, NODE_NAME: 'alpha' })
+  await third.url()
+  t.regex(third.stderr(), /waiting to see whether another process that uses MongoDB still lives/)
+
+  // A clean stop leaves nothing to wait for.
+  third.kill('SIGTERM')
+  t.is(await third.exited, 0, third.stderr())
+  const fourth = startIn(t, here, { ...onBoth, NODE_NAME: 'beta' })
+  await fourth.url()
+  t.notRegex(fourth.stderr(), /waiting to see/)
+})
+
+test.serial('of two that start at once on a log without MongoDB one is let in', async (t) => {
+  t.timeout(300_000)
+  const { onLog } = await servers(t)
+  const start = async () => startIn(t, await folder(t), onLog)
+  const both = await Promise.all([start(), start()])
+  const loser = await Promise.race(both.map((run) => run.exited.then(() => run)))
+  t.regex(loser.stderr(), /^error: Stenolog cannot start: the log of the event store belongs to/m)
+  for (const run of both) if (run !== loser) await run.url()
+})
+
+test.serial('two that start at once on both servers are let in', async (t) => {
+  t.timeout(300_000)
+  const { onBoth } = await servers(t)
+  const start = async () => startIn(t, await folder(t), onBoth)
+  const both = await Promise.all([start(), start()])
+  await Promise.all(both.map(async (run) => logIn(await run.url(), ADMIN.username, ADMIN.password)))
+  t.pass()
+})
+
+test.serial('a process that was frozen while another took its place ends when it wakes, without a drain', async (t) => {
+  t.timeout(300_000)
+  const { onBoth } = await servers(t)
+  const [here, there] = [await folder(t), await folder(t)]
+  const name = 'alpha'
+  const first = startIn(t, here, { ...onBoth, NODE_NAME: name })
+  const client = await logIn(await first.url(), ADMIN.username, ADMIN.password)
+  first.kill('SIGSTOP')
+  const second = startIn(t, there, { ...onBoth, NODE_NAME: name })
+  await second.url()
+  // They wait in its socket. Until terms fence it off, what it still does of them counts.
+  const waiting = Array.from({ length: 20 }, () => client.createLive().then(() => true, () => false))
+  first.kill('SIGCONT')
+  t.is(await first.exited, 1)
+  t.log(`${(await Promise.all(waiting)).filter(Boolean).length} of 20 creates were done by the process that had been replaced`)
+  t.regex(first.stderr(), /^error: Stenolog ends: the process "alpha" .* has taken its place in MongoDB$/m)
+  await eventually(async () => {
+    const { status } = await fetch(`${await second.url()}/health/ready`)
+    if (status !== 200) throw new Error(`ready answers ${status}`)
+  })
+})

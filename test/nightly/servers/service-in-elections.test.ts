@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import { MongoClient } from 'mongodb'
+import type { Client, Listing, LiveJson } from '../../support/client.ts'
+import { eventually } from '../../support/eventually.ts'
+import { DURABLE, startMongoDouble } from '../../support/mongodb-double/process.ts'
+import { createUnrest, fateOf } from '../../support/mongodb-unrest.ts'
+import { chanceOf } from '../../support/seeded.ts'
+import { startTestService } from '../../support/service.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+
+const TURNS = Number(process.env['STENOLOG_TEST_TURNS'] ?? 12)
+const WORKERS = 3
+
+/** A whole service at a door of its own of a replica set of three. */
+const openWorld = async (t: ExecutionContext) => {
+  const double = await startMongoDouble({ replicaSet: 'rs0' })
+  t.teardown(double.dispose)
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  const file = join(path, 'master.key')
+  await writeFile(file, randomBytes(32))
+  const door = await double.door('service')
+  const service = await startTestService(t, { MONGO_URL: door.url('stenolog'), MASTER_KEY_FILE: file })
+  return { double, door, service }
+}
+
+const untilReady = (client: Client, wanted: number): Promise<void> =>
+  eventually(async () => {
+    const { status } = await client.get('/health/ready')
+    if (status !== wanted) throw new Error(`ready answers ${status}, not ${wanted}`)
+  }, { timeoutMs: 120_000 })
+
+const listed = async (client: Client): Promise<ReadonlyMap<number, string>> => {
+  const { status, body } = await client.get<Listing<LiveJson>>('/lives/?limit=1000')
+  if (status !== 200) throw new Error(`the list answers ${status}`)
+  return new Map(body.data.map((live) => [live.id, live.status]))
+}
+
+test.serial('through elections and rollbacks of MongoDB the service stays, no acknowledged create or end is lost, and none ends by itself', async (t) => {
+  t.timeout(20 * 60_000)
+  const { double, service } = await openWorld(t)
+  const client = await service.user('load', { max_sessions: 1_000_000 })
+  const pid = service.pid()
+  const unrest = createUnrest(fateOf(double, chanceOf(t).random('fate')))
+  const [created, finished] = [new Set<number>(), new Set<number>()]
+  let refused = 0
+  const work = async (): Promise<void> => {
+    while (unrest.turns() < TURNS) {
+      const live = await client.post<{ readonly data: LiveJson }>('/lives', { model: 'demo-en', language: 'en' })
+      if (live.status === 503) {
+        refused += 1
+        continue
+      }
+      t.is(live.status, 200)
+      const { id } = live.body.data
+      created.add(id)
+      unrest.answered()
+      if (id % 2 === 0) continue
+      t.is((await client.put(`/lives/${id}/finish`)).status, 200)
+      finished.add(id)
+    }
+  }
+  await Promise.all(Array.from({ length: WORKERS }, work))
+  await unrest.stop()
+
+  await untilReady(client, 200)
+  await eventually(async () => {
+    const statuses = await listed(client)
+    const wrong = [...created].filter((id) => statuses.get(id) !== (finished.has(id) ? 'finished' : 'pending'))
+    if (wrong.length > 0) throw new Error(`${wrong.length} of ${created.size} are not as acknowledged: ${wrong.slice(0, 5).join(' ')}`)
+  }, { timeoutMs: 120_000 })
+  t.log(`${created.size} creates, ${finished.size} ends, ${refused} creates refused, ${unrest.turns()} turns`)
+  t.is(service.pid(), pid)
+  t.deepEqual((await double.state()).weakWrites, [])
+})
+
+test.serial('a process at a door of its own is cut off from MongoDB while others are not', async (t) => {
+  t.timeout(10 * 60_000)
+  const { double, door, service } = await openWorld(t)
+  const client = await service.user('alice')
+  const other = await new MongoClient(double.url('stenolog'), DURABLE).connect()
+  t.teardown(() => other.close())
+  for (const line of ['closed', 'silent'] as const) {
+    await untilReady(client, 200)
+    await door.line(line)
+    await untilReady(client, 503)
+    t.is((await client.get('/lives/')).status, 503)
+    await other.db('stenolog').collection('others').insertOne({ line })
+    await door.line('open')
+  }
+  await untilReady(client, 200)
+  t.is((await client.get('/lives/')).status, 200)
+})

@@ -1,0 +1,98 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { createAdmissionActor } from '../../../application/admission/admission-actor.ts'
+import { joinWorker } from '../../../application/admission/join-worker.ts'
+import type { EventStore } from '../../../application/ports/event-store.ts'
+import { reservedVram } from '../../../domain/admission/state.ts'
+import { admitCommand } from '../../unit/application/write-side.ts'
+import { withLargestAppends } from '../../support/append-bytes.ts'
+import { immediateTimers } from '../../support/immediate-timers.ts'
+import { createMemoryEventStore } from '../../support/memory-event-store.ts'
+import { createMemoryKeyring } from '../../support/memory-keyring.ts'
+import { right } from '../../support/projecting.ts'
+import { chanceOf } from '../../support/seeded.ts'
+import { createTestEnvironment, silentLogger } from '../../support/test-environment.ts'
+
+const KIB = 1024
+const DAY_MS = 24 * 60 * 60 * 1000
+const DAYS = 3
+const CREATES_A_DAY = 50_000
+const VRAM = 1400
+const NEEDS = ['whisper-large-v3-turbo', 'opus-mt-en-es', 'opus-mt-en-fr']
+
+interface Bar {
+  readonly open: number
+  /** Bytes that no append may have. */
+  readonly below: number
+}
+
+const BARS: ReadonlyArray<Bar> = [{ open: 100, below: 64 * KIB }, { open: 4000, below: 900 * KIB }]
+
+/** Twice as many at noon as on average, none at midnight. */
+const shareOfDay = (at: number): number => 1 - Math.cos((2 * Math.PI * (at % DAY_MS)) / DAY_MS)
+
+for (const { open, below } of BARS)
+  test(`three days of 50,000 creates each, up to ${open} open: no append is above ${below / KIB} KiB, and a start reads little`, async (t) => {
+    t.timeout(1_200_000)
+    const random = chanceOf(t).random('creates')
+    const memory = createMemoryEventStore()
+    const counted = withLargestAppends(memory)
+    const keyring = createMemoryKeyring()
+    const midnight = Date.UTC(2026, 10, 21)
+    let clock = 0
+    const now = (): string => new Date(midnight + clock).toISOString().replace('Z', '000+00:00')
+
+    /** A process: joins as it starts. */
+    const start = async (store: EventStore) => {
+      const environment = { ...createTestEnvironment(), now }
+      const actor = await createAdmissionActor({ store, keyring, environment, timers: immediateTimers, logger: silentLogger })
+      const join = () => joinWorker({ admission: actor, environment }, { name: 'worker-1', incarnation: environment.instance }, open * VRAM)
+      return { actor, environment, join }
+    }
+
+    let { actor, environment, join } = await start(counted.store)
+    right(await join()())
+    let [creates, restarts, refused] = [0, 0, 0]
+    while (clock < DAYS * DAY_MS) {
+      clock += 10_000
+      const due = (CREATES_A_DAY / (DAY_MS / 10_000)) * shareOfDay(clock) * 2 * random()
+      const atOnce = Math.floor(due) + (random() < due % 1 ? 1 : 0)
+      const admitted = await Promise.all(Array.from({ length: atOnce }, () => {
+        const [commandId, correlationId] = [environment.newId(), environment.newId()]
+        const asked = { commandId, userId: 1 + Math.floor(random() * 1e6), vram: VRAM, needs: NEEDS }
+        const command = admitCommand({ ...asked, instance: environment.instance, at: now() })
+        return actor.send({ command, commandId, correlationId, actor: `user:${asked.userId}` })()
+      }))
+      creates += atOnce
+      refused += admitted.filter(E.isLeft).length
+      const over = actor.state().open.slice(0, Math.max(0, actor.state().open.length - open + Math.ceil(2 * due)))
+      await Promise.all(over.map(({ liveId }) => actor.send({
+        command: { type: 'Release', liveId, at: now() }, commandId: environment.newId(), correlationId: environment.newId(),
+        actor: `instance:${environment.instance}`,
+      })()))
+      await actor.idle()
+      if (random() > 0.0005) continue
+      ;({ actor, environment, join } = await start(counted.store))
+      right(await join()())
+      restarts += 1
+    }
+
+    const reads: Array<number> = []
+    const read: EventStore['read'] = (stream, options) => async () => {
+      const events = await memory.read(stream, options)()
+      if (stream === 'admission') reads.push(right(events).length)
+      return events
+    }
+    const began = performance.now()
+    const cold = await start({ ...memory, read })
+    const took = performance.now() - began
+    t.deepEqual(cold.actor.state(), actor.state())
+    t.is(reservedVram(cold.actor.state()), cold.actor.state().open.length * VRAM)
+    t.true((reads[0] ?? Infinity) < 500, `${reads[0]} events read`)
+
+    const largest = ['admission', 'snapshot-admission'].map((stream) => [stream, counted.largest(stream)] as const)
+    t.log(`${creates} creates, ${refused} refused, ${restarts} restarts, ${actor.state().open.length} open in the end`)
+    t.log(`a cold load took ${took.toFixed(1)} ms; largest appends: ${largest.map(([stream, bytes]) => `${stream} ${bytes} B`).join(', ')}`)
+    t.true(creates > 0.95 * DAYS * CREATES_A_DAY, `${creates} creates`)
+    for (const [stream, bytes] of largest) t.true(bytes > 0 && bytes <= below, `${bytes} bytes to ${stream}`)
+  })

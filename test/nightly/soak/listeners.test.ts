@@ -1,0 +1,163 @@
+import { once } from 'node:events'
+import test from 'ava'
+import { WebSocket } from 'ws'
+import { cpuSecondsOf } from '../../../bench/cpu-time.ts'
+import type { Client, LiveJson, TestSocket } from '../../support/client.ts'
+import { gather } from '../../support/crowd.ts'
+import { eventually } from '../../support/eventually.ts'
+import { isFlat, quartersOf, shown, watched } from '../../support/footprint.ts'
+import { fuzzFrames } from '../../support/fuzz-frames.ts'
+import { runTestService, startTestService } from '../../support/service.ts'
+import { inspect, prepareInspection } from '../../support/inspect.ts'
+import { freePort } from '../../support/free-port.ts'
+import { sampleSentences, silence } from '../../support/speech.ts'
+
+prepareInspection()
+const service = await runTestService()
+test.after.always(() => service.dispose())
+
+/** Handshakes that are made at once. */
+const AT_ONCE = 100
+
+interface Listener {
+  /** Frames after the connection message, in their order. */
+  readonly texts: ReadonlyArray<string>
+  readonly closed: Promise<number>
+  readonly terminate: () => void
+}
+
+const urlOf = (live: LiveJson, query: string): string => `${service.url().replace('http', 'ws')}${live.relative_path}?token=${live.listener_token}${query}`
+
+const open = async (url: string): Promise<Listener> => {
+  const socket = new WebSocket(url)
+  const texts: Array<string> = []
+  socket.on('message', (data) => texts.push((data as Buffer).toString()))
+  const closed = new Promise<number>((resolve) => socket.once('close', resolve))
+  await once(socket, 'open')
+  return {
+    get texts() {
+      return texts.slice(1)
+    },
+    closed,
+    terminate: () => socket.terminate(),
+  }
+}
+
+/** As clients do, a handshake that a crowded machine did not answer is tried again. */
+const listen = (url: string): Promise<Listener> => eventually(() => open(url), { timeoutMs: 60_000 })
+
+const listeners = async (count: number, of: () => Promise<Listener>): Promise<ReadonlyArray<Listener>> => {
+  const all: Array<Listener> = []
+  while (all.length < count) all.push(...(await Promise.all(Array.from({ length: Math.min(AT_ONCE, count - all.length) }, of))))
+  return all
+}
+
+const started = async (client: Client, live: LiveJson): Promise<TestSocket> => {
+  const sender = await client.socket(live, 'sender')
+  sender.send({ type: 'config' })
+  await sender.frame(({ status }) => status === 'started')
+  return sender
+}
+
+const say = async (sender: TestSocket): Promise<void> => {
+  for (const { samples } of (await sampleSentences()).slice(0, 2)) {
+    const spoken = sender.frames.filter(({ final }) => final === true).length
+    sender.sendAudio(samples)
+    sender.sendAudio(silence(2))
+    await sender.frame(({ final, segment }) => final === true && Number(segment) > spoken)
+  }
+}
+
+test.serial('5,000 listeners of one live all get every frame in the same order [R133]', async (t) => {
+  t.timeout(1_200_000)
+  const client = await service.user('popular')
+  const live = await client.createLive()
+  const all = await listeners(5000, () => listen(urlOf(live, '')))
+  const sender = await started(client, live)
+  await say(sender)
+  sender.send({ type: 'FINISH' })
+  t.is((await sender.closed).code, 1000)
+  t.deepEqual([...new Set(await Promise.all(all.map(({ closed }) => closed)))], [1000])
+  const expected = ['{"status":"started"}', ...sender.texts.filter((text) => text.includes('"transcription"')), '{"status":"finished"}'].join('\n')
+  t.is(all.filter(({ texts }) => texts.join('\n') !== expected).length, 0)
+})
+
+/** Of sorted values. */
+const quantile = (values: ReadonlyArray<number>, q: number): string => ((values[Math.min(values.length - 1, Math.floor(values.length * q))] ?? Number.NaN) / 1000).toFixed(2)
+
+test.serial('10,000 listeners that come back after a restart, each after a random while, all get what they missed [F17]', async (t) => {
+  t.timeout(1_800_000)
+  const LISTENERS = Number(process.env['STENOLOG_TEST_LISTENERS'] ?? 10_000)
+  const restarting = await startTestService(t, { PORT: String(await freePort()) })
+  const client = await restarting.user('storm')
+  const live = await client.createLive()
+  const sender = await started(client, live)
+  await say(sender)
+  const finals = sender.texts.filter((text) => text.includes('"final":true'))
+  t.true(finals.length >= 2)
+  const crowd = await gather({
+    port: Number(new URL(restarting.url()).port), path: `${live.relative_path}?token=${live.listener_token}`, count: LISTENERS, known: finals.length,
+  })
+  t.teardown(crowd.dispose)
+  t.is(await restarting.kill('SIGTERM'), 0)
+  const begin = performance.now()
+  await restarting.start()
+  const startSeconds = (performance.now() - begin) / 1000
+  const before = cpuSecondsOf(restarting.pid()) ?? Number.NaN
+  const { codes, listeners: back } = await crowd.returned
+  const [took, away] = [back.map(({ tookMs }) => tookMs).toSorted((a, b) => a - b), back.map(({ backMs }) => backMs).toSorted((a, b) => a - b)]
+  t.log(
+    `the service was there again after ${startSeconds.toFixed(1)} s; all ${LISTENERS} were back ${quantile(away, 1)} s after their 1012, of which 5 to 30 are the random while; ` +
+      `a handshake took ${quantile(took, 0.5)} s in the median, ${quantile(took, 0.99)} s at p99, ${quantile(took, 1)} s at most; ` +
+      `${back.reduce((sum, { refused }) => sum + refused, 0)} were refused; ${((((cpuSecondsOf(restarting.pid()) ?? Number.NaN) - before) / LISTENERS) * 1000).toFixed(2)} ms of CPU a listener`,
+  )
+  t.deepEqual(codes, [1012])
+  t.is(back.length, LISTENERS)
+  t.is(back.filter(({ code }) => code !== 4410).length, 0)
+  const ended = '{"type":"error","code":"session_finished"'
+  const wrong = back.filter(({ after, text }) => !text.startsWith([...finals.slice(after), ended].join('\n')))
+  t.deepEqual(wrong.slice(0, 3), [])
+  t.is((await restarting.anonymous().get('/health/ready')).status, 200)
+})
+
+test.serial('1,000,000 frames of every kind break nothing, change nothing for others, and leave nothing behind (STENOLOG_TEST_FUZZED_FRAMES) [S34]', async (t) => {
+  t.timeout(7_200_000)
+  const FRAMES = Number(process.env['STENOLOG_TEST_FUZZED_FRAMES'] ?? 1_000_000)
+  const [client, bystander] = [await service.user('fuzzing', { max_sessions: 1_000_000 }), await service.user('bystander')]
+  const live = await bystander.createLive()
+  const [listener, sender] = [await bystander.socket(live, 'listener'), await started(bystander, live)]
+  const fuzzed = new AbortController()
+  const spoken = (async () => {
+    do await say(sender)
+    while (!fuzzed.signal.aborted)
+  })()
+  const begin = performance.now()
+  // What is compiled and kept once is there after some.
+  t.deepEqual((await fuzzFrames(client, FRAMES / 20)).surprises, [])
+  const before = await inspect(service)
+  let result: Awaited<ReturnType<typeof fuzzFrames>> | null = null
+  const samples = await watched(service.pid(), 250, async () => {
+    result = await fuzzFrames(client, FRAMES)
+  })
+  fuzzed.abort()
+  await spoken
+  sender.send({ type: 'FINISH' })
+  t.is((await sender.closed).code, 1000)
+  t.is((await listener.closed).code, 1000)
+  const { surprises = [], closes = {} } = result ?? {}
+  const [own, engine] = [quartersOf(samples, 'own'), quartersOf(samples, 'children')]
+  // Thousands of lives within minutes leave garbage: what counts is what stays once the last are forgotten and it is collected.
+  const after = await eventually(async () => {
+    const found = await inspect(service)
+    if (found.externalMb > before.externalMb * 1.1 + 2) throw new Error(`${before.externalMb} → ${found.externalMb} MB beside the heap`)
+    return found
+  }, { timeoutMs: 180_000 })
+  const finals = sender.frames.filter(({ final }) => final === true).map(({ text }) => String(text))
+  t.log(`${FRAMES} frames in ${((performance.now() - begin) / 1000).toFixed(0)} s, closes ${JSON.stringify(closes)}; service ${shown(own)} MB, engine ${shown(engine)} MB, ` +
+    `heap ${before.heapMb.toFixed(1)} → ${after.heapMb.toFixed(1)} MB; ${finals.length} finals of a bystander`)
+  t.deepEqual(surprises, [])
+  t.deepEqual(listener.texts.filter((text) => text.includes('"transcription"')), sender.texts.filter((text) => text.includes('"transcription"')))
+  t.true(isFlat(engine) && isFlat([before.heapMb, after.heapMb]), `${shown(engine)}, ${before.heapMb} → ${after.heapMb}`)
+  t.is((await client.get('/health/ready')).status, 200)
+  t.notRegex(service.log(), /"level":"?(error|fatal|50|60)/)
+})

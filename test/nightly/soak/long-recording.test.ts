@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { FFMPEG, filesOf, SAMPLE, serve, withFfmpeg } from '../../support/audio-server.ts'
+import type { LiveJson, Single } from '../../support/client.ts'
+import { eventually } from '../../support/eventually.ts'
+import { groupOf } from '../../support/processes.ts'
+import { startTestService } from '../../support/service.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+
+const HOURS = 3
+/** A minute of speech and nine of silence. */
+const PIECE_SECONDS = 600
+/** What a process may have more in the last quarter than in the second: garbage that is not collected yet. */
+const SLACK_MEGABYTES = 40
+
+const run = promisify(execFile)
+
+const package3Hours = async (folder: string): Promise<void> => {
+  const piece = join(folder, 'piece.wav')
+  await run(FFMPEG, ['-v', 'error', '-i', SAMPLE, '-af', 'apad', '-t', String(PIECE_SECONDS), piece])
+  const hls = ['-f', 'hls', '-hls_time', '10', '-hls_playlist_type', 'vod', '-hls_list_size', '0', 'index.m3u8']
+  const loops = String((HOURS * 3600) / PIECE_SECONDS - 1)
+  await run(FFMPEG, ['-v', 'error', '-stream_loop', loops, '-i', piece, '-c:a', 'aac', '-b:a', '32k', ...hls], { cwd: folder })
+}
+
+/** Megabytes that a process has in memory; 0 once it is gone. */
+const memoryOf = (pid: number): number => {
+  try {
+    return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
+  } catch {
+    return 0
+  }
+}
+
+const childrenOf = (pid: number): ReadonlyArray<number> =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter((child) => child !== '').map(Number)
+
+withFfmpeg(`a recording of ${HOURS} hours is pulled to its end, and no process grows`, async (t) => {
+  t.timeout(3_600_000)
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  await package3Hours(path)
+  const server = await serve(t, filesOf(path))
+  const service = await startTestService(t, { AUDIO_URL_ALLOW_CIDRS: '127.0.0.1/32' })
+  const client = await service.user('archivist')
+  const live = await client.createLive({ audio_format: 'hls', audio_url: server.url('index.m3u8'), auto_start: true })
+  const listener = await client.socket(live, 'listener')
+  const pid = await eventually(async () => {
+    const { auto_start_pid: puller } = (await client.get<Single<LiveJson>>(`/lives/${live.id}`)).body.data
+    if (puller === null) throw new Error('it has not started')
+    return puller
+  })
+
+  const samples: Array<Readonly<Record<string, number>>> = []
+  const over = listener.over.then(() => true)
+  do {
+    const puller = groupOf(pid).map((member) => memoryOf(member))
+    const engines = childrenOf(service.pid()).filter((child) => child !== pid).map((child) => memoryOf(child))
+    const sum = (values: ReadonlyArray<number>): number => values.reduce((all, one) => all + one, 0)
+    if (puller.length === 2) samples.push({ service: memoryOf(service.pid()), puller: sum(puller), engine: sum(engines) })
+  } while (!(await Promise.race([over, delay(500, false)])))
+  t.is((await listener.closed).code, 1000)
+
+  const ends = listener.frames.filter(({ final }) => final === true).map(({ end }) => Number(end))
+  t.true((ends.at(-1) ?? 0) > HOURS * 3600 - PIECE_SECONDS, 'the last piece was heard')
+  t.is(new Set(ends.map((end) => Math.floor(end / PIECE_SECONDS))).size, (HOURS * 3600) / PIECE_SECONDS, 'and so were all others')
+  t.true(samples.length > 40, `${samples.length} samples`)
+  const quarter = Math.floor(samples.length / 4)
+  for (const part of ['service', 'puller', 'engine']) {
+    const most = (from: number): number => Math.max(...samples.slice(from, from + quarter).map((sample) => sample[part] ?? 0))
+    const [second, last] = [most(quarter), most(3 * quarter)]
+    t.log(`${part}: ${second.toFixed(0)} MB in the second quarter, ${last.toFixed(0)} MB in the last`)
+    t.true(last - second < SLACK_MEGABYTES, part)
+  }
+})

@@ -1,0 +1,139 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'ava'
+import { startAttempt } from '../../../infrastructure/sources/puller/attempt.ts'
+import { pullSource } from '../../../infrastructure/sources/puller/pull-source.ts'
+import { sourceErrorOf } from '../../../infrastructure/sources/source-error.ts'
+import { FFMPEG, filesOf, packageSample, serve } from '../../support/audio-server.ts'
+import { hostileRtspPaths, hostileSite, HOSTILE_RTMP_PATHS, listenForbidden } from '../../support/hostile-sources.ts'
+import { serialTestWith } from '../../support/skip-unless.ts'
+import { flvAudio, serveRtmp } from '../../support/rtmp-server.ts'
+import { aacSound, serveRtsp } from '../../support/rtsp-server.ts'
+
+/** One after another: each starts as many decoders at once as a small machine can take. */
+const onLinux = process.platform === 'linux' ? serialTestWith(FFMPEG) : test.skip
+
+const ALLOWED = '127.0.0.2'
+const AT_ONCE = 6
+
+/** One attempt with a decoder that has a network, so that a contact by FFmpeg would be seen as well. */
+const attempt = async (url: string, allow: ReadonlyArray<string> = [`${ALLOWED}/32`], ownPort: number | null = null) => {
+  let bytes = 0
+  const command = { url, mediaSequence: null, rules: { allow, ownPort }, isolate: false }
+  const end = await startAttempt(command, async (frame) => { bytes += frame[0] === 0 ? frame.length - 5 : 0 }).done
+  return { seconds: bytes / 32_000, end: end.kind === 'failed' ? end.code : end.kind }
+}
+
+/** How an attempt at each of the URLs ends. */
+const codesOf = async (urls: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> => {
+  const waiting = [...urls]
+  const codes = new Map<string, string>()
+  const worker = async (): Promise<void> => {
+    for (let url = waiting.pop(); url !== undefined; url = waiting.pop()) codes.set(url, (await attempt(url)).end)
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  return codes
+}
+
+/** An attempt without decoder whose lookups have one answer. */
+const withLookup = async (url: string, address: string): Promise<string> => {
+  const sink = { bytes: async () => undefined, stretchEnds: async () => undefined, segment: () => undefined, targetDuration: () => undefined }
+  const rules = { allow: [`${ALLOWED}/32`], ownPort: null }
+  const done = pullSource({ url, after: null, rules, lookup: async () => [{ address, family: 4 }] }, sink, new AbortController().signal)
+  return done.then(() => 'complete', (error: unknown) => sourceErrorOf(error).code)
+}
+
+onLinux('a hostile site makes no contact with a forbidden address, in any position of any playlist [S3 S4 S7]', async (t) => {
+  t.timeout(600_000)
+  const forbidden = await listenForbidden(t, '127.0.0.3')
+  const folder = await packageSample(t, 'ts', 7)
+  const site = hostileSite(forbidden, await readFile(join(folder, 'index0.ts')))
+  const server = await serve(t, site.listener, ALLOWED)
+  t.true(site.paths.length > 320)
+
+  const urlOf = (path: string): string => server.url(path).replace('://', path.startsWith('digest/') ? '://okapi:wapiti@' : '://')
+  const ends = await codesOf(site.paths.map(urlOf))
+  const codes = new Map(site.paths.map((path) => [path, ends.get(urlOf(path)) ?? '']))
+  t.deepEqual(forbidden.contacts, [])
+  // A text between two stretches of audio is noise to the decoder.
+  const played = [...codes].filter(([, code]) => code === 'complete').map(([path]) => path)
+  t.deepEqual(played.filter((path) => !path.endsWith('/nested')), [], 'nothing hostile looks as if it had played')
+  for (const path of ['second/http', 'only/mapped', 'key/hex', 'map/decimal', 'variant/dotted', 'rendition/userinfo', 'redirect/http/302', 'second/redirected', 'range/http/302', 'range/hex/302', 'digest/http/302', 'digest/userinfo/302'])
+    t.is(codes.get(path), 'address_forbidden', path)
+  for (const path of ['second/file', 'key/file', 'map/concat', 'variant/gopher', 'rendition/rtsp', 'redirect/rtmp/307', 'only/data', 'range/file/302', 'digest/gopher/302']) t.is(codes.get(path), 'scheme_forbidden', path)
+  for (const path of ['a.mpd', 'a.ffconcat', 'a.sdp', 'a.xspf', 'a.pls', 'a.late.m3u8']) t.is(codes.get(path), 'not_audio', path)
+
+  const plays = await serve(t, filesOf(folder), ALLOWED)
+  const control = await attempt(plays.url('index.m3u8'))
+  t.is(control.end, 'complete')
+  t.true(control.seconds > 5, 'the positive control plays')
+  const late = await serve(t, filesOf(await packageSample(t, 'late', 7)), ALLOWED)
+  const ranges = await attempt(late.url('audio.m4a'))
+  t.is(ranges.end, 'complete')
+  t.true(ranges.seconds > 5, 'and so does the one whose index is asked for')
+  t.log(`${site.paths.length} cases, ${forbidden.contacts.length} contacts; controls: ${control.seconds.toFixed(1)} s, ${ranges.seconds.toFixed(1)} s`)
+})
+
+/** Spellings of a place that must not be reached, for any scheme. */
+const spellings = (at: string, port: number): ReadonlyArray<string> => [
+  at, `2130706435:${port}`, `0x7f.3:${port}`, `0177.0.0.3:${port}`, `127.3:${port}`, `[::ffff:7f00:3]:${port}`, `[::ffff:127.0.0.3]:${port}`, `x@${at}`,
+  `127.0.0.2@${at}`, `127.0.0.3.:${port}`, `%31%32%37.0.0.3:${port}`, `①②⑦.0.0.3:${port}`, `localhost:${port}`,
+]
+
+onLinux('hostile RTMP and RTSP servers make no contact with a forbidden address; the positive controls play in the same run [S5]', async (t) => {
+  t.timeout(600_000)
+  const forbidden = await listenForbidden(t, '127.0.0.3')
+  const at = `127.0.0.3:${forbidden.port}`
+  const messages = flvAudio(await readFile(join(await packageSample(t, 'flv', 7), 'audio.flv')))
+  const sound = aacSound(messages)
+  const rtmp = await serveRtmp(t, messages, { host: ALLOWED, elsewhere: `rtmp://${at}/live/x` })
+  const rtsp = await serveRtsp(t, sound, { host: ALLOWED, elsewhere: at })
+  const hosts = spellings(at, forbidden.port)
+  const urls = [
+    ...HOSTILE_RTMP_PATHS.map(rtmp.url), ...hostileRtspPaths(forbidden).map(rtsp.url),
+    ...['rtmp', 'rtmps', 'rtsp', 'rtsps'].flatMap((scheme) => hosts.map((host) => `${scheme}://${host}/live/x`)),
+  ]
+  const codes = await codesOf(urls)
+  t.deepEqual(forbidden.contacts, [])
+  const heard = [...codes].filter(([, code]) => code === 'interrupted' || code === 'complete').map(([url]) => url.replace(/^[^:]*:\/\/[^/]*\//, ''))
+    // Paths, which mean the same server.
+    .filter((path) => !/x\?(?:%2F(?!%2F)|subfile)/.test(path))
+  t.deepEqual(heard.toSorted(), ['bad-control', 'base', 'control', 'live/unpublished'], 'whose lies are never dialled')
+  for (const host of hosts) for (const scheme of ['rtmp', 'rtsp']) t.true(['address_forbidden', 'unresolved', 'unsupported'].includes(codes.get(`${scheme}://${host}/live/x`) ?? ''), host)
+  t.is(codes.get(`rtsp://${at}/live/x`), 'address_forbidden')
+  t.is(codes.get(rtsp.url('redirect-describe')), 'address_forbidden')
+  for (const url of [rtmp.url('live/ok'), rtsp.url('ok')]) {
+    const control = await attempt(url)
+    t.is(control.end, 'interrupted')
+    t.true(control.seconds > 5, `the positive control ${url} plays ${control.seconds} s`)
+  }
+  t.log(`${urls.length} cases, ${forbidden.contacts.length} contacts`)
+  // Names are looked up once: what the second answer would be is never asked.
+  const answers = ['127.0.0.2', '127.0.0.3']
+  for (const good of [rtmp, rtsp]) {
+    const scheme = good === rtmp ? 'rtmp' : 'rtsp'
+    const outcomes: string[] = []
+    for (const address of answers) outcomes.push(await withLookup(`${scheme}://rebinding.example:${good.port}/live/ok`, address))
+    t.deepEqual(outcomes, ['stream_over', 'address_forbidden'])
+  }
+  t.deepEqual(forbidden.contacts, [])
+})
+
+onLinux('nothing but the six schemes is pulled, and no forbidden address by its own URL [S1 S5]', async (t) => {
+  const forbidden = await listenForbidden(t, '127.0.0.3')
+  const at = `127.0.0.3:${forbidden.port}`
+  const codeOf = async (url: string) => (await attempt(url)).end
+  for (const host of [at, `2130706435:${forbidden.port}`, `0x7f.3:${forbidden.port}`, `[::ffff:7f00:3]:${forbidden.port}`, `x@${at}`, `127.0.0.3.:${forbidden.port}`])
+    for (const scheme of ['http', 'https']) t.is(await codeOf(`${scheme}://${host}/a.ts`), 'address_forbidden', host)
+  for (const url of [
+    'file:///etc/passwd', `concat:http://${at}/a`, 'subfile,,start,0,end,0,,:/etc/passwd', 'data:audio/mpeg;base64,AAAA', `gopher://${at}/x`, `udp://${at}`,
+    `tcp://${at}`, '/etc/passwd', `rtmpt://${at}/live/x`, `rtmpe://${at}/live/x`, `rtspu://${at}/x`, `httpproxy://${at}/x`,
+  ])
+    t.is(await codeOf(url), 'unsupported', url)
+  t.is(await codeOf(`http://localhost:${forbidden.port}/a`), 'address_forbidden', 'a name is judged by its addresses')
+  t.deepEqual(forbidden.contacts, [])
+  const own = await serve(t, (_request, response) => response.end('own'), ALLOWED)
+  t.is((await attempt(own.url(''), ['127.0.0.0/8'], own.port)).end, 'address_forbidden')
+  t.deepEqual(own.requests, [])
+  t.is((await attempt(own.url(''), ['127.0.0.0/8'])).end, 'not_audio', 'positive control')
+})

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ExecutionContext } from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { createLiveBus } from '../../../application/pipeline/live-bus.ts'
+import { createLivePipeline } from '../../../application/pipeline/live-pipeline.ts'
+import { createScheduler } from '../../../application/pipeline/scheduler.ts'
+import type { StartPuller } from '../../../application/ports/audio-source.ts'
+import { SAMPLE_RATE, VAD_FRAME } from '../../../application/ports/engine.ts'
+import type { SpeechEngine } from '../../../application/ports/engine.ts'
+import { createLiveSessions } from '../../../application/sessions/live-sessions.ts'
+import { createTranslations } from '../../../application/translation/translations.ts'
+import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
+import { createPullers } from '../../../infrastructure/sources/puller/puller-client.ts'
+import { FFMPEG, filesOf, serve, withFfmpeg } from '../../support/audio-server.ts'
+import { eventually } from '../../support/eventually.ts'
+import { createMemoryLifecycle } from '../../support/memory-lifecycle.ts'
+import { ISOLATED } from '../../support/pulling.ts'
+import { createRecordingLogger } from '../../support/recording-logger.ts'
+import { createScriptedTranslator } from '../../support/scripted-translator.ts'
+import { tellEnds } from '../../support/sessions.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { toneOf, tonesIn } from '../../support/tones.ts'
+
+const HOURS = 3
+/** A word begins every so many seconds, half a second late, and sounds 0.8 s: two tones, its number in base DIGITS. */
+const EVERY = 5
+const [BEFORE, TONE_SECONDS, DIGITS] = [0.5, 0.4, 60]
+const WORDS = (HOURS * 3600) / EVERY
+const SEGMENT = 6
+/** Ten losses, of one segment or two; two of them with a discontinuity behind. */
+const LOST = [[100], [250, 251], [400], [555, 556], [700], [900], [1100, 1101], [1300], [1500], [1700, 1701]]
+const DISCONTINUITIES = new Set([901, 1301])
+/** Answered once with an error: the source is tried again. */
+const BROKEN = new Set([300, 1200])
+const ALLOWED = 0.5
+
+const wordAt = (word: number): number => word * EVERY + BEFORE
+
+/** One word and the silence around it. */
+const samplesOf = (word: number): Int16Array => {
+  const samples = new Int16Array(EVERY * SAMPLE_RATE)
+  for (const [index, digit] of [Math.floor(word / DIGITS), word % DIGITS].entries()) {
+    const from = (BEFORE + index * TONE_SECONDS) * SAMPLE_RATE
+    const step = (2 * Math.PI * toneOf(digit)) / SAMPLE_RATE
+    for (let at = 0; at < TONE_SECONDS * SAMPLE_RATE; at += 1) samples[from + at] = 10_000 * Math.sin(step * at)
+  }
+  return samples
+}
+
+/** The whole recording as HLS. */
+const packageWords = async (folder: string): Promise<void> => {
+  const input = ['-f', 's16le', '-ar', String(SAMPLE_RATE), '-ac', '1', '-i', 'pipe:0']
+  const hls = ['-f', 'hls', '-hls_time', String(SEGMENT), '-hls_playlist_type', 'vod', '-hls_list_size', '0']
+  const args = ['-v', 'error', ...input, '-c:a', 'aac', '-b:a', '32k', ...hls, 'index.m3u8']
+  const ffmpeg = spawn(FFMPEG, args, { cwd: folder, stdio: ['pipe', 'ignore', 'inherit'] })
+  const exited = once(ffmpeg, 'exit')
+  for (let word = 0; word < WORDS; word += 1) {
+    const samples = samplesOf(word)
+    if (!ffmpeg.stdin.write(Buffer.from(samples.buffer))) await once(ffmpeg.stdin, 'drain')
+  }
+  ffmpeg.stdin.end()
+  assert.deepEqual(await exited, [0, null])
+}
+
+const isLoud = (frame: Int16Array): boolean =>
+  frame.reduce((sum, sample) => sum + sample * sample, 0) / frame.length > 1e6
+
+/** From which sample to which it is loud, in steps of 20 ms. */
+const loudIn = (samples: Int16Array): ReadonlyArray<readonly [number, number]> => {
+  const runs: Array<[number, number]> = []
+  for (let at = 0; at + 320 <= samples.length; at += 320) {
+    if (!isLoud(samples.subarray(at, at + 320))) continue
+    const last = runs.at(-1)
+    if (last?.[1] === at) last[1] = at + 320
+    else runs.push([at, at + 320])
+  }
+  return runs
+}
+
+/** The tone that sounds longest. */
+const digitIn = (samples: Int16Array): number | undefined =>
+  [...tonesIn(samples)].toSorted(([, a], [, b]) => b - a)[0]?.[0]
+
+/** Hears the numbers of the words that are whole. */
+const engine: Pick<SpeechEngine, 'load' | 'detectSpeech' | 'transcribe' | 'deviceOf' | 'passTime'> = {
+  deviceOf: () => ({ name: 'cpu', lanes: 1 }),
+  passTime: () => null,
+  load: () => async () => E.right({ windowSeconds: 30 }),
+  detectSpeech: (samples) => async () => {
+    const frame = (index: number): Int16Array => samples.subarray(index * VAD_FRAME, (index + 1) * VAD_FRAME)
+    const judge = (_: number, index: number): number => (isLoud(frame(index)) ? 0.95 : 0.05)
+    const probabilities = new Float32Array(samples.length / VAD_FRAME).map(judge)
+    return E.right({ probabilities, state: null })
+  },
+  transcribe: ({ samples }) => async () => {
+    const segments = loudIn(samples).flatMap(([from, to]) => {
+      const middle = from + TONE_SECONDS * SAMPLE_RATE
+      const [high, low] = [digitIn(samples.subarray(from, middle)), digitIn(samples.subarray(middle, to))]
+      const isWhole = high !== undefined && low !== undefined && to - from >= 0.75 * SAMPLE_RATE
+      return isWhole ? [{ start: from / SAMPLE_RATE, end: to / SAMPLE_RATE, text: `word${high * DIGITS + low}` }] : []
+    })
+    return E.right({ segments, avgLogprob: -0.2, noSpeechProb: 0, compressionRatio: 1.2 })
+  },
+}
+
+/** As a puller of before: only samples are counted. */
+const untimed = (start: StartPuller): StartPuller => (events) =>
+  start({ ...events, stretch: () => undefined, audio: (samples) => events.audio(samples, null) })
+
+/** When each word of the source was heard, by its number, in seconds of the live. */
+const hear = async (t: ExecutionContext, audioUrl: string, wrap: (start: StartPuller) => StartPuller) => {
+  const lifecycle = createMemoryLifecycle()
+  const logger = createRecordingLogger()
+  const rules = () => ({ allow: ['127.0.0.1/32'], ownPort: null })
+  const [timers, monotonic] = [systemTimers, () => performance.now()]
+  const bus = createLiveBus({ logger })
+  const sessions = createLiveSessions({
+    lifecycle, timers, bus, logger,
+    createPipeline: createLivePipeline({ engine, scheduler: createScheduler(engine, monotonic), monotonic, timers }),
+    startPuller: wrap(createPullers({ rules, isolation: ISOLATED })),
+    translations: createTranslations({ engine: createScriptedTranslator({ answers: true }), monotonic, logger }),
+    environment: { random: () => 0.5, monotonic },
+    reconnectGrace: 0,
+    unsure: () => undefined,
+  })
+  const stopTelling = tellEnds(lifecycle, sessions)
+  t.teardown(async () => {
+    await stopTelling()
+    await sessions.close()
+  })
+  const live = lifecycle.add({ audioFormat: 'hls', audioUrl, autoStart: true })
+  sessions.runs.pull(live.id, lifecycle.attached(live.id), lifecycle.pointOf(live.id))
+  const isOver = () => assert.deepEqual(live.cause, { status: 'finished', reason: 'source_ended' })
+  await eventually(isOver, { timeoutMs: 1_800_000 })
+  const words = live.segments.map(({ text, start }) => [Number(/\d+/.exec(text)?.[0]), start] as const)
+  return { words: new Map(words), lost: sessions.lostSeconds() }
+}
+
+const TITLE = `over ${HOURS} hours with ${LOST.length} losses every subtitle stands where it was recorded`
+
+withFfmpeg(`${TITLE}, within ${ALLOWED} s [D61]`, async (t) => {
+  t.timeout(3_600_000)
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  await packageWords(path)
+  const recorded = await readFile(join(path, 'index.m3u8'), 'utf8')
+  const playlist = recorded.replaceAll(/^#EXTINF:.*\nindex(\d+)\.ts$/gm, (entry, number) =>
+    DISCONTINUITIES.has(Number(number)) ? `#EXT-X-DISCONTINUITY\n${entry}` : entry)
+  const files = filesOf(path)
+  const lost = new Set(LOST.flat())
+  const play = async () => {
+    const broken = new Set(BROKEN)
+    return serve(t, (request, response) => {
+      const number = Number(/^\/index(\d+)\.ts/.exec(request.url ?? '')?.[1])
+      if (request.url === '/index.m3u8') response.end(playlist)
+      else if (lost.has(number)) response.writeHead(404).end()
+      else if (broken.delete(number)) response.writeHead(500).end()
+      else files(request, response)
+    })
+  }
+  const began = performance.now()
+  const kept = await hear(t, (await play()).url('index.m3u8'), (start) => start)
+  const took = (performance.now() - began) / 1000
+  const counted = await hear(t, (await play()).url('index.m3u8'), untimed)
+
+  const worst = (words: ReadonlyMap<number, number>): number =>
+    Math.max(...[...words].map(([word, start]) => Math.abs(start - wordAt(word))))
+  const whole = Array.from({ length: WORDS }, (_, word) => word).filter((word) =>
+    [...lost].every((segment) => wordAt(word) + 1 < segment * SEGMENT || wordAt(word) > (segment + 1) * SEGMENT))
+  t.log(
+    `${WORDS} words, ${kept.words.size} heard in ${took.toFixed(0)} s, ${kept.lost.toFixed(1)} s lost: ` +
+      `at most ${worst(kept.words).toFixed(3)} s off; by samples alone ${worst(counted.words).toFixed(1)} s`,
+  )
+  t.deepEqual(whole.filter((word) => !kept.words.has(word)), [], 'all that was not lost is heard')
+  t.true(worst(kept.words) <= ALLOWED)
+  t.true(Math.abs(kept.lost - lost.size * SEGMENT) < 1)
+  t.true(worst(counted.words) > 0.9 * lost.size * SEGMENT, 'without the clock of the media they drift')
+  t.is(counted.lost, 0)
+})

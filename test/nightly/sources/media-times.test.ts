@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import { FFMPEG, filesOf, packageSample, serve, withFfmpeg } from '../../support/audio-server.ts'
+import { eventually } from '../../support/eventually.ts'
+import { startListening } from '../../support/listening.ts'
+import { pull } from '../../support/pulling.ts'
+import { flvAudio, serveRtmp } from '../../support/rtmp-server.ts'
+import { aacSound, opusSound, pcmuSound, serveRtsp } from '../../support/rtsp-server.ts'
+import type { RtpSound } from '../../support/rtsp-server.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { toneExpression, tonesIn } from '../../support/tones.ts'
+
+const SECONDS = 24
+const RATE = 16_000
+const run = promisify(execFile)
+
+/** Of second n tone n, as HLS with two seconds a segment; its times begin at `origin`. */
+const packageTones = async (t: ExecutionContext, type: 'mpegts' | 'fmp4', origin: number): Promise<string> => {
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  const tones = ['-f', 'lavfi', '-t', String(SECONDS), '-i', toneExpression(0)]
+  const hls = ['-f', 'hls', '-hls_time', '2', '-hls_playlist_type', 'vod', '-hls_segment_type', type]
+  const output = ['-c:a', 'aac', '-b:a', '64k', '-output_ts_offset', String(origin), ...hls, 'index.m3u8']
+  await run(FFMPEG, ['-v', 'error', ...tones, ...output], { cwd: path })
+  return path
+}
+
+/** What is heard in the middle of each second: the number of its tone, null for silence. */
+const heardIn = (samples: Int16Array): ReadonlyArray<number | null> =>
+  Array.from({ length: Math.floor(samples.length / RATE) }, (_, second) => {
+    const [tone] = [...tonesIn(samples.subarray((second + 0.2) * RATE, (second + 0.8) * RATE)).keys()]
+    return tone ?? null
+  })
+
+const untilOver = async (t: ExecutionContext, url: string) => {
+  const listening = startListening(t, url)
+  await eventually(() => assert.deepEqual(listening.ends, ['completed']), { timeoutMs: 60_000 })
+  return listening.samples()
+}
+
+/** Seconds as they are, but silence where the lost segments were. */
+const without = (...segments: ReadonlyArray<number>): ReadonlyArray<number | null> =>
+  Array.from({ length: SECONDS }, (_, second) => (segments.includes(Math.floor(second / 2)) ? null : second))
+
+for (const type of ['mpegts', 'fmp4'] as const)
+  withFfmpeg(`${type}: lost segments are silence, and what follows stands where it was recorded`, async (t) => {
+    // In the middle of it the times of MPEG-TS begin anew.
+    const files = filesOf(await packageTones(t, type, type === 'mpegts' ? 95_433 : 0))
+    const server = await serve(t, (request, response) => {
+      if (/\/index(?:3|7|8)\./.test(request.url ?? '')) response.writeHead(404).end()
+      else files(request, response)
+    })
+    t.deepEqual(heardIn(await untilOver(t, server.url('index.m3u8'))), without(3, 7, 8))
+  })
+
+withFfmpeg('a discontinuity is no gap, whatever its times say; segments that are lost with it are', async (t) => {
+  const [before, behind] = [await packageTones(t, 'mpegts', 0), await packageTones(t, 'mpegts', 300)]
+  const lines = (await readFile(join(before, 'index.m3u8'), 'utf8')).split('\n')
+  const playlist = lines.map((line) => {
+    const number = Number(/^index(\d+)\.ts$/.exec(line)?.[1])
+    if (Number.isNaN(number)) return line
+    const tag = number === 4 || number === 8 ? '#EXT-X-DISCONTINUITY\n' : ''
+    return `${tag}${line}?${number >= 4 && number < 8 ? 'behind' : 'before'}`
+  })
+  const [first, second] = [filesOf(before), filesOf(behind)]
+  const server = await serve(t, (request, response) => {
+    if (request.url === '/index.m3u8') response.end(playlist.join('\n'))
+    else if (request.url?.startsWith('/index8.') === true) response.writeHead(404).end()
+    else (request.url?.endsWith('behind') === true ? second : first)(request, response)
+  })
+  t.true((await readdir(behind)).length > 10)
+  t.deepEqual(heardIn(await untilOver(t, server.url('index.m3u8'))), without(8))
+})
+
+withFfmpeg('rtmp: what was not sent between connections is silence where times go on, not where they restart', async (t) => {
+  const messages = flvAudio(await readFile(join(await packageSample(t, 'flv', 5), 'audio.flv')))
+  const hears = async (seconds: number, again: number): Promise<void> => {
+    const timeOf = (connection: number, index: number): number => (connection === 0 ? 500_000 : again) + index * 64
+    const server = await serveRtmp(t, messages, { timeOf })
+    const listening = startListening(t, server.url('live/ok'))
+    await eventually(() => assert.ok(listening.seconds() >= 9.9, `${listening.seconds()} s`), { timeoutMs: 60_000 })
+    await listening.stop()
+    const stretch = listening.samples().length / RATE
+    t.true(Math.abs(stretch - seconds) < 0.3, `${stretch} s`)
+  }
+  // Five seconds, seven that are missing, five again.
+  await Promise.all([hears(17, 512_000), hears(10, 0)])
+})
+
+/** The packets of an Ogg stream, without its two headers. */
+const packetsOf = (ogg: Buffer): ReadonlyArray<Buffer> => {
+  const packets: Array<Buffer> = []
+  let parts: Array<Buffer> = []
+  for (let page = 0; page + 27 <= ogg.length; ) {
+    const segments = ogg.subarray(page + 27, page + 27 + ogg.readUInt8(page + 26))
+    let at = page + 27 + segments.length
+    for (const length of segments) {
+      parts.push(ogg.subarray(at, at + length))
+      at += length
+      if (length < 255) packets.push(Buffer.concat(parts.splice(0)))
+    }
+    page = at
+  }
+  return packets.slice(2)
+}
+
+const opusOf = async (t: ExecutionContext, seconds: number): Promise<RtpSound> => {
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  const tones = ['-f', 'lavfi', '-t', String(seconds), '-i', toneExpression(0)]
+  await run(FFMPEG, ['-v', 'error', ...tones, '-c:a', 'libopus', 'audio.ogg'], { cwd: path })
+  return opusSound(packetsOf(await readFile(join(path, 'audio.ogg'))))
+}
+
+for (const [codec, rate] of [['pcmu', 8000], ['opus', 48_000]] as const)
+  withFfmpeg(`rtsp: packets of ${codec} that never came are silence, also where timestamps begin anew`, async (t) => {
+    const sound = codec === 'pcmu' ? pcmuSound(3) : await opusOf(t, 3)
+    const packets = sound.packets.slice(0, 150).map((packet, index) => {
+      const late = Buffer.from(packet)
+      late.writeUInt32BE((2 ** 32 - rate + index * (rate / 50) + (index < 100 ? 0 : 4 * rate)) % 2 ** 32, 4)
+      return late
+    })
+    const server = await serveRtsp(t, { ...sound, packets })
+    const listening = startListening(t, server.url('ok'))
+    await eventually(() => assert.ok(listening.seconds() >= 2.9, `${listening.seconds()} s`), { timeoutMs: 60_000 })
+    await listening.stop()
+    const loud = Array.from(listening.samples(), (value) => Math.abs(value) > 100)
+    const isLoudAt = (second: number): boolean => loud.slice(second * RATE, second * RATE + 100).some(Boolean)
+    t.deepEqual([0.5, 1.5, 2.5, 5.5, 6.5].map(isLoudAt), [true, true, false, false, true])
+  })
+
+/** Milliseconds of each tag of an FLV stream. */
+const timesOf = (flv: Buffer): ReadonlyArray<number> => {
+  const times: Array<number> = []
+  for (let at = 13; at + 11 <= flv.length; at += 15 + flv.readUIntBE(at + 1, 3)) times.push(flv.readUIntBE(at + 4, 3))
+  return times
+}
+
+test('rtmp: the tags of an aggregate message keep their distance', async (t) => {
+  const server = await serveRtmp(t, [])
+  const { code, bytes } = await pull(server.url('live/aggregate'))
+  t.is(code, 'stream_over')
+  t.deepEqual(timesOf(bytes), [0, 64])
+})
+
+withFfmpeg('rtsp: each unit of AAC has its own time, also where a packet holds several', async (t) => {
+  const flv = await readFile(join(await packageSample(t, 'flv', 1), 'audio.flv'))
+  const server = await serveRtsp(t, aacSound(flvAudio(flv)))
+  const [config, ...units] = timesOf((await pull(server.url('ok'))).bytes)
+  t.is(config, 0)
+  t.deepEqual(units, units.map((_, index) => index * 64))
+})

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readFileSync, readlinkSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import { CHILD_ENVIRONMENT } from '../../support/child-environment.ts'
+import { serve } from '../../support/audio-server.ts'
+import { createClient, logIn } from '../../support/client.ts'
+import type { Client, LiveJson, Single } from '../../support/client.ts'
+import { eventually } from '../../support/eventually.ts'
+import { launch } from '../../support/launch.ts'
+import { groupOf } from '../../support/processes.ts'
+import { ADMIN, prefixed } from '../../support/service.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+
+const onLinux = process.platform === 'linux' ? test : test.skip
+const ROOT = join(import.meta.dirname, '..', '..', '..')
+const REFUSING = [process.execPath, join(ROOT, 'test', 'support', 'refusing-machine.ts')]
+const WARNING = 'decoders of URL sources are not isolated'
+
+type Given = Readonly<Record<string, string>>
+type Words = ReadonlyArray<string>
+
+/** A WAV source that never ends: 100 ms of silence every 100 ms, after a second at once. */
+const serveEndless = (t: ExecutionContext) =>
+  serve(t, (_request, response) => {
+    const format = '\x10\0\0\0\x01\0\x01\0\x80\x3e\0\0\0\x7d\0\0\x02\0\x10\0'
+    const head = Buffer.from(`RIFF\xff\xff\xff\xffWAVEfmt ${format}data\xff\xff\xff\xff`, 'latin1')
+    response.writeHead(200, { 'content-type': 'audio/wav' }).write(Buffer.concat([head, Buffer.alloc(32_000)]))
+    const more = setInterval(() => response.write(Buffer.alloc(3200)), 100)
+    response.once('close', () => clearInterval(more))
+  })
+
+/** The service on a data directory of its own, which a later one can take over; settings without their prefix. */
+const startHere = async (t: ExecutionContext, directory: string, settings: Given, through: Words = []) => {
+  const environment = {
+    HOST: '127.0.0.1', PORT: '0', DATA_DIR: directory, ADMIN_USERNAME: ADMIN.username, ADMIN_PASSWORD: ADMIN.password,
+    VRAM_MB: '100000', AUDIO_URL_ALLOW_CIDRS: '127.0.0.1/32', DRAIN_TIMEOUT: '0', ...settings,
+  }
+  const service = launch(t, prefixed(environment), through)
+  const url = await service.url()
+  return { service, client: await logIn(url, ADMIN.username, ADMIN.password) }
+}
+
+const isolationMetric = async (client: Client): Promise<string | undefined> => {
+  const { body } = await createClient(client.url).get<string>('/metrics')
+  return /^stenolog_source_isolation (\d)$/m.exec(body)?.[1]
+}
+
+const createPulled = (client: Client, url: string): Promise<LiveJson> =>
+  client.createLive({ audio_format: 'hls', audio_url: url, auto_start: true })
+
+/** What the kernel says of a process, and of its threads. */
+const statusOf = (place: number | string, name: string): string | undefined =>
+  new RegExp(`^${name}:\\s+(\\d+)$`, 'm').exec(readFileSync(`/proc/${place}/status`, 'utf8'))?.[1]
+
+/** Filters of system calls beside those that hold for this test as well. */
+const filtersOf = (place: number | string): number =>
+  Number(statusOf(place, 'Seccomp_filters')) - Number(statusOf('self', 'Seccomp_filters'))
+
+/** The pid of the decoder of a live that is heard, once it has as many filters. */
+const decoderOf = (client: Client, live: LiveJson, filters: number): Promise<number> =>
+  eventually(async () => {
+    const { body } = await client.get<Single<LiveJson>>(`/lives/${live.id}`)
+    assert.equal(body.data.status, 'active')
+    const group = groupOf(Number(body.data['auto_start_pid']))
+    const pid = group.find((one) => readFileSync(`/proc/${one}/cmdline`, 'utf8').includes('decoder-process.ts'))
+    assert.ok(pid !== undefined)
+    assert.equal(filtersOf(pid), filters)
+    return pid
+  }, { timeoutMs: 60_000 })
+
+/** What `stenolog doctor` finds of the decoders. */
+const examine = (settings: Given, through: Words = []) =>
+  new Promise<{ readonly code: unknown; readonly check: unknown }>((resolve) => {
+    const words = [...through, process.execPath, join(ROOT, 'interfaces', 'cli', 'main.ts'), 'doctor', '--json']
+    const [command = '', ...args] = words as ReadonlyArray<string>
+    const env = { ...CHILD_ENVIRONMENT, ...prefixed({ PORT: '0', DATA_DIR: '/nowhere/data', ...settings }) }
+    execFile(command, args, { env }, (error, stdout) => {
+      const { checks } = JSON.parse(stdout) as { readonly checks: ReadonlyArray<{ readonly name: string }> }
+      resolve({ code: error === null ? 0 : error.code, check: checks.find(({ name }) => name === 'decoders') })
+    })
+  })
+
+onLinux('a URL source is decoded by a process that holds its pipes and nothing else of the service', async (t) => {
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  const { service, client } = await startHere(t, path, {})
+  const source = await serveEndless(t)
+  const pid = await decoderOf(client, await createPulled(client, source.url('radio')), 2)
+
+  const descriptors = readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`))
+  const harmless = /^(?:pipe|socket):|^anon_inode:\[(?:eventpoll|eventfd)\]$|^\/dev\/null$/
+  const strange = descriptors.filter((place) => !harmless.test(place))
+  t.deepEqual(strange, [], 'an io_uring would open files behind the back of a filter')
+  const sockets = descriptors.filter((place) => place.startsWith('socket:'))
+  t.is(sockets.length, 3, 'in, out and what it says; no other')
+  t.is(statusOf(pid, 'NoNewPrivs'), '1')
+  t.regex(readFileSync(`/proc/${pid}/limits`, 'utf8'), /^Max data size\s+1073741824 /m)
+  const threads = readdirSync(`/proc/${pid}/task`)
+  t.true(threads.length > 4)
+  t.deepEqual(threads.filter((thread) => filtersOf(`${pid}/task/${thread}`) !== 2), [], 'all threads')
+
+  t.is(await isolationMetric(client), '1')
+  t.false(service.stderr().includes(WARNING))
+  t.like((await examine({})).check, { ok: true, detail: 'of URL sources can open no file and no socket' })
+})
+
+onLinux('a machine that refuses isolation is told of, and pulls URLs unless isolation is required', async (t) => {
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  const source = await serveEndless(t)
+  const first = await startHere(t, path, {}, REFUSING)
+  t.true(first.service.stderr().includes(WARNING))
+  t.regex(first.service.stderr(), /cannot isolate decoders \(seccomp gives -1, errno 1\)/)
+  t.is(await isolationMetric(first.client), '0')
+  const live = await createPulled(first.client, source.url('radio'))
+  await decoderOf(first.client, live, 1)
+  const found = await examine({}, REFUSING)
+  t.is(found.code, 1)
+  t.like(found.check, { ok: false })
+  first.service.kill('SIGKILL')
+  await first.service.exited
+  const asked = source.requests.length
+
+  const second = await startHere(t, path, { SOURCE_ISOLATION: 'required' }, REFUSING)
+  t.true(second.service.stderr().includes(WARNING))
+  t.is(await isolationMetric(second.client), '0')
+  await second.client.untilStatus(live, 'error')
+  const wanted = { model: 'demo-en', language: 'en', audio_format: 'hls', audio_url: source.url('radio') }
+  const refused = await second.client.post('/lives/', wanted)
+  t.is(refused.status, 422)
+  t.regex(JSON.stringify(refused.body), /"audio_url".*STENOLOG_SOURCE_ISOLATION is required/)
+  t.is(source.requests.length, asked, 'neither is its source asked')
+  t.is((await second.client.createLive()).status, 'pending', 'what is sent and not pulled needs no decoder')
+  t.like((await examine({ SOURCE_ISOLATION: 'required' }, REFUSING)).check, { ok: false })
+})
+
+onLinux('isolation that is switched off is told at start, by doctor and by the metric', async (t) => {
+  const { path, remove } = await temporaryDirectory()
+  t.teardown(remove)
+  const { service, client } = await startHere(t, path, { SOURCE_ISOLATION: 'off' })
+  t.true(service.stderr().includes(WARNING))
+  t.regex(service.stderr(), /STENOLOG_SOURCE_ISOLATION is off/)
+  t.is(await isolationMetric(client), '0')
+  const source = await serveEndless(t)
+  await decoderOf(client, await createPulled(client, source.url('radio')), 0)
+  const found = await examine({ SOURCE_ISOLATION: 'off' })
+  t.is(found.code, 1)
+  t.like(found.check, { ok: false })
+})

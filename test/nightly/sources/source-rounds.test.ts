@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ExecutionContext } from 'ava'
+import { createPullers } from '../../../infrastructure/sources/puller/puller-client.ts'
+import { FFMPEG, filesOf, packageSample, serve } from '../../support/audio-server.ts'
+import { eventually } from '../../support/eventually.ts'
+import { groupOf } from '../../support/processes.ts'
+import { ISOLATED } from '../../support/pulling.ts'
+import { flvAudio, serveRtmp } from '../../support/rtmp-server.ts'
+import { aacSound, serveRtsp } from '../../support/rtsp-server.ts'
+import { serialTestWith } from '../../support/skip-unless.ts'
+
+const ROUNDS = 50
+
+const onLinux = serialTestWith('/proc/self/fd', FFMPEG)
+
+/** Sources of every kind, played from the beginning each time. */
+const sources = async (t: ExecutionContext): Promise<ReadonlyArray<string>> => {
+  const messages = flvAudio(await readFile(join(await packageSample(t, 'flv', 20), 'audio.flv')))
+  const files = await serve(t, filesOf(await packageSample(t, 'ts', 20)))
+  return [(await serveRtmp(t, messages)).url('live/ok'), (await serveRtsp(t, aacSound(messages))).url('ok'), files.url('index.m3u8')]
+}
+
+onLinux(`${ROUNDS} rounds of starting and stopping sources leave no process and no descriptor`, async (t) => {
+  t.timeout(900_000)
+  const urls = await sources(t)
+  const start = createPullers({ rules: () => ({ allow: ['127.0.0.1/32'], ownPort: null }), isolation: ISOLATED })
+  const groups: Array<number> = []
+
+  /** One source, until it is heard, or stopped while it begins. */
+  const round = async (index: number): Promise<void> => {
+    let samples = 0
+    const puller = start({
+      began: () => undefined, stretch: () => undefined, audio: (pcm) => { samples += pcm.length },
+      heard: () => undefined, targetDuration: () => undefined, ended: () => undefined, died: () => undefined,
+    })
+    // Where a round fails it must not outlive the test.
+    t.teardown(puller.stop)
+    const pid = puller.pid ?? 0
+    groups.push(pid)
+    puller.pull({ url: urls[index % urls.length] ?? '', mediaSequence: null })
+    if (index % 5 === 4) await eventually(() => assert.equal(groupOf(pid).length, 2))
+    else await eventually(() => assert.ok(samples > 0), { timeoutMs: 60_000 })
+    await puller.stop()
+  }
+  // Sockets of the servers, which are ours here, close when their clients are gone.
+  const descriptors = (): number => readdirSync('/proc/self/fd').length
+  await round(0)
+  await round(1)
+  await round(2)
+  const before = await eventually(() => {
+    const [one, other] = [descriptors(), descriptors()]
+    assert.equal(one, other)
+    return one
+  })
+  for (let index = 0; index < ROUNDS; index += 1) await round(index)
+  await eventually(() => assert.ok(descriptors() <= before, `${descriptors()} descriptors after, ${before} before`))
+  for (const pid of groups) t.deepEqual(groupOf(pid), [])
+})

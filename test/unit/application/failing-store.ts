@@ -1,0 +1,23 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { EventStore, NewEvent } from '../../../application/ports/event-store.ts'
+
+/** What becomes of one append: made and answered, made but unanswered, or not made. */
+export type Fate = 'answered' | 'lost-answer' | 'not-made'
+
+const unavailable = E.left({ _tag: 'StoreUnavailable', reason: 'test' } as const)
+
+/** Wraps a store: appends to a stream named in `fates` meet those fates one after another, then they are answered. */
+export const createFailingStore = (store: EventStore, fates: Readonly<Record<string, ReadonlyArray<Fate>>>) => {
+  const met = new Map<string, number>()
+  const appends: Array<{ readonly stream: string; readonly ids: ReadonlyArray<string> }> = []
+  const append: EventStore['append'] = (stream, expected, events: ReadonlyArray<NewEvent>) => async () => {
+    appends.push({ stream, ids: events.map(({ id }) => id) })
+    const count = met.get(stream) ?? 0
+    met.set(stream, count + 1)
+    const fate = fates[stream]?.[count] ?? 'answered'
+    if (fate === 'not-made') return unavailable
+    const appended = await store.append(stream, expected, events)()
+    return fate === 'lost-answer' ? unavailable : appended
+  }
+  return { store: { ...store, append }, appendsTo: (stream: string) => appends.filter((entry) => entry.stream === stream) }
+}

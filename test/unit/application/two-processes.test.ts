@@ -1,0 +1,57 @@
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
+import { createMemoryDocuments } from '../../support/memory-documents.ts'
+import { createMemoryEventStore } from '../../support/memory-event-store.ts'
+import { createMemoryKeyring } from '../../support/memory-keyring.ts'
+import { createLeasesWorld } from '../../support/memory-leases.ts'
+import { right } from '../../support/projecting.ts'
+import { percentile, timeToSee } from '../../support/time-to-see.ts'
+import { callerOf, startTokenWorld } from '../../support/token-world.ts'
+import { ada } from '../../support/user-world.ts'
+
+const ADDRESS = '192.0.2.1'
+const ROUNDS = 50
+
+/** Two processes over the same log, keys and read models; the first one runs the projections. */
+const startTwo = async (t: ExecutionContext) => {
+  const leases = createLeasesWorld()
+  const shared = { store: createMemoryEventStore(), keyring: createMemoryKeyring(), documents: createMemoryDocuments() }
+  const a = await startTokenWorld(t, { ...shared, leases: leases.of('a') })
+  const b = await startTokenWorld(t, { ...shared, leases: leases.of('b') })
+  t.teardown(() => Promise.all([a.stop(), b.stop()]))
+  return { a, b }
+}
+
+test('what one process changes of users and tokens another one knows, also what it remembers', async (t) => {
+  const { a, b } = await startTwo(t)
+  const userId = await a.register('Ada')
+  const seen: Array<number> = []
+  const see = async (write: () => Promise<unknown>, isSeen: () => Promise<boolean>) => void seen.push(await timeToSee(write, isSeen))
+  await see(async () => undefined, async () => E.isRight(await b.authentication.logIn('Ada', ada.password, ADDRESS)))
+  for (let maxSessions = 1; maxSessions <= ROUNDS; maxSessions++)
+    await see(
+      async () => right(await a.changes.changeUser({ ...callerOf(9), permissions: ['admin'] }, userId, { maxSessions })()),
+      async () => right(await b.changes.whoAmI(callerOf(userId))()).maxSessions === maxSessions,
+    )
+  const { secret, token: { id } } = right(await a.tokens.issueToken(callerOf(userId), { name: 'key', expiresAt: null })())
+  const knows = async () => O.isSome(right(await b.authenticateKey(secret)()))
+  await see(async () => undefined, knows)
+  await see(async () => right(await a.tokens.revokeToken(callerOf(userId), id)()), async () => !(await knows()))
+  t.log(`seen by another process: p50 ${percentile(seen, 0.5).toFixed(1)} ms, p99 ${percentile(seen, 0.99).toFixed(1)} ms`)
+  t.is(seen.length, ROUNDS + 3)
+})
+
+test('a process whose lists another one brings up to date shows its own writes in them, and those of the other', async (t) => {
+  const { a, b } = await startTwo(t)
+  const names = async ({ users }: typeof a) => right(await users.listUsers({ skip: 0, limit: 100 })()).items.map(({ username }) => username)
+  const seen: Array<number> = []
+  for (let n = 1; n <= ROUNDS / 2; n++) {
+    await b.register(`of b ${n}`)
+    t.true((await names(b)).includes(`of b ${n}`))
+    seen.push(await timeToSee(() => a.register(`of a ${n}`), async () => (await names(b)).includes(`of a ${n}`)))
+  }
+  t.is(b.projector.timeouts(), 0)
+  t.log(`listed by another process: p50 ${percentile(seen, 0.5).toFixed(1)} ms, p99 ${percentile(seen, 0.99).toFixed(1)} ms`)
+})

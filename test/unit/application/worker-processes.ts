@@ -1,0 +1,144 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { EventStore, StoredEvent, SubscriptionMessage } from '../../../application/ports/event-store.ts'
+import type { Timers } from '../../../application/ports/timers.ts'
+import { createMemoryEventStore } from '../../support/memory-event-store.ts'
+
+/** Shares of the appends. */
+export interface AppendFaults {
+  /** Answered as unavailable, and made at some later time. */
+  readonly late: number
+  /** Made, and answered as unavailable. */
+  readonly lost: number
+  /** Made twice. */
+  readonly doubled: number
+}
+
+export const NO_FAULTS: AppendFaults = { late: 0, lost: 0, doubled: 0 }
+
+/** A process whose every read, append, message and timer comes when the simulation says, or never. */
+export interface SimulatedWorkerProcess {
+  readonly store: EventStore
+  readonly timers: Timers
+  readonly freeze: (isFrozen: boolean) => void
+  readonly kill: () => void
+  readonly isFrozen: () => boolean
+  readonly isDead: () => boolean
+}
+
+const AWAY = { _tag: 'StoreUnavailable', reason: 'simulated' } as const
+
+/** Processes around one log, in virtual time. One that is frozen does nothing; all that it had begun goes on when it wakes. */
+export const createWorkerProcesses = (random: () => number, onAppend: (stream: string, event: StoredEvent) => void) => {
+  const store = createMemoryEventStore()
+  interface Task {
+    readonly isHeld: () => boolean
+    readonly run: () => void
+  }
+  let steps: Array<Task> = []
+  let timers: Array<Task & { readonly due: number }> = []
+  let late: Array<() => Promise<unknown>> = []
+  let [clock, observed] = [0, 0]
+  let faults = NO_FAULTS
+
+  const observe = (): void => {
+    const log = store.allEvents()
+    for (const event of log.slice(observed)) onAppend(event.stream, event)
+    observed = log.length
+  }
+  const takeOne = <A>(from: ReadonlyArray<A>): A | undefined => from[Math.floor(random() * from.length)]
+  /** Lets the microtasks run out. */
+  const settle = (): Promise<void> => new Promise((resolve) => { setImmediate(resolve) })
+
+  const createProcess = (): SimulatedWorkerProcess => {
+    let [frozen, dead] = [false, false]
+    const isHeld = (): boolean => frozen
+    const step = <A>(act: () => Promise<A>): Promise<A> =>
+      new Promise((resolve, reject) => {
+        if (!dead) steps.push({ isHeld, run: () => void (dead || act().then((answer) => { if (!dead) resolve(answer) }, reject)) })
+      })
+    const append: EventStore['append'] = (...args) => () =>
+      step(async () => {
+        const write = store.append(...args)
+        const chance = random()
+        if (chance < faults.late) {
+          late.push(write)
+          return E.left(AWAY)
+        }
+        const made = await write()
+        if (chance < faults.late + faults.doubled) late.push(write)
+        return chance > 1 - faults.lost ? E.left(AWAY) : made
+      })
+    return {
+      store: {
+        ...store,
+        append,
+        read: (...args) => () => step(store.read(...args)),
+        setMetadata: (...args) => () => step(store.setMetadata(...args)),
+        subscribe: async function* (...args): AsyncGenerator<SubscriptionMessage, void> {
+          for await (const message of store.subscribe(...args)) {
+            await step(async () => undefined)
+            yield message
+          }
+        },
+      },
+      timers: {
+        after: (ms, task) => {
+          const entry = { due: clock + ms, isHeld, run: () => { if (!dead) task() } }
+          timers.push(entry)
+          return () => { timers = timers.filter((one) => one !== entry) }
+        },
+      },
+      freeze: (isFrozen) => { frozen = isFrozen },
+      kill: () => { dead = true },
+      isFrozen: () => frozen,
+      isDead: () => dead,
+    }
+  }
+
+  /** Makes an append that was answered long ago, or never. */
+  const landLate = async (): Promise<void> => {
+    const write = takeOne(late)
+    late = late.filter((one) => one !== write)
+    await write?.()
+  }
+
+  return {
+    createProcess,
+    log: store.allEvents,
+    setFaults: (next: AppendFaults): void => { faults = next },
+    now: (): number => clock,
+    /** Lets so many milliseconds pass; what is due runs in its order. */
+    advance: async (ms: number): Promise<void> => {
+      const until = clock + ms
+      for (;;) {
+        const [next] = timers.filter(({ due, isHeld }) => due <= until && !isHeld()).toSorted((a, b) => a.due - b.due)
+        if (next === undefined) break
+        timers = timers.filter((one) => one !== next)
+        clock = Math.max(clock, next.due)
+        next.run()
+        await settle()
+      }
+      clock = until
+    },
+    /** Runs one step, chosen at random; false when nobody waits for any. */
+    next: async (): Promise<boolean> => {
+      await settle()
+      const free = steps.filter(({ isHeld }) => !isHeld())
+      if (late.length > 0 && (free.length === 0 || random() < 0.1)) await landLate()
+      else if (free.length === 0) return false
+      else {
+        const chosen = takeOne(free)
+        steps = steps.filter((one) => one !== chosen)
+        chosen?.run()
+      }
+      await settle()
+      observe()
+      return true
+    },
+    /** Milliseconds to the next timer of a process that is not frozen, null where there is none. */
+    nextTimer: (): number | null => {
+      const due = timers.filter(({ isHeld }) => !isHeld()).map((one) => one.due)
+      return due.length === 0 ? null : Math.max(0, Math.min(...due) - clock)
+    },
+  }
+}

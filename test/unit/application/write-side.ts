@@ -1,0 +1,221 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Caller } from '../../../application/caller.ts'
+import type { Unavailable } from '../../../application/errors.ts'
+import { createAdmissionActor } from '../../../application/admission/admission-actor.ts'
+import type { AdmissionActor } from '../../../application/admission/admission-actor.ts'
+import { createLiveOnce } from '../../../application/lives/commands/create-live-once.ts'
+import { createLive } from '../../../application/lives/commands/create-live.ts'
+import type { CreateLiveDeps } from '../../../application/lives/commands/create-live.ts'
+import type { CreateLiveRequest } from '../../../application/lives/commands/requested-live.ts'
+import { deleteLive } from '../../../application/lives/commands/delete-live.ts'
+import { finishLive } from '../../../application/lives/commands/finish-live.ts'
+import { finishLivesByAudioUrl } from '../../../application/lives/commands/finish-lives-by-audio-url.ts'
+import type { FinishLivesByAudioUrlDeps } from '../../../application/lives/commands/finish-lives-by-audio-url.ts'
+import type { WriteDeps } from '../../../application/log/handle-command.ts'
+import type { AttachedLive } from '../../../application/lives/attached-live.ts'
+import type { SourceFacts } from '../../../application/lives/commands/start-source.ts'
+import { liveLifecycle } from '../../../application/sessions/live-lifecycle.ts'
+import type { LiveLifecycleDeps } from '../../../application/sessions/live-lifecycle.ts'
+import type { Abilities, Catalogue, Model, TranslationPair } from '../../../application/ports/catalogue.ts'
+import type { Documents } from '../../../application/ports/documents.ts'
+import type { Environment } from '../../../application/ports/environment.ts'
+import { BEGINNING } from '../../../application/ports/event-store.ts'
+import type { EventStore, Position } from '../../../application/ports/event-store.ts'
+import type { CreatorOf } from '../../../application/lives/policies/creators.ts'
+import { reconciling } from '../../../application/lives/policies/reconcile-lives.ts'
+import type { ReconcileLivesDeps } from '../../../application/lives/policies/reconcile-lives.ts'
+import type { EndByWorker } from '../../../application/lives/last-words.ts'
+import type { LiveRuns } from '../../../application/sessions/runs/live-runs.ts'
+import type { LiveLifecycle } from '../../../application/sessions/live-lifecycle.ts'
+import { runLives } from '../../../application/sessions/run-lives.ts'
+import type { EndCause } from '../../../application/pipeline/signals.ts'
+import { FIRST_TERM } from '../../../domain/live/events.ts'
+import type { AdmissionCommand } from '../../../domain/admission/decider.ts'
+import type { Candidate } from '../../../domain/admission/placement.ts'
+import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
+import { allProjections } from '../../../projections/all-projections.ts'
+import { holderOfToken, resolveToken } from '../../../projections/live-tokens/queries.ts'
+import { viewOf } from '../../../projections/lives/view.ts'
+import { immediateTimers } from '../../support/immediate-timers.ts'
+import { createMemoryDocuments } from '../../support/memory-documents.ts'
+import { createMemoryEventStore } from '../../support/memory-event-store.ts'
+import { createMemoryKeyring } from '../../support/memory-keyring.ts'
+import { right, step } from '../../support/projecting.ts'
+import { createTestCredentials, createTestEnvironment, silentLogger } from '../../support/test-environment.ts'
+import { modelOf } from '../../../projections/projection.ts'
+
+const dates = { createdAt: '2026-01-01T00:00:00.000000+00:00', updatedAt: null }
+
+const ENGLISH: Abilities = { languages: ['en'], findsLanguage: false, translates: false }
+const BOTH: Abilities = { languages: ['en', 'fr'], findsLanguage: true, translates: true }
+const model = (id: number, vram: number): Model =>
+  ({ id, name: `m${vram}`, active: true, vram, ...(vram === 2 ? ENGLISH : BOTH), ...dates })
+
+const pair = (id: number, to: string): TranslationPair => ({ id, model: `mt-${to}`, active: true, vram: 1, from: 'en', to, ...dates })
+
+/** Models m1, m2 (English only), m3 and m4 of 1 to 4 MB, an inactive one; en, fr; en → es, de at 1 MB each. */
+export const catalogue: Catalogue = {
+  models: () => [model(1, 1), model(2, 2), model(3, 3), model(4, 4), { ...model(5, 5), active: false }],
+  languages: () => ['en', 'fr'].map((iso, index) => ({ id: index + 1, iso, name: iso, active: true, ...dates })),
+  furtherLanguages: () => ['yue'].map((iso) => ({ id: 0, iso, name: iso, active: true, ...dates })),
+  translations: () => [pair(1, 'es'), pair(2, 'de')],
+}
+
+export const callerOf = (userId: number, changes: Partial<Caller> = {}): Caller =>
+  ({ userId, permissions: [], maxSessions: 10, maxTranslations: 5, credential: 'jwt', ...changes })
+
+export const requestOf = (changes: Partial<CreateLiveRequest> = {}): CreateLiveRequest => ({
+  model: 'm1',
+  language: 'en',
+  audioFormat: 'raw',
+  audioUrl: null,
+  translations: [],
+  autoStart: false,
+  retention: false,
+  config: DEFAULT_ENGINE_SETTINGS,
+  display: null,
+  listenerToken: null,
+  ...changes,
+})
+
+const CANDIDATES: ReadonlyArray<Candidate> = [{ worker: 'worker-1', rank: 0 }]
+
+export interface WriteSideOptions extends WriteDeps {
+  readonly documents?: Pick<Documents, 'get' | 'page'>
+  readonly whenProjected?: (position: Position) => Promise<void>
+  readonly endByWorker?: EndByWorker
+  readonly candidates?: CreateLiveDeps['candidates']
+  /** In place of one to whom all that have joined are there. */
+  readonly creator?: CreatorOf
+  readonly takeoverGrace?: number
+}
+
+/** The worker of all lives here. */
+export const WORKER = 'worker-1'
+
+/** Where no pipeline runs. */
+export const NO_RUNS: LiveRuns = {
+  all: () => [],
+  termOf: () => null,
+  hasSender: () => false,
+  audioSeconds: () => null,
+  pull: () => undefined,
+  awaitSender: () => undefined,
+  speakOut: () => Promise.resolve(),
+  stop: () => undefined,
+  ended: () => undefined,
+  drop: () => undefined,
+}
+
+/** What a worker whose lives were never moved writes. */
+const inFirstTerm = (lifecycle: LiveLifecycle) => ({
+  ...lifecycle,
+  attachSender: (liveId: number) => async () => E.map(({ live }: { readonly live: AttachedLive }) => live)(await lifecycle.attachSender(liveId)()),
+  detachSender: (liveId: number, epoch: number) => lifecycle.detachSender(liveId, { term: FIRST_TERM, epoch }),
+  startLive: (liveId: number) => lifecycle.startLive(liveId, FIRST_TERM),
+  startSource: (liveId: number, facts: Omit<SourceFacts, 'term'>) => lifecycle.startSource(liveId, { ...facts, term: FIRST_TERM }),
+  endLive: (liveId: number, cause: EndCause) => lifecycle.endLive(liveId, { term: FIRST_TERM, cause, origin: null }),
+})
+
+const noDocuments: Pick<Documents, 'get' | 'page'> = {
+  get: () => { throw new Error('no read model here') },
+  page: () => async () => E.right([]),
+}
+
+/** The write side of one process, as the composition root puts it together. */
+export const writeSideOf = (options: WriteSideOptions, admission: AdmissionActor) => {
+  const credentials = createTestCredentials()
+  const documents = options.documents ?? noDocuments
+  const deps: CreateLiveDeps & LiveLifecycleDeps & FinishLivesByAudioUrlDeps & Pick<ReconcileLivesDeps, 'creator' | 'takeoverGrace'> = {
+    ...options,
+    admission,
+    catalogue,
+    credentials,
+    holderOfToken: holderOfToken({ documents }),
+    resolveToken: resolveToken({ credentials, documents }),
+    whenProjected: options.whenProjected ?? (() => Promise.resolve()),
+    candidates: options.candidates ?? (() => CANDIDATES),
+    pullRefusal: () => null,
+    viewOf: viewOf(options),
+    worker: { name: WORKER, incarnation: null },
+    endByWorker: options.endByWorker ?? (() => null),
+    creator: options.creator ?? ((instance) => (admission.state().workers.some(({ incarnation }) => incarnation === instance) ? 'unseen' : 'gone')),
+    takeoverGrace: options.takeoverGrace ?? 0,
+  }
+  return {
+    deps,
+    admission,
+    createLive: createLive(deps),
+    createLiveOnce: createLiveOnce(deps),
+    lifecycle: inFirstTerm(liveLifecycle(deps)),
+    finishLive: finishLive(deps),
+    finishLivesByAudioUrl: finishLivesByAudioUrl(deps),
+    deleteLive: deleteLive(deps),
+    /** What a process that starts does with the lives of the one before, and leaves to its reconciler. */
+    start: async (): Promise<E.Either<Unavailable, void>> => {
+      const starting = runLives({ ...deps, runs: NO_RUNS, takeoverGrace: 0, logger: silentLogger })
+      const started = await starting.start()
+      await starting.stop()
+      return started
+    },
+    /** Two looks of the reconciler: what nobody completes in between is an orphan. */
+    reconcile: async (): Promise<E.Either<Unavailable, void>> => {
+      let now = 0
+      const { round } = reconciling({ ...deps, environment: { ...deps.environment, monotonic: () => now } })
+      const first = await round()
+      now = 10_000
+      return E.isLeft(first) ? first : await round()
+    },
+  }
+}
+
+type Admit = Extract<AdmissionCommand, { readonly type: 'Admit' }>
+
+/** Asks for a place on `worker-1`. */
+export const admitCommand = (
+  asked: Pick<Admit, 'commandId' | 'instance' | 'at'> & Partial<Admit>,
+): Admit => ({ type: 'Admit', userId: 1, vram: 1, maxSessions: 1000, needs: ['m1'], candidates: CANDIDATES, ...asked })
+
+/** `worker-1` joins with so many megabytes. */
+export const setCapacity = async (admission: AdmissionActor, environment: Environment, vram: number): Promise<void> => {
+  const { instance: incarnation } = environment
+  const command = { type: 'Join', worker: WORKER, incarnation, vram, at: environment.now() } as const
+  right(await admission.send({ command, commandId: environment.newId(), correlationId: 'setup', actor: 'service' })())
+}
+
+interface SideOptions extends Partial<WriteSideOptions> {
+  readonly capacity?: number
+  /** No worker joins. */
+  readonly joins?: false
+}
+
+/** One process around stores in memory; `project` brings the read models up to date. */
+export const createWriteSide = async (options: SideOptions = {}) => {
+  const memory = createMemoryEventStore()
+  const documents = createMemoryDocuments()
+  right(await documents.ensure(allProjections.map(({ collection }) => collection))())
+  const environment = options.environment ?? createTestEnvironment()
+  const deps = {
+    store: memory as EventStore,
+    keyring: createMemoryKeyring(),
+    environment,
+    documents,
+    timers: immediateTimers,
+    ...options,
+  }
+  const admission = await createAdmissionActor({ ...deps, logger: silentLogger })
+  if (options.joins !== false) await setCapacity(admission, environment, options.capacity ?? 100)
+  const side = writeSideOf(deps, admission)
+
+  const project = async (): Promise<void> => {
+    for (const projection of allProjections) {
+      const mine = memory.allEvents().filter(({ stream }) => projection.prefixes.some((prefix) => stream.startsWith(prefix)))
+      const before = right(await documents.checkpoint(modelOf(projection))()).position
+      await step(documents, projection, mine.filter(({ position }) => before === BEGINNING || position > before))
+    }
+  }
+  const typesOf = (stream: string): ReadonlyArray<string> =>
+    memory.allEvents().filter((event) => event.stream === stream).map(({ type }) => type)
+
+  return { ...side, store: memory, documents, environment, project, typesOf, log: memory.allEvents }
+}

@@ -1,0 +1,81 @@
+import { existsSync, readFileSync } from 'node:fs'
+import test from 'ava'
+import { MUTANTS } from '../../nightly/mutants/all.ts'
+import { brokenArrows, cycles, productSources, roomCircles, sourceOf } from './imports.ts'
+
+const sources = productSources('.')
+
+test('only the allowed import arrows exist', (t) => {
+  t.true(sources.length > 50, 'the product was found')
+  t.deepEqual(brokenArrows(sources), [])
+})
+
+test('no file imports itself through others', (t) => {
+  t.deepEqual(cycles(sources), [])
+})
+
+test('rooms of a folder import each other one way', (t) => {
+  t.deepEqual(roomCircles(sources), [])
+  const there = sourceOf('domain/a/one.ts', "import '../b/two.ts'")
+  const back = sourceOf('domain/b/three.ts', "import '../a/four.ts'")
+  t.deepEqual(roomCircles([there, back]), ['domain: a, b'])
+})
+
+test('an import of a project file names a file that exists', (t) => {
+  const missing = sources.flatMap((source) =>
+    source.imports.filter((name) => /^(domain|application|infrastructure|projections|interfaces)\//.test(name) && !existsSync(name)),
+  )
+  t.deepEqual(missing, [])
+})
+
+test('what a mutant breaks stands in its file exactly once', (t) => {
+  const stale = MUTANTS.filter(({ file, before }) => readFileSync(file, 'utf8').split(before).length !== 2)
+  t.deepEqual(stale.map(({ file, before }) => `${file}: ${before}`), [])
+})
+
+/** What starts a pipeline or a source. */
+const STARTS = /^application\/sessions\/(live-sessions|running-live|sourced-live|live-source|sender-session|settle-live)\.ts$/
+/** The parts of a running live, the worker that hears from the log, the sender's socket, and who puts them together. */
+const STARTERS = /^(application\/sessions\/|interfaces\/ws\/|interfaces\/compose\/(front|health|parts\/hearing)\.ts$)/
+
+const strayStarts = (of: ReturnType<typeof productSources>): ReadonlyArray<string> =>
+  of.flatMap(({ path, imports }) => imports.filter((name) => STARTS.test(name) && !STARTERS.test(path)).map((name) => `${path} → ${name}`))
+
+test('only run-lives and the sender\'s socket reach what starts a pipeline: use cases end lives, through a port for that alone', (t) => {
+  t.deepEqual(strayStarts(sources), [])
+  const route = sourceOf('application/lives/commands/create-live.ts', "import { createLiveSessions } from '../../sessions/live-sessions.ts'")
+  t.is(strayStarts([route]).length, 1)
+  const pullers = sources.filter(({ path }) => /\bruns\.pull\(/.test(readFileSync(path, 'utf8'))).map(({ path }) => path)
+  t.deepEqual(pullers, ['application/sessions/settle-live.ts'], 'one place pulls')
+  const settlers = sources.filter(({ imports }) => imports.includes('application/sessions/settle-live.ts')).map(({ path }) => path)
+  t.deepEqual(settlers, ['application/sessions/run-lives.ts'])
+})
+
+const forbidden: ReadonlyArray<readonly [string, string]> = [
+  ['domain/live/decider.ts', "import { createHash } from 'node:crypto'"],
+  ['domain/live/decider.ts', "import type { EventStore } from '../../application/ports/event-store.ts'"],
+  ['application/lives/commands/create-live.ts', "import { readFile } from 'node:fs/promises'"],
+  ['application/lives/commands/create-live.ts', "export { x } from '../../../infrastructure/settings.ts'"],
+  ['application/lives/commands/create-live.ts', "const x = await import('../../../projections/lives/projection.ts')"],
+  ['application/ports/engine.ts', "import { createLiveBus } from '../pipeline/live-bus.ts'"],
+  ['projections/lives/projection.ts', "import { live } from '../../domain/live/decider.ts'"],
+  ['projections/lives/projection.ts', "import { queries } from '../../application/queries.ts'"],
+  ['infrastructure/settings.ts', "import { createLive } from '../application/lives/create-live.ts'"],
+  ['interfaces/http/app.ts', "import { open } from '../../infrastructure/sqlite/event-log/event-store.ts'"],
+  ['interfaces/http/routes/lives.ts', "import { lives } from '../../../projections/lives/projection.ts'"],
+  ['infrastructure/node/logger.ts', "import { handleCommand } from '../../application/log/handle-command.ts'"],
+  ['interfaces/ws/listeners/hub.ts', "import { compose } from '../../compose.ts'"],
+  ['interfaces/console/main.ts', "import { embedSnippet } from '../http/codecs/embed-snippet.ts'"],
+  ['interfaces/console/main.ts', "import { readFileSync } from 'node:fs'"],
+  ['interfaces/http/app.ts', "import { view } from '../console/ui/tags.ts'"],
+]
+
+for (const [path, text] of forbidden)
+  test(`the check sees a broken arrow: ${path} with ${text}`, (t) => {
+    t.is(brokenArrows([sourceOf(path, text)]).length, 1)
+  })
+
+test('the check sees a cycle', (t) => {
+  const ring = [sourceOf('domain/a.ts', "import './b.ts'"), sourceOf('domain/b.ts', "import './c.ts'"), sourceOf('domain/c.ts', "import './a.ts'")]
+  t.deepEqual(cycles(ring), [['domain/a.ts', 'domain/b.ts', 'domain/c.ts']])
+})

@@ -1,0 +1,25 @@
+import { globSync, readFileSync } from 'node:fs'
+import test from 'ava'
+import { chanceOf, createRandom } from '../../support/seeded.ts'
+
+const few = (random: () => number): ReadonlyArray<number> => Array.from({ length: 20 }, random)
+
+test('a seed gives the same numbers again, another seed or name gives others, all from 0 to below 1', (t) => {
+  t.deepEqual(few(createRandom('7')), few(createRandom('7')))
+  t.notDeepEqual(few(createRandom('7')), few(createRandom('8')))
+  const many = Array.from({ length: 10_000 }, createRandom('7'))
+  t.true(many.every((number) => number >= 0 && number < 1))
+  const mean = many.reduce((sum, number) => sum + number, 0) / many.length
+  t.true(Math.abs(mean - 0.5) < 0.02, String(mean))
+  const told: Array<string> = []
+  const { seed, random } = chanceOf({ log: (line: string) => void told.push(line) } as never)
+  t.regex(told.join(), new RegExp(`STENOLOG_TEST_SEED=${seed}\\b`))
+  t.notDeepEqual(few(random('kills')), few(random('cuts')))
+  t.deepEqual(few(random('kills')), few(createRandom(`${seed} kills`)))
+})
+
+test('no test leaves anything to a chance that nobody can give again', (t) => {
+  const files = globSync('test/**/*.ts').filter((path) => !path.startsWith('test/nightly/mutants/') && !path.endsWith('chance.test.ts'))
+  t.true(files.length > 200)
+  t.deepEqual(files.filter((path) => readFileSync(path, 'utf8').includes('Math.random')), [])
+})

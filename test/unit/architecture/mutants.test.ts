@@ -1,0 +1,16 @@
+import test from 'ava'
+import { MUTANTS } from '../../nightly/mutants/all.ts'
+import { misfits } from '../../nightly/mutants/misfits.ts'
+
+test('every mutant changes a line that exists once, and names a test that exists', (t) => {
+  t.deepEqual(misfits(MUTANTS), [])
+})
+
+const TABLE = 'test/unit/cli/table.test.ts'
+const FITTING = { file: TABLE, before: "test('columns", after: '', rows: ['columns are as wide'], test: TABLE }
+
+test('a mutant whose file, line, test file or test is missing does not fit', (t) => {
+  const others = [{ file: 'missing.ts' }, { before: 'no such line' }, { test: 'missing.test.ts' }, { rows: ['no such title'] }]
+  t.deepEqual(misfits([FITTING]), [])
+  for (const other of others) t.is(misfits([{ ...FITTING, ...other }]).length, 1, JSON.stringify(other))
+})

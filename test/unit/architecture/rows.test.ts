@@ -1,0 +1,26 @@
+import test from 'ava'
+import { namesOne, rowsOf, standingOf } from '../../support/rows.ts'
+import type { Claim } from '../../support/rows.ts'
+
+test('a title names its rows in brackets at the end, ranges too', (t) => {
+  t.deepEqual(rowsOf('the rule of R59 [R57 R58]'), [57, 58])
+  t.deepEqual(rowsOf('service › rest › x [R16 to R18]'), [16, 17, 18])
+  t.deepEqual(rowsOf('x [R49–R51 D6]'), [49, 50, 51])
+  t.deepEqual(rowsOf('no row at all'), [])
+  t.true(namesOne('x [R5 D58]', ['D58']) && namesOne('a duty that fails is tried again', ['that fails is']))
+  t.false(namesOne('x [R55]', [5]) || namesOne('x [D58]', ['D5']) || namesOne('a duty', ['a duty that']))
+})
+
+const said = (title: string, outcome: Claim['outcome'] = 'passed'): Claim => ({ title, outcome })
+
+test('a row stands as its tests show: a title of many rows is no proof, and only a broken line shows that one would notice', (t) => {
+  const alone = [said('x [R7]')]
+  t.is(standingOf(7, [], [[7]]), 'missing')
+  t.is(standingOf(7, [said('x [R7]', 'skipped')], [[7]]), 'missing')
+  t.is(standingOf(7, [...alone, said('y [R7 R8]', 'failed')], [[7]]), 'failed')
+  t.is(standingOf(7, [said('x [R1 to R10]')], []), 'named in passing')
+  t.is(standingOf(7, [said('x [R1 to R10]'), ...alone], []), 'claimed')
+  t.is(standingOf(7, alone, [[8], ['D58']]), 'claimed')
+  t.is(standingOf(7, alone, [[7, 8]]), 'claimed', 'either of the two may have noticed')
+  t.is(standingOf(7, alone, [[7]]), 'defended')
+})

@@ -1,0 +1,69 @@
+import test from 'ava'
+import { timed } from '../../../bench/cpu-time.ts'
+import { measure } from '../../../bench/harness.ts'
+import type { Benchmark, Round } from '../../../bench/harness.ts'
+
+const round = (seconds: number, cpuSeconds: number | null): Round => ({ work: 1, seconds, cpuSeconds })
+
+/** A benchmark whose rounds take what the lists say, the warm-ups first; `calls` is the order in which they came. */
+const scripted = (ours: ReadonlyArray<Round>, peers: ReadonlyArray<Round>, chosen: Partial<Benchmark> = {}) => {
+  const calls: Array<string> = []
+  const next = (name: string, rounds: ReadonlyArray<Round>) => async () => {
+    const done = calls.filter((call) => call === name).length
+    calls.push(name)
+    return rounds[done] ?? round(Number.NaN, null)
+  }
+  const benchmark: Benchmark = {
+    name: 'scripted',
+    meaning: 'a list',
+    peer: 'another list',
+    unit: 'rounds',
+    basis: 'wall',
+    atLeast: 0.5,
+    rounds: 3,
+    warmUp: true,
+    prepare: async () => ({ ours: next('ours', ours), peers: next('peers', peers), close: async () => void calls.push('close') }),
+    ...chosen,
+  }
+  return { benchmark, calls }
+}
+
+test('the sides take turns, each first in every other round, after a warm-up that does not count', async (t) => {
+  const { benchmark, calls } = scripted([9, 1, 1, 1].map((s) => round(s, s)), [9, 2, 4, 8].map((s) => round(s, s)))
+  const figure = await measure(benchmark)
+  t.deepEqual(calls, ['ours', 'peers', 'ours', 'peers', 'peers', 'ours', 'ours', 'peers', 'close'])
+  t.like(figure, { ratio: 4, ratio_min: 2, ratio_max: 8, ours_per_s: 1, peer_per_s: 0.25, rounds: 3, at_least: 0.5 })
+})
+
+test('the ratio is of the time that the benchmark names; both are told', async (t) => {
+  const [ours, peers] = [[1, 1, 1, 1].map((s) => round(s, 2)), [1, 2, 2, 2].map((s) => round(s, 1))]
+  t.like(await measure(scripted(ours, peers).benchmark), { basis: 'wall', ratio: 2, wall_ratio: 2, cpu_ratio: 0.5 })
+  t.like(await measure(scripted(ours, peers, { basis: 'cpu' }).benchmark), { basis: 'cpu', ratio: 0.5, wall_ratio: 2, cpu_ratio: 0.5 })
+})
+
+test('without CPU times the ratio is of wall time, and says so', async (t) => {
+  const [ours, peers] = [[1, 1, 1, 1].map((s) => round(s, null)), [1, 2, 2, 2].map((s) => round(s, 1))]
+  t.like(await measure(scripted(ours, peers, { basis: 'cpu' }).benchmark), { basis: 'wall', ratio: 2, cpu_ratio: null })
+})
+
+test('a benchmark that lacks what it needs says what, and measures nothing', async (t) => {
+  const { benchmark } = scripted([], [], { prepare: async () => ({ skipped: 'no model' }) })
+  t.deepEqual(await measure(benchmark), { name: 'scripted', skipped: 'no model' })
+})
+
+test('a side that fails still closes what was opened', async (t) => {
+  const { benchmark, calls } = scripted([], [])
+  const prepare: Benchmark['prepare'] = async () => ({ ours: () => Promise.reject(new Error('broken')), peers: async () => round(1, 1), close: async () => void calls.push('close') })
+  await t.throwsAsync(measure({ ...benchmark, prepare }), { message: 'broken' })
+  t.deepEqual(calls, ['close'])
+})
+
+test('a round tells its work and the CPU time of what it did', async (t) => {
+  const done = await timed(7, () => {
+    const until = process.cpuUsage().user + 50_000
+    while (process.cpuUsage().user < until);
+  })
+  t.is(done.work, 7)
+  if (process.platform === 'linux') t.true((done.cpuSeconds ?? 0) >= 0.03, `${done.cpuSeconds} s`)
+  else t.pass()
+})

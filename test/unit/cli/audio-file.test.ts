@@ -1,0 +1,13 @@
+import test from 'ava'
+import { readAudioFile } from '../../../interfaces/cli/streaming/audio-file.ts'
+
+test('reads a FLAC file as 16 kHz mono', async (t) => {
+  const samples = await readAudioFile('interfaces/cli/streaming/demo/sample.flac')
+  t.is(Math.round(samples.length / 16000), 55)
+  t.true(samples.some((sample) => Math.abs(sample) > 10_000))
+})
+
+test('says which file it cannot read', async (t) => {
+  await t.throwsAsync(readAudioFile('package.json'), { message: /cannot read package\.json as audio/ })
+  await t.throwsAsync(readAudioFile('no-such-file.wav'), { message: /no-such-file\.wav.*No such file/ })
+})

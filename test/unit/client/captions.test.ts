@@ -1,0 +1,45 @@
+import test from 'ava'
+import { ended, NO_CAPTIONS, withFrame } from '../../../interfaces/client/captions.ts'
+import type { Captions, TextFrame } from '../../../interfaces/client/captions.ts'
+
+const said = (segment: number, text: string, members: Partial<TextFrame> = {}): TextFrame =>
+  ({ type: 'transcription', start: segment, end: segment + 0.9, text, language: 'en', segment, final: true,
+    ...members })
+
+const unnumbered = ({ segment: _s, final: _f, ...frame }: TextFrame): TextFrame => frame
+
+const after = (...frames: ReadonlyArray<TextFrame>): Captions => frames.reduce(withFrame, NO_CAPTIONS)
+const texts = ({ lines }: Captions): ReadonlyArray<string> => lines.map(({ text }) => text)
+
+test('drafts give way to each other and to their final, which comes once [B47]', (t) => {
+  const draft = after(said(1, 'hel', { final: false }), said(1, 'hello wor', { final: false }))
+  t.deepEqual([texts(draft), draft.running?.text, draft.cursor], [[], 'hello wor', null])
+  const final = withFrame(draft, said(1, 'Hello world.'))
+  t.deepEqual([texts(final), final.running, final.cursor], [['Hello world.'], null, 1])
+  t.deepEqual(texts(withFrame(final, said(1, 'Hello world.'))), ['Hello world.'])
+})
+
+test('a translation stands beside its line, by language, and a later line does not move it', (t) => {
+  const { lines } = after(
+    said(1, 'one'), said(2, 'two'), said(1, 'uno', { type: 'translation', language: 'es' }),
+    said(1, 'un', { type: 'translation', language: 'fr' }),
+    said(9, 'nueve', { type: 'translation', language: 'es' }),
+  )
+  t.deepEqual(lines.map(({ translations }) => translations), [{ es: 'uno', fr: 'un' }, {}])
+})
+
+test('what a reconnect brings stands in its place', (t) => {
+  const captions = after(said(1, 'one'), said(3, 'three'), said(2, 'two'))
+  t.deepEqual([texts(captions), captions.cursor], [['one', 'two', 'three'], 3])
+})
+
+test('without numbers what begins behind the text follows it, a translation settles it, and so does the end', (t) => {
+  const captions = after(
+    ...[said(1, 'on'), said(1, 'one'), said(2, 'two'), said(2, 'dos', { type: 'translation', language: 'es' }),
+      said(3, 'thr')].map(unnumbered),
+  )
+  t.deepEqual([texts(captions), captions.running?.text, captions.cursor], [['one', 'two'], 'thr', null])
+  t.deepEqual(captions.lines[1]?.translations, { es: 'dos' })
+  t.deepEqual(texts(ended(captions)), ['one', 'two', 'thr'])
+  t.is(ended(after(said(1, 'draft', { final: false }))).running, null)
+})

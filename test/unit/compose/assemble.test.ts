@@ -1,0 +1,80 @@
+import { once } from 'node:events'
+import { readFileSync, readdirSync } from 'node:fs'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import test from 'ava'
+import { startService } from '../../../interfaces/compose.ts'
+import { assemble } from '../../../interfaces/compose/assemble.ts'
+import { readSettings } from '../../../infrastructure/settings.ts'
+import { right } from '../../support/projecting.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+
+/** Parts that tell when they stop. */
+const telling = () => {
+  const told: Array<string> = []
+  const part = (name: string, fault?: Error) => ({
+    name,
+    stop: async () => {
+      told.push(name)
+      if (fault !== undefined) throw fault
+    },
+  })
+  return { told, part }
+}
+
+test('parts stop in reverse, once, each whatever came of the others', async (t) => {
+  const { told, part } = telling()
+  const whole = await assemble(async (opened) => {
+    const inner = opened(await assemble(async (nested) => ({ first: nested(part('a')), second: nested(part('b')) })))
+    opened(part('c', new Error('stuck')))
+    opened(part('d'))
+    return { inner }
+  })
+  t.is(whole.inner.first.name, 'a')
+  t.deepEqual(told, [])
+  await t.throwsAsync(whole.stop(), { message: 'stuck' })
+  t.deepEqual(told, ['d', 'c', 'b', 'a'])
+  await whole.stop()
+  t.is(told.length, 4)
+})
+
+test('a whole that cannot be put together stops what it had opened, and says why', async (t) => {
+  const { told, part } = telling()
+  const outcome = assemble(async (opened) => {
+    opened(await assemble(async (nested) => ({ inner: nested(part('a')) })))
+    opened(part('b'))
+    return await assemble(async (nested) => {
+      nested(part('c'))
+      throw new Error('no room')
+    })
+  })
+  await t.throwsAsync(outcome, { message: 'no room' })
+  t.deepEqual(told, ['c', 'b', 'a'])
+})
+
+const childrenOf = (pid: number): ReadonlyArray<number> =>
+  readdirSync('/proc').map(Number).filter((id) => {
+    try {
+      return Number.isInteger(id) && readFileSync(`/proc/${id}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[1] === String(pid)
+    } catch {
+      return false
+    }
+  })
+
+test.serial('a service that cannot listen leaves no process, and its data directory to the next start', async (t) => {
+  const directory = await temporaryDirectory()
+  t.teardown(directory.remove)
+  const other = createServer().listen(0, '127.0.0.1')
+  t.teardown(() => other.close())
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
+  const settingsAt = (where: number) =>
+    right(readSettings({ STENOLOG_DATA_DIR: directory.path, STENOLOG_HOST: '127.0.0.1', STENOLOG_PORT: String(where), STENOLOG_LOG_LEVEL: 'silent' }))
+  const before = childrenOf(process.pid)
+  await t.throwsAsync(startService(settingsAt(port), t.fail), { code: 'EADDRINUSE' })
+  t.deepEqual(childrenOf(process.pid), before)
+  const service = await startService(settingsAt(0), t.fail)
+  t.true(childrenOf(process.pid).length > before.length)
+  await service.stop()
+  t.deepEqual(childrenOf(process.pid), before)
+})

@@ -1,0 +1,27 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { ERASE_AGAIN_FILE, eraseAgain } from '../../../interfaces/compose/erase-again.ts'
+
+test('what cannot be read of what is to be deleted again is left to the next start, and nothing else is', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'stenolog-erase-again-'))
+  t.teardown(() => rm(directory, { recursive: true, force: true }))
+  const file = join(directory, ERASE_AGAIN_FILE)
+  await writeFile(file, JSON.stringify(['user-1', 'user-2', 'live-3', 'text-3', 'live-4']))
+  let hurt: ReadonlyArray<string> = ['user-2', 'live-4']
+  const done: string[] = []
+  const deleting = (kind: string) => async (id: number) => {
+    done.push(`${kind}-${id}`)
+    return hurt.includes(`${kind}-${id}`) ? E.left({ _tag: 'LogCorrupted', reason: 'a flipped bit' } as const) : E.right(undefined)
+  }
+  const deps = { whenListed: async () => undefined, deleteUserAgain: deleting('user'), deleteLiveAgain: deleting('live') }
+  await eraseAgain(directory, deps)
+  t.deepEqual(done, ['user-1', 'user-2', 'live-3', 'live-4'])
+  t.deepEqual(JSON.parse(await readFile(file, 'utf8')), ['user-2', 'live-4'])
+  hurt = []
+  await eraseAgain(directory, deps)
+  t.deepEqual(done.slice(4), ['user-2', 'live-4'])
+  await t.throwsAsync(readFile(file), { code: 'ENOENT' })
+})

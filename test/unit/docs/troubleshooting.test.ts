@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs'
+import test from 'ava'
+import { problems } from '../../../interfaces/console/messages/english/frame.ts'
+import { speak } from '../../../interfaces/console/messages/english/speak.ts'
+import { exampleResponse, REFUSALS } from '../../../interfaces/http/errors.ts'
+import { ERROR_CODES } from '../../../interfaces/ws/frames.ts'
+
+const page = readFileSync('docs/operate/troubleshooting.md', 'utf8')
+
+/** As far as a reader needs it to find the line. */
+const beginning = (message: string): string => /^[^.:(;,]{8,}?(?=[.:(;,]|$)|^.*$/.exec(message)?.[0].trim() ?? message
+
+const unexplained = (messages: ReadonlyArray<string>): ReadonlyArray<string> =>
+  messages.filter((message) => !page.toLowerCase().includes(beginning(message).toLowerCase()))
+
+test('every answer of the REST interface is explained', (t) => {
+  const details = REFUSALS.flatMap((tag) => {
+    const { detail } = exampleResponse(tag).body
+    return typeof detail === 'string' ? [detail] : detail.map(({ msg }) => msg)
+  })
+  t.true(details.length > 40)
+  t.deepEqual(unexplained(details.map((detail) => detail.replace('Value error, ', ''))), [])
+})
+
+test('every error of the WebSocket is explained', (t) => {
+  t.deepEqual(unexplained(ERROR_CODES), [])
+})
+
+test('every problem that the console tells is explained', (t) => {
+  const told = Object.entries(speak).flatMap(([name, text]) => (/^(?:mic|end)_(?!.*help|choose)/.test(name) ? [text] : []))
+  const { request_id: _, ...others } = problems
+  t.deepEqual(unexplained([...told, ...Object.values(others)]), [])
+})
+
+test('the check sees a message that is not explained', (t) => {
+  t.deepEqual(unexplained(['Model not found', 'The flux has no capacity: 7']), ['The flux has no capacity: 7'])
+})

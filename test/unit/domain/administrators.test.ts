@@ -1,0 +1,83 @@
+import test from 'ava'
+import fc from 'fast-check'
+import * as E from 'fp-ts/lib/Either.js'
+import { administratorsDecider } from '../../../domain/administrators/decider.ts'
+import type { AdministratorsCommand } from '../../../domain/administrators/decider.ts'
+import type { AdministratorsEvent } from '../../../domain/administrators/events.ts'
+import { fold } from '../../../domain/shared/decider.ts'
+import { administeringAfter, NOBODY } from '../../../domain/user/administering.ts'
+import { administers, userDecider } from '../../../domain/user/decider.ts'
+import type { UserState } from '../../../domain/user/decider.ts'
+import type { UserEvent } from '../../../domain/user/events.ts'
+import { after } from './samples.ts'
+
+const at = after(0)
+const added = (userId: number, revision: number): AdministratorsEvent =>
+  ({ type: 'AdministratorAdded', data: { userId, revision, at } })
+const removed = (userId: number, revision: number): AdministratorsEvent =>
+  ({ type: 'AdministratorRemoved', data: { userId, revision, at } })
+const count = (userId: number, administering: boolean, revision: number): AdministratorsCommand =>
+  ({ type: 'Count', userId, administers: administering, revision, at })
+const leave = (userId: number, revision: number, stays: number): AdministratorsCommand =>
+  ({ type: 'Leave', userId, revision, stays, at })
+
+const decided = (before: ReadonlyArray<AdministratorsEvent>, command: AdministratorsCommand) =>
+  administratorsDecider.decide(command, fold(administratorsDecider, before))
+
+test('who comes to administer is added, once', (t) => {
+  t.deepEqual(decided([], count(1, true, 0)), E.right([added(1, 0)]))
+  t.deepEqual(decided([added(1, 0)], count(1, true, 0)), E.right([]))
+  t.deepEqual(decided([added(1, 0)], count(1, true, 4)), E.right([]))
+})
+
+test('who leaves is removed while somebody stays, and refused where nobody does', (t) => {
+  t.deepEqual(decided([added(1, 0), added(2, 0)], leave(1, 3, 2)), E.right([removed(1, 3)]))
+  t.deepEqual(decided([added(1, 0), added(2, 0), removed(2, 0)], leave(1, 3, 2)), E.left({ _tag: 'NobodyStays' }))
+  t.deepEqual(decided([added(1, 0)], leave(1, 3, 2)), E.left({ _tag: 'NobodyStays' }))
+})
+
+test('who has left is not added again by a look from before, but by coming back', (t) => {
+  const left = [added(1, 0), added(2, 0), removed(1, 3)]
+  t.deepEqual(decided(left, count(1, true, 0)), E.right([]))
+  t.deepEqual(decided(left, count(1, true, 3)), E.right([]))
+  t.deepEqual(decided(left, count(1, true, 5)), E.right([added(1, 5)]))
+})
+
+test('a late look removes nobody who came back since; a repeated departure says nothing new', (t) => {
+  t.deepEqual(decided([added(1, 5)], count(1, false, 4)), E.right([]))
+  t.deepEqual(decided([added(1, 5)], count(1, false, 6)), E.right([removed(1, 6)]))
+  t.deepEqual(decided([], count(1, false, 6)), E.right([]))
+  t.deepEqual(decided([added(2, 0), removed(1, 3)], leave(1, 3, 2)), E.right([]))
+  t.deepEqual(decided([added(2, 0), added(1, 5)], leave(1, 3, 2)), E.right([removed(1, 5)]), 'decided by an older look')
+})
+
+const data = { userId: 1, at }
+const registered = { ...data, username: 'u', usernameHash: 'h', passwordHash: 'p', maxSessions: 1, maxTranslations: 1 }
+const userEvent: fc.Arbitrary<UserEvent> = fc.constantFrom<UserEvent>(
+  { type: 'UserRegistered', data: { ...registered, permissions: [] } },
+  { type: 'UserRegistered', data: { ...registered, permissions: ['admin'] } },
+  { type: 'UserPermissionsChanged', data: { ...data, permissions: ['admin', 'user_retention'] } },
+  { type: 'UserPermissionsChanged', data: { ...data, permissions: ['user_retention'] } },
+  { type: 'UserDisabled', data },
+  { type: 'UserEnabled', data },
+  { type: 'PasswordChanged', data: { ...data, passwordHash: 'q', generation: 1 } },
+  { type: 'UserLimitsChanged', data: { ...data, maxSessions: 2, maxTranslations: 2 } },
+)
+
+test('what is known of a user without any key says the same as the whole user', (t) => {
+  fc.assert(fc.property(fc.array(userEvent, { maxLength: 12 }), fc.boolean(), (changes, isDeleted) => {
+    const changed = changes.filter(({ type }) => type !== 'UserRegistered')
+    const [first] = changes.filter(({ type }) => type === 'UserRegistered')
+    if (first === undefined) return
+    const ends: ReadonlyArray<UserEvent> = isDeleted ? [{ type: 'UserDeleted', data: { ...data, usernameHash: 'h' } }] : []
+    let is = NOBODY
+    let state: UserState = userDecider.initialState
+    for (const [revision, event] of [first, ...changed, ...ends].entries()) {
+      const before = is
+      is = administeringAfter(before, event, revision)
+      state = userDecider.evolve(state, event)
+      t.is(is.since !== null, administers(state))
+      if (is.since !== null) t.is(is.since, before.since ?? revision)
+    }
+  }))
+})

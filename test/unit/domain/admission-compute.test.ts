@@ -1,0 +1,73 @@
+import test from 'ava'
+import type { Compute } from '../../../domain/admission/compute.ts'
+import { admissionDecider } from '../../../domain/admission/decider.ts'
+import { specify } from '../../support/specify.ts'
+import { admit, admitted, joined, moved } from './admission-samples.ts'
+import { after } from './samples.ts'
+
+const SHARES: Readonly<Record<string, number>> = { tiny: 0.25, base: 0.5, huge: 1.25 }
+
+const compute = (lanes: number, active: ReadonlyArray<number> = []): Compute =>
+  ({ deviceOf: () => ({ name: 'cpu', lanes }), shareOf: (model) => SHARES[model] ?? 0, active: new Set(active) })
+
+const candidate = (worker: string, lanes: number, rank = 0) => ({ worker, rank, compute: compute(lanes) })
+const onOne = (lanes: number, active: ReadonlyArray<number> = []) => ({ candidates: [{ worker: 'gpu-0', rank: 0, compute: compute(lanes, active) }] })
+
+const A_MINUTE_LATER = after(61_000)
+
+test('a session is admitted as long as its part of the lanes is free', (t) => {
+  const { given } = specify(t, admissionDecider)
+  const busy = [joined('gpu-0', 9000), admitted(1), admitted(2, { needs: ['base', 'mt-en-es'] })]
+  given(...busy).when(admit(3, onOne(1))).thenEvents(admitted(3))
+  given(...busy).when(admit(3, onOne(0.99))).thenRefused({ _tag: 'InsufficientCompute', neededLanes: 0.25, freeLanes: 0.24 })
+  given(...busy).when(admit(3, onOne(0.5))).thenRefused({ _tag: 'InsufficientCompute', neededLanes: 0.25, freeLanes: 0 })
+  given(...busy).when(admit(3, onOne(Infinity))).thenEvents(admitted(3))
+  given(...busy).when(admit(3)).thenEvents(admitted(3))
+})
+
+test('a pending session counts for a minute, an active one for as long as it has a sender', (t) => {
+  const { given } = specify(t, admissionDecider)
+  const waiting = [joined('gpu-0', 9000), admitted(1), admitted(2)]
+  const refused = { _tag: 'InsufficientCompute', neededLanes: 0.25, freeLanes: 0 } as const
+  given(...waiting).when(admit(3, { ...onOne(0.5), at: after(60_999) })).thenRefused(refused)
+  given(...waiting).when(admit(3, { ...onOne(0.5), at: A_MINUTE_LATER })).thenEvents(admitted(3, { at: A_MINUTE_LATER }))
+  given(...waiting).when(admit(3, { ...onOne(0.5, [1, 2]), at: A_MINUTE_LATER })).thenRefused(refused)
+  given(...waiting).when(admit(3, { ...onOne(0.5, [1, 7]), at: A_MINUTE_LATER })).thenEvents(admitted(3, { at: A_MINUTE_LATER }))
+})
+
+test('quota and memory are checked before compute', (t) => {
+  const { given } = specify(t, admissionDecider)
+  const full = [joined('gpu-0', 1999), admitted(1)]
+  given(...full).when(admit(2, { ...onOne(0), maxSessions: 1 })).thenRefused({ _tag: 'QuotaReached', maximum: 1 })
+  given(...full).when(admit(2, onOne(0))).thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 999 })
+  given(joined('gpu-0', 2000), admitted(1)).when(admit(2, onOne(0)))
+    .thenRefused({ _tag: 'InsufficientCompute', neededLanes: 0.25, freeLanes: 0 })
+})
+
+test('a model that a whole lane cannot keep up with is refused however many are free', (t) => {
+  specify(t, admissionDecider).given(joined('gpu-0', 9000)).when(admit(1, { needs: ['huge'], ...onOne(16) }))
+    .thenRefused({ _tag: 'InsufficientCompute', neededLanes: 1.25, freeLanes: 1 })
+})
+
+test('a live goes to a worker that has memory and lanes for it; the lanes of others do not count', (t) => {
+  const { given } = specify(t, admissionDecider)
+  const workers = [joined('gpu-0', 9000), joined('gpu-1', 2000), joined('gpu-2', 500)]
+  const candidates = [candidate('gpu-0', 0.1), candidate('gpu-1', 0.3, 5), candidate('gpu-2', 4)]
+  given(...workers).when(admit(1, { candidates })).thenEvents(admitted(1, { worker: 'gpu-1' }))
+  given(...workers, admitted(1, { worker: 'gpu-1' })).when(admit(2, { candidates }))
+    .thenRefused({ _tag: 'InsufficientCompute', neededLanes: 0.25, freeLanes: 0.1 })
+  given(...workers, admitted(1, { worker: 'gpu-1' }), moved(1, 'gpu-0')).when(admit(2, { candidates })).thenEvents(admitted(2, { worker: 'gpu-1' }))
+})
+
+test('what an older version admitted without a model takes nothing', (t) => {
+  specify(t, admissionDecider).given(joined('gpu-0', 9000), admitted(1, { needs: null })).when(admit(2, onOne(0.25))).thenEvents(admitted(2))
+})
+
+test('sessions on one device take nothing of another', (t) => {
+  const deviceOf = (model: string) => (model === 'tiny' ? { name: 'cpu', lanes: 0.25 } : { name: 'gpu', lanes: 0.5 })
+  const candidates = [{ worker: 'gpu-0', rank: 0, compute: { ...compute(0), deviceOf } }]
+  const { given } = specify(t, admissionDecider)
+  const busy = [joined('gpu-0', 9000), admitted(1)]
+  given(...busy).when(admit(2, { candidates })).thenRefused({ _tag: 'InsufficientCompute', neededLanes: 0.25, freeLanes: 0 })
+  given(...busy).when(admit(2, { candidates, needs: ['base'] })).thenEvents(admitted(2, { needs: ['base'] }))
+})

@@ -1,0 +1,77 @@
+import type { AdmissionEvent } from '../../../domain/admission/events.ts'
+import { isOffered } from '../../../domain/admission/placement.ts'
+import type { Offering } from '../../../domain/admission/placement.ts'
+
+export const WORKERS = ['gpu-0', 'gpu-1', 'gpu-2']
+
+export const ensure = (holds: boolean, what: string): void => {
+  if (!holds) throw new Error(what)
+}
+
+/** What the log says is reserved, counted again from the events alone. */
+interface Ledger {
+  readonly workers: Map<string, { readonly vram: number; readonly isDraining: boolean }>
+  /** Who lost a worker stands behind all others. */
+  readonly held: Map<number, { readonly worker: string | null; readonly userId: number; readonly vram: number; readonly term: number; readonly needs: ReadonlyArray<string> | null }>
+}
+
+export const newLedger = (): Ledger => ({ workers: new Map(), held: new Map() })
+export const sum = (values: Iterable<number>): number => [...values].reduce((total, value) => total + value, 0)
+const heldOn = (ledger: Ledger, worker: string): number =>
+  sum([...ledger.held.values()].filter((entry) => entry.worker === worker).map((entry) => entry.vram))
+const capacityOf = (ledger: Ledger, worker: string): number => ledger.workers.get(worker)?.vram ?? 0
+export const freeOn = (ledger: Ledger, among: ReadonlyArray<string> = WORKERS): ReadonlyArray<number> =>
+  [...ledger.workers].flatMap(([worker, { vram, isDraining }]) => (isDraining || !among.includes(worker) ? [] : [vram - heldOn(ledger, worker)]))
+export const sessionsOf = (ledger: Ledger, userId: number): number => [...ledger.held.values()].filter((entry) => entry.userId === userId).length
+
+const ableTo = (needs: ReadonlyArray<string> | null, offering: Offering | undefined): ReadonlyArray<string> =>
+  WORKERS.filter((worker) => isOffered(offering, worker, needs))
+
+/** Of those that wait longer none has room now. */
+const ensureNobodyWaitsLonger = (ledger: Ledger, liveId: number, offering: Offering | undefined): void => {
+  for (const [other, { worker, vram, needs }] of ledger.held) {
+    if (other === liveId) return
+    ensure(worker !== null || Math.max(-1, ...freeOn(ledger, ableTo(needs, offering))) < vram, `live ${other} waits longer than live ${liveId}`)
+  }
+}
+
+export const record = (ledger: Ledger, event: AdmissionEvent, offering?: Offering): void => {
+  switch (event.type) {
+    case 'CapacitySet':
+    case 'WorkerJoined':
+      ledger.workers.set(event.data.worker, { vram: event.data.vram, isDraining: false })
+      break
+    case 'WorkerDraining':
+      ledger.workers.set(event.data.worker, { vram: capacityOf(ledger, event.data.worker), isDraining: true })
+      break
+    case 'WorkerLeft': {
+      ensure(ledger.workers.delete(event.data.worker), `${event.data.worker} left twice`)
+      const its = [...ledger.held].filter(([, { worker }]) => worker === event.data.worker)
+      for (const [liveId] of its) ledger.held.delete(liveId)
+      for (const [liveId, entry] of its) ledger.held.set(liveId, { ...entry, worker: null })
+      break
+    }
+    case 'Admitted':
+      ledger.held.set(event.data.liveId, { ...event.data, term: 1 })
+      break
+    case 'Moved': {
+      const { liveId, worker, term } = event.data
+      const before = ledger.held.get(liveId)
+      if (before === undefined) throw new Error(`live ${liveId} was moved without a reservation`)
+      ensure(term === before.term + 1, `live ${liveId} went from term ${before.term} to ${term}`)
+      if (before.worker === null) ensureNobodyWaitsLonger(ledger, liveId, offering)
+      ensure(ableTo(before.needs, offering).includes(worker), `${worker} has not what live ${liveId} needs`)
+      ledger.held.set(liveId, { ...before, worker, term })
+      break
+    }
+    case 'Released':
+      ensure(ledger.held.delete(event.data.liveId), `live ${event.data.liveId} was released without a reservation`)
+  }
+}
+
+export const ensureFits = (ledger: Ledger, event: AdmissionEvent): void => {
+  if (event.type !== 'Admitted' && event.type !== 'Moved') return
+  const { worker } = event.data
+  ensure(ledger.workers.get(worker)?.isDraining === false, `${worker} takes no lives`)
+  ensure(heldOn(ledger, worker) <= capacityOf(ledger, worker), `${worker} is over its capacity`)
+}

@@ -1,0 +1,215 @@
+import { isDeepStrictEqual } from 'node:util'
+import test from 'ava'
+import fc from 'fast-check'
+import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
+import { admissionDecider } from '../../../domain/admission/decider.ts'
+import type { AdmissionCommand } from '../../../domain/admission/decider.ts'
+import type { AdmissionEvent } from '../../../domain/admission/events.ts'
+import { isPlaceable } from '../../../domain/admission/placement.ts'
+import type { Offering } from '../../../domain/admission/placement.ts'
+import { AdmissionSnapshotTaken, fromSnapshot, toSnapshot } from '../../../domain/admission/snapshot.ts'
+import { liveIdOfCommand, openOf, placementOf, reservedVram } from '../../../domain/admission/state.ts'
+import type { AdmissionState } from '../../../domain/admission/state.ts'
+import { decodeOrThrow } from '../../../domain/shared/codecs.ts'
+import { fold } from '../../../domain/shared/decider.ts'
+import { WORKERS, ensure, ensureFits, freeOn, newLedger, record, sessionsOf, sum } from './admission-ledger.ts'
+import { after } from './samples.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+
+/** A command and the time since the one before, in milliseconds: mostly minutes, sometimes a clock that lags, or hours. */
+interface Step {
+  readonly command: (at: string) => AdmissionCommand
+  readonly elapsed: number
+}
+
+type AtTime<Type extends AdmissionCommand['type']> = fc.Arbitrary<Omit<Extract<AdmissionCommand, { readonly type: Type }>, 'at'>>
+
+const worker = fc.constantFrom(...WORKERS)
+const incarnation = fc.constantFrom('a', 'b', 'c')
+const vram = fc.integer({ min: 0, max: 40 }).map((hundreds) => hundreds * 100)
+const join: AtTime<'Join'> = fc.record({ type: fc.constant('Join'), worker, incarnation, vram })
+const drain: AtTime<'Drain'> = fc.record({ type: fc.constant('Drain'), worker, incarnation })
+const leave: AtTime<'Leave'> = fc.record({
+  type: fc.constant('Leave'), worker, incarnation, reason: fc.constantFrom('lost', 'stopped'),
+})
+const place: AtTime<'Place'> = fc.record({ type: fc.constant('Place') })
+const liveId = fc.integer({ min: 1, max: 30 })
+const move: AtTime<'Move'> = fc.record({
+  type: fc.constant('Move'), liveId, term: fc.integer({ min: 1, max: 4 }), to: fc.option(worker),
+})
+const admit: AtTime<'Admit'> = fc.record({
+  type: fc.constant('Admit'),
+  commandId: fc.nat({ max: 60 }).map(String),
+  userId: fc.integer({ min: 1, max: 4 }),
+  vram: fc.constantFrom(0, 100, 700, 1000, 1500),
+  maxSessions: fc.integer({ min: 0, max: 3 }),
+  instance: fc.constantFrom('a', 'b'),
+  needs: fc.constantFrom(['tiny'], ['tiny', 'en-es']),
+  candidates: fc.subarray(WORKERS, { minLength: 1 }).map((some) => some.map((worker, index) => ({ worker, rank: index % 2 }))),
+})
+const release: AtTime<'Release'> = fc.record({ type: fc.constant('Release'), liveId })
+/** What the asker knows of the workers: nothing, or of some what they run. */
+const offerings: fc.Arbitrary<Offering | undefined> = fc.option(
+  fc.array(fc.tuple(worker, fc.subarray(['tiny', 'en-es']).map((names) => new Set(names)))).map((some) => new Map(some)),
+  { nil: undefined },
+)
+const command: fc.Arbitrary<Step['command']> = fc
+  .oneof(
+    { weight: 3, arbitrary: fc.oneof(join, leave, drain, place) },
+    { weight: 2, arbitrary: move },
+    { weight: 8, arbitrary: admit },
+    { weight: 4, arbitrary: release },
+  )
+  .chain((members) => offerings.map((offering) => (at: string) => ({ ...members, at, offering })))
+const elapsed = fc.oneof(
+  { weight: 8, arbitrary: fc.nat({ max: MINUTE }) },
+  { weight: 1, arbitrary: fc.integer({ min: -5000, max: 0 }) },
+  { weight: 1, arbitrary: fc.integer({ min: 9 * MINUTE, max: 28 * HOUR }) },
+)
+const steps: fc.Arbitrary<ReadonlyArray<Step>> = fc
+  .array(fc.record({ command, elapsed }), { maxLength: 80 })
+  .map((rest) => [{ command: (at) => ({ type: 'Join', worker: 'gpu-0', incarnation: 'a', vram: 4000, at }), elapsed: 0 }, ...rest])
+
+interface Decided {
+  readonly command: AdmissionCommand
+  readonly before: AdmissionState
+  readonly decision: ReturnType<typeof admissionDecider.decide>
+  readonly after: AdmissionState
+}
+
+const run = (sequence: ReadonlyArray<Step>, initial = admissionDecider.initialState): ReadonlyArray<Decided> => {
+  let clock = 10_000
+  let state = initial
+  return sequence.map((step) => {
+    clock = Math.max(0, clock + step.elapsed)
+    const command = step.command(after(clock))
+    const before = state
+    const decision = admissionDecider.decide(command, before)
+    state = fold(admissionDecider, E.getOrElse((): ReadonlyArray<AdmissionEvent> => [])(decision), before)
+    return { command, before, decision, after: state }
+  })
+}
+
+const eventsOf = (decided: ReadonlyArray<Pick<Decided, 'decision'>>): ReadonlyArray<AdmissionEvent> =>
+  decided.flatMap((step) => E.getOrElse((): ReadonlyArray<AdmissionEvent> => [])(step.decision))
+
+test('nothing exceeds the capacity of its worker nor the quota of its user, moves take the longest waiting first, terms grow by one [R57 R60]', (t) => {
+  const seen = { admitted: 0, moved: 0, quota: 0, vram: 0 }
+  fc.assert(fc.property(steps, (sequence) => {
+    const ledger = newLedger()
+    for (const { command, decision } of run(sequence)) {
+      const events = eventsOf([{ decision }])
+      for (const event of events) {
+        record(ledger, event, command.offering)
+        ensureFits(ledger, event)
+        if (event.type === 'Moved') seen.moved += 1
+        if (event.type !== 'Admitted' || command.type !== 'Admit') continue
+        seen.admitted += 1
+        const { userId } = event.data
+        ensure(sessionsOf(ledger, userId) <= command.maxSessions, `user ${userId} is over the quota`)
+      }
+      if (E.isLeft(decision) && command.type === 'Admit') {
+        seen[decision.left._tag === 'QuotaReached' ? 'quota' : 'vram'] += 1
+        const sessions = sessionsOf(ledger, command.userId)
+        const asked = command.candidates.map(({ worker }) => worker)
+        if (decision.left._tag === 'QuotaReached') ensure(sessions >= command.maxSessions, 'refused below the quota')
+        else ensure(Math.max(-1, ...freeOn(ledger, asked)) < command.vram, 'refused although a worker had room')
+      }
+    }
+  }), { numRuns: 1000 })
+  t.true(seen.admitted > 0 && seen.moved > 0 && seen.quota > 0 && seen.vram > 0, 'all answers occur')
+})
+
+test('the state agrees with the log: a release frees exactly what was reserved [R104]', (t) => {
+  fc.assert(fc.property(steps, (sequence) => {
+    const ledger = newLedger()
+    for (const step of run(sequence)) {
+      for (const event of eventsOf([step])) record(ledger, event, step.command.offering)
+      ensure(reservedVram(step.after) === sum([...ledger.held.values()].map((entry) => entry.vram)), 'the sum differs')
+      ensure(String(step.after.open.map((held) => held.liveId)) === String([...ledger.held.keys()]), 'the open lives differ')
+      for (const [liveId, { worker, term }] of ledger.held)
+        ensure(JSON.stringify(placementOf(step.after, liveId)) === JSON.stringify({ worker, term }), 'the placement differs')
+      for (const worker of WORKERS) ensure(ledger.workers.has(worker) || openOf(step.after, worker).length === 0, `${worker} left`)
+    }
+  }))
+  t.pass()
+})
+
+test('whoever waits is placed as soon as there is room', (t) => {
+  let waited = 0
+  fc.assert(fc.property(steps, (sequence) => {
+    for (const { command, decision, after } of run(sequence)) {
+      if (after.open.some(({ worker }) => worker === null)) waited += 1
+      // Who changes nothing, or takes room away, need not look.
+      const looks = eventsOf([{ decision }]).length > 0 && !['Admit', 'Drain'].includes(command.type)
+      if (looks || command.type === 'Place')
+        ensure(!isPlaceable(after, command.offering), `there is room after ${command.type}`)
+    }
+  }), { numRuns: 500 })
+  t.true(waited > 0)
+})
+
+test('live ids are unique and grow by one', (t) => {
+  fc.assert(fc.property(steps, (sequence) => {
+    const ids = eventsOf(run(sequence)).flatMap((event) => (event.type === 'Admitted' ? [event.data.liveId] : []))
+    return ids.every((liveId, index) => liveId === index + 1)
+  }))
+  t.pass()
+})
+
+test('a command that was admitted within ten minutes is never admitted again, and finds its live', (t) => {
+  let repeated = 0
+  fc.assert(fc.property(steps, (sequence) => {
+    for (const { command, before, decision } of run(sequence)) {
+      if (command.type !== 'Admit' || E.isLeft(decision)) continue
+      const admitted = fold(admissionDecider, decision.right, before)
+      const known = liveIdOfCommand(admitted, command.commandId)
+      ensure(O.isSome(known), 'forgotten at once')
+      repeated += 1
+      ensure(isDeepStrictEqual(admissionDecider.decide(command, admitted), E.right([])), 'admitted twice')
+      const entry = toSnapshot(admitted, 0).commands.find(([commandId]) => commandId === command.commandId)
+      ensure(entry?.[1] === O.toNullable(known), 'another live')
+    }
+  }))
+  t.true(repeated > 0)
+})
+
+/** So many lives admitted and released one after another, two seconds apart: more creates than one chunk of them holds. */
+const crowd = (size: number): ReadonlyArray<AdmissionEvent> =>
+  Array.from({ length: size }, (_, index) => index + 1).flatMap((liveId): ReadonlyArray<AdmissionEvent> => {
+    const at = after((liveId - size) * 2000)
+    // Some of an older version, which did not write down what a live needs.
+    const needs = liveId % 3 === 0 ? null : ['tiny']
+    const live = { liveId, userId: 9, worker: 'gpu-9', vram: 1, needs, instance: 'a', commandId: `crowd-${liveId}`, at }
+    return [{ type: 'Admitted', data: live }, { type: 'Released', data: { liveId, at } }]
+  })
+
+test('a snapshot taken at any point, through JSON, folds on to what the whole log folds to', (t) => {
+  fc.assert(fc.property(fc.nat({ max: 400 }), steps, fc.nat({ max: 100 }), (size, sequence, percent) => {
+    const history = crowd(size)
+    const events = [...history, ...eventsOf(run(sequence, fold(admissionDecider, history)))]
+    const cut = Math.round((events.length * percent) / 100)
+    const json = JSON.stringify(toSnapshot(fold(admissionDecider, events.slice(0, cut)), cut))
+    const snapshot = decodeOrThrow(AdmissionSnapshotTaken.codec, JSON.parse(json))
+    const folded = fold(admissionDecider, events.slice(cut), fromSnapshot(snapshot))
+    const whole = fold(admissionDecider, events)
+    return JSON.stringify(toSnapshot(folded, 0)) === JSON.stringify(toSnapshot(whole, 0))
+  }))
+  t.pass()
+})
+
+test('folding changes no earlier state', (t) => {
+  fc.assert(fc.property(steps, (sequence) => {
+    let state = admissionDecider.initialState
+    const versions = eventsOf(run(sequence)).map((event) => {
+      const version = { state, asItWas: JSON.stringify(toSnapshot(state, 0)) }
+      state = admissionDecider.evolve(state, event)
+      return version
+    })
+    return versions.every((version) => JSON.stringify(toSnapshot(version.state, 0)) === version.asItWas)
+  }))
+  t.pass()
+})

@@ -1,0 +1,136 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { admissionDecider } from '../../../domain/admission/decider.ts'
+import type { AdmissionCommand } from '../../../domain/admission/decider.ts'
+import { isPlaceable } from '../../../domain/admission/placement.ts'
+import { openOf, placementOf, reservedVram } from '../../../domain/admission/state.ts'
+import { fold } from '../../../domain/shared/decider.ts'
+import { specify } from '../../support/specify.ts'
+import { admit, admitted, at, capacity, draining, join, joined, leave, left, move, moved, released } from './admission-samples.ts'
+
+const place: AdmissionCommand = { type: 'Place', at }
+
+test('a worker that drains keeps what it runs and is given nothing more', (t) => {
+  const { given } = specify(t, admissionDecider)
+  const history = [joined('gpu-0', 9000), admitted(1), draining('gpu-0')]
+  given(joined('gpu-0', 9000)).when({ type: 'Drain', worker: 'gpu-0', incarnation: 'first', at }).thenEvents(draining('gpu-0'))
+  given(...history).when({ type: 'Drain', worker: 'gpu-0', incarnation: 'first', at }).thenNothing()
+  given(joined('gpu-0', 9000)).when({ type: 'Drain', worker: 'gpu-0', incarnation: 'another', at }).thenNothing()
+  given(...history).when(admit(2)).thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 0 })
+  given(...history, joined('gpu-1', 1000)).when(admit(2)).thenEvents(admitted(2, { worker: 'gpu-1' }))
+  t.deepEqual(placementOf(fold(admissionDecider, history), 1), { worker: 'gpu-0', term: 1 })
+})
+
+test('joining again as it is is nothing to do; another capacity is told', (t) => {
+  const { given } = specify(t, admissionDecider)
+  given().when(join('gpu-0', 8000, 'first')).thenEvents(joined('gpu-0', 8000, 'first', at))
+  given(joined('gpu-0', 8000)).when(join('gpu-0', 8000, 'first')).thenNothing()
+  given(joined('gpu-0', 8000), admitted(1)).when(join('gpu-0', 500, 'first')).thenEvents(joined('gpu-0', 500, 'first', at))
+})
+
+test('a worker that joins anew takes its lives over, each in its next term, those first that were admitted first', (t) => {
+  const { given } = specify(t, admissionDecider)
+  const history = [joined('gpu-0', 3000), admitted(1), admitted(2), admitted(3)]
+  const again = [left('gpu-0', 'rejoined'), joined('gpu-0', 3000, 'second', at)]
+  given(...history).when(join('gpu-0', 3000)).thenEvents(...again, moved(1, 'gpu-0'), moved(2, 'gpu-0'), moved(3, 'gpu-0'))
+  given(...history, ...again, moved(1, 'gpu-0'), moved(2, 'gpu-0'), moved(3, 'gpu-0')).when(join('gpu-0', 3000, 'third')).thenEvents(
+    left('gpu-0', 'rejoined', 'second'), joined('gpu-0', 3000, 'third', at),
+    moved(1, 'gpu-0', 3), moved(2, 'gpu-0', 3), moved(3, 'gpu-0', 3),
+  )
+  given(...history).when(join('gpu-0', 2500)).thenEvents(left('gpu-0', 'rejoined'), joined('gpu-0', 2500, 'second', at), moved(1, 'gpu-0'), moved(2, 'gpu-0'))
+  given(...history, joined('gpu-1', 9000)).when(join('gpu-0', 1000)).thenEvents(
+    left('gpu-0', 'rejoined'), joined('gpu-0', 1000, 'second', at), moved(1, 'gpu-0'), moved(2, 'gpu-1'), moved(3, 'gpu-1'),
+  )
+})
+
+test('the worker of an older version leaves as soon as one joins, under whatever name, and its lives are taken over', (t) => {
+  const { given } = specify(t, admissionDecider)
+  const older = [capacity('local', 4000), admitted(1, { worker: 'local', needs: null })]
+  given(...older).when(join('local', 4000, 'first')).thenEvents(
+    left('local', 'rejoined', null), joined('local', 4000, 'first', at), moved(1, 'local'),
+  )
+  given(...older).when(join('host-1', 4000, 'first')).thenEvents(
+    left('local', 'lost', null), joined('host-1', 4000, 'first', at), moved(1, 'host-1'),
+  )
+})
+
+test('lives of a worker that left go to those with room, and wait where there is none', (t) => {
+  const { given } = specify(t, admissionDecider)
+  const history = [joined('gpu-0', 9000), admitted(1, { vram: 3000 }), admitted(2), joined('gpu-1', 2000), joined('gpu-2', 1500)]
+  given(...history).when(leave('gpu-0')).thenEvents(left('gpu-0'), moved(2, 'gpu-1'))
+  given(...history).when(leave('gpu-0', 'another')).thenNothing()
+  given(...history, left('gpu-0')).when(leave('gpu-0')).thenNothing()
+  const after = fold(admissionDecider, [...history, left('gpu-0'), moved(2, 'gpu-1')])
+  t.deepEqual(placementOf(after, 1), { worker: null, term: 1 })
+  t.deepEqual(placementOf(after, 2), { worker: 'gpu-1', term: 2 })
+  t.is(placementOf(after, 3), null)
+  t.deepEqual(openOf(after, 'gpu-1').map(({ liveId }) => liveId), [2])
+  t.is(reservedVram(after), 4000, 'who waits holds its megabytes')
+})
+
+test('who waits is placed by the next release or join that makes room, the longest waiting first', (t) => {
+  const { given } = specify(t, admissionDecider)
+  const history = [
+    joined('gpu-0', 1000), admitted(1), joined('gpu-1', 3000), admitted(2, { worker: 'gpu-1', vram: 3000 }),
+    joined('gpu-2', 1000), admitted(3, { worker: 'gpu-2' }), left('gpu-2'), left('gpu-0'),
+  ]
+  given(...history).when({ type: 'Release', liveId: 2, at }).thenEvents(released(2), moved(3, 'gpu-1'), moved(1, 'gpu-1'))
+  given(...history).when(join('gpu-2', 1000)).thenEvents(joined('gpu-2', 1000, 'second', at), moved(3, 'gpu-2'))
+  given(...history, released(3)).when(join('gpu-2', 1000)).thenEvents(joined('gpu-2', 1000, 'second', at), moved(1, 'gpu-2'))
+  given(...history).when(place).thenNothing()
+})
+
+test('a join moves 200 lives at a time, and says when more are left', (t) => {
+  const ids = Array.from({ length: 450 }, (_, index) => index + 1)
+  let state = fold(admissionDecider, [joined('gpu-0', 9000), ...ids.map((liveId) => admitted(liveId, { vram: 10 }))])
+  const sizes: Array<number> = []
+  for (let command = join('gpu-0', 9000); ; command = place) {
+    const decided = admissionDecider.decide(command, state)
+    const events = E.isRight(decided) ? decided.right : []
+    sizes.push(events.length)
+    state = fold(admissionDecider, events, state)
+    if (!isPlaceable(state, undefined)) break
+  }
+  t.deepEqual(sizes, [202, 200, 50])
+  t.true(state.open.every(({ worker, term }) => worker === 'gpu-0' && term === 2))
+  t.deepEqual(state.open.map(({ liveId }) => liveId), ids)
+})
+
+test('a live is moved where it is asked to, or to any other; who asks by an old term is refused', (t) => {
+  const { given } = specify(t, admissionDecider)
+  const history = [joined('gpu-0', 1000), admitted(1), joined('gpu-1', 2000), joined('gpu-2', 3000)]
+  given(...history).when(move(1, 1)).thenEvents(moved(1, 'gpu-2'))
+  given(...history).when(move(1, 1, 'gpu-1')).thenEvents(moved(1, 'gpu-1'))
+  given(...history, moved(1, 'gpu-1')).when(move(1, 1)).thenRefused({ _tag: 'MovedSince', term: 2 })
+  given(...history, released(1)).when(move(1, 1)).thenNothing()
+  given(joined('gpu-0', 1000), admitted(1)).when(move(1, 1)).thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 0 })
+  given(joined('gpu-0', 1000), admitted(1), joined('gpu-1', 900)).when(move(1, 1, 'gpu-1')).thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 900 })
+})
+
+const offering = new Map([['gpu-1', new Set(['tiny'])], ['gpu-2', new Set(['tiny', 'base', 'en-es'])]])
+
+test('a live is given only to a worker that offers its model and its translators, and waits where none does', (t) => {
+  const { given } = specify(t, admissionDecider)
+  const history = [
+    joined('gpu-0', 9000), joined('gpu-1', 9000), joined('gpu-2', 2000),
+    admitted(1, { needs: ['base', 'en-es'] }), admitted(2), admitted(3, { needs: ['large'] }), admitted(4, { needs: null }),
+  ]
+  given(...history).when({ ...leave('gpu-0'), offering }).thenEvents(left('gpu-0'), moved(1, 'gpu-2'), moved(2, 'gpu-1'), moved(4, 'gpu-1'))
+  const waiting = fold(admissionDecider, [...history, left('gpu-0'), moved(1, 'gpu-2'), moved(2, 'gpu-1'), moved(4, 'gpu-1')])
+  t.false(isPlaceable(waiting, offering))
+  const more = new Map([...offering, ['gpu-2', new Set(['large'])]])
+  t.true(isPlaceable(waiting, more), 'as soon as one offers it')
+  t.deepEqual(admissionDecider.decide({ ...place, offering: more }, waiting), E.right([moved(3, 'gpu-2')]))
+  given(...history).when({ ...move(1, 1), offering }).thenEvents(moved(1, 'gpu-2'))
+  given(...history).when({ ...move(1, 1, 'gpu-1'), offering }).thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 0 })
+  given(...history).when({ ...move(2, 1), offering: new Map() }).thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 0 })
+})
+
+test('a worker that is given up while it lives joins anew in its own incarnation, and its lives come back in their next terms', (t) => {
+  const { given } = specify(t, admissionDecider)
+  const history = [joined('gpu-0', 1000), admitted(1), joined('gpu-1', 1000), left('gpu-0'), moved(1, 'gpu-1')]
+  given(...history).when(join('gpu-0', 1000, 'first')).thenEvents(joined('gpu-0', 1000, 'first', at))
+  const again = [...history, joined('gpu-0', 1000, 'first', at)]
+  given(...again).when(leave('gpu-1')).thenEvents(left('gpu-1'), moved(1, 'gpu-0', 3))
+  given(...again).when({ ...leave('gpu-1'), offering: new Map([['gpu-1', new Set(['tiny'])]]) }).thenEvents(left('gpu-1'))
+})

@@ -1,0 +1,173 @@
+import test from 'ava'
+import * as O from 'fp-ts/lib/Option.js'
+import { v7 } from 'uuid'
+import { admissionDecider } from '../../../domain/admission/decider.ts'
+import { ADMISSION_STREAM } from '../../../domain/admission/events.ts'
+import type { AdmissionEvent } from '../../../domain/admission/events.ts'
+import { ADMISSION_SNAPSHOT_STREAM, fromSnapshot, toSnapshot } from '../../../domain/admission/snapshot.ts'
+import { liveIdOfCommand, reservedVram, totalVram } from '../../../domain/admission/state.ts'
+import { fold } from '../../../domain/shared/decider.ts'
+import { specify } from '../../support/specify.ts'
+import { admit, admitted, at, joined, left, released, reservation } from './admission-samples.ts'
+import type { AdmittedData } from './admission-samples.ts'
+import { after } from './samples.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+
+test('the first live is number 1', (t) => {
+  specify(t, admissionDecider).given(joined('gpu-0', 4000)).when(admit(1)).thenEvents(admitted(1))
+})
+
+test('live ids go on counting after a release', (t) => {
+  specify(t, admissionDecider).given(joined('gpu-0', 4000), admitted(1), released(1)).when(admit(2)).thenEvents(admitted(2))
+})
+
+test('exactly at capacity succeeds, one megabyte over fails [R59]', (t) => {
+  const { given } = specify(t, admissionDecider)
+  given(joined('gpu-0', 2000), admitted(1)).when(admit(2)).thenEvents(admitted(2))
+  given(joined('gpu-0', 1999), admitted(1)).when(admit(2)).thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 999 })
+})
+
+test('without any worker nothing is free [R58]', (t) => {
+  specify(t, admissionDecider).given().when(admit(1)).thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 0 })
+})
+
+test('a live goes to the worker with the most megabytes left, the first by name among equals', (t) => {
+  const { given } = specify(t, admissionDecider)
+  const workers = [joined('gpu-1', 3000), joined('gpu-0', 3000)]
+  given(...workers).when(admit(1)).thenEvents(admitted(1, { worker: 'gpu-0' }))
+  given(...workers, admitted(1)).when(admit(2)).thenEvents(admitted(2, { worker: 'gpu-1' }))
+  given(...workers, joined('gpu-1', 9000)).when(admit(1)).thenEvents(admitted(1, { worker: 'gpu-1' }))
+})
+
+test('megabytes that are free on two workers together do not make room for one live', (t) => {
+  specify(t, admissionDecider)
+    .given(joined('gpu-0', 800), joined('gpu-1', 900))
+    .when(admit(1))
+    .thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 900 })
+})
+
+test("the quota counts the user's own open lives; a released one frees a place [R60]", (t) => {
+  const { given } = specify(t, admissionDecider)
+  const busy = [joined('gpu-0', 9000), admitted(1), admitted(2), admitted(3, { userId: 4 })]
+  given(...busy).when(admit(4, { maxSessions: 2 })).thenRefused({ _tag: 'QuotaReached', maximum: 2 })
+  given(...busy).when(admit(4, { maxSessions: 3 })).thenEvents(admitted(4))
+  given(...busy, released(2)).when(admit(4, { maxSessions: 2 })).thenEvents(admitted(4))
+  given(joined('gpu-0', 9000)).when(admit(1, { maxSessions: 0 })).thenRefused({ _tag: 'QuotaReached', maximum: 0 })
+})
+
+test('the quota is checked before the memory [R62]', (t) => {
+  specify(t, admissionDecider)
+    .given(joined('gpu-0', 1000), admitted(1))
+    .when(admit(2, { maxSessions: 1 }))
+    .thenRefused({ _tag: 'QuotaReached', maximum: 1 })
+})
+
+test('a repeated create finds its live, even when that live has ended or nothing is free', (t) => {
+  const { given } = specify(t, admissionDecider)
+  const history = [joined('gpu-0', 1000), admitted(1)]
+  given(...history).when(admit(1, { maxSessions: 1 })).thenNothing()
+  given(...history, released(1)).when(admit(1)).thenNothing()
+  t.deepEqual(liveIdOfCommand(fold(admissionDecider, [...history, released(1)]), 'create-1'), O.some(1))
+  t.deepEqual(liveIdOfCommand(fold(admissionDecider, history), 'create-2'), O.none)
+})
+
+test('releasing twice, or a live that was never admitted, is nothing to do', (t) => {
+  const { given } = specify(t, admissionDecider)
+  given(joined('gpu-0', 1000), admitted(1)).when({ type: 'Release', liveId: 1, at }).thenEvents(released(1))
+  given(joined('gpu-0', 1000), admitted(1), released(1)).when({ type: 'Release', liveId: 1, at }).thenNothing()
+  given().when({ type: 'Release', liveId: 9, at }).thenNothing()
+})
+
+test('a capacity lowered below what is reserved evicts nobody and admits nobody', (t) => {
+  const history = [joined('gpu-0', 4000), admitted(1), admitted(2), joined('gpu-0', 1500)]
+  t.deepEqual(fold(admissionDecider, history).open, [reservation(1), reservation(2)])
+  const { given } = specify(t, admissionDecider)
+  given(...history).when(admit(3)).thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 0 })
+  given(...history, released(1), released(2)).when(admit(3)).thenEvents(admitted(3))
+})
+
+test('reserved and total megabytes are sums over open lives and workers [R104]', (t) => {
+  const workers = [joined('gpu-0', 4000), joined('gpu-1', 500)]
+  const state = fold(admissionDecider, [...workers, admitted(1), admitted(2, { vram: 700 }), released(1)])
+  t.is(reservedVram(state), 700)
+  t.is(totalVram(state), 4500)
+})
+
+test('a create is remembered for ten minutes of the log, one of an older version for 24 hours', (t) => {
+  const remembered = (needs: AdmittedData['needs'], ms: number): boolean => {
+    const first = [joined('gpu-0', 9000), admitted(1, { needs, at: after(0) })]
+    return O.isSome(liveIdOfCommand(fold(admissionDecider, [...first, released(1, after(ms))]), 'create-1'))
+  }
+  t.true(remembered(['tiny'], 10 * MINUTE))
+  t.false(remembered(['tiny'], 10 * MINUTE + 1))
+  t.true(remembered(null, 24 * HOUR))
+  t.false(remembered(null, 24 * HOUR + 1))
+})
+
+test('more creates than one chunk holds are all found, and all forgotten in time', (t) => {
+  const ids = Array.from({ length: 500 }, (_, index) => index + 1)
+  const state = fold(admissionDecider, ids.map((liveId) => admitted(liveId, { at: after(liveId * 1000) })))
+  t.true(ids.every((liveId) => O.isSome(liveIdOfCommand(state, `create-${liveId}`))))
+  const later = admissionDecider.evolve(state, released(1, after(10 * MINUTE + 300_500)))
+  t.deepEqual(toSnapshot(later, 500).commands.map(([, liveId]) => liveId), ids.slice(300))
+  t.is(toSnapshot(state, 499).commands.length, 500, 'the earlier state still holds')
+  t.deepEqual(toSnapshot(admissionDecider.evolve(state, released(1, after(HOUR))), 500).commands, [])
+})
+
+test('of a flood of creates the last 4,000 are remembered', (t) => {
+  const ids = Array.from({ length: 4500 }, (_, index) => index + 1)
+  const state = fold(admissionDecider, ids.flatMap((liveId) => [admitted(liveId), released(liveId)]))
+  t.deepEqual(toSnapshot(state, 0).commands.map(([, liveId]) => liveId), ids.slice(500))
+})
+
+test('of the candidates the lowest in rank is taken, whoever has more room; who has none is passed over', (t) => {
+  const { given } = specify(t, admissionDecider)
+  const workers = [joined('gpu-0', 9000), joined('gpu-1', 3000), joined('gpu-2', 500)]
+  const ranked = (...ranks: ReadonlyArray<number>) =>
+    admit(1, { candidates: ranks.map((rank, index) => ({ worker: `gpu-${index}`, rank })) })
+  given(...workers).when(ranked(1, 0, 2)).thenEvents(admitted(1, { worker: 'gpu-1' }))
+  given(...workers).when(ranked(1, 1, 0)).thenEvents(admitted(1, { worker: 'gpu-0' }))
+  given(...workers).when(admit(1, { candidates: [{ worker: 'gpu-1', rank: 7 }] })).thenEvents(admitted(1, { worker: 'gpu-1' }))
+  given(...workers).when(admit(1, { candidates: [] })).thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 0 })
+  given(...workers).when(admit(1, { candidates: [{ worker: 'gpu-9', rank: 0 }] })).thenRefused({ _tag: 'InsufficientVram', needed: 1000, free: 0 })
+})
+
+test('snapshots fit into an append: 64 KiB at 50,000 creates a day and 100 open lives, 900 KiB with 4,000 of both', (t) => {
+  const bytesOf = (open: number, commands: number): number => {
+    const lives = Array.from({ length: commands }, (_, index): AdmissionEvent => admitted(10_000_000 + index, {
+      userId: 1_000_000 + index, commandId: v7(), instance: '0195f3a0-7c1e-7d10-8a55-1b2c3d4e5f60',
+      needs: ['whisper-large-v3-turbo', 'opus-mt-en-es', 'opus-mt-en-fr'],
+    }))
+    const ended = lives.slice(open).map((_, index) => released(10_000_000 + index))
+    return JSON.stringify(toSnapshot(fold(admissionDecider, [...lives, ...ended]), 10_000_000)).length
+  }
+  t.true(bytesOf(100, Math.ceil(50_000 / 144)) <= 64 * 1024)
+  t.true(bytesOf(4000, 4000) <= 900 * 1024)
+})
+
+test('no other stream begins as `admission` does: who follows it by that prefix is told of no snapshot', (t) => {
+  t.false(ADMISSION_SNAPSHOT_STREAM.startsWith(ADMISSION_STREAM))
+})
+
+test('a snapshot holds the whole state, and says names once', (t) => {
+  const history = [
+    joined('gpu-0', 4000), joined('gpu-1', 1000), admitted(1, { needs: null }), admitted(2), admitted(3, { worker: 'gpu-1' }),
+    released(1), left('gpu-1'),
+  ]
+  const state = fold(admissionDecider, history)
+  const snapshot = toSnapshot(state, 6)
+  const held = { userId: 3, term: 1, vram: 1000, needs: [1], instance: 2, at }
+  t.deepEqual(snapshot, {
+    revision: 6,
+    workers: [{ worker: 'gpu-0', incarnation: 'first', vram: 4000, isDraining: false }],
+    names: ['gpu-0', 'tiny', 'api-1'],
+    open: [{ ...held, liveId: 2, worker: 0 }, { ...held, liveId: 3, worker: null }],
+    lastLiveId: 3,
+    commands: [['create-2', 2, Date.parse(at)], ['create-3', 3, Date.parse(at)]],
+    earlierCommands: [['create-1', 1, Date.parse(at)]],
+  })
+  t.deepEqual(fromSnapshot(snapshot), state)
+  t.throws(() => fromSnapshot({ ...snapshot, names: [] }), { message: /no name 0/ })
+})

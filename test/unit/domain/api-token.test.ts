@@ -1,0 +1,103 @@
+import test from 'ava'
+import { apiTokenDecider } from '../../../domain/api-token/decider.ts'
+import type { ApiTokenCommand } from '../../../domain/api-token/decider.ts'
+import type { ApiTokenEvent, ApiTokenUsed } from '../../../domain/api-token/events.ts'
+import { hasExpired, looksLikeApiToken, prefixOfSecret, tokenUseDecider } from '../../../domain/api-token/rules.ts'
+import { fold } from '../../../domain/shared/decider.ts'
+import { specify } from '../../support/specify.ts'
+import { after } from './samples.ts'
+
+const at = after(9000)
+const about = { tokenId: 4, userId: 3, at }
+const issued = {
+  type: 'ApiTokenIssued',
+  data: { tokenId: 4, userId: 3, name: 'ci', prefix: 'lt_abcdefghijkl', secretHash: 'hash', expiresAt: null, at: after(0) },
+} satisfies ApiTokenEvent
+const renamed = (name: string): ApiTokenEvent => ({ type: 'ApiTokenRenamed', data: { ...about, name } })
+const deactivated: ApiTokenEvent = { type: 'ApiTokenDeactivated', data: about }
+const activated: ApiTokenEvent = { type: 'ApiTokenActivated', data: about }
+const revoked: ApiTokenEvent = { type: 'ApiTokenRevoked', data: about }
+const change = (members: { readonly name?: string; readonly isActive?: boolean }, userId = 3): ApiTokenCommand => ({
+  type: 'Change', userId, at, ...members,
+})
+const revoke = (userId = 3): ApiTokenCommand => ({ type: 'Revoke', userId, at })
+const unknown = { _tag: 'TokenUnknown' } as const
+
+test('a token is issued once', (t) => {
+  const { given } = specify(t, apiTokenDecider)
+  given().when({ type: 'Issue', data: issued.data }).thenEvents(issued)
+  given(issued).when({ type: 'Issue', data: issued.data }).thenRefused({ _tag: 'TokenExists' })
+  given(issued, revoked).when({ type: 'Issue', data: issued.data }).thenRefused({ _tag: 'TokenExists' })
+})
+
+test('a token expires after it was issued, or never [R118]', (t) => {
+  const { given } = specify(t, apiTokenDecider)
+  const until = (expiresAt: string) => ({ ...issued.data, expiresAt })
+  given().when({ type: 'Issue', data: until(after(1)) }).thenEvents({ type: 'ApiTokenIssued', data: until(after(1)) })
+  given().when({ type: 'Issue', data: until(after(0)) }).thenRefused({ _tag: 'ExpiryNotInFuture' })
+  given().when({ type: 'Issue', data: until(after(-86_400_000)) }).thenRefused({ _tag: 'ExpiryNotInFuture' })
+})
+
+test('only what is sent and differs changes; both are told in one go', (t) => {
+  const { given } = specify(t, apiTokenDecider)
+  given(issued).when(change({})).thenNothing()
+  given(issued).when(change({ name: 'ci', isActive: true })).thenNothing()
+  given(issued).when(change({ name: 'nightly' })).thenEvents(renamed('nightly'))
+  given(issued, renamed('nightly')).when(change({ name: 'ci' })).thenEvents(renamed('ci'))
+  given(issued).when(change({ name: 'nightly', isActive: false })).thenEvents(renamed('nightly'), deactivated)
+})
+
+test('a token is switched off and on again [R120]', (t) => {
+  const { given } = specify(t, apiTokenDecider)
+  given(issued).when(change({ isActive: false })).thenEvents(deactivated)
+  given(issued, deactivated).when(change({ isActive: false })).thenNothing()
+  given(issued, deactivated).when(change({ isActive: true })).thenEvents(activated)
+  given(issued, deactivated, activated).when(change({ isActive: true })).thenNothing()
+})
+
+test('a revoked token is gone for good [R119]', (t) => {
+  const { given } = specify(t, apiTokenDecider)
+  given(issued).when(revoke()).thenEvents(revoked)
+  given(issued, deactivated).when(revoke()).thenEvents(revoked)
+  given(issued, revoked).when(revoke()).thenRefused(unknown)
+  given(issued, revoked).when(change({ isActive: true })).thenRefused(unknown)
+  given(issued, revoked, activated).when(change({ isActive: false })).thenRefused(unknown)
+})
+
+test('a token that was never issued and one of another user are equally unknown [R36]', (t) => {
+  const { given } = specify(t, apiTokenDecider)
+  for (const command of [revoke(3), change({ name: 'x' })]) given().when(command).thenRefused(unknown)
+  for (const command of [revoke(8), change({ name: 'x' }, 8), change({}, 8)]) given(issued).when(command).thenRefused(unknown)
+})
+
+test('the state is the token as it is now', (t) => {
+  const { at: createdAt, ...facts } = issued.data
+  t.deepEqual(fold(apiTokenDecider, [issued, deactivated, renamed('x')]), { ...facts, status: 'issued', name: 'x', isActive: false, createdAt })
+  t.deepEqual(fold(apiTokenDecider, [issued, revoked]), { status: 'revoked' })
+})
+
+test('a use is recorded when the last one that was is a minute old [R33]', (t) => {
+  const { given } = specify(t, tokenUseDecider)
+  const used = (milliseconds: number): ApiTokenUsed => ({ type: 'ApiTokenUsed', data: { ...about, at: after(milliseconds) } })
+  given().when(used(0).data).thenEvents(used(0))
+  given(used(0)).when(used(59_999).data).thenNothing()
+  given(used(0)).when(used(60_000).data).thenEvents(used(60_000))
+  given(used(0), used(60_000)).when(used(119_999).data).thenNothing()
+  given(used(60_000)).when(used(0).data).thenNothing()
+})
+
+test('a token has expired at its last instant [R32]', (t) => {
+  t.false(hasExpired(null, at))
+  t.false(hasExpired(after(9001), at))
+  t.true(hasExpired(at, at))
+  t.true(hasExpired(after(8999), at))
+})
+
+test('the public part of a secret is its first 15 characters; what has another form is none [D31]', (t) => {
+  const secret = `lt_${'a1B'.repeat(4)}_${'Z'.repeat(43)}`
+  t.is(prefixOfSecret(secret), 'lt_a1Ba1Ba1Ba1B')
+  for (const bad of ['', 'lt_', secret.slice(0, -1), `${secret}Z`, `${secret}\n`, secret.replace('lt_', 'LT_'), secret.replace('1', '-'), ` ${secret}`])
+    t.is(prefixOfSecret(bad), null, bad)
+  t.true(looksLikeApiToken(secret))
+  t.false(looksLikeApiToken('eyJhbGciOiJIUzI1NiJ9.e30.x'))
+})

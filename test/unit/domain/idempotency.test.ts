@@ -1,0 +1,40 @@
+import test from 'ava'
+import { idempotencyKeyDecider } from '../../../domain/idempotency/decider.ts'
+import type { IdempotencyKeyCommand } from '../../../domain/idempotency/decider.ts'
+import type { IdempotencyKeyAdmitted, IdempotencyKeyUsed } from '../../../domain/idempotency/events.ts'
+import { fold } from '../../../domain/shared/decider.ts'
+import { specify } from '../../support/specify.ts'
+import { after } from './samples.ts'
+
+const DAY = 24 * 60 * 60 * 1000
+const used = (requestHash: string, at: number, commandId = `command at ${at}`): IdempotencyKeyUsed =>
+  ({ type: 'IdempotencyKeyUsed', data: { userId: 3, commandId, requestHash, at: after(at) } })
+const use = (requestHash: string, at: number): IdempotencyKeyCommand => ({ type: 'Use', ...used(requestHash, at).data })
+const admitted = (liveId: number): IdempotencyKeyAdmitted => ({ type: 'IdempotencyKeyAdmitted', data: { liveId, at: after(1) } })
+const admit = (liveId: number, before: number | null): IdempotencyKeyCommand => ({ type: 'Admit', liveId, before, at: after(1) })
+
+test('the first request with a key is recorded, the same again within 24 hours is not [R76]', (t) => {
+  const { given } = specify(t, idempotencyKeyDecider)
+  given().when(use('a', 0)).thenEvents(used('a', 0))
+  given(used('a', 0)).when(use('a', DAY - 1)).thenNothing()
+})
+
+test('another request with the same key is refused for 24 hours, then the key is free [R76]', (t) => {
+  const { given } = specify(t, idempotencyKeyDecider)
+  given(used('a', 0)).when(use('b', DAY - 1)).thenRefused({ _tag: 'IdempotencyKeyReused' })
+  given(used('a', 0)).when(use('b', DAY)).thenEvents(used('b', DAY))
+  given(used('a', 0), used('b', DAY)).when(use('a', DAY + 1)).thenRefused({ _tag: 'IdempotencyKeyReused' })
+})
+
+test('a key stands for the live that its request was given, and for a later one where that came to nothing [R76]', (t) => {
+  const { given } = specify(t, idempotencyKeyDecider)
+  given(used('a', 0)).when(admit(7, null)).thenEvents(admitted(7))
+  given(used('a', 0), admitted(7)).when(admit(7, null)).thenNothing()
+  given(used('a', 0), admitted(7)).when(admit(8, 7)).thenEvents(admitted(8))
+  t.is(fold(idempotencyKeyDecider, [used('a', 0), admitted(7), admitted(8)])?.liveId, 8)
+  t.is(fold(idempotencyKeyDecider, [used('a', 0), admitted(7), used('b', DAY)])?.liveId, null, 'of another use')
+})
+
+test('of two requests with one key that were given lives of their own, the second is refused [R76]', (t) => {
+  specify(t, idempotencyKeyDecider).given(used('a', 0), admitted(7)).when(admit(8, null)).thenRefused({ _tag: 'RequestStillRunning' })
+})

@@ -1,0 +1,35 @@
+import test from 'ava'
+import { toInstant } from '../../../domain/shared/instants.ts'
+import { nameProblem } from '../../../domain/shared/names.ts'
+
+const good: Readonly<Record<string, string>> = {
+  '2027-01-31T10:00:00Z': '2027-01-31T10:00:00.000000+00:00',
+  '2027-01-31t10:00:00z': '2027-01-31T10:00:00.000000+00:00',
+  '2027-01-31 10:00:00+00:00': '2027-01-31T10:00:00.000000+00:00',
+  '2027-01-01T01:30:00.5+02:00': '2026-12-31T23:30:00.500000+00:00',
+  '2026-12-31T23:59:59.123456789-00:30': '2027-01-01T00:29:59.123456+00:00',
+  '2028-02-29T00:00:00-23:59': '2028-02-29T23:59:00.000000+00:00',
+  '9999-12-31T23:59:59Z': '9999-12-31T23:59:59.000000+00:00',
+}
+const bad = [
+  '', 'tomorrow', '2027-01-31', '2027-01-31T10:00:00', '2027-01-31T10:00Z', '2027-02-29T10:00:00Z', '2027-02-30T10:00:00Z',
+  '2027-13-01T10:00:00Z', '2027-01-31T24:00:00Z', '2027-01-31T10:60:00Z', '2027-01-31T10:00:60Z', '2027-01-31T10:00:00+24:00',
+  '2027-01-31T10:00:00+01:60', '2027-01-31T10:00:00.Z', '9999-12-31T23:59:59-00:01', '0000-01-01T00:00:00+00:01', '1799999999',
+  ' 2027-01-31T10:00:00Z', '2027-01-31T10:00:00Z\n', '+02027-01-31T10:00:00Z',
+]
+
+test('a date-time with an offset becomes one in UTC with microseconds [D23]', (t) => {
+  for (const [text, instant] of Object.entries(good)) {
+    t.is(toInstant(text), instant)
+    t.is(toInstant(instant), instant)
+  }
+})
+
+test('what is no date-time with an offset is none', (t) => {
+  for (const text of bad) t.is(toInstant(text), null, text)
+})
+
+test('a name has 1 to 100 characters, whatever their size [D29 D31]', (t) => {
+  for (const name of ['a', ' ', 'ä'.repeat(100), '🎙'.repeat(100), 'two\nlines']) t.is(nameProblem(name), null, name)
+  for (const name of ['', 'a'.repeat(101), '🎙'.repeat(101), '\ud83c', 'a\udf99']) t.not(nameProblem(name), null, name)
+})

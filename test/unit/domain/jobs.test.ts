@@ -1,0 +1,29 @@
+import test from 'ava'
+import { jobsDecider } from '../../../domain/jobs/decider.ts'
+import type { JobCommand } from '../../../domain/jobs/decider.ts'
+import type { JobEvent, JobKind } from '../../../domain/jobs/events.ts'
+import { specify } from '../../support/specify.ts'
+import { after } from './samples.ts'
+
+const begun = (jobId: number, kind: JobKind) => ({ jobId, kind, subject: null, process: 'all-1', incarnation: 'one', at: after(0) })
+const over = (jobId: number) =>
+  ({ jobId, status: 'done', done: 0, total: null, detail: '', result: null, at: after(1) }) as const
+const started = (jobId: number, kind: JobKind): JobEvent => ({ type: 'JobStarted', data: begun(jobId, kind) })
+const ended = (jobId: number): JobEvent => ({ type: 'JobEnded', data: over(jobId) })
+const start = (jobId: number, kind: JobKind): JobCommand => ({ type: 'Start', data: begun(jobId, kind) })
+const end = (jobId: number): JobCommand => ({ type: 'End', data: over(jobId) })
+
+test('one job of a kind runs at a time, beside those of other kinds [R170]', (t) => {
+  const { given } = specify(t, jobsDecider)
+  given().when(start(1, 'pull')).thenEvents(started(1, 'pull'))
+  given(started(1, 'pull')).when(start(2, 'pull')).thenRefused({ _tag: 'KindRunning' })
+  given(started(1, 'pull')).when(start(2, 'check')).thenEvents(started(2, 'check'))
+  given(started(1, 'pull'), ended(1)).when(start(2, 'pull')).thenEvents(started(2, 'pull'))
+})
+
+test('a job ends once, also one whose beginning is no longer kept [R170]', (t) => {
+  const { given } = specify(t, jobsDecider)
+  given(started(1, 'pull')).when(end(1)).thenEvents(ended(1))
+  given(started(1, 'pull'), ended(1)).when(end(1)).thenNothing()
+  given(ended(1)).when(end(1)).thenNothing()
+})

@@ -1,0 +1,150 @@
+import { isDeepStrictEqual } from 'node:util'
+import test from 'ava'
+import fc from 'fast-check'
+import * as E from 'fp-ts/lib/Either.js'
+import { exists, liveDecider } from '../../../domain/live/decider.ts'
+import type { LiveCommand } from '../../../domain/live/commands.ts'
+import type { LiveEvent } from '../../../domain/live/events.ts'
+import { after, liveCreated } from './samples.ts'
+
+type Status = 'none' | 'pending' | 'active' | 'finished' | 'error' | 'aborted' | 'deleted'
+
+/** R98's changes, by the events that make them: written down again here, so that the decider cannot agree with itself. */
+const transitions: Readonly<Record<Status, Partial<Record<LiveEvent['type'], Status>>>> = {
+  none: { LiveCreated: 'pending', LiveAborted: 'aborted' },
+  pending: {
+    SenderAttached: 'pending', SenderDetached: 'pending', LiveTakenOver: 'pending', VocabularyChanged: 'pending', SourceStarted: 'pending',
+    LiveStarted: 'active', LiveFinished: 'finished', LiveFailed: 'error',
+  },
+  active: {
+    SenderAttached: 'active', SenderDetached: 'active', LiveTakenOver: 'active', VocabularyChanged: 'active', SourceStarted: 'active',
+    LiveFinished: 'finished', LiveFailed: 'error',
+  },
+  finished: { LiveDeleted: 'deleted' },
+  error: { LiveDeleted: 'deleted' },
+  aborted: {},
+  deleted: {},
+}
+
+const at = fc.nat({ max: 1e9 }).map(after)
+const instance = fc.constantFrom('a', 'b', 'c')
+const term = fc.integer({ min: 1, max: 4 })
+const vocabulary = fc.record(
+  { prompt: fc.constantFrom('', 'x'), hotwords: fc.subarray(['a', 'b']) },
+  { requiredKeys: [] },
+)
+const command: fc.Arbitrary<LiveCommand> = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ autoStart: fc.boolean(), commandId: fc.constantFrom('x', 'y') })
+    .map((changes): LiveCommand => ({ type: 'CreateLive', data: liveCreated(changes).data })) },
+  { weight: 1, arbitrary: at.map((at): LiveCommand => ({ type: 'AbortLive', liveId: 7, userId: 3, reason: 'orphan', at })) },
+  { weight: 4, arbitrary: fc.record({ type: fc.constant('AttachSender' as const), instance, term, at }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('TakeOverLive' as const), worker: instance, term, at }) },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant('ChangeVocabulary' as const), vocabulary, term, at }) },
+  { weight: 4, arbitrary: fc.record({ type: fc.constant('DetachSender' as const), epoch: fc.integer({ min: 1, max: 4 }), term, at }) },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant('StartSource' as const), pid: fc.option(fc.constant(42)), sampleOffset: fc.nat(),
+    nextSegment: fc.integer({ min: 1 }), mediaSequence: fc.constant(null), term, at }) },
+  { weight: 3, arbitrary: fc.record({ type: fc.constant('StartLive' as const), term, at }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('FinishLive' as const), reason: fc.constant('sender_closed' as const), term: fc.option(term), at }) },
+  { weight: 1, arbitrary: at.map((at): LiveCommand => ({ type: 'DeleteLive', at })) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('FailLive' as const), code: fc.constant('engine_failed' as const), detail: fc.constant(''), term: fc.option(term), at }) },
+)
+
+interface Step {
+  readonly command: LiveCommand
+  readonly events: ReadonlyArray<LiveEvent>
+}
+
+/** The commands decided one after another, with the events of each that was not refused. */
+const run = (commands: ReadonlyArray<LiveCommand>): ReadonlyArray<Step> => {
+  let state = liveDecider.initialState
+  return commands.map((command) => {
+    const events = E.getOrElse((): ReadonlyArray<LiveEvent> => [])(liveDecider.decide(command, state))
+    state = events.reduce(liveDecider.evolve, state)
+    return { command, events }
+  })
+}
+
+const sequence = fc.array(command, { maxLength: 40 })
+
+test('no command sequence makes a change of state that is not allowed, and nothing but a deletion follows a terminal event [R98]', (t) => {
+  const reached = new Set<Status>()
+  fc.assert(fc.property(sequence, (commands) => {
+    let status: Status = 'none'
+    let state = liveDecider.initialState
+    for (const event of run(commands).flatMap((step) => step.events)) {
+      const next: Status | undefined = transitions[status][event.type]
+      if (next === undefined) throw new Error(`${event.type} on ${status}`)
+      status = next
+      state = liveDecider.evolve(state, event)
+      reached.add(status)
+      if (state.status !== status) throw new Error(`${event.type} led to ${state.status}, not ${status}`)
+    }
+  }), { numRuns: 2000 })
+  t.deepEqual([...reached].sort(), ['aborted', 'active', 'deleted', 'error', 'finished', 'pending'], 'the sequences reach every status')
+})
+
+test('terminal is final: no event but a deletion moves a live out of it [R98]', (t) => {
+  const anyEvents = sequence.map((commands) => run(commands).flatMap((step) => step.events))
+  const endings = fc.constantFrom<LiveEvent>(
+    { type: 'LiveFinished', data: { liveId: 7, userId: 3, at: after(0), reason: 'restart' } },
+    { type: 'LiveFailed', data: { liveId: 7, userId: 3, at: after(0), code: 'source_failed', detail: '' } },
+  )
+  fc.assert(fc.property(endings, fc.array(anyEvents, { maxLength: 4 }), (ending, later) => {
+    const over = [liveCreated(), ending].reduce(liveDecider.evolve, liveDecider.initialState)
+    return later.flat().filter(({ type }) => type !== 'LiveDeleted').reduce(liveDecider.evolve, over) === over
+  }))
+  t.pass()
+})
+
+test('one worker a term: terms rise, what a lower one commands makes no event, senders count up and leave once', (t) => {
+  let refused = 0
+  fc.assert(fc.property(sequence, (commands) => {
+    let [epoch, term] = [0, 1]
+    let holder: number | null = null
+    for (const { command, events } of run(commands))
+      for (const event of events) {
+        const by = 'term' in command ? command.term : null
+        if (by !== null && by < term) throw new Error(`${event.type} of term ${by} in term ${term}`)
+        if (event.type === 'LiveTakenOver') {
+          if (event.data.term <= term) throw new Error(`term ${event.data.term} after ${term}`)
+          term = event.data.term
+          holder = null
+        }
+        if (event.type === 'SenderAttached') {
+          if (event.data.epoch !== epoch + 1) throw new Error(`epoch ${event.data.epoch} after ${epoch}`)
+          epoch += 1
+          holder = epoch
+        }
+        if (event.type === 'SenderDetached') {
+          if (event.data.epoch !== holder) throw new Error('a sender left that was not attached')
+          holder = null
+        }
+      }
+    if (term > 1) refused += 1
+  }), { numRuns: 1000 })
+  t.true(refused > 0, 'the sequences take lives over')
+})
+
+test('repeating any command at once is nothing to do or a refusal; only a source may start, and a sender come, again', (t) => {
+  fc.assert(fc.property(sequence, command, (commands, last) => {
+    const repeated = run([...commands, last, last]).at(-1)
+    return last.type === 'StartSource' || last.type === 'AttachSender' || repeated?.events.length === 0
+  }))
+  t.pass()
+})
+
+test('a live expects what was said last, and an event tells each change alone [B44]', (t) => {
+  fc.assert(fc.property(sequence, (commands) => {
+    let state = liveDecider.initialState
+    for (const { command, events } of run(commands)) {
+      const before = exists(state) ? state.vocabulary : null
+      state = events.reduce(liveDecider.evolve, state)
+      const after = exists(state) ? state.vocabulary : null
+      const asked = command.type === 'ChangeVocabulary' ? command.vocabulary : before
+      const hasChanged = events.some(({ type }) => type === 'VocabularyChanged')
+      if (before !== null && after !== null && hasChanged !== !isDeepStrictEqual(before, after)) throw new Error('a change without an event')
+      if (hasChanged && !isDeepStrictEqual(after, asked)) throw new Error('another vocabulary')
+    }
+  }), { numRuns: 1000 })
+  t.pass()
+})

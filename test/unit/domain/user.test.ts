@@ -1,0 +1,150 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { fold } from '../../../domain/shared/decider.ts'
+import { userDecider } from '../../../domain/user/decider.ts'
+import type { UserChanges } from '../../../domain/user/decider.ts'
+import type { UserEvent } from '../../../domain/user/events.ts'
+import { specify } from '../../support/specify.ts'
+import { after } from './samples.ts'
+
+const at = after(9000)
+const earlier = after(1000)
+const registered = {
+  type: 'UserRegistered',
+  data: {
+    userId: 3,
+    username: 'ada',
+    usernameHash: 'hash of ada',
+    passwordHash: 'first',
+    permissions: ['user_retention'],
+    maxSessions: 10,
+    maxTranslations: 5,
+    at: after(0),
+  },
+} satisfies UserEvent
+const passwordChanged = (passwordHash: string, generation: number, when = earlier): UserEvent => ({
+  type: 'PasswordChanged', data: { userId: 3, passwordHash, generation, at: when },
+})
+const disabled = (when = earlier): UserEvent => ({ type: 'UserDisabled', data: { userId: 3, at: when } })
+const enabled = (when = earlier): UserEvent => ({ type: 'UserEnabled', data: { userId: 3, at: when } })
+
+test('a user is registered once', (t) => {
+  const { given } = specify(t, userDecider)
+  given().when({ type: 'Register', data: registered.data }).thenEvents(registered)
+  given(registered).when({ type: 'Register', data: registered.data }).thenRefused({ _tag: 'AlreadyRegistered' })
+  given(registered, disabled()).when({ type: 'Register', data: registered.data }).thenRefused({ _tag: 'AlreadyRegistered' })
+})
+
+test('each password change raises the generation by one, so that earlier JWTs end', (t) => {
+  const { given } = specify(t, userDecider)
+  given(registered).when({ type: 'ChangePassword', passwordHash: 'second', at }).thenEvents(passwordChanged('second', 1, at))
+  given(registered, passwordChanged('second', 1))
+    .when({ type: 'ChangePassword', passwordHash: 'third', at })
+    .thenEvents(passwordChanged('third', 2, at))
+})
+
+test('a password that was shown to be known is changed only while it is still the password', (t) => {
+  const { given } = specify(t, userDecider)
+  const change = { type: 'ChangePassword', passwordHash: 'third', generation: 0, at } as const
+  given(registered).when(change).thenEvents(passwordChanged('third', 1, at))
+  given(registered, passwordChanged('second', 1)).when(change).thenRefused({ _tag: 'PasswordOutdated' })
+})
+
+test('a log-out everywhere raises the generation and leaves the password', (t) => {
+  const { given } = specify(t, userDecider)
+  const ended = (generation: number): UserEvent => ({ type: 'LoginsEnded', data: { userId: 3, generation, at } })
+  given(registered).when({ type: 'EndLogins', at }).thenEvents(ended(1))
+  given(registered, passwordChanged('second', 1), ended(2)).when({ type: 'EndLogins', at }).thenEvents(ended(3))
+  given(registered, ended(1)).when({ type: 'ChangePassword', passwordHash: 'second', generation: 1, at })
+    .thenEvents(passwordChanged('second', 2, at))
+  given(registered, ended(1)).when({ type: 'Rehash', oldHash: 'first', passwordHash: 'dearer', at })
+    .thenEvents({ type: 'PasswordRehashed', data: { userId: 3, passwordHash: 'dearer', at } })
+  given().when({ type: 'EndLogins', at }).thenRefused({ _tag: 'UserUnknown' })
+})
+
+test('a password is hashed anew while the old hash still stands, and its generation stays [S12]', (t) => {
+  const { given } = specify(t, userDecider)
+  const rehash = { type: 'Rehash', oldHash: 'first', passwordHash: 'first, dearer', at } as const
+  const rehashed: UserEvent = { type: 'PasswordRehashed', data: { userId: 3, passwordHash: 'first, dearer', at } }
+  given(registered).when(rehash).thenEvents(rehashed)
+  given(registered, rehashed).when(rehash).thenNothing()
+  given(registered, passwordChanged('second', 1)).when(rehash).thenNothing()
+  given(registered, rehashed).when({ type: 'ChangePassword', passwordHash: 'second', generation: 0, at }).thenEvents(passwordChanged('second', 1, at))
+  given().when(rehash).thenRefused({ _tag: 'UserUnknown' })
+})
+
+test('an administrator changes what differs, all of it in one step', (t) => {
+  const { given } = specify(t, userDecider)
+  const limits: UserEvent = { type: 'UserLimitsChanged', data: { userId: 3, maxSessions: 2, maxTranslations: 5, at } }
+  const permissions: UserEvent = { type: 'UserPermissionsChanged', data: { userId: 3, permissions: ['admin'], at } }
+  given(registered).when({ type: 'Change', changes: { maxSessions: 2 }, at }).thenEvents(limits)
+  given(registered).when({ type: 'Change', changes: { permissions: ['admin', 'admin'] }, at }).thenEvents(permissions)
+  given(registered)
+    .when({ type: 'Change', changes: { maxSessions: 2, permissions: ['admin'], passwordHash: 'second', isActive: false }, at })
+    .thenEvents(limits, permissions, passwordChanged('second', 1, at), disabled(at))
+})
+
+test('what is as it was already is no change, but a password that is set again is one', (t) => {
+  const { given } = specify(t, userDecider)
+  given(registered).when({ type: 'Change', changes: {}, at }).thenNothing()
+  given(registered)
+    .when({ type: 'Change', changes: { maxSessions: 10, maxTranslations: 5, permissions: ['user_retention'], isActive: true }, at })
+    .thenNothing()
+  given(registered).when({ type: 'Change', changes: { passwordHash: 'first' }, at }).thenEvents(passwordChanged('first', 1, at))
+})
+
+test('a user is disabled and enabled; repeating either is nothing to do', (t) => {
+  const { given } = specify(t, userDecider)
+  given(registered).when({ type: 'Change', changes: { isActive: false }, at }).thenEvents(disabled(at))
+  given(registered, disabled()).when({ type: 'Change', changes: { isActive: false }, at }).thenNothing()
+  given(registered, disabled()).when({ type: 'Change', changes: { isActive: true }, at }).thenEvents(enabled(at))
+  given(registered).when({ type: 'Change', changes: { isActive: true }, at }).thenNothing()
+  given(registered, disabled(), enabled()).when({ type: 'Change', changes: { isActive: true }, at }).thenNothing()
+})
+
+test('nothing can be asked of a user who was never registered', (t) => {
+  const { given } = specify(t, userDecider)
+  given().when({ type: 'ChangePassword', passwordHash: 'x', at }).thenRefused({ _tag: 'UserUnknown' })
+  given().when({ type: 'Change', changes: { isActive: false }, at }).thenRefused({ _tag: 'UserUnknown' })
+  given().when({ type: 'Change', changes: { isActive: true }, at }).thenRefused({ _tag: 'UserUnknown' })
+})
+
+test('the state holds the user as changed since', (t) => {
+  const { at: createdAt, ...facts } = registered.data
+  t.deepEqual(fold(userDecider, [registered]), { ...facts, status: 'active', generation: 0, createdAt, updatedAt: null })
+  t.deepEqual(fold(userDecider, [registered, passwordChanged('second', 1), disabled(at)]), {
+    ...facts, passwordHash: 'second', status: 'disabled', generation: 1, createdAt, updatedAt: at,
+  })
+  const rehashed: UserEvent = { type: 'PasswordRehashed', data: { userId: 3, passwordHash: 'dearer', at } }
+  t.deepEqual(fold(userDecider, [registered, rehashed]), {
+    ...facts, passwordHash: 'dearer', status: 'active', generation: 0, createdAt, updatedAt: null,
+  })
+  const limits: UserEvent = { type: 'UserLimitsChanged', data: { userId: 3, maxSessions: 0, maxTranslations: 1, at: earlier } }
+  const permissions: UserEvent = { type: 'UserPermissionsChanged', data: { userId: 3, permissions: [], at } }
+  t.deepEqual(fold(userDecider, [registered, limits, permissions]), {
+    ...facts, maxSessions: 0, maxTranslations: 1, permissions: [], status: 'active', generation: 0, createdAt, updatedAt: at,
+  })
+})
+
+test('where nobody else administers, an active administrator is not demoted, disabled or deleted; anybody else is', (t) => {
+  const { given } = specify(t, userDecider)
+  const administrator: UserEvent = { type: 'UserPermissionsChanged', data: { userId: 3, permissions: ['admin'], at: earlier } }
+  const alone = { nobodyElseAdministers: true, at } as const
+  const takingAway = [
+    { type: 'Change', changes: { permissions: [] }, ...alone },
+    { type: 'Change', changes: { permissions: ['user_retention'], maxSessions: 2 }, ...alone },
+    { type: 'Change', changes: { isActive: false }, ...alone },
+    { type: 'Change', changes: { permissions: ['admin'], isActive: false }, ...alone },
+    { type: 'Delete', ...alone },
+  ] as const
+  for (const command of takingAway) {
+    given(registered, administrator).when(command).thenRefused({ _tag: 'LastAdministrator' })
+    t.true(E.isRight(userDecider.decide(command, fold(userDecider, [registered]))), 'who never administered')
+    t.true(E.isRight(userDecider.decide({ ...command, nobodyElseAdministers: false }, fold(userDecider, [registered, administrator]))))
+    t.true(E.isRight(userDecider.decide(command, fold(userDecider, [registered, administrator, disabled()]))), 'who does not now')
+  }
+  const change = (changes: UserChanges) => given(registered, administrator).when({ type: 'Change', changes, ...alone })
+  change({ permissions: ['admin'], isActive: true }).thenNothing()
+  change({ permissions: ['admin', 'user_retention'] })
+    .thenEvents({ type: 'UserPermissionsChanged', data: { userId: 3, permissions: ['admin', 'user_retention'], at } })
+})

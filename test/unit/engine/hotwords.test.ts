@@ -1,0 +1,92 @@
+import { Tokenizer } from '@huggingface/tokenizers'
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { chooseToken } from '../../../infrastructure/onnx/logits.ts'
+import { readWhisperDirectory } from '../../../infrastructure/onnx/whisper/whisper-directory.ts'
+import { createHotwords } from '../../../infrastructure/onnx/words/hotwords.ts'
+import { createVocabularies } from '../../../infrastructure/onnx/words/vocabulary.ts'
+
+const END = 20
+/** A hotword of three tokens that begins anywhere, and one of two that begins where no word goes on: behind token 9. */
+const hotwords = createHotwords([{ tokens: [1, 2, 3], isFree: true }, { tokens: [5, 6], isFree: false }], END, (token) => token === 9)
+
+/** What is taken behind `text` of tokens with these logits; all others are unlikely. */
+const taken = (logits: Readonly<Record<number, number>>, text: ReadonlyArray<number>) => {
+  const all = Float32Array.from({ length: END + 1 }, (_, token) => logits[token] ?? -30)
+  return hotwords.prefer(chooseToken(all), all, text)
+}
+
+test('a hotword begins where it comes near to the likeliest token, and nowhere else', (t) => {
+  t.is(taken({ 8: 0, 1: -2.5 }, [7]).token, 1)
+  t.is(taken({ 8: 0, 1: -3.5 }, [7]).token, 8)
+  t.is(taken({ 8: 0, 2: -1 }, [7]).token, 8, 'it is not begun in its middle')
+})
+
+test('a hotword that has begun goes on, token by token, also one that began with the text that was known', (t) => {
+  t.is(taken({ 8: 0, 2: -4.5 }, [7, 1]).token, 2)
+  t.is(taken({ 8: 0, 3: -4.5 }, [1, 2]).token, 3)
+  t.is(taken({ 8: 0, 3: -4.5 }, [1, 7]).token, 8)
+  t.is(taken({ 8: 0, 2: -4.5 }, [1, 2, 3]).token, 8, 'it is over')
+})
+
+test('a spelling without a space begins only where no word goes on', (t) => {
+  t.is(taken({ 8: 0, 5: -1 }, []).token, 5)
+  t.is(taken({ 8: 0, 5: -1 }, [9]).token, 5)
+  t.is(taken({ 8: 0, 5: -1 }, [7]).token, 8)
+  t.is(taken({ 8: 0, 6: -4.5 }, [9, 5]).token, 6)
+  t.is(taken({ 8: 0, 6: -4.5 }, [7, 5]).token, 8)
+})
+
+test('no hotword takes the place of the end of the text', (t) => {
+  t.is(taken({ [END]: 0, 1: -0.1, 2: -0.1 }, [7, 1]).token, END)
+})
+
+test('a hotword that is taken is likelier by its bonus; what the model said alone of it is told beside', (t) => {
+  const { token, logprob, alone = 0 } = taken({ 8: 0, 1: -1 }, [])
+  const odds = (log: number): number => log - Math.log(1 - Math.exp(log))
+  t.is(token, 1)
+  t.true(Math.abs(odds(alone) - -1) < 1e-6, String(alone))
+  t.true(Math.abs(odds(logprob) - odds(alone) - 3) < 1e-6, String(logprob))
+  const other = taken({ 8: 0, 1: -4 }, [])
+  t.is(other.logprob, other.alone ?? 0, 'another is as likely as before')
+})
+
+const vocabularies = async () => {
+  const model = await readWhisperDirectory('test/support/fixtures/engine/exact-whisper')
+  if (E.isLeft(model)) throw new Error(model.left)
+  const tokenizer = new Tokenizer(model.right.tokenizer.json, model.right.tokenizer.config)
+  const decode = (tokens: ReadonlyArray<number>): string => tokenizer.decode([...tokens], { clean_up_tokenization_spaces: false })
+  const encode = (text: string): ReadonlyArray<number> => tokenizer.encode(text, { add_special_tokens: false }).ids
+  return { of: createVocabularies(tokenizer, decode, model.right.endOfText), encode, decode, vocabulary: model.right }
+}
+
+test('a prompt is the text before, as much of it as is read; what looks like a token of the model is text or nothing', async (t) => {
+  const { of, decode, vocabulary } = await vocabularies()
+  t.is(decode(of({ prompt: 'the red car', hotwords: [] }).prompt), ' the red car')
+  t.deepEqual(of({ prompt: '  ', hotwords: [' '] }), { prompt: [] })
+  const long = of({ prompt: 'the red car '.repeat(2000), hotwords: [] }).prompt
+  t.is(long.length, 112)
+  t.true(decode(long).endsWith('red car'), 'its end')
+  t.true(of({ prompt: 'so <|endoftext|> and <|translate|>', hotwords: [] }).prompt.every((token) => token < vocabulary.endOfText))
+})
+
+test('a hotword is heard as it is written and with a capital, with and without a space before it', async (t) => {
+  const { of, encode, vocabulary } = await vocabularies()
+  const { hotwords } = of({ prompt: '', hotwords: ['  red   car '] })
+  for (const text of [' red car', ' Red car', 'red car', 'Red car']) {
+    const tokens = encode(text)
+    for (const [i, token] of tokens.entries()) {
+      const logits = new Float32Array(vocabulary.endOfText + 1).fill(-30)
+      const other = token === 0 ? 1 : 0
+      logits[other] = 0
+      logits[token] = -1
+      t.is(hotwords?.prefer(chooseToken(logits), logits, tokens.slice(0, i)).token, token, `${text}, token ${i}`)
+    }
+  }
+})
+
+test('a vocabulary is made once', async (t) => {
+  const { of } = await vocabularies()
+  t.is(of({ prompt: 'a', hotwords: ['b'] }), of({ prompt: 'a', hotwords: ['b'] }))
+  t.not(of({ prompt: 'a', hotwords: ['b'] }), of({ prompt: 'a', hotwords: ['c'] }))
+})

@@ -1,0 +1,80 @@
+import { readFile } from 'node:fs/promises'
+import test from 'ava'
+import { InferenceSession, Tensor } from 'onnxruntime-node'
+import { floats, node, octets, onnxFile } from '../../../infrastructure/onnx/graphs/graph-writer.ts'
+import { withRowScales } from '../../../infrastructure/onnx/graphs/row-scales.ts'
+
+const [ROWS, COLUMNS] = [300, 8]
+const FLOAT = 1
+
+const f32 = (values: ReadonlyArray<number>): Uint8Array => new Uint8Array(Float32Array.from(values).buffer)
+
+/** What a quantiser makes of one product, and of the scale and zero point of one column after another, or of all. */
+const quantised = (
+  kind: 'MatMulInteger' | 'ConvInteger', shape: ReadonlyArray<number>, columns: number,
+  size = shape.reduce((product, length) => product * length, 1),
+): Uint8Array => {
+  const each = columns === 1 ? [] : [columns]
+  return onnxFile({
+    constants: [
+      octets('w', shape, Uint8Array.from({ length: size }, (_, i) => (i * 7919) % 256)),
+      octets('w_zero', each, Uint8Array.from({ length: columns }, (_, i) => 120 + i)),
+      floats('w_scale', each, f32(Array.from({ length: columns }, (_, i) => (i + 1) / 1000))),
+    ],
+    nodes: [
+      node('DynamicQuantizeLinear', ['x'], ['q', 'q_scale', 'q_zero']),
+      node(kind, ['q', 'w', 'q_zero', 'w_zero'], ['product']),
+      node('Cast', ['product'], ['cast'], { to: FLOAT }),
+      node('Mul', ['q_scale', 'w_scale'], ['scale']),
+      node('Mul', ['cast', 'scale'], ['y']),
+    ],
+    inputs: [['x', kind === 'MatMulInteger' ? [2, ROWS] : [1, 1, ROWS]]],
+    outputs: [['y', kind === 'MatMulInteger' ? [2, COLUMNS] : [1, 1, 'length']]],
+  })
+}
+
+const run = async (graph: Uint8Array, x: Float32Array, dimensions: ReadonlyArray<number>): Promise<Float32Array> => {
+  const session = await InferenceSession.create(graph, { executionProviders: ['cpu'] })
+  const { y } = await session.run({ x: new Tensor('float32', x, dimensions) })
+  return y?.data as Float32Array
+}
+
+/** A loud row, and one a hundred thousand times as quiet. */
+const loudAndQuiet = Float32Array.from({ length: 2 * ROWS }, (_, i) => Math.sin(i * i) * (i < ROWS ? 1000 : 0.01))
+
+for (const columns of [1, COLUMNS])
+  test(`beside a loud row a quiet one keeps its values, where weights have ${columns} scales`, async (t) => {
+    const graph = quantised('MatMulInteger', [ROWS, COLUMNS], columns)
+    const rewritten = withRowScales(graph)
+    if (rewritten === null) return void t.fail('nothing was changed')
+    const [plain, changed] = [await run(graph, loudAndQuiet, [2, ROWS]), await run(rewritten, loudAndQuiet, [2, ROWS])]
+    for (let column = 0; column < COLUMNS; column++) {
+      const of = (list: number) => (columns === 1 ? 0 : list)
+      const weight = (row: number): number => ((((row * COLUMNS + column) * 7919) % 256) - 120 - of(column)) * ((of(column) + 1) / 1000)
+      const exact = (from: number): number => Array.from({ length: ROWS }, (_, row) => (loudAndQuiet[from + row] ?? 0) * weight(row)).reduce((sum, one) => sum + one, 0)
+      const size = (from: number): number => Math.hypot(...Array.from({ length: ROWS }, (_, row) => (loudAndQuiet[from + row] ?? 0) * weight(row)))
+      t.is(plain[COLUMNS + column], 0, 'one scale for both leaves nothing of it')
+      for (const [index, from] of [[column, 0], [COLUMNS + column, ROWS]] as const)
+        t.true(Math.abs((changed[index] ?? NaN) - exact(from)) < 0.02 * size(from), `${changed[index]} instead of ${exact(from)}`)
+    }
+  })
+
+test('a convolution is computed in floats', async (t) => {
+  const graph = quantised('ConvInteger', [1, 1, 3], 1)
+  const rewritten = withRowScales(graph)
+  if (rewritten === null) return void t.fail('nothing was changed')
+  const x = loudAndQuiet.slice(ROWS - 10, 2 * ROWS - 10)
+  const y = await run(rewritten, x, [1, 1, ROWS])
+  const weight = (i: number): number => ((i * 7919) % 256 - 120) / 1000
+  const exact = [0, 1, 2].reduce((sum, i) => sum + weight(i) * (x[ROWS - 3 + i] ?? 0), 0)
+  t.true(Math.abs((y[ROWS - 3] ?? NaN) - exact) < 1e-6, `${y[ROWS - 3]} instead of ${exact}`)
+})
+
+test('what was not quantised so stays as it is, and what is no graph is refused', async (t) => {
+  const graph = await readFile('test/support/fixtures/engine/exact-whisper/onnx/encoder_model.onnx')
+  t.is(withRowScales(graph), null)
+  t.is(withRowScales(quantised('MatMulInteger', [ROWS, COLUMNS], 1, 0)), null, 'its weights lie beside the file')
+  const rewritten = withRowScales(quantised('MatMulInteger', [ROWS, COLUMNS], 1))
+  t.is(rewritten && withRowScales(rewritten), null)
+  t.throws(() => withRowScales(graph.subarray(0, graph.length - 1000)))
+})

@@ -1,0 +1,15 @@
+import { workerData } from 'node:worker_threads'
+import { openForWriting } from '../../../infrastructure/sqlite/database.ts'
+import { serveGroupCommit } from '../../../infrastructure/sqlite/group-commit.ts'
+
+/** A writer's worker that answers each job with itself, refuses `bad`, and dies of `die`. */
+const { file } = workerData as { readonly file: string }
+
+serveGroupCommit<string, string>({
+  database: openForWriting(file, { synchronous: 'NORMAL' }),
+  apply: (job) => {
+    if (job === 'die') process.exit(1)
+    if (job === 'bad') throw new TypeError('bad')
+    return job
+  },
+})

@@ -1,0 +1,34 @@
+import { randomBytes } from 'node:crypto'
+import test from 'ava'
+import { decrypt, encrypt } from '../../../infrastructure/keys/envelope.ts'
+
+const key = randomBytes(32)
+
+test('what was sealed under a name opens under no other, with the same key either', (t) => {
+  const { iv, sealed } = encrypt(key, 'user-1', Buffer.from('Alice'))
+  t.is(decrypt(key, 'user-1', iv, sealed).toString(), 'Alice')
+  for (const other of ['user-2', 'user-', '']) t.throws(() => decrypt(key, other, iv, sealed), { message: /foreign or was changed/ }, other)
+})
+
+test('an envelope has a fresh vector of 12 bytes and a whole tag of 16, and any bytes come back', (t) => {
+  for (const text of ['', 'Alice', 'Ünïcödé 🎙', 'x'.repeat(10_000)]) {
+    const [one, other] = [encrypt(key, 'user-1', Buffer.from(text)), encrypt(key, 'user-1', Buffer.from(text))]
+    t.notDeepEqual(one.iv, other.iv)
+    t.is(one.iv.length, 12)
+    t.is(one.sealed.length, Buffer.byteLength(text) + 16)
+    t.is(decrypt(key, 'user-1', one.iv, one.sealed).toString(), text)
+  }
+})
+
+test('each changed or missing byte of an envelope is noticed', (t) => {
+  const { iv, sealed } = encrypt(key, 'user-1', Buffer.from('Alice'))
+  for (let at = 0; at < sealed.length; at += 1) {
+    const changed = Buffer.from(sealed)
+    changed.writeUInt8(changed.readUInt8(at) ^ 1, at)
+    t.throws(() => decrypt(key, 'user-1', iv, changed), { message: /foreign or was changed/ }, `byte ${at}`)
+  }
+  t.throws(() => decrypt(key, 'user-1', iv, sealed.subarray(1)), { message: /foreign or was changed/ })
+  t.throws(() => decrypt(key, 'user-1', iv, sealed.subarray(0, 15)), { message: /malformed/ })
+  t.throws(() => decrypt(key, 'user-1', iv.subarray(1), sealed), { message: /malformed/ })
+  t.throws(() => decrypt(randomBytes(32), 'user-1', iv, sealed), { message: /foreign or was changed/ })
+})

@@ -1,0 +1,110 @@
+import { setImmediate } from 'node:timers/promises'
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import { followErasures } from '../../../infrastructure/keys/erased-keys.ts'
+import { openKeyring } from '../../../infrastructure/keys/keyring.ts'
+import type { StoredKey } from '../../../infrastructure/keys/keyring.ts'
+import { right } from '../../contract/event-store-support.ts'
+import { createManualTimers } from '../../support/manual-timers.ts'
+import { at, placed } from '../../support/memory-keyring.ts'
+import { createRecordingLogger } from '../../support/recording-logger.ts'
+
+/** A keyring whose storage another process erases in, followed in virtual time. */
+const follow = async (needed: ReadonlyArray<string> = []) => {
+  const keys = new Map<string, StoredKey>()
+  const asked: Array<string> = []
+  let erased: Either<string, ReadonlyArray<string>> = E.right([])
+  /** A find waits for it, with what it has read. */
+  let held: Promise<void> | null = null
+  const keyring = await openKeyring({
+    ensure: async (name, wrapped) => {
+      if (!keys.has(name)) keys.set(name, wrapped)
+      return E.right(keys.get(name) ?? null)
+    },
+    find: async (names) => {
+      asked.push(...names)
+      const found = new Map(names.flatMap((name): ReadonlyArray<[string, StoredKey]> => (keys.has(name) ? [[name, keys.get(name) ?? null]] : [])))
+      await held
+      return E.right(found)
+    },
+    erase: async () => E.right(undefined),
+    close: () => Promise.resolve(),
+  }, Buffer.alloc(32, 7))
+  const timers = createManualTimers()
+  const logger = createRecordingLogger()
+  const { stop } = followErasures({ keyring, erased: async () => erased, needed: () => needed, timers, monotonic: timers.monotonic, logger })
+  return {
+    keyring, asked, logger, stop,
+    eraseElsewhere: (name: string): void => void keys.set(name, null),
+    tells: (outcome: Either<string, ReadonlyArray<string>>): void => void (erased = outcome),
+    holdFinds: (until: Promise<void> | null): void => void (held = until),
+    pass: async (ms: number): Promise<void> => {
+      for (let passed = 0; passed < ms; passed += 500) {
+        timers.advance(500)
+        for (let turn = 0; turn < 4; turn += 1) await setImmediate()
+      }
+    },
+  }
+}
+
+const erasedKey = (key: string) => [E.left({ _tag: 'KeyErased', key })]
+
+test('a key that another process erased is out of memory with the next second', async (t) => {
+  const { keyring, eraseElsewhere, tells, pass, stop } = await follow()
+  const [alice, bob] = [await right(keyring.seal('user-1', placed(['Alice']))), await right(keyring.seal('user-2', placed(['Bob'])))]
+  eraseElsewhere('user-1')
+  t.deepEqual(await right(keyring.open(at(alice))), [E.right('Alice')])
+  tells(E.right(['user-1']))
+  await pass(1000)
+  t.deepEqual(await right(keyring.open(at(alice))), erasedKey('user-1'))
+  t.deepEqual(await keyring.seal('user-1', placed(['again']))(), E.left({ _tag: 'KeyErased', key: 'user-1' }))
+  t.deepEqual(await right(keyring.open(at(bob))), [E.right('Bob')])
+  await stop()
+})
+
+test('what was read before the erasure is not remembered behind it', async (t) => {
+  const { keyring, asked, eraseElsewhere, tells, pass, holdFinds, stop } = await follow()
+  const alice = await right(keyring.seal('user-1', placed(['Alice'])))
+  keyring.keepOnly([])
+  const { promise, resolve } = Promise.withResolvers<void>()
+  holdFinds(promise)
+  const reading = right(keyring.open(at(alice)))
+  eraseElsewhere('user-1')
+  tells(E.right(['user-1']))
+  await pass(1000)
+  holdFinds(null)
+  resolve()
+  t.deepEqual(await reading, [E.right('Alice')])
+  t.deepEqual(await right(keyring.open(at(alice))), erasedKey('user-1'))
+  t.deepEqual(asked, ['user-1', 'user-1'])
+  await stop()
+})
+
+test('without an answer for thirty seconds only what runs here stays in memory', async (t) => {
+  const { keyring, asked, logger, tells, pass, stop } = await follow(['text-7'])
+  const sealed = await right(keyring.seal('text-7', placed(['running'])))
+  const other = await right(keyring.seal('user-1', placed(['Alice'])))
+  const open = () => right(keyring.open(at([...sealed, ...other])))
+  await pass(5000)
+  tells(E.left('cut off'))
+  await pass(29_000)
+  await open()
+  t.deepEqual(asked, [])
+  await pass(3000)
+  t.is(logger.lines.length, 1)
+  await open()
+  t.deepEqual(asked, ['user-1'])
+  // And again, for as long as nothing is told.
+  await pass(1000)
+  await open()
+  t.deepEqual(asked, ['user-1', 'user-1'])
+  tells(E.right([]))
+  await pass(1000)
+  for (let time = 0; time < 2; time += 1) {
+    await open()
+    await pass(1000)
+  }
+  t.is(asked.length, 2)
+  await stop()
+})

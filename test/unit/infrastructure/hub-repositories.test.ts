@@ -1,0 +1,29 @@
+import { join } from 'node:path'
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { readManifest } from '../../../infrastructure/catalogue/manifest.ts'
+import { modelNameOf, repositoriesOf } from '../../../infrastructure/catalogue/models.ts'
+import { createHubHttp } from '../../../infrastructure/hub/hub-http.ts'
+import { hubAndModels, ID, pullTo } from '../../support/pulls-from-hub.ts'
+
+test('of several repositories the first that the hub has is pulled; one that it cannot tell of at the moment is not passed over', async (t) => {
+  const { hub, modelsDir } = await hubAndModels(t)
+  const http = createHubHttp(hub.url)
+  const from = (ids: ReadonlyArray<string>, name: string) => pullTo(modelsDir, hub, { name, source: { kind: 'hub', http, ids, revision: 'main' } })
+  for (const [name, ids] of Object.entries({ second: ['someone/tiny-whisper_timestamped', ID], first: [ID, 'nobody/nothing'] })) {
+    const { pulled } = await from(ids, name)
+    t.true(E.isRight(pulled), JSON.stringify(pulled))
+    t.is((await readManifest(join(modelsDir, name)))?.source, ID)
+  }
+  t.false(hub.asked.some((line) => line.includes('nobody')))
+
+  hub.faults.push({ path: /timestamped/, times: Infinity, kind: { status: 500 } })
+  const { pulled } = await from(['someone/tiny-whisper_timestamped', ID], 'third')
+  t.regex(E.isLeft(pulled) ? pulled.left : '', /answered 500/)
+})
+
+test('models known by name are pulled with the times of their words where there is such an export, and keep their names', (t) => {
+  t.deepEqual(repositoriesOf('base'), ['onnx-community/whisper-base_timestamped', 'Xenova/whisper-base'])
+  t.deepEqual(repositoriesOf('Xenova/whisper-base'), [])
+  t.deepEqual(['whisper-base_timestamped', 'whisper-large-v3_timestamped', 'mine_timestamped'].map(modelNameOf), ['base', 'large-v3', 'mine_timestamped'])
+})

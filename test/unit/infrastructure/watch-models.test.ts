@@ -1,0 +1,70 @@
+import { appendFile, cp, mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import { lookAtModels, watchModels } from '../../../infrastructure/catalogue/watch-models.ts'
+import { eventually } from '../../support/eventually.ts'
+import { createManualTimers } from '../../support/manual-timers.ts'
+import { createRecordingLogger } from '../../support/recording-logger.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+
+const TINY = 'test/support/fixtures/engine/tiny-whisper'
+
+/** Counts how often it is looked again what is installed; each `look` is over when it resolves. */
+const watching = async (t: ExecutionContext, rescan: () => Promise<void> = async () => undefined) => {
+  const directory = await temporaryDirectory()
+  t.teardown(directory.remove)
+  const modelsDir = join(directory.path, 'models')
+  const timers = createManualTimers()
+  const logger = createRecordingLogger()
+  let rescans = 0
+  const seen = await lookAtModels(modelsDir)
+  const counted = async (): Promise<void> => {
+    rescans += 1
+    await rescan()
+  }
+  const { stop } = watchModels({ modelsDir, seen, rescan: counted, timers, logger })
+  t.teardown(stop)
+  const look = async (): Promise<number> => {
+    timers.advance(5000)
+    // The next look is waited for once this one is over.
+    await eventually(() => {
+      if (timers.size() === 0) throw new Error('it still looks')
+    })
+    return rescans
+  }
+  return { modelsDir, look, logger }
+}
+
+test('a model that appears, changes or goes is noticed once it has settled, and nothing else', async (t) => {
+  const { modelsDir, look } = await watching(t)
+  t.is(await look(), 0, 'there is no directory')
+  await cp(TINY, join(modelsDir, 'tiny'), { recursive: true })
+  t.is(await look(), 0, 'it may still be copied')
+  t.is(await look(), 1)
+  t.is(await look(), 1)
+  await mkdir(join(modelsDir, '.pulling'))
+  await writeFile(join(modelsDir, '.pulling', 'config.json'), '{}')
+  for (let n = 0; n < 3; n += 1) t.is(await look(), 1, 'what is no model yet')
+  for (let n = 0; n < 3; n += 1) {
+    await appendFile(join(modelsDir, 'tiny', 'onnx', 'encoder_model.onnx'), 'more')
+    t.is(await look(), 1, 'it still grows')
+  }
+  t.is(await look(), 2)
+  await rename(join(modelsDir, '.pulling'), join(modelsDir, 'pulled'))
+  for (const expected of [2, 3, 3]) t.is(await look(), expected)
+  await rm(join(modelsDir, 'tiny'), { recursive: true })
+  for (const expected of [3, 4, 4]) t.is(await look(), expected)
+})
+
+test('what could not be looked up is looked up the next time', async (t) => {
+  let isAway = true
+  const { modelsDir, look, logger } = await watching(t, async () => {
+    if (isAway) throw new Error('the catalogue cannot be read')
+  })
+  await mkdir(join(modelsDir, 'one'), { recursive: true })
+  for (const expected of [0, 1, 2]) t.is(await look(), expected)
+  t.deepEqual(logger.lines.map(({ level }) => level), ['warn', 'warn'])
+  isAway = false
+  for (const expected of [3, 3]) t.is(await look(), expected)
+})

@@ -1,0 +1,82 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import fc from 'fast-check'
+import { attentionPolicy } from '../../../application/pipeline/policy/by-attention/attention-policy.ts'
+import { limitsOf } from '../../../application/pipeline/policy/policy-limits.ts'
+import type { Step } from '../../../application/pipeline/policy/policy.ts'
+import { dropPhrase, foldSpeech, INITIAL_SEGMENTER } from '../../../application/pipeline/speech/speech-segmenter.ts'
+import { SAMPLE_RATE, VAD_FRAME } from '../../../application/ports/engine.ts'
+import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
+import { scriptedAudio, scriptedEngine } from '../../support/scripted-engine.ts'
+
+const script = fc
+  .array(
+    fc.record({
+      seconds: fc.double({ min: 0.15, max: 0.9, noNaN: true }),
+      pause: fc.oneof({ weight: 3, arbitrary: fc.double({ min: 0, max: 0.1, noNaN: true }) }, { weight: 2, arbitrary: fc.double({ min: 0.2, max: 5, noNaN: true }) }),
+      isUnsure: fc.boolean(),
+      ending: fc.constantFrom('', '', ',', '.'),
+    }),
+    { minLength: 1, maxLength: 12 },
+  )
+  .map((words) =>
+    words.map(({ seconds, pause, isUnsure, ending }, i) => ({ text: `word${i}${ending}`, seconds, pause, ...(isUnsure && { misheard: `wrong${i}` }) })),
+  )
+
+const settings = fc.record({
+  mode: fc.constantFrom('partial' as const, 'final' as const),
+  min_buffer: fc.double({ min: 0.3, max: 3, noNaN: true }),
+  max_buffer: fc.double({ min: 3, max: 20, noNaN: true }),
+  buffer_timeout: fc.double({ min: 0.3, max: 3, noNaN: true }),
+  max_delay: fc.double({ min: 0.5, max: 20, noNaN: true }),
+  max_chars: fc.integer({ min: 10, max: 80 }),
+})
+
+test('nothing is due before the next look; what is heard again stays short, and so does what may be heard again', async (t) => {
+  const seen = { waits: 0, dues: 0, longest: 0 }
+  const run = await fc.check(
+    fc.asyncProperty(script, settings, async (words, chosen) => {
+      const limits = limitsOf({ ...DEFAULT_ENGINE_SETTINGS, ...chosen }, 30)
+      const audio = scriptedAudio(words, 6)
+      const engine = scriptedEngine({ words, hasWordTimes: true })
+      const policy = attentionPolicy(1)
+      let [speech, announced] = [INITIAL_SEGMENTER, 0]
+      const perform = async (step: Step): Promise<void> => {
+        if (step.kind === 'say' && step.endsPhrase) speech = dropPhrase(speech)
+        if (step.kind !== 'pass') return
+        const { pass } = step
+        const job = { model: '', language: 'en', samples: audio.slice(pass.from, pass.to), ...pass }
+        const heard = await engine.transcribe(job)()
+        if (E.isLeft(heard)) throw new Error(heard.left._tag)
+        policy.hear(speech.phrases.flatMap(({ regions }) => regions), pass, heard.right, limits)
+      }
+      for (let at = 0; at + VAD_FRAME <= audio.length; at += VAD_FRAME) {
+        const frame = audio.subarray(at, at + VAD_FRAME)
+        speech = foldSpeech(speech, [frame.filter((sample) => sample !== 0).length * 2 >= VAD_FRAME ? 0.95 : 0.05], limits.phraseSilence)
+        for (let steps = 0; speech.phrases.length > 0; steps += 1) {
+          const step = policy.next(speech, limits)
+          if (step.kind === 'wait') break
+          if (steps > 50) throw new Error('it never waits')
+          if (speech.clock < announced) throw new Error(`${step.kind} at ${speech.clock}, but the next look was at ${announced}`)
+          seen.dues += 1
+          await perform(step)
+        }
+        const { heardEnd, neededFrom } = policy.known(speech)
+        const kept = Math.max(heardEnd, speech.clock) - neededFrom
+        // The whole buffer, and the silence behind it that may pass until it is dropped.
+        const most = limits.buffer.longestHeard + Math.max(limits.interval, limits.phraseSilence, 4 * SAMPLE_RATE) + SAMPLE_RATE
+        if (kept > most) throw new Error(`${kept / SAMPLE_RATE} s are kept`)
+        if (speech.clock < announced) continue
+        const look = policy.nextLook(speech, limits)
+        seen.waits += 1
+        seen.longest = Math.max(seen.longest, look - speech.clock)
+        // A call that is not worth it is not made, however soon something may be due.
+        announced = look > speech.clock + 4 * VAD_FRAME ? look : 0
+      }
+    }),
+    { numRuns: 40 },
+  )
+  t.is(run.failed ? `${String(run.errorInstance)}\n${fc.defaultReportMessage(run)}` : '', '')
+  t.true(seen.waits > 1000 && seen.dues > 100, JSON.stringify(seen))
+  t.true(seen.longest >= 8 * VAD_FRAME, 'it does wait')
+})

@@ -1,0 +1,147 @@
+import test from 'ava'
+import { DEFAULT_ENGINE_SETTINGS as settings } from '../../../domain/live/settings.ts'
+import type { EngineSettings } from '../../../domain/live/settings.ts'
+import { limitsOf } from '../../../application/pipeline/policy/policy-limits.ts'
+import { collected, pipelineOf, say } from '../../support/pipeline-bench.ts'
+import { scriptedAudio, scriptedEngine } from '../../support/scripted-engine.ts'
+import type { ScriptedWord } from '../../support/scripted-engine.ts'
+import { stream, ticks } from '../../support/stream.ts'
+
+const pace = { chunk: 1600, ticks: 5, latency: 1, windowSeconds: 30, hasWordTimes: true }
+const textOf = (words: ReadonlyArray<ScriptedWord>): string => words.map(({ text }) => text).join(' ')
+const numbered = (count: number, pause: number): ReadonlyArray<ScriptedWord> =>
+  say(Array.from({ length: count }, (_, i) => `w${i}`).join(' ')).map((word, i) => ({ ...word, pause: i === 0 ? 0.5 : pause }))
+
+test('silence gives no frame and no pass [R155]', async (t) => {
+  const { frames, passes } = await stream({ ...pace, words: [], audio: new Int16Array(60 * 16000), settings, chunk: 16000 })
+  t.deepEqual([frames, passes], [[], 0])
+})
+
+test('without a detector silence costs no more passes than speech', async (t) => {
+  for (const hasWordTimes of [true, false]) {
+    const { passes } = await stream({ ...pace, hasWordTimes, words: [], audio: new Int16Array(60 * 16000), settings: { ...settings, vad: false } })
+    t.true(passes <= 60, `${passes} passes`)
+  }
+})
+
+test('drafts come no closer than two passes take, whatever a client asks for', async (t) => {
+  const words = numbered(60, 0.02)
+  const audio = scriptedAudio(words, 2)
+  const seconds = audio.length / 16000
+  const passesAt = async (passSeconds: number | undefined, changes: Partial<EngineSettings>): Promise<number> => {
+    const engine = scriptedEngine({ words, hasWordTimes: true, ...(passSeconds === undefined ? {} : { passSeconds }) })
+    const options = { ...pace, words, audio, engine, settings: { ...settings, ...changes } }
+    const { finals } = await stream(options)
+    t.is(finals.map(({ text }) => text).join(' '), textOf(words))
+    return engine.jobs.filter(({ isDraft }) => isDraft === true).length
+  }
+  t.true((await passesAt(undefined, {})) > seconds / 2)
+  t.true((await passesAt(1.5, {})) <= seconds / 3 + 2)
+  t.true((await passesAt(0.5, { min_buffer: 0.1, max_delay: 0.5 })) <= seconds + 2)
+  t.true((await passesAt(0.5, { min_buffer: 0.1, vad: false })) <= seconds + 2)
+})
+
+test('a phrase is final within half a second of buffer_timeout of silence, with and without a detector [R156]', async (t) => {
+  for (const vad of [true, false])
+    for (const buffer_timeout of [0.5, 1, 2.5]) {
+      const words = say('the meeting, if there is one, begins at noon.')
+      const { finals } = await stream({ ...pace, ticks: 20, words, audio: scriptedAudio(words, 5), settings: { ...settings, vad, buffer_timeout, min_buffer: 0.5 } })
+      const end = scriptedAudio(words).length / 16000
+      t.deepEqual(finals.map(({ text }) => text), ['the meeting, if there is one, begins at noon.'])
+      const delay = (finals[0]?.pushed ?? 0) / 16000 - end
+      t.true(delay - buffer_timeout <= (vad ? 0.5 : 1.1), `vad ${vad}: ${delay} s`)
+    }
+})
+
+test('max_buffer ends segments in running speech [R156]', async (t) => {
+  const words = numbered(80, 0)
+  const { finals } = await stream({ ...pace, words, audio: scriptedAudio(words), settings: { ...settings, max_buffer: 4, max_chars: 1000 } })
+  t.true(finals.length >= 3)
+  t.true(finals.slice(0, -1).every(({ start, pushed }) => pushed / 16000 - start <= 4 + 1.5), JSON.stringify(finals))
+  t.is(textOf(finals.map(({ text }) => ({ text, pause: 0, seconds: 0 }))), textOf(words))
+})
+
+test('by attention, in mode final every word is final within max_delay [R156]', async (t) => {
+  const words = numbered(60, 0.02)
+  const config: EngineSettings = { ...settings, mode: 'final', max_delay: 3, max_buffer: 20 }
+  const { finals } = await stream({ ...pace, ticks: 20, words, audio: scriptedAudio(words, 2), settings: config })
+  t.true(finals.length > 3)
+  for (const { start, pushed, text } of finals) t.true(pushed / 16000 - start <= 3 + 0.5, text)
+})
+
+test('captions that nothing more fits into are final at once, and keep to max_chars and max_lines [R157]', async (t) => {
+  const words = numbered(60, 0.02)
+  const config: EngineSettings = { ...settings, max_chars: 12, max_lines: 2, max_buffer: 30 }
+  const { frames, finals } = await stream({ ...pace, words, audio: scriptedAudio(words, 2), settings: config })
+  for (const { caption } of frames) t.true(caption.split('\n').length <= 2 && caption.split('\n').every((line) => line.length <= 12), caption)
+  t.true(finals.length >= 10 && (finals[0]?.pushed ?? Infinity) < 6 * 16000)
+  t.is(finals.map(({ text }) => text).join(' '), textOf(words))
+})
+
+test('by attention, without punctuation none is added [R158]', async (t) => {
+  const words = say('Well, it is 3.5 metres. Or not? Yes!')
+  const { frames } = await stream({ ...pace, words, audio: scriptedAudio(words, 2), settings: { ...settings, punctuation: false } })
+  t.is(frames.at(-1)?.text, 'Well it is 3.5 metres Or not Yes')
+  t.true(frames.every(({ text }) => !/[,?!]|\.$/.test(text)))
+})
+
+test('without a detector an unchanged phrase is final though its full window ends it otherwise than the drafts', async (t) => {
+  const words = [...say('it begins at noon.'), ...say('bring your own cup.', 6)]
+  const { finals } = await stream({ ...pace, words, audio: scriptedAudio(words, 4), settings: { ...settings, vad: false } })
+  t.deepEqual(finals.map(({ text }) => text), ['it begins at noon.', 'bring your own cup.'])
+  t.true((finals[0]?.pushed ?? Infinity) / 16000 < 5)
+})
+
+test('a live that ends while its last phrase is quiet is heard to its end', async (t) => {
+  const words = [...say('it begins at noon'), ...say('bring a cup', 1.6)]
+  const audio = scriptedAudio(words, 0.2)
+  const quiet = Math.round(scriptedAudio(words.slice(0, 4)).length + 1.4 * 16000)
+  const engine = scriptedEngine({ words, hasWordTimes: true })
+  const { finals, events } = collected()
+  const pipeline = pipelineOf(engine, events, { settings: { ...settings, vad: false } })
+  await pipeline.start()()
+  for (let at = 0; at < quiet; at += 1600) {
+    pipeline.push(audio.subarray(at, Math.min(quiet, at + 1600)))
+    await ticks(5)
+  }
+  pipeline.push(audio.subarray(quiet))
+  await pipeline.finish(10_000)
+  t.is(finals.map(({ text }) => text).join(' '), textOf(words))
+})
+
+test('half a minute of backlog is heard in four passes at most, and every phrase of it is a segment', async (t) => {
+  const phrases = Array.from({ length: 12 }, (_, i) => say(`this is phrase number ${i}`, i === 0 ? 0.5 : 1.2))
+  const words = phrases.flat()
+  const audio = scriptedAudio(words, 1.5)
+  t.true(audio.length > 30 * 16000, `${audio.length / 16000} s`)
+  const answer = Promise.withResolvers<void>()
+  const engine = scriptedEngine({ words, hasWordTimes: true, delay: () => answer.promise })
+  const { finals, events } = collected()
+  const pipeline = pipelineOf(engine, events, { settings })
+  await pipeline.start()()
+  pipeline.push(audio)
+  answer.resolve()
+  await pipeline.finish(10_000)
+  t.deepEqual(finals.map(({ text }) => text), phrases.map(textOf))
+  t.true(engine.jobs.length <= 4, `${engine.jobs.length} passes`)
+  t.true(engine.jobs.every(({ samples }) => samples.length <= limitsOf(settings, 30).buffer.longestHeard))
+})
+
+test('by attention, an hour of speech as fast as possible is heard whole, in few passes and in bounded jobs', async (t) => {
+  const sentence = say('this is sentence number', 0.8)
+  const words = Array.from({ length: 1200 }, (_, i) => [...sentence, { text: `${i}.`, pause: 0.05, seconds: 0.4 }]).flat()
+  const audio = scriptedAudio(words, 1)
+  const engine = scriptedEngine({ words, windowSeconds: 30, hasWordTimes: true })
+  const { finals, failures, events } = collected()
+  const pipeline = pipelineOf(engine, events)
+  await pipeline.start()()
+  for (let at = 0; at < audio.length; at += 160_000) {
+    pipeline.push(audio.subarray(at, at + 160_000))
+    while (pipeline.backlogSeconds() > 20) await ticks(1)
+  }
+  await pipeline.finish(600_000)
+  t.deepEqual(failures, [])
+  t.is(finals.map(({ text }) => text).join(' ').replaceAll('.', ''), textOf(words).replaceAll('.', ''))
+  t.true(engine.jobs.every(({ samples }) => samples.length <= 15 * 16000))
+  t.true(engine.jobs.length <= 2 * 1200, `${engine.jobs.length} passes`)
+})

@@ -1,0 +1,49 @@
+import test from 'ava'
+import { isLoop, judge } from '../../../application/pipeline/policy/hypothesis-filters.ts'
+import type { Hypothesis } from '../../../application/ports/engine.ts'
+
+const heard = (text: string, scores: Partial<Hypothesis> = {}): Hypothesis => ({
+  segments: [{ start: 0, end: 5, text }],
+  avgLogprob: -0.3,
+  noSpeechProb: 0.1,
+  compressionRatio: 1.3,
+  ...scores,
+})
+
+test('an ordinary hypothesis is taken as words', (t) => {
+  t.is(judge(heard(' We meet at half past three.')), 'words')
+  t.is(judge(heard(' Certain, though silent at first.', { noSpeechProb: 0.9 })), 'words')
+})
+
+test('text that compresses too well, or that the model doubts, is rejected', (t) => {
+  t.is(judge(heard(' words', { compressionRatio: 2.5 })), 'rejected')
+  t.is(judge(heard(' words', { compressionRatio: 2.4 })), 'words')
+  t.is(judge(heard(' words', { avgLogprob: -1.1 })), 'rejected')
+})
+
+test('doubtful text over probable silence is silence, and so is none', (t) => {
+  t.is(judge(heard(' Thank you.', { noSpeechProb: 0.7, avgLogprob: -1.2 })), 'silence')
+  t.is(judge(heard('')), 'silence')
+  t.is(judge({ ...heard(''), segments: [] }), 'silence')
+})
+
+test('one or two words that the model is not sure of are doubtful where no detector found speech', (t) => {
+  t.is(judge(heard(' The', { avgLogprob: -0.5 }), false), 'doubtful')
+  t.is(judge(heard(' The old', { avgLogprob: -0.5 }), false), 'doubtful')
+  t.is(judge(heard(' The', { avgLogprob: -0.5 })), 'words')
+  t.is(judge(heard(' The', { avgLogprob: -0.4 }), false), 'words')
+  t.is(judge(heard(' The old sailor', { avgLogprob: -0.5 }), false), 'words')
+})
+
+test('a decoder that got stuck is recognised by its repetitions', (t) => {
+  const repeated = (phrase: string, times: number): ReadonlyArray<string> => Array.from({ length: times }, () => phrase.split(' ')).flat()
+  t.true(isLoop(['so', ...repeated('no', 8)]))
+  t.false(isLoop(repeated('no', 7)))
+  t.true(isLoop([...repeated('the man walked on', 3), 'home']))
+  t.false(isLoop(repeated('the man walked', 3)))
+  t.true(isLoop(repeated('one two', 6)))
+  t.false(isLoop(repeated('one two', 5)))
+  t.false(isLoop(repeated('a b c d e f g h i', 3)))
+  t.false(isLoop([]))
+  t.is(judge(heard(` ${'Again, '.repeat(9)}`)), 'rejected')
+})

@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict'
+import * as E from 'fp-ts/lib/Either.js'
+import test from 'ava'
+import { createLags } from '../../../application/pipeline/lags.ts'
+import { createLivePipeline } from '../../../application/pipeline/live-pipeline.ts'
+import { createScheduler } from '../../../application/pipeline/scheduler.ts'
+import { DEFAULT_ENGINE_SETTINGS as settings } from '../../../domain/live/settings.ts'
+import { eventually } from '../../support/eventually.ts'
+import { collected, heldTimers, pipelineOf, say } from '../../support/pipeline-bench.ts'
+import { scriptedAudio, scriptedEngine } from '../../support/scripted-engine.ts'
+import { ticks } from '../../support/stream.ts'
+
+test('audio that came before the model was loaded is heard, though nothing comes after it [R141]', async (t) => {
+  const words = say('early words')
+  const { finals, events, drained } = collected()
+  const pipeline = pipelineOf(scriptedEngine({ words }), events)
+  pipeline.push(scriptedAudio(words, 2))
+  t.true(pipeline.backlogSeconds() > 2)
+  await pipeline.start()()
+  await eventually(() => assert.equal(finals[0]?.text, 'early words'))
+  await eventually(() => assert.ok(pipeline.backlogSeconds() < 0.1))
+  t.true(drained() > 0)
+})
+
+test('audio pushed in the same turn as the start is heard', async (t) => {
+  const words = say('same turn')
+  const { finals, events } = collected()
+  const pipeline = pipelineOf(scriptedEngine({ words }), events)
+  await pipeline.start()()
+  pipeline.push(scriptedAudio(words, 2))
+  await eventually(() => assert.equal(finals[0]?.text, 'same turn'))
+  t.pass()
+})
+
+test('settings may change until the first audio, and segments count on from where they are told', async (t) => {
+  const words = say('one two three')
+  const { finals, partials, events } = collected()
+  const pipeline = pipelineOf(scriptedEngine({ words }), events, { nextSegment: 42 })
+  pipeline.configure({ ...settings, mode: 'final', max_chars: 3 })
+  await pipeline.start()()
+  pipeline.push(new Int16Array(0))
+  pipeline.configure({ ...settings, mode: 'final', max_chars: 5, max_lines: 1 })
+  pipeline.push(scriptedAudio(words, 1))
+  pipeline.configure(settings)
+  await pipeline.finish(10_000)
+  t.deepEqual(finals.map(({ segment, text }) => [segment, text]), [[42, 'one'], [43, 'two'], [44, 'three']])
+  t.deepEqual(partials, [])
+})
+
+test('a model that does not load is told to the one who started, and finish returns', async (t) => {
+  const { events, failures } = collected()
+  const missing = E.left({ _tag: 'ModelLoadFailed' as const, model: 'scripted', reason: 'gone' })
+  const pipeline = pipelineOf({ ...scriptedEngine({ words: [] }), load: () => () => Promise.resolve(missing) }, events)
+  t.deepEqual(await pipeline.start()(), missing)
+  await pipeline.finish(10_000)
+  t.deepEqual(failures, [])
+})
+
+test('a job that fails gives the live up once', async (t) => {
+  const words = say('one two three four five six')
+  const { finals, failures, events } = collected()
+  const engine = scriptedEngine({ words, transcribe: () => E.left({ _tag: 'JobFailed', reason: 'broken' }) })
+  const pipeline = pipelineOf(engine, events)
+  await pipeline.start()()
+  pipeline.push(scriptedAudio(words, 2))
+  await pipeline.finish(10_000)
+  pipeline.push(new Int16Array(16000))
+  t.deepEqual(failures, ['JobFailed'])
+  t.deepEqual(finals, [])
+  t.is(engine.jobs.length, 1)
+})
+
+test('the detector may fail and loses nothing; failing again and again gives the live up', async (t) => {
+  const words = say('one two three')
+  let failing = 2
+  const detect = (probabilities: Float32Array) => {
+    failing -= 1
+    return failing >= 0 ? E.left({ _tag: 'JobFailed' as const, reason: 'restarted' }) : E.right(probabilities)
+  }
+  const timers = heldTimers()
+  const { finals, failures, events } = collected()
+  const pipeline = pipelineOf(scriptedEngine({ words, detect }), events, {}, timers)
+  await pipeline.start()()
+  pipeline.push(scriptedAudio(words, 2))
+  const letTimersRun = (): void => {
+    for (const timer of timers.timers.splice(0)) timer.run()
+  }
+  await eventually(() => {
+    letTimersRun()
+    assert.equal(finals[0]?.text, 'one two three')
+  })
+  t.deepEqual(failures, [])
+  failing = Infinity
+  pipeline.push(new Int16Array(16000))
+  await eventually(() => {
+    letTimersRun()
+    assert.deepEqual(failures, ['JobFailed'])
+  })
+})
+
+test('finish waits for the engine no longer than its limit and sends what is known [R144]', async (t) => {
+  const words = [...say('one two three'), ...say('never heard', 2)]
+  const timers = heldTimers()
+  let passes = 0
+  const delay = (): Promise<void> => (passes > 2 ? new Promise(() => {}) : Promise.resolve())
+  const engine = scriptedEngine({
+    words,
+    delay,
+    transcribe: (heard) => {
+      passes += 1
+      return E.right(heard)
+    },
+  })
+  const { finals, partials, events } = collected()
+  const pipeline = pipelineOf(engine, events, { settings: { ...settings, buffer_timeout: 10 } }, timers)
+  await pipeline.start()()
+  for (const samples of [scriptedAudio(words).subarray(0, 19_000), scriptedAudio(words).subarray(19_000)]) {
+    pipeline.push(samples)
+    await ticks(20)
+  }
+  passes = 3
+  const done = pipeline.finish(30_000)
+  await ticks(20)
+  t.true(partials.length > 0)
+  for (const timer of timers.timers.filter(({ milliseconds }) => milliseconds < 30_000)) timer.run()
+  await done
+  t.true(finals.map(({ text }) => text).join(' ').startsWith('one two three'))
+  t.is(timers.timers.length, 0)
+})
+
+test('after abort nothing more is emitted, and a late answer changes nothing', async (t) => {
+  const words = say('one two three four')
+  const gate = Promise.withResolvers<void>()
+  const { finals, partials, failures, events } = collected()
+  const pipeline = pipelineOf(scriptedEngine({ words, delay: () => gate.promise }), events)
+  await pipeline.start()()
+  pipeline.push(scriptedAudio(words, 2))
+  pipeline.abort()
+  gate.resolve()
+  await ticks(20)
+  await pipeline.finish(10_000)
+  t.deepEqual([finals, partials, failures], [[], [], []])
+  t.is(pipeline.backlogSeconds(), 0)
+})
+
+test('the lag of a live is the age of the oldest audio that no pass has heard, and goes with the live [F14]', async (t) => {
+  const words = say('late words')
+  const engine = scriptedEngine({ words })
+  const lags = createLags()
+  const heard: Array<number> = []
+  lags.onHeard((seconds) => heard.push(seconds))
+  let now = 1_000_000
+  const monotonic = (): number => now
+  const create = createLivePipeline({ engine, scheduler: createScheduler(engine, monotonic), monotonic, timers: heldTimers(), lags })
+  const open = (liveId: number, events: ReturnType<typeof collected>['events']) =>
+    create({ liveId, model: 'scripted', language: 'en', settings, nextSegment: 1, events })
+  const { finals, events } = collected()
+  const [late, idle] = [open(7, events), open(8, collected().events)]
+  late.push(scriptedAudio(words, 2))
+  now += 2500
+  late.push(new Int16Array(16_000))
+  t.deepEqual(lags.current(), [2.5, 0])
+  t.deepEqual([lags.of(7), lags.of(8), lags.of(9)], [2.5, 0, null])
+  await late.start()()
+  await eventually(() => assert.equal(finals.length, 1))
+  await eventually(() => assert.equal(lags.of(7), 0))
+  t.is(heard[0], 2.5)
+  idle.abort()
+  t.deepEqual([lags.of(8), lags.current().length], [null, 1])
+  await late.finish(1000)
+  t.deepEqual(lags.current(), [])
+})

@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs'
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import { commit, insert, NO_AGREEMENT, trim } from '../../../application/pipeline/policy/by-agreement/local-agreement.ts'
+import type { Agreement } from '../../../application/pipeline/policy/by-agreement/local-agreement.ts'
+import { testWith } from '../../support/skip-unless.ts'
+
+/** What whisper_streaming's HypothesisBuffer committed after each hypothesis. */
+interface Step {
+  readonly offset: number
+  readonly hypothesis: ReadonlyArray<readonly [number, number, string]>
+  readonly committed: ReadonlyArray<readonly [number, number, string]>
+  readonly pending: ReadonlyArray<string>
+  readonly trimmed_at?: number
+}
+
+const read = (file: URL | string): ReadonlyArray<{ readonly steps: ReadonlyArray<Step> }> =>
+  JSON.parse(readFileSync(file, 'utf8')) as ReadonlyArray<{ readonly steps: ReadonlyArray<Step> }>
+
+const followsTheReference = (t: ExecutionContext, sequences: ReturnType<typeof read>): void => {
+  for (const [number, { steps }] of sequences.entries()) {
+    let state: Agreement = NO_AGREEMENT
+    for (const [index, step] of steps.entries()) {
+      const where = `sequence ${number}, step ${index}`
+      const heard = step.hypothesis.map(([start, end, text]) => ({ start: start + step.offset, end: end + step.offset, text }))
+      const result = commit(state, insert(state, heard))
+      t.deepEqual(result.committed.map((word) => word.text), step.committed.map((word) => word[2]), where)
+      result.committed.forEach((word, i) => {
+        t.true(Math.abs(word.start - (step.committed[i]?.[0] ?? Number.NaN)) <= 0.01, where)
+        t.true(Math.abs(word.end - (step.committed[i]?.[1] ?? Number.NaN)) <= 0.01, where)
+      })
+      t.deepEqual(result.state.pending.map((word) => word.text), step.pending, where)
+      state = step.trimmed_at === undefined ? result.state : trim(result.state, step.trimmed_at)
+    }
+  }
+}
+
+test('LocalAgreement commits what the reference implementation commits, on a sample of its recordings', (t) => {
+  followsTheReference(t, read(new URL('./local-agreement.sample.json', import.meta.url)))
+})
+
+const ALL = '../shared/research/la2/sequences.json'
+testWith(ALL)('LocalAgreement commits what the reference implementation commits, on all 200 recordings', (t) => {
+  followsTheReference(t, read(ALL))
+})

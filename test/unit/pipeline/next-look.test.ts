@@ -1,0 +1,68 @@
+import test from 'ava'
+import fc from 'fast-check'
+import { nextLook } from '../../../application/pipeline/policy/by-agreement/agreement-policy.ts'
+import { lastRegion, nextStep } from '../../../application/pipeline/policy/by-agreement/next-step.ts'
+import { limitsOf } from '../../../application/pipeline/policy/policy-limits.ts'
+import { initialPolicy } from '../../../application/pipeline/policy/by-agreement/policy-state.ts'
+import type { PolicyState } from '../../../application/pipeline/policy/by-agreement/policy-state.ts'
+import { foldSpeech, INITIAL_SEGMENTER } from '../../../application/pipeline/speech/speech-segmenter.ts'
+import type { SegmenterState } from '../../../application/pipeline/speech/speech-segmenter.ts'
+import { skipSilence } from '../../../application/pipeline/policy/by-agreement/streaming-policy.ts'
+import { SAMPLE_RATE, VAD_FRAME } from '../../../application/ports/engine.ts'
+import { DEFAULT_ENGINE_SETTINGS } from '../../../domain/live/settings.ts'
+
+const spans = fc
+  .array(fc.tuple(fc.integer({ min: 1, max: 40 }), fc.constantFrom(0.05, 0.4, 0.6, 0.95)), { minLength: 1, maxLength: 12 })
+  .map((all) => all.flatMap(([count, probability]) => Array.from({ length: count }, () => probability)))
+
+const settings = fc.record({
+  mode: fc.constantFrom('partial' as const, 'final' as const),
+  min_buffer: fc.double({ min: 0.1, max: 3, noNaN: true }),
+  max_buffer: fc.double({ min: 3, max: 20, noNaN: true }),
+  buffer_timeout: fc.double({ min: 0.1, max: 3, noNaN: true }),
+  max_delay: fc.double({ min: 0.5, max: 20, noNaN: true }),
+})
+
+/** A word that was heard a little before the end of what was heard. */
+const withWord = (state: PolicyState): PolicyState => {
+  const end = Math.max(0, state.heardEnd / SAMPLE_RATE - 0.2)
+  return { ...state, agreement: { ...state.agreement, pending: [{ text: 'word', start: Math.max(0, end - 0.3), end }] } }
+}
+
+test('nothing is due before the next look, whatever is heard until then', (t) => {
+  const seen = { looks: 0, dues: 0, longest: 0 }
+  fc.assert(
+    fc.property(spans, spans, settings, fc.option(fc.double({ min: 0, max: 1, noNaN: true })), fc.boolean(), (past, future, chosen, heard, knows) => {
+      const limits = limitsOf({ ...DEFAULT_ENGINE_SETTINGS, ...chosen }, 30)
+      const speech = foldSpeech(INITIAL_SEGMENTER, past, limits.phraseSilence)
+      // Only the newest phrase: what is left of earlier ones is due at once.
+      const now: SegmenterState = { ...speech, phrases: speech.phrases.slice(-1) }
+      const lastEnd = now.phrases[0] === undefined ? null : lastRegion(now.phrases[0]).end
+      const heardEnd = heard === null ? (lastEnd ?? 0) : Math.round(heard * speech.clock)
+      const begun = { ...initialPolicy(1), bufferStart: Math.max(0, heardEnd - 2 * SAMPLE_RATE), heardEnd }
+      const kindAt = (policy: PolicyState, state: SegmenterState): string => {
+        const phrase = state.phrases[0]
+        return phrase === undefined ? 'wait' : nextStep(skipSilence(policy, phrase, limits), phrase, state.clock, limits).kind
+      }
+      const policy = knows && now.phrases[0] !== undefined && lastRegion(now.phrases[0]).start < heardEnd ? withWord(begun) : begun
+      if (kindAt(policy, now) !== 'wait') return
+      const look = nextLook(now.phrases[0] === undefined ? policy : skipSilence(policy, now.phrases[0], limits), now, limits)
+      seen.looks += 1
+      seen.longest = Math.max(seen.longest, look - now.clock)
+      let next = now
+      for (const probability of future) {
+        next = foldSpeech(next, [probability], limits.phraseSilence)
+        if (next.clock >= look) {
+          if (kindAt(policy, next) !== 'wait') seen.dues += 1
+          break
+        }
+        // A call that is not worth it is not made, however soon something may be due.
+        if (look > now.clock + 4 * VAD_FRAME && kindAt(policy, next) !== 'wait')
+          throw new Error(`${kindAt(policy, next)} at ${next.clock - now.clock}, but the next look is at ${look - now.clock}`)
+      }
+    }),
+    { numRuns: 2000 },
+  )
+  t.true(seen.looks > 200 && seen.dues > 20, JSON.stringify(seen))
+  t.true(seen.longest >= 8 * VAD_FRAME, 'it does wait')
+})

@@ -1,0 +1,67 @@
+import test from 'ava'
+import fc from 'fast-check'
+import type { Segment, SegmentWord } from '../../../application/pipeline/pipeline.ts'
+import { finalSegments } from '../../../application/pipeline/policy/segments.ts'
+import type { Word } from '../../../application/pipeline/policy/words.ts'
+import { attentionBench, speech, word } from '../../support/attention-bench.ts'
+
+const WIDE = { maxChars: 80, maxLines: 2 }
+const said = (text: string, start: number, end: number, confidence = 0.9): Word => ({ text, start, end, confidence })
+const rows = ({ words = [] }: Pick<Segment, 'words'>): ReadonlyArray<readonly [string, number, number]> =>
+  words.map(({ text, start, end }) => [text, start, end])
+
+test('a final tells its words one after another, with the spaces between them, and how sure the model was', (t) => {
+  const [segment] = finalSegments([said(' Ask', 1, 1.4, 0.91234), said(' not.', 1.5, 2, 0.4)], WIDE, 1, 0)
+  t.deepEqual(segment?.words, [
+    { text: 'Ask', start: 1, end: 1.4, confidence: 0.912 },
+    { text: ' not.', start: 1.5, end: 2, confidence: 0.4 },
+  ] satisfies ReadonlyArray<SegmentWord>)
+})
+
+test('of words whose times are estimates nothing is told', (t) => {
+  const [segment] = finalSegments([{ text: 'Ask', start: 1, end: 1.4 }, said(' not', 1.5, 2)], WIDE, 1, 0)
+  t.is(segment?.text, 'Ask not')
+  t.false('words' in (segment ?? {}))
+})
+
+test('a word that captions break is told in each of them, with the time of its part', (t) => {
+  const segments = finalSegments([said(' a', 0, 0.5), said(' abcdefgh', 1, 3)], { maxChars: 4, maxLines: 1 }, 1, 0)
+  t.deepEqual(segments.map(rows), [[['a', 0, 0.5]], [['abcd', 1, 2]], [['efgh', 2, 3]]])
+})
+
+test('scripts without spaces are told as their words stand', (t) => {
+  const [segment] = finalSegments([said('東京', 0, 1), said('は、', 1, 1.2), said('暑い', 1.2, 2)], WIDE, 1, 0)
+  t.deepEqual(rows(segment ?? {}).map(([text]) => text), ['東京', 'は、', '暑い'])
+})
+
+test('a word that only was punctuation leaves nothing where none is wanted', (t) => {
+  const [segment] = finalSegments([said(' ', 0, 0.2), said(' so', 0.4, 1), said('', 1, 1), said(' on', 1.2, 2)], WIDE, 1, 0)
+  t.deepEqual(rows(segment ?? {}), [['so', 0.4, 1], [' on', 1.2, 2]])
+})
+
+test('the words of any final are its text, go forward and lie within it', (t) => {
+  const text = fc.stringMatching(/^[ ]?[a-zé東、.,-]{0,12}$/u)
+  const words = fc.array(fc.record({ text, start: fc.double({ min: 0, max: 9, noNaN: true }), long: fc.double({ min: 0, max: 2, noNaN: true }) }))
+  const shape = fc.record({ maxChars: fc.integer({ min: 1, max: 20 }), maxLines: fc.integer({ min: 1, max: 3 }) })
+  fc.assert(
+    fc.property(words, shape, fc.double({ min: 0, max: 5, noNaN: true }), (all, room, notBefore) => {
+      const spoken = all.map(({ text: each, start, long }) => said(each, start, start + long))
+      for (const { words: told = [], ...segment } of finalSegments(spoken, room, 1, notBefore)) {
+        t.is(told.map((each) => each.text).join(''), segment.text)
+        let last = segment.start
+        for (const { start, end } of told) {
+          t.true(start >= last && end >= start && end <= segment.end)
+          last = end
+        }
+      }
+    }),
+  )
+})
+
+test('how sure the model was of a word that came in two parts is the mean over its tokens, punctuation left out', (t) => {
+  const { hears, policy, limits } = attentionBench()
+  hears(speech(2, [[0, 1.3]]), [word(' trans', 0.1, 0.4, 0.9)])
+  hears(speech(3, [[0, 1.3], [1.7]]), [{ ...word('lation', 1.7, 2, 0.4), probability: 0.1 }])
+  const [final] = policy.giveUp(limits).finals
+  t.deepEqual(final?.words?.map(({ text, confidence }) => [text, confidence]), [['translation', 0.6]])
+})

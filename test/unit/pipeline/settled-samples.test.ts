@@ -1,0 +1,50 @@
+import test from 'ava'
+import { settledBy } from '../../../application/pipeline/policy/policy.ts'
+import { INITIAL_SEGMENTER } from '../../../application/pipeline/speech/speech-segmenter.ts'
+import { collected, pipelineOf } from '../../support/pipeline-bench.ts'
+import { immediateTimers } from '../../support/immediate-timers.ts'
+import { scriptedAudio, scriptedEngine } from '../../support/scripted-engine.ts'
+import type { ScriptedWord } from '../../support/scripted-engine.ts'
+import { chanceOf } from '../../support/seeded.ts'
+
+const RATE = 16_000
+/** Models without word times guess when words end. */
+const GUESSED = 1.5 * RATE
+
+test('while somebody speaks no more is settled than the buffer has left behind, and no open word', (t) => {
+  const speech = { ...INITIAL_SEGMENTER, clock: 100_000, phrases: [{ regions: [], dips: [], closedAt: null }] }
+  t.is(settledBy(speech, { finalEnd: 10, bufferStart: 20, isOpen: false }), 20)
+  t.is(settledBy(speech, { finalEnd: 10, bufferStart: 20, isOpen: true }), 10)
+  t.is(settledBy({ ...speech, phrases: [] }, { finalEnd: 10, bufferStart: 20, isOpen: false }), 84_000)
+})
+
+test('what is settled is in finals, and all but the last moments are settled once nobody speaks', async (t) => {
+  const { random } = chanceOf(t)
+  const choose = random('words')
+  for (const hasWordTimes of [true, false]) {
+    const words: ReadonlyArray<ScriptedWord> = Array.from({ length: 60 }, (_, i) => ({
+      text: `w${i + 1}`, pause: choose() < 0.2 ? 1.5 : 0.1, seconds: 0.2 + choose() * 0.3,
+    }))
+    const ends: Array<number> = []
+    for (const { pause, seconds } of words) ends.push((ends.at(-1) ?? 0) + Math.round(pause * RATE) + Math.round(seconds * RATE))
+    const audio = scriptedAudio(words, 4)
+    const { events, finals } = collected()
+    const timers = { timers: [], after: immediateTimers.after }
+    const pipeline = pipelineOf(scriptedEngine({ words, hasWordTimes }), events, {}, timers)
+    await pipeline.start()()
+    let [before, moved] = [0, 0]
+    for (let at = 0; at < audio.length; at += 1600) {
+      pipeline.push(audio.slice(at, at + 1600))
+      for (let n = 0; n < 6; n += 1) await new Promise((resolve) => void setImmediate(resolve))
+      const settled = pipeline.settledSamples()
+      const told = finals.map(({ text }) => text).join(' ').split(' ').length
+      const spoken = ends.filter((end) => end <= settled - (hasWordTimes ? 0 : GUESSED)).length
+      t.true(settled >= before && settled <= at + 1600)
+      t.true(spoken === 0 || told >= spoken, `${spoken} words are settled, ${told} are told at ${at}`)
+      moved += settled > before ? 1 : 0
+      before = settled
+    }
+    t.true(moved > 10)
+    t.true(before >= audio.length - 2 * RATE, `${audio.length - before} samples are open behind four seconds of silence`)
+  }
+})

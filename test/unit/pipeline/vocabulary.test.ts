@@ -1,0 +1,31 @@
+import test from 'ava'
+import { collected, pipelineOf, say } from '../../support/pipeline-bench.ts'
+import { scriptedAudio, scriptedEngine } from '../../support/scripted-engine.ts'
+import { ticks } from '../../support/stream.ts'
+
+const words = say('it begins at noon and it ends at one')
+const audio = scriptedAudio(words, 2)
+
+test('a vocabulary goes with every pass, and another from the next pass on, while audio comes', async (t) => {
+  const engine = scriptedEngine({ words, hasWordTimes: true })
+  const [first, second] = [{ prompt: 'Opening hours.', hotwords: ['noon'] }, { prompt: '', hotwords: ['one'] }]
+  const pipeline = pipelineOf(engine, collected().events, { vocabulary: first })
+  await pipeline.start()()
+  pipeline.push(audio.subarray(0, 32_000))
+  await ticks(50)
+  const before = engine.jobs.length
+  pipeline.expect(second)
+  pipeline.push(audio.subarray(32_000))
+  await pipeline.finish(10_000)
+  t.true(before > 0 && engine.jobs.length > before)
+  t.deepEqual(engine.jobs.map(({ vocabulary }) => vocabulary), engine.jobs.map((_, i) => (i < before ? first : second)))
+})
+
+test('without a vocabulary no pass has one', async (t) => {
+  const engine = scriptedEngine({ words })
+  const pipeline = pipelineOf(engine, collected().events)
+  await pipeline.start()()
+  pipeline.push(audio)
+  await pipeline.finish(10_000)
+  t.true(engine.jobs.length > 0 && engine.jobs.every((job) => !('vocabulary' in job)))
+})

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import type { SpeechEngine } from '../../../application/ports/engine.ts'
+import { createCallOff } from '../../../application/pipeline/call-off.ts'
+import { createVoiceDetection } from '../../../application/pipeline/speech/voice-detection.ts'
+import { eventually } from '../../support/eventually.ts'
+import { createManualTimers } from '../../support/manual-timers.ts'
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+
+const frames = new Int16Array(512)
+
+test('a live keeps none of the answers of its detector but the last', async (t) => {
+  const answers: Array<WeakRef<object>> = []
+  const detectSpeech: SpeechEngine['detectSpeech'] = () => async () => {
+    const answer = { probabilities: new Float32Array(1), state: new Float32Array(320) }
+    answers.push(new WeakRef(answer.state))
+    return E.right(answer)
+  }
+  const judge = createVoiceDetection({ detectSpeech }, createManualTimers(), createCallOff())
+  for (let call = 0; call < 100; call += 1) await judge(frames)
+  await eventually(() => {
+    collect()
+    const kept = answers.filter((answer) => answer.deref() !== undefined).length
+    assert.ok(kept <= 2, `${kept} of ${answers.length} answers are kept`)
+  })
+  t.not(await judge(frames), null)
+})
+
+test('a detection that is called off answers null at once, and so does every later one without asking the engine', async (t) => {
+  let asked = 0
+  const detectSpeech: SpeechEngine['detectSpeech'] = () => () => {
+    asked += 1
+    return new Promise(() => undefined)
+  }
+  const callOff = createCallOff()
+  const judge = createVoiceDetection({ detectSpeech }, createManualTimers(), callOff)
+  const judged = judge(frames)
+  callOff.callOff()
+  t.is(await judged, null)
+  t.is(await judge(frames), null)
+  t.is(asked, 1)
+})

@@ -1,0 +1,59 @@
+import test from 'ava'
+import type { Document } from '../../../application/ports/documents.ts'
+import { BEGINNING } from '../../../application/ports/event-store.ts'
+import type { Position } from '../../../application/ports/event-store.ts'
+import type { StoredLiveEvent } from '../../../domain/live/events.ts'
+import { differencesFromLog } from '../../../projections/compare-with-log.ts'
+import { foldLive, lives } from '../../../projections/lives/projection.ts'
+import { modelOf } from '../../../projections/projection.ts'
+import { after } from '../domain/samples.ts'
+import { checkpointAt } from '../../support/checkpoints.ts'
+import { createMemoryDocuments } from '../../support/memory-documents.ts'
+import { logOf, right, sealedLive, stored } from '../../support/projecting.ts'
+
+const about = (liveId: number) => ({ liveId, userId: 3, at: after(1000) })
+const started = (liveId: number): StoredLiveEvent => ({ type: 'LiveStarted', data: about(liveId) })
+const deleted = (liveId: number): StoredLiveEvent => ({ type: 'LiveDeleted', data: { ...about(liveId), lastStatus: 'finished' } })
+const EVENTS = stored([sealedLive({ liveId: 1 }), sealedLive({ liveId: 2 }), started(1), sealedLive({ liveId: 3 }), started(3), deleted(2)])
+const positionOf = (count: number): Position => EVENTS[count - 1]?.position ?? BEGINNING
+
+/** A live as the first `count` events of the log leave it. */
+const live = (id: number, count: number, changes: Document = {}): Document => {
+  const its = EVENTS.slice(0, count).filter(({ stream }) => stream === `live-${id}`)
+  return { ...foldLive(its), position: its.at(-1)?.position, ...changes }
+}
+
+/** What is told of these documents beside a checkpoint behind the second event. */
+const toldOf = async (changes: Readonly<Record<string, Document | null>>): Promise<ReadonlyArray<string>> => {
+  const documents = createMemoryDocuments()
+  right(await documents.ensure([lives.collection])())
+  for (const [id, document] of Object.entries({ 1: live(1, 2), 2: live(2, 2), ...changes })) {
+    if (document === null) continue
+    const put = { kind: 'put', collection: 'lives', id, document, position: document['position'] as Position } as const
+    right(await documents.commit(modelOf(lives), [put], checkpointAt(positionOf(2)))())
+  }
+  const found = await differencesFromLog({ store: logOf(EVENTS), documents, scratch: createMemoryDocuments() }, lives)
+  return found.map(({ id, kind }) => `${id} ${kind}`)
+}
+
+test('a document that a death left ahead of its checkpoint, or removed, is what the log says', async (t) => {
+  t.deepEqual(await toldOf({}), [])
+  t.deepEqual(await toldOf({ 1: live(1, 3) }), [])
+  t.deepEqual(await toldOf({ 3: live(3, 4) }), [], 'before all events of its batch')
+  t.deepEqual(await toldOf({ 3: live(3, 5) }), [])
+  t.deepEqual(await toldOf({ 2: null }), [])
+  t.deepEqual(await toldOf({ 1: live(1, 3), 2: null, 3: live(3, 4) }), [])
+})
+
+test('a document that is ahead of its checkpoint and wrong is told', async (t) => {
+  t.deepEqual(await toldOf({ 1: live(1, 3, { status: 'finished' }) }), ['1 differs'])
+  t.deepEqual(await toldOf({ 3: live(3, 4, { position: positionOf(5) }) }), ['3 differs'], 'it lacks an event that it says is in it')
+  t.deepEqual(await toldOf({ 4: live(3, 4) }), ['4 surplus'])
+  t.deepEqual(await toldOf({ 1: null }), ['1 missing'])
+  t.deepEqual(await toldOf({ 1: live(1, 3), 3: live(3, 5, { vram: 1 }) }), ['3 differs'])
+})
+
+test('a document that is no further than its checkpoint is what the log says up to there, whatever mends it later', async (t) => {
+  t.deepEqual(await toldOf({ 2: live(2, 2, { vram: 1 }) }), ['2 differs'], 'its deletion comes later')
+  t.deepEqual(await toldOf({ 3: live(3, 4, { position: positionOf(1) }) }), ['3 surplus'], 'its creation comes later')
+})

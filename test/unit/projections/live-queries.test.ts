@@ -1,0 +1,173 @@
+import test from 'ava'
+import * as O from 'fp-ts/lib/Option.js'
+import fc from 'fast-check'
+import { sealEvents } from '../../../application/log/event-serialization.ts'
+import type { Documents } from '../../../application/ports/documents.ts'
+import type { StoredEvent } from '../../../application/ports/event-store.ts'
+import { LIVE_STATUSES } from '../../../application/ports/read-models.ts'
+import type { LiveStatus } from '../../../application/ports/read-models.ts'
+import type { LiveEvent } from '../../../domain/live/events.ts'
+import { ERASED } from '../../../domain/shared/event.ts'
+import { allProjections } from '../../../projections/all-projections.ts'
+import { getLive, listLives, liveIdsOf, pageOfAllLives } from '../../../projections/lives/queries.ts'
+import { viewOf } from '../../../projections/lives/view.ts'
+import { after, liveCreated } from '../domain/samples.ts'
+import { createMemoryDocuments } from '../../support/memory-documents.ts'
+import { createMemoryKeyring } from '../../support/memory-keyring.ts'
+import { right, step, stored } from '../../support/projecting.ts'
+
+const everything = { skip: 0, limit: 1000 }
+
+const eventsOf = (liveId: number, userId: number, status: LiveStatus): ReadonlyArray<LiveEvent> => {
+  const about = { liveId, userId, at: after(liveId) }
+  const created = liveCreated({ ...about, senderToken: `sender ${liveId}`, audioUrl: liveId % 2 === 0 ? `http://host/${liveId}` : null })
+  switch (status) {
+    case 'pending':
+      return [created]
+    case 'active':
+      return [created, { type: 'LiveStarted', data: about }]
+    case 'finished':
+      return [created, { type: 'LiveFinished', data: { ...about, reason: 'finish_route' } }]
+    case 'error':
+      return [created, { type: 'LiveFailed', data: { ...about, code: 'engine_failed', detail: '' } }]
+    default:
+      return status satisfies never
+  }
+}
+
+interface Sample {
+  readonly userId: number
+  readonly status: LiveStatus
+}
+
+/** Lives numbered from 1 in the order of the list, in the read models. */
+const startWith = async (samples: ReadonlyArray<Sample>) => {
+  const keyring = createMemoryKeyring()
+  const documents = createMemoryDocuments()
+  right(await documents.ensure(allProjections.map(({ collection }) => collection))())
+  const sealed = await Promise.all(samples.map(async ({ userId, status }, index) =>
+    right(await sealEvents(keyring, `live-${index + 1}`)(eventsOf(index + 1, userId, status))())))
+  const events = stored(sealed.flat())
+  for (const projection of allProjections) if (events.length > 0) await step(documents, projection, events)
+  const pages: Array<number> = []
+  const watched: Documents = {
+    ...documents,
+    page: (name, request) => {
+      pages.push(request.skip)
+      return documents.page(name, request)
+    },
+  }
+  const deps = { documents: watched, keyring }
+  return { keyring, events, pages, queries: {
+    getLive: getLive(deps), listLives: listLives(deps), pageOfAllLives: pageOfAllLives(deps), liveIdsOf: liveIdsOf(deps),
+  } }
+}
+
+const lives = (userId: number, ...statuses: ReadonlyArray<LiveStatus>): ReadonlyArray<Sample> =>
+  statuses.map((status) => ({ userId, status }))
+
+test('the owner gets a live with its secrets opened [R84]', async (t) => {
+  const { queries } = await startWith(lives(3, 'pending', 'active'))
+  const live = O.toNullable(right(await queries.getLive(3, 2)()))
+  t.like(live, { id: 2, status: 'active', audioUrl: 'http://host/2', senderToken: 'sender 2', listenerToken: 'listener' })
+  t.false('position' in (live ?? {}))
+  t.like(right(await queries.getLive(3, 1)()), { value: { audioUrl: null } })
+})
+
+test("somebody else's live is as unknown as one that never was [R36]", async (t) => {
+  const { queries } = await startWith(lives(3, 'pending'))
+  t.deepEqual(right(await queries.getLive(4, 1)()), O.none)
+  for (const id of [0, -1, 2, 2 ** 40]) t.deepEqual(right(await queries.getLive(3, id)()), O.none)
+  t.deepEqual(right(await queries.listLives(4, [], everything)()), { items: [], total: 0 })
+})
+
+test('the lives of the caller, newest first [R79]', async (t) => {
+  const { queries } = await startWith([...lives(3, 'pending', 'finished'), ...lives(4, 'active'), ...lives(3, 'error')])
+  const page = right(await queries.listLives(3, [], everything)())
+  t.deepEqual(page.items.map(({ id }) => id), [4, 2, 1])
+  t.is(page.total, 3)
+})
+
+test('several statuses mean any of them, one that is repeated counts once [R80]', async (t) => {
+  const { queries } = await startWith(lives(3, 'pending', 'active', 'finished', 'error', 'active'))
+  const ids = async (...statuses: ReadonlyArray<LiveStatus>) => {
+    const page = right(await queries.listLives(3, statuses, everything)())
+    t.is(page.total, page.items.length)
+    return page.items.map(({ id }) => id)
+  }
+  t.deepEqual(await ids('active'), [5, 2])
+  t.deepEqual(await ids('active', 'error'), [5, 4, 2])
+  t.deepEqual(await ids('active', 'active'), [5, 2])
+  t.deepEqual(await ids(...LIVE_STATUSES), [5, 4, 3, 2, 1])
+})
+
+test('beyond the end there is nothing but the true total, and nothing is searched for it [R21 S46]', async (t) => {
+  const { queries, pages } = await startWith(lives(3, 'pending', 'active', 'finished'))
+  t.deepEqual(right(await queries.listLives(3, [], { skip: 3, limit: 100 })()), { items: [], total: 3 })
+  t.deepEqual(right(await queries.listLives(3, ['active'], { skip: 2147483647, limit: 100 })()), { items: [], total: 1 })
+  t.deepEqual(pages, [])
+})
+
+test('pages of any size and filter put together are all matches once, newest first [R20 R22]', async (t) => {
+  const anySample = fc.record({ userId: fc.constantFrom(3, 4), status: fc.constantFrom(...LIVE_STATUSES) })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(anySample, { maxLength: 25 }),
+      fc.subarray([...LIVE_STATUSES], { minLength: 1 }),
+      fc.integer({ min: 1, max: 7 }),
+      async (samples, statuses, limit) => {
+        const { queries } = await startWith(samples)
+        const isWanted = ({ userId, status }: Sample): boolean => userId === 3 && statuses.includes(status)
+        const expected = samples.flatMap((sample, index) => (isWanted(sample) ? [index + 1] : [])).toReversed()
+        const seen: Array<number> = []
+        for (let skip = 0; skip < expected.length + limit; skip += limit) {
+          const page = right(await queries.listLives(3, statuses, { skip, limit })())
+          t.is(page.total, expected.length)
+          t.true(page.items.length <= limit)
+          seen.push(...page.items.map(({ id }) => id))
+        }
+        t.deepEqual(seen, expected)
+      },
+    ),
+    { numRuns: 60 },
+  )
+})
+
+test('the lives of all, or of one user, without anything that is sealed', async (t) => {
+  const { queries } = await startWith([...lives(3, 'pending', 'finished'), ...lives(4, 'active')])
+  const pageOf = async (userId: number | null, ...statuses: ReadonlyArray<LiveStatus>) => {
+    const { items, total } = right(await queries.pageOfAllLives({ userId, statuses }, everything)())
+    t.is(total, items.length)
+    t.false(items.some((live) => 'senderToken' in live || 'listenerToken' in live || 'audioUrl' in live || 'position' in live))
+    return items.map(({ id }) => id)
+  }
+  t.deepEqual(await pageOf(null), [3, 2, 1])
+  t.deepEqual(await pageOf(null, 'active', 'pending'), [3, 1])
+  t.deepEqual(await pageOf(3), [2, 1])
+  t.deepEqual(await pageOf(5), [])
+})
+
+test('the ids of all lives of a user, however many', async (t) => {
+  const samples = Array.from({ length: 1001 }, (_, index): Sample => ({ userId: index === 500 ? 4 : 3, status: 'pending' }))
+  const { queries } = await startWith(samples)
+  t.deepEqual(right(await queries.liveIdsOf(3)()), samples.flatMap(({ userId }, index) => (userId === 3 ? [index + 1] : [])))
+  t.deepEqual(right(await queries.liveIdsOf(4)()), [501])
+})
+
+test('the secrets of an erased live read as such, in lists too', async (t) => {
+  const { queries, keyring } = await startWith(lives(3, 'pending', 'finished'))
+  right(await keyring.erase(['live-2'])())
+  const page = right(await queries.listLives(3, [], everything)())
+  t.deepEqual(page.items.map(({ senderToken }) => senderToken), [ERASED, 'sender 1'])
+  t.is(page.items[0]?.audioUrl, ERASED)
+})
+
+test('the answer to a write is the live that the list shows', async (t) => {
+  const { queries, keyring, events } = await startWith(lives(3, 'pending', 'active', 'finished', 'error'))
+  const page = right(await queries.listLives(3, [], everything)())
+  for (const live of page.items) {
+    const its = events.filter(({ stream }: StoredEvent) => stream === `live-${live.id}`)
+    t.deepEqual(right(await viewOf({ keyring })(its)()), live)
+  }
+  await t.throwsAsync(viewOf({ keyring })([]), { message: /make no live/ })
+})

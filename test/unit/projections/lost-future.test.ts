@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
+import type { Checkpoint } from '../../../application/ports/documents.ts'
+import { BEGINNING } from '../../../application/ports/event-store.ts'
+import type { EventStore, ExpectedRevision, Position } from '../../../application/ports/event-store.ts'
+import { allProjections } from '../../../projections/all-projections.ts'
+import { whyOlder } from '../../../projections/older-log.ts'
+import { startProjector } from '../../../projections/projector.ts'
+import { ALONE } from '../../support/alone.ts'
+import { discardLostFuture } from '../../../projections/rebuild/lost-future.ts'
+import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
+import { eventually } from '../../support/eventually.ts'
+import { createMemoryDocuments } from '../../support/memory-documents.ts'
+import { createMemoryEventStore } from '../../support/memory-event-store.ts'
+import { right, sealedLive } from '../../support/projecting.ts'
+import { createRecordingLogger } from '../../support/recording-logger.ts'
+import { createTestEnvironment } from '../../support/test-environment.ts'
+import { checkpointAt, duty } from '../../support/checkpoints.ts'
+import { modelOf } from '../../../projections/projection.ts'
+import { lives } from '../../../projections/lives/projection.ts'
+import { liveCounts } from '../../../projections/live-counts/projection.ts'
+
+const environment = createTestEnvironment()
+const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() }
+
+/** Its first event, or a further one. */
+const createLive = async (store: EventStore, liveId: number, expected: ExpectedRevision = 'no-stream'): Promise<Position> => {
+  const { type, data } = sealedLive({ liveId, userId: 1, at: environment.now() })
+  return right(await store.append(`live-${liveId}`, expected, [{ id: environment.newId(), type, data: { ...data }, metadata }])()).position
+}
+
+/** A log of some lives. */
+const logOf = async (count: number) => {
+  const store = createMemoryEventStore()
+  for (let liveId = 1; liveId <= count; liveId++) await createLive(store, liveId)
+  return store
+}
+
+/** Read models that stand at a position, as far as their checkpoints tell, with a document each. */
+const standingAt = async (position: Position) => {
+  const documents = createMemoryDocuments()
+  for (const { name, collection } of allProjections) {
+    right(await documents.ensure([collection])())
+    const change = { kind: 'put', collection: collection.name, id: '1', document: { id: 1 }, position } as const
+    right(await documents.commit({ projection: name, collection: collection.name }, [change], checkpointAt(position))())
+  }
+  right(await documents.commit(duty('duty'), [], checkpointAt(position))())
+  return documents
+}
+
+test('what stands past the end of the log is discarded, all else stays', async (t) => {
+  const later = right(await (await logOf(10)).head()())
+  const [store, documents, logger] = [await logOf(4), await standingAt(later), createRecordingLogger()]
+  const projections = allProjections.filter(({ name }) => name !== 'live-counts')
+  right(await discardLostFuture({ store, documents, projections, duties: ['duty'], keepsReadModels: false, logger })())
+  t.is(right(await documents.checkpoint(modelOf(lives))()).position, BEGINNING)
+  t.is(right(await documents.checkpoint(duty('duty'))()).position, BEGINNING)
+  t.is(right(await documents.checkpoint(modelOf(liveCounts))()).position, later, 'not asked for')
+  t.deepEqual(logger.lines.map(({ fields }) => fields['projection']), [...projections.map(({ name }) => name), 'duty'])
+})
+
+test('what stands at the very end of the log, as after every clean stop, stays', async (t) => {
+  const store = await logOf(10)
+  const head = right(await store.head()())
+  const [documents, logger] = [await standingAt(head), createRecordingLogger()]
+  right(await discardLostFuture({ store, documents, projections: allProjections, duties: ['duty'], keepsReadModels: false, logger })())
+  for (const whose of [...allProjections.map(modelOf), duty('duty')])
+    t.is(right(await documents.checkpoint(whose)()).position, head)
+  t.is(right(await documents.scan('lives', null, 10)()).length, 1)
+  t.deepEqual(logger.lines, [])
+})
+
+test('an older copy that has grown since is told by the last event that was seen, whatever stands at its place', async (t) => {
+  const seen = await logOf(10)
+  const [last] = right(await seen.read('live-10', { direction: 'backwards', limit: 1 })())
+  assert.ok(last !== undefined)
+  const checkpoint: Checkpoint = { position: last.position, last: { stream: last.stream, revision: last.revision, id: last.id } }
+  const grown = await logOf(20)
+  t.is(right(await whyOlder(seen, checkpoint)()), null)
+  t.regex(right(await whyOlder(grown, checkpoint)()) ?? '', /event 0 of live-10 is another one than before/)
+  t.regex(right(await whyOlder(await logOf(4), checkpoint)()) ?? '', /ends before this checkpoint/)
+  const longer: Checkpoint = { ...checkpoint, last: { stream: 'live-10', revision: 3, id: last.id } }
+  t.regex(right(await whyOlder(grown, longer)()) ?? '', /live-10 ends before event 3/)
+})
+
+test('a stream that has lost its first events does not make the log an older copy', async (t) => {
+  const store = await logOf(10)
+  const [first] = right(await store.read('live-10')())
+  assert.ok(first !== undefined)
+  await createLive(store, 10, 0)
+  right(await store.setMetadata('live-10', { maxCount: 1 })())
+  const checkpoint: Checkpoint = { position: first.position, last: { stream: 'live-10', revision: 0, id: first.id } }
+  t.is(right(await whyOlder(store, checkpoint)()), null)
+})
+
+test('of a log on a server read models are kept and the reason told, duties begin anew', async (t) => {
+  const later = right(await (await logOf(10)).head()())
+  const [store, documents, logger] = [await logOf(4), await standingAt(later), createRecordingLogger()]
+  const stores = { store, documents, logger, keepsReadModels: true }
+  right(await discardLostFuture({ ...stores, projections: [], duties: ['duty'] })())
+  t.is(right(await documents.checkpoint(duty('duty'))()).position, BEGINNING)
+  const refused = await discardLostFuture({ ...stores, projections: allProjections, duties: [] })()
+  t.like(refused, { left: { _tag: 'OlderLog' } })
+  t.regex(E.isLeft(refused) && 'reason' in refused.left ? refused.left.reason : '', /the read model lives: .* stenolog rebuild lives/)
+  for (const whose of allProjections.map(modelOf)) t.is(right(await documents.checkpoint(whose)()).position, later)
+})
+
+test('an older copy of the log, put in its place under a running service, holds the projections up until the newer is back', async (t) => {
+  const [newer, older] = [createMemoryEventStore(), createMemoryEventStore()]
+  for (const liveId of [1, 2, 3]) await createLive(newer, liveId)
+  for (const liveId of [1, 2, 30, 31, 32]) await createLive(older, liveId)
+  let current: EventStore = newer
+  let cut = new AbortController()
+  const store: EventStore = {
+    ...newer,
+    head: () => current.head(),
+    read: (...asked) => current.read(...asked),
+    subscribe: (from, prefixes, signal) => current.subscribe(from, prefixes, AbortSignal.any([signal, cut.signal])),
+  }
+  const put = (log: EventStore): void => {
+    current = log
+    const before = cut
+    cut = new AbortController()
+    before.abort()
+  }
+  const documents = createMemoryDocuments()
+  const stop = new AbortController()
+  const following = { store, documents, logger: createRecordingLogger(), environment, timers: systemTimers, signal: stop.signal }
+  const projector = startProjector({ ...following, projections: [lives], leases: ALONE, code: 'test' })
+  t.teardown(async () => {
+    stop.abort()
+    await projector.stopped
+  })
+  await projector.caughtUp()
+  put(older)
+  await eventually(() => assert.match(projector.lag()[0]?.error ?? '', /live-3 ends before event 0/))
+  t.true(O.isNone(right(await documents.get('lives', '30')())))
+  put(newer)
+  await projector.whenProjected(await createLive(newer, 4))
+  t.true(O.isSome(right(await documents.get('lives', '4')())))
+  t.is(projector.lag()[0]?.error, null)
+})

@@ -1,0 +1,48 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import * as O from 'fp-ts/lib/Option.js'
+import { BEGINNING } from '../../../application/ports/event-store.ts'
+import type { Position } from '../../../application/ports/event-store.ts'
+import { apiTokens } from '../../../projections/api-tokens/projection.ts'
+import { firstWay, onceCurrent } from '../../../projections/once-current.ts'
+import { tokenIdByPrefix } from '../../../projections/api-tokens/queries.ts'
+import { modelOf } from '../../../projections/projection.ts'
+import { users } from '../../../projections/users/projection.ts'
+import { createMemoryDocuments } from '../../support/memory-documents.ts'
+import { right } from '../../support/projecting.ts'
+
+test('documents are not to be had before their projection has been through the log once, and then whatever it does', async (t) => {
+  const all = createMemoryDocuments()
+  right(await all.ensure([users.collection, apiTokens.collection])())
+  let current: ReadonlyArray<string> = ['api-tokens']
+  const lag = () =>
+    ['users', 'api-tokens'].map((projection) => ({
+      projection, position: BEGINNING, secondsBehind: 0, error: null, failures: 0, rebuilding: false, isOwn: true,
+      hasCaughtUp: current.includes(projection),
+    }))
+  const documents = onceCurrent(all, firstWay([users, apiTokens], { lag }))
+  const page = { filter: {}, sort: { by: 'id', direction: 'ascending' }, skip: 0, limit: 1 } as const
+  const reads = async (collection: string): Promise<ReadonlyArray<E.Either<unknown, unknown>>> =>
+    Promise.all([documents.get(collection, '1')(), documents.find(collection, ['1'])(), documents.page(collection, page)()])
+  t.deepEqual(await reads('api-tokens'), [E.right(O.none), E.right(new Map()), E.right([])])
+  for (const read of await reads('users')) t.like(read, { left: { _tag: 'DocumentsUnavailable' } })
+  current = ['users']
+  for (const collection of ['users', 'api-tokens']) for (const read of await reads(collection)) t.true(E.isRight(read))
+  current = []
+  for (const read of await reads('users')) t.true(E.isRight(read))
+})
+
+test('while the list is behind, a token that it knows is found, and of another one nobody can tell', async (t) => {
+  const documents = createMemoryDocuments()
+  right(await documents.ensure([apiTokens.collection])())
+  const put = { kind: 'put', collection: 'api-tokens', id: '7', document: { id: 7, prefix: 'lt_a' }, position: '1' as Position } as const
+  right(await documents.commit(modelOf(apiTokens), [put], { position: put.position, last: null })())
+  let isBehind = true
+  const find = tokenIdByPrefix({ documents, isBehind: () => isBehind })
+  t.deepEqual(await find('lt_a')(), E.right(O.some(7)))
+  const asked = find('lt_b')
+  // It catches up while it is read: what was read may be what it was before.
+  isBehind = false
+  t.like(await asked(), { left: { _tag: 'DocumentsUnavailable' } })
+  t.deepEqual(await find('lt_b')(), E.right(O.none))
+})

@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict'
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import * as O from 'fp-ts/lib/Option.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
+import type { Documents } from '../../../application/ports/documents.ts'
+import type { EventStore, NewEvent, Position } from '../../../application/ports/event-store.ts'
+import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
+import { allProjections } from '../../../projections/all-projections.ts'
+import { lives } from '../../../projections/lives/projection.ts'
+import type { Projection } from '../../../projections/projection.ts'
+import { startProjector } from '../../../projections/projector.ts'
+import { ALONE } from '../../support/alone.ts'
+import { eventually } from '../../support/eventually.ts'
+import { createMemoryDocuments } from '../../support/memory-documents.ts'
+import { createMemoryEventStore } from '../../support/memory-event-store.ts'
+import { right, sealedLive } from '../../support/projecting.ts'
+import { createRecordingLogger } from '../../support/recording-logger.ts'
+import { createTestEnvironment } from '../../support/test-environment.ts'
+
+const environment = createTestEnvironment()
+
+const unavailable = { _tag: 'DocumentsUnavailable' as const, reason: 'the test says so' }
+
+interface Parts {
+  readonly store?: EventStore
+  readonly documents?: Documents
+  readonly projections?: ReadonlyArray<Projection>
+  readonly environment?: typeof environment
+}
+
+const start = (t: ExecutionContext, parts: Parts = {}) => {
+  const { store = createMemoryEventStore(), documents = createMemoryDocuments(), projections = allProjections } = parts
+  const stop = new AbortController()
+  const logger = createRecordingLogger()
+  const projector = startProjector({ environment, ...parts, store, documents, projections, leases: ALONE, code: 'test', logger, timers: systemTimers, signal: stop.signal })
+  t.teardown(async () => {
+    stop.abort()
+    await projector.stopped
+  })
+  return { store, documents, projector, logger, stop }
+}
+
+const newEvent = ({ type, data }: { readonly type: string; readonly data: object }): NewEvent => ({
+  id: environment.newId(),
+  type,
+  data: { ...data },
+  metadata: { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() },
+})
+
+const create = async (store: EventStore, liveId: number, userId = 3): Promise<Position> =>
+  right(await store.append(`live-${liveId}`, 'no-stream', [newEvent(sealedLive({ liveId, userId }))])()).position
+
+const hasLive = async (documents: Documents, liveId: number): Promise<boolean> =>
+  O.isSome(right(await documents.get('lives', String(liveId))()))
+
+test('in 1000 of 1000 rounds a write is seen by the read that follows [R15]', async (t) => {
+  const { store, documents, projector } = start(t)
+  await projector.caughtUp()
+  for (let liveId = 1; liveId <= 1000; liveId++) {
+    await projector.whenProjected(await create(store, liveId))
+    if (!(await hasLive(documents, liveId))) t.fail(`live ${liveId} was not seen`)
+  }
+  t.is(projector.timeouts(), 0)
+})
+
+test('a backlog is taken in large steps, with one change a document', async (t) => {
+  const store = createMemoryEventStore()
+  for (let liveId = 1; liveId <= 600; liveId++) {
+    await create(store, liveId)
+    const about = { liveId, userId: 3, at: environment.now() }
+    const started = newEvent({ type: 'LiveStarted', data: about })
+    const finished = newEvent({ type: 'LiveFinished', data: { ...about, reason: 'restart' } })
+    right(await store.append(`live-${liveId}`, 0, [started, finished])())
+  }
+  const inner = createMemoryDocuments()
+  const sizes: Array<number> = []
+  const documents: Documents = {
+    ...inner,
+    commit: (projection, changes, checkpoint) => {
+      sizes.push(changes.length)
+      t.is(new Set(changes.map(({ id }) => id)).size, changes.length)
+      return inner.commit(projection, changes, checkpoint)
+    },
+  }
+  const { projector } = start(t, { store, documents, projections: [lives] })
+  await projector.caughtUp()
+  t.true(sizes.length <= 5, `${sizes.length} steps for 1800 events`)
+  const finished = { filter: { status: 'finished' }, sort: { by: 'id', direction: 'ascending' as const }, skip: 0, limit: 1000 }
+  t.is(right(await documents.page('lives', finished)()).length, 600)
+})
+
+test('read models that are away are tried again, and the lag shows it meanwhile', async (t) => {
+  const inner = createMemoryDocuments()
+  let isAway = false
+  const documents: Documents = { ...inner, commit: (...change) => (isAway ? TE.left(unavailable) : inner.commit(...change)) }
+  const { store, projector, logger } = start(t, { documents })
+  await projector.caughtUp()
+  t.true(projector.lag().every(({ secondsBehind, error }) => secondsBehind === 0 && error === null))
+
+  isAway = true
+  const position = await create(store, 1)
+  await eventually(() => { assert.match(projector.lag()[0]?.error ?? '', /the test says so/) })
+  environment.advance(5000)
+  t.true((projector.lag()[0]?.secondsBehind ?? 0) >= 5)
+  t.true((projector.lag()[0]?.failures ?? 0) >= 1)
+  t.true(logger.lines.some(({ level, fields }) => level === 'warn' && fields['projection'] === 'lives'))
+
+  isAway = false
+  await eventually(() => {
+    assert(projector.lag().every((lag) => lag.position >= position && lag.error === null && lag.secondsBehind === 0))
+  })
+  t.true(await hasLive(documents, 1))
+})
+
+test('a projection that cannot stomach an event holds up no other', async (t) => {
+  const poisoned: Projection = {
+    ...lives,
+    name: 'poisoned',
+    collection: { name: 'poisoned', indexes: [] },
+    project: () => { throw new Error('it chokes') },
+  }
+  const { store, documents, projector } = start(t, { projections: [poisoned, lives] })
+  await projector.caughtUp()
+  await create(store, 1)
+  await eventually(async () => { assert(await hasLive(documents, 1)) })
+  await eventually(() => { assert.match(projector.lag()[0]?.error ?? '', /it chokes/) })
+  t.is(projector.lag()[1]?.error, null)
+})
+
+test('a subscription that dies or ends is opened again where it stood [F4]', async (t) => {
+  const inner = createMemoryEventStore()
+  const froms: Array<Position> = []
+  const store: EventStore = {
+    ...inner,
+    subscribe: async function* (from, prefixes, signal) {
+      froms.push(from)
+      const opened = froms.length
+      let left = 3
+      for await (const message of inner.subscribe(from, prefixes, signal)) {
+        yield message
+        left -= 1
+        if (left === 0 && opened % 2 === 0) return
+        if (left === 0) throw new Error('the subscription ended', { cause: { _tag: 'StoreUnavailable', reason: 'dropped' } })
+      }
+    },
+  }
+  const { documents, projector, logger } = start(t, { store, projections: [lives] })
+  await projector.caughtUp()
+  for (let liveId = 1; liveId <= 8; liveId++) await create(inner, liveId)
+  await eventually(async () => { for (let liveId = 1; liveId <= 8; liveId++) assert(await hasLive(documents, liveId)) })
+  t.deepEqual(froms, froms.toSorted(), 'never from further back than before')
+  t.is(new Set(froms).size, froms.length)
+  t.true(logger.lines.some(({ fields }) => String(fields['reason']).includes('dropped')))
+})
+
+test('a restart goes on from the checkpoint [F5]', async (t) => {
+  const store = createMemoryEventStore()
+  const documents = createMemoryDocuments()
+  const first = start(t, { store, documents })
+  const position = await create(store, 1)
+  await first.projector.whenProjected(position)
+  first.stop.abort()
+  await first.projector.stopped
+
+  const froms: Array<Position> = []
+  const watched: EventStore = { ...store, subscribe: (from, ...rest) => { froms.push(from); return store.subscribe(from, ...rest) } }
+  const second = start(t, { store: watched, documents, projections: [lives] })
+  await second.projector.caughtUp()
+  t.deepEqual(froms, [position])
+})
+
+test('an older copy of the log holds a projection up, which says so and drops nothing', async (t) => {
+  const before = start(t, { projections: [lives] })
+  await before.projector.whenProjected(await create(before.store, 1))
+  const { projector, documents } = start(t, { documents: before.documents, projections: [lives] })
+  await eventually(() => assert.match(String(projector.lag()[0]?.error), /older copy/))
+  t.true(await hasLive(documents, 1))
+})
+
+test('a checkpoint behind what no projection reads is passed too, where the store says one', async (t) => {
+  const inner = createMemoryEventStore()
+  const store: EventStore = {
+    ...inner,
+    subscribe: async function* (...asked) {
+      for await (const message of inner.subscribe(...asked)) {
+        yield message
+        if (message.kind === 'caught-up') yield { kind: 'checkpoint', position: right(await inner.head()()) }
+      }
+    },
+  }
+  const { projector } = start(t, { store })
+  await projector.caughtUp()
+  const elsewhere = newEvent({ type: 'CapacitySet', data: {} })
+  const { position } = right(await store.append('admission', 'no-stream', [elsewhere])())
+  await projector.whenProjected(position)
+  t.is(projector.timeouts(), 0)
+})
+
+test('nobody waits for a checkpoint: the events of one projection move the others along, and the end needs none', async (t) => {
+  const store = createMemoryEventStore()
+  const position = await create(store, 1)
+  const elsewhere = { type: 'CapacitySet', data: {} }
+  for (let n = 0; n < 100; n++) right(await store.append('admission', 'any', [newEvent(elsewhere)])())
+  const { projector } = start(t, { store })
+  await projector.caughtUp()
+  for (const lag of projector.lag()) t.like(lag, { position, secondsBehind: 0, error: null })
+  await projector.whenProjected(await create(store, 2))
+  t.is(projector.timeouts(), 0)
+})
+
+test('who waits for a projection that is stuck goes on after a while, and it is counted [D52]', async (t) => {
+  const inner = createMemoryDocuments()
+  let isAway = false
+  const documents: Documents = { ...inner, commit: (...change) => (isAway ? TE.left(unavailable) : inner.commit(...change)) }
+  const { store, projector } = start(t, { documents })
+  await projector.caughtUp()
+  isAway = true
+  await projector.whenProjected(await create(store, 1))
+  t.is(projector.timeouts(), 1)
+})
+
+test('it stops at the signal, even while it is trying again', async (t) => {
+  const documents: Documents = { ...createMemoryDocuments(), ensure: () => TE.left(unavailable) }
+  const { projector, stop } = start(t, { documents })
+  await eventually(() => { assert(projector.lag()[0]?.error) })
+  const waiting = projector.caughtUp()
+  stop.abort()
+  await projector.stopped
+  await waiting
+  t.pass()
+})
+
+test('events that bring no change cost no write, but move the checkpoint every 500 events or five seconds', async (t) => {
+  const inner = createMemoryDocuments()
+  const commits: Array<number> = []
+  const documents: Documents = { ...inner, commit: (...change) => {
+    commits.push(change[1].length)
+    return inner.commit(...change)
+  } }
+  const own = createTestEnvironment()
+  const { store, projector } = start(t, { documents, projections: [lives], environment: own })
+  await projector.whenProjected(await create(store, 1))
+  const attached = { type: 'SenderAttached', data: { liveId: 1, userId: 3, at: environment.now(), epoch: 1, instance: 'i' } }
+  for (let n = 0; n < 650; n++) {
+    if (n === 600) own.advance(5000)
+    await projector.whenProjected(right(await store.append('live-1', n, [newEvent(attached)])()).position)
+  }
+  t.deepEqual(commits, [1, 0, 0])
+})

@@ -1,0 +1,73 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import type { Rebuilt } from '../../../application/ports/projector.ts'
+import { createRebuildRequests } from '../../../projections/rebuild/rebuild-requests.ts'
+import { createManualTimers } from '../../support/manual-timers.ts'
+import { createMemoryDocuments } from '../../support/memory-documents.ts'
+
+const REBUILT = { projection: 'lives', events: 3, corrected: 1, resumed: false } as unknown as Rebuilt
+
+/** A process that asks and one that is asked; each attempt of the latter becomes what `attempt` says of it. */
+const start = (attempt: (number: number) => Promise<Either<string, Rebuilt>>, isOver: () => boolean = () => false) => {
+  const timers = createManualTimers()
+  const documents = createMemoryDocuments()
+  const stopping = new AbortController()
+  const requests = createRebuildRequests({ documents, environment: { random: () => 0 }, timers, signal: stopping.signal })
+  const state = { attempts: 0 }
+  const serving = requests.serve(['lives'], () => ({
+    isOver,
+    rebuild: async () => {
+      state.attempts += 1
+      return await attempt(state.attempts)
+    },
+  }))
+  const pass = async (ms: number): Promise<void> => {
+    for (let left = ms; left > 0; left -= 50) {
+      timers.advance(50)
+      for (let n = 0; n < 5; n += 1) await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+  return { timers, requests, state, pass, stop: async () => (stopping.abort(), await serving) }
+}
+
+const nobody = (): void => undefined
+
+test('a rebuild that throws is tried again, and leaves nothing running', async (t) => {
+  const { timers, requests, state, pass, stop } = start(async (number) => {
+    if (number === 1) throw new Error('a defect')
+    return E.right(REBUILT)
+  })
+  const asked = requests.ask('lives', nobody)
+  await pass(4000)
+  t.deepEqual(await asked, E.right(REBUILT))
+  t.is(state.attempts, 2)
+  await stop()
+  t.is(timers.size(), 0)
+})
+
+test('a rebuild that is broken off with the lease is answered by the next holder', async (t) => {
+  let isLost = true
+  const { requests, state, pass, stop } = start(async (number) => (number === 1 ? E.left('the lease is lost') : E.right(REBUILT)), () => isLost)
+  const asked = requests.ask('lives', nobody)
+  await pass(1500)
+  t.is(state.attempts, 1)
+  isLost = false
+  await pass(3000)
+  t.deepEqual(await asked, E.right(REBUILT))
+  await stop()
+})
+
+test('who asks while a rebuild is asked for joins it', async (t) => {
+  const rebuilding = Promise.withResolvers<Either<string, Rebuilt>>()
+  const { requests, state, pass, stop } = start(() => rebuilding.promise)
+  const first = requests.ask('lives', nobody)
+  await pass(1500)
+  const second = requests.ask('lives', nobody)
+  await pass(1500)
+  rebuilding.resolve(E.right(REBUILT))
+  await pass(1500)
+  t.deepEqual([await first, await second], [E.right(REBUILT), E.right(REBUILT)])
+  t.is(state.attempts, 1)
+  await stop()
+})

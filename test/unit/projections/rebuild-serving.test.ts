@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setImmediate } from 'node:timers/promises'
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import * as TE from 'fp-ts/lib/TaskEither.js'
+import { NO_CHECKPOINT } from '../../../application/ports/documents.ts'
+import type { Documents } from '../../../application/ports/documents.ts'
+import { BEGINNING } from '../../../application/ports/event-store.ts'
+import type { EventStore, NewEvent, Position } from '../../../application/ports/event-store.ts'
+import type { RebuildProgress } from '../../../application/ports/projector.ts'
+import { openSqliteDocuments } from '../../../infrastructure/sqlite/documents/documents.ts'
+import { openSqliteEventStore } from '../../../infrastructure/sqlite/event-log/event-store.ts'
+import { systemTimers } from '../../../infrastructure/node/system-timers.ts'
+import { allProjections } from '../../../projections/all-projections.ts'
+import { differencesOf, foldLog } from '../../../projections/fold-log.ts'
+import { startProjector } from '../../../projections/projector.ts'
+import { ALONE } from '../../support/alone.ts'
+import { shareOf } from '../../../projections/rebuild/rebuild.ts'
+import { eventually } from '../../support/eventually.ts'
+import { createMemoryDocuments } from '../../support/memory-documents.ts'
+import { createMemoryEventStore } from '../../support/memory-event-store.ts'
+import { right, sealedLive } from '../../support/projecting.ts'
+import { createRecordingLogger } from '../../support/recording-logger.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { createTestEnvironment } from '../../support/test-environment.ts'
+
+const environment = createTestEnvironment()
+
+const newEvent = ({ type, data }: { readonly type: string; readonly data: object }): NewEvent => ({
+  id: environment.newId(),
+  type,
+  data: { ...data },
+  metadata: { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: environment.now() },
+})
+
+/** Lives that were created, every second one ended too. */
+const createLives = async (store: EventStore, from: number, count: number): Promise<Position> => {
+  const appended = await Promise.all(
+    Array.from({ length: count }, async (_, n) => {
+      const liveId = from + n
+      const about = { liveId, userId: 1 + (liveId % 3), at: environment.now() }
+      const ended = liveId % 2 === 0 ? [newEvent({ type: 'LiveFinished', data: { ...about, reason: 'restart' } })] : []
+      return right(await store.append(`live-${liveId}`, 'no-stream', [newEvent(sealedLive(about)), ...ended])()).position
+    }),
+  )
+  return appended.toSorted().at(-1) ?? BEGINNING
+}
+
+const serve = (t: ExecutionContext, store: EventStore, documents: Documents) => {
+  const stop = new AbortController()
+  const logger = createRecordingLogger()
+  const projector = startProjector({ store, documents, projections: allProjections, leases: ALONE, code: 'test', logger, environment, timers: systemTimers, signal: stop.signal })
+  t.teardown(async () => {
+    stop.abort()
+    await projector.stopped
+  })
+  return { projector, logger }
+}
+
+/** Every read model folded anew from nothing, beside the one that is compared. */
+const differences = async (store: EventStore, documents: Documents): Promise<ReadonlyArray<string>> => {
+  const found: Array<string> = []
+  const to = right(await store.head()())
+  for (const projection of allProjections) {
+    const fresh = createMemoryDocuments()
+    const { name: collection } = projection.collection
+    right(await fresh.ensure([projection.collection])())
+    await foldLog({ store, documents: fresh }, projection, { from: NO_CHECKPOINT, to, signal: new AbortController().signal })
+    for await (const { id, kind } of differencesOf({ documents, collection }, { documents: fresh, collection })) found.push(`${collection} ${id} ${kind}`)
+  }
+  return found
+}
+
+const page = (documents: Documents, limit: number) =>
+  documents.page('lives', { filter: { userId: 1 }, sort: { by: 'id', direction: 'descending' }, skip: 0, limit })()
+
+test('a rebuild while events are written serves every read, corrects what was wrong, and ends as the fold of the log [F7]', async (t) => {
+  const directory = await temporaryDirectory()
+  const store = await openSqliteEventStore({ file: join(directory.path, 'events.sqlite') })
+  const documents = await openSqliteDocuments({ file: join(directory.path, 'documents.sqlite') })
+  t.teardown(async () => {
+    await Promise.all([store.close(), documents.close()])
+    await directory.remove()
+  })
+  const { projector, logger } = serve(t, store, documents)
+  const filled = await createLives(store, 1, 1500)
+  await eventually(() => assert.ok(projector.lag().every(({ position }) => position >= filled)), { timeoutMs: 120_000 })
+  const tampering = new DatabaseSync(join(directory.path, 'documents.sqlite'), { timeout: 5000 })
+  tampering.exec(`UPDATE documents_lives SET body = replace(body, '"worker":"', '"worker":"x') WHERE id IN ('7', '8', '9')`)
+  tampering.exec(`UPDATE documents_lives SET body = NULL WHERE id = '10'`)
+  tampering.close()
+
+  const steps: Array<RebuildProgress> = []
+  const done = new AbortController()
+  let seen = false
+  let reads = 0
+  const serving = (async () => {
+    for (let next = 5000; !done.signal.aborted; next += 5) {
+      const position = await createLives(store, next, 5)
+      await projector.whenProjected(position)
+      const listed = right(await page(documents, 10_000))
+      assert.ok(listed.length >= 500, `${listed.length} lives were listed`)
+      seen ||= projector.lag().some((lag) => lag.projection === 'lives' && lag.rebuilding)
+      reads += 1
+      await setImmediate()
+    }
+  })()
+  const rebuilt = right(await projector.rebuild('lives', (step) => steps.push(step)))
+  done.abort()
+  await serving
+  t.is(rebuilt.corrected, 4)
+  t.true(reads > 0 && seen)
+  t.true(rebuilt.events >= 2250)
+  t.true(steps.length >= 2 && steps.every(({ share }) => share !== null && share > 0 && share <= 1))
+  await projector.whenProjected(await createLives(store, 900_000, 1))
+  t.deepEqual(await differences(store, documents), [])
+  t.true(logger.lines.some(({ message }) => message === 'the read model was rebuilt'))
+  t.like(right(await projector.rebuild('lives', () => undefined)), { corrected: 0 }, 'once more, and nothing is left to correct')
+  t.deepEqual(await differences(store, documents), [])
+})
+
+test('what is written while the old and the new documents are compared is in the new ones, and counts as no difference', async (t) => {
+  const store = createMemoryEventStore()
+  const inner = createMemoryDocuments()
+  let written = false
+  const documents: Documents = {
+    ...inner,
+    scan: (collection, ...rest) => async () => {
+      if (!written) {
+        written = true
+        const about = { liveId: 1, userId: 2, at: environment.now() }
+        right(await store.append('live-1', 0, [newEvent({ type: 'LiveStarted', data: about })])())
+        await projector.whenProjected(await createLives(store, 100, 3))
+      }
+      return await inner.scan(collection, ...rest)()
+    },
+  }
+  const { projector } = serve(t, store, documents)
+  await projector.whenProjected(await createLives(store, 1, 6))
+  t.like(right(await projector.rebuild('lives', () => undefined)), { corrected: 0 })
+  t.true(written)
+  t.deepEqual(await differences(store, inner), [])
+})
+
+test('a rebuild waits for documents that cannot be written, the old read model serves on, and who asks twice gets one', async (t) => {
+  const store = createMemoryEventStore()
+  const inner = createMemoryDocuments()
+  let isAway = true
+  const away = TE.left({ _tag: 'DocumentsUnavailable' as const, reason: 'the test says so' })
+  const documents: Documents = {
+    ...inner,
+    commit: (whose, ...rest) => async () =>
+      isAway && whose.projection === 'lives-staged' ? away() : inner.commit(whose, ...rest)(),
+  }
+  const { projector, logger } = serve(t, store, documents)
+  await projector.whenProjected(await createLives(store, 1, 10))
+  const steps: Array<RebuildProgress> = []
+  const rebuilt = projector.rebuild('lives', (step) => steps.push(step))
+  const second = projector.rebuild('lives', () => undefined)
+  await eventually(() => assert.ok(steps.filter(({ held }) => held === 'the test says so').length > 2))
+  await projector.whenProjected(await createLives(store, 11, 10))
+  t.is(right(await page(documents, 100)).length, 6)
+  t.true(logger.lines.some(({ level, fields }) => level === 'warn' && fields['reason'] === 'the test says so'))
+  isAway = false
+  t.like(right(await rebuilt), { corrected: 0, resumed: false })
+  t.is(right(await second), right(await rebuilt))
+  t.deepEqual(await differences(store, documents), [])
+  t.regex(E.isLeft(await projector.rebuild('nothing', () => undefined)) ? 'refused' : '', /refused/)
+})
+
+test('a rebuild that meets an error that would come again is given up, and the old read model serves on', async (t) => {
+  const store = createMemoryEventStore()
+  const inner = createMemoryDocuments()
+  const documents: Documents = {
+    ...inner,
+    find: (collection, ids) => {
+      if (collection === 'lives-staged') throw new Error('the code is wrong')
+      return inner.find(collection, ids)
+    },
+  }
+  const { projector, logger } = serve(t, store, documents)
+  await projector.whenProjected(await createLives(store, 1, 10))
+  t.deepEqual(await projector.rebuild('lives', () => undefined), E.left('the code is wrong'))
+  t.true(logger.lines.some(({ level, fields }) => level === 'error' && fields['projection'] === 'lives'))
+  await projector.whenProjected(await createLives(store, 11, 10))
+  t.deepEqual(await differences(store, documents), [])
+})
+
+test('a projection that a damaged document holds up goes on after its rebuild', async (t) => {
+  const store = createMemoryEventStore()
+  const inner = createMemoryDocuments()
+  let isDamaged = false
+  const documents: Documents = {
+    ...inner,
+    find: (collection, ids) => {
+      if (isDamaged && collection === 'lives' && ids.includes('1')) throw new Error('the document is damaged')
+      return inner.find(collection, ids)
+    },
+    promote: (from, to) => async () => {
+      isDamaged = false
+      return await inner.promote(from, to)()
+    },
+  }
+  const { projector } = serve(t, store, documents)
+  await projector.whenProjected(await createLives(store, 1, 2))
+  isDamaged = true
+  const about = { liveId: 1, userId: 2, at: environment.now() }
+  const { position } = right(await store.append('live-1', 0, [newEvent({ type: 'LiveStarted', data: about })])())
+  const stuck = () => projector.lag().find(({ projection }) => projection === 'lives')
+  await eventually(() => assert.match(stuck()?.error ?? '', /damaged/))
+  t.like(right(await projector.rebuild('lives', () => undefined)), { corrected: null })
+  await eventually(() => assert.ok(stuck()?.error === null && (stuck()?.position ?? '') >= position))
+  t.deepEqual(await differences(store, documents), [])
+})
+
+test('the share of the log is told by positions that begin with a number of fixed width', (t) => {
+  const at = (text: string) => text as Position
+  t.is(shareOf(at('0005'), at('0010')), 0.5)
+  t.is(shareOf(at('0010'), at('0010')), 1)
+  t.is(shareOf(at('0002/7'), at('0008/1')), 0.25)
+  t.is(shareOf(at(''), at('0010')), null)
+  t.is(shareOf(at('abc'), at('abd')), null)
+})

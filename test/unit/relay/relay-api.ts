@@ -1,0 +1,97 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { ResumePoint } from '../../../application/lives/queries/resume-point.ts'
+import { createLiveBus } from '../../../application/pipeline/live-bus.ts'
+import type { TranscriptFrame } from '../../../application/pipeline/signals.ts'
+import { createRecentFinals } from '../../../application/sessions/recent-finals.ts'
+import { withOwnWorker } from '../../../application/sessions/relay/own-links.ts'
+import { createRemoteLives } from '../../../application/sessions/relay/remote-lives.ts'
+import { routedSessions } from '../../../application/sessions/relay/routed-lives.ts'
+import { whereabouts } from '../../../application/sessions/relay/whereabouts.ts'
+import type { Connection } from '../../../interfaces/ws/connection.ts'
+import { catchUp } from '../../../interfaces/ws/listeners/catch-up.ts'
+import { createHub } from '../../../interfaces/ws/listeners/hub.ts'
+import { LIVE } from './relay-log.ts'
+import type { RelayLog } from './relay-log.ts'
+import type { RelayWorker } from './relay-worker.ts'
+
+/** A process with sockets, which may be a worker as well. */
+export const createRelayApi = (
+  world: RelayLog,
+  name: string,
+  own: RelayWorker | null = null,
+  unreachable: (liveId: number) => void = () => undefined,
+) => {
+  const { timers, logger, network, said, members, environment, storedFinals } = world
+  const self = own?.self ?? { name, incarnation: `run of ${name}` }
+  const view = world.viewOf()
+  const where = whereabouts({ admission: view, members: { self, all: () => members } })
+  const outside = network.linksOf(name)
+  const links = own === null ? outside : withOwnWorker(outside, { incarnation: self.incarnation, handler: own.served })
+  const recent = createRecentFinals(timers)
+  const bus = createLiveBus({ logger })
+  const remote = createRemoteLives({
+    links, whereabouts: where, environment, timers, logger, storedFinals, recent, bus, unreachable,
+  })
+  const sessions = routedSessions({
+    remote, storedFinals,
+    resolveToken: () => () => Promise.reject(new Error('no tokens here')),
+  })
+  const hub = createHub({ bus: remote.bus, strict: false })
+
+  /** As a socket does. */
+  const listen = (point: ResumePoint | null) => {
+    const heard: Array<TranscriptFrame> = []
+    const endings: Array<string> = []
+    let [hasJoined, isGone, owedFrom] = [false, false, 0]
+    const connection: Connection = {
+      send: () => undefined,
+      broadcast: ({ text }, taken) => {
+        const { type: kind, ...line } = JSON.parse(text) as Omit<TranscriptFrame, 'kind'> & { readonly type: TranscriptFrame['kind'] }
+        if (line.final) heard.push({ kind, ...line })
+        taken?.()
+      },
+      end: ({ reason, close }) => void endings.push(reason === '' ? String(close) : reason),
+      drop: () => undefined,
+      pause: () => undefined,
+      resume: () => undefined,
+      isPaused: () => false,
+      buffered: () => 0,
+    }
+    const member: Parameters<typeof hub.join>[1] = { role: 'listener', connection }
+    const join = (ahead: ReadonlySet<string>): void => {
+      if (isGone) return
+      if (ahead.size > 0) member.ahead = new Set(ahead)
+      hasJoined = true
+      // Nobody knows what is past while neither its worker nor the log answers.
+      owedFrom = remote.isUnknown(LIVE) ? Infinity : said.length
+      if (hub.join(LIVE, member) !== undefined) endings.push('1000')
+    }
+    const coming = (async () => {
+      await sessions.ready?.(LIVE)
+      if (point === null) return join(new Set())
+      const missed = await sessions.missed(LIVE, point)()
+      if (E.isLeft(missed)) return void endings.push('unavailable')
+      await catchUp({ missed: missed.right, connection, encode: hub.encode, join, isGone: () => isGone, logger })
+    })()
+    return {
+      api: name, point, heard, endings, coming,
+      hasJoined: () => hasJoined,
+      isGone: () => isGone,
+      /** Of all that was said. */
+      owedFrom: () => (point === null ? owedFrom : 0),
+      leave: () => {
+        isGone = true
+        hub.leave(LIVE, member)
+      },
+    }
+  }
+
+  return {
+    name, remote, links, where, listen,
+    /** What `follow-ends.ts` does when the log tells of a move. */
+    hearMoves: (): void => {
+      view.look()
+      remote.placedAnew()
+    },
+  }
+}

@@ -1,0 +1,104 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { searchBackwards } from '../../../application/lives/queries/resume-point.ts'
+import type { StoredFinal, StoredFinals } from '../../../application/lives/queries/stored-finals.ts'
+import type { TranscriptFrame } from '../../../application/pipeline/signals.ts'
+import type { Member } from '../../../application/ports/peers/members.ts'
+import { initialState } from '../../../domain/admission/state.ts'
+import type { AdmissionState, Reservation } from '../../../domain/admission/state.ts'
+import { createManualTimers } from '../../support/manual-timers.ts'
+import { createMemoryLinks } from '../../support/memory-links.ts'
+import { createRecordingLogger } from '../../support/recording-logger.ts'
+
+export const LIVE = 1
+const PAGE = 3
+export const AWAY = E.left({ _tag: 'StoreUnavailable', reason: 'away' } as const)
+
+export const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
+
+/** What passes in between takes several turns of the loop. */
+const TURNS = 12
+
+/** A live that workers run one after another, as admission says, and processes with sockets around one log. */
+export const createRelayLog = (random: () => number) => {
+  const timers = createManualTimers()
+  const logger = createRecordingLogger()
+  const network = createMemoryLinks({ timers })
+  const environment = { random, monotonic: timers.monotonic }
+  const log: Array<StoredFinal> = []
+  /** Whatever becomes of it. */
+  const said: Array<TranscriptFrame> = []
+  const store = { isAway: false, fence: 1 }
+  /** Whether the next worker hears in audio that it hears again what the one before it heard. */
+  const speech = { isSame: false }
+  let admission: AdmissionState = initialState
+  const members: Array<Member> = []
+
+  const storedFinals: StoredFinals = (_, point) => async () => {
+    if (store.isAway) return AWAY
+    const search = searchBackwards(point)
+    log.toReversed().some(search.found)
+    const wanted = search.wanted()
+    let [page, isAtEnd] = [0, false]
+    return E.right({
+      wanted,
+      next: async () => {
+        if (store.isAway) return AWAY
+        if (isAtEnd) {
+          isAtEnd = false
+          return E.right(null)
+        }
+        const read = log.slice(page * PAGE, (page + 1) * PAGE)
+        await turn()
+        if (read.length === PAGE) page += 1
+        else isAtEnd = true
+        return E.right(read.filter(wanted))
+      },
+    })
+  }
+
+  /** A process knows of admissions what it has read. */
+  const viewOf = () => {
+    let seen = admission
+    return {
+      state: () => seen,
+      refresh: async () => {
+        if (store.isAway) return AWAY
+        seen = admission
+        return E.right(seen)
+      },
+      look: () => { seen = admission },
+    }
+  }
+
+  return {
+    timers, logger, network, log, said, store, speech, members, environment, storedFinals, viewOf,
+    /** The workers join, in the order of their names. */
+    join: (...workers: ReadonlyArray<{ readonly self: { readonly name: string; readonly incarnation: string } }>): void => {
+      const joined = workers.map(({ self }) => ({ worker: self.name, incarnation: self.incarnation, vram: 10, isDraining: false }))
+      admission = { ...admission, workers: joined }
+    },
+    /** Admission gives the live to this worker, or to none. */
+    place: (worker: string | null): void => {
+      const term = (admission.open[0]?.term ?? 0) + 1
+      const held: Reservation = {
+        liveId: LIVE, worker, term, userId: 1, vram: 1, at: '2026-01-01T00:00:00.000000+00:00', needs: [], instance: 'i',
+      }
+      admission = { ...admission, open: [held] }
+    },
+    placedOn: () => admission.open[0]?.worker ?? null,
+    release: (): void => {
+      admission = { ...admission, open: [] }
+    },
+    turns: async (count = TURNS): Promise<void> => {
+      for (let n = 0; n < count; n += 1) await turn()
+    },
+    pass: async (ms: number): Promise<void> => {
+      for (let left = ms; left > 0; left -= 100) {
+        timers.advance(Math.min(100, left))
+        for (let n = 0; n < TURNS; n += 1) await turn()
+      }
+    },
+  }
+}
+
+export type RelayLog = ReturnType<typeof createRelayLog>

@@ -1,0 +1,152 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { LiveEnd } from '../../../application/lives/policies/watch-ends.ts'
+import { keyOf } from '../../../application/lives/queries/resume-point.ts'
+import { ownTerm } from '../../../application/lives/terms/worker.ts'
+import { createLiveBus } from '../../../application/pipeline/live-bus.ts'
+import type { TranscriptFrame } from '../../../application/pipeline/signals.ts'
+import { createRecentFinals } from '../../../application/sessions/recent-finals.ts'
+import type { AddedFinal, LiveFinals } from '../../../application/sessions/recent-finals.ts'
+import { NO_SENDERS } from '../../../application/sessions/relay/link-senders.ts'
+import type { LinkSenders } from '../../../application/sessions/relay/link-senders.ts'
+import { serveLinks } from '../../../application/sessions/relay/serve-links.ts'
+import type { ServeLinksDeps } from '../../../application/sessions/relay/serve-links.ts'
+import { AWAY, LIVE, turn } from './relay-log.ts'
+import type { RelayLog } from './relay-log.ts'
+
+/** A final that is not told yet, or not stored yet. */
+interface Said {
+  readonly frame: TranscriptFrame
+  readonly added: AddedFinal
+}
+
+interface Run {
+  readonly term: number
+  readonly finals: LiveFinals
+  next: number
+  untold: Said | null
+  unstored: Array<Said>
+}
+
+/** A process that runs the live while admission says so, as far as it has heard. */
+export const createRelayWorker = (world: RelayLog, name: string, senders: LinkSenders = NO_SENDERS) => {
+  const { timers, logger, network, log, said, store, speech, members } = world
+  const self = { name, incarnation: `run of ${name}` }
+  const view = world.viewOf()
+  const bus = createLiveBus({ logger })
+  const recent = createRecentFinals(timers)
+  let run: Run | null = null
+  const worker = { ...self }
+
+  const frameOf = (segment: number, term: number): TranscriptFrame => {
+    const text = speech.isSame ? String(segment) : `${segment} in term ${term}`
+    return { kind: 'transcription', segment, final: true, start: segment, end: segment + 1, text, language: 'en' }
+  }
+
+  const drop = (): void => {
+    if (run === null) return
+    run = null
+    recent.forget(LIVE)
+    bus.publish(LIVE, { kind: 'moved' })
+  }
+
+  const append = ({ frame, added }: Said, term: number): 'stored' | 'away' | 'superseded' => {
+    if (store.isAway) return 'away'
+    if (store.fence > term) return 'superseded'
+    log.push({ ...frame, term })
+    added.stored()
+    return 'stored'
+  }
+
+  const fence = (term: number): ReturnType<ServeLinksDeps['takeOver']> => async () => {
+    if (store.isAway) return AWAY
+    await turn()
+    if (store.fence > term) return E.left({ _tag: 'Superseded' } as const)
+    store.fence = term
+    return E.right({ state: { status: 'active' } as const })
+  }
+
+  const served = serveLinks({
+    admission: view, worker, bus, recent, senders, logger,
+    runs: { termOf: () => run?.term ?? null, audioSeconds: () => 1 },
+    takeOver: (_, term) => fence(term),
+    endByWorker: () => null,
+  })
+  const { peer } = network.serve(self, served)
+  members.push({
+    ...self, state: 'up', address: peer.address, offers: null, logAnswers: true, lives: [], jobs: null, roles: ['worker'],
+    version: '1', speaks: { log: 1, relay: 1 },
+  })
+
+  const tell = (): void => {
+    const untold = run?.untold ?? null
+    if (run === null || untold === null) return
+    const { frame, added } = untold
+    run.untold = null
+    added.told()
+    bus.publish(LIVE, frame)
+  }
+
+  /** What waited for the store is stored, in order. */
+  const catchUpWithStore = (): void => {
+    if (run === null) return
+    const waiting = [...run.unstored]
+    for (const first of waiting) {
+      const outcome = append(first, run.term)
+      if (outcome === 'away') return
+      if (outcome === 'superseded') return drop()
+      run.unstored.shift()
+    }
+  }
+
+  return {
+    name,
+    self,
+    served,
+    runTerm: () => run?.term ?? null,
+    /** Hears what admission says, and brings what runs here in line with it. */
+    settle: async (): Promise<void> => {
+      view.look()
+      const term = ownTerm({ admission: view, worker }, LIVE)
+      if (run !== null && run.term !== term) drop()
+      served.placedAnew()
+      if (term === null || run !== null) return
+      const taken = await fence(term)()
+      if (E.isLeft(taken) || run !== null || ownTerm({ admission: view, worker }, LIVE) !== term) return
+      const next = Math.max(0, ...log.map(({ segment }) => segment)) + 1
+      recent.forget(LIVE)
+      run = { term, finals: recent.open(LIVE, next === 1), next, untold: null, unstored: [] }
+    },
+    /** One more final: a segment, or a translation of an earlier one; told at once, or with the next. */
+    speak: (isToldLater: boolean, translatesBack: number): void => {
+      tell()
+      catchUpWithStore()
+      if (run === null) return
+      bus.publish(LIVE, { ...frameOf(run.next, run.term), final: false })
+      const translated = { ...frameOf(run.next - translatesBack, run.term), kind: 'translation', language: 'es' } as const
+      const isNew = !log.some((one) => keyOf(one) === keyOf(translated))
+      const isTranslation = translatesBack > 0 && translated.segment > 0 && isNew && run.unstored.length === 0
+      const frame = isTranslation ? translated : frameOf(run.next, run.term)
+      if (!isTranslation) run.next += 1
+      said.push(frame)
+      const final = { frame, added: run.finals.add(frame) }
+      const outcome = run.unstored.length > 0 ? 'away' : append(final, run.term)
+      if (outcome === 'superseded') return drop()
+      if (outcome === 'away') run.unstored.push(final)
+      run.untold = final
+      // A final that waits for the store is told for want of an answer.
+      if (!isToldLater || outcome === 'away') tell()
+    },
+    flush: (): void => {
+      tell()
+      catchUpWithStore()
+    },
+    end: (cause: LiveEnd['cause']): void => {
+      tell()
+      run = null
+      recent.ended(LIVE, false)
+      bus.publish(LIVE, { kind: 'ended', cause })
+    },
+  }
+}
+
+export type RelayWorker = ReturnType<typeof createRelayWorker>

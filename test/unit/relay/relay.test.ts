@@ -1,0 +1,203 @@
+import test from 'ava'
+import type { LiveSignal } from '../../../application/pipeline/signals.ts'
+import type { FromWorker, LinkEvents } from '../../../application/ports/peers/live-links.ts'
+import { keepLink } from '../../../application/sessions/relay/kept-link.ts'
+import type { RemoteSender } from '../../../application/sessions/relay/remote-sender.ts'
+import { createRandom } from '../../support/seeded.ts'
+import { silentLogger } from '../../support/test-environment.ts'
+import { createRelayApi } from './relay-api.ts'
+import { createRelayLog, LIVE } from './relay-log.ts'
+import { createRelayWorker } from './relay-worker.ts'
+import { startRelay } from './started-relay.ts'
+
+const FINISHED = { status: 'finished', reason: 'finish_route' } as const
+
+test('one link is opened for all who listen to a live, when the first comes, and closed a while after the last', async (t) => {
+  const { world, api } = await startRelay()
+  t.deepEqual(world.network.standing(), [])
+  const listeners = [api.listen(null), api.listen(null), api.listen({ kind: 'after', segment: 0 })]
+  await world.pass(500)
+  t.deepEqual(world.network.standing(), [['p', 'a', LIVE]])
+  for (const listener of listeners) listener.leave()
+  await world.pass(29_000)
+  t.is(world.network.standing().length, 1, 'most come back')
+  await world.pass(2000)
+  t.deepEqual(world.network.standing(), [])
+  t.is(api.remote.size(), 0)
+})
+
+test('who comes while memory reaches back far enough costs the log no read', async (t) => {
+  const { world, a, api } = await startRelay()
+  for (let n = 0; n < 5; n += 1) a.speak(false, 0)
+  world.store.isAway = true
+  const listener = api.listen({ kind: 'after', segment: 2 })
+  await world.pass(500)
+  t.deepEqual(listener.heard.map(({ segment }) => segment), [3, 4, 5])
+  a.speak(false, 0)
+  await world.turns()
+  t.deepEqual(listener.heard.map(({ segment }) => segment), [3, 4, 5, 6], 'told for want of an answer of the store')
+})
+
+test('a live that is moved is heard from its next worker, and no socket is closed for that', async (t) => {
+  const { world, a, b, api } = await startRelay()
+  const listener = api.listen({ kind: 'after', segment: 0 })
+  await world.pass(500)
+  a.speak(false, 0)
+  await world.turns()
+  world.place('b')
+  await a.settle()
+  await b.settle()
+  await world.pass(2000)
+  b.speak(false, 0)
+  await world.turns()
+  t.deepEqual(listener.heard.map(({ text }) => text), ['1 in term 1', '2 in term 2'])
+  t.deepEqual(listener.endings, [])
+  t.deepEqual(world.network.standing(), [['p', 'b', LIVE]])
+})
+
+test('a late translation by the next worker is heard, although the log holds nothing of what was told before it', async (t) => {
+  const { world, a, b, api } = await startRelay()
+  a.speak(false, 0)
+  a.speak(false, 0)
+  world.place('b')
+  await a.settle()
+  await b.settle()
+  api.hearMoves()
+  // Given somebody who came when there was nothing in memory but what no log will ever have.
+  world.store.isAway = true
+  b.speak(false, 0)
+  const listener = api.listen(null)
+  await world.pass(500)
+  world.store.isAway = false
+  // When the next worker stores a translation of what was said before that, and no link tells it.
+  world.network.cut('p', 'a')
+  world.place('a')
+  await b.settle()
+  await a.settle()
+  a.speak(false, 1)
+  world.network.mend('p', 'a')
+  await world.pass(5000)
+  a.speak(false, 0)
+  await world.turns()
+  // Then it comes in its place.
+  t.deepEqual(listener.heard.map(({ kind, text }) => `${kind} ${text}`), ['translation 2 in term 3', 'transcription 3 in term 3'])
+})
+
+test('what the next worker hears again with the same words is told once, to whoever comes in between too', async (t) => {
+  const { world, a, b, api } = await startRelay()
+  world.speech.isSame = true
+  world.store.isAway = true
+  a.speak(false, 0)
+  const listener = api.listen({ kind: 'after', segment: 0 })
+  await world.pass(500)
+  world.store.isAway = false
+  world.place('b')
+  await a.settle()
+  await b.settle()
+  await world.pass(2000)
+  b.speak(false, 0)
+  b.speak(false, 0)
+  await world.turns()
+  t.deepEqual(listener.heard.map(({ text }) => text), ['1', '2'])
+})
+
+test('an end of the log waits for the worker that does not tell it, and for no longer than 2 s', async (t) => {
+  const { world, a, api } = await startRelay()
+  const listener = api.listen({ kind: 'after', segment: 0 })
+  await world.pass(500)
+  world.network.cut('p', 'a')
+  a.speak(false, 0)
+  api.remote.ended(LIVE, FINISHED)
+  await world.pass(1900)
+  t.deepEqual(listener.endings, [])
+  await world.pass(200)
+  t.deepEqual(listener.heard.map(({ segment }) => segment), [1], 'what the log holds comes first')
+  t.deepEqual(listener.endings, ['1000'])
+  a.end(FINISHED)
+  world.network.mend('p', 'a')
+  await world.pass(5000)
+  t.deepEqual(listener.endings, ['1000'])
+})
+
+test('senders of a process share the link of its listeners: replies and lines come in one order', async (t) => {
+  const opened: Array<string> = []
+  let toSender: (message: FromWorker) => void = () => undefined
+  const { world, a, api } = await startRelay({
+    open: ({ link, term }) => {
+      toSender = link.send
+      opened.push(`term ${term}`)
+      return { message: ({ kind }) => void opened.push(kind), closed: () => void opened.push('closed') }
+    },
+  })
+  const heard: Array<string> = []
+  const sender: RemoteSender = {
+    linkUp: ({ link, term, status }) => {
+      heard.push(`up in ${term}, ${status}`)
+      link.send({ kind: 'sender', requestId: 'r', from: null })
+    },
+    message: (message) => void heard.push(message.kind === 'reply' ? message.frame : message.kind),
+    linkDown: (loss) => void heard.push(loss),
+    over: () => void heard.push('over'),
+  }
+  const release = api.remote.sender(LIVE, sender)
+  api.remote.bus.subscribe(LIVE, (signal: LiveSignal) => {
+    if (signal.kind === 'transcription') heard.push(signal.text)
+  })
+  await world.turns()
+  t.deepEqual(opened, ['term 1', 'sender'])
+  toSender({ kind: 'reply', frame: 'before' })
+  a.speak(false, 0)
+  toSender({ kind: 'reply', frame: 'behind' })
+  await world.turns()
+  t.deepEqual(heard, ['up in 1, active', 'before', '1 in term 1', '1 in term 1', 'behind'], 'a draft, then the final')
+  world.network.breakLinks('p', 'a')
+  await world.pass(500)
+  t.deepEqual(heard.slice(5), ['broken', 'up in 1, active'])
+  t.deepEqual(opened.slice(2), ['closed', 'term 1', 'sender'])
+  a.end(FINISHED)
+  await world.turns()
+  t.deepEqual(heard.slice(7), ['over'])
+  release()
+})
+
+test('a process reaches its own worker without a copy', async (t) => {
+  const world = createRelayLog(createRandom('relay'))
+  const a = createRelayWorker(world, 'a')
+  world.join(a)
+  world.place('a')
+  await a.settle()
+  const api = createRelayApi(world, 'a', a)
+  const heard: Array<LiveSignal> = []
+  api.remote.bus.subscribe(LIVE, (signal) => heard.push(signal))
+  await world.turns()
+  a.speak(false, 0)
+  t.is(heard[1], world.said[0], 'in the same turn, the very object')
+  t.deepEqual(world.network.standing(), [])
+})
+
+test('a worker of a lower term than one that was heard is not listened to', (t) => {
+  const world = createRelayLog(createRandom('relay'))
+  const peer = { name: 'a', incarnation: 'run of a', address: 'a:1' }
+  const events: Array<LinkEvents> = []
+  const heard: Array<string> = []
+  const kept = keepLink({
+    links: { open: (_, __, hear) => {
+      events.push(hear)
+      return { send: () => undefined, buffered: () => 0, close: () => undefined }
+    } },
+    // The log is away: nobody here hears of the second term but from its worker.
+    whereabouts: { of: () => ({ kind: 'member', peer, term: 1 }), refresh: async () => undefined },
+    environment: { random: () => 0 }, timers: world.timers, logger: silentLogger,
+  }, LIVE, {
+    up: ({ term }) => void heard.push(`term ${term}`), message: () => undefined, down: (loss) => void heard.push(loss),
+  }, true)
+  events[0]?.message({ kind: 'here', term: 2, status: 'active' })
+  kept.look()
+  events[0]?.closed('it broke')
+  return world.pass(1000).then(() => {
+    t.is(events.length, 2)
+    events[1]?.message({ kind: 'here', term: 1, status: 'active' })
+    t.deepEqual(heard, ['term 2', 'broken', 'elsewhere'])
+    kept.stop()
+  })
+})

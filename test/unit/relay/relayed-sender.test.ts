@@ -1,0 +1,98 @@
+import test from 'ava'
+import type { AudioPlace, FromWorker, ToWorker } from '../../../application/ports/peers/live-links.ts'
+import { createManualTimers } from '../../support/manual-timers.ts'
+import { silentLogger } from '../../support/test-environment.ts'
+import { createRelayedSender } from '../../../interfaces/ws/relay/relayed-sender.ts'
+import type { Connection } from '../../../interfaces/ws/connection.ts'
+
+/** A sender that has its place, over a link that tells what it is sent. */
+const startPlaced = () => {
+  const timers = createManualTimers()
+  const sent: Array<ToWorker> = []
+  const endings: Array<string> = []
+  const counts = { left: 0 }
+  let isPaused = false
+  const sender = createRelayedSender({
+    liveId: 1, requestId: 'own', timers, logger: silentLogger, leave: () => { counts.left += 1 },
+  })
+  const { onLink } = sender
+  const linkUp = (): void =>
+    onLink.linkUp({ link: { send: (message) => void sent.push(message), buffered: () => 0 }, term: 1, status: 'active' })
+  const connection: Connection = {
+    send: () => undefined, broadcast: () => undefined, end: ({ reason }) => void endings.push(reason), drop: () => undefined,
+    pause: () => { isPaused = true }, resume: () => { isPaused = false }, isPaused: () => isPaused, buffered: () => 0,
+  }
+  linkUp()
+  onLink.message({ kind: 'admitted', requestId: 'own' })
+  const covered: AudioPlace = { frame: 0, sample: 0 }
+  onLink.message({ kind: 'covered', ...covered })
+  return { timers, sent, endings, counts, onLink, linkUp, connection, incoming: sender.serve(connection) }
+}
+
+const GIVEN_TO_ANOTHER: Extract<FromWorker, { readonly kind: 'admitted' }> = { kind: 'admitted', requestId: 'another' }
+
+test('a sender that comes again while another one of its process is given the place is told so: its socket does not hang', (t) => {
+  const { timers, endings, counts, onLink, linkUp } = startPlaced()
+  onLink.linkDown('broken')
+  linkUp()
+  // Its worker could not say at first.
+  onLink.message({ kind: 'refused', requestId: 'own', why: 'unavailable' })
+  onLink.message(GIVEN_TO_ANOTHER)
+  t.deepEqual(endings, ['sender_already_connected'])
+  t.is(counts.left, 1)
+  timers.advance(60_000)
+  t.deepEqual(endings, ['sender_already_connected'])
+})
+
+test('a sender is held for the next worker while its process runs: when that stood still the wait goes on', (t) => {
+  const { timers, sent, endings, onLink, linkUp, incoming } = startPlaced()
+  incoming.binary(new Uint8Array(640))
+  onLink.linkDown('broken')
+  timers.standStill(30_000)
+  t.deepEqual(endings, [])
+  linkUp()
+  onLink.message({ kind: 'admitted', requestId: 'own' })
+  t.is(sent.filter(({ kind }) => kind === 'binary').length, 2, 'what no worker may have heard is said again')
+
+  onLink.linkDown('broken')
+  timers.advance(15_000)
+  t.deepEqual(endings, ['server_restart'], 'but not for ever')
+})
+
+test('a sender that is gone leaves its link when another one has the place', (t) => {
+  const { endings, counts, onLink, incoming } = startPlaced()
+  incoming.binary(new Uint8Array(640))
+  incoming.closed(true)
+  t.is(counts.left, 0, 'what it said is seen to')
+  onLink.message(GIVEN_TO_ANOTHER)
+  t.is(counts.left, 1)
+  t.deepEqual(endings, [])
+})
+
+test('FINISH that a lost worker may not have carried out is said to the next one, once', (t) => {
+  const { sent, onLink, linkUp, incoming } = startPlaced()
+  const finish = { kind: 'text', text: '{"type":"FINISH"}' } as const
+  incoming.text(finish.text)
+  onLink.linkDown('broken')
+  const before = sent.length
+  linkUp()
+  onLink.message({ kind: 'admitted', requestId: 'own' })
+  t.deepEqual(sent.slice(before), [{ kind: 'sender', requestId: 'own', from: { frame: 2, sample: 0 } }, finish])
+  incoming.text(finish.text)
+  incoming.closed(true)
+  t.deepEqual(sent.at(-1), { kind: 'gone', requestId: 'own', how: 'clean' })
+})
+
+test('a sender whose live is over is read on until it is told so, for no more than is kept', (t) => {
+  const { onLink, linkUp, connection, incoming } = startPlaced()
+  onLink.linkDown('broken')
+  linkUp()
+  t.true(connection.isPaused())
+  onLink.message({ kind: 'refused', requestId: 'own', why: 'over' })
+  t.false(connection.isPaused())
+  for (let megabytes = 0; megabytes < 2; megabytes += 1) {
+    t.false(connection.isPaused())
+    incoming.binary(new Uint8Array(1024 * 1024))
+  }
+  t.true(connection.isPaused())
+})

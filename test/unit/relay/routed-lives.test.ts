@@ -1,0 +1,94 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { followEnds } from '../../../application/sessions/relay/follow-ends.ts'
+import { endWherever, relayingEnds, runsWherever } from '../../../application/sessions/relay/routed-lives.ts'
+import type { EventStore } from '../../../application/ports/event-store.ts'
+import type { EndMessage, Passed } from '../../../application/ports/peers/live-links.ts'
+import { NO_RUNS } from '../application/write-side.ts'
+import { createMemoryEventStore } from '../../support/memory-event-store.ts'
+import { right } from '../../support/projecting.ts'
+import { createRandom } from '../../support/seeded.ts'
+import { createTestEnvironment, silentLogger } from '../../support/test-environment.ts'
+import { createRelayLog, LIVE } from './relay-log.ts'
+import { startRelay } from './started-relay.ts'
+
+const FINISHED = { status: 'finished', reason: 'finish_route' } as const
+const ORIGIN = { commandId: 'c', correlationId: 'c', actor: 'user:1' }
+
+test('an end is asked of the worker that runs the live, wherever; null where none answers', async (t) => {
+  const { world, a, api } = await startRelay()
+  const asked: Array<EndMessage> = []
+  let answer: E.Either<{ readonly _tag: 'Unreachable'; readonly reason: string }, Passed | null> = E.right({ position: 'p7' })
+  const end = endWherever({
+    whereabouts: api.where, logger: silentLogger,
+    links: { end: async (to, message) => {
+      t.is(to.name, 'a')
+      asked.push(message)
+      return answer
+    } },
+  })
+  const request = { cause: FINISHED, origin: ORIGIN, limitMs: 2000 }
+  t.deepEqual(await end(LIVE, request), { position: 'p7' as never })
+  t.deepEqual(asked, [{ liveId: LIVE, end: request }])
+  for (const other of [E.right(null), E.left({ _tag: 'Unreachable', reason: 'away' } as const), E.right({ position: 7 })]) {
+    answer = other
+    t.is(await end(LIVE, request), null)
+  }
+  world.release()
+  api.hearMoves()
+  t.is(await end(LIVE, request), null)
+  t.is(asked.length, 4, 'nobody is asked for a live that nobody runs')
+  t.is(await a.served.end({ liveId: LIVE, end: request }), null)
+})
+
+test('what is known of a live that runs elsewhere is told from what is known here', async (t) => {
+  const { world, a, api } = await startRelay()
+  const known = runsWherever({ runs: null, remote: api.remote, whereabouts: api.where, self: { name: 'p', incarnation: 'run of p' } })
+  t.deepEqual([known.hasSender(LIVE), known.audioSeconds(LIVE), known.isElsewhere(LIVE)], [false, null, true])
+  const own = runsWherever({ runs: { ...NO_RUNS, audioSeconds: () => 3 }, remote: api.remote, whereabouts: api.where, self: a.self })
+  t.deepEqual([own.audioSeconds(LIVE), own.isElsewhere(LIVE)], [3, false])
+  world.release()
+  api.hearMoves()
+  t.false(known.isElsewhere(LIVE))
+})
+
+test('a process that runs no lives hears of all ends and moves from the log', async (t) => {
+  const environment = createTestEnvironment()
+  const store: EventStore = createMemoryEventStore()
+  const stopping = new AbortController()
+  const heard: Array<string> = []
+  const enough = Promise.withResolvers<void>()
+  const hear = (what: string): void => {
+    heard.push(what)
+    if (heard.length === 2) enough.resolve()
+  }
+  const world = createRelayLog(createRandom('relay'))
+  const stopped = followEnds({
+    store, logger: silentLogger, environment, timers: world.timers, signal: stopping.signal, from: right(await store.head()()),
+    remote: {
+      ended: (liveId, cause) => hear(`end of ${liveId}: ${cause.status}`),
+      placedAnew: (liveIds) => hear(`moved ${[...(liveIds ?? [])].join()}`),
+    },
+    whereabouts: { refresh: async () => undefined },
+    whenProjected: async () => undefined,
+  })
+  const at = '2026-01-01T00:00:00.000000+00:00'
+  const metadata = { correlationId: 'c', causationId: 'c', actor: 'service', recordedAt: at }
+  const append = async (stream: string, type: string, data: object): Promise<void> => {
+    right(await store.append(stream, 'any', [{ id: environment.newId(), type, data: { ...data, at }, metadata }])())
+  }
+  await append('admission', 'Moved', { liveId: 7, worker: 'b', term: 2 })
+  await append('live-7', 'LiveFinished', { liveId: 7, userId: 1, reason: 'finish_route' })
+  await append('admission', 'Released', { liveId: 7 })
+  await enough.promise
+  t.deepEqual(heard.toSorted(), ['end of 7: finished', 'moved 7'])
+  stopping.abort()
+  await stopped
+})
+
+test('in a process with a worker an end of the log reaches its lives and its sockets', (t) => {
+  const told: Array<string> = []
+  const runs = relayingEnds({ ...NO_RUNS, ended: () => void told.push('runs') }, { ended: () => void told.push('sockets') })
+  runs.ended(LIVE, FINISHED)
+  t.deepEqual(told, ['runs', 'sockets'])
+})

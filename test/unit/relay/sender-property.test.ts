@@ -1,0 +1,27 @@
+import test from 'ava'
+import { chanceOf, createRandom } from '../../support/seeded.ts'
+import { runSenderSchedule } from './sender-simulation.ts'
+
+const SCHEDULES = 12
+
+test('whatever happens to links and workers, each word is stored once and told once, in order', async (t) => {
+  const { random, seed } = chanceOf(t)
+  const choose = random('schedules')
+  let terms = 0
+  for (let n = 0; n < SCHEDULES; n += 1) {
+    const speed = [1, 1, 2, 20][Math.floor(choose() * 4)] ?? 1
+    const outcome = await runSenderSchedule({
+      random: createRandom(`${seed} schedule ${n}`), words: 40 + Math.floor(choose() * 40), troubles: 1 + Math.floor(choose() * 6), speed,
+    })
+    const what = `schedule ${n} at speed ${speed}: ${outcome.happened.join(', ')}`
+    t.is(outcome.log, outcome.spoken, what)
+    t.is(outcome.told, outcome.log, what)
+    t.is(outcome.ending, '1000', what)
+    t.deepEqual(outcome.numbers, outcome.numbers.map((_, i) => i + 1), what)
+    t.true(outcome.times.every(([start, end], i) => start <= end && start >= (outcome.times[i - 1]?.[1] ?? 0)), what)
+    t.is(outcome.received.filter((frame) => frame.includes('ASR process started')).length, 1, what)
+    t.deepEqual(outcome.received.filter((frame) => frame.includes('error')), [], what)
+    terms += outcome.terms
+  }
+  t.true(terms > SCHEDULES, 'too few takeovers to prove anything')
+})

@@ -1,0 +1,249 @@
+import test from 'ava'
+import type { ExecutionContext } from 'ava'
+import assert from 'node:assert/strict'
+import { scriptedAudio } from '../../support/scripted-engine.ts'
+import { createScriptedPipelines } from '../../support/scripted-pipeline.ts'
+import { CONFIG, FINISH, framesOf, numberedWords, textOf } from './numbered-words.ts'
+import type { RemoteClient } from './remote-client.ts'
+import { createSenderWorld } from './sender-world.ts'
+import type { SenderWorld } from './sender-world.ts'
+
+type Options = NonNullable<Parameters<typeof createSenderWorld>[0]>
+
+const [ASR, STARTED] = ['{"status":"ASR process started"}', '{"status":"started"}']
+
+/** Workers `a` and `b`, the live on `a`, and a process without lives. */
+const start = (t: ExecutionContext, options: Options = {}) => {
+  const world = createSenderWorld(options)
+  t.teardown(world.close)
+  world.createWorker('a')
+  world.createWorker('b')
+  world.join()
+  world.place('a')
+  return { world, api: world.createApi('api') }
+}
+
+const configured = async (world: SenderWorld, api: ReturnType<SenderWorld['createApi']>): Promise<RemoteClient> => {
+  const client = api.connect()
+  await world.pass(1000)
+  await client.coming
+  client.send(CONFIG)
+  await world.pass(100)
+  return client
+}
+
+/** As fast as it sounds. */
+const speak = async (world: SenderWorld, client: RemoteClient, frames: ReadonlyArray<Uint8Array>): Promise<void> => {
+  for (const frame of frames) {
+    client.send(frame)
+    await world.pass(100)
+  }
+}
+
+const second = new Uint8Array(32_000).fill(1)
+
+test('a sender of another process: its words are stored once, it hears what senders hear', async (t) => {
+  const words = numberedWords(20)
+  const { world, api } = start(t, { words })
+  const client = await configured(world, api)
+  assert.deepEqual(client.received, [ASR, STARTED])
+  await speak(world, client, framesOf(scriptedAudio(words, 1)))
+  client.send('{"type":"ping"}', FINISH)
+  await world.pass(3000)
+  t.is(textOf(world.log), textOf(words))
+  t.is(client.finals.join(' '), textOf(words))
+  t.is(client.ending(), '1000')
+  t.deepEqual(client.received.slice(2), ['{"type":"pong"}'])
+})
+
+test('while its worker is gone a socket is not read; the next worker tells that it is ready, and answers nothing twice [D65]', async (t) => {
+  const words = numberedWords(20)
+  const { world, api } = start(t, { words })
+  const client = await configured(world, api)
+  const frames = framesOf(scriptedAudio(words, 1))
+  await speak(world, client, frames.slice(0, 40))
+  world.network.kill('a')
+  await world.turns()
+  t.true(client.isPaused())
+  client.send(...frames.slice(40))
+  t.is(client.waiting(), frames.length - 40)
+  world.place('b')
+  await world.pass(2000)
+  t.false(client.isPaused())
+  client.send(FINISH)
+  await world.pass(8000)
+  t.is(textOf(world.log), textOf(words))
+  t.deepEqual(client.received, [ASR, STARTED, STARTED])
+  t.is(client.ending(), '1000')
+})
+
+test('no worker for 15 seconds: 1012, and the live waits for its sender as long as TAKEOVER_GRACE says [D65]', async (t) => {
+  const { world, api } = start(t, { createPipeline: createScriptedPipelines().create, takeoverGrace: 30_000 })
+  const client = await configured(world, api)
+  client.send(second)
+  world.network.cut('api', 'a')
+  await world.pass(18_500)
+  t.is(client.ending(), null, 'the silence is noticed after 4 s')
+  await world.pass(1000)
+  t.is(client.ending(), 'server_restart')
+  await world.pass(13_500)
+  t.deepEqual(world.ends, [])
+  await world.pass(1500)
+  t.deepEqual(world.ends, [{ status: 'finished', reason: 'sender_closed' }])
+})
+
+test('a final that was told and is in no log when its worker goes is said again by the next', async (t) => {
+  const words = numberedWords(14)
+  const { world, api } = start(t, { words })
+  const client = await configured(world, api)
+  const frames = framesOf(scriptedAudio(words, 1))
+  await speak(world, client, frames.slice(0, 30))
+  world.store.isAway = true
+  await speak(world, client, frames.slice(30))
+  await world.pass(3000)
+  t.true(client.finals.join(' ').includes('w7'), 'told all the same')
+  t.is(textOf(world.log), '')
+  world.network.kill('a')
+  world.store.isAway = false
+  world.place('b')
+  await world.pass(2000)
+  client.send(FINISH)
+  await world.pass(5000)
+  t.is(textOf(world.log), textOf(words))
+})
+
+test('of two senders, one of them coming again, the first admitted has the place; 4409 for the other', async (t) => {
+  const { world, api } = start(t, { createPipeline: createScriptedPipelines().create })
+  const first = await configured(world, api)
+  first.send(second)
+  world.network.kill('a')
+  world.network.cut('api', 'b')
+  world.place('b')
+  const other = world.createApi('other').connect()
+  await world.pass(2000)
+  t.is(other.refusal(), null)
+  world.network.mend('api', 'b')
+  await world.pass(3000)
+  t.is(first.ending(), 'sender_already_connected')
+  t.is(other.ending(), null)
+  const third = world.createApi('third').connect()
+  await world.pass(1000)
+  t.is(third.refusal(), 'already_connected')
+})
+
+test('a client whose own socket broke comes back within RECONNECT_GRACE and goes on; without one its live ends', async (t) => {
+  const words = numberedWords(20)
+  const { world, api } = start(t, { words, reconnectGrace: 10_000 })
+  const frames = framesOf(scriptedAudio(words, 1))
+  const client = await configured(world, api)
+  await speak(world, client, frames.slice(0, 40))
+  client.leave(false)
+  await world.pass(5000)
+  const again = world.createApi('other').connect()
+  await world.pass(1000)
+  await again.coming
+  again.send(CONFIG)
+  await speak(world, again, frames.slice(40))
+  again.send(FINISH)
+  await world.pass(3000)
+  t.is(textOf(world.log), textOf(words))
+  const graceless = start(t, { createPipeline: createScriptedPipelines().create })
+  const lost = await configured(graceless.world, graceless.api)
+  lost.send(second)
+  await graceless.world.pass(200)
+  lost.leave(false)
+  await graceless.world.pass(1000)
+  t.deepEqual(graceless.world.ends, [{ status: 'finished', reason: 'sender_closed' }])
+})
+
+test('a process with sockets that dies: its senders are waited for, wherever they come back', async (t) => {
+  const words = numberedWords(20)
+  const { world, api } = start(t, { words })
+  const frames = framesOf(scriptedAudio(words, 1))
+  await speak(world, await configured(world, api), frames.slice(0, 40))
+  world.network.kill('api')
+  await world.pass(20_000)
+  const again = world.createApi('other').connect()
+  await world.pass(1000)
+  again.send(CONFIG)
+  await speak(world, again, frames.slice(40))
+  again.send(FINISH)
+  await world.pass(3000)
+  t.is(textOf(world.log), textOf(words))
+})
+
+test('what was said before a clean close is stored though the worker goes in that moment', async (t) => {
+  const words = numberedWords(6)
+  const { world, api } = start(t, { words })
+  const client = await configured(world, api)
+  await speak(world, client, framesOf(scriptedAudio(words)))
+  world.network.kill('a')
+  client.leave(true)
+  world.place('b')
+  await world.pass(5000)
+  t.is(textOf(world.log), textOf(words))
+  t.deepEqual(world.ends, [{ status: 'finished', reason: 'sender_closed' }])
+})
+
+test('who sends faster than is heard is not read, and expelled when nothing moves for a minute [R149]', async (t) => {
+  const { world, api } = start(t, { createPipeline: createScriptedPipelines({ consumes: false }).create })
+  const client = await configured(world, api)
+  client.send(...Array.from({ length: 40 }, () => second))
+  await world.pass(1000)
+  t.true(client.isPaused())
+  await world.pass(58_000)
+  t.is(client.ending(), null)
+  await world.pass(2000)
+  t.is(client.ending(), 'audio_too_fast')
+  await world.pass(1000)
+  t.deepEqual(world.ends, [{ status: 'finished', reason: 'audio_too_fast' }])
+})
+
+test('too many control frames and bad frames are answered as by a worker without a relay', async (t) => {
+  const { world, api } = start(t, { createPipeline: createScriptedPipelines().create })
+  const client = await configured(world, api)
+  client.send('nonsense')
+  await world.pass(2000)
+  t.regex(client.received.at(-1) ?? '', /invalid_message/)
+  client.send(...Array.from({ length: 30 }, () => '{"type":"ping"}'))
+  await world.pass(1000)
+  t.is(client.ending(), 'rate_limited')
+})
+
+test('more unheard audio than is kept: the socket is not read until the worker has stored some, or cannot for 5 seconds', async (t) => {
+  const pipelines = createScriptedPipelines()
+  const { world, api } = start(t, { createPipeline: pipelines.create, mostKept: 10 * second.length })
+  const client = await configured(world, api)
+  client.send(...Array.from({ length: 10 }, () => second))
+  await world.pass(1000)
+  t.true(client.isPaused())
+  pipelines.of(1).settle(5 * 16_000)
+  await world.pass(1500)
+  t.false(client.isPaused())
+  client.send(...Array.from({ length: 5 }, () => second))
+  await world.pass(1000)
+  t.true(client.isPaused())
+  await world.pass(6000)
+  t.false(client.isPaused(), 'captions go on, without a net')
+  client.send(second, second)
+  await world.pass(1500)
+  t.is(pipelines.of(1).samples(), 17 * 16_000)
+})
+
+test('a sender comes again through a new link before the worker has seen the old one break', async (t) => {
+  const pipelines = createScriptedPipelines()
+  const { world } = start(t, { createPipeline: pipelines.create })
+  const handler = world.workers().find(({ name }) => name === 'a')?.served
+  const open = async (requestId: string, sample: number | null): Promise<ReadonlyArray<string>> => {
+    const heard: string[] = []
+    const link = { send: ({ kind }: { readonly kind: string }) => void heard.push(kind), buffered: () => 0, close: () => undefined }
+    const opened = handler?.open(1, link)
+    opened?.message({ kind: 'hello', relay: 1, term: 1, listens: false })
+    opened?.message({ kind: 'sender', requestId, from: sample === null ? null : { frame: 5, sample } })
+    await world.turns(20)
+    return heard
+  }
+  t.deepEqual((await open('one', null)).slice(0, 3), ['here', 'admitted', 'covered'])
+  t.deepEqual(await open('two', null), ['here', 'refused'])
+  t.deepEqual((await open('one', 0)).slice(0, 3), ['here', 'admitted', 'covered'])
+})

@@ -1,0 +1,94 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import { createLiveBus } from '../../../application/pipeline/live-bus.ts'
+import type { FromWorker, ToWorker } from '../../../application/ports/peers/live-links.ts'
+import { createRecentFinals } from '../../../application/sessions/recent-finals.ts'
+import { serveLinks } from '../../../application/sessions/relay/serve-links.ts'
+import { createRandom } from '../../support/seeded.ts'
+import { silentLogger } from '../../support/test-environment.ts'
+import { createRelayLog, LIVE } from './relay-log.ts'
+
+/** A worker's end without a world: admission says what `placed` does. */
+const serveOne = (placed: { worker: string; term: number }, buffered = () => 0) => {
+  const world = createRelayLog(createRandom('relay'))
+  const bus = createLiveBus({ logger: silentLogger })
+  const self = { name: 'a', incarnation: 'run of a' }
+  world.join({ self }, { self: { name: 'b', incarnation: 'run of b' } })
+  for (let term = 0; term < placed.term; term += 1) world.place(placed.worker)
+  const view = world.viewOf()
+  const taken: Array<number> = []
+  const served = serveLinks({
+    admission: view, worker: self, bus, recent: createRecentFinals(world.timers), logger: silentLogger,
+    runs: { termOf: () => null, audioSeconds: () => null },
+    takeOver: (_, term) => async () => {
+      taken.push(term)
+      return E.right({ state: { status: 'active' } })
+    },
+    endByWorker: (_, { cause }) => (cause.status === 'error' ? null : Promise.resolve({ position: null })),
+    senders: { open: () => ({ message: () => undefined, closed: () => undefined }) },
+  })
+  const open = () => {
+    const sent: Array<FromWorker> = []
+    const link = { isClosed: false }
+    const heard = served.open(LIVE, {
+      send: (message) => void sent.push(message),
+      buffered,
+      close: () => {
+        if (link.isClosed) return
+        link.isClosed = true
+        heard.closed()
+      },
+    })
+    return { sent, link, hear: (message: ToWorker) => heard.message(message) }
+  }
+  return { world, bus, served, taken, view, open }
+}
+
+const HELLO = { kind: 'hello', relay: 1, term: 1, listens: true } as const
+
+test('a worker answers for a moved live once it is behind its fence, and for a live of another with who has it', async (t) => {
+  const own = serveOne({ worker: 'a', term: 3 })
+  const link = own.open()
+  link.hear({ ...HELLO, term: 3 })
+  await own.world.turns()
+  t.deepEqual(own.taken, [3])
+  t.deepEqual(link.sent, [
+    { kind: 'here', term: 3, status: 'active' }, { kind: 'recent', finals: [], isWhole: false, dropped: [] },
+  ])
+  own.world.place('b')
+  own.view.look()
+  own.served.placedAnew([LIVE])
+  t.deepEqual(link.sent.at(-1), { kind: 'elsewhere', worker: 'b', term: 4 })
+  t.true(link.link.isClosed)
+  const late = own.open()
+  late.hear({ ...HELLO, term: 3 })
+  await own.world.turns()
+  t.deepEqual(late.sent, [{ kind: 'elsewhere', worker: 'b', term: 4 }])
+  t.is(own.served.size(), 0)
+})
+
+test('a worker that has not heard of the term that it is asked for reads admission first', async (t) => {
+  const { world, open, taken } = serveOne({ worker: 'a', term: 1 })
+  world.place('a')
+  const link = open()
+  link.hear({ ...HELLO, term: 2 })
+  await world.turns()
+  t.deepEqual(link.sent[0], { kind: 'here', term: 2, status: 'active' })
+  t.deepEqual(taken, [2])
+})
+
+test('a link that does not take the lines of a live is closed, a version that is not understood too', async (t) => {
+  let buffered = 0
+  const { world, bus, open } = serveOne({ worker: 'a', term: 1 }, () => buffered)
+  const [link, foreign] = [open(), open()]
+  link.hear(HELLO)
+  foreign.hear({ ...HELLO, relay: 99 })
+  await world.turns()
+  t.true(foreign.link.isClosed)
+  bus.publish(LIVE, { kind: 'started' })
+  t.deepEqual(link.sent.slice(1).map(({ kind }) => kind), ['recent', 'signal'])
+  t.false(link.link.isClosed)
+  buffered = 5 * 1024 * 1024
+  bus.publish(LIVE, { kind: 'started' })
+  t.true(link.link.isClosed)
+})

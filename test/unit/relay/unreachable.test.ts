@@ -1,0 +1,78 @@
+import test from 'ava'
+import * as E from 'fp-ts/lib/Either.js'
+import type { AdmissionRequest } from '../../../application/admission/admission-actor.ts'
+import { moveUnreachable } from '../../../application/sessions/relay/move-unreachable.ts'
+import type { RemoteSender } from '../../../application/sessions/relay/remote-sender.ts'
+import { whereabouts } from '../../../application/sessions/relay/whereabouts.ts'
+import { initialState } from '../../../domain/admission/state.ts'
+import { createRandom } from '../../support/seeded.ts'
+import { createTestEnvironment } from '../../support/test-environment.ts'
+import { createRelayApi } from './relay-api.ts'
+import { createRelayLog, LIVE } from './relay-log.ts'
+import { createRelayWorker } from './relay-worker.ts'
+
+const SENDER: RemoteSender = { linkUp: () => undefined, message: () => undefined, linkDown: () => undefined, over: () => undefined }
+
+/** Two workers, of which `a` runs the live, and a process with sockets that cannot reach it. */
+const startApart = async () => {
+  const world = createRelayLog(createRandom('unreachable'))
+  const [a, b] = [createRelayWorker(world, 'a'), createRelayWorker(world, 'b')]
+  world.join(a, b)
+  world.place('a')
+  await a.settle()
+  const [self, view] = [{ name: 'p', incarnation: 'run of p' }, world.viewOf()]
+  const members = { self, all: () => world.members }
+  const sent: Array<AdmissionRequest['command']> = []
+  const admission = {
+    ...view,
+    offering: () => undefined,
+    send: (request: AdmissionRequest) => async () => {
+      sent.push(request.command)
+      return E.right(initialState)
+    },
+  }
+  const { timers, logger } = world
+  const move = moveUnreachable({
+    admission, members, links: world.network.linksOf('p'), whereabouts: whereabouts({ admission, members }),
+    environment: { ...createTestEnvironment(), ...world.environment }, timers, logger,
+  })
+  const api = createRelayApi(world, 'p', null, move)
+  return { world, api, sent }
+}
+
+test('a live with a sender here is moved off a worker that cannot be reached for 8 s, to one that can, once a minute', async (t) => {
+  const { world, api, sent } = await startApart()
+  api.remote.sender(LIVE, SENDER)
+  await world.pass(500)
+  world.network.cut('p', 'a')
+  await world.pass(11_000)
+  t.deepEqual(sent, [])
+  await world.pass(3000)
+  t.like(sent[0], { type: 'Move', liveId: LIVE, term: 1, to: 'b' })
+  await world.pass(50_000)
+  t.is(sent.length, 1)
+  await world.pass(20_000)
+  t.is(sent.length, 2, 'its worker is still the same')
+})
+
+test('a live that is listened to alone stays where it is, and so does one that is reached again', async (t) => {
+  const { world, api, sent } = await startApart()
+  api.listen(null)
+  await world.pass(500)
+  world.network.cut('p', 'a')
+  await world.pass(30_000)
+  api.remote.sender(LIVE, SENDER)
+  world.network.mend('p', 'a')
+  await world.pass(30_000)
+  t.deepEqual(sent, [])
+})
+
+test('who reaches no worker at all moves nothing', async (t) => {
+  const { world, api, sent } = await startApart()
+  api.remote.sender(LIVE, SENDER)
+  await world.pass(500)
+  world.network.cut('p', 'a')
+  world.network.cut('p', 'b')
+  await world.pass(60_000)
+  t.deepEqual(sent, [])
+})

@@ -1,0 +1,40 @@
+import test from 'ava'
+import fc from 'fast-check'
+import { createPieceReader, pieceOf } from '../../../infrastructure/sources/decoder/timed-pcm.ts'
+import type { TimedPcm } from '../../../infrastructure/sources/decoder/timed-pcm.ts'
+
+const RATE = 16_000
+const pcmOf = (samples: number, value = 1): Buffer => Buffer.alloc(samples * 2, value)
+
+const readAll = (bytes: Buffer, step: number): ReadonlyArray<TimedPcm> => {
+  const read = createPieceReader()
+  return Array.from({ length: Math.ceil(bytes.length / step) }, (_, i) => read(bytes.subarray(i * step, (i + 1) * step))).flat()
+}
+
+test('pieces come out as they went in, however the pipe cuts them', (t) => {
+  const time = fc.option(fc.integer({ min: -100, max: 100 }))
+  const piece = fc.record({ samples: fc.integer({ min: 1, max: 300 }), time })
+  fc.assert(fc.property(fc.array(piece, { maxLength: 30 }), fc.integer({ min: 1, max: 999 }), (pieces, step) => {
+    const sent = pieces.map((one, index) => ({ pcm: pcmOf(one.samples, index + 1), time: one.time }))
+    const got = readAll(Buffer.concat(sent.map(pieceOf)), step)
+    t.deepEqual(Buffer.concat(got.map(({ pcm }) => pcm)), Buffer.concat(sent.map(({ pcm }) => pcm)))
+  }))
+})
+
+test('pieces that follow one another are one; a jump begins another', (t) => {
+  const times = [[RATE, 7], [320, 8.001], [5, null], [10, 9]] as const
+  const sent = times.map(([samples, time]) => pieceOf({ pcm: pcmOf(samples), time }))
+  const got = readAll(Buffer.concat(sent), 1 << 20)
+  t.deepEqual(got.map(({ pcm, time }) => [pcm.length / 2, time]), [[RATE + 325, 7], [10, 9]])
+})
+
+test('what is no audio is refused before it is held [S8]', (t) => {
+  const read = createPieceReader()
+  const head = pieceOf({ pcm: Buffer.alloc(0), time: 1 })
+  for (const length of [0xffffffff, 512 * 1024 + 2, 7]) {
+    head.writeUInt32LE(length, 8)
+    t.throws(() => createPieceReader()(head), { message: /no audio/ })
+  }
+  const infinite = Buffer.from([0, 0, 0, 0, 0, 0, 0xf0, 0x7f, 2, 0, 0, 0])
+  t.deepEqual(read(Buffer.concat([infinite, pcmOf(1)])), [{ pcm: pcmOf(1), time: null }])
+})
