@@ -1,7 +1,7 @@
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { isThere } from '../infrastructure/files/is-there.ts'
+import { isThere } from '../infrastructure/files/path-exists.ts'
 
 const NAME = 'whisper-tiny-random'
 /** Tokens for each pass, where the length of a text plays no part in what is measured: about what 10 s of speech have. */

@@ -5,7 +5,9 @@ import { didYouMean } from '../domain/shared/nearest-name.ts'
 import { SETTINGS_TABLE } from './settings-table.ts'
 import type { SettingName } from './settings-table.ts'
 
-type Camel<S extends string> = S extends `${infer Head}_${infer Tail}` ? `${Lowercase<Head>}${Capitalize<Camel<Tail>>}` : Lowercase<S>
+type Camel<S extends string> = S extends `${infer Head}_${infer Tail}`
+  ? `${Lowercase<Head>}${Capitalize<Camel<Tail>>}`
+  : Lowercase<S>
 
 type ValueOf<N extends SettingName> =
   | (typeof SETTINGS_TABLE)[N]['fallback']
@@ -22,52 +24,57 @@ const names = Object.keys(SETTINGS_TABLE) as ReadonlyArray<SettingName>
 
 const isKnown = (name: string): boolean => Object.hasOwn(SETTINGS_TABLE, name)
 
-const camel = (name: string): string => name.toLowerCase().replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+const camel = (name: string): string =>
+  name.toLowerCase().replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-/** Addresses may hold passwords and tokens: those with a user or a query are not repeated. */
-const given = (text: string): string => (/[@?#\p{C}]/u.test(text) || text.length > 60 ? '' : `, not ${JSON.stringify(text)}`)
+/** Ends an error with the wrong value. Omits addresses with a user or a query, which may contain secrets. */
+const notValue = (text: string): string =>
+  /[@?#\p{C}]/u.test(text) || text.length > 60 ? '' : `, not ${JSON.stringify(text)}`
 
 const readOne = (name: SettingName, text: string | undefined): E.Either<string, unknown> => {
   const { fallback, parse, secret } = SETTINGS_TABLE[name]
   if (text === undefined || text === '') return E.right(fallback)
-  const parsed = parse(text)
-  return E.isLeft(parsed) ? E.left(`${PREFIX}${name} ${parsed.left}${secret || !parsed.left.startsWith('should be ') ? '' : given(text)}`) : parsed
+  const parsed: E.Either<string, unknown> = parse(text)
+  if (E.isRight(parsed)) return parsed
+  const hidesValue = secret || !parsed.left.startsWith('should be ')
+  return E.left(`${PREFIX}${name} ${parsed.left}${hidesValue ? '' : notValue(text)}`)
 }
 
 type Stores = Pick<Settings, 'eventstoreUrl' | 'mongoUrl'>
 
-/** Whether both stores are on servers, which several processes may share. */
+/** Whether both stores are on servers. Only then can several processes share them. */
 export const hasServers = ({ eventstoreUrl, mongoUrl }: Stores): boolean => eventstoreUrl !== null && mongoUrl !== null
 
-/** Milliseconds: TAKEOVER_GRACE, which means nothing where nobody can take over. */
+/** TAKEOVER_GRACE in milliseconds; 0 with embedded stores, where no other process can take over. */
 export const takeoverGraceOf = (settings: Stores & Pick<Settings, 'takeoverGrace'>): number =>
   hasServers(settings) ? (settings.takeoverGrace ?? 60_000) : 0
 
-/** Rules between settings. */
+const masterKeyMissing = (server: SettingName): string =>
+  `${PREFIX}${server} needs ${PREFIX}MASTER_KEY_FILE: create a key once with "head -c 32 /dev/urandom > master.key"`
+
+/** Lists the rules between settings that these settings break. */
 const contradictions = (settings: Settings): ReadonlyArray<string> => [
   ...(settings.adminPassword !== null && settings.adminPasswordFile !== null
-    ? [`${PREFIX}ADMIN_PASSWORD and ${PREFIX}ADMIN_PASSWORD_FILE exclude each other`]
+    ? [`${PREFIX}ADMIN_PASSWORD and ${PREFIX}ADMIN_PASSWORD_FILE are both set: remove one of them`]
     : []),
   ...((settings.adminPassword !== null || settings.adminPasswordFile !== null) && settings.adminUsername === null
-    ? [`${PREFIX}ADMIN_USERNAME is missing beside the password`]
+    ? [`${PREFIX}ADMIN_USERNAME is not set: the first administrator needs a name and a password`]
     : []),
   ...(settings.adminUsername !== null && settings.adminPassword === null && settings.adminPasswordFile === null
-    ? [`${PREFIX}ADMIN_PASSWORD or ${PREFIX}ADMIN_PASSWORD_FILE is missing beside ${PREFIX}ADMIN_USERNAME`]
+    ? [`${PREFIX}ADMIN_USERNAME needs a password: set ${PREFIX}ADMIN_PASSWORD_FILE or ${PREFIX}ADMIN_PASSWORD`]
     : []),
   ...(settings.role.length < ROLES.length && !hasServers(settings)
-    ? [`${PREFIX}ROLE other than all needs ${PREFIX}EVENTSTORE_URL and ${PREFIX}MONGO_URL`]
+    ? [`${PREFIX}ROLE needs ${PREFIX}EVENTSTORE_URL and ${PREFIX}MONGO_URL: set both, or use ${PREFIX}ROLE=all`]
     : []),
-  // What lies elsewhere must not depend on a key in a file that nobody knows of.
-  ...(settings.masterKeyFile === null
-    ? [
-        ...(settings.eventstoreUrl === null ? [] : [`${PREFIX}MASTER_KEY_FILE is missing beside ${PREFIX}EVENTSTORE_URL`]),
-        ...(settings.mongoUrl === null ? [] : [`${PREFIX}MASTER_KEY_FILE is missing beside ${PREFIX}MONGO_URL`]),
-      ]
-    : []),
+  // Data on a server must not depend on a key that was generated silently in the data directory.
+  ...(settings.masterKeyFile === null && settings.eventstoreUrl !== null ? [masterKeyMissing('EVENTSTORE_URL')] : []),
+  ...(settings.masterKeyFile === null && settings.mongoUrl !== null ? [masterKeyMissing('MONGO_URL')] : []),
 ]
 
-/** The settings of the environment, or everything that is wrong with them. An empty value counts as not set. */
-export const readSettings = (env: Readonly<Record<string, string | undefined>>): E.Either<ReadonlyArray<string>, Settings> => {
+/** Reads the settings from environment variables. An empty value counts as not set. Left: every error. */
+export const readSettings = (
+  env: Readonly<Record<string, string | undefined>>,
+): E.Either<ReadonlyArray<string>, Settings> => {
   const unknown = Object.keys(env)
     .filter((name) => name.startsWith(PREFIX) && !name.startsWith(TEST_PREFIX) && !isKnown(name.slice(PREFIX.length)))
     .map((name) => `Unknown setting ${name}.${didYouMean(name.slice(PREFIX.length), names, (known) => PREFIX + known)}`)
@@ -76,16 +83,17 @@ export const readSettings = (env: Readonly<Record<string, string | undefined>>):
   if (unknown.length + wrong.length > 0) return E.left([...unknown, ...wrong])
   const values = results.flatMap(([name, result]) => (E.isRight(result) ? [[camel(name), result.right] as const] : []))
   const settings = Object.fromEntries(values) as Settings
-  const between = contradictions(settings)
-  return between.length > 0 ? E.left(between) : E.right(settings)
+  const broken = contradictions(settings)
+  return broken.length > 0 ? E.left(broken) : E.right(settings)
 }
 
-/** Where further models lie, whether it is there or not. */
+/** Returns the folder of additional models, which may not exist. */
 export const modelsDirOf = ({ modelsDir, dataDir }: Pick<Settings, 'modelsDir' | 'dataDir'>): string =>
   modelsDir ?? join(dataDir, 'models')
 
-/** For print-outs: secrets are masked. */
+/** Returns the settings with masked secrets, for output. */
 export const describeSettings = (settings: Settings): Readonly<Record<string, unknown>> => {
   const secrets = new Set<string>(names.filter((name) => SETTINGS_TABLE[name].secret).map(camel))
-  return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, secrets.has(name) && value !== null ? '***' : value]))
+  const shown = (name: string, value: unknown): unknown => (secrets.has(name) && value !== null ? '***' : value)
+  return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, shown(name, value)]))
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
-import { isThere } from '../../infrastructure/files/is-there.ts'
+import { isThere } from '../../infrastructure/files/path-exists.ts'
 import { createSpeechEngine } from '../../infrastructure/onnx/process/engine-client.ts'
 import { tableOf } from '../../interfaces/cli/table.ts'
 import { QUIET } from '../audio.ts'

@@ -22,7 +22,7 @@ const readOrNull = async (file: string): Promise<string | null> => {
  * must hold the directory. Throws an Error for people where the file holds something else: another name would make
  * this process a stranger to what it wrote.
  */
-export const nodeNameIn = async (dataDir: string): Promise<string> => {
+export const loadOrCreateNodeName = async (dataDir: string): Promise<string> => {
   const file = join(dataDir, NODE_NAME_FILE)
   const kept = (await readOrNull(file))?.trim()
   if (kept !== undefined) {

@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Logger } from '../../application/ports/environment.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { pause } from '../../application/waiting.ts'
-import { shownClaim } from '../stores/claim.ts'
+import { describeClaim } from '../stores/claim.ts'
 import { SILENT_LOOKS } from './member-judge.ts'
 import type { Judge, Judged } from './member-judge.ts'
 import type { Entry, MemberRegister } from './member-register.ts'
@@ -21,11 +21,11 @@ export const noAnswer = (reason: string): string => `MongoDB does not tell which
 
 /** Why `own` may not run while the other one does, in words for people; null where it may. */
 const refusalOf = (own: Entry, other: Entry): string | null => {
-  if (other.isSole) return `MongoDB is in use by the process ${shownClaim(other)} of an older version, which shares it with nobody: stop it first`
+  if (other.isSole) return `MongoDB is in use by the process ${describeClaim(other)} of an older version, which shares it with nobody: stop it first`
   if (other.name === own.name)
-    return `the name of this process is taken by ${shownClaim(other)}: stop that one first, or give each a NODE_NAME of its own`
+    return `the name of this process is taken by ${describeClaim(other)}: stop that one first, or give each a NODE_NAME of its own`
   if (other.ttl !== own.ttl)
-    return `LEASE_TTL is ${own.ttl} ms here and ${other.ttl} ms in the process ${shownClaim(other)}: it must be the same in all processes of a MongoDB`
+    return `LEASE_TTL is ${own.ttl} ms here and ${other.ttl} ms in the process ${describeClaim(other)}: it must be the same in all processes of a MongoDB`
   return null
 }
 

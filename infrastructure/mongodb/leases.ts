@@ -47,7 +47,7 @@ export const createLeases = ({ register, members, timers, logger, pauseMs }: Lea
     try {
       await seeker.work({ token, signal: losing.signal })
     } catch (error) {
-      logger.error({ lease: name, error: String(error) }, 'the work under a lease broke')
+      logger.error({ lease: name, error: String(error) }, 'work under a lease failed')
     }
     // Lost to another process it says nothing to the register. Unanswered, it is found as a stray, or goes on being ours.
     await register.giveBack(name, self, token)
@@ -106,7 +106,7 @@ export const createLeases = ({ register, members, timers, logger, pauseMs }: Lea
 
   return {
     hold: (name, work) => {
-      if (seekers.has(name)) throw new Error(`the lease ${name} is sought already`)
+      if (seekers.has(name)) throw new Error(`the lease ${name} is already requested`)
       const seeker: Seeker = { work, stopping: new AbortController(), held: null, busy: Promise.resolve(), isPausing: false }
       seekers.set(name, seeker)
       members.lookNow()

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Collection, Db } from 'mongodb'
-import { FORMAT, RELEASE, whyNotFormat } from '../stores/format.ts'
+import { FORMAT, RELEASE, formatProblem } from '../stores/format.ts'
 import { checkUpserted, despiteRaces } from './guarded-writes.ts'
 
 interface Mark {
@@ -22,7 +22,7 @@ const marksOf = (database: Db): Collection<Mark> => database.collection<Mark>('f
 export const whyNotDatabases = async (databases: ReadonlyArray<Db>): Promise<string | null> => {
   for (const database of databases) {
     const mark = await marksOf(database).findOne({ _id: 'stenolog' })
-    const refusal = whyNotFormat(`the database ${database.databaseName} of MongoDB`, mark?.format, mark?.release)
+    const refusal = formatProblem(`the database ${database.databaseName} of MongoDB`, mark?.format, mark?.release)
     if (refusal !== null) return refusal
   }
   return null

@@ -4,9 +4,9 @@ import type { Logger } from '../../application/ports/environment.ts'
 import type { Announced, Member, Members, Profile } from '../../application/ports/peers/members.ts'
 import type { Timers } from '../../application/ports/timers.ts'
 import { createBell } from '../../application/waiting.ts'
-import { NOTHING_ANNOUNCED } from '../alone.ts'
+import { NOTHING_ANNOUNCED } from '../embedded-members.ts'
 import type { Claim } from '../stores/claim.ts'
-import { shownClaim } from '../stores/claim.ts'
+import { describeClaim } from '../stores/claim.ts'
 import { enterMembers, noAnswer } from './enter-members.ts'
 import { createJudge, SILENT_LOOKS } from './member-judge.ts'
 import type { Judged } from './member-judge.ts'
@@ -129,7 +129,7 @@ export const joinMembers = async (deps: MembersDeps, claim: Claim, profile: Prof
     const now = await register.look()
     const other = E.isRight(now) ? now.right.find(({ name }) => name === own.name) : undefined
     if (other === undefined) return 'its entry among the members in MongoDB is gone'
-    return `the process ${shownClaim(other)} has taken its place in MongoDB`
+    return `the process ${describeClaim(other)} has taken its place in MongoDB`
   }
 
   /** Whether the place is still ours; Left: nobody tells. */

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { FORMAT, RELEASE, whyNotFormat } from '../stores/format.ts'
+import { FORMAT, RELEASE, formatProblem } from '../stores/format.ts'
 
 const BUSY_TIMEOUT_MS = 2000
 /** A commit after a page was split looks at every page in the cache (pcache1TruncateUnsafe): with 64 MiB that was a sixth of a busy writer's time. */
@@ -33,7 +33,7 @@ interface Mark {
 const markOf = (database: DatabaseSync, file: string): Mark => {
   const format = Number(database.prepare('PRAGMA user_version').get()?.['user_version'])
   const release = Number(database.prepare('PRAGMA application_id').get()?.['application_id'])
-  const refusal = whyNotFormat(basename(file), format, release)
+  const refusal = formatProblem(basename(file), format, release)
   if (refusal === null) return { format, release }
   database.close()
   throw new Error(refusal)

@@ -23,4 +23,4 @@ export const claimOf = ({ name, incarnation }: Self, directory: string, since: s
 })
 
 /** In words for people. */
-export const shownClaim = ({ name, host, pid, since }: Claim): string => `"${name}" (process ${pid} on ${host}, since ${since})`
+export const describeClaim = ({ name, host, pid, since }: Claim): string => `"${name}" (process ${pid} on ${host}, since ${since})`

@@ -33,7 +33,7 @@ const versionOf = (release: number): string =>
  * Why this version must not use a store with such a mark, in words for people; null where it may. `release` is that of
  * the newest version that has written to it, where it is known.
  */
-export const whyNotFormat = (what: string, mark: unknown, release?: unknown): string | null => {
+export const formatProblem = (what: string, mark: unknown, release?: unknown): string | null => {
   if (mark === undefined || (typeof mark === 'number' && mark <= FORMAT)) return null
   const newer = typeof release === 'number' && release > RELEASE ? versionOf(release) : null
   const use = newer === null ? 'use that version' : `use version ${newer} or a later one`

@@ -11,8 +11,8 @@ import type { Leases } from '../../application/ports/peers/leases.ts'
 import { RELAY_VERSION } from '../../application/ports/peers/live-links.ts'
 import type { Members, Profile } from '../../application/ports/peers/members.ts'
 import { liveKey, textKey } from '../../domain/live/events.ts'
-import { alone, aloneLeases, EMBEDDED_NAME } from '../../infrastructure/alone.ts'
-import { nodeNameIn } from '../../infrastructure/files/node-name.ts'
+import { embeddedMembers, embeddedLeases, EMBEDDED_NAME } from '../../infrastructure/embedded-members.ts'
+import { loadOrCreateNodeName } from '../../infrastructure/files/node-name.ts'
 import { acquireDataDirectory } from '../../infrastructure/sqlite/data-directory.ts'
 import { loadMasterKey, loadOrCreateMasterKey } from '../../infrastructure/keys/master-key.ts'
 import { hasServers } from '../../infrastructure/settings.ts'
@@ -94,7 +94,7 @@ const ownClaim = async (
   { dataDir, nodeName, eventstoreUrl, mongoUrl }: Settings, { instance, now }: Opening['environment'],
 ): Promise<Claim> => {
   const isEmbedded = eventstoreUrl === null && mongoUrl === null
-  const directory = isEmbedded ? EMBEDDED_NAME : await nodeNameIn(dataDir)
+  const directory = isEmbedded ? EMBEDDED_NAME : await loadOrCreateNodeName(dataDir)
   return claimOf({ name: isEmbedded ? EMBEDDED_NAME : (nodeName ?? directory), incarnation: instance }, directory, now())
 }
 
@@ -113,7 +113,7 @@ const openEmbedded = (file: (name: string) => string, masterKey: Buffer): Promis
 
 /** Who is there, and erases keys, where there is no MongoDB: this process. */
 const aloneHere = (claim: Claim, profile: Profile, logger: Logger): Joined => ({
-  members: alone(claim, profile), leases: aloneLeases(claim, { logger }), cluster: null,
+  members: embeddedMembers(claim, profile), leases: embeddedLeases(claim, { logger }), cluster: null,
   followErasures: () => ({ stop: () => Promise.resolve() }),
 })
 
@@ -137,7 +137,7 @@ const openMongo = (joining: Joining): Promise<ReadStores & Joined & Part> =>
     const { leaseTtl: ttl, streamPrefix: prefix } = settings
     const { connectMongo } = await import('../../infrastructure/mongodb/connection.ts')
     const { createMongoDocuments } = await import('../../infrastructure/mongodb/documents.ts')
-    const { followErasures } = await import('../../infrastructure/keys/erased-keys.ts')
+    const { followErasures } = await import('../../infrastructure/keys/follow-erasures.ts')
     const { erasedLately, openMongoKeyring } = await import('../../infrastructure/mongodb/keyring.ts')
     const { createLeaseRegister } = await import('../../infrastructure/mongodb/lease-register.ts')
     const { createLeases } = await import('../../infrastructure/mongodb/leases.ts')

@@ -46,7 +46,7 @@ export const leasesContract = (name: string, open: () => Promise<Opened<Leases>>
     t.deepEqual(leases.holders().map((holder) => holder.name).toSorted(), ['duty:one', 'duty:two'])
     t.is(held.length, 1)
     t.is(held[0]?.signal.aborted, false)
-    t.throws(() => leases.hold('duty:one', work), { message: 'the lease duty:one is sought already' })
+    t.throws(() => leases.hold('duty:one', work), { message: 'the lease duty:one is already requested' })
     await seeking.stop()
     t.deepEqual([held.length, held[0]?.signal.aborted, hasEnded], [1, true, true])
     await until(() => leases.holders().every((holder) => holder.name !== 'duty:one' || !holder.isOwn))

@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { Timers } from '../../application/ports/timers.ts'
-import { alone, aloneLeases } from '../../infrastructure/alone.ts'
+import { embeddedMembers, embeddedLeases } from '../../infrastructure/embedded-members.ts'
 import { createLeaseRegister } from '../../infrastructure/mongodb/lease-register.ts'
 import type { LeaseRegister } from '../../infrastructure/mongodb/lease-register.ts'
 import { createLeases } from '../../infrastructure/mongodb/leases.ts'
@@ -34,7 +34,7 @@ const leasesOf = async (name: string, members: MemberRegister, register: LeaseRe
 
 leasesContract('alone', async () => {
   const self = { name: 'alpha', incarnation: 'alpha-1' }
-  return { opened: aloneLeases(alone(self, PROFILE).self, { timers: hurried }), close: nothing }
+  return { opened: embeddedLeases(embeddedMembers(self, PROFILE).self, { timers: hurried }), close: nothing }
 })
 leasesContract('memory', () => leasesOf('alpha', createMemoryRegister(), createMemoryLeases()))
 leaseRegisterContract('memory', async () => ({ opened: createMemoryLeases(), close: nothing }))

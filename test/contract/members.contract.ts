@@ -1,7 +1,7 @@
 import test, { type ExecutionContext, type SerialFn } from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Members, Self } from '../../application/ports/peers/members.ts'
-import { NOTHING_ANNOUNCED } from '../../infrastructure/alone.ts'
+import { NOTHING_ANNOUNCED } from '../../infrastructure/embedded-members.ts'
 import type { Entry, MemberRegister } from '../../infrastructure/mongodb/member-register.ts'
 
 interface Opened<A> {

@@ -1,7 +1,7 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Self } from '../../application/ports/peers/members.ts'
-import { alone } from '../../infrastructure/alone.ts'
+import { embeddedMembers } from '../../infrastructure/embedded-members.ts'
 import { createMemberRegister } from '../../infrastructure/mongodb/member-register.ts'
 import type { MemberRegister } from '../../infrastructure/mongodb/member-register.ts'
 import { joinMembers } from '../../infrastructure/mongodb/members.ts'
@@ -18,7 +18,7 @@ const nothing = (): Promise<void> => Promise.resolve()
 const joined = (register: MemberRegister, self: Self) =>
   joinMembers({ register, timers, monotonic: () => performance.now(), logger: createRecordingLogger() }, claimOf(self, 'node-1', 'now'), PROFILE, 5000)
 
-membersContract('alone', async (self) => ({ opened: alone(self, PROFILE), close: nothing }))
+membersContract('alone', async (self) => ({ opened: embeddedMembers(self, PROFILE), close: nothing }))
 membersContract('memory', async (self) => ({ opened: await joined(createMemoryRegister(), self), close: nothing }))
 registerContract('memory', async () => ({ opened: createMemoryRegister(), close: nothing }))
 

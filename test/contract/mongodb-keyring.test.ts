@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { followErasures } from '../../infrastructure/keys/erased-keys.ts'
+import { followErasures } from '../../infrastructure/keys/follow-erasures.ts'
 import { erasedLately, openMongoKeyring } from '../../infrastructure/mongodb/keyring.ts'
 import { systemTimers } from '../../infrastructure/node/system-timers.ts'
 import { eventually } from '../support/eventually.ts'

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { StoreUnavailable } from '../../../application/ports/event-store.ts'
-import { FORMAT, RELEASE, whyNotFormat } from '../../stores/format.ts'
+import { FORMAT, RELEASE, formatProblem } from '../../stores/format.ts'
 import type { Calls } from '../calls.ts'
 import { reasonOf, unavailable } from '../failures.ts'
 import { isSibling, ownerIn, whyNotOwner } from './log-owner.ts'
@@ -38,7 +38,7 @@ export const agreeOnMark = async (
   const at = revisionOf(revision)
   const agreed = (refusal: string | null) => E.right({ refusal, revision: at })
   const release = Number(members['release'] ?? 0)
-  const newer = whyNotFormat('the log of the event store', members['format'], release)
+  const newer = formatProblem('the log of the event store', members['format'], release)
   if (newer !== null || ownership === null) return agreed(newer)
   const { owner, takesOver } = ownership
   const before = ownerIn(members)

@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { pause } from '../../../application/waiting.ts'
 import type { Timers } from '../../../application/ports/timers.ts'
-import { claim, shownClaim } from '../../stores/claim.ts'
+import { claim, describeClaim } from '../../stores/claim.ts'
 import type { Calls } from '../calls.ts'
 import { metadataOf } from '../stream-limits.ts'
 
@@ -53,8 +53,8 @@ export const whyNotOwner = (owner: LogOwner | null, own: LogOwner): string | nul
   if (owner === null || isSibling(owner, own)) return null
   if (owner.cluster === null && owner.directory === own.directory) return null
   const [whose, hint] = owner.cluster === null
-    ? [`another data directory, that of ${shownClaim(owner)}`, 'Once that one is gone for good']
-    : [`the processes of another MongoDB, ${shownClaim(owner)} among them`, 'Once those are gone for good']
+    ? [`another data directory, that of ${describeClaim(owner)}`, 'Once that one is gone for good']
+    : [`the processes of another MongoDB, ${describeClaim(owner)} among them`, 'Once those are gone for good']
   return `the log of the event store belongs to ${whose}: two processes share a log only where they share a MongoDB. ` +
     `${hint}, \`stenolog log take-over\` gives the log to this one`
 }
@@ -78,6 +78,6 @@ export const watchOwner = async (
     if (E.isLeft(found) || found.right.revision === 'no_stream' || found.right.revision <= revision) continue
     const now = ownerIn(found.right.members)
     if (now !== null && now.incarnation !== owner.incarnation && !isSibling(now, owner))
-      return onTaken(`the process ${shownClaim(now)} has taken the log of the event store over`)
+      return onTaken(`the process ${describeClaim(now)} has taken the log of the event store over`)
   }
 }

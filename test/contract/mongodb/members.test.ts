@@ -1,6 +1,6 @@
 import test from 'ava'
 import * as E from 'fp-ts/lib/Either.js'
-import { NOTHING_ANNOUNCED } from '../../../infrastructure/alone.ts'
+import { NOTHING_ANNOUNCED } from '../../../infrastructure/embedded-members.ts'
 import { createMembersWorld, PROFILE, STEP, TTL } from '../../support/members-world.ts'
 
 type World = ReturnType<typeof createMembersWorld>

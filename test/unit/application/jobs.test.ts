@@ -5,7 +5,7 @@ import type { JobOrder, JobRunner } from '../../../application/jobs/job.ts'
 import { openJobs } from '../../../application/jobs/jobs.ts'
 import type { Jobs } from '../../../application/jobs/jobs.ts'
 import type { EventStore } from '../../../application/ports/event-store.ts'
-import { alone } from '../../../infrastructure/alone.ts'
+import { embeddedMembers } from '../../../infrastructure/embedded-members.ts'
 import { eventually } from '../../support/eventually.ts'
 import { immediateTimers } from '../../support/immediate-timers.ts'
 import { createMemoryEventStore } from '../../support/memory-event-store.ts'
@@ -37,7 +37,7 @@ const open = async (pull: JobRunner, store: EventStore = createMemoryEventStore(
   const broken: JobRunner = { problem: () => null, run: () => Promise.reject(new Error('it broke')) }
   const runners = { pull, verify: broken, check: waiting().runner, rebuild: waiting().runner }
   const write = { store, keyring: createMemoryKeyring(), environment: createTestEnvironment(), timers: immediateTimers }
-  const members = alone({ name: 'local', incarnation: write.environment.instance }, PROFILE)
+  const members = embeddedMembers({ name: 'local', incarnation: write.environment.instance }, PROFILE)
   return right(await openJobs({ ...write, logger: createRecordingLogger(), runners, members, isShared: false })())
 }
 

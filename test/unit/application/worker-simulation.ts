@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { v7 } from 'uuid'
 import { reconciling } from '../../../application/lives/policies/reconcile-lives.ts'
 import type { AdmissionCommand } from '../../../domain/admission/decider.ts'
-import { alone } from '../../../infrastructure/alone.ts'
+import { embeddedMembers } from '../../../infrastructure/embedded-members.ts'
 import { createMemoryKeyring } from '../../support/memory-keyring.ts'
 import { AUDIO } from '../../support/sessions.ts'
 import type { ScriptedPipeline } from '../../support/scripted-pipeline.ts'
@@ -57,7 +57,7 @@ const createWorld = (seed: number) => {
     const process = world.createProcess()
     const environment = { ...createTestEnvironment(), now, random, monotonic: world.now }
     const members = {
-      ...alone({ name, incarnation: environment.instance }, { roles: ['worker'], version: '1', speaks: { log: 1, relay: 1 } }),
+      ...embeddedMembers({ name, incarnation: environment.instance }, { roles: ['worker'], version: '1', speaks: { log: 1, relay: 1 } }),
       whyNot: async () => (chance(0.3) ? 'its beats are not acknowledged' : null),
     }
     const worker = await createWorker({
