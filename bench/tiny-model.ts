@@ -1,7 +1,7 @@
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { isThere } from '../infrastructure/files/path-exists.ts'
+import { pathExists } from '../infrastructure/files/path-exists.ts'
 
 const NAME = 'whisper-tiny-random'
 /** Tokens for each pass, where the length of a text plays no part in what is measured: about what 10 s of speech have. */
@@ -28,7 +28,7 @@ export interface TinyModel {
  */
 export const openTinyModel = async (tokens: number): Promise<TinyModel | null> => {
   const original = resolve(process.env['STENOLOG_MODELS_DIR'] ?? '../shared/models', NAME)
-  if (!(await isThere(join(original, 'config.json')))) return null
+  if (!(await pathExists(join(original, 'config.json')))) return null
   const parent = await mkdtemp(join(tmpdir(), 'stenolog-bench-'))
   const folder = join(parent, NAME)
   await mkdir(folder)

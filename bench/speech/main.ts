@@ -8,7 +8,7 @@ import { SAMPLE_RATE } from '../../application/ports/engine.ts'
 import type { SpeechEngine } from '../../application/ports/engine.ts'
 import { DEFAULT_ENGINE_SETTINGS, engineSettings } from '../../domain/live/settings.ts'
 import type { EngineSettings } from '../../domain/live/settings.ts'
-import { isThere } from '../../infrastructure/files/path-exists.ts'
+import { pathExists } from '../../infrastructure/files/path-exists.ts'
 import { createSpeechEngine } from '../../infrastructure/onnx/process/engine-client.ts'
 import { QUIET } from '../audio.ts'
 import { machine } from '../harness.ts'
@@ -167,7 +167,7 @@ const openEngines = ({ model, speed, jobs, sessions }: Wanted, folder: string): 
 }
 
 const firstAbsent = async (files: ReadonlyArray<string>): Promise<string | undefined> => {
-  for (const file of files) if (!(await isThere(file))) return file
+  for (const file of files) if (!(await pathExists(file))) return file
   return undefined
 }
 

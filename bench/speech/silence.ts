@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
-import { isThere } from '../../infrastructure/files/path-exists.ts'
+import { pathExists } from '../../infrastructure/files/path-exists.ts'
 import { createSpeechEngine } from '../../infrastructure/onnx/process/engine-client.ts'
 import { tableOf } from '../../interfaces/cli/table.ts'
 import { QUIET } from '../audio.ts'
@@ -21,7 +21,7 @@ const wordsOf = (texts: ReadonlyArray<string>): ReadonlyArray<string> => texts.f
 export const speechSilence = async (args: ReadonlyArray<string>): Promise<void> => {
   const { values } = parseArgs({ args: [...args], options: OPTIONS })
   const folder = resolve(process.env['STENOLOG_MODELS_DIR'] ?? '../shared/models', values.model)
-  if (!(await isThere(`${folder}/config.json`))) return console.log(`speech-silence: skipped: no ${values.model}/config.json`)
+  if (!(await pathExists(`${folder}/config.json`))) return console.log(`speech-silence: skipped: no ${values.model}/config.json`)
   const sounds = SOUNDS.filter(({ name }) => name.includes(values.only))
   const minutes = Number(values.minutes) / SOUNDS.length
   const engine = createSpeechEngine({ models: new Map([[values.model, folder]]), workers: 1, logger: QUIET })

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { SAMPLE_RATE } from '../../application/ports/engine.ts'
 import { DEFAULT_ENGINE_SETTINGS } from '../../domain/live/settings.ts'
 import { BUNDLED_MODELS, findInstalledModels } from '../../infrastructure/catalogue/installed-models.ts'
-import { isThere } from '../../infrastructure/files/path-exists.ts'
+import { pathExists } from '../../infrastructure/files/path-exists.ts'
 import { createSpeechEngine } from '../../infrastructure/onnx/process/engine-client.ts'
 import { tableOf } from '../../interfaces/cli/table.ts'
 import { demoSpeech, QUIET } from '../audio.ts'
@@ -76,7 +76,7 @@ const sizeOf = async (model: string, folder: string, samples: Int16Array): Promi
 export const speechSizing = async (args: ReadonlyArray<string>): Promise<void> => {
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS })
   const given = resolve(process.env['STENOLOG_MODELS_DIR'] ?? '../shared/models')
-  const modelsDir = (await isThere(given)) ? given : null
+  const modelsDir = (await pathExists(given)) ? given : null
   const found = await findInstalledModels({ bundledDir: BUNDLED_MODELS, modelsDir, logger: QUIET })
   const isWanted = (names: ReadonlyArray<string>): boolean =>
     positionals.length === 0 || names.some((name) => positionals.includes(name))

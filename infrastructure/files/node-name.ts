@@ -3,10 +3,10 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sync } from './sync.ts'
 
-/** In the data directory: what others know it by. */
+/** File in the data directory. */
 const NODE_NAME_FILE = 'node-name'
 
-const MADE = /^node-[0-9a-f]{16}$/
+const GENERATED_NAME = /^node-[0-9a-f]{16}$/
 
 const readOrNull = async (file: string): Promise<string | null> => {
   try {
@@ -18,16 +18,16 @@ const readOrNull = async (file: string): Promise<string | null> => {
 }
 
 /**
- * The name that no other data directory has, made once and kept there (`node-` and 16 hexadecimal digits). Whoever asks
- * must hold the directory. Throws an Error for people where the file holds something else: another name would make
- * this process a stranger to what it wrote.
+ * Returns the unique name of a data directory (`node-` and 16 hexadecimal digits), and creates it on the first call.
+ * The caller must hold the lock of the directory. Throws an Error when the file contains anything else: under a new
+ * name this process would not recognise its own data.
  */
 export const loadOrCreateNodeName = async (dataDir: string): Promise<string> => {
   const file = join(dataDir, NODE_NAME_FILE)
   const kept = (await readOrNull(file))?.trim()
   if (kept !== undefined) {
-    if (MADE.test(kept)) return kept
-    throw new Error(`${file} holds no name that this service has made: restore it, or delete it to be another node`)
+    if (GENERATED_NAME.test(kept)) return kept
+    throw new Error(`${file} does not contain a generated node name: restore the file, or delete it to get a new name`)
   }
   const made = `node-${randomBytes(8).toString('hex')}`
   await writeFile(`${file}.new`, `${made}\n`, { mode: 0o600, flush: true })

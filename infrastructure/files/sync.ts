@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises'
 
 /**
- * Makes what a file holds, or which files a directory names, survive a power cut. A file must be open for writing where
- * the system syncs no other (Windows): `r+`.
+ * Writes a file's content, or a directory's list of names, to the disk, so it survives a power cut. Use `r+` for files
+ * on Windows, which syncs only files that are open for writing.
  */
 export const sync = async (path: string, flags: 'r' | 'r+' = 'r'): Promise<void> => {
   const handle = await open(path, flags)

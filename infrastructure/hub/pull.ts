@@ -4,7 +4,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { orThrow } from '../../domain/shared/or-throw.ts'
 import type { Manifest, Measured } from '../catalogue/manifest.ts'
 import { writeManifest } from '../catalogue/manifest.ts'
-import { isThere } from '../files/is-there.ts'
+import { pathExists } from '../files/path-exists.ts'
 import { sync } from '../files/sync.ts'
 import { familyOf } from '../onnx/families.ts'
 import type { Precision } from '../onnx/model-weights.ts'
@@ -173,7 +173,7 @@ const fetchAll = async (chosen: Chosen, staging: Staging, options: PullOptions):
 export const pullModel = async (options: PullOptions): Promise<Pulled> => {
   const { source, modelsDir, name, precision, wait } = options
   const place = join(modelsDir, name)
-  if (!options.force && (await isThere(place))) throw new Error(`${name} is installed already (${place}); --force replaces it`)
+  if (!options.force && (await pathExists(place))) throw new Error(`${name} is installed already (${place}); --force replaces it`)
   const staging = await openStaging(modelsDir, name)
   try {
     const chosen = source.kind === 'hub' ? await fromHub(source, precision, wait) : await fromDirectory(source, precision)

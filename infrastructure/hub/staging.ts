@@ -2,7 +2,7 @@ import { mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import { acquireDataDirectory } from '../sqlite/data-directory.ts'
-import { isThere } from '../files/is-there.ts'
+import { pathExists } from '../files/path-exists.ts'
 import { sync } from '../files/sync.ts'
 
 /** In the models directory, so that what is whole moves into its place by a rename. No model is looked for in it. */
@@ -61,7 +61,7 @@ export const openStaging = async (modelsDir: string, name: string): Promise<Stag
       await sync(join(files, 'onnx'))
       await sync(files)
       await rm(old, { recursive: true, force: true })
-      if (await isThere(place)) await rename(place, old)
+      if (await pathExists(place)) await rename(place, old)
       await rename(files, place)
       await sync(dirname(place))
       await remove()

@@ -16,16 +16,16 @@ const MAX_PASSWORD_BYTES = 1024
 const MAX_CONCURRENT_HASHES = 4
 const MAX_WAITING_HASHES = 100
 
-/** The package's `Algorithm.Argon2id`, a const enum that stripped types cannot reach. */
+/** `Algorithm.Argon2id` of the package. The const enum itself does not exist at run time after type stripping. */
 const ARGON2ID = 2
-/** OWASP's second choice for argon2id: 19 MiB, two passes, one lane. */
+/** The second configuration that OWASP recommends for argon2id: 19 MiB, two passes, one lane. */
 const PARAMETERS = { algorithm: ARGON2ID, memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
-/** Whether a token's claims are written as we write them: one that names a claim twice is read differently by others (S9). */
-const isWrittenAsOurs = (token: string, payload: unknown): boolean =>
+/** Rejects tokens with duplicate claims, which other parsers read differently: our encoding is the only valid one. */
+const isOurEncoding = (token: string, payload: unknown): boolean =>
   Buffer.from(token.split('.')[1] ?? '', 'base64url').toString() === JSON.stringify(payload)
 
-/** Runs at most `size` tasks at once, up to `places` others in the order in which they came, and refuses what is more. */
+/** Runs at most `size` tasks at once. Up to `places` tasks wait, first come first served; further tasks are refused. */
 const createQueue = (size: number, places: number) => {
   const waiting: Array<() => void> = []
   let running = 0
@@ -45,22 +45,28 @@ const createQueue = (size: number, places: number) => {
 
 const base64 = (bytes: number): string => randomBytes(bytes).toString('base64').replaceAll('=', '')
 
-/** A hash that no password has, of the same cost as a real one. */
+/** A hash that no password matches. Verifying it costs as much as verifying a real hash. */
 const unmatchableHash = (): string =>
-  `$argon2id$v=19$m=${PARAMETERS.memoryCost},t=${PARAMETERS.timeCost},p=${PARAMETERS.parallelism}$${base64(16)}$${base64(32)}`
+  `$argon2id$v=19$m=${PARAMETERS.memoryCost},t=${PARAMETERS.timeCost},p=${PARAMETERS.parallelism}$${base64(16)}$`
+  + base64(32)
 
-/** Whether any parameter of a PHC string lies below today's; what cannot be read is no reason to hash. */
+/** Type, version, memory, time and lanes of a hash in the PHC string format. */
+const PHC_STRING = /^\$(argon2\w+)\$v=(\d+)\$m=(\d+),t=(\d+),p=(\d+)\$/
+
+/** Whether a parameter of a password hash is weaker than ours. False for unreadable hashes. */
 const isOutdated = (passwordHash: string): boolean => {
-  const [, type, version, memory, time, lanes] = /^\$(argon2\w+)\$v=(\d+)\$m=(\d+),t=(\d+),p=(\d+)\$/.exec(passwordHash) ?? []
+  const [, type, version, memory, time, lanes] = PHC_STRING.exec(passwordHash) ?? []
   if (type === undefined) return false
   const { memoryCost, timeCost, parallelism } = PARAMETERS
-  return type !== 'argon2id' || Number(version) < 19 || Number(memory) < memoryCost || Number(time) < timeCost || Number(lanes) < parallelism
+  const isCheaper = Number(memory) < memoryCost || Number(time) < timeCost || Number(lanes) < parallelism
+  return type !== 'argon2id' || Number(version) < 19 || isCheaper
 }
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** Every character as likely as any other. */
-const base62 = (length: number): string => Array.from({ length }, () => BASE62.charAt(randomInt(BASE62.length))).join('')
+/** Random characters with a uniform distribution. */
+const base62 = (length: number): string =>
+  Array.from({ length }, () => BASE62.charAt(randomInt(BASE62.length))).join('')
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
 
@@ -80,24 +86,27 @@ interface CredentialsOptions {
   readonly environment?: Pick<Environment, 'now' | 'newId'>
 }
 
-/** Passwords by argon2id, tokens by HMAC: every key derives from the master key. */
-export const createCredentials = ({ masterKey, jwtTtlSeconds, environment = createEnvironment() }: CredentialsOptions): Credentials => {
+/** Hashes passwords with argon2id and signs tokens with HMAC. All keys derive from the master key. */
+export const createCredentials = (
+  { masterKey, jwtTtlSeconds, environment = createEnvironment() }: CredentialsOptions,
+): Credentials => {
   const jwtKey = deriveKey(masterKey, 'jwt')
   const hmacKey = deriveKey(masterKey, 'hmac')
   const queue = createQueue(MAX_CONCURRENT_HASHES, MAX_WAITING_HASHES)
   const dummy = unmatchableHash()
   const now = (): Date => new Date(environment.now())
-  const fits = (password: string): boolean => Buffer.byteLength(password) <= MAX_PASSWORD_BYTES
+  const isShortEnough = (password: string): boolean => Buffer.byteLength(password) <= MAX_PASSWORD_BYTES
 
   return {
     hashPassword: (password) => {
-      if (!fits(password)) throw new RangeError(`a password has at most ${MAX_PASSWORD_BYTES} bytes`)
+      if (!isShortEnough(password)) throw new RangeError(`a password has at most ${MAX_PASSWORD_BYTES} bytes`)
       return queue(() => hash(password, PARAMETERS))
     },
     verifyPassword: (password, passwordHash) => {
-      const known = fits(password) && O.isSome(passwordHash)
+      const isShort = isShortEnough(password)
+      const known = isShort && O.isSome(passwordHash)
       return queue(async () => {
-        const matches = await verify(known ? passwordHash.value : dummy, fits(password) ? password : '')
+        const matches = await verify(known ? passwordHash.value : dummy, isShort ? password : '')
         return known && matches
       })
     },
@@ -122,7 +131,7 @@ export const createCredentials = ({ masterKey, jwtTtlSeconds, environment = crea
           clockTolerance: CLOCK_TOLERANCE_SECONDS,
           currentDate: now(),
         })
-        return isWrittenAsOurs(token, payload) ? toClaims(payload) : O.none
+        return isOurEncoding(token, payload) ? toClaims(payload) : O.none
       } catch (error) {
         if (error instanceof errors.JOSEError) return O.none
         throw error

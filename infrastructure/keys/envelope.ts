@@ -3,49 +3,50 @@ import type { Place } from '../../application/ports/keyring.ts'
 import type { Envelope } from '../../domain/shared/event.ts'
 
 const CIPHER = 'aes-256-gcm'
-/** Length of an initialisation vector. */
+/** Length of the initialisation vector (96 bits). */
 export const IV_BYTES = 12
 const TAG_BYTES = 16
 
-/** Encrypts under a 32-byte key with a random 96-bit iv: iv, then ciphertext and tag. `bound` is authenticated too. */
+/** Encrypts with a 32-byte key and a random iv. `sealed`: ciphertext and tag. Authenticates `context` too. */
 export const encrypt = (
   key: Uint8Array,
-  bound: string,
+  context: string,
   plain: Uint8Array,
 ): { readonly iv: Buffer; readonly sealed: Buffer } => {
   const iv = randomBytes(IV_BYTES)
-  const cipher = createCipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(bound))
+  const cipher = createCipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(context))
   return { iv, sealed: Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]) }
 }
 
-/** Undoes `encrypt`; throws on another key, another `bound` or a changed byte. */
-export const decrypt = (key: Uint8Array, bound: string, iv: Uint8Array, sealed: Uint8Array): Buffer => {
-  if (iv.byteLength !== IV_BYTES || sealed.byteLength < TAG_BYTES) throw new Error(`an envelope of ${bound} is malformed`)
+/** Reverses `encrypt`; throws an Error on a wrong key, a wrong `context` or a changed byte. */
+export const decrypt = (key: Uint8Array, context: string, iv: Uint8Array, sealed: Uint8Array): Buffer => {
+  if (iv.byteLength !== IV_BYTES || sealed.byteLength < TAG_BYTES)
+    throw new Error(`an envelope of ${context} is malformed`)
   const split = sealed.byteLength - TAG_BYTES
   const decipher = createDecipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES })
-    .setAAD(Buffer.from(bound))
+    .setAAD(Buffer.from(context))
     .setAuthTag(sealed.subarray(split))
   try {
     return Buffer.concat([decipher.update(sealed.subarray(0, split)), decipher.final()])
   } catch (cause) {
-    throw new Error(`an envelope of ${bound} is foreign or was changed`, { cause })
+    throw new Error(`an envelope of ${context} belongs elsewhere or was changed`, { cause })
   }
 }
 
 /**
- * What an envelope authenticates beside its text. Those of the first format, which have no `m`, authenticate the name
- * of their key alone. No such name begins with a bracket: without its `m` an envelope of today authenticates something
- * else than it was sealed with, and does not open.
+ * The context of an envelope: key name, stream and member. Envelopes of the first format have no member `m`; their
+ * context is the key name. Removing `m` from an envelope changes its context, because no key name starts with a
+ * bracket, so the envelope does not open.
  */
-const boundOf = (name: string, stream: string, member: string | undefined): string =>
+const contextOf = (name: string, stream: string, member: string | undefined): string =>
   member === undefined ? name : JSON.stringify([name, stream, member])
 
-/** A personal member as it is stored: it opens under its key, in its stream, as the member that it was sealed as. */
+/** Encrypts a personal member of an event. The envelope opens only with the same key, stream and member name. */
 export const sealText = (key: Uint8Array, name: string, { stream, member }: Place, text: string): Envelope => {
-  const { iv, sealed } = encrypt(key, boundOf(name, stream, member), Buffer.from(text))
+  const { iv, sealed } = encrypt(key, contextOf(name, stream, member), Buffer.from(text))
   return { k: name, m: member, iv: iv.toString('base64'), c: sealed.toString('base64') }
 }
 
-/** The text of an envelope that stands in `stream`; throws when it is not one of this key and that stream. */
+/** Decrypts an envelope of `stream`; throws an Error when it was sealed with another key or for another stream. */
 export const openText = (key: Uint8Array, { k, m, iv, c }: Envelope, stream: string): string =>
-  decrypt(key, boundOf(k, stream, m), Buffer.from(iv, 'base64'), Buffer.from(c, 'base64')).toString()
+  decrypt(key, contextOf(k, stream, m), Buffer.from(iv, 'base64'), Buffer.from(c, 'base64')).toString()

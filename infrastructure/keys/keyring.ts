@@ -17,25 +17,25 @@ const KEY_BYTES = 32
 const MAX_CACHED = 10_000
 const MAX_FOREIGN = 1000
 
-/** Name of a key that nothing is sealed with: it tells whether the master key is the one of this keyring. */
+/** Name of a key that seals nothing. Unwrapping it proves that the master key belongs to this keyring. */
 const PROBE = 'keyring-probe'
 
-/** A key as it is stored, wrapped by the master key; null for an erased one. */
+/** A key, wrapped by the master key; null: the key was erased. */
 export type StoredKey = Uint8Array | null
 
-/** Where wrapped keys lie. Left: why the store did not do it, or may not have. */
+/** A store of wrapped keys. Left: why the operation failed or its outcome is unknown. */
 export interface KeyStorage {
-  /** Keeps `wrapped` unless the key exists or was erased; answers, once it is durable, what is stored. */
+  /** Stores `wrapped` unless the key exists or was erased. Returns the stored key once it is durable. */
   readonly ensure: (name: string, wrapped: Uint8Array) => Promise<Either<string, StoredKey>>
-  /** Without those that were never made. */
+  /** Returns the existing and the erased keys; names of keys that were never created are absent. */
   readonly find: (names: ReadonlyArray<string>) => Promise<Either<string, ReadonlyMap<string, StoredKey>>>
   readonly erase: (names: ReadonlyArray<string>) => Promise<Either<string, void>>
   readonly close: () => Promise<void>
 }
 
-/** A storage that makes and erases no key, for those who only read. */
+/** A storage that refuses to create or erase keys. */
 export const readOnlyStorage = ({ find, close }: Pick<KeyStorage, 'find' | 'close'>): KeyStorage => {
-  const refused = E.left('this keyring is open for reading only')
+  const refused = E.left('this keyring is read-only')
   return {
     ensure: async (name) => {
       const found = await find([name])
@@ -49,7 +49,7 @@ export const readOnlyStorage = ({ find, close }: Pick<KeyStorage, 'find' | 'clos
   }
 }
 
-/** The most recently used keys, unwrapped. */
+/** Keeps the most recently used keys unwrapped in memory. */
 const keyCache = () => {
   const keys = new Map<string, Uint8Array>()
   return {
@@ -65,7 +65,7 @@ const keyCache = () => {
       const [oldest] = keys.keys()
       if (keys.size > MAX_CACHED && oldest !== undefined) keys.delete(oldest)
     },
-    // Not overwritten: a seal that runs at this moment may still hold the key, and must not go on with zeros.
+    // The bytes are not overwritten: a concurrent seal may still use this key and must not encrypt with zeros.
     drop: (name: string): boolean => keys.delete(name),
     keepOnly: (names: ReadonlySet<string>): void => {
       for (const name of keys.keys()) if (!names.has(name)) keys.delete(name)
@@ -73,19 +73,19 @@ const keyCache = () => {
   }
 }
 
-/** A keyring whose keys other processes erase too: what it remembers of them must follow. */
+/** A keyring whose keys other processes can erase, so its cache must follow them. */
 export interface SharedKeyring extends Keyring {
-  /** These were erased. */
+  /** Drops keys from memory that another process erased. */
   readonly forget: (names: ReadonlyArray<string>) => void
-  /** Nothing is known of the others: they are asked for again. */
+  /** Drops all other keys from memory. */
   readonly keepOnly: (names: ReadonlyArray<string>) => void
 }
 
 const unavailable = (reason: string): KeyringUnavailable => ({ _tag: 'KeyringUnavailable', reason })
 
 /**
- * The keyring on a storage of wrapped keys. Rejects, and closes the storage, when that cannot be reached or the master
- * key is not the one that its keys are wrapped by.
+ * Opens the keyring of a storage. Rejects and closes the storage when it is unavailable or when another master key
+ * wrapped its keys.
  */
 export const openKeyring = async (storage: KeyStorage, masterKey: Uint8Array): Promise<SharedKeyring> => {
   const wrappingKey = deriveKey(masterKey, 'keyring')
@@ -93,12 +93,12 @@ export const openKeyring = async (storage: KeyStorage, masterKey: Uint8Array): P
     const { iv, sealed } = encrypt(wrappingKey, name, key)
     return Buffer.concat([iv, sealed])
   }
-  // A copy: a small Buffer is a slice of a pool, all of which would stay in memory for as long as the key does.
+  // Copies the key: a small Buffer is a slice of a shared pool and would keep the whole pool in memory.
   const unwrap = (name: string, wrapped: Uint8Array): Uint8Array =>
     Uint8Array.from(decrypt(wrappingKey, name, wrapped.subarray(0, IV_BYTES), wrapped.subarray(IV_BYTES)))
 
-  /** None for what the master key does not unwrap: such a row is as good as none. */
-  const unwrapped = (name: string, wrapped: Uint8Array): Uint8Array | undefined => {
+  /** Undefined: the master key does not unwrap it, so the key counts as missing. */
+  const tryUnwrap = (name: string, wrapped: Uint8Array): Uint8Array | undefined => {
     try {
       return unwrap(name, wrapped)
     } catch {
@@ -107,18 +107,18 @@ export const openKeyring = async (storage: KeyStorage, masterKey: Uint8Array): P
   }
 
   const cache = keyCache()
-  /** Something is sealed with these, and they are not here. */
+  /** Keys that sealed stored text but are not in the storage. */
   const missing = new Set<string>()
-  /** Streams that hold envelopes which are none of theirs. */
+  /** Streams with envelopes that were sealed for another place. */
   const foreign = new Set<string>()
   let erasures = 0
-  /** Remembers what was asked for at `asked`, unless an erasure has come in between: the answer may be older than that. */
-  const remember = (name: string, key: Uint8Array, asked: number): void => {
+  /** Caches a key, unless an erasure happened after the query: the key may have been erased meanwhile. */
+  const remember = (name: string, key: Uint8Array, erasuresAtQuery: number): void => {
     missing.delete(name)
-    if (asked === erasures) cache.set(name, key)
+    if (erasuresAtQuery === erasures) cache.set(name, key)
   }
 
-  /** The keys of these names that are here, from memory where they are there; null for erased ones. */
+  /** Returns the available keys from memory or storage; null: erased. Missing keys are absent. */
   const keysOf = async (names: ReadonlySet<string>): Promise<Either<string, ReadonlyMap<string, StoredKey>>> => {
     const keys = new Map<string, StoredKey>()
     for (const name of names) {
@@ -127,14 +127,14 @@ export const openKeyring = async (storage: KeyStorage, masterKey: Uint8Array): P
     }
     const others = [...names].filter((name) => !keys.has(name))
     if (others.length === 0) return E.right(keys)
-    const asked = erasures
+    const erasuresAtQuery = erasures
     const stored = await storage.find(others)
     if (E.isLeft(stored)) return stored
     for (const [name, wrapped] of stored.right) {
-      const key = wrapped && unwrapped(name, wrapped)
+      const key = wrapped && tryUnwrap(name, wrapped)
       if (key === undefined) continue
       keys.set(name, key)
-      if (key !== null) remember(name, key, asked)
+      if (key !== null) remember(name, key, erasuresAtQuery)
     }
     return E.right(keys)
   }
@@ -145,18 +145,18 @@ export const openKeyring = async (storage: KeyStorage, masterKey: Uint8Array): P
     const known = cache.get(name)
     if (known !== undefined) return E.right(known)
     if (missing.has(name)) {
-      // It may be back by now; while it is not, no other may be made under its name.
+      // An operator may have restored the key. Until then no new key may take its name.
       const found = await keysOf(new Set([name]))
       if (E.isLeft(found)) return E.left(unavailable(found.left))
       if (!found.right.has(name)) return E.left({ _tag: 'KeyMissing', key: name })
     }
-    const asked = erasures
+    const erasuresAtQuery = erasures
     const stored = await storage.ensure(name, wrap(name, randomBytes(KEY_BYTES)))
     if (E.isLeft(stored)) return E.left(unavailable(stored.left))
     if (stored.right === null) return E.left({ _tag: 'KeyErased', key: name })
-    const key = unwrapped(name, stored.right)
+    const key = tryUnwrap(name, stored.right)
     if (key === undefined) return E.left({ _tag: 'KeyMissing', key: name })
-    remember(name, key, asked)
+    remember(name, key, erasuresAtQuery)
     return E.right(key)
   }
 
@@ -165,26 +165,26 @@ export const openKeyring = async (storage: KeyStorage, masterKey: Uint8Array): P
       await getOrCreate(name),
     )
 
-  const openOne = (member: SealedMember, key: StoredKey | undefined): Either<Unopened, string> => {
+  const openMember = (member: SealedMember, key: StoredKey | undefined): Either<Unopened, string> => {
     const { envelope, key: name, stream, members } = member
     const { k, m } = envelope
-    const isForeign = (): Unopened => {
+    const reportForeign = (): Unopened => {
       if (foreign.size < MAX_FOREIGN) foreign.add(stream)
       return { _tag: 'EnvelopeForeign', key: name }
     }
-    if (k !== name || (m !== undefined && !members.includes(m))) return E.left(isForeign())
+    if (k !== name || (m !== undefined && !members.includes(m))) return E.left(reportForeign())
     if (key === null) return E.left({ _tag: 'KeyErased', key: name })
     if (key === undefined) {
       missing.add(name)
       return E.left({ _tag: 'KeyMissing', key: name })
     }
-    return E.tryCatch(() => openText(key, envelope, stream), isForeign)
+    return E.tryCatch(() => openText(key, envelope, stream), reportForeign)
   }
 
   const open: Keyring['open'] = (sealed) => async () => {
     const keys = await keysOf(new Set(sealed.map(({ key }) => key)))
     if (E.isLeft(keys)) return E.left(unavailable(keys.left))
-    return E.right(sealed.map((member) => openOne(member, keys.right.get(member.key))))
+    return E.right(sealed.map((member) => openMember(member, keys.right.get(member.key))))
   }
 
   const forget: SharedKeyring['forget'] = (names) => {
@@ -208,7 +208,7 @@ export const openKeyring = async (storage: KeyStorage, masterKey: Uint8Array): P
     try {
       unwrap(PROBE, probe)
     } catch (cause) {
-      throw new Error('the keyring cannot be opened with this master key', { cause })
+      throw new Error('the keyring belongs to another master key: restore the master key of this data', { cause })
     }
   }
   try {
@@ -219,5 +219,10 @@ export const openKeyring = async (storage: KeyStorage, masterKey: Uint8Array): P
     await storage.close()
     throw error
   }
-  return { seal, open, erase, forget, keepOnly, missing: () => [...missing], foreign: () => [...foreign], close: storage.close }
+  return {
+    seal, open, erase, forget, keepOnly,
+    missing: () => [...missing],
+    foreign: () => [...foreign],
+    close: storage.close,
+  }
 }

@@ -5,10 +5,10 @@ import { sync } from '../files/sync.ts'
 
 const KEY_BYTES = 32
 
-/** What keys are derived for; each purpose has a key that tells nothing of the others. */
+/** Each purpose has its own derived key. A derived key reveals nothing about the other keys. */
 export type KeyPurpose = 'keyring' | 'jwt' | 'hmac' | 'links'
 
-/** 32 bytes by HKDF-SHA-256 (RFC 5869), without salt: the master key is uniformly random. */
+/** Derives 32 bytes with HKDF-SHA-256 (RFC 5869). No salt: the master key is already uniformly random. */
 export const deriveKey = (masterKey: Uint8Array, purpose: KeyPurpose): Buffer =>
   Buffer.from(hkdfSync('sha256', masterKey, '', `stenolog ${purpose}`, KEY_BYTES))
 
@@ -19,21 +19,23 @@ const decode = (content: Buffer): Buffer | undefined => {
   return /^[A-Za-z0-9+/_-]{43}=?$/.test(text) ? Buffer.from(text, 'base64') : undefined
 }
 
-/** The 32 bytes that a file holds raw, as 64 hexadecimal digits, or in base64; rejects on anything else. */
+/** Reads a key of 32 bytes: raw, as 64 hexadecimal digits or in base64. Rejects other content. */
 export const loadMasterKey = async (file: string): Promise<Buffer> => {
   const key = decode(await readFile(file))
-  if (key === undefined) throw new Error(`${file} does not hold a master key: 32 bytes raw, in hexadecimal or in base64`)
+  if (key === undefined)
+    throw new Error(`${file} does not contain a master key: 32 bytes raw, in hexadecimal or in base64`)
   return key
 }
 
-const isCode = (error: unknown, code: string): boolean => error instanceof Error && 'code' in error && error.code === code
+const hasCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code
 
-/** Makes the name of a new file survive a power cut; Windows has no such call. */
+/** Makes new file names survive a power cut. Windows cannot sync directories. */
 const syncDirectory = async (path: string): Promise<void> => {
   if (process.platform !== 'win32') await sync(path)
 }
 
-/** A new random key in `file`, readable by its owner alone, or the one that another process put there first. */
+/** Creates a random key in a file that only its owner can read. Keeps the key of another process that was faster. */
 const createMasterKey = async (file: string): Promise<Buffer> => {
   const draft = `${file}.${randomBytes(6).toString('hex')}`
   const handle = await open(draft, 'wx', 0o600)
@@ -42,7 +44,7 @@ const createMasterKey = async (file: string): Promise<Buffer> => {
     await handle.sync()
     await link(draft, file)
   } catch (error) {
-    if (!isCode(error, 'EEXIST')) throw error
+    if (!hasCode(error, 'EEXIST')) throw error
   } finally {
     await handle.close()
     await rm(draft, { force: true })
@@ -51,12 +53,12 @@ const createMasterKey = async (file: string): Promise<Buffer> => {
   return loadMasterKey(file)
 }
 
-/** The key in `file`, made with it when there is no such file: for the embedded stores. */
+/** Reads the key in `file`, or creates the file with a new key. For embedded stores only. */
 export const loadOrCreateMasterKey = async (file: string): Promise<Buffer> => {
   try {
     return await loadMasterKey(file)
   } catch (error) {
-    if (isCode(error, 'ENOENT')) return createMasterKey(file)
+    if (hasCode(error, 'ENOENT')) return createMasterKey(file)
     throw error
   }
 }

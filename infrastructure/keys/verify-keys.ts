@@ -1,12 +1,12 @@
 import { decrypt, IV_BYTES } from './envelope.ts'
 import { deriveKey } from './master-key.ts'
 
-/** A key as a storage holds it. */
+/** A stored key. */
 export interface KeyRow {
   readonly name: string
-  /** Null: what is there is no key. */
+  /** Null: the stored value is not a key. */
   readonly wrapped: Uint8Array | null
-  /** It was erased, and is there all the same. */
+  /** The list of erased keys names this key, so it should not exist. */
   readonly isErased: boolean
 }
 
@@ -15,17 +15,20 @@ export interface VerifiedKeys {
   readonly problems: ReadonlyArray<{ readonly name: string; readonly problem: string }>
 }
 
-/** Counts the keys and names those that the master key does not open, or that should be gone. */
-export const verifyKeys = async (rows: AsyncIterable<KeyRow> | Iterable<KeyRow>, masterKey: Uint8Array): Promise<VerifiedKeys> => {
+/** Counts the keys and reports keys that the master key does not unwrap or that should have been erased. */
+export const verifyKeys = async (
+  rows: AsyncIterable<KeyRow> | Iterable<KeyRow>,
+  masterKey: Uint8Array,
+): Promise<VerifiedKeys> => {
   const wrappingKey = deriveKey(masterKey, 'keyring')
   const problemOf = ({ name, wrapped, isErased }: KeyRow): string | null => {
-    if (isErased) return 'was erased and is there'
+    if (isErased) return 'was erased but still exists'
     try {
-      if (wrapped === null) return 'is no key'
+      if (wrapped === null) return 'is not a key'
       decrypt(wrappingKey, name, wrapped.subarray(0, IV_BYTES), wrapped.subarray(IV_BYTES)).fill(0)
       return null
     } catch {
-      return 'is not what was wrapped by this master key'
+      return 'is damaged, or belongs to another master key'
     }
   }
   let keys = 0

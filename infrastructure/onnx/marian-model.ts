@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Either } from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { object } from '../../domain/shared/codecs.ts'
-import { isThere } from '../files/is-there.ts'
+import { pathExists } from '../files/path-exists.ts'
 import { positive, readJson, readTokenizer, token } from './model-json.ts'
 import { findWeights } from './model-weights.ts'
 import type { ModelWeights } from './model-weights.ts'
@@ -59,7 +59,7 @@ type Generation = t.TypeOf<typeof generationConfig>
 const readMarianJson = async (folder: string) => {
   const config = await readJson(folder, 'config.json', marianConfig)
   if (E.isLeft(config)) return config
-  const hasGeneration = await isThere(join(folder, 'generation_config.json'))
+  const hasGeneration = await pathExists(join(folder, 'generation_config.json'))
   const generation = hasGeneration ? await readJson(folder, 'generation_config.json', generationConfig) : E.right<string, Generation>({})
   if (E.isLeft(generation)) return generation
   const tokenizer = await readTokenizer(folder)

@@ -2,13 +2,13 @@ import { hostname } from 'node:os'
 import * as t from 'io-ts'
 import type { Self } from '../../application/ports/peers/members.ts'
 
-/** What a process writes where only one may be, so that others know whose the place is. */
+/** The entry that a process writes into a store to claim a place that only one process may hold. */
 export const claim = t.readonly(t.type({
   name: t.string,
   incarnation: t.string,
   /**
-   * Its data directory, by the name made for that. Another incarnation of the same one is gone: the directory is taken
-   * for one process.
+   * Generated name of the data directory. The directory has a lock, so an earlier process with the same directory has
+   * ended.
    */
   directory: t.string,
   host: t.string,
@@ -17,10 +17,11 @@ export const claim = t.readonly(t.type({
 }))
 export type Claim = t.TypeOf<typeof claim>
 
-/** What this process claims from `since` on. */
+/** Returns the claim of this process. `since`: the time of the claim. */
 export const claimOf = ({ name, incarnation }: Self, directory: string, since: string): Claim => ({
   name, incarnation, directory, host: hostname(), pid: process.pid, since,
 })
 
-/** In words for people. */
-export const describeClaim = ({ name, host, pid, since }: Claim): string => `"${name}" (process ${pid} on ${host}, since ${since})`
+/** Describes a claim for error messages. */
+export const describeClaim = ({ name, host, pid, since }: Claim): string =>
+  `"${name}" (process ${pid} on ${host}, since ${since})`

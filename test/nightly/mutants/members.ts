@@ -1,11 +1,11 @@
 import type { Mutant } from './mutant.ts'
 
-const MEMBERS = 'test/contract/mongodb/members.test.ts'
-const MEMBER_LEASES = 'test/contract/mongodb/member-leases.test.ts'
-const CONTRACT_MEMBERS = 'test/contract/members.test.ts'
-const CONTRACT_LEASES = 'test/contract/leases.test.ts'
-const CONTRACT_KEYS = 'test/contract/mongodb-keyring.test.ts'
-const ERASED_KEYS = 'test/unit/infrastructure/erased-keys.test.ts'
+const MEMBERS = 'test/infrastructure/members.test.ts'
+const MEMBER_LEASES = 'test/infrastructure/member-leases.test.ts'
+const CONTRACT_MEMBERS = 'test/contracts/members.test.ts'
+const CONTRACT_LEASES = 'test/contracts/leases.test.ts'
+const CONTRACT_KEYS = 'test/contracts/mongodb-keyring.test.ts'
+const ERASED_KEYS = 'test/infrastructure/erased-keys.test.ts'
 
 /** Who shares a set of stores: members, leases, keys that others erase. */
 export const memberMutants: ReadonlyArray<Mutant> = [
@@ -197,14 +197,14 @@ export const memberMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/keys/follow-erasures.ts',
-    before: 'const LONGEST_MS = 30_000',
-    after: 'const LONGEST_MS = 3000',
+    before: 'const MAX_SILENCE_MS = 30_000',
+    after: 'const MAX_SILENCE_MS = 3000',
     rows: ['without an answer for thirty seconds'], test: ERASED_KEYS,
   },
   {
     file: 'infrastructure/keys/follow-erasures.ts',
-    before: 'const EVERY_MS = 1000',
-    after: 'const EVERY_MS = 3000',
+    before: 'const QUERY_INTERVAL_MS = 1000',
+    after: 'const QUERY_INTERVAL_MS = 3000',
     rows: ['a key that another process erased'], test: ERASED_KEYS,
   },
   {

@@ -25,13 +25,13 @@ export const sqliteMutants: ReadonlyArray<Mutant> = [
   },
   {
     file: 'infrastructure/stores/append-outcome.ts',
-    before: 'return standsAt(from) ? stored(from) : append',
+    before: 'return isStoredAt(from) ? stored(from) : append',
     after: 'return append',
     rows: ['any is answered as before when its ids are the last ones'], test: CONTRACT_SQLITE_EVENT_STORE,
   },
   {
     file: 'infrastructure/stores/append-outcome.ts',
-    before: 'if (standsAt(stream.base)) return stored(stream.base)',
+    before: 'if (isStoredAt(stream.base)) return stored(stream.base)',
     after: '',
     rows: ['the retry of its new beginning is known'], test: APPEND_OUTCOME,
   },

@@ -31,7 +31,7 @@ test('a bound envelope opens nowhere else, nor as one that is not bound', (t) =>
     [stripped, 'user-7'],
     [{ ...UNBOUND, m: BOUND.m }, 'user-7'], [{ ...UNBOUND, k: 'user-8' }, 'user-7'],
   ] as const)
-    t.throws(() => openText(KEY, envelope, stream), { message: /is foreign or was changed/ }, JSON.stringify(envelope))
+    t.throws(() => openText(KEY, envelope, stream), { message: /belongs elsewhere or was changed/ }, JSON.stringify(envelope))
 })
 
 test('a keyring opens envelopes of both formats', async (t) => {

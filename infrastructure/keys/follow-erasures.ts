@@ -1,0 +1,56 @@
+import * as E from 'fp-ts/lib/Either.js'
+import type { Either } from 'fp-ts/lib/Either.js'
+import type { Logger } from '../../application/ports/environment.ts'
+import type { Timers } from '../../application/ports/timers.ts'
+import { pause } from '../../application/waiting.ts'
+import type { SharedKeyring } from './keyring.ts'
+
+const QUERY_INTERVAL_MS = 1000
+/** After this time without an answer, keys in memory are dropped because another process may have erased them. */
+const MAX_SILENCE_MS = 30_000
+
+interface ErasedKeysDeps {
+  readonly keyring: Pick<SharedKeyring, 'forget' | 'keepOnly'>
+  /** Returns recently erased keys, including all keys erased after its previous answer. */
+  readonly erased: () => Promise<Either<string, ReadonlyArray<string>>>
+  /** Returns the keys to keep without an answer: those of the sessions that run in this process. */
+  readonly needed: () => ReadonlyArray<string>
+  readonly timers: Timers
+  /** Returns the milliseconds of a monotonic clock. */
+  readonly monotonic: () => number
+  readonly logger: Pick<Logger, 'warn'>
+}
+
+/** Removes keys that other processes erase from the memory of this keyring, until it is stopped. */
+export const followErasures = (
+  { keyring, erased, needed, timers, monotonic, logger }: ErasedKeysDeps,
+): { readonly stop: () => Promise<void> } => {
+  const stopping = new AbortController()
+  let answeredAt = monotonic()
+  let isUnanswered = false
+  const follow = async (): Promise<void> => {
+    for (;;) {
+      await pause(timers, QUERY_INTERVAL_MS, stopping.signal)
+      if (stopping.signal.aborted) return
+      const queriedAt = monotonic()
+      const names = await erased()
+      if (E.isRight(names)) {
+        answeredAt = queriedAt
+        isUnanswered = false
+        if (names.right.length > 0) keyring.forget(names.right)
+      } else if (monotonic() - answeredAt >= MAX_SILENCE_MS) {
+        if (!isUnanswered)
+          logger.warn({ error: names.left }, 'erased keys cannot be read: only keys of running sessions stay in memory')
+        isUnanswered = true
+        keyring.keepOnly(needed())
+      }
+    }
+  }
+  const following = follow()
+  return {
+    stop: async () => {
+      stopping.abort()
+      await following
+    },
+  }
+}
