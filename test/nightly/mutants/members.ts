@@ -1,11 +1,11 @@
 import type { Mutant } from './mutant.ts'
 
-const MEMBERS = 'test/infrastructure/members.test.ts'
-const MEMBER_LEASES = 'test/infrastructure/member-leases.test.ts'
-const CONTRACT_MEMBERS = 'test/contracts/members.test.ts'
-const CONTRACT_LEASES = 'test/contracts/leases.test.ts'
-const CONTRACT_KEYS = 'test/contracts/mongodb-keyring.test.ts'
-const ERASED_KEYS = 'test/infrastructure/erased-keys.test.ts'
+const MEMBERS = 'test/contract/mongodb/members.test.ts'
+const MEMBER_LEASES = 'test/contract/mongodb/member-leases.test.ts'
+const CONTRACT_MEMBERS = 'test/contract/members.test.ts'
+const CONTRACT_LEASES = 'test/contract/leases.test.ts'
+const CONTRACT_KEYS = 'test/contract/mongodb-keyring.test.ts'
+const ERASED_KEYS = 'test/unit/infrastructure/erased-keys.test.ts'
 
 /** Who shares a set of stores: members, leases, keys that others erase. */
 export const memberMutants: ReadonlyArray<Mutant> = [

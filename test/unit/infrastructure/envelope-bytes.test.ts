@@ -7,7 +7,7 @@ const key = randomBytes(32)
 test('what was sealed under a name opens under no other, with the same key either', (t) => {
   const { iv, sealed } = encrypt(key, 'user-1', Buffer.from('Alice'))
   t.is(decrypt(key, 'user-1', iv, sealed).toString(), 'Alice')
-  for (const other of ['user-2', 'user-', '']) t.throws(() => decrypt(key, other, iv, sealed), { message: /foreign or was changed/ }, other)
+  for (const other of ['user-2', 'user-', '']) t.throws(() => decrypt(key, other, iv, sealed), { message: /belongs elsewhere or was changed/ }, other)
 })
 
 test('an envelope has a fresh vector of 12 bytes and a whole tag of 16, and any bytes come back', (t) => {
@@ -25,10 +25,10 @@ test('each changed or missing byte of an envelope is noticed', (t) => {
   for (let at = 0; at < sealed.length; at += 1) {
     const changed = Buffer.from(sealed)
     changed.writeUInt8(changed.readUInt8(at) ^ 1, at)
-    t.throws(() => decrypt(key, 'user-1', iv, changed), { message: /foreign or was changed/ }, `byte ${at}`)
+    t.throws(() => decrypt(key, 'user-1', iv, changed), { message: /belongs elsewhere or was changed/ }, `byte ${at}`)
   }
-  t.throws(() => decrypt(key, 'user-1', iv, sealed.subarray(1)), { message: /foreign or was changed/ })
+  t.throws(() => decrypt(key, 'user-1', iv, sealed.subarray(1)), { message: /belongs elsewhere or was changed/ })
   t.throws(() => decrypt(key, 'user-1', iv, sealed.subarray(0, 15)), { message: /malformed/ })
   t.throws(() => decrypt(key, 'user-1', iv.subarray(1), sealed), { message: /malformed/ })
-  t.throws(() => decrypt(randomBytes(32), 'user-1', iv, sealed), { message: /foreign or was changed/ })
+  t.throws(() => decrypt(randomBytes(32), 'user-1', iv, sealed), { message: /belongs elsewhere or was changed/ })
 })
